@@ -1,0 +1,195 @@
+package notebook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// Encode returns the notebook as the bytes that Python's nbformat.write makes:
+// sorted keys, an indent of one space, text split into lines, nothing escaped
+// that need not be. Cells without an id, or with a repeated one, get one.
+func (n *Notebook) Encode() ([]byte, error) {
+	n.uniqueIDs()
+	cells := make([]any, len(n.Cells))
+	for i, c := range n.Cells {
+		plain, err := sorted(c.Metadata)
+		if err != nil {
+			return nil, fmt.Errorf("encode notebook: metadata of cell %d: %w", i+1, err)
+		}
+		c.Metadata = plain
+		cells[i] = c.json()
+	}
+	meta, err := sorted(n.Metadata)
+	if err != nil {
+		return nil, fmt.Errorf("encode notebook: metadata: %w", err)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	err = enc.Encode(map[string]any{
+		"cells":          cells,
+		"metadata":       meta,
+		"nbformat":       4,
+		"nbformat_minor": 5,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode notebook: %w", err)
+	}
+	return unescapeSeparators(b.Bytes()), nil
+}
+
+// Save writes the notebook to path whole or not at all.
+func (n *Notebook) Save(path string) error {
+	data, err := n.Encode()
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, data)
+}
+
+// WriteFile writes data to path whole or not at all: to a temporary name in
+// the same folder, synced, then renamed.
+func WriteFile(path string, data []byte) error {
+	return renameio.WriteFile(path, data, 0o644)
+}
+
+func (c Cell) json() map[string]any {
+	m := map[string]any{
+		"id":        c.ID,
+		"cell_type": c.Type,
+		"metadata":  c.Metadata,
+		"source":    splitLines(c.Source),
+	}
+	if len(c.Attachments) > 0 {
+		m["attachments"] = c.Attachments
+	}
+	if c.Type == Code {
+		outputs := make([]any, len(c.Outputs))
+		for i, o := range c.Outputs {
+			outputs[i] = o.json()
+		}
+		m["outputs"] = outputs
+		m["execution_count"] = count(c.ExecutionCount)
+	}
+	return m
+}
+
+func (o Output) json() map[string]any {
+	m := map[string]any{"output_type": o.Type}
+	switch o.Type {
+	case Stream:
+		m["name"], m["text"] = o.Name, splitLines(o.Text)
+	case ErrorOutput:
+		traceback := o.Traceback
+		if traceback == nil {
+			traceback = []string{}
+		}
+		m["ename"], m["evalue"], m["traceback"] = o.EName, o.EValue, traceback
+	default:
+		m["data"], m["metadata"] = o.Data.json(), object(o.Metadata)
+		if o.Type == ExecuteResult {
+			m["execution_count"] = count(o.ExecutionCount)
+		}
+	}
+	return m
+}
+
+func (b MIMEBundle) json() map[string]any {
+	m := make(map[string]any, len(b))
+	for mime, value := range b {
+		text, ok := value.(string)
+		if ok && (strings.HasPrefix(mime, "text/") || mime == "application/javascript" || mime == "image/svg+xml") {
+			m[mime] = splitLines(text)
+		} else {
+			m[mime] = value
+		}
+	}
+	return m
+}
+
+// MarshalJSON gives the output in nbformat's form.
+func (o Output) MarshalJSON() ([]byte, error) { return json.Marshal(o.json()) }
+
+func object(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+// sorted turns structs among the values into plain maps, whose keys
+// encoding/json sorts.
+func sorted(m map[string]any) (map[string]any, error) {
+	data, err := json.Marshal(object(m))
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var plain map[string]any
+	return plain, dec.Decode(&plain)
+}
+
+func count(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
+// splitLines is Python's str.splitlines(True), whose idea of a line break is
+// wider than Go's.
+func splitLines(s string) []string {
+	lines := []string{}
+	start := 0
+	for i, r := range s {
+		if i < start { // the \n of a \r\n
+			continue
+		}
+		end := i + len(string(r))
+		switch r {
+		case '\r':
+			if strings.HasPrefix(s[end:], "\n") {
+				end++
+			}
+		case '\n', '\v', '\f', 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029:
+		default:
+			continue
+		}
+		lines = append(lines, s[start:end])
+		start = end
+	}
+	if start < len(s) {
+		lines = append(lines, s[start:])
+	}
+	return lines
+}
+
+// unescapeSeparators undoes the escapes of U+2028 and U+2029, which
+// encoding/json always writes and Python never does.
+func unescapeSeparators(data []byte) []byte {
+	if !bytes.Contains(data, []byte(`\u202`)) {
+		return data
+	}
+	out := make([]byte, 0, len(data))
+	for i := 0; i < len(data); i++ {
+		if data[i] != '\\' || i+1 == len(data) {
+			out = append(out, data[i])
+			continue
+		}
+		switch rest := data[i:]; {
+		case bytes.HasPrefix(rest, []byte(`\u2028`)):
+			out, i = append(out, "\u2028"...), i+5
+		case bytes.HasPrefix(rest, []byte(`\u2029`)):
+			out, i = append(out, "\u2029"...), i+5
+		default: // another escape: both bytes, so that \\u2028 stays as it is
+			out, i = append(out, data[i], data[i+1]), i+1
+		}
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package notebook
+
+import "strings"
+
+// Status says how an execution ended. Everything that a cell's code can cause
+// is a Status; what it cannot cause is a Go error instead.
+type Status string
+
+// The ways in which an execution ends.
+const (
+	OK       Status = "ok"
+	Raised   Status = "error"   // the code raised an exception
+	TimedOut Status = "timeout" // it ran past the cell time-out and was stopped
+	Died     Status = "died"    // the kernel process ended under it
+)
+
+// An Execution is what running one cell gave.
+type Execution struct {
+	Status  Status   `json:"status"`
+	Count   int      `json:"execution_count,omitempty"` // as the kernel counts; 0 when it was never told
+	Outputs []Output `json:"outputs"`
+	Reason  string   `json:"reason,omitempty"` // why it timed out or died, in one line
+	Seconds float64  `json:"seconds"`          // wall time
+}
+
+// Stdout returns everything that the cell printed to standard output.
+func (e Execution) Stdout() string {
+	var b strings.Builder
+	for _, o := range e.Outputs {
+		if o.Type == Stream && o.Name == "stdout" {
+			b.WriteString(o.Text)
+		}
+	}
+	return b.String()
+}
+
+// Error returns the output that carries the exception, if there is one.
+func (e Execution) Error() (Output, bool) {
+	for i := len(e.Outputs) - 1; i >= 0; i-- {
+		if e.Outputs[i].Type == ErrorOutput {
+			return e.Outputs[i], true
+		}
+	}
+	return Output{}, false
+}
+
+// PlainText returns the outputs as text in their order, each ended by a line
+// break, with the Reason last where there is one.
+func (e Execution) PlainText() string {
+	var b strings.Builder
+	for _, o := range e.Outputs {
+		b.WriteString(o.PlainText())
+		if s := b.String(); s != "" && !strings.HasSuffix(s, "\n") {
+			b.WriteByte('\n')
+		}
+	}
+	if e.Reason != "" {
+		b.WriteString(e.Reason + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,59 @@
+package notebook
+
+import (
+	"regexp"
+	"strings"
+)
+
+// OutputType is nbformat's output_type.
+type OutputType string
+
+// The output types of nbformat 4.5.
+const (
+	Stream        OutputType = "stream"
+	DisplayData   OutputType = "display_data"
+	ExecuteResult OutputType = "execute_result"
+	ErrorOutput   OutputType = "error"
+)
+
+// A MIMEBundle maps a MIME type to its data: a string, or any JSON value for
+// application/json and types that end in +json.
+type MIMEBundle map[string]any
+
+// An Output is one output of a code cell. Which fields count depends on Type:
+// Name and Text for a stream; Data and Metadata for display data and results,
+// with ExecutionCount for a result; EName, EValue and Traceback for an error.
+type Output struct {
+	Type           OutputType
+	Name           string
+	Text           string
+	Data           MIMEBundle
+	Metadata       map[string]any
+	ExecutionCount int
+	EName          string
+	EValue         string
+	Traceback      []string
+}
+
+// ansi matches the escape sequences that IPython colours tracebacks with.
+var ansi = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
+
+// StripANSI removes terminal escape sequences from s.
+func StripANSI(s string) string { return ansi.ReplaceAllString(s, "") }
+
+// PlainText returns what a reader without a screen sees of the output: the
+// text of a stream, the traceback of an error, the text/plain of anything
+// else, always without terminal colours.
+func (o Output) PlainText() string {
+	switch o.Type {
+	case Stream:
+		return StripANSI(o.Text)
+	case ErrorOutput:
+		if len(o.Traceback) == 0 {
+			return o.EName + ": " + o.EValue
+		}
+		return StripANSI(strings.Join(o.Traceback, "\n"))
+	}
+	text, _ := o.Data["text/plain"].(string)
+	return StripANSI(text)
+}

@@ -1,0 +1,139 @@
+// Package prompts holds the words that the models read: one template and one
+// typed struct for each thing that is asked, in DS-STAR's Appendix H sense.
+//
+// A request is made of parts: [System] and [Context] are the same, byte for
+// byte, in every request of a run, and [Notebook] grows at its end, so that
+// providers can cache the long common beginning; the part that asks comes last.
+package prompts
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"text/template"
+)
+
+//go:embed *.md.tmpl
+var files embed.FS
+
+// A Part is the data of one template.
+type Part interface{ template() string }
+
+// The parts that requests share.
+type (
+	// System says who the model is and what it works with.
+	System struct{ Environment string }
+	// Context is the task and what is known of the files.
+	Context struct {
+		Question, Guidelines string
+		Files                []File
+		LeftOut              int // files that are not shown
+	}
+	// Notebook is the accepted steps with their cells and outputs.
+	Notebook struct{ Steps []Step }
+)
+
+// A File is a data file as the model sees it: Path is a Python string literal.
+type File struct{ Path, Size, Description string }
+
+// A Step is a step of the plan with its cell and what that printed.
+type Step struct {
+	Number             int
+	Text, Code, Output string
+}
+
+// A Dropped step is one that the router or a failing cell took out of the plan.
+type Dropped struct{ Text, Reason string }
+
+// The parts that ask, one for each role; listings of Appendix H in brackets.
+type (
+	// Analyzer asks for a script that describes a file [46].
+	Analyzer struct{ Path, Size string }
+	// PlannerFirst asks for the first step [47].
+	PlannerFirst struct{}
+	// PlannerNext asks for a further step [48].
+	PlannerNext struct {
+		Missing string
+		Dropped []Dropped
+		Done    bool // the plan has steps
+	}
+	// Coder asks for the cell of a step [49, 50].
+	Coder struct {
+		Number int
+		Step   string
+		First  bool
+	}
+	// Verifier asks whether the plan suffices [51].
+	Verifier struct{ Steps []Step }
+	// Router asks how to refine the plan [52].
+	Router struct {
+		Steps   []Step
+		Missing string
+	}
+	// Finalizer asks for the last cell [53].
+	Finalizer struct{ Guidelines, Missing string }
+	// Summarizer asks for a shorter error report [54].
+	Summarizer struct{ Error, Where string }
+	// DebuggerScript asks for a repaired description script [55].
+	DebuggerScript struct{ Path, Size, Code, Error string }
+	// Debugger asks for a repaired cell [56].
+	Debugger struct {
+		Number            int
+		Step, Code, Error string
+	}
+	// Reask asks once more after a reply that could not be used.
+	Reask struct{ Problem, Rule string }
+)
+
+func (System) template() string         { return "system" }
+func (Context) template() string        { return "context" }
+func (Notebook) template() string       { return "notebook" }
+func (Analyzer) template() string       { return "analyzer" }
+func (PlannerFirst) template() string   { return "planner_first" }
+func (PlannerNext) template() string    { return "planner_next" }
+func (Coder) template() string          { return "coder" }
+func (Verifier) template() string       { return "verifier" }
+func (Router) template() string         { return "router" }
+func (Finalizer) template() string      { return "finalizer" }
+func (Summarizer) template() string     { return "summarizer" }
+func (DebuggerScript) template() string { return "debugger_script" }
+func (Debugger) template() string       { return "debugger" }
+func (Reask) template() string          { return "reask" }
+
+// A Set is a complete, checked set of templates.
+type Set struct{ templates *template.Template }
+
+// Load parses the templates that are shipped.
+func Load() (*Set, error) {
+	t, err := template.New("").Funcs(template.FuncMap{"fence": fence}).ParseFS(files, "*.md.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("load prompts: %w", err)
+	}
+	return &Set{templates: t}, nil
+}
+
+// Text renders the parts, in order, as one message.
+func (s *Set) Text(parts ...Part) (string, error) {
+	var texts []string
+	for _, p := range parts {
+		var b strings.Builder
+		if err := s.templates.ExecuteTemplate(&b, p.template()+".md.tmpl", p); err != nil {
+			return "", fmt.Errorf("prompt %s: %w", p.template(), err)
+		}
+		texts = append(texts, strings.TrimSpace(b.String()))
+	}
+	return strings.Join(texts, "\n\n"), nil
+}
+
+// fence puts text between fences that nothing in it can close.
+func fence(text, language string) string {
+	marks := "```"
+	for strings.Contains(text, marks) {
+		marks += "`"
+	}
+	text = strings.TrimRight(text, "\n")
+	if text == "" {
+		text = "(nothing)"
+	}
+	return marks + language + "\n" + text + "\n" + marks
+}
