@@ -1,0 +1,192 @@
+// Package agent is DS-STAR's loop over a live notebook session: it describes
+// the data files, plans one step, writes its cell, runs it, lets a judge decide
+// whether the plan now answers the question, adds a step or goes back, writes
+// the last cell and proves the whole in a fresh session.
+//
+// [Run] is the loop; every role has a file of its own. The record of a run is
+// its [Trajectory]; the notebook is drawn from that.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"dsstar/agent/llm"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// A Config is what a run needs beside its task. Model, Open, Prompts, Dir and
+// the limits are required.
+type Config struct {
+	Model   llm.Model
+	Open    Open
+	Prompts *prompts.Set
+	Dir     string // the run folder
+
+	MaxRounds        int // steps that are tried at most
+	DebugTries       int // repairs of one cell or script at most
+	TopK             int // files that are shown to the model at most
+	ResultChars      int // of one step's output, for the model
+	DescriptionChars int // of one file's description, for the model
+	ContextChars     int // of all descriptions together
+	Jobs             int // kernels that describe files at the same time
+
+	// Observe is told of each event after the trajectory holds it; it may read
+	// the trajectory until it returns. Its error ends the run. One call at a
+	// time.
+	Observe func(Event, *Trajectory) error
+}
+
+// A Kind is a kind of event.
+type Kind string
+
+// The kinds of events of a run, in the order in which they first occur.
+const (
+	Started   Kind = "started"   // the environment is known
+	Described Kind = "described" // a file has its description
+	Planned   Kind = "planned"   // a step was proposed
+	Ran       Kind = "ran"       // a cell ran, well or not
+	Judged    Kind = "judged"    // a verdict was given
+	Routed    Kind = "routed"    // a route was chosen
+	WentBack  Kind = "went back" // the session is back at the accepted cells
+	Finalized Kind = "finalized" // the last cell printed the answer
+	Proving   Kind = "proving"   // a fresh run begins
+	Proved    Kind = "proved"    // it ended
+	Warned    Kind = "warned"    // something that the user should know
+	Ended     Kind = "ended"     // nothing follows
+)
+
+// An Event is one thing that happened, for whoever watches.
+type Event struct {
+	Kind      Kind
+	Round     int // from 1; 0 outside the rounds
+	Step      int // the number of the step in the plan
+	Try       int // from 1
+	Text      string
+	Execution *notebook.Execution // of Ran
+}
+
+// run is the state of one run. Its fields belong to the goroutine of Run,
+// except while files are described: then mu guards t and Observe.
+type run struct {
+	cfg     Config
+	t       *Trajectory
+	session Session
+	dirty   bool // the session is not at the accepted cells
+	mu      sync.Mutex
+	model   stopwatch
+	kernel  stopwatch
+}
+
+// Run answers the task's question. The trajectory is never nil and holds all
+// that happened, also when the error is not: a model or server that failed, a
+// reply that no role could use, a cancelled context.
+func Run(ctx context.Context, cfg Config, task Task) (*Trajectory, error) {
+	r := &run{cfg: cfg, t: &Trajectory{Task: task, Started: time.Now()}}
+	err := r.run(ctx)
+	if err != nil {
+		r.t.Failure = err.Error()
+	}
+	r.t.Ended = true
+	if end := r.observe(Event{Kind: Ended}); err == nil {
+		err = end
+	}
+	return r.t, err
+}
+
+func (r *run) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	work := r.openLater(ctx, Work, r.cfg.Dir)
+	defer work.close()
+	defer cancel() // first, so that a session still opening gives up
+	if err := r.describe(ctx); err != nil {
+		return err
+	}
+	var err error
+	if r.session, err = work.wait(); err != nil {
+		return err
+	}
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	for len(r.t.Rounds) < r.cfg.MaxRounds && !r.t.Sufficient() {
+		if err := r.round(ctx); err != nil {
+			return err
+		}
+	}
+	if len(r.t.Plan()) == 0 {
+		return errNoStep
+	}
+	proof := r.openProof(ctx)
+	defer proof.close()
+	if err := r.finalize(ctx); err != nil {
+		return err
+	}
+	return r.prove(ctx, proof)
+}
+
+var errNoStep = errors.New("no step of the plan could be carried out")
+
+// begin runs the cells that come before the first step.
+func (r *run) begin(ctx context.Context) error {
+	for _, code := range r.t.Cells() {
+		e, err := r.execute(ctx, code)
+		if err != nil {
+			return err
+		}
+		if e.Status != notebook.OK {
+			return fmt.Errorf("set up the session: %s", oneLine(e))
+		}
+	}
+	return nil
+}
+
+// round is one turn of the loop: Algorithm 1, lines 13 to 28, begun at the
+// planner so that the first round is like every other.
+func (r *run) round(ctx context.Context) error {
+	step, err := r.plan(ctx)
+	if err != nil {
+		return err
+	}
+	r.t.Rounds = append(r.t.Rounds, Round{Step: step})
+	if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
+		return err
+	}
+	done, err := r.implement(ctx)
+	if err != nil {
+		return err
+	}
+	if !done {
+		return r.restore(ctx)
+	}
+	if err := r.verify(ctx); err != nil {
+		return err
+	}
+	if r.t.Sufficient() || len(r.t.Rounds) == r.cfg.MaxRounds {
+		return nil
+	}
+	return r.route(ctx)
+}
+
+// current returns the round that is under way.
+func (r *run) current() *Round { return &r.t.Rounds[len(r.t.Rounds)-1] }
+
+// observe tells the observer, with the round and step that are under way.
+func (r *run) observe(e Event) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Kind == Warned {
+		r.t.Warnings = append(r.t.Warnings, e.Text)
+	}
+	if n := len(r.t.Rounds); n > 0 && e.Kind != Finalized && e.Kind != Proved {
+		e.Round, e.Step = n, r.t.stepOf(n-1)
+	}
+	r.t.Seconds = Seconds{
+		Total: time.Since(r.t.Started).Seconds(), Model: r.model.seconds(), Kernel: r.kernel.seconds(),
+	}
+	return r.cfg.Observe(e, r.t)
+}

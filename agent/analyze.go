@@ -1,0 +1,215 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// describe gives every file its description (Algorithm 1, lines 2 to 6). Model
+// calls and kernels run side by side; no two scripts share a kernel at once.
+func (r *run) describe(ctx context.Context) error {
+	pool, closePool, err := r.openPool(ctx)
+	if err != nil {
+		return err
+	}
+	defer closePool()
+	if err := r.probe(ctx, pool); err != nil {
+		return err
+	}
+	r.t.Descriptions = make([]Description, len(r.t.Task.Files))
+	for i, f := range r.t.Task.Files {
+		r.t.Descriptions[i].File = f.Name
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(modelCalls)
+	for i, f := range r.t.Task.Files {
+		g.Go(func() error {
+			d, err := r.describeFile(ctx, pool, f)
+			if err != nil {
+				return err
+			}
+			r.mu.Lock()
+			r.t.Descriptions[i] = d
+			r.mu.Unlock()
+			return r.observe(Event{Kind: Described, Text: f.Name, Try: d.Tries})
+		})
+	}
+	return g.Wait()
+}
+
+// modelCalls is how many files are with the model at once: calls wait for the
+// network, kernels for a core, so that there can be more of the first.
+const modelCalls = 8
+
+// describeFile asks for a script, runs it and has it repaired while it fails.
+// That no script works is no error: the description then says so.
+func (r *run) describeFile(ctx context.Context, pool chan Session, f File) (Description, error) {
+	d := Description{File: f.Name}
+	if f.Size == 0 {
+		d.Text = "The file is empty: it has 0 bytes."
+		return d, nil
+	}
+	path, size := pyString("data/"+f.Name), fileSize(f.Size)
+	inputs := map[string]string{"file": f.Name}
+	q := question{"analyzer", f.Name, []prompts.Part{prompts.Analyzer{Path: path, Size: size}}, inputs}
+	for {
+		code, err := ask(ctx, r, q, readCode)
+		if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+			d.Error = unread.Error()
+			return d, nil
+		} else if err != nil {
+			return d, err
+		}
+		d.Code, d.Tries = code, d.Tries+1
+		report, problem, err := r.runScript(ctx, pool, code, &d)
+		if err != nil || problem == "" {
+			return d, err
+		}
+		if d.Tries > r.cfg.DebugTries {
+			d.Error = problem
+			return d, nil
+		}
+		subject := fmt.Sprintf("%s, try %d", f.Name, d.Tries+1)
+		if report, err = r.summarize(ctx, subject, report, "the script"); err != nil {
+			return d, err
+		}
+		q = question{"debugger", subject, []prompts.Part{
+			prompts.DebuggerScript{Path: path, Size: size, Code: code, Error: report},
+		}, map[string]string{"file": f.Name, "code": code, "error": report}}
+	}
+}
+
+// runScript runs a description script in a session of the pool, which is
+// afterwards as good as new. A problem means that there is no description.
+func (r *run) runScript(ctx context.Context, pool chan Session, code string, d *Description) (report, problem string, err error) {
+	var s Session
+	select {
+	case s = <-pool:
+	case <-ctx.Done():
+		return "", "", ctx.Err()
+	}
+	defer func() { pool <- s }()
+	defer r.kernel.start()()
+	e, err := s.Execute(ctx, code)
+	if err != nil {
+		return "", "", err
+	}
+	if e.Status == notebook.Died || e.Status == notebook.TimedOut {
+		_, err = s.Rollback(ctx, nil)
+		if err == nil {
+			err = enterScratch(ctx, s, r.t.Task.Data)
+		}
+	} else {
+		_, err = s.Execute(ctx, "%reset -f")
+	}
+	switch d.Text = strings.TrimRight(e.PlainText(), "\n"); {
+	case e.Status != notebook.OK:
+		d.Text = ""
+		return errorReport(e, r.cfg.ResultChars), oneLine(e), err
+	case strings.TrimSpace(d.Text) == "":
+		return "The script ran but printed nothing.", "its script printed nothing", err
+	}
+	return "", "", err
+}
+
+// openPool opens the sessions that describe files, each in a folder of its own.
+func (r *run) openPool(ctx context.Context) (pool chan Session, closePool func(), err error) {
+	size := max(1, min(r.cfg.Jobs, len(r.t.Task.Files)))
+	folder, err := os.MkdirTemp("", "dsstar-describe-")
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var opening []*later
+	closePool = func() {
+		cancel()
+		for _, l := range opening {
+			l.close()
+		}
+		_ = os.RemoveAll(folder) // a temporary folder; the system clears what stays
+	}
+	pool = make(chan Session, size)
+	failed := make(chan error, size)
+	for i := range size {
+		dir := filepath.Join(folder, fmt.Sprint(i))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			closePool()
+			return nil, nil, err
+		}
+		l := r.openLater(ctx, Describe, dir)
+		opening = append(opening, l)
+		go func() {
+			s, err := l.wait()
+			if err == nil {
+				err = enterScratch(ctx, s, r.t.Task.Data)
+			}
+			if err != nil {
+				failed <- err
+				return
+			}
+			pool <- s
+		}()
+	}
+	// The first session to be ready is enough to begin with; one that fails is
+	// a reason to stop, as the others would fail in the same way.
+	select {
+	case s := <-pool:
+		pool <- s
+		return pool, closePool, nil
+	case err := <-failed:
+		closePool()
+		return nil, nil, err
+	}
+}
+
+// enterScratch makes a session see the data folder as its own would.
+func enterScratch(ctx context.Context, s Session, data string) error {
+	for _, code := range []string{"data_dir = " + pyString(data), setupCell, "%reset -f"} {
+		e, err := s.Execute(ctx, code)
+		if err != nil {
+			return err
+		}
+		if e.Status != notebook.OK {
+			return fmt.Errorf("set up the session: %s", oneLine(e))
+		}
+	}
+	return nil
+}
+
+// probe asks a session for what the notebook runs on.
+func (r *run) probe(ctx context.Context, pool chan Session) error {
+	s := <-pool
+	defer func() { pool <- s }()
+	e, err := s.Execute(ctx, probeCode)
+	if err != nil {
+		return err
+	}
+	if e.Status != notebook.OK {
+		return fmt.Errorf("look at the Python environment: %s", oneLine(e))
+	}
+	r.t.Environment = strings.TrimSpace(e.Stdout())
+	return r.observe(Event{Kind: Started, Text: r.t.Environment})
+}
+
+const probeCode = `import sys
+from importlib import metadata
+
+def _version(name):
+    try:
+        return name + " " + ".".join(metadata.version(name).split(".")[:2])
+    except metadata.PackageNotFoundError:
+        return ""
+
+_names = """numpy pandas scipy scikit-learn statsmodels matplotlib seaborn openpyxl xlrd
+pyarrow polars duckdb sqlalchemy lxml beautifulsoup4 pypdf pillow networkx""".split()
+print("Python %d.%d with" % sys.version_info[:2], ", ".join(filter(None, map(_version, _names))))
+%reset -f`

@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"dsstar/notebook"
+)
+
+// execute runs a cell in the run's session. After a cell that did not end well
+// the session is dirty: restore must come before the next one.
+func (r *run) execute(ctx context.Context, code string) (notebook.Execution, error) {
+	defer r.kernel.start()()
+	e, err := r.session.Execute(ctx, code)
+	if err != nil || e.Status != notebook.OK {
+		r.dirty = true
+	}
+	return e, err
+}
+
+// restore puts a dirty session back to the accepted cells. What they give when
+// they run again is what the record keeps, since later cells build on it. A
+// step that does not run a second time is dropped with all after it.
+func (r *run) restore(ctx context.Context) error {
+	for r.dirty {
+		cells := r.t.Cells()
+		stop := r.kernel.start()
+		executions, err := r.session.Rollback(ctx, cells)
+		stop()
+		if err != nil {
+			return err
+		}
+		broken, err := r.replayed(executions, len(cells))
+		if err != nil {
+			return err
+		}
+		if broken > 0 {
+			continue
+		}
+		r.dirty = false
+		if err := r.observe(Event{Kind: WentBack}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replayed takes over what the accepted cells gave when they ran again. It
+// returns the number of a step that failed this time, or 0.
+func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, err error) {
+	const before = 2 // parameters and set-up
+	plan := r.t.acceptedRounds()
+	for i, e := range executions {
+		if i < before {
+			if e.Status != notebook.OK {
+				return 0, fmt.Errorf("set up the session again: %s", oneLine(e))
+			}
+			continue
+		}
+		round, step := &r.t.Rounds[plan[i-before]], i-before+1
+		if e.Status != notebook.OK {
+			reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, oneLine(e))
+			r.current().Route = &Route{Back: step, Reason: reason}
+			return step, r.observe(Event{Kind: Warned, Text: reason})
+		}
+		attempt := &round.Attempts[len(round.Attempts)-1]
+		if attempt.Execution.PlainText() != e.PlainText() {
+			text := fmt.Sprintf("step %d printed something else when it was run again", step)
+			if err := r.observe(Event{Kind: Warned, Text: text}); err != nil {
+				return 0, err
+			}
+		}
+		attempt.Execution = e
+	}
+	if len(executions) != cells {
+		return 0, fmt.Errorf("go back: %d of %d cells were run again", len(executions), cells)
+	}
+	return 0, nil
+}
+
+// A later session is one that is being opened while other work goes on.
+type later struct {
+	done    chan struct{}
+	session Session
+	err     error
+	dir     string // to remove with the session, if not ""
+}
+
+func (r *run) openLater(ctx context.Context, purpose Purpose, dir string) *later {
+	l := &later{done: make(chan struct{})}
+	stop := r.kernel.start()
+	go func() {
+		defer close(l.done)
+		defer stop()
+		l.session, l.err = r.cfg.Open(ctx, purpose, dir)
+	}()
+	return l
+}
+
+func (l *later) wait() (Session, error) {
+	<-l.done
+	return l.session, l.err
+}
+
+// close closes the session, whether or not anybody waited for it.
+func (l *later) close() {
+	if <-l.done; l.session != nil {
+		_ = l.session.Close() // nothing of the run depends on it any more
+	}
+	if l.dir != "" {
+		_ = os.RemoveAll(l.dir)
+	}
+}

@@ -1,0 +1,190 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+// An Endpoint says where and how to ask one model over the OpenAI protocol.
+// Provider, BaseURL and Model are required.
+type Endpoint struct {
+	Provider string
+	BaseURL  string            // up to the version: "https://api.openai.com/v1"
+	Key      string            // "": no Authorization header is sent
+	KeyEnv   string            // the variable that Key came from, for messages; when set, a Key is required
+	Header   map[string]string // sent as they are, such as OpenAI-Organization; nothing is taken from the environment
+	Model    string
+
+	Temperature *float64      // nil: not sent; several models refuse it
+	CallTimeout time.Duration // for each try, without its waits; 0: none
+	IdleTimeout time.Duration // the longest silence of the endpoint, also before its first byte; 0: none
+
+	// Retries is how often a call is repeated after 408, 409, 429, 5xx, a failed
+	// connection, a silent endpoint or half a reply.
+	Retries int
+	// OnRetry, if set, is told before each wait. Concurrent calls tell it concurrently.
+	OnRetry func(Retry)
+
+	HTTP  *http.Client                               // nil: http.DefaultClient
+	Sleep func(context.Context, time.Duration) error // nil: waits, or returns ctx.Err() once ctx is done
+	Rand  func() float64                             // in [0,1), spreads the waits; nil: math/rand
+	Now   func() time.Time                           // nil: time.Now
+}
+
+// A Retry is a call that failed and will be repeated after Wait.
+type Retry struct {
+	Provider, Role, Subject string
+	Try                     int // the try that failed, from 1
+	Wait                    time.Duration
+	Cause                   string // one line
+}
+
+// Open checks e and returns its model; it connects to nothing. The error is a
+// [*CredentialError] when e needs a key and has none that can be sent.
+//
+// Errors of the model's Ask: [*CredentialError], [*StatusError] (which may be
+// [ErrContextLength]), [*ConnectionError], [ErrIdle], [ErrTimeout], [ErrCut], or
+// ctx.Err(). Each comes after as many tries as its kind deserves.
+func (e Endpoint) Open() (Model, error) {
+	base, err := url.Parse(e.BaseURL)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return nil, fmt.Errorf("provider %s: base url is not of the form http(s)://host/path", e.Provider)
+	}
+	if e.Model == "" {
+		return nil, fmt.Errorf("provider %s: no model is named", e.Provider)
+	}
+	e.Key = strings.TrimSpace(e.Key)
+	if e.Key == "" && e.KeyEnv != "" {
+		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv}
+	}
+	if strings.ContainsFunc(e.Key, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv,
+			Err: errors.New("it holds characters that no key has, such as a space or a line break")}
+	}
+	e.fillDefaults()
+	m := &endpoint{Endpoint: e, url: publicURL(base)}
+	m.chat = openai.NewChatCompletionService(m.options()...)
+	return m, nil
+}
+
+func (e *Endpoint) fillDefaults() {
+	if e.HTTP == nil {
+		e.HTTP = http.DefaultClient
+	}
+	if e.Sleep == nil {
+		e.Sleep = sleep
+	}
+	if e.Rand == nil {
+		e.Rand = rand.Float64
+	}
+	if e.Now == nil {
+		e.Now = time.Now
+	}
+	if e.OnRetry == nil {
+		e.OnRetry = func(Retry) {}
+	}
+}
+
+// publicURL is the address of the calls without what may be secret in it.
+func publicURL(base *url.URL) string {
+	u := *base.JoinPath("chat/completions")
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+// endpoint is an opened Endpoint.
+type endpoint struct {
+	Endpoint
+	url  string // for messages
+	chat openai.ChatCompletionService
+}
+
+// options configure a bare ChatCompletionService. An openai.Client would read
+// OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and more from the environment and send
+// them to any base URL; the service alone reads nothing.
+func (m *endpoint) options() []option.RequestOption {
+	o := []option.RequestOption{
+		option.WithBaseURL(m.BaseURL),
+		option.WithHTTPClient(m.HTTP),
+		option.WithMaxRetries(0), // ours tells the user and bounds the wait
+		option.WithHeader("User-Agent", "dsstar"),
+		option.WithMiddleware(m.exchange),
+	}
+	if m.Key != "" {
+		o = append(o, option.WithAPIKey(m.Key))
+	}
+	for name, value := range m.Header {
+		o = append(o, option.WithHeader(name, value))
+	}
+	return o
+}
+
+// Ask tries until there is a reply, a failure that will not pass, or no retry left.
+func (m *endpoint) Ask(ctx context.Context, r Request) (Reply, error) {
+	params, err := m.params(r)
+	if err != nil {
+		return Reply{}, err
+	}
+	start := m.Now()
+	for try := 1; ; try++ {
+		reply, err := m.try(ctx, params)
+		if err == nil {
+			if reply.Usage == (Usage{}) {
+				reply.Usage = estimate(r.Messages, reply.Text)
+			}
+			reply.Retries = try - 1
+			reply.Seconds = m.Now().Sub(start).Seconds()
+			return reply, nil
+		}
+		if ctx.Err() != nil {
+			return Reply{}, ctx.Err()
+		}
+		wait, err := m.wait(err, try)
+		if err != nil {
+			return Reply{}, err
+		}
+		m.OnRetry(Retry{Provider: m.Provider, Role: r.Role, Subject: r.Subject, Try: try, Wait: wait.time, Cause: wait.cause})
+		if err := m.Sleep(ctx, wait.time); err != nil {
+			return Reply{}, err
+		}
+	}
+}
+
+// params is the body of a request. "max_tokens" is what every endpoint knows but
+// OpenAI's own, whose newer models refuse it.
+func (m *endpoint) params(r Request) (openai.ChatCompletionNewParams, error) {
+	p := openai.ChatCompletionNewParams{
+		Model:         m.Model,
+		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
+	}
+	for _, msg := range r.Messages {
+		switch msg.Role {
+		case "system":
+			p.Messages = append(p.Messages, openai.SystemMessage(msg.Text))
+		case "user":
+			p.Messages = append(p.Messages, openai.UserMessage(msg.Text))
+		case "assistant":
+			p.Messages = append(p.Messages, openai.AssistantMessage(msg.Text))
+		default:
+			return p, fmt.Errorf("ask %s: message role %q is not system, user or assistant", m.Provider, msg.Role)
+		}
+	}
+	if m.Temperature != nil {
+		p.Temperature = openai.Float(*m.Temperature)
+	}
+	if r.MaxTokens > 0 && (m.Provider == "openai" || m.Provider == "azure") {
+		p.MaxCompletionTokens = openai.Int(int64(r.MaxTokens))
+	} else if r.MaxTokens > 0 {
+		p.MaxTokens = openai.Int(int64(r.MaxTokens))
+	}
+	return p, nil
+}

@@ -1,0 +1,182 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Conditions of a call, found with errors.Is.
+var (
+	ErrContextLength = errors.New("the request is longer than the model's context") // of a *StatusError
+	ErrIdle          = errors.New("the endpoint fell silent")
+	ErrTimeout       = errors.New("the call took too long") // never retried
+	ErrCut           = errors.New("the reply was cut off")
+)
+
+// A StatusError is an endpoint's refusal. It is ErrContextLength when the
+// refusal says so.
+type StatusError struct {
+	Status   int // of HTTP; 200 for an answer that is no completion
+	Provider string
+	Endpoint string // its address, without secrets
+	Message  string // the endpoint's own words, in one line
+
+	code  string        // such as "insufficient_quota"
+	after time.Duration // that the endpoint asks to wait
+}
+
+func (e *StatusError) Error() string {
+	return strings.TrimSuffix(fmt.Sprintf("%s: %s: %d %s: %s",
+		e.Provider, e.Endpoint, e.Status, http.StatusText(e.Status), e.Message), ": ")
+}
+
+// overflows are what endpoints say of a request that is too long.
+var overflows = []string{
+	"context_length_exceeded", "maximum context length", "context window", "context length",
+	"exceed_context_size", "exceeds the available context", "prompt is too long", "input is too long",
+	"input token count", "exceeds the maximum number of tokens", "reduce the length",
+}
+
+// Is reports whether target is ErrContextLength and e says that.
+func (e *StatusError) Is(target error) bool {
+	if target != ErrContextLength || e.Status < 400 || e.Status >= 500 || e.Status == http.StatusTooManyRequests {
+		return false
+	}
+	said := strings.ToLower(e.code + " " + e.Message)
+	for _, text := range overflows {
+		if strings.Contains(said, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// A CredentialError is a key that is missing (Err is nil) or that cannot be
+// used or was refused (Err says why, a *StatusError after a call).
+type CredentialError struct {
+	Provider string
+	KeyEnv   string // the variable to set; may be ""
+	Err      error
+}
+
+func (e *CredentialError) Error() string {
+	where := ""
+	if e.KeyEnv != "" {
+		where = " in " + e.KeyEnv
+	}
+	if e.Err == nil {
+		return fmt.Sprintf("provider %s: there is no key%s", e.Provider, where)
+	}
+	return fmt.Sprintf("provider %s: the key%s does not work: %v", e.Provider, where, e.Err)
+}
+
+func (e *CredentialError) Unwrap() error { return e.Err }
+
+// A ConnectionError is an endpoint that cannot be reached.
+type ConnectionError struct {
+	Provider string
+	Endpoint string // its address, without secrets
+	Err      error
+}
+
+func (e *ConnectionError) Error() string {
+	return fmt.Sprintf("%s: %s: %v", e.Provider, e.Endpoint, e.Err)
+}
+
+func (e *ConnectionError) Unwrap() error { return e.Err }
+
+func (m *endpoint) cut(err error) error {
+	return fmt.Errorf("%s: %s: %w: %v", m.Provider, m.url, ErrCut, err)
+}
+
+func (m *endpoint) statusError(status int, message string) *StatusError {
+	return &StatusError{Status: status, Provider: m.Provider, Endpoint: m.url, Message: m.line(message)}
+}
+
+// line makes one line of a text that the endpoint wrote, bounded, without the key.
+func (m *endpoint) line(s string) string {
+	if m.Key != "" {
+		s = strings.ReplaceAll(s, m.Key, "[key]")
+	}
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	if r := []rune(s); len(r) > 500 {
+		s = string(r[:500]) + "..."
+	}
+	return s
+}
+
+// refusal is the error of an HTTP status of 400 or more.
+func (m *endpoint) refusal(status int, h http.Header, body []byte) error {
+	said := parseFailure(body)
+	e := m.statusError(status, said.message)
+	e.code = said.code
+	e.after = retryAfter(h, body, m.Now())
+	if status == http.StatusUnauthorized || status == http.StatusForbidden || saysBadKey(e.Message) {
+		return &CredentialError{Provider: m.Provider, KeyEnv: m.KeyEnv, Err: e}
+	}
+	return e
+}
+
+// failure is the error of a body that came with status 200 and is no completion;
+// the error object in it may say the status that was meant.
+func (m *endpoint) failure(body []byte) error {
+	said := parseFailure(body)
+	if said.status >= 400 && said.status < 600 {
+		return m.refusal(said.status, nil, body)
+	}
+	e := m.statusError(http.StatusOK, said.message)
+	e.code = said.code
+	if said.code == "" {
+		e.Message = m.line("not a chat completion: " + said.message)
+	}
+	return e
+}
+
+// saysBadKey knows Gemini's way, which is a 400.
+func saysBadKey(message string) bool {
+	return strings.Contains(message, "API key not valid") || strings.Contains(message, "API_KEY_INVALID")
+}
+
+type failure struct {
+	message, code string
+	status        int // of the "code", when it is a number
+}
+
+// parseFailure reads an error body: {"error":{"message","code","type"}} or an
+// array of it (Gemini), {"error":"..."} (Ollama), {"message"}, {"detail"}; any
+// other body is its own message.
+func parseFailure(body []byte) failure {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var outer struct {
+		Error           json.RawMessage
+		Message, Detail any
+	}
+	if json.Unmarshal(body, &outer) != nil {
+		return failure{message: string(body)}
+	}
+	var inner struct{ Message, Code, Type any }
+	_ = json.Unmarshal(outer.Error, &inner) // an "error" that is a string or missing
+	f := failure{message: string(body)}
+	var text string
+	_ = json.Unmarshal(outer.Error, &text)
+	for _, candidate := range []any{inner.Message, text, outer.Message, outer.Detail} {
+		if s, ok := candidate.(string); ok && s != "" {
+			f.message = s
+			break
+		}
+	}
+	if n, ok := inner.Code.(float64); ok {
+		f.status = int(n)
+	}
+	code, _ := inner.Code.(string)
+	kind, _ := inner.Type.(string)
+	f.code = either(code, kind)
+	return f
+}

@@ -1,0 +1,94 @@
+// Package llm asks a language model one question at a time.
+//
+// [Endpoint.Open] gives a [Model] for any endpoint that speaks the OpenAI
+// protocol. Models compose: [ByRole] sends each role to its own model, [Traced]
+// records every exchange, and [Replay] answers from such a record, so that the
+// agent runs again without a model:
+//
+//	m, err := llm.Endpoint{Provider: "ollama", BaseURL: "http://127.0.0.1:11434/v1", Model: "qwen3"}.Open()
+//	trace, err := llm.OpenTrace("trace.jsonl")
+//	reply, err := llm.Traced(m, trace).Ask(ctx, request)
+//
+// The package reads no environment variable and prints nothing. Keys never
+// appear in an error or in a trace.
+package llm
+
+import "context"
+
+// A Model answers requests. Every Model of this package may be used by several
+// goroutines at once. Ask returns ctx.Err() soon after ctx is done.
+type Model interface {
+	Ask(ctx context.Context, r Request) (Reply, error)
+}
+
+// A Message is one turn of a conversation.
+type Message struct {
+	Role string `json:"role"` // "system", "user" or "assistant"
+	Text string `json:"text"`
+}
+
+// A Request is one question to a model.
+type Request struct {
+	Role      string            // dsstar's role, "planner", "coder", ...: chooses the model and labels the trace
+	Subject   string            // which one of its kind, readable: "orders.csv", "round 3, try 2"
+	Messages  []Message         //
+	Inputs    map[string]string // full texts by name ("plan", "results", ...) whose change makes a recorded reply unfit
+	MaxTokens int               // of the reply; 0: the endpoint's default
+}
+
+// A Reply is a model's answer. An empty Text is no error, nor is an answer that
+// stopped at a limit: Finish then says "length".
+type Reply struct {
+	Text    string
+	Model   string // as the endpoint names it
+	Finish  string // "stop", "length", "content_filter", ...
+	Usage   Usage
+	Seconds float64 // from Ask to reply, with retries and waits
+	Retries int
+}
+
+// Usage counts tokens. CachedTokens are part of InputTokens, ReasoningTokens of
+// OutputTokens.
+type Usage struct {
+	InputTokens     int  `json:"input_tokens"`
+	CachedTokens    int  `json:"cached_tokens"`
+	OutputTokens    int  `json:"output_tokens"`
+	ReasoningTokens int  `json:"reasoning_tokens"`
+	Estimated       bool `json:"estimated,omitempty"` // the endpoint gave no counts: four bytes a token
+}
+
+// Add adds v to u. A sum is estimated when a part of it is.
+func (u *Usage) Add(v Usage) {
+	u.InputTokens += v.InputTokens
+	u.CachedTokens += v.CachedTokens
+	u.OutputTokens += v.OutputTokens
+	u.ReasoningTokens += v.ReasoningTokens
+	u.Estimated = u.Estimated || v.Estimated
+}
+
+// estimate counts the tokens of an exchange whose endpoint did not.
+func estimate(asked []Message, answer string) Usage {
+	u := Usage{OutputTokens: (len(answer) + 3) / 4, Estimated: true}
+	for _, m := range asked {
+		u.InputTokens += (len(m.Text) + 3) / 4
+	}
+	return u
+}
+
+// ByRole sends a request to the model of its role, or to def when roles has none.
+// The caller must not change roles afterwards.
+func ByRole(def Model, roles map[string]Model) Model {
+	return byRole{def, roles}
+}
+
+type byRole struct {
+	def   Model
+	roles map[string]Model
+}
+
+func (m byRole) Ask(ctx context.Context, r Request) (Reply, error) {
+	if own, ok := m.roles[r.Role]; ok {
+		return own.Ask(ctx, r)
+	}
+	return m.def.Ask(ctx, r)
+}

@@ -1,0 +1,259 @@
+// Package llmtest is an endpoint that speaks the OpenAI protocol from a script,
+// and misbehaves when told to, for tests of whatever asks a model.
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dsstar/agent/llm"
+)
+
+// A Request is one HTTP call as it arrived, retries included.
+type Request struct {
+	N        int // from 1, in order of arrival
+	Model    string
+	Messages []llm.Message
+	Stream   bool
+	Header   http.Header
+	Body     string // whole
+}
+
+// Last is the text of the last message.
+func (r Request) Last() string {
+	if len(r.Messages) == 0 {
+		return ""
+	}
+	return r.Messages[len(r.Messages)-1].Text
+}
+
+// A Response is what the server does. The zero value is an empty reply.
+type Response struct {
+	Text   string    // the reply, sent a few bytes at a time when a stream was asked for
+	Finish string    // "": "stop"
+	Usage  llm.Usage // counts of it; none are sent when it is zero
+
+	Status int               // 0: 200
+	Header map[string]string // set last
+	Body   string            // sent instead of Text, as it is
+
+	Delay    time.Duration // before anything is sent
+	Pace     time.Duration // before each chunk of text
+	Plain    bool          // ignore that a stream was asked for
+	CutAfter int           // end the stream, without an error, after so many chunks of text
+	Stall    bool          // send nothing, or after CutAfter nothing more, until the client goes
+}
+
+// A Server is a running endpoint. It stops when its test ends.
+type Server struct {
+	URL string // the base URL, "http://127.0.0.1:port/v1"
+
+	t        testing.TB
+	reply    func(Request) Response
+	stopping chan struct{}
+	mu       sync.Mutex
+	requests []Request
+}
+
+// New starts a server. reply is called concurrently when requests come so.
+func New(t testing.TB, reply func(Request) Response) *Server {
+	s := &Server{t: t, reply: reply, stopping: make(chan struct{})}
+	web := httptest.NewServer(s)
+	s.URL = web.URL + "/v1"
+	t.Cleanup(func() {
+		close(s.stopping)
+		web.Close()
+	})
+	return s
+}
+
+// Script replies with the texts in order, and refuses what comes after the last.
+func Script(replies ...string) func(Request) Response {
+	return func(r Request) Response {
+		if r.N > len(replies) {
+			return Refuse(http.StatusBadRequest, "", fmt.Sprintf("llmtest: the script ends after %d replies", len(replies)))
+		}
+		return Response{Text: replies[r.N-1]}
+	}
+}
+
+// Each does the responses in order, the last one ever after.
+func Each(responses ...Response) func(Request) Response {
+	return func(r Request) Response { return responses[min(r.N, len(responses))-1] }
+}
+
+// Refuse is an error in OpenAI's form.
+func Refuse(status int, code, message string) Response {
+	body, _ := json.Marshal(map[string]any{"error": map[string]any{"code": code, "message": message, "type": "error"}})
+	return Response{Status: status, Body: string(body), Header: map[string]string{"Content-Type": "application/json"}}
+}
+
+// Requests are the calls so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// ServeHTTP answers POST /v1/chat/completions.
+func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
+	if h.Method != http.MethodPost || h.URL.Path != "/v1/chat/completions" {
+		http.Error(w, "404 page not found", http.StatusNotFound)
+		return
+	}
+	r, err := s.receive(h)
+	if err != nil {
+		s.t.Errorf("llmtest: %v", err)
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	response := s.reply(r)
+	if !s.pause(h, response.Delay) {
+		return
+	}
+	if response.Stall && response.CutAfter == 0 {
+		s.stall(h)
+		return
+	}
+	s.send(w, h, r, response)
+}
+
+func (s *Server) receive(h *http.Request) (Request, error) {
+	body, err := io.ReadAll(h.Body)
+	if err != nil {
+		return Request{}, err
+	}
+	var asked struct {
+		Model    string
+		Stream   bool
+		Messages []struct{ Role, Content string }
+	}
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return Request{}, fmt.Errorf("request body: %w", err)
+	}
+	r := Request{Model: asked.Model, Stream: asked.Stream, Header: h.Header.Clone(), Body: string(body)}
+	for _, m := range asked.Messages {
+		r.Messages = append(r.Messages, llm.Message{Role: m.Role, Text: m.Content})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.N = len(s.requests) + 1
+	s.requests = append(s.requests, r)
+	return r, nil
+}
+
+// pause waits, and reports false when the client or the test ended first.
+func (s *Server) pause(h *http.Request, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	select {
+	case <-h.Context().Done():
+		return false
+	case <-s.stopping:
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+func (s *Server) stall(h *http.Request) {
+	select {
+	case <-h.Context().Done():
+	case <-s.stopping:
+	}
+}
+
+func (s *Server) send(w http.ResponseWriter, h *http.Request, r Request, response Response) {
+	stream := r.Stream && !response.Plain && response.Body == ""
+	w.Header().Set("Content-Type", "application/json")
+	if stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+	}
+	for name, value := range response.Header {
+		w.Header().Set(name, value)
+	}
+	if response.Finish == "" {
+		response.Finish = "stop"
+	}
+	w.WriteHeader(max(response.Status, http.StatusOK))
+	switch {
+	case response.Body != "":
+		io.WriteString(w, response.Body)
+	case stream:
+		s.stream(w, h, r, response)
+	default:
+		message := map[string]any{"role": "assistant", "content": response.Text}
+		json.NewEncoder(w).Encode(completion(r, "message", message, response.Finish, response.Usage))
+	}
+}
+
+// stream sends the reply with everything in it that is lawful and trips clients:
+// comments, a chunk without choices, "error":null, the usage in a chunk of its own.
+func (s *Server) stream(w http.ResponseWriter, h *http.Request, r Request, response Response) {
+	event := func(v any) {
+		data, _ := json.Marshal(v)
+		fmt.Fprintf(w, "data: %s\n\n", data)
+		w.(http.Flusher).Flush()
+	}
+	io.WriteString(w, ": PROCESSING\n\n")
+	event(map[string]any{"choices": []any{}, "model": r.Model, "error": nil})
+	for i, piece := range pieces(response.Text) {
+		if response.CutAfter > 0 && i == response.CutAfter {
+			if response.Stall {
+				s.stall(h)
+			}
+			return
+		}
+		if !s.pause(h, response.Pace) {
+			return
+		}
+		event(completion(r, "delta", map[string]any{"content": piece}, nil, llm.Usage{}))
+	}
+	event(completion(r, "delta", map[string]any{}, response.Finish, llm.Usage{}))
+	if response.Usage != (llm.Usage{}) {
+		last := completion(r, "delta", nil, nil, response.Usage)
+		last["choices"] = []any{}
+		event(last)
+	}
+	io.WriteString(w, "data: [DONE]\n\n")
+}
+
+// pieces cuts a text into runs of seven characters.
+func pieces(text string) []string {
+	var all []string
+	var piece strings.Builder
+	n := 0
+	for _, c := range text {
+		piece.WriteRune(c)
+		if n++; n%7 == 0 {
+			all = append(all, piece.String())
+			piece.Reset()
+		}
+	}
+	return append(all, piece.String())
+}
+
+// completion is a completion or a chunk of one, by the key of its message.
+func completion(r Request, key string, message map[string]any, finish any, u llm.Usage) map[string]any {
+	c := map[string]any{
+		"id": fmt.Sprintf("llmtest-%d", r.N), "model": r.Model, "error": nil,
+		"choices": []any{map[string]any{"index": 0, key: message, "finish_reason": finish}},
+	}
+	if u != (llm.Usage{}) {
+		c["usage"] = map[string]any{
+			"prompt_tokens": u.InputTokens, "completion_tokens": u.OutputTokens,
+			"total_tokens":              u.InputTokens + u.OutputTokens,
+			"prompt_tokens_details":     map[string]any{"cached_tokens": u.CachedTokens},
+			"completion_tokens_details": map[string]any{"reasoning_tokens": u.ReasoningTokens},
+		}
+	}
+	return c
+}

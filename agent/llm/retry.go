@@ -1,0 +1,117 @@
+package llm
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+const (
+	maxBackoff = time.Minute     // between tries, when the endpoint does not say
+	maxAfter   = 2 * time.Minute // the longest wait that an endpoint may ask for
+)
+
+type pause struct {
+	time  time.Duration
+	cause string
+}
+
+// wait says how long to wait after a try failed with err, or returns the error
+// to give up with.
+func (m *endpoint) wait(err error, try int) (pause, error) {
+	if !passes(err) {
+		return pause{}, err
+	}
+	var refused *StatusError
+	if errors.As(err, &refused) && refused.after > maxAfter {
+		return pause{}, fmt.Errorf("%w (it asks to wait %s; the longest wait is %s)", err, refused.after, maxAfter)
+	}
+	if try > m.Retries {
+		return pause{}, fmt.Errorf("%w (tries: %d)", err, try)
+	}
+	p := pause{cause: m.line(err.Error())}
+	if refused != nil && refused.after > 0 {
+		p.time = refused.after
+	} else {
+		p.time = m.backoff(try)
+	}
+	return p, nil
+}
+
+// backoff is 1 s, 2 s, 4 s, ... give or take a quarter.
+func (m *endpoint) backoff(try int) time.Duration {
+	d := maxBackoff
+	if try < 7 {
+		d = time.Second << (try - 1)
+	}
+	return time.Duration(float64(d) * (0.75 + m.Rand()/2))
+}
+
+// passes reports whether a failure may be gone at the next try.
+func passes(err error) bool {
+	var refused *StatusError
+	if errors.As(err, &refused) {
+		switch refused.Status {
+		case http.StatusRequestTimeout, http.StatusConflict:
+			return true
+		case http.StatusTooManyRequests:
+			return refused.code != "insufficient_quota" // no money left
+		}
+		return refused.Status >= 500
+	}
+	var lost *ConnectionError
+	if errors.As(err, &lost) {
+		var untrusted *tls.CertificateVerificationError
+		var plain tls.RecordHeaderError
+		var unknown *net.DNSError
+		return !errors.As(err, &untrusted) && !errors.As(err, &plain) &&
+			!(errors.As(err, &unknown) && unknown.IsNotFound)
+	}
+	return errors.Is(err, ErrIdle) || errors.Is(err, ErrCut)
+}
+
+// retryDelay is where Gemini says how long to wait.
+var retryDelay = regexp.MustCompile(`"retryDelay":\s*"(\d+(?:\.\d+)?s)"`)
+
+// retryAfter is the wait that a refusal asks for, 0 when it does not.
+func retryAfter(h http.Header, body []byte, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
+		return seconds(ms / 1000)
+	}
+	if s, err := strconv.ParseFloat(h.Get("Retry-After"), 64); err == nil {
+		return seconds(s)
+	}
+	if at, err := http.ParseTime(h.Get("Retry-After")); err == nil {
+		return max(0, at.Sub(now))
+	}
+	if found := retryDelay.FindSubmatch(body); found != nil {
+		d, _ := time.ParseDuration(string(found[1]))
+		return d
+	}
+	return 0
+}
+
+// seconds is a duration out of a stranger's number: not negative, not overflowing.
+func seconds(s float64) time.Duration {
+	if !(s > 0) {
+		return 0
+	}
+	return time.Duration(min(s, 1e6) * float64(time.Second))
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,163 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// An Exchange is one request and what came of it: a line of a trace.
+type Exchange struct {
+	N        int               `json:"n"` // from 1: its line in the file
+	Time     time.Time         `json:"time"`
+	Role     string            `json:"role"`
+	Subject  string            `json:"subject,omitempty"`
+	Model    string            `json:"model,omitempty"`
+	Messages []Message         `json:"messages"`
+	Inputs   map[string]string `json:"inputs,omitempty"` // a hash of each; the texts are in Messages
+	Reply    string            `json:"reply"`
+	Finish   string            `json:"finish,omitempty"`
+	Usage    Usage             `json:"usage"`
+	Seconds  float64           `json:"seconds"`
+	Retries  int               `json:"retries,omitempty"`
+	Error    string            `json:"error,omitempty"` // the call failed, and there is no reply
+}
+
+// A Trace is an open trace.jsonl. Its methods may be called concurrently.
+type Trace struct {
+	Now func() time.Time // stamps the exchanges; set before use
+
+	mu   sync.Mutex
+	file *os.File
+	n    int   // lines so far
+	size int64 // of the whole lines
+}
+
+// OpenTrace opens a trace to append to, and makes it when there is none. A last
+// line that a crash tore is cut off. The caller must Close it.
+func OpenTrace(path string) (*Trace, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open trace: %w", err)
+	}
+	t := &Trace{Now: time.Now, file: f}
+	if err := t.mend(); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("open trace: %w", err)
+	}
+	return t, nil
+}
+
+// mend counts the lines and makes the file end with a whole one.
+func (t *Trace) mend() error {
+	r := bufio.NewReader(t.file)
+	for {
+		line, err := r.ReadBytes('\n')
+		switch {
+		case err == nil:
+			t.n++
+			t.size += int64(len(line))
+			continue
+		case !errors.Is(err, io.EOF):
+			return err
+		case len(line) == 0:
+			return nil
+		case !json.Valid(line):
+			return t.file.Truncate(t.size)
+		}
+		t.n++
+		t.size += int64(len(line)) + 1
+		_, err = t.file.Write([]byte("\n"))
+		return err
+	}
+}
+
+// Append writes e as one line, with its number and time filled in. What fails
+// half-way is taken back, so that the trace holds whole lines only.
+func (t *Trace) Append(e Exchange) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e.N = t.n + 1
+	e.Time = t.Now().UTC()
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	if _, err := t.file.Write(line.Bytes()); err != nil {
+		return fmt.Errorf("trace: %w", errors.Join(err, t.file.Truncate(t.size)))
+	}
+	t.n++
+	t.size += int64(line.Len())
+	return nil
+}
+
+// Close closes the file. Append fails afterwards; a second Close does nothing.
+func (t *Trace) Close() error {
+	if err := t.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("close trace: %w", err)
+	}
+	return nil
+}
+
+// ReadTrace reads a trace to its end. A last line without its end, torn by a
+// crash, is left out; any other line that is no exchange is an error.
+func ReadTrace(r io.Reader) ([]Exchange, error) {
+	var all []Exchange
+	lines := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("read trace: %w", err)
+		}
+		last := err != nil
+		if len(bytes.TrimSpace(line)) > 0 {
+			var e Exchange
+			switch err := json.Unmarshal(line, &e); {
+			case err == nil:
+				all = append(all, e)
+			case !last:
+				return nil, fmt.Errorf("read trace: line %d: %w", n, err)
+			}
+		}
+		if last {
+			return all, nil
+		}
+	}
+}
+
+// Traced appends every exchange of m to t before its reply is used, failed ones
+// too. A reply that cannot be recorded is an error. The caller keeps t and
+// closes it after the last Ask.
+func Traced(m Model, t *Trace) Model { return traced{m, t} }
+
+type traced struct {
+	model Model
+	trace *Trace
+}
+
+func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
+	start := m.trace.Now()
+	reply, err := m.model.Ask(ctx, r)
+	e := Exchange{
+		Role: r.Role, Subject: r.Subject, Messages: r.Messages, Inputs: hashes(r.Inputs),
+		Model: reply.Model, Reply: reply.Text, Finish: reply.Finish, Usage: reply.Usage,
+		Seconds: reply.Seconds, Retries: reply.Retries,
+	}
+	if err != nil {
+		e.Error = err.Error()
+		e.Seconds = m.trace.Now().Sub(start).Seconds()
+	}
+	if failed := m.trace.Append(e); failed != nil {
+		return Reply{}, errors.Join(err, failed)
+	}
+	return reply, err
+}

@@ -1,0 +1,251 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"dsstar/agent/llm"
+	"dsstar/agent/llm/llmtest"
+)
+
+func readTrace(t *testing.T, path string) []llm.Exchange {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := llm.ReadTrace(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func openTrace(t *testing.T, path string) *llm.Trace {
+	t.Helper()
+	trace, err := llm.OpenTrace(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { trace.Close() })
+	return trace
+}
+
+func TestTraceRoundTrip(t *testing.T) {
+	counts := llm.Usage{InputTokens: 3, OutputTokens: 2}
+	s := llmtest.New(t, llmtest.Each(
+		llmtest.Response{Text: "<a> & b", Usage: counts}, llmtest.Refuse(401, "", "no: "+secret)))
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	trace := openTrace(t, path)
+	m := llm.Traced(open(t, endpoint(s, &waits{})), trace)
+	r := question
+	r.Inputs = map[string]string{"plan": "1. look"}
+	if _, err := m.Ask(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Ask(t.Context(), r); !isCredential(err) {
+		t.Fatal(err)
+	}
+	raw, _ := os.ReadFile(path)
+	if strings.Count(string(raw), "\n") != 2 || strings.Contains(string(raw), secret) || !strings.Contains(string(raw), "<a> & b") {
+		t.Errorf("trace:\n%s", raw)
+	}
+	got := readTrace(t, path)
+	first := got[0]
+	if first.N != 1 || first.Role != "planner" || first.Subject != "round 1" || first.Model != "m1" || first.Reply != "<a> & b" ||
+		first.Finish != "stop" || first.Usage != counts || first.Time.IsZero() || first.Error != "" ||
+		!reflect.DeepEqual(first.Messages, question.Messages) || len(first.Inputs["plan"]) != 16 {
+		t.Errorf("got %+v", first)
+	}
+	if got[1].N != 2 || got[1].Error == "" || got[1].Reply != "" {
+		t.Errorf("failed exchange %+v", got[1])
+	}
+}
+
+func TestTornTrace(t *testing.T) {
+	whole := `{"n":1,"role":"planner","reply":"a"}` + "\n"
+	cases := map[string]struct {
+		tail string
+		n    int // exchanges that are read, and kept
+	}{
+		"torn":               {`{"n":2,"role":"co`, 1},
+		"whole, no line end": {`{"n":2,"role":"coder","reply":"b"}`, 2},
+		"nothing":            {"", 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "trace.jsonl")
+			if err := os.WriteFile(path, []byte(whole+c.tail), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got := readTrace(t, path); len(got) != c.n {
+				t.Fatalf("read %+v", got)
+			}
+			trace := openTrace(t, path)
+			if err := trace.Append(llm.Exchange{Role: "verifier"}); err != nil {
+				t.Fatal(err)
+			}
+			got := readTrace(t, path)
+			if len(got) != c.n+1 || got[c.n].Role != "verifier" || got[c.n].N != c.n+1 {
+				t.Errorf("after append: %+v", got)
+			}
+		})
+	}
+	if _, err := llm.ReadTrace(strings.NewReader("{\n" + whole)); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("a bad line inside: %v", err)
+	}
+}
+
+func TestUnrecordedReplyIsAnError(t *testing.T) {
+	trace := openTrace(t, filepath.Join(t.TempDir(), "trace.jsonl"))
+	s := llmtest.New(t, llmtest.Script("a"))
+	m := llm.Traced(open(t, endpoint(s, &waits{})), trace)
+	if err := errors.Join(trace.Close(), trace.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.Ask(t.Context(), question); err == nil || got.Text != "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// record asks a scripted model each request and reads the trace of it.
+func record(t *testing.T, requests ...llm.Request) []llm.Exchange {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	trace := openTrace(t, path)
+	s := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		return llmtest.Response{Text: fmt.Sprint("reply ", r.N), Usage: llm.Usage{InputTokens: r.N, OutputTokens: 1}}
+	})
+	m := llm.Traced(open(t, endpoint(s, &waits{})), trace)
+	for _, r := range requests {
+		r.Messages = question.Messages
+		if _, err := m.Ask(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return readTrace(t, path)
+}
+
+func request(role, subject string, inputs ...string) llm.Request {
+	r := llm.Request{Role: role, Subject: subject, Inputs: map[string]string{}}
+	for i := 0; i < len(inputs); i += 2 {
+		r.Inputs[inputs[i]] = inputs[i+1]
+	}
+	return r
+}
+
+func TestReplay(t *testing.T) {
+	trace := record(t,
+		request("planner", "round 1"),
+		request("coder", "round 1", "plan", "p1", "code", "c1"),
+		request("coder", "round 1", "plan", "p1", "code", "c2"),
+		request("verifier", "round 1", "plan", "p1", "results", "r1"),
+		request("verifier", "round 2", "plan", "p2", "results", "r2"),
+	)
+	trace[0].Error = "cut" // as if that call had failed
+	type step struct {
+		r    llm.Request
+		want string // the reply, or the error when it starts with "replay:"
+	}
+	cases := map[string]struct {
+		loose []string
+		steps []step
+	}{
+		"in order, by subject and inputs": {nil, []step{
+			{request("verifier", "round 2", "plan", "p2", "results", "r2"), "reply 5"},
+			{request("coder", "round 1", "plan", "p1", "code", "c2"), "reply 3"},
+			{request("coder", "round 1", "plan", "p1", "code", "c1"), "reply 2"},
+		}},
+		"misfit": {nil, []step{
+			{request("verifier", "round 2", "plan", "p2", "results", "other"),
+				"replay: the verifier's request for round 2 no longer fits exchange 5 of the trace: its results differ from the recorded ones"},
+			{request("verifier", "round 2", "plan", "other", "results", "r2"),
+				"replay: the verifier's request for round 2 no longer fits exchange 5 of the trace: its plan differs from the recorded one"},
+			{request("verifier", "round 2", "plan", "other", "error", "e"),
+				"replay: the verifier's request for round 2 no longer fits exchange 5 of the trace: its error, plan and results differ from the recorded ones"},
+			{request("coder", "round 1", "plan", "other", "code", "c2"),
+				"replay: the coder's request for round 1 no longer fits exchange 3 of the trace: its plan differs from the recorded one"},
+		}},
+		"loose": {[]string{"results"}, []step{
+			{request("verifier", "round 2", "plan", "p2", "results", "other"), "reply 5"},
+			{request("verifier", "round 1", "plan", "other", "results", "other"),
+				"replay: the verifier's request for round 1 no longer fits exchange 4 of the trace: its plan differs from the recorded one"},
+		}},
+		"loose prefers the exact": {[]string{"code"}, []step{
+			{request("coder", "round 1", "plan", "p1", "code", "c2"), "reply 3"},
+			{request("coder", "round 1", "plan", "p1", "code", "c3"), "reply 2"},
+		}},
+		"loose takes the first": {[]string{"code"}, []step{
+			{request("coder", "round 1", "plan", "p1", "code", "c3"), "reply 2"},
+		}},
+		"exhausted": {nil, []step{
+			{request("verifier", "round 1", "plan", "p1", "results", "r1"), "reply 4"},
+			{request("verifier", "round 1", "plan", "p1", "results", "r1"),
+				"replay: the trace has no reply left to the verifier's request for round 1; its next for the verifier is exchange 5, round 2"},
+			{request("router", "round 1"), "replay: the trace has no reply left to the router's request for round 1, nor any other for the router"},
+			{request("planner", "round 1"), "replay: the trace has no reply left to the planner's request for round 1, nor any other for the planner"},
+		}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			m := llm.Replay(trace, llm.ReplayOptions{Loose: c.loose})
+			for _, s := range c.steps {
+				got, err := m.Ask(t.Context(), s.r)
+				if failed, ok := errors.AsType[*llm.ReplayError](err); ok {
+					got.Text = failed.Error()
+				} else if err != nil || got.Seconds != 0 || got.Usage.InputTokens == 0 || got.Model != "m1" || got.Finish != "stop" {
+					t.Errorf("got %+v, %v", got, err)
+				}
+				if got.Text != s.want {
+					t.Errorf("got  %s\nwant %s", got.Text, s.want)
+				}
+			}
+		})
+	}
+}
+
+func TestReplayIgnoresVolatileText(t *testing.T) {
+	was := "<object at 0x7f3a12bc44d0> \nFile \"/tmp/ipykernel_123/456.py\", line 3\n/home/a/.venv/lib/python3.10/site-packages/pandas/core.py:5\n"
+	is := "<object at 0x10a2b3c40>\nFile \"/var/folders/x/T/ipykernel_9/8.py\", line 3\r\n/usr/lib/python3/dist-packages/pandas/core.py:5"
+	m := llm.Replay(record(t, request("debugger", "try 1", "error", was)), llm.ReplayOptions{})
+	if _, err := m.Ask(t.Context(), request("debugger", "try 1", "error", strings.Replace(is, "line 3", "line 4", 1))); err == nil {
+		t.Error("another line fits")
+	}
+	if _, err := m.Ask(t.Context(), request("debugger", "try 1", "error", is)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReplayInParallel(t *testing.T) {
+	const n = 40
+	var requests []llm.Request
+	for i := range n {
+		requests = append(requests, request("analyzer", fmt.Sprint("file ", i%20), "files", fmt.Sprint(i)))
+	}
+	m := llm.Replay(record(t, requests...), llm.ReplayOptions{})
+	trace := openTrace(t, filepath.Join(t.TempDir(), "again.jsonl"))
+	m = llm.Traced(m, trace)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			got, err := m.Ask(t.Context(), requests[n-1-i])
+			if want := fmt.Sprint("reply ", n-i); err != nil || got.Text != want {
+				t.Errorf("got %q, %v, want %q", got.Text, err, want)
+			}
+		})
+	}
+	wg.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Ask(ctx, requests[0]); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,162 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"dsstar/notebook"
+)
+
+// A Folder is a run folder by its path: what a run leaves.
+type Folder string
+
+// The files of a run folder.
+func (f Folder) Notebook() string { return filepath.Join(string(f), "notebook.ipynb") }
+func (f Folder) Script() string   { return filepath.Join(string(f), "solution.py") }
+func (f Folder) Trace() string    { return filepath.Join(string(f), "trace.jsonl") }
+func (f Folder) Files() string    { return filepath.Join(string(f), "files") }
+
+// ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not
+// empty: a run never overwrites anything.
+var ErrInUse = errors.New("the folder is not empty")
+
+// CreateFolder creates the run folder at path, which may exist if it is empty.
+func CreateFolder(path string) (Folder, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return "", fmt.Errorf("create the run folder: %w", err)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return "", fmt.Errorf("create the run folder: %w", err)
+	}
+	if len(entries) > 0 {
+		return "", fmt.Errorf("create the run folder %s: %w", path, ErrInUse)
+	}
+	f := Folder(path)
+	return f, os.Mkdir(f.Files(), 0o755)
+}
+
+// NewFolder creates a run folder under base, named by the date and the
+// question; a name that is taken gets a number.
+func NewFolder(base, question string, now time.Time) (Folder, error) {
+	base, err := filepath.Abs(base)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		return "", fmt.Errorf("create the run folder: %w", err)
+	}
+	name := now.Format("2006-01-02") + "-" + slug(question)
+	for n := 1; ; n++ {
+		path := filepath.Join(base, name)
+		if n > 1 {
+			path += fmt.Sprintf("-%d", n)
+		}
+		// Mkdir, not MkdirAll: of two runs at once only one gets the name.
+		if err := os.Mkdir(path, 0o755); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
+			return "", fmt.Errorf("create the run folder: %w", err)
+		}
+		return CreateFolder(path)
+	}
+}
+
+// Save writes the notebook and the script of the trajectory, each whole or not
+// at all.
+func (f Folder) Save(t *Trajectory) error {
+	if err := Draw(t).Save(f.Notebook()); err != nil {
+		return fmt.Errorf("save the notebook: %w", err)
+	}
+	if err := notebook.WriteFile(f.Script(), []byte(t.Script())); err != nil {
+		return fmt.Errorf("save the script: %w", err)
+	}
+	return nil
+}
+
+var notSlug = regexp.MustCompile(`[^\p{L}\p{N}]+`)
+
+// slug makes a folder's name of a question: its first words.
+func slug(question string) string {
+	s := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(question), "-"), "-")
+	if runes := []rune(s); len(runes) > 40 {
+		s = string(runes[:40])
+		if cut := strings.LastIndexByte(s, '-'); cut > 20 {
+			s = s[:cut]
+		}
+	}
+	if s == "" {
+		return "question"
+	}
+	return s
+}
+
+// Script returns the code of the notebook's cells in order as one Python
+// script. The comments between them are where editors see the cells.
+func (t *Trajectory) Script() string {
+	titles := []string{"Parameters", "Set-up"}
+	for n, i := range t.acceptedRounds() {
+		titles = append(titles, fmt.Sprintf("Step %d: %s", n+1, t.Rounds[i].Step))
+	}
+	titles = append(titles, "Answer")
+	var b strings.Builder
+	for i, code := range t.Cells() {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		fmt.Fprintf(&b, "# %%%% %s\n%s\n", strings.Join(strings.Fields(titles[i]), " "), code)
+	}
+	return b.String()
+}
+
+// Files lists the data files of a folder, sorted by name: regular files at any
+// depth, also through a link to a file, without hidden ones and without the
+// run folders of earlier questions.
+func Files(data string) ([]File, error) {
+	var files []File
+	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path != data && (strings.HasPrefix(d.Name(), ".") || d.Name() == "__pycache__") || isRun(path, d) {
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return nil // a folder, a broken link, a pipe: nothing to describe
+		}
+		name, err := filepath.Rel(data, path)
+		files = append(files, File{Name: filepath.ToSlash(name), Size: info.Size()})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the data folder: %w", err)
+	}
+	return files, nil
+}
+
+func isRun(path string, d fs.DirEntry) bool {
+	if !d.IsDir() {
+		return false
+	}
+	f := Folder(path)
+	for _, name := range []string{f.Notebook(), f.Trace(), f.Files()} {
+		if _, err := os.Lstat(name); err != nil {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"dsstar/notebook"
+)
+
+// A Session is a live kernel as the agent needs it. What a cell's code can
+// cause is in the Execution; an error is something that it cannot cause and
+// ends the run.
+type Session interface {
+	// Execute runs one cell.
+	Execute(ctx context.Context, code string) (notebook.Execution, error)
+	// Rollback puts the session into exactly the state, files of the working
+	// folder included, that the cells produce from an empty session, and
+	// returns what they gave. It stops at a cell that fails.
+	Rollback(ctx context.Context, cells []string) ([]notebook.Execution, error)
+	Close() error
+}
+
+// A Purpose says what a session is opened for.
+type Purpose int
+
+const (
+	Describe Purpose = iota // run the scripts that describe files
+	Work                    // the run's own session
+	Prove                   // run the accepted cells from nothing
+)
+
+// Open opens a private session that starts in dir; dir/files is the folder
+// that its cells may write to. The caller closes it.
+type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error)
+
+// setupCell follows the parameters in every notebook and script. The same code
+// serves the session, Run All, nbconvert, papermill and plain Python, and may
+// be run twice in one session.
+const setupCell = `import os
+import random
+
+import numpy as np
+
+# Cells work in files/, next to this notebook, and see the data folder as data/.
+base_dir = globals().get("base_dir") or os.path.dirname(os.path.abspath(globals().get("__file__", "notebook")))
+os.makedirs(os.path.join(base_dir, "files"), exist_ok=True)
+os.chdir(os.path.join(base_dir, "files"))
+if os.path.islink("data"):
+    os.remove("data")
+os.symlink(os.path.abspath(os.path.join(base_dir, data_dir)), "data", target_is_directory=True)
+
+# The same random numbers on every run.
+random.seed(0)
+np.random.seed(0)`
+
+func parametersCell(t Task) string {
+	return "data_dir = " + pyString(t.Data) + "\nquestion = " + pyString(t.Question)
+}
+
+// pyString returns s as a Python string literal; a JSON string is one.
+func pyString(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string cannot fail
+	return strings.TrimSuffix(b.String(), "\n")
+}

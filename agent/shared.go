@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"strings"
+
+	"dsstar/prompts"
+)
+
+// shared returns the parts that every request after the descriptions begins
+// with, and the inputs by which a recorded reply is known to fit.
+func (r *run) shared() ([]prompts.Part, map[string]string) {
+	files, leftOut := r.files()
+	steps := r.steps()
+	parts := []prompts.Part{prompts.Context{
+		Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines, Files: files, LeftOut: leftOut,
+	}}
+	if len(steps) > 0 {
+		parts = append(parts, prompts.Notebook{Steps: steps})
+	}
+	var names, descriptions, plan, code, results []string
+	for _, f := range files {
+		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
+	}
+	for _, s := range steps {
+		plan, code, results = append(plan, s.Text), append(code, s.Code), append(results, s.Output)
+	}
+	return parts, map[string]string{
+		"question":     r.t.Task.Question,
+		"guidelines":   r.t.Task.Guidelines,
+		"files":        strings.Join(names, "\n"),
+		"descriptions": strings.Join(descriptions, "\n"),
+		"plan":         strings.Join(plan, "\n"),
+		"code":         strings.Join(code, "\n"),
+		"results":      strings.Join(results, "\n"),
+	}
+}
+
+// files returns the files that the model is shown, with as much of their
+// descriptions as the budgets allow, and how many are left out.
+func (r *run) files() (files []prompts.File, leftOut int) {
+	chosen := nearest(r.t.Task.Question, r.t.Descriptions, r.cfg.TopK)
+	lengths := make([]int, len(chosen))
+	for i, n := range chosen {
+		lengths[i] = len(r.t.Descriptions[n].Text)
+	}
+	share := shares(lengths, r.cfg.ContextChars, r.cfg.DescriptionChars)
+	for i, n := range chosen {
+		d := r.t.Descriptions[n]
+		text := clip(d.Text, share[i])
+		if text == "" {
+			text = "No description: " + d.Error
+		}
+		files = append(files, prompts.File{
+			Path: pyString("data/" + d.File), Size: fileSize(r.t.Task.Files[n].Size), Description: text,
+		})
+	}
+	return files, len(r.t.Descriptions) - len(chosen)
+}
+
+// steps returns the steps of the plan with their accepted cells.
+func (r *run) steps() []prompts.Step {
+	var steps []prompts.Step
+	for i, n := range r.t.acceptedRounds() {
+		a, _ := r.t.Rounds[n].Accepted()
+		steps = append(steps, prompts.Step{
+			Number: i + 1, Text: r.t.Rounds[n].Step, Code: a.Code,
+			Output: clip(a.Execution.PlainText(), r.cfg.ResultChars),
+		})
+	}
+	return steps
+}
+
+// missing is what the last verdict found missing; "" before the first one.
+func (r *run) missing() string {
+	for i := len(r.t.Rounds) - 1; i >= 0; i-- {
+		if v := r.t.Rounds[i].Verdict; v != nil && !v.Sufficient {
+			return v.Reason
+		}
+	}
+	return ""
+}
+
+// dropped returns the steps that are no longer in the plan, with the verdict
+// that led to it.
+func (r *run) dropped() []prompts.Dropped {
+	kept := map[int]bool{}
+	for _, i := range r.t.Plan() {
+		kept[i] = true
+	}
+	var dropped []prompts.Dropped
+	for i, round := range r.t.Rounds {
+		if kept[i] {
+			continue
+		}
+		for _, later := range r.t.Rounds[i:] { // the round whose route dropped it
+			if later.Route != nil && later.Route.Back > 0 {
+				dropped = append(dropped, prompts.Dropped{Text: round.Step, Reason: later.Route.Reason})
+				break
+			}
+		}
+	}
+	return dropped
+}

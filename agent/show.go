@@ -1,0 +1,180 @@
+package agent
+
+import (
+	"fmt"
+	"html"
+	"strings"
+
+	"dsstar/notebook"
+)
+
+// The functions of this file write the Markdown that a reviewer reads.
+
+func showQuestion(t *Trajectory) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", strings.Join(strings.Fields(t.Task.Question), " "))
+	if answer := t.Answer(); answer != "" {
+		fmt.Fprintf(&b, "%s\n", fenced(answer, ""))
+	}
+	fmt.Fprintf(&b, "%s\n", badge(t))
+	if t.Task.Guidelines != "" {
+		fmt.Fprintf(&b, "\n*Form of the answer:* %s\n", strings.TrimSpace(t.Task.Guidelines))
+	}
+	return b.String()
+}
+
+// badge is the state of the run in one line.
+func badge(t *Trajectory) string {
+	switch {
+	case t.Verified():
+		return "✅ **Verified**: the plan was judged sufficient, and a fresh session and the script, both from nothing, printed this answer."
+	case t.Failure != "":
+		return "❌ **Stopped**: " + html.EscapeString(t.Failure)
+	case !t.Ended:
+		return "⏳ **Running**: this notebook is saved after every step."
+	}
+	var why []string
+	if t.Answer() == "" {
+		why = append(why, "no cell printed an answer")
+	}
+	if !t.Sufficient() {
+		why = append(why, "the plan was not judged sufficient")
+	}
+	if t.Proof != nil && !t.Proof.Same {
+		why = append(why, t.Proof.Reason)
+	}
+	return "⚠️ **Not verified**: " + html.EscapeString(strings.Join(why, "; ")) + "."
+}
+
+func showData(t *Trajectory) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Data\n\nThe cells below see the data folder as `data/`.\n")
+	for i, d := range t.Descriptions {
+		if d.Text == "" && d.Error == "" {
+			continue // not described yet
+		}
+		title := fmt.Sprintf("<code>%s</code> · %s", html.EscapeString(d.File), fileSize(t.Task.Files[i].Size))
+		body := fenced(d.Text, "")
+		if d.Error != "" {
+			title += " · not described"
+			body = html.EscapeString(d.Error) + "\n"
+		}
+		if d.Code != "" {
+			body += "\nprinted by\n\n" + fenced(d.Code, "python")
+		}
+		b.WriteString(folded(title, body))
+	}
+	return b.String()
+}
+
+func showStep(step int, r Round) string {
+	return fmt.Sprintf("## Step %d\n\n%s\n%s", step, r.Step, showFailed(r.Attempts))
+}
+
+// showFailed shows the attempts at a cell that did not end well.
+func showFailed(attempts []Attempt) string {
+	var b strings.Builder
+	for i, a := range attempts {
+		title := fmt.Sprintf("Try %d failed: <code>%s</code>", i+1, html.EscapeString(oneLine(a.Execution)))
+		b.WriteString(folded(title, showAttempt(a)))
+	}
+	return b.String()
+}
+
+func showAttempt(a Attempt) string {
+	out := a.Execution.PlainText()
+	if report := errorReport(a.Execution, shownChars); a.Execution.Status != notebook.OK && report != "" {
+		out = report
+	}
+	return fenced(a.Code, "python") + "\nprinted\n\n" + fenced(clip(out, shownChars), "")
+}
+
+// shownChars is how much of a discarded output is shown; the metadata has all.
+const shownChars = 6000
+
+func showVerdict(n int, r Round) string {
+	word := "❌ insufficient"
+	if r.Verdict.Sufficient {
+		word = "✅ sufficient"
+	}
+	text := fmt.Sprintf("**Round %d: %s.** %s", n, word, r.Verdict.Reason)
+	if r.Route != nil {
+		text += "\n\n→ " + showRoute(*r.Route)
+	}
+	return text
+}
+
+func showRoute(r Route) string {
+	if r.Back == 0 {
+		return "**Add Step**"
+	}
+	return fmt.Sprintf("**Step %d is wrong**: the plan goes back to before it.", r.Back)
+}
+
+// showDropped shows a round that left no cell: folded, with a line that says
+// what became of it.
+func showDropped(t *Trajectory, i int) string {
+	r := t.Rounds[i]
+	fate := "under way"
+	for n, later := range t.Rounds[i:] {
+		if later.Route != nil && later.Route.Back > 0 {
+			fate = fmt.Sprintf("dropped in round %d", i+n+1)
+			break
+		}
+	}
+	var body strings.Builder
+	for n, a := range r.Attempts {
+		if len(r.Attempts) > 1 {
+			fmt.Fprintf(&body, "Try %d:\n\n", n+1)
+		}
+		body.WriteString(showAttempt(a) + "\n")
+	}
+	if r.Verdict != nil {
+		body.WriteString(showVerdict(i+1, r) + "\n")
+	}
+	title := fmt.Sprintf("<b>Round %d, %s</b>: <s>%s</s>", i+1, fate, html.EscapeString(r.Step))
+	if fate == "under way" {
+		title = fmt.Sprintf("<b>Round %d, %s</b>: %s", i+1, fate, html.EscapeString(r.Step))
+	}
+	return folded(title, body.String())
+}
+
+func showProof(t *Trajectory) string {
+	var b strings.Builder
+	b.WriteString("## How it was made\n\n")
+	if p := t.Proof; p != nil {
+		result := "both printed the answer above"
+		if !p.Same {
+			result = html.EscapeString(p.Reason)
+		}
+		fmt.Fprintf(&b, "- Proof: the cells in a fresh, private session, then `solution.py` in plain Python: %s (%.1f s).\n", result, p.Seconds)
+	}
+	fmt.Fprintf(&b, "- Rounds: %d, steps in the plan: %d.\n", len(t.Rounds), len(t.acceptedRounds()))
+	if t.Usage.Calls > 0 {
+		fmt.Fprintf(&b, "- Model: %s; %d calls, %d tokens in (%d cached), %d out.\n", strings.Join(t.Models, ", "),
+			t.Usage.Calls, t.Usage.InputTokens, t.Usage.CachedTokens, t.Usage.OutputTokens)
+	}
+	fmt.Fprintf(&b, "- Time: %.0f s, of which the model %.0f s and kernels %.0f s.\n", t.Seconds.Total, t.Seconds.Model, t.Seconds.Kernel)
+	if t.Environment != "" {
+		fmt.Fprintf(&b, "- Environment: %s.\n", t.Environment)
+	}
+	for _, w := range t.Warnings {
+		fmt.Fprintf(&b, "- Warning: %s\n", html.EscapeString(w))
+	}
+	return b.String()
+}
+
+// folded is a section that is closed until the reader opens it. The empty
+// lines make Markdown read its body as Markdown.
+func folded(title, body string) string {
+	return fmt.Sprintf("\n<details>\n<summary>%s</summary>\n\n%s\n</details>\n", title, strings.TrimRight(body, "\n")+"\n")
+}
+
+// fenced is a code block that nothing in the text can close.
+func fenced(text, language string) string {
+	marks := "```"
+	for strings.Contains(text, marks) {
+		marks += "`"
+	}
+	return marks + language + "\n" + strings.TrimRight(text, "\n") + "\n" + marks + "\n"
+}
