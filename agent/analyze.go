@@ -106,7 +106,7 @@ func (r *run) runScript(ctx context.Context, pool chan Session, code string, d *
 	if e.Status == notebook.Died || e.Status == notebook.TimedOut {
 		_, err = s.Rollback(ctx, nil)
 		if err == nil {
-			err = enterScratch(ctx, s, r.t.Task.Data)
+			err = enterScratch(ctx, s, r.dataPath())
 		}
 	} else {
 		_, err = s.Execute(ctx, "%reset -f")
@@ -150,7 +150,7 @@ func (r *run) openPool(ctx context.Context) (pool chan Session, closePool func()
 		go func() {
 			s, err := l.wait()
 			if err == nil {
-				err = enterScratch(ctx, s, r.t.Task.Data)
+				err = enterScratch(ctx, s, r.dataPath())
 			}
 			if err != nil {
 				failed <- err
@@ -169,6 +169,14 @@ func (r *run) openPool(ctx context.Context) (pool chan Session, closePool func()
 		closePool()
 		return nil, nil, err
 	}
+}
+
+// dataPath is the data folder, wherever one stands.
+func (r *run) dataPath() string {
+	if filepath.IsAbs(r.t.Task.Data) {
+		return r.t.Task.Data
+	}
+	return filepath.Join(r.cfg.Dir, r.t.Task.Data)
 }
 
 // enterScratch makes a session see the data folder as its own would.

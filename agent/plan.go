@@ -20,6 +20,7 @@ func (r *run) plan(ctx context.Context) (string, error) {
 		inputs["missing"] = next.Missing
 		for _, d := range next.Dropped {
 			inputs["dropped"] += strings.Join([]string{d.Text, d.Reason, ""}, "\n")
+			inputs["results"] += "\n" + d.Output
 		}
 	}
 	return ask(ctx, r, question{"planner", r.subject(1), parts, inputs}, readStep)

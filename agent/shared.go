@@ -81,7 +81,8 @@ func (r *run) missing() string {
 }
 
 // dropped returns the steps that are no longer in the plan, with the verdict
-// that led to it.
+// that led to it; those of the last round with their results, which the planner
+// is to see (Algorithm 1, line 24: r_k).
 func (r *run) dropped() []prompts.Dropped {
 	kept := map[int]bool{}
 	for _, i := range r.t.Plan() {
@@ -92,12 +93,14 @@ func (r *run) dropped() []prompts.Dropped {
 		if kept[i] {
 			continue
 		}
-		for _, later := range r.t.Rounds[i:] { // the round whose route dropped it
-			if later.Route != nil && later.Route.Back > 0 {
-				dropped = append(dropped, prompts.Dropped{Text: round.Step, Reason: later.Route.Reason})
-				break
-			}
+		d := prompts.Dropped{Text: round.Step}
+		if by, ok := r.t.droppedBy(i); ok {
+			d.Reason = r.t.Rounds[by].Route.Reason
 		}
+		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
+			d.Output = clip(a.Execution.PlainText(), r.cfg.ResultChars)
+		}
+		dropped = append(dropped, d)
 	}
 	return dropped
 }

@@ -115,12 +115,9 @@ func showRoute(r Route) string {
 // what became of it.
 func showDropped(t *Trajectory, i int) string {
 	r := t.Rounds[i]
-	fate := "under way"
-	for n, later := range t.Rounds[i:] {
-		if later.Route != nil && later.Route.Back > 0 {
-			fate = fmt.Sprintf("dropped in round %d", i+n+1)
-			break
-		}
+	fate, step := "under way", html.EscapeString(r.Step)
+	if by, ok := t.droppedBy(i); ok {
+		fate, step = fmt.Sprintf("dropped in round %d", by+1), "<s>"+step+"</s>"
 	}
 	var body strings.Builder
 	for n, a := range r.Attempts {
@@ -132,10 +129,7 @@ func showDropped(t *Trajectory, i int) string {
 	if r.Verdict != nil {
 		body.WriteString(showVerdict(i+1, r) + "\n")
 	}
-	title := fmt.Sprintf("<b>Round %d, %s</b>: <s>%s</s>", i+1, fate, html.EscapeString(r.Step))
-	if fate == "under way" {
-		title = fmt.Sprintf("<b>Round %d, %s</b>: %s", i+1, fate, html.EscapeString(r.Step))
-	}
+	title := fmt.Sprintf("<b>Round %d, %s</b>: %s", i+1, fate, step)
 	return folded(title, body.String())
 }
 

@@ -138,6 +138,17 @@ func (t *Trajectory) acceptedRounds() []int {
 	return rounds
 }
 
+// droppedBy returns the index of the round whose route took round i out of the
+// plan: the first one from there that goes back far enough.
+func (t *Trajectory) droppedBy(i int) (round int, ok bool) {
+	for n := i; n < len(t.Rounds); n++ {
+		if route := t.Rounds[n].Route; route != nil && route.Back > 0 && route.Back <= t.stepOf(i) {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
 // stepOf returns the number that the step of round i had in the plan.
 func (t *Trajectory) stepOf(i int) int {
 	before := Trajectory{Rounds: t.Rounds[:i]}

@@ -43,7 +43,8 @@ type Step struct {
 }
 
 // A Dropped step is one that the router or a failing cell took out of the plan.
-type Dropped struct{ Text, Reason string }
+// Output is what it printed, given for those of the last round only.
+type Dropped struct{ Text, Reason, Output string }
 
 // The parts that ask, one for each role; listings of Appendix H in brackets.
 type (

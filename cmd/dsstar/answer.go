@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/prompts"
+)
+
+// A job is one question to be answered, by whatever command.
+type job struct {
+	settings   *configs.Settings
+	question   string
+	guidelines string
+	data       string // the data folder
+	out        string // the run folder; "" for a new one under settings.Out
+	json       bool
+	model      func(retrying func(llm.Retry)) (llm.Model, error)
+	spec       kernel.Spec
+	progress   *progress
+}
+
+// answer carries a job out: run folder, model, kernel, loop, result.
+func (a *app) answer(ctx context.Context, j job) error {
+	task, err := j.task()
+	if err != nil {
+		return err
+	}
+	model, err := j.model(j.retrying)
+	if err != nil {
+		return err
+	}
+	words, err := prompts.Load()
+	if err != nil {
+		return err
+	}
+	folder, err := j.folder()
+	if err != nil {
+		return err
+	}
+	task.Data = dataFrom(string(folder), task.Data)
+	trace, err := llm.OpenTrace(folder.Trace())
+	if err != nil {
+		return err
+	}
+	defer trace.Close()
+	s := j.settings
+	j.progress.say("run      %s", folder)
+	j.progress.files = len(task.Files)
+	j.progress.wait("starting the kernel")
+	t, err := agent.Run(ctx, agent.Config{
+		Model: llm.Traced(model, trace), Open: a.opener(j.spec, s), Prompts: words, Dir: string(folder),
+		MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK, Jobs: s.Jobs,
+		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
+		Observe: func(e agent.Event, t *agent.Trajectory) error {
+			err := folder.Save(t)
+			j.progress.event(e, t)
+			return err
+		},
+	}, task)
+	j.progress.stop()
+	if err != nil {
+		if j.json {
+			if err := printJSON(a.stdout, newResult(t, folder, j.spec.DisplayName)); err != nil {
+				return err
+			}
+		}
+		return &stoppedError{err, folder}
+	}
+	return a.conclude(j, t, folder)
+}
+
+// A stoppedError is a run that ended before its end; its notebook is there.
+type stoppedError struct {
+	err    error
+	folder agent.Folder
+}
+
+func (e *stoppedError) Error() string {
+	return fmt.Sprintf("%v\nthe notebook up to there: %s", e.err, e.folder.Notebook())
+}
+func (e *stoppedError) Unwrap() error { return e.err }
+
+// conclude prints the result and turns what it is worth into an error.
+func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder) error {
+	r := newResult(t, folder, j.spec.DisplayName)
+	if t.Answer() == "" {
+		if j.json {
+			if err := printJSON(a.stdout, r); err != nil {
+				return err
+			}
+		}
+		return &stoppedError{fmt.Errorf("no cell printed an answer"), folder}
+	}
+	var err error
+	if j.json {
+		err = printJSON(a.stdout, r)
+	} else {
+		_, err = fmt.Fprintln(a.stdout, t.Answer())
+	}
+	if err != nil {
+		return err
+	}
+	word := "verified"
+	if !t.Verified() {
+		word = "NOT verified"
+	}
+	j.progress.line("%s: %d rounds, %d model calls, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)", word,
+		r.Rounds, r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
+	j.progress.line("notebook %s", r.Notebook)
+	if !t.Verified() {
+		return silent{exitNotVerified}
+	}
+	return nil
+}
+
+// task checks the data folder and lists it.
+func (j job) task() (agent.Task, error) {
+	data, err := filepath.Abs(j.data)
+	if err != nil {
+		return agent.Task{}, err
+	}
+	info, err := os.Stat(data)
+	switch {
+	case os.IsNotExist(err):
+		return agent.Task{}, &usageError{"the data folder does not exist: " + j.data, []string{"ls " + quoteShell(filepath.Dir(data))}}
+	case err != nil:
+		return agent.Task{}, &usageError{fmt.Sprintf("the data folder: %v", err), []string{"ls -ld " + quoteShell(data)}}
+	case !info.IsDir():
+		return agent.Task{}, &usageError{"not a folder: " + j.data, []string{"dsstar nb --data " + quoteShell(filepath.Dir(data)) + " …"}}
+	}
+	files, err := agent.Files(data)
+	if err != nil {
+		return agent.Task{}, err
+	}
+	if len(files) == 0 {
+		return agent.Task{}, &usageError{"the data folder has no data files: " + j.data, []string{"ls -la " + quoteShell(data)}}
+	}
+	return agent.Task{Question: j.question, Guidelines: j.guidelines, Data: data, Files: files}, nil
+}
+
+func (j job) folder() (agent.Folder, error) {
+	if j.out != "" {
+		return agent.CreateFolder(j.out)
+	}
+	return agent.NewFolder(j.settings.Out, j.question, time.Now())
+}
+
+func (j job) retrying(r llm.Retry) {
+	j.progress.say("retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause, r.Wait.Seconds())
+}
+
+// dataFrom returns how the notebook names the data folder: relative to the run
+// folder where both lie in the current folder, so that a project can be moved
+// or shared as a whole, else as it is.
+func dataFrom(run, data string) string {
+	here, err := os.Getwd()
+	if err != nil || !inside(here, run) || !inside(here, data) {
+		return data
+	}
+	rel, err := filepath.Rel(run, data)
+	if err != nil {
+		return data
+	}
+	return filepath.ToSlash(rel)
+}
+
+func inside(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// quoteShell quotes a path so that a hint can be pasted.
+func quoteShell(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return strings.ContainsRune(" '\"\\$`!*?&;|<>()[]{}#~\t\n", r) }) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+	"github.com/spf13/cobra"
+
+	"dsstar/agent/llm"
+)
+
+// The example: its data come from a seeded generator, its model replies from a
+// recording.
+var (
+	//go:embed demo/generate.py
+	demoGenerator []byte
+	//go:embed demo/question.txt
+	demoQuestion string
+	//go:embed demo/guidelines.txt
+	demoGuidelines string
+	//go:embed demo/trace.jsonl
+	demoTrace []byte
+)
+
+// demoLoose are the inputs that may differ from the recording: other versions
+// of Python and its packages may print the same results a little differently.
+var demoLoose = []string{"descriptions", "results", "error"}
+
+const demoNotice = `dsstar demo: the model's replies are recorded; all else is live: the kernel, the
+files, every cell, going back, the notebook and the proof.`
+
+func (a *app) demoCommand() *cobra.Command {
+	var out string
+	var asJSON, quiet bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Run the main job on a shipped example, with recorded model replies",
+		Long: `Run the main job on a shipped example. The model's replies are recorded, so that
+no model is needed; everything else is live. The data are generated once, into
+the user's cache folder.`,
+		Example: "  dsstar demo\n  dsstar demo --out demo-run --json",
+		Args:    cobra.NoArgs,
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "the run folder; must be new or empty")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of the answer")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
+	settingFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s, err := a.settings(cmd.Flags())
+		if err != nil {
+			return err
+		}
+		exchanges, err := llm.ReadTrace(bytes.NewReader(demoTrace))
+		if err != nil {
+			return err
+		}
+		j := job{
+			settings: s, question: strings.TrimSpace(demoQuestion), guidelines: strings.TrimSpace(demoGuidelines),
+			out: out, json: asJSON, progress: a.newProgress(quiet),
+			model: func(func(llm.Retry)) (llm.Model, error) {
+				return llm.Replay(exchanges, llm.ReplayOptions{Loose: demoLoose}), nil
+			},
+		}
+		if !quiet {
+			fmt.Fprintln(a.stderr, demoNotice)
+		}
+		j.progress.say("question %s", j.question)
+		j.progress.wait("setting up Python")
+		if j.spec, err = a.spec(cmd.Context(), s, func(line string) { j.progress.say("set-up   %s", line) }); err == nil {
+			j.progress.wait("writing the example's data")
+			j.data, err = a.demoData(cmd.Context(), j.spec.Argv[0])
+		}
+		if err != nil {
+			j.progress.stop()
+			return err
+		}
+		j.progress.say("data     %s", j.data)
+		return a.answer(cmd.Context(), j)
+	}
+	return cmd
+}
+
+// demoData returns the example's data folder in the cache, made on first use.
+// It is written beside its place and renamed, so that it is whole or not there.
+func (a *app) demoData(ctx context.Context, python string) (string, error) {
+	sum := sha256.Sum256(demoGenerator)
+	dir := filepath.Join(a.cacheDir, "demo-"+hex.EncodeToString(sum[:4]))
+	if err := os.MkdirAll(a.cacheDir, 0o755); err != nil {
+		return "", err
+	}
+	lock := flock.New(dir + ".lock")
+	if err := lock.Lock(); err != nil {
+		return "", fmt.Errorf("write the example's data: %w", err)
+	}
+	defer lock.Close()
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	part := dir + ".part"
+	if err := os.RemoveAll(part); err != nil {
+		return "", fmt.Errorf("write the example's data: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, python, "-", part)
+	cmd.Stdin = bytes.NewReader(demoGenerator)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("write the example's data: %w\n%s", err, output)
+	}
+	return dir, os.Rename(part, dir)
+}

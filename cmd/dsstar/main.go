@@ -1,0 +1,144 @@
+// Command dsstar answers questions about data by working in a live notebook.
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Exit codes; the help text and the README list them.
+const (
+	exitVerified    = 0
+	exitError       = 1
+	exitUsage       = 2
+	exitNotVerified = 3
+	exitCredentials = 4
+	exitInterrupted = 130
+)
+
+// An app is one run of the program: all that it may read and write.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            []string
+	stdinTTY       bool
+	stderrTTY      bool
+	width          func() int // of the terminal behind stderr
+	cacheDir       string     // of dsstar, in the user's cache folder
+	configDir      string     // of dsstar, in the user's configuration folder
+}
+
+func main() { os.Exit(mainCode()) }
+
+func mainCode() int {
+	a := &app{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Environ(),
+		stdinTTY: isTerminal(os.Stdin), stderrTTY: isTerminal(os.Stderr),
+		width: func() int {
+			w, _, err := term.GetSize(int(os.Stderr.Fd()))
+			if err != nil || w <= 0 {
+				return 80
+			}
+			return w
+		},
+	}
+	a.cacheDir, a.configDir = userDirs(a.getenv)
+	// The first signal cancels, and everything is written and closed; after
+	// that the default is back, so that a second one ends the program at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop()
+	}()
+	defer stop()
+	return a.run(ctx, os.Args[1:])
+}
+
+// run runs one command line and returns the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	root := a.rootCommand()
+	root.SetArgs(args)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitVerified
+	}
+	if ctx.Err() != nil {
+		err = context.Canceled
+	}
+	var quiet silent
+	if errors.As(err, &quiet) {
+		return quiet.code
+	}
+	return a.report(err)
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "dsstar",
+		Short:         "Ask your data a question; get back a notebook that you can review, re-run, edit and continue.",
+		Long:          rootHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version(),
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetVersionTemplate("dsstar {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{err.Error(), []string{cmd.CommandPath() + " --help"}}
+	})
+	root.AddCommand(a.nbCommand(), a.demoCommand(), a.doctorCommand(), a.configCommand())
+	return root
+}
+
+const rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit
+and continue.
+
+dsstar describes the files of a data folder, plans one step, writes its cell,
+runs it in a live IPython kernel, lets a judge decide whether the plan now
+answers the question, adds a step or goes back, and proves the result in a
+fresh session.
+
+Examples:
+  dsstar demo
+  dsstar nb --data ./data "Which store sold most last year?"
+  dsstar nb --data ./data --model ollama/qwen3 --guidelines "just a number" "…"
+  echo "How many customers are there?" | dsstar nb --data ./data --json
+
+Exit codes:
+  0    verified: judged sufficient, and a fresh run printed the same answer
+  1    error
+  2    usage
+  3    answered, but not verified
+  4    model or server credentials
+  5    budget spent
+  130  interrupted`
+
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// getenv looks a variable up in the environment of the run.
+func (a *app) getenv(name string) string {
+	value, _ := a.lookupEnv(name)
+	return value
+}
+
+func (a *app) lookupEnv(name string) (string, bool) {
+	for i := len(a.env) - 1; i >= 0; i-- {
+		if n := len(name); len(a.env[i]) > n && a.env[i][n] == '=' && a.env[i][:n] == name {
+			return a.env[i][n+1:], true
+		}
+	}
+	return "", false
+}

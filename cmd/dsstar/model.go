@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"dsstar/agent/llm"
+	"dsstar/configs"
+)
+
+const replayPrefix = "replay:"
+
+// model returns the model of the settings, with the models of single roles,
+// and tells of retries.
+func (a *app) model(s *configs.Settings, retrying func(llm.Retry)) (llm.Model, error) {
+	if s.Model == "" {
+		return nil, a.noModel(s)
+	}
+	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
+		return replay(path)
+	}
+	def, err := a.open(s, s.Model, retrying)
+	if err != nil {
+		return nil, err
+	}
+	roles := map[string]llm.Model{}
+	for role, name := range s.Models {
+		if name == "" {
+			continue
+		}
+		if roles[role], err = a.open(s, name, retrying); err != nil {
+			return nil, fmt.Errorf("model of the %s: %w", role, err)
+		}
+	}
+	return llm.ByRole(def, roles), nil
+}
+
+// open opens one model by its name, provider/name. With a base URL given the
+// provider may be left out.
+func (a *app) open(s *configs.Settings, name string, retrying func(llm.Retry)) (llm.Model, error) {
+	e, err := a.endpoint(s, name)
+	if err != nil {
+		return nil, err
+	}
+	e.Temperature = s.Temperature
+	e.CallTimeout, e.IdleTimeout, e.Retries, e.OnRetry = s.CallTimeout, s.IdleTimeout, s.Retries, retrying
+	return e.Open()
+}
+
+func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
+	p, model, err := s.Provider(name)
+	if err != nil {
+		return llm.Endpoint{}, &usageError{err.Error(), []string{
+			"--model openai/" + name, "for any other OpenAI-compatible endpoint: --base-url URL --model " + name,
+		}}
+	}
+	e := llm.Endpoint{Provider: p.Name, Model: model}
+	if e.BaseURL, _, err = p.URL(a.getenv); err != nil {
+		return e, &usageError{err.Error(), []string{"dsstar config"}}
+	}
+	if e.Key, e.KeyEnv = p.Key(a.getenv); e.Key == "" && len(p.KeyEnv) > 0 {
+		e.KeyEnv = p.KeyEnv[0] // for the error that Open returns
+	}
+	if p.Name == "openai" && s.BaseURL == "" {
+		e.Header = map[string]string{}
+		for header, env := range map[string]string{"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"} {
+			if value := a.getenv(env); value != "" {
+				e.Header[header] = value
+			}
+		}
+	}
+	return e, nil
+}
+
+// replay opens a trace as a model.
+func replay(path string) (llm.Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &usageError{fmt.Sprintf("open the trace: %v", err), []string{"--model replay:RUN/trace.jsonl"}}
+	}
+	defer f.Close()
+	exchanges, err := llm.ReadTrace(f)
+	if err != nil {
+		return nil, err
+	}
+	if len(exchanges) == 0 {
+		return nil, errors.New("the trace is empty: " + path)
+	}
+	return llm.Replay(exchanges, llm.ReplayOptions{}), nil
+}
+
+func (a *app) noModel(s *configs.Settings) error {
+	e := &usageError{text: "no model is configured"}
+	for _, provider := range slices.Sorted(maps.Keys(s.Providers)) {
+		for _, env := range s.Providers[provider].KeyEnv {
+			if a.getenv(env) != "" {
+				e.hints = append(e.hints, fmt.Sprintf("%s is set, so try: dsstar nb --model %s/MODEL …", env, provider))
+			}
+		}
+	}
+	if len(e.hints) == 0 {
+		e.hints = append(e.hints, "export OPENAI_API_KEY=…  and  dsstar nb --model openai/MODEL …   (or GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENROUTER_API_KEY, DEEPSEEK_API_KEY with their names)")
+	}
+	e.hints = append(e.hints,
+		"for a model on this machine: dsstar nb --model ollama/MODEL …   or   --base-url http://127.0.0.1:8000/v1 --model MODEL",
+		"export DSSTAR_MODEL=provider/MODEL  makes one the default",
+		"to see it work without a model: dsstar demo")
+	return e
+}

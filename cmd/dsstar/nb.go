@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"dsstar/agent/llm"
+)
+
+const nbHelp = `Answer a question about the files of a folder and leave a notebook.
+
+The question is the argument, or is read from standard input. The answer goes
+to standard output and nothing else does; progress goes to standard error.
+
+A run leaves, in dsstar-runs/<date>-<slug>/ or the folder of --out:
+  notebook.ipynb  question, data, every step with code, output and verdict
+  solution.py     the same cells as a script
+  trace.jsonl     every exchange with the model; --model replay:trace.jsonl
+                  runs the agent again from it
+  files/          what the cells wrote`
+
+const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
+  dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
+  dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
+  dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"`
+
+func (a *app) nbCommand() *cobra.Command {
+	var data, guidelines, out string
+	var asJSON, quiet bool
+	cmd := &cobra.Command{
+		Use:     `nb --data DIR [flags] "question"`,
+		Short:   "Answer a question about the files of a folder and leave a notebook",
+		Long:    nbHelp,
+		Example: nbExample,
+	}
+	cmd.Flags().StringVarP(&data, "data", "d", "", "the folder with the data files (required)")
+	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer: TEXT, or @FILE")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "the run folder; must be new or empty")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of the answer")
+	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
+	settingFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if data == "" {
+			return &usageError{"no data folder is given", []string{`dsstar nb --data DIR "question"`}}
+		}
+		question, err := a.question(args)
+		if err != nil {
+			return err
+		}
+		form, err := a.guidelines(guidelines)
+		if err != nil {
+			return err
+		}
+		s, err := a.settings(cmd.Flags())
+		if err != nil {
+			return err
+		}
+		j := job{settings: s, question: question, guidelines: form, data: data, out: out, json: asJSON}
+		if _, err := j.task(); err != nil { // before anything is set up
+			return err
+		}
+		j.model = func(retrying func(llm.Retry)) (llm.Model, error) { return a.model(s, retrying) }
+		if _, err := j.model(nil); err != nil {
+			return err
+		}
+		j.progress = a.newProgress(quiet)
+		j.progress.wait("setting up Python")
+		j.spec, err = a.spec(cmd.Context(), s, func(line string) { j.progress.say("set-up   %s", line) })
+		if err != nil {
+			j.progress.stop()
+			return err
+		}
+		return a.answer(cmd.Context(), j)
+	}
+	return cmd
+}
+
+// question takes the question from the arguments or from standard input.
+func (a *app) question(args []string) (string, error) {
+	hint := []string{`dsstar nb --data DIR "question"`}
+	if len(args) > 1 {
+		return "", &usageError{
+			fmt.Sprintf("the question is one argument, and %d are given", len(args)),
+			[]string{fmt.Sprintf("dsstar nb --data DIR %s", quoteShell(strings.Join(args, " ")))},
+		}
+	}
+	text := ""
+	switch {
+	case len(args) == 1 && args[0] != "-":
+		text = args[0]
+	case a.stdinTTY && len(args) == 0:
+		return "", &usageError{errNoQuestion.Error(), hint}
+	default:
+		b, err := io.ReadAll(io.LimitReader(a.stdin, 1<<20))
+		if err != nil {
+			return "", fmt.Errorf("read the question: %w", err)
+		}
+		text = string(b)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return "", &usageError{errNoQuestion.Error(), hint}
+	}
+	return text, nil
+}
+
+func (a *app) guidelines(arg string) (string, error) {
+	path, isFile := strings.CutPrefix(arg, "@")
+	if !isFile {
+		return strings.TrimSpace(arg), nil
+	}
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", &usageError{"--guidelines: there is no file " + path, []string{"--guidelines TEXT or --guidelines @FILE"}}
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the guidelines: %w", err)
+	}
+	return strings.TrimSpace(string(b)), nil
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dsstar/agent"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/pyenv"
+)
+
+// required are the modules that every session needs; the prompts and the
+// set-up cell rely on them.
+var required = []string{"ipykernel", "numpy", "pandas"}
+
+// spec returns the kernel to start: that of the interpreter or kernelspec that
+// the settings name, else of the managed environment, made now if need be.
+func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
+	switch {
+	case s.Python != "" && s.Kernel != "":
+		return kernel.Spec{}, &usageError{"--python and --kernel cannot both be given", []string{"leave out one of them"}}
+	case s.Kernel != "":
+		return kernel.FindSpec(s.Kernel, a.lookup())
+	case s.Python != "":
+		return a.ownPython(ctx, s.Python)
+	}
+	python, err := pyenv.Ensure(ctx, pyenv.Options{Dir: a.cacheDir, Lock: configs.PythonLock, Env: a.env, Progress: say})
+	if err != nil {
+		return kernel.Spec{}, err
+	}
+	return kernel.PythonSpec(python), nil
+}
+
+func (a *app) lookup() kernel.Lookup {
+	home, _ := os.UserHomeDir() // without one, the user's kernelspecs are not found
+	return kernel.Lookup{Getenv: a.getenv, Home: home}
+}
+
+// ownPython checks the interpreter that the user named.
+func (a *app) ownPython(ctx context.Context, python string) (kernel.Spec, error) {
+	report, err := pyenv.Check(ctx, python, required)
+	if err != nil {
+		return kernel.Spec{}, &usageError{fmt.Sprintf("--python: %v", err), []string{"which -a python3"}}
+	}
+	if len(report.Missing) > 0 {
+		return kernel.Spec{}, &usageError{
+			fmt.Sprintf("--python: %s (Python %s) lacks %s", python, report.Version, strings.Join(report.Missing, ", ")),
+			[]string{fmt.Sprintf("%s -m pip install %s", python, strings.Join(report.Missing, " "))},
+		}
+	}
+	return kernel.PythonSpec(report.Path), nil
+}
+
+// secret matches the names of variables that cells have no business with.
+var secret = regexp.MustCompile(`(?i)(api_?key|token|secret|passw|credential|private_?key|^SSH_AUTH_SOCK$)`)
+
+// kernelEnv is the environment that cells see: without keys, and without what
+// would make two users' sessions differ.
+func (a *app) kernelEnv(s *configs.Settings, purpose agent.Purpose) []string {
+	hidden := []string{"PYTHONHASHSEED", "PYTHONSTARTUP", "MPLBACKEND", "IPYTHONDIR", s.APIKeyEnv}
+	for _, p := range s.Providers {
+		hidden = append(hidden, p.KeyEnv...)
+	}
+	var env []string
+	for _, entry := range a.env {
+		name, _, _ := strings.Cut(entry, "=")
+		if !secret.MatchString(name) && !slices.Contains(hidden, name) {
+			env = append(env, entry)
+		}
+	}
+	// The user's own IPython start-up files are not part of the notebook.
+	env = append(env, "IPYTHONDIR="+filepath.Join(a.cacheDir, "ipython"))
+	if purpose != agent.Prove {
+		// Going back replays cells: sets of strings must then have the same
+		// order. The proof runs without this, so that it would show an answer
+		// that depends on it.
+		env = append(env, "PYTHONHASHSEED=0")
+	}
+	return env
+}
+
+// opener returns what opens the sessions of a run.
+func (a *app) opener(spec kernel.Spec, s *configs.Settings) agent.Open {
+	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+		k, err := kernel.Start(ctx, kernel.Options{
+			Spec: spec, Dir: dir, Scratch: filepath.Join(dir, "files"), Env: a.kernelEnv(s, purpose),
+			CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout,
+		})
+		if err != nil {
+			return nil, err // not a nil *Kernel in an interface
+		}
+		return k, nil
+	}
+}
+
+// userDirs returns dsstar's folders for caches and for configuration.
+func userDirs(getenv func(string) string) (cache, config string) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = filepath.Join(os.TempDir(), "dsstar-cache")
+	}
+	config = getenv("XDG_CONFIG_HOME")
+	if config == "" {
+		if config, err = os.UserConfigDir(); err != nil {
+			config = ""
+		}
+	}
+	if config != "" {
+		config = filepath.Join(config, "dsstar")
+	}
+	return filepath.Join(cache, "dsstar"), config
+}
+
+var errNoQuestion = errors.New("no question")

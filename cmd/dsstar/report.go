@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"dsstar/agent"
+)
+
+// result is the object that --json prints. Its fields are a contract: see the
+// README.
+type result struct {
+	Answer     string        `json:"answer"`
+	Verified   bool          `json:"verified"`
+	Sufficient bool          `json:"sufficient"`
+	Rounds     int           `json:"rounds"`
+	Steps      int           `json:"steps"`
+	RunDir     string        `json:"run_dir"`
+	Notebook   string        `json:"notebook"`
+	Script     string        `json:"script"`
+	Trace      string        `json:"trace"`
+	Usage      resultUsage   `json:"usage"`
+	Seconds    agent.Seconds `json:"seconds"`
+	Kernel     resultKernel  `json:"kernel"`
+	Warnings   []string      `json:"warnings"`
+}
+
+type resultUsage struct {
+	Calls        int      `json:"calls"`
+	InputTokens  int      `json:"input_tokens"`
+	CachedTokens int      `json:"cached_tokens"`
+	OutputTokens int      `json:"output_tokens"`
+	CostUSD      *float64 `json:"cost_usd"` // null: the model's prices are not known
+}
+
+type resultKernel struct {
+	Name     string `json:"name"`
+	Owned    bool   `json:"owned"`
+	Sandbox  string `json:"sandbox"`
+	Rollback string `json:"rollback"`
+}
+
+func newResult(t *agent.Trajectory, f agent.Folder, kernel string) result {
+	warnings := t.Warnings
+	if warnings == nil {
+		warnings = []string{}
+	}
+	return result{
+		Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(),
+		Rounds: len(t.Rounds), Steps: t.Steps(),
+		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
+		Usage: resultUsage{
+			Calls: t.Usage.Calls, InputTokens: t.Usage.InputTokens,
+			CachedTokens: t.Usage.CachedTokens, OutputTokens: t.Usage.OutputTokens,
+		},
+		Seconds:  t.Seconds,
+		Kernel:   resultKernel{Name: kernel, Owned: true, Sandbox: "none", Rollback: "replay"},
+		Warnings: warnings,
+	}
+}
+
+// printJSON writes a value as the one document of standard output.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}

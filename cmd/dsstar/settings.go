@@ -1,0 +1,69 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"dsstar/configs"
+)
+
+// settingFlags adds the flags that are settings: each has a key of the same
+// name, with underscores, in the configuration files and the environment.
+func settingFlags(f *pflag.FlagSet) {
+	f.StringP("model", "m", "", "the model, as provider/name, or replay:TRACE")
+	f.StringArray("role-model", nil, "another model for one role, as role=provider/name; may be repeated")
+	f.String("base-url", "", "an OpenAI-compatible endpoint to use instead of the provider's")
+	f.String("api-key-env", "", "the name of the variable that holds the key for --base-url")
+	f.String("python", "", "an interpreter of your own, with ipykernel, numpy and pandas")
+	f.String("kernel", "", "an installed kernelspec, by name")
+	f.Int("max-rounds", 0, "steps that are tried at most (default 20)")
+	f.Int("debug-tries", 0, "repairs of one cell at most (default 3)")
+	f.Duration("cell-timeout", 0, "how long one cell may run (default 5m)")
+	f.Int("jobs", 0, "kernels that describe files at the same time (default: one a core, at most 4)")
+}
+
+// notSettings are the flags of commands that have no key.
+var notSettings = map[string]bool{
+	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "help": true, "version": true,
+}
+
+// settings loads the settings with the flags that were given.
+func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
+	given := map[string]configs.Flag{}
+	var bad error
+	flags.Visit(func(f *pflag.Flag) {
+		switch {
+		case notSettings[f.Name]:
+		case f.Name == "role-model":
+			list, err := flags.GetStringArray(f.Name)
+			if err != nil {
+				bad = err
+			}
+			for _, entry := range list {
+				role, name, ok := strings.Cut(entry, "=")
+				if !ok {
+					bad = &usageError{"--role-model: " + entry + " is not role=provider/name", []string{"--role-model coder=openai/MODEL"}}
+				}
+				given["models."+role] = configs.Flag{Name: "--role-model", Value: name}
+			}
+		default:
+			given[strings.ReplaceAll(f.Name, "-", "_")] = configs.Flag{Name: "--" + f.Name, Value: f.Value.String()}
+		}
+	})
+	if bad != nil {
+		return nil, bad
+	}
+	user := ""
+	if a.configDir != "" {
+		user = filepath.Join(a.configDir, "config.yaml")
+	}
+	s, err := configs.Load(configs.Sources{UserFile: user, ProjectFile: projectFile, Env: a.env, Flags: given})
+	if err != nil {
+		return nil, &usageError{err.Error(), []string{"dsstar config"}}
+	}
+	return s, nil
+}
+
+const projectFile = "dsstar.yaml"

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+)
+
+// A progress tells a person on stderr what goes on: plain lines, and on a
+// terminal a last line that shows what is being waited for.
+type progress struct {
+	mu      sync.Mutex
+	w       io.Writer
+	quiet   bool
+	live    bool
+	width   func() int
+	files   int
+	done    int
+	doing   string
+	since   time.Time
+	stopped chan struct{}
+	ended   chan struct{}
+}
+
+func (a *app) newProgress(quiet bool) *progress {
+	p := &progress{w: a.stderr, quiet: quiet, live: a.stderrTTY && !quiet, width: a.width,
+		stopped: make(chan struct{}), ended: make(chan struct{})}
+	if p.live {
+		go p.tick()
+	} else {
+		close(p.ended)
+	}
+	return p
+}
+
+// stop takes the live line away. Nothing may be told afterwards.
+func (p *progress) stop() {
+	close(p.stopped)
+	<-p.ended
+}
+
+func (p *progress) tick() {
+	defer close(p.ended)
+	ticker := time.NewTicker(200 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.stopped:
+			p.mu.Lock()
+			fmt.Fprint(p.w, "\r\x1b[K")
+			p.mu.Unlock()
+			return
+		case <-ticker.C:
+			p.mu.Lock()
+			p.draw()
+			p.mu.Unlock()
+		}
+	}
+}
+
+// draw shows the live line; mu is held.
+func (p *progress) draw() {
+	if p.doing == "" {
+		return
+	}
+	line := fmt.Sprintf("… %s %.0f s", p.doing, time.Since(p.since).Seconds())
+	fmt.Fprintf(p.w, "\r\x1b[K%s", fit(line, p.width()-1))
+}
+
+// say writes a line.
+func (p *progress) say(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line(format, args...)
+}
+
+func (p *progress) line(format string, args ...any) {
+	if p.quiet {
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if p.live {
+		text = "\r\x1b[K" + text
+	}
+	fmt.Fprintln(p.w, text)
+}
+
+// wait says what is being waited for from now on.
+func (p *progress) wait(doing string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.doing, p.since = doing, time.Now()
+}
+
+// event tells of one event of the run.
+func (p *progress) event(e agent.Event, t *agent.Trajectory) {
+	switch e.Kind {
+	case agent.Started:
+		p.say("session  %s", fit(e.Text, 70))
+		p.wait("describing the files")
+	case agent.Described:
+		p.described(e, t)
+	case agent.Planned:
+		p.say("step %-3d %s", e.Step, e.Text)
+		p.wait("writing the cell")
+	case agent.Ran:
+		p.ran(e)
+	case agent.Judged:
+		word := "insufficient"
+		if t.Sufficient() {
+			word = "sufficient"
+		}
+		p.say("         %s: %s", word, e.Text)
+		p.wait("planning")
+	case agent.Routed:
+		p.routed(t)
+	case agent.WentBack:
+		p.say("         the session is back at the accepted cells (%d)", t.Steps())
+		p.wait("planning")
+	case agent.Finalized:
+		p.wait("finishing")
+	case agent.Proving:
+		p.wait("proving: running everything again from nothing")
+	case agent.Proved:
+		if e.Text == "" {
+			p.say("proof    a fresh session and the script print the same answer")
+		} else {
+			p.say("proof    %s", e.Text)
+		}
+	case agent.Warned:
+		p.say("warning  %s", e.Text)
+	case agent.Ended:
+		p.wait("")
+	}
+}
+
+func (p *progress) described(e agent.Event, t *agent.Trajectory) {
+	p.mu.Lock()
+	p.done++
+	done := p.done
+	p.mu.Unlock()
+	note := ""
+	for _, d := range t.Descriptions {
+		if d.File == e.Text && d.Error != "" {
+			note = ": not described: " + d.Error
+		}
+	}
+	p.say("file     %s (%d of %d)%s", e.Text, done, len(t.Task.Files), note)
+	if done == len(t.Task.Files) {
+		p.wait("planning")
+	}
+}
+
+func (p *progress) ran(e agent.Event) {
+	if e.Execution.Status == notebook.OK && e.Text == "" {
+		p.say("         ran in %.1f s", e.Execution.Seconds)
+		p.wait("judging")
+		return
+	}
+	p.say("         try %d failed: %s", e.Try, e.Text)
+	p.wait("going back and repairing the cell")
+}
+
+func (p *progress) routed(t *agent.Trajectory) {
+	route := t.Rounds[len(t.Rounds)-1].Route
+	if route.Back == 0 {
+		p.say("         route: add a step")
+		return
+	}
+	p.say("         route: step %d is wrong, going back", route.Back)
+	p.wait("going back")
+}
+
+// fit shortens a line to the given number of columns.
+func fit(line string, columns int) string {
+	runes := []rune(strings.Join(strings.Fields(line), " "))
+	if len(runes) <= columns || columns < 2 {
+		return string(runes)
+	}
+	return string(runes[:columns-1]) + "…"
+}

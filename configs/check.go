@@ -1,0 +1,338 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/viper"
+)
+
+// check reports an unknown key, or a value that is not of the key's type.
+func check(key string, set setting, known map[string]bool) error {
+	if !known[key] && !isProviderKey(key) {
+		if below(key, known) {
+			if set.value == nil {
+				return nil
+			}
+			return fmt.Errorf("%s: %s: is a table of keys, not %s", set.source, display(key), show(set.value))
+		}
+		return fmt.Errorf("%s: unknown key %s%s", set.source, display(key), didYouMean(display(key), keyNames(known)))
+	}
+	if set.value == nil {
+		return nil
+	}
+	if err := decode(nest(key, set.value), &Settings{}, set.text); err != nil {
+		return fmt.Errorf("%s: %s: %v", set.source, display(key), plain(err))
+	}
+	return nil
+}
+
+// isProviderKey accepts every field of a provider that is not in the defaults.
+func isProviderKey(key string) bool {
+	part := strings.Split(key, separator)
+	return len(part) == 3 && part[0] == "providers" && slices.Contains(providerFields(), part[2])
+}
+
+func providerFields() []string {
+	var names []string
+	for f := range reflect.TypeFor[Provider]().Fields() {
+		if tag := f.Tag.Get("mapstructure"); tag != "-" {
+			names = append(names, tag)
+		}
+	}
+	return names
+}
+
+// below reports whether key is the head of a known one, or a provider.
+func below(key string, known map[string]bool) bool {
+	if head, rest, ok := strings.Cut(key, separator); ok && head == "providers" && !strings.Contains(rest, separator) {
+		return true
+	}
+	for k := range known {
+		if strings.HasPrefix(k, key+separator) {
+			return true
+		}
+	}
+	return false
+}
+
+func keyNames(known map[string]bool) []string {
+	var names []string
+	for key := range known {
+		names = append(names, display(key))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// nest makes the tree that a flat key stands for.
+func nest(key string, value any) map[string]any {
+	head, rest, ok := strings.Cut(key, separator)
+	if !ok {
+		return map[string]any{head: value}
+	}
+	return map[string]any{head: nest(rest, value)}
+}
+
+// decode fills s. Only text is converted freely: in a file, a number in quotes is a mistake.
+func decode(tree map[string]any, s *Settings, text bool) error {
+	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
+	if err := v.MergeConfigMap(tree); err != nil {
+		return err
+	}
+	return v.UnmarshalExact(s, decoder(text))
+}
+
+// decodeAll fills s from values that have been checked one by one.
+func decodeAll(won map[string]setting, s *Settings) error {
+	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
+	for key, set := range won {
+		if err := v.MergeConfigMap(nest(key, set.value)); err != nil {
+			return err
+		}
+	}
+	if err := v.UnmarshalExact(s, decoder(true)); err != nil {
+		return err
+	}
+	for name, p := range s.Providers {
+		p.Name = name
+		s.Providers[name] = p
+	}
+	return nil
+}
+
+func decoder(text bool) viper.DecoderConfigOption {
+	return func(c *mapstructure.DecoderConfig) {
+		c.WeaklyTypedInput = text
+		c.DecodeHook = mapstructure.ComposeDecodeHookFunc(exactNumber, duration, list)
+	}
+}
+
+// exactNumber stops what the decoder would do in silence: 2.7 cut to 2.
+func exactNumber(_, to reflect.Type, value any) (any, error) {
+	if f, ok := value.(float64); ok && to.Kind() == reflect.Int && f != math.Trunc(f) {
+		return nil, fmt.Errorf("%v is not a whole number", value)
+	}
+	return value, nil
+}
+
+// duration reads a text; a number would become nanoseconds.
+func duration(_, to reflect.Type, value any) (any, error) {
+	if to != reflect.TypeFor[time.Duration]() {
+		return value, nil
+	}
+	switch v := value.(type) {
+	case time.Duration:
+		return v, nil
+	case string:
+		if d, err := time.ParseDuration(v); err == nil {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("is %s, should be a duration with its unit: 90s, 5m or 1h30m", show(value))
+}
+
+// list reads a name, or names with commas between them, where a list is wanted.
+func list(_, to reflect.Type, value any) (any, error) {
+	if to.Kind() != reflect.Slice || reflect.TypeOf(value).Kind() == reflect.Slice {
+		return value, nil
+	}
+	text, ok := value.(string)
+	if !ok {
+		return nil, fmt.Errorf("is %s, should be a list", show(value))
+	}
+	items := []string{}
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items, nil
+}
+
+// plain takes the decoder's own words away from an error: the caller says which key it is about.
+func plain(err error) error {
+	var typed *mapstructure.UnconvertibleTypeError
+	if errors.As(err, &typed) {
+		return fmt.Errorf("is %s, should be %s", show(typed.Value), kindName(typed.Expected.Type()))
+	}
+	var parse *mapstructure.ParseError
+	if errors.As(err, &parse) {
+		return fmt.Errorf("is %s, should be %s", show(parse.Value), kindName(parse.Expected.Type()))
+	}
+	text := err.Error()
+	if i := strings.LastIndex(text, "\n"); i >= 0 {
+		text = strings.TrimSpace(text[i+1:])
+	}
+	if _, rest, ok := strings.Cut(text, "' "); ok && strings.HasPrefix(text, "'") {
+		text = rest
+	}
+	return errors.New(text)
+}
+
+func kindName(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t.Kind() == reflect.Int:
+		return "a whole number"
+	case t.Kind() == reflect.Float64:
+		return "a number"
+	case t.Kind() == reflect.Slice:
+		return "a list"
+	case t.Kind() == reflect.String:
+		return "text"
+	}
+	return "a table of keys"
+}
+
+// show is a value as it would be written.
+func show(value any) string {
+	if text, ok := redact(value).(string); ok {
+		return fmt.Sprintf("%q", text)
+	}
+	return fmt.Sprint(value)
+}
+
+// redact hides the password in a URL.
+func redact(value any) any {
+	if text, ok := value.(string); ok && strings.Contains(text, "@") {
+		if u, err := url.Parse(text); err == nil && u.User != nil {
+			return u.Redacted()
+		}
+	}
+	return value
+}
+
+// validate reports the first value that is out of its range.
+func (s *Settings) validate(won map[string]setting) error {
+	bad := func(key, format string, args ...any) error {
+		set := won[strings.ReplaceAll(key, ".", separator)]
+		return fmt.Errorf("%s: %s: is %s, should be %s", set.source, key, show(set.value), fmt.Sprintf(format, args...))
+	}
+	for _, r := range []struct {
+		key           string
+		value, lo, hi int
+	}{
+		{"max_rounds", s.MaxRounds, 1, 1000},
+		{"debug_tries", s.DebugTries, 0, 100},
+		{"top_k", s.TopK, 1, 100_000},
+		{"result_chars", s.ResultChars, 500, 10_000_000},
+		{"description_chars", s.DescriptionChars, 500, 10_000_000},
+		{"context_chars", s.ContextChars, 2000, 100_000_000},
+		{"retries", s.Retries, 0, 100},
+		{"max_output_tokens", s.MaxOutputTokens, 0, 100_000_000},
+		{"jobs", s.Jobs, 0, 64},
+	} {
+		if r.value < r.lo || r.value > r.hi {
+			return bad(r.key, "%d to %d", r.lo, r.hi)
+		}
+	}
+	if t := s.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
+		return bad("temperature", "0 to 2, or null")
+	}
+	for key, d := range map[string]time.Duration{
+		"call_timeout": s.CallTimeout, "idle_timeout": s.IdleTimeout,
+		"cell_timeout": s.CellTimeout, "start_timeout": s.StartTimeout,
+	} {
+		if d <= 0 {
+			return bad(key, "longer than nothing")
+		}
+	}
+	if s.BaseURL != "" && !isWebURL(s.BaseURL) {
+		return bad("base_url", "a URL that begins with http:// or https://")
+	}
+	return s.validateProviders(won, bad)
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (s *Settings) validateProviders(won map[string]setting, bad func(key, format string, args ...any) error) error {
+	if s.APIKeyEnv != "" && !variableName.MatchString(s.APIKeyEnv) {
+		return notAName("api_key_env", won["api_key_env"])
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
+		for _, env := range s.Providers[name].KeyEnv {
+			if key := "providers" + separator + name + separator + "key_env"; !variableName.MatchString(env) {
+				return notAName(display(key), won[key])
+			}
+		}
+		if !isWebURL(s.Providers[name].BaseURL) {
+			if _, ok := won["providers::"+name+"::base_url"]; !ok {
+				return fmt.Errorf("%s: provider %s has no base_url", sourceBelow("providers::"+name, won), name)
+			}
+			return bad("providers."+name+".base_url", "a URL that begins with http:// or https://")
+		}
+	}
+	return nil
+}
+
+// sourceBelow is where one of the keys below head comes from.
+func sourceBelow(head string, won map[string]setting) string {
+	for _, key := range slices.Sorted(maps.Keys(won)) {
+		if strings.HasPrefix(key, head+separator) {
+			return won[key].source
+		}
+	}
+	return ""
+}
+
+// notAName does not repeat the value, which may well be a key.
+func notAName(key string, set setting) error {
+	return fmt.Errorf("%s: %s: should be the name of an environment variable, and is none; a key itself does not belong here", set.source, key)
+}
+
+func isWebURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// didYouMean ends a message with the known name nearest to name, if one is near.
+func didYouMean(name string, known []string) string {
+	best, least := "", len(name)/2+1
+	for _, k := range known {
+		d := distance(name, k)
+		// Half of a longer name is a likely slip too: rounds for max_rounds.
+		if strings.HasSuffix(k, "_"+name) || strings.HasSuffix(k, "."+name) || strings.HasPrefix(k, name+"_") {
+			d = min(d, 1)
+		}
+		if d < least {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance is the least number of inserted, deleted and changed bytes that make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,113 @@
+// Package configs holds the settings of dsstar, their defaults and how they are found. default.yaml
+// documents every key. It also embeds the lock files of the Python environment.
+//
+// Only cmd/dsstar reads settings, with [Load], and hands each package what it needs. A key of a model
+// provider is never a setting, only the name of the variable that holds it.
+package configs
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Settings are the effective values; default.yaml says what each one means.
+type Settings struct {
+	Model           string              `mapstructure:"model"`
+	Models          map[string]string   `mapstructure:"models"` // by role; "" is Model
+	BaseURL         string              `mapstructure:"base_url"`
+	APIKeyEnv       string              `mapstructure:"api_key_env"`
+	Temperature     *float64            `mapstructure:"temperature"`
+	MaxOutputTokens int                 `mapstructure:"max_output_tokens"`
+	CallTimeout     time.Duration       `mapstructure:"call_timeout"`
+	IdleTimeout     time.Duration       `mapstructure:"idle_timeout"`
+	Retries         int                 `mapstructure:"retries"`
+	Providers       map[string]Provider `mapstructure:"providers"` // by name, in lower case
+
+	MaxRounds        int `mapstructure:"max_rounds"`
+	DebugTries       int `mapstructure:"debug_tries"`
+	TopK             int `mapstructure:"top_k"`
+	ResultChars      int `mapstructure:"result_chars"`
+	DescriptionChars int `mapstructure:"description_chars"`
+	ContextChars     int `mapstructure:"context_chars"`
+
+	CellTimeout  time.Duration `mapstructure:"cell_timeout"`
+	StartTimeout time.Duration `mapstructure:"start_timeout"`
+	Python       string        `mapstructure:"python"`
+	Kernel       string        `mapstructure:"kernel"`
+	Jobs         int           `mapstructure:"jobs"`
+
+	Out string `mapstructure:"out"`
+
+	// Warnings are for the user to read: what looks like a mistake, or like somebody else's choice.
+	Warnings []string `mapstructure:"-"`
+
+	entries []Entry
+}
+
+// Sources are the places settings come from, besides the defaults. Later fields win over earlier ones.
+type Sources struct {
+	UserFile    string          // may not exist
+	ProjectFile string          // may not exist
+	Env         []string        // as from os.Environ; DSSTAR_* is read
+	Flags       map[string]Flag // by key, for instance max_rounds or models.coder; only those given
+}
+
+// A Flag is a setting from the command line.
+type Flag struct {
+	Name  string // as the user wrote it, for instance --max-rounds
+	Value any    // a string is converted to the setting's type
+}
+
+// An Entry is one effective setting.
+type Entry struct {
+	Key    string // for instance models.coder
+	Value  any
+	Source string // "default", "environment DSSTAR_MODEL", "flag --model" or the path of a file
+}
+
+// Text is the value as it would stand in a file.
+func (e Entry) Text() string {
+	switch v := e.Value.(type) {
+	case nil:
+		return "null"
+	case string:
+		if v == "" {
+			return `""`
+		}
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, fmt.Sprint(item))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	return fmt.Sprint(e.Value)
+}
+
+// Load finds the effective settings. An error names the source and the key that it is about.
+func Load(from Sources) (*Settings, error) {
+	layers, err := from.layers()
+	if err != nil {
+		return nil, err
+	}
+	won := map[string]setting{}
+	for _, l := range layers {
+		for key, set := range l {
+			if set.value == nil && key != "temperature" {
+				continue // a key without a value leaves the setting alone; only temperature can be null
+			}
+			won[key] = set
+		}
+	}
+	s := &Settings{}
+	if err := decodeAll(won, s); err != nil {
+		return nil, err
+	}
+	s.entries = entries(won)
+	s.Warnings = append(strayVariables(from.Env, won), trustWarnings(from.ProjectFile, won)...)
+	return s, s.validate(won)
+}
+
+// Explain returns every effective setting and where it comes from, sorted by key.
+func (s *Settings) Explain() []Entry { return s.entries }

@@ -1,0 +1,180 @@
+package configs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/viper"
+)
+
+// separator goes between the parts of a key within this package: a dot may occur in a provider's name.
+const separator = "::"
+
+// A setting is a value and its source. A text came from where there is nothing but text, and is converted.
+type setting struct {
+	value  any
+	source string
+	text   bool
+}
+
+// A layer holds the settings of one source by key.
+type layer map[string]setting
+
+// layers returns the layers from the weakest to the strongest. Every key in them is known and every value has
+// the type that it should have.
+func (from Sources) layers() ([]layer, error) {
+	all := []layer{}
+	known := map[string]bool{}
+	add := func(l layer) error {
+		for _, key := range slices.Sorted(maps.Keys(l)) {
+			if err := check(key, l[key], known); err != nil {
+				return err
+			}
+		}
+		for key := range l {
+			known[key] = true
+		}
+		all = append(all, l)
+		return nil
+	}
+	defaults, err := readYAML(DefaultYAML, "default")
+	if err != nil {
+		return nil, err
+	}
+	for key := range defaults {
+		known[key] = true
+	}
+	all = append(all, defaults)
+	for _, path := range []string{from.UserFile, from.ProjectFile} {
+		l, err := readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(l); err != nil {
+			return nil, err
+		}
+	}
+	if err := add(envLayer(from.Env, known)); err != nil {
+		return nil, err
+	}
+	return all, add(flagLayer(from.Flags))
+}
+
+func readFile(path string) (layer, error) {
+	if path == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read settings: %w", err)
+	}
+	return readYAML(data, path)
+}
+
+func readYAML(data []byte, source string) (layer, error) {
+	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(bytes.NewReader(data)); err != nil {
+		var parse viper.ConfigParseError
+		if errors.As(err, &parse) {
+			err = parse.Unwrap()
+		}
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	l := layer{}
+	for _, key := range v.AllKeys() { // in lower case, the names of providers too
+		l[key] = setting{value: v.Get(key), source: source}
+	}
+	return l, nil
+}
+
+const envPrefix = "DSSTAR_"
+
+// envName is the variable of a key.
+func envName(key string) string {
+	name := strings.NewReplacer(separator, "_", "-", "_", ".", "_").Replace(key)
+	return envPrefix + strings.ToUpper(name)
+}
+
+// envLayer asks for the variable of every known key; a variable alone does not tell where its key's parts end.
+// An empty variable counts as not set.
+func envLayer(env []string, known map[string]bool) layer {
+	values := environment(env)
+	l := layer{}
+	for key := range known {
+		name := envName(key)
+		if value := values[name]; value != "" {
+			l[key] = setting{value: value, source: "environment " + name, text: true}
+		}
+	}
+	return l
+}
+
+func environment(env []string) map[string]string {
+	values := map[string]string{}
+	for _, kv := range env {
+		if name, value, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(name, envPrefix) {
+			values[name] = value
+		}
+	}
+	return values
+}
+
+func flagLayer(flags map[string]Flag) layer {
+	l := layer{}
+	for key, flag := range flags {
+		key = strings.ToLower(strings.ReplaceAll(key, ".", separator))
+		l[key] = setting{value: flag.Value, source: "flag " + flag.Name, text: true}
+	}
+	return l
+}
+
+// strayVariables warns of DSSTAR_* variables that set nothing. They are no errors: another version of dsstar may
+// know them. Those of the tests are left alone.
+func strayVariables(env []string, won map[string]setting) []string {
+	known := map[string]bool{}
+	for key := range won {
+		known[envName(key)] = true
+	}
+	var warnings []string
+	for _, name := range slices.Sorted(maps.Keys(environment(env))) {
+		if !known[name] && !strings.HasPrefix(name, envPrefix+"TEST_") {
+			warnings = append(warnings, fmt.Sprintf("the environment variable %s is not a setting%s", name, didYouMean(name, slices.Sorted(maps.Keys(known)))))
+		}
+	}
+	return warnings
+}
+
+// trustWarnings names what a project file decides about where keys are sent and which program is run: the file may
+// have come with the data.
+func trustWarnings(project string, won map[string]setting) []string {
+	var warnings []string
+	for _, key := range slices.Sorted(maps.Keys(won)) {
+		part := strings.Split(key, separator)
+		set, last := won[key], part[len(part)-1]
+		if set.source == project && set.value != "" && (last == "base_url" || last == "api_key_env" || last == "key_env" || last == "python") {
+			warnings = append(warnings, fmt.Sprintf("%s sets %s to %s", project, display(key), show(set.value)))
+		}
+	}
+	return warnings
+}
+
+func entries(won map[string]setting) []Entry {
+	var all []Entry
+	for _, key := range slices.Sorted(maps.Keys(won)) {
+		all = append(all, Entry{Key: display(key), Value: redact(won[key].value), Source: won[key].source})
+	}
+	return all
+}
+
+// display is a key as users write it.
+func display(key string) string { return strings.ReplaceAll(key, separator, ".") }

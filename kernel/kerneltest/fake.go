@@ -1,0 +1,3 @@
+package kerneltest
+// placeholder
+func Main([]string) bool { return false }

@@ -1,0 +1,297 @@
+package kerneltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dsstar/notebook"
+)
+
+// A Kernel is what the suite tests: the methods of kernel.Kernel.
+type Kernel interface {
+	Execute(ctx context.Context, code string) (notebook.Execution, error)
+	Rollback(ctx context.Context, cells []string) ([]notebook.Execution, error)
+	Alive() bool
+	Close() error
+}
+
+// Run tests the Python kernels that open returns with the given cell time-out.
+// The suite closes them.
+func Run(t *testing.T, open func(t testing.TB, limit time.Duration) Kernel) {
+	for name, test := range map[string]func(*testing.T, Kernel){
+		"Outputs": testOutputs, "State": testState, "Raises": testRaises, "Input": testInput, "Unicode": testUnicode,
+		"Display": testDisplay, "Flood": testFlood, "Large": testLarge, "Serial": testSerial,
+		"Timeout": testTimeout, "Stubborn": testStubborn, "Cancel": testCancel, "Death": testDeath,
+		"Rollback": testRollback, "Close": testClose, "LateOutput": testLateOutput,
+	} {
+		t.Run(name, func(t *testing.T) {
+			limit := time.Minute
+			if name == "Timeout" || name == "Stubborn" {
+				limit = 2 * time.Second
+			}
+			k := open(t, limit)
+			defer func() {
+				if err := k.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			test(t, k)
+		})
+	}
+}
+
+// must runs code and demands the status.
+func must(t testing.TB, k Kernel, code string, want notebook.Status) notebook.Execution {
+	t.Helper()
+	x, err := k.Execute(t.Context(), code)
+	if err != nil {
+		t.Fatalf("execute %q: %v", code, err)
+	}
+	if x.Status != want {
+		t.Fatalf("execute %q: status %s, want %s (%s)\n%s", code, x.Status, want, x.Reason, x.PlainText())
+	}
+	return x
+}
+
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func testOutputs(t *testing.T, k Kernel) {
+	x := must(t, k, "import sys\nprint('out')\nprint('err', file=sys.stderr)\n6*7", notebook.OK)
+	equal(t, "stdout", x.Stdout(), "out\n")
+	last := x.Outputs[len(x.Outputs)-1]
+	equal(t, "result", last.Data["text/plain"], any("42"))
+	equal(t, "count", x.Count, 1)
+	equal(t, "text", x.PlainText(), "out\nerr\n42\n")
+	if x.Seconds <= 0 || x.Seconds > 5 {
+		t.Errorf("%v seconds", x.Seconds)
+	}
+	equal(t, "outputs of nothing", len(must(t, k, "", notebook.OK).Outputs), 0)
+}
+
+func testState(t *testing.T, k Kernel) {
+	must(t, k, "x = 20", notebook.OK)
+	must(t, k, "raise ValueError", notebook.Raised)
+	x := must(t, k, "print(x + 1)", notebook.OK)
+	equal(t, "stdout", x.Stdout(), "21\n")
+	equal(t, "count", x.Count, 3)
+}
+
+func testRaises(t *testing.T, k Kernel) {
+	for code, name := range map[string]string{
+		"print('before')\n1/0":           "ZeroDivisionError",
+		"def f(:":                        "SyntaxError",
+		"raise KeyboardInterrupt":        "KeyboardInterrupt",
+		"import sys; sys.exit(3)":        "SystemExit",
+		"import nothing_of_that_name":    "ModuleNotFoundError",
+		"await __import__('asyncio').x":  "AttributeError",
+		"raise BaseException('ünïcode')": "BaseException",
+	} {
+		x := must(t, k, code, notebook.Raised)
+		o, ok := x.Error()
+		if !ok || o.EName != name {
+			t.Errorf("%q: error output %+v, want %s", code, o, name)
+		}
+		if x.Reason != "" {
+			t.Errorf("%q: reason %q", code, x.Reason)
+		}
+		if strings.Contains(code, "before") && x.Stdout() != "before\n" {
+			t.Errorf("stdout %q", x.Stdout())
+		}
+		must(t, k, "pass", notebook.OK) // never taken for a part of the failed queue
+	}
+}
+
+// A cell that asks the user must not wait for one.
+func testInput(t *testing.T, k Kernel) {
+	o, _ := must(t, k, "input('?')", notebook.Raised).Error()
+	equal(t, "error", o.EName, "StdinNotImplementedError")
+}
+
+func testUnicode(t *testing.T, k Kernel) {
+	const text = "naïve 日本語 🎉 \u2028 \\ \" \x1b[1mbold\x1b[0m"
+	x := must(t, k, fmt.Sprintf("s = '''%s'''\nprint(s)\nprint(len(s))", strings.ReplaceAll(text, `\`, `\\`)), notebook.OK)
+	equal(t, "stdout", x.Stdout(), text+"\n"+fmt.Sprint(len([]rune(text)))+"\n")
+}
+
+func testDisplay(t *testing.T, k Kernel) {
+	x := must(t, k, `
+from IPython.display import display, Image, HTML, JSON
+display(HTML('<b>x</b>'))
+display(Image(data=b'\x89PNG\r\n\x1a\n' + b'0' * 100, format='png'))
+h = display('first', display_id=True)
+h.update('second')
+`, notebook.OK)
+	if len(x.Outputs) != 3 {
+		t.Fatalf("%d outputs: %+v", len(x.Outputs), x.Outputs)
+	}
+	equal(t, "html", x.Outputs[0].Data["text/html"], any("<b>x</b>"))
+	if png, _ := x.Outputs[1].Data["image/png"].(string); !strings.HasPrefix(png, "iVBORw0KGgo") {
+		t.Errorf("png %.20q", png)
+	}
+	equal(t, "updated", x.Outputs[2].Data["text/plain"], any("'second'"))
+}
+
+// papermill and nbclient lose lines here when the reader lags.
+func testFlood(t *testing.T, k Kernel) {
+	const n = 20_000
+	x := must(t, k, fmt.Sprintf("for i in range(%d): print(i, flush=True)", n), notebook.OK)
+	lines := strings.Fields(x.Stdout())
+	equal(t, "lines", len(lines), n)
+	for i, line := range lines {
+		if line != fmt.Sprint(i) {
+			t.Fatalf("line %d is %q", i, line)
+		}
+	}
+	equal(t, "text", strings.Contains(x.PlainText(), "incomplete"), false)
+}
+
+func testLarge(t *testing.T, k Kernel) {
+	x := must(t, k, "print('x' * 20_000_000)", notebook.OK)
+	equal(t, "length", len(x.Stdout()), 20_000_001)
+	x = must(t, k, "#"+strings.Repeat("c", 5_000_000)+"\nprint('end')", notebook.OK)
+	equal(t, "after large code", x.Stdout(), "end\n")
+}
+
+func testSerial(t *testing.T, k Kernel) {
+	must(t, k, "running = 0", notebook.OK)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			x, err := k.Execute(t.Context(), "running += 1\nimport time; time.sleep(.02)\nprint(running)\nrunning -= 1")
+			if err != nil || x.Status != notebook.OK || x.Stdout() != "1\n" {
+				t.Errorf("%v %+v", err, x)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func testTimeout(t *testing.T, k Kernel) {
+	x := must(t, k, "y = 7\nprint('started', flush=True)\nimport time; time.sleep(60)", notebook.TimedOut)
+	equal(t, "reason", x.Reason, "stopped after 2 s (the cell time-out)")
+	equal(t, "stdout", x.Stdout(), "started\n")
+	if x.Seconds < 2 || x.Seconds > 4 {
+		t.Errorf("%v seconds", x.Seconds)
+	}
+	equal(t, "state is kept", must(t, k, "print(y)", notebook.OK).Stdout(), "7\n")
+}
+
+func testStubborn(t *testing.T, k Kernel) {
+	start := time.Now()
+	x := must(t, k, `
+import time
+print('started', flush=True)
+while True:
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        pass`, notebook.TimedOut)
+	equal(t, "stdout", x.Stdout(), "started\n")
+	if !strings.HasPrefix(x.Reason, "stopped after 2 s (the cell time-out)") || !strings.Contains(x.Reason, "killed") {
+		t.Errorf("reason %q", x.Reason)
+	}
+	if took := time.Since(start); took > 9*time.Second {
+		t.Errorf("took %v", took)
+	}
+	equal(t, "alive", k.Alive(), false)
+	must(t, k, "1", notebook.Died)
+}
+
+func testCancel(t *testing.T, k Kernel) {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := k.Execute(ctx, "import time; time.sleep(60)")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(start); took > 1500*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+	must(t, k, "1", notebook.OK)
+	if _, err := k.Execute(ctx, "1"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v with a context that has ended", err)
+	}
+}
+
+func testDeath(t *testing.T, k Kernel) {
+	x := must(t, k, "print('last words', flush=True)\nimport os, time; time.sleep(.2); os._exit(3)", notebook.Died)
+	equal(t, "stdout", x.Stdout(), "last words\n")
+	equal(t, "reason", x.Reason, "the kernel died: exit status 3")
+	equal(t, "count", x.Count, 1)
+	equal(t, "alive", k.Alive(), false)
+	equal(t, "reason", must(t, k, "1", notebook.Died).Reason, "the kernel was already dead: exit status 3")
+}
+
+func testRollback(t *testing.T, k Kernel) {
+	cells := []string{
+		"import random, numpy as np\nrandom.seed(1); np.random.seed(1); frame = [1, 2]",
+		"print(random.random(), np.random.rand())",
+	}
+	for _, c := range cells {
+		must(t, k, c, notebook.OK)
+	}
+	first := must(t, k, "print(random.random(), np.random.rand(), frame)", notebook.OK).Stdout()
+	must(t, k, "frame.append(3); gone = 1", notebook.OK)
+	for _, spoil := range []string{"frame.clear()", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"} {
+		if _, err := k.Execute(t.Context(), spoil); err != nil {
+			t.Fatal(err)
+		}
+		done, err := k.Rollback(t.Context(), cells)
+		if err != nil || len(done) != len(cells) || done[1].Status != notebook.OK {
+			t.Fatalf("roll back: %v %+v", err, done)
+		}
+		again := must(t, k, "print(random.random(), np.random.rand(), frame)", notebook.OK)
+		equal(t, "after the roll-back", again.Stdout(), first)
+		equal(t, "count", again.Count, 3)
+		must(t, k, "gone", notebook.Raised)
+	}
+	done, err := k.Rollback(t.Context(), []string{"1", "1/0", "2"})
+	if err != nil || len(done) != 2 || done[1].Status != notebook.Raised {
+		t.Errorf("roll back to a failing cell: %v %+v", err, done)
+	}
+}
+
+func testClose(t *testing.T, k Kernel) {
+	under := make(chan error, 1)
+	go func() {
+		_, err := k.Execute(context.Background(), "import time; time.sleep(60)")
+		under <- err
+	}()
+	time.Sleep(200 * time.Millisecond)
+	start := time.Now()
+	for range 2 {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("close took %v", took)
+	}
+	if err := <-under; err == nil {
+		t.Error("the call under way has no error")
+	}
+	if _, err := k.Execute(t.Context(), "1"); err == nil {
+		t.Error("a call after Close has no error")
+	}
+}
+
+// A thread that prints when its cell has ended must not disturb the next one.
+func testLateOutput(t *testing.T, k Kernel) {
+	must(t, k, "import threading, time\ndef f():\n  for _ in range(20): print('late', flush=True); time.sleep(.01)\nthreading.Thread(target=f).start()", notebook.OK)
+	x := must(t, k, "time.sleep(.1); print('mine')", notebook.OK)
+	if !strings.Contains(x.Stdout(), "mine\n") {
+		t.Errorf("stdout %q", x.Stdout())
+	}
+	must(t, k, "1", notebook.OK)
+}

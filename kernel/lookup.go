@@ -1,0 +1,107 @@
+package kernel
+
+import (
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// A Lookup says where kernelspecs are looked for. Nothing of the environment
+// is read but what it passes on.
+type Lookup struct {
+	Getenv   func(string) string // os.Getenv; nil for an empty environment
+	Home     string              // the user's home folder; "" if unknown
+	Prefixes []string            // Python environments (sys.prefix) to search as well
+}
+
+// Dirs returns the folders that may hold kernelspecs, the ones that win first
+// (jupyter_core, paths.py, jupyter_path; jupyter_client, kernelspec.py):
+// JUPYTER_PATH, the user's, the Python environments', the system's, IPython's
+// old one. An active environment comes before the user's, as Jupyter has it.
+func (l Lookup) Dirs() []string {
+	env := l.Getenv
+	if env == nil {
+		env = func(string) string { return "" }
+	}
+	prefixes := slices.Clone(l.Prefixes)
+	for _, name := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		prefixes = append(prefixes, env(name))
+	}
+	var inEnvs []string
+	for _, p := range prefixes {
+		if p != "" {
+			inEnvs = append(inEnvs, filepath.Join(p, "share", "jupyter"))
+		}
+	}
+	user := []string{l.userData(env)}
+	if base := env("PYTHONUSERBASE"); base != "" {
+		user = append(user, filepath.Join(base, "share", "jupyter"))
+	}
+
+	dirs := filepath.SplitList(env("JUPYTER_PATH"))
+	if l.preferEnv(env) {
+		dirs = slices.Concat(dirs, inEnvs, user)
+	} else {
+		dirs = slices.Concat(dirs, user, inEnvs)
+	}
+	dirs = append(dirs, systemData(env)...)
+	for i, d := range dirs {
+		if d != "" {
+			dirs[i] = filepath.Join(d, "kernels")
+		}
+	}
+	if l.Home != "" {
+		dirs = append(dirs, filepath.Join(l.Home, ".ipython", "kernels"))
+	}
+	return distinct(dirs)
+}
+
+// userData returns JUPYTER_DATA_DIR or the system's custom in its place.
+func (l Lookup) userData(env func(string) string) string {
+	if dir := env("JUPYTER_DATA_DIR"); dir != "" {
+		return dir
+	}
+	switch {
+	case runtime.GOOS == "windows" && env("APPDATA") != "":
+		return filepath.Join(env("APPDATA"), "jupyter")
+	case runtime.GOOS == "darwin" && l.Home != "":
+		return filepath.Join(l.Home, "Library", "Jupyter")
+	case env("XDG_DATA_HOME") != "":
+		return filepath.Join(env("XDG_DATA_HOME"), "jupyter")
+	case l.Home != "":
+		return filepath.Join(l.Home, ".local", "share", "jupyter")
+	}
+	return ""
+}
+
+// preferEnv tells whether environments come before the user's own folder.
+func (l Lookup) preferEnv(env func(string) string) bool {
+	switch strings.ToLower(env("JUPYTER_PREFER_ENV_PATH")) {
+	case "":
+		return env("VIRTUAL_ENV") != "" || env("CONDA_PREFIX") != ""
+	case "no", "n", "false", "off", "0", "0.0":
+		return false
+	}
+	return true
+}
+
+func systemData(env func(string) string) []string {
+	if runtime.GOOS != "windows" {
+		return []string{"/usr/local/share/jupyter", "/usr/share/jupyter"}
+	}
+	if dir := env("PROGRAMDATA"); dir != "" {
+		return []string{filepath.Join(dir, "jupyter")}
+	}
+	return nil
+}
+
+// distinct drops repeated and empty entries.
+func distinct(list []string) []string {
+	seen := map[string]bool{"": true}
+	return slices.DeleteFunc(list, func(s string) bool {
+		old := seen[s]
+		seen[s] = true
+		return old
+	})
+}

@@ -1,0 +1,63 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"dsstar/kernel/kerneltest"
+	"dsstar/notebook"
+)
+
+func TestMain(m *testing.M) {
+	if kerneltest.Main(os.Args) {
+		return
+	}
+	if len(os.Args) == 3 && os.Args[1] == "start-kernel-and-wait" {
+		k, err := Start(context.Background(), Options{Spec: PythonSpec(os.Args[2]), Env: os.Environ()})
+		fmt.Println(k.Info().PID, err)
+		time.Sleep(time.Minute)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// options are for a Python kernel in fresh folders.
+func options(t testing.TB) Options {
+	dir := t.TempDir()
+	return Options{Spec: PythonSpec(testPython(t)), Dir: dir, Scratch: dir, Env: os.Environ()}
+}
+
+// open starts a kernel which the end of the test closes.
+func open(t testing.TB, o Options) *Kernel { return openWith(t, o, defaultWaits()) }
+
+func openWith(t testing.TB, o Options, w waits) *Kernel {
+	t.Helper()
+	k, err := start(t.Context(), o, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+// run executes code and demands the status.
+func runCell(t testing.TB, k *Kernel, code string, want notebook.Status) notebook.Execution {
+	t.Helper()
+	x, err := k.Execute(t.Context(), code)
+	if err != nil {
+		t.Fatalf("execute %q: %v", code, err)
+	}
+	if x.Status != want {
+		t.Fatalf("execute %q: status %s, want %s (%s)\n%s", code, x.Status, want, x.Reason, x.PlainText())
+	}
+	return x
+}

@@ -1,0 +1,25 @@
+package kernel
+
+import (
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// dieWithParent has Linux kill the kernel when dsstar dies, however it dies.
+func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+
+// reap waits for the end of cmd, calls ended while the process is still a
+// zombie, and then collects it. The zombie holds the id of its process group,
+// so that signals sent by ended cannot hit strangers.
+func reap(cmd *exec.Cmd, ended func()) {
+	for {
+		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	ended()
+	_ = cmd.Wait() // how it ended is in cmd.ProcessState
+}

@@ -1,0 +1,37 @@
+//go:build unix
+
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// isolate gives cmd a session and process group of its own, so that a Ctrl-C
+// at the terminal does not reach the kernel and one signal reaches all of it.
+func isolate(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	dieWithParent(cmd.SysProcAttr)
+	return nil
+}
+
+// The group may be gone already, which is all that these two can fail with.
+func interruptGroup(pid int) { _ = unix.Kill(-pid, unix.SIGINT) }
+func killGroup(pid int)      { _ = unix.Kill(-pid, unix.SIGKILL) }
+
+// describe says how a process ended.
+func describe(state *os.ProcessState) string {
+	if state == nil {
+		return "it could not be waited for"
+	}
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if ok && status.Signaled() {
+		sig := status.Signal()
+		return fmt.Sprintf("killed by signal %d (%s)", int(sig), unix.SignalName(sig))
+	}
+	return state.String()
+}

@@ -1,0 +1,201 @@
+package pyenv
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Interpreter is a Python to make environments with.
+type Interpreter struct {
+	Path    string
+	Version string // for instance 3.12.1
+	Venv    bool   // venv and ensurepip are there; if not, only uv can use it
+}
+
+func (i Interpreter) minor() string {
+	parts := strings.SplitN(i.Version, ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
+
+// NoPythonError says that no interpreter on PATH will do, and for what reason.
+type NoPythonError struct {
+	Problem Problem
+	Version string   // of the interpreter that came closest; "" if there is none
+	Tried   []string // each candidate and what is wrong with it
+}
+
+// A Problem is what a hint has to solve. The later ones are closer to a usable Python.
+type Problem string
+
+const (
+	ProblemMissing Problem = "no Python found"
+	ProblemOld     Problem = "Python is too old"
+	ProblemNew     Problem = "Python is too new"
+	ProblemVenv    Problem = "Python has no venv" // on Debian and Ubuntu a package of its own, python3-venv
+)
+
+func (e *NoPythonError) Error() string {
+	need := fmt.Sprintf("%s: Python 3.%d to 3.%d with venv is needed on PATH", e.Problem, oldest, newest)
+	if len(e.Tried) == 0 {
+		return need
+	}
+	return need + "; tried " + strings.Join(e.Tried, "; ")
+}
+
+// The locks have builds of every package for the minor versions from oldest to newest.
+const oldest, newest = 10, 14
+
+// candidates lists what is called Python on env's PATH, the newest version first.
+func candidates(env []string) []string {
+	var names, paths []string
+	for minor := newest; minor >= oldest; minor-- {
+		names = append(names, fmt.Sprintf("python3.%d", minor))
+	}
+	seen := map[string]bool{}
+	for _, name := range append(names, "python3", "python") {
+		for _, path := range lookAll(name, env) {
+			if target := resolve(path); !seen[target] {
+				seen[target] = true
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+// Find returns the first interpreter on env's PATH that an environment can be made with; the error is a
+// [*NoPythonError] or ctx's. One without venv is taken only where uv is installed and there is no other.
+func Find(ctx context.Context, env []string) (Interpreter, error) {
+	fail := &NoPythonError{Problem: ProblemMissing}
+	_, haveUV := lookPath("uv", env)
+	var bare Interpreter // will do, but for venv
+	for _, path := range candidates(env) {
+		found, err := probe(ctx, path, env)
+		if ctx.Err() != nil {
+			return Interpreter{}, context.Cause(ctx)
+		}
+		if err != nil {
+			fail.Tried = append(fail.Tried, fmt.Sprintf("%s: %v", path, err))
+			continue
+		}
+		problem := found.problem()
+		if problem == "" {
+			return found, nil
+		}
+		if problem == ProblemVenv && bare.Path == "" {
+			bare = found
+		}
+		fail.add(path, found, problem)
+	}
+	if haveUV && bare.Path != "" {
+		return bare, nil
+	}
+	return Interpreter{}, fail
+}
+
+// add notes a candidate; the problem of the whole is that of the closest one.
+func (e *NoPythonError) add(path string, found Interpreter, problem Problem) {
+	order := []Problem{ProblemMissing, ProblemOld, ProblemNew, ProblemVenv}
+	if slices.Index(order, problem) > slices.Index(order, e.Problem) {
+		e.Problem, e.Version = problem, found.Version
+	}
+	what := "is " + found.Version
+	if problem == ProblemVenv {
+		what += " without venv or ensurepip"
+	}
+	e.Tried = append(e.Tried, path+": "+what)
+}
+
+// problem is what keeps i from being used, "" if nothing does.
+func (i Interpreter) problem() Problem {
+	var major, minor int
+	// What cannot be read stays 0 and counts as old.
+	_, _ = fmt.Sscanf(i.Version, "%d.%d", &major, &minor)
+	switch {
+	case major < 3 || major == 3 && minor < oldest:
+		return ProblemOld
+	case major > 3 || minor > newest:
+		return ProblemNew
+	case !i.Venv:
+		return ProblemVenv
+	}
+	return ""
+}
+
+// probeCode runs on every Python there is, 2.7 included. The executable of a virtual environment gives
+// the one it was made from, and a shim gives the real one.
+const probeCode = `import sys
+venv = True
+if sys.version_info >= (3, 10):
+    from importlib.util import find_spec
+    venv = bool(find_spec("venv") and find_spec("ensurepip"))
+path = getattr(sys, "_base_executable", "") or sys.executable
+name = getattr(getattr(sys, "implementation", None), "name", "cpython")
+print("|".join(["dsstar", "%d.%d.%d" % sys.version_info[:3], name, str(venv), path]))
+`
+
+// probe asks the interpreter what it is.
+func probe(ctx context.Context, path string, env []string) (Interpreter, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "-c", probeCode)
+	cmd.Env = toolEnv(env)
+	ownGroup(cmd)
+	cmd.WaitDelay = time.Second
+	var last tail
+	cmd.Stderr = &last
+	out, err := cmd.Output()
+	if err != nil {
+		if line := last.line(); line != "" {
+			return Interpreter{}, fmt.Errorf("%s", line)
+		}
+		return Interpreter{}, err
+	}
+	for line := range strings.Lines(string(out)) {
+		part := strings.SplitN(strings.TrimRight(line, "\r\n"), "|", 5)
+		if len(part) != 5 || part[0] != "dsstar" {
+			continue
+		}
+		if part[2] != "cpython" {
+			return Interpreter{}, fmt.Errorf("is %s, not CPython", part[2])
+		}
+		return Interpreter{Path: part[4], Version: part[1], Venv: part[3] == "True"}, nil
+	}
+	return Interpreter{}, fmt.Errorf("does not answer like Python")
+}
+
+// lookPath is exec.LookPath on the PATH of env instead of this process's.
+func lookPath(name string, env []string) (string, bool) {
+	all := lookAll(name, env)
+	if len(all) == 0 {
+		return "", false
+	}
+	return all[0], true
+}
+
+// lookAll returns every match: the first may be a shim of a version that is not switched on.
+func lookAll(name string, env []string) []string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	var all []string
+	for _, dir := range filepath.SplitList(getenv(env, "PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue // whatever lies in the current folder is not ours to run
+		}
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil || info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
+			continue
+		}
+		all = append(all, path)
+	}
+	return all
+}

@@ -1,0 +1,115 @@
+package pyenv
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2/maybe"
+)
+
+// A marker says that an environment is complete, and what it was made of.
+type marker struct {
+	Lock    string    `json:"lock"`    // digest of the lock file and the recipe
+	Version string    `json:"version"` // of the base interpreter
+	Base    string    `json:"base"`    // the base interpreter
+	Target  string    `json:"target"`  // Base with its symbolic links resolved
+	Tool    string    `json:"tool"`    // uv or pip
+	Made    time.Time `json:"made"`
+}
+
+func markerPath(dir string) string { return filepath.Join(dir, "dsstar.json") }
+
+func newMarker(lock []byte, base Interpreter, tool string) marker {
+	return marker{
+		Lock: digest(lock), Version: base.Version, Base: base.Path, Target: resolve(base.Path),
+		Tool: tool, Made: time.Now().UTC().Truncate(time.Second),
+	}
+}
+
+func digest(lock []byte) string {
+	sum := sha256.Sum256(append(slices.Clone(lock), recipe...))
+	return hex.EncodeToString(sum[:])
+}
+
+// resolve returns "" for a path that leads nowhere.
+func resolve(path string) string {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return target
+}
+
+func writeMarker(dir string, m marker) error {
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return maybe.WriteFile(markerPath(dir), append(data, '\n'), 0o644)
+}
+
+func readMarker(dir string) (marker, error) {
+	var m marker
+	data, err := os.ReadFile(markerPath(dir))
+	if err != nil {
+		return m, err
+	}
+	return m, json.Unmarshal(data, &m)
+}
+
+// findReady looks for a usable environment made from o.Lock with any interpreter: which one a new
+// environment would be made with takes subprocesses to find out.
+func findReady(ctx context.Context, o Options) (dir string, ok bool) {
+	// Newest Python first. The error is for a malformed pattern only.
+	dirs, _ := filepath.Glob(filepath.Join(globEscape(o.Dir), "python-*", filepath.Base(markerPath(""))))
+	slices.Sort(dirs)
+	slices.Reverse(dirs)
+	for _, path := range dirs {
+		dir := filepath.Dir(path)
+		if m, err := readMarker(dir); err == nil && m.usable(ctx, dir, o.Lock) {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
+// usable reports whether the environment was made from lock and still works. An environment depends on
+// the base interpreter for ever: when that is gone, or has become another minor version, it is dead.
+func (m marker) usable(ctx context.Context, dir string, lock []byte) bool {
+	if m.Lock != digest(lock) {
+		return false
+	}
+	if _, err := os.Stat(interpreter(dir)); err != nil {
+		return false
+	}
+	target := resolve(m.Base)
+	if target == "" {
+		return false
+	}
+	if target == m.Target {
+		return true
+	}
+	// The base has moved, as with every patch release from Homebrew. Ask once, and remember.
+	if err := exec.CommandContext(ctx, interpreter(dir), "-I", "-c", "import ipykernel").Run(); err != nil {
+		return false
+	}
+	m.Target = target
+	_ = writeMarker(dir, m) // a read-only cache only means asking again
+	return true
+}
+
+// globEscape makes dir match itself.
+func globEscape(dir string) string {
+	if filepath.Separator == '\\' {
+		return dir // Windows has no escape; its paths cannot hold * and ?
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}

@@ -1,0 +1,136 @@
+// Package pyenv keeps the Python environment that cells run in when the user names no interpreter.
+//
+// [Ensure] is all that most callers need: it makes the environment from a lock file the first time and
+// afterwards finds it with a few file operations, without a subprocess and without the network. The
+// environment is built with uv where that is installed and with venv and pip otherwise; either way every
+// file is checked against the hashes of the lock. [Check] looks at an interpreter of the user's own.
+//
+// Several processes may call Ensure at once, and any of them may be killed: an environment counts only
+// when its marker, written last, is there.
+package pyenv
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// recipe is part of every environment's name; a change in how environments are built raises it.
+const recipe = "1"
+
+// Options say which environment is wanted and where it lives.
+type Options struct {
+	Dir      string            // the folder that holds the environments; made if missing
+	Lock     []byte            // requirements with hashes; several locks may be concatenated
+	Env      []string          // the environment of the tools: PATH, PIP_*, UV_*, proxies and certificates are respected
+	Progress func(line string) // told what goes on, in short lines, one call at a time; may be nil
+}
+
+// Ensure returns the interpreter of the environment made from o.Lock, creating it first if need be.
+// Its errors are a [*NoPythonError], an [*InstallError], ctx's, or a file's.
+func Ensure(ctx context.Context, o Options) (python string, err error) {
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	// The tools run in other folders than the caller.
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return "", err
+	}
+	if dir, ok := findReady(ctx, o); ok {
+		return interpreter(dir), nil
+	}
+	base, err := Find(ctx, o.Env)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(o.Dir, envName(o.Lock, base))
+	lock, err := lockFile(ctx, dir+".lock", func() {
+		o.Progress("waiting for another dsstar that is setting up Python")
+	})
+	if err != nil {
+		return "", fmt.Errorf("lock %s: %w", dir+".lock", err)
+	}
+	defer lock.Close()
+	if m, err := readMarker(dir); err == nil && m.usable(ctx, dir, o.Lock) {
+		return interpreter(dir), nil
+	}
+	if err := create(ctx, o, base, dir, lock); err != nil {
+		return "", err
+	}
+	return interpreter(dir), nil
+}
+
+func envName(lock []byte, base Interpreter) string {
+	h := sha256.New()
+	h.Write(lock)
+	h.Write([]byte("\x00" + recipe + "\x00" + base.Version))
+	return fmt.Sprintf("python-%s-%s", base.minor(), hex.EncodeToString(h.Sum(nil))[:12])
+}
+
+// interpreter is where venv and uv put the executable.
+func interpreter(dir string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(dir, "Scripts", "python.exe")
+	}
+	return filepath.Join(dir, "bin", "python")
+}
+
+// create builds the environment in dir, which nobody else may touch meanwhile, and marks it as ready.
+func create(ctx context.Context, o Options, base Interpreter, dir string, lock heldLock) error {
+	o.Progress("creating the Python environment (once, about 300 MB to download)")
+	start := time.Now()
+	var err error
+	for _, tool := range installers(o.Env, base) {
+		if err != nil {
+			o.Progress(fmt.Sprintf("%s: trying %s", firstLine(err), tool.name))
+		}
+		if err = remove(dir); err != nil {
+			return err
+		}
+		r := runner{env: toolEnv(o.Env), dir: o.Dir, tell: newTeller(o.Progress), lock: lock}
+		if err = tool.build(ctx, r, base, dir, o.Lock); err == nil {
+			err = writeMarker(dir, newMarker(o.Lock, base, tool.name))
+		}
+		if err == nil {
+			o.Progress(fmt.Sprintf("the Python environment is ready after %.0f s", time.Since(start).Seconds()))
+			return nil
+		}
+		if left := remove(dir); left != nil {
+			err = errors.Join(err, left)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		// The other tool would meet a full disk and a wrong hash as well.
+		if install, ok := errors.AsType[*InstallError](err); !ok || install.Reason == ReasonHash || install.Reason == ReasonDisk {
+			break
+		}
+	}
+	return err
+}
+
+// remove deletes an environment, the marker first: what is half removed must not look complete.
+func remove(dir string) error {
+	if err := os.Remove(markerPath(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	err := os.RemoveAll(dir)
+	// A tool that was just killed may have made one more file.
+	for range 3 {
+		if err == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+		err = os.RemoveAll(dir)
+	}
+	return err
+}

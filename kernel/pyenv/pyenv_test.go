@@ -1,0 +1,477 @@
+//go:build unix
+
+package pyenv
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A bench has a folder of fake tools, which is all of PATH but for the shell's own, and a cache folder.
+type bench struct {
+	t   *testing.T
+	bin string
+	Options
+	mu    sync.Mutex
+	lines []string
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, bin: filepath.Join(t.TempDir(), "bin")}
+	b.Options = Options{
+		Dir:      filepath.Join(t.TempDir(), "a cache [1]"),
+		Lock:     []byte("thing==1 --hash=sha256:0\n"),
+		Env:      []string{"PATH=" + b.bin, "LOG=" + filepath.Join(t.TempDir(), "log")},
+		Progress: func(line string) { b.mu.Lock(); b.lines = append(b.lines, line); b.mu.Unlock() },
+	}
+	if err := os.Mkdir(b.bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// tool writes a fake into PATH.
+func (b *bench) tool(name, script string) string {
+	b.t.Helper()
+	path := filepath.Join(b.bin, name)
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexport PATH=$PATH:/usr/bin:/bin\n"+script), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	return path
+}
+
+// python adds a fake interpreter. It answers the probe and makes environments whose own python runs pip, the
+// script of which is given.
+func (b *bench) python(name, version, venv, pip string) string {
+	b.t.Helper()
+	return b.tool(name, fmt.Sprintf(`
+case "$*" in
+*dsstar*) echo "dsstar|%s|cpython|%s|%s";;
+"-I -m venv"*)
+	echo venv >>"$LOG"
+	mkdir -p "$4/bin"
+	cat >"$4/bin/python" <<'END'
+#!/bin/sh
+export PATH=$PATH:/usr/bin:/bin
+env="$(dirname "$(dirname "$0")")"
+case "$*" in *import*) exit 0;; esac
+echo pip "$@" >>"$LOG"
+%s
+END
+	chmod +x "$4/bin/python";;
+*) echo "unexpected: $*" >&2; exit 9;;
+esac
+`, version, venv, filepath.Join(b.bin, name), pip))
+}
+
+func (b *bench) log() string {
+	data, _ := os.ReadFile(strings.TrimPrefix(b.Env[1], "LOG="))
+	return string(data)
+}
+
+func (b *bench) said(part string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Contains(strings.Join(b.lines, "\n"), part)
+}
+
+// ensure expects success.
+func (b *bench) ensure() string {
+	b.t.Helper()
+	python, err := Ensure(b.t.Context(), b.Options)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := os.Stat(python); err != nil {
+		b.t.Fatal(err)
+	}
+	return python
+}
+
+// noEnvironment expects that nothing but lock files is left.
+func (b *bench) noEnvironment() {
+	b.t.Helper()
+	entries, _ := os.ReadDir(b.Dir)
+	for _, e := range entries {
+		if e.IsDir() {
+			b.t.Errorf("%s is left", e.Name())
+		}
+	}
+}
+
+func TestCreateThenReuse(t *testing.T) {
+	b := newBench(t)
+	b.python("python3", "3.12.1", "True", `echo "Collecting thing==1"; echo "Installing collected packages: thing"; echo >"$env/thing"`)
+	first := b.ensure()
+	name := filepath.Base(filepath.Dir(filepath.Dir(first)))
+	if !strings.HasPrefix(name, "python-3.12-") || len(name) != len("python-3.12-")+12 {
+		t.Errorf("the folder is called %s", name)
+	}
+	want := "pip -I -m pip install --requirement " + filepath.Join(b.Dir, name, "requirements.txt") + " --require-hashes --no-deps --only-binary :all:\n"
+	if log := b.log(); !strings.HasSuffix(log, want) {
+		t.Errorf("ran %q, want %q", log, want)
+	}
+	for _, part := range []string{"creating the Python environment", "installing packages", "ready after"} {
+		if !b.said(part) {
+			t.Errorf("progress lacks %q: %q", part, b.lines)
+		}
+	}
+	// Ready means that no tool runs and no network is needed.
+	b.Env = nil
+	start := time.Now()
+	if again := b.ensure(); again != first {
+		t.Errorf("%s, then %s", first, again)
+	}
+	if d := time.Since(start); d > 50*time.Millisecond {
+		t.Errorf("the fast path took %v", d)
+	}
+}
+
+func TestAnotherLockAnotherEnvironment(t *testing.T) {
+	b := newBench(t)
+	b.python("python3", "3.12.1", "True", "")
+	first := b.ensure()
+	b.Lock = []byte("thing==2 --hash=sha256:0\n")
+	if second := b.ensure(); first == second {
+		t.Error("one environment for two locks")
+	}
+	if _, err := os.Stat(first); err != nil {
+		t.Error("the old environment is gone")
+	}
+}
+
+func TestFailuresLeaveNothing(t *testing.T) {
+	for _, test := range []struct {
+		pip    string
+		reason Reason
+		words  string
+	}{
+		{"echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1", ReasonHash, "DO NOT MATCH"},
+		{"echo 'WARNING: Retrying: Temporary failure in name resolution'; echo 'ERROR: No matching distribution found'; exit 1", ReasonNetwork, "resolution"},
+		{"echo 'ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device'; exit 1", ReasonDisk, "No space"},
+		{"echo 'ERROR: No matching distribution found for duckdb'; exit 1", ReasonWheel, "duckdb"},
+		{"seq 1000; printf 'no newline'; exit 3", "", "1000\nno newline"},
+	} {
+		b := newBench(t)
+		b.python("python3", "3.12.1", "True", test.pip)
+		_, err := Ensure(t.Context(), b.Options)
+		install, ok := errors.AsType[*InstallError](err)
+		if !ok || install.Reason != test.reason || !strings.Contains(err.Error(), test.words) {
+			t.Errorf("%s: %#v", test.pip, err)
+		}
+		if n := strings.Count(install.Output, "\n") + 1; n > tailLines {
+			t.Errorf("%d lines of output", n)
+		}
+		b.noEnvironment()
+	}
+}
+
+func TestVenvFails(t *testing.T) {
+	b := newBench(t)
+	b.tool("python3", `case "$*" in *dsstar*) echo "dsstar|3.12.1|cpython|True|$0";; *) mkdir -p "$4"; echo "ensurepip is not available" >&2; exit 1;; esac`)
+	_, err := Ensure(t.Context(), b.Options)
+	if install, ok := errors.AsType[*InstallError](err); !ok || install.Tool != "venv" || !strings.Contains(err.Error(), "ensurepip is not available") {
+		t.Errorf("%v", err)
+	}
+	b.noEnvironment()
+}
+
+const fakeUV = `
+echo uv "$@" >>"$LOG"
+case "$1" in
+venv) mkdir -p "$4/bin"; : >"$4/bin/python";;
+pip) echo "Downloading pandas (11.5MiB)" >&2; echo "Prepared 3 packages in 1s" >&2; %s;;
+esac
+`
+
+func TestUVIsPreferred(t *testing.T) {
+	b := newBench(t)
+	b.python("python3", "3.12.1", "True", "")
+	b.tool("uv", fmt.Sprintf(fakeUV, ""))
+	b.ensure()
+	if log := b.log(); !strings.Contains(log, "uv pip install --python") || !strings.Contains(log, "--require-hashes --no-deps") || strings.Contains(log, "pip -I") {
+		t.Errorf("ran %s", log)
+	}
+}
+
+func TestUVNeedsNoVenv(t *testing.T) {
+	b := newBench(t)
+	b.python("python3", "3.12.1", "False", "")
+	b.tool("uv", fmt.Sprintf(fakeUV, ""))
+	b.ensure()
+}
+
+func TestPipAfterUV(t *testing.T) {
+	b := newBench(t)
+	b.python("python3", "3.12.1", "True", "")
+	b.tool("uv", fmt.Sprintf(fakeUV, "echo 'error: Failed to fetch: x' >&2; exit 2"))
+	b.ensure()
+	if log := b.log(); !strings.Contains(log, "uv pip") || !strings.Contains(log, "pip -I") || !b.said("trying pip") {
+		t.Errorf("ran %s; said %q", log, b.lines)
+	}
+	b = newBench(t)
+	b.python("python3", "3.12.1", "True", "")
+	b.tool("uv", fmt.Sprintf(fakeUV, "echo 'error: Hash mismatch for x' >&2; exit 2"))
+	if _, err := Ensure(t.Context(), b.Options); err == nil || strings.Contains(b.log(), "pip -I") {
+		t.Errorf("%v; ran %s", err, b.log())
+	}
+	b.noEnvironment()
+}
+
+func TestSettingsOfPipAskForPip(t *testing.T) {
+	b := newBench(t)
+	b.Env = append(b.Env, "PIP_INDEX_URL=https://mirror.example.org/simple", "PIP_TARGET=/elsewhere")
+	b.python("python3", "3.12.1", "True", `echo "$PIP_INDEX_URL,$PIP_TARGET" >>"$LOG"`)
+	b.tool("uv", fmt.Sprintf(fakeUV, ""))
+	b.ensure()
+	if log := b.log(); strings.Contains(log, "uv ") || !strings.Contains(log, "https://mirror.example.org/simple,\n") {
+		t.Errorf("ran %s", log)
+	}
+}
+
+func TestFind(t *testing.T) {
+	ctx := t.Context()
+	b := newBench(t)
+	fail := func(problem Problem, words ...string) {
+		t.Helper()
+		_, err := Find(ctx, b.Env)
+		none, ok := errors.AsType[*NoPythonError](err)
+		if !ok || none.Problem != problem {
+			t.Errorf("%v; want %s", err, problem)
+			return
+		}
+		for _, w := range words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%v; want %s", err, w)
+			}
+		}
+	}
+	fail(ProblemMissing, "3.10")
+	b.tool("python3.14", `echo "pyenv: python3.14: command not found" >&2; exit 127`)
+	b.tool("python3.13", `echo hello`)
+	b.tool("python3.12", `echo "dsstar|3.10.14|pypy|True|$0"`)
+	fail(ProblemMissing, "command not found", "does not answer like Python", "is pypy")
+	b.python("python", "2.7.18", "True", "")
+	fail(ProblemOld, "python: is 2.7.18")
+	b.python("python3", "3.15.0", "True", "")
+	fail(ProblemNew, "is 3.15.0")
+	b.python("python3.11", "3.11.2", "False", "")
+	fail(ProblemVenv, "python3.11: is 3.11.2 without venv or ensurepip")
+	path := b.python("python3.10", "3.10.1", "True", "")
+	if got, err := Find(ctx, b.Env); err != nil || got != (Interpreter{path, "3.10.1", true}) {
+		t.Errorf("%+v %v", got, err)
+	}
+	// A later PATH entry is asked too: the first may be a shim that is not switched on.
+	other := filepath.Join(t.TempDir(), "python3.14")
+	if err := os.WriteFile(other, []byte("#!/bin/sh\necho 'dsstar|3.14.0|cpython|True|/real'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Find(ctx, []string{"PATH=" + b.bin + ":" + filepath.Dir(other)}); err != nil || got.Path != "/real" {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// The real probe answers on a real interpreter.
+func TestFindReal(t *testing.T) {
+	got, err := Find(t.Context(), os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(got.Path, "--version").Output(); err != nil || strings.TrimSpace(string(out)) != "Python "+got.Version {
+		t.Errorf("%+v: %s %v", got, out, err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	b := newBench(t)
+	child := filepath.Join(t.TempDir(), "child")
+	b.python("python3", "3.12.1", "True", `: >"$env/half"; sh -c 'trap "" INT; echo $$ >'"'"`+child+`"'"'; while :; do sleep 0.1; done' & wait`)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("interrupted by the user")
+	go func() {
+		for {
+			if data, err := os.ReadFile(child); err == nil && len(data) > 0 {
+				cancel(cause)
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	if _, err := Ensure(ctx, b.Options); !errors.Is(err, cause) {
+		t.Errorf("%v", err)
+	}
+	b.noEnvironment()
+	pid, _ := os.ReadFile(child)
+	stat := func() string {
+		data, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
+		return string(data)
+	}
+	for end := time.Now().Add(5 * time.Second); stat() != "" && !strings.Contains(stat(), ") Z "); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the installer's child lives: %s", stat())
+		}
+	}
+}
+
+// What a killed dsstar leaves has no marker, or half of one, and is made anew.
+func TestHalfAnEnvironment(t *testing.T) {
+	for name, spoil := range map[string]func(dir string) error{
+		"no marker":   func(dir string) error { return os.Remove(markerPath(dir)) },
+		"half marker": func(dir string) error { return os.WriteFile(markerPath(dir), []byte(`{"lock":`), 0o644) },
+		"no python":   func(dir string) error { return os.Remove(interpreter(dir)) },
+	} {
+		b := newBench(t)
+		b.python("python3", "3.12.1", "True", "")
+		dir := filepath.Dir(filepath.Dir(b.ensure()))
+		stale := filepath.Join(dir, "stale")
+		if err := errors.Join(spoil(dir), os.WriteFile(stale, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		b.ensure()
+		if _, err := os.Stat(stale); err == nil || strings.Count(b.log(), "venv\n") != 2 {
+			t.Errorf("%s: the environment was not made anew: %s", name, b.log())
+		}
+	}
+}
+
+func TestBaseChanges(t *testing.T) {
+	b := newBench(t)
+	b.python("python3.12", "3.12.1", "True", "")
+	python := b.ensure()
+	base := filepath.Join(b.bin, "python3.12")
+
+	// Moved behind its name, as by a patch release: asked once, kept, and remembered.
+	moved := filepath.Join(b.bin, "moved")
+	if err := errors.Join(os.Rename(base, moved), os.Symlink(moved, base)); err != nil {
+		t.Fatal(err)
+	}
+	b.ensure()
+	if m, err := readMarker(filepath.Dir(filepath.Dir(python))); err != nil || m.Target != resolve(moved) || strings.Count(b.log(), "venv\n") != 1 {
+		t.Errorf("%+v %v; ran %s", m, err, b.log())
+	}
+
+	// Removed: another one takes its place.
+	if err := errors.Join(os.Remove(base), os.Remove(moved)); err != nil {
+		t.Fatal(err)
+	}
+	b.python("python3", "3.13.0", "True", "")
+	if again := b.ensure(); again == python {
+		t.Error("an environment without its base is used")
+	}
+}
+
+func TestOneAtATime(t *testing.T) {
+	b := newBench(t)
+	b.python("python3", "3.12.1", "True", "sleep 0.5")
+	var wg sync.WaitGroup
+	got := make([]string, 4)
+	for i := range got {
+		wg.Go(func() { got[i], _ = Ensure(t.Context(), b.Options) })
+	}
+	wg.Wait()
+	for _, python := range got {
+		if python == "" || python != got[0] {
+			t.Errorf("interpreters: %q", got)
+		}
+	}
+	if n := strings.Count(b.log(), "venv\n"); n != 1 || !b.said("waiting for another dsstar") {
+		t.Errorf("made %d times; said %q", n, b.lines)
+	}
+}
+
+func TestWaitingCanBeCancelled(t *testing.T) {
+	b := newBench(t)
+	b.python("python3", "3.12.1", "True", "")
+	base, err := Find(t.Context(), b.Env)
+	if err := errors.Join(err, os.MkdirAll(b.Dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	held, err := lockFile(t.Context(), filepath.Join(b.Dir, envName(b.Lock, base)+".lock"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := Ensure(ctx, b.Options); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A dsstar that is killed leaves its installer running for a while; the next must not work in the same folder.
+func TestKilledButInstallerLives(t *testing.T) {
+	if dir := os.Getenv("PYENV_TEST_CHILD"); dir != "" {
+		_, err := Ensure(t.Context(), Options{Dir: dir, Lock: []byte("thing==1\n"), Env: os.Environ()})
+		t.Fatal(err) // not reached: the parent kills this process
+	}
+	b := newBench(t)
+	b.Lock = []byte("thing==1\n")
+	b.python("python3", "3.12.1", "True", `
+if [ -e "$LOG.second" ]; then exit 0; fi
+: >"$LOG.second"
+sleep 1.5
+echo orphan ended >>"$LOG"`)
+	self := exec.Command(os.Args[0], "-test.run=^TestKilledButInstallerLives$")
+	self.Env = append(slices.Clone(b.Env), "PYENV_TEST_CHILD="+b.Dir)
+	if err := self.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for !strings.Contains(b.log(), "pip ") {
+		time.Sleep(10 * time.Millisecond)
+	}
+	_ = self.Process.Kill()
+	_ = self.Wait()
+	b.ensure()
+	log := b.log()
+	if strings.Index(log, "orphan ended") < 0 || strings.Index(log, "orphan ended") > strings.LastIndex(log, "venv") {
+		t.Errorf("the second began before the first one's installer ended:\n%s", log)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	real, err := Find(t.Context(), os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := Check(t.Context(), real.Path, []string{"json", "no_such_module", "venv", "nor_this"})
+	if err != nil || report.Version != real.Version || strings.Join(report.Missing, " ") != "no_such_module nor_this" {
+		t.Errorf("%+v %v", report, err)
+	}
+	b := newBench(t)
+	for _, python := range []string{b.tool("loud", "echo broken >&2; exit 1"), b.tool("mute", ""), filepath.Join(b.bin, "none")} {
+		if _, err := Check(t.Context(), python, nil); err == nil || !strings.Contains(err.Error(), python) {
+			t.Errorf("%s: %v", python, err)
+		}
+	}
+}
+
+func TestTeller(t *testing.T) {
+	var out bytes.Buffer
+	tell := newTeller(func(line string) { fmt.Fprintln(&out, line) })
+	tell.told = time.Time{}
+	for line := range strings.Lines("Collecting asttokens==3.0.2 (from -r x (line 5))\n  Downloading asttokens-3.0.2-py3-none-any.whl.metadata (4.9 kB)\nCollecting numpy==2\nInstalling collected packages: a, b\n") {
+		tell.line(line)
+	}
+	tell.told = time.Time{}
+	tell.alive(tell.started.Add(21 * time.Second))
+	want := "downloading asttokens 3.0.2\ninstalling packages\nstill installing packages (21 s)\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", &out, want)
+	}
+	out.Reset()
+	tell.told = time.Time{}
+	tell.line("Downloading polars-runtime-32 (40.1MiB)")
+	if out.String() != "downloading polars-runtime-32\n" {
+		t.Errorf("%q", &out)
+	}
+}

@@ -1,0 +1,32 @@
+package pyenvtest_test
+
+import (
+	"os/exec"
+	"testing"
+
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+func TestPython(t *testing.T) {
+	run(t, pyenvtest.Python(t), `
+import ipykernel, pandas as pd, numpy as np, matplotlib, seaborn, statsmodels.api as sm, sklearn.linear_model
+import openpyxl, xlrd, pyarrow, polars, duckdb, lxml.html, bs4, html5lib, requests, yaml, sqlalchemy, PIL, tabulate, pypdf, networkx, scipy.stats
+df = pd.DataFrame({"a": [1, 2, 3], "b": ["x", "y", "x"]})
+assert duckdb.sql("select sum(a) from df").fetchone()[0] == 6
+assert polars.from_pandas(df).shape == (3, 2)
+assert df.to_markdown().count("|") > 3`)
+}
+
+func TestTools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the second environment is as large as the first")
+	}
+	run(t, pyenvtest.Tools(t), "import nbformat, nbclient, nbconvert, ipykernel, pandas")
+}
+
+func run(t *testing.T, python, code string) {
+	t.Helper()
+	if out, err := exec.Command(python, "-I", "-c", code).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,223 @@
+package pyenv
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// InstallError says that a tool could not build the environment, in the tool's own words.
+type InstallError struct {
+	Tool   string // what was run: uv venv, uv pip install, venv, pip install
+	Reason Reason // "" if it cannot be told
+	Output string // the last lines that the tool wrote
+	Err    error
+}
+
+// A Reason is why an installation failed, as far as the tool's words tell.
+type Reason string
+
+const (
+	ReasonNetwork Reason = "the package index cannot be reached"
+	ReasonHash    Reason = "a package does not match its hash"
+	ReasonDisk    Reason = "the disk is full"
+	ReasonWheel   Reason = "a package has no build for this Python or system"
+)
+
+func (e *InstallError) Error() string {
+	why := e.Err.Error()
+	if e.Reason != "" {
+		why = string(e.Reason)
+	}
+	if e.Output == "" {
+		return fmt.Sprintf("create the Python environment: %s: %s", e.Tool, why)
+	}
+	return fmt.Sprintf("create the Python environment: %s: %s\n%s", e.Tool, why, e.Output)
+}
+
+func (e *InstallError) Unwrap() error { return e.Err }
+
+// reasons are looked for in this order: a full disk also breaks downloads.
+var reasons = [...]struct {
+	reason Reason
+	words  []string
+}{
+	{ReasonDisk, []string{"no space left", "disk quota", "not enough space"}},
+	{ReasonHash, []string{"do not match the hashes", "hash mismatch", "hash did not match"}},
+	{ReasonNetwork, []string{"newconnectionerror", "name resolution", "dns error", "connection refused", "network is unreachable",
+		"timed out", "timeout", "failed to fetch", "proxyerror", "sslerror", "certificate", "client error (connect)", "max retries"}},
+	{ReasonWheel, []string{"no matching distribution", "no usable wheels", "no wheels with a matching"}},
+}
+
+func reasonOf(output string) Reason {
+	output = strings.ToLower(output)
+	for _, r := range reasons {
+		for _, w := range r.words {
+			if strings.Contains(output, w) {
+				return r.reason
+			}
+		}
+	}
+	return ""
+}
+
+// A runner runs the tools that build one environment.
+type runner struct {
+	env  []string
+	dir  string
+	tell *teller
+	lock heldLock // lent to the tools: while one of them outlives a killed dsstar, nobody else begins
+}
+
+func (r runner) run(ctx context.Context, what, path string, args ...string) error {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env, cmd.Dir = r.env, r.dir
+	ownGroup(cmd)
+	lend(cmd, r.lock)
+	cmd.WaitDelay = 3 * time.Second
+	var last tail
+	last.each = r.tell.line
+	cmd.Stdout, cmd.Stderr = &last, &last
+	stop := r.tell.stillAlive()
+	err := cmd.Run()
+	stop()
+	if ctx.Err() != nil {
+		killGroup(cmd)
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		output := last.String()
+		return &InstallError{Tool: what, Reason: reasonOf(output), Output: output, Err: err}
+	}
+	return nil
+}
+
+// tail keeps the last lines written to it. One goroutine at a time writes.
+type tail struct {
+	each  func(line string)
+	rest  string
+	lines []string
+}
+
+const tailLines = 12
+
+func (t *tail) Write(p []byte) (int, error) {
+	text := t.rest + string(p)
+	for {
+		line, rest, ok := strings.Cut(text, "\n")
+		if !ok {
+			break
+		}
+		t.add(line)
+		text = rest
+	}
+	t.rest = text[max(0, len(text)-4096):] // an endless line is no reason to grow for ever
+	return len(p), nil
+}
+
+func (t *tail) add(line string) {
+	line = strings.TrimRight(line, " \r\t")
+	if line == "" {
+		return
+	}
+	if len(t.lines) == tailLines {
+		t.lines = t.lines[1:]
+	}
+	t.lines = append(t.lines, line)
+	if t.each != nil {
+		t.each(line)
+	}
+}
+
+func (t *tail) String() string {
+	t.add(t.rest)
+	t.rest = ""
+	return strings.Join(t.lines, "\n")
+}
+
+func (t *tail) line() string {
+	text := t.String()
+	return text[strings.LastIndex(text, "\n")+1:]
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// teller turns the tools' output into progress, and says every few seconds that it goes on.
+type teller struct {
+	mu       sync.Mutex
+	progress func(string)
+	doing    string
+	started  time.Time
+	told     time.Time
+}
+
+const (
+	quietPackages = 2 * time.Second // between two lines about packages
+	quietAtAll    = 5 * time.Second // until a sign of life
+)
+
+func newTeller(progress func(string)) *teller {
+	now := time.Now()
+	return &teller{progress: progress, doing: "creating the Python environment", started: now, told: now}
+}
+
+// line reads one line of output. What both tools say is for people and may change: a line that is not
+// recognised is left out.
+func (t *teller) line(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+	name, _, _ := strings.Cut(rest, " ")
+	now := time.Now()
+	switch {
+	case word == "Installing" && strings.HasPrefix(rest, "collected packages"), word == "Prepared":
+		t.doing = "installing packages"
+	case word == "Collecting", word == "Downloading" && !strings.HasSuffix(name, ".whl") && !strings.Contains(name, "/"):
+		t.doing = "downloading packages"
+		if now.Sub(t.told) < quietPackages {
+			return
+		}
+		t.progress("downloading " + strings.Replace(name, "==", " ", 1))
+		t.told = now
+		return
+	default:
+		return
+	}
+	t.progress(t.doing)
+	t.told = now
+}
+
+// stillAlive begins to report until stop is called.
+func (t *teller) stillAlive() (stop func()) {
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case now := <-tick.C:
+				t.alive(now)
+			}
+		}
+	})
+	return func() { close(done); ended.Wait() }
+}
+
+func (t *teller) alive(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now.Sub(t.told) < quietAtAll {
+		return
+	}
+	t.progress(fmt.Sprintf("still %s (%.0f s)", t.doing, now.Sub(t.started).Seconds()))
+	t.told = now
+}

@@ -1,0 +1,60 @@
+//go:build unix
+
+package pyenv
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// heldLock is a lock that is held until it is closed.
+type heldLock = *os.File
+
+// ownGroup makes cmd lead a process group and be interrupted as one: pip starts processes of its own.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+}
+
+// killGroup ends what an interrupt has left of cmd's group.
+func killGroup(cmd *exec.Cmd) {
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+}
+
+// lend gives cmd the lock too: flock belongs to the open file, so it is held until all have closed it.
+func lend(cmd *exec.Cmd, lock heldLock) { cmd.ExtraFiles = []*os.File{lock} }
+
+// lockFile waits for the lock, calling waiting once if it has to. Closing the file releases it, unless a
+// process that it was lent to is still alive.
+func lockFile(ctx context.Context, path string, waiting func()) (heldLock, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return file, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			file.Close()
+			return nil, err
+		}
+		if waiting != nil {
+			waiting()
+			waiting = nil
+		}
+		select {
+		case <-ctx.Done():
+			file.Close()
+			return nil, context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

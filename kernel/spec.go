@@ -1,0 +1,141 @@
+package kernel
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Spec says how to start a kernel: the content of a kernel.json
+// (jupyter_client, docs/kernels.rst, "Kernel specs") and where it was found.
+type Spec struct {
+	Name          string            // the name of its folder
+	Dir           string            // its folder, {resource_dir} in Argv; "" if it has none
+	DisplayName   string            // for people
+	Language      string            // of the cells
+	Argv          []string          // with {connection_file}
+	Env           map[string]string // ${NAME} in values means the environment's
+	InterruptMode string            // "signal" ("" too) or "message"
+	Metadata      map[string]any
+}
+
+// PythonSpec returns a Spec that starts the ipykernel of the given Python
+// interpreter, without writing what the cells were to IPython's history file.
+func PythonSpec(python string) Spec {
+	return Spec{
+		Name: "python3", DisplayName: "Python 3", Language: "python",
+		Argv: []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}", "--HistoryManager.enabled=False"},
+	}
+}
+
+// A SpecNotFoundError tells which kernelspec is missing, which there are and
+// which folders were searched.
+type SpecNotFoundError struct {
+	Name      string
+	Available []string
+	Searched  []string
+}
+
+func (e *SpecNotFoundError) Error() string {
+	if len(e.Available) == 0 {
+		return fmt.Sprintf("no kernelspec %q: there are none in %s", e.Name, strings.Join(e.Searched, ", "))
+	}
+	return fmt.Sprintf("no kernelspec %q: there are %s", e.Name, strings.Join(e.Available, ", "))
+}
+
+// Specs returns the kernelspecs that l finds, by name. Where a name occurs more
+// than once the first folder wins. A kernel.json that cannot be read makes an
+// error, joined with those of others; the good ones are returned with it.
+func Specs(l Lookup) ([]Spec, error) {
+	var specs []Spec
+	var bad []error
+	seen := map[string]bool{}
+	for _, dir := range l.Dirs() {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // most of the folders do not exist
+		}
+		for _, entry := range entries {
+			name := strings.ToLower(entry.Name()) // as Jupyter does
+			s, err := readSpec(name, filepath.Join(dir, entry.Name()))
+			switch {
+			case seen[name] || errors.Is(err, os.ErrNotExist):
+				continue
+			case err != nil:
+				bad = append(bad, err)
+				continue
+			}
+			seen[name] = true
+			specs = append(specs, s)
+		}
+	}
+	slices.SortFunc(specs, func(a, b Spec) int { return strings.Compare(a.Name, b.Name) })
+	return specs, errors.Join(bad...)
+}
+
+// FindSpec returns the kernelspec of the given name, in whatever case. The
+// error is a [*SpecNotFoundError] if there is none; unreadable ones of other
+// names are no error.
+func FindSpec(name string, l Lookup) (Spec, error) {
+	specs, bad := Specs(l)
+	missing := &SpecNotFoundError{Name: name, Searched: l.Dirs()}
+	for _, s := range specs {
+		if strings.EqualFold(s.Name, name) {
+			return s, nil
+		}
+		missing.Available = append(missing.Available, s.Name)
+	}
+	return Spec{}, errors.Join(missing, bad)
+}
+
+// readSpec reads the kernel.json in dir.
+func readSpec(name, dir string) (Spec, error) {
+	path := filepath.Join(dir, "kernel.json")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		if info, e := os.Stat(dir); e == nil && !info.IsDir() {
+			err = os.ErrNotExist // a stray file among the folders
+		}
+		return Spec{}, err
+	}
+	var file struct {
+		Argv          []string          `json:"argv"`
+		DisplayName   string            `json:"display_name"`
+		Language      string            `json:"language"`
+		Env           map[string]string `json:"env"`
+		InterruptMode string            `json:"interrupt_mode"`
+		Metadata      map[string]any    `json:"metadata"`
+	}
+	if err := json.Unmarshal(b, &file); err != nil {
+		return Spec{}, fmt.Errorf("kernelspec %s: %w", path, err)
+	}
+	return Spec{
+		Name: name, Dir: dir, DisplayName: file.DisplayName, Language: file.Language, Argv: file.Argv,
+		Env: file.Env, InterruptMode: file.InterruptMode, Metadata: file.Metadata,
+	}, nil
+}
+
+// check returns why a kernel cannot be started from s.
+func (s Spec) check() error {
+	if len(s.Argv) == 0 || s.Argv[0] == "" {
+		return errors.New("the kernelspec has no argv")
+	}
+	if p, ok := s.Metadata["kernel_provisioner"]; ok && p != nil {
+		name := "one of its own"
+		if m, ok := p.(map[string]any); ok && m["provisioner_name"] == "local-provisioner" {
+			return nil // what everybody does who names none
+		} else if ok && m["provisioner_name"] != nil {
+			name = fmt.Sprint(m["provisioner_name"])
+		}
+		return fmt.Errorf("the kernelspec wants the kernel provisioner %s, which is Python code inside Jupyter: "+
+			"start the kernel with a Jupyter server or gateway instead", name)
+	}
+	if s.InterruptMode != "" && s.InterruptMode != "signal" && s.InterruptMode != "message" {
+		return fmt.Errorf("the kernelspec has the unknown interrupt_mode %q", s.InterruptMode)
+	}
+	return nil
+}
