@@ -34,6 +34,7 @@ type Config struct {
 	DescriptionChars int // of one file's description, for the model
 	ContextChars     int // of all descriptions together
 	Jobs             int // kernels that describe files at the same time
+	MaxTokens        int // of one reply; 0: the model's own limit
 
 	// Observe is told of each event after the trajectory holds it; it may read
 	// the trajectory until it returns. Its error ends the run. One call at a

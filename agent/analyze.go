@@ -219,5 +219,5 @@ def _version(name):
 
 _names = """numpy pandas scipy scikit-learn statsmodels matplotlib seaborn openpyxl xlrd
 pyarrow polars duckdb sqlalchemy lxml beautifulsoup4 pypdf pillow networkx""".split()
-print("Python %d.%d with" % sys.version_info[:2], ", ".join(filter(None, map(_version, _names))))
+print("Python %d.%d.%d with" % sys.version_info[:3], ", ".join(filter(None, map(_version, _names))))
 %reset -f`

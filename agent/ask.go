@@ -29,7 +29,7 @@ func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, err
 		return zero, err
 	}
 	request := llm.Request{
-		Role: q.role, Subject: q.subject, Inputs: q.inputs,
+		Role: q.role, Subject: q.subject, Inputs: q.inputs, MaxTokens: r.cfg.MaxTokens,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
 	}
 	for second := false; ; second = true {

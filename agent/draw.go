@@ -53,7 +53,7 @@ func Draw(t *Trajectory) *notebook.Notebook {
 	d.nb.Metadata = map[string]any{
 		"dsstar":        notebookMeta{1, t, t.Answer(), t.Verified(), t.Sufficient()},
 		"kernelspec":    map[string]any{"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
-		"language_info": map[string]any{"name": "python", "file_extension": ".py", "mimetype": "text/x-python"},
+		"language_info": languageInfo(t.Environment),
 	}
 	d.markdown("question", cellMeta{Role: roleQuestion}, showQuestion(t))
 	d.markdown("data", cellMeta{Role: roleData, Descriptions: t.Descriptions}, showData(t))
@@ -75,6 +75,20 @@ func Draw(t *Trajectory) *notebook.Notebook {
 	}
 	d.markdown("proof", cellMeta{Role: roleProof}, showProof(t))
 	return d.nb
+}
+
+// languageInfo is what an ipykernel says of its language: a notebook that has
+// it already is not changed by being opened.
+func languageInfo(environment string) map[string]any {
+	info := map[string]any{
+		"name": "python", "file_extension": ".py", "mimetype": "text/x-python",
+		"codemirror_mode":    map[string]any{"name": "ipython", "version": 3},
+		"nbconvert_exporter": "python", "pygments_lexer": "ipython3",
+	}
+	if words := strings.Fields(environment); len(words) > 1 && words[0] == "Python" {
+		info["version"] = words[1]
+	}
+	return info
 }
 
 // A drawing is a notebook under way.

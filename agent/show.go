@@ -14,7 +14,7 @@ func showQuestion(t *Trajectory) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", strings.Join(strings.Fields(t.Task.Question), " "))
 	if answer := t.Answer(); answer != "" {
-		fmt.Fprintf(&b, "%s\n", fenced(answer, ""))
+		fmt.Fprintf(&b, "**Answer**\n\n%s\n", fenced(answer, ""))
 	}
 	fmt.Fprintf(&b, "%s\n", badge(t))
 	if t.Task.Guidelines != "" {
@@ -27,11 +27,11 @@ func showQuestion(t *Trajectory) string {
 func badge(t *Trajectory) string {
 	switch {
 	case t.Verified():
-		return "✅ **Verified**: the plan was judged sufficient, and a fresh session and the script, both from nothing, printed this answer."
+		return "✔ **Verified**: the plan was judged sufficient, and a fresh session and the script, both from nothing, printed this answer."
 	case t.Failure != "":
-		return "❌ **Stopped**: " + html.EscapeString(t.Failure)
+		return "✘ **Stopped**: " + html.EscapeString(t.Failure)
 	case !t.Ended:
-		return "⏳ **Running**: this notebook is saved after every step."
+		return "… **Running**: this notebook is saved after every step."
 	}
 	var why []string
 	if t.Answer() == "" {
@@ -43,7 +43,7 @@ func badge(t *Trajectory) string {
 	if t.Proof != nil && !t.Proof.Same {
 		why = append(why, t.Proof.Reason)
 	}
-	return "⚠️ **Not verified**: " + html.EscapeString(strings.Join(why, "; ")) + "."
+	return "⚠ **Not verified**: " + html.EscapeString(strings.Join(why, "; ")) + "."
 }
 
 func showData(t *Trajectory) string {
@@ -93,9 +93,9 @@ func showAttempt(a Attempt) string {
 const shownChars = 6000
 
 func showVerdict(n int, r Round) string {
-	word := "❌ insufficient"
+	word := "✘ insufficient"
 	if r.Verdict.Sufficient {
-		word = "✅ sufficient"
+		word = "✔ sufficient"
 	}
 	text := fmt.Sprintf("**Round %d: %s.** %s", n, word, r.Verdict.Reason)
 	if r.Route != nil {

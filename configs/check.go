@@ -1,19 +1,14 @@
 package configs
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-viper/mapstructure/v2"
-	"github.com/spf13/viper"
 )
 
 // check reports an unknown key, or a value that is not of the key's type.
@@ -72,128 +67,6 @@ func keyNames(known map[string]bool) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// nest makes the tree that a flat key stands for.
-func nest(key string, value any) map[string]any {
-	head, rest, ok := strings.Cut(key, separator)
-	if !ok {
-		return map[string]any{head: value}
-	}
-	return map[string]any{head: nest(rest, value)}
-}
-
-// decode fills s. Only text is converted freely: in a file, a number in quotes is a mistake.
-func decode(tree map[string]any, s *Settings, text bool) error {
-	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
-	if err := v.MergeConfigMap(tree); err != nil {
-		return err
-	}
-	return v.UnmarshalExact(s, decoder(text))
-}
-
-// decodeAll fills s from values that have been checked one by one.
-func decodeAll(won map[string]setting, s *Settings) error {
-	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
-	for key, set := range won {
-		if err := v.MergeConfigMap(nest(key, set.value)); err != nil {
-			return err
-		}
-	}
-	if err := v.UnmarshalExact(s, decoder(true)); err != nil {
-		return err
-	}
-	for name, p := range s.Providers {
-		p.Name = name
-		s.Providers[name] = p
-	}
-	return nil
-}
-
-func decoder(text bool) viper.DecoderConfigOption {
-	return func(c *mapstructure.DecoderConfig) {
-		c.WeaklyTypedInput = text
-		c.DecodeHook = mapstructure.ComposeDecodeHookFunc(exactNumber, duration, list)
-	}
-}
-
-// exactNumber stops what the decoder would do in silence: 2.7 cut to 2.
-func exactNumber(_, to reflect.Type, value any) (any, error) {
-	if f, ok := value.(float64); ok && to.Kind() == reflect.Int && f != math.Trunc(f) {
-		return nil, fmt.Errorf("%v is not a whole number", value)
-	}
-	return value, nil
-}
-
-// duration reads a text; a number would become nanoseconds.
-func duration(_, to reflect.Type, value any) (any, error) {
-	if to != reflect.TypeFor[time.Duration]() {
-		return value, nil
-	}
-	switch v := value.(type) {
-	case time.Duration:
-		return v, nil
-	case string:
-		if d, err := time.ParseDuration(v); err == nil {
-			return d, nil
-		}
-	}
-	return nil, fmt.Errorf("is %s, should be a duration with its unit: 90s, 5m or 1h30m", show(value))
-}
-
-// list reads a name, or names with commas between them, where a list is wanted.
-func list(_, to reflect.Type, value any) (any, error) {
-	if to.Kind() != reflect.Slice || reflect.TypeOf(value).Kind() == reflect.Slice {
-		return value, nil
-	}
-	text, ok := value.(string)
-	if !ok {
-		return nil, fmt.Errorf("is %s, should be a list", show(value))
-	}
-	items := []string{}
-	for item := range strings.SplitSeq(text, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			items = append(items, item)
-		}
-	}
-	return items, nil
-}
-
-// plain takes the decoder's own words away from an error: the caller says which key it is about.
-func plain(err error) error {
-	var typed *mapstructure.UnconvertibleTypeError
-	if errors.As(err, &typed) {
-		return fmt.Errorf("is %s, should be %s", show(typed.Value), kindName(typed.Expected.Type()))
-	}
-	var parse *mapstructure.ParseError
-	if errors.As(err, &parse) {
-		return fmt.Errorf("is %s, should be %s", show(parse.Value), kindName(parse.Expected.Type()))
-	}
-	text := err.Error()
-	if i := strings.LastIndex(text, "\n"); i >= 0 {
-		text = strings.TrimSpace(text[i+1:])
-	}
-	if _, rest, ok := strings.Cut(text, "' "); ok && strings.HasPrefix(text, "'") {
-		text = rest
-	}
-	return errors.New(text)
-}
-
-func kindName(t reflect.Type) string {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case t.Kind() == reflect.Int:
-		return "a whole number"
-	case t.Kind() == reflect.Float64:
-		return "a number"
-	case t.Kind() == reflect.Slice:
-		return "a list"
-	case t.Kind() == reflect.String:
-		return "text"
-	}
-	return "a table of keys"
 }
 
 // show is a value as it would be written.

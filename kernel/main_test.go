@@ -49,7 +49,7 @@ func openWith(t testing.TB, o Options, w waits) *Kernel {
 	return k
 }
 
-// run executes code and demands the status.
+// runCell executes code and demands the status.
 func runCell(t testing.TB, k *Kernel, code string, want notebook.Status) notebook.Execution {
 	t.Helper()
 	x, err := k.Execute(t.Context(), code)

@@ -98,7 +98,8 @@ func (p *process) death() string {
 	if text == "" {
 		return p.state
 	}
-	return p.state + " (stderr: " + text[strings.LastIndexByte(text, '\n')+1:] + ")"
+	last := []rune(text[strings.LastIndexByte(text, '\n')+1:])
+	return p.state + " (stderr: " + string(last[:min(len(last), 200)]) + ")"
 }
 
 // A tail is a writer that remembers the end of what was written to it.
@@ -115,6 +116,12 @@ func (t *tail) Write(b []byte) (int, error) {
 		t.buf = append(t.buf[:0], t.buf[extra:]...)
 	}
 	return len(b), nil
+}
+
+func (t *tail) reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = nil
 }
 
 // String returns what is remembered, without a cut character at its start.

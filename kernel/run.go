@@ -206,7 +206,7 @@ func (r *run) check(now time.Time) {
 		r.test()
 	case r.replied != r.idle && quiet > 2*w.idle:
 		r.lost()
-	case r.replied || r.idle || r.stopped != "":
+	case r.replied || r.idle || r.stopped != "" || r.cause != "":
 	case r.limit > 0 && now.Sub(r.sent) > r.limit:
 		r.stop(fmt.Sprintf("stopped after %v s (the cell time-out)", r.limit.Seconds()), w.interrupt)
 	case !r.busy && now.Sub(r.sent) > w.takeUp:

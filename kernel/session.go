@@ -60,6 +60,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		err = s.tune(ctx)
 	}
 	if err == nil {
+		s.proc.stderr.reset() // what it says from now on is about cells
 		return s, nil
 	}
 	s.end()

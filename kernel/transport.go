@@ -28,8 +28,8 @@ type transport interface {
 	// Rouse wakes a kernel that does not see a request which it has received.
 	// It does not wait.
 	Rouse()
-	// Drained is closed when the kernel's end of iopub has gone and all that it
-	// sent has been delivered.
+	// Drained is closed when the kernel's ends of all channels have gone and all
+	// that they sent has been delivered.
 	Drained() <-chan struct{}
 	// Close ends all deliveries; none happens after it has returned.
 	Close() error

@@ -34,7 +34,8 @@ type zmqLink struct {
 
 	closing  chan struct{}
 	close    sync.Once
-	drained  chan struct{}
+	open     atomic.Int32  // sockets whose peer is still there
+	drained  chan struct{} // closed when open gets to 0
 	readers  sync.WaitGroup
 	rousing  atomic.Bool
 	helpers  sync.WaitGroup
@@ -65,6 +66,7 @@ func dialZMQ(endpoints [3]string, key wire.Key, deliver func(delivery)) (*zmqLin
 		}
 		return nil, err
 	}
+	l.open.Store(int32(len(l.sockets)))
 	for ch, s := range l.sockets {
 		l.readers.Go(func() { l.read(channel(ch), s) })
 	}
@@ -94,7 +96,7 @@ func (l *zmqLink) read(ch channel, s zmq4.Socket) {
 			l.deliver(delivery{ch, m})
 		}
 	}
-	if ch == iopub {
+	if l.open.Add(-1) == 0 {
 		close(l.drained)
 	}
 	<-l.closing

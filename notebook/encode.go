@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"github.com/google/renameio/v2/maybe"
 )
 
 // Encode returns the notebook as the bytes that Python's nbformat.write makes:
@@ -55,7 +55,7 @@ func (n *Notebook) Save(path string) error {
 // WriteFile writes data to path whole or not at all: to a temporary name in
 // the same folder, synced, then renamed.
 func WriteFile(path string, data []byte) error {
-	return renameio.WriteFile(path, data, 0o644)
+	return maybe.WriteFile(path, data, 0o644)
 }
 
 func (c Cell) json() map[string]any {

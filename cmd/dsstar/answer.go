@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -53,12 +54,15 @@ func (a *app) answer(ctx context.Context, j job) error {
 	}
 	defer trace.Close()
 	s := j.settings
+	for _, w := range s.Warnings {
+		j.progress.say("warning  %s", w)
+	}
 	j.progress.say("run      %s", folder)
 	j.progress.files = len(task.Files)
 	j.progress.wait("starting the kernel")
 	t, err := agent.Run(ctx, agent.Config{
 		Model: llm.Traced(model, trace), Open: a.opener(j.spec, s), Prompts: words, Dir: string(folder),
-		MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK, Jobs: s.Jobs,
+		MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK, Jobs: jobs(s.Jobs), MaxTokens: s.MaxOutputTokens,
 		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
 		Observe: func(e agent.Event, t *agent.Trajectory) error {
 			err := folder.Save(t)
@@ -145,6 +149,15 @@ func (j job) task() (agent.Task, error) {
 		return agent.Task{}, &usageError{"the data folder has no data files: " + j.data, []string{"ls -la " + quoteShell(data)}}
 	}
 	return agent.Task{Question: j.question, Guidelines: j.guidelines, Data: data, Files: files}, nil
+}
+
+// jobs is how many kernels describe files at once: by default one a core, as
+// each of them keeps a core busy, and no more than 4, as each takes memory.
+func jobs(setting int) int {
+	if setting > 0 {
+		return setting
+	}
+	return min(runtime.NumCPU(), 4)
 }
 
 func (j job) folder() (agent.Folder, error) {

@@ -2,9 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"dsstar/agent"
+	"dsstar/agent/llm/llmtest"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
 )
 
 // testApp is the program with an environment of its own; the caches are the
@@ -12,13 +21,191 @@ import (
 func testApp(t *testing.T, env ...string) (a *app, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	a = &app{stdin: strings.NewReader(""), stdout: stdout, stderr: stderr, width: func() int { return 80 }}
-	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "DSSTAR_") && !strings.Contains(entry, "API_KEY") {
-			a.env = append(a.env, entry)
-		}
+	a = &app{
+		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
+		env: append(cleanEnv(), env...), width: func() int { return 80 },
 	}
-	a.env = append(a.env, env...)
 	a.cacheDir, _ = userDirs(a.getenv)
 	return a, stdout, stderr
+}
+
+// cleanEnv is the environment without anything that configures dsstar.
+func cleanEnv() []string {
+	var env []string
+	for _, entry := range os.Environ() {
+		if !strings.HasPrefix(entry, "DSSTAR_") && !strings.Contains(entry, "_API_KEY") {
+			env = append(env, entry)
+		}
+	}
+	return env
+}
+
+// A roles is a scripted model: what it replies to each role, in order; the last
+// reply of a role is repeated.
+type roles map[string][]llmtest.Response
+
+// phrases tell the roles apart by what they are asked.
+var phrases = []struct{ role, phrase string }{
+	{"analyzer", "Write a Python script that reads the file"},
+	{"describer", "Write the whole script again"},
+	{"planner", "Propose"},
+	{"coder", "Write the notebook's next cell"},
+	{"debugger", "Write the cell again"},
+	{"verifier", "Judge whether this plan"},
+	{"router", "Decide how the plan goes on"},
+	{"finalizer", "Write the notebook's last cell"},
+}
+
+func roleOf(t testing.TB, r llmtest.Request) string {
+	for _, p := range phrases {
+		if strings.Contains(r.Last(), p.phrase) {
+			return p.role
+		}
+	}
+	t.Errorf("no role asks like this:\n%s", r.Last())
+	return ""
+}
+
+func (m roles) serve(t testing.TB) *llmtest.Server {
+	asked := map[string]int{}
+	turn := make(chan struct{}, 1)
+	return llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		role := roleOf(t, r)
+		turn <- struct{}{}
+		n := asked[role]
+		asked[role]++
+		<-turn
+		replies := m[role]
+		if len(replies) == 0 {
+			return llmtest.Refuse(400, "", "the script has no reply for the "+role)
+		}
+		return replies[min(n, len(replies)-1)]
+	})
+}
+
+func say(texts ...string) []llmtest.Response {
+	var all []llmtest.Response
+	for _, text := range texts {
+		all = append(all, llmtest.Response{Text: text})
+	}
+	return all
+}
+
+func cell(code string) string { return "```python\n" + code + "\n```" }
+
+const sufficient = "Verdict: sufficient\nReason: the total is computed."
+
+// counting is a model that answers how many there are in data/numbers.csv.
+func counting() roles {
+	return roles{
+		"analyzer":  say(cell("import glob\nprint(sorted(glob.glob('data/*')))")),
+		"planner":   say("Load the numbers and add them up."),
+		"coder":     say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\ntotal = int(numbers['n'].sum())\nprint(total)")),
+		"verifier":  say(sufficient),
+		"finalizer": say(cell("print(total)")),
+	}
+}
+
+// A scene is one run of nb: a data folder, a model, and what came of it.
+type scene struct {
+	t      *testing.T
+	data   string
+	out    string
+	code   int
+	stdout string
+	stderr string
+}
+
+func dataFolder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+var numbers = map[string]string{"numbers.csv": "n\n1\n2\n39\n"}
+
+// ask runs nb on data with the model behind url.
+func ask(t *testing.T, data, url string, args ...string) *scene {
+	t.Helper()
+	return askContext(t.Context(), t, data, url, args...)
+}
+
+func askContext(ctx context.Context, t *testing.T, data, url string, args ...string) *scene {
+	t.Helper()
+	s := &scene{t: t, data: data, out: filepath.Join(t.TempDir(), "run")}
+	a, stdout, stderr := testApp(t)
+	args = append([]string{"nb", "--data", data, "--out", s.out, "--base-url", url, "--model", "scripted",
+		"--python", pyenvtest.Python(t)}, args...)
+	s.code = a.run(ctx, append(args, "What is the total?"))
+	s.stdout, s.stderr = stdout.String(), stderr.String()
+	return s
+}
+
+// expect checks the exit code, and that stderr says each of the texts.
+func (s *scene) expect(code int, said ...string) {
+	s.t.Helper()
+	if s.code != code {
+		s.t.Errorf("exit code %d, want %d\nstdout: %s\nstderr: %s", s.code, code, s.stdout, s.stderr)
+	}
+	for _, text := range said {
+		if !strings.Contains(s.stderr, text) {
+			s.t.Errorf("stderr does not say %q:\n%s", text, s.stderr)
+		}
+	}
+}
+
+// trajectory reads the notebook that the run left, which must be valid.
+func (s *scene) trajectory() *agent.Trajectory {
+	s.t.Helper()
+	return readRun(s.t, s.out)
+}
+
+func readRun(t *testing.T, out string) *agent.Trajectory {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(out, "notebook.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb, err := notebook.Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := agent.ReadTrajectory(nb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// validate lets Python's nbformat judge notebooks.
+func validate(t *testing.T, paths ...string) {
+	t.Helper()
+	code := "import sys, nbformat\nfor p in sys.argv[1:]:\n    nbformat.validate(nbformat.read(p, as_version=4))"
+	out, err := exec.Command(pyenvtest.Tools(t), append([]string{"-c", code}, paths...)...).CombinedOutput()
+	if err != nil {
+		t.Errorf("nbformat: %v\n%s", err, out)
+	}
+}
+
+func decodeResult(t *testing.T, stdout string) result {
+	t.Helper()
+	var r result
+	dec := json.NewDecoder(strings.NewReader(stdout))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&r); err != nil {
+		t.Fatalf("%v in %q", err, stdout)
+	}
+	if dec.More() {
+		t.Errorf("more than one document on stdout: %q", stdout)
+	}
+	return r
 }

@@ -21,7 +21,7 @@ that over your own file, that over the default.`,
 		Example: `  dsstar config
   dsstar config --defaults > dsstar.yaml     every setting with its explanation
   DSSTAR_MAX_ROUNDS=5 dsstar config`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&defaults, "defaults", false, "print the file of the defaults, with its comments")
@@ -53,22 +53,9 @@ that over your own file, that over the default.`,
 		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n", filepath.Join(a.configDir, "config.yaml"), projectFile)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, e := range s.Explain() {
-			fmt.Fprintf(w, "%s\t%v\t%s\n", e.Key, shown(e.Value), e.Source)
+			fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, e.Text(), e.Source)
 		}
 		return w.Flush()
 	}
 	return cmd
-}
-
-// shown is a value for the table; an empty one must be seen to be empty.
-func shown(value any) any {
-	switch v := value.(type) {
-	case nil:
-		return "null"
-	case string:
-		if v == "" {
-			return `""`
-		}
-	}
-	return value
 }

@@ -48,7 +48,7 @@ func (a *app) demoCommand() *cobra.Command {
 no model is needed; everything else is live. The data are generated once, into
 the user's cache folder.`,
 		Example: "  dsstar demo\n  dsstar demo --out demo-run --json",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the run folder; must be new or empty")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of the answer")

@@ -1,5 +1,196 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
 
-func (a *app) doctorCommand() *cobra.Command { return &cobra.Command{Use: "doctor"} }
+	"github.com/spf13/cobra"
+
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/notebook"
+)
+
+// A finding is what the doctor found out about one thing.
+type finding struct {
+	Check  string   `json:"check"`
+	Status string   `json:"status"` // "ok", "warning" or "failed"
+	Detail string   `json:"detail"`
+	Hints  []string `json:"hints"` // commands to paste
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Try what works here, and say what to do if something does not",
+		Long: `Try what works here, and say what to do if something does not: the settings, the
+folders, Python (set up now if it is not yet), a kernel, and the model's endpoint
+(asked for its list of models, which costs nothing). Exit code 1 if something
+failed.`,
+		Example: "  dsstar doctor\n  dsstar doctor --python ~/venv/bin/python --model ollama/qwen3 --json",
+		Args:    noArgs,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	settingFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s, err := a.settings(cmd.Flags())
+		if err != nil {
+			return err
+		}
+		var all []finding
+		failed := false
+		for _, check := range []func(context.Context, *configs.Settings) finding{
+			a.checkSettings, a.checkFolders, a.checkKernel, a.checkSandbox, a.checkModel,
+		} {
+			f := check(cmd.Context(), s)
+			if cmd.Context().Err() != nil {
+				return cmd.Context().Err()
+			}
+			if f.Hints == nil {
+				f.Hints = []string{}
+			}
+			all = append(all, f)
+			failed = failed || f.Status == "failed"
+			if !asJSON {
+				printFinding(a.stdout, f)
+			}
+		}
+		if asJSON {
+			if err := printJSON(a.stdout, all); err != nil {
+				return err
+			}
+		}
+		if failed {
+			return silent{exitError}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func printFinding(w io.Writer, f finding) {
+	fmt.Fprintf(w, "%-8s %-9s %s\n", f.Check, f.Status, strings.ReplaceAll(f.Detail, "\n", "\n"+strings.Repeat(" ", 19)))
+	for _, hint := range f.Hints {
+		fmt.Fprintf(w, "%18s %s\n", "→", hint)
+	}
+}
+
+// failedBy is a finding from an error, with the hints that the error would
+// have anywhere else.
+func failedBy(check string, err error) finding {
+	_, text, hints := explain(err)
+	return finding{check, "failed", text, hints}
+}
+
+func (a *app) checkSettings(_ context.Context, s *configs.Settings) finding {
+	if len(s.Warnings) > 0 {
+		return finding{"settings", "warning", strings.Join(s.Warnings, "\n"), []string{"dsstar config"}}
+	}
+	return finding{"settings", "ok", "no unknown keys; dsstar " + version(), nil}
+}
+
+// checkFolders tries to write where runs and caches go.
+func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
+	for _, dir := range []string{a.cacheDir, s.Out} {
+		existing := dir
+		for {
+			if _, err := os.Stat(existing); err == nil || existing == filepath.Dir(existing) {
+				break
+			}
+			existing = filepath.Dir(existing)
+		}
+		probe, err := os.CreateTemp(existing, ".dsstar-doctor-")
+		if err != nil {
+			return finding{"folders", "failed", fmt.Sprintf("cannot write to %s: %v", dir, err), []string{"ls -ld " + quoteShell(existing)}}
+		}
+		probe.Close()
+		os.Remove(probe.Name())
+	}
+	return finding{"folders", "ok", fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.cacheDir), nil}
+}
+
+// checkKernel starts the kernel that a run would start and runs a cell in it.
+func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
+	spec, err := a.spec(ctx, s, func(line string) { fmt.Fprintln(a.stderr, line) })
+	if err != nil {
+		return failedBy("kernel", err)
+	}
+	dir, err := os.MkdirTemp("", "dsstar-doctor-")
+	if err != nil {
+		return failedBy("kernel", err)
+	}
+	defer os.RemoveAll(dir)
+	begin := time.Now()
+	k, err := kernel.Start(ctx, kernel.Options{
+		Spec: spec, Dir: dir, Env: a.kernelEnv(s, 0), CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout,
+	})
+	if err != nil {
+		return finding{"kernel", "failed", err.Error(), []string{
+			quoteShell(spec.Argv[0]) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}}
+	}
+	defer k.Close()
+	ready := time.Since(begin)
+	e, err := k.Execute(ctx, "import sys, numpy, pandas\nprint(sys.version.split()[0], 'numpy', numpy.__version__, 'pandas', pandas.__version__)")
+	if err != nil {
+		return failedBy("kernel", err)
+	}
+	if e.Status != notebook.OK {
+		return finding{"kernel", "failed", strings.TrimSpace(e.PlainText()), []string{
+			quoteShell(spec.Argv[0]) + " -m pip install " + strings.Join(required, " ")}}
+	}
+	return finding{"kernel", "ok", fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()), ready.Seconds(), spec.Argv[0]), nil}
+}
+
+func (a *app) checkSandbox(context.Context, *configs.Settings) finding {
+	return finding{"sandbox", "warning", "none: the cells that a model writes run with your rights; use a container where that matters", nil}
+}
+
+// checkModel asks the endpoint for its models: that shows whether it can be
+// reached and whether it takes the key.
+func (a *app) checkModel(ctx context.Context, s *configs.Settings) finding {
+	if strings.HasPrefix(s.Model, replayPrefix) {
+		return finding{"model", "ok", "replayed from " + strings.TrimPrefix(s.Model, replayPrefix), nil}
+	}
+	if _, err := a.model(s, nil); err != nil {
+		f := failedBy("model", err)
+		if s.Model == "" {
+			f.Status = "warning"
+		}
+		return f
+	}
+	e, err := a.endpoint(s, s.Model)
+	if err != nil {
+		return failedBy("model", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(e.BaseURL, "/")+"/models", nil)
+	if err != nil {
+		return failedBy("model", err)
+	}
+	if e.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+e.Key)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return finding{"model", "failed", fmt.Sprintf("%s cannot be reached: %v", e.Provider, err), []string{"dsstar config   # shows the base URL"}}
+	}
+	defer response.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<20)) // what came is enough to look for a name
+	switch {
+	case response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden:
+		return finding{"model", "failed", fmt.Sprintf("%s refuses the key in %s (%s)", e.Provider, e.KeyEnv, response.Status), []string{"export " + e.KeyEnv + "=KEY"}}
+	case response.StatusCode != http.StatusOK:
+		return finding{"model", "warning", fmt.Sprintf("%s answers %s when asked for its models", e.Provider, response.Status), nil}
+	case !strings.Contains(string(body), e.Model):
+		return finding{"model", "warning", fmt.Sprintf("%s answers, but does not list %s", e.Provider, e.Model), nil}
+	}
+	return finding{"model", "ok", fmt.Sprintf("%s answers and has %s", e.Provider, e.Model), nil}
+}

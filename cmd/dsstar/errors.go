@@ -47,7 +47,7 @@ func explain(err error) (code int, text string, hints []string) {
 	}
 	if c, ok := errors.AsType[*llm.CredentialError](err); ok {
 		if c.KeyEnv != "" {
-			hints = []string{"export " + c.KeyEnv + "=…", "dsstar doctor"}
+			hints = []string{"export " + c.KeyEnv + "=KEY", "dsstar doctor   # tries the key"}
 		}
 		return exitCredentials, text, hints
 	}
@@ -55,13 +55,13 @@ func explain(err error) (code int, text string, hints []string) {
 		return exitError, text, statusHints(s)
 	}
 	if errors.Is(err, agent.ErrInUse) {
-		return exitUsage, text, []string{"name an empty or a new folder: --out DIR"}
+		return exitUsage, text, []string{`dsstar nb --out NEW_DIR --data DIR "question"`}
 	}
 	if s, ok := errors.AsType[*kernel.SpecNotFoundError](err); ok {
 		for _, name := range s.Available {
-			hints = append(hints, "dsstar nb --kernel "+name+" …")
+			hints = append(hints, "dsstar nb --kernel "+name+` --data DIR "question"`)
 		}
-		return exitUsage, text, append(hints, "leave out --kernel to use the Python that dsstar sets up itself")
+		return exitUsage, text, append(hints, `dsstar nb --data DIR "question"   # without --kernel: the Python that dsstar sets up itself`)
 	}
 	return exitError, text, otherHints(err)
 }
@@ -69,11 +69,11 @@ func explain(err error) (code int, text string, hints []string) {
 func statusHints(s *llm.StatusError) []string {
 	switch {
 	case errors.Is(s, llm.ErrContextLength):
-		return []string{"DSSTAR_CONTEXT_CHARS=60000 DSSTAR_RESULT_CHARS=4000 dsstar nb …"}
+		return []string{"export DSSTAR_CONTEXT_CHARS=60000 DSSTAR_DESCRIPTION_CHARS=6000 DSSTAR_RESULT_CHARS=4000   # show the model less"}
 	case s.Status == 404:
-		return []string{"check the model's name and --base-url; dsstar config shows both"}
+		return []string{"dsstar config   # shows the model and the base URL", "dsstar doctor   # asks the endpoint which models it has"}
 	case s.Status == 429:
-		return []string{"wait a while, or choose another model with --model provider/name"}
+		return []string{"dsstar nb --model PROVIDER/MODEL …   # another model, or wait a while"}
 	}
 	return nil
 }
@@ -85,32 +85,32 @@ func otherHints(err error) []string {
 	if i, ok := errors.AsType[*pyenv.InstallError](err); ok {
 		switch i.Reason {
 		case pyenv.ReasonNetwork:
-			return []string{"check the network, or name a package mirror: export PIP_INDEX_URL=…",
-				"use an environment of your own: dsstar nb --python PATH …"}
+			return []string{"export PIP_INDEX_URL=URL   # a mirror of the package index",
+				`dsstar nb --python PATH --data DIR "question"   # an environment of your own`}
 		case pyenv.ReasonDisk:
-			return []string{"free about 2 GB, or put the cache elsewhere: export XDG_CACHE_HOME=DIR"}
+			return []string{"export XDG_CACHE_HOME=DIR   # a folder with 2 GB to spare"}
 		}
-		return []string{"use an environment of your own: dsstar nb --python PATH …"}
+		return []string{`dsstar nb --python PATH --data DIR "question"   # an environment of your own`}
 	}
 	if _, ok := errors.AsType[*llm.ReplayError](err); ok {
-		return []string{"record a new trace: run with a model instead of replay:"}
+		return []string{`dsstar nb --model PROVIDER/MODEL --data DIR "question"   # records a new trace`}
 	}
 	if _, ok := errors.AsType[*llm.ConnectionError](err); ok {
-		return []string{"check that the endpoint runs and that --base-url is right; dsstar doctor tries it"}
+		return []string{"dsstar doctor   # tries the endpoint"}
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		return []string{"run dsstar on Linux or macOS"}
+		return []string{"wsl --install   # dsstar runs kernels on Linux and macOS, and so on Windows in WSL"}
 	}
 	return nil
 }
 
 func pythonHints(n *pyenv.NoPythonError) []string {
 	if n.Problem == pyenv.ProblemVenv {
-		return []string{"apt-get install python3-venv", "or install uv: pip install uv"}
+		return []string{"apt-get install python3-venv   # Debian, Ubuntu", "pip install uv   # or this, anywhere"}
 	}
 	return []string{
 		"apt-get install python3 python3-venv   # Debian, Ubuntu",
 		"brew install python                    # macOS",
-		"or name an interpreter that has ipykernel: dsstar nb --python PATH …",
+		`dsstar nb --python PATH --data DIR "question"   # an interpreter that has ipykernel, numpy and pandas`,
 	}
 }

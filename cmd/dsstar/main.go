@@ -90,7 +90,7 @@ func (a *app) rootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version(),
-		Args:          cobra.NoArgs,
+		Args:          noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -101,6 +101,15 @@ func (a *app) rootCommand() *cobra.Command {
 	})
 	root.AddCommand(a.nbCommand(), a.demoCommand(), a.doctorCommand(), a.configCommand())
 	return root
+}
+
+// noArgs refuses arguments of commands that take none; for dsstar itself they
+// are unknown commands.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if err := cobra.NoArgs(cmd, args); err != nil {
+		return &usageError{err.Error(), []string{cmd.CommandPath() + " --help"}}
+	}
+	return nil
 }
 
 const rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit

@@ -55,7 +55,8 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 	p, model, err := s.Provider(name)
 	if err != nil {
 		return llm.Endpoint{}, &usageError{err.Error(), []string{
-			"--model openai/" + name, "for any other OpenAI-compatible endpoint: --base-url URL --model " + name,
+			`dsstar nb --model openai/` + name + ` --data DIR "question"`,
+			`dsstar nb --base-url URL --model ` + name + ` --data DIR "question"   # any OpenAI-compatible server`,
 		}}
 	}
 	e := llm.Endpoint{Provider: p.Name, Model: model}
@@ -80,7 +81,7 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 func replay(path string) (llm.Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("open the trace: %v", err), []string{"--model replay:RUN/trace.jsonl"}}
+		return nil, &usageError{fmt.Sprintf("open the trace: %v", err), []string{`dsstar nb --model replay:RUN/trace.jsonl --data DIR "question"`}}
 	}
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
@@ -98,16 +99,17 @@ func (a *app) noModel(s *configs.Settings) error {
 	for _, provider := range slices.Sorted(maps.Keys(s.Providers)) {
 		for _, env := range s.Providers[provider].KeyEnv {
 			if a.getenv(env) != "" {
-				e.hints = append(e.hints, fmt.Sprintf("%s is set, so try: dsstar nb --model %s/MODEL …", env, provider))
+				e.hints = append(e.hints, fmt.Sprintf("export DSSTAR_MODEL=%s/MODEL   # %s is set", provider, env))
 			}
 		}
 	}
 	if len(e.hints) == 0 {
-		e.hints = append(e.hints, "export OPENAI_API_KEY=…  and  dsstar nb --model openai/MODEL …   (or GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENROUTER_API_KEY, DEEPSEEK_API_KEY with their names)")
+		e.hints = append(e.hints, "export OPENAI_API_KEY=KEY DSSTAR_MODEL=openai/MODEL   # or gemini/ with GEMINI_API_KEY, anthropic/ with "+
+			"ANTHROPIC_API_KEY, openrouter/ with OPENROUTER_API_KEY, deepseek/ with DEEPSEEK_API_KEY")
 	}
 	e.hints = append(e.hints,
-		"for a model on this machine: dsstar nb --model ollama/MODEL …   or   --base-url http://127.0.0.1:8000/v1 --model MODEL",
-		"export DSSTAR_MODEL=provider/MODEL  makes one the default",
-		"to see it work without a model: dsstar demo")
+		`dsstar nb --model ollama/MODEL --data DIR "question"   # a model on this machine`,
+		`dsstar nb --base-url http://127.0.0.1:8000/v1 --model MODEL --data DIR "question"   # any OpenAI-compatible server`,
+		"dsstar demo   # the main job with recorded replies, without a model")
 	return e
 }

@@ -156,9 +156,9 @@ func testFlood(t *testing.T, k Kernel) {
 }
 
 func testLarge(t *testing.T, k Kernel) {
-	x := must(t, k, "print('x' * 20_000_000)", notebook.OK)
-	equal(t, "length", len(x.Stdout()), 20_000_001)
-	x = must(t, k, "#"+strings.Repeat("c", 5_000_000)+"\nprint('end')", notebook.OK)
+	x := must(t, k, "print('x' * 8_000_000)", notebook.OK)
+	equal(t, "length", len(x.Stdout()), 8_000_001)
+	x = must(t, k, "#"+strings.Repeat("c", 2_000_000)+"\nprint('end')", notebook.OK)
 	equal(t, "after large code", x.Stdout(), "end\n")
 }
 

@@ -98,7 +98,9 @@ func (m marker) usable(ctx context.Context, dir string, lock []byte) bool {
 		return true
 	}
 	// The base has moved, as with every patch release from Homebrew. Ask once, and remember.
-	if err := exec.CommandContext(ctx, interpreter(dir), "-I", "-c", "import ipykernel").Run(); err != nil {
+	cmd := exec.CommandContext(ctx, interpreter(dir), "-I", "-c", "import sys; print('%d.%d' % sys.version_info[:2])")
+	out, err := cmd.Output()
+	if err != nil || strings.TrimSpace(string(out)) != (Interpreter{Version: m.Version}).minor() {
 		return false
 	}
 	m.Target = target

@@ -64,14 +64,14 @@ case "$*" in
 #!/bin/sh
 export PATH=$PATH:/usr/bin:/bin
 env="$(dirname "$(dirname "$0")")"
-case "$*" in *import*) exit 0;; esac
+case "$*" in *import*) cat "$env/minor" 2>/dev/null || echo %s; exit 0;; esac
 echo pip "$@" >>"$LOG"
 %s
 END
 	chmod +x "$4/bin/python";;
 *) echo "unexpected: $*" >&2; exit 9;;
 esac
-`, version, venv, filepath.Join(b.bin, name), pip))
+`, version, venv, filepath.Join(b.bin, name), Interpreter{Version: version}.minor(), pip))
 }
 
 func (b *bench) log() string {
@@ -360,8 +360,20 @@ func TestBaseChanges(t *testing.T) {
 		t.Errorf("%+v %v; ran %s", m, err, b.log())
 	}
 
+	// Now another minor version: its packages lie elsewhere, so the environment is made anew.
+	if err := errors.Join(
+		os.Remove(base), os.Rename(moved, base),
+		os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(python)), "minor"), []byte("3.13\n"), 0o644),
+	); err != nil {
+		t.Fatal(err)
+	}
+	b.ensure()
+	if strings.Count(b.log(), "venv\n") != 2 {
+		t.Errorf("an environment of another Python is used; ran %s", b.log())
+	}
+
 	// Removed: another one takes its place.
-	if err := errors.Join(os.Remove(base), os.Remove(moved)); err != nil {
+	if err := errors.Join(os.Remove(base)); err != nil {
 		t.Fatal(err)
 	}
 	b.python("python3", "3.13.0", "True", "")

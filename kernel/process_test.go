@@ -1,0 +1,214 @@
+//go:build unix
+
+package kernel
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"dsstar/notebook"
+)
+
+// running reports whether a process exists and is no zombie.
+func running(pid int) bool {
+	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+		_, after, _ := strings.Cut(string(b), ") ")
+		return !strings.HasPrefix(after, "Z")
+	}
+	return syscall.Kill(pid, 0) == nil && !dirExists("/proc/self")
+}
+
+func dirExists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+// gone waits a second for a process to end.
+func gone(t testing.TB, pid int) {
+	t.Helper()
+	for range 100 {
+		if !running(pid) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("process %d is still there", pid)
+}
+
+func number(t testing.TB, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Nothing is left of a closed kernel: no process, no child, no goroutine, no
+// file, and nothing of what its cells were.
+func TestNothingIsLeft(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	o := options(t)
+	home := t.TempDir()
+	o.Env = append(o.Env, "HOME="+home)
+	k := open(t, o)
+	child := number(t, runCell(t, k, "import subprocess\nprint(subprocess.Popen(['sleep', '60']).pid)", notebook.OK).Stdout())
+	worker := number(t, runCell(t, k, "import multiprocessing as m, time\np = m.get_context('fork').Process(target=time.sleep, args=(60,)); p.start()\nprint(p.pid)", notebook.OK).Stdout())
+	pid, dir := k.Info().PID, k.current().dir
+	info, err := os.Stat(k.current().file)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("connection file: %v %v", info, err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("private folder: %v %v", info, err)
+	}
+	if err := k.Close(); err != nil {
+		t.Error(err)
+	}
+	gone(t, pid)
+	gone(t, child)
+	gone(t, worker)
+	if dirExists(dir) {
+		t.Errorf("%s is still there", dir)
+	}
+	_ = filepath.WalkDir(home, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && strings.Contains(e.Name(), "history") {
+			t.Errorf("history was written: %s", path)
+		}
+		return nil
+	})
+}
+
+func TestKilledFromOutside(t *testing.T) {
+	k := open(t, options(t))
+	pid := k.Info().PID
+	time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	// The child holds the kernel's sockets and stderr open.
+	x := runCell(t, k, "import os, time\nprint('kept', flush=True)\nif os.fork() == 0: time.sleep(5)\ntime.sleep(60)", notebook.Died)
+	if x.Seconds > 1.3 {
+		t.Errorf("noticed after %v s", x.Seconds-.3)
+	}
+	if x.Reason != "the kernel died: killed by signal 9 (SIGKILL)" || x.Stdout() != "kept\n" {
+		t.Errorf("reason %q, stdout %q", x.Reason, x.Stdout())
+	}
+}
+
+func TestDeathLeavesLastWords(t *testing.T) {
+	k := open(t, options(t))
+	x := runCell(t, k, "import ctypes; ctypes.string_at(0)", notebook.Died)
+	if !strings.HasPrefix(x.Reason, "the kernel died: killed by signal 11 (SIGSEGV)") || strings.Contains(x.Reason, "\n") {
+		t.Errorf("reason %q", x.Reason)
+	}
+	t.Log(x.Reason)
+}
+
+// quit() in a cell replies first and ends the kernel then.
+func TestQuit(t *testing.T) {
+	k := open(t, options(t))
+	x, err := k.Execute(t.Context(), "print('bye')\nquit()")
+	if err != nil || x.Status != notebook.OK || x.Stdout() != "bye\n" {
+		t.Errorf("%v %+v", err, x)
+	}
+	gone(t, k.Info().PID)
+	runCell(t, k, "1", notebook.Died)
+}
+
+// The kernel does not outlive a dsstar that is killed.
+func TestDiesWithParent(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "start-kernel-and-wait", testPython(t))
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // whoever is killed does not tidy up
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, _, _ := strings.Cut(line, " ")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	gone(t, number(t, pid))
+}
+
+func TestStartErrors(t *testing.T) {
+	bare := filepath.Join(t.TempDir(), "venv")
+	for name, c := range map[string]struct {
+		spec Spec
+		want string
+		is   error
+	}{
+		"no argv":     {Spec{Name: "x"}, "start kernel x: the kernelspec has no argv", nil},
+		"no program":  {Spec{Name: "x", Argv: []string{"no-such-program"}}, `start kernel x: exec: "no-such-program"`, exec.ErrNotFound},
+		"no file":     {Spec{Name: "x", Argv: []string{bare + "/bin/python"}}, "no such file", fs.ErrNotExist},
+		"a folder":    {Spec{Name: "x", Argv: []string{"/tmp"}}, "not executable", fs.ErrPermission},
+		"ends":        {Spec{Name: "x", Argv: []string{"sh", "-c", "echo a line >&2; echo the reason >&2; exit 7"}}, "exit status 7; its stderr ends with:\na line\nthe reason", nil},
+		"killed":      {Spec{Name: "x", Argv: []string{"sh", "-c", "kill -9 $$"}}, "the kernel ended before it was ready: killed by signal 9 (SIGKILL)", nil},
+		"no kernel":   {PythonSpec("/usr/bin/env"), "its stderr ends with:", nil},
+		"provisioner": {Spec{Name: "x", Argv: []string{"sh"}, Metadata: map[string]any{"kernel_provisioner": map[string]any{"provisioner_name": "yarn"}}}, "kernel provisioner yarn", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer goleak.VerifyNone(t)
+			_, err := Start(t.Context(), Options{Spec: c.spec, Env: os.Environ()})
+			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	t.Run("no ipykernel", func(t *testing.T) {
+		spec := PythonSpec(testPython(t))
+		spec.Argv = append([]string{spec.Argv[0], "-S", "-I"}, spec.Argv[1:]...) // without site-packages
+		_, err := Start(t.Context(), Options{Spec: spec, Env: os.Environ()})
+		if err == nil || !strings.Contains(err.Error(), "No module named ipykernel_launcher") {
+			t.Errorf("error %v", err)
+		}
+	})
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "dsstar-*")); len(left) > 0 {
+		t.Logf("folders of this or other kernels: %v", left)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	o := options(t)
+	o.Spec.Env = map[string]string{"GREETING": "hello ${WHOM}, ${NOBODY}"}
+	o.Env = append(o.Env, "WHOM=world")
+	o.Scratch = filepath.Join(o.Dir, "made", "here")
+	k := open(t, o)
+	x := runCell(t, k, "import os, sys\nprint(os.environ['GREETING'], os.getcwd() == os.path.realpath(sys.argv[0]) or os.getcwd())", notebook.OK)
+	if want := "hello world, ${NOBODY} " + o.Dir + "\n"; x.Stdout() != want {
+		t.Errorf("stdout %q, want %q", x.Stdout(), want)
+	}
+	if !dirExists(o.Scratch) {
+		t.Error("Scratch was not made")
+	}
+	info := k.Info()
+	if info.Name != "python3" || info.Implementation != "ipython" || info.Language["name"] != "python" || info.PID == 0 ||
+		info.Version == "" || info.Banner == "" {
+		t.Errorf("%+v", info)
+	}
+}
+
+// A process whose interrupt mode is "message" is asked, not signalled.
+func TestInterruptByMessage(t *testing.T) {
+	o := options(t)
+	o.Spec.InterruptMode, o.CellTimeout = "message", time.Second
+	k := open(t, o)
+	if x := runCell(t, k, "x = 1\nimport time; time.sleep(60)", notebook.TimedOut); x.Seconds > 3 {
+		t.Errorf("%v s", x.Seconds)
+	}
+	runCell(t, k, "x", notebook.OK)
+}

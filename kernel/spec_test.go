@@ -1,0 +1,166 @@
+package kernel
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// put writes a kernelspec into <data>/kernels/<name>.
+func put(t testing.TB, data, name, content string) {
+	t.Helper()
+	dir := filepath.Join(data, "kernels", name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kernel.json"), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lookup is a Lookup that sees env and no system folder that has kernels.
+func lookup(home string, env map[string]string, prefixes ...string) Lookup {
+	return Lookup{Home: home, Prefixes: prefixes, Getenv: func(k string) string { return env[k] }}
+}
+
+func TestSpecs(t *testing.T) {
+	home, extra, venv := t.TempDir(), t.TempDir(), t.TempDir()
+	put(t, extra, "First", `{"argv": ["a", "{connection_file}"], "display_name": "from JUPYTER_PATH", "language": "a",
+		"env": {"K": "v"}, "interrupt_mode": "message", "metadata": {"debugger": true}, "unknown": 1}`)
+	put(t, filepath.Join(home, "data"), "first", `{"argv": ["b"], "display_name": "hidden"}`)
+	put(t, filepath.Join(home, "data"), "python3", `{"argv": ["python"], "display_name": "the user's"}`)
+	put(t, filepath.Join(venv, "share", "jupyter"), "python3", `{"argv": ["python"], "display_name": "the environment's"}`)
+	put(t, filepath.Join(home, "data"), "broken", `{`)
+	put(t, filepath.Join(home, ".ipython"), "old", `{"argv": ["c"], "display_name": "old"}`)
+	if err := os.WriteFile(filepath.Join(home, "data", "kernels", "stray"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"JUPYTER_PATH": extra, "JUPYTER_DATA_DIR": filepath.Join(home, "data")}
+
+	specs, err := Specs(lookup(home, env, venv))
+	if err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("error %v", err)
+	}
+	found := map[string]string{}
+	for _, s := range specs {
+		found[s.Name] = s.DisplayName
+	}
+	for name, want := range map[string]string{"first": "from JUPYTER_PATH", "python3": "the user's", "old": "old"} {
+		if found[name] != want {
+			t.Errorf("%s: %q, want %q", name, found[name], want)
+		}
+	}
+
+	first, err := FindSpec("FIRST", lookup(home, env))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Spec{
+		Name: "first", Dir: filepath.Join(extra, "kernels", "First"), DisplayName: "from JUPYTER_PATH", Language: "a",
+		Argv: []string{"a", "{connection_file}"}, Env: map[string]string{"K": "v"}, InterruptMode: "message",
+		Metadata: map[string]any{"debugger": true},
+	}
+	if d := cmp.Diff(want, first); d != "" {
+		t.Error(d)
+	}
+
+	env["VIRTUAL_ENV"] = venv // an active environment wins
+	s, err := FindSpec("python3", lookup(home, env))
+	if err != nil || s.DisplayName != "the environment's" || s.prefix() != venv {
+		t.Errorf("%v %+v", err, s)
+	}
+	env["JUPYTER_PREFER_ENV_PATH"] = "0"
+	if s, err := FindSpec("python3", lookup(home, env)); err != nil || s.DisplayName != "the user's" {
+		t.Errorf("%v %+v", err, s)
+	}
+}
+
+func TestFindSpecMissing(t *testing.T) {
+	home := t.TempDir()
+	put(t, filepath.Join(home, "d"), "r", `{"argv": ["R"]}`)
+	_, err := FindSpec("julia", lookup(home, map[string]string{"JUPYTER_DATA_DIR": filepath.Join(home, "d")}))
+	var missing *SpecNotFoundError
+	if !errors.As(err, &missing) {
+		t.Fatalf("error %v", err)
+	}
+	if missing.Name != "julia" || !strings.Contains(strings.Join(missing.Available, " "), "r") ||
+		missing.Searched[0] != filepath.Join(home, "d", "kernels") {
+		t.Errorf("%+v", missing)
+	}
+	if len(Lookup{}.Dirs()) > 2 {
+		t.Errorf("an empty lookup searches %v", Lookup{}.Dirs())
+	}
+}
+
+// "python" in a kernelspec is the Python of the environment it lies in.
+func TestSpecPython(t *testing.T) {
+	venv := t.TempDir()
+	python := filepath.Join(venv, "bin", "python")
+	if err := os.MkdirAll(filepath.Dir(python), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(python, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := Spec{Dir: filepath.Join(venv, "share", "jupyter", "kernels", "p"), Argv: []string{"python", "{prefix}", "{resource_dir}", "{connection_file}"}}
+	cmd, err := s.command("/c.json", "/", []string{"PATH=/nowhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cmd.Path != python {
+		t.Errorf("program %s, want %s", cmd.Path, python)
+	}
+	if d := cmp.Diff([]string{"python", venv, s.Dir, "/c.json"}, cmd.Args); d != "" {
+		t.Error(d)
+	}
+	s.Argv[0] = "sh"
+	if _, err := s.command("/c.json", "/", []string{"PATH=/nowhere"}); !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// jupyter kernelspec list is the oracle where it is installed.
+func TestSpecsLikeJupyter(t *testing.T) {
+	jupyter := filepath.Join(filepath.Dir(testPython(t)), "jupyter")
+	if _, err := os.Stat(jupyter); err != nil {
+		t.Skip("no jupyter beside the test Python")
+	}
+	home, extra := t.TempDir(), t.TempDir()
+	put(t, extra, "Alpha", `{"argv": ["a"], "display_name": "Alpha", "language": "a"}`)
+	put(t, filepath.Join(home, ".local", "share", "jupyter"), "beta", `{"argv": ["b"], "display_name": "Beta", "language": "b"}`)
+	put(t, filepath.Join(home, ".local", "share", "jupyter"), "alpha", `{"argv": ["hidden"], "display_name": "x", "language": "x"}`)
+	cmd := exec.Command(jupyter, "kernelspec", "list", "--json")
+	cmd.Env = []string{"HOME=" + home, "JUPYTER_PATH=" + extra, "PATH=" + os.Getenv("PATH")}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Kernelspecs map[string]struct {
+			Dir string `json:"resource_dir"`
+		}
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		t.Fatal(err)
+	}
+	want, got := map[string]string{}, map[string]string{}
+	for name, s := range list.Kernelspecs {
+		want[name] = s.Dir
+	}
+	specs, err := Specs(lookup(home, map[string]string{"JUPYTER_PATH": extra}, filepath.Dir(filepath.Dir(testPython(t)))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range specs {
+		got[s.Name] = s.Dir
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
