@@ -60,7 +60,7 @@ func (r *run) describeFile(ctx context.Context, pool chan Session, f File) (Desc
 	}
 	path, size := pyString("data/"+f.Name), fileSize(f.Size)
 	inputs := map[string]string{"file": f.Name}
-	q := question{"analyzer", f.Name, []prompts.Part{prompts.Analyzer{Path: path, Size: size}}, inputs}
+	q := question{"analyzer", f.Name, []prompts.Part{prompts.Analyzer{Path: path, Size: size, Chars: r.descriptionChars()}}, inputs}
 	for {
 		code, err := ask(ctx, r, q, readCode)
 		if unread := (*ReplyError)(nil); errors.As(err, &unread) {
@@ -86,6 +86,13 @@ func (r *run) describeFile(ctx context.Context, pool chan Session, f File) (Desc
 			prompts.DebuggerScript{Path: path, Size: size, Code: code, Error: report},
 		}, map[string]string{"file": f.Name, "code": code, "error": report}}
 	}
+}
+
+// descriptionChars is how much of one description can be shown when all files
+// have as much to say.
+func (r *run) descriptionChars() int {
+	shown := max(1, min(len(r.t.Task.Files), r.cfg.TopK))
+	return max(1000, min(r.cfg.DescriptionChars, r.cfg.ContextChars/shown)/100*100)
 }
 
 // runScript runs a description script in a session of the pool, which is

@@ -12,11 +12,11 @@ import (
 // drops nothing.
 func (r *run) route(ctx context.Context) error {
 	round := r.current()
-	steps := r.steps()
+	steps := r.t.Steps()
 	parts, inputs := r.shared()
 	inputs["missing"] = round.Verdict.Reason
 	parts = append(parts, prompts.Router{Steps: steps, Missing: round.Verdict.Reason})
-	route, err := ask(ctx, r, question{"router", r.subject(0), parts, inputs}, readRoute(len(steps)))
+	route, err := ask(ctx, r, question{"router", r.subject(0), parts, inputs}, readRoute(steps))
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
 		route, err = Route{}, r.observe(Event{Kind: Warned, Text: unread.Error()})
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 
 	"dsstar/prompts"
@@ -36,8 +37,8 @@ func (r *run) shared() ([]prompts.Part, map[string]string) {
 }
 
 // files returns the files that the model is shown, with as much of their
-// descriptions as the budgets allow, and how many are left out.
-func (r *run) files() (files []prompts.File, leftOut int) {
+// descriptions as the budgets allow, and the names of those that are left out.
+func (r *run) files() (files []prompts.File, leftOut string) {
 	chosen := nearest(r.t.Task.Question, r.t.Descriptions, r.cfg.TopK)
 	lengths := make([]int, len(chosen))
 	for i, n := range chosen {
@@ -46,7 +47,7 @@ func (r *run) files() (files []prompts.File, leftOut int) {
 	share := shares(lengths, r.cfg.ContextChars, r.cfg.DescriptionChars)
 	for i, n := range chosen {
 		d := r.t.Descriptions[n]
-		text := clip(d.Text, share[i])
+		text := clipAt(d.Text, share[i], share[i]*9/10) // a description begins with what matters most
 		if text == "" {
 			text = "No description: " + d.Error
 		}
@@ -54,7 +55,13 @@ func (r *run) files() (files []prompts.File, leftOut int) {
 			Path: pyString("data/" + d.File), Size: fileSize(r.t.Task.Files[n].Size), Description: text,
 		})
 	}
-	return files, len(r.t.Descriptions) - len(chosen)
+	var names []string
+	for i, d := range r.t.Descriptions {
+		if !slices.Contains(chosen, i) {
+			names = append(names, pyString("data/"+d.File))
+		}
+	}
+	return files, clip(strings.Join(names, "\n"), r.cfg.DescriptionChars)
 }
 
 // steps returns the steps of the plan with their accepted cells.

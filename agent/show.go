@@ -60,7 +60,7 @@ func showData(t *Trajectory) string {
 			body = html.EscapeString(d.Error) + "\n"
 		}
 		if d.Code != "" {
-			body += "\nprinted by\n\n" + fenced(d.Code, "python")
+			body += folded("the script that printed it", fenced(d.Code, "python"))
 		}
 		b.WriteString(folded(title, body))
 	}

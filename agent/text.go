@@ -12,11 +12,14 @@ import (
 
 // clip returns at most about n bytes of text: its beginning and its end, with
 // a line between them that says how much was cut.
-func clip(text string, n int) string {
+func clip(text string, n int) string { return clipAt(text, n, n*2/3) }
+
+// clipAt is clip with the given length of the beginning.
+func clipAt(text string, n, head int) string {
 	if n <= 0 || len(text) <= n {
 		return text
 	}
-	head, tail := n*2/3, n-n*2/3
+	tail := n - head
 	for head > 0 && !utf8.RuneStart(text[head]) {
 		head--
 	}

@@ -11,7 +11,7 @@ import (
 // 13). A reply that cannot be read counts as insufficient: never as sufficient.
 func (r *run) verify(ctx context.Context) error {
 	parts, inputs := r.shared()
-	q := question{"verifier", r.subject(0), append(parts, prompts.Verifier{Steps: r.steps()}), inputs}
+	q := question{"verifier", r.subject(0), append(parts, prompts.Verifier{}), inputs}
 	verdict, err := ask(ctx, r, q, readVerdict)
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
 		verdict = Verdict{Reason: "the judge gave no verdict that could be read"}

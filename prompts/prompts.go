@@ -27,7 +27,7 @@ type (
 	Context struct {
 		Question, Guidelines string
 		Files                []File
-		LeftOut              int // files that are not shown
+		LeftOut              string // names of files that are not described
 	}
 	// Notebook is the accepted steps with their cells and outputs.
 	Notebook struct{ Steps []Step }
@@ -49,7 +49,10 @@ type Dropped struct{ Text, Reason, Output string }
 // The parts that ask, one for each role; listings of Appendix H in brackets.
 type (
 	// Analyzer asks for a script that describes a file [46].
-	Analyzer struct{ Path, Size string }
+	Analyzer struct {
+		Path, Size string
+		Chars      int // that a description may have
+	}
 	// PlannerFirst asks for the first step [47].
 	PlannerFirst struct{}
 	// PlannerNext asks for a further step [48].
@@ -65,10 +68,10 @@ type (
 		First  bool
 	}
 	// Verifier asks whether the plan suffices [51].
-	Verifier struct{ Steps []Step }
+	Verifier struct{}
 	// Router asks how to refine the plan [52].
 	Router struct {
-		Steps   []Step
+		Steps   int // of the plan
 		Missing string
 	}
 	// Finalizer asks for the last cell [53].
@@ -106,7 +109,7 @@ type Set struct{ templates *template.Template }
 
 // Load parses the templates that are shipped.
 func Load() (*Set, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"fence": fence}).ParseFS(files, "*.md.tmpl")
+	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "choices": choices}).ParseFS(files, "*.md.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("load prompts: %w", err)
 	}
@@ -124,6 +127,15 @@ func (s *Set) Text(parts ...Part) (string, error) {
 		texts = append(texts, strings.TrimSpace(b.String()))
 	}
 	return strings.Join(texts, "\n\n"), nil
+}
+
+// choices lists the steps of a plan as the router may name them.
+func choices(steps int) string {
+	var names []string
+	for n := 1; n <= steps; n++ {
+		names = append(names, fmt.Sprintf("Step %d", n))
+	}
+	return strings.Join(names, ", ")
 }
 
 // fence puts text between fences that nothing in it can close.

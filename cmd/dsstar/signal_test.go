@@ -1,0 +1,183 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"dsstar/agent/llm/llmtest"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+// asProgram makes the test binary the program itself.
+const asProgram = "DSSTAR_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(mainCode())
+	}
+	os.Exit(m.Run())
+}
+
+// program starts dsstar as a process of its own, whose children can be told by
+// the mark in their environment.
+func program(t *testing.T, args ...string) (cmd *exec.Cmd, mark string, stderr *bytes.Buffer) {
+	t.Helper()
+	mark = "DSSTAR_TEST_MARK=" + t.TempDir()
+	cmd = exec.Command(os.Args[0], args...)
+	cmd.Env = append(cleanEnv(), asProgram+"=1", mark)
+	stderr = &bytes.Buffer{}
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd, mark, stderr
+}
+
+// exitCode waits for the program to end.
+func exitCode(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case <-done:
+		return cmd.ProcessState.ExitCode()
+	case <-time.After(30 * time.Second):
+		t.Fatal("the program does not end")
+		return 0
+	}
+}
+
+// noProcess fails if a process with the mark is left after a moment's grace.
+func noProcess(t *testing.T, mark string) {
+	t.Helper()
+	var left []string
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		left = nil
+		all, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, path := range all {
+			if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte(mark)) {
+				cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+				left = append(left, strings.ReplaceAll(string(cmdline), "\x00", " "))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("processes are left: %q", left)
+		}
+	}
+}
+
+// TestInterrupt sends Ctrl-C at moments all over a run of the demo: it always
+// ends in 130, with a valid notebook and nothing left behind.
+func TestInterrupt(t *testing.T) {
+	python := pyenvtest.Python(t)
+	var notebooks []string
+	for _, after := range []time.Duration{
+		0, 300 * time.Millisecond, 900 * time.Millisecond, 2 * time.Second, 3 * time.Second, 4500 * time.Millisecond,
+	} {
+		t.Run(after.String(), func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "run")
+			cmd, mark, stderr := program(t, "demo", "--out", out, "--python", python)
+			for _, err := os.Stat(filepath.Join(out, "notebook.ipynb")); err != nil; _, err = os.Stat(filepath.Join(out, "notebook.ipynb")) {
+				if cmd.ProcessState != nil {
+					t.Fatal("ended at once")
+				}
+				if _, dirErr := os.Stat(out); after == 0 && dirErr == nil {
+					break // also before there is a notebook
+				}
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(after)
+			begin := time.Now()
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			if code := exitCode(t, cmd); code != exitInterrupted || !strings.Contains(stderr.String(), "dsstar: error: interrupted") {
+				t.Errorf("exit code %d\n%s", code, stderr)
+			}
+			if d := time.Since(begin); d > 10*time.Second {
+				t.Errorf("ending took %s", d)
+			}
+			noProcess(t, mark)
+			if tr := readRun(t, out); tr.Failure == "" || tr.Verified() {
+				t.Errorf("the notebook does not say that the run was stopped: %+v", tr.Failure)
+			}
+			copied := filepath.Join(t.TempDir(), "notebook.ipynb")
+			if err := os.Rename(filepath.Join(out, "notebook.ipynb"), copied); err != nil {
+				t.Fatal(err)
+			}
+			validate(t, copied)
+		})
+	}
+	_ = notebooks
+}
+
+// TestInterruptDuringCell: a cell that ignores the interrupt goes too, with
+// the process that it started.
+func TestInterruptDuringCell(t *testing.T) {
+	started := filepath.Join(t.TempDir(), "started")
+	m := counting()
+	m["coder"] = say(cell(`import subprocess, time
+child = subprocess.Popen(["sleep", "600"])
+open(` + "r'" + started + "'" + `, "w").close()
+while True:
+    try:
+        time.sleep(600)
+    except KeyboardInterrupt:
+        pass`))
+	out := filepath.Join(t.TempDir(), "run")
+	cmd, mark, stderr := program(t, "nb", "--data", dataFolder(t, numbers), "--out", out, "--base-url", m.serve(t).URL,
+		"--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?")
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(started); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the cell does not start")
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, cmd); code != exitInterrupted {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	noProcess(t, mark)
+	if tr := readRun(t, out); len(tr.Rounds) != 1 || tr.Failure == "" {
+		t.Errorf("%d rounds, failure %q", len(tr.Rounds), tr.Failure)
+	}
+}
+
+// TestKilled: even kill -9 leaves no kernel and a valid notebook.
+func TestKilled(t *testing.T) {
+	m := counting()
+	m["planner"] = []llmtest.Response{{Stall: true}}
+	out := filepath.Join(t.TempDir(), "run")
+	cmd, mark, _ := program(t, "nb", "--data", dataFolder(t, numbers), "--out", out, "--base-url", m.serve(t).URL,
+		"--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?")
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if b, err := os.ReadFile(filepath.Join(out, "notebook.ipynb")); err == nil && strings.Contains(string(b), "numbers.csv']") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the files are not described")
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	exitCode(t, cmd)
+	noProcess(t, mark)
+	readRun(t, out)
+}
