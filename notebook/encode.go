@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/google/renameio/v2/maybe"
@@ -20,12 +21,16 @@ func (n *Notebook) Encode() ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode notebook: metadata of cell %d: %w", i+1, err)
 		}
+		delete(plain, "trusted") // what nbformat does not write either
 		c.Metadata = plain
 		cells[i] = c.json()
 	}
 	meta, err := sorted(n.Metadata)
 	if err != nil {
 		return nil, fmt.Errorf("encode notebook: metadata: %w", err)
+	}
+	for _, transient := range []string{"signature", "orig_nbformat", "orig_nbformat_minor"} {
+		delete(meta, transient)
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -40,7 +45,7 @@ func (n *Notebook) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode notebook: %w", err)
 	}
-	return unescapeSeparators(b.Bytes()), nil
+	return pythonNumbers(unescape(b.Bytes())), nil
 }
 
 // Save writes the notebook to path whole or not at all.
@@ -52,8 +57,8 @@ func (n *Notebook) Save(path string) error {
 	return WriteFile(path, data)
 }
 
-// WriteFile writes data to path whole or not at all: to a temporary name in
-// the same folder, synced, then renamed.
+// WriteFile writes data to path whole or not at all: to a temporary file on the
+// same file system, synced, then renamed. (On Windows it just writes.)
 func WriteFile(path string, data []byte) error {
 	return maybe.WriteFile(path, data, 0o644)
 }
@@ -65,8 +70,12 @@ func (c Cell) json() map[string]any {
 		"metadata":  c.Metadata,
 		"source":    splitLines(c.Source),
 	}
-	if len(c.Attachments) > 0 {
-		m["attachments"] = c.Attachments
+	if c.Attachments != nil && c.Type != Code {
+		attachments := make(map[string]any, len(c.Attachments))
+		for name, bundle := range c.Attachments {
+			attachments[name] = bundle.json()
+		}
+		m["attachments"] = attachments
 	}
 	if c.Type == Code {
 		outputs := make([]any, len(c.Outputs))
@@ -170,10 +179,10 @@ func splitLines(s string) []string {
 	return lines
 }
 
-// unescapeSeparators undoes the escapes of U+2028 and U+2029, which
-// encoding/json always writes and Python never does.
-func unescapeSeparators(data []byte) []byte {
-	if !bytes.Contains(data, []byte(`\u202`)) {
+// unescape undoes the escapes that encoding/json writes and Python does not:
+// of U+2028 and U+2029, and of the U+FFFD that stands for invalid UTF-8.
+func unescape(data []byte) []byte {
+	if !bytes.Contains(data, []byte(`\u202`)) && !bytes.Contains(data, []byte(`\ufffd`)) {
 		return data
 	}
 	out := make([]byte, 0, len(data))
@@ -187,9 +196,58 @@ func unescapeSeparators(data []byte) []byte {
 			out, i = append(out, "\u2028"...), i+5
 		case bytes.HasPrefix(rest, []byte(`\u2029`)):
 			out, i = append(out, "\u2029"...), i+5
+		case bytes.HasPrefix(rest, []byte(`\ufffd`)):
+			out, i = append(out, "\ufffd"...), i+5
 		default: // another escape: both bytes, so that \\u2028 stays as it is
 			out, i = append(out, data[i], data[i+1]), i+1
 		}
 	}
 	return out
+}
+
+// pythonNumbers writes the numbers of a JSON text as Python does.
+func pythonNumbers(data []byte) []byte {
+	out := make([]byte, 0, len(data))
+	for len(data) > 0 {
+		n := 1
+		switch c := data[0]; {
+		case c == '"':
+			for ; data[n] != '"'; n++ {
+				if data[n] == '\\' {
+					n++
+				}
+			}
+			n++
+			out = append(out, data[:n]...)
+		case c == '-' || '0' <= c && c <= '9':
+			n = len(data) - len(bytes.TrimLeft(data, "+-.0123456789eE"))
+			out = append(out, pythonNumber(string(data[:n]))...)
+		default:
+			out = append(out, c)
+		}
+		data = data[n:]
+	}
+	return out
+}
+
+// pythonNumber is Python's repr of a number: an int keeps its digits, a float
+// has an exponent below 1e-4 and from 1e16 on, and else a point.
+func pythonNumber(number string) string {
+	if number == "-0" {
+		return "0"
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || !strings.ContainsAny(number, ".eE") {
+		return number
+	}
+	short := strconv.FormatFloat(f, 'e', -1, 64)
+	_, exponent, _ := strings.Cut(short, "e")
+	if e, _ := strconv.Atoi(exponent); e < -4 || e >= 16 {
+		return short
+	}
+	short = strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(short, ".") {
+		short += ".0"
+	}
+	return short
 }

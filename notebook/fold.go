@@ -2,14 +2,15 @@ package notebook
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 )
 
 // A Fold turns the iopub messages of one execution into the outputs that a
-// notebook keeps: neighbouring pieces of one stream become one output, an
-// update_display_data changes every output with its display_id, clear_output
+// notebook keeps: neighbouring pieces of one stream become one output, a display
+// with a display_id changes every earlier output that has it, clear_output
 // forgets what came before (messaging protocol 5.5, "Messages on the IOPub
 // channel"). The zero value is ready to use. It is not safe for concurrent use.
 type Fold struct {
@@ -88,16 +89,17 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 	if err := decode(msgType, content, &c); err != nil {
 		return err
 	}
-	if msgType == "update_display_data" {
-		for i := range f.outputs {
-			if o := &f.outputs[i]; o.displayID != "" && o.displayID == c.Transient.DisplayID {
-				o.Data, o.Metadata = c.Data, c.Metadata
-			}
+	data, displayID := joinBundle(c.Data), c.Transient.DisplayID
+	for i := range f.outputs {
+		if o := &f.outputs[i]; displayID != "" && o.displayID == displayID {
+			o.Data, o.Metadata = data, c.Metadata
 		}
+	}
+	if msgType == "update_display_data" {
 		return nil
 	}
-	f.push(folded{displayID: c.Transient.DisplayID, Output: Output{
-		Type: OutputType(msgType), Data: c.Data, Metadata: c.Metadata, ExecutionCount: c.ExecutionCount,
+	f.push(folded{displayID: displayID, Output: Output{
+		Type: OutputType(msgType), Data: data, Metadata: c.Metadata, ExecutionCount: c.ExecutionCount,
 	}})
 	return nil
 }
@@ -122,30 +124,40 @@ func (f *Fold) push(o folded) {
 }
 
 func decode(msgType string, content json.RawMessage, into any) error {
-	if err := json.Unmarshal(content, into); err != nil {
+	err := unmarshal(content, into)
+	if string(content) == "null" {
+		err = errors.New("it is null")
+	}
+	if err != nil {
 		return fmt.Errorf("%s message: %v", msgType, err)
 	}
 	return nil
 }
 
-var (
-	erased    = regexp.MustCompile("[^\n\b]\b")
-	rewritten = regexp.MustCompile("[^\n]*\r+([^\r\n])")
-)
+var rewritten = regexp.MustCompile("[^\n]*\r+([^\r\n])")
 
 // overstrike shows text as a terminal would after backspaces and carriage
 // returns, so that a progress bar leaves its last state and not all of them.
 func overstrike(text string) string {
-	for strings.Contains(text, "\b") {
-		shorter := erased.ReplaceAllString(text, "")
-		if len(shorter) == len(text) {
-			break
-		}
-		text = shorter
+	if strings.Contains(text, "\b") {
+		text = erase(text)
 	}
 	if strings.Contains(text, "\r") {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 		text = rewritten.ReplaceAllString(text, "$1")
 	}
 	return text
+}
+
+// erase carries out the backspaces, none of which goes back over a line break.
+func erase(text string) string {
+	var kept []rune
+	for _, r := range text {
+		if r != '\b' {
+			kept = append(kept, r)
+		} else if n := len(kept); n > 0 && kept[n-1] != '\n' {
+			kept = kept[:n-1]
+		}
+	}
+	return string(kept)
 }

@@ -29,7 +29,7 @@ type Cell struct {
 	Type           CellType
 	Source         string
 	Metadata       map[string]any
-	Attachments    map[string]any
+	Attachments    map[string]MIMEBundle // by name; none for code cells
 	Outputs        []Output
 	ExecutionCount int
 }

@@ -15,14 +15,20 @@ var ErrFormat = errors.New("not a notebook of nbformat 4")
 
 // Read reads a notebook of nbformat 4.0 to 4.5; cells without an id get one.
 func Read(r io.Reader) (*Notebook, error) {
-	dec := json.NewDecoder(r)
-	dec.UseNumber()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read notebook: %w", err)
+	}
 	var file struct {
 		Cells    []jsonCell
 		Metadata map[string]any
 		NBFormat int `json:"nbformat"`
 	}
-	if err := dec.Decode(&file); err != nil {
+	err = unmarshal(data, &file)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		err = fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read notebook: %w", err)
 	}
 	if file.NBFormat != 4 {
@@ -45,7 +51,7 @@ type jsonCell struct {
 	CellType       CellType `json:"cell_type"`
 	Source         text
 	Metadata       map[string]any
-	Attachments    map[string]any
+	Attachments    map[string]map[string]any
 	Outputs        []Output
 	ExecutionCount *int `json:"execution_count"`
 }
@@ -58,7 +64,13 @@ func (c jsonCell) cell() (Cell, error) {
 	}
 	cell := Cell{
 		ID: c.ID, Type: c.CellType, Source: string(c.Source), Metadata: object(c.Metadata),
-		Attachments: c.Attachments, Outputs: c.Outputs,
+		Outputs: c.Outputs,
+	}
+	if c.Attachments != nil {
+		cell.Attachments = make(map[string]MIMEBundle, len(c.Attachments))
+		for name, data := range c.Attachments {
+			cell.Attachments[name] = joinBundle(data)
+		}
 	}
 	if c.ExecutionCount != nil {
 		cell.ExecutionCount = *c.ExecutionCount
@@ -78,9 +90,7 @@ func (o *Output) UnmarshalJSON(data []byte) error {
 		EName, EValue  string
 		Traceback      []string
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	if err := dec.Decode(&j); err != nil {
+	if err := unmarshal(data, &j); err != nil {
 		return err
 	}
 	*o = Output{Type: j.OutputType}
@@ -140,7 +150,7 @@ func joinBundle(data map[string]any) MIMEBundle {
 	bundle := make(MIMEBundle, len(data))
 	for mime, value := range data {
 		bundle[mime] = value
-		if mime == "application/json" || strings.HasSuffix(mime, "+json") {
+		if mime == "application/json" || strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json") {
 			continue
 		}
 		if s, ok := joinLines(value); ok {
@@ -148,4 +158,17 @@ func joinBundle(data map[string]any) MIMEBundle {
 		}
 	}
 	return bundle
+}
+
+// unmarshal is json.Unmarshal that keeps every digit of the numbers.
+func unmarshal(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("there is more after the JSON value")
+	}
+	return nil
 }

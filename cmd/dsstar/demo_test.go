@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"dsstar/agent/llm"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
 )
 
 var record = flag.Bool("record", false, "write demo/trace.jsonl anew: the same replies with the inputs of now")
@@ -63,4 +66,76 @@ func TestRecordDemo(t *testing.T) {
 	if err := os.WriteFile("demo/trace.jsonl", []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+const demoAnswer = "Seal Beach: 198.79"
+
+// TestDemo runs the demo as it is shipped and hands what it leaves to the tools
+// of the field: nbformat, nbconvert --execute and plain Python.
+func TestDemo(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "run")
+	a, stdout, stderr := testApp(t)
+	if code := a.run(t.Context(), []string{"demo", "--out", out, "--json"}); code != exitVerified {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	r := decodeResult(t, stdout.String())
+	if r.Answer != demoAnswer || !r.Verified || !r.Sufficient || r.Rounds != 5 || r.Steps != 4 || len(r.Warnings) > 0 {
+		t.Errorf("--json: %+v", r)
+	}
+	if !strings.Contains(stderr.String(), "replies are recorded; all else is live") {
+		t.Error("the demo does not say that its replies are recorded")
+	}
+
+	tr := readRun(t, out)
+	var failed, dropped, added int
+	for i, round := range tr.Rounds {
+		if len(round.Attempts) > 1 {
+			failed++
+		}
+		if !slices.Contains(tr.Plan(), i) {
+			dropped++
+		}
+		if round.Route != nil && round.Route.Back == 0 {
+			added++
+		}
+	}
+	if failed != 1 || dropped != 1 || added != 3 {
+		t.Errorf("%d rounds with a failed cell, %d dropped, %d steps added", failed, dropped, added)
+	}
+
+	tools := pyenvtest.Tools(t)
+	executed := filepath.Join(out, "executed.ipynb")
+	command := exec.Command(tools, "-m", "nbconvert", "--to", "notebook", "--execute", r.Notebook, "--output", executed)
+	// nbconvert finds its kernel by name: it must be the one beside it, not one
+	// of the user's.
+	command.Env = append(os.Environ(), "JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"))
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("nbconvert --execute: %v\n%s", err, output)
+	}
+	data, err := os.ReadFile(executed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb, err := notebook.Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last notebook.Cell
+	for _, c := range nb.Cells {
+		if c.Type == notebook.Code {
+			last = c
+		}
+	}
+	if printed := (notebook.Execution{Outputs: last.Outputs}).Stdout(); printed != demoAnswer+"\n" {
+		t.Errorf("nbconvert --execute: the last cell prints %q", printed)
+	}
+
+	script := exec.Command(tools, r.Script)
+	script.Dir = t.TempDir() // from whatever folder
+	script.Env = append(os.Environ(), "MPLBACKEND=agg")
+	printed, err := script.Output()
+	if err != nil || !strings.HasSuffix(string(printed), "\n"+demoAnswer+"\n") {
+		t.Errorf("the script: %v, prints %q", err, printed)
+	}
+	validate(t, r.Notebook, executed)
 }

@@ -445,7 +445,7 @@ echo orphan ended >>"$LOG"`)
 	_ = self.Wait()
 	b.ensure()
 	log := b.log()
-	if strings.Index(log, "orphan ended") < 0 || strings.Index(log, "orphan ended") > strings.LastIndex(log, "venv") {
+	if !strings.Contains(log, "orphan ended") || strings.Index(log, "orphan ended") > strings.LastIndex(log, "venv") {
 		t.Errorf("the second began before the first one's installer ended:\n%s", log)
 	}
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows are the imports of one package by another that the design allows;
+// cmd/dsstar may import everything.
+var arrows = map[string][]string{
+	"agent":                  {"agent/llm", "prompts", "notebook"},
+	"agent/llm":              {},
+	"agent/llm/llmtest":      {"agent/llm"},
+	"kernel":                 {"kernel/internal/wire", "notebook"},
+	"kernel/internal/wire":   {},
+	"kernel/kerneltest":      {"kernel", "kernel/internal/wire", "notebook"},
+	"kernel/pyenv":           {},
+	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"}, // for tests only
+	"notebook":               {},
+	"prompts":                {},
+	"configs":                {},
+}
+
+// TestLayering holds the packages to the arrows of the README: agent and kernel
+// do not know each other, and libraries leave their one place only on purpose.
+func TestLayering(t *testing.T) {
+	type pkg struct {
+		ImportPath string
+		Imports    []string
+	}
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "dsstar/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	owners := map[string]string{
+		"github.com/go-zeromq/zmq4": "kernel", "github.com/openai/openai-go/v3": "agent/llm",
+		"github.com/spf13/viper": "configs", "github.com/spf13/cobra": "cmd/dsstar",
+	}
+	seen := 0
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(p.ImportPath, "dsstar/")
+		if name == "cmd/dsstar" {
+			continue
+		}
+		seen++
+		allowed, known := arrows[name]
+		if !known {
+			t.Errorf("package %s has no place among the arrows", name)
+		}
+		for _, imported := range p.Imports {
+			if of, ours := strings.CutPrefix(imported, "dsstar/"); ours && !slices.Contains(allowed, of) {
+				t.Errorf("%s imports %s", name, of)
+			}
+			if owner, ok := owners[imported]; ok && owner != name && !strings.HasPrefix(name, owner+"/") {
+				t.Errorf("%s imports %s, which belongs to %s", name, imported, owner)
+			}
+		}
+	}
+	if seen < len(arrows) {
+		t.Errorf("only %d of %d packages were seen", seen, len(arrows))
+	}
+}
