@@ -119,9 +119,6 @@ func (r *run) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(r.t.Plan()) == 0 {
-		return errNoStep
-	}
 	proof := r.openProof(ctx)
 	defer proof.close()
 	if err := r.finalize(ctx); err != nil {
@@ -162,7 +159,8 @@ func (r *run) round(ctx context.Context) error {
 		return err
 	}
 	if !done {
-		return r.restore(ctx)
+		_, err := r.restore(ctx)
+		return err
 	}
 	if err := r.verify(ctx); err != nil {
 		return err

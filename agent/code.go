@@ -49,7 +49,7 @@ func (r *run) try(ctx context.Context, q question, repair func(Attempt, string) 
 		} else if err != nil {
 			return "", err
 		}
-		if err := r.restore(ctx); err != nil || r.current().Route != nil {
+		if intact, err := r.restore(ctx); err != nil || !intact {
 			return "an earlier step no longer runs", err
 		}
 		e, err := r.execute(ctx, code)

@@ -21,29 +21,31 @@ func (r *run) execute(ctx context.Context, code string) (notebook.Execution, err
 
 // restore puts a dirty session back to the accepted cells. What they give when
 // they run again is what the record keeps, since later cells build on it. A
-// step that does not run a second time is dropped with all after it.
-func (r *run) restore(ctx context.Context) error {
-	for r.dirty {
+// step that does not run a second time is dropped with all after it; the plan is
+// then not intact.
+func (r *run) restore(ctx context.Context) (intact bool, err error) {
+	for intact = true; r.dirty; {
 		cells := r.t.Cells()
 		stop := r.kernel.start()
 		executions, err := r.session.Rollback(ctx, cells)
 		stop()
 		if err != nil {
-			return err
+			return false, err
 		}
 		broken, err := r.replayed(executions, len(cells))
 		if err != nil {
-			return err
+			return false, err
 		}
 		if broken > 0 {
+			intact = false
 			continue
 		}
 		r.dirty = false
 		if err := r.observe(Event{Kind: WentBack}); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return intact, nil
 }
 
 // replayed takes over what the accepted cells gave when they ran again. It

@@ -15,8 +15,11 @@ func (r *run) finalize(ctx context.Context) error {
 	if !r.t.Sufficient() {
 		missing = r.missing()
 	}
-	if err := r.restore(ctx); err != nil {
+	if _, err := r.restore(ctx); err != nil {
 		return err
+	}
+	if r.t.Steps() == 0 {
+		return errNoStep
 	}
 	earlier := strings.Join(r.t.Cells(), "\n")
 	final := &Final{}

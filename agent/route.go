@@ -32,5 +32,6 @@ func (r *run) route(ctx context.Context) error {
 	if err := r.observe(Event{Kind: Routed, Step: step, Text: route.Reason}); err != nil {
 		return err
 	}
-	return r.restore(ctx)
+	_, err = r.restore(ctx)
+	return err
 }

@@ -138,10 +138,9 @@ func sorted(m map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
 	var plain map[string]any
-	return plain, dec.Decode(&plain)
+	err = unmarshal(data, &plain)
+	return plain, err
 }
 
 func count(n int) any {

@@ -36,7 +36,7 @@ type Output struct {
 }
 
 // ansi matches the escape sequences that IPython colours tracebacks with.
-var ansi = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]`)
+var ansi = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
 
 // StripANSI removes terminal escape sequences from s.
 func StripANSI(s string) string { return ansi.ReplaceAllString(s, "") }

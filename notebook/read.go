@@ -164,7 +164,9 @@ func joinBundle(data map[string]any) MIMEBundle {
 func unmarshal(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	if err := dec.Decode(into); err != nil {
+	if err := dec.Decode(into); err == io.EOF {
+		return errors.New("it is empty")
+	} else if err != nil {
 		return err
 	}
 	if _, err := dec.Token(); err != io.EOF {

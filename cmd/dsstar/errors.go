@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,6 +24,16 @@ type silent struct{ code int }
 
 func (e silent) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
+// interrupted is what the user is told after Ctrl-C.
+func interrupted(err error) error {
+	if s, ok := errors.AsType[*stoppedError](err); ok {
+		return &stoppedError{errInterrupted, s.folder}
+	}
+	return errInterrupted
+}
+
+var errInterrupted = errors.New("interrupted")
+
 // report writes the error and its hints to stderr and returns the exit code.
 func (a *app) report(err error) int {
 	code, text, hints := explain(err)
@@ -42,8 +51,8 @@ func explain(err error) (code int, text string, hints []string) {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
 	}
-	if errors.Is(err, context.Canceled) {
-		return exitInterrupted, "interrupted", nil
+	if errors.Is(err, errInterrupted) {
+		return exitInterrupted, text, nil
 	}
 	if c, ok := errors.AsType[*llm.CredentialError](err); ok {
 		if c.KeyEnv != "" {

@@ -72,11 +72,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitVerified
 	}
-	if ctx.Err() != nil {
-		err = context.Canceled
+	if ctx.Err() != nil { // whatever error it has led to
+		err = interrupted(err)
 	}
-	var quiet silent
-	if errors.As(err, &quiet) {
+	if quiet, ok := errors.AsType[silent](err); ok {
 		return quiet.code
 	}
 	return a.report(err)

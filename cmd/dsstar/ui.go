@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"dsstar/agent"
 	"dsstar/notebook"
@@ -85,9 +86,36 @@ func (p *progress) line(format string, args ...any) {
 	}
 	text := fmt.Sprintf(format, args...)
 	if p.live {
-		text = "\r\x1b[K" + text
+		text = "\r\x1b[K" + wrap(text, p.width()-1)
 	}
 	fmt.Fprintln(p.w, text)
+}
+
+// margin is the width of the word that a line of progress begins with.
+const margin = 9
+
+// wrap breaks a line between words, with its further lines below its text.
+func wrap(line string, columns int) string {
+	if len(line) <= margin || columns < 3*margin {
+		return line
+	}
+	var b strings.Builder
+	b.WriteString(line[:margin])
+	at := margin
+	for i, word := range strings.Fields(line[margin:]) {
+		switch n := utf8.RuneCountInString(word); {
+		case i == 0:
+			at += n
+		case at+1+n > columns:
+			b.WriteString("\n" + strings.Repeat(" ", margin))
+			at = margin + n
+		default:
+			b.WriteByte(' ')
+			at += 1 + n
+		}
+		b.WriteString(word)
+	}
+	return b.String()
 }
 
 // wait says what is being waited for from now on.
@@ -109,7 +137,7 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 		p.say("step %-3d %s", e.Step, e.Text)
 		p.wait("writing the cell")
 	case agent.Ran:
-		p.ran(e)
+		p.ran(e, t)
 	case agent.Judged:
 		word := "insufficient"
 		if t.Sufficient() {
@@ -156,7 +184,11 @@ func (p *progress) described(e agent.Event, t *agent.Trajectory) {
 	}
 }
 
-func (p *progress) ran(e agent.Event) {
+func (p *progress) ran(e agent.Event, t *agent.Trajectory) {
+	if t.Rounds[len(t.Rounds)-1].Verdict != nil && e.Text == "" {
+		p.say("answer   printed in %.1f s", e.Execution.Seconds)
+		return
+	}
 	if e.Execution.Status == notebook.OK && e.Text == "" {
 		p.say("         ran in %.1f s", e.Execution.Seconds)
 		p.wait("judging")

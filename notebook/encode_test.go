@@ -1,0 +1,289 @@
+package notebook_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+)
+
+// python runs a script that reads JSON and prints JSON.
+func python(t *testing.T, script string, in, out any) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a Python environment of its own")
+	}
+	data, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(pyenvtest.Tools(t), "-I", script)
+	cmd.Stdin = bytes.NewReader(data)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	printed, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, &stderr)
+	}
+	if err := json.Unmarshal(printed, out); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, printed)
+	}
+}
+
+// lineBreaks has every line break that Python knows, and some that it does not.
+const lineBreaks = "a\nb\r\nc\rd\ve\ff\x1cg\x1dh\x1ei\u0085j\u2028k\u2029l\n\nm\n\rn\x00o\x1fp\u00a0q\u200b"
+
+// escapes has what JSON encoders escape differently, and what looks like it.
+const escapes = `<b>&amp;</b> "quoted" \ \n \u2028 \\u2028 \\\u2029 \ufffd ` + "\t\b\f\x00\x1b[0m\x7f é 漢字 🎉 \u2028\\\u2029 \ufffd"
+
+func code(source string, outputs ...notebook.Output) notebook.Cell {
+	return notebook.Cell{Type: notebook.Code, Source: source, Outputs: outputs}
+}
+
+func data(mime string, value any) notebook.Output {
+	return notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: value}}
+}
+
+// corpus returns notebooks that together have every feature of the format.
+func corpus() map[string]*notebook.Notebook {
+	kernelspec := map[string]any{
+		"kernelspec":    map[string]any{"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
+		"language_info": map[string]any{"name": "python", "version": "3.12.1", "codemirror_mode": map[string]any{"name": "ipython", "version": 3}},
+	}
+	type struc struct {
+		Zebra, Apple string
+		Seconds      float64 `json:"seconds"`
+	}
+	cells := map[string][]notebook.Cell{
+		"no cells":    nil,
+		"empty cells": {code(""), {Type: notebook.Markdown}, {Type: notebook.Raw}},
+		"same id":     {{ID: "a", Type: notebook.Raw}, {ID: "a", Type: notebook.Raw, Source: "x"}, {ID: "b", Type: notebook.Raw}},
+		"cell types":  {{Type: notebook.Markdown, Source: "# Title\n\ntext"}, {Type: notebook.Raw, Source: "raw\n"}, code("1 + 1")},
+		"line breaks": {code(lineBreaks, streamed("stdout", lineBreaks)), {Type: notebook.Markdown, Source: lineBreaks}},
+		"escapes":     {code(escapes, streamed("stderr", escapes), data("text/html", escapes), data("application/json", map[string]any{escapes: escapes}))},
+		"bad UTF-8":   {code("a\xffb\\ufffd\xc3", streamed("stdout", "\xff"))},
+		"counts": {
+			{Type: notebook.Code, ExecutionCount: 7, Outputs: []notebook.Output{{Type: notebook.ExecuteResult, ExecutionCount: 7}}},
+			code("", notebook.Output{Type: notebook.ExecuteResult}),
+		},
+		"errors": {code("1/0",
+			notebook.Output{Type: notebook.ErrorOutput, EName: "ZeroDivisionError", EValue: "division by zero", Traceback: []string{"a\nb", escapes}},
+			notebook.Output{Type: notebook.ErrorOutput})},
+		"mime types": {code("",
+			notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{
+				"text/plain": "a\nb", "text/html": "<i>\n</i>\n", "text/latex": "$x$", "application/javascript": "f()\ng()",
+				"image/svg+xml": "<svg>\n</svg>", "image/png": "iVBORw0KGgo=\n", "application/pdf": "a\nb", "application/xml": "<a>\n</a>",
+			}, Metadata: map[string]any{"image/png": map[string]any{"width": 640, "needs_background": "light"}}},
+			data("text/plain", ""), data("image/svg+xml", ""),
+			data("application/json", []any{"a", "b\nc"}), data("application/json", "a\nb"), data("application/json", nil),
+			data("application/vnd.plotly.v1+json", map[string]any{"data": []any{map[string]any{"y": []any{1, 2.5, nil, true}}}, "layout": map[string]any{}}),
+			data("application/vnd.vega+json", []any{}))},
+		"attachments": {
+			{Type: notebook.Markdown, Source: "![](attachment:a.png)", Attachments: map[string]notebook.MIMEBundle{
+				"a.png": {"image/png": "iVBORw0KGgo="}, "b.svg": {"image/svg+xml": "<svg>\n</svg>"}, "c d.txt": {"text/plain": "a\nb"},
+			}},
+			{Type: notebook.Raw, Attachments: map[string]notebook.MIMEBundle{}},
+			{Type: notebook.Code, Attachments: map[string]notebook.MIMEBundle{"a.png": {"image/png": ""}}}, // the schema allows none
+		},
+		"metadata": {{Type: notebook.Code, Metadata: map[string]any{
+			"tags": []string{"parameters"}, "jupyter": map[string]any{"source_hidden": true}, "trusted": true,
+			"dsstar": struc{Zebra: "<z>", Apple: lineBreaks, Seconds: 2.5e-06},
+			"nested": map[string]any{"b": []any{map[string]any{"z": 1, "a": []any{}}, []any{[]any{}}, nil}, "a": map[string]any{}, "é": false, "Z": ""},
+		}}},
+		"numbers": {{Type: notebook.Raw, Metadata: map[string]any{
+			"ints": []any{0, -1, math.MaxInt64, uint64(math.MaxUint64), json.Number("123456789012345678901234567890"), json.Number("-0")},
+			"floats": []any{
+				0.0, math.Copysign(0, -1), 1.0, -2.5, 0.1, 1.0 / 3, 0.0001, 0.00012, 0.00001, 0.000012, 1e-6, 1e-7, 1.5e-9, 1e-10, 1e-300, 5e-324,
+				1e15, 1e16, 1.5e16, 1e20, 1e21, 1.5e21, 1e22, 1e100, math.MaxFloat64, float32(0.1),
+				json.Number("1.0"), json.Number("-0.0"), json.Number("1.50"), json.Number("1E5"), json.Number("1e-5"), json.Number("1e16"), json.Number("9007199254740993.0"),
+			},
+			"not numbers": []any{"1e-5", `"1e-5`, `\"-0`, "-0"},
+		}}},
+	}
+	notebooks := map[string]*notebook.Notebook{"no metadata": {}, "metadata of the notebook": {Metadata: map[string]any{
+		"title": "t", "authors": []any{map[string]any{"name": "Ada"}}, "signature": "", "orig_nbformat": 2, "dsstar": struc{Seconds: 0.00003},
+	}}}
+	for name, cells := range cells {
+		notebooks[name] = &notebook.Notebook{Metadata: kernelspec, Cells: cells}
+	}
+	for seed := range 200 {
+		notebooks[fmt.Sprintf("random %d", seed)] = anyNotebook.Example(seed)
+	}
+	return notebooks
+}
+
+func TestEncodeIsCanonical(t *testing.T) {
+	ours, theirs := map[string]string{}, map[string]string{}
+	for name, nb := range corpus() {
+		ours[name] = encode(t, nb)
+	}
+	python(t, "testdata/canonical.py", ours, &theirs)
+	for name := range ours {
+		if diff := cmp.Diff(theirs[name], ours[name]); diff != "" {
+			t.Errorf("%s: nbformat -, Encode +\n%s", name, diff)
+		}
+	}
+}
+
+func encode(t interface{ Fatal(...any) }, nb *notebook.Notebook) string {
+	data, err := nb.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestEncodeGivesIDs(t *testing.T) {
+	nb := &notebook.Notebook{Cells: []notebook.Cell{{Type: notebook.Raw}, {Type: notebook.Raw}, {ID: "kept", Type: notebook.Raw}, {ID: "kept", Type: notebook.Raw}}}
+	first := encode(t, nb)
+	seen := map[string]bool{}
+	for _, c := range nb.Cells {
+		if c.ID == "" || seen[c.ID] {
+			t.Errorf("id %q is empty or not unique", c.ID)
+		}
+		seen[c.ID] = true
+	}
+	if nb.Cells[2].ID != "kept" {
+		t.Errorf("id of the third cell is now %q", nb.Cells[2].ID)
+	}
+	if second := encode(t, nb); second != first {
+		t.Error("ids differ in a second encoding")
+	}
+}
+
+func TestEncodeLeavesMetadataAlone(t *testing.T) {
+	nb := &notebook.Notebook{
+		Cells:    []notebook.Cell{{Type: notebook.Raw, Metadata: map[string]any{"trusted": true}}},
+		Metadata: map[string]any{"signature": "s"},
+	}
+	encode(t, nb)
+	if len(nb.Metadata) != 1 || len(nb.Cells[0].Metadata) != 1 {
+		t.Errorf("metadata is now %v, the cell's %v", nb.Metadata, nb.Cells[0].Metadata)
+	}
+}
+
+var unwritable = map[string]any{"x": math.NaN()}
+
+func TestEncodeRefuses(t *testing.T) {
+	for want, nb := range map[string]*notebook.Notebook{
+		"encode notebook: metadata: ":           {Metadata: unwritable},
+		"encode notebook: metadata of cell 1: ": {Cells: []notebook.Cell{{Type: notebook.Raw, Metadata: unwritable}}},
+		"encode notebook: json: ":               {Cells: []notebook.Cell{code("", data("application/json", math.Inf(1)))}},
+	} {
+		if _, err := nb.Encode(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error is %v, want %s…", err, want)
+		}
+	}
+}
+
+// folders makes the two folders that a save may write to.
+func folders(t *testing.T) (target, temporary string) {
+	target, temporary = t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	return target, temporary
+}
+
+func wantFiles(t *testing.T, folder string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("files in %s:\n%s", folder, diff)
+	}
+}
+
+func TestSave(t *testing.T) {
+	target, temporary := folders(t)
+	path := filepath.Join(target, "a.ipynb")
+	for _, source := range []string{"first", "second"} {
+		nb := &notebook.Notebook{Cells: []notebook.Cell{code(source)}}
+		if err := nb.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		written, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(encode(t, nb), string(written)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	wantFiles(t, target, "a.ipynb")
+	wantFiles(t, temporary)
+}
+
+func TestSaveFails(t *testing.T) {
+	target, temporary := folders(t)
+	old, folder := filepath.Join(target, "old.ipynb"), filepath.Join(target, "folder")
+	if err := errors.Join(os.WriteFile(old, []byte("old"), 0o644), os.Mkdir(folder, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	good, bad := &notebook.Notebook{}, &notebook.Notebook{Metadata: unwritable}
+	if err := bad.Save(old); err == nil {
+		t.Error("no error for a notebook that cannot be encoded")
+	}
+	if err := good.Save(folder); err == nil {
+		t.Error("no error for a target that is a folder")
+	}
+	if err := good.Save(filepath.Join(target, "none", "a.ipynb")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error for a missing folder is %v", err)
+	}
+	wantFiles(t, target, "folder", "old.ipynb")
+	wantFiles(t, temporary)
+	if kept, err := os.ReadFile(old); string(kept) != "old" {
+		t.Errorf("the old file holds %q now (%v)", kept, err)
+	}
+}
+
+// TestSaveIsAtomic reads while it writes: whatever is read is whole.
+func TestSaveIsAtomic(t *testing.T) {
+	target, _ := folders(t)
+	path := filepath.Join(target, "a.ipynb")
+	sizes := []*notebook.Notebook{{}, {Cells: []notebook.Cell{code(strings.Repeat("line\n", 20_000))}}}
+	whole := map[string]bool{encode(t, sizes[0]): true, encode(t, sizes[1]): true}
+	if err := sizes[0].Save(path); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	var saving sync.WaitGroup
+	saving.Go(func() {
+		defer close(done)
+		for i := range 20 {
+			if err := sizes[i%2].Save(path); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	defer saving.Wait()
+	for {
+		read, err := os.ReadFile(path)
+		if err != nil || !whole[string(read)] {
+			t.Fatalf("read %d bytes that were never saved: %v", len(read), err)
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
+}

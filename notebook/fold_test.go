@@ -1,0 +1,258 @@
+package notebook_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"dsstar/notebook"
+)
+
+// A message is an iopub message.
+type message struct{ kind, content string }
+
+func (m message) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{m.kind, json.RawMessage(m.content)})
+}
+
+func stdout(text string) message { return message{"stream", object("name", "stdout", "text", text)} }
+func stderr(text string) message { return message{"stream", object("name", "stderr", "text", text)} }
+
+// display is a message of the given kind that shows text; id is its
+// display_id, if it has one.
+func display(kind, text, id string) message {
+	content := map[string]any{
+		"data": map[string]any{"text/plain": text}, "metadata": map[string]any{"of": text}, "transient": map[string]any{},
+	}
+	if kind == "execute_result" {
+		content["execution_count"] = 3
+	}
+	if id != "" {
+		content["transient"] = map[string]any{"display_id": id}
+	}
+	data, _ := json.Marshal(content)
+	return message{kind, string(data)}
+}
+
+func object(pairs ...string) string {
+	m := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = pairs[i+1]
+	}
+	data, _ := json.Marshal(m)
+	return string(data)
+}
+
+var (
+	clearNow  = message{"clear_output", `{"wait": false}`}
+	clearNext = message{"clear_output", `{"wait": true}`}
+)
+
+func streamed(name, text string) notebook.Output {
+	return notebook.Output{Type: notebook.Stream, Name: name, Text: text}
+}
+
+func shown(text string) notebook.Output {
+	return notebook.Output{
+		Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/plain": text}, Metadata: map[string]any{"of": text},
+	}
+}
+
+func result(text string) notebook.Output {
+	o := shown(text)
+	o.Type, o.ExecutionCount = notebook.ExecuteResult, 3
+	return o
+}
+
+var foldTests = []struct {
+	name     string
+	messages []message
+	want     []notebook.Output
+	differs  string // what nbclient does instead; "" where it does the same
+}{
+	{"nothing", nil, nil, ""},
+	{"neighbouring pieces of a stream", []message{stdout("a"), stdout("b\n"), stdout("c")},
+		[]notebook.Output{streamed("stdout", "ab\nc")}, ""},
+	{"two streams by turns", []message{stdout("a"), stderr("b"), stderr("c"), stdout("d")},
+		[]notebook.Output{streamed("stdout", "a"), streamed("stderr", "bc"), streamed("stdout", "d")}, ""},
+	{"a stream around a display", []message{stdout("a"), display("display_data", "x", ""), stdout("b")},
+		[]notebook.Output{streamed("stdout", "a"), shown("x"), streamed("stdout", "b")}, ""},
+	{"a stream around messages without output", []message{
+		{"status", `{"execution_state": "busy"}`}, {"execute_input", `{"code": "1", "execution_count": 3}`},
+		stdout("a"), {"status", `{"execution_state": "starting"}`}, stdout("b"),
+	}, []notebook.Output{streamed("stdout", "ab")}, ""},
+	{"result", []message{display("execute_result", "42", "")}, []notebook.Output{result("42")}, ""},
+	{"error", []message{stdout("a"), {"error", `{"ename": "E", "evalue": "v", "traceback": ["l1", "l2"]}`}},
+		[]notebook.Output{streamed("stdout", "a"), {Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"l1", "l2"}}}, ""},
+
+	{"clear", []message{stdout("a"), clearNow, stdout("b")}, []notebook.Output{streamed("stdout", "b")}, ""},
+	{"clear at the end", []message{stdout("a"), clearNow}, nil, ""},
+	{"clear with wait", []message{stdout("a"), clearNext, stdout("b"), stdout("c")}, []notebook.Output{streamed("stdout", "bc")}, ""},
+	{"clear with wait, nothing after it", []message{stdout("a"), clearNext}, []notebook.Output{streamed("stdout", "a")}, ""},
+	{"clear with wait, then a display", []message{stdout("a"), clearNext, display("display_data", "x", "")}, []notebook.Output{shown("x")}, ""},
+	{"clear with wait, then at once", []message{stdout("a"), clearNext, clearNow, stdout("b"), stderr("c")},
+		[]notebook.Output{streamed("stdout", "b"), streamed("stderr", "c")}, ""},
+	{"clear of nothing", []message{clearNow, clearNext, stdout("a")}, []notebook.Output{streamed("stdout", "a")}, ""},
+	{"clear without a word on waiting", []message{stdout("a"), {"clear_output", `{}`}}, nil, ""},
+
+	{"update of several", []message{
+		display("display_data", "x", "1"), display("display_data", "other", "2"), display("display_data", "y", "1"),
+		display("update_display_data", "z", "1"),
+	}, []notebook.Output{shown("z"), shown("other"), shown("z")}, ""},
+	{"a display updates those with its id", []message{display("display_data", "x", "1"), display("display_data", "y", "1")},
+		[]notebook.Output{shown("y"), shown("y")}, ""},
+	{"update of a result", []message{display("execute_result", "x", "1"), display("update_display_data", "y", "1")},
+		[]notebook.Output{result("y")}, ""},
+	{"update of an unknown id", []message{display("display_data", "x", "1"), display("update_display_data", "y", "2")},
+		[]notebook.Output{shown("x")}, ""},
+	{"update without an id", []message{display("display_data", "x", ""), display("update_display_data", "y", "")},
+		[]notebook.Output{shown("x")}, ""},
+	{"update of a cleared display", []message{display("display_data", "x", "1"), clearNow, display("update_display_data", "y", "1")},
+		nil, ""},
+	{"update does not set off a clear", []message{display("display_data", "x", "1"), clearNext, display("update_display_data", "y", "1")},
+		[]notebook.Output{shown("y")}, ""},
+	{"update comes before its display", []message{display("update_display_data", "y", "1"), display("display_data", "x", "1")},
+		[]notebook.Output{shown("x")}, ""},
+
+	{"numbers keep their digits", []message{{"display_data", `{"metadata": {}, "data": {"application/json": {"id": 12345678901234567890, "x": 1.0}}}`}},
+		[]notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{
+			"application/json": map[string]any{"id": json.Number("12345678901234567890"), "x": json.Number("1.0")},
+		}}}, ""},
+	{"comms", []message{{"comm_open", `{"comm_id": "1", "target_name": "t", "data": {}}`}, {"comm_msg", `{"comm_id": "1", "data": {}}`}}, nil, ""},
+	{"unknown types", []message{{"iopub_welcome", `{"subscription": ""}`}, {"debug_event", `{}`}, {"from_the_future", `[]`}}, nil,
+		"it fails at content that is no object"},
+	{"nulls", []message{
+		{"display_data", `{"data": null, "metadata": null}`},
+		{"execute_result", `{"data": {"text/plain": "x"}, "metadata": null, "execution_count": null, "transient": null}`},
+		{"error", `{"ename": "E", "evalue": "v", "traceback": null}`},
+	}, []notebook.Output{
+		{Type: notebook.DisplayData},
+		{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/plain": "x"}},
+		{Type: notebook.ErrorOutput, EName: "E", EValue: "v"},
+	}, "it fails at what its schema does not allow"},
+	{"text in lines", []message{{"display_data", `{"metadata": {}, "data": {"text/plain": ["a\n", "b"]}}`}},
+		[]notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/plain": "a\nb"}}}, "it keeps the list until it is written"},
+
+	{"progress bar", []message{stderr("\r 0%"), stderr("\r50%"), stderr("\r99%\n"), stderr("done\r")},
+		[]notebook.Output{streamed("stderr", "99%\ndone\r")}, "only with coalesce_streams"},
+	{"a carriage return before a line break", []message{stdout("a\r\nb\r"), stdout("\nc")}, []notebook.Output{streamed("stdout", "a\nb\nc")},
+		"it keeps the carriage return"},
+	{"backspaces", []message{stdout("12%\b\b\b34%"), stdout("\b\b\b56%\n\b\bé\bend")}, []notebook.Output{streamed("stdout", "56%\nend")},
+		"it means to, but its loop never starts (0.11.0)"},
+}
+
+func fold(t testing.TB, messages []message) []notebook.Output {
+	t.Helper()
+	var f notebook.Fold
+	for _, m := range messages {
+		if err := f.Add(m.kind, json.RawMessage(m.content)); err != nil {
+			t.Fatalf("%s %s: %v", m.kind, m.content, err)
+		}
+	}
+	return f.Outputs()
+}
+
+func TestFold(t *testing.T) {
+	for _, test := range foldTests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, fold(t, test.messages), cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestFoldIsNbclients(t *testing.T) {
+	same := map[string][]message{}
+	for _, test := range foldTests {
+		if test.differs == "" {
+			same[test.name] = append([]message{}, test.messages...)
+		}
+	}
+	theirs := map[string][]notebook.Output{}
+	python(t, "testdata/fold.py", same, &theirs)
+	for name, messages := range same {
+		if diff := cmp.Diff(theirs[name], fold(t, messages), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: nbclient -, Fold +\n%s", name, diff)
+		}
+	}
+}
+
+func TestFoldRefuses(t *testing.T) {
+	for _, m := range []message{
+		{"stream", ``}, {"stream", `{`}, {"stream", `null`}, {"stream", `[]`}, {"stream", `"text"`}, {"stream", `{} {}`},
+		{"stream", `{"name": "stdout", "text": 1}`},
+		{"stream", `{"name": ["stdout"], "text": "x"}`},
+		{"display_data", `{"data": "x"}`},
+		{"display_data", `{"data": {}, "metadata": []}`},
+		{"display_data", `{"data": {}, "transient": {"display_id": {}}}`},
+		{"update_display_data", `{"data": [], "transient": {"display_id": "1"}}`},
+		{"execute_result", `{"data": {}, "execution_count": "1"}`},
+		{"error", `{"ename": 1}`},
+		{"error", `{"traceback": "one string"}`},
+		{"clear_output", `{"wait": "yes"}`},
+	} {
+		var f notebook.Fold
+		for _, m := range []message{stdout("a"), display("display_data", "x", "1")} {
+			if err := f.Add(m.kind, json.RawMessage(m.content)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := f.Add(m.kind, json.RawMessage(m.content))
+		if err == nil || !strings.HasPrefix(err.Error(), m.kind+" message: ") {
+			t.Errorf("%s %s: error is %v", m.kind, m.content, err)
+		}
+		if diff := cmp.Diff([]notebook.Output{streamed("stdout", "a"), shown("x")}, f.Outputs()); diff != "" {
+			t.Errorf("%s %s: outputs changed:\n%s", m.kind, m.content, diff)
+		}
+	}
+}
+
+// TestFoldGoesOn asks for the outputs between messages: that changes nothing.
+func TestFoldGoesOn(t *testing.T) {
+	var f notebook.Fold
+	for _, text := range []string{"50%", "\r", "99%", "\b", "\b", "\b100%"} {
+		if err := f.Add("stream", json.RawMessage(stdout(text).content)); err != nil {
+			t.Fatal(err)
+		}
+		f.Outputs()
+	}
+	if diff := cmp.Diff([]notebook.Output{streamed("stdout", "100%")}, f.Outputs()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// BenchmarkFold shows that a flood takes time in proportion to its length: the
+// ns/message of one kind are about the same for every number of messages.
+func BenchmarkFold(b *testing.B) {
+	bar := strings.Repeat("=", 40)
+	for _, flood := range []struct {
+		name     string
+		messages []message
+	}{
+		{"lines", []message{stdout("one line of a long loop\n")}},
+		{"turns", []message{stdout("out\n"), stderr("err\n")}},
+		{"returns", []message{stderr("\r" + bar)}},
+		{"backspaces", []message{stderr(bar), stderr(strings.Repeat("\b", 20))}},
+	} {
+		for _, n := range []int{1_000, 10_000, 100_000} {
+			b.Run(fmt.Sprintf("%s/%d", flood.name, n), func(b *testing.B) {
+				for b.Loop() {
+					var f notebook.Fold
+					for i := range n {
+						m := flood.messages[i%len(flood.messages)]
+						if err := f.Add(m.kind, json.RawMessage(m.content)); err != nil {
+							b.Fatal(err)
+						}
+					}
+					f.Outputs()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/message")
+			})
+		}
+	}
+}

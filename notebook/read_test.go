@@ -1,0 +1,241 @@
+package notebook_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"dsstar/notebook"
+)
+
+// Generators of notebooks that nbformat finds valid, with the values that
+// Read gives: numbers are json.Numbers as Python writes them.
+var (
+	texts = rapid.Custom(func(t *rapid.T) string {
+		pieces := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+			"\n", "\r\n", "\r", "\v", "\f", "\x1c", "\u0085", "\u2028", "\u2029", `\u2028`, `\`, `"`, "<&>", "\x00", "\x7f", "\ufffd", `\ufffd`, "é", "🎉", "x = 1e-5",
+		}))
+		return strings.Join(rapid.SliceOfN(pieces, 0, 8).Draw(t, "pieces"), "")
+	})
+	numbers = rapid.OneOf(
+		rapid.Map(rapid.Int64(), func(n int64) any { return json.Number(fmt.Sprint(n)) }),
+		rapid.SampledFrom([]any{json.Number("0.5"), json.Number("1.0"), json.Number("-1e-05"), json.Number("1e+16"), json.Number("123456789012345678901234567890")}),
+	)
+	leaves = rapid.OneOf(numbers, texts.AsAny(), rapid.Bool().AsAny(), rapid.Just[any](nil))
+	values = rapid.OneOf(leaves, rapid.SliceOfN(leaves, 0, 3).AsAny(),
+		rapid.MapOfN(texts, leaves, 0, 3).AsAny(), rapid.SliceOfN(objects.AsAny(), 0, 2).AsAny())
+	objects  = rapid.MapOfN(rapid.StringMatching(`x[a-zé-]{0,4}`), leaves, 0, 3) // the schema knows some other keys
+	metadata = rapid.MapOfN(rapid.StringMatching(`x[a-z.]{0,4}`), values, 0, 3)
+	bundles  = rapid.Custom(func(t *rapid.T) notebook.MIMEBundle {
+		b := notebook.MIMEBundle{}
+		for _, mime := range rapid.SliceOf(rapid.SampledFrom([]string{
+			"text/plain", "text/html", "image/png", "image/svg+xml", "application/javascript", "application/json", "application/vnd.x+json",
+		})).Draw(t, "mime types") {
+			b[mime] = texts.Draw(t, "text")
+			if strings.HasSuffix(mime, "json") {
+				b[mime] = values.Draw(t, "value")
+			}
+		}
+		return b
+	})
+	outputs = rapid.Custom(func(t *rapid.T) notebook.Output {
+		kind := rapid.SampledFrom([]notebook.OutputType{
+			notebook.Stream, notebook.DisplayData, notebook.ExecuteResult, notebook.ErrorOutput,
+		}).Draw(t, "output type")
+		switch kind {
+		case notebook.Stream:
+			return streamed(rapid.SampledFrom([]string{"stdout", "stderr"}).Draw(t, "name"), texts.Draw(t, "text"))
+		case notebook.ErrorOutput:
+			return notebook.Output{Type: kind, EName: texts.Draw(t, "ename"), EValue: texts.Draw(t, "evalue"), Traceback: rapid.SliceOfN(texts, 0, 3).Draw(t, "traceback")}
+		}
+		o := notebook.Output{Type: kind, Data: bundles.Draw(t, "data"), Metadata: metadata.Draw(t, "metadata")}
+		if kind == notebook.ExecuteResult {
+			o.ExecutionCount = rapid.IntRange(0, 99).Draw(t, "count")
+		}
+		return o
+	})
+	cells = rapid.Custom(func(t *rapid.T) notebook.Cell {
+		c := notebook.Cell{
+			ID:       rapid.StringMatching(`[a-zA-Z0-9_-]{0,64}`).Draw(t, "id"),
+			Type:     rapid.SampledFrom([]notebook.CellType{notebook.Code, notebook.Markdown, notebook.Raw}).Draw(t, "type"),
+			Source:   texts.Draw(t, "source"),
+			Metadata: metadata.Draw(t, "metadata"),
+		}
+		if c.Type == notebook.Code {
+			c.Outputs = rapid.SliceOfN(outputs, 0, 4).Draw(t, "outputs")
+			c.ExecutionCount = rapid.IntRange(0, 99).Draw(t, "count")
+		} else {
+			c.Attachments = rapid.MapOfN(texts, bundles, -1, 2).Draw(t, "attachments")
+		}
+		return c
+	})
+	anyNotebook = rapid.Custom(func(t *rapid.T) *notebook.Notebook {
+		return &notebook.Notebook{Cells: rapid.SliceOfN(cells, 0, 4).Draw(t, "cells"), Metadata: metadata.Draw(t, "metadata")}
+	})
+)
+
+func TestReadUndoesEncode(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := anyNotebook.Draw(t, "notebook")
+		got, err := notebook.Read(strings.NewReader(encode(t, want)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestReadOldMinors(t *testing.T) {
+	for minor := range 5 {
+		file := fmt.Sprintf(`{"nbformat": 4, "nbformat_minor": %d, "metadata": {"a": 1}, "cells": [
+			{"cell_type": "markdown", "metadata": {}, "source": ["a\n", "b"]},
+			{"cell_type": "code", "metadata": {}, "source": "1", "execution_count": null, "outputs": [
+				{"output_type": "stream", "name": "stdout", "text": ["a\n", "b"]},
+				{"output_type": "execute_result", "execution_count": 2, "metadata": {}, "data": {"text/plain": ["c\n", "d"], "application/json": ["e", "f"]}}]},
+			{"cell_type": "code", "metadata": {}, "source": "1", "execution_count": 3, "outputs": []}]}`, minor)
+		var ids [2][]string
+		for i := range ids {
+			nb, err := notebook.Read(strings.NewReader(file))
+			if err != nil {
+				t.Fatalf("4.%d: %v", minor, err)
+			}
+			seen := map[string]bool{}
+			for j := range nb.Cells {
+				c := &nb.Cells[j]
+				if c.ID == "" || seen[c.ID] {
+					t.Errorf("4.%d: id %q is empty or not unique", minor, c.ID)
+				}
+				seen[c.ID], ids[i], c.ID = true, append(ids[i], c.ID), ""
+			}
+			want := &notebook.Notebook{Metadata: map[string]any{"a": json.Number("1")}, Cells: []notebook.Cell{
+				{Type: notebook.Markdown, Source: "a\nb"},
+				{Type: notebook.Code, Source: "1", Outputs: []notebook.Output{
+					streamed("stdout", "a\nb"),
+					{Type: notebook.ExecuteResult, ExecutionCount: 2, Data: notebook.MIMEBundle{"text/plain": "c\nd", "application/json": []any{"e", "f"}}},
+				}},
+				{Type: notebook.Code, Source: "1", ExecutionCount: 3},
+			}}
+			if diff := cmp.Diff(want, nb, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("4.%d:\n%s", minor, diff)
+			}
+		}
+		if diff := cmp.Diff(ids[0], ids[1]); diff != "" {
+			t.Errorf("4.%d: two reads give different ids:\n%s", minor, diff)
+		}
+	}
+}
+
+// notNotebooks is JSON that is no notebook of nbformat 4.
+var notNotebooks = []string{
+	`null`, `1`, `"x"`, `[]`, `{}`,
+	`{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": []}]}`,
+	`{"nbformat": 5, "cells": []}`, `{"nbformat": "4"}`, `{"nbformat": 4.5}`,
+	`{"nbformat": 4, "cells": {}}`, `{"nbformat": 4, "metadata": []}`, `{"nbformat": 4, "cells": ["x"]}`, `{"nbformat": 4, "cells": [null]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "heading", "source": "x"}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "code", "source": 1}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "code", "source": ["a", 1]}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "code", "execution_count": "1"}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": {}}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [null]}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "pyout"}]}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "display_data", "data": []}]}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "error", "traceback": "x"}]}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "markdown", "attachments": {"a.png": "x"}}]}`,
+}
+
+func TestReadRefuses(t *testing.T) {
+	for _, file := range notNotebooks {
+		if nb, err := notebook.Read(strings.NewReader(file)); nb != nil || !errors.Is(err, notebook.ErrFormat) {
+			t.Errorf("%s: error is %v", file, err)
+		}
+	}
+	for _, file := range []string{``, ` `, `{`, `garbage`, "\x00\xff", `{"nbformat": 4}}`, `{"nbformat": 4} {"nbformat": 4}`, `{"nbformat": 4, "cells": [`} {
+		if nb, err := notebook.Read(strings.NewReader(file)); nb != nil || err == nil || errors.Is(err, notebook.ErrFormat) {
+			t.Errorf("%q: error is %v", file, err)
+		}
+	}
+	if _, err := notebook.Read(iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("unreadable file: error is %v", err)
+	}
+}
+
+// TestReadKeeps reads and writes what neither side of the format is strict about.
+func TestReadKeeps(t *testing.T) {
+	for _, cell := range []string{
+		`{"id": "a", "cell_type": "markdown", "metadata": {}, "source": [], "attachments": {}}`,
+		`{"id": "a", "cell_type": "markdown", "metadata": {"x": [1.0, 1e-05, 12345678901234567890]}, "source": []}`,
+		`{"id": "a", "cell_type": "code", "metadata": {"collapsed": true}, "source": ["a\n", "b"], "outputs": [], "execution_count": null}`,
+	} {
+		file := `{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [` + cell + `]}`
+		nb, err := notebook.Read(strings.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after any
+		for text, into := range map[string]*any{file: &before, encode(t, nb): &after} {
+			dec := json.NewDecoder(strings.NewReader(text))
+			dec.UseNumber()
+			if err := dec.Decode(into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(before, after); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestTags(t *testing.T) {
+	for _, test := range []struct {
+		metadata string
+		want     []string
+	}{
+		{`{}`, nil},
+		{`{"tags": null}`, nil},
+		{`{"tags": "parameters"}`, nil},
+		{`{"tags": ["parameters", "x"]}`, []string{"parameters", "x"}},
+		{`{"tags": ["parameters", 1, null]}`, []string{"parameters"}},
+	} {
+		nb, err := notebook.Read(strings.NewReader(`{"nbformat": 4, "cells": [{"cell_type": "raw", "metadata": ` + test.metadata + `}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, nb.Cells[0].Tags()); diff != "" {
+			t.Errorf("%s:\n%s", test.metadata, diff)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, nb := range corpus() {
+		f.Add([]byte(encode(f, nb)))
+	}
+	for _, file := range notNotebooks {
+		f.Add([]byte(file))
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		nb, err := notebook.Read(bytes.NewReader(file))
+		if err != nil {
+			return
+		}
+		first := encode(t, nb)
+		again, err := notebook.Read(strings.NewReader(first))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, first)
+		}
+		if diff := cmp.Diff(first, encode(t, again)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
