@@ -32,7 +32,21 @@ func (s Spec) command(path, dir string, environ []string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Not the bare name: Python finds its environment by the path it is called by.
+	argv[0] = program
 	return &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: env}, nil
+}
+
+// Program returns the program that starting a kernel of s in environ would run.
+func (s Spec) Program(environ []string) (string, error) {
+	if err := s.check(); err != nil {
+		return "", err
+	}
+	cmd, err := s.command("", "", environ)
+	if err != nil {
+		return "", err
+	}
+	return cmd.Path, nil
 }
 
 // environ returns the environment with the spec's variables, which may refer

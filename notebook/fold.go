@@ -90,9 +90,11 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 		return err
 	}
 	data, displayID := joinBundle(c.Data), c.Transient.DisplayID
-	for i := range f.outputs {
-		if o := &f.outputs[i]; displayID != "" && o.displayID == displayID {
-			o.Data, o.Metadata = data, c.Metadata
+	if displayID != "" {
+		for i := range f.outputs {
+			if o := &f.outputs[i]; o.displayID == displayID {
+				o.Data, o.Metadata = data, c.Metadata
+			}
 		}
 	}
 	if msgType == "update_display_data" {

@@ -236,6 +236,7 @@ func BenchmarkFold(b *testing.B) {
 	}{
 		{"lines", []message{stdout("one line of a long loop\n")}},
 		{"turns", []message{stdout("out\n"), stderr("err\n")}},
+		{"displays", []message{display("display_data", "x", "")}},
 		{"returns", []message{stderr("\r" + bar)}},
 		{"backspaces", []message{stderr(bar), stderr(strings.Repeat("\b", 20))}},
 	} {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent/llm"
+	"dsstar/kernel"
 )
 
 // The example: its data come from a seeded generator, its model replies from a
@@ -77,7 +78,7 @@ the user's cache folder.`,
 		j.progress.wait("setting up Python")
 		if j.spec, err = a.spec(cmd.Context(), s, func(line string) { j.progress.say("set-up   %s", line) }); err == nil {
 			j.progress.wait("writing the example's data")
-			j.data, err = a.demoData(cmd.Context(), j.spec.Argv[0])
+			j.data, err = a.demoData(cmd.Context(), j.spec)
 		}
 		if err != nil {
 			j.progress.stop()
@@ -91,7 +92,11 @@ the user's cache folder.`,
 
 // demoData returns the example's data folder in the cache, made on first use.
 // It is written beside its place and renamed, so that it is whole or not there.
-func (a *app) demoData(ctx context.Context, python string) (string, error) {
+func (a *app) demoData(ctx context.Context, spec kernel.Spec) (string, error) {
+	python, err := spec.Program(a.env)
+	if err != nil {
+		return "", err
+	}
 	sum := sha256.Sum256(demoGenerator)
 	dir := filepath.Join(a.cacheDir, "demo-"+hex.EncodeToString(sum[:4]))
 	if err := os.MkdirAll(a.cacheDir, 0o755); err != nil {

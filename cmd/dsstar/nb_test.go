@@ -78,7 +78,8 @@ func TestGoingBack(t *testing.T) {
 
 func TestKernelKilledDuringACell(t *testing.T) {
 	m := counting()
-	m["coder"] = say(cell("import os, signal\nprint('before', flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"))
+	// The pause is for ZeroMQ's own thread, which SIGKILL would end with the line unsent.
+	m["coder"] = say(cell("import os, signal, time\nprint('before', flush=True)\ntime.sleep(0.3)\nos.kill(os.getpid(), signal.SIGKILL)"))
 	m["debugger"] = say(cell("total = 42\nprint(total)"))
 	s := ask(t, dataFolder(t, numbers), m.serve(t).URL)
 	s.expect(exitVerified, "SIGKILL")
@@ -270,5 +271,35 @@ func TestKeysStayOut(t *testing.T) {
 		if b, err := os.ReadFile(filepath.Join(out, name)); err != nil || strings.Contains(string(b), "sk-") {
 			t.Errorf("%s: %v, or a key is in it", name, err)
 		}
+	}
+}
+
+// TestOwnKernelspec runs on a kernelspec of the user's, whose Python is named
+// as Jupyter names it: by "python" alone, in the environment that it lies in.
+func TestOwnKernelspec(t *testing.T) {
+	python := pyenvtest.Python(t)
+	prefix := t.TempDir()
+	spec := filepath.Join(prefix, "share", "jupyter", "kernels", "mine")
+	for _, dir := range []string{spec, filepath.Join(prefix, "bin")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wrapper := "#!/bin/sh\nexec '" + python + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(prefix, "bin", "python"), []byte(wrapper), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	kernelJSON := `{"argv": ["python", "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "Mine", "language": "python"}`
+	if err := os.WriteFile(filepath.Join(spec, "kernel.json"), []byte(kernelJSON), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, stdout, stderr := testApp(t, "JUPYTER_PATH="+filepath.Join(prefix, "share", "jupyter"))
+	code := a.run(t.Context(), []string{"nb", "--data", dataFolder(t, numbers), "--out", filepath.Join(t.TempDir(), "run"),
+		"--base-url", counting().serve(t).URL, "--model", "scripted", "--kernel", "MINE", "--json", "What is the total?"})
+	if code != exitVerified {
+		t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	if r := decodeResult(t, stdout.String()); r.Kernel.Name != "Mine" || r.Answer != "42" {
+		t.Errorf("%+v", r)
 	}
 }

@@ -27,7 +27,7 @@ func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (
 	case s.Python != "" && s.Kernel != "":
 		return kernel.Spec{}, &usageError{"--python and --kernel cannot both be given", []string{"leave out one of them"}}
 	case s.Kernel != "":
-		return kernel.FindSpec(s.Kernel, a.lookup())
+		return a.ownKernel(ctx, s.Kernel)
 	case s.Python != "":
 		return a.ownPython(ctx, s.Python)
 	}
@@ -38,24 +38,51 @@ func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (
 	return kernel.PythonSpec(python), nil
 }
 
-func (a *app) lookup() kernel.Lookup {
+// ownKernel finds the kernelspec that the user named and checks its Python.
+func (a *app) ownKernel(ctx context.Context, name string) (kernel.Spec, error) {
 	home, _ := os.UserHomeDir() // without one, the user's kernelspecs are not found
-	return kernel.Lookup{Getenv: a.getenv, Home: home}
+	spec, err := kernel.FindSpec(name, kernel.Lookup{Getenv: a.getenv, Home: home})
+	if err != nil {
+		return kernel.Spec{}, err
+	}
+	if spec.Language != "" && !strings.EqualFold(spec.Language, "python") {
+		return kernel.Spec{}, &usageError{fmt.Sprintf("--kernel: %s is a kernel for %s, and cells are Python", name, spec.Language),
+			[]string{"jupyter kernelspec list"}}
+	}
+	program, err := spec.Program(a.env)
+	if err != nil {
+		return kernel.Spec{}, &usageError{fmt.Sprintf("--kernel: %s: %v", name, err), []string{"jupyter kernelspec list"}}
+	}
+	if !strings.HasPrefix(filepath.Base(program), "python") {
+		return spec, nil // a launcher, whose Python only it knows
+	}
+	_, err = a.checkPython(ctx, "--kernel: "+name, program)
+	return spec, err
 }
 
 // ownPython checks the interpreter that the user named.
 func (a *app) ownPython(ctx context.Context, python string) (kernel.Spec, error) {
+	path, err := a.checkPython(ctx, "--python", python)
+	if err != nil {
+		return kernel.Spec{}, err
+	}
+	return kernel.PythonSpec(path), nil
+}
+
+// checkPython returns the interpreter's own path, or an error that names what
+// it lacks.
+func (a *app) checkPython(ctx context.Context, from, python string) (path string, err error) {
 	report, err := pyenv.Check(ctx, python, required)
 	if err != nil {
-		return kernel.Spec{}, &usageError{fmt.Sprintf("--python: %v", err), []string{"which -a python3"}}
+		return "", &usageError{fmt.Sprintf("%s: %v", from, err), []string{"which -a python3"}}
 	}
 	if len(report.Missing) > 0 {
-		return kernel.Spec{}, &usageError{
-			fmt.Sprintf("--python: %s (Python %s) lacks %s", python, report.Version, strings.Join(report.Missing, ", ")),
-			[]string{fmt.Sprintf("%s -m pip install %s", python, strings.Join(report.Missing, " "))},
+		return "", &usageError{
+			fmt.Sprintf("%s: %s (Python %s) lacks %s", from, python, report.Version, strings.Join(report.Missing, ", ")),
+			[]string{fmt.Sprintf("%s -m pip install %s", quoteShell(python), strings.Join(report.Missing, " "))},
 		}
 	}
-	return kernel.PythonSpec(report.Path), nil
+	return report.Path, nil
 }
 
 // secret matches the names of variables that cells have no business with.

@@ -1,0 +1,561 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/goleak"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A script holds the model's replies by role and subject ("coder round 1"), or
+// by role alone. Replies of roles that write code are put into a code block,
+// unless they begin with "raw:"; a reply that begins with "cut:" ends at the
+// limit on its length.
+type script map[string]string
+
+const (
+	yes = "Verdict: sufficient\nReason: all is there"
+	no  = "Verdict: insufficient\nMissing: the total"
+)
+
+// simple is a run that needs one round; the cases of a test add to it.
+var simple = script{
+	"analyzer": `print("a table")`, "planner": "Do the next thing.", "coder": "x = 1\nprint(x)",
+	"verifier": yes, "router": "Add Step", "finalizer": "print(x)",
+}
+
+func (s script) with(more script) script {
+	s = maps.Clone(s)
+	maps.Copy(s, more)
+	return s
+}
+
+// A model answers from a script and remembers what it was asked.
+type model struct {
+	replies script
+	before  func(ctx context.Context, key string) error // may fail or wait
+
+	mu    sync.Mutex
+	asked []string // keys, in order
+	texts map[string]string
+}
+
+func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
+	key := r.Role + " " + r.Subject
+	m.mu.Lock()
+	if slices.Contains(m.asked, key) {
+		m.mu.Unlock()
+		return llm.Reply{}, fmt.Errorf("%s was asked twice", key)
+	}
+	m.asked = append(m.asked, key)
+	m.texts[key] = r.Messages[len(r.Messages)-1].Text
+	m.mu.Unlock()
+	if m.before != nil {
+		if err := m.before(ctx, key); err != nil {
+			return llm.Reply{}, err
+		}
+	}
+	text, ok := m.replies[key]
+	if !ok {
+		text, ok = m.replies[r.Role]
+	}
+	if !ok {
+		return llm.Reply{}, fmt.Errorf("no reply to %q", key)
+	}
+	reply := llm.Reply{Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
+	text, raw := strings.CutPrefix(text, "raw:")
+	text, cut := strings.CutPrefix(text, "cut:")
+	if cut {
+		reply.Finish = "length"
+	}
+	if reply.Text = text; !raw && slices.Contains([]string{"analyzer", "coder", "debugger", "finalizer"}, r.Role) {
+		reply.Text = "```python\n" + text + "\n```"
+	}
+	return reply, nil
+}
+
+// prompt is the last message of a request; the test fails if it was not sent.
+func (m *model) prompt(t *testing.T, key string) string {
+	t.Helper()
+	text, ok := m.texts[key]
+	if !ok {
+		t.Errorf("%q was not asked, but %q", key, m.asked)
+	}
+	return text
+}
+
+// count is how often a role was asked.
+func (m *model) count(role string) (n int) {
+	for _, key := range m.asked {
+		if strings.HasPrefix(key, role+" ") {
+			n++
+		}
+	}
+	return n
+}
+
+// A world is what all sessions of a run share.
+type world struct {
+	t      testing.TB
+	open   func(ctx context.Context, p agent.Purpose) error // may fail or wait
+	inCell func(ctx context.Context) error                  // what wait() does
+
+	mu        sync.Mutex
+	sessions  []*session
+	ticks     int // of tick()
+	once      bool
+	rollbacks int // of the work session
+}
+
+func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
+	if w.open != nil {
+		if err := w.open(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		w.t.Errorf("a session is opened in %s: %v", dir, err)
+	}
+	s := &session{w: w, purpose: p}
+	s.reset()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sessions = append(w.sessions, s)
+	return s, ctx.Err()
+}
+
+// of returns the sessions of a purpose.
+func (w *world) of(p agent.Purpose) (all []*session) {
+	for _, s := range w.sessions {
+		if s.purpose == p {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// A session runs cells of a small language that looks like Python:
+//
+//	x = 1            x += y           assign, append to the text of x
+//	print(x)         write("f", x)    also print(read("f"))
+//	tick()           counts through all sessions; purpose() names the session's
+//	once()           runs once in the world, then raises
+//	raise KeyError("x")   die()   hang()   wait()
+type session struct {
+	w           *world
+	purpose     agent.Purpose
+	vars, files map[string]string
+	dead        bool
+	closed      int
+	count       int
+	busy        atomic.Bool
+	ran         []string // whole cells
+}
+
+func (s *session) reset() {
+	s.vars, s.files, s.dead, s.count = map[string]string{}, map[string]string{}, false, 0
+}
+
+// use fails the test when a session is used by two at once, or after its end.
+func (s *session) use(what string) (done func()) {
+	if s.busy.Swap(true) {
+		s.w.t.Errorf("%s while the session is in use", what)
+	}
+	if s.closed > 0 {
+		s.w.t.Errorf("%s after Close", what)
+	}
+	return func() { s.busy.Store(false) }
+}
+
+func (s *session) Close() error {
+	defer s.use("Close")()
+	s.closed++
+	return nil
+}
+
+func (s *session) Rollback(ctx context.Context, cells []string) (all []notebook.Execution, err error) {
+	defer s.use("Rollback")()
+	s.w.mu.Lock()
+	if s.purpose == agent.Work {
+		s.w.rollbacks++
+	}
+	s.w.mu.Unlock()
+	s.reset()
+	for _, code := range cells {
+		e, err := s.cell(ctx, code)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, e); e.Status != notebook.OK {
+			break
+		}
+	}
+	return all, nil
+}
+
+func (s *session) Execute(ctx context.Context, code string) (notebook.Execution, error) {
+	defer s.use("Execute")()
+	if s.dead {
+		s.w.t.Error("a cell was run in a dead kernel")
+	}
+	s.ran = append(s.ran, code)
+	return s.cell(ctx, code)
+}
+
+// cell answers the agent's own cells and runs all others.
+func (s *session) cell(ctx context.Context, code string) (notebook.Execution, error) {
+	if err := ctx.Err(); err != nil {
+		return notebook.Execution{}, err
+	}
+	s.count++
+	switch {
+	case strings.HasPrefix(code, "data_dir = "):
+		s.vars["parameters"] = code
+	case strings.HasPrefix(code, "import os\nimport random\n"):
+		s.vars["setup"] = "done after " + s.vars["parameters"]
+	case code == "%reset -f":
+		clear(s.vars)
+	case strings.HasPrefix(code, "import sys\n"):
+		return s.end("Python 3.12.1 with pandas 2.2\n", nil), nil
+	case strings.HasPrefix(code, "import json, os, subprocess"):
+		return s.runScript(ctx, code)
+	default:
+		return s.run(ctx, code)
+	}
+	return s.end("", nil), nil
+}
+
+type raised struct{ name, value string }
+
+func (e *raised) Error() string { return e.name + ": " + e.value }
+
+var errDie, errHang = errors.New("die"), errors.New("hang")
+
+func (s *session) run(ctx context.Context, code string) (notebook.Execution, error) {
+	var out strings.Builder
+	for line := range strings.Lines(code) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		if line == "wait()" {
+			if err := s.w.inCell(ctx); err != nil {
+				return notebook.Execution{}, err
+			}
+		} else if err := s.statement(line, &out); err != nil {
+			return s.end(out.String(), err), nil
+		}
+	}
+	return s.end(out.String(), nil), nil
+}
+
+func (s *session) end(out string, err error) notebook.Execution {
+	e := notebook.Execution{Status: notebook.OK, Count: s.count}
+	if out != "" {
+		e.Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: out}}
+	}
+	var exception *raised
+	switch {
+	case errors.As(err, &exception):
+		e.Status = notebook.Raised
+		e.Outputs = append(e.Outputs, notebook.Output{
+			Type: notebook.ErrorOutput, EName: exception.name, EValue: exception.value, Traceback: []string{err.Error()},
+		})
+	case err == errDie:
+		e.Status, e.Reason, s.dead = notebook.Died, "the kernel died", true
+	case err == errHang:
+		e.Status, e.Reason = notebook.TimedOut, "the cell ran longer than 60 s"
+	}
+	return e
+}
+
+var (
+	assignment = regexp.MustCompile(`^(\w+) (\+?=) (.+)$`)
+	raising    = regexp.MustCompile(`^raise (\w+)\("(.*)"\)$`)
+	calling    = regexp.MustCompile(`^(\w+)\((.*)\)$`)
+)
+
+func (s *session) statement(line string, out *strings.Builder) error {
+	if m := raising.FindStringSubmatch(line); m != nil {
+		return &raised{m[1], m[2]}
+	}
+	if m := assignment.FindStringSubmatch(line); m != nil {
+		value, err := s.value(m[3])
+		if err == nil && m[2] == "+=" {
+			var old string
+			old, err = s.value(m[1])
+			value = old + value
+		}
+		if err == nil {
+			s.vars[m[1]] = value
+		}
+		return err
+	}
+	switch m := calling.FindStringSubmatch(line); {
+	case line == "die()":
+		return errDie
+	case line == "hang()":
+		return errHang
+	case m != nil && m[1] == "write":
+		name, value, _ := strings.Cut(m[2], ", ")
+		value, err := s.value(value)
+		s.files[name] = value
+		return err
+	case m != nil && m[1] == "print":
+		value, err := s.value(m[2])
+		if err == nil {
+			out.WriteString(value + "\n")
+		}
+		return err
+	}
+	_, err := s.value(line)
+	return err
+}
+
+func (s *session) value(expr string) (string, error) {
+	if text, err := strconv.Unquote(expr); err == nil {
+		return text, nil
+	}
+	if _, err := strconv.Atoi(expr); err == nil {
+		return expr, nil
+	}
+	if value, ok := s.vars[expr]; ok {
+		return value, nil
+	}
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	m := calling.FindStringSubmatch(expr)
+	switch {
+	case m == nil:
+		return "", &raised{"NameError", fmt.Sprintf("name '%s' is not defined", expr)}
+	case m[1] == "tick":
+		s.w.ticks++
+		return strconv.Itoa(s.w.ticks), nil
+	case m[1] == "purpose":
+		return []string{"describe", "work", "prove", "script"}[s.purpose], nil
+	case m[1] == "once" && !s.w.once:
+		s.w.once = true
+		return "", nil
+	case m[1] == "read":
+		if value, ok := s.files[m[2]]; ok {
+			return value, nil
+		}
+		return "", &raised{"FileNotFoundError", m[2]}
+	}
+	return "", &raised{"RuntimeError", expr + " a second time"}
+}
+
+// runScript does what the agent's code for it does: it runs the script, read
+// from its file, from nothing.
+func (s *session) runScript(ctx context.Context, code string) (notebook.Execution, error) {
+	path, err := strconv.Unquote(regexp.MustCompile(`sys\.executable, (".*?")\]`).FindStringSubmatch(code)[1])
+	if err != nil {
+		return notebook.Execution{}, err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return notebook.Execution{}, err
+	}
+	plain := &session{w: s.w, purpose: agent.Prove + 1}
+	plain.reset()
+	var result struct {
+		Code   int    `json:"code"`
+		Out    string `json:"out"`
+		Stderr string `json:"stderr"`
+	}
+	for _, part := range strings.Split("\n\n\n"+string(text), "\n\n\n# %% ")[1:] {
+		_, code, _ := strings.Cut(part, "\n")
+		e, err := plain.cell(ctx, strings.TrimSuffix(code, "\n"))
+		if err != nil {
+			return e, err
+		}
+		result.Out += e.Stdout()
+		if e.Status != notebook.OK {
+			result.Code, result.Stderr = 1, "Traceback\n"+e.PlainText()
+			break
+		}
+	}
+	data, err := json.Marshal(result)
+	return s.end(string(data)+"\n", nil), err
+}
+
+// A played run is over.
+type played struct {
+	*agent.Trajectory
+	err    error
+	model  *model
+	world  *world
+	kinds  []agent.Kind
+	events []agent.Event
+}
+
+// A stage is what a test may change before its run.
+type stage struct {
+	ctx    context.Context
+	config agent.Config
+	task   agent.Task
+	model  *model
+	world  *world
+}
+
+// play runs the agent on a script, and checks at every event what has to hold
+// in every run.
+func play(t *testing.T, replies script, change ...func(*stage)) *played {
+	t.Helper()
+	set, err := prompts.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p := &played{world: &world{t: t}, model: &model{replies: replies, texts: map[string]string{}}}
+	s := &stage{
+		ctx: t.Context(), model: p.model, world: p.world,
+		config: agent.Config{
+			Model: p.model, Open: p.world.Open, Prompts: set, Dir: dir, MaxRounds: 6, DebugTries: 2, TopK: 100,
+			ResultChars: 6000, DescriptionChars: 6000, ContextChars: 20000, Jobs: 2, MaxTokens: 1000,
+		},
+		task: agent.Task{Question: "How many?", Guidelines: "A number.", Data: "/data", Files: []agent.File{{Name: "a.csv", Size: 10}}},
+	}
+	for _, c := range change {
+		c(s)
+	}
+	watch, last := s.config.Observe, &notebook.Notebook{}
+	s.config.Observe = func(e agent.Event, tr *agent.Trajectory) error {
+		p.events, p.kinds = append(p.events, e), append(p.kinds, e.Kind)
+		p.checkState(t, e, tr)
+		last = checkNotebook(t, tr, last)
+		if watch != nil {
+			return watch(e, tr)
+		}
+		return nil
+	}
+	p.Trajectory, p.err = agent.Run(s.ctx, s.config, s.task)
+
+	if !p.Ended || p.kinds[len(p.kinds)-1] != agent.Ended || (p.err == nil) != (p.Failure == "") {
+		t.Errorf("the end: %v, %q, events %v, error %v", p.Ended, p.Failure, p.kinds, p.err)
+	}
+	for _, one := range p.world.sessions {
+		if one.closed != 1 {
+			t.Errorf("a session of purpose %d was closed %d times", one.purpose, one.closed)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(left) != 1 {
+		t.Errorf("beside the run folder is left %v, %v", left, err)
+	}
+	return p
+}
+
+// checkState holds the live session to the accepted cells: nothing of a step
+// that was dropped or failed is left in it.
+func (p *played) checkState(t *testing.T, e agent.Event, tr *agent.Trajectory) {
+	t.Helper()
+	cells := tr.Cells()
+	all := strings.Join(cells, "\n")
+	if !slices.Contains([]agent.Kind{agent.Judged, agent.WentBack, agent.Proving}, e.Kind) ||
+		strings.Contains(all, "tick()") || strings.Contains(all, "once()") {
+		return
+	}
+	clean := &session{w: &world{t: t}, purpose: agent.Work}
+	if _, err := clean.Rollback(context.Background(), cells); err != nil {
+		t.Error(err)
+	}
+	live := p.world.of(agent.Work)[0]
+	if diff := cmp.Diff(clean.vars, live.vars) + cmp.Diff(clean.files, live.files); diff != "" {
+		t.Errorf("%s: the session is not at the accepted cells (-want +got)\n%s", e.Kind, diff)
+	}
+}
+
+// checkNotebook checks the notebook that is saved at an event against the
+// trajectory and the notebook before.
+func checkNotebook(t testing.TB, tr *agent.Trajectory, before *notebook.Notebook) *notebook.Notebook {
+	t.Helper()
+	nb := agent.Draw(tr)
+	types := map[string]notebook.CellType{}
+	var code []string
+	for _, c := range nb.Cells {
+		if _, twice := types[c.ID]; twice || c.ID == "" {
+			t.Errorf("two cells, or none, with the id %q", c.ID)
+		}
+		types[c.ID] = c.Type
+		if c.Type != notebook.Code {
+			continue
+		}
+		code = append(code, c.Source)
+		if c.ExecutionCount != len(code) && tr.Environment != "" {
+			t.Errorf("code cell %d has the execution count %d", len(code), c.ExecutionCount)
+		}
+	}
+	for _, c := range before.Cells {
+		if now, still := types[c.ID]; still && now != c.Type {
+			t.Errorf("the cell %s was %s and is %s", c.ID, c.Type, now)
+		}
+	}
+	if diff := cmp.Diff(tr.Cells(), code); diff != "" {
+		t.Errorf("the code cells are not the accepted cells (-want +got)\n%s", diff)
+	}
+	checkScript(t, tr)
+	data, err := nb.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := notebook.Read(strings.NewReader(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := agent.ReadTrajectory(read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(tr, back, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the trajectory that is read back differs (-want +got)\n%s", diff)
+	}
+	again, err := agent.Draw(back).Encode()
+	if err != nil || string(again) != string(data) {
+		t.Errorf("the notebook is not drawn the same again: %v\n%s", err, cmp.Diff(string(data), string(again)))
+	}
+	return nb
+}
+
+// checkScript checks that the script is the cells, each below a comment, and
+// nothing else.
+func checkScript(t testing.TB, tr *agent.Trajectory) {
+	t.Helper()
+	rest := tr.Script()
+	for i, code := range tr.Cells() {
+		if i > 0 {
+			rest = strings.TrimPrefix(rest, "\n\n")
+		}
+		title, after, _ := strings.Cut(rest, "\n")
+		var ok bool
+		if rest, ok = strings.CutPrefix(after, code+"\n"); !ok || !strings.HasPrefix(title, "# %% ") {
+			t.Errorf("cell %d is not next in the script:\n%s", i+1, tr.Script())
+			return
+		}
+	}
+	if rest != "" {
+		t.Errorf("the script goes on: %q", rest)
+	}
+}

@@ -1,0 +1,630 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/agent/llm/llmtest"
+	"dsstar/notebook"
+)
+
+// steps are the accepted cells of the plan, without the agent's own and the last.
+func (p *played) steps() []string {
+	cells := p.Cells()[2:]
+	return cells[:min(p.Steps(), len(cells))]
+}
+
+// contains and lacks check a prompt.
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in\n%s", part, text)
+		}
+	}
+}
+
+func lacks(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Errorf("%q is in\n%s", part, text)
+		}
+	}
+}
+
+func equal(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", what, diff)
+	}
+}
+
+// noError is for runs that get to their end.
+func (p *played) noError(t *testing.T) *played {
+	t.Helper()
+	if p.err != nil {
+		t.Fatalf("%v; asked %q", p.err, p.model.asked)
+	}
+	return p
+}
+
+func TestSufficientAtOnce(t *testing.T) {
+	p := play(t, simple).noError(t)
+	equal(t, "events", p.kinds, []agent.Kind{
+		agent.Started, agent.Described, agent.Planned, agent.Ran, agent.Judged,
+		agent.Ran, agent.Finalized, agent.Proving, agent.Proved, agent.Ended,
+	})
+	equal(t, "requests", p.model.asked, []string{
+		"analyzer a.csv", "planner round 1", "coder round 1", "verifier round 1", "finalizer the answer",
+	})
+	if !p.Verified() || p.Answer() != "1" || len(p.Warnings) > 0 || p.world.rollbacks > 0 {
+		t.Errorf("verified %v, answer %q, warnings %q, %d rollbacks", p.Verified(), p.Answer(), p.Warnings, p.world.rollbacks)
+	}
+	if p.Usage.Calls != 5 || p.Usage.InputTokens != 50 || !slices.Equal(p.Models, []string{"m1"}) {
+		t.Errorf("usage %+v of %q", p.Usage, p.Models)
+	}
+	contains(t, p.model.prompt(t, "planner round 1"), "How many?", "A number.", `"data/a.csv"`, "a table", "Propose the first step")
+	contains(t, p.model.prompt(t, "coder round 1"), "Step 1: Do the next thing.", "It is the first cell")
+	contains(t, p.model.prompt(t, "verifier round 1"), "## Step 1: Do the next thing.", "print(x)", "Output:\n\n```\n1\n```")
+	lacks(t, p.model.prompt(t, "finalizer the answer"), "not found sufficient")
+}
+
+func TestAddStep(t *testing.T) {
+	p := play(t, simple.with(script{
+		"verifier round 1": no, "coder round 2": "y = x\ny += 2\nprint(y)", "finalizer": "print(y)",
+	})).noError(t)
+	equal(t, "plan", p.Plan(), []int{0, 1})
+	if p.Answer() != "12" || !p.Verified() || p.world.rollbacks > 0 {
+		t.Errorf("answer %q, verified %v, %d rollbacks", p.Answer(), p.Verified(), p.world.rollbacks)
+	}
+	contains(t, p.model.prompt(t, "router round 1"), "the total", "x = 1", ": Step 1.")
+	contains(t, p.model.prompt(t, "planner round 2"), "## Step 1", "Output:\n\n```\n1\n```", "does not answer the question yet: the total", "Propose the next step")
+	lacks(t, p.model.prompt(t, "planner round 2"), "dropped")
+	contains(t, p.model.prompt(t, "coder round 2"), "Step 2: Do", "live session")
+	contains(t, p.model.prompt(t, "verifier round 2"), "## Step 1", "## Step 2", "y += 2")
+}
+
+// A route to step l keeps the steps 1..l-1 and nothing else of the rest: no
+// variable, no change in place, no file (Algorithm 1, lines 18 to 25).
+func TestStepIsWrong(t *testing.T) {
+	p := play(t, simple.with(script{
+		"verifier": no, "verifier round 4": yes,
+		"coder round 2": "x += 2\nwrite(\"f\", x)\nprint(x)", "coder round 3": "y = x\nprint(y)", "router round 3": "Step 2",
+		"planner round 2": "Change x.", "planner round 3": "Copy x.",
+		"coder round 4": "z = x\nprint(z)", "finalizer": "print(z)",
+	})).noError(t)
+	equal(t, "plan", p.Plan(), []int{0, 3})
+	equal(t, "cells", p.steps(), []string{"x = 1\nprint(x)", "z = x\nprint(z)"})
+	if p.Answer() != "1" || !p.Verified() || p.Steps() != 2 || len(p.Rounds) != 4 || p.world.rollbacks != 1 {
+		t.Errorf("answer %q, %d steps, %d rounds, %d rollbacks", p.Answer(), p.Steps(), len(p.Rounds), p.world.rollbacks)
+	}
+	if files := p.world.of(agent.Work)[0].files; len(files) > 0 {
+		t.Errorf("files are left: %v", files)
+	}
+	equal(t, "route", p.Rounds[2].Route, &agent.Route{Back: 2, Reason: "the total"})
+	planner := p.model.prompt(t, "planner round 4")
+	contains(t, planner, "x = 1", "- Change x.\n  Dropped because: the total", "- Copy x.\n  Dropped because: the total",
+		"It had printed:\n\n```\n12\n```", "Do not repeat or repair a dropped step")
+	lacks(t, planner, "x += 2", "y = x")
+	contains(t, p.model.prompt(t, "coder round 4"), "Step 2: Do")
+	lacks(t, p.model.prompt(t, "verifier round 4"), "x += 2", "y = x", "Change x.")
+	routed := p.events[slices.Index(p.kinds, agent.WentBack)-1]
+	if routed.Kind != agent.Routed || routed.Round != 3 || routed.Step != 3 {
+		t.Errorf("before it went back: %+v", routed)
+	}
+}
+
+func TestFirstStepIsWrong(t *testing.T) {
+	p := play(t, simple.with(script{
+		"verifier round 1": no, "router round 1": "Step 1", "coder round 2": "w = 7\nprint(w)", "finalizer": "print(w)",
+	})).noError(t)
+	equal(t, "plan", p.Plan(), []int{1})
+	if p.Answer() != "7" || !p.Verified() {
+		t.Errorf("answer %q, verified %v", p.Answer(), p.Verified())
+	}
+	contains(t, p.model.prompt(t, "planner round 2"), "No step of the plan is left. Propose a new first step", "It had printed:\n\n```\n1\n```")
+	lacks(t, p.model.prompt(t, "planner round 2"), "The notebook so far")
+	contains(t, p.model.prompt(t, "coder round 2"), "Step 1: Do", "It is the first cell")
+}
+
+// After the last round nothing is routed; the answer is the best there is.
+func TestBoundOfRounds(t *testing.T) {
+	p := play(t, simple.with(script{"verifier": no}), func(s *stage) { s.config.MaxRounds = 3 }).noError(t)
+	if len(p.Rounds) != 3 || p.model.count("router") != 2 || p.Rounds[2].Route != nil {
+		t.Errorf("%d rounds, %d routes, the last one %v", len(p.Rounds), p.model.count("router"), p.Rounds[2].Route)
+	}
+	if p.Answer() != "1" || p.Sufficient() || p.Verified() || p.Proof == nil || !p.Proof.Same {
+		t.Errorf("answer %q, sufficient %v, verified %v, proof %+v", p.Answer(), p.Sufficient(), p.Verified(), p.Proof)
+	}
+	contains(t, p.model.prompt(t, "finalizer the answer"), "not found sufficient (the total)")
+}
+
+// A repaired cell runs on what the accepted cells give, not on what the failing
+// one left.
+func TestRepairedCell(t *testing.T) {
+	for _, fault := range []struct{ name, statement, report string }{
+		{"exception", `raise KeyError("b")`, "KeyError: b"},
+		{"death", "die()", "the kernel died"},
+		{"time-out", "hang()", "ran longer than 60 s"},
+	} {
+		t.Run(fault.name, func(t *testing.T) {
+			bad := "x += 2\nwrite(\"f\", x)\nprint(x)\n" + fault.statement
+			p := play(t, simple.with(script{
+				"verifier round 1": no, "coder round 2": bad,
+				"debugger round 2, try 2": "y = read(\"f\")", "debugger round 2, try 3": "x += 3\nprint(x)",
+			})).noError(t)
+			equal(t, "cells", p.steps(), []string{"x = 1\nprint(x)", "x += 3\nprint(x)"})
+			if p.Answer() != "13" || !p.Verified() || p.world.rollbacks != 2 {
+				t.Errorf("answer %q, verified %v, %d rollbacks", p.Answer(), p.Verified(), p.world.rollbacks)
+			}
+			contains(t, p.model.prompt(t, "debugger round 2, try 2"), "Step 2: Do", bad, fault.report, "a table", "x = 1", "Printed before the error:\n12")
+			contains(t, p.model.prompt(t, "debugger round 2, try 3"), "FileNotFoundError")
+			if n := len(p.Rounds[1].Attempts); n != 3 {
+				t.Errorf("%d attempts are in the record", n)
+			}
+		})
+	}
+}
+
+// A step that no try carries out is dropped without a verdict or a route of the
+// model's.
+func TestStepThatFails(t *testing.T) {
+	p := play(t, simple.with(script{
+		"verifier round 1": no, "planner round 2": "Look up b.",
+		"coder round 2": `raise KeyError("b")`, "debugger": `raise KeyError("c")`,
+	})).noError(t)
+	equal(t, "plan", p.Plan(), []int{0, 2})
+	if n := len(p.Rounds[1].Attempts); n != 3 || p.model.count("debugger") != 2 {
+		t.Errorf("%d attempts, %d repairs", n, p.model.count("debugger"))
+	}
+	if slices.Contains(p.model.asked, "verifier round 2") || slices.Contains(p.model.asked, "router round 2") {
+		t.Errorf("asked %q", p.model.asked)
+	}
+	contains(t, p.model.prompt(t, "planner round 3"), "step 2 could not be carried out", "- Look up b.\n  Dropped because: KeyError: c", "x = 1")
+	contains(t, p.model.prompt(t, "coder round 3"), "Step 2: Do")
+}
+
+// What was accepted before is answered from, also when the last round's step
+// was dropped.
+func TestLastStepFails(t *testing.T) {
+	p := play(t, simple.with(script{"verifier": no, "coder round 2": `raise KeyError("b")`, "debugger": "hang()"}),
+		func(s *stage) { s.config.MaxRounds = 2 }).noError(t)
+	if p.Answer() != "1" || p.Sufficient() || p.Steps() != 1 {
+		t.Errorf("answer %q, sufficient %v, %d steps, warnings %q", p.Answer(), p.Sufficient(), p.Steps(), p.Warnings)
+	}
+}
+
+func TestNoStepWorks(t *testing.T) {
+	p := play(t, simple.with(script{"coder": "die()", "debugger": "die()"}))
+	if p.err == nil || p.Answer() != "" || len(p.Rounds) != 6 || p.model.count("finalizer") > 0 || p.model.count("debugger") != 12 {
+		t.Errorf("error %v, %d rounds, asked %q", p.err, len(p.Rounds), p.model.asked)
+	}
+}
+
+func TestUnreadableReplies(t *testing.T) {
+	cases := []struct {
+		name    string
+		replies script
+		check   func(*played) bool
+		warned  string
+	}{
+		{"a reply that is read when asked again", script{"verifier round 1": "Hm.", "verifier round 1, asked again": yes},
+			func(p *played) bool { return p.Verified() && len(p.Rounds) == 1 }, ""},
+		{"a reply that was cut off", script{"coder round 1": "cut:x = 1", "coder round 1, asked again": "x = 2\nprint(x)"},
+			func(p *played) bool { return p.Answer() == "2" }, ""},
+		{"a verdict that was cut off", script{"verifier round 1": "cut:" + yes, "verifier round 1, asked again": "cut:" + yes},
+			func(p *played) bool { return len(p.Rounds) == 2 && !p.Rounds[0].Verdict.Sufficient }, "verifier's reply"},
+		{"verifier", script{"verifier": "It is as it is."},
+			func(p *played) bool { return !p.Sufficient() && p.Answer() == "1" && len(p.Rounds) == 6 }, "verifier's reply"},
+		{"router", script{"verifier round 1": no, "router": "Step 9"},
+			func(p *played) bool { return slices.Equal(p.Plan(), []int{0, 1}) && p.Verified() }, "it names step 9"},
+		{"coder", script{"coder round 1": "raw:I would rather not.", "coder round 1, asked again": "raw:No."},
+			func(p *played) bool {
+				return slices.Equal(p.Plan(), []int{1}) && len(p.Rounds[0].Attempts) == 0 && p.Verified() &&
+					strings.Contains(p.model.texts["planner round 2"], "it has no code block")
+			}, ""},
+		{"debugger", script{"coder round 1": "die()", "debugger": "raw:No."},
+			func(p *played) bool { return slices.Equal(p.Plan(), []int{1}) && len(p.Rounds[0].Attempts) == 1 }, ""},
+		{"finalizer", script{"finalizer": "raw:The answer is 1."},
+			func(p *played) bool { return p.Sufficient() && p.Answer() == "" && p.Proof == nil && !p.Verified() }, "no usable answer"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, simple.with(c.replies)).noError(t)
+			if !c.check(p) {
+				t.Errorf("plan %v of %d rounds, answer %q, asked %q", p.Plan(), len(p.Rounds), p.Answer(), p.model.asked)
+			}
+			if warned := strings.Join(p.Warnings, "\n"); !strings.Contains(warned, c.warned) || (c.warned == "") != (warned == "") {
+				t.Errorf("warnings %q, want %q", p.Warnings, c.warned)
+			}
+		})
+	}
+	t.Run("planner", func(t *testing.T) {
+		p := play(t, simple.with(script{"planner": "```\nx\n```"}))
+		bad, ok := errors.AsType[*agent.ReplyError](p.err)
+		if !ok || bad.Role != "planner" || bad.Subject != "round 1" || bad.Reply != "```\nx\n```" {
+			t.Errorf("error %#v", p.err)
+		}
+		contains(t, p.model.prompt(t, "planner round 1, asked again"), "it has code in it", "Reply with the step alone")
+	})
+}
+
+func TestDescriptions(t *testing.T) {
+	cases := []struct {
+		name    string
+		replies script
+		want    agent.Description
+	}{
+		{"at once", script{}, agent.Description{Text: "a table", Code: `print("a table")`, Tries: 1}},
+		{"repaired", script{"analyzer": `raise KeyError("b")`, "debugger": `print("mended")`},
+			agent.Description{Text: "mended", Code: `print("mended")`, Tries: 2}},
+		{"after the kernel's death", script{"analyzer": "die()", "debugger": `print("mended")`},
+			agent.Description{Text: "mended", Code: `print("mended")`, Tries: 2}},
+		{"after a time-out", script{"analyzer": "hang()", "debugger": `print("mended")`},
+			agent.Description{Text: "mended", Code: `print("mended")`, Tries: 2}},
+		{"never", script{"analyzer": "die()", "debugger": `raise KeyError("c")`},
+			agent.Description{Error: "KeyError: c", Code: `raise KeyError("c")`, Tries: 3}},
+		{"nothing printed", script{"analyzer": "x = 1", "debugger": `print(" ")`},
+			agent.Description{Error: "its script printed nothing", Code: `print(" ")`, Tries: 3}},
+		{"no code", script{"analyzer": "raw:no"},
+			agent.Description{Error: "the analyzer's reply for a.csv could not be used: it has no code block"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, simple.with(c.replies)).noError(t)
+			c.want.File = "a.csv"
+			equal(t, "description", p.Descriptions[0], c.want)
+			shown := c.want.Text
+			if shown == "" {
+				shown = "No description: " + c.want.Error
+			}
+			contains(t, p.model.prompt(t, "planner round 1"), shown)
+			if !p.Verified() {
+				t.Error("the run did not go on")
+			}
+		})
+	}
+}
+
+// Scripts leave nothing to one another, and no two share a kernel at once.
+func TestManyFiles(t *testing.T) {
+	p := play(t, simple.with(script{
+		"analyzer e.csv": "a = 1\ndie()", "debugger e.csv, try 2": "a = 1\nprint(a)",
+		"analyzer f.csv": "print(a)", "debugger f.csv, try 2": "print(a)", "debugger f.csv, try 3": "print(a)",
+	}), func(s *stage) {
+		s.config.Jobs, s.task.Files = 3, nil
+		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+			s.task.Files = append(s.task.Files, agent.File{Name: name + ".csv", Size: 1})
+		}
+		s.task.Files = append(s.task.Files, agent.File{Name: "empty.csv"})
+	}).noError(t)
+	for i, want := range []string{"a table", "a table", "a table", "a table", "1", "", "The file is empty: it has 0 bytes."} {
+		if d := p.Descriptions[i]; d.Text != want || d.File != p.Task.Files[i].Name || (d.Error != "") != (want == "") {
+			t.Errorf("%+v, want %q", d, want)
+		}
+	}
+}
+
+func TestFinalizer(t *testing.T) {
+	cases := []struct {
+		name    string
+		replies script
+		answer  string
+		repair  string // what the debugger was told
+	}{
+		{"trimmed", script{"coder": "x = \"  a\\nb \"\nprint(x)"}, "a\nb", ""},
+		{"empty, repaired", script{"finalizer": "y = x", "debugger": "print(x)"}, "1", "printed nothing"},
+		{"constant, repaired", script{"finalizer": "print(42)", "debugger": "print(x)"}, "1", "prints a constant"},
+		{"text, repaired", script{"finalizer": `print("x")`, "debugger": "print(x)"}, "1", "prints a constant"},
+		{"failing, repaired", script{"finalizer": "x += 5\nprint(q)", "debugger": "print(x)"}, "1", "NameError"},
+		{"constant for ever", script{"finalizer": "print(42)", "debugger": "print(42)"}, "", "prints a constant"},
+		{"death for ever", script{"finalizer": "die()", "debugger": "die()"}, "", "the kernel died"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, simple.with(c.replies)).noError(t)
+			if p.Answer() != c.answer || p.Verified() != (c.answer != "") || !p.Sufficient() {
+				t.Errorf("answer %q, verified %v", p.Answer(), p.Verified())
+			}
+			if c.repair != "" {
+				contains(t, p.model.prompt(t, "debugger the answer, try 2"), c.repair, "in this form: A number.")
+			}
+			if c.answer == "" && (len(p.Final.Attempts) != 3 || len(p.Warnings) != 1 || p.Proof != nil || len(p.Cells()) != 3) {
+				t.Errorf("%d attempts, warnings %q, proof %v, cells %q", len(p.Final.Attempts), p.Warnings, p.Proof, p.Cells())
+			}
+		})
+	}
+}
+
+func TestProof(t *testing.T) {
+	cases := []struct{ name, coder, final, answer, reason string }{
+		{"same", "x = 1", "print(x)", "1", ""},
+		{"another answer", "x = purpose()", "print(x)", "work", "the fresh session printed another answer: prove"},
+		{"a cell that runs once", "x = 1\nonce()", "print(x)", "1", "cell 3 of 4 failed in the fresh session: RuntimeError"},
+		{"a script with another answer", "x = tick()", "y = x\nprint(tick())", "2", "another answer"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, simple.with(script{"coder": c.coder, "finalizer": c.final})).noError(t)
+			if p.Answer() != c.answer || p.Verified() != (c.reason == "") || !strings.Contains(p.Proof.Reason, c.reason) {
+				t.Errorf("answer %q, verified %v, proof %+v", p.Answer(), p.Verified(), p.Proof)
+			}
+			if last := p.events[len(p.events)-2]; last.Kind != agent.Proved || last.Text != p.Proof.Reason {
+				t.Errorf("last event %+v", last)
+			}
+			if len(p.world.of(agent.Prove)) != 1 || len(p.world.of(agent.Work)) != 1 {
+				t.Error("the proof had no session of its own")
+			}
+		})
+	}
+}
+
+// The script is plain Python: what works in both sessions may fail there.
+func TestProofOfScript(t *testing.T) {
+	for _, c := range []struct{ name, out, reason string }{
+		{"same", `{"code": 0, "out": "more\n  1 \n", "stderr": "a warning"}`, ""},
+		{"fails", `{"code": 1, "out": "1\n", "stderr": "Traceback\n  ...\nSyntaxError: magic\n"}`, "the script failed in plain Python: SyntaxError: magic"},
+		{"another answer", `{"code": 0, "out": "2\n", "stderr": ""}`, "the script printed another answer"},
+		{"an answer that ends the same", `{"code": 0, "out": "11\n", "stderr": ""}`, "the script printed another answer"},
+		{"the answer is not last", `{"code": 0, "out": "1\n2\n", "stderr": ""}`, "the script printed another answer"},
+		{"no result", `Killed`, "the script could not be run: its result is not readable"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, simple, func(s *stage) {
+				s.config.Open = func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+					opened, err := s.world.Open(ctx, purpose, dir)
+					return scripted{opened, c.out}, err
+				}
+			}).noError(t)
+			if p.Verified() != (c.reason == "") || p.Proof.Reason != c.reason {
+				t.Errorf("verified %v, proof %+v", p.Verified(), p.Proof)
+			}
+		})
+	}
+}
+
+// A scripted session answers the cell that runs the script.
+type scripted struct {
+	agent.Session
+	out string
+}
+
+func (s scripted) Execute(ctx context.Context, code string) (notebook.Execution, error) {
+	if !strings.Contains(code, "subprocess") {
+		return s.Session.Execute(ctx, code)
+	}
+	return notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s.out}}}, nil
+}
+
+// The record holds what the accepted cells gave last, as later cells build on it.
+func TestReplayPrintsSomethingElse(t *testing.T) {
+	p := play(t, simple.with(script{
+		"coder round 1": "x = tick()\nprint(x)", "verifier round 1": no,
+		"coder round 2": "die()", "debugger": "y = x\nprint(y)",
+	})).noError(t)
+	if out := p.Rounds[0].Attempts[0].Execution.Stdout(); out != "2\n" {
+		t.Errorf("step 1 printed %q in the record", out)
+	}
+	equal(t, "warnings", p.Warnings, []string{"step 1 printed something else when it was run again"})
+	contains(t, p.model.prompt(t, "verifier round 2"), "Output:\n\n```\n2\n```")
+}
+
+// An accepted step that does not run a second time is dropped with all after it.
+func TestReplayFails(t *testing.T) {
+	base := simple.with(script{"coder round 2": "x = 2\nonce()\nprint(x)", "planner round 2": "Run once.", "verifier": no, "verifier round 5": yes})
+	cases := []struct {
+		name    string
+		replies script
+		plan    []int
+	}{
+		{"after a failing cell", script{"coder round 4": "die()", "debugger": "print(x)"}, []int{0, 4}},
+		{"after a step without a cell", script{"coder round 4": "die()", "debugger": "raw:no"}, []int{0, 4}},
+		{"after a route", script{"router round 4": "Step 4"}, []int{0, 4}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, base.with(c.replies)).noError(t)
+			equal(t, "plan", p.Plan(), c.plan)
+			reason := "step 2 ran before, but failed when it was run again: RuntimeError: once() a second time"
+			equal(t, "warnings", p.Warnings, []string{reason})
+			contains(t, p.model.prompt(t, "planner round 5"), "- Run once.\n  Dropped because: "+reason)
+			if p.Answer() != "1" || !p.Verified() {
+				t.Errorf("answer %q, verified %v, rounds %d", p.Answer(), p.Verified(), len(p.Rounds))
+			}
+		})
+	}
+	t.Run("for the last cell", func(t *testing.T) {
+		p := play(t, simple.with(script{
+			"coder round 2": "x = 2\nonce()\nprint(x)", "verifier round 1": no, "finalizer": "die()", "debugger": "print(x)",
+		})).noError(t)
+		if p.Verified() || p.Answer() != "" || p.Sufficient() {
+			t.Errorf("answer %q, verified %v, sufficient %v", p.Answer(), p.Verified(), p.Sufficient())
+		}
+	})
+}
+
+func TestCancel(t *testing.T) {
+	for _, at := range []string{"analyzer a.csv", "planner round 1", "verifier round 2", "finalizer the answer"} {
+		t.Run("in "+at, func(t *testing.T) {
+			p := play(t, simple.with(script{"verifier round 1": no}), func(s *stage) {
+				ctx, cancel := context.WithCancel(s.ctx)
+				s.ctx = ctx
+				s.model.before = func(ctx context.Context, key string) error {
+					if key == at {
+						cancel()
+						<-ctx.Done()
+					}
+					return ctx.Err()
+				}
+			})
+			if !errors.Is(p.err, context.Canceled) || p.Verified() || p.model.asked[len(p.model.asked)-1] != at {
+				t.Errorf("error %v after %q", p.err, p.model.asked)
+			}
+		})
+	}
+	for name, replies := range map[string]script{
+		"description": {"analyzer": "wait()"}, "cell": {"verifier round 1": no, "coder round 2": "wait()"}, "last cell": {"finalizer": "wait()\nprint(x)"},
+	} {
+		t.Run("in a "+name, func(t *testing.T) {
+			p := play(t, simple.with(replies), func(s *stage) {
+				ctx, cancel := context.WithCancel(s.ctx)
+				s.ctx = ctx
+				s.world.inCell = func(ctx context.Context) error {
+					cancel()
+					<-ctx.Done()
+					return ctx.Err()
+				}
+			})
+			if !errors.Is(p.err, context.Canceled) || (name != "description" && len(p.Rounds[0].Attempts) != 1) {
+				t.Errorf("error %v, rounds %+v", p.err, p.Rounds)
+			}
+		})
+	}
+	t.Run("before it begins", func(t *testing.T) {
+		p := play(t, simple, func(s *stage) {
+			ctx, cancel := context.WithCancel(s.ctx)
+			cancel()
+			s.ctx = ctx
+		})
+		if !errors.Is(p.err, context.Canceled) || len(p.model.asked) > 0 {
+			t.Errorf("error %v after %q", p.err, p.model.asked)
+		}
+	})
+}
+
+// An error that no cell can cause ends the run and is there for errors.As.
+func TestErrors(t *testing.T) {
+	for _, at := range []string{"analyzer a.csv", "planner round 1", "coder round 1", "debugger round 1, try 2", "verifier round 1", "router round 1", "finalizer the answer"} {
+		t.Run(at, func(t *testing.T) {
+			p := play(t, simple.with(script{"coder round 1": "die()", "debugger": "x = 1", "verifier round 1": no}), func(s *stage) {
+				s.model.before = func(_ context.Context, key string) error {
+					if key == at {
+						return &llm.StatusError{Status: 402, Provider: "acme", Message: "pay"}
+					}
+					return nil
+				}
+			})
+			if refused, ok := errors.AsType[*llm.StatusError](p.err); !ok || refused.Status != 402 || !strings.Contains(p.Failure, "pay") {
+				t.Errorf("error %v, failure %q", p.err, p.Failure)
+			}
+		})
+	}
+	broken := errors.New("no kernelspec")
+	for name, purpose := range map[string]agent.Purpose{"describe": agent.Describe, "work": agent.Work, "prove": agent.Prove} {
+		t.Run("open to "+name, func(t *testing.T) {
+			p := play(t, simple, func(s *stage) {
+				s.world.open = func(_ context.Context, p agent.Purpose) error {
+					if p == purpose {
+						return broken
+					}
+					return nil
+				}
+			})
+			if !errors.Is(p.err, broken) || p.Verified() {
+				t.Errorf("error %v", p.err)
+			}
+		})
+	}
+	// A session that is still opening does not keep a run that has failed.
+	t.Run("while sessions open", func(t *testing.T) {
+		for at, purpose := range map[string]agent.Purpose{"analyzer a.csv": agent.Work, "finalizer the answer": agent.Prove} {
+			p := play(t, simple, func(s *stage) {
+				s.world.open = func(ctx context.Context, p agent.Purpose) error {
+					if p == purpose {
+						<-ctx.Done()
+					}
+					return ctx.Err()
+				}
+				s.model.before = func(_ context.Context, key string) error {
+					if key == at {
+						return broken
+					}
+					return nil
+				}
+			})
+			if !errors.Is(p.err, broken) {
+				t.Errorf("error %v", p.err)
+			}
+		}
+	})
+}
+
+// An observer's error, such as a full disk, ends the run at once.
+func TestObserverFails(t *testing.T) {
+	full := errors.New("no space left on device")
+	whole := simple.with(script{"verifier round 1": no, "router round 1": "Step 1"})
+	for _, kind := range play(t, whole).kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			p := play(t, whole, func(s *stage) {
+				s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
+					if e.Kind == kind {
+						return full
+					}
+					return nil
+				}
+			})
+			first := slices.Index(p.kinds, kind)
+			if !errors.Is(p.err, full) && kind != agent.Ended || len(p.kinds) > first+2 {
+				t.Errorf("error %v, events %v", p.err, p.kinds)
+			}
+		})
+	}
+}
+
+// The events carry the round, the step and the try, for whoever shows progress.
+func TestEvents(t *testing.T) {
+	p := play(t, simple.with(script{
+		"verifier round 1": no, "verifier round 2": no, "router round 2": "Step 2",
+		"coder round 2": "die()", "debugger": "y = x", "planner round 3": "The third.",
+	})).noError(t)
+	type event struct {
+		Kind             agent.Kind
+		Round, Step, Try int
+		Text             string
+	}
+	var got []event
+	for _, e := range p.events {
+		if (e.Kind == agent.Ran) != (e.Execution != nil) {
+			t.Errorf("%s with the execution %v", e.Kind, e.Execution)
+		}
+		if e.Round > 1 && e.Kind != agent.Judged && len(got) < 8 {
+			got = append(got, event{e.Kind, e.Round, e.Step, e.Try, e.Text})
+		}
+	}
+	want := []event{
+		{agent.Planned, 2, 2, 0, "Do the next thing."}, {agent.Ran, 2, 2, 1, "the kernel died"}, {agent.WentBack, 2, 2, 0, ""},
+		{agent.Ran, 2, 2, 2, ""}, {agent.Routed, 2, 2, 0, "the total"}, {agent.WentBack, 2, 2, 0, ""},
+		{agent.Planned, 3, 2, 0, "The third."}, {agent.Ran, 3, 2, 1, ""},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+// The same loop over HTTP, with an endpoint that speaks the OpenAI protocol.
+func TestOverHTTP(t *testing.T) {
+	block := func(code string) string { return "Here it is:\n\n```python\n" + code + "\n```\n" }
+	server := llmtest.New(t, llmtest.Script(
+		block(`print("a table")`), "**Step 1:** Load.", block("x = 1\nprint(x)"), no, "Add Step",
+		"Step 2: Copy.", block("y = x"), "<think>Hm.</think>"+yes, block("print(y)"),
+	))
+	m, err := llm.Endpoint{Provider: "acme", BaseURL: server.URL, Model: "m1"}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := play(t, nil, func(s *stage) { s.config.Model = m }).noError(t)
+	if p.Answer() != "1" || !p.Verified() || p.Usage.Calls != 9 || p.Rounds[0].Step != "Load." {
+		t.Errorf("answer %q, verified %v, %d calls, step %q", p.Answer(), p.Verified(), p.Usage.Calls, p.Rounds[0].Step)
+	}
+	first := server.Requests()[0].Messages
+	contains(t, first[0].Text, "Python 3.12.1 with pandas 2.2")
+}
