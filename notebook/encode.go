@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -57,9 +58,13 @@ func (n *Notebook) Save(path string) error {
 	return WriteFile(path, data)
 }
 
-// WriteFile writes data to path whole or not at all: to a temporary file on the
-// same file system, synced, then renamed. (On Windows it just writes.)
+// WriteFile writes data to path whole or not at all: to a temporary name in
+// the same folder, synced, then renamed. A file that has just this content is
+// left alone, dates included.
 func WriteFile(path string, data []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
 	return maybe.WriteFile(path, data, 0o644)
 }
 

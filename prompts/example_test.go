@@ -18,5 +18,5 @@ func ExampleSet_Text() {
 	}
 	fmt.Println(text)
 	// Output:
-	// Your reply could not be used: it has no code block. Reply with one code block.
+	// Your reply could not be used: it has no code block. Reply with one code block. Keep it short.
 }
