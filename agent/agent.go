@@ -121,6 +121,7 @@ func (r *run) run(ctx context.Context) error {
 	}
 	proof := r.openProof(ctx)
 	defer proof.close()
+	defer cancel() // as above
 	if err := r.finalize(ctx); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -123,6 +124,7 @@ func (r *run) runScript(ctx context.Context, pool chan Session, code string, d *
 		d.Text = ""
 		return errorReport(e, r.cfg.ResultChars), oneLine(e), err
 	case strings.TrimSpace(d.Text) == "":
+		d.Text = ""
 		return "The script ran but printed nothing.", "its script printed nothing", err
 	}
 	return "", "", err
@@ -137,8 +139,10 @@ func (r *run) openPool(ctx context.Context) (pool chan Session, closePool func()
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var opening []*later
+	var entering sync.WaitGroup
 	closePool = func() {
 		cancel()
+		entering.Wait()
 		for _, l := range opening {
 			l.close()
 		}
@@ -154,7 +158,7 @@ func (r *run) openPool(ctx context.Context) (pool chan Session, closePool func()
 		}
 		l := r.openLater(ctx, Describe, dir)
 		opening = append(opening, l)
-		go func() {
+		entering.Go(func() {
 			s, err := l.wait()
 			if err == nil {
 				err = enterScratch(ctx, s, r.dataPath())
@@ -164,7 +168,7 @@ func (r *run) openPool(ctx context.Context) (pool chan Session, closePool func()
 				return
 			}
 			pool <- s
-		}()
+		})
 	}
 	// The first session to be ready is enough to begin with; one that fails is
 	// a reason to stop, as the others would fail in the same way.

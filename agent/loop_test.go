@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,14 @@ func lacks(t *testing.T, text string, parts ...string) {
 	}
 }
 
+// dropped checks that a prompt lists a dropped step with its reason.
+func dropped(t *testing.T, text, step, reason string) {
+	t.Helper()
+	if !regexp.MustCompile(`(?m)^- ` + regexp.QuoteMeta(step) + `\n +\S.*` + regexp.QuoteMeta(reason) + `$`).MatchString(text) {
+		t.Errorf("%q is not listed as dropped for %q in\n%s", step, reason, text)
+	}
+}
+
 func equal(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -72,10 +81,10 @@ func TestSufficientAtOnce(t *testing.T) {
 	if p.Usage.Calls != 5 || p.Usage.InputTokens != 50 || !slices.Equal(p.Models, []string{"m1"}) {
 		t.Errorf("usage %+v of %q", p.Usage, p.Models)
 	}
-	contains(t, p.model.prompt(t, "planner round 1"), "How many?", "A number.", `"data/a.csv"`, "a table", "Propose the first step")
-	contains(t, p.model.prompt(t, "coder round 1"), "Step 1: Do the next thing.", "It is the first cell")
+	contains(t, p.model.prompt(t, "planner round 1"), "How many?", "A number.", `"data/a.csv"`, "a table", "first step")
+	contains(t, p.model.prompt(t, "coder round 1"), "Step 1: Do the next thing.", "first cell")
 	contains(t, p.model.prompt(t, "verifier round 1"), "## Step 1: Do the next thing.", "print(x)", "Output:\n\n```\n1\n```")
-	lacks(t, p.model.prompt(t, "finalizer the answer"), "not found sufficient")
+	lacks(t, p.model.prompt(t, "finalizer the answer"), "all is there")
 }
 
 func TestAddStep(t *testing.T) {
@@ -87,9 +96,10 @@ func TestAddStep(t *testing.T) {
 		t.Errorf("answer %q, verified %v, %d rollbacks", p.Answer(), p.Verified(), p.world.rollbacks)
 	}
 	contains(t, p.model.prompt(t, "router round 1"), "the total", "x = 1", ": Step 1.")
-	contains(t, p.model.prompt(t, "planner round 2"), "## Step 1", "Output:\n\n```\n1\n```", "does not answer the question yet: the total", "Propose the next step")
-	lacks(t, p.model.prompt(t, "planner round 2"), "dropped")
-	contains(t, p.model.prompt(t, "coder round 2"), "Step 2: Do", "live session")
+	contains(t, p.model.prompt(t, "planner round 2"), "## Step 1", "Output:\n\n```\n1\n```", "the total", "next step")
+	lacks(t, p.model.prompt(t, "planner round 2"), "were tried and dropped")
+	contains(t, p.model.prompt(t, "coder round 2"), "Step 2: Do")
+	lacks(t, p.model.prompt(t, "coder round 2"), "first cell")
 	contains(t, p.model.prompt(t, "verifier round 2"), "## Step 1", "## Step 2", "y += 2")
 }
 
@@ -112,8 +122,9 @@ func TestStepIsWrong(t *testing.T) {
 	}
 	equal(t, "route", p.Rounds[2].Route, &agent.Route{Back: 2, Reason: "the total"})
 	planner := p.model.prompt(t, "planner round 4")
-	contains(t, planner, "x = 1", "- Change x.\n  Dropped because: the total", "- Copy x.\n  Dropped because: the total",
-		"It had printed:\n\n```\n12\n```", "Do not repeat or repair a dropped step")
+	contains(t, planner, "x = 1", "```\n12\n```")
+	dropped(t, planner, "Change x.", "the total")
+	dropped(t, planner, "Copy x.", "the total")
 	lacks(t, planner, "x += 2", "y = x")
 	contains(t, p.model.prompt(t, "coder round 4"), "Step 2: Do")
 	lacks(t, p.model.prompt(t, "verifier round 4"), "x += 2", "y = x", "Change x.")
@@ -131,9 +142,9 @@ func TestFirstStepIsWrong(t *testing.T) {
 	if p.Answer() != "7" || !p.Verified() {
 		t.Errorf("answer %q, verified %v", p.Answer(), p.Verified())
 	}
-	contains(t, p.model.prompt(t, "planner round 2"), "No step of the plan is left. Propose a new first step", "It had printed:\n\n```\n1\n```")
+	contains(t, p.model.prompt(t, "planner round 2"), "new first step", "```\n1\n```")
 	lacks(t, p.model.prompt(t, "planner round 2"), "The notebook so far")
-	contains(t, p.model.prompt(t, "coder round 2"), "Step 1: Do", "It is the first cell")
+	contains(t, p.model.prompt(t, "coder round 2"), "Step 1: Do", "first cell")
 }
 
 // After the last round nothing is routed; the answer is the best there is.
@@ -145,7 +156,7 @@ func TestBoundOfRounds(t *testing.T) {
 	if p.Answer() != "1" || p.Sufficient() || p.Verified() || p.Proof == nil || !p.Proof.Same {
 		t.Errorf("answer %q, sufficient %v, verified %v, proof %+v", p.Answer(), p.Sufficient(), p.Verified(), p.Proof)
 	}
-	contains(t, p.model.prompt(t, "finalizer the answer"), "not found sufficient (the total)")
+	contains(t, p.model.prompt(t, "finalizer the answer"), "the total")
 }
 
 // A repaired cell runs on what the accepted cells give, not on what the failing
@@ -189,7 +200,8 @@ func TestStepThatFails(t *testing.T) {
 	if slices.Contains(p.model.asked, "verifier round 2") || slices.Contains(p.model.asked, "router round 2") {
 		t.Errorf("asked %q", p.model.asked)
 	}
-	contains(t, p.model.prompt(t, "planner round 3"), "step 2 could not be carried out", "- Look up b.\n  Dropped because: KeyError: c", "x = 1")
+	contains(t, p.model.prompt(t, "planner round 3"), "step 2 could not be carried out", "x = 1")
+	dropped(t, p.model.prompt(t, "planner round 3"), "Look up b.", "KeyError: c")
 	contains(t, p.model.prompt(t, "coder round 3"), "Step 2: Do")
 }
 
@@ -436,7 +448,7 @@ func TestReplayFails(t *testing.T) {
 			equal(t, "plan", p.Plan(), c.plan)
 			reason := "step 2 ran before, but failed when it was run again: RuntimeError: once() a second time"
 			equal(t, "warnings", p.Warnings, []string{reason})
-			contains(t, p.model.prompt(t, "planner round 5"), "- Run once.\n  Dropped because: "+reason)
+			dropped(t, p.model.prompt(t, "planner round 5"), "Run once.", reason)
 			if p.Answer() != "1" || !p.Verified() {
 				t.Errorf("answer %q, verified %v, rounds %d", p.Answer(), p.Verified(), len(p.Rounds))
 			}
@@ -562,7 +574,8 @@ func TestErrors(t *testing.T) {
 func TestObserverFails(t *testing.T) {
 	full := errors.New("no space left on device")
 	whole := simple.with(script{"verifier round 1": no, "router round 1": "Step 1"})
-	for _, kind := range play(t, whole).kinds {
+	kinds := play(t, whole).kinds
+	for _, kind := range kinds[:len(kinds)-1] {
 		t.Run(string(kind), func(t *testing.T) {
 			p := play(t, whole, func(s *stage) {
 				s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
@@ -573,7 +586,7 @@ func TestObserverFails(t *testing.T) {
 				}
 			})
 			first := slices.Index(p.kinds, kind)
-			if !errors.Is(p.err, full) && kind != agent.Ended || len(p.kinds) > first+2 {
+			if !errors.Is(p.err, full) || len(p.kinds) != first+2 {
 				t.Errorf("error %v, events %v", p.err, p.kinds)
 			}
 		})

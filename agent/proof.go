@@ -98,7 +98,8 @@ func (r *run) proveScript(ctx context.Context, s Session, dir string) (reason st
 		lines := strings.Split(strings.TrimSpace(result.Stderr), "\n")
 		return "the script failed in plain Python: " + clip(lines[len(lines)-1], 300), nil
 	}
-	if !strings.HasSuffix(strings.TrimSpace(result.Out), r.t.Answer()) {
+	before, same := strings.CutSuffix(strings.TrimSpace(result.Out), r.t.Answer())
+	if before = strings.TrimRight(before, " \t"); !same || (before != "" && !strings.HasSuffix(before, "\n")) {
 		return "the script printed another answer", nil
 	}
 	return "", nil

@@ -123,8 +123,12 @@ func (t *Trajectory) Script() string {
 // depth, also through a link to a file, without hidden ones and without the
 // run folders of earlier questions.
 func Files(data string) ([]File, error) {
+	data, err := filepath.EvalSymlinks(data) // WalkDir does not follow a link
+	if err != nil {
+		return nil, fmt.Errorf("list the data folder: %w", err)
+	}
 	var files []File
-	err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

@@ -44,12 +44,13 @@ var (
 	errCut   = errors.New("it was cut off by the limit on its length")
 	thinking = regexp.MustCompile(`(?is)<(think|thinking|reasoning)>.*?</(think|thinking|reasoning)>`)
 	openTag  = regexp.MustCompile(`(?is)^\s*.*?</(think|thinking|reasoning)>`)
+	unended  = regexp.MustCompile(`(?is)^\s*<(think|thinking|reasoning)>.*`)
 )
 
 // visible is the reply without the thoughts that some models send before it.
 func visible(reply string) string {
 	reply = thinking.ReplaceAllString(strings.ReplaceAll(reply, "\r\n", "\n"), "")
-	return strings.TrimSpace(openTag.ReplaceAllString(reply, ""))
+	return strings.TrimSpace(unended.ReplaceAllString(openTag.ReplaceAllString(reply, ""), ""))
 }
 
 func parseText(reply string) (string, error) {
@@ -63,149 +64,206 @@ func parseText(reply string) (string, error) {
 // optional word after the opening one.
 var fenceLine = regexp.MustCompile("^[ \t]{0,3}(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$")
 
-// parseCode returns the code of the reply's one Python block. With several
-// blocks it is the longest, as models show excerpts beside the whole.
+// parseCode returns the code of the reply's Python block, or block without a
+// language if there is none. With several it is the one that is longer than all
+// others together, as models show excerpts beside the whole.
 func parseCode(reply string) (string, error) {
 	reply = visible(reply)
 	if reply == "" {
 		return "", errEmpty
 	}
-	var best string
-	var block []string
-	var open string
-	for line := range strings.Lines(reply) {
-		m := fenceLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
-		switch {
-		case open == "" && m != nil:
-			open, block = m[1], nil
-		case open != "" && m != nil && m[2] == "" && strings.HasPrefix(m[1], open):
-			if code := strings.Join(block, ""); len(code) > len(best) {
-				best = code
-			}
-			open = ""
-		case open != "":
-			block = append(block, line)
+	python, plain, err := codeBlocks(reply)
+	if err != nil {
+		return "", err
+	}
+	if len(python) == 0 {
+		python = plain
+	}
+	best, rest := "", 0
+	for _, code := range python {
+		rest += min(len(code), len(best))
+		if len(code) > len(best) {
+			best = code
 		}
 	}
-	if open != "" {
-		return "", errors.New("its code block is not closed")
-	}
-	best = strings.TrimRight(strings.TrimLeft(best, "\n"), " \t\n")
-	if best == "" {
+	switch {
+	case best == "":
 		return "", errors.New("it has no code block")
+	case rest >= len(best):
+		return "", errors.New("it has several code blocks, and none is the whole")
 	}
 	return best, nil
 }
 
-var stepLabel = regexp.MustCompile(`(?i)^[\s#*_>-]*(?:(?:next |first |new )?step(?:\s+\d+)?\s*[:.)-]|\d+[.)])[\s*_]*`)
+// codeBlocks returns the blocks that are marked as Python and those that are
+// not marked, without empty lines around them.
+func codeBlocks(reply string) (python, plain []string, err error) {
+	var block, language, open string
+	for line := range strings.Lines(reply) {
+		m := fenceLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		switch {
+		case open == "" && m != nil:
+			open, language, block = m[1], strings.ToLower(m[2]), ""
+		case open != "" && m != nil && m[2] == "" && strings.HasPrefix(m[1], open):
+			code := strings.TrimRight(strings.TrimLeft(block, "\n"), " \t\n")
+			if strings.HasPrefix(strings.TrimLeft(language, "{."), "py") || strings.HasPrefix(language, "ipython") {
+				python = append(python, code)
+			} else if language == "" {
+				plain = append(plain, code)
+			}
+			open = ""
+		case open != "":
+			block += line
+		}
+	}
+	if open != "" {
+		return nil, nil, errors.New("its code block is not closed")
+	}
+	return python, plain, nil
+}
+
+var (
+	stepLabel = regexp.MustCompile(`(?i)^[\s#*_>-]*(?:(?:next |first |new )?step(?:\s+\d+)?[\s*_]*(?:[:.)]|\s[-–—]\s|\n)|\d{1,2}[.)]\s)[\s*_]*`)
+	stepIntro = regexp.MustCompile(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!]\s*\n`)
+	refusal   = regexp.MustCompile(`(?i)^(?:i['’]m sorry|i am sorry|sorry|i cannot|i can['’]t|i['’]m unable|i am unable|as an ai)\b`)
+)
 
 // parseStep returns a step as one paragraph, without a label such as "Step 3:".
 func parseStep(reply string) (string, error) {
-	reply = visible(reply)
-	if strings.Contains(reply, "```") {
+	reply = stepIntro.ReplaceAllString(visible(reply), "")
+	if strings.Contains(reply, "```") || strings.Contains(reply, "~~~") {
 		return "", errors.New("it has code in it")
 	}
 	step := strings.Join(strings.Fields(stepLabel.ReplaceAllString(reply, "")), " ")
-	step = strings.Trim(step, "*_ ")
-	if step == "" {
-		return "", errEmpty
+	if inner := strings.Trim(step, "*"); !strings.Contains(inner, "*") {
+		step = inner // all of it was bold
 	}
-	if len(step) > 2000 {
+	switch {
+	case step == "":
+		return "", errEmpty
+	case refusal.MatchString(step):
+		return "", errors.New("it is a refusal")
+	case len(step) > 2000:
 		return "", errors.New("it is far longer than a step")
 	}
 	return step, nil
 }
 
+const (
+	marks   = "(?:[\\s#>*_`\"'({]|-\\s)*" // what may stand around a choice
+	judging = `(not\s+(?:\w+\s+)?sufficient|insufficient|sufficient|yes|no)\b`
+)
+
 var (
-	verdictLine = regexp.MustCompile(`(?im)^[\s#>*_` + "`" + `-]*(?:final\s+)?verdict[\s*_` + "`" + `]*[:=-]+[\s*_` + "`" + `"']*(insufficient|not\s+sufficient|sufficient|yes|no)\b`)
-	verdictWord = regexp.MustCompile(`(?i)\b(not\s+(?:yet\s+)?sufficient|insufficient|sufficient)\b`)
-	verdictBare = regexp.MustCompile(`(?i)^[\s*_` + "`" + `"']*(yes|no)\b`)
+	verdictLine = regexp.MustCompile(`(?im)^` + marks + `(?:(?:my|the|final|overall)\s+)*verdict[\s*_"'` + "`" + `]*(?:[:=-]+|is\b)` + marks + judging + `(.*)$`)
+	verdictLead = regexp.MustCompile(`(?im)^` + marks + `(?:(?:the|this)\s+(?:current\s+)?plan\s+is\s+(?:now\s+|already\s+)?)?` + judging + "([*_`\"']*\\s*(?:[.,:;!)—–-].*)?)$")
+	mention     = regexp.MustCompile(`(?i)(\bnot\s+(?:\w+\s+){0,2}|n['’]t\s+(?:\w+\s+){0,2}|\bin)?sufficient\b`)
+	condition   = regexp.MustCompile(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming)\b`)
 	reasonLine  = regexp.MustCompile(`(?im)^[\s#>*_` + "`" + `-]*(?:missing|reason)[\s*_` + "`" + `]*[:=-]+[\s*_]*(.+)$`)
 )
 
-// parseVerdict reads a verdict. Where the words of a reply point both ways it
-// is not read at all: a verdict is never guessed.
+// parseVerdict reads a verdict: a line "Verdict: …", or a line that begins with
+// the verdict alone. Where the words of a reply point both ways it is not read
+// at all: a verdict is never guessed, and least of all that the plan suffices.
 func parseVerdict(reply string) (Verdict, error) {
 	reply = visible(reply)
-	word, err := verdictIn(reply)
-	if err != nil {
-		return Verdict{}, err
+	if reply == "" {
+		return Verdict{}, errEmpty
 	}
-	v := Verdict{Sufficient: word == "sufficient" || word == "yes"}
+	pattern, said := verdictLine, ""
+	if !pattern.MatchString(reply) {
+		pattern, said = verdictLead, reply // without a label all of it counts
+	}
+	lines := pattern.FindAllStringSubmatch(reply, -1)
+	if len(lines) == 0 {
+		return Verdict{}, errors.New("it gives no verdict")
+	}
+	rest := pattern.ReplaceAllString(reply, "$2")
+	v := Verdict{Sufficient: suffices(lines[0][1])}
+	for _, m := range lines {
+		said += m[2] + "\n"
+		if suffices(m[1]) != v.Sufficient {
+			return Verdict{}, errors.New("it gives two verdicts")
+		}
+	}
+	for _, m := range mention.FindAllStringSubmatch(said, -1) {
+		if (m[1] == "") != v.Sufficient {
+			return Verdict{}, errors.New("it gives two verdicts")
+		}
+	}
+	if v.Sufficient && condition.MatchString(said) {
+		return Verdict{}, errors.New("it makes a condition")
+	}
 	if m := reasonLine.FindStringSubmatch(reply); m != nil {
 		v.Reason = strings.TrimSpace(m[1])
-	} else {
-		rest := verdictBare.ReplaceAllString(verdictLine.ReplaceAllString(reply, ""), "")
-		v.Reason = clip(strings.Join(strings.Fields(strings.TrimLeft(rest, " .,:;-*\n")), " "), 600)
+		return v, nil
 	}
+	v.Reason = clip(strings.Join(strings.Fields(strings.TrimLeft(rest, " .,:;!)}—–-*_`\"'\n")), " "), 600)
 	return v, nil
 }
 
-func verdictIn(reply string) (string, error) {
-	if reply == "" {
-		return "", errEmpty
-	}
-	found := map[string]bool{}
-	for _, patterns := range [][]*regexp.Regexp{{verdictLine}, {verdictBare, verdictWord}} {
-		var matches [][]string
-		for _, p := range patterns {
-			matches = append(matches, p.FindAllStringSubmatch(reply, -1)...)
-		}
-		for _, m := range matches {
-			word := strings.ToLower(m[1])
-			if strings.HasPrefix(word, "not") || word == "no" {
-				word = "insufficient"
-			}
-			if word == "yes" {
-				word = "sufficient"
-			}
-			found[word] = true
-		}
-		if len(found) == 1 {
-			for word := range found {
-				return word, nil
-			}
-		}
-		if len(found) > 1 {
-			return "", errors.New("it gives two verdicts")
-		}
-	}
-	return "", errors.New("it gives no verdict")
+func suffices(word string) bool {
+	word = strings.ToLower(word)
+	return word == "sufficient" || word == "yes"
 }
 
+const adding = `add[\s_-]*(?:(?:a|the|one|another)\s+)?(?:(?:new|next|further)\s+)?step\b`
+
 var (
-	routeAdd  = regexp.MustCompile(`(?i)\badd(?:\s+(?:a|the|one|another))?(?:\s+(?:new|next|further))?[\s_-]*step\b`)
-	routeStep = regexp.MustCompile(`(?i)\bstep[\s_#*-]*(\d+)`)
-	routeBare = regexp.MustCompile(`^[\s*_` + "`" + `"'(]*(\d+)[\s*_` + "`" + `"').]*$`)
+	routeAlone = regexp.MustCompile(`(?im)^` + marks + `(?:(?:(?:my|the|final)\s+)*(?:answer|choice|decision|route|reply)(?:\s+is)?[\s:=*-]*)?` + marks +
+		`(?:(` + adding + `)|(?:step(?:-|[\s_#*]*))?(\d+)(?:\s+is\s+(?:wrong|incorrect))?)` + "[\\s*_`\"').!}]*$")
+	routeAdd   = regexp.MustCompile(`(?i)\b` + adding)
+	routeStep  = regexp.MustCompile(`(?i)\bsteps?[\s_#*-]*(\d+)`)
+	routeFault = regexp.MustCompile(`(?i)\bstep[\s_#*-]*\d+\b([^.!?\n]*?)\b(?:wrong|incorrect|erroneous|flawed|faulty|mistaken)\b`)
+	negation   = regexp.MustCompile(`(?i)\b(?:no|not|never|nothing|none|nor|neither|without|if|instead|rather)\b|n['’]t\b`)
 )
 
-// parseRoute reads a route for a plan of the given number of steps. The first
-// line that holds a choice decides, and it must hold only one.
+// parseRoute reads a route for a plan of the given number of steps: lines that
+// hold nothing but a choice, or else the one choice that the text makes in so
+// many words. Choices that differ are not read at all.
 func parseRoute(reply string, steps int) (Route, error) {
 	reply = visible(reply)
 	if reply == "" {
 		return Route{}, errEmpty
 	}
-	for line := range strings.Lines(reply) {
-		add := routeAdd.MatchString(line)
-		numbers := map[int]bool{}
-		for _, m := range append(routeStep.FindAllStringSubmatch(line, -1), routeBare.FindAllStringSubmatch(line, -1)...) {
-			n, err := strconv.Atoi(m[1])
-			if err != nil || n < 1 || n > steps {
-				return Route{}, fmt.Errorf("it names step %s, and the plan has %d", m[1], steps)
-			}
-			numbers[n] = true
-		}
-		switch {
-		case add && len(numbers) == 0:
+	chosen := map[string]bool{} // numbers; "" to add a step
+	for _, m := range routeAlone.FindAllStringSubmatch(reply, -1) {
+		chosen[m[2]] = true
+	}
+	if len(chosen) == 0 {
+		chosen = choicesIn(reply)
+	}
+	if len(chosen) > 1 {
+		return Route{}, errors.New("it makes more than one choice")
+	}
+	for number := range chosen {
+		if number == "" {
 			return Route{}, nil
-		case !add && len(numbers) == 1:
-			for n := range numbers {
-				return Route{Back: n}, nil
-			}
-		case add || len(numbers) > 1:
-			return Route{}, errors.New("it makes more than one choice")
 		}
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > steps {
+			return Route{}, fmt.Errorf("it names step %s, and the plan has %d", number, steps)
+		}
+		return Route{Back: n}, nil
 	}
 	return Route{}, errors.New("it makes no choice")
+}
+
+// choicesIn finds the choices that a text makes: a step counts as one when it is
+// called wrong, or when another choice stands beside it.
+func choicesIn(text string) map[string]bool {
+	chosen := map[string]bool{}
+	for _, m := range routeStep.FindAllStringSubmatch(text, -1) {
+		chosen[m[1]] = true
+	}
+	add := routeAdd.MatchString(text)
+	fault := routeFault.FindStringSubmatch(text)
+	switch {
+	case add && len(chosen) == 0 && negation.MatchString(text):
+	case add:
+		chosen[""] = true
+	case len(chosen) == 1 && (fault == nil || negation.MatchString(fault[1])):
+		return nil
+	}
+	return chosen
 }

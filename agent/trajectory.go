@@ -184,10 +184,11 @@ func (t *Trajectory) Answer() string {
 	return t.Final.Answer
 }
 
-// Sufficient reports whether the judge found the plan sufficient.
+// Sufficient reports whether the judge found the plan sufficient, and nothing
+// has been cut from it since.
 func (t *Trajectory) Sufficient() bool {
 	n := len(t.Rounds)
-	return n > 0 && t.Rounds[n-1].Verdict != nil && t.Rounds[n-1].Verdict.Sufficient
+	return n > 0 && t.Rounds[n-1].Verdict != nil && t.Rounds[n-1].Verdict.Sufficient && t.Rounds[n-1].Route == nil
 }
 
 // Verified reports whether the answer is proved: the plan was found sufficient

@@ -116,7 +116,7 @@ func TestSpecPython(t *testing.T) {
 	if cmd.Path != python {
 		t.Errorf("program %s, want %s", cmd.Path, python)
 	}
-	if d := cmp.Diff([]string{"python", venv, s.Dir, "/c.json"}, cmd.Args); d != "" {
+	if d := cmp.Diff([]string{python, venv, s.Dir, "/c.json"}, cmd.Args); d != "" {
 		t.Error(d)
 	}
 	s.Argv[0] = "sh"

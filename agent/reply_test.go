@@ -1,0 +1,242 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestParseCode(t *testing.T) {
+	cases := []struct{ name, reply, want, problem string }{
+		{"plain", "```python\nx = 1\n```", "x = 1", ""},
+		{"politeness", "Sure! Here is the cell:\n\n```python\nx = 1\n```\n\nLet me know if it works.", "x = 1", ""},
+		{"no language", "```\nx = 1\n```", "x = 1", ""},
+		{"other names of Python", "``` Py\nx = 1\n```", "x = 1", ""},
+		{"Quarto", "```{python}\nx = 1\n```", "x = 1", ""},
+		{"tildes", "~~~python\nx = 1\n~~~", "x = 1", ""},
+		{"four marks", "````python\ns = '''\n```\n'''\n````", "s = '''\n```\n'''", ""},
+		{"Windows", "```python\r\nx = 1\r\ny = 2\r\n```\r\n", "x = 1\ny = 2", ""},
+		{"indents stay", "```python\n\n    x = 1\n      y\n\n```", "    x = 1\n      y", ""},
+		{"excerpt beside the whole", "The fault is in\n```python\nx = y\n```\nThe cell:\n```python\ny = 1\nx = y\nprint(x)\n```", "y = 1\nx = y\nprint(x)", ""},
+		{"output is no code", "```python\nx = 1\n```\nThis prints:\n```\na much longer text than that\n```", "x = 1", ""},
+		{"other languages are no code", "```json\n{\"a\": [1, 2, 3, 4]}\n```\n```python\nx = 1\n```", "x = 1", ""},
+		{"thoughts", "<think>\n```python\nwrong = True\n```\n</think>\n```python\nx = 1\n```", "x = 1", ""},
+		{"thoughts without their beginning", "I should\n```python\nwrong = True\n```\n</think>\n```python\nx = 1\n```", "x = 1", ""},
+		{"two halves", "```python\nimport pandas\n```\nand then\n```python\nprint(pandas)\n```", "", "several code blocks"},
+		{"the same twice", "```python\nx = 1\n```\n```python\nx = 1\n```", "", "several code blocks"},
+		{"only another language", "```sql\nselect 1\n```", "", "no code block"},
+		{"not closed", "```python\nx = 1\n", "", "not closed"},
+		{"closed by another mark", "```python\nx = 1\n~~~", "", "not closed"},
+		{"no block", "x = 1", "", "no code block"},
+		{"empty block", "```python\n\n```", "", "no code block"},
+		{"refusal", "I'm sorry, but I cannot do that.", "", "no code block"},
+		{"empty", " \n", "", "empty"},
+		{"thoughts alone", "<think>x</think>", "", "empty"},
+		{"thoughts that do not end", "<think>\n```python\nx = 1\n```", "", "empty"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := parseCode(c.reply)
+			check(t, got, err, c.want, c.problem)
+		})
+	}
+}
+
+// check compares what was read, or the problem.
+func check[T comparable](t *testing.T, got T, err error, want T, problem string) {
+	t.Helper()
+	if (err != nil) != (problem != "") || err != nil && !strings.Contains(err.Error(), problem) {
+		t.Fatalf("got %v and the problem %v, want %v and %q", got, err, want, problem)
+	}
+	if got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestParseStep(t *testing.T) {
+	cases := []struct{ reply, want, problem string }{
+		{"Load a.csv.", "Load a.csv.", ""},
+		{" Load a.csv\nand count.\n\n", "Load a.csv and count.", ""},
+		{"Step 3: Load a.csv.", "Load a.csv.", ""},
+		{"**Step 3:** Load a.csv.", "Load a.csv.", ""},
+		{"**Step 3**: Load a.csv.", "Load a.csv.", ""},
+		{"### Next step: Load a.csv.", "Load a.csv.", ""},
+		{"## Step 3\n\nLoad a.csv.", "Load a.csv.", ""},
+		{"3. Load a.csv.", "Load a.csv.", ""},
+		{"Step 3 - Load a.csv.", "Load a.csv.", ""},
+		{"**Load a.csv.**", "Load a.csv.", ""},
+		{"Sure! Here is the next step:\n\nStep 3: Load a.csv.", "Load a.csv.", ""},
+		{"<think>Load b.csv?</think>Load a.csv.", "Load a.csv.", ""},
+		{"**Load** a.csv", "**Load** a.csv", ""},
+		{"Group by `x` and sum __y__", "Group by `x` and sum __y__", ""},
+		{"1.5 times the range is the limit: drop the rest.", "1.5 times the range is the limit: drop the rest.", ""},
+		{"Step-by-step sums of x.", "Step-by-step sums of x.", ""},
+		{"2024 only: load a.csv.", "2024 only: load a.csv.", ""},
+		{"Load it:\n```python\nx\n```", "", "code"},
+		{"~~~\nx\n~~~", "", "code"},
+		{"", "", "empty"},
+		{"Step 3:", "", "empty"},
+		{"<thinking>hm", "", "empty"},
+		{"I'm sorry, but I can't help with that.", "", "refusal"},
+		{strings.Repeat("Load. ", 400), "", "longer"},
+	}
+	for _, c := range cases {
+		t.Run(clip(c.reply, 40), func(t *testing.T) {
+			got, err := parseStep(c.reply)
+			check(t, got, err, c.want, c.problem)
+		})
+	}
+}
+
+func TestParseVerdict(t *testing.T) {
+	enough := func(reason string) Verdict { return Verdict{Sufficient: true, Reason: reason} }
+	lacks := func(reason string) Verdict { return Verdict{Reason: reason} }
+	cases := []struct {
+		reply   string
+		want    Verdict
+		problem string
+	}{
+		{"Verdict: sufficient\nReason: all is there", enough("all is there"), ""},
+		{"Verdict: insufficient\nMissing: the mean", lacks("the mean"), ""},
+		{"**Verdict:** Sufficient.\n**Reason:** all is there", enough("all is there"), ""},
+		{"## Final verdict: **INSUFFICIENT**\n\n- Missing: the mean", lacks("the mean"), ""},
+		{"verdict - not sufficient\nmissing - the mean", lacks("the mean"), ""},
+		{"Verdict: not yet sufficient", lacks(""), ""},
+		{"Verdict:\nsufficient", enough(""), ""},
+		{"My verdict is sufficient.", enough(""), ""},
+		{"`Verdict: sufficient`", enough(""), ""},
+		{"> Verdict: insufficient, the mean is missing", lacks("the mean is missing"), ""},
+		{`{"verdict": "insufficient"}`, lacks(""), ""},
+		{"Sure, here is my judgement.\n\nVerdict: sufficient\nReason: x", enough("x"), ""},
+		{"The filter seemed insufficient, but it is right.\nVerdict: sufficient\nReason: but for rounding all is there", enough("but for rounding all is there"), ""},
+		{"<think>Verdict: sufficient</think>Verdict: insufficient\nMissing: y", lacks("y"), ""},
+		{"Yes.", enough(""), ""},
+		{"No.", lacks(""), ""},
+		{"**YES**", enough(""), ""},
+		{"sufficient", enough(""), ""},
+		{"Insufficient: the mean is missing.", lacks("the mean is missing."), ""},
+		{"Yes, the plan is sufficient.", enough("the plan is sufficient."), ""},
+		{"The plan is sufficient.", enough(""), ""},
+		{"The plan is not sufficient.", lacks(""), ""},
+		{"No, the plan isn't sufficient yet.", lacks("the plan isn't sufficient yet."), ""},
+		{"No, because the mean is missing", lacks("because the mean is missing"), ""},
+
+		{"", Verdict{}, "empty"},
+		{"<think>Verdict: sufficient", Verdict{}, "empty"},
+		{"It is as it is.", Verdict{}, "no verdict"},
+		{"I'm sorry, but I can't judge that.", Verdict{}, "no verdict"},
+		{"No further steps are needed; the plan is sufficient.", Verdict{}, "no verdict"},
+		{"The plan is not entirely what I call sufficient.", Verdict{}, "no verdict"},
+		{"Hardly sufficient.", Verdict{}, "no verdict"},
+		{"Is the plan sufficient?", Verdict{}, "no verdict"},
+		{"Not so fast: sufficiently close is not enough.", Verdict{}, "no verdict"},
+		{"Verdict: sufficient or insufficient", Verdict{}, "two verdicts"},
+		{"Verdict: sufficient / insufficient", Verdict{}, "two verdicts"},
+		{"Verdict: sufficient\nVerdict: insufficient", Verdict{}, "two verdicts"},
+		{"Yes. The plan is not sufficient.", Verdict{}, "two verdicts"},
+		{"No. The plan is sufficient.", Verdict{}, "two verdicts"},
+		{"Yes\nNo", Verdict{}, "two verdicts"},
+		{"Verdict: sufficient, but step 2 is wrong", Verdict{}, "condition"},
+		{"Verdict: sufficient if the join is right", Verdict{}, "condition"},
+		{"Sufficient.\nHowever, the mean is missing.", Verdict{}, "condition"},
+	}
+	for _, c := range cases {
+		t.Run(clip(c.reply, 40), func(t *testing.T) {
+			got, err := parseVerdict(c.reply)
+			check(t, got, err, c.want, c.problem)
+		})
+	}
+}
+
+func TestParseRoute(t *testing.T) {
+	back := func(n int) Route { return Route{Back: n} }
+	add := Route{}
+	cases := []struct {
+		reply   string
+		want    Route
+		problem string
+	}{
+		{"Add Step", add, ""},
+		{"**Add Step**", add, ""},
+		{"add a new step.", add, ""},
+		{"ADD_STEP", add, ""},
+		{"`AddStep`", add, ""},
+		{"Decision: Add Step", add, ""},
+		{"```\nAdd Step\n```", add, ""},
+		{"Add Step\n\nStep 2 is right; what lacks is the mean.", add, ""},
+		{"Step 1 loads a.csv.\nStep 2 counts.\nBoth are right.\n\nAdd Step", add, ""},
+		{"Every step is right, so add a step that computes the mean.", add, ""},
+		{"A step 4 could compute the mean.\n\nAdd Step", add, ""},
+		{"<think>Step 2?</think>\nAdd Step", add, ""},
+		{"Step 2", back(2), ""},
+		{"step 2.", back(2), ""},
+		{"**Step 2**", back(2), ""},
+		{"Step #2", back(2), ""},
+		{"2", back(2), ""},
+		{"(2)", back(2), ""},
+		{"My answer is: Step 2", back(2), ""},
+		{"Step 3 is wrong", back(3), ""},
+		{"Step 3 is wrong.", back(3), ""},
+		{"Step 2: the filter is wrong.", back(2), ""},
+		{"Step 2 is wrong because it does not filter.", back(2), ""},
+		{"Step 1 is right. The join is not.\n\nStep 2", back(2), ""},
+		{"Step 2\n\nStep 2", back(2), ""},
+
+		{"", add, "empty"},
+		{"I cannot decide that.", add, "no choice"},
+		{"No further steps are needed; the plan is sufficient.", add, "no choice"},
+		{"Step 2 is right.", add, "no choice"},
+		{"Step 2 is not wrong.", add, "no choice"},
+		{"Do not add a step.", add, "no choice"},
+		{"Step -1", add, "no choice"},
+		{"Step 1.5", add, "no choice"},
+		{"Step two", add, "no choice"},
+		{"Step 0", add, "step 0"},
+		{"Step 4", add, "it names step 4, and the plan has 3"},
+		{"Step 99999999999999999999", add, "9999"},
+		{"Step 4 is wrong because of its filter.", add, "step 4"},
+		{"Add Step 3", add, "more than one"},
+		{"Step 1, Step 2", add, "more than one"},
+		{"Step 1 is right, step 2 is wrong.", add, "more than one"},
+		{"Add Step or Step 2", add, "more than one"},
+		{"- Add Step\n- Step 2", add, "more than one"},
+		{"Step 3 is wrong.\n\nAdd Step", add, "more than one"},
+	}
+	for _, c := range cases {
+		t.Run(clip(c.reply, 40), func(t *testing.T) {
+			got, err := parseRoute(c.reply, 3)
+			check(t, got, err, c.want, c.problem)
+		})
+	}
+}
+
+// FuzzReply: whatever a model says, nothing panics, and what is read is among
+// the choices and stands in the reply.
+func FuzzReply(f *testing.F) {
+	for _, reply := range []string{
+		"```python\nx = 1\n```", "~~~\n```\n~~~", "Step 3: Load.", "Verdict: sufficient\nReason: x", "Verdict: sufficient / insufficient",
+		"No, it isn't sufficient.", "Add Step", "**Step 2** is wrong", "<think>a</think>b", "<think>", "</think>\r\n2", "", "\xff", "`{\"'*2",
+	} {
+		f.Add(reply, 3)
+	}
+	f.Fuzz(func(t *testing.T, reply string, steps int) {
+		if code, err := parseCode(reply); err == nil && strings.TrimSpace(code) == "" {
+			t.Error("empty code")
+		}
+		if step, err := parseStep(reply); err == nil && (step == "" || strings.Contains(step, "\n")) {
+			t.Errorf("step %q", step)
+		}
+		lower := strings.ToLower(reply)
+		v, err := parseVerdict(reply)
+		if err != nil && v != (Verdict{}) || v.Sufficient && !strings.Contains(lower, "sufficient") && !strings.Contains(lower, "yes") {
+			t.Errorf("verdict %+v, %v", v, err)
+		}
+		if utf8.ValidString(reply) && !utf8.ValidString(v.Reason) {
+			t.Errorf("reason %q", v.Reason)
+		}
+		r, err := parseRoute(reply, steps)
+		if r.Back < 0 || r.Back > max(steps, 0) || err != nil && r != (Route{}) || err == nil && r.Back == 0 && !strings.Contains(lower, "add") {
+			t.Errorf("route %+v of %d, %v", r, steps, err)
+		}
+	})
+}
