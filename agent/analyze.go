@@ -71,9 +71,13 @@ func (r *run) describeFile(ctx context.Context, pool chan Session, f File) (Desc
 			return d, err
 		}
 		d.Code, d.Tries = code, d.Tries+1
-		report, problem, err := r.runScript(ctx, pool, code, &d)
-		if err != nil || problem == "" {
+		e, err := r.runScript(ctx, pool, code)
+		if err != nil {
 			return d, err
+		}
+		text, report, problem := description(e, r.cfg.ResultChars)
+		if d.Text = text; problem == "" {
+			return d, nil
 		}
 		if d.Tries > r.cfg.DebugTries {
 			d.Error = problem
@@ -96,38 +100,48 @@ func (r *run) descriptionChars() int {
 	return max(1000, min(r.cfg.DescriptionChars, r.cfg.ContextChars/shown)/100*100)
 }
 
+// description returns what a script printed as the description, or, if there
+// is none, a report for the debugger and the problem in one line. Warnings on
+// stderr are not about the file.
+func description(e notebook.Execution, budget int) (text, report, problem string) {
+	if e.Status != notebook.OK {
+		return "", errorReport(e, budget), oneLine(e)
+	}
+	var b strings.Builder
+	for _, o := range e.Outputs {
+		if o.Name != "stderr" {
+			b.WriteString(o.PlainText())
+		}
+	}
+	if text = strings.TrimRight(b.String(), "\n"); strings.TrimSpace(text) == "" {
+		return "", "The script ran but printed nothing.", "its script printed nothing"
+	}
+	return text, "", ""
+}
+
 // runScript runs a description script in a session of the pool, which is
-// afterwards as good as new. A problem means that there is no description.
-func (r *run) runScript(ctx context.Context, pool chan Session, code string, d *Description) (report, problem string, err error) {
+// afterwards as good as new.
+func (r *run) runScript(ctx context.Context, pool chan Session, code string) (notebook.Execution, error) {
 	var s Session
 	select {
 	case s = <-pool:
 	case <-ctx.Done():
-		return "", "", ctx.Err()
+		return notebook.Execution{}, ctx.Err()
 	}
 	defer func() { pool <- s }()
 	defer r.kernel.start()()
 	e, err := s.Execute(ctx, code)
 	if err != nil {
-		return "", "", err
+		return e, err
 	}
-	if e.Status == notebook.Died || e.Status == notebook.TimedOut {
-		_, err = s.Rollback(ctx, nil)
-		if err == nil {
-			err = enterScratch(ctx, s, r.dataPath())
-		}
-	} else {
+	if e.Status != notebook.Died && e.Status != notebook.TimedOut {
 		_, err = s.Execute(ctx, "%reset -f")
+		return e, err
 	}
-	switch d.Text = strings.TrimRight(e.PlainText(), "\n"); {
-	case e.Status != notebook.OK:
-		d.Text = ""
-		return errorReport(e, r.cfg.ResultChars), oneLine(e), err
-	case strings.TrimSpace(d.Text) == "":
-		d.Text = ""
-		return "The script ran but printed nothing.", "its script printed nothing", err
+	if _, err := s.Rollback(ctx, nil); err != nil {
+		return e, err
 	}
-	return "", "", err
+	return e, enterScratch(ctx, s, r.dataPath())
 }
 
 // openPool opens the sessions that describe files, each in a folder of its own.
