@@ -125,7 +125,9 @@ Examples:
   dsstar nb --data ./data --model ollama/qwen3 --guidelines "just a number" "…"
   echo "How many customers are there?" | dsstar nb --data ./data --json
 
-Exit codes:
+` + exitHelp
+
+const exitHelp = `Exit codes:
   0    verified: judged sufficient, and a fresh run printed the same answer
   1    error
   2    usage

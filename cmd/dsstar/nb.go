@@ -22,7 +22,9 @@ A run leaves, in dsstar-runs/<date>-<slug>/ or the folder of --out:
   solution.py     the same cells as a script
   trace.jsonl     every exchange with the model; --model replay:trace.jsonl
                   runs the agent again from it
-  files/          what the cells wrote`
+  files/          what the cells wrote
+
+` + exitHelp
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
