@@ -26,6 +26,8 @@ import (
 	"dsstar/prompts"
 )
 
+var loadPrompts = sync.OnceValues(prompts.Load)
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A script holds the model's replies by role and subject ("coder round 1"), or
@@ -422,7 +424,7 @@ type stage struct {
 // in every run.
 func play(t *testing.T, replies script, change ...func(*stage)) *played {
 	t.Helper()
-	set, err := prompts.Load()
+	set, err := loadPrompts()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -488,9 +490,16 @@ func (p *played) checkState(t *testing.T, e agent.Event, tr *agent.Trajectory) {
 	}
 }
 
+// A reporter is a test of testing or of rapid.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
 // checkNotebook checks the notebook that is saved at an event against the
 // trajectory and the notebook before.
-func checkNotebook(t testing.TB, tr *agent.Trajectory, before *notebook.Notebook) *notebook.Notebook {
+func checkNotebook(t reporter, tr *agent.Trajectory, before *notebook.Notebook) *notebook.Notebook {
 	t.Helper()
 	nb := agent.Draw(tr)
 	types := map[string]notebook.CellType{}
@@ -541,7 +550,7 @@ func checkNotebook(t testing.TB, tr *agent.Trajectory, before *notebook.Notebook
 
 // checkScript checks that the script is the cells, each below a comment, and
 // nothing else.
-func checkScript(t testing.TB, tr *agent.Trajectory) {
+func checkScript(t reporter, tr *agent.Trajectory) {
 	t.Helper()
 	rest := tr.Script()
 	for i, code := range tr.Cells() {

@@ -98,14 +98,16 @@ func parseCode(reply string) (string, error) {
 // codeBlocks returns the blocks that are marked as Python and those that are
 // not marked, without empty lines around them.
 func codeBlocks(reply string) (python, plain []string, err error) {
-	var block, language, open string
+	var block strings.Builder
+	var language, open string
 	for line := range strings.Lines(reply) {
 		m := fenceLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
 		switch {
 		case open == "" && m != nil:
-			open, language, block = m[1], strings.ToLower(m[2]), ""
+			open, language = m[1], strings.ToLower(m[2])
+			block.Reset()
 		case open != "" && m != nil && m[2] == "" && strings.HasPrefix(m[1], open):
-			code := strings.TrimRight(strings.TrimLeft(block, "\n"), " \t\n")
+			code := strings.TrimRight(strings.TrimLeft(block.String(), "\n"), " \t\n")
 			if strings.HasPrefix(strings.TrimLeft(language, "{."), "py") || strings.HasPrefix(language, "ipython") {
 				python = append(python, code)
 			} else if language == "" {
@@ -113,7 +115,7 @@ func codeBlocks(reply string) (python, plain []string, err error) {
 			}
 			open = ""
 		case open != "":
-			block += line
+			block.WriteString(line)
 		}
 	}
 	if open != "" {

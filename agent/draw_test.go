@@ -1,0 +1,180 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+)
+
+// TestNotebookIsTheRecord: any trajectory, at any point of it, is read back
+// whole from its notebook, whose code cells are the accepted steps; see
+// checkNotebook. Which those are is worked out here from the routes as drawn.
+func TestNotebookIsTheRecord(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := &agent.Trajectory{
+			Task: agent.Task{Question: text.Draw(t, "question"), Guidelines: text.Draw(t, "guidelines"), Data: text.Draw(t, "data")},
+			// Beyond the second, a time is in the notebook as JSON has it.
+			Started:     time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "started"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC(),
+			Environment: rapid.SampledFrom([]string{"", "Python 3.12.1 with pandas 2.2", "other"}).Draw(t, "environment"),
+			Models:      texts.Draw(t, "models"), Warnings: texts.Draw(t, "warnings"), Failure: text.Draw(t, "failure"),
+			Seconds: agent.Seconds{Total: rapid.Float64Range(0, 1e6).Draw(t, "seconds")},
+			Ended:   rapid.Bool().Draw(t, "ended"),
+		}
+		tr.Usage.Calls, tr.Usage.CachedTokens = rapid.IntRange(0, 9).Draw(t, "calls"), rapid.IntRange(0, 9).Draw(t, "cached")
+		for _, name := range texts.Draw(t, "files") {
+			tr.Task.Files = append(tr.Task.Files, agent.File{Name: name, Size: rapid.Int64Min(0).Draw(t, "size")})
+			tr.Descriptions = append(tr.Descriptions, agent.Description{
+				File: name, Text: text.Draw(t, "text"), Code: text.Draw(t, "code"), Tries: rapid.IntRange(0, 3).Draw(t, "tries"), Error: text.Draw(t, "error"),
+			})
+		}
+		last := checkNotebook(t, tr, &notebook.Notebook{})
+		var plan []string
+		for range rapid.IntRange(0, 6).Draw(t, "rounds") {
+			last = drawRound(t, tr, &plan, last)
+			if diff := cmp.Diff(plan, tr.Cells()[2:], cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("the accepted cells (-want +got)\n%s", diff)
+			}
+			if n := len(tr.Rounds); tr.Rounds[n-1].Route == nil {
+				break // it is under way, or sufficient
+			}
+		}
+		if rapid.Bool().Draw(t, "final") {
+			tr.Final = &agent.Final{Attempts: failed(t)}
+			if rapid.Bool().Draw(t, "answered") {
+				tr.Final.Attempts = append(tr.Final.Attempts, good(t))
+				tr.Final.Answer = text.Draw(t, "answer")
+				tr.Proof = &agent.Proof{Same: rapid.Bool().Draw(t, "same"), Reason: text.Draw(t, "reason"), Seconds: 1.5}
+			}
+			checkNotebook(t, tr, last)
+		}
+	})
+}
+
+// drawRound adds a round, at first under way, and tells what it does to the plan.
+func drawRound(t *rapid.T, tr *agent.Trajectory, plan *[]string, last *notebook.Notebook) *notebook.Notebook {
+	tr.Rounds = append(tr.Rounds, agent.Round{Step: text.Draw(t, "step")})
+	round := &tr.Rounds[len(tr.Rounds)-1]
+	round.Attempts = failed(t)
+	last = checkNotebook(t, tr, last)
+	step := len(*plan) + 1
+	switch rapid.SampledFrom([]string{"under way", "dropped", "ran", "judged", "sufficient", "add", "back", "back"}).Draw(t, "fate") {
+	case "under way":
+		return last
+	case "dropped":
+		round.Verdict, round.Route = &agent.Verdict{Reason: text.Draw(t, "reason")}, &agent.Route{Back: step, Reason: text.Draw(t, "reason")}
+		return checkNotebook(t, tr, last)
+	case "ran":
+	case "judged":
+		round.Verdict = &agent.Verdict{Reason: text.Draw(t, "reason")}
+	case "sufficient":
+		round.Verdict = &agent.Verdict{Sufficient: true, Reason: text.Draw(t, "reason")}
+	case "add":
+		round.Verdict, round.Route = &agent.Verdict{}, &agent.Route{}
+	case "back":
+		round.Verdict, round.Route = &agent.Verdict{}, &agent.Route{Back: rapid.IntRange(1, step).Draw(t, "back"), Reason: text.Draw(t, "reason")}
+	}
+	a := good(t)
+	round.Attempts = append(round.Attempts, a)
+	if *plan = append(*plan, a.Code); round.Route != nil && round.Route.Back > 0 {
+		*plan = (*plan)[:round.Route.Back-1]
+	}
+	return checkNotebook(t, tr, last)
+}
+
+var (
+	text  = rapid.OneOf(rapid.SampledFrom([]string{"", "x", "```\n# %% x\n```", "<b>&amp;\u2028é 数\U0001f600", "a\r\nb\x1b[31mc\x00"}), rapid.StringN(0, 20, -1))
+	texts = rapid.SliceOfN(text, 0, 3)
+)
+
+func failed(t *rapid.T) (all []agent.Attempt) {
+	for range rapid.IntRange(0, 2).Draw(t, "failed") {
+		a := good(t)
+		a.Execution.Status = rapid.SampledFrom([]notebook.Status{notebook.Raised, notebook.TimedOut, notebook.Died}).Draw(t, "status")
+		a.Execution.Reason = text.Draw(t, "reason")
+		all = append(all, a)
+	}
+	return all
+}
+
+func good(t *rapid.T) agent.Attempt {
+	e := notebook.Execution{Status: notebook.OK, Count: rapid.IntRange(0, 99).Draw(t, "count"), Seconds: rapid.Float64Range(0, 1e4).Draw(t, "seconds")}
+	for range rapid.IntRange(0, 3).Draw(t, "outputs") {
+		o := notebook.Output{Type: rapid.SampledFrom([]notebook.OutputType{
+			notebook.Stream, notebook.DisplayData, notebook.ExecuteResult, notebook.ErrorOutput,
+		}).Draw(t, "type")}
+		switch o.Type {
+		case notebook.Stream:
+			o.Name, o.Text = rapid.SampledFrom([]string{"stdout", "stderr"}).Draw(t, "name"), text.Draw(t, "text")
+		case notebook.ErrorOutput:
+			o.EName, o.EValue, o.Traceback = text.Draw(t, "ename"), text.Draw(t, "evalue"), texts.Draw(t, "traceback")
+		default:
+			o.Data = notebook.MIMEBundle{
+				"text/plain": text.Draw(t, "plain"), "image/png": "iVBORw0KGgo=\n", "image/svg+xml": "<svg>\n</svg>",
+				"application/json": map[string]any{"a": json.Number("12345678901234567890"), "b": []any{"x\ny", nil, true}},
+			}
+			o.Metadata = map[string]any{"needs": text.Draw(t, "metadata")}
+		}
+		if o.Type == notebook.ExecuteResult {
+			o.ExecutionCount = e.Count
+		}
+		e.Outputs = append(e.Outputs, o)
+	}
+	return agent.Attempt{Code: text.Draw(t, "code"), Execution: e}
+}
+
+// A reader adds and removes cells; what dsstar wrote is still found.
+func TestReadEdited(t *testing.T) {
+	p := play(t, simple.with(script{"verifier round 1": no})).noError(t)
+	nb := agent.Draw(p.Trajectory)
+	nb.Cells = slices.Insert(nb.Cells, 4, notebook.Cell{ID: "mine", Type: notebook.Code, Source: "my_own()"})
+	nb.Cells = slices.DeleteFunc(nb.Cells, func(c notebook.Cell) bool { return strings.HasPrefix(c.ID, "verdict-") || c.ID == "proof" })
+	got, err := agent.ReadTrajectory(nb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(p.Cells(), got.Cells()); diff != "" || !got.Verified() {
+		t.Errorf("verified %v\n%s", got.Verified(), diff)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	p := play(t, simple).noError(t)
+	remove := func(id string) func(*notebook.Notebook) {
+		return func(nb *notebook.Notebook) {
+			nb.Cells = slices.DeleteFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == id })
+		}
+	}
+	cases := []struct {
+		name   string
+		change func(*notebook.Notebook)
+		text   string
+	}{
+		{"another notebook", func(nb *notebook.Notebook) { delete(nb.Metadata, "dsstar") }, "not written by dsstar"},
+		{"a later version", func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 2} }, "version 2, not 1"},
+		{"damaged metadata", func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = "x" }, "metadata"},
+		{"damaged cell", func(nb *notebook.Notebook) { nb.Cells[0].Metadata["dsstar"] = 7 }, "cell 1"},
+		{"a round without its record", func(nb *notebook.Notebook) {
+			nb.Cells[4].Metadata["dsstar"] = map[string]any{"role": "round"}
+		}, "without its record"},
+		{"a step without its round", remove("round-1"), "without its round"},
+		{"a last cell without its heading", remove("answer"), "without its heading"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			nb := agent.Draw(p.Trajectory)
+			c.change(nb)
+			if _, err := agent.ReadTrajectory(nb); err == nil || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("got %v, want %q", err, c.text)
+			}
+		})
+	}
+}

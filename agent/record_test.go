@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"dsstar/notebook"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFiles(t *testing.T) {
+	base := t.TempDir()
+	data := filepath.Join(base, "data")
+	for _, name := range []string{
+		"b.csv", "a b's \"x\".csv", "deep/er/c.json", "empty.txt", "é.csv", "files/kept.csv", // files/ alone is no run
+		".hidden", ".git/config", "deep/.ipynb_checkpoints/x.ipynb", "__pycache__/x.pyc",
+		"dsstar-runs/1/notebook.ipynb", "dsstar-runs/1/trace.jsonl", "dsstar-runs/1/files/out.csv",
+	} {
+		write(t, filepath.Join(data, name), strings.Repeat("x", len(name)*min(1, strings.Count(name, "."))))
+	}
+	write(t, filepath.Join(data, "empty.txt"), "")
+	write(t, filepath.Join(base, "far.csv"), "12345")
+	for link, to := range map[string]string{"link.csv": "../far.csv", "broken.csv": "nowhere", "folder": "deep", "loop": ".", "../linked": "data"} {
+		if err := os.Symlink(to, filepath.Join(data, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	want := []File{
+		{`a b's "x".csv`, 13}, {"b.csv", 5}, {"deep/er/c.json", 14}, {"empty.txt", 0}, {"files/kept.csv", 14}, {"link.csv", 5}, {"é.csv", 6},
+	}
+	for _, folder := range []string{data, filepath.Join(base, "linked"), data + "/deep/.."} {
+		if got, err := Files(folder); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got  %v, %v\nwant %v", folder, got, err, want)
+		}
+	}
+	if got, err := Files(filepath.Join(data, ".git")); err != nil || len(got) != 1 {
+		t.Errorf("a folder that is hidden itself: %v, %v", got, err)
+	}
+	if _, err := Files(filepath.Join(data, "nowhere")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for question, want := range map[string]string{
+		"How many?":                "how-many",
+		"  Wie groß ist die Ähre?": "wie-groß-ist-die-ähre",
+		"../../etc/passwd":         "etc-passwd",
+		"数据 有 多少":                  "数据-有-多少",
+		"?!":                       "question",
+		"":                         "question",
+		"What is the average fee that a merchant pays by scheme": "what-is-the-average-fee-that-a-merchant",
+		strings.Repeat("x", 100):                                 strings.Repeat("x", 40),
+	} {
+		if got := slug(question); got != want || !utf8.ValidString(got) {
+			t.Errorf("%q: %q, want %q", question, got, want)
+		}
+	}
+}
+
+// Runs at the same time, of the same question, get folders of their own.
+func TestNewFolder(t *testing.T) {
+	base, now := filepath.Join(t.TempDir(), "new", "runs"), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	var got sync.Map
+	var g sync.WaitGroup
+	for range 8 {
+		g.Go(func() {
+			f, err := NewFolder(base, "How many?", now)
+			if _, taken := got.LoadOrStore(f, true); err != nil || taken {
+				t.Errorf("%s: taken %v, %v", f, taken, err)
+			}
+		})
+	}
+	g.Wait()
+	for _, name := range []string{"2026-11-21-how-many", "2026-11-21-how-many-2", "2026-11-21-how-many-8"} {
+		f := Folder(filepath.Join(base, name))
+		if _, ok := got.Load(f); !ok {
+			t.Errorf("no folder %s", f)
+		}
+		if info, err := os.Stat(f.Files()); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v", f.Files(), err)
+		}
+	}
+}
+
+func TestCreateFolder(t *testing.T) {
+	base := t.TempDir()
+	write(t, filepath.Join(base, "full", "mine.txt"), "x")
+	if _, err := CreateFolder(filepath.Join(base, "full")); !errors.Is(err, ErrInUse) {
+		t.Errorf("a folder that is not empty: %v", err)
+	}
+	if _, err := CreateFolder(filepath.Join(base, "full", "mine.txt")); err == nil {
+		t.Error("a file was taken for a folder")
+	}
+	t.Chdir(base)
+	f, err := CreateFolder("deep/er")
+	if err != nil || !filepath.IsAbs(string(f)) {
+		t.Fatalf("got %q, %v", f, err)
+	}
+	if _, err := CreateFolder("deep/er"); !errors.Is(err, ErrInUse) {
+		t.Errorf("a second run in a folder: %v", err)
+	}
+	errs := make(chan error, 8)
+	for range cap(errs) {
+		go func() {
+			_, err := CreateFolder("one")
+			errs <- err
+		}()
+	}
+	won := 0
+	for range cap(errs) {
+		if <-errs == nil {
+			won++
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d runs got the same folder", won)
+	}
+}
+
+func TestSave(t *testing.T) {
+	f, err := CreateFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &Trajectory{Task: Task{Question: "How many?"}, Rounds: []Round{{Step: "Load\nit.", Attempts: []Attempt{{Code: "x = 1", Execution: notebook.Execution{Status: notebook.OK}}}}}}
+	for range 2 { // a second save replaces the first
+		if err := f.Save(tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script, err := os.ReadFile(f.Script())
+	if err != nil || !strings.HasSuffix(string(script), "\n\n# %% Step 1: Load it.\nx = 1\n") || string(script) != tr.Script() {
+		t.Errorf("%v\n%s", err, script)
+	}
+	file, err := os.Open(f.Notebook())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	nb, err := notebook.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadTrajectory(nb); err != nil || got.Rounds[0].Step != "Load\nit." {
+		t.Errorf("read back %+v, %v", got, err)
+	}
+	entries, _ := os.ReadDir(string(f))
+	if len(entries) != 3 {
+		t.Errorf("the folder holds %v", entries)
+	}
+	if err := Folder(filepath.Join(string(f), "gone")).Save(tr); err == nil {
+		t.Error("no error for a folder that is gone")
+	}
+}
