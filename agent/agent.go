@@ -114,10 +114,8 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	for len(r.t.Rounds) < r.cfg.MaxRounds && !r.t.Sufficient() {
-		if err := r.round(ctx); err != nil {
-			return err
-		}
+	if err := r.rounds(ctx); err != nil {
+		return err
 	}
 	proof := r.openProof(ctx)
 	defer proof.close()
@@ -126,6 +124,21 @@ func (r *run) run(ctx context.Context) error {
 		return err
 	}
 	return r.prove(ctx, proof)
+}
+
+// rounds goes round until the plan suffices, the rounds are used up, or the
+// planner has no step to give. In the first round the last is an error.
+func (r *run) rounds(ctx context.Context) error {
+	for len(r.t.Rounds) < r.cfg.MaxRounds && !r.t.Sufficient() {
+		err := r.round(ctx)
+		if unread := (*ReplyError)(nil); errors.As(err, &unread) && r.t.Steps() > 0 {
+			return r.observe(Event{Kind: Warned, Text: unread.Error()})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var errNoStep = errors.New("no step of the plan could be carried out")

@@ -268,6 +268,12 @@ func TestUnreadableReplies(t *testing.T) {
 		}
 		contains(t, p.model.prompt(t, "planner round 1, asked again"), "it has code in it", "Reply with the step alone")
 	})
+	t.Run("planner of a later round", func(t *testing.T) {
+		p := play(t, simple.with(script{"verifier": no, "planner round 2": "", "planner round 2, asked again": ""})).noError(t)
+		if len(p.Rounds) != 1 || p.Answer() == "" || p.Verified() {
+			t.Errorf("%d rounds, answer %q, verified %v", len(p.Rounds), p.Answer(), p.Verified())
+		}
+	})
 }
 
 func TestDescriptions(t *testing.T) {
@@ -531,7 +537,7 @@ func TestErrors(t *testing.T) {
 		})
 	}
 	broken := errors.New("no kernelspec")
-	for name, purpose := range map[string]agent.Purpose{"describe": agent.Describe, "work": agent.Work, "prove": agent.Prove} {
+	for name, purpose := range map[string]agent.Purpose{"describe": agent.Describe, "work": agent.Work} {
 		t.Run("open to "+name, func(t *testing.T) {
 			p := play(t, simple, func(s *stage) {
 				s.world.open = func(_ context.Context, p agent.Purpose) error {
@@ -546,6 +552,20 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
+	// The answer is there by then; it is not proved.
+	t.Run("open to prove", func(t *testing.T) {
+		p := play(t, simple, func(s *stage) {
+			s.world.open = func(_ context.Context, p agent.Purpose) error {
+				if p == agent.Prove {
+					return broken
+				}
+				return nil
+			}
+		})
+		if p.err != nil || p.Verified() || p.Answer() == "" || !strings.Contains(p.Proof.Reason, "no kernelspec") {
+			t.Errorf("error %v, answer %q, proof %+v", p.err, p.Answer(), p.Proof)
+		}
+	})
 	// A session that is still opening does not keep a run that has failed.
 	t.Run("while sessions open", func(t *testing.T) {
 		for at, purpose := range map[string]agent.Purpose{"analyzer a.csv": agent.Work, "finalizer the answer": agent.Prove} {

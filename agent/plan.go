@@ -8,8 +8,8 @@ import (
 	"dsstar/prompts"
 )
 
-// plan asks for the next step (Algorithm 1, lines 8 and 24). Without one there
-// is nothing to go on with, so that a reply that cannot be read is an error.
+// plan asks for the next step (Algorithm 1, lines 8 and 24). A reply that cannot
+// be read is a *ReplyError: the steps so far are all that there is then.
 func (r *run) plan(ctx context.Context) (string, error) {
 	parts, inputs := r.shared()
 	if len(r.t.Rounds) == 0 {

@@ -35,12 +35,17 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 	if err := r.observe(Event{Kind: Proving}); err != nil {
 		return err
 	}
+	begin := time.Now()
 	session, err := fresh.wait()
 	if err != nil {
-		return fmt.Errorf("open the session of the proof: %w", err)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		// There is an answer all the same: it is not proved.
+		r.t.Proof = &Proof{Reason: "a fresh session could not be opened: " + err.Error()}
+		return r.observe(Event{Kind: Proved, Text: r.t.Proof.Reason})
 	}
 	defer r.kernel.start()()
-	begin := time.Now()
 	reason, err := r.proveCells(ctx, session)
 	if reason == "" && err == nil {
 		reason, err = r.proveScript(ctx, session, fresh.dir)
