@@ -74,13 +74,15 @@ type Event struct {
 // run is the state of one run. Its fields belong to the goroutine of Run,
 // except while files are described: then mu guards t and Observe.
 type run struct {
-	cfg     Config
-	t       *Trajectory
-	session Session
-	dirty   bool // the session is not at the accepted cells
-	mu      sync.Mutex
-	model   stopwatch
-	kernel  stopwatch
+	cfg         Config
+	t           *Trajectory
+	session     Session
+	dirty       bool // the session is not at the accepted cells
+	data        dataState
+	changedFile string // a data file that is no longer as data has it
+	mu          sync.Mutex
+	model       stopwatch
+	kernel      stopwatch
 }
 
 // Run answers the task's question. The trajectory is never nil and holds all
@@ -88,6 +90,7 @@ type run struct {
 // reply that no role could use, a cancelled context.
 func Run(ctx context.Context, cfg Config, task Task) (*Trajectory, error) {
 	r := &run{cfg: cfg, t: &Trajectory{Task: task, Started: time.Now()}}
+	r.data = lookAt(r.dataPath(), task.Files)
 	err := r.run(ctx)
 	if err != nil {
 		r.t.Failure = err.Error()
@@ -104,6 +107,11 @@ func (r *run) run(ctx context.Context) error {
 	work := r.openLater(ctx, Work, r.cfg.Dir)
 	defer work.close()
 	defer cancel() // first, so that a session still opening gives up
+	for _, folder := range r.t.Task.Unread {
+		if err := r.observe(Event{Kind: Warned, Text: "the folder " + folder + " of the data cannot be read; its files are left out"}); err != nil {
+			return err
+		}
+	}
 	if err := r.describe(ctx); err != nil {
 		return err
 	}

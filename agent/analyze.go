@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -53,10 +54,14 @@ const modelCalls = 8
 
 // describeFile asks for a script, runs it and has it repaired while it fails.
 // That no script works is no error: the description then says so.
-func (r *run) describeFile(ctx context.Context, pool chan Session, f File) (Description, error) {
+func (r *run) describeFile(ctx context.Context, pool chan *scratch, f File) (Description, error) {
 	d := Description{File: f.Name}
 	if f.Size == 0 {
 		d.Text = "The file is empty: it has 0 bytes."
+		return d, nil
+	}
+	if !utf8.ValidString(f.Name) {
+		d.Error = "its name is not valid UTF-8, so that no cell can name it"
 		return d, nil
 	}
 	path, size := pyString("data/"+f.Name), fileSize(f.Size)
@@ -79,6 +84,7 @@ func (r *run) describeFile(ctx context.Context, pool chan Session, f File) (Desc
 		if d.Text = text; problem == "" {
 			return d, nil
 		}
+		d.Failed = append(d.Failed, Attempt{Code: code, Execution: e})
 		if d.Tries > r.cfg.DebugTries {
 			d.Error = problem
 			return d, nil
@@ -119,10 +125,10 @@ func description(e notebook.Execution, budget int) (text, report, problem string
 	return text, "", ""
 }
 
-// runScript runs a description script in a session of the pool, which is
-// afterwards as good as new.
-func (r *run) runScript(ctx context.Context, pool chan Session, code string) (notebook.Execution, error) {
-	var s Session
+// runScript runs a description script in a session of the pool, from nothing:
+// what another script has left in it must not show in this one's description.
+func (r *run) runScript(ctx context.Context, pool chan *scratch, code string) (notebook.Execution, error) {
+	var s *scratch
 	select {
 	case s = <-pool:
 	case <-ctx.Done():
@@ -130,22 +136,62 @@ func (r *run) runScript(ctx context.Context, pool chan Session, code string) (no
 	}
 	defer func() { pool <- s }()
 	defer r.kernel.start()()
-	e, err := s.Execute(ctx, code)
+	if s.used {
+		if err := s.enter(ctx, r.dataPath()); err != nil {
+			return notebook.Execution{}, err
+		}
+	}
+	s.used = true
+	return s.Execute(ctx, code)
+}
+
+// A scratch is a session that describes files; used says that a script has run
+// in it.
+type scratch struct {
+	Session
+	used bool
+}
+
+// enter makes the session see the data folder as the run's own would, and
+// nothing else: after a script from nothing.
+func (s *scratch) enter(ctx context.Context, data string) error {
+	cells := []string{"data_dir = " + pyString(data), setupCell, "%reset -f"}
+	var executions []notebook.Execution
+	var err error
+	if s.used {
+		executions, err = s.Rollback(ctx, cells)
+	} else {
+		executions, err = executeAll(ctx, s, cells)
+	}
 	if err != nil {
-		return e, err
+		return err
 	}
-	if e.Status != notebook.Died && e.Status != notebook.TimedOut {
-		_, err = s.Execute(ctx, "%reset -f")
-		return e, err
+	for _, e := range executions {
+		if e.Status != notebook.OK {
+			return fmt.Errorf("set up the session: %s", oneLine(e))
+		}
 	}
-	if _, err := s.Rollback(ctx, nil); err != nil {
-		return e, err
+	s.used = false
+	return nil
+}
+
+// executeAll runs cells until one fails, whose execution is the last returned.
+func executeAll(ctx context.Context, s Session, cells []string) ([]notebook.Execution, error) {
+	var all []notebook.Execution
+	for _, code := range cells {
+		e, err := s.Execute(ctx, code)
+		if err != nil {
+			return all, err
+		}
+		if all = append(all, e); e.Status != notebook.OK {
+			break
+		}
 	}
-	return e, enterScratch(ctx, s, r.dataPath())
+	return all, nil
 }
 
 // openPool opens the sessions that describe files, each in a folder of its own.
-func (r *run) openPool(ctx context.Context) (pool chan Session, closePool func(), err error) {
+func (r *run) openPool(ctx context.Context) (pool chan *scratch, closePool func(), err error) {
 	size := max(1, min(r.cfg.Jobs, len(r.t.Task.Files)))
 	folder, err := os.MkdirTemp("", "dsstar-describe-")
 	if err != nil {
@@ -162,7 +208,7 @@ func (r *run) openPool(ctx context.Context) (pool chan Session, closePool func()
 		}
 		_ = os.RemoveAll(folder) // a temporary folder; the system clears what stays
 	}
-	pool = make(chan Session, size)
+	pool = make(chan *scratch, size)
 	failed := make(chan error, size)
 	for i := range size {
 		dir := filepath.Join(folder, fmt.Sprint(i))
@@ -173,9 +219,10 @@ func (r *run) openPool(ctx context.Context) (pool chan Session, closePool func()
 		l := r.openLater(ctx, Describe, dir)
 		opening = append(opening, l)
 		entering.Go(func() {
-			s, err := l.wait()
+			session, err := l.wait()
+			s := &scratch{Session: session}
 			if err == nil {
-				err = enterScratch(ctx, s, r.dataPath())
+				err = s.enter(ctx, r.dataPath())
 			}
 			if err != nil {
 				failed <- err
@@ -204,22 +251,8 @@ func (r *run) dataPath() string {
 	return filepath.Join(r.cfg.Dir, r.t.Task.Data)
 }
 
-// enterScratch makes a session see the data folder as its own would.
-func enterScratch(ctx context.Context, s Session, data string) error {
-	for _, code := range []string{"data_dir = " + pyString(data), setupCell, "%reset -f"} {
-		e, err := s.Execute(ctx, code)
-		if err != nil {
-			return err
-		}
-		if e.Status != notebook.OK {
-			return fmt.Errorf("set up the session: %s", oneLine(e))
-		}
-	}
-	return nil
-}
-
 // probe asks a session for what the notebook runs on.
-func (r *run) probe(ctx context.Context, pool chan Session) error {
+func (r *run) probe(ctx context.Context, pool chan *scratch) error {
 	s := <-pool
 	defer func() { pool <- s }()
 	e, err := s.Execute(ctx, probeCode)

@@ -6,39 +6,67 @@ import (
 )
 
 // usesResults reports whether a last cell draws on anything that was computed:
-// it names something that an earlier cell names, or reads the data itself. A
-// cell that does neither can only print a constant that the model made up or
-// copied.
+// it reads a variable of an earlier cell before giving the name a value of its
+// own, or reads a data file. A cell that does neither can only print a constant
+// that the model made up or copied.
 func usesResults(last, earlier string) bool {
-	if strings.Contains(last, "data/") {
+	if readsData(last) {
 		return true
 	}
 	known := map[string]bool{}
-	for _, name := range names(earlier) {
-		known[name] = true
+	for _, line := range strings.Split(withoutStrings(earlier), "\n") {
+		for _, n := range names(line) {
+			known[n] = true
+		}
 	}
-	for _, name := range names(last) {
-		if known[name] {
-			return true
+	for line := range strings.SplitSeq(withoutStrings(last), "\n") {
+		targets, reads := binding(line)
+		for _, n := range names(reads) {
+			if known[n] {
+				return true
+			}
+		}
+		for _, n := range names(targets) {
+			delete(known, n) // from here on it is the last cell's own
 		}
 	}
 	return false
 }
 
-// name matches an identifier with the character before it, which is a dot when
-// it is an attribute's.
+var (
+	assignment = regexp.MustCompile(`^(\s*[\p{L}_][\p{L}\p{N}_]*(?:\s*,\s*[\p{L}_][\p{L}\p{N}_]*)*)\s*(?::[^=\n]+)?=([^=].*)?$`)
+	loop       = regexp.MustCompile(`^(\s*(?:async\s+)?for\s+.+?)\s+in\s+(.+)$`)
+	definition = regexp.MustCompile(`^(\s*(?:import|from|def|class)\s.*)$`)
+)
+
+// binding splits a line into the names that it binds and the code that it
+// reads before it does so.
+func binding(line string) (targets, reads string) {
+	if m := assignment.FindStringSubmatch(line); m != nil {
+		return m[1], m[2]
+	}
+	if m := loop.FindStringSubmatch(line); m != nil {
+		return m[1], m[2]
+	}
+	if m := definition.FindStringSubmatch(line); m != nil {
+		return m[1], ""
+	}
+	return "", line
+}
+
+// name matches an identifier.
 var name = regexp.MustCompile(`(?:^|[^\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]*)`)
 
 // common are names that are the same in any two cells: keywords, built-in
 // functions, customary names of modules, arguments of print.
 var common = func() map[string]bool {
 	set := map[string]bool{}
-	for _, word := range strings.Fields(`and as assert break class continue def del elif else False finally for
+	for word := range strings.FieldsSeq(`and as assert break class continue def del elif else False finally for
 		from if import in is lambda None not or pass raise return True try while with yield
 		abs all any bool dict enumerate filter float format int isinstance len list map max min print range repr
 		reversed round set sorted str sum tuple type zip end sep file flush
 		collections datetime itertools json math matplotlib np numpy os pandas pathlib pd plt random re scipy sklearn sys
-		base_dir data_dir question`) {
+		base_dir data_dir data_path question`) {
 		set[word] = true
 	}
 	return set
@@ -47,7 +75,6 @@ var common = func() map[string]bool {
 // names lists the identifiers of Python code that are neither common nor
 // attributes.
 func names(code string) []string {
-	code = withoutStrings(code)
 	var all []string
 	for _, m := range name.FindAllStringSubmatchIndex(code, -1) {
 		word := code[m[2]:m[3]]
@@ -61,7 +88,19 @@ func names(code string) []string {
 // literal matches a comment, or a string with its prefix.
 var literal = regexp.MustCompile(`(?s)([fFrRbBuUtT]{0,2})("""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*`)
 
-var replacement = regexp.MustCompile(`\{([^{}]*)\}`)
+// replacement matches what stands in the braces of an f-string; the closing one
+// is missing where the string's own quotes are used inside (Python 3.12).
+var replacement = regexp.MustCompile(`\{([^{}]*)\}?`)
+
+// readsData reports whether a string of the code names a data file.
+func readsData(code string) bool {
+	for _, m := range literal.FindAllStringSubmatch(code, -1) {
+		if text := strings.TrimLeft(m[2], `"'`); strings.HasPrefix(text, "data/") || strings.HasPrefix(text, "./data/") {
+			return true
+		}
+	}
+	return false
+}
 
 // withoutStrings blanks strings and comments, but keeps the code that stands in
 // the braces of f-strings.

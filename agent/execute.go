@@ -16,6 +16,9 @@ func (r *run) execute(ctx context.Context, code string) (notebook.Execution, err
 	if err != nil || e.Status != notebook.OK {
 		r.dirty = true
 	}
+	if err == nil {
+		err = r.checkData()
+	}
 	return e, err
 }
 

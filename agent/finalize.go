@@ -23,6 +23,7 @@ func (r *run) finalize(ctx context.Context) error {
 	}
 	earlier := strings.Join(r.t.Cells(), "\n")
 	final := &Final{}
+	r.t.Final = final // before the first try, so that every event's notebook shows the tries
 	parts, inputs := r.shared()
 	inputs["missing"] = missing
 	q := question{"finalizer", "the answer", append(parts, prompts.Finalizer{
@@ -46,13 +47,11 @@ func (r *run) finalize(ctx context.Context) error {
 	}
 	problem, err := r.try(ctx, q, repair, &final.Attempts, check)
 	if err != nil {
-		r.t.Final = final
 		return err
 	}
 	if problem == "" {
 		final.Answer = strings.TrimSpace(final.Attempts[len(final.Attempts)-1].Execution.Stdout())
 	}
-	r.t.Final = final
 	if problem != "" {
 		if err := r.observe(Event{Kind: Warned, Text: "the last cell printed no usable answer: " + problem}); err != nil {
 			return err

@@ -300,7 +300,16 @@ func TestDescriptions(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, simple.with(c.replies)).noError(t)
 			c.want.File = "a.csv"
-			equal(t, "description", p.Descriptions[0], c.want)
+			got := p.Descriptions[0]
+			failed := c.want.Tries
+			if c.want.Error == "" {
+				failed--
+			}
+			if len(got.Failed) != failed {
+				t.Errorf("%d failed scripts are kept of %d", len(got.Failed), failed)
+			}
+			got.Failed = nil
+			equal(t, "description", got, c.want)
 			shown := c.want.Text
 			if shown == "" {
 				shown = "No description: " + c.want.Error
@@ -660,4 +669,36 @@ func TestOverHTTP(t *testing.T) {
 	}
 	first := server.Requests()[0].Messages
 	contains(t, first[0].Text, "Python 3.12.1 with pandas 2.2")
+}
+
+// A script may run for longer than one cell: it is asked for until it ends.
+func TestProofOfSlowScript(t *testing.T) {
+	polls := 0
+	p := play(t, simple, func(s *stage) {
+		s.config.Open = func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+			opened, err := s.world.Open(ctx, purpose, dir)
+			return slow{opened, &polls}, err
+		}
+	}).noError(t)
+	if polls != 3 || !p.Verified() {
+		t.Errorf("%d polls, proof %+v", polls, p.Proof)
+	}
+}
+
+// A slow session's script ends at the third time of asking.
+type slow struct {
+	agent.Session
+	polls *int
+}
+
+func (s slow) Execute(ctx context.Context, code string) (notebook.Execution, error) {
+	if !strings.Contains(code, "subprocess") && !strings.HasPrefix(code, "print(json.dumps(_state()))") {
+		return s.Session.Execute(ctx, code)
+	}
+	*s.polls++
+	text := `{"code": null}`
+	if *s.polls == 3 {
+		text = `{"code": 0, "out": "1\n"}`
+	}
+	return notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}}, nil
 }

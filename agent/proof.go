@@ -12,10 +12,10 @@ import (
 	"dsstar/notebook"
 )
 
-// openProof begins to open the private session of the proof. Its folder lies
-// beside the run folder, so that a relative data folder is the same from both.
+// openProof begins to open the private session of the proof, in a temporary
+// folder of its own.
 func (r *run) openProof(ctx context.Context) *later {
-	dir, err := os.MkdirTemp(filepath.Dir(r.cfg.Dir), "."+filepath.Base(r.cfg.Dir)+".proof-")
+	dir, err := os.MkdirTemp("", "dsstar-proof-")
 	if err != nil {
 		l := &later{done: make(chan struct{}), err: err}
 		close(l.done)
@@ -26,11 +26,22 @@ func (r *run) openProof(ctx context.Context) *later {
 	return l
 }
 
+// elsewhere is the trajectory as it is proved: in another folder, from which
+// the data folder has its full name. Nothing else differs.
+func (r *run) elsewhere() *Trajectory {
+	t := *r.t
+	t.Task.Data = r.dataPath()
+	return &t
+}
+
 // prove runs the accepted cells from nothing in a fresh session, then the
 // script in plain Python, and compares what they print with the answer.
 func (r *run) prove(ctx context.Context, fresh *later) error {
 	if r.t.Answer() == "" {
 		return nil
+	}
+	if err := r.checkData(); err != nil {
+		return err
 	}
 	if err := r.observe(Event{Kind: Proving}); err != nil {
 		return err
@@ -48,10 +59,14 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 	defer r.kernel.start()()
 	reason, err := r.proveCells(ctx, session)
 	if reason == "" && err == nil {
-		reason, err = r.proveScript(ctx, session, fresh.dir)
+		patience := 10*time.Since(begin) + time.Minute
+		reason, err = r.proveScript(ctx, session, fresh.dir, patience)
 	}
 	if err != nil {
 		return err
+	}
+	if reason == "" && r.changedFile != "" {
+		reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
 	}
 	r.t.Proof = &Proof{Same: reason == "", Reason: reason, Seconds: time.Since(begin).Seconds()}
 	return r.observe(Event{Kind: Proved, Text: reason})
@@ -60,7 +75,7 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 // proveCells returns what went otherwise than in the run, or "".
 func (r *run) proveCells(ctx context.Context, s Session) (reason string, err error) {
 	var last notebook.Execution
-	cells := r.t.Cells()
+	cells := r.elsewhere().Cells()
 	for i, code := range cells {
 		if last, err = s.Execute(ctx, code); err != nil {
 			return "", err
@@ -77,32 +92,23 @@ func (r *run) proveCells(ctx context.Context, s Session) (reason string, err err
 
 // proveScript runs the script as a process of plain Python, with the
 // interpreter of the session, in an empty working folder.
-func (r *run) proveScript(ctx context.Context, s Session, dir string) (reason string, err error) {
+func (r *run) proveScript(ctx context.Context, s Session, dir string, patience time.Duration) (reason string, err error) {
 	path := filepath.Join(dir, "solution.py")
 	if err := os.RemoveAll(filepath.Join(dir, "files")); err != nil {
 		return "", err
 	}
-	if err := notebook.WriteFile(path, []byte(r.t.Script())); err != nil {
+	if err := notebook.WriteFile(path, []byte(r.elsewhere().Script())); err != nil {
 		return "", err
 	}
-	e, err := s.Execute(ctx, fmt.Sprintf(runScript, pyString(path)))
-	if err != nil {
-		return "", err
+	result, problem, err := runPlain(ctx, s, path, patience)
+	if err != nil || problem != "" {
+		return problem, err
 	}
-	var result struct {
-		Code        int
-		Out, Stderr string
-	}
-	if e.Status != notebook.OK {
-		return "the script could not be run: " + oneLine(e), nil
-	}
-	if err := json.Unmarshal([]byte(e.Stdout()), &result); err != nil {
-		return "the script could not be run: its result is not readable", nil
-	}
-	if result.Code != 0 {
+	if *result.Code != 0 {
 		lines := strings.Split(strings.TrimSpace(result.Stderr), "\n")
 		return "the script failed in plain Python: " + clip(lines[len(lines)-1], 300), nil
 	}
+	// The answer must be the last lines of the script: "1" is not what "11" says.
 	before, same := strings.CutSuffix(strings.TrimSpace(result.Out), r.t.Answer())
 	if before = strings.TrimRight(before, " \t"); !same || (before != "" && !strings.HasSuffix(before, "\n")) {
 		return "the script printed another answer", nil
@@ -110,7 +116,52 @@ func (r *run) proveScript(ctx context.Context, s Session, dir string) (reason st
 	return "", nil
 }
 
-const runScript = `import json, os, subprocess, sys
-_p = subprocess.run([sys.executable, %s], env={**os.environ, "MPLBACKEND": "agg", "PYTHONIOENCODING": "utf-8"},
-                    stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", errors="replace")
-print(json.dumps({"code": _p.returncode, "out": _p.stdout[-100_000:], "stderr": _p.stderr[-4_000:]}))`
+// plainResult is how a script's process ended.
+type plainResult struct {
+	Code        *int // nil while it runs
+	Out, Stderr string
+}
+
+// runPlain runs a script as a process that the session starts and then asks
+// for again and again: one cell may not run for as long as all of them.
+func runPlain(ctx context.Context, s Session, path string, patience time.Duration) (result plainResult, problem string, err error) {
+	deadline := time.Now().Add(patience)
+	for code := fmt.Sprintf(startScript, pyString(path)); ; code = pollScript {
+		e, err := s.Execute(ctx, code)
+		if err != nil {
+			return result, "", err
+		}
+		if e.Status != notebook.OK {
+			return result, "the script could not be run: " + oneLine(e), nil
+		}
+		if err := json.Unmarshal([]byte(e.Stdout()), &result); err != nil {
+			return result, "the script could not be run: its result is not readable", nil
+		}
+		if result.Code != nil {
+			return result, "", nil
+		}
+		if time.Now().After(deadline) {
+			return result, fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells", patience.Seconds()), nil
+		}
+	}
+}
+
+const startScript = `import json, os, subprocess, sys, tempfile
+_out, _err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+_p = subprocess.Popen([sys.executable, %s], stdin=subprocess.DEVNULL, stdout=_out, stderr=_err,
+                      env={**os.environ, "MPLBACKEND": "agg", "PYTHONIOENCODING": "utf-8"})
+
+def _end(file, size):
+    file.seek(max(0, os.fstat(file.fileno()).st_size - size))
+    return file.read().decode("utf-8", "replace")
+
+def _state():
+    try:
+        _p.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        return {"code": None}
+    return {"code": _p.returncode, "out": _end(_out, 100_000), "stderr": _end(_err, 4_000)}
+
+print(json.dumps(_state()))`
+
+const pollScript = `print(json.dumps(_state()))`

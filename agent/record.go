@@ -42,6 +42,10 @@ func CreateFolder(path string) (Folder, error) {
 	if len(entries) > 0 {
 		return "", fmt.Errorf("create the run folder %s: %w", path, ErrInUse)
 	}
+	// Cells see where the folder really is, and so must relative paths from it.
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return "", fmt.Errorf("create the run folder: %w", err)
+	}
 	f := Folder(path)
 	return f, os.Mkdir(f.Files(), 0o755)
 }
@@ -117,50 +121,4 @@ func (t *Trajectory) Script() string {
 		fmt.Fprintf(&b, "# %%%% %s\n%s\n", strings.Join(strings.Fields(titles[i]), " "), code)
 	}
 	return b.String()
-}
-
-// Files lists the data files of a folder, sorted by name: regular files at any
-// depth, also through a link to a file, without hidden ones and without the
-// run folders of earlier questions.
-func Files(data string) ([]File, error) {
-	data, err := filepath.EvalSymlinks(data) // WalkDir does not follow a link
-	if err != nil {
-		return nil, fmt.Errorf("list the data folder: %w", err)
-	}
-	var files []File
-	err = filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if path != data && (strings.HasPrefix(d.Name(), ".") || d.Name() == "__pycache__") || isRun(path, d) {
-			if d.IsDir() {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			return nil // a folder, a broken link, a pipe: nothing to describe
-		}
-		name, err := filepath.Rel(data, path)
-		files = append(files, File{Name: filepath.ToSlash(name), Size: info.Size()})
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the data folder: %w", err)
-	}
-	return files, nil
-}
-
-func isRun(path string, d fs.DirEntry) bool {
-	if !d.IsDir() {
-		return false
-	}
-	f := Folder(path)
-	for _, name := range []string{f.Notebook(), f.Trace(), f.Files()} {
-		if _, err := os.Lstat(name); err != nil {
-			return false
-		}
-	}
-	return true
 }

@@ -45,14 +45,14 @@ func TestFiles(t *testing.T) {
 		{`a b's "x".csv`, 13}, {"b.csv", 5}, {"deep/er/c.json", 14}, {"empty.txt", 0}, {"files/kept.csv", 14}, {"link.csv", 5}, {"é.csv", 6},
 	}
 	for _, folder := range []string{data, filepath.Join(base, "linked"), data + "/deep/.."} {
-		if got, err := Files(folder); err != nil || !reflect.DeepEqual(got, want) {
+		if got, _, err := Files(folder); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got  %v, %v\nwant %v", folder, got, err, want)
 		}
 	}
-	if got, err := Files(filepath.Join(data, ".git")); err != nil || len(got) != 1 {
+	if got, _, err := Files(filepath.Join(data, ".git")); err != nil || len(got) != 1 {
 		t.Errorf("a folder that is hidden itself: %v, %v", got, err)
 	}
-	if _, err := Files(filepath.Join(data, "nowhere")); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := Files(filepath.Join(data, "nowhere")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 }

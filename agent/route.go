@@ -27,9 +27,8 @@ func (r *run) route(ctx context.Context) error {
 		route.Reason = round.Verdict.Reason
 		r.dirty = true
 	}
-	step := r.t.stepOf(len(r.t.Rounds) - 1)
 	round.Route = &route
-	if err := r.observe(Event{Kind: Routed, Step: step, Text: route.Reason}); err != nil {
+	if err := r.observe(Event{Kind: Routed, Text: route.Reason}); err != nil {
 		return err
 	}
 	_, err = r.restore(ctx)

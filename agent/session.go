@@ -48,7 +48,10 @@ os.makedirs(os.path.join(base_dir, "files"), exist_ok=True)
 os.chdir(os.path.join(base_dir, "files"))
 if os.path.islink("data"):
     os.remove("data")
-os.symlink(os.path.abspath(os.path.join(base_dir, data_dir)), "data", target_is_directory=True)
+data_path = os.path.abspath(os.path.join(base_dir, data_dir))
+if not os.path.isdir(data_path):
+    raise FileNotFoundError(f"the data folder is not at {data_path}: set data_dir in the cell above")
+os.symlink(data_path, "data", target_is_directory=True)
 
 # The same random numbers on every run.
 random.seed(0)

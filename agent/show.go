@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"html"
+	"regexp"
 	"strings"
 
 	"dsstar/notebook"
@@ -12,13 +13,13 @@ import (
 
 func showQuestion(t *Trajectory) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", strings.Join(strings.Fields(t.Task.Question), " "))
+	fmt.Fprintf(&b, "# %s\n\n", prose(t.Task.Question))
 	if answer := t.Answer(); answer != "" {
 		fmt.Fprintf(&b, "**Answer**\n\n%s\n", fenced(answer, ""))
 	}
 	fmt.Fprintf(&b, "%s\n", badge(t))
 	if t.Task.Guidelines != "" {
-		fmt.Fprintf(&b, "\n*Form of the answer:* %s\n", strings.TrimSpace(t.Task.Guidelines))
+		fmt.Fprintf(&b, "\n*Form of the answer:* %s\n", prose(t.Task.Guidelines))
 	}
 	return b.String()
 }
@@ -29,7 +30,7 @@ func badge(t *Trajectory) string {
 	case t.Verified():
 		return "✔ **Verified**: the plan was judged sufficient, and a fresh session and the script, both from nothing, printed this answer."
 	case t.Failure != "":
-		return "✘ **Stopped**: " + html.EscapeString(t.Failure)
+		return "✘ **Stopped**: " + prose(t.Failure)
 	case !t.Ended:
 		return "… **Running**: this notebook is saved after every step."
 	}
@@ -43,7 +44,7 @@ func badge(t *Trajectory) string {
 	if t.Proof != nil && !t.Proof.Same {
 		why = append(why, t.Proof.Reason)
 	}
-	return "⚠ **Not verified**: " + html.EscapeString(strings.Join(why, "; ")) + "."
+	return "⚠ **Not verified**: " + prose(strings.Join(why, "; ")) + "."
 }
 
 func showData(t *Trajectory) string {
@@ -59,16 +60,17 @@ func showData(t *Trajectory) string {
 			title += " · not described"
 			body = html.EscapeString(d.Error) + "\n"
 		}
-		if d.Code != "" {
-			body += folded("the script that printed it", fenced(d.Code, "python"))
+		if d.Code != "" && d.Error == "" {
+			body += folded("The script that printed it", fenced(d.Code, "python"))
 		}
+		body += showFailed(d.Failed)
 		b.WriteString(folded(title, body))
 	}
 	return b.String()
 }
 
 func showStep(step int, r Round) string {
-	return fmt.Sprintf("## Step %d\n\n%s\n%s", step, r.Step, showFailed(r.Attempts))
+	return fmt.Sprintf("## Step %d\n\n%s\n%s", step, prose(r.Step), showFailed(r.Attempts))
 }
 
 // showFailed shows the attempts at a cell that did not end well.
@@ -97,7 +99,7 @@ func showVerdict(n int, r Round) string {
 	if r.Verdict.Sufficient {
 		word = "✔ sufficient"
 	}
-	text := fmt.Sprintf("**Round %d: %s.** %s", n, word, r.Verdict.Reason)
+	text := fmt.Sprintf("**Round %d: %s.** %s", n, word, prose(r.Verdict.Reason))
 	if r.Route != nil {
 		text += "\n\n→ " + showRoute(*r.Route)
 	}
@@ -139,7 +141,7 @@ func showProof(t *Trajectory) string {
 	if p := t.Proof; p != nil {
 		result := "both printed the answer above"
 		if !p.Same {
-			result = html.EscapeString(p.Reason)
+			result = prose(p.Reason)
 		}
 		fmt.Fprintf(&b, "- Proof: the cells in a fresh, private session, then `solution.py` in plain Python: %s (%.1f s).\n", result, p.Seconds)
 	}
@@ -150,10 +152,33 @@ func showProof(t *Trajectory) string {
 	}
 	fmt.Fprintf(&b, "- Time: %.0f s, of which the model %.0f s and kernels %.0f s.\n", t.Seconds.Total, t.Seconds.Model, t.Seconds.Kernel)
 	if t.Environment != "" {
-		fmt.Fprintf(&b, "- Environment: %s.\n", t.Environment)
+		fmt.Fprintf(&b, "- Environment: %s.\n", prose(t.Environment))
 	}
 	for _, w := range t.Warnings {
-		fmt.Fprintf(&b, "- Warning: %s\n", html.EscapeString(w))
+		fmt.Fprintf(&b, "- Warning: %s\n", prose(w))
+	}
+	return b.String()
+}
+
+// codeSpan matches what stands between backticks within a line.
+var codeSpan = regexp.MustCompile("`+[^`\n]+`+")
+
+// special are the characters that would make Markdown, mathematics or HTML of
+// a person's or a model's words.
+var special = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "$", `\$`, "[", `\[`, "]", `\]`,
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", `\~`, "#", `\#`, "|", `\|`)
+
+// prose shows words as they are, as one paragraph; code spans stay code.
+func prose(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	var b strings.Builder
+	for text != "" {
+		at := codeSpan.FindStringIndex(text)
+		if at == nil {
+			at = []int{len(text), len(text)}
+		}
+		b.WriteString(special.Replace(text[:at[0]]) + text[at[0]:at[1]])
+		text = text[at[1]:]
 	}
 	return b.String()
 }

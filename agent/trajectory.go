@@ -9,10 +9,11 @@ import (
 
 // A Task is a question about the files of a data folder.
 type Task struct {
-	Question   string `json:"question"`
-	Guidelines string `json:"guidelines,omitempty"` // the form of the answer; may be empty
-	Data       string `json:"data"`                 // the data folder: absolute, or relative to the run folder
-	Files      []File `json:"files"`
+	Question   string   `json:"question"`
+	Guidelines string   `json:"guidelines,omitempty"` // the form of the answer; may be empty
+	Data       string   `json:"data"`                 // the data folder: absolute, or relative to the run folder
+	Files      []File   `json:"files"`
+	Unread     []string `json:"unread,omitempty"` // folders below Data that cannot be read
 }
 
 // A File is a data file by its name below the data folder, with slashes.
@@ -23,11 +24,12 @@ type File struct {
 
 // A Description says what is in one file (DS-STAR, section 3.1).
 type Description struct {
-	File  string `json:"file"`
-	Text  string `json:"text,omitempty"`  // what the script printed
-	Code  string `json:"code,omitempty"`  // the script
-	Tries int    `json:"tries,omitempty"` // scripts that were run
-	Error string `json:"error,omitempty"` // why there is no text, in one line
+	File   string    `json:"file"`
+	Text   string    `json:"text,omitempty"`   // what the script printed
+	Code   string    `json:"code,omitempty"`   // the script
+	Tries  int       `json:"tries,omitempty"`  // scripts that were run
+	Failed []Attempt `json:"failed,omitempty"` // those that gave no description
+	Error  string    `json:"error,omitempty"`  // why there is no text, in one line
 }
 
 // An Attempt is one try at a step's cell.

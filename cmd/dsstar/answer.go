@@ -64,11 +64,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 		Model: llm.Traced(model, trace), Open: a.opener(j.spec, s), Prompts: words, Dir: string(folder),
 		MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK, Jobs: jobs(s.Jobs), MaxTokens: s.MaxOutputTokens,
 		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
-		Observe: func(e agent.Event, t *agent.Trajectory) error {
-			err := folder.Save(t)
-			j.progress.event(e, t)
-			return err
-		},
+		Observe: j.observer(folder),
 	}, task)
 	j.progress.stop()
 	if err != nil {
@@ -80,6 +76,24 @@ func (a *app) answer(ctx context.Context, j job) error {
 		return &stoppedError{err, folder}
 	}
 	return a.conclude(j, t, folder)
+}
+
+// saveEvery bounds how often the notebook is saved while files are described:
+// with thousands of them, a save for each would take longer than the rest.
+const saveEvery = 500 * time.Millisecond
+
+// observer saves the notebook at every event and tells the user of it.
+func (j job) observer(folder agent.Folder) func(agent.Event, *agent.Trajectory) error {
+	var saved time.Time
+	return func(e agent.Event, t *agent.Trajectory) error {
+		var err error
+		if e.Kind != agent.Described || time.Since(saved) > saveEvery {
+			err = folder.Save(t)
+			saved = time.Now()
+		}
+		j.progress.event(e, t)
+		return err
+	}
 }
 
 // A stoppedError is a run that ended before its end; its notebook is there.
@@ -141,14 +155,18 @@ func (j job) task() (agent.Task, error) {
 	case !info.IsDir():
 		return agent.Task{}, &usageError{"not a folder: " + j.data, []string{"dsstar nb --data " + quoteShell(filepath.Dir(data)) + " …"}}
 	}
-	files, err := agent.Files(data)
+	// Not through a link: the run folder's way to it must be the real one.
+	if data, err = filepath.EvalSymlinks(data); err != nil {
+		return agent.Task{}, fmt.Errorf("the data folder: %w", err)
+	}
+	files, unread, err := agent.Files(data)
 	if err != nil {
 		return agent.Task{}, err
 	}
 	if len(files) == 0 {
 		return agent.Task{}, &usageError{"the data folder has no data files: " + j.data, []string{"ls -la " + quoteShell(data)}}
 	}
-	return agent.Task{Question: j.question, Guidelines: j.guidelines, Data: data, Files: files}, nil
+	return agent.Task{Question: j.question, Guidelines: j.guidelines, Data: data, Files: files, Unread: unread}, nil
 }
 
 // jobs is how many kernels describe files at once: by default one a core, as
@@ -176,6 +194,9 @@ func (j job) retrying(r llm.Retry) {
 // or shared as a whole, else as it is.
 func dataFrom(run, data string) string {
 	here, err := os.Getwd()
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here)
+	}
 	if err != nil || !inside(here, run) || !inside(here, data) {
 		return data
 	}

@@ -14,8 +14,10 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"dsstar/agent/llm"
+	"dsstar/configs"
 	"dsstar/kernel"
 )
 
@@ -54,9 +56,9 @@ the user's cache folder.`,
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the run folder; must be new or empty")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of the answer")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
-	settingFlags(cmd.Flags())
+	kernelFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, err := a.settings(cmd.Flags())
+		s, err := a.demoSettings(cmd.Flags())
 		if err != nil {
 			return err
 		}
@@ -88,6 +90,22 @@ the user's cache folder.`,
 		return a.answer(cmd.Context(), j)
 	}
 	return cmd
+}
+
+// demoSettings are the user's for the kernel and the folders, and the defaults
+// for the loop, which the recording was made with.
+func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
+	user, err := a.settings(flags)
+	if err != nil {
+		return nil, err
+	}
+	s, err := configs.Load(configs.Sources{})
+	if err != nil {
+		return nil, err
+	}
+	s.Python, s.Kernel, s.Jobs, s.Out = user.Python, user.Kernel, user.Jobs, user.Out
+	s.CellTimeout, s.StartTimeout, s.Warnings = user.CellTimeout, user.StartTimeout, user.Warnings
+	return s, nil
 }
 
 // demoData returns the example's data folder in the cache, made on first use.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,12 +154,9 @@ func (a *app) checkSandbox(context.Context, *configs.Settings) finding {
 	return finding{"sandbox", "warning", "none: the cells that a model writes run with your rights; use a container where that matters", nil}
 }
 
-// checkModel asks the endpoint for its models: that shows whether it can be
-// reached and whether it takes the key.
+// checkModel asks the endpoint of each model for its models: that shows whether
+// it can be reached and whether it takes the key.
 func (a *app) checkModel(ctx context.Context, s *configs.Settings) finding {
-	if strings.HasPrefix(s.Model, replayPrefix) {
-		return finding{"model", "ok", "replayed from " + strings.TrimPrefix(s.Model, replayPrefix), nil}
-	}
 	if _, err := a.model(s, nil); err != nil {
 		f := failedBy("model", err)
 		if s.Model == "" {
@@ -165,7 +164,29 @@ func (a *app) checkModel(ctx context.Context, s *configs.Settings) finding {
 		}
 		return f
 	}
-	e, err := a.endpoint(s, s.Model)
+	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
+		return finding{"model", "ok", "replayed from " + path, nil}
+	}
+	all := []string{s.Model}
+	for _, role := range slices.Sorted(maps.Keys(s.Models)) {
+		if name := s.Models[role]; name != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	result := finding{Check: "model", Status: "ok"}
+	for _, name := range all {
+		f := a.checkEndpoint(ctx, s, name)
+		result.Detail = strings.TrimPrefix(result.Detail+"\n"+f.Detail, "\n")
+		result.Hints = append(result.Hints, f.Hints...)
+		if f.Status == "failed" || f.Status == "warning" && result.Status == "ok" {
+			result.Status = f.Status
+		}
+	}
+	return result
+}
+
+func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name string) finding {
+	e, err := a.endpoint(s, name)
 	if err != nil {
 		return failedBy("model", err)
 	}
@@ -186,7 +207,11 @@ func (a *app) checkModel(ctx context.Context, s *configs.Settings) finding {
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<20)) // what came is enough to look for a name
 	switch {
 	case response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden:
-		return finding{"model", "failed", fmt.Sprintf("%s refuses the key in %s (%s)", e.Provider, e.KeyEnv, response.Status), []string{"export " + e.KeyEnv + "=KEY"}}
+		f := finding{"model", "failed", fmt.Sprintf("%s refuses the key (%s)", e.Provider, response.Status), nil}
+		if e.KeyEnv != "" {
+			f.Hints = []string{"export " + e.KeyEnv + "=KEY"}
+		}
+		return f
 	case response.StatusCode != http.StatusOK:
 		return finding{"model", "warning", fmt.Sprintf("%s answers %s when asked for its models", e.Provider, response.Status), nil}
 	case !strings.Contains(string(body), e.Model):

@@ -64,7 +64,7 @@ func explain(err error) (code int, text string, hints []string) {
 		return exitError, text, statusHints(s)
 	}
 	if errors.Is(err, agent.ErrInUse) {
-		return exitUsage, text, []string{`dsstar nb --out NEW_DIR --data DIR "question"`}
+		return exitUsage, text, []string{"mktemp -d   # gives a new folder for --out"}
 	}
 	if s, ok := errors.AsType[*kernel.SpecNotFoundError](err); ok {
 		for _, name := range s.Available {
@@ -102,7 +102,10 @@ func otherHints(err error) []string {
 		return []string{`dsstar nb --python PATH --data DIR "question"   # an environment of your own`}
 	}
 	if _, ok := errors.AsType[*llm.ReplayError](err); ok {
-		return []string{`dsstar nb --model PROVIDER/MODEL --data DIR "question"   # records a new trace`}
+		return []string{
+			"dsstar doctor   # a cell that fails here and did not in the recording makes other requests",
+			`dsstar nb --model PROVIDER/MODEL --data DIR "question"   # records a new trace`,
+		}
 	}
 	if _, ok := errors.AsType[*llm.ConnectionError](err); ok {
 		return []string{"dsstar doctor   # tries the endpoint"}

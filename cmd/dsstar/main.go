@@ -50,6 +50,8 @@ func mainCode() int {
 		},
 	}
 	a.cacheDir, a.configDir = userDirs(a.getenv)
+	// A closed pipe on stderr is no reason to lose a run.
+	signal.Ignore(syscall.SIGPIPE)
 	// The first signal cancels, and everything is written and closed; after
 	// that the default is back, so that a second one ends the program at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -133,7 +135,7 @@ const exitHelp = `Exit codes:
   2    usage
   3    answered, but not verified
   4    model or server credentials
-  5    budget spent
+  5    budget spent (no budget can be set yet)
   130  interrupted`
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -21,7 +21,7 @@ func (a *app) model(s *configs.Settings, retrying func(llm.Retry)) (llm.Model, e
 		return nil, a.noModel(s)
 	}
 	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
-		return replay(path)
+		return replay(path) // of every role: the trace has the replies of all
 	}
 	def, err := a.open(s, s.Model, retrying)
 	if err != nil {
@@ -85,11 +85,11 @@ func replay(path string) (llm.Model, error) {
 	}
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
-	if err != nil {
-		return nil, err
+	if err == nil && len(exchanges) == 0 {
+		err = errors.New("it has no exchange")
 	}
-	if len(exchanges) == 0 {
-		return nil, errors.New("the trace is empty: " + path)
+	if err != nil {
+		return nil, &usageError{fmt.Sprintf("the trace %s: %v", path, err), []string{"head -c 300 " + quoteShell(path)}}
 	}
 	return llm.Replay(exchanges, llm.ReplayOptions{}), nil
 }

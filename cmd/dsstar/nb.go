@@ -96,7 +96,7 @@ func (a *app) question(args []string) (string, error) {
 	case len(args) == 1 && args[0] != "-":
 		text = args[0]
 	case a.stdinTTY && len(args) == 0:
-		return "", &usageError{errNoQuestion.Error(), hint}
+		return "", &usageError{"no question is given", hint}
 	default:
 		b, err := io.ReadAll(io.LimitReader(a.stdin, 1<<20))
 		if err != nil {
@@ -105,7 +105,7 @@ func (a *app) question(args []string) (string, error) {
 		text = string(b)
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return "", &usageError{errNoQuestion.Error(), hint}
+		return "", &usageError{"no question is given", hint}
 	}
 	return text, nil
 }
@@ -117,10 +117,10 @@ func (a *app) guidelines(arg string) (string, error) {
 	}
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", &usageError{"--guidelines: there is no file " + path, []string{"--guidelines TEXT or --guidelines @FILE"}}
+		return "", &usageError{"--guidelines: there is no file " + path, []string{`dsstar nb --guidelines TEXT --data DIR "question"   # or @FILE`}}
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the guidelines: %w", err)
+		return "", &usageError{fmt.Sprintf("--guidelines: %v", err), []string{"ls -l " + quoteShell(path)}}
 	}
 	return strings.TrimSpace(string(b)), nil
 }

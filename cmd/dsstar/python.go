@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,7 +24,7 @@ var required = []string{"ipykernel", "numpy", "pandas"}
 func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
 	switch {
 	case s.Python != "" && s.Kernel != "":
-		return kernel.Spec{}, &usageError{"--python and --kernel cannot both be given", []string{"leave out one of them"}}
+		return kernel.Spec{}, &usageError{"--python and --kernel cannot both be given", []string{`dsstar nb --kernel NAME --data DIR "question"`, `dsstar nb --python PATH --data DIR "question"`}}
 	case s.Kernel != "":
 		return a.ownKernel(ctx, s.Kernel)
 	case s.Python != "":
@@ -144,5 +143,3 @@ func userDirs(getenv func(string) string) (cache, config string) {
 	}
 	return filepath.Join(cache, "dsstar"), config
 }
-
-var errNoQuestion = errors.New("no question")

@@ -9,17 +9,25 @@ import (
 	"dsstar/configs"
 )
 
-// settingFlags adds the flags that are settings: each has a key of the same
+// settingFlags adds all flags that are settings: each has a key of the same
 // name, with underscores, in the configuration files and the environment.
 func settingFlags(f *pflag.FlagSet) {
+	modelFlags(f)
+	kernelFlags(f)
+}
+
+func modelFlags(f *pflag.FlagSet) {
 	f.StringP("model", "m", "", "the model, as provider/name, or replay:TRACE")
 	f.StringArray("role-model", nil, "another model for one role, as role=provider/name; may be repeated")
 	f.String("base-url", "", "an OpenAI-compatible endpoint to use instead of the provider's")
 	f.String("api-key-env", "", "the name of the variable that holds the key for --base-url")
-	f.String("python", "", "an interpreter of your own, with ipykernel, numpy and pandas")
-	f.String("kernel", "", "an installed kernelspec, by name")
 	f.Int("max-rounds", 0, "steps that are tried at most (default 20)")
 	f.Int("debug-tries", 0, "repairs of one cell at most (default 3)")
+}
+
+func kernelFlags(f *pflag.FlagSet) {
+	f.String("python", "", "an interpreter of your own, with ipykernel, numpy and pandas")
+	f.String("kernel", "", "an installed kernelspec, by name")
 	f.Duration("cell-timeout", 0, "how long one cell may run (default 5m)")
 	f.Int("jobs", 0, "kernels that describe files at the same time (default: one a core, at most 4)")
 }
@@ -44,7 +52,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 			for _, entry := range list {
 				role, name, ok := strings.Cut(entry, "=")
 				if !ok {
-					bad = &usageError{"--role-model: " + entry + " is not role=provider/name", []string{"--role-model coder=openai/MODEL"}}
+					bad = &usageError{"--role-model: " + entry + " is not role=provider/name", []string{`dsstar nb --role-model coder=openai/MODEL --data DIR "question"`}}
 				}
 				given["models."+role] = configs.Flag{Name: "--role-model", Value: name}
 			}

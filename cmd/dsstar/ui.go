@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"dsstar/agent"
@@ -178,7 +180,7 @@ func (p *progress) described(e agent.Event, t *agent.Trajectory) {
 			note = ": not described: " + d.Error
 		}
 	}
-	p.say("file     %s (%d of %d)%s", e.Text, done, len(t.Task.Files), note)
+	p.say("file     %s (%d of %d)%s", printable(e.Text), done, len(t.Task.Files), note)
 	if done == len(t.Task.Files) {
 		p.wait("planning")
 	}
@@ -206,6 +208,14 @@ func (p *progress) routed(t *agent.Trajectory) {
 	}
 	p.say("         route: step %d is wrong, going back", route.Back)
 	p.wait("going back")
+}
+
+// printable quotes a name that would break a line.
+func printable(name string) string {
+	if quoted := strconv.Quote(name); strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
+		return quoted
+	}
+	return name
 }
 
 // fit shortens a line to the given number of columns.
