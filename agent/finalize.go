@@ -11,8 +11,10 @@ import (
 // guidelines ask for (DS-STAR section 4, finalizer). An answer that no cell
 // printed is no error here: the report then has none.
 func (r *run) finalize(ctx context.Context) error {
-	missing := ""
-	if !r.t.Sufficient() {
+	missing, reason := "", ""
+	if r.t.Sufficient() {
+		reason = r.current().Verdict.Reason
+	} else {
 		missing = r.missing()
 	}
 	if _, err := r.restore(ctx); err != nil {
@@ -25,9 +27,9 @@ func (r *run) finalize(ctx context.Context) error {
 	final := &Final{}
 	r.t.Final = final // before the first try, so that every event's notebook shows the tries
 	parts, inputs := r.shared()
-	inputs["missing"] = missing
+	inputs["missing"], inputs["reason"] = missing, reason
 	q := question{"finalizer", "the answer", append(parts, prompts.Finalizer{
-		Guidelines: r.t.Task.Guidelines, Missing: missing,
+		Guidelines: r.t.Task.Guidelines, Missing: missing, Reason: reason,
 	}), inputs}
 	repair := func(failed Attempt, report string) question {
 		parts, inputs := r.shared()

@@ -75,7 +75,7 @@ type (
 		Missing string
 	}
 	// Finalizer asks for the last cell [53].
-	Finalizer struct{ Guidelines, Missing string }
+	Finalizer struct{ Guidelines, Missing, Reason string }
 	// Summarizer asks for a shorter error report [54].
 	Summarizer struct{ Error, Where string }
 	// DebuggerScript asks for a repaired description script [55].

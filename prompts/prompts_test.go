@@ -59,6 +59,7 @@ var goldens = []struct {
 	{"router_one", []Part{Router{Steps: 1, Missing: "The rates are not weighted."}}},
 	{"router_three", []Part{Router{Steps: 3, Missing: "The rates are not weighted."}}},
 	{"finalizer", []Part{Finalizer{}}},
+	{"finalizer_sufficient", []Part{Finalizer{Reason: "The mean rate is printed."}}},
 	{"finalizer_full", []Part{Finalizer{Guidelines: "Answer must be just the name.\nNo quotes.", Missing: "The rates are not weighted."}}},
 	{"summarizer", []Part{Summarizer{Error: "KeyError: 'rate'\n" + hostile, Where: "the cell"}}},
 	{"debugger", []Part{Debugger{Number: 2, Step: rate.Text, Code: rate.Code, Error: "KeyError: 'rate'\n" + hostile}}},

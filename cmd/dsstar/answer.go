@@ -79,15 +79,20 @@ func (a *app) answer(ctx context.Context, j job) error {
 }
 
 // saveEvery bounds how often the notebook is saved while files are described:
-// with thousands of them, a save for each would take longer than the rest.
+// with thousands of them, a save for each would take longer than the rest. All
+// other events, and the last description, are saved at once.
 const saveEvery = 500 * time.Millisecond
 
 // observer saves the notebook at every event and tells the user of it.
 func (j job) observer(folder agent.Folder) func(agent.Event, *agent.Trajectory) error {
 	var saved time.Time
+	described := 0
 	return func(e agent.Event, t *agent.Trajectory) error {
 		var err error
-		if e.Kind != agent.Described || time.Since(saved) > saveEvery {
+		if e.Kind == agent.Described {
+			described++
+		}
+		if e.Kind != agent.Described || described == len(t.Task.Files) || time.Since(saved) > saveEvery {
 			err = folder.Save(t)
 			saved = time.Now()
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -126,6 +127,96 @@ func TestNotVerified(t *testing.T) {
 		m["coder"] = say(cell("total = 42\ndisplay(total)\nprint(total)"))
 		ask(t, dataFolder(t, numbers), m.serve(t).URL).expect(exitNotVerified, "plain Python", "display")
 	})
+}
+
+// TestChangedData: nothing keeps cells from writing to the data folder yet, but
+// an answer from data that the run has changed is never verified.
+func TestChangedData(t *testing.T) {
+	m := counting()
+	m["coder"] = say(cell("open('data/numbers.csv', 'a').write('1\\n')\nimport pandas as pd\ntotal = int(pd.read_csv('data/numbers.csv')['n'].sum())\nprint(total)"))
+	s := ask(t, dataFolder(t, numbers), m.serve(t).URL)
+	s.expect(exitNotVerified, "numbers.csv was changed")
+}
+
+// TestConstant: a last cell that gives a known name a value of its own is sent
+// back like any other constant.
+func TestConstant(t *testing.T) {
+	m := counting()
+	m["finalizer"] = say(cell("total = 999\nprint(total)"))
+	m["debugger"] = say(cell("print(total)"))
+	s := ask(t, dataFolder(t, numbers), m.serve(t).URL)
+	s.expect(exitVerified, "prints a constant")
+	if s.stdout != "42\n" {
+		t.Errorf("stdout %q", s.stdout)
+	}
+}
+
+// TestDescriptionsDoNotMeet: what one file's script changes in its session does
+// not show in another file's description.
+func TestDescriptionsDoNotMeet(t *testing.T) {
+	m := counting()
+	m["analyzer"] = say(cell(`import os, pandas as pd
+print(pd.get_option("display.max_rows"), os.path.basename(os.getcwd()), os.listdir("."), "LEFT" in os.environ)
+pd.set_option("display.max_rows", 7)
+os.environ["LEFT"] = "1"
+open("left.txt", "w").close()
+os.chdir("/")`))
+	data := dataFolder(t, map[string]string{"numbers.csv": numbers["numbers.csv"], "b.csv": "n\n1\n", "c.csv": "n\n1\n"})
+	s := ask(t, data, m.serve(t).URL, "--jobs", "1")
+	s.expect(exitVerified)
+	for _, d := range s.trajectory().Descriptions {
+		if d.Text != "60 files ['data'] False" {
+			t.Errorf("%s: %q", d.File, d.Text)
+		}
+	}
+}
+
+// TestLinkedFolders: runs kept behind a link, as on another disk, and a linked
+// data folder.
+func TestLinkedFolders(t *testing.T) {
+	project := t.TempDir()
+	t.Chdir(project)
+	if err := os.Symlink(t.TempDir(), "dsstar-runs"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dataFolder(t, numbers), "data"); err != nil {
+		t.Fatal(err)
+	}
+	a, stdout, stderr := testApp(t)
+	code := a.run(t.Context(), []string{"nb", "--data", "data", "--base-url", counting().serve(t).URL, "--model", "scripted",
+		"--python", pyenvtest.Python(t), "What is the total?"})
+	if code != exitVerified || stdout.String() != "42\n" {
+		t.Errorf("exit code %d, stdout %q, stderr %s", code, stdout, stderr)
+	}
+}
+
+// TestProject: in a project's own folder the notebook names its data relative to
+// itself, so that the project can be moved.
+func TestProject(t *testing.T) {
+	project := filepath.Join(t.TempDir(), "project")
+	if err := os.MkdirAll(filepath.Join(project, "data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(project, "data", "numbers.csv"), []byte(numbers["numbers.csv"]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(project)
+	a, stdout, stderr := testApp(t)
+	code := a.run(t.Context(), []string{"nb", "--data", "./data", "--json", "--base-url", counting().serve(t).URL, "--model", "scripted",
+		"--python", pyenvtest.Python(t), "What is the total?"})
+	if code != exitVerified {
+		t.Fatalf("exit code %d, stderr %s", code, stderr)
+	}
+	script := decodeResult(t, stdout.String()).Script
+	moved := project + "-moved"
+	t.Chdir(t.TempDir())
+	if err := os.Rename(project, moved); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(pyenvtest.Python(t), strings.Replace(script, project, moved, 1)).Output()
+	if err != nil || string(out) != "42\n42\n" {
+		t.Errorf("the moved script: %v, %q", err, out)
+	}
 }
 
 func TestDataFolders(t *testing.T) {
