@@ -136,13 +136,20 @@ func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder) error {
 	if !t.Verified() {
 		word = "NOT verified"
 	}
-	j.progress.line("%s: %d rounds, %d model calls, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)", word,
-		r.Rounds, r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
+	j.progress.line("%s: %s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)", word,
+		plural(r.Rounds, "round"), plural(r.Usage.Calls, "model call"), r.Usage.InputTokens, r.Usage.OutputTokens, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
 	j.progress.line("notebook %s", r.Notebook)
 	if !t.Verified() {
 		return silent{exitNotVerified}
 	}
 	return nil
+}
+
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // task checks the data folder and lists it.
