@@ -65,6 +65,9 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 	if err != nil {
 		return err
 	}
+	if err := r.checkData(); err != nil {
+		return err
+	}
 	if reason == "" && r.changedFile != "" {
 		reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
 	}

@@ -58,7 +58,6 @@ func (a *app) answer(ctx context.Context, j job) error {
 		j.progress.say("warning  %s", w)
 	}
 	j.progress.say("run      %s", folder)
-	j.progress.files = len(task.Files)
 	j.progress.wait("starting the kernel")
 	t, err := agent.Run(ctx, agent.Config{
 		Model: llm.Traced(model, trace), Open: a.opener(j.spec, s), Prompts: words, Dir: string(folder),

@@ -22,7 +22,6 @@ type progress struct {
 	quiet   bool
 	live    bool
 	width   func() int
-	files   int
 	done    int
 	doing   string
 	since   time.Time
