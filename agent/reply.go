@@ -27,7 +27,7 @@ type reading[T any] struct {
 
 var (
 	readCode    = reading[string]{parseCode, "Reply with one ```python code block that holds the whole code, and nothing else."}
-	readStep    = reading[string]{parseStep, "Reply with the step alone, in one or two sentences, without code."}
+	readStep    = reading[string]{parseStep, "Reply with the step alone, in a few short sentences, without code."}
 	readVerdict = reading[Verdict]{parseVerdict, "Reply in two lines: first `Verdict: sufficient` or `Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence."}
 	readText    = reading[string]{parseText, "Reply with the shortened report alone."}
 )
