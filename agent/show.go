@@ -34,17 +34,7 @@ func badge(t *Trajectory) string {
 	case !t.Ended:
 		return "… **Running**: this notebook is saved after every step."
 	}
-	var why []string
-	if t.Answer() == "" {
-		why = append(why, "no cell printed an answer")
-	}
-	if !t.Sufficient() {
-		why = append(why, "the plan was not judged sufficient")
-	}
-	if t.Proof != nil && !t.Proof.Same {
-		why = append(why, t.Proof.Reason)
-	}
-	return "⚠ **Not verified**: " + prose(strings.Join(why, "; ")) + "."
+	return "⚠ **Not verified**: " + prose(strings.Join(t.Doubts(), "; ")) + "."
 }
 
 func showData(t *Trajectory) string {

@@ -199,5 +199,20 @@ func (t *Trajectory) Verified() bool {
 	return t.Sufficient() && t.Answer() != "" && t.Proof != nil && t.Proof.Same
 }
 
+// Doubts says why the answer is not verified; it is empty for one that is.
+func (t *Trajectory) Doubts() []string {
+	var why []string
+	if t.Answer() == "" {
+		why = append(why, "no cell printed an answer")
+	}
+	if !t.Sufficient() {
+		why = append(why, "the plan was not judged sufficient")
+	}
+	if t.Proof != nil && !t.Proof.Same {
+		why = append(why, t.Proof.Reason)
+	}
+	return why
+}
+
 // Steps returns the number of accepted steps in the plan.
 func (t *Trajectory) Steps() int { return len(t.acceptedRounds()) }

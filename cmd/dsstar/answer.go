@@ -131,13 +131,16 @@ func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder) error {
 	if err != nil {
 		return err
 	}
-	word := "verified"
-	if !t.Verified() {
-		word = "NOT verified"
+	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)",
+		plural(r.Rounds, "round"), plural(r.Usage.Calls, "model call"),
+		r.Usage.InputTokens, r.Usage.OutputTokens, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
+	if t.Verified() {
+		j.progress.say("verified %s", spent)
+	} else {
+		j.progress.say("warning  NOT verified: %s", strings.Join(t.Doubts(), "; "))
+		j.progress.say("spent    %s", spent)
 	}
-	j.progress.line("%s: %s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)", word,
-		plural(r.Rounds, "round"), plural(r.Usage.Calls, "model call"), r.Usage.InputTokens, r.Usage.OutputTokens, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
-	j.progress.line("notebook %s", r.Notebook)
+	j.progress.say("notebook %s", r.Notebook)
 	if !t.Verified() {
 		return silent{exitNotVerified}
 	}

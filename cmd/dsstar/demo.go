@@ -73,6 +73,7 @@ the user's cache folder.`,
 				return llm.Replay(exchanges, llm.ReplayOptions{Loose: demoLoose}), nil
 			},
 		}
+		defer j.progress.stop()
 		if !quiet {
 			fmt.Fprintln(a.stderr, demoNotice)
 		}
@@ -83,7 +84,6 @@ the user's cache folder.`,
 			j.data, err = a.demoData(cmd.Context(), j.spec)
 		}
 		if err != nil {
-			j.progress.stop()
 			return err
 		}
 		j.progress.say("data     %s", j.data)

@@ -71,10 +71,10 @@ func (a *app) nbCommand() *cobra.Command {
 			return err
 		}
 		j.progress = a.newProgress(quiet)
+		defer j.progress.stop()
 		j.progress.wait("setting up Python")
 		j.spec, err = a.spec(cmd.Context(), s, func(line string) { j.progress.say("set-up   %s", line) })
 		if err != nil {
-			j.progress.stop()
 			return err
 		}
 		return a.answer(cmd.Context(), j)

@@ -25,8 +25,9 @@ type progress struct {
 	done    int
 	doing   string
 	since   time.Time
-	stopped chan struct{}
-	ended   chan struct{}
+	once    sync.Once     // for stop
+	stopped chan struct{} // closed by stop
+	ended   chan struct{} // closed when nothing draws any more
 }
 
 func (a *app) newProgress(quiet bool) *progress {
@@ -40,9 +41,10 @@ func (a *app) newProgress(quiet bool) *progress {
 	return p
 }
 
-// stop takes the live line away. Nothing may be told afterwards.
+// stop takes the live line away; lines may still be told. It may be called more
+// than once.
 func (p *progress) stop() {
-	close(p.stopped)
+	p.once.Do(func() { close(p.stopped) })
 	<-p.ended
 }
 
@@ -78,16 +80,17 @@ func (p *progress) draw() {
 func (p *progress) say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.line(format, args...)
-}
-
-func (p *progress) line(format string, args ...any) {
 	if p.quiet {
 		return
 	}
 	text := fmt.Sprintf(format, args...)
 	if p.live {
-		text = "\r\x1b[K" + wrap(text, p.width()-1)
+		text = wrap(text, p.width()-1)
+		select {
+		case <-p.stopped:
+		default:
+			text = "\r\x1b[K" + text
+		}
 	}
 	fmt.Fprintln(p.w, text)
 }
