@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -75,6 +76,26 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 		}
 	}
 	return e, nil
+}
+
+// modelLine tells which model is asked, where, and whose key is used: several
+// variables may hold one, and some move the endpoint.
+func (a *app) modelLine(s *configs.Settings) string {
+	if strings.HasPrefix(s.Model, replayPrefix) {
+		return s.Model
+	}
+	e, err := a.endpoint(s, s.Model)
+	if err != nil {
+		return s.Model // opening it has said why
+	}
+	line := s.Model
+	if u, err := url.Parse(e.BaseURL); err == nil {
+		line += " at " + u.Redacted()
+	}
+	if e.KeyEnv != "" {
+		line += ", key from " + e.KeyEnv
+	}
+	return line
 }
 
 // replay opens a trace as a model.

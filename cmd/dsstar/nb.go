@@ -72,6 +72,7 @@ func (a *app) nbCommand() *cobra.Command {
 		}
 		j.progress = a.newProgress(quiet)
 		defer j.progress.stop()
+		j.progress.say("model    %s", a.modelLine(s))
 		j.progress.wait("setting up Python")
 		j.spec, err = a.spec(cmd.Context(), s, func(line string) { j.progress.say("set-up   %s", line) })
 		if err != nil {

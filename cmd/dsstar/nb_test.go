@@ -355,6 +355,9 @@ func TestKeysStayOut(t *testing.T) {
 	a, stdout, stderr := testApp(t, "MY_OWN=sk-1", "OPENAI_API_KEY=sk-2", "HF_TOKEN=hf-3")
 	code := a.run(t.Context(), []string{"nb", "--data", dataFolder(t, numbers), "--out", out, "--base-url", m.serve(t).URL,
 		"--api-key-env", "MY_OWN", "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?"})
+	if !strings.Contains(stderr.String(), "key from MY_OWN") {
+		t.Errorf("stderr does not say whose key is used: %s", stderr)
+	}
 	if code != exitVerified || stdout.String() != "0\n" {
 		t.Errorf("exit code %d, stdout %q, stderr %s", code, stdout, stderr)
 	}
