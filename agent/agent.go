@@ -10,7 +10,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -77,7 +76,8 @@ type run struct {
 	cfg         Config
 	t           *Trajectory
 	session     Session
-	dirty       bool // the session is not at the accepted cells
+	context     prompts.Context // the same in every request after the descriptions
+	dirty       bool            // the session is not at the accepted cells
 	data        dataState
 	changedFile string // a data file that is no longer as data has it
 	mu          sync.Mutex
@@ -115,6 +115,7 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.describe(ctx); err != nil {
 		return err
 	}
+	r.context = r.taskContext()
 	var err error
 	if r.session, err = work.wait(); err != nil {
 		return err
@@ -153,16 +154,12 @@ var errNoStep = errors.New("no step of the plan could be carried out")
 
 // begin runs the cells that come before the first step.
 func (r *run) begin(ctx context.Context) error {
-	for _, code := range r.t.Cells() {
-		e, err := r.execute(ctx, code)
-		if err != nil {
-			return err
-		}
-		if e.Status != notebook.OK {
-			return fmt.Errorf("set up the session: %s", oneLine(e))
-		}
+	defer r.kernel.start()()
+	executions, err := executeAll(ctx, r.session, r.t.Cells())
+	if err != nil {
+		return err
 	}
-	return nil
+	return setUp(executions)
 }
 
 // round is one turn of the loop: Algorithm 1, lines 13 to 28, begun at the

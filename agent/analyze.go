@@ -166,12 +166,17 @@ func (s *scratch) enter(ctx context.Context, data string) error {
 	if err != nil {
 		return err
 	}
+	s.used = false
+	return setUp(executions)
+}
+
+// setUp returns an error if a cell that sets a session up has failed.
+func setUp(executions []notebook.Execution) error {
 	for _, e := range executions {
 		if e.Status != notebook.OK {
 			return fmt.Errorf("set up the session: %s", oneLine(e))
 		}
 	}
-	s.used = false
 	return nil
 }
 

@@ -18,21 +18,21 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 	parts, inputs := r.shared()
 	inputs["step"] = round.Step
 	parts = append(parts, prompts.Coder{Number: step, Step: round.Step, First: step == 1})
-	attempts, err := r.try(ctx, question{"coder", r.subject(0), parts, inputs}, func(failed Attempt, report string) question {
+	problem, err := r.try(ctx, question{"coder", r.subject(0), parts, inputs}, func(failed Attempt, report string) question {
 		parts, inputs := r.shared()
 		inputs["step"], inputs["cell"], inputs["error"] = round.Step, failed.Code, report
 		return question{"debugger", "", append(parts, prompts.Debugger{
 			Number: step, Step: round.Step, Code: failed.Code, Error: report,
 		}), inputs}
 	}, &round.Attempts, nil)
-	if err != nil || attempts == "" {
+	if err != nil || problem == "" {
 		return err == nil, err
 	}
-	round.Verdict = &Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s", step, attempts)}
+	round.Verdict = &Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s", step, problem)}
 	if round.Route == nil {
-		round.Route = &Route{Back: step, Reason: attempts}
+		round.Route = &Route{Back: step, Reason: problem}
 	}
-	return false, r.observe(Event{Kind: Routed, Text: attempts})
+	return false, r.observe(Event{Kind: Routed, Text: problem})
 }
 
 // try gets a cell by the first question, runs it in the session, and gets it

@@ -53,11 +53,8 @@ func (r *run) finalize(ctx context.Context) error {
 	}
 	if problem == "" {
 		final.Answer = strings.TrimSpace(final.Attempts[len(final.Attempts)-1].Execution.Stdout())
-	}
-	if problem != "" {
-		if err := r.observe(Event{Kind: Warned, Text: "the last cell printed no usable answer: " + problem}); err != nil {
-			return err
-		}
+	} else if err := r.observe(Event{Kind: Warned, Text: "the last cell printed no usable answer: " + problem}); err != nil {
+		return err
 	}
 	return r.observe(Event{Kind: Finalized, Text: final.Answer})
 }

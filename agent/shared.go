@@ -10,16 +10,13 @@ import (
 // shared returns the parts that every request after the descriptions begins
 // with, and the inputs by which a recorded reply is known to fit.
 func (r *run) shared() ([]prompts.Part, map[string]string) {
-	files, leftOut := r.files()
 	steps := r.steps()
-	parts := []prompts.Part{prompts.Context{
-		Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines, Files: files, LeftOut: leftOut,
-	}}
+	parts := []prompts.Part{r.context}
 	if len(steps) > 0 {
 		parts = append(parts, prompts.Notebook{Steps: steps})
 	}
 	var names, descriptions, plan, code, results []string
-	for _, f := range files {
+	for _, f := range r.context.Files {
 		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
 	}
 	for _, s := range steps {
@@ -36,9 +33,10 @@ func (r *run) shared() ([]prompts.Part, map[string]string) {
 	}
 }
 
-// files returns the files that the model is shown, with as much of their
-// descriptions as the budgets allow, and the names of those that are left out.
-func (r *run) files() (files []prompts.File, leftOut string) {
+// taskContext returns the task and the files that the model is shown, with as
+// much of their descriptions as the budgets allow, and the names of the others.
+func (r *run) taskContext() prompts.Context {
+	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
 	chosen := nearest(r.t.Task.Question, r.t.Descriptions, r.cfg.TopK)
 	lengths := make([]int, len(chosen))
 	for i, n := range chosen {
@@ -51,7 +49,7 @@ func (r *run) files() (files []prompts.File, leftOut string) {
 		if text == "" {
 			text = "No description: " + d.Error
 		}
-		files = append(files, prompts.File{
+		c.Files = append(c.Files, prompts.File{
 			Path: pyString("data/" + d.File), Size: fileSize(r.t.Task.Files[n].Size), Description: text,
 		})
 	}
@@ -61,7 +59,8 @@ func (r *run) files() (files []prompts.File, leftOut string) {
 			names = append(names, pyString("data/"+d.File))
 		}
 	}
-	return files, clip(strings.Join(names, "\n"), r.cfg.DescriptionChars)
+	c.LeftOut = clip(strings.Join(names, "\n"), r.cfg.DescriptionChars)
+	return c
 }
 
 // steps returns the steps of the plan with their accepted cells.
@@ -91,19 +90,13 @@ func (r *run) missing() string {
 // that led to it; those of the last round with their results, which the planner
 // is to see (Algorithm 1, line 24: r_k).
 func (r *run) dropped() []prompts.Dropped {
-	kept := map[int]bool{}
-	for _, i := range r.t.Plan() {
-		kept[i] = true
-	}
 	var dropped []prompts.Dropped
 	for i, round := range r.t.Rounds {
-		if kept[i] {
+		by, ok := r.t.droppedBy(i)
+		if !ok {
 			continue
 		}
-		d := prompts.Dropped{Text: round.Step}
-		if by, ok := r.t.droppedBy(i); ok {
-			d.Reason = r.t.Rounds[by].Route.Reason
-		}
+		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}
 		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
 			d.Output = clip(a.Execution.PlainText(), r.cfg.ResultChars)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dsstar/notebook"
+	"dsstar/prompts"
 )
 
 // The functions of this file write the Markdown that a reviewer reads.
@@ -179,11 +180,5 @@ func folded(title, body string) string {
 	return fmt.Sprintf("\n<details>\n<summary>%s</summary>\n\n%s\n</details>\n", title, strings.TrimRight(body, "\n")+"\n")
 }
 
-// fenced is a code block that nothing in the text can close.
-func fenced(text, language string) string {
-	marks := "```"
-	for strings.Contains(text, marks) {
-		marks += "`"
-	}
-	return marks + language + "\n" + strings.TrimRight(text, "\n") + "\n" + marks + "\n"
-}
+// fenced is a code block on lines of its own.
+func fenced(text, language string) string { return prompts.Fence(text, language) + "\n" }

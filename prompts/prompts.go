@@ -138,15 +138,20 @@ func choices(steps int) string {
 	return strings.Join(names, ", ")
 }
 
-// fence puts text between fences that nothing in it can close.
+// fence is Fence for the templates, where nothing must be seen to be nothing.
 func fence(text, language string) string {
+	if strings.TrimRight(text, "\n") == "" {
+		text = "(nothing)"
+	}
+	return Fence(text, language)
+}
+
+// Fence returns a Markdown code block that nothing in the text can close,
+// without a line break at its end.
+func Fence(text, language string) string {
 	marks := "```"
 	for strings.Contains(text, marks) {
 		marks += "`"
 	}
-	text = strings.TrimRight(text, "\n")
-	if text == "" {
-		text = "(nothing)"
-	}
-	return marks + language + "\n" + text + "\n" + marks
+	return marks + language + "\n" + strings.TrimRight(text, "\n") + "\n" + marks
 }
