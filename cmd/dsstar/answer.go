@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
@@ -18,27 +21,36 @@ import (
 
 // A job is one question to be answered, by whatever command.
 type job struct {
-	settings   *configs.Settings
-	question   string
-	guidelines string
-	data       string // the data folder
-	out        string // the run folder; "" for a new one under settings.Out
-	json       bool
-	model      func(retrying func(llm.Retry)) (llm.Model, error)
-	spec       kernel.Spec
-	progress   *progress
+	runFlags
+	settings *configs.Settings
+	task     agent.Task
+	model    llm.Model
+	spec     kernel.Spec
+	progress *progress
 }
 
-// answer carries a job out: run folder, model, kernel, loop, result.
+// runFlags are the flags of the commands that answer a question.
+type runFlags struct {
+	out   string // the run folder; "" for a new one under settings.Out
+	json  bool
+	quiet bool
+}
+
+func (r *runFlags) add(f *pflag.FlagSet) {
+	f.StringVarP(&r.out, "out", "o", "", "the run folder; must be new or empty")
+	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
+	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
+}
+
+// setUp finds the kernel to start, which may take making the environment.
+func (j *job) setUp(ctx context.Context, a *app) (err error) {
+	j.progress.wait("setting up Python")
+	j.spec, err = a.spec(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) })
+	return err
+}
+
+// answer carries a job out: run folder, kernel, loop, result.
 func (a *app) answer(ctx context.Context, j job) error {
-	task, err := j.task()
-	if err != nil {
-		return err
-	}
-	model, err := j.model(j.retrying)
-	if err != nil {
-		return err
-	}
 	words, err := prompts.Load()
 	if err != nil {
 		return err
@@ -47,6 +59,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
+	task := j.task
 	task.Data = dataFrom(string(folder), task.Data)
 	trace, err := llm.OpenTrace(folder.Trace())
 	if err != nil {
@@ -60,21 +73,13 @@ func (a *app) answer(ctx context.Context, j job) error {
 	j.progress.say("run      %s", folder)
 	j.progress.wait("starting the kernel")
 	t, err := agent.Run(ctx, agent.Config{
-		Model: llm.Traced(model, trace), Open: a.opener(j.spec, s), Prompts: words, Dir: string(folder),
+		Model: llm.Traced(j.model, trace), Open: a.opener(j.spec, s), Prompts: words, Dir: string(folder),
 		MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK, Jobs: jobs(s.Jobs), MaxTokens: s.MaxOutputTokens,
 		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
 		Observe: j.observer(folder),
 	}, task)
 	j.progress.stop()
-	if err != nil {
-		if j.json {
-			if err := printJSON(a.stdout, newResult(t, folder, j.spec.DisplayName)); err != nil {
-				return err
-			}
-		}
-		return &stoppedError{err, folder}
-	}
-	return a.conclude(j, t, folder)
+	return a.conclude(j, t, folder, err)
 }
 
 // saveEvery bounds how often the notebook is saved while files are described:
@@ -111,25 +116,24 @@ func (e *stoppedError) Error() string {
 }
 func (e *stoppedError) Unwrap() error { return e.err }
 
-// conclude prints the result and turns what it is worth into an error.
-func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder) error {
+// conclude prints the result and turns what it is worth into an error; ended is
+// what ended the run before its end, if anything did.
+func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder, ended error) error {
 	r := newResult(t, folder, j.spec.DisplayName)
-	if t.Answer() == "" {
-		if j.json {
-			if err := printJSON(a.stdout, r); err != nil {
-				return err
-			}
-		}
-		return &stoppedError{fmt.Errorf("no cell printed an answer"), folder}
+	if ended == nil && t.Answer() == "" {
+		ended = errors.New("no cell printed an answer")
 	}
 	var err error
 	if j.json {
 		err = printJSON(a.stdout, r)
-	} else {
+	} else if ended == nil {
 		_, err = fmt.Fprintln(a.stdout, t.Answer())
 	}
 	if err != nil {
 		return err
+	}
+	if ended != nil {
+		return &stoppedError{ended, folder}
 	}
 	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)",
 		plural(r.Rounds, "round"), plural(r.Usage.Calls, "model call"),
@@ -154,20 +158,20 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// task checks the data folder and lists it.
-func (j job) task() (agent.Task, error) {
-	data, err := filepath.Abs(j.data)
+// newTask checks the data folder and lists it.
+func newTask(question, guidelines, folder string) (agent.Task, error) {
+	data, err := filepath.Abs(folder)
 	if err != nil {
 		return agent.Task{}, err
 	}
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		return agent.Task{}, &usageError{"the data folder does not exist: " + j.data, []string{"ls " + quoteShell(filepath.Dir(data))}}
+		return agent.Task{}, &usageError{"the data folder does not exist: " + folder, []string{"ls " + quoteShell(filepath.Dir(data))}}
 	case err != nil:
 		return agent.Task{}, &usageError{fmt.Sprintf("the data folder: %v", err), []string{"ls -ld " + quoteShell(data)}}
 	case !info.IsDir():
-		return agent.Task{}, &usageError{"not a folder: " + j.data, []string{"dsstar nb --data " + quoteShell(filepath.Dir(data)) + " …"}}
+		return agent.Task{}, &usageError{"not a folder: " + folder, []string{"dsstar nb --data " + quoteShell(filepath.Dir(data)) + " …"}}
 	}
 	// Not through a link: the run folder's way to it must be the real one.
 	if data, err = filepath.EvalSymlinks(data); err != nil {
@@ -178,9 +182,9 @@ func (j job) task() (agent.Task, error) {
 		return agent.Task{}, err
 	}
 	if len(files) == 0 {
-		return agent.Task{}, &usageError{"the data folder has no data files: " + j.data, []string{"ls -la " + quoteShell(data)}}
+		return agent.Task{}, &usageError{"the data folder has no data files: " + folder, []string{"ls -la " + quoteShell(data)}}
 	}
-	return agent.Task{Question: j.question, Guidelines: j.guidelines, Data: data, Files: files, Unread: unread}, nil
+	return agent.Task{Question: question, Guidelines: guidelines, Data: data, Files: files, Unread: unread}, nil
 }
 
 // jobs is how many kernels describe files at once: by default one a core, as
@@ -196,11 +200,12 @@ func (j job) folder() (agent.Folder, error) {
 	if j.out != "" {
 		return agent.CreateFolder(j.out)
 	}
-	return agent.NewFolder(j.settings.Out, j.question, time.Now())
+	return agent.NewFolder(j.settings.Out, j.task.Question, time.Now())
 }
 
-func (j job) retrying(r llm.Retry) {
-	j.progress.say("retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause, r.Wait.Seconds())
+// retrying tells of a model call that will be repeated.
+func (p *progress) retrying(r llm.Retry) {
+	p.say("retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause, r.Wait.Seconds())
 }
 
 // dataFrom returns how the notebook names the data folder: relative to the run

@@ -42,8 +42,7 @@ const demoNotice = `dsstar demo: the model's replies are recorded; all else is l
 files, every cell, going back, the notebook and the proof.`
 
 func (a *app) demoCommand() *cobra.Command {
-	var out string
-	var asJSON, quiet bool
+	var flags runFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the main job on a shipped example, with recorded model replies",
@@ -53,9 +52,7 @@ the user's cache folder.`,
 		Example: "  dsstar demo\n  dsstar demo --out demo-run --json",
 		Args:    noArgs,
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "the run folder; must be new or empty")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of the answer")
-	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
+	flags.add(cmd.Flags())
 	kernelFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		s, err := a.demoSettings(cmd.Flags())
@@ -66,27 +63,28 @@ the user's cache folder.`,
 		if err != nil {
 			return err
 		}
+		question := strings.TrimSpace(demoQuestion)
 		j := job{
-			settings: s, question: strings.TrimSpace(demoQuestion), guidelines: strings.TrimSpace(demoGuidelines),
-			out: out, json: asJSON, progress: a.newProgress(quiet),
-			model: func(func(llm.Retry)) (llm.Model, error) {
-				return llm.Replay(exchanges, llm.ReplayOptions{Loose: demoLoose}), nil
-			},
+			runFlags: flags, settings: s, progress: a.newProgress(flags.quiet),
+			model: llm.Replay(exchanges, llm.ReplayOptions{Loose: demoLoose}),
 		}
 		defer j.progress.stop()
-		if !quiet {
+		if !flags.quiet {
 			fmt.Fprintln(a.stderr, demoNotice)
 		}
-		j.progress.say("question %s", j.question)
-		j.progress.wait("setting up Python")
-		if j.spec, err = a.spec(cmd.Context(), s, func(line string) { j.progress.say("set-up   %s", line) }); err == nil {
-			j.progress.wait("writing the example's data")
-			j.data, err = a.demoData(cmd.Context(), j.spec)
+		j.progress.say("question %s", question)
+		if err := j.setUp(cmd.Context(), a); err != nil {
+			return err
 		}
+		j.progress.wait("writing the example's data")
+		data, err := a.demoData(cmd.Context(), j.spec)
 		if err != nil {
 			return err
 		}
-		j.progress.say("data     %s", j.data)
+		j.progress.say("data     %s", data)
+		if j.task, err = newTask(question, strings.TrimSpace(demoGuidelines), data); err != nil {
+			return err
+		}
 		return a.answer(cmd.Context(), j)
 	}
 	return cmd

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dsstar/agent"
 	"dsstar/configs"
-	"dsstar/kernel"
 	"dsstar/notebook"
 )
 
@@ -130,9 +130,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	defer os.RemoveAll(dir)
 	begin := time.Now()
-	k, err := kernel.Start(ctx, kernel.Options{
-		Spec: spec, Dir: dir, Env: a.kernelEnv(s, 0), CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout,
-	})
+	k, err := a.opener(spec, s)(ctx, agent.Work, dir)
 	if err != nil {
 		return finding{"kernel", "failed", err.Error(), []string{
 			quoteShell(spec.Argv[0]) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}}

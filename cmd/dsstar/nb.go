@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"dsstar/agent/llm"
 )
 
 const nbHelp = `Answer a question about the files of a folder and leave a notebook.
@@ -32,8 +30,8 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"`
 
 func (a *app) nbCommand() *cobra.Command {
-	var data, guidelines, out string
-	var asJSON, quiet bool
+	var data, guidelines string
+	var flags runFlags
 	cmd := &cobra.Command{
 		Use:     `nb --data DIR [flags] "question"`,
 		Short:   "Answer a question about the files of a folder and leave a notebook",
@@ -42,9 +40,7 @@ func (a *app) nbCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&data, "data", "d", "", "the folder with the data files (required)")
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer: TEXT, or @FILE")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "the run folder; must be new or empty")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of the answer")
-	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "no progress on standard error")
+	flags.add(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if data == "" {
@@ -62,20 +58,17 @@ func (a *app) nbCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		j := job{settings: s, question: question, guidelines: form, data: data, out: out, json: asJSON}
-		if _, err := j.task(); err != nil { // before anything is set up
-			return err
-		}
-		j.model = func(retrying func(llm.Retry)) (llm.Model, error) { return a.model(s, retrying) }
-		if _, err := j.model(nil); err != nil {
-			return err
-		}
-		j.progress = a.newProgress(quiet)
+		// Everything that can be wrong is looked at before anything is set up.
+		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet)}
 		defer j.progress.stop()
+		if j.task, err = newTask(question, form, data); err != nil {
+			return err
+		}
+		if j.model, err = a.model(s, j.progress.retrying); err != nil {
+			return err
+		}
 		j.progress.say("model    %s", a.modelLine(s))
-		j.progress.wait("setting up Python")
-		j.spec, err = a.spec(cmd.Context(), s, func(line string) { j.progress.say("set-up   %s", line) })
-		if err != nil {
+		if err := j.setUp(cmd.Context(), a); err != nil {
 			return err
 		}
 		return a.answer(cmd.Context(), j)

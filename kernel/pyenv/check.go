@@ -2,9 +2,7 @@ package pyenv
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"time"
 )
@@ -27,16 +25,8 @@ print("dsstar|%d.%d.%d|%s|%s" % (sys.version_info[:3] + (
 func Check(ctx context.Context, python string, modules []string) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, python, append([]string{"-c", checkCode}, modules...)...)
-	ownGroup(cmd)
-	cmd.WaitDelay = time.Second
-	var last tail
-	cmd.Stderr = &last
-	out, err := cmd.Output()
+	out, err := ask(ctx, nil, python, append([]string{"-c", checkCode}, modules...)...)
 	if err != nil {
-		if line := last.line(); line != "" {
-			err = errors.New(line)
-		}
 		return Report{}, fmt.Errorf("run %s: %w", python, err)
 	}
 	for line := range strings.Lines(string(out)) {

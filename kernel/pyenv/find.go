@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -145,17 +144,8 @@ print("|".join(["dsstar", "%d.%d.%d" % sys.version_info[:3], name, str(venv), pa
 func probe(ctx context.Context, path string, env []string) (Interpreter, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, "-c", probeCode)
-	cmd.Env = toolEnv(env)
-	ownGroup(cmd)
-	cmd.WaitDelay = time.Second
-	var last tail
-	cmd.Stderr = &last
-	out, err := cmd.Output()
+	out, err := ask(ctx, toolEnv(env), path, "-c", probeCode)
 	if err != nil {
-		if line := last.line(); line != "" {
-			return Interpreter{}, fmt.Errorf("%s", line)
-		}
 		return Interpreter{}, err
 	}
 	for line := range strings.Lines(string(out)) {

@@ -2,6 +2,7 @@ package pyenv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -92,6 +93,25 @@ func (r runner) run(ctx context.Context, what, path string, args ...string) erro
 		return &InstallError{Tool: what, Reason: reasonOf(output), Output: output, Err: err}
 	}
 	return nil
+}
+
+// ask returns what a program prints. The error is the last line of its
+// stderr, where it has written one. A nil env is this process's.
+func ask(ctx context.Context, env []string, path string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = env
+	ownGroup(cmd)
+	cmd.WaitDelay = time.Second
+	var last tail
+	cmd.Stderr = &last
+	out, err := cmd.Output()
+	if err != nil {
+		if line := last.line(); line != "" {
+			return nil, errors.New(line)
+		}
+		return nil, err
+	}
+	return out, nil
 }
 
 // tail keeps the last lines written to it. One goroutine at a time writes.
