@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -280,9 +279,14 @@ func (r *run) died() {
 	case <-time.After(500 * time.Millisecond): // a stranger holds the socket open
 	}
 	r.read()
-	if !r.over { // else it died after the cell
-		r.die(cmp.Or(r.cause, r.s.proc.death()))
+	if r.over {
+		return // it died after the cell
 	}
+	how := r.s.proc.death()
+	if r.killed && r.cause != "" { // only then: the connections of a killed process close before its end is noticed
+		how = r.cause
+	}
+	r.die(how)
 }
 
 func (r *run) die(how string) {
