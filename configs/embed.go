@@ -12,8 +12,15 @@ var DefaultYAML []byte
 //go:embed python.txt
 var PythonLock []byte
 
-// TestLock pins the Jupyter tools that tests check notebooks with. It overlaps PythonLock with equal
-// versions, so that the two can be concatenated.
+// The locks that follow are for tests. Nothing else names them, so that no program contains them.
+
+// TestLock pins the Jupyter tools and servers that tests use. It overlaps PythonLock with equal versions,
+// so that the two can be concatenated.
 //
 //go:embed python-test.txt
 var TestLock []byte
+
+// OldKernelLock pins the last ipykernel 6 with numpy and pandas, of the versions in PythonLock.
+//
+//go:embed python-ipykernel6.txt
+var OldKernelLock []byte

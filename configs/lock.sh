@@ -1,6 +1,7 @@
 #!/bin/sh
-# Remakes python.txt and python-test.txt from their .in files with the newest releases; needs uv and network.
-# A changed lock makes a new environment on every user's machine: change it on purpose.
+# Remakes the locks from their .in files with the newest releases; needs uv and network.
+# lock.sh tests leaves python.txt alone: a changed python.txt makes a new environment on every user's
+# machine, so change it on purpose.
 set -eu
 cd "$(dirname "$0")"
 
@@ -15,5 +16,12 @@ lock() { # lock IN OUT [more arguments]
 	mv "$out.new" "$out"
 }
 
-lock python.in python.txt
-lock python-test.in python-test.txt --constraints python.txt
+[ "${1:-}" = tests ] || lock python.in python.txt
+
+pins=$(mktemp)
+trap 'rm -f "$pins"' EXIT
+# papermill asks for aiohttp on Python 3.12 and never imports it.
+echo "aiohttp ; python_version < '3'" >"$pins"
+lock python-test.in python-test.txt --constraints python.txt --overrides "$pins"
+grep -v '^ipykernel==' python.txt | sed -n 's/^\([^ #]*==[^\\]*\).*/\1/p' >"$pins"
+lock python-ipykernel6.in python-ipykernel6.txt --constraints "$pins"

@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,6 +30,8 @@ type connection struct {
 	Key             wire.Key `json:"key"`
 	SignatureScheme string   `json:"signature_scheme"`
 	KernelName      string   `json:"kernel_name"`
+	Session         string   `json:"jupyter_session,omitempty"` // path of the notebook, as JupyterLab has it
+	CurvePublicKey  string   `json:"curve_publickey,omitempty"`
 }
 
 // privateDir makes the folder for the connection file and the sockets, which
@@ -42,19 +46,38 @@ func privateDir() (string, error) {
 
 // newConnection chooses how to reach a kernel whose private folder is dir:
 // Unix sockets in dir where they can be, so that no other user can connect,
-// and TCP on the loopback interface otherwise. For TCP all ports are 0:
-// ipykernel then binds free ports and rewrites the file, whereas ports chosen
-// here could be taken by others before the kernel binds them.
-func newConnection(dir, name string) connection {
-	c := connection{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: name}
+// and TCP on the loopback interface otherwise or where it is asked for.
+//
+// For TCP all ports of an ipykernel are 0: it then binds free ports and
+// rewrites the file, whereas ports chosen here could be taken by others before
+// the kernel binds them. Other kernels cannot do that (JEP 66 would let them):
+// they get ports that were free a moment ago.
+func newConnection(dir string, spec Spec, tcp bool) (connection, error) {
+	c := connection{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: spec.Name}
 	base := filepath.Join(dir, "k") // ZeroMQ adds "-<port>"
-	if runtime.GOOS == "windows" || len(base)+len("-5")+1 > sunPath {
+	if tcp || runtime.GOOS == "windows" || len(base)+len("-5")+1 > sunPath {
 		c.Transport, c.IP = "tcp", "127.0.0.1"
-		return c
+		if spec.bindsItself() {
+			return c, nil
+		}
+		return c, c.choosePorts()
 	}
 	c.Transport, c.IP = "ipc", base
 	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort = 1, 2, 3, 4, 5
-	return c
+	return c, nil
+}
+
+// choosePorts takes five ports that are free now.
+func (c *connection) choosePorts() error {
+	for _, port := range []*int{&c.ShellPort, &c.IOPubPort, &c.StdinPort, &c.ControlPort, &c.HBPort} {
+		l, err := net.Listen("tcp", c.IP+":0")
+		if err != nil {
+			return err
+		}
+		defer l.Close() // all at the end, so that they differ
+		*port = l.Addr().(*net.TCPAddr).Port
+	}
+	return nil
 }
 
 // write creates the connection file, for the user's eyes only: it has the key.
@@ -77,24 +100,68 @@ func (c *connection) bound(path string) bool {
 		}
 		return true
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
+	if c.ShellPort != 0 {
+		return true // a dial that comes too early fails, and is repeated
+	}
+	now, err := readConnection(path) // which may be half written
+	if err != nil || now.check() != nil {
 		return false
 	}
-	var now connection // the file may be half written
-	if json.Unmarshal(b, &now) != nil || now.ShellPort == 0 || now.IOPubPort == 0 || now.ControlPort == 0 {
-		return false
-	}
-	c.ShellPort, c.IOPubPort, c.ControlPort = now.ShellPort, now.IOPubPort, now.ControlPort
+	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort = now.ShellPort, now.IOPubPort, now.StdinPort, now.ControlPort
 	return true
 }
 
-// endpoints returns the ZeroMQ endpoints by channel.
-func (c connection) endpoints() [3]string {
-	sep := ":"
-	if c.Transport == "ipc" {
-		sep = "-"
+// readConnection reads a connection file.
+func readConnection(path string) (connection, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return connection{}, err
 	}
-	at := func(port int) string { return fmt.Sprintf("%s://%s%s%d", c.Transport, c.IP, sep, port) }
-	return [3]string{shell: at(c.ShellPort), iopub: at(c.IOPubPort), control: at(c.ControlPort)}
+	return parseConnection(b)
+}
+
+// parseConnection reads the content of a connection file. Fields of no use here may be anything.
+func parseConnection(b []byte) (connection, error) {
+	var c connection
+	if err := json.Unmarshal(b, &c); err != nil {
+		return connection{}, fmt.Errorf("not a connection file: %w", err)
+	}
+	if c.Transport == "" {
+		c.Transport = "tcp"
+	}
+	return c, nil
+}
+
+// check returns why a kernel cannot be reached with c.
+func (c connection) check() error {
+	switch {
+	case c.ShellPort <= 0 || c.IOPubPort <= 0 || c.ControlPort <= 0:
+		return errors.New("the connection file has no ports for shell, iopub and control")
+	case c.Transport != "tcp" && c.Transport != "ipc":
+		return fmt.Errorf("the connection file has the unknown transport %q", c.Transport)
+	case c.IP == "":
+		return errors.New("the connection file has no ip")
+	case c.Key != "" && c.SignatureScheme != "" && c.SignatureScheme != wire.Scheme:
+		return fmt.Errorf("the connection file has the signature_scheme %q, and only %s is understood", c.SignatureScheme, wire.Scheme)
+	case c.CurvePublicKey != "":
+		return errors.New("the kernel wants encrypted connections (CURVE), which are not understood: reach it over its Jupyter server")
+	}
+	return nil
+}
+
+// endpoints returns the ZeroMQ endpoints by channel.
+func (c connection) endpoints() [channels]string {
+	at := func(port int) string {
+		if c.Transport == "ipc" {
+			return fmt.Sprintf("watched-ipc://%s-%d", c.IP, port)
+		}
+		ip := c.IP
+		if ip == "*" || ip == "0.0.0.0" { // every address of the machine, this one too
+			ip = "127.0.0.1"
+		}
+		return "watched://" + net.JoinHostPort(ip, strconv.Itoa(port))
+	}
+	return [channels]string{
+		shell: at(c.ShellPort), iopub: at(c.IOPubPort), control: at(c.ControlPort), stdin: at(c.StdinPort),
+	}
 }

@@ -8,37 +8,92 @@ import (
 	"time"
 
 	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
+// A way opens a kernel; the caller closes it.
+type way struct {
+	name   string
+	served bool
+	open   func(t testing.TB, o Options) *Kernel
+}
+
+// ways are all ways to an own kernel of the given interpreter. They share two servers.
+func ways(t testing.TB, python string) []way {
+	local := func(tcp bool) func(testing.TB, Options) *Kernel {
+		return func(t testing.TB, o Options) *Kernel {
+			o.Spec, o.TCP = PythonSpec(python), tcp
+			k, err := Start(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return k
+		}
+	}
+	return append([]way{{"ipc", false, local(false)}, {"tcp", false, local(true)}}, servedWays(t, python)...)
+}
+
+func servedWays(t testing.TB, python string) []way {
+	specs := map[string]map[string]any{"subject": {
+		"argv": PythonSpec(python).Argv, "display_name": "Subject", "language": "python",
+	}}
+	limits := []string{"--ZMQChannelsWebsocketConnection.limit_rate=False"}
+	jupyter := server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, limits...))
+	gateway := server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, limits...))
+	served := func(s Server, legacy bool) func(testing.TB, Options) *Kernel {
+		return func(t testing.TB, o Options) *Kernel {
+			o.Spec = Spec{Name: "subject"}
+			k, err := dial(t.Context(), s, "", o, dialling{defaultWaits(), legacy})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := k.current().link.(*wsLink).conn.Subprotocol(); (got == "") != legacy {
+				t.Fatalf("subprotocol %q", got)
+			}
+			return k
+		}
+	}
+	return []way{{"websocket-v1", true, served(jupyter, false)}, {"websocket-legacy", true, served(gateway, true)}}
+}
+
+func server(t testing.TB, s *kerneltest.Server) Server {
+	t.Helper()
+	server, err := NewServer(s.URL, s.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
 func TestContract(t *testing.T) {
-	kerneltest.Run(t, func(t testing.TB, limit time.Duration) kerneltest.Kernel {
-		o := options(t)
-		o.CellTimeout = limit
-		return open(t, o)
-	})
+	for version, python := range map[string]string{"ipykernel7": testPython(t), "ipykernel6": pyenvtest.OldPython(t)} {
+		for _, w := range ways(t, python) {
+			t.Run(version+"/"+w.name, func(t *testing.T) {
+				t.Parallel()
+				kerneltest.Run(t, kerneltest.Subject{Served: w.served, Open: func(t testing.TB, limit time.Duration) kerneltest.Kernel {
+					dir := t.TempDir()
+					return w.open(t, Options{
+						Dir: dir, Scratch: dir, Env: os.Environ(), CellTimeout: limit,
+						Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
+					})
+				}})
+			})
+		}
+	}
 }
 
 // TCP is used where the path of a socket gets too long.
-func TestTCP(t *testing.T) {
+func TestLongTemporaryFolder(t *testing.T) {
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
 	if err := os.Mkdir(long, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", long)
 	k := open(t, options(t))
-	if got := k.current().conn.Transport; got != "tcp" {
-		t.Fatalf("transport %s", got)
+	c, err := readConnection(filepath.Join(k.current().host.(*local).dir, "kernel.json"))
+	if err != nil || c.Transport != "tcp" {
+		t.Fatalf("%v, transport %s", err, c.Transport)
 	}
 	runCell(t, k, "x = 1", notebook.OK)
-	if _, err := k.Rollback(t.Context(), []string{"x = 2"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := runCell(t, k, "print(x)", notebook.OK).Stdout(); got != "2\n" {
-		t.Errorf("stdout %q", got)
-	}
-	x := runCell(t, k, "import os; os._exit(3)", notebook.Died)
-	if x.Reason != "the kernel died: exit status 3" {
-		t.Errorf("reason %q", x.Reason)
-	}
 }

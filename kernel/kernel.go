@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,30 +15,63 @@ import (
 // ErrClosed is returned by a Kernel's methods after Close.
 var ErrClosed = errors.New("the kernel is closed")
 
-// Options say what to start and how. Only Spec is required.
+// Options say what to start and how. [Start] needs the Spec, [Dial] the name of
+// one on the server; [Attach] needs none. All else may be left out.
 type Options struct {
 	Spec         Spec          // what to start
-	Dir          string        // working directory of the kernel process
+	Dir          string        // working directory of the kernel process; a guest's cells run there too
 	Scratch      string        // folder that cells write to; emptied by Rollback, created if missing; "" for none
-	Env          []string      // the whole environment; the Spec's own is added
+	Env          []string      // the whole environment of a process of ours; the Spec's own is added
+	TCP          bool          // reach a process of ours by TCP on the loopback interface, not by Unix sockets
 	CellTimeout  time.Duration // how long a cell may run; 0 for no limit
-	StartTimeout time.Duration // 0 for a minute
+	StartTimeout time.Duration // until the kernel is ready; 0 for a minute
+	Outputs      Outputs       // what becomes of very long outputs
+	Input        InputFunc     // answers input(); nil: input() raises an exception
+	Discard      bool          // attach although the server may then drop output that it keeps for somebody else
+}
+
+// Outputs say what becomes of outputs that are too long for a notebook.
+type Outputs struct {
+	Limits  notebook.Limits
+	Folder  string // where they are kept whole; made when the first one comes; "" for nowhere
+	ShownAs string // how a reader of the notebook finds Folder
+}
+
+// An InputFunc asks somebody for the line that a cell's input() wants. It should
+// return soon after ctx has ended: the cell does not wait any more. With an
+// error the cell is interrupted.
+type InputFunc func(ctx context.Context, prompt string, password bool) (string, error)
+
+// A Cell is code to be run, and how.
+type Cell struct {
+	Code     string
+	ID       string                // of the notebook's cell; it names the files of long outputs, and [Kernel.Late] returns it
+	Timeout  time.Duration         // 0 for that of the Options, negative for no limit
+	MayRaise bool                  // an exception is expected
+	Observe  func(notebook.Output) // is given each piece of output as it comes; must not block; may be nil
 }
 
 // Info says what kernel is running.
 type Info struct {
 	Name           string         // of the Spec
+	ID             string         // of a kernel that was attached to or dialled
+	Server         string         // URL of the server that runs it; "" for none
+	Owned          bool           // started by us, to be ended by us
 	Implementation string         // "ipython"
 	Version        string         // of the implementation
+	Protocol       string         // version of the protocol, as the kernel says
+	Features       []string       // supported_features: "kernel subshells", "debugger"
 	Banner         string         // what the kernel says when it starts
 	Language       map[string]any // language_info as the kernel gave it, for the notebook's metadata
-	PID            int            // changes with every Rollback
+	PID            int            // of a process of ours; changes with every Rollback
 }
 
-// A Kernel is a live kernel that this process started and will end.
+// A Kernel is a live kernel: one that this process started and will end, or a
+// guest's view of somebody else's, which is never restarted nor ended.
 type Kernel struct {
 	options Options
 	waits   waits
+	again   opening       // starts the next session; nil for a guest
 	turn    chan struct{} // holds a token while nobody uses the session's shell channel
 
 	mu      sync.Mutex
@@ -60,13 +94,14 @@ type waits struct {
 	shutdown  time.Duration // from shutdown_request to its reply
 	exit      time.Duration // from the reply to the end of the process
 	kill      time.Duration // from SIGKILL to the end of the process
+	reconnect time.Duration // from the loss of a server to giving it up
 }
 
 func defaultWaits() waits {
 	return waits{
 		greet: 2 * time.Second, tune: 10 * time.Second, rouse: 5 * time.Second, takeUp: time.Minute, idle: 4 * time.Second,
 		interrupt: 5 * time.Second, cancel: 2 * time.Second,
-		shutdown: time.Second, exit: 150 * time.Millisecond, kill: 5 * time.Second,
+		shutdown: time.Second, exit: 150 * time.Millisecond, kill: 5 * time.Second, reconnect: time.Minute,
 	}
 }
 
@@ -86,11 +121,22 @@ func start(ctx context.Context, o Options, w waits) (*Kernel, error) {
 			return nil, fmt.Errorf("start kernel %s: %w", o.Spec.Name, err)
 		}
 	}
-	s, err := boot(ctx, o, w)
+	return newKernel(ctx, o, w, true, func(ctx context.Context, o Options) (*session, error) { return boot(ctx, o, w) })
+}
+
+// An opening opens a session.
+type opening func(context.Context, Options) (*session, error)
+
+// newKernel makes a Kernel of its first session.
+func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) (*Kernel, error) {
+	s, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	k := &Kernel{options: o, waits: w, turn: make(chan struct{}, 1), session: s, done: make(chan struct{})}
+	if own {
+		k.again = open
+	}
 	k.turn <- struct{}{}
 	return k, nil
 }
@@ -101,18 +147,39 @@ func start(ctx context.Context, o Options, w waits) (*Kernel, error) {
 // package comment. On a kernel that has died the Execution says so. Calls wait
 // for one another.
 func (k *Kernel) Execute(ctx context.Context, code string) (notebook.Execution, error) {
+	return k.ExecuteCell(ctx, Cell{Code: code})
+}
+
+// ExecuteCell is [Kernel.Execute] with more to say about the cell.
+func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, error) {
 	ctx, release, err := k.begin(ctx)
 	if err != nil {
 		return notebook.Execution{}, err
 	}
 	defer release()
-	r := &run{s: k.current(), code: code, limit: k.options.CellTimeout}
-	return r.execute(ctx)
+	return k.current().execute(ctx, c, k.limit(c))
 }
 
-// Close ends the kernel and everything that it started, and a call under way
-// with [ErrClosed]. It leaves neither processes nor goroutines nor files and
-// may be called more than once.
+// limit returns how long c may run; 0 for as long as it likes.
+func (k *Kernel) limit(c Cell) time.Duration {
+	return max(0, cmp.Or(c.Timeout, k.options.CellTimeout))
+}
+
+// A Late is output of a cell that came after the cell had ended: of its threads
+// and asynchronous tasks.
+type Late struct {
+	CellID  string // of [Cell]
+	Outputs []notebook.Output
+}
+
+// Late returns the late outputs since it was called last, by cell in the order
+// of their first message. A few megabytes are kept for it.
+func (k *Kernel) Late() []Late { return k.current().takeLate() }
+
+// Close ends a kernel of ours and everything that it started, and leaves any
+// other as it was found, but for new names and changed objects. A call under way
+// ends with [ErrClosed]. Close leaves neither processes nor goroutines nor files
+// of ours and may be called more than once.
 func (k *Kernel) Close() error {
 	k.mu.Lock()
 	if k.closed {
@@ -134,8 +201,8 @@ func (k *Kernel) Close() error {
 // Info returns what the kernel said about itself.
 func (k *Kernel) Info() Info { return k.current().info }
 
-// Alive reports whether the kernel's process is running.
-func (k *Kernel) Alive() bool { return k.current().proc.alive() }
+// Alive reports whether the kernel is running, as far as can be seen.
+func (k *Kernel) Alive() bool { return !ended(k.current().host) }
 
 func (k *Kernel) current() *session {
 	k.mu.Lock()
@@ -171,16 +238,18 @@ func (k *Kernel) begin(ctx context.Context) (context.Context, func(), error) {
 
 // infoOf reads a kernel_info_reply. A reply that is not as it should be gives
 // what can be read: a kernel that runs cells is not refused for its banner.
-func infoOf(name string, pid int, content json.RawMessage) Info {
+func infoOf(content json.RawMessage) Info {
 	var reply struct {
 		Implementation string         `json:"implementation"`
 		Version        string         `json:"implementation_version"`
+		Protocol       string         `json:"protocol_version"`
+		Features       []string       `json:"supported_features"`
 		Banner         string         `json:"banner"`
 		Language       map[string]any `json:"language_info"`
 	}
 	_ = json.Unmarshal(content, &reply)
 	return Info{
-		Name: name, PID: pid, Implementation: reply.Implementation, Version: reply.Version,
-		Banner: reply.Banner, Language: reply.Language,
+		Implementation: reply.Implementation, Version: reply.Version, Protocol: reply.Protocol,
+		Features: reply.Features, Banner: reply.Banner, Language: reply.Language,
 	}
 }

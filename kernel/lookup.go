@@ -57,6 +57,23 @@ func (l Lookup) Dirs() []string {
 	return distinct(dirs)
 }
 
+// RuntimeDir returns the folder where Jupyter keeps the connection files of
+// running kernels and the files of running servers (jupyter_core, paths.py,
+// jupyter_runtime_dir). "" if there is no telling.
+func (l Lookup) RuntimeDir() string {
+	env := l.Getenv
+	if env == nil {
+		env = func(string) string { return "" }
+	}
+	if dir := env("JUPYTER_RUNTIME_DIR"); dir != "" {
+		return dir
+	}
+	if data := l.userData(env); data != "" {
+		return filepath.Join(data, "runtime")
+	}
+	return ""
+}
+
 // userData returns JUPYTER_DATA_DIR or the system's custom in its place.
 func (l Lookup) userData(env func(string) string) string {
 	if dir := env("JUPYTER_DATA_DIR"); dir != "" {

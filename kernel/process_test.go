@@ -63,8 +63,8 @@ func TestNothingIsLeft(t *testing.T) {
 	k := open(t, o)
 	child := number(t, runCell(t, k, "import subprocess\nprint(subprocess.Popen(['sleep', '60']).pid)", notebook.OK).Stdout())
 	worker := number(t, runCell(t, k, "import multiprocessing as m, time\np = m.get_context('fork').Process(target=time.sleep, args=(60,)); p.start()\nprint(p.pid)", notebook.OK).Stdout())
-	pid, dir := k.Info().PID, k.current().dir
-	info, err := os.Stat(k.current().file)
+	pid, dir := k.Info().PID, k.current().host.(*local).dir
+	info, err := os.Stat(filepath.Join(dir, "kernel.json"))
 	if err != nil || info.Mode() != 0o600 {
 		t.Errorf("connection file: %v %v", info, err)
 	}

@@ -35,3 +35,6 @@ func describe(state *os.ProcessState) string {
 	}
 	return state.String()
 }
+
+// processExists reports whether there is a process with this id, of whomever.
+func processExists(pid int) bool { return pid > 0 && unix.Kill(pid, 0) != unix.ESRCH }

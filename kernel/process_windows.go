@@ -19,3 +19,13 @@ func interruptGroup(int)               { panic("unreachable") }
 func killGroup(int)                    { panic("unreachable") }
 func reap(*exec.Cmd, func())           { panic("unreachable") }
 func describe(*os.ProcessState) string { panic("unreachable") }
+
+// processExists reports whether there is a process with this id.
+func processExists(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	_ = p.Release()
+	return true
+}

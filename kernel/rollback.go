@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"dsstar/notebook"
 )
@@ -14,6 +15,10 @@ import (
 // generators are then what the cells alone make them. It works on a kernel
 // that has died, too.
 //
+// A kernel that is not ours is not restarted: the names that cells made there
+// are deleted, those that they bound anew get their old objects back, and the
+// cells run again. Objects and files that were changed in place stay changed.
+//
 // It returns the executions. It stops at the first cell that is not OK, whose
 // execution is the last one returned. After an error the kernel is dead, or has
 // run fewer cells than were asked for; another Rollback may follow.
@@ -23,16 +28,19 @@ func (k *Kernel) Rollback(ctx context.Context, cells []string) ([]notebook.Execu
 		return nil, err
 	}
 	defer release()
+	if k.again == nil {
+		return k.current().restore(ctx, k, cells)
+	}
 	old := k.current()
 	old.end()
-	if old.proc.alive() {
-		return nil, fmt.Errorf("roll back: process %d cannot be killed", old.proc.pid)
+	if !ended(old.host) {
+		return nil, fmt.Errorf("roll back: process %d cannot be killed", old.info.PID)
 	}
 	// Only now: a live process could still write there.
-	if err := empty(k.options.Scratch); err != nil {
+	if err := empty(k.options.Scratch, k.options.Outputs.Folder); err != nil {
 		return nil, fmt.Errorf("roll back: %w", err)
 	}
-	s, err := boot(ctx, k.options, k.waits)
+	s, err := k.again(ctx, k.options)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = reason(ctx)
@@ -42,10 +50,14 @@ func (k *Kernel) Rollback(ctx context.Context, cells []string) ([]notebook.Execu
 	k.mu.Lock()
 	k.session = s
 	k.mu.Unlock()
+	return s.replay(ctx, k, cells)
+}
+
+// replay executes cells in order and stops at the first that is not OK.
+func (s *session) replay(ctx context.Context, k *Kernel, cells []string) ([]notebook.Execution, error) {
 	done := make([]notebook.Execution, 0, len(cells))
 	for _, code := range cells {
-		r := &run{s: s, code: code, limit: k.options.CellTimeout}
-		x, err := r.execute(ctx)
+		x, err := s.execute(ctx, Cell{Code: code}, k.options.CellTimeout)
 		if err != nil {
 			return done, fmt.Errorf("roll back: %w", err)
 		}
@@ -58,8 +70,8 @@ func (k *Kernel) Rollback(ctx context.Context, cells []string) ([]notebook.Execu
 }
 
 // empty removes what is in the folder path, but not the folder, which it makes
-// if it is missing. Links in it are removed, never followed.
-func empty(path string) error {
+// if it is missing, nor the folder kept. Links in it are removed, never followed.
+func empty(path, kept string) error {
 	if path == "" {
 		return nil
 	}
@@ -81,6 +93,9 @@ func empty(path string) error {
 		return err
 	}
 	for _, name := range names {
+		if filepath.Join(path, name) == filepath.Clean(kept) {
+			continue // outputs of cells that the notebook still shows
+		}
 		if err := root.RemoveAll(name); err != nil {
 			return err
 		}

@@ -1,12 +1,15 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"dsstar/kernel/internal/wire"
 	"dsstar/notebook"
 )
 
@@ -18,10 +21,11 @@ const maxAborts = 5
 // both execute_reply and the status idle have arrived, in whatever order, or
 // when something else has made waiting for them pointless.
 type run struct {
-	s      *session
-	code   string
-	silent bool          // not a cell: not counted, publishes nothing
-	limit  time.Duration // 0 for none
+	s        *session
+	cell     Cell
+	silent   bool          // not a cell: not counted, publishes nothing
+	limit    time.Duration // 0 for none
+	subshell string        // id; "" for the main shell
 
 	in   *inbox
 	id   string // of the execute_request
@@ -31,46 +35,85 @@ type run struct {
 	busy, replied, idle bool
 	over                bool // nothing more is waited for
 	aborts              int
+	lost                error // the kernel cannot be reached any more
 
 	sent    time.Time
+	began   time.Time // since when the time-out counts: later than sent by the time that people took
 	roused  time.Time // when the kernel was last roused, or the request sent
 	heard   time.Time // when the last message about the request arrived
-	probe   string    // id of the kernel_info_request that tests for a lost message
+	breaks  int       // of the link, when the request was sent
+	probe   string    // id of the request that tests for a lost message
+	asking  chan answer
 	killAt  time.Time // after an interrupt: when patience ends; zero without one
-	killed  bool
-	cause   string // why the kernel was killed, if not for ignoring an interrupt
-	stopped string // why the cell was interrupted; "" if it was not
+	killed  string    // what was done then
+	cause   string    // why the kernel was killed, if not for ignoring an interrupt
+	stopped string    // why the cell was interrupted; "" if it was not
+}
+
+// An answer is what somebody typed for input().
+type answer struct {
+	request wire.Message
+	text    string
+	err     error
 }
 
 // execute runs the code of r. See Kernel.Execute.
 func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 	r.in, r.sent, r.exec.Status = newInbox(), time.Now(), notebook.OK
-	if !r.s.proc.alive() {
-		r.exec.Status, r.exec.Reason = notebook.Died, "the kernel was already dead: "+r.s.proc.death()
-		return r.exec, nil
+	defer r.in.close()
+	if ended(r.s.host) {
+		how, lost := r.s.host.fate()
+		r.exec.Status, r.exec.Reason = notebook.Died, "the kernel was already dead: "+how
+		return r.exec, lost
 	}
 	if ctx.Err() != nil {
 		return notebook.Execution{}, reason(ctx)
 	}
+	r.fold = r.s.outputs.fold(r.cell)
+	defer r.fold.Close()
 	if err := r.send(); err != nil {
-		r.s.proc.kill() // whether the cell runs cannot be known: the state is lost
 		return notebook.Execution{}, fmt.Errorf("execute: %w", err)
 	}
-	defer func() { r.s.forget(r.id); r.s.forget(r.probe) }()
+	defer r.forget()
 	if err := r.follow(ctx); err != nil {
 		return notebook.Execution{}, err
 	}
 	return r.finish(), nil
 }
 
-// send sends the execute_request.
-func (r *run) send() (err error) {
-	r.id, err = r.s.request(r.in, shell, "execute_request", map[string]any{
-		"code": r.code, "silent": r.silent, "store_history": !r.silent,
-		"user_expressions": struct{}{}, "allow_stdin": false, "stop_on_error": true,
+func (r *run) forget() {
+	r.s.forget(r.probe)
+	if r.silent {
+		r.s.forget(r.id)
+	} else {
+		r.s.retire(r.id, r.cell.ID)
+	}
+}
+
+// send sends the execute_request (messaging protocol, "Execute"). After an
+// error nothing runs that was not running before.
+func (r *run) send() error {
+	guest := r.s.guest != nil
+	body, err := json.Marshal(map[string]any{
+		"code": r.cell.Code, "silent": r.silent, "store_history": !r.silent && !guest,
+		"user_expressions": struct{}{}, "allow_stdin": r.s.input != nil && !r.silent, "stop_on_error": !r.cell.MayRaise,
 	})
+	if err != nil {
+		return err
+	}
+	m := wire.Message{Header: wire.Header{MsgType: "execute_request", Subshell: r.subshell}, Content: body}
+	if r.cell.ID != "" {
+		if m.Metadata, err = json.Marshal(map[string]string{"cellId": r.cell.ID}); err != nil {
+			return err
+		}
+	}
+	r.breaks = r.s.link.Breaks()
+	r.id, err = r.s.send(r.in, shell, m)
 	now := time.Now()
-	r.roused, r.heard = now, now
+	r.roused, r.heard, r.began = now, now, now
+	if _, large := errors.AsType[*tooLargeError](err); err != nil && !large {
+		r.s.host.kill() // whether the cell runs cannot be known: the state is lost
+	}
 	return err
 }
 
@@ -81,17 +124,22 @@ func (r *run) follow(ctx context.Context) error {
 	// more precision, and one place decides which is due.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
+	// Whoever is asked is told that there is no need any more.
+	asked, enough := context.WithCancel(ctx)
+	defer enough()
 	for !r.over {
 		select {
 		case <-r.in.ready:
-			r.read()
-		case <-r.s.proc.exited:
+			r.read(asked)
+		case a := <-r.asking:
+			r.answered(a)
+		case <-r.s.host.gone():
 			r.died()
 		case now := <-tick.C:
 			r.check(now)
 		case <-gone:
-			if errors.Is(reason(ctx), ErrClosed) {
-				return ErrClosed // Close ends the process anyway
+			if errors.Is(reason(ctx), ErrClosed) && r.s.guest == nil {
+				return ErrClosed // Close ends the kernel anyway
 			}
 			gone = nil
 			r.stop("the caller has gone", r.s.waits.cancel)
@@ -100,7 +148,7 @@ func (r *run) follow(ctx context.Context) error {
 	if gone == nil {
 		return reason(ctx)
 	}
-	return nil
+	return r.lost
 }
 
 // reason returns why ctx has ended: ErrClosed after Close, else ctx.Err().
@@ -111,16 +159,19 @@ func reason(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// read takes in all messages that have arrived.
-func (r *run) read() {
+// read takes in what has arrived.
+func (r *run) read(ctx context.Context) {
 	for _, d := range r.in.take() {
 		switch d.msg.Parent.MsgID {
 		case r.id:
 			r.heard = time.Now()
-			if d.from == shell {
-				r.reply(d.msg.Content)
-			} else if d.from == iopub {
+			switch d.from {
+			case shell:
+				r.reply(d.msg)
+			case iopub:
 				r.publish(d.msg.Header.MsgType, d.msg.Content)
+			case stdin:
+				r.ask(ctx, d.msg)
 			}
 		case r.probe:
 			r.probed(d)
@@ -131,13 +182,52 @@ func (r *run) read() {
 	}
 }
 
+// ask passes a question of input() on, and nothing waits meanwhile but the
+// cell's time-out.
+func (r *run) ask(ctx context.Context, m wire.Message) {
+	if m.Header.MsgType != "input_request" || r.s.input == nil || r.asking != nil {
+		return
+	}
+	var c struct {
+		Prompt   string
+		Password bool
+	}
+	_ = json.Unmarshal(m.Content, &c) // a question that cannot be read is asked without words
+	asking := make(chan answer, 1)
+	r.asking = asking
+	go func() {
+		text, err := r.s.input(ctx, c.Prompt, c.Password)
+		asking <- answer{m, text, err}
+	}()
+}
+
+// answered sends an answer to the kernel, or interrupts the cell for want of one.
+func (r *run) answered(a answer) {
+	r.asking = nil
+	r.began = r.began.Add(time.Since(r.heard)) // people are not in the time-out
+	r.heard = time.Now()
+	if a.err == nil {
+		body, _ := json.Marshal(map[string]string{"value": a.text}) // a string cannot fail
+		_, a.err = r.s.send(nil, stdin, wire.Message{
+			Header: wire.Header{MsgType: "input_reply"}, Parent: a.request.Header, Content: body,
+		})
+	}
+	if a.err != nil {
+		r.fold.Note("input() was not answered: " + a.err.Error())
+		r.s.host.interrupt(r.s)
+	}
+}
+
 // reply takes in an execute_reply.
-func (r *run) reply(content json.RawMessage) {
+func (r *run) reply(m wire.Message) {
+	if m.Header.MsgType != "execute_reply" {
+		return
+	}
 	var reply struct {
 		Status string `json:"status"`
 		Count  int    `json:"execution_count"`
 	}
-	if err := json.Unmarshal(content, &reply); err != nil {
+	if err := json.Unmarshal(m.Content, &reply); err != nil {
 		r.doubt("the kernel's reply could not be read: " + err.Error())
 	}
 	if reply.Status == "aborted" && r.stopped == "" && r.aborts < maxAborts {
@@ -159,33 +249,45 @@ func (r *run) reply(content json.RawMessage) {
 
 // publish takes in an iopub message.
 func (r *run) publish(msgType string, content json.RawMessage) {
-	var c struct {
-		State string `json:"execution_state"`
-		Count int    `json:"execution_count"`
-	}
-	switch msgType {
-	case "status", "execute_input":
+	if msgType == "status" || msgType == "execute_input" {
+		var c struct {
+			State string `json:"execution_state"`
+			Count int    `json:"execution_count"`
+		}
 		_ = json.Unmarshal(content, &c) // an unreadable status is an unknown status
 		r.busy = true                   // whatever it says, the kernel has taken the request up
 		r.idle = r.idle || c.State == "idle"
 		r.exec.Count = max(r.exec.Count, c.Count)
+	}
+	if msgType == "stream" && exceeded(content) {
+		r.doubt("the Jupyter server held output back that came faster than it passes on " +
+			"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
+		return
 	}
 	if err := r.fold.Add(msgType, content); err != nil {
 		r.doubt(msgType + " that could not be read: " + err.Error())
 	}
 }
 
+// exceeded recognises what a server says instead of the output that it drops
+// (jupyter_server, kernels/connection/channels.py, _limit_rate).
+func exceeded(content json.RawMessage) bool {
+	const longest = 2000
+	if len(content) > longest || !bytes.Contains(content, []byte(" rate exceeded.")) {
+		return false
+	}
+	var c struct{ Name, Text string }
+	if json.Unmarshal(content, &c) != nil || c.Name != "stderr" {
+		return false
+	}
+	return strings.HasPrefix(c.Text, "IOPub message rate exceeded.") || strings.HasPrefix(c.Text, "IOPub data rate exceeded.")
+}
+
 // probed takes in an answer to the probe. The kernel deals with one request
 // after the other, so that whatever has not arrived by now was lost.
 func (r *run) probed(d delivery) {
-	var c struct {
-		State string `json:"execution_state"`
-	}
-	if d.from != iopub || d.msg.Header.MsgType != "status" {
-		return
-	}
-	if json.Unmarshal(d.msg.Content, &c) == nil && c.State == "idle" {
-		r.lost()
+	if d.from == iopub && d.msg.Header.MsgType == "status" && stateOf(d.msg) == "idle" {
+		r.giveUp()
 	}
 }
 
@@ -193,20 +295,21 @@ func (r *run) probed(d delivery) {
 func (r *run) check(now time.Time) {
 	w := r.s.waits
 	quiet := now.Sub(r.heard)
+	unfinished := r.replied != r.idle || r.s.link.Breaks() != r.breaks
 	switch {
-	case r.killed:
+	case r.killed != "":
 		if now.After(r.killAt.Add(w.kill)) {
 			r.die("it could not be killed")
 		}
 	case !r.killAt.IsZero() && now.After(r.killAt):
-		r.killed = true
-		r.s.proc.kill() // its end is noticed by follow
-	case r.replied != r.idle && r.probe == "" && quiet > w.idle:
+		r.killed = r.s.host.kill() // its end is noticed by follow
+	case r.asking != nil: // people take their time
+	case unfinished && r.probe == "" && quiet > w.idle:
 		r.test()
 	case r.replied != r.idle && quiet > 2*w.idle:
-		r.lost()
+		r.giveUp()
 	case r.replied || r.idle || r.stopped != "" || r.cause != "":
-	case r.limit > 0 && now.Sub(r.sent) > r.limit:
+	case r.limit > 0 && now.Sub(r.began) > r.limit:
 		r.stop(fmt.Sprintf("stopped after %v s (the cell time-out)", r.limit.Seconds()), w.interrupt)
 	case !r.busy && now.Sub(r.sent) > w.takeUp:
 		r.stop(fmt.Sprintf("stopped: the kernel did not take up the cell for %v s", w.takeUp.Seconds()), w.interrupt)
@@ -231,28 +334,34 @@ func (r *run) stop(why string, patience time.Duration) {
 		r.stopped = why
 	}
 	r.killAt = time.Now().Add(patience)
-	r.s.interrupt()
+	if r.busy || r.s.guest == nil {
+		r.s.host.interrupt(r.s) // else it could hit the cell of somebody else
+	}
 }
 
 // test finds out whether the missing one of reply and idle was lost.
 func (r *run) test() {
 	r.s.link.Rouse() // the reply may be stuck in the kernel
-	id, err := r.s.request(r.in, shell, "kernel_info_request", struct{}{})
+	id, err := r.s.request(r.in, shell, nothing, struct{}{})
 	if err != nil {
-		r.lost()
+		r.giveUp()
 		return
 	}
 	r.probe = id
 }
 
-// lost ends the run without the message that has not come.
-func (r *run) lost() {
-	if r.over || r.replied == r.idle {
+// giveUp ends the run without the messages that have not come.
+func (r *run) giveUp() {
+	if r.over || r.replied && r.idle {
 		return
 	}
 	r.over = true
-	if r.replied {
+	switch {
+	case r.replied:
 		r.doubt("the kernel's last messages were lost")
+		return
+	case !r.busy && !r.idle:
+		r.lost = errors.New("execute: the connection was lost for a while, and whether the cell has run cannot be known")
 		return
 	}
 	r.doubt("the kernel's reply was lost")
@@ -263,27 +372,38 @@ func (r *run) lost() {
 	}
 }
 
-// doubt tells the reader of the outputs that some may be missing.
+// doubt tells the reader of the outputs that some may be missing, once for each reason.
 func (r *run) doubt(why string) {
-	// Text in a map of strings: neither the marshalling nor the folding can fail.
-	content, _ := json.Marshal(map[string]string{
-		"name": "stderr", "text": "dsstar: output may be incomplete: " + why + "\n",
-	})
-	_ = r.fold.Add("stream", content)
+	if strings.Contains(r.exec.Incomplete, why) {
+		return
+	}
+	r.exec.Incomplete = strings.TrimPrefix(r.exec.Incomplete+"; "+why, "; ")
+	r.fold.Note("output may be incomplete: " + why)
 }
 
-// died ends the run after the process has ended, with all that it still sent.
+// died ends the run after the kernel has gone, with all that it still sent.
 func (r *run) died() {
+	how, lost := r.s.host.fate()
 	select {
 	case <-r.s.link.Drained():
 	case <-time.After(500 * time.Millisecond): // a stranger holds the socket open
 	}
-	r.read()
+	for more := true; more && !r.over; {
+		select {
+		case <-r.in.ready:
+			r.read(context.Background())
+		default:
+			more = false
+		}
+	}
 	if r.over {
 		return // it died after the cell
 	}
-	how := r.s.proc.death()
-	if r.killed && r.cause != "" { // only then: the connections of a killed process close before its end is noticed
+	if lost != nil {
+		r.over, r.lost = true, fmt.Errorf("execute: %w", lost)
+		return
+	}
+	if r.killed != "" && r.cause != "" { // only then: the connections of a killed process close before its end is noticed
 		how = r.cause
 	}
 	r.die(how)
@@ -298,8 +418,8 @@ func (r *run) die(how string) {
 func (r *run) finish() notebook.Execution {
 	if r.stopped != "" {
 		switch {
-		case r.killed:
-			r.exec.Reason = r.stopped + "; it ignored the interrupt, so that the kernel was killed"
+		case r.killed != "":
+			r.exec.Reason = r.stopped + "; it ignored the interrupt, so that " + r.killed
 		case r.exec.Status == notebook.Died:
 			r.exec.Reason = r.stopped + "; " + r.exec.Reason
 		default:
@@ -307,7 +427,10 @@ func (r *run) finish() notebook.Execution {
 		}
 		r.exec.Status = notebook.TimedOut
 	}
-	r.exec.Outputs = r.fold.Outputs()
+	if err := r.fold.Close(); err != nil {
+		r.doubt(err.Error())
+	}
+	r.exec.Outputs, r.exec.Updates = r.fold.Outputs(), r.fold.Updates()
 	r.exec.Seconds = time.Since(r.sent).Seconds()
 	return r.exec
 }

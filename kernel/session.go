@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,136 +13,52 @@ import (
 	"dsstar/kernel/internal/wire"
 )
 
-// A session is one kernel process from its start to its end, and everything
-// that is needed to talk to it.
+// A session is one connection to one kernel, from its start or the moment of
+// attaching until that kernel ends or is left.
 type session struct {
-	id    string // the session of the headers
-	spec  Spec
-	dir   string // private folder
-	file  string // connection file
-	conn  connection
-	proc  *process
-	link  transport
-	waits waits
-	info  Info
+	id      string // the session of the headers
+	host    host
+	link    transport // nil until there is one
+	waits   waits
+	info    Info
+	input   InputFunc // nil: nobody answers
+	outputs Outputs
+	guest   *visit // what is to be put right in a kernel that is not ours; nil for our own
 
-	mu      sync.Mutex
-	pending map[string]*inbox // by the id of the request
-	heard   chan struct{}     // closed at the first iopub message
-	hearing sync.Once
+	mu        sync.Mutex
+	pending   map[string]*inbox // by the id of the request
+	past      map[string]string // requests that have ended, to the ids of their cells
+	late      []lateMessage     // what was said about those
+	lateBytes int               // in late
+	heard     chan struct{}     // closed at the first iopub message
+	hearing   sync.Once
 }
 
-// errNotReady is the cause of a context that ended at the start time-out.
-var errNotReady = errors.New("not ready in time")
-
-// boot starts a kernel process and waits until it is ready. On an error
-// nothing is left of it.
-func boot(ctx context.Context, o Options, w waits) (*session, error) {
-	s := &session{
-		id: uuid.NewString(), spec: o.Spec, waits: w,
-		pending: map[string]*inbox{}, heard: make(chan struct{}),
-	}
-	limit := cmp.Or(o.StartTimeout, 60*time.Second)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errNotReady)
-	defer cancel()
-	err := s.launch(o)
-	if err == nil {
-		err = s.connect(ctx)
-	}
-	if err == nil {
-		err = s.greet(ctx)
-	}
-	if err == nil {
-		err = s.tune(ctx)
-	}
-	if err == nil {
-		s.proc.stderr.reset() // what it says from now on is about cells
-		return s, nil
-	}
-	s.end()
-	if errors.Is(err, errNotReady) {
-		err = fmt.Errorf("%w: %v", err, limit)
-	}
-	return nil, fmt.Errorf("start kernel %s: %w%s", s.spec.Name, err, s.lastWords())
+// A lateMessage is an iopub message about a cell that had ended.
+type lateMessage struct {
+	cell string
+	msg  wire.Message
 }
 
-// launch makes the private folder and starts the process.
-func (s *session) launch(o Options) error {
-	dir, err := privateDir()
-	if err != nil {
-		return err
-	}
-	s.dir, s.file = dir, filepath.Join(dir, "kernel.json")
-	s.conn = newConnection(dir, s.spec.Name)
-	if err := s.conn.write(s.file); err != nil {
-		return err
-	}
-	cmd, err := s.spec.command(s.file, o.Dir, o.Env)
-	if err != nil {
-		return err
-	}
-	s.proc, err = startProcess(cmd)
-	return err
-}
-
-// connect waits until the kernel listens and dials it.
-func (s *session) connect(ctx context.Context) error {
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for !s.conn.bound(s.file) {
-		if err := s.pause(ctx, poll.C); err != nil {
-			return err
-		}
-	}
-	type result struct {
-		link *zmqLink
-		err  error
-	}
-	for {
-		// A kernel that accepts and says nothing blocks the dial.
-		dialled := make(chan result, 1)
-		go func() {
-			link, err := dialZMQ(s.conn.endpoints(), s.conn.Key, s.deliver)
-			dialled <- result{link, err}
-		}()
-		var r result
-		var stopped error
-		select {
-		case r = <-dialled:
-		case <-ctx.Done():
-			stopped = context.Cause(ctx)
-		case <-s.proc.exited:
-			stopped = s.ended()
-		}
-		if stopped != nil {
-			s.proc.kill() // ends the dial
-			r = <-dialled
-		}
-		if r.link != nil {
-			s.link = r.link
-		}
-		if stopped != nil || s.link != nil {
-			return stopped
-		}
-		// The sockets' files appear an instant before they accept.
-		if err := s.pause(ctx, poll.C); err != nil {
-			return errors.Join(err, r.err)
-		}
+func newSession(h host, o Options, w waits) *session {
+	return &session{
+		id: uuid.NewString(), host: h, waits: w, input: o.Input, outputs: o.Outputs,
+		pending: map[string]*inbox{}, past: map[string]string{}, heard: make(chan struct{}),
 	}
 }
 
-// greet asks for kernel_info until there has been a reply and an iopub
-// message. The reply alone would not do: the subscription may not have reached
-// the kernel yet, and what it publishes before that is lost. iopub_welcome
-// (JEP 65) cannot be waited for, because ipykernel 7.2 and 7.3 send it to their
-// first subscriber only.
-func (s *session) greet(ctx context.Context) error {
+// greet asks for kernel_info on the given channel until there has been a reply
+// and an iopub message. The reply alone would not do: the subscription may not
+// have reached the kernel yet, and what it publishes before that is lost.
+// iopub_welcome (JEP 65) cannot be waited for, because ipykernel 7.2 and 7.3
+// send it to their first subscriber only.
+func (s *session) greet(ctx context.Context, ch channel) error {
 	in, heard, replied := newInbox(), s.heard, false
 	again := time.NewTicker(s.waits.greet)
 	defer again.Stop()
 	for ask := true; !replied || heard != nil; {
 		if ask {
-			id, err := s.request(in, shell, "kernel_info_request", struct{}{})
+			id, err := s.request(in, ch, "kernel_info_request", struct{}{})
 			if err != nil {
 				return err
 			}
@@ -168,12 +80,19 @@ func (s *session) greet(ctx context.Context) error {
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-s.proc.exited:
-			return s.ended()
+		case <-s.host.gone():
+			how, lost := s.host.fate()
+			return cmp.Or(lost, fmt.Errorf("the kernel ended before it was ready: %s", how))
 		}
 	}
 	return nil
 }
+
+// nothing is the request that is sent for its place in the queue only. A
+// kernel_info_request would do as well in every kernel but IPython's, which
+// draws a random number for the tip of the day in its banner: cells that use the
+// random module would give something else each time.
+const nothing = "comm_info_request"
 
 // unbounded lifts ipykernel's bound of 1000 on the iopub messages that wait to
 // be sent (ZMQ_SNDHWM, never set by ipykernel): beyond it they are dropped
@@ -189,10 +108,10 @@ func (s *session) tune(ctx context.Context) error {
 	if s.info.Implementation != "ipython" {
 		return nil
 	}
-	r := &run{s: s, code: unbounded, silent: true, limit: s.waits.tune}
-	_, err := r.execute(ctx)
-	if err == nil && !s.proc.alive() {
-		err = s.ended()
+	_, err := s.silently(ctx, unbounded, s.waits.tune)
+	if err == nil && ended(s.host) {
+		how, lost := s.host.fate()
+		err = cmp.Or(lost, fmt.Errorf("the kernel ended before it was ready: %s", how))
 	}
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -200,45 +119,22 @@ func (s *session) tune(ctx context.Context) error {
 	return err
 }
 
+// silently runs code of our own, which is no cell: it is not counted and publishes nothing.
+func (s *session) silently(ctx context.Context, code string, limit time.Duration) (*run, error) {
+	r := &run{s: s, cell: Cell{Code: code}, silent: true, limit: limit}
+	_, err := r.execute(ctx)
+	return r, err
+}
+
 // introduced takes the kernel's Info from a kernel_info_reply among items.
 func (s *session) introduced(items []delivery) bool {
 	for _, d := range items {
-		if d.from == shell && d.msg.Header.MsgType == "kernel_info_reply" {
-			s.info = infoOf(s.spec.Name, s.proc.pid, d.msg.Content)
+		if d.msg.Header.MsgType == "kernel_info_reply" {
+			s.info = infoOf(d.msg.Content)
 			return true
 		}
 	}
 	return false
-}
-
-// pause waits for a tick, the end of ctx or of the process.
-func (s *session) pause(ctx context.Context, tick <-chan time.Time) error {
-	select {
-	case <-tick:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-s.proc.exited:
-		return s.ended()
-	}
-}
-
-func (s *session) ended() error {
-	return fmt.Errorf("the kernel ended before it was ready: %s", s.proc.state)
-}
-
-// lastWords returns the end of what the process wrote to stderr, to be
-// appended to an error.
-func (s *session) lastWords() string {
-	if s.proc == nil {
-		return ""
-	}
-	text := strings.TrimSpace(s.proc.stderr.String())
-	if text == "" {
-		return ""
-	}
-	lines := strings.Split(text, "\n")
-	return "; its stderr ends with:\n" + strings.Join(lines[max(0, len(lines)-12):], "\n")
 }
 
 // request sends a request and returns its id. All that is said about it goes to
@@ -248,22 +144,33 @@ func (s *session) request(in *inbox, ch channel, msgType string, content any) (s
 	if err != nil {
 		return "", err
 	}
+	return s.send(in, ch, wire.Message{Header: wire.Header{MsgType: msgType}, Content: body})
+}
+
+// send is request for a message that is more than a type and a content. It
+// fills in the header.
+func (s *session) send(in *inbox, ch channel, m wire.Message) (string, error) {
 	id := uuid.NewString()
-	s.mu.Lock()
-	s.pending[id] = in
-	s.mu.Unlock()
-	err = s.link.Send(ch, wire.Message{
-		Header: wire.Header{
-			MsgID: id, MsgType: msgType, Session: s.id, Username: "dsstar",
-			Date: time.Now().UTC().Format(time.RFC3339Nano), Version: wire.Version,
-		},
-		Content: body,
-	})
-	if err != nil {
+	m.Header.MsgID, m.Header.Session, m.Header.Username = id, s.id, "dsstar"
+	m.Header.Date, m.Header.Version = time.Now().UTC().Format(time.RFC3339Nano), wire.Version
+	if in != nil {
+		s.mu.Lock()
+		s.pending[id] = in
+		s.mu.Unlock()
+	}
+	if err := s.link.Send(ch, m); err != nil {
 		s.forget(id)
 		return "", err
 	}
 	return id, nil
+}
+
+// tell sends a request whose reply is of no interest. If it cannot be sent its
+// effect does not come, which is what callers watch for.
+func (s *session) tell(ch channel, msgType string, content any) {
+	if id, err := s.request(newInbox(), ch, msgType, content); err == nil {
+		s.forget(id)
+	}
 }
 
 func (s *session) forget(id string) {
@@ -272,78 +179,52 @@ func (s *session) forget(id string) {
 	delete(s.pending, id)
 }
 
-// deliver routes a message to the request that it is about. Others are
-// dropped: output of threads that outlive their cell, other clients' traffic.
+// retire forgets the request of a cell, of which there may still be news.
+func (s *session) retire(id, cell string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.pending, id)
+	s.past[id] = cell
+}
+
+// deliver routes a message to the request that it is about, or keeps it for
+// [Kernel.Late]. Others are dropped: they are about other clients' requests.
 func (s *session) deliver(d delivery) {
 	if d.from == iopub {
 		s.hearing.Do(func() { close(s.heard) })
 	}
+	if h, ok := s.host.(interface{ heed(delivery) }); ok {
+		h.heed(d)
+	}
 	s.mu.Lock()
-	in := s.pending[d.msg.Parent.MsgID]
-	s.mu.Unlock()
-	if in != nil {
+	defer s.mu.Unlock()
+	if in := s.pending[d.msg.Parent.MsgID]; in != nil {
 		in.put(d)
-	}
-}
-
-// interrupt stops the running cell as Ctrl-C would.
-func (s *session) interrupt() {
-	if s.spec.InterruptMode != "message" {
-		s.proc.interrupt()
 		return
 	}
-	// An error means that the kernel cannot be reached, and then the grace
-	// period ends with its being killed.
-	if id, err := s.request(newInbox(), control, "interrupt_request", struct{}{}); err == nil {
-		s.forget(id)
+	cell, known := s.past[d.msg.Parent.MsgID]
+	if known && d.from == iopub && d.msg.Header.MsgType != "status" && s.lateBytes < maxLate {
+		s.late = append(s.late, lateMessage{cell, d.msg})
+		s.lateBytes += len(d.msg.Content)
 	}
 }
 
-// shutdown asks the kernel to end, so that its exit handlers run, and then
-// ends it.
+// maxLate bounds the bytes that wait for [Kernel.Late], which nobody need call.
+const maxLate = 4 << 20
+
+// shutdown ends the session politely.
 func (s *session) shutdown() {
-	defer s.end()
-	if !s.proc.alive() {
-		return
+	if s.guest != nil && !ended(s.host) {
+		s.leave()
 	}
-	in := newInbox()
-	id, err := s.request(in, control, "shutdown_request", map[string]bool{"restart": false})
-	if err != nil {
-		return
-	}
-	defer s.forget(id)
-	patience := time.NewTimer(s.waits.shutdown)
-	defer patience.Stop()
-	for {
-		select {
-		case <-in.ready:
-			for _, d := range in.take() {
-				if d.msg.Header.MsgType == "shutdown_reply" {
-					patience.Reset(s.waits.exit)
-				}
-			}
-		case <-s.proc.exited:
-			return
-		case <-patience.C:
-			return
-		}
-	}
+	s.host.shutdown(s)
+	s.end()
 }
 
-// end kills what is left of the session and removes its folder. It can be
-// called at any stage, and more than once.
+// end ends the session at whatever stage. It can be called more than once.
 func (s *session) end() {
-	if s.proc != nil {
-		s.proc.kill()
-		select {
-		case <-s.proc.exited:
-		case <-time.After(s.waits.kill): // not even SIGKILL ends a process in a hung system call
-		}
-	}
+	s.host.end(s.waits)
 	if s.link != nil {
 		_ = s.link.Close() // nothing was left to be sent
-	}
-	if s.dir != "" {
-		_ = os.RemoveAll(s.dir) // an empty folder in /tmp is not worth an error
 	}
 }

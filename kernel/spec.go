@@ -32,6 +32,12 @@ func PythonSpec(python string) Spec {
 	}
 }
 
+// bindsItself reports whether the kernel chooses its ports when the connection
+// file has none, and writes them there: ipykernel does.
+func (s Spec) bindsItself() bool {
+	return slices.ContainsFunc(s.Argv, func(a string) bool { return strings.Contains(a, "ipykernel") })
+}
+
 // A SpecNotFoundError tells which kernelspec is missing, which there are and
 // which folders were searched.
 type SpecNotFoundError struct {
@@ -73,7 +79,7 @@ func Specs(l Lookup) ([]Spec, error) {
 			specs = append(specs, s)
 		}
 	}
-	slices.SortFunc(specs, func(a, b Spec) int { return strings.Compare(a.Name, b.Name) })
+	sortSpecs(specs)
 	return specs, errors.Join(bad...)
 }
 
@@ -102,21 +108,32 @@ func readSpec(name, dir string) (Spec, error) {
 		}
 		return Spec{}, err
 	}
-	var file struct {
-		Argv          []string          `json:"argv"`
-		DisplayName   string            `json:"display_name"`
-		Language      string            `json:"language"`
-		Env           map[string]string `json:"env"`
-		InterruptMode string            `json:"interrupt_mode"`
-		Metadata      map[string]any    `json:"metadata"`
-	}
+	var file specFile
 	if err := json.Unmarshal(b, &file); err != nil {
 		return Spec{}, fmt.Errorf("kernelspec %s: %w", path, err)
 	}
+	return file.spec(name, dir), nil
+}
+
+// specFile is the content of a kernel.json.
+type specFile struct {
+	Argv          []string          `json:"argv"`
+	DisplayName   string            `json:"display_name"`
+	Language      string            `json:"language"`
+	Env           map[string]string `json:"env"`
+	InterruptMode string            `json:"interrupt_mode"`
+	Metadata      map[string]any    `json:"metadata"`
+}
+
+func (f specFile) spec(name, dir string) Spec {
 	return Spec{
-		Name: name, Dir: dir, DisplayName: file.DisplayName, Language: file.Language, Argv: file.Argv,
-		Env: file.Env, InterruptMode: file.InterruptMode, Metadata: file.Metadata,
-	}, nil
+		Name: name, Dir: dir, DisplayName: f.DisplayName, Language: f.Language, Argv: f.Argv,
+		Env: f.Env, InterruptMode: f.InterruptMode, Metadata: f.Metadata,
+	}
+}
+
+func sortSpecs(specs []Spec) {
+	slices.SortFunc(specs, func(a, b Spec) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // check returns why a kernel cannot be started from s.

@@ -1,22 +1,21 @@
 package kernel
 
-import (
-	"sync"
-
-	"dsstar/kernel/internal/wire"
-)
+import "dsstar/kernel/internal/wire"
 
 // A channel is one of the protocol's channels to a kernel.
 type channel int
 
-// There is no stdin channel: every request says allow_stdin=false, so that a
-// cell which calls input() raises an exception instead of waiting for a human.
-// There is no heartbeat either: the death of an owned process is seen at once.
+// There is no heartbeat: the death of an owned process is seen at once, and that
+// of any other when its sockets close.
 const (
 	shell channel = iota
 	iopub
 	control
+	stdin // only where somebody answers input()
+	channels
 )
+
+var channelNames = [channels]string{shell: "shell", iopub: "iopub", control: "control", stdin: "stdin"}
 
 // A transport carries messages to and from one kernel. Received messages go to
 // the deliver function that it was made with, which must not block and is
@@ -31,6 +30,9 @@ type transport interface {
 	// Drained is closed when the kernel's ends of all channels have gone and all
 	// that they sent has been delivered.
 	Drained() <-chan struct{}
+	// Breaks returns how often the connection was lost and made again, each of
+	// which may have lost messages.
+	Breaks() int
 	// Close ends all deliveries; none happens after it has returned.
 	Close() error
 }
@@ -39,35 +41,4 @@ type transport interface {
 type delivery struct {
 	from channel
 	msg  wire.Message
-}
-
-// An inbox is an unbounded queue of deliveries. It has no bound because a
-// reader that lags makes ZeroMQ drop iopub messages: with 20,000 printed lines
-// and a slow reader, 14,000 were lost and idle with them.
-type inbox struct {
-	ready chan struct{} // has a token whenever take may find something
-
-	mu    sync.Mutex
-	items []delivery
-}
-
-func newInbox() *inbox { return &inbox{ready: make(chan struct{}, 1)} }
-
-func (b *inbox) put(d delivery) {
-	b.mu.Lock()
-	b.items = append(b.items, d)
-	b.mu.Unlock()
-	select {
-	case b.ready <- struct{}{}:
-	default:
-	}
-}
-
-// take removes and returns what has arrived.
-func (b *inbox) take() []delivery {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	items := b.items
-	b.items = nil
-	return items
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-zeromq/zmq4"
+	"github.com/google/uuid"
 
 	"dsstar/kernel/internal/wire"
 )
@@ -27,10 +28,10 @@ const sendTimeout = 10 * time.Second
 
 // A zmqLink is a connection to a kernel's ZeroMQ sockets.
 type zmqLink struct {
-	key     wire.Key
-	deliver func(delivery)
-	shellAt string // endpoint
-	sockets [3]zmq4.Socket
+	receiver wire.Receiver
+	deliver  func(delivery)
+	shellAt  string                // endpoint
+	sockets  [channels]zmq4.Socket // nil for a channel that is not used
 
 	closing  chan struct{}
 	close    sync.Once
@@ -42,33 +43,45 @@ type zmqLink struct {
 	protocol *log.Logger
 }
 
-// dialZMQ connects to the endpoints of a kernel, given by channel. It can take
-// as long as the kernel's process lives and does not answer; killing that
-// process makes it return.
-func dialZMQ(endpoints [3]string, key wire.Key, deliver func(delivery)) (*zmqLink, error) {
+// dialZMQ connects to the sockets of a kernel, to stdin only where it is wanted.
+// The end of ctx makes it return.
+func dialZMQ(ctx context.Context, c connection, withStdin bool, deliver func(delivery)) (*zmqLink, error) {
+	endpoints := c.endpoints()
 	l := &zmqLink{
-		key: key, deliver: deliver, shellAt: endpoints[shell],
+		receiver: wire.Receiver{Key: c.Key}, deliver: deliver, shellAt: endpoints[shell],
 		closing: make(chan struct{}), drained: make(chan struct{}),
 		protocol: log.New(io.Discard, "", 0), // the default writes to stderr
 	}
-	l.sockets = [3]zmq4.Socket{
-		shell:   zmq4.NewDealer(context.Background(), l.options()...),
-		iopub:   zmq4.NewSub(context.Background(), l.options()...),
-		control: zmq4.NewDealer(context.Background(), l.options()...),
+	// The kernel finds the stdin of a request by the identity that its shell has.
+	identity := zmq4.WithID(zmq4.SocketIdentity(uuid.NewString()))
+	watched, done := watchDials(ctx)
+	defer done()
+	l.sockets[shell] = zmq4.NewDealer(watched, append(l.options(), identity)...)
+	l.sockets[iopub] = zmq4.NewSub(watched, l.options()...)
+	l.sockets[control] = zmq4.NewDealer(watched, l.options()...)
+	if withStdin && c.StdinPort != 0 {
+		l.sockets[stdin] = zmq4.NewDealer(watched, append(l.options(), identity)...)
 	}
 	err := l.sockets[iopub].SetOption(zmq4.OptionSubscribe, "")
-	for ch := 0; err == nil && ch < len(l.sockets); ch++ {
-		err = l.sockets[ch].Dial(endpoints[ch])
+	for ch, s := range l.sockets {
+		if err == nil && s != nil {
+			err = s.Dial(endpoints[ch])
+		}
+	}
+	for _, s := range l.sockets {
+		if s != nil && err != nil {
+			_ = s.Close() // the failed dial is the error that counts
+		} else if s != nil {
+			l.open.Add(1)
+		}
 	}
 	if err != nil {
-		for _, s := range l.sockets {
-			_ = s.Close() // the failed dial is the error that counts
-		}
 		return nil, err
 	}
-	l.open.Store(int32(len(l.sockets)))
 	for ch, s := range l.sockets {
-		l.readers.Go(func() { l.read(channel(ch), s) })
+		if s != nil {
+			l.readers.Go(func() { l.read(channel(ch), s) })
+		}
 	}
 	return l, nil
 }
@@ -90,9 +103,9 @@ func (l *zmqLink) read(ch channel, s zmq4.Socket) {
 		if err != nil {
 			break // the peer has gone or the link is being closed
 		}
-		// Frames that are no message, or that are signed by nobody, are dropped.
+		// Frames that are no message, that nobody has signed, or that came before, are dropped.
 		// A lost idle among them is dealt with as any lost idle.
-		if m, err := l.key.Parse(msg.Frames); err == nil {
+		if m, err := l.receiver.Parse(msg.Frames); err == nil {
 			l.deliver(delivery{ch, m})
 		}
 	}
@@ -113,7 +126,10 @@ func release(s zmq4.Socket) {
 }
 
 func (l *zmqLink) Send(ch channel, m wire.Message) error {
-	frames, err := l.key.Encode(m)
+	if l.sockets[ch] == nil {
+		return fmt.Errorf("send %s: there is no %s channel", m.Header.MsgType, channelNames[ch])
+	}
+	frames, err := l.receiver.Key.Encode(m)
 	if err != nil {
 		return err
 	}
@@ -132,7 +148,9 @@ func (l *zmqLink) Rouse() {
 	}
 	l.helpers.Go(func() {
 		defer l.rousing.Store(false)
-		s := zmq4.NewDealer(context.Background(), l.options()...)
+		ctx, done := watchDials(context.Background())
+		defer done()
+		s := zmq4.NewDealer(ctx, l.options()...)
 		if s.Dial(l.shellAt) == nil {
 			select { // hanging up at once could be too quick to be noticed
 			case <-l.closing:
@@ -146,12 +164,18 @@ func (l *zmqLink) Rouse() {
 
 func (l *zmqLink) Drained() <-chan struct{} { return l.drained }
 
-// Close closes the sockets and waits for the readers. The kernel's process
-// must have ended, or a Rouse under way could hold it up.
+// Breaks is 0: a lost ZeroMQ connection is not made again.
+func (l *zmqLink) Breaks() int { return 0 }
+
+// Close closes the sockets and waits for the readers, and for a Rouse under way
+// at most sendTimeout.
 func (l *zmqLink) Close() error {
 	var err error
 	l.close.Do(func() {
 		for _, s := range l.sockets {
+			if s == nil {
+				continue
+			}
 			if e := s.Close(); err == nil {
 				err = e
 			}

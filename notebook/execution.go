@@ -21,6 +21,12 @@ type Execution struct {
 	Outputs []Output `json:"outputs"`
 	Reason  string   `json:"reason,omitempty"` // why it timed out or died, in one line
 	Seconds float64  `json:"seconds"`          // wall time
+
+	// Incomplete says why outputs may be missing, in one line; "" if none are.
+	// The outputs say so too.
+	Incomplete string `json:"incomplete,omitempty"`
+	// Updates are displays that changed and may belong to earlier cells; see [Redisplay].
+	Updates []Output `json:"-"`
 }
 
 // Stdout returns everything that the cell printed to standard output.

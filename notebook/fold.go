@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
+	"os"
 	"strings"
 )
 
@@ -12,17 +12,55 @@ import (
 // notebook keeps: neighbouring pieces of one stream become one output, a display
 // with a display_id changes every earlier output that has it, clear_output
 // forgets what came before (messaging protocol 5.5, "Messages on the IOPub
-// channel"). The zero value is ready to use. It is not safe for concurrent use.
+// channel"). What it gives is what nbclient gives.
+//
+// Whatever the code prints or shows, the memory that a Fold takes is a small
+// multiple of its Limits and of the longest message. What is left out of the
+// outputs is left out visibly: in its place stands a line that begins with
+// "[dsstar: ", which says how much it is and which file has it.
+//
+// The zero value is ready to use; fields are set before the first Add. A Fold
+// that may have files open is to be closed. It is not safe for concurrent use.
 type Fold struct {
+	Limits  Limits
+	Prefix  string // of the names of the files for what is left out, such as "cell-3"
+	ShownAs string // how a reader of the notebook finds their folder, such as "files/outputs"
+
+	// Folder opens the folder where what is left out is kept whole, once it is
+	// needed; Close closes it. nil: nothing is kept.
+	Folder func() (*os.Root, error)
+
+	// Observe is told of each piece as it arrives, before anything is left out
+	// of it: a stream output with only the new text, a display or a new state
+	// of it (with the same DisplayID), an error, a note. It must not block, and
+	// must not change what it is given. It may be nil.
+	Observe func(Output)
+
 	outputs []folded
+	used    int  // bytes of all outputs and displays
 	clear   bool // clear_output(wait=True) was seen: the next output clears
+
+	displays map[string]*display // the last data of each display id, shown or not
+	ids      int                 // how many ids there were
+	held     int                 // the part of used that belongs to displays
+	hidden   []*display          // what no output shows, to be forgotten first; some may be shown again
+	forgot   bool                // some were forgotten
+
+	late    map[string]*stream // past the limits: the one output of each stream that is left
+	notices int                // outputs that only say what is left out
+	beyond  int                // outputs of which there is not even that
+
+	root    *os.Root       // what Folder gave; nil before and after
+	written int64          // bytes in files
+	names   map[string]int // how often a name for a file was given out
 }
 
 // folded is an output under construction.
 type folded struct {
 	Output
-	text      *strings.Builder // a stream's text, so that a flood is not quadratic
-	displayID string
+	stream  *stream  // of a stream: its text
+	display *display // of a display or result: its data
+	note    bool     // our own words
 }
 
 // Add takes one iopub message by its type and content; message types that make
@@ -41,69 +79,59 @@ func (f *Fold) Add(msgType string, content json.RawMessage) error {
 		if err := decode(msgType, content, &c); err != nil {
 			return err
 		}
-		if c.Wait {
-			f.clear = true
-		} else {
-			f.outputs, f.clear = nil, false
+		f.clear = true
+		if !c.Wait {
+			f.begin()
 		}
 	}
 	return nil
 }
 
-// Outputs returns the outputs so far.
+// Note adds a line of our own to the outputs, as stderr: "dsstar: " and text. It
+// stays an output of its own, counts against no limit, and is not cleared.
+func (f *Fold) Note(text string) {
+	o := Output{Type: Stream, Name: "stderr", Text: "dsstar: " + text + "\n"}
+	f.finishLast()
+	f.outputs = append(f.outputs, folded{Output: o, note: true})
+	f.observe(o)
+}
+
+// Outputs returns the outputs so far. It may be called at any time. The data of
+// displays are shared with the Fold and are not to be changed.
 func (f *Fold) Outputs() []Output {
-	outputs := make([]Output, len(f.outputs))
+	outputs := make([]Output, len(f.outputs), len(f.outputs)+1)
 	for i, o := range f.outputs {
 		outputs[i] = o.Output
-		if o.text != nil {
-			outputs[i].Text = overstrike(o.text.String())
+		switch {
+		case o.stream != nil:
+			outputs[i].Text = o.stream.text()
+		case o.display != nil:
+			outputs[i].Data, outputs[i].Metadata = o.display.data, o.display.metadata
+			outputs[i].DisplayID = o.display.id
 		}
+	}
+	if f.beyond > 0 {
+		outputs = append(outputs, Output{Type: Stream, Name: "stderr",
+			Text: fmt.Sprintf("[dsstar: %d more outputs are left out and not kept]\n", f.beyond)})
 	}
 	return outputs
 }
 
-func (f *Fold) addStream(content json.RawMessage) error {
-	var c struct{ Name, Text string }
-	if err := decode("stream", content, &c); err != nil {
-		return err
-	}
-	if n := len(f.outputs); n > 0 && !f.clear && f.outputs[n-1].Type == Stream && f.outputs[n-1].Name == c.Name {
-		f.outputs[n-1].text.WriteString(c.Text)
-		return nil
-	}
-	o := folded{Output: Output{Type: Stream, Name: c.Name}, text: &strings.Builder{}}
-	o.text.WriteString(c.Text)
-	f.push(o)
-	return nil
-}
-
-func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
-	var c struct {
-		Data           map[string]any
-		Metadata       map[string]any
-		ExecutionCount int `json:"execution_count"`
-		Transient      struct {
-			DisplayID string `json:"display_id"`
+// Close finishes and closes the files; a file that turned out not to be needed
+// is removed. Its error says that a file may lack its end; the output that names
+// the file says so too. Outputs works afterwards. Close may be called repeatedly.
+func (f *Fold) Close() error {
+	var errs []error
+	for _, o := range f.outputs {
+		if o.stream != nil {
+			errs = append(errs, o.stream.finish())
 		}
 	}
-	if err := decode(msgType, content, &c); err != nil {
-		return err
+	if f.root != nil {
+		_ = f.root.Close() // it was only looked up in
+		f.root = nil
 	}
-	data, displayID := joinBundle(c.Data), c.Transient.DisplayID
-	if displayID != "" {
-		for i := range f.outputs {
-			if o := &f.outputs[i]; o.displayID == displayID {
-				o.Data, o.Metadata = data, c.Metadata
-			}
-		}
-	}
-	if msgType == "update_display_data" {
-		return nil
-	}
-	f.push(folded{displayID: displayID, Output: Output{
-		Type: OutputType(msgType), Data: data, Metadata: c.Metadata, ExecutionCount: c.ExecutionCount,
-	}})
-	return nil
+	return errors.Join(errs...)
 }
 
 func (f *Fold) addError(content json.RawMessage) error {
@@ -114,19 +142,104 @@ func (f *Fold) addError(content json.RawMessage) error {
 	if err := decode("error", content, &c); err != nil {
 		return err
 	}
-	f.push(folded{Output: Output{Type: ErrorOutput, EName: c.EName, EValue: c.EValue, Traceback: c.Traceback}})
+	o := Output{Type: ErrorOutput, EName: c.EName, EValue: c.EValue, Traceback: c.Traceback}
+	f.observe(o)
+	f.begin()
+	size := len(o.EName) + len(o.EValue)
+	for _, line := range o.Traceback {
+		size += len(line)
+	}
+	if f.fits(size) {
+		f.used += size
+	} else if f.notices >= maxNotices {
+		f.beyond++
+		return nil
+	} else {
+		f.notices++
+		o = f.shorten(o, size)
+	}
+	f.push(folded{Output: o})
 	return nil
 }
 
-func (f *Fold) push(o folded) {
-	if f.clear {
-		f.outputs, f.clear = nil, false
+// shorten returns an error output with the beginning and the end of what o, an
+// error of size bytes, has; all of it goes to a file. Small errors are left as
+// they are: what went wrong is to be seen past the limits too.
+func (f *Fold) shorten(o Output, size int) Output {
+	if size <= shortText {
+		return o
 	}
+	traceback := []byte(strings.Join(o.Traceback, "\n"))
+	kept := f.file("error", ".txt")
+	kept.write(o.EName + ": " + o.EValue + "\n")
+	kept.write(string(traceback) + "\n")
+	_ = kept.close() // the note tells of the error
+
+	head := traceback[:headEnd(traceback, shortText/2)]
+	rest := traceback[len(head):]
+	tail := rest[tailStart(rest, shortText/2):]
+	note := fmt.Sprintf("[dsstar: an error of %s is shortened here; %s]", bytesText(int64(size)), kept.where("all of it"))
+	return Output{
+		Type: ErrorOutput, EName: shortLine(o.EName), EValue: shortLine(o.EValue),
+		Traceback: []string{strings.TrimSuffix(string(head), "\n"), note, string(tail)},
+	}
+}
+
+// begin carries out a clear_output that is due, before the next output. Notes
+// stay, and so do the last data of displays with an id, which earlier cells may
+// show. The files of all else are removed.
+func (f *Fold) begin() {
+	if !f.clear {
+		return
+	}
+	f.clear = false
+	var notes []folded
+	for _, o := range f.outputs {
+		switch {
+		case o.note:
+			notes = append(notes, o)
+		case o.stream != nil:
+			o.stream.kept.remove()
+		case o.display != nil && o.display.id == "":
+			o.display.kept.remove()
+		case o.display != nil:
+			o.display.shown = false
+			f.hide(o.display)
+		}
+	}
+	f.outputs, f.used = notes, f.held
+	f.late, f.notices, f.beyond = nil, 0, 0
+}
+
+func (f *Fold) push(o folded) {
+	f.finishLast()
 	f.outputs = append(f.outputs, o)
 }
 
+// finishLast closes the file of the last output, which gets no more text, so
+// that few are open at a time.
+func (f *Fold) finishLast() {
+	if n := len(f.outputs); n > 0 {
+		if s := f.outputs[n-1].stream; s != nil && !s.late {
+			_ = s.finish() // its text tells of the error
+		}
+	}
+}
+
+// fits reports whether the outputs have room for one more of size bytes.
+func (f *Fold) fits(size int) bool {
+	l := f.Limits.filled()
+	return size <= l.Data && f.used+size <= l.Cell && len(f.outputs) < maxOutputs
+}
+
+func (f *Fold) observe(o Output) {
+	if f.Observe != nil {
+		f.Observe(o)
+	}
+}
+
 func decode(msgType string, content json.RawMessage, into any) error {
-	err := unmarshal(content, into)
+	err := json.Unmarshal(content, into)
 	if string(content) == "null" {
 		err = errors.New("it is null")
 	}
@@ -134,32 +247,4 @@ func decode(msgType string, content json.RawMessage, into any) error {
 		return fmt.Errorf("%s message: %v", msgType, err)
 	}
 	return nil
-}
-
-var rewritten = regexp.MustCompile("[^\n]*\r+([^\r\n])")
-
-// overstrike shows text as a terminal would after backspaces and carriage
-// returns, so that a progress bar leaves its last state and not all of them.
-func overstrike(text string) string {
-	if strings.Contains(text, "\b") {
-		text = erase(text)
-	}
-	if strings.Contains(text, "\r") {
-		text = strings.ReplaceAll(text, "\r\n", "\n")
-		text = rewritten.ReplaceAllString(text, "$1")
-	}
-	return text
-}
-
-// erase carries out the backspaces, none of which goes back over a line break.
-func erase(text string) string {
-	var kept []rune
-	for _, r := range text {
-		if r != '\b' {
-			kept = append(kept, r)
-		} else if n := len(kept); n > 0 && kept[n-1] != '\n' {
-			kept = kept[:n-1]
-		}
-	}
-	return string(kept)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
 
 	"dsstar/notebook"
 )
@@ -138,49 +139,133 @@ var foldTests = []struct {
 		[]notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/plain": "a\nb"}}}, "it keeps the list until it is written"},
 
 	{"progress bar", []message{stderr("\r 0%"), stderr("\r50%"), stderr("\r99%\n"), stderr("done\r")},
-		[]notebook.Output{streamed("stderr", "99%\ndone\r")}, "only with coalesce_streams"},
-	{"a carriage return before a line break", []message{stdout("a\r\nb\r"), stdout("\nc")}, []notebook.Output{streamed("stdout", "a\nb\nc")},
-		"it keeps the carriage return"},
+		[]notebook.Output{streamed("stderr", "99%\ndone\r")}, ""},
+	{"a carriage return before a line break", []message{stdout("a\r\nb\r"), stdout("\nc")}, []notebook.Output{streamed("stdout", "a\r\nb\r\nc")}, ""},
+	{"many carriage returns", []message{stdout("a\r\rb\r\r\n"), stdout("\r\rc\r"), stdout("\r\n\r")},
+		[]notebook.Output{streamed("stdout", "\r\n\r\n\r")}, ""},
+	{"a carriage return between two streams", []message{stdout("a\r"), stderr("b\r"), stdout("c\rd")},
+		[]notebook.Output{streamed("stdout", "a\r"), streamed("stderr", "b\r"), streamed("stdout", "d")}, ""},
 	{"backspaces", []message{stdout("12%\b\b\b34%"), stdout("\b\b\b56%\n\b\bé\bend")}, []notebook.Output{streamed("stdout", "56%\nend")},
 		"it means to, but its loop never starts (0.11.0)"},
+	{"backspaces after a carriage return", []message{stdout("abc\r"), stdout("\b\bd\b\b\be\r\b\n")}, []notebook.Output{streamed("stdout", "e\r\n")},
+		"see above"},
+}
+
+// sessions are cells that run one after the other in one session.
+var sessions = []struct {
+	name  string
+	cells [][]message
+	want  [][]notebook.Output
+}{
+	{"update from a later cell", [][]message{
+		{display("display_data", "x", "1"), display("execute_result", "x", "1"), display("display_data", "other", "2")},
+		{display("update_display_data", "y", "1"), stdout("a"), display("update_display_data", "z", "1")},
+	}, [][]notebook.Output{{shown("z"), result("z"), shown("other")}, {streamed("stdout", "a")}}},
+	{"a display of a later cell", [][]message{
+		{display("display_data", "x", "1")}, {display("display_data", "y", "1")}, {display("execute_result", "z", "1")},
+	}, [][]notebook.Output{{shown("z")}, {shown("z")}, {result("z")}}},
+	{"a later cell clears its own only", [][]message{
+		{display("display_data", "x", "1")}, {display("display_data", "y", "1"), clearNow},
+	}, [][]notebook.Output{{shown("y")}, nil}},
+	{"update after clear", [][]message{
+		{display("display_data", "x", "1")}, {display("display_data", "y", "1"), clearNext, stdout("a"), display("update_display_data", "z", "1")},
+	}, [][]notebook.Output{{shown("z")}, {streamed("stdout", "a")}}},
+	{"update before the display", [][]message{
+		{display("display_data", "x", "1")}, {display("update_display_data", "y", "1"), display("display_data", "z", "1"), display("update_display_data", "w", "1")},
+	}, [][]notebook.Output{{shown("w")}, {shown("w")}}},
+	{"clear waits within its cell", [][]message{{stdout("a"), clearNext}, {stdout("b")}},
+		[][]notebook.Output{{streamed("stdout", "a")}, {streamed("stdout", "b")}}},
+	{"an id that is nowhere", [][]message{{display("display_data", "x", "1")}, {display("update_display_data", "y", "2")}},
+		[][]notebook.Output{{shown("x")}, nil}},
+}
+
+// sameOutputs compares outputs as they are in files.
+var sameOutputs = cmp.Options{cmpopts.EquateEmpty(), cmpopts.IgnoreFields(notebook.Output{}, "DisplayID")}
+
+func add(t testing.TB, f *notebook.Fold, messages ...message) {
+	t.Helper()
+	for _, m := range messages {
+		if err := f.Add(m.kind, json.RawMessage(m.content)); err != nil {
+			t.Fatalf("%s %.200s: %v", m.kind, m.content, err)
+		}
+	}
 }
 
 func fold(t testing.TB, messages []message) []notebook.Output {
 	t.Helper()
 	var f notebook.Fold
-	for _, m := range messages {
-		if err := f.Add(m.kind, json.RawMessage(m.content)); err != nil {
-			t.Fatalf("%s %s: %v", m.kind, m.content, err)
-		}
-	}
+	add(t, &f, messages...)
 	return f.Outputs()
+}
+
+// session folds the messages of one cell after the other.
+func session(t testing.TB, cells [][]message) [][]notebook.Output {
+	t.Helper()
+	var outputs [][]notebook.Output
+	for _, messages := range cells {
+		var f notebook.Fold
+		add(t, &f, messages...)
+		for _, update := range f.Updates() {
+			for _, earlier := range outputs {
+				notebook.Redisplay(earlier, update)
+			}
+		}
+		outputs = append(outputs, f.Outputs())
+	}
+	return outputs
 }
 
 func TestFold(t *testing.T) {
 	for _, test := range foldTests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, fold(t, test.messages), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(test.want, fold(t, test.messages), sameOutputs); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	for _, test := range sessions {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, session(t, test.cells), sameOutputs); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
+// TestFoldIsNbclients folds the tables above, and random sequences, with nbclient.
 func TestFoldIsNbclients(t *testing.T) {
-	same := map[string][]message{}
+	same := map[string][][]message{}
 	for _, test := range foldTests {
 		if test.differs == "" {
-			same[test.name] = append([]message{}, test.messages...)
+			same[test.name] = [][]message{append([]message{}, test.messages...)}
 		}
 	}
-	theirs := map[string][]notebook.Output{}
+	for _, test := range sessions {
+		same[test.name] = test.cells
+	}
+	for seed := range 300 {
+		same[fmt.Sprintf("random %d", seed)] = anySession.Example(seed)
+	}
+	theirs := map[string][][]notebook.Output{}
 	python(t, "testdata/fold.py", same, &theirs)
-	for name, messages := range same {
-		if diff := cmp.Diff(theirs[name], fold(t, messages), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s: nbclient -, Fold +\n%s", name, diff)
+	for name, cells := range same {
+		if diff := cmp.Diff(theirs[name], session(t, cells), sameOutputs); diff != "" {
+			t.Errorf("%s: nbclient -, Fold +\n%s\n%v", name, diff, cells)
 		}
 	}
 }
+
+// anySession generates what nbclient and Fold are to take alike: a few streams,
+// ids and clears that get in each other's way, and no backspaces.
+var anySession = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message {
+	text := rapid.StringMatching(`[ab\r\n]{0,5}`).Draw(t, "text")
+	id := rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "id")
+	return rapid.SampledFrom([]message{
+		stdout(text), stdout(text), stderr(text), clearNow, clearNext,
+		display("display_data", text, id), display("execute_result", text, id), display("update_display_data", text, id),
+		{"error", `{"ename": "E", "evalue": "v", "traceback": ["t"]}`},
+	}).Draw(t, "message")
+}), 0, 8), 1, 3)
 
 func TestFoldRefuses(t *testing.T) {
 	for _, m := range []message{
@@ -197,16 +282,12 @@ func TestFoldRefuses(t *testing.T) {
 		{"clear_output", `{"wait": "yes"}`},
 	} {
 		var f notebook.Fold
-		for _, m := range []message{stdout("a"), display("display_data", "x", "1")} {
-			if err := f.Add(m.kind, json.RawMessage(m.content)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		add(t, &f, stdout("a"), display("display_data", "x", "1"))
 		err := f.Add(m.kind, json.RawMessage(m.content))
 		if err == nil || !strings.HasPrefix(err.Error(), m.kind+" message: ") {
 			t.Errorf("%s %s: error is %v", m.kind, m.content, err)
 		}
-		if diff := cmp.Diff([]notebook.Output{streamed("stdout", "a"), shown("x")}, f.Outputs()); diff != "" {
+		if diff := cmp.Diff([]notebook.Output{streamed("stdout", "a"), shown("x")}, f.Outputs(), sameOutputs); diff != "" {
 			t.Errorf("%s %s: outputs changed:\n%s", m.kind, m.content, diff)
 		}
 	}

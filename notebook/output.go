@@ -29,6 +29,7 @@ type Output struct {
 	Text           string
 	Data           MIMEBundle
 	Metadata       map[string]any
+	DisplayID      string // of display data and results while the kernel lives; never written to a file
 	ExecutionCount int
 	EName          string
 	EValue         string

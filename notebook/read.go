@@ -150,7 +150,7 @@ func joinBundle(data map[string]any) MIMEBundle {
 	bundle := make(MIMEBundle, len(data))
 	for mime, value := range data {
 		bundle[mime] = value
-		if mime == "application/json" || strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json") {
+		if isJSON(mime) {
 			continue
 		}
 		if s, ok := joinLines(value); ok {
@@ -158,6 +158,11 @@ func joinBundle(data map[string]any) MIMEBundle {
 		}
 	}
 	return bundle
+}
+
+// isJSON reports whether data of the MIME type are any JSON value.
+func isJSON(mime string) bool {
+	return mime == "application/json" || strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json")
 }
 
 // unmarshal is json.Unmarshal that keeps every digit of the numbers.

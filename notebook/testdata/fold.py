@@ -1,7 +1,9 @@
-"""Reads {name: [[type, content], ...]}, iopub messages, and prints {name: the outputs that nbclient keeps of them}.
+"""Reads {name: [cell, ...]}, each cell a list of iopub messages [type, content], and prints {name: [outputs, ...]}: what
+nbclient keeps of each cell when they run one after the other.
 
-Neighbouring pieces of a stream are joined, as front ends do. nbclient's own coalesce_streams joins the pieces of a
-whole cell, so that what stderr said between two lines of stdout is moved away from its place.
+Neighbouring pieces of a stream are joined, as front ends do, and carriage returns are carried out by nbclient's own
+expression. nbclient's coalesce_streams as a whole joins the pieces of a whole cell, so that what stderr said between two
+lines of stdout is moved away from its place.
 """
 
 import json
@@ -9,23 +11,33 @@ import sys
 
 import nbformat.v4
 from nbclient import NotebookClient
+from nbclient.client import _RGX_CARRIAGERETURN
 
 
-def fold(messages):
-    client = NotebookClient(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell()]), record_timing=False)
-    client.clear_before_next_output = False  # as async_execute_cell begins
-    cell = client.nb.cells[0]
-    for kind, content in messages:
-        message = {"msg_type": kind, "header": {"msg_type": kind}, "parent_header": {"msg_id": "1"}, "content": content}
-        client.process_message(message, cell, 0)
-    outputs = []
-    for output in cell.outputs:
-        last = outputs[-1] if outputs else {}
+def fold(cells):
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell() for _ in cells])
+    client = NotebookClient(nb, record_timing=False)
+    client.reset_execution_trackers()
+    for index, messages in enumerate(cells):
+        client.clear_before_next_output = False  # as async_execute_cell begins
+        for kind, content in messages:
+            message = {"msg_type": kind, "header": {"msg_type": kind}, "parent_header": {"msg_id": "1"}, "content": content}
+            client.process_message(message, nb.cells[index], index)
+    return [coalesce(cell.outputs) for cell in nb.cells]
+
+
+def coalesce(outputs):
+    joined = []
+    for output in outputs:
+        last = joined[-1] if joined else {}
         if output.output_type == "stream" and output.name == last.get("name"):
             last["text"] += output.text
         else:
-            outputs.append(output)
-    return outputs
+            joined.append(output)
+    for output in joined:
+        if output.output_type == "stream":
+            output["text"] = _RGX_CARRIAGERETURN.sub("", output["text"])
+    return joined
 
 
-json.dump({name: fold(messages) for name, messages in json.load(sys.stdin.buffer).items()}, sys.stdout)
+json.dump({name: fold(cells) for name, cells in json.load(sys.stdin.buffer).items()}, sys.stdout)

@@ -26,6 +26,7 @@ const delimiter = "<IDS|MSG>"
 var (
 	ErrMalformed = errors.New("malformed message")
 	ErrSignature = errors.New("wrong message signature")
+	ErrDuplicate = errors.New("message with a signature that was seen before")
 )
 
 // A Header says what a message is, and, as a parent header, which request it
@@ -39,6 +40,7 @@ type Header struct {
 	Username string `json:"username,omitempty"`
 	Date     string `json:"date,omitempty"`
 	Version  string `json:"version,omitempty"`
+	Subshell string `json:"subshell_id,omitempty"` // JEP 91
 }
 
 // UnmarshalJSON is lenient; see [Header].
@@ -55,7 +57,7 @@ func (h *Header) UnmarshalJSON(b []byte) error {
 	}
 	*h = Header{
 		MsgID: text("msg_id"), MsgType: text("msg_type"), Session: text("session"),
-		Username: text("username"), Date: text("date"), Version: text("version"),
+		Username: text("username"), Date: text("date"), Version: text("version"), Subshell: text("subshell_id"),
 	}
 	return nil
 }
@@ -73,15 +75,10 @@ type Message struct {
 
 // Encode returns the frames of m, signed.
 func (k Key) Encode(m Message) ([][]byte, error) {
-	header, err := json.Marshal(m.Header)
+	parts, err := m.parts()
 	if err != nil {
-		return nil, fmt.Errorf("encode header: %w", err)
+		return nil, err
 	}
-	parent, err := json.Marshal(m.Parent)
-	if err != nil {
-		return nil, fmt.Errorf("encode parent header: %w", err)
-	}
-	parts := [][]byte{header, parent, object(m.Metadata), object(m.Content)}
 	frames := slices.Clone(m.Idents)
 	frames = append(frames, []byte(delimiter), k.sign(parts))
 	frames = append(frames, parts...)
@@ -100,11 +97,30 @@ func (k Key) Parse(frames [][]byte) (Message, error) {
 	if len(frames)-at < 6 {
 		return Message{}, fmt.Errorf("%w: %d frames after the delimiter", ErrMalformed, len(frames)-at-1)
 	}
-	parts := frames[at+2 : at+6]
-	if !k.valid(frames[at+1], parts) {
+	if !k.valid(frames[at+1], frames[at+2:at+6]) {
 		return Message{}, ErrSignature
 	}
-	m := Message{Idents: none(frames[:at]), Metadata: parts[2], Content: parts[3], Buffers: none(frames[at+6:])}
+	m, err := fromParts(frames[at+2:])
+	m.Idents = none(frames[:at])
+	return m, err
+}
+
+// parts returns the four JSON texts of m.
+func (m Message) parts() ([][]byte, error) {
+	header, err := json.Marshal(m.Header)
+	if err != nil {
+		return nil, fmt.Errorf("encode header: %w", err)
+	}
+	parent, err := json.Marshal(m.Parent)
+	if err != nil {
+		return nil, fmt.Errorf("encode parent header: %w", err)
+	}
+	return [][]byte{header, parent, object(m.Metadata), object(m.Content)}, nil
+}
+
+// fromParts makes a message of its four JSON texts and its buffers.
+func fromParts(parts [][]byte) (Message, error) {
+	m := Message{Metadata: parts[2], Content: parts[3], Buffers: none(parts[4:])}
 	for i, name := range []string{"header", "parent header", "metadata", "content"} {
 		if !isObject(parts[i]) {
 			return Message{}, fmt.Errorf("%w: %s is not a JSON object", ErrMalformed, name)

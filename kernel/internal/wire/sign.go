@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"sync"
 )
 
 // Scheme is the signature_scheme of a connection file whose key is a [Key].
@@ -36,4 +37,57 @@ func (k Key) sign(parts [][]byte) []byte {
 // valid compares in constant time.
 func (k Key) valid(signature []byte, parts [][]byte) bool {
 	return k == "" || hmac.Equal(signature, k.sign(parts))
+}
+
+// remembered is how many signatures a [Receiver] remembers (jupyter_client, session.py,
+// digest_history_size).
+const remembered = 1 << 16
+
+// A Receiver parses the messages of one connection and refuses those that it has parsed before:
+// whoever recorded a signed message could send it again. It is safe for concurrent use. The zero
+// value has the empty key, with which nothing is signed and nothing refused.
+type Receiver struct {
+	Key Key
+
+	mu   sync.Mutex
+	seen map[digest]bool
+	ring []digest // the oldest at next, once it is full
+	next int
+}
+
+// A digest is the beginning of a signature, which is long enough to tell messages apart.
+type digest [16]byte
+
+// Parse is [Key.Parse] with the further error [ErrDuplicate].
+func (r *Receiver) Parse(frames [][]byte) (Message, error) {
+	m, err := r.Key.Parse(frames)
+	if err == nil && r.Key != "" && r.again(frames[len(m.Idents)+1]) {
+		return Message{}, ErrDuplicate
+	}
+	return m, err
+}
+
+// again remembers a signature and reports whether it was known already.
+func (r *Receiver) again(signature []byte) bool {
+	var d digest
+	if _, err := hex.Decode(d[:], signature[:2*len(d)]); err != nil {
+		return true // a valid signature is hexadecimal
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seen[d] {
+		return true
+	}
+	if r.seen == nil {
+		r.seen = map[digest]bool{}
+	}
+	if len(r.ring) < remembered {
+		r.ring = append(r.ring, d)
+	} else {
+		delete(r.seen, r.ring[r.next])
+		r.ring[r.next] = d
+		r.next = (r.next + 1) % remembered
+	}
+	r.seen[d] = true
+	return false
 }

@@ -23,10 +23,18 @@ func Python(t testing.TB) string {
 	return ensure(t, configs.PythonLock)
 }
 
-// Tools returns an interpreter that also has nbformat, nbclient and nbconvert, in an environment of its own.
+// Tools returns an interpreter that also has the packages of configs/python-test.in, the real Jupyter tools
+// and servers, in an environment of its own.
 func Tools(t testing.TB) string {
 	t.Helper()
 	return ensure(t, slices.Concat(configs.PythonLock, configs.TestLock))
+}
+
+// OldPython returns an interpreter with the last ipykernel 6, and besides it only numpy and pandas, of the
+// versions that Python has.
+func OldPython(t testing.TB) string {
+	t.Helper()
+	return ensure(t, configs.OldKernelLock)
 }
 
 func ensure(t testing.TB, lock []byte) string {

@@ -1,0 +1,89 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Attach connects to a running kernel of this machine as a guest, by its
+// connection file. It does not wait for a busy kernel; the first cell does. The
+// caller must Close the Kernel, which leaves the kernel running. Spec and Env of
+// the Options mean nothing.
+func Attach(ctx context.Context, file string, o Options) (*Kernel, error) {
+	return attach(ctx, file, o, defaultWaits())
+}
+
+func attach(ctx context.Context, file string, o Options, w waits) (*Kernel, error) {
+	return newKernel(ctx, o, w, false, func(ctx context.Context, o Options) (*session, error) {
+		s, err := visitLocal(ctx, file, o, w)
+		if err != nil {
+			return nil, fmt.Errorf("attach to %s: %w", file, err)
+		}
+		return s, nil
+	})
+}
+
+func visitLocal(ctx context.Context, file string, o Options, w waits) (*session, error) {
+	c, err := readConnection(file)
+	if err == nil {
+		err = c.check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := startContext(ctx, o)
+	defer cancel()
+	g := &guest{leaving{ch: make(chan struct{})}}
+	s := newSession(g, o, w)
+	s.guest = &visit{dir: o.Dir}
+	link, err := dialZMQ(ctx, c, s.input != nil, s.deliver)
+	if err != nil {
+		return nil, notRunning(ctx, err)
+	}
+	s.link = link
+	go g.watch(link)
+	if err := s.meet(ctx, o); err != nil {
+		return nil, err
+	}
+	s.info.Name, s.info.ID = c.KernelName, kernelID(file)
+	return s, nil
+}
+
+// notRunning turns the failure of a dial into what it mostly means.
+func notRunning(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("no kernel answers there any more: %w", err)
+}
+
+func startContext(ctx context.Context, o Options) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, startTimeout(o), errNotReady)
+}
+
+func startTimeout(o Options) time.Duration { return cmp.Or(o.StartTimeout, time.Minute) }
+
+// meet greets a kernel that may be busy: on the control channel, which is
+// answered all the same. On an error nothing is left of the session.
+func (s *session) meet(ctx context.Context, o Options) error {
+	err := s.greet(ctx, control)
+	if err == nil {
+		return nil
+	}
+	s.end()
+	if errors.Is(err, errNotReady) {
+		err = fmt.Errorf("it does not answer: %w: %v", err, startTimeout(o))
+	}
+	return err
+}
+
+// kernelID returns the id that Jupyter gives a kernel with this connection file.
+func kernelID(file string) string {
+	name := strings.TrimSuffix(filepath.Base(file), ".json")
+	return strings.TrimPrefix(name, "kernel-")
+}

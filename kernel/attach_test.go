@@ -1,0 +1,200 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"dsstar/kernel/kerneltest"
+	"dsstar/notebook"
+)
+
+// A user has a kernel, and the program is a guest there.
+func user(t testing.TB) (k *Kernel, file string) {
+	t.Helper()
+	k = open(t, options(t))
+	return k, filepath.Join(k.current().host.(*local).dir, "kernel.json")
+}
+
+func visitor(t testing.TB, file string, o Options) *Kernel {
+	t.Helper()
+	k, err := Attach(t.Context(), file, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.Close() })
+	return k
+}
+
+func stdout(t testing.TB, k *Kernel, code, want string) {
+	t.Helper()
+	if got := runCell(t, k, code, notebook.OK).Stdout(); got != want {
+		t.Errorf("%s: stdout %q, want %q", code, got, want)
+	}
+}
+
+// A guest leaves a kernel as it was, but for the names that it made.
+func TestGuestManners(t *testing.T) {
+	k, file := user(t)
+	g := visitor(t, file, Options{Dir: t.TempDir()}) // asks for the banner, for which IPython draws a random number
+	before := `import os, random; import numpy as np
+home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed(5); state = random.getstate()`
+	runCell(t, k, before, notebook.OK)
+	if info := g.Info(); info.Owned || info.ID != "kernel" && info.ID == "" || info.Implementation != "ipython" {
+		t.Errorf("%+v", info)
+	}
+	runCell(t, g, "df = 'the guest'; made = 1; random.random(); np.random.rand(); x = os.getcwd()\n'result'", notebook.OK)
+	stdout(t, g, "print(made, df, x == os.getcwd() != home)", "1 the guest True\n")
+	// Between the guest's cells the user goes on.
+	stdout(t, k, "print(os.getcwd() == home, random.getstate() == state, In[-2], _ == 'result')", "True True "+before+" False\n")
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	stdout(t, k, "print(df, made, os.getcwd() == home, len(In), hasattr(get_ipython(), 'dsstar_visit'))", "the user 1 True 4 False\n")
+	stdout(t, k, "print(Out, random.getstate() == state)", "{} True\n")
+}
+
+// Going back in a kernel that is not ours undoes names, and restarts nothing.
+func TestGuestRollback(t *testing.T) {
+	k, file := user(t)
+	runCell(t, k, "import os; pid = os.getpid(); df = 1; gone = 2", notebook.OK)
+	g := visitor(t, file, Options{Dir: t.TempDir()})
+	for _, cell := range []string{"a = [1]", "df = 5; del gone", "b = 2"} {
+		runCell(t, g, cell, notebook.OK)
+	}
+	runCell(t, k, "mine = 'made meanwhile'", notebook.OK)
+	done, err := g.Rollback(t.Context(), []string{"a = [1]", "print(a, df, gone, 'b' in globals(), os.getpid() == pid, mine)"})
+	if err != nil || len(done) != 2 || done[1].Stdout() != "[1] 1 2 False True made meanwhile\n" {
+		t.Errorf("%v %+v", err, done)
+	}
+}
+
+// Attaching does not wait for a busy kernel, a cell does, and who gives up
+// waiting has disturbed nobody.
+func TestGuestOfBusyKernel(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	k, file := user(t)
+	busy := make(chan notebook.Execution, 1)
+	go func() {
+		x, _ := k.Execute(context.Background(), "import time; time.sleep(2)\nprint('undisturbed')")
+		busy <- x
+	}()
+	time.Sleep(300 * time.Millisecond)
+	begun := time.Now()
+	g := visitor(t, file, Options{CellTimeout: time.Second})
+	if took := time.Since(begun); took > time.Second {
+		t.Errorf("attached after %v", took)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := g.Execute(ctx, "print('never')"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	stdout(t, g, "print('in turn')", "in turn\n") // the time-out does not count the waiting
+	if x := <-busy; x.Stdout() != "undisturbed\n" {
+		t.Errorf("the user's cell: %+v", x)
+	}
+	if x := runCell(t, g, "time.sleep(60)", notebook.TimedOut); x.Seconds > 3 {
+		t.Errorf("%v s", x.Seconds)
+	}
+	runCell(t, k, "1", notebook.OK)
+	_ = g.Close()
+	_ = k.Close()
+}
+
+// A guest whose cell ignores interrupts leaves, and the kernel lives on.
+func TestGuestLeavesStubbornCell(t *testing.T) {
+	k, file := user(t)
+	w := brisk()
+	g, err := attach(t.Context(), file, Options{CellTimeout: time.Second}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	x := runCell(t, g, `
+import time
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    try: time.sleep(1)
+    except KeyboardInterrupt: pass`, notebook.TimedOut)
+	if want := "stopped after 1 s (the cell time-out); it ignored the interrupt, so that the kernel, which is not ours, was left to it"; x.Reason != want {
+		t.Errorf("reason %q", x.Reason)
+	}
+	if g.Alive() || !k.Alive() {
+		t.Errorf("guest %v, kernel %v", g.Alive(), k.Alive())
+	}
+	runCell(t, g, "1", notebook.Died)
+	runCell(t, k, "1", notebook.OK)
+}
+
+// The end of a kernel that is not ours is seen at once.
+func TestGuestSeesDeath(t *testing.T) {
+	k, file := user(t)
+	g := visitor(t, file, Options{})
+	x := runCell(t, g, "print('kept', flush=True)\nimport os, signal, time; time.sleep(.2); os.kill(os.getpid(), signal.SIGKILL)", notebook.Died)
+	if x.Stdout() != "kept\n" || x.Reason != "the kernel died: its connections closed" || x.Seconds > 1.2 {
+		t.Errorf("%+v", x)
+	}
+	if _, err := g.Rollback(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "not ours to start again") {
+		t.Errorf("error %v", err)
+	}
+	_ = k
+}
+
+func TestAttachErrors(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for text, want := range map[string]string{
+		"":   "not a connection file",
+		"[]": "not a connection file",
+		"{}": "has no ports",
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","transport":"udp"}`:                                            `unknown transport "udp"`,
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","signature_scheme":"hmac-md5"}`:                      "hmac-md5",
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","curve_publickey":"x"}`:                              "CURVE",
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","signature_scheme":"hmac-sha256"}`:                   "no kernel answers there",
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"` + filepath.ToSlash(dir) + `/nothing","transport":"ipc","key":"k"}`:      "no kernel answers there",
+		`{"shell_port":0,"iopub_port":0,"control_port":0,"stdin_port":0,"hb_port":0,"ip":"127.0.0.1","transport":"tcp","key":"unbound"}`: "has no ports",
+	} {
+		_, err := Attach(t.Context(), file("kernel.json", text), Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
+		}
+	}
+	if _, err := Attach(t.Context(), filepath.Join(dir, "none.json"), Options{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A kernel that accepts connections and says nothing does not hold a guest up.
+func TestAttachToSilence(t *testing.T) {
+	for _, f := range []kerneltest.Fault{kerneltest.NeverReplies, kerneltest.NeverGreets} {
+		t.Run(string(f), func(t *testing.T) {
+			defer goleak.VerifyNone(t)
+			o := faulty(t, f)
+			l := &local{spec: o.Spec}
+			s := newSession(l, o, brisk())
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			_ = l.launch(ctx, s, o) // never gets further than that
+			defer s.end()
+			begun := time.Now()
+			_, err := Attach(t.Context(), filepath.Join(l.dir, "kernel.json"), Options{StartTimeout: 500 * time.Millisecond})
+			if err == nil || !strings.Contains(err.Error(), "not ready in time") || time.Since(begun) > 2*time.Second {
+				t.Errorf("after %v: %v", time.Since(begun), err)
+			}
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// A BufferedError is a kernel of a server that nobody is connected to: the
+// server may keep output for whoever was, and drops it when somebody else
+// connects.
+type BufferedError struct {
+	ID   string
+	Busy bool
+}
+
+func (e *BufferedError) Error() string {
+	doing := "nobody is connected to the kernel %s: output that the server keeps for whoever was would be lost"
+	if e.Busy {
+		doing = "the kernel %s is busy and nobody is connected to it: output that the server keeps for whoever was would be lost"
+	}
+	return fmt.Sprintf(doing, e.ID)
+}
+
+// Dial connects to a kernel of a server. With an id it is a guest there, as with
+// [Attach], and fails with a [*BufferedError] if that could cost somebody output,
+// unless Options.Discard. Without an id it starts a kernel by the name of
+// Options.Spec ("" for the server's default), which Close ends. Options.Dir and
+// Scratch are paths on the server's machine then. A lost connection is made
+// again and what the server kept meanwhile is not lost.
+func Dial(ctx context.Context, server Server, id string, o Options) (*Kernel, error) {
+	return dial(ctx, server, id, o, dialling{waits: defaultWaits()})
+}
+
+// dialling is what tests set.
+type dialling struct {
+	waits  waits
+	legacy bool // the framing without a name
+}
+
+func dial(ctx context.Context, server Server, id string, o Options, d dialling) (*Kernel, error) {
+	own := id == ""
+	if own && o.Scratch != "" {
+		if err := makeDir(o.Scratch); err != nil {
+			return nil, fmt.Errorf("start a kernel on %s: %w", server.URL, err)
+		}
+	}
+	return newKernel(ctx, o, d.waits, own, func(ctx context.Context, o Options) (*session, error) {
+		s, err := visitServer(ctx, server, id, o, d)
+		switch {
+		case err == nil:
+			return s, nil
+		case own:
+			return nil, fmt.Errorf("start a kernel on %s: %w", server.URL, err)
+		}
+		return nil, fmt.Errorf("attach to the kernel %s of %s: %w", id, server.URL, err)
+	})
+}
+
+func visitServer(ctx context.Context, server Server, id string, o Options, d dialling) (*session, error) {
+	ctx, cancel := startContext(ctx, o)
+	defer cancel()
+	host := &remote{leaving: leaving{ch: make(chan struct{})}, server: server, id: id, own: id == ""}
+	s := newSession(host, o, d.waits)
+	if host.own {
+		var err error
+		if host.id, err = server.start(ctx, o.Spec.Name, ""); err != nil {
+			return nil, err
+		}
+	} else {
+		s.guest = &visit{dir: o.Dir}
+	}
+	k, err := server.kernel(ctx, host.id)
+	if err == nil && !host.own && k.Connections == 0 && !o.Discard {
+		err = &BufferedError{k.ID, k.State == "busy"}
+	}
+	if err == nil {
+		err = s.dialServer(ctx, host, d)
+	}
+	if err != nil {
+		s.end()
+		return nil, err
+	}
+	if err := s.meet(ctx, o); err != nil {
+		return nil, err
+	}
+	s.info.Name, s.info.ID, s.info.Server, s.info.Owned = k.Name, host.id, server.URL, host.own
+	if host.own {
+		err = s.settle(ctx, o)
+	}
+	return s, err
+}
+
+// dialServer connects s to the kernel of host.
+func (s *session) dialServer(ctx context.Context, host *remote, d dialling) error {
+	link, err := dialWS(ctx, host.server, host.id, s.id, d.legacy, d.waits.reconnect, s.deliver)
+	if err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = context.Cause(ctx)
+		}
+		return err
+	}
+	s.link = link
+	go host.watch(link)
+	return nil
+}
+
+// settle makes a new kernel of a server like one that was started here: all its
+// output is kept, and it works in its folder.
+func (s *session) settle(ctx context.Context, o Options) error {
+	err := s.tune(ctx)
+	if err == nil && o.Dir != "" && s.info.Implementation == "ipython" {
+		code := fmt.Sprintf("__import__('os').chdir(%q)", o.Dir)
+		_, err = s.silently(ctx, code, s.waits.tune)
+	}
+	if err != nil {
+		s.end()
+	}
+	return err
+}

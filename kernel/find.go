@@ -1,0 +1,268 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Running is a kernel that runs, on this machine or on a server.
+type Running struct {
+	ID          string
+	Spec        string    // name of its kernelspec
+	Notebook    string    // path of the notebook that it belongs to, as its server has it; "" if none is known
+	State       string    // "idle", "busy", "starting", ...; "" if it is not known
+	Since       time.Time // of the last activity, or, where only the connection file is known, of that
+	Connections int       // clients of the server
+	File        string    // connection file; "" for a kernel of another machine
+	Server      Server    // zero for a kernel without one
+	PID         int       // 0 if it is not known, as the next two
+	Dir         string    // working folder
+	Python      string    // interpreter
+}
+
+// Found is what there is to attach to.
+type Found struct {
+	Kernels []Running // the latest first
+	Servers []Server
+	Errors  []error // servers that were there and did not answer
+}
+
+// askWait is how long a kernel may take to say that it is idle.
+const askWait = 500 * time.Millisecond
+
+// Discover finds the kernels and servers of this machine through Jupyter's
+// runtime folder, and asks the given servers as well. A kernel that a server
+// and the runtime folder both know is listed once.
+func Discover(ctx context.Context, l Lookup, others ...Server) Found {
+	var f Found
+	f.Servers = localServers(l)
+	for _, s := range others {
+		f.Servers = slices.DeleteFunc(f.Servers, func(o Server) bool { return o.URL == s.URL })
+		f.Servers = append(f.Servers, s)
+	}
+	files := localKernels(l)
+	lists, errs := make([][]Running, len(f.Servers)), make([]error, len(f.Servers))
+	var all sync.WaitGroup
+	for i, s := range f.Servers {
+		all.Go(func() { lists[i], errs[i] = s.Kernels(ctx) })
+	}
+	alive := make([]bool, len(files))
+	for i := range files {
+		all.Go(func() { alive[i] = files[i].ask(ctx) })
+	}
+	all.Wait()
+	processes := kernelProcesses()
+	for i := range files {
+		if alive[i] {
+			f.add(files[i], processes)
+		}
+	}
+	for i, list := range lists {
+		if errs[i] != nil {
+			f.Errors = append(f.Errors, errs[i])
+		}
+		for _, k := range list {
+			f.add(k, processes)
+		}
+	}
+	slices.SortStableFunc(f.Kernels, func(a, b Running) int { return b.Since.Compare(a.Since) })
+	return f
+}
+
+// add adds a kernel, or what is new of one that is there already.
+func (f *Found) add(k Running, processes map[string]procInfo) {
+	i := slices.IndexFunc(f.Kernels, func(o Running) bool { return o.ID == k.ID })
+	if i < 0 {
+		f.Kernels = append(f.Kernels, k)
+		i = len(f.Kernels) - 1
+	} else {
+		o := &f.Kernels[i] // known by its file; the server knows better
+		file := o.File
+		*o = k
+		o.File = file
+	}
+	if p, ok := processes[f.Kernels[i].File]; ok {
+		f.Kernels[i].PID, f.Kernels[i].Dir, f.Kernels[i].Python = p.pid, p.dir, p.program
+	}
+}
+
+// procInfo is what the system knows of a kernel's process.
+type procInfo struct {
+	pid          int
+	dir, program string
+}
+
+// localKernels reads the connection files of the runtime folder. Many of them
+// belong to kernels that have ended.
+func localKernels(l Lookup) []Running {
+	files, _ := filepath.Glob(filepath.Join(l.RuntimeDir(), "*.json")) // the pattern is good
+	var all []Running
+	for _, file := range files {
+		name := filepath.Base(file)
+		if strings.HasPrefix(name, "jpserver-") || strings.HasPrefix(name, "nbserver-") {
+			continue
+		}
+		info, err := os.Stat(file)
+		c, bad := readConnection(file)
+		if err != nil || bad != nil || c.check() != nil {
+			continue
+		}
+		all = append(all, Running{ID: kernelID(file), Spec: c.KernelName, Notebook: c.Session, File: file, Since: info.ModTime()})
+	}
+	return all
+}
+
+// ask finds out whether a local kernel is there, and whether it is idle.
+func (k *Running) ask(ctx context.Context) bool {
+	c, err := readConnection(k.File)
+	if err != nil || !c.listening() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, 4*askWait)
+	defer cancel()
+	g := &guest{leaving{ch: make(chan struct{})}}
+	s := newSession(g, Options{}, defaultWaits())
+	link, err := dialZMQ(ctx, c, false, s.deliver)
+	if err != nil {
+		return false
+	}
+	s.link = link
+	defer s.end()
+	in := newInbox()
+	id, err := s.request(in, shell, nothing, struct{}{})
+	if err != nil {
+		return false
+	}
+	defer s.forget(id)
+	go g.watch(link)
+	select {
+	case <-in.ready:
+		k.State = "idle"
+	case <-time.After(askWait):
+		k.State = "busy"
+	case <-g.gone():
+		return false
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// listening reports whether anything listens at the shell port. A ZeroMQ dial
+// would say the same and take longer.
+func (c connection) listening() bool {
+	_, address, _ := strings.Cut(c.endpoints()[shell], "://")
+	network := "tcp"
+	if c.Transport == "ipc" {
+		network = "unix"
+	}
+	conn, err := net.DialTimeout(network, address, askWait)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// localServers reads the files that running servers leave in the runtime folder.
+func localServers(l Lookup) []Server {
+	var all []Server
+	for _, pattern := range []string{"jpserver-*.json", "nbserver-*.json"} {
+		files, _ := filepath.Glob(filepath.Join(l.RuntimeDir(), pattern)) // the pattern is good
+		for _, file := range files {
+			var j struct {
+				URL, Token, Sock string
+				PID              int
+				RootDir          string `json:"root_dir"`
+				NotebookDir      string `json:"notebook_dir"`
+			}
+			data, err := os.ReadFile(file)
+			if err != nil || json.Unmarshal(data, &j) != nil || !processExists(j.PID) {
+				continue // a server that was killed leaves its file
+			}
+			s, err := NewServer(strings.Replace(j.URL, "http+unix://", "http://", 1), j.Token)
+			if err != nil {
+				continue
+			}
+			s.Socket, s.PID, s.Root = j.Sock, j.PID, cmp.Or(j.RootDir, j.NotebookDir)
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// A NotFoundError is a name that does not choose one running kernel.
+type NotFoundError struct {
+	Name    string
+	Matches []Running // none, or more than one
+	Running []Running // all there are
+}
+
+func (e *NotFoundError) Error() string {
+	list := e.Matches
+	text := fmt.Sprintf("%q chooses %d kernels", e.Name, len(e.Matches))
+	if len(e.Matches) == 0 {
+		text, list = fmt.Sprintf("no kernel %q runs", e.Name), e.Running
+	}
+	if len(list) == 0 {
+		return text + ": none do"
+	}
+	var names []string
+	for _, k := range list {
+		names = append(names, k.ID+" ("+strings.TrimPrefix(strings.Join([]string{k.Spec, k.Notebook}, ", "), ", ")+")")
+	}
+	return text + ": there are " + strings.Join(names, "; ")
+}
+
+// Newest is the name that chooses the kernel with the latest activity.
+const Newest = "newest"
+
+// Choose returns the one kernel that a name means: an id or the beginning of
+// one, a connection file, a notebook by its path or the end of it, or [Newest].
+// The error is a [*NotFoundError].
+func Choose(name string, kernels []Running) (Running, error) {
+	if name == Newest && len(kernels) > 0 {
+		return slices.MaxFunc(kernels, func(a, b Running) int { return a.Since.Compare(b.Since) }), nil
+	}
+	var matches []Running
+	for _, k := range kernels {
+		if k.ID == name || k.File != "" && sameFile(k.File, name) {
+			return k, nil
+		}
+		if k.answers(name) {
+			matches = append(matches, k)
+		}
+	}
+	if len(matches) == 1 {
+		return matches[0], nil
+	}
+	return Running{}, &NotFoundError{name, matches, kernels}
+}
+
+// shortID is how much of an id is asked for at least.
+const shortID = 4
+
+func (k Running) answers(name string) bool {
+	if len(name) >= shortID && strings.HasPrefix(k.ID, name) {
+		return true
+	}
+	notebook, wanted := filepath.ToSlash(k.Notebook), filepath.ToSlash(name)
+	return notebook != "" && (notebook == wanted || strings.HasSuffix(notebook, "/"+strings.TrimPrefix(wanted, "./")) ||
+		strings.HasSuffix(wanted, "/"+notebook))
+}
+
+func sameFile(a, b string) bool {
+	x, err := filepath.Abs(a)
+	y, e := filepath.Abs(b)
+	return errors.Join(err, e) == nil && x == y
+}

@@ -1,0 +1,242 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"dsstar/kernel/internal/wire"
+)
+
+// A host is where the kernel of a session runs, and what this program may do
+// about it. There is one for a process of ours (local), one for a process of
+// somebody else (guest) and one for a kernel of a server (remote).
+type host interface {
+	// gone is closed once the kernel has ended or is out of reach for good.
+	gone() <-chan struct{}
+	// fate says how that came, in one line; lost is set if the kernel may still
+	// run and only cannot be reached. Both only after gone.
+	fate() (how string, lost error)
+	// interrupt stops the running cell as Ctrl-C would. It does not wait.
+	interrupt(*session)
+	// kill ends the kernel, or leaves it if it is not ours, and says what it did.
+	// It does not wait.
+	kill() (done string)
+	// shutdown lets the kernel end in its own way, as far as it is ours, and end
+	// makes sure that it has and leaves nothing. end may be called more than once.
+	shutdown(*session)
+	end(waits)
+}
+
+// ended reports whether the kernel of h has.
+func ended(h host) bool {
+	select {
+	case <-h.gone():
+		return true
+	default:
+		return false
+	}
+}
+
+// local is a process of ours.
+type local struct {
+	*process
+	spec Spec
+	dir  string // private folder
+}
+
+func (l *local) gone() <-chan struct{} { return l.exited }
+
+func (l *local) fate() (string, error) { return l.death(), nil }
+
+func (l *local) interrupt(s *session) {
+	if l.spec.InterruptMode == "message" {
+		s.tell(control, "interrupt_request", struct{}{})
+		return
+	}
+	l.process.interrupt()
+}
+
+func (l *local) kill() string {
+	l.process.kill()
+	return "the kernel was killed"
+}
+
+// shutdown asks the kernel to end, so that its exit handlers run.
+func (l *local) shutdown(s *session) {
+	if !l.alive() {
+		return
+	}
+	in := newInbox()
+	id, err := s.request(in, control, "shutdown_request", map[string]bool{"restart": false})
+	if err != nil {
+		return
+	}
+	defer s.forget(id)
+	patience := time.NewTimer(s.waits.shutdown)
+	defer patience.Stop()
+	for {
+		select {
+		case <-in.ready:
+			for _, d := range in.take() {
+				if d.msg.Header.MsgType == "shutdown_reply" {
+					patience.Reset(s.waits.exit)
+				}
+			}
+		case <-l.exited:
+			return
+		case <-patience.C:
+			return
+		}
+	}
+}
+
+// end kills what is left of the process and removes its folder.
+func (l *local) end(w waits) {
+	if l.process != nil {
+		l.process.kill()
+		select {
+		case <-l.exited:
+		case <-time.After(w.kill): // not even SIGKILL ends a process in a hung system call
+		}
+	}
+	if l.dir != "" {
+		_ = os.RemoveAll(l.dir) // an empty folder in /tmp is not worth an error
+	}
+}
+
+// A leaving is how the kernel of a host that does not own its process went.
+type leaving struct {
+	once sync.Once
+	ch   chan struct{}
+	how  string
+	lost error
+}
+
+func (l *leaving) gone() <-chan struct{} { return l.ch }
+
+func (l *leaving) fate() (string, error) { return l.how, l.lost }
+
+// leave records the first reason and closes gone.
+func (l *leaving) leave(how string, lost error) {
+	l.once.Do(func() {
+		l.how, l.lost = how, lost
+		close(l.ch)
+	})
+}
+
+// watch leaves when the link has drained. It returns when that or leave has happened.
+func (l *leaving) watch(link transport) {
+	select {
+	case <-link.Drained():
+	case <-l.ch:
+		return
+	}
+	how, lost := "its connections closed", error(nil)
+	if ws, ok := link.(*wsLink); ok {
+		how, lost = "the connection was lost", ws.why()
+	}
+	if errors.Is(lost, errGone) {
+		how, lost = errGone.Error(), nil
+	}
+	l.leave(how, lost)
+}
+
+// heed leaves when a server says that the kernel is not the one it was. Such a
+// message is about no request.
+func (l *leaving) heed(d delivery) {
+	if d.from != iopub || d.msg.Header.MsgType != "status" {
+		return
+	}
+	switch state := stateOf(d.msg); state {
+	case "restarting", "autorestarting":
+		l.leave("it ended or was told to, and the server starts it again", nil)
+	case "dead", "terminating":
+		l.leave("the server says that it is "+state, nil)
+	}
+}
+
+// guest is a process of somebody else on this machine, or wherever its
+// connection file points.
+type guest struct{ leaving }
+
+// interrupt asks: a guest sends no signals. ipykernel understands the request
+// whatever its kernelspec says.
+func (g *guest) interrupt(s *session) { s.tell(control, "interrupt_request", struct{}{}) }
+
+func (g *guest) kill() string {
+	g.leave("it was left running, busy with a cell that ignores interrupts", nil)
+	return "the kernel, which is not ours, was left to it"
+}
+
+func (g *guest) shutdown(*session) {}
+func (g *guest) end(waits)         { g.leave("it was left", nil) }
+
+// remote is a kernel of a server.
+type remote struct {
+	leaving
+	server Server
+	id     string
+	own    bool // started by us
+	work   sync.WaitGroup
+}
+
+// background carries out a request that nobody waits for.
+func (r *remote) background(do func(context.Context) error) {
+	r.work.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
+		defer cancel()
+		_ = do(ctx) // its effect is watched for, not its answer
+	})
+}
+
+func (r *remote) interrupt(*session) {
+	r.background(func(ctx context.Context) error { return r.server.interrupt(ctx, r.id) })
+}
+
+func (r *remote) kill() string {
+	if !r.own {
+		r.leave("it was left running, busy with a cell that ignores interrupts", nil)
+		return "the kernel, which is not ours, was left to it"
+	}
+	r.leave("it was ended for ignoring an interrupt", nil)
+	r.background(func(ctx context.Context) error { return r.server.delete(ctx, r.id) })
+	return "the kernel was ended"
+}
+
+func (r *remote) shutdown(*session) {}
+
+func (r *remote) end(waits) {
+	r.leave("it was left", nil)
+	if r.own && r.id != "" {
+		r.background(func(ctx context.Context) error { return r.server.delete(ctx, r.id) })
+	}
+	r.work.Wait()
+}
+
+// A ServerLostError is a server that cannot be reached any more while its kernel may still run.
+type ServerLostError struct {
+	URL   string
+	Cause error
+}
+
+func (e *ServerLostError) Error() string {
+	return fmt.Sprintf("the server %s is lost: %v", e.URL, e.Cause)
+}
+func (e *ServerLostError) Unwrap() error { return e.Cause }
+
+// stateOf returns the execution_state of a status message, "" if it has none
+// that can be read.
+func stateOf(m wire.Message) string {
+	var c struct {
+		State string `json:"execution_state"`
+	}
+	if json.Unmarshal(m.Content, &c) != nil {
+		return ""
+	}
+	return c.State
+}

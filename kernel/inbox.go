@@ -1,0 +1,169 @@
+package kernel
+
+import (
+	"bufio"
+	"encoding/binary"
+	"os"
+	"slices"
+	"sync"
+
+	"dsstar/kernel/internal/wire"
+)
+
+// inboxMemory is how many bytes of messages an inbox holds in memory; the rest waits on disk.
+const inboxMemory = 16 << 20
+
+// An inbox is an unbounded queue of deliveries. It has no bound because a
+// reader that lags makes ZeroMQ drop iopub messages: with 20,000 printed lines
+// and a slow reader, 14,000 were lost and idle with them. What does not fit
+// into inboxMemory goes to a file without a name, so that a cell which prints
+// faster than its outputs are taken up costs disk and not memory.
+type inbox struct {
+	ready chan struct{} // has a token whenever take may find something
+
+	mu    sync.Mutex
+	items []delivery // older than what is in the file
+	bytes int        // in items
+	spill *spill     // nil while everything fits into memory
+}
+
+func newInbox() *inbox { return &inbox{ready: make(chan struct{}, 1)} }
+
+func (b *inbox) put(d delivery) {
+	b.mu.Lock()
+	size := len(d.msg.Content) + len(d.msg.Metadata)
+	if b.spill == nil && b.bytes+size > inboxMemory && len(b.items) > 0 {
+		b.spill = newSpill()
+	}
+	if b.spill != nil {
+		b.spill.put(d)
+	} else {
+		b.items = append(b.items, d)
+		b.bytes += size
+	}
+	b.mu.Unlock()
+	b.wake()
+}
+
+func (b *inbox) wake() {
+	select {
+	case b.ready <- struct{}{}:
+	default:
+	}
+}
+
+// take removes and returns the next deliveries, nil when there are none left.
+// A caller that does not take until then finds ready again.
+func (b *inbox) take() []delivery {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	items := b.items
+	b.items, b.bytes = nil, 0
+	if items == nil && b.spill != nil {
+		items = b.spill.take()
+		if items == nil {
+			b.spill.close()
+			b.spill = nil
+		}
+	}
+	if items != nil {
+		b.wake()
+	}
+	return items
+}
+
+// close gives up what has not been taken.
+func (b *inbox) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.items = nil
+	if b.spill != nil {
+		b.spill.close()
+		b.spill = nil
+	}
+}
+
+// A spill is a queue of deliveries in a file. Each is a length of 64 bits and a
+// message in the framing of [wire.EncodeV1].
+type spill struct {
+	file    *os.File // nil if none could be made
+	written *bufio.Writer
+	in, out int64      // where the file is read and written next
+	rest    []delivery // after the file, once it cannot be written any more: memory is what is left then
+	failed  bool
+}
+
+func newSpill() *spill {
+	f, err := os.CreateTemp("", "dsstar-inbox-")
+	if err != nil {
+		return &spill{failed: true}
+	}
+	_ = os.Remove(f.Name()) // where that fails, the system tidies its temporary folder
+	return &spill{file: f, written: bufio.NewWriterSize(f, 64<<10)}
+}
+
+func (s *spill) put(d delivery) {
+	if !s.failed && s.write(d) != nil {
+		s.failed = true
+	}
+	if s.failed {
+		s.rest = append(s.rest, d)
+	}
+}
+
+func (s *spill) write(d delivery) error {
+	data, err := wire.EncodeV1(channelNames[d.from], d.msg)
+	if err != nil {
+		return err
+	}
+	size := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
+	if _, err := s.written.Write(size); err != nil {
+		return err
+	}
+	if _, err := s.written.Write(data); err != nil {
+		return err
+	}
+	s.out += int64(len(size) + len(data))
+	return nil
+}
+
+// take returns the next deliveries, about inboxMemory bytes of them.
+func (s *spill) take() (items []delivery) {
+	if !s.failed && s.file != nil && s.written.Flush() != nil {
+		s.failed = true
+	}
+	for bytes := 0; s.in < s.out && bytes < inboxMemory; {
+		d, n, err := s.read()
+		if err != nil {
+			s.in = s.out // what was not written whole is lost, and its idle with it
+			break
+		}
+		items = append(items, d)
+		s.in += n
+		bytes += int(n)
+	}
+	if items == nil {
+		items, s.rest = s.rest, nil
+	}
+	return items
+}
+
+func (s *spill) read() (delivery, int64, error) {
+	var size [8]byte
+	if _, err := s.file.ReadAt(size[:], s.in); err != nil {
+		return delivery{}, 0, err
+	}
+	data := make([]byte, binary.LittleEndian.Uint64(size[:]))
+	if _, err := s.file.ReadAt(data, s.in+int64(len(size))); err != nil {
+		return delivery{}, 0, err
+	}
+	name, m, err := wire.ParseV1(data)
+	from := channel(slices.Index(channelNames[:], name))
+	return delivery{from, m}, int64(len(size) + len(data)), err
+}
+
+func (s *spill) close() {
+	if s.file != nil {
+		_ = s.file.Close() // nothing in it is wanted any more
+	}
+}

@@ -1,0 +1,277 @@
+package kerneltest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// A cell is an execute_request under way.
+type cell struct {
+	k       *fakeKernel
+	request request
+	count   int
+	held    []func() // outputs that wait for the reply; see ReplyFirst
+	payload []any
+	result  string
+
+	Code            string         `json:"code"`
+	Silent          bool           `json:"silent"`
+	StoreHistory    bool           `json:"store_history"`
+	UserExpressions map[string]any `json:"user_expressions"`
+	AllowStdin      bool           `json:"allow_stdin"`
+}
+
+// A raised is an exception in a cell.
+type raised struct{ name, value string }
+
+func (r raised) Error() string { return r.name + ": " + r.value }
+
+// execute runs a cell in the way of the fault.
+func (k *fakeKernel) execute(r request) {
+	switch k.fault {
+	case Forgets:
+		return
+	case Stranded:
+		k.knocks.wait()
+	case Aborts:
+		if k.aborted = !k.aborted; k.aborted {
+			k.state(r, "busy")
+			k.send(k.shell, r, "execute_reply", map[string]any{"status": "aborted"})
+			k.state(r, "idle")
+			return
+		}
+	}
+	c := &cell{k: k, request: r, StoreHistory: true, payload: []any{}}
+	_ = json.Unmarshal(r.Content, c) // a request that cannot be read has no code
+	c.StoreHistory = c.StoreHistory && !c.Silent
+	if c.StoreHistory {
+		k.count++
+	}
+	c.count = k.count
+	k.drain()
+	k.state(r, "busy")
+	if !c.Silent {
+		k.send(k.iopub, r, "execute_input", map[string]any{"code": c.Code, "execution_count": c.count})
+	}
+	if k.fault == HangsUp {
+		for _, s := range []zmq4.Socket{k.shell, k.iopub, k.control, k.stdin, k.hb} {
+			_ = s.Close()
+		}
+		time.Sleep(time.Minute)
+	}
+	c.finish(c.run())
+}
+
+// finish sends what ends a cell.
+func (c *cell) finish(err error) {
+	k, reply := c.k, c.reply(err)
+	if c.StoreHistory {
+		k.history = append(k.history, past{c.count, c.Code, c.result})
+	}
+	switch k.fault {
+	case ReplyFirst:
+		k.send(k.shell, c.request, "execute_reply", reply)
+		time.Sleep(300 * time.Millisecond)
+		for _, publish := range c.held {
+			publish()
+		}
+		k.state(c.request, "idle")
+	case IdleFirst:
+		k.state(c.request, "idle")
+		time.Sleep(300 * time.Millisecond)
+		k.send(k.shell, c.request, "execute_reply", reply)
+	case LostReply:
+		k.state(c.request, "idle")
+	case LostIdle:
+		k.send(k.shell, c.request, "execute_reply", reply)
+	default:
+		k.send(k.shell, c.request, "execute_reply", reply)
+		k.state(c.request, "idle")
+	}
+	if k.fault == Late {
+		time.AfterFunc(100*time.Millisecond, func() { c.stream("stdout", "late\n") })
+	}
+}
+
+// reply is the content of the execute_reply, and publishes err.
+func (c *cell) reply(err error) map[string]any {
+	reply := map[string]any{"status": "ok", "execution_count": c.count, "payload": c.payload}
+	var exception raised
+	if errors.As(err, &exception) {
+		content := exception.content()
+		c.publish("error", content)
+		reply["status"] = "error"
+		for name, value := range content {
+			reply[name] = value
+		}
+	}
+	values := map[string]any{}
+	for name := range c.UserExpressions {
+		unknown := raised{"NameError", "it has no variables"}.content()
+		unknown["status"] = "error"
+		values[name] = unknown
+	}
+	reply["user_expressions"] = values
+	return reply
+}
+
+func (r raised) content() map[string]any {
+	return map[string]any{"ename": r.name, "evalue": r.value, "traceback": []string{r.Error()}}
+}
+
+// publish publishes an output of the cell.
+func (c *cell) publish(msgType string, content map[string]any) {
+	publish := func() { c.k.send(c.k.iopub, c.request, msgType, content) }
+	if c.k.fault == ReplyFirst {
+		c.held = append(c.held, publish)
+		return
+	}
+	publish()
+}
+
+func (c *cell) stream(name, text string) {
+	c.publish("stream", map[string]any{"name": name, "text": text})
+}
+
+// data publishes a MIME bundle of one type.
+func (c *cell) data(msgType, mime, text string) {
+	content := map[string]any{"data": map[string]any{mime: text}, "metadata": map[string]any{}}
+	if msgType == "execute_result" {
+		content["execution_count"] = c.count
+	}
+	c.publish(msgType, content)
+}
+
+// run runs the cell's lines until one of them raises.
+func (c *cell) run() error {
+	switch k := c.k; k.fault {
+	case Garbage:
+		for _, frames := range [][][]byte{
+			{{}}, {[]byte("x"), []byte("y")}, {[]byte("<IDS|MSG>")}, {[]byte("t"), []byte("<IDS|MSG>"), []byte("0"), []byte("{}")},
+			{[]byte("<IDS|MSG>"), []byte("00"), []byte("{}"), []byte("{}"), []byte("{}"), []byte("{}")},
+		} {
+			_ = k.iopub.SendMulti(zmq4.NewMsgFrom(frames...))
+		}
+		k.sendAs("not the key", c.request, "stream", map[string]any{"name": "stdout", "text": "forged"})
+	case Strange:
+		k.state(c.request, "zombie")
+		c.publish("news_of_the_world", map[string]any{"x": nil})
+		c.publish("status", map[string]any{"execution_state": 7})
+		c.publish("stream", map[string]any{"name": "stdout", "text": []int{1}})
+	}
+	for line := range strings.Lines(c.Code) {
+		line = strings.TrimSuffix(line, "\n")
+		if text, ok := quoted(line, "print"); ok {
+			c.stream("stdout", text+"\n")
+		} else if text, ok := quoted(line, "eprint"); ok {
+			c.stream("stderr", text+"\n")
+		} else if err := c.statement(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quoted returns the text of a line like name("text").
+func quoted(line, name string) (string, bool) {
+	text, ok := strings.CutPrefix(line, name+`("`)
+	return strings.TrimSuffix(text, `")`), ok
+}
+
+// statement runs a line that begins with a word; [Main] lists them.
+func (c *cell) statement(line string) error {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "raise":
+		return raised{"E", "v"}
+	case "sleep":
+		return c.sleep(rest)
+	case "die", "kill":
+		c.stream("stdout", "dying\n")
+		time.Sleep(50 * time.Millisecond) // iopub sends in the background
+		if word == "die" {
+			os.Exit(7)
+		}
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		if err != nil {
+			return raised{"OSError", err.Error()}
+		}
+		time.Sleep(time.Minute)
+	case "input":
+		return c.input()
+	case "flood":
+		return c.flood(rest)
+	case "children":
+		c.stream("stdout", strings.Trim(fmt.Sprint(c.k.children), "[]")+"\n")
+	case "display":
+		c.data("display_data", rest, "AAAA")
+	case "result":
+		c.result = rest
+		c.data("execute_result", "text/plain", rest)
+	case "page":
+		c.payload = append(c.payload, map[string]any{"source": "page", "data": map[string]any{"text/plain": rest}, "start": 0})
+	case "clear":
+		c.publish("clear_output", map[string]any{"wait": false})
+	}
+	return nil
+}
+
+var interrupted = raised{"KeyboardInterrupt", ""}
+
+func (c *cell) sleep(seconds string) error {
+	limit := time.Minute
+	if s, err := strconv.ParseFloat(seconds, 64); err == nil {
+		limit = time.Duration(s * float64(time.Second))
+	}
+	select {
+	case <-time.After(limit):
+		return nil
+	case <-c.k.interrupts:
+		return interrupted
+	}
+}
+
+func (c *cell) flood(args string) error {
+	number, kind, _ := strings.Cut(args, " ")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return raised{"ValueError", err.Error()}
+	}
+	for i := range n {
+		if kind == "displays" {
+			c.data("display_data", "text/plain", strconv.Itoa(i))
+		} else {
+			c.stream("stdout", strconv.Itoa(i)+"\n")
+		}
+	}
+	return nil
+}
+
+// input asks whoever sent the cell.
+func (c *cell) input() error {
+	k := c.k
+	if !c.AllowStdin || k.fault == NoStdin {
+		return raised{"StdinNotImplementedError", "raw_input was called, but this frontend does not support input requests."}
+	}
+	for len(k.inputs) > 0 { // to earlier questions
+		<-k.inputs
+	}
+	k.send(k.stdin, c.request, "input_request", map[string]any{"prompt": "? ", "password": false})
+	select {
+	case value := <-k.inputs:
+		c.stream("stdout", value+"\n")
+		return nil
+	case <-k.interrupts:
+		return interrupted
+	}
+}

@@ -1,0 +1,286 @@
+package kerneltest
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A Server is a Jupyter server that tests talk to.
+type Server struct {
+	URL        string // without a slash at its end
+	Token      string
+	RuntimeDir string // has the kernels' connection files, and jpserver-*.json if it is a Jupyter server
+	Root       string // its folder
+	PID        int
+
+	stderr string // file
+}
+
+// JupyterServer starts a real jupyter_server, with a home of its own, so that
+// nothing of the user's is read or written. It, and all that it started, is
+// killed at the end of the test, or when the test program dies. python is an
+// interpreter that has jupyter_server, and its ipykernel is the kernelspec
+// python3; specs has more of them, or another python3: the content of
+// kernel.json by name. options are further arguments, which have the last
+// word, as in --ZMQChannelsWebsocketConnection.iopub_msg_rate_limit=0.
+func JupyterServer(t testing.TB, python string, specs map[string]map[string]any, options ...string) *Server {
+	t.Helper()
+	return startServer(t, python, specs, func(s *Server, port string) []string {
+		return arguments(options, "jupyter_server", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
+			"--ServerApp.port="+port, "--ServerApp.port_retries=0", "--ServerApp.root_dir="+s.Root)
+	})
+}
+
+// KernelGateway starts a real Jupyter Kernel Gateway, which lists its kernels
+// if options do not forbid it; the rest is as with [JupyterServer].
+func KernelGateway(t testing.TB, python string, specs map[string]map[string]any, options ...string) *Server {
+	t.Helper()
+	return startServer(t, python, specs, func(_ *Server, port string) []string {
+		return arguments(options, "kernel_gateway", "--KernelGatewayApp.ip=127.0.0.1", "--KernelGatewayApp.port="+port,
+			"--KernelGatewayApp.port_retries=0", "--JupyterWebsocketPersonality.list_kernels=True")
+	})
+}
+
+// arguments are options after those defaults that they do not name: Jupyter
+// refuses what is given twice.
+func arguments(options []string, defaults ...string) []string {
+	named := func(argument string) bool {
+		name, _, _ := strings.Cut(argument, "=")
+		return slices.ContainsFunc(options, func(o string) bool { return o == name || strings.HasPrefix(o, name+"=") })
+	}
+	return append(slices.DeleteFunc(defaults, named), options...)
+}
+
+// serverTimeout is how long a server may take to start, callTimeout to answer
+// a [Server.Call].
+const (
+	serverTimeout = time.Minute
+	callTimeout   = 30 * time.Second
+)
+
+// errPortTaken is what another try with another port may cure.
+var errPortTaken = errors.New("the port was taken by somebody else")
+
+func startServer(t testing.TB, python string, specs map[string]map[string]any, args func(*Server, string) []string) *Server {
+	t.Helper()
+	home := t.TempDir()
+	s := &Server{
+		Token: rand.Text(), RuntimeDir: filepath.Join(home, "runtime"), Root: filepath.Join(home, "root"),
+		stderr: filepath.Join(home, "stderr"),
+	}
+	data := filepath.Join(home, "data")
+	if err := errors.Join(os.Mkdir(s.Root, 0o755), writeSpecs(data, python, specs)); err != nil {
+		t.Fatal(err)
+	}
+	environ := s.environ(home, data)
+	for try := 1; ; try++ {
+		port, err := freePort()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.URL = "http://127.0.0.1:" + port
+		err = s.start(t, python, args(s, port), environ)
+		if err == nil {
+			return s
+		}
+		if !errors.Is(err, errPortTaken) || try == 5 {
+			t.Fatalf("start %s: %v\n%s", args(s, port)[0], err, s.lastWords())
+		}
+	}
+}
+
+// watched runs a module until its standard input ends, which it does when the
+// test program has died, however it died.
+const watched = `import os, runpy, signal, sys, threading
+def watch():
+    os.read(0, 1)
+    os.killpg(0, signal.SIGKILL)
+threading.Thread(target=watch, daemon=True).start()
+sys.argv = sys.argv[1:]
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)`
+
+// start starts the server and waits until it answers.
+func (s *Server) start(t testing.TB, python string, args, environ []string) error {
+	stderr, err := os.Create(s.stderr)
+	if err != nil {
+		return err
+	}
+	defer stderr.Close()
+	life, hold, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer life.Close()
+	cmd := exec.Command(python, append([]string{"-I", "-c", watched}, args...)...)
+	// Files, not writers: those would take a goroutine each.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = life, stderr, stderr, s.Root, environ
+	if err := ownSession(cmd); err != nil {
+		return errors.Join(err, hold.Close())
+	}
+	if err := cmd.Start(); err != nil {
+		return errors.Join(err, hold.Close())
+	}
+	s.PID = cmd.Process.Pid
+	stopped := false
+	stop := func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		killGroup(s.PID)
+		_ = cmd.Wait() // it was killed
+		_ = hold.Close()
+		if left := killMarked(s.RuntimeDir); len(left) > 0 {
+			t.Errorf("processes of %s that cannot be killed: %v", args[0], left)
+		}
+	}
+	t.Cleanup(func() {
+		if !stopped {
+			s.deleteKernels()
+		}
+		stop()
+	})
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		// Only the right server takes the token.
+		if status, err := s.try(5*time.Second, "GET", "/api", nil, nil); err == nil && status == http.StatusOK {
+			if status, err := s.try(5*time.Second, "GET", "/api/kernelspecs", nil, nil); err == nil && status == http.StatusOK {
+				return nil
+			}
+		}
+		if ended(s.PID) {
+			stop()
+			if strings.Contains(s.lastWords(), "already in use") {
+				return errPortTaken
+			}
+			return errors.New("it ended")
+		}
+		if time.Since(begun) > serverTimeout {
+			stop()
+			return fmt.Errorf("it does not answer within %v", serverTimeout)
+		}
+	}
+}
+
+// environ is this process's environment without what steers Python and
+// Jupyter, and with folders of the server's own.
+func (s *Server) environ(home, data string) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		keep := true
+		for _, prefix := range []string{"JUPYTER", "JPY_", "KG_", "IPYTHON", "PYTHON", "XDG_", "VIRTUAL_ENV"} {
+			keep = keep && !strings.HasPrefix(kv, prefix)
+		}
+		if keep {
+			env = append(env, kv)
+		}
+	}
+	return append(env,
+		"HOME="+home, "TMPDIR="+home, "JUPYTER_DATA_DIR="+data, "JUPYTER_RUNTIME_DIR="+s.RuntimeDir,
+		"JUPYTER_CONFIG_DIR="+filepath.Join(home, "config"), "IPYTHONDIR="+filepath.Join(home, "ipython"),
+		"JUPYTER_NO_CONFIG=1",       // nor the system's
+		"JUPYTER_PREFER_ENV_PATH=0", // kernelspecs in data win over those of python's environment
+		"JUPYTER_TOKEN="+s.Token, "KG_AUTH_TOKEN="+s.Token)
+}
+
+// writeSpecs installs kernelspecs in the data folder, python3 among them.
+func writeSpecs(data, python string, specs map[string]map[string]any) error {
+	all := map[string]map[string]any{"python3": {
+		"argv":         []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}"},
+		"display_name": "Python 3", "language": "python", "metadata": map[string]any{"debugger": true},
+	}}
+	maps.Copy(all, specs)
+	for name, content := range all {
+		full := map[string]any{"display_name": name, "language": "python"}
+		maps.Copy(full, content)
+		dir := filepath.Join(data, "kernels", name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "kernel.json"), encode(full), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, errors.Join(err, l.Close())
+}
+
+// Call makes a request of the server's REST interface: body as JSON, unless
+// it is nil, the answer's JSON into result, unless that is nil. It returns the
+// status.
+func (s *Server) Call(t testing.TB, method, path string, body, result any) int {
+	t.Helper()
+	status, err := s.try(callTimeout, method, path, body, result)
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", method, path, err, s.lastWords())
+	}
+	return status
+}
+
+func (s *Server) try(limit time.Duration, method, path string, body, result any) (status int, err error) {
+	var content io.Reader
+	if body != nil {
+		content = bytes.NewReader(encode(body))
+	}
+	request, err := http.NewRequest(method, s.URL+path, content)
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Authorization", "token "+s.Token)
+	// No idle connections: they are goroutines.
+	client := http.Client{Timeout: limit, Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	if result != nil && answer.StatusCode < 300 {
+		err = json.NewDecoder(answer.Body).Decode(result)
+	}
+	return answer.StatusCode, err
+}
+
+// deleteKernels has the server end its kernels in its own way, those that do
+// so soon.
+func (s *Server) deleteKernels() {
+	var kernels []struct{ ID string }
+	if _, err := s.try(5*time.Second, "GET", "/api/kernels", nil, &kernels); err != nil {
+		return // killMarked will do
+	}
+	var all sync.WaitGroup
+	for _, k := range kernels {
+		all.Go(func() { _, _ = s.try(3*time.Second, "DELETE", "/api/kernels/"+k.ID, nil, nil) })
+	}
+	all.Wait()
+}
+
+// lastWords is the end of what the server wrote to stdout and stderr.
+func (s *Server) lastWords() string {
+	b, err := os.ReadFile(s.stderr)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b[max(0, len(b)-4000):])
+}

@@ -1,0 +1,255 @@
+package kernel
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// A Server is a Jupyter Server, a JupyterHub user's server, a Kernel Gateway or
+// an Enterprise Gateway, reached over REST and WebSocket (jupyter_server,
+// services/api/api.yaml). A Server has no state; its zero value is no server.
+type Server struct {
+	URL    string // with the base path: "http://localhost:8888/", "https://hub.example.org/user/ada/"
+	Token  string // "" for a server that asks for none
+	Socket string // path of the Unix socket that it listens on; "" for TCP
+	Root   string // its folder, if it is on this machine and said so
+	PID    int    // the same
+}
+
+// NewServer returns the server at an address as people have it: the URL of a
+// page or of the API, with or without a token in it. The token argument counts
+// when the URL has none.
+func NewServer(address, token string) (Server, error) {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return Server{}, fmt.Errorf("not the address of a Jupyter server: %q (http://localhost:8888/?token=… is one)", address)
+	}
+	token = cmp.Or(u.Query().Get("token"), token)
+	path := u.Path
+	for _, page := range []string{"/lab", "/tree", "/notebooks", "/doc", "/api"} { // what browsers show
+		if before, after, ok := strings.Cut(path, page); ok && (after == "" || after[0] == '/') {
+			path = before
+		}
+	}
+	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimSuffix(path, "/") + "/"}
+	return Server{URL: clean.String(), Token: token}, nil
+}
+
+// A ServerError is a server's refusal of a request.
+type ServerError struct {
+	URL     string // of the server
+	Status  int    // HTTP status
+	Message string // the server's reason, in one line
+}
+
+func (e *ServerError) Error() string {
+	text := fmt.Sprintf("%s answers %d %s", e.URL, e.Status, http.StatusText(e.Status))
+	if e.Message != "" && e.Message != http.StatusText(e.Status) {
+		text += ": " + e.Message
+	}
+	return text
+}
+
+// Credentials reports whether the server wants a token, or another one.
+func (e *ServerError) Credentials() bool {
+	return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
+}
+
+// restTimeout bounds a request to a server.
+const restTimeout = 30 * time.Second
+
+// maxBody is more than any answer of the API is long.
+const maxBody = 64 << 20
+
+// dial connects to the server or to the proxy before it. No proxy is used for
+// addresses of this machine (http.ProxyFromEnvironment).
+func (s Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: 10 * time.Second}
+	if s.Socket != "" {
+		network, address = "unix", s.Socket
+	}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// do carries out one request. body and into may be nil.
+func (s Server) do(ctx context.Context, method, path string, body, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, restTimeout)
+	defer cancel()
+	var data []byte
+	if body != nil {
+		var err error
+		if data, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, s.URL+path, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	request.Header = s.header()
+	request.Header.Set("Content-Type", "application/json")
+	// A connection of its own for each of the few requests: nothing is left open.
+	client := http.Client{
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: s.dial, DisableKeepAlives: true},
+		// A redirect is a login page: its 200 would be taken for an answer.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err // without the URL twice
+		}
+		return fmt.Errorf("%s cannot be reached: %w", s.URL, err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.URL, err)
+	}
+	return s.decode(response, answer, into)
+}
+
+// decode turns an answer into a value or an error.
+func (s Server) decode(response *http.Response, answer []byte, into any) error {
+	status := response.StatusCode
+	if status >= 300 && status < 400 { // to a login page
+		return &ServerError{URL: s.URL, Status: http.StatusForbidden, Message: "it wants a login, which means a token"}
+	}
+	if status >= 400 {
+		var said struct{ Message, Reason string }
+		_ = json.Unmarshal(answer, &said) // an HTML page says nothing
+		line, _, _ := strings.Cut(cmp.Or(said.Message, said.Reason), "\n")
+		return &ServerError{URL: s.URL, Status: status, Message: line}
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return fmt.Errorf("%s does not answer as a Jupyter server does: %w", s.URL, err)
+	}
+	return nil
+}
+
+func (s Server) header() http.Header {
+	h := http.Header{}
+	if s.Token != "" {
+		h.Set("Authorization", "token "+s.Token) // with it, no XSRF cookie is asked for
+	}
+	return h
+}
+
+// serverKernel is a kernel in the words of the API.
+type serverKernel struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	State       string    `json:"execution_state"`
+	Activity    time.Time `json:"last_activity"`
+	Connections int       `json:"connections"`
+}
+
+// UnmarshalJSON takes a date that is none for no date.
+func (k *serverKernel) UnmarshalJSON(data []byte) error {
+	var j struct {
+		ID, Name    string
+		State       string `json:"execution_state"`
+		Activity    any    `json:"last_activity"`
+		Connections int
+	}
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*k = serverKernel{ID: j.ID, Name: j.Name, State: j.State, Connections: j.Connections}
+	if text, ok := j.Activity.(string); ok {
+		k.Activity, _ = time.Parse(time.RFC3339Nano, text)
+	}
+	return nil
+}
+
+// Kernels returns the kernels that run on the server, with the notebooks that
+// they belong to.
+func (s Server) Kernels(ctx context.Context) ([]Running, error) {
+	var list []serverKernel
+	if err := s.do(ctx, http.MethodGet, "api/kernels", nil, &list); err != nil {
+		return nil, err
+	}
+	var sessions []struct {
+		Path     string
+		Notebook struct{ Path string }
+		Kernel   struct{ ID string }
+	}
+	// A gateway has no sessions, and kernels without notebooks are as good.
+	_ = s.do(ctx, http.MethodGet, "api/sessions", nil, &sessions)
+	notebooks := map[string]string{}
+	for _, session := range sessions {
+		notebooks[session.Kernel.ID] = cmp.Or(session.Notebook.Path, session.Path)
+	}
+	kernels := make([]Running, len(list))
+	for i, k := range list {
+		kernels[i] = Running{
+			ID: k.ID, Spec: k.Name, State: k.State, Since: k.Activity, Connections: k.Connections,
+			Notebook: notebooks[k.ID], Server: s,
+		}
+	}
+	return kernels, nil
+}
+
+// Specs returns the kernelspecs of the server, by name, and the name of its
+// default. They can be started there only: [Dial] does.
+func (s Server) Specs(ctx context.Context) (specs []Spec, preferred string, err error) {
+	var answer struct {
+		Default     string
+		Kernelspecs map[string]struct {
+			Spec specFile
+		}
+	}
+	if err := s.do(ctx, http.MethodGet, "api/kernelspecs", nil, &answer); err != nil {
+		return nil, "", err
+	}
+	for name, k := range answer.Kernelspecs {
+		specs = append(specs, k.Spec.spec(name, ""))
+	}
+	sortSpecs(specs)
+	return specs, answer.Default, nil
+}
+
+// start starts a kernel on the server and returns its id.
+func (s Server) start(ctx context.Context, spec, path string) (string, error) {
+	var k serverKernel
+	body := map[string]any{"name": spec}
+	if path != "" {
+		body["path"] = path
+	}
+	err := s.do(ctx, http.MethodPost, "api/kernels", body, &k)
+	if err == nil && k.ID == "" {
+		err = fmt.Errorf("%s does not answer as a Jupyter server does: a kernel without an id", s.URL)
+	}
+	return k.ID, err
+}
+
+// kernel returns the present state of a kernel.
+func (s Server) kernel(ctx context.Context, id string) (k serverKernel, err error) {
+	err = s.do(ctx, http.MethodGet, "api/kernels/"+url.PathEscape(id), nil, &k)
+	return k, err
+}
+
+func (s Server) delete(ctx context.Context, id string) error {
+	err := s.do(ctx, http.MethodDelete, "api/kernels/"+url.PathEscape(id), nil, nil)
+	if e, ok := errors.AsType[*ServerError](err); ok && e.Status == http.StatusNotFound {
+		return nil // it is gone already
+	}
+	return err
+}
+
+func (s Server) interrupt(ctx context.Context, id string) error {
+	return s.do(ctx, http.MethodPost, "api/kernels/"+url.PathEscape(id)+"/interrupt", nil, nil)
+}

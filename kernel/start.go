@@ -1,0 +1,141 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// errNotReady is the cause of a context that ended at the start time-out.
+var errNotReady = errors.New("not ready in time")
+
+// rebinds is how often a kernel is started again whose ports somebody else took before it bound them.
+const rebinds = 3
+
+// boot starts a kernel process and waits until it is ready. On an error
+// nothing is left of it.
+func boot(ctx context.Context, o Options, w waits) (*session, error) {
+	limit := startTimeout(o)
+	ctx, cancel := startContext(ctx, o)
+	defer cancel()
+	for try := 1; ; try++ {
+		l := &local{spec: o.Spec}
+		s := newSession(l, o, w)
+		err := l.launch(ctx, s, o)
+		if err == nil {
+			err = s.greet(ctx, shell)
+		}
+		if err == nil {
+			err = s.tune(ctx)
+		}
+		if err == nil {
+			l.stderr.reset() // what it says from now on is about cells
+			s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.pid, true
+			return s, nil
+		}
+		words := l.lastWords()
+		s.end()
+		if try < rebinds && strings.Contains(words, "Address already in use") {
+			continue
+		}
+		if errors.Is(err, errNotReady) {
+			err = fmt.Errorf("%w: %v", err, limit)
+		}
+		return nil, fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
+	}
+}
+
+// launch makes the private folder, starts the process and connects s to it.
+func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
+	if l.dir, err = privateDir(); err != nil {
+		return err
+	}
+	file := filepath.Join(l.dir, "kernel.json")
+	c, err := newConnection(l.dir, l.spec, o.TCP)
+	if err != nil {
+		return err
+	}
+	if err := c.write(file); err != nil {
+		return err
+	}
+	cmd, err := l.spec.command(file, o.Dir, o.Env)
+	if err != nil {
+		return err
+	}
+	if l.process, err = startProcess(cmd); err != nil {
+		return err
+	}
+	return l.connect(ctx, s, c, file)
+}
+
+// connect waits until the kernel listens and dials it.
+func (l *local) connect(ctx context.Context, s *session, c connection, file string) error {
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for !c.bound(file) {
+		if err := l.pause(ctx, poll.C); err != nil {
+			return err
+		}
+	}
+	alive, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-l.exited:
+			cancel() // a child of the process may hold its sockets open
+		case <-alive.Done():
+		}
+	}()
+	for {
+		link, err := dialZMQ(alive, c, s.input != nil, s.deliver)
+		if err == nil {
+			s.link = link
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !l.alive() {
+			return l.early()
+		}
+		if err == nil {
+			return nil
+		}
+		// The sockets' files appear an instant before they accept.
+		if e := l.pause(ctx, poll.C); e != nil {
+			return errors.Join(e, err)
+		}
+	}
+}
+
+// pause waits for a tick, the end of ctx or of the process.
+func (l *local) pause(ctx context.Context, tick <-chan time.Time) error {
+	select {
+	case <-tick:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-l.exited:
+		return l.early()
+	}
+}
+
+func (l *local) early() error {
+	return fmt.Errorf("the kernel ended before it was ready: %s", l.state)
+}
+
+// lastWords returns the end of what the process wrote to stderr, to be
+// appended to an error.
+func (l *local) lastWords() string {
+	if l.process == nil {
+		return ""
+	}
+	text := strings.TrimSpace(l.stderr.String())
+	if text == "" {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	return "; its stderr ends with:\n" + strings.Join(lines[max(0, len(lines)-12):], "\n")
+}

@@ -1,0 +1,114 @@
+package kernel
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"dsstar/notebook"
+)
+
+//go:embed visit.py
+var visitCode string
+
+// A visit is what a guest must put right in the kernel that it visits. Cells
+// see their own working folder and random generators while they run, and the
+// user's own cells, before, between and after them, see theirs. Nothing goes to
+// the history.
+type visit struct {
+	dir     string // working folder of the cells; "" for the kernel's
+	entered bool
+}
+
+// execute runs a cell in its turn.
+func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution, error) {
+	r := &run{s: s, cell: c, limit: limit}
+	if s.guest == nil {
+		return r.execute(ctx)
+	}
+	if err := s.await(ctx); err != nil {
+		return notebook.Execution{}, err
+	}
+	s.enter(ctx)
+	s.manners(ctx, "before")
+	x, err := r.execute(ctx)
+	if !ended(s.host) {
+		// Even for a caller that has gone.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.waits.tune)
+		defer cancel()
+		s.manners(ctx, "after")
+	}
+	return x, err
+}
+
+// await waits until the kernel has done what others have asked of it. Only then
+// a cell is sent: one that waits in the kernel could not be taken back.
+func (s *session) await(ctx context.Context) error {
+	in := newInbox()
+	id, err := s.request(in, shell, nothing, struct{}{})
+	if err != nil {
+		return err
+	}
+	defer s.forget(id)
+	again := time.NewTicker(s.waits.rouse)
+	defer again.Stop()
+	for {
+		select {
+		case <-in.ready:
+			for _, d := range in.take() {
+				if d.from == shell || d.from == iopub && stateOf(d.msg) == "idle" {
+					return nil
+				}
+			}
+		case <-again.C:
+			s.link.Rouse() // queued requests are what ipykernel 7 loses
+		case <-s.host.gone():
+			return nil // executing says how
+		case <-ctx.Done():
+			return reason(ctx)
+		}
+	}
+}
+
+// enter prepares the kernel for the first cell. What goes wrong here, or in
+// manners, costs manners and no more: the cell runs all the same.
+func (s *session) enter(ctx context.Context) {
+	if s.guest.entered || s.info.Implementation != "ipython" {
+		return
+	}
+	s.guest.entered = true
+	code, _ := json.Marshal(visitCode) // strings cannot fail
+	dir, _ := json.Marshal(s.guest.dir)
+	_, _ = s.silently(ctx, fmt.Sprintf(`exec(%s, {"shell": get_ipython(), "folder": %s})`, code, dir), s.waits.tune)
+	_ = s.tune(ctx)
+}
+
+// manners calls a method of the visit.
+func (s *session) manners(ctx context.Context, method string) {
+	if s.guest.entered {
+		_, _ = s.silently(ctx, "get_ipython().dsstar_visit."+method+"()", s.waits.tune)
+	}
+}
+
+// leave ends the visit.
+func (s *session) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), s.waits.cancel)
+	defer cancel()
+	s.manners(ctx, "leave")
+}
+
+// restore is Rollback for a guest.
+func (s *session) restore(ctx context.Context, k *Kernel, cells []string) ([]notebook.Execution, error) {
+	if ended(s.host) {
+		how, _ := s.host.fate()
+		return nil, fmt.Errorf("roll back: the kernel is not ours to start again: %s", how)
+	}
+	if err := s.await(ctx); err != nil {
+		return nil, fmt.Errorf("roll back: %w", err)
+	}
+	s.enter(ctx)
+	s.manners(ctx, "back")
+	return s.replay(ctx, k, cells)
+}

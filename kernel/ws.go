@@ -1,0 +1,291 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/gorilla/websocket"
+
+	"dsstar/kernel/internal/wire"
+)
+
+// Facts about gorilla/websocket v1.5.3 that shape this file: one goroutine may read and one may
+// write. Pongs are seen only while somebody reads. Without a deadline a read waits for ever.
+
+const (
+	maxFrame  = 10 << 20         // what a server takes in one message (tornado, websocket_max_message_size)
+	pingEvery = 30 * time.Second // as servers do
+	silence   = 90 * time.Second // after which a connection counts as lost
+)
+
+// A tooLargeError is a message that a server would answer by hanging up.
+type tooLargeError struct{ size int }
+
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("the message has %d MiB, and Jupyter servers take %d", e.size>>20, maxFrame>>20)
+}
+
+// errGone is why a connection is not made again: the server has no such kernel.
+var errGone = errors.New("the server no longer has the kernel")
+
+// A wsLink is a connection to a kernel of a server. It is made again when it is lost, with the
+// same session id, for which the server keeps what the kernel says in between.
+type wsLink struct {
+	server  Server
+	kernel  string // id
+	session string // id
+	legacy  bool   // ask for the legacy framing
+	again   time.Duration
+	deliver func(delivery)
+
+	ctx     context.Context // ended by Close
+	cancel  context.CancelFunc
+	drained chan struct{}
+	workers sync.WaitGroup
+
+	writing sync.Mutex // held while writing to conn
+	mu      sync.Mutex
+	conn    *websocket.Conn // nil while there is none
+	changed chan struct{}   // closed when conn or lost changes
+	breaks  int
+	lost    error // why there will be no connection any more
+}
+
+// dialWS connects to a kernel of a server. A lost connection is tried to be made again for the
+// given time.
+func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, again time.Duration, deliver func(delivery)) (*wsLink, error) {
+	l := &wsLink{
+		server: s, kernel: kernel, session: session, legacy: legacy, again: again, deliver: deliver,
+		drained: make(chan struct{}), changed: make(chan struct{}),
+	}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	conn, err := l.connect(ctx, session)
+	if err != nil {
+		l.cancel()
+		return nil, err
+	}
+	l.conn = conn
+	l.workers.Go(l.work)
+	return l, nil
+}
+
+// connect makes one connection.
+func (l *wsLink) connect(ctx context.Context, session string) (*websocket.Conn, error) {
+	d := websocket.Dialer{
+		Proxy: http.ProxyFromEnvironment, NetDialContext: l.server.dial, HandshakeTimeout: restTimeout,
+		Subprotocols: []string{wire.Subprotocol},
+	}
+	if l.legacy {
+		d.Subprotocols = nil
+	}
+	address := "ws" + strings.TrimPrefix(l.server.URL, "http") +
+		"api/kernels/" + url.PathEscape(l.kernel) + "/channels?session_id=" + session
+	conn, response, err := d.DialContext(ctx, address, l.server.header())
+	if err == nil {
+		return conn, nil
+	}
+	if response != nil && response.StatusCode == http.StatusNotFound {
+		return nil, errGone
+	}
+	if response != nil && response.StatusCode >= 300 {
+		return nil, l.server.decode(response, nil, nil)
+	}
+	return nil, fmt.Errorf("%s cannot be reached: %w", l.server.URL, err)
+}
+
+// work reads from one connection after the other.
+func (l *wsLink) work() {
+	defer close(l.drained)
+	for {
+		l.mu.Lock()
+		conn := l.conn
+		l.mu.Unlock()
+		l.read(conn)
+		l.set(nil, nil)
+		_ = conn.Close() // it is of no use any more
+		if l.ctx.Err() != nil {
+			return
+		}
+		next, err := l.reconnect()
+		if err != nil {
+			l.set(nil, err)
+			return
+		}
+		l.mu.Lock()
+		l.breaks++
+		l.mu.Unlock()
+		l.set(next, nil)
+	}
+}
+
+// read delivers what arrives until the connection is lost.
+func (l *wsLink) read(conn *websocket.Conn) {
+	stop := make(chan struct{})
+	defer close(stop)
+	l.workers.Go(func() { l.ping(conn, stop) })
+	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(silence)) }
+	conn.SetPongHandler(alive)
+	for {
+		_ = alive("")
+		kind, data, err := conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		var name string
+		var m wire.Message
+		if conn.Subprotocol() == wire.Subprotocol {
+			name, m, err = wire.ParseV1(data)
+		} else {
+			name, m, err = wire.ParseLegacy(data, kind == websocket.BinaryMessage)
+		}
+		if err != nil {
+			continue // a lost idle among them is dealt with as any lost idle
+		}
+		for ch, n := range channelNames {
+			if n == name {
+				l.deliver(delivery{channel(ch), m})
+			}
+		}
+	}
+}
+
+// ping makes the server's silence mean something. It also hangs up when the link is closed.
+func (l *wsLink) ping(conn *websocket.Conn, stop <-chan struct{}) {
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-l.ctx.Done():
+			bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+			_ = conn.WriteControl(websocket.CloseMessage, bye, time.Now().Add(time.Second))
+			_ = conn.Close()
+			return
+		case <-tick.C:
+			// An error is seen by the reader.
+			_ = conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(sendTimeout))
+		}
+	}
+}
+
+// reconnect makes a lost connection again.
+func (l *wsLink) reconnect() (*websocket.Conn, error) {
+	ctx, cancel := context.WithTimeout(l.ctx, l.again)
+	defer cancel()
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		conn, err := l.connect(ctx, l.session)
+		if refused, ok := errors.AsType[*ServerError](err); err == nil || errors.Is(err, errGone) || ok && refused.Credentials() {
+			return conn, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("the connection was lost for %v: %w", l.again, err)
+		}
+	}
+}
+
+func (l *wsLink) set(conn *websocket.Conn, lost error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn, l.lost = conn, lost
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Send sends m once: a message that could not be written whole has not been seen by the server,
+// and goes out again on the next connection.
+func (l *wsLink) Send(ch channel, m wire.Message) error {
+	for {
+		l.mu.Lock()
+		conn, lost, changed := l.conn, l.lost, l.changed
+		l.mu.Unlock()
+		switch {
+		case lost != nil:
+			return lost
+		case conn != nil:
+			err := l.write(conn, ch, m)
+			if _, ok := errors.AsType[*tooLargeError](err); ok || err == nil {
+				return err
+			}
+			_ = conn.Close() // the reader makes the next one
+		}
+		select {
+		case <-changed:
+		case <-l.ctx.Done():
+			return ErrClosed
+		}
+	}
+}
+
+func (l *wsLink) write(conn *websocket.Conn, ch channel, m wire.Message) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	kind := websocket.BinaryMessage
+	data, err := wire.EncodeV1(channelNames[ch], m)
+	if conn.Subprotocol() != wire.Subprotocol {
+		var isBinary bool
+		if data, isBinary, err = wire.EncodeLegacy(channelNames[ch], m); !isBinary {
+			kind = websocket.TextMessage
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if len(data) > maxFrame {
+		return &tooLargeError{len(data)}
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(sendTimeout))
+	return conn.WriteMessage(kind, data)
+}
+
+// Rouse has the server connect to the kernel once more; see the other Rouse. Only while there is a
+// connection: another session's would make the server forget what it keeps for this one.
+func (l *wsLink) Rouse() {
+	l.mu.Lock()
+	connected := l.conn != nil
+	l.mu.Unlock()
+	if !connected {
+		return
+	}
+	l.workers.Go(func() {
+		conn, err := l.connect(l.ctx, uuid.NewString())
+		if err != nil {
+			return
+		}
+		select {
+		case <-l.ctx.Done():
+		case <-time.After(200 * time.Millisecond):
+		}
+		_ = conn.Close()
+	})
+}
+
+func (l *wsLink) Drained() <-chan struct{} { return l.drained }
+
+func (l *wsLink) Breaks() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.breaks
+}
+
+// why returns why the link has drained; nil after Close.
+func (l *wsLink) why() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}
+
+func (l *wsLink) Close() error {
+	l.cancel()
+	l.workers.Wait()
+	return nil
+}

@@ -1,0 +1,285 @@
+package notebook
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A display is what all outputs show that have the same display_id; one without
+// an id is shown by one output.
+type display struct {
+	id       string
+	order    int // among the ids
+	data     MIMEBundle
+	metadata map[string]any
+	size     int   // bytes that count against Limits.Cell
+	kept     *file // nil: nothing is left out
+	shown    bool  // by an output
+	queued   bool  // in Fold.hidden
+}
+
+// shows is the content of a message that shows something. Its data are decoded
+// only when there is room for them.
+type shows struct {
+	Data           map[string]json.RawMessage
+	Metadata       json.RawMessage
+	ExecutionCount int `json:"execution_count"`
+	Transient      struct {
+		DisplayID string `json:"display_id"`
+	}
+	metadata map[string]any
+}
+
+// Redisplay gives the data and metadata of update to every output that has its
+// DisplayID, as a front end does for all cells of a notebook, and reports
+// whether there was one.
+func Redisplay(outputs []Output, update Output) bool {
+	found := false
+	for i := range outputs {
+		if o := &outputs[i]; update.DisplayID != "" && o.DisplayID == update.DisplayID {
+			o.Data, o.Metadata, found = update.Data, update.Metadata, true
+		}
+	}
+	return found
+}
+
+// Updates returns the last data of each display id that the execution has
+// named, as display data: outputs of earlier executions may have the same id,
+// and [Redisplay] then changes them. Ids are in the order of their first use.
+// clear_output does not change what Updates returns.
+func (f *Fold) Updates() []Output {
+	byOrder := func(a, b *display) int { return cmp.Compare(a.order, b.order) }
+	var updates []Output
+	for _, d := range slices.SortedFunc(maps.Values(f.displays), byOrder) {
+		updates = append(updates, Output{Type: DisplayData, Data: d.data, Metadata: d.metadata, DisplayID: d.id})
+	}
+	return updates
+}
+
+func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
+	var c shows
+	if err := decode(msgType, content, &c); err != nil {
+		return err
+	}
+	if len(c.Metadata) > 0 {
+		if err := unmarshal(c.Metadata, &c.metadata); err != nil {
+			return fmt.Errorf("%s message: metadata: %v", msgType, err)
+		}
+	}
+	if msgType == "update_display_data" {
+		f.update(c)
+		return nil
+	}
+	f.begin()
+	d := f.display(c.Transient.DisplayID)
+	o := Output{Type: OutputType(msgType), ExecutionCount: c.ExecutionCount, DisplayID: d.id}
+	fits := len(f.outputs) < maxOutputs && f.makeRoom(d, c)
+	if !fits {
+		if f.notices >= maxNotices {
+			f.beyond++
+			if !d.shown && !d.queued && d.id != "" {
+				f.forget(d) // it is new
+			}
+			f.observe(c.output(o))
+			return nil
+		}
+		f.notices++
+	}
+	f.set(d, c, o, fits)
+	d.shown = true
+	f.push(folded{Output: o, display: d})
+	return nil
+}
+
+// update gives new data to what has the display id, in this execution or before.
+func (f *Fold) update(c shows) {
+	if c.Transient.DisplayID == "" {
+		return
+	}
+	d := f.display(c.Transient.DisplayID)
+	f.set(d, c, Output{Type: DisplayData, DisplayID: d.id}, f.makeRoom(d, c))
+	f.hide(d)
+}
+
+// display returns the display with the given id, a new one if there is none.
+func (f *Fold) display(id string) *display {
+	if d := f.displays[id]; d != nil {
+		return d
+	}
+	d := &display{id: id}
+	if id != "" {
+		if f.displays == nil {
+			f.displays = map[string]*display{}
+		}
+		f.ids++
+		d.order = f.ids
+		f.displays[id] = d
+	}
+	return d
+}
+
+// set gives d the data of c, or what stands for them if they do not fit. It tells
+// Observe of o with the data.
+func (f *Fold) set(d *display, c shows, o Output, fits bool) {
+	f.resize(d, 0)
+	d.kept.remove()
+	d.kept = nil
+	if fits || f.Observe != nil {
+		o = c.output(o)
+	}
+	f.observe(o)
+	if fits {
+		d.data, d.metadata = o.Data, o.Metadata
+		f.resize(d, c.size())
+		return
+	}
+	kind := "display"
+	if o.Type == ExecuteResult {
+		kind = "result"
+	}
+	var text string
+	d.kept, text = f.leaveOut(kind, c)
+	d.data, d.metadata = MIMEBundle{"text/plain": text}, nil
+}
+
+func (f *Fold) resize(d *display, size int) {
+	f.used += size - d.size
+	if d.id != "" {
+		f.held += size - d.size
+	}
+	d.size = size
+}
+
+// makeRoom reports whether d can have the data of c. For them, it forgets
+// displays that no output shows.
+func (f *Fold) makeRoom(d *display, c shows) bool {
+	l := f.Limits.filled()
+	data, size := c.dataSize(), c.size()
+	fits := data <= l.Data && size-data <= l.Data && size <= l.Cell
+	if !fits {
+		size = 0
+	}
+	full := func() bool { return f.used-d.size+size > l.Cell || len(f.displays) > maxOutputs }
+	for range len(f.hidden) {
+		if !full() {
+			break
+		}
+		old := f.hidden[0]
+		f.hidden = f.hidden[1:]
+		old.queued = false
+		switch {
+		case old == d:
+			f.hide(d)
+		case !old.shown:
+			f.forget(old)
+		}
+	}
+	return fits && !full()
+}
+
+// forget drops a display that no output shows, so that Updates lacks it.
+func (f *Fold) forget(d *display) {
+	f.resize(d, 0)
+	delete(f.displays, d.id)
+	if !f.forgot {
+		f.forgot = true
+		f.Note("what this cell changed in displays of earlier cells may be incomplete")
+	}
+}
+
+// hide queues a display with an id, if no output shows it, to be forgotten when
+// room is needed.
+func (f *Fold) hide(d *display) {
+	if d.id != "" && !d.shown && !d.queued {
+		d.queued = true
+		f.hidden = append(f.hidden, d)
+	}
+}
+
+// leaveOut keeps the largest part of the data in a file, and returns the line
+// that stands for them.
+func (f *Fold) leaveOut(kind string, c shows) (*file, string) {
+	types := slices.SortedFunc(maps.Keys(c.Data), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(c.Data[b]), len(c.Data[a])), cmp.Compare(a, b))
+	})
+	if len(types) == 0 {
+		types = []string{"text/plain"}
+	}
+	largest := types[0]
+	data, ext := payload(largest, c.Data[largest])
+	kept := f.file(kind, ext)
+	kept.write(data)
+	_ = kept.close() // the line tells of the error
+	return kept, fmt.Sprintf("[dsstar: a %s of %s is left out here; %s]", kind, bytesText(int64(c.size())), kept.where("its "+shortLine(largest)))
+}
+
+// output returns o with the data and metadata.
+func (c shows) output(o Output) Output {
+	data := make(map[string]any, len(c.Data))
+	for mime, raw := range c.Data {
+		var value any
+		if err := unmarshal(raw, &value); err != nil {
+			value = string(raw) // cannot be: the message as a whole could be read
+		}
+		data[mime] = value
+	}
+	o.Data, o.Metadata = joinBundle(data), c.metadata
+	return o
+}
+
+// dataSize is the number of bytes that the data take in the message.
+func (c shows) dataSize() int {
+	n := 0
+	for mime, raw := range c.Data {
+		n += len(mime) + len(raw)
+		if len(raw) > 1 && raw[0] == '"' {
+			n -= 2
+		}
+	}
+	return n
+}
+
+func (c shows) size() int { return c.dataSize() + len(c.Metadata) + len(c.Transient.DisplayID) }
+
+// extensions are those of files of MIME types.
+var extensions = []struct{ mime, ext string }{
+	{"image/png", ".png"}, {"image/jpeg", ".jpg"}, {"image/gif", ".gif"}, {"image/webp", ".webp"}, {"image/bmp", ".bmp"},
+	{"image/tiff", ".tiff"}, {"application/pdf", ".pdf"}, {"audio/wav", ".wav"}, {"audio/mpeg", ".mp3"}, {"video/mp4", ".mp4"},
+	{"video/webm", ".webm"}, {"image/svg+xml", ".svg"}, {"text/html", ".html"}, {"text/markdown", ".md"}, {"text/latex", ".tex"},
+	{"text/csv", ".csv"}, {"application/javascript", ".js"}, {"text/javascript", ".js"}, {"application/xml", ".xml"},
+}
+
+// payload returns what a file has of the data of a MIME type, and the file's
+// extension. Pictures and the like are base64 in messages and are decoded.
+func payload(mime string, raw json.RawMessage) (data, ext string) {
+	var value any
+	if isJSON(mime) || json.Unmarshal(raw, &value) != nil {
+		return string(raw), ".json"
+	}
+	text, ok := joinLines(value)
+	if !ok {
+		return string(raw), ".json"
+	}
+	ext = ".txt"
+	for _, e := range extensions {
+		if e.mime == mime {
+			ext = e.ext
+		}
+	}
+	if mime == "image/svg+xml" || mime == "application/xml" || mime == "application/javascript" || strings.HasPrefix(mime, "text/") {
+		return text, ext
+	}
+	decoded, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return text, ".txt"
+	}
+	if ext == ".txt" {
+		ext = ".bin"
+	}
+	return string(decoded), ext
+}

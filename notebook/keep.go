@@ -1,0 +1,232 @@
+package notebook
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"unicode"
+)
+
+// Limits bound what the notebook itself keeps of a cell's outputs, in bytes. Zero
+// fields mean [DefaultLimits]'. Data are measured as they are in messages, which
+// is base64 for pictures. Past Cell, streams and errors have some KiB even so, and
+// what stands for an output that is left out is not counted.
+type Limits struct {
+	Stream int   // text of one stream output: a longer one is cut to its beginning and end
+	Data   int   // one display, result or error, all its MIME types together
+	Cell   int   // everything of one execution
+	File   int64 // what is written to disk for one execution; the rest is lost, and the output says so
+}
+
+// DefaultLimits are the limits of a Fold that has no others.
+var DefaultLimits = Limits{Stream: 1 << 20, Data: 16 << 20, Cell: 64 << 20, File: 4 << 30}
+
+// Limits that are no one's choice: they are far from what can be read, and bound
+// what outputs cost that are small or left out.
+const (
+	maxOutputs = 100_000 // from then on, outputs are left out as past Limits.Cell
+	maxNotices = 10_000  // left-out outputs that have a line of their own; further ones are counted
+	shortText  = 8 << 10 // bytes of an error, or of a last stream output, past Limits.Cell
+	maxName    = 100     // bytes of a stream's name
+)
+
+// filled returns l with the defaults in place of zeros.
+func (l Limits) filled() Limits {
+	fill(&l.Stream, DefaultLimits.Stream)
+	fill(&l.Data, DefaultLimits.Data)
+	fill(&l.Cell, DefaultLimits.Cell)
+	fill(&l.File, DefaultLimits.File)
+	return l
+}
+
+func fill[N int | int64](n *N, otherwise N) {
+	if *n <= 0 {
+		*n = otherwise
+	}
+}
+
+// A file keeps what is left out of an output. It is created by the first write;
+// after an error it takes no more. A nil file is none.
+type file struct {
+	fold   *Fold
+	kind   string // what its name says
+	ext    string
+	name   string // "" until it is created, and when it is removed
+	open   *os.File
+	closed bool
+	size   int64
+	err    error // why it lacks something
+}
+
+// errNowhere is the error of a file whose Fold has no folder.
+var errNowhere = errors.New("no folder to keep it in")
+
+func (f *Fold) file(kind, ext string) *file {
+	return &file{fold: f, kind: kind, ext: ext}
+}
+
+func (k *file) write(text string) {
+	limit := k.fold.Limits.filled().File
+	part := text[:min(int64(len(text)), max(limit-k.fold.written, 0))]
+	if k.err == nil && k.closed {
+		k.err = errors.New("it came too late")
+	}
+	if k.err == nil && k.open == nil {
+		k.err = k.create()
+	}
+	if k.err != nil {
+		return
+	}
+	if part != "" {
+		n, err := k.open.WriteString(part)
+		k.size += int64(n)
+		k.fold.written += int64(n)
+		k.err = cause(err)
+	}
+	if k.err == nil && len(part) < len(text) {
+		k.err = fmt.Errorf("the files of one cell may have %s", bytesText(limit))
+	}
+	if k.err != nil {
+		_ = k.close() // the first error counts
+	}
+	if k.err != nil && k.size == 0 {
+		k.remove()
+	}
+}
+
+// create creates the file under a name that is not taken: O_EXCL follows no
+// link that the cell may have put there.
+func (k *file) create() error {
+	f := k.fold
+	root, err := f.folder()
+	if err != nil {
+		return err
+	}
+	base := strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, k.kind)
+	base = base[:min(len(base), 40)]
+	if f.Prefix != "" {
+		base = f.Prefix + "-" + base
+	}
+	if f.names == nil {
+		f.names = map[string]int{}
+	}
+	for range 10_000 {
+		f.names[base+k.ext]++
+		name := base + k.ext
+		if n := f.names[name]; n > 1 {
+			name = fmt.Sprintf("%s-%d%s", base, n, k.ext)
+		}
+		open, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return cause(err)
+		}
+		k.name, k.open = name, open
+		return nil
+	}
+	return errors.New("every name for it is taken")
+}
+
+// folder returns the folder for files, opened when it is first needed.
+func (f *Fold) folder() (*os.Root, error) {
+	if f.Folder == nil {
+		return nil, errNowhere
+	}
+	if f.root == nil {
+		root, err := f.Folder()
+		if err != nil {
+			return nil, cause(err)
+		}
+		f.root = root
+	}
+	return f.root, nil
+}
+
+// close closes the file; nothing can be written to it afterwards.
+func (k *file) close() error {
+	if k == nil || k.closed {
+		return nil
+	}
+	k.closed = true
+	if k.open == nil {
+		return nil
+	}
+	err := k.open.Close()
+	if err != nil && k.err == nil {
+		k.err = cause(err)
+	}
+	return err
+}
+
+// remove closes and removes the file, if there is one.
+func (k *file) remove() {
+	if k == nil {
+		return
+	}
+	_ = k.close()
+	if k.name != "" {
+		if root, err := k.fold.folder(); err == nil && root.Remove(k.name) == nil {
+			k.fold.written -= k.size
+		}
+	}
+	k.name, k.size = "", 0
+}
+
+// where says where what is in the file, or why it is not.
+func (k *file) where(what string) string {
+	shown := path.Join(k.fold.ShownAs, k.name)
+	switch {
+	case k.name != "" && k.err == nil:
+		return fmt.Sprintf("%s is in %s", what, shown)
+	case k.name != "" && k.size > 0:
+		return fmt.Sprintf("the first %s are in %s, the rest is not kept: %v", bytesText(k.size), shown, k.err)
+	case k.err == errNowhere || k.err == nil:
+		return "it is not kept"
+	}
+	return fmt.Sprintf("it is not kept: %v", k.err)
+}
+
+// cause is the error without the operation and the path.
+func cause(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// bytesText is a number of bytes as people write it: "498.1 MB".
+func bytesText(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	size, units := float64(n)/1000, []string{"kB", "MB", "GB", "TB"}
+	for size >= 999.95 && len(units) > 1 {
+		size, units = size/1000, units[1:]
+	}
+	return fmt.Sprintf("%.1f %s", size, units[0])
+}
+
+// shortLine returns text as one line of at most some hundred bytes.
+func shortLine(text string) string {
+	short := text[:headEnd([]byte(text[:min(len(text), 300)]), 250)]
+	short = strings.ToValidUTF8(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, short), "")
+	if len(short) < len(text) {
+		short += "…"
+	}
+	return short
+}

@@ -1,0 +1,220 @@
+package notebook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A stream is the text of one stream output. When it is longer than one and a
+// half times its limit, what was overwritten is dropped; if that does not help,
+// the beginning stays, and of all further text only the end is kept.
+type stream struct {
+	half  int    // half of the limit
+	cut   bool   // something between head and tail is dropped
+	head  []byte // once cut: the beginning
+	tail  []byte // the end, or all
+	total int64  // bytes that came
+	late  bool   // it is one of the last outputs, and takes text until the end
+	kept  *file  // all of it, from the moment when it passed the limit
+}
+
+func (f *Fold) addStream(content json.RawMessage) error {
+	var c struct{ Name, Text string }
+	if err := decode("stream", content, &c); err != nil {
+		return err
+	}
+	f.observe(Output{Type: Stream, Name: c.Name, Text: c.Text})
+	f.begin()
+	s := f.streamFor(c.Name, len(c.Text))
+	f.used -= s.size()
+	s.write(c.Text)
+	f.used += s.size()
+	return nil
+}
+
+// streamFor returns the stream for n bytes of text: the last output if it has that
+// name, else a new one. Near the limits it has a little room even so: the answer
+// may be what is printed last.
+func (f *Fold) streamFor(name string, n int) *stream {
+	if i := len(f.outputs) - 1; i >= 0 && f.outputs[i].stream != nil && f.outputs[i].Name == name {
+		return f.outputs[i].stream
+	}
+	l := f.Limits.filled()
+	little, left := min(l.Stream, shortText), l.Cell-f.used
+	room := max(min(l.Stream, left), little)
+	if f.late != nil || len(f.outputs) >= maxOutputs || len(name) > maxName || left < min(n, little) {
+		return f.lateStream(name, room)
+	}
+	return f.newStream(name, room)
+}
+
+// lateStream returns the last output of a stream, which takes all its text past
+// the limits. There are two at most.
+func (f *Fold) lateStream(name string, room int) *stream {
+	if name != "stdout" {
+		name = "stderr"
+	}
+	if s := f.late[name]; s != nil {
+		return s
+	}
+	if f.late == nil {
+		f.late = map[string]*stream{}
+	}
+	s := f.newStream(name, room)
+	s.late, f.late[name] = true, s
+	return s
+}
+
+func (f *Fold) newStream(name string, limit int) *stream {
+	s := &stream{half: max(limit/2, utf8.UTFMax), kept: f.file(name, ".txt")}
+	f.push(folded{Output: Output{Type: Stream, Name: name}, stream: s})
+	return s
+}
+
+func (s *stream) write(text string) {
+	limit, before := int64(2*s.half), s.total
+	s.total += int64(len(text))
+	if s.total > limit {
+		if before <= limit {
+			s.kept.write(string(s.tail)) // nothing was dropped yet
+		}
+		s.kept.write(text)
+	}
+	for {
+		n := min(3*s.half-s.size(), len(text))
+		s.tail = append(s.tail, text[:n]...)
+		if text = text[n:]; text == "" {
+			return
+		}
+		s.settle()
+	}
+}
+
+// settle makes room for a third of what is held at most.
+func (s *stream) settle() {
+	s.tail = overstrike(s.tail)
+	if !s.cut && len(s.tail) <= 2*s.half {
+		return
+	}
+	if !s.cut {
+		s.cut, s.head = true, bytes.Clone(s.tail[:headEnd(s.tail, s.half)])
+	}
+	if n := len(s.tail) - s.half; n > 0 {
+		s.tail = append(s.tail[:0], s.tail[n:]...)
+	}
+}
+
+func (s *stream) size() int { return len(s.head) + len(s.tail) }
+
+// ends returns the beginning and the end of what the notebook shows, and whether
+// something between them is left out.
+func (s *stream) ends() (head, tail []byte, leftOut bool) {
+	head, tail = s.head, overstrike(bytes.Clone(s.tail))
+	if !s.cut && len(tail) <= 2*s.half {
+		return nil, tail, false
+	}
+	if !s.cut {
+		head = tail[:headEnd(tail, s.half)]
+	}
+	return head, tail[tailStart(tail, s.half):], true
+}
+
+// text returns what the notebook shows.
+func (s *stream) text() string {
+	head, tail, leftOut := s.ends()
+	if !leftOut {
+		return string(tail)
+	}
+	var b strings.Builder
+	b.Write(head)
+	if n := len(head); n > 0 && head[n-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	left := s.total - int64(len(head)+len(tail))
+	fmt.Fprintf(&b, "[dsstar: %s of %s are left out here; %s]\n", bytesText(left), bytesText(s.total), s.kept.where("all of it"))
+	b.Write(tail)
+	return b.String()
+}
+
+// finish closes the file, and removes it when all of the text is shown.
+func (s *stream) finish() error {
+	if s.kept.name != "" {
+		if _, _, leftOut := s.ends(); !leftOut {
+			s.kept.remove()
+		}
+	}
+	return s.kept.close()
+}
+
+// overstrike shows text as a terminal would after backspaces and carriage
+// returns, so that a progress bar leaves its last state and not all of them: what
+// a carriage return begins anew replaces the line (as with nbclient's
+// coalesce_streams), and a backspace takes back one character of it. It works in
+// place. Text may be given in pieces, each put behind what the last call returned.
+func overstrike(text []byte) []byte {
+	from := bytes.IndexByte(text, '\r')
+	if i := bytes.IndexByte(text, '\b'); i >= 0 && (from < 0 || i < from) {
+		from = i
+	}
+	if from < 0 {
+		return text
+	}
+	kept, line := text[:from], bytes.LastIndexByte(text[:from], '\n')+1
+	returned := false // the line ends with a carriage return
+	for _, c := range text[from:] {
+		switch {
+		case c == '\b':
+			if !returned && len(kept) > line {
+				_, n := utf8.DecodeLastRune(kept[line:])
+				kept = kept[:len(kept)-n]
+			}
+			continue
+		case c == '\n':
+			if returned {
+				kept = append(kept, '\r')
+			}
+			line, returned = len(kept)+1, false
+		case returned:
+			kept, returned = kept[:line], false
+		}
+		if c == '\r' {
+			returned = true
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	if returned {
+		kept = append(kept, '\r')
+	}
+	return kept
+}
+
+// headEnd returns where to cut text so that at most n bytes come before: behind
+// a line if one ends near, else between two characters.
+func headEnd(text []byte, n int) int {
+	if n >= len(text) {
+		return len(text)
+	}
+	if i := bytes.LastIndexByte(text[n/2:n], '\n'); i >= 0 {
+		return n/2 + i + 1
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
+
+// tailStart returns where to cut text so that at most n bytes come after it.
+func tailStart(text []byte, n int) int {
+	start := max(len(text)-n, 0)
+	if i := bytes.IndexByte(text[start:start+min(n, len(text))/2], '\n'); i >= 0 {
+		return start + i + 1
+	}
+	for start < len(text) && !utf8.RuneStart(text[start]) {
+		start++
+	}
+	return start
+}
