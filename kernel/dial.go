@@ -64,7 +64,7 @@ func visitServer(ctx context.Context, server Server, id string, o Options, d dia
 	s := newSession(host, o, d.waits)
 	if host.own {
 		var err error
-		if host.id, err = server.start(ctx, o.Spec.Name, ""); err != nil {
+		if host.id, err = server.start(ctx, o.Spec.Name); err != nil {
 			return nil, err
 		}
 	} else {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -146,17 +147,19 @@ func (l *leaving) watch(link transport) {
 	l.leave(how, lost)
 }
 
-// heed leaves when a server says that the kernel is not the one it was. Such a
-// message is about no request.
-func (l *leaving) heed(d delivery) {
+// heed leaves when a message shows that the kernel is not the one it was: a
+// server says so, or it has another session than the one that was greeted.
+func (l *leaving) heed(d delivery, greeted string) {
 	if d.from != iopub || d.msg.Header.MsgType != "status" {
 		return
 	}
-	switch state := stateOf(d.msg); state {
-	case "restarting", "autorestarting":
+	switch state, session := stateOf(d.msg), d.msg.Header.Session; {
+	case state == "restarting" || state == "autorestarting":
 		l.leave("it ended or was told to, and the server starts it again", nil)
-	case "dead", "terminating":
+	case state == "dead" || state == "terminating":
 		l.leave("the server says that it is "+state, nil)
+	case greeted != "" && session != "" && session != greeted:
+		l.leave("somebody started it again", nil)
 	}
 }
 
@@ -194,6 +197,19 @@ func (r *remote) background(do func(context.Context) error) {
 	})
 }
 
+// look asks the server whether it still has the kernel. Whoever deletes one is
+// not obliged to say so to those who are connected to it.
+func (r *remote) look(ctx context.Context) error {
+	k, err := r.server.kernel(ctx, r.id)
+	if e, ok := errors.AsType[*ServerError](err); ok && e.Status == http.StatusNotFound {
+		r.leave(errGone.Error(), nil)
+	}
+	if err == nil && k.State == "dead" {
+		r.leave("the server says that it is dead", nil)
+	}
+	return err
+}
+
 func (r *remote) interrupt(*session) {
 	r.background(func(ctx context.Context) error { return r.server.interrupt(ctx, r.id) })
 }
@@ -218,7 +234,7 @@ func (r *remote) end(waits) {
 	r.work.Wait()
 }
 
-// A ServerLostError is a server that cannot be reached any more while its kernel may still run.
+// A ServerLostError is a server that cannot be reached any more, though its kernel may still run.
 type ServerLostError struct {
 	URL   string
 	Cause error

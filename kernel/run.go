@@ -41,6 +41,7 @@ type run struct {
 	began   time.Time // since when the time-out counts: later than sent by the time that people took
 	roused  time.Time // when the kernel was last roused, or the request sent
 	heard   time.Time // when the last message about the request arrived
+	looked  time.Time // when the server was last asked for the kernel
 	breaks  int       // of the link, when the request was sent
 	probe   string    // id of the request that tests for a lost message
 	asking  chan answer
@@ -295,6 +296,10 @@ func (r *run) probed(d delivery) {
 func (r *run) check(now time.Time) {
 	w := r.s.waits
 	quiet := now.Sub(r.heard)
+	if h, ok := r.s.host.(*remote); ok && quiet > w.idle && now.Sub(r.looked) > w.idle {
+		r.looked = now
+		h.background(h.look)
+	}
 	unfinished := r.replied != r.idle || r.s.link.Breaks() != r.breaks
 	switch {
 	case r.killed != "":
@@ -332,6 +337,10 @@ func (r *run) check(now time.Time) {
 func (r *run) stop(why string, patience time.Duration) {
 	if r.stopped == "" {
 		r.stopped = why
+	}
+	if r.subshell != "" {
+		r.over = true // an interrupt would hit the main shell
+		return
 	}
 	r.killAt = time.Now().Add(patience)
 	if r.busy || r.s.guest == nil {

@@ -223,11 +223,11 @@ func (s Server) Specs(ctx context.Context) (specs []Spec, preferred string, err 
 }
 
 // start starts a kernel on the server and returns its id.
-func (s Server) start(ctx context.Context, spec, path string) (string, error) {
+func (s Server) start(ctx context.Context, spec string) (string, error) {
 	var k serverKernel
-	body := map[string]any{"name": spec}
-	if path != "" {
-		body["path"] = path
+	body := map[string]string{}
+	if spec != "" { // else the server's default
+		body["name"] = spec
 	}
 	err := s.do(ctx, http.MethodPost, "api/kernels", body, &k)
 	if err == nil && k.ID == "" {

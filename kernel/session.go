@@ -28,6 +28,7 @@ type session struct {
 	mu        sync.Mutex
 	pending   map[string]*inbox // by the id of the request
 	past      map[string]string // requests that have ended, to the ids of their cells
+	greeted   string            // the kernel's session; empty until it has answered
 	late      []lateMessage     // what was said about those
 	lateBytes int               // in late
 	heard     chan struct{}     // closed at the first iopub message
@@ -131,6 +132,9 @@ func (s *session) introduced(items []delivery) bool {
 	for _, d := range items {
 		if d.msg.Header.MsgType == "kernel_info_reply" {
 			s.info = infoOf(d.msg.Content)
+			s.mu.Lock()
+			s.greeted = d.msg.Header.Session
+			s.mu.Unlock()
 			return true
 		}
 	}
@@ -193,11 +197,11 @@ func (s *session) deliver(d delivery) {
 	if d.from == iopub {
 		s.hearing.Do(func() { close(s.heard) })
 	}
-	if h, ok := s.host.(interface{ heed(delivery) }); ok {
-		h.heed(d)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if h, ok := s.host.(interface{ heed(delivery, string) }); ok {
+		h.heed(d, s.greeted)
+	}
 	if in := s.pending[d.msg.Parent.MsgID]; in != nil {
 		in.put(d)
 		return
@@ -214,7 +218,7 @@ const maxLate = 4 << 20
 
 // shutdown ends the session politely.
 func (s *session) shutdown() {
-	if s.guest != nil && !ended(s.host) {
+	if s.guest != nil {
 		s.leave()
 	}
 	s.host.shutdown(s)

@@ -96,7 +96,12 @@ func (s *session) manners(ctx context.Context, method string) {
 func (s *session) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.waits.cancel)
 	defer cancel()
-	s.manners(ctx, "leave")
+	if r, ok := s.host.(*remote); ok {
+		_ = r.look(ctx) // a kernel that was deleted would not answer
+	}
+	if !ended(s.host) {
+		s.manners(ctx, "leave")
+	}
 }
 
 // restore is Rollback for a guest.

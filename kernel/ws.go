@@ -53,6 +53,7 @@ type wsLink struct {
 	writing sync.Mutex // held while writing to conn
 	mu      sync.Mutex
 	conn    *websocket.Conn // nil while there is none
+	heard   time.Time       // when conn was last seen to work
 	changed chan struct{}   // closed when conn or lost changes
 	breaks  int
 	lost    error // why there will be no connection any more
@@ -130,7 +131,12 @@ func (l *wsLink) read(conn *websocket.Conn) {
 	stop := make(chan struct{})
 	defer close(stop)
 	l.workers.Go(func() { l.ping(conn, stop) })
-	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(silence)) }
+	alive := func(string) error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.heard = time.Now()
+		return conn.SetReadDeadline(l.heard.Add(silence))
+	}
 	conn.SetPongHandler(alive)
 	for {
 		_ = alive("")
@@ -182,13 +188,15 @@ func (l *wsLink) reconnect() (*websocket.Conn, error) {
 	defer cancel()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		conn, err := l.connect(ctx, l.session)
-		if refused, ok := errors.AsType[*ServerError](err); err == nil || errors.Is(err, errGone) || ok && refused.Credentials() {
+		if refused, ok := errors.AsType[*ServerError](err); err == nil || errors.Is(err, errGone) {
 			return conn, err
+		} else if ok && refused.Credentials() {
+			return nil, &ServerLostError{l.server.URL, err}
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the connection was lost for %v: %w", l.again, err)
+			return nil, &ServerLostError{l.server.URL, err}
 		}
 	}
 }
@@ -212,7 +220,10 @@ func (l *wsLink) Send(ch channel, m wire.Message) error {
 		case lost != nil:
 			return lost
 		case conn != nil:
-			err := l.write(conn, ch, m)
+			err := l.check(conn)
+			if err == nil {
+				err = l.write(conn, ch, m)
+			}
 			if _, ok := errors.AsType[*tooLargeError](err); ok || err == nil {
 				return err
 			}
@@ -224,6 +235,35 @@ func (l *wsLink) Send(ch channel, m wire.Message) error {
 			return ErrClosed
 		}
 	}
+}
+
+// fresh is how long a connection that was seen to work is taken to work still.
+const fresh = 250 * time.Millisecond
+
+// check makes sure that somebody is at the other end. After a computer has slept,
+// what is written to a connection that seems to be there goes nowhere.
+func (l *wsLink) check(conn *websocket.Conn) error {
+	asked := time.Now()
+	heard := func() time.Time {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.heard
+	}
+	if asked.Sub(heard()) < fresh {
+		return nil
+	}
+	if err := conn.WriteControl(websocket.PingMessage, nil, asked.Add(sendTimeout)); err != nil {
+		return err
+	}
+	poll := time.NewTicker(time.Millisecond)
+	defer poll.Stop()
+	for heard().Before(asked) {
+		<-poll.C
+		if time.Since(asked) > sendTimeout || l.ctx.Err() != nil {
+			return errors.New("no answer to a ping")
+		}
+	}
+	return nil
 }
 
 func (l *wsLink) write(conn *websocket.Conn, ch channel, m wire.Message) error {

@@ -1,0 +1,393 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+)
+
+// A wire between a client and a server that can be cut.
+type cable struct {
+	net.Listener
+	to string
+
+	mu    sync.Mutex
+	conns []net.Conn
+	dead  bool
+}
+
+// through returns s behind a cable.
+func through(t testing.TB, s Server) (Server, *cable) {
+	t.Helper()
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cable{Listener: l, to: u.Host}
+	var all sync.WaitGroup
+	all.Go(func() { c.serve(&all) })
+	t.Cleanup(func() {
+		c.Close()
+		c.cut(true)
+		all.Wait()
+	})
+	s.URL = "http://" + l.Addr().String() + "/"
+	return s, c
+}
+
+func (c *cable) serve(all *sync.WaitGroup) {
+	for {
+		near, err := c.Accept()
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("tcp", c.to)
+		if err != nil {
+			near.Close()
+			continue
+		}
+		c.mu.Lock()
+		c.conns = append(c.conns, near, far)
+		dead := c.dead
+		c.mu.Unlock()
+		if dead {
+			near.Close()
+			far.Close()
+			continue
+		}
+		all.Go(func() { io.Copy(near, far); near.Close() })
+		all.Go(func() { io.Copy(far, near); far.Close() })
+	}
+}
+
+// cut closes all connections, and, if dead, those that come.
+func (c *cable) cut(dead bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dead = dead
+	for _, conn := range c.conns {
+		conn.Close()
+	}
+	c.conns = nil
+}
+
+func jupyter(t testing.TB, options ...string) (Server, *kerneltest.Server) {
+	t.Helper()
+	s := kerneltest.JupyterServer(t, pyenvtest.Tools(t), nil, options...)
+	return server(t, s), s
+}
+
+func dialled(t testing.TB, s Server, id string, o Options) *Kernel {
+	t.Helper()
+	k, err := Dial(t.Context(), s, id, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.Close() })
+	return k
+}
+
+// TestServer shares one server: starting it is what takes time.
+func TestServer(t *testing.T) {
+	s, raw := jupyter(t)
+	t.Run("reconnects", func(t *testing.T) { testReconnect(t, s) })
+	t.Run("is lost", func(t *testing.T) { testLostServer(t, s) })
+	t.Run("limits rates", func(t *testing.T) { testRateLimit(t, s) })
+	t.Run("keeps output for others", func(t *testing.T) { testBuffered(t, s) })
+	t.Run("guest", func(t *testing.T) { testServerGuest(t, s) })
+	t.Run("restarted by its user", func(t *testing.T) { testRestartedByUser(t, s, raw) })
+	t.Run("deleted by its user", func(t *testing.T) { testDeletedByUser(t, s) })
+	t.Run("refuses", func(t *testing.T) { testRefusals(t, s) })
+	t.Run("too large", func(t *testing.T) { testTooLarge(t, s) })
+	t.Run("is found", func(t *testing.T) { testFound(t, s, raw) })
+	t.Run("leaves nothing", func(t *testing.T) {
+		defer goleak.VerifyNone(t)
+		k := dialled(t, s, "", Options{})
+		runCell(t, k, "import time", notebook.OK)
+		id := k.Info().ID
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.kernel(t.Context(), id); err == nil {
+			t.Error("the kernel is still there")
+		}
+	})
+}
+
+// Nothing is lost of a cell under which the connection is lost.
+func testReconnect(t *testing.T, s Server) {
+	through, cable := through(t, s)
+	k := dialled(t, through, "", Options{})
+	for _, after := range []time.Duration{100, 600, 1100} {
+		cut := time.AfterFunc(after*time.Millisecond, func() { cable.cut(false) })
+		x := runCell(t, k, "import time\nfor i in range(10): print(i, flush=True); time.sleep(.1)", notebook.OK)
+		cut.Stop()
+		if got := strings.Join(strings.Fields(x.Stdout()), ""); got != "0123456789" || x.Incomplete != "" {
+			t.Errorf("cut after %d ms: %q %s", after, got, x.Incomplete)
+		}
+	}
+	// And of one that is sent when a connection that was idle is not there any more.
+	time.Sleep(2 * fresh)
+	cable.cut(false)
+	stdout(t, k, "print('sent')", "sent\n")
+}
+
+// A server that does not come back is an error, not the death of a kernel.
+func testLostServer(t *testing.T, s Server) {
+	through, cable := through(t, s)
+	w := defaultWaits()
+	w.reconnect = 500 * time.Millisecond
+	k, err := dial(t.Context(), through, "", Options{}, dialling{waits: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := k.Info().ID
+	defer s.delete(t.Context(), id)
+	defer k.Close()
+	time.AfterFunc(200*time.Millisecond, func() { cable.cut(true) })
+	begun := time.Now()
+	_, err = k.Execute(t.Context(), "import time; time.sleep(20)")
+	if lost, ok := errors.AsType[*ServerLostError](err); !ok || lost.URL != through.URL {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if _, err := k.Execute(t.Context(), "1"); err == nil {
+		t.Error("no error on a lost server")
+	}
+}
+
+// What the server holds back is not taken for all there was.
+func testRateLimit(t *testing.T, s Server) {
+	k := dialled(t, s, "", Options{})
+	for _, code := range []string{"for i in range(20_000): print(i, flush=True)", "for i in range(50): print('x' * 200_000, flush=True)"} {
+		x := runCell(t, k, code, notebook.OK)
+		if !strings.Contains(x.Incomplete, "the Jupyter server held output back") || strings.Contains(x.PlainText(), "IOPub") ||
+			!strings.Contains(x.PlainText(), "dsstar: output may be incomplete: the Jupyter server held output back") {
+			t.Errorf("incomplete %q", x.Incomplete)
+		}
+	}
+	if x := runCell(t, k, "print('IOPub data rate exceeded.')", notebook.OK); x.Incomplete != "" {
+		t.Errorf("incomplete %q", x.Incomplete)
+	}
+}
+
+// Attaching would cost output that the server keeps for somebody else.
+func testBuffered(t *testing.T, s Server) {
+	id, err := s.start(t.Context(), "python3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.delete(t.Context(), id)
+	first := dialled(t, s, id, Options{Discard: true})
+	go func() { _, _ = first.Execute(context.Background(), "import time; time.sleep(3)") }()
+	time.Sleep(500 * time.Millisecond)
+	first.current().link.Close() // the user's browser goes away
+	for range 50 {
+		if k, _ := s.kernel(t.Context(), id); k.Connections == 0 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	_, err = Dial(t.Context(), s, id, Options{})
+	if b, ok := errors.AsType[*BufferedError](err); !ok || !b.Busy || b.ID != id {
+		t.Errorf("error %v", err)
+	}
+	if k, err := s.kernel(t.Context(), id); err != nil || k.State != "busy" {
+		t.Errorf("%+v %v", k, err)
+	}
+	stdout(t, dialled(t, s, id, Options{Discard: true}), "print(1)", "1\n")
+}
+
+// A guest leaves the kernel of a server running.
+func testServerGuest(t *testing.T, s Server) {
+	own := dialled(t, s, "", Options{})
+	runCell(t, own, "import os; pid = os.getpid(); df = 'the user'", notebook.OK)
+	g := dialled(t, s, own.Info().ID, Options{})
+	if info := g.Info(); info.Owned || info.Server != s.URL || info.Name != "python3" {
+		t.Errorf("%+v", info)
+	}
+	stdout(t, g, "print(df, os.getpid() == pid); df = 'the guest'; new = 1", "the user True\n")
+	for range 2 {
+		if x := runCell(t, g, "import time", notebook.OK); x.Count != 2 { // what the user's next cell will have
+			t.Errorf("counted %d", x.Count)
+		}
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
+	}
+	stdout(t, own, "print(df, new, os.getpid() == pid)", "the user 1 True\n")
+}
+
+// A kernel that its user restarts is not the one it was.
+func testRestartedByUser(t *testing.T, s Server, raw *kerneltest.Server) {
+	id, err := s.start(t.Context(), "python3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.delete(t.Context(), id)
+	g := dialled(t, s, id, Options{Discard: true})
+	runCell(t, g, "x = 1", notebook.OK)
+	time.AfterFunc(300*time.Millisecond, func() { raw.Call(t, http.MethodPost, "/api/kernels/"+id+"/restart", nil, nil) })
+	x := runCell(t, g, "import time; time.sleep(30)", notebook.Died)
+	if x.Seconds > 5 {
+		t.Errorf("%v s", x.Seconds)
+	}
+	t.Log(x.Reason)
+}
+
+// Nobody says that a kernel was deleted; the client finds out.
+func testDeletedByUser(t *testing.T, s Server) {
+	id, err := s.start(t.Context(), "python3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := dialled(t, s, id, Options{Discard: true})
+	time.AfterFunc(300*time.Millisecond, func() { _ = s.delete(context.Background(), id) })
+	x, err := g.Execute(t.Context(), "import time\ntry: time.sleep(30)\nexcept KeyboardInterrupt: time.sleep(30)")
+	if err != nil || x.Status != notebook.Died || x.Reason != "the kernel died: the server no longer has the kernel" || x.Seconds > 10 {
+		t.Errorf("%v %+v", err, x)
+	}
+	begun := time.Now()
+	_ = g.Close()
+	if took := time.Since(begun); took > time.Second {
+		t.Errorf("close took %v", took)
+	}
+}
+
+func testRefusals(t *testing.T, s Server) {
+	wrong := s
+	wrong.Token = "wrong"
+	_, err := Dial(t.Context(), wrong, "", Options{})
+	if e, ok := errors.AsType[*ServerError](err); !ok || !e.Credentials() || strings.Contains(err.Error(), s.Token) {
+		t.Errorf("wrong token: %v", err)
+	}
+	_, err = Dial(t.Context(), s, "00000000-0000-0000-0000-000000000000", Options{})
+	if e, ok := errors.AsType[*ServerError](err); !ok || e.Status != http.StatusNotFound {
+		t.Errorf("no such kernel: %v", err)
+	}
+	if _, err = Dial(t.Context(), s, "", Options{Spec: Spec{Name: "nonesuch"}}); err == nil {
+		t.Error("no such kernelspec: no error")
+	}
+	if _, err = Dial(t.Context(), Server{URL: "http://127.0.0.1:1/"}, "", Options{}); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		t.Errorf("no server: %v", err)
+	}
+	page := Server{URL: strings.TrimSuffix(s.URL, "/") + "/nothing/here/"}
+	if _, err = Dial(t.Context(), page, "", Options{}); err == nil {
+		t.Error("no API: no error")
+	}
+}
+
+// A cell that the server would answer by hanging up is refused, and costs nothing.
+func testTooLarge(t *testing.T, s Server) {
+	k := dialled(t, s, "", Options{})
+	runCell(t, k, "x = 1", notebook.OK)
+	if _, err := k.Execute(t.Context(), "#"+strings.Repeat("c", 11<<20)); err == nil || !strings.Contains(err.Error(), "the message has 11 MiB") {
+		t.Errorf("error %.200v", err)
+	}
+	stdout(t, k, "print(x)", "1\n")
+}
+
+// A server and its kernels are found through the runtime folder.
+func testFound(t *testing.T, s Server, raw *kerneltest.Server) {
+	var session struct{ Kernel struct{ ID string } }
+	raw.Call(t, http.MethodPost, "/api/sessions", map[string]any{
+		"path": "work/sales.ipynb", "name": "sales.ipynb", "type": "notebook", "kernel": map[string]any{"name": "python3"},
+	}, &session)
+	id := session.Kernel.ID
+	defer s.delete(t.Context(), id)
+	stdout(t, dialled(t, s, id, Options{Discard: true}), "print(1)", "1\n")
+	lookup := Lookup{Getenv: func(name string) string {
+		return map[string]string{"JUPYTER_RUNTIME_DIR": raw.RuntimeDir}[name]
+	}}
+	f := Discover(t.Context(), lookup)
+	if len(f.Servers) != 1 || f.Servers[0].Token != s.Token || f.Servers[0].PID != raw.PID || len(f.Errors) > 0 {
+		t.Fatalf("%+v", f)
+	}
+	for _, name := range []string{id, id[:8], "sales.ipynb", "work/sales.ipynb", Newest} {
+		k, err := Choose(name, f.Kernels)
+		if err != nil || k.ID != id {
+			t.Fatalf("%s: %+v %v", name, k, err)
+		}
+		if k.State != "idle" || !strings.HasSuffix(k.Notebook, "work/sales.ipynb") || k.File == "" || k.Server.URL != f.Servers[0].URL || k.Spec != "python3" {
+			t.Errorf("%+v", k)
+		}
+		if k.PID == 0 || !strings.Contains(k.Python, "python") || k.Dir == "" {
+			t.Errorf("process: %+v", k)
+		}
+	}
+	stdout(t, visitor(t, f.Kernels[0].File, Options{}), "print(2)", "2\n")
+}
+
+// A server of a hub or behind a proxy has a base path, and people paste what their browser shows.
+func TestNewServer(t *testing.T) {
+	for address, want := range map[string]Server{
+		"http://localhost:8888":                                 {URL: "http://localhost:8888/"},
+		"http://localhost:8888/lab?token=abc":                   {URL: "http://localhost:8888/", Token: "abc"},
+		"http://h:1/lab/tree/a/b.ipynb":                         {URL: "http://h:1/", Token: "env"},
+		"https://hub.example.org/user/ada/lab/workspaces/auto":  {URL: "https://hub.example.org/user/ada/", Token: "env"},
+		"https://hub.example.org/user/ada/gpu/tree?token=t#x":   {URL: "https://hub.example.org/user/ada/gpu/", Token: "t"},
+		"https://gateway.example.org/api/kernels":               {URL: "https://gateway.example.org/", Token: "env"},
+		"https://hub.example.org/user/laboratory/":              {URL: "https://hub.example.org/user/laboratory/", Token: "env"},
+		" http://127.0.0.1:8888/notebooks/Untitled.ipynb?x=1\n": {URL: "http://127.0.0.1:8888/", Token: "env"},
+	} {
+		if want.Token == "" && !strings.Contains(address, "token") {
+			want.Token = "env"
+		}
+		if got, err := NewServer(address, "env"); err != nil || got != want {
+			t.Errorf("%s: %+v %v", address, got, err)
+		}
+	}
+	for _, address := range []string{"", "localhost:8888", "ftp://x/", "http://", "/tmp/x", "http://[::1"} {
+		if s, err := NewServer(address, ""); err == nil {
+			t.Errorf("%q: %+v", address, s)
+		}
+	}
+}
+
+// Answers of things that are no Jupyter servers make errors, not panics.
+func TestStrangeServers(t *testing.T) {
+	for body, status := range map[string]int{
+		"":                                http.StatusOK,
+		"<html>":                          http.StatusOK,
+		`{"id": 5}`:                       http.StatusOK,
+		`{}`:                              http.StatusCreated,
+		`{"message": "no\nroom"}`:         http.StatusServiceUnavailable,
+		`{"id": "x", "last_activity": 3}`: http.StatusOK, // which then has no WebSocket
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, body)
+		})}
+		go h.Serve(l)
+		_, err = Dial(t.Context(), Server{URL: "http://" + l.Addr().String() + "/"}, "", Options{})
+		if err == nil || !strings.Contains(err.Error(), "http://"+l.Addr().String()) {
+			t.Errorf("%d %s: error %v", status, body, err)
+		}
+		t.Log(err)
+		h.Close()
+	}
+}
