@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -29,52 +31,141 @@ func faulty(t testing.TB, f kerneltest.Fault) Options {
 	}
 }
 
+// A faultCase is what a cell gives on a kernel with a fault.
+type faultCase struct {
+	fault      kerneltest.Fault
+	code       string
+	status     notebook.Status
+	text       string // of stdout
+	incomplete bool
+	slow       time.Duration // how long it may take
+}
+
+// faultCases are what every transport has to survive.
+var faultCases = []faultCase{
+	{kerneltest.None, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.None, `raise`, notebook.Raised, "", false, time.Second},
+	{kerneltest.None, "print(\"x\")\nflood 20000 displays", notebook.OK, "x\n", false, 10 * time.Second},
+	{kerneltest.SlowStart, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.NoWelcome, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.ReplyFirst, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.IdleFirst, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.LostIdle, `print("x")`, notebook.OK, "x\n", true, 2 * time.Second},
+	{kerneltest.LostReply, `print("x")`, notebook.OK, "x\n", true, 2 * time.Second},
+	{kerneltest.LostReply, `raise`, notebook.Raised, "", true, 2 * time.Second},
+	{kerneltest.Strange, `print("x")`, notebook.OK, "x\n", true, time.Second},
+	{kerneltest.NullDates, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.Stranded, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.Aborts, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.Late, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.NoStdin, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.NoShutdownReply, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.Grandchildren, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.Forgets, `print("x")`, notebook.TimedOut, "", false, 4 * time.Second},
+	{kerneltest.Deaf, `sleep`, notebook.TimedOut, "", false, 3 * time.Second},
+	{kerneltest.None, `sleep`, notebook.TimedOut, "", false, 3 * time.Second},
+	{kerneltest.None, "print(\"x\")\ndie", notebook.Died, "x\ndying\n", false, 7 * time.Second},
+	{kerneltest.None, "print(\"x\")\nkill", notebook.Died, "x\ndying\n", false, 7 * time.Second},
+}
+
+// signedFaultCases are what a server keeps from its clients.
+var signedFaultCases = []faultCase{
+	{kerneltest.ForgedIdle, `raise`, notebook.Raised, "", true, 2 * time.Second},
+	{kerneltest.Garbage, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.Duplicates, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.NoControl, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.HangsUp, `print("x")`, notebook.Died, "", false, 3 * time.Second},
+}
+
 func TestFaults(t *testing.T) {
-	for _, c := range []struct {
-		fault      kerneltest.Fault
-		code       string
-		status     notebook.Status
-		text       string // of stdout
-		incomplete bool
-		slow       time.Duration // how long it may take
-	}{
-		{kerneltest.None, `print("x")`, notebook.OK, "x\n", false, time.Second},
-		{kerneltest.None, `raise`, notebook.Raised, "", false, time.Second},
-		{kerneltest.NoWelcome, `print("x")`, notebook.OK, "x\n", false, time.Second},
-		{kerneltest.ReplyFirst, `print("x")`, notebook.OK, "x\n", false, time.Second},
-		{kerneltest.IdleFirst, `print("x")`, notebook.OK, "x\n", false, time.Second},
-		{kerneltest.LostIdle, `print("x")`, notebook.OK, "x\n", true, 2 * time.Second},
-		{kerneltest.ForgedIdle, `raise`, notebook.Raised, "", true, 2 * time.Second},
-		{kerneltest.LostReply, `print("x")`, notebook.OK, "x\n", true, 2 * time.Second},
-		{kerneltest.LostReply, `raise`, notebook.Raised, "", true, 2 * time.Second},
-		{kerneltest.Garbage, `print("x")`, notebook.OK, "x\n", false, time.Second},
-		{kerneltest.Strange, `print("x")`, notebook.OK, "x\n", true, time.Second},
-		{kerneltest.Stranded, `print("x")`, notebook.OK, "x\n", false, time.Second},
-		{kerneltest.Aborts, `print("x")`, notebook.OK, "x\n", false, time.Second},
-		{kerneltest.HangsUp, `print("x")`, notebook.Died, "", false, 3 * time.Second},
-		{kerneltest.Forgets, `print("x")`, notebook.TimedOut, "", false, 4 * time.Second},
-		{kerneltest.Deaf, `sleep`, notebook.TimedOut, "", false, 3 * time.Second},
-	} {
-		t.Run(string(c.fault)+"/"+c.code, func(t *testing.T) {
-			t.Cleanup(func() { goleak.VerifyNone(t) })
-			k := openWith(t, faulty(t, c.fault), brisk())
-			start := time.Now()
-			for range 2 {
-				x := runCell(t, k, c.code, c.status)
-				if got := x.Stdout(); got != c.text {
-					t.Errorf("stdout %q, want %q", got, c.text)
+	for _, way := range []string{"ipc", "tcp"} {
+		for _, c := range append(faultCases, signedFaultCases...) {
+			t.Run(way+"/"+string(c.fault)+"/"+c.code, func(t *testing.T) {
+				t.Cleanup(func() { goleak.VerifyNone(t) })
+				o := faulty(t, c.fault)
+				o.TCP = way == "tcp"
+				c.run(t, openWith(t, o, brisk()))
+			})
+		}
+	}
+}
+
+// TestServedFaults has two servers between the client and the fake kernels.
+func TestServedFaults(t *testing.T) {
+	specs := map[string]map[string]any{}
+	for _, c := range faultCases {
+		specs[string(c.fault)] = map[string]any{"argv": kerneltest.Argv(c.fault), "display_name": "Fake", "language": "fake"}
+	}
+	unlimited := "--ZMQChannelsWebsocketConnection.limit_rate=False"
+	jupyter := server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, unlimited))
+	gateway := server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, unlimited))
+	for _, c := range faultCases {
+		if c.fault == kerneltest.NoWelcome || c.fault == kerneltest.LostReply && c.code == "raise" {
+			continue // which is between the kernel and the server; which says no more than its neighbour
+		}
+		for name, d := range map[string]struct {
+			server Server
+			legacy bool
+		}{"websocket-v1": {jupyter, false}, "websocket-legacy": {gateway, true}} {
+			t.Run(name+"/"+string(c.fault)+"/"+c.code, func(t *testing.T) {
+				t.Parallel()
+				o := faulty(t, c.fault)
+				o.Spec, o.StartTimeout = Spec{Name: string(c.fault)}, 20*time.Second
+				if c.status == notebook.Died {
+					o.CellTimeout = 0 // the server looks every 3 s
 				}
-				if got := strings.Contains(x.PlainText(), "dsstar: output may be incomplete: "); got != c.incomplete {
-					t.Errorf("incomplete: %v, want %v\n%s", got, c.incomplete, x.PlainText())
+				k, err := dial(t.Context(), d.server, "", o, dialling{brisk(), d.legacy})
+				if err != nil {
+					t.Fatal(err)
 				}
-				if !k.Alive() {
-					break
-				}
+				defer k.Close()
+				c.run(t, k)
+			})
+		}
+	}
+}
+
+func (c faultCase) run(t *testing.T, k *Kernel) {
+	start := time.Now()
+	for range 2 {
+		x := runCell(t, k, c.code, c.status)
+		if got := x.Stdout(); got != c.text {
+			t.Errorf("stdout %q, want %q", got, c.text)
+		}
+		if got := strings.Contains(x.PlainText(), "dsstar: output may be incomplete: "); got != c.incomplete || got != (x.Incomplete != "") {
+			t.Errorf("incomplete: %v (%q), want %v\n%s", got, x.Incomplete, c.incomplete, x.PlainText())
+		}
+		if _, displays, ok := strings.Cut(c.code, "flood "); ok {
+			if got, want := len(x.Outputs)-1, displays; fmt.Sprint(got)+" displays" != want {
+				t.Errorf("%d displays, want %s", got, want)
 			}
-			if took := time.Since(start); took > 2*c.slow {
-				t.Errorf("took %v", took)
+		}
+		if !k.Alive() {
+			break
+		}
+	}
+	if took := time.Since(start); took > 2*c.slow+time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// A kernel that cannot be ended by asking is ended all the same, with its children.
+func TestGrandchildren(t *testing.T) {
+	for _, f := range []kerneltest.Fault{kerneltest.Grandchildren, kerneltest.NoShutdownReply, kerneltest.Deaf} {
+		k := openWith(t, faulty(t, f), brisk())
+		pids := append(strings.Fields(runCell(t, k, "children", notebook.OK).Stdout()), fmt.Sprint(k.Info().PID))
+		if f == kerneltest.Grandchildren {
+			if len(pids) != 3 {
+				t.Fatalf("children %v", pids)
 			}
-		})
+			pids = append(pids[:1], pids[2]) // the second child has left the group, and is nobody's
+		}
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, pid := range pids {
+			gone(t, number(t, pid))
+		}
 	}
 }
 

@@ -1,0 +1,212 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+)
+
+// everywhere runs a test over every transport, on the interpreter's ipykernel.
+func everywhere(t *testing.T, o func(testing.TB) Options, test func(*testing.T, *Kernel)) {
+	for _, w := range ways(t, testPython(t)) {
+		t.Run(w.name, func(t *testing.T) {
+			k := w.open(t, o(t))
+			defer func() {
+				if err := k.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			test(t, k)
+		})
+	}
+}
+
+// Every request of the protocol is answered over every transport, and input() too.
+func TestProtocol(t *testing.T) {
+	type question struct {
+		prompt   string
+		password bool
+	}
+	var mu sync.Mutex
+	var asked []question
+	refuse := errors.New("nobody is there")
+	options := func(t testing.TB) Options {
+		asked = nil
+		dir := t.TempDir()
+		return Options{Dir: dir, Env: options(t).Env, CellTimeout: 5 * time.Second, Input: func(ctx context.Context, prompt string, password bool) (string, error) {
+			mu.Lock()
+			asked = append(asked, question{prompt, password})
+			mu.Unlock()
+			switch prompt {
+			case "slow":
+				<-ctx.Done()
+				return "", ctx.Err()
+			case "refused":
+				return "", refuse
+			}
+			return "ä" + prompt, nil
+		}}
+	}
+	everywhere(t, options, func(t *testing.T, k *Kernel) {
+		testRequests(t, k)
+		stdout(t, k, "import getpass\nprint(input('who'), getpass.getpass('secret'), input())", "äwho äsecret ä\n")
+		if len(asked) != 3 || asked[0] != (question{"who", false}) || asked[1] != (question{"secret", true}) {
+			t.Errorf("asked %v", asked)
+		}
+		x := runCell(t, k, "input('refused')", notebook.Raised)
+		if o, _ := x.Error(); o.EName != "KeyboardInterrupt" || !strings.Contains(x.PlainText(), "input() was not answered: nobody is there") {
+			t.Errorf("%s\n%s", o.EName, x.PlainText())
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		if _, err := k.Execute(ctx, "input('slow')"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		stdout(t, k, "print(1)", "1\n")
+		testComms(t, k)
+		testSubshell(t, k)
+		testPieces(t, k)
+		testLate(t, k)
+	})
+}
+
+func testRequests(t *testing.T, k *Kernel) {
+	runCell(t, k, "number = 41", notebook.OK)
+	for _, c := range []struct {
+		channel       Channel
+		request, body string
+		want          string // in the reply
+	}{
+		{Shell, "complete", `{"code": "numb", "cursor_pos": 4}`, `"number"`},
+		{Shell, "inspect", `{"code": "number", "cursor_pos": 6, "detail_level": 0}`, `41`},
+		{Shell, "is_complete", `{"code": "for i in x:"}`, `"incomplete"`},
+		{Shell, "history", `{"hist_access_type": "tail", "n": 1, "raw": true, "output": false}`, `"history"`},
+		{Shell, "comm_info", ``, `"comms"`},
+		{Shell, "kernel_info", ``, `"implementation"`},
+		{Shell, "connect", ``, `"shell_port"`},
+		{Control, "kernel_info", ``, `"implementation"`},
+		{Control, "usage", ``, `"kernel_cpu"`},
+		{Control, "debug", `{"type": "request", "seq": 1, "command": "debugInfo", "arguments": {}}`, `"isStarted"`},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		reply, err := k.Ask(ctx, Message{Channel: c.channel, Type: c.request + "_request", Content: json.RawMessage(c.body)})
+		cancel()
+		if err != nil || reply.Type != c.request+"_reply" || !strings.Contains(string(reply.Content), c.want) {
+			t.Errorf("%s: %v %s %s", c.request, err, reply.Type, reply.Content)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := k.Ask(ctx, Message{Type: "nonsense_request"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Comm messages and their buffers arrive whole.
+func testComms(t *testing.T, k *Kernel) {
+	runCell(t, k, `got = []
+def opened(comm, message):
+    comm.on_msg(lambda m: got.append((m['content']['data'], [bytes(b) for b in m['buffers']])))
+get_ipython().kernel.comm_manager.register_target('target', opened)`, notebook.OK)
+	tell := func(msgType, content string, buffers ...[]byte) {
+		if err := k.Tell(Message{Type: msgType, Content: json.RawMessage(content), Buffers: buffers}); err != nil {
+			t.Error(err)
+		}
+	}
+	tell("comm_open", `{"comm_id": "c", "target_name": "target", "data": {}}`)
+	tell("comm_msg", `{"comm_id": "c", "data": {"a": 1}}`, []byte("\x00\xff"), []byte{}, []byte("end"))
+	stdout(t, k, "print(got)", `[({'a': 1}, [b'\x00\xff', b'', b'end'])]`+"\n")
+}
+
+// A subshell runs while the main shell does.
+func testSubshell(t *testing.T, k *Kernel) {
+	b, err := k.Subshell(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	main := make(chan notebook.Execution, 1)
+	go func() {
+		x, _ := k.Execute(context.Background(), "import time; go = 5; time.sleep(1.5); print('main', go)")
+		main <- x
+	}()
+	time.Sleep(300 * time.Millisecond)
+	x, err := b.Execute(t.Context(), Cell{Code: "print(go); go = 6"})
+	if err != nil || x.Stdout() != "5\n" || x.Seconds > 1 {
+		t.Errorf("%v %+v", err, x)
+	}
+	x, err = b.Execute(t.Context(), Cell{Code: "time.sleep(.6)", Timeout: 200 * time.Millisecond})
+	if err != nil || x.Status != notebook.TimedOut {
+		t.Errorf("%v %+v", err, x)
+	}
+	if x := <-main; x.Stdout() != "main 6\n" {
+		t.Errorf("%+v", x)
+	}
+}
+
+// The observer is told of each piece at once.
+func testPieces(t *testing.T, k *Kernel) {
+	var pieces []string
+	var when []time.Time
+	x, err := k.ExecuteCell(t.Context(), Cell{
+		Code: "import time\nprint('a', flush=True); time.sleep(.3); print('b', flush=True)\n7",
+		Observe: func(o notebook.Output) {
+			pieces, when = append(pieces, o.PlainText()), append(when, time.Now())
+		},
+	})
+	if err != nil || strings.Join(pieces, "") != "a\nb\n7" || x.Stdout() != "a\nb\n" {
+		t.Fatalf("%v %q", err, pieces)
+	}
+	if when[len(when)-1].Sub(when[0]) < 200*time.Millisecond {
+		t.Error("the first piece came late")
+	}
+}
+
+// Output of threads that comes after its cell goes to that cell.
+func testLate(t *testing.T, k *Kernel) {
+	if _, err := k.ExecuteCell(t.Context(), Cell{ID: "the-cell", Code: `import threading, time
+from IPython.display import display
+def later():
+    time.sleep(.2); print('late', flush=True); display('shown')
+threading.Thread(target=later).start()`}); err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	for range 40 {
+		for _, l := range k.Late() {
+			if l.CellID != "the-cell" {
+				t.Errorf("cell %q", l.CellID)
+			}
+			for _, o := range l.Outputs {
+				text += o.PlainText()
+			}
+		}
+		if strings.Contains(text, "shown") {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if text != "late\n'shown'" {
+		t.Errorf("late output %q", text)
+	}
+}
+
+// ipykernel 6 has no subshells, and says so.
+func TestNoSubshells(t *testing.T) {
+	o := options(t)
+	o.Spec = PythonSpec(pyenvtest.OldPython(t))
+	if _, err := open(t, o).Subshell(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("error %v", err)
+	}
+}
