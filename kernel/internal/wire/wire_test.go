@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -126,4 +127,43 @@ func FuzzParse(f *testing.F) {
 			t.Error("content changed")
 		}
 	})
+}
+
+// A message that comes again is refused, and forgotten only after many others.
+func TestReceiver(t *testing.T) {
+	r := Receiver{Key: "key"}
+	send := func(id int) error {
+		frames, err := r.Key.Encode(Message{Idents: [][]byte{[]byte("topic")}, Header: Header{MsgID: fmt.Sprint(id)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.Parse(frames)
+		return err
+	}
+	for id := range remembered {
+		if err := send(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []int{0, remembered / 2, remembered - 1} {
+		if err := send(id); !errors.Is(err, ErrDuplicate) {
+			t.Errorf("message %d again: error %v", id, err)
+		}
+	}
+	if err := send(-1); err != nil {
+		t.Error(err)
+	}
+	if err := send(0); err != nil { // the oldest has made room
+		t.Error(err)
+	}
+	if len(r.seen) != remembered || len(r.ring) != remembered {
+		t.Errorf("%d and %d are remembered", len(r.seen), len(r.ring))
+	}
+	unsigned := Receiver{}
+	frames, _ := unsigned.Key.Encode(Message{})
+	for range 2 {
+		if _, err := unsigned.Parse(frames); err != nil {
+			t.Error(err)
+		}
+	}
 }

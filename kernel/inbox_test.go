@@ -1,0 +1,104 @@
+package kernel
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"dsstar/kernel/internal/wire"
+)
+
+// spoken is a delivery that says n, and is about size bytes long.
+func spoken(n, size int) delivery {
+	return delivery{iopub, wire.Message{
+		Header: wire.Header{MsgID: fmt.Sprint(n), MsgType: "stream"}, Parent: wire.Header{MsgID: "p"},
+		Metadata: json.RawMessage(`{}`), Content: json.RawMessage(`{"text":"` + strings.Repeat("x", size) + `"}`),
+		Buffers: [][]byte{[]byte("b")},
+	}}
+}
+
+// listen takes from b until want deliveries have come, in their order.
+func listen(t *testing.T, b *inbox, want int) {
+	t.Helper()
+	for got := 0; got < want; {
+		<-b.ready
+		for _, d := range b.take() {
+			if d.msg.Header.MsgID != fmt.Sprint(got) || d.from != iopub || len(d.msg.Buffers) != 1 || d.msg.Parent.MsgID != "p" {
+				t.Fatalf("delivery %d: %+v", got, d.msg.Header)
+			}
+			got++
+		}
+	}
+}
+
+// What does not fit into memory waits on disk, and comes in its order.
+func TestInbox(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	for _, size := range []int{10, 100_000, 20 << 20} {
+		b := newInbox()
+		defer b.close()
+		n := max(3, min(1000, 80<<20/size))
+		var put sync.WaitGroup
+		put.Go(func() {
+			for i := range n {
+				b.put(spoken(i, size))
+			}
+		})
+		if size > 10 {
+			put.Wait() // all before the first is taken
+			if b.spill == nil || b.bytes > inboxMemory+size+100 {
+				t.Errorf("%d bytes are in memory", b.bytes)
+			}
+		}
+		listen(t, b, n)
+		put.Wait()
+		if b.take() != nil || b.spill != nil {
+			t.Error("something is left")
+		}
+		b.put(spoken(0, size)) // and so on
+		listen(t, b, 1)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("files are left: %v %v", left, err)
+	}
+}
+
+// Without a disk nothing is lost either.
+func TestInboxWithoutDisk(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	b := newInbox()
+	defer b.close()
+	const n = 300
+	for i := range n {
+		b.put(spoken(i, 100_000))
+	}
+	listen(t, b, n)
+
+	// And when the disk fills up on the way.
+	t.Setenv("TMPDIR", t.TempDir())
+	b = newInbox()
+	defer b.close()
+	for i := range n {
+		b.put(spoken(i, 100_000))
+		if i == n-10 {
+			b.spill.file.Close() // everything that is written from now on fails
+		}
+	}
+	if !b.spill.failed {
+		t.Fatal("the file still takes something")
+	}
+	seen := map[string]bool{}
+	for range n {
+		for _, d := range b.take() {
+			seen[d.msg.Header.MsgID] = true
+		}
+	}
+	if !seen["0"] || !seen[fmt.Sprint(n-1)] {
+		t.Error("what was in memory is lost")
+	}
+}
