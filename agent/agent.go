@@ -10,6 +10,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,6 +35,8 @@ type Config struct {
 	ContextChars     int // of all descriptions together
 	Jobs             int // kernels that describe files at the same time
 	MaxTokens        int // of one reply; 0: the model's own limit
+
+	Warnings []string // that the record begins with
 
 	// Observe is told of each event after the trajectory holds it; it may read
 	// the trajectory until it returns. Its error ends the run. One call at a
@@ -89,7 +92,7 @@ type run struct {
 // that happened, also when the error is not: a model or server that failed, a
 // reply that no role could use, a cancelled context.
 func Run(ctx context.Context, cfg Config, task Task) (*Trajectory, error) {
-	r := &run{cfg: cfg, t: &Trajectory{Task: task, Started: time.Now()}}
+	r := &run{cfg: cfg, t: &Trajectory{Task: task, Started: time.Now(), Warnings: slices.Clone(cfg.Warnings)}}
 	r.data = lookAt(r.dataPath(), task.Files)
 	err := r.run(ctx)
 	if err != nil {

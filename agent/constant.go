@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -34,28 +33,28 @@ func usesResults(last, earlier string) bool {
 }
 
 var (
-	assignment = regexp.MustCompile(`^(\s*[\p{L}_][\p{L}\p{N}_]*(?:\s*,\s*[\p{L}_][\p{L}\p{N}_]*)*)\s*(?::[^=\n]+)?=([^=].*)?$`)
-	loop       = regexp.MustCompile(`^(\s*(?:async\s+)?for\s+.+?)\s+in\s+(.+)$`)
-	definition = regexp.MustCompile(`^(\s*(?:import|from|def|class)\s.*)$`)
+	assignment = lazy(`^(\s*[\p{L}_][\p{L}\p{N}_]*(?:\s*,\s*[\p{L}_][\p{L}\p{N}_]*)*)\s*(?::[^=\n]+)?=([^=].*)?$`)
+	loop       = lazy(`^(\s*(?:async\s+)?for\s+.+?)\s+in\s+(.+)$`)
+	definition = lazy(`^(\s*(?:import|from|def|class)\s.*)$`)
 )
 
 // binding splits a line into the names that it binds and the code that it
 // reads before it does so.
 func binding(line string) (targets, reads string) {
-	if m := assignment.FindStringSubmatch(line); m != nil {
+	if m := assignment().FindStringSubmatch(line); m != nil {
 		return m[1], m[2]
 	}
-	if m := loop.FindStringSubmatch(line); m != nil {
+	if m := loop().FindStringSubmatch(line); m != nil {
 		return m[1], m[2]
 	}
-	if m := definition.FindStringSubmatch(line); m != nil {
+	if m := definition().FindStringSubmatch(line); m != nil {
 		return m[1], ""
 	}
 	return "", line
 }
 
 // name matches an identifier.
-var name = regexp.MustCompile(`(?:^|[^\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]*)`)
+var name = lazy(`(?:^|[^\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]*)`)
 
 // common are names that are the same in any two cells: keywords, built-in
 // functions, customary names of modules, arguments of print.
@@ -76,7 +75,7 @@ var common = func() map[string]bool {
 // attributes.
 func names(code string) []string {
 	var all []string
-	for _, m := range name.FindAllStringSubmatchIndex(code, -1) {
+	for _, m := range name().FindAllStringSubmatchIndex(code, -1) {
 		word := code[m[2]:m[3]]
 		if !common[word] && !strings.HasSuffix(code[:m[2]], ".") {
 			all = append(all, word)
@@ -86,15 +85,15 @@ func names(code string) []string {
 }
 
 // literal matches a comment, or a string with its prefix.
-var literal = regexp.MustCompile(`(?s)([fFrRbBuUtT]{0,2})("""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*`)
+var literal = lazy(`(?s)([fFrRbBuUtT]{0,2})("""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*`)
 
 // replacement matches what stands in the braces of an f-string; the closing one
 // is missing where the string's own quotes are used inside (Python 3.12).
-var replacement = regexp.MustCompile(`\{([^{}]*)\}?`)
+var replacement = lazy(`\{([^{}]*)\}?`)
 
 // readsData reports whether a string of the code names a data file.
 func readsData(code string) bool {
-	for _, m := range literal.FindAllStringSubmatch(code, -1) {
+	for _, m := range literal().FindAllStringSubmatch(code, -1) {
 		if text := strings.TrimLeft(m[2], `"'`); strings.HasPrefix(text, "data/") || strings.HasPrefix(text, "./data/") {
 			return true
 		}
@@ -105,13 +104,13 @@ func readsData(code string) bool {
 // withoutStrings blanks strings and comments, but keeps the code that stands in
 // the braces of f-strings.
 func withoutStrings(code string) string {
-	return literal.ReplaceAllStringFunc(code, func(s string) string {
-		m := literal.FindStringSubmatch(s)
+	return literal().ReplaceAllStringFunc(code, func(s string) string {
+		m := literal().FindStringSubmatch(s)
 		if !strings.ContainsAny(m[1], "fF") {
 			return ` "" `
 		}
 		var b strings.Builder
-		for _, inner := range replacement.FindAllStringSubmatch(m[2], -1) {
+		for _, inner := range replacement().FindAllStringSubmatch(m[2], -1) {
 			b.WriteString(" " + inner[1] + " ")
 		}
 		return b.String()

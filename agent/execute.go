@@ -18,6 +18,9 @@ func (r *run) execute(ctx context.Context, code string) (notebook.Execution, err
 	if err == nil {
 		err = r.checkData()
 	}
+	if err == nil && e.Incomplete != "" {
+		err = r.observe(Event{Kind: Warned, Text: "outputs of a cell may be missing: " + e.Incomplete})
+	}
 	return e, err
 }
 

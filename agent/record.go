@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -88,11 +87,11 @@ func (f Folder) Save(t *Trajectory) error {
 	return nil
 }
 
-var notSlug = regexp.MustCompile(`[^\p{L}\p{N}]+`)
+var notSlug = lazy(`[^\p{L}\p{N}]+`)
 
 // slug makes a folder's name of a question: its first words.
 func slug(question string) string {
-	s := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(question), "-"), "-")
+	s := strings.Trim(notSlug().ReplaceAllString(strings.ToLower(question), "-"), "-")
 	if runes := []rune(s); len(runes) > 40 {
 		s = string(runes[:40])
 		if cut := strings.LastIndexByte(s, '-'); cut > 20 {

@@ -3,7 +3,6 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -42,15 +41,15 @@ func readRoute(steps int) reading[Route] {
 var (
 	errEmpty = errors.New("it is empty")
 	errCut   = errors.New("it was cut off by the limit on its length")
-	thinking = regexp.MustCompile(`(?is)<(think|thinking|reasoning)>.*?</(think|thinking|reasoning)>`)
-	openTag  = regexp.MustCompile(`(?is)^\s*.*?</(think|thinking|reasoning)>`)
-	unended  = regexp.MustCompile(`(?is)^\s*<(think|thinking|reasoning)>.*`)
+	thinking = lazy(`(?is)<(think|thinking|reasoning)>.*?</(think|thinking|reasoning)>`)
+	openTag  = lazy(`(?is)^\s*.*?</(think|thinking|reasoning)>`)
+	unended  = lazy(`(?is)^\s*<(think|thinking|reasoning)>.*`)
 )
 
 // visible is the reply without the thoughts that some models send before it.
 func visible(reply string) string {
-	reply = thinking.ReplaceAllString(strings.ReplaceAll(reply, "\r\n", "\n"), "")
-	return strings.TrimSpace(unended.ReplaceAllString(openTag.ReplaceAllString(reply, ""), ""))
+	reply = thinking().ReplaceAllString(strings.ReplaceAll(reply, "\r\n", "\n"), "")
+	return strings.TrimSpace(unended().ReplaceAllString(openTag().ReplaceAllString(reply, ""), ""))
 }
 
 func parseText(reply string) (string, error) {
@@ -62,7 +61,7 @@ func parseText(reply string) (string, error) {
 
 // fenceLine opens or closes a code block: ``` or ~~~, three or more, with an
 // optional word after the opening one.
-var fenceLine = regexp.MustCompile("^[ \t]{0,3}(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$")
+var fenceLine = lazy("^[ \t]{0,3}(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$")
 
 // parseCode returns the code of the reply's Python block, or block without a
 // language if there is none. With several it is the one that is longer than all
@@ -101,7 +100,7 @@ func codeBlocks(reply string) (python, plain []string, err error) {
 	var block strings.Builder
 	var language, open string
 	for line := range strings.Lines(reply) {
-		m := fenceLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		m := fenceLine().FindStringSubmatch(strings.TrimRight(line, "\n"))
 		switch {
 		case open == "" && m != nil:
 			open, language = m[1], strings.ToLower(m[2])
@@ -125,25 +124,25 @@ func codeBlocks(reply string) (python, plain []string, err error) {
 }
 
 var (
-	stepLabel = regexp.MustCompile(`(?i)^[\s#*_>-]*(?:(?:next |first |new )?step(?:\s+\d+)?[\s*_]*(?:[:.)]|\s[-–—]\s|\n)|\d{1,2}[.)]\s)[\s*_]*`)
-	stepIntro = regexp.MustCompile(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!]\s*\n`)
-	refusal   = regexp.MustCompile(`(?i)^(?:i['’]m sorry|i am sorry|sorry|i cannot|i can['’]t|i['’]m unable|i am unable|as an ai)\b`)
+	stepLabel = lazy(`(?i)^[\s#*_>-]*(?:(?:next |first |new )?step(?:\s+\d+)?[\s*_]*(?:[:.)]|\s[-–—]\s|\n)|\d{1,2}[.)]\s)[\s*_]*`)
+	stepIntro = lazy(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!]\s*\n`)
+	refusal   = lazy(`(?i)^(?:i['’]m sorry|i am sorry|sorry|i cannot|i can['’]t|i['’]m unable|i am unable|as an ai)\b`)
 )
 
 // parseStep returns a step as one paragraph, without a label such as "Step 3:".
 func parseStep(reply string) (string, error) {
-	reply = stepIntro.ReplaceAllString(visible(reply), "")
+	reply = stepIntro().ReplaceAllString(visible(reply), "")
 	if strings.Contains(reply, "```") || strings.Contains(reply, "~~~") {
 		return "", errors.New("it has code in it")
 	}
-	step := strings.Join(strings.Fields(stepLabel.ReplaceAllString(reply, "")), " ")
+	step := strings.Join(strings.Fields(stepLabel().ReplaceAllString(reply, "")), " ")
 	if inner := strings.Trim(step, "*"); !strings.Contains(inner, "*") {
 		step = inner // all of it was bold
 	}
 	switch {
 	case step == "":
 		return "", errEmpty
-	case refusal.MatchString(step):
+	case refusal().MatchString(step):
 		return "", errors.New("it is a refusal")
 	case len(step) > 2000:
 		return "", errors.New("it is far longer than a step")
@@ -157,11 +156,11 @@ const (
 )
 
 var (
-	verdictLine = regexp.MustCompile(`(?im)^` + marks + `(?:(?:my|the|final|overall)\s+)*verdict[\s*_"'` + "`" + `]*(?:[:=-]+|is\b)` + marks + judging + `(.*)$`)
-	verdictLead = regexp.MustCompile(`(?im)^` + marks + `(?:(?:the|this)\s+(?:current\s+)?plan\s+is\s+(?:now\s+|already\s+)?)?` + judging + "([*_`\"']*\\s*(?:[.,:;!)—–-].*)?)$")
-	mention     = regexp.MustCompile(`(?i)(\bnot\s+(?:\w+\s+){0,2}|n['’]t\s+(?:\w+\s+){0,2}|\bin)?sufficient\b`)
-	condition   = regexp.MustCompile(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming)\b`)
-	reasonLine  = regexp.MustCompile(`(?im)^[\s#>*_` + "`" + `-]*(?:missing|reason)[\s*_` + "`" + `]*[:=-]+[\s*_]*(.+)$`)
+	verdictLine = lazy(`(?im)^` + marks + `(?:(?:my|the|final|overall)\s+)*verdict[\s*_"'` + "`" + `]*(?:[:=-]+|is\b)` + marks + judging + `(.*)$`)
+	verdictLead = lazy(`(?im)^` + marks + `(?:(?:the|this)\s+(?:current\s+)?plan\s+is\s+(?:now\s+|already\s+)?)?` + judging + "([*_`\"']*\\s*(?:[.,:;!)—–-].*)?)$")
+	mention     = lazy(`(?i)(\bnot\s+(?:\w+\s+){0,2}|n['’]t\s+(?:\w+\s+){0,2}|\bin)?sufficient\b`)
+	condition   = lazy(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming)\b`)
+	reasonLine  = lazy(`(?im)^[\s#>*_` + "`" + `-]*(?:missing|reason)[\s*_` + "`" + `]*[:=-]+[\s*_]*(.+)$`)
 )
 
 // parseVerdict reads a verdict: a line "Verdict: …", or a line that begins with
@@ -172,9 +171,9 @@ func parseVerdict(reply string) (Verdict, error) {
 	if reply == "" {
 		return Verdict{}, errEmpty
 	}
-	pattern, said := verdictLine, ""
+	pattern, said := verdictLine(), ""
 	if !pattern.MatchString(reply) {
-		pattern, said = verdictLead, reply // without a label all of it counts
+		pattern, said = verdictLead(), reply // without a label all of it counts
 	}
 	lines := pattern.FindAllStringSubmatch(reply, -1)
 	if len(lines) == 0 {
@@ -188,15 +187,15 @@ func parseVerdict(reply string) (Verdict, error) {
 			return Verdict{}, errors.New("it gives two verdicts")
 		}
 	}
-	for _, m := range mention.FindAllStringSubmatch(said, -1) {
+	for _, m := range mention().FindAllStringSubmatch(said, -1) {
 		if (m[1] == "") != v.Sufficient {
 			return Verdict{}, errors.New("it gives two verdicts")
 		}
 	}
-	if v.Sufficient && condition.MatchString(said) {
+	if v.Sufficient && condition().MatchString(said) {
 		return Verdict{}, errors.New("it makes a condition")
 	}
-	if m := reasonLine.FindStringSubmatch(reply); m != nil {
+	if m := reasonLine().FindStringSubmatch(reply); m != nil {
 		v.Reason = strings.TrimSpace(m[1])
 		return v, nil
 	}
@@ -212,12 +211,12 @@ func suffices(word string) bool {
 const adding = `add[\s_-]*(?:(?:a|the|one|another)\s+)?(?:(?:new|next|further)\s+)?step\b`
 
 var (
-	routeAlone = regexp.MustCompile(`(?im)^` + marks + `(?:(?:(?:my|the|final)\s+)*(?:answer|choice|decision|route|reply)(?:\s+is)?[\s:=*-]*)?` + marks +
+	routeAlone = lazy(`(?im)^` + marks + `(?:(?:(?:my|the|final)\s+)*(?:answer|choice|decision|route|reply)(?:\s+is)?[\s:=*-]*)?` + marks +
 		`(?:(` + adding + `)|(?:step(?:-|[\s_#*]*))?(\d+)(?:\s+is\s+(?:wrong|incorrect))?)` + "[\\s*_`\"').!}]*$")
-	routeAdd   = regexp.MustCompile(`(?i)\b` + adding)
-	routeStep  = regexp.MustCompile(`(?i)\bsteps?[\s_#*-]*(\d+)`)
-	routeFault = regexp.MustCompile(`(?i)\bstep[\s_#*-]*\d+\b([^.!?\n]*?)\b(?:wrong|incorrect|erroneous|flawed|faulty|mistaken)\b`)
-	negation   = regexp.MustCompile(`(?i)\b(?:no|not|never|nothing|none|nor|neither|without|if|instead|rather)\b|n['’]t\b`)
+	routeAdd   = lazy(`(?i)\b` + adding)
+	routeStep  = lazy(`(?i)\bsteps?[\s_#*-]*(\d+)`)
+	routeFault = lazy(`(?i)\bstep[\s_#*-]*\d+\b([^.!?\n]*?)\b(?:wrong|incorrect|erroneous|flawed|faulty|mistaken)\b`)
+	negation   = lazy(`(?i)\b(?:no|not|never|nothing|none|nor|neither|without|if|instead|rather)\b|n['’]t\b`)
 )
 
 // parseRoute reads a route for a plan of the given number of steps: lines that
@@ -229,7 +228,7 @@ func parseRoute(reply string, steps int) (Route, error) {
 		return Route{}, errEmpty
 	}
 	chosen := map[string]bool{} // numbers; "" to add a step
-	for _, m := range routeAlone.FindAllStringSubmatch(reply, -1) {
+	for _, m := range routeAlone().FindAllStringSubmatch(reply, -1) {
 		chosen[m[2]] = true
 	}
 	if len(chosen) == 0 {
@@ -255,16 +254,16 @@ func parseRoute(reply string, steps int) (Route, error) {
 // called wrong, or when another choice stands beside it.
 func choicesIn(text string) map[string]bool {
 	chosen := map[string]bool{}
-	for _, m := range routeStep.FindAllStringSubmatch(text, -1) {
+	for _, m := range routeStep().FindAllStringSubmatch(text, -1) {
 		chosen[m[1]] = true
 	}
-	add := routeAdd.MatchString(text)
-	fault := routeFault.FindStringSubmatch(text)
+	add := routeAdd().MatchString(text)
+	fault := routeFault().FindStringSubmatch(text)
 	switch {
-	case add && len(chosen) == 0 && negation.MatchString(text):
+	case add && len(chosen) == 0 && negation().MatchString(text):
 	case add:
 		chosen[""] = true
-	case len(chosen) == 1 && (fault == nil || negation.MatchString(fault[1])):
+	case len(chosen) == 1 && (fault == nil || negation().MatchString(fault[1])):
 		return nil
 	}
 	return chosen

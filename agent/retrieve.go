@@ -2,12 +2,11 @@ package agent
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 )
 
-var words = regexp.MustCompile(`[\p{L}\p{N}]+`)
+var words = lazy(`[\p{L}\p{N}]+`)
 
 // nearest returns the indexes, in their order, of the k descriptions that have
 // most in common with the question, by the cosine of their weighted words
@@ -61,7 +60,7 @@ func nearest(question string, descriptions []Description, k int) []int {
 
 func wordCounts(text string) map[string]float64 {
 	counts := map[string]float64{}
-	for _, w := range words.FindAllString(strings.ToLower(text), -1) {
+	for _, w := range words().FindAllString(strings.ToLower(text), -1) {
 		counts[w]++
 	}
 	return counts

@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
 
 	"dsstar/notebook"
@@ -152,7 +151,7 @@ func showProof(t *Trajectory) string {
 }
 
 // codeSpan matches what stands between backticks within a line.
-var codeSpan = regexp.MustCompile("`+[^`\n]+`+")
+var codeSpan = lazy("`+[^`\n]+`+")
 
 // special are the characters that would make Markdown, mathematics or HTML of
 // a person's or a model's words.
@@ -164,7 +163,7 @@ func prose(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	var b strings.Builder
 	for text != "" {
-		at := codeSpan.FindStringIndex(text)
+		at := codeSpan().FindStringIndex(text)
 		if at == nil {
 			at = []int{len(text), len(text)}
 		}

@@ -3,7 +3,6 @@ package agent
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -55,8 +54,8 @@ func shares(lengths []int, budget, most int) []int {
 }
 
 var (
-	cellFrame = regexp.MustCompile(`Cell In\[\d+\], `)
-	libFrame  = regexp.MustCompile(`^File (.+):\d+, in (.+)`)
+	cellFrame = lazy(`Cell In\[\d+\], `)
+	libFrame  = lazy(`^File (.+):\d+, in (.+)`)
 )
 
 // errorReport returns what a debugger needs of a failed execution: the frames
@@ -66,8 +65,8 @@ func errorReport(e notebook.Execution, budget int) string {
 	var b strings.Builder
 	if o, ok := e.Error(); ok {
 		for _, frame := range o.Traceback {
-			frame = cellFrame.ReplaceAllString(notebook.StripANSI(frame), "Cell, ")
-			if m := libFrame.FindStringSubmatch(frame); m != nil {
+			frame = cellFrame().ReplaceAllString(notebook.StripANSI(frame), "Cell, ")
+			if m := libFrame().FindStringSubmatch(frame); m != nil {
 				frame = fmt.Sprintf("File %s, in %s", libraryPath(m[1]), m[2])
 			}
 			if strings.Trim(frame, "- \n") != "" {
