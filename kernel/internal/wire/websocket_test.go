@@ -20,7 +20,7 @@ var messages = []Message{
 	{
 		Header: Header{MsgID: "2", MsgType: "comm_msg"}, Parent: Header{MsgID: "1"},
 		Metadata: json.RawMessage(`{"a": [1, null]}`), Content: json.RawMessage(`{"text": "naïve 日本語 🎉 \u2028"}`),
-		Buffers: [][]byte{{}, []byte("\x00\xff"), bytes.Repeat([]byte("b"), 70_000)},
+		Buffers: [][]byte{{}, []byte("\x00\xff"), bytes.Repeat([]byte("b"), 300)},
 	},
 	{Header: Header{MsgID: "3", MsgType: "x", Subshell: "sub"}, Content: json.RawMessage(`{}`), Buffers: [][]byte{[]byte("{}")}},
 }
