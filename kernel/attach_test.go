@@ -16,7 +16,7 @@ import (
 )
 
 // A user has a kernel, and the program is a guest there.
-func user(t testing.TB) (k *Kernel, file string) {
+func someone(t testing.TB) (k *Kernel, file string) {
 	t.Helper()
 	k = open(t, options(t))
 	return k, filepath.Join(k.current().host.(*local).dir, "kernel.json")
@@ -41,7 +41,7 @@ func stdout(t testing.TB, k *Kernel, code, want string) {
 
 // A guest leaves a kernel as it was, but for the names that it made.
 func TestGuestManners(t *testing.T) {
-	k, file := user(t)
+	k, file := someone(t)
 	g := visitor(t, file, Options{Dir: t.TempDir()}) // asks for the banner, for which IPython draws a random number
 	before := `import os, random; import numpy as np
 home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed(5); state = random.getstate()`
@@ -62,7 +62,7 @@ home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed
 
 // Going back in a kernel that is not ours undoes names, and restarts nothing.
 func TestGuestRollback(t *testing.T) {
-	k, file := user(t)
+	k, file := someone(t)
 	runCell(t, k, "import os; pid = os.getpid(); df = 1; gone = 2", notebook.OK)
 	g := visitor(t, file, Options{Dir: t.TempDir()})
 	for _, cell := range []string{"a = [1]", "df = 5; del gone", "b = 2"} {
@@ -79,7 +79,7 @@ func TestGuestRollback(t *testing.T) {
 // waiting has disturbed nobody.
 func TestGuestOfBusyKernel(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	k, file := user(t)
+	k, file := someone(t)
 	busy := make(chan notebook.Execution, 1)
 	go func() {
 		x, _ := k.Execute(context.Background(), "import time; time.sleep(2)\nprint('undisturbed')")
@@ -110,7 +110,7 @@ func TestGuestOfBusyKernel(t *testing.T) {
 
 // A guest whose cell ignores interrupts leaves, and the kernel lives on.
 func TestGuestLeavesStubbornCell(t *testing.T) {
-	k, file := user(t)
+	k, file := someone(t)
 	w := brisk()
 	g, err := attach(t.Context(), file, Options{CellTimeout: time.Second}, w)
 	if err != nil {
@@ -135,7 +135,7 @@ while time.monotonic() < end:
 
 // The end of a kernel that is not ours is seen at once.
 func TestGuestSeesDeath(t *testing.T) {
-	k, file := user(t)
+	k, file := someone(t)
 	g := visitor(t, file, Options{})
 	x := runCell(t, g, "print('kept', flush=True)\nimport os, signal, time; time.sleep(.2); os.kill(os.getpid(), signal.SIGKILL)", notebook.Died)
 	if x.Stdout() != "kept\n" || x.Reason != "the kernel died: its connections closed" || x.Seconds > 1.2 {

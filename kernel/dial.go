@@ -26,7 +26,8 @@ func (e *BufferedError) Error() string {
 // [Attach], and fails with a [*BufferedError] if that could cost somebody output,
 // unless Options.Discard. Without an id it starts a kernel by the name of
 // Options.Spec ("" for the server's default), which Close ends. Options.Dir and
-// Scratch are paths on the server's machine then. A lost connection is made
+// Scratch are paths on the server's machine then, and of Env a gateway is told
+// the variables KERNEL_*. A lost connection is made
 // again and what the server kept meanwhile is not lost.
 func Dial(ctx context.Context, server Server, id string, o Options) (*Kernel, error) {
 	return dial(ctx, server, id, o, dialling{waits: defaultWaits()})
@@ -64,7 +65,7 @@ func visitServer(ctx context.Context, server Server, id string, o Options, d dia
 	s := newSession(host, o, d.waits)
 	if host.own {
 		var err error
-		if host.id, err = server.start(ctx, o.Spec.Name); err != nil {
+		if host.id, err = server.start(ctx, o.Spec.Name, o.Env); err != nil {
 			return nil, err
 		}
 	} else {

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -193,7 +196,7 @@ func testRateLimit(t *testing.T, s Server) {
 
 // Attaching would cost output that the server keeps for somebody else.
 func testBuffered(t *testing.T, s Server) {
-	id, err := s.start(t.Context(), "python3")
+	id, err := s.start(t.Context(), "python3", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +243,7 @@ func testServerGuest(t *testing.T, s Server) {
 
 // A kernel that its user restarts is not the one it was.
 func testRestartedByUser(t *testing.T, s Server, raw *kerneltest.Server) {
-	id, err := s.start(t.Context(), "python3")
+	id, err := s.start(t.Context(), "python3", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +260,7 @@ func testRestartedByUser(t *testing.T, s Server, raw *kerneltest.Server) {
 
 // Nobody says that a kernel was deleted; the client finds out.
 func testDeletedByUser(t *testing.T, s Server) {
-	id, err := s.start(t.Context(), "python3")
+	id, err := s.start(t.Context(), "python3", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,8 +288,9 @@ func testRefusals(t *testing.T, s Server) {
 	if e, ok := errors.AsType[*ServerError](err); !ok || e.Status != http.StatusNotFound {
 		t.Errorf("no such kernel: %v", err)
 	}
-	if _, err = Dial(t.Context(), s, "", Options{Spec: Spec{Name: "nonesuch"}}); err == nil {
-		t.Error("no such kernelspec: no error")
+	_, err = Dial(t.Context(), s, "", Options{Spec: Spec{Name: "nonesuch"}})
+	if e, ok := errors.AsType[*SpecNotFoundError](err); !ok || !slices.Contains(e.Available, "python3") {
+		t.Errorf("no such kernelspec: %v", err)
 	}
 	if _, err = Dial(t.Context(), Server{URL: "http://127.0.0.1:1/"}, "", Options{}); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("no server: %v", err)
@@ -361,6 +365,33 @@ func TestNewServer(t *testing.T) {
 		if s, err := NewServer(address, ""); err == nil {
 			t.Errorf("%q: %+v", address, s)
 		}
+	}
+}
+
+// Enterprise Gateway wants to know who starts a kernel.
+func TestGatewayEnv(t *testing.T) {
+	got := gatewayEnv([]string{"HOME=/x", "KERNEL_USERNAME=ada", "KERNEL_IMAGE=a/b:1", "KERNEL_EVIL=$(x)", "KERNEL_E=a=b"})
+	if want := map[string]string{"KERNEL_USERNAME": "ada", "KERNEL_IMAGE": "a/b:1", "KERNEL_E": "a=b"}; !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	if gatewayEnv(nil)["KERNEL_USERNAME"] == "" {
+		t.Error("no user")
+	}
+}
+
+// A hub answers for a user's server that is not running.
+func TestHubServerNotRunning(t *testing.T) {
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/hub"+r.URL.Path, http.StatusFound)
+	}))
+	defer hub.Close()
+	s, err := NewServer(hub.URL+"/user/ada/lab", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Dial(t.Context(), s, "", Options{})
+	if e, ok := errors.AsType[*ServerError](err); !ok || !e.NotRunning() {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -1,19 +1,29 @@
-// Package kernel drives a live Jupyter kernel: it finds kernelspecs ([Specs],
-// [FindSpec]), starts a kernel ([Start]), runs cells in it ([Kernel.Execute]),
-// takes it back to the state that given cells produce ([Kernel.Rollback]) and
-// stops it ([Kernel.Close]).
+// Package kernel drives live Jupyter kernels. There are three ways to one, and
+// one type for all: [Start] starts a kernel on this machine, [Attach] joins one
+// that runs here as a guest, [Dial] starts or joins one on a Jupyter Server, a
+// JupyterHub user's server, a Kernel Gateway or an Enterprise Gateway. [Specs]
+// finds what can be started, [Discover] what can be joined, and [Choose] the one
+// that a name means.
+//
+// A [Kernel] runs cells ([Kernel.Execute]), answers any other request of the
+// protocol ([Kernel.Ask]), goes back to the state that given cells produce
+// ([Kernel.Rollback]) and is closed ([Kernel.Close]). A kernel that this program
+// did not start is never restarted or ended.
 //
 // # Faults
 //
 // Whatever the code of a cell can cause is data in the [notebook.Execution]: an
 // exception, a cell that does not end, the death of the kernel. Outputs that
 // arrived before it are kept. What code cannot cause is an error: no such
-// program, a kernel that never gets ready, a cancelled context.
+// program, a kernel that never gets ready, a server that is lost, a cancelled
+// context. Where outputs may be missing, [notebook.Execution.Incomplete] says
+// why, and so do the outputs.
 //
 // # Waiting
 //
-// Nothing waits for ever. Every wait ends at the latest with the death of the
-// kernel process, a time-out or the context.
+// Nothing waits for ever. Every wait ends at the latest with the end of the
+// kernel, a time-out or the context. One wait has no time-out: a guest's cell
+// waits for the cells of others.
 //
 // # Concurrency
 //
@@ -23,8 +33,11 @@
 //
 // # Layers
 //
-// A Kernel owns one session at a time: a process (process.go and one file per
-// system), a connection to it (transport.go, zmq.go) and a private folder with
-// the connection file and the sockets (connection.go). A run (run.go) follows
-// one request until its last message. Rolling back replaces the session.
+// A Kernel owns one session at a time (session.go): a connection to a kernel
+// and the host that says what may be done to it (host.go). The connection is a
+// transport (transport.go), over ZeroMQ (zmq.go) or WebSocket (ws.go), which
+// delivers into unbounded inboxes (inbox.go). Sessions are opened by start.go,
+// attach.go and dial.go. A run (run.go) follows one cell until its last message;
+// a visit (visit.go) keeps a guest's cells apart from the session around them.
+// Rolling back replaces the session.
 package kernel

@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os/user"
+	"slices"
 	"strings"
 	"time"
 )
@@ -64,6 +66,10 @@ func (e *ServerError) Error() string {
 func (e *ServerError) Credentials() bool {
 	return e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden
 }
+
+// NotRunning reports whether a hub answers in the place of a user's server that
+// is not running.
+func (e *ServerError) NotRunning() bool { return e.Status == http.StatusFailedDependency }
 
 // restTimeout bounds a request to a server.
 const restTimeout = 30 * time.Second
@@ -122,6 +128,9 @@ func (s Server) do(ctx context.Context, method, path string, body, into any) err
 // decode turns an answer into a value or an error.
 func (s Server) decode(response *http.Response, answer []byte, into any) error {
 	status := response.StatusCode
+	if status >= 300 && status < 400 && strings.Contains(response.Header.Get("Location"), "/hub/user/") {
+		return &ServerError{URL: s.URL, Status: http.StatusFailedDependency, Message: "the hub says that this server is not running"}
+	}
 	if status >= 300 && status < 400 { // to a login page
 		return &ServerError{URL: s.URL, Status: http.StatusForbidden, Message: "it wants a login, which means a token"}
 	}
@@ -223,17 +232,46 @@ func (s Server) Specs(ctx context.Context) (specs []Spec, preferred string, err 
 }
 
 // start starts a kernel on the server and returns its id.
-func (s Server) start(ctx context.Context, spec string) (string, error) {
-	var k serverKernel
-	body := map[string]string{}
+func (s Server) start(ctx context.Context, spec string, env []string) (string, error) {
+	specs, _, err := s.Specs(ctx) // which also shows whether it is a server, with a better error than a POST
+	if err != nil {
+		return "", err
+	}
+	body := map[string]any{"env": gatewayEnv(env)}
 	if spec != "" { // else the server's default
 		body["name"] = spec
+		missing := &SpecNotFoundError{Name: spec, Searched: []string{s.URL}}
+		for _, other := range specs {
+			missing.Available = append(missing.Available, other.Name)
+		}
+		if !slices.Contains(missing.Available, spec) {
+			return "", missing
+		}
 	}
-	err := s.do(ctx, http.MethodPost, "api/kernels", body, &k)
+	var k serverKernel
+	err = s.do(ctx, http.MethodPost, "api/kernels", body, &k)
 	if err == nil && k.ID == "" {
 		err = fmt.Errorf("%s does not answer as a Jupyter server does: a kernel without an id", s.URL)
 	}
 	return k.ID, err
+}
+
+// gatewayEnv returns what a gateway wants to know of the environment of whoever
+// starts a kernel: the variables KERNEL_*, of which Enterprise Gateway demands
+// KERNEL_USERNAME. Servers that are no gateways ignore it.
+func gatewayEnv(env []string) map[string]string {
+	all := map[string]string{}
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		// A gateway refuses what a shell could take for more than text.
+		if strings.HasPrefix(name, "KERNEL_") && !strings.ContainsAny(value, "$`\n\r\x00") {
+			all[name] = value
+		}
+	}
+	if u, err := user.Current(); err == nil && all["KERNEL_USERNAME"] == "" {
+		all["KERNEL_USERNAME"] = u.Username
+	}
+	return all
 }
 
 // kernel returns the present state of a kernel.
