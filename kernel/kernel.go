@@ -49,6 +49,11 @@ type Cell struct {
 	Timeout  time.Duration         // 0 for that of the Options, negative for no limit
 	MayRaise bool                  // an exception is expected
 	Observe  func(notebook.Output) // is given each piece of output as it comes; must not block; may be nil
+
+	// Divert is given each message that could be output, or is about a comm,
+	// with the id of the request that it is about, before it becomes output. It
+	// reports whether it keeps it: then it does not. It must not block; it may be nil.
+	Divert func(request string, m Message) bool
 }
 
 // Info says what kernel is running.
@@ -144,8 +149,8 @@ func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) 
 // Execute runs code as one cell and returns what it gave. The error is
 // ctx.Err(), wrapped, after the cell was interrupted; or [ErrClosed]; or a
 // failure of the connection. Everything else is in the Execution: see the
-// package comment. On a kernel that has died the Execution says so. Calls wait
-// for one another.
+// package comment. On a kernel that has died the Execution says so. With an error
+// it has what there was until then. Calls wait for one another.
 func (k *Kernel) Execute(ctx context.Context, code string) (notebook.Execution, error) {
 	return k.ExecuteCell(ctx, Cell{Code: code})
 }

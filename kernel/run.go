@@ -77,7 +77,7 @@ func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 	}
 	defer r.forget()
 	if err := r.follow(ctx); err != nil {
-		return notebook.Execution{}, err
+		return r.finish(), err // what there was
 	}
 	return r.finish(), nil
 }
@@ -170,7 +170,7 @@ func (r *run) read(ctx context.Context) {
 			case shell:
 				r.reply(d.msg)
 			case iopub:
-				r.publish(d.msg.Header.MsgType, d.msg.Content)
+				r.publish(d.msg.Header.MsgType, d.msg.Content, d.msg.Buffers)
 			case stdin:
 				r.ask(ctx, d.msg)
 			}
@@ -249,7 +249,7 @@ func (r *run) reply(m wire.Message) {
 }
 
 // publish takes in an iopub message.
-func (r *run) publish(msgType string, content json.RawMessage) {
+func (r *run) publish(msgType string, content json.RawMessage, buffers [][]byte) {
 	if msgType == "status" || msgType == "execute_input" {
 		var c struct {
 			State string `json:"execution_state"`
@@ -263,6 +263,9 @@ func (r *run) publish(msgType string, content json.RawMessage) {
 	if msgType == "stream" && exceeded(content) {
 		r.doubt("the Jupyter server held output back that came faster than it passes on " +
 			"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
+		return
+	}
+	if r.cell.Divert != nil && r.cell.Divert(r.id, Message{Type: msgType, Content: content, Buffers: buffers}) {
 		return
 	}
 	if err := r.fold.Add(msgType, content); err != nil {

@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"sync"
@@ -95,13 +96,8 @@ func (s *session) greet(ctx context.Context, ch channel) error {
 // random module would give something else each time.
 const nothing = "comm_info_request"
 
-// unbounded lifts ipykernel's bound of 1000 on the iopub messages that wait to
-// be sent (ZMQ_SNDHWM, never set by ipykernel): beyond it they are dropped
-// without a word, and a cell that prints 20,000 lines on a busy machine lost
-// 3,000 of them although the reader here did nothing but read. It is one
-// expression, so that it leaves no name behind.
-const unbounded = `(lambda k: k.iopub_thread.schedule(` +
-	`lambda: k.iopub_thread.socket.setsockopt(__import__('zmq').SNDHWM, 0)))(get_ipython().kernel)`
+//go:embed tune.py
+var tuneCode string
 
 // tune makes IPython kernels keep all output. Whether the code works is the
 // kernel's affair: without it output can be lost, as in every Jupyter client.
@@ -109,7 +105,7 @@ func (s *session) tune(ctx context.Context) error {
 	if s.info.Implementation != "ipython" {
 		return nil
 	}
-	_, err := s.silently(ctx, unbounded, s.waits.tune)
+	_, err := s.silently(ctx, inShell(tuneCode, ""), s.waits.tune)
 	if err == nil && ended(s.host) {
 		how, lost := s.host.fate()
 		err = cmp.Or(lost, fmt.Errorf("the kernel ended before it was ready: %s", how))
@@ -118,6 +114,14 @@ func (s *session) tune(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// inShell returns code that runs a script with the names shell and folder, and
+// leaves no name behind.
+func inShell(script, folder string) string {
+	code, _ := json.Marshal(script) // strings cannot fail
+	dir, _ := json.Marshal(folder)
+	return fmt.Sprintf(`exec(%s, {"shell": get_ipython(), "folder": %s})`, code, dir)
 }
 
 // silently runs code of our own, which is no cell: it is not counted and publishes nothing.

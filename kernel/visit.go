@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -79,10 +78,7 @@ func (s *session) enter(ctx context.Context) {
 		return
 	}
 	s.guest.entered = true
-	code, _ := json.Marshal(visitCode) // strings cannot fail
-	dir, _ := json.Marshal(s.guest.dir)
-	_, _ = s.silently(ctx, fmt.Sprintf(`exec(%s, {"shell": get_ipython(), "folder": %s})`, code, dir), s.waits.tune)
-	_ = s.tune(ctx)
+	_, _ = s.silently(ctx, inShell(visitCode, s.guest.dir), s.waits.tune)
 }
 
 // manners calls a method of the visit.

@@ -77,3 +77,8 @@ class Visit:
 
 
 shell.dsstar_visit = Visit(shell, folder)
+try:  # as in tune.py: what ipykernel would drop belongs to the user's cells as well
+    thread = shell.kernel.iopub_thread
+    thread.schedule(lambda: thread.socket.setsockopt(sys.modules["zmq"].SNDHWM, 0))
+except AttributeError:
+    pass

@@ -21,7 +21,7 @@ var arrows = map[string][]string{
 	"kernel/kerneltest":      {"kernel", "kernel/internal/wire", "notebook"},
 	"kernel/pyenv":           {},
 	"kernel/bench":           {"kernel", "kernel/pyenv", "configs", "notebook"}, // a program that measures
-	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"}, // for tests only
+	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                       // for tests only
 	"notebook":               {},
 	"prompts":                {},
 	"configs":                {},

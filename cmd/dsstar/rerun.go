@@ -1,0 +1,310 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/pyenv"
+	"dsstar/notebook"
+)
+
+const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed one.
+
+What the cells put out is shown on standard error as it comes. The path of the
+executed notebook goes to standard output and nothing else does. It is written
+atomically, while the cells run too, and holds all outputs up to where the run
+ended, whatever ended it. Outputs that are too long for a notebook are whole in
+files in the folder <OUT without .ipynb>_files.
+
+Cells run as in nbclient, papermill and nbconvert --execute: in the folder of the
+notebook, with your environment as it is; an exception ends the run, unless the
+cell has the tag raises-exception; cells with the tag skip-execution are left as
+they are. All cells that will run are cleared first. There is no time-out unless
+one is set. IPython's history file is not written.
+
+The kernel is that of --python or --kernel, in the command line, the environment
+or a configuration file; else that of the notebook, if it names a kernelspec other
+than python3 that is installed here; else of the Python that dsstar sets up itself.
+
+--json prints one object instead of the path:
+  notebook, out  paths; out is where the executed notebook is
+  cells          how many cells there were to run
+  executed       how many were run
+  failed         null, or the cell that ended the run: index (from 0), id,
+                 status (error, timeout, died), ename, evalue, reason
+  incomplete     cells whose outputs may lack something: index, id, reason
+  seconds        wall time
+  kernel         name, language, version
+
+Exit codes:
+  0    every cell ran
+  1    a cell failed, timed out or killed the kernel; or another error
+  2    usage; nothing was run
+  130  interrupted`
+
+const rerunExample = `  dsstar rerun analysis.ipynb                        # writes analysis.rerun.ipynb
+  dsstar rerun analysis.ipynb -o analysis.ipynb      # in place
+  dsstar rerun analysis.ipynb -o - > executed.ipynb
+  dsstar rerun --kernel conda-geo --timeout 10m --allow-errors analysis.ipynb`
+
+// rerunFlags are what a rerun is told besides the settings.
+type rerunFlags struct {
+	out         string
+	timeout     patience
+	allowErrors bool
+	quiet       bool
+	json        bool
+}
+
+func (a *app) rerunCommand() *cobra.Command {
+	var flags rerunFlags
+	cmd := &cobra.Command{
+		Use:     "rerun [flags] NOTEBOOK",
+		Short:   "Execute a notebook in a fresh kernel and write the executed one",
+		Long:    rerunHelp,
+		Example: rerunExample,
+	}
+	f := cmd.Flags()
+	f.StringVarP(&flags.out, "out", "o", "", "where the executed notebook goes; - for standard output (default NOTEBOOK's name with .rerun.ipynb)")
+	f.Var(&flags.timeout, "timeout", "how long one cell may run, such as 90s or 10m (default none)")
+	f.BoolVar(&flags.allowErrors, "allow-errors", false, "go on after cells that fail or time out")
+	f.BoolVarP(&flags.quiet, "quiet", "q", false, "only errors on standard error")
+	f.BoolVar(&flags.json, "json", false, "print one JSON object instead of the path")
+	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
+	settings.String("python", "", "an interpreter of your own, with ipykernel")
+	settings.String("kernel", "", "an installed kernelspec, by name, of any language")
+	f.AddFlagSet(settings)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		settings.VisitAll(func(f *pflag.Flag) {
+			if f.Changed {
+				f.Changed = false                          // in the other set
+				_ = settings.Set(f.Name, f.Value.String()) // it was parsed before
+			}
+		})
+		s, err := a.settings(settings)
+		if err != nil {
+			return err
+		}
+		if len(args) != 1 {
+			return &usageError{fmt.Sprintf("one notebook is wanted, and %d are given", len(args)), []string{"dsstar rerun NOTEBOOK.ipynb"}}
+		}
+		return a.rerun(cmd.Context(), args[0], flags, s)
+	}
+	return cmd
+}
+
+// A patience is a duration in a flag, or none.
+type patience time.Duration
+
+func (p *patience) String() string {
+	if *p == 0 {
+		return ""
+	}
+	return time.Duration(*p).String()
+}
+func (p *patience) Type() string { return "duration" }
+
+// Set takes "none" too, and seconds without a unit, which is what the other
+// tools take.
+func (p *patience) Set(text string) error {
+	if text == "none" {
+		text = "0"
+	}
+	d, err := time.ParseDuration(text)
+	if n, e := strconv.Atoi(text); e == nil {
+		d, err = time.Duration(n)*time.Second, nil
+	}
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is neither a time such as 90s or 10m nor none", text)
+	}
+	*p = patience(d)
+	return nil
+}
+
+// rerun executes the notebook at path. Everything that can be wrong is looked at
+// before anything is set up.
+func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
+	begin := time.Now()
+	nb, err := openNotebook(path)
+	if err != nil {
+		return err
+	}
+	if flags.json && flags.out == "-" {
+		return &usageError{"--json and --out - both want standard output", []string{"dsstar rerun --json " + quoteShell(path)}}
+	}
+	out, err := newOutFile(path, flags.out, nb)
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	p := a.newProgress(flags.quiet)
+	defer p.stop()
+	for _, w := range s.Warnings {
+		p.say("warning  %s", w)
+	}
+	spec, err := a.rerunSpec(ctx, path, nb, s, p)
+	if err != nil {
+		return err
+	}
+	p.wait("starting the kernel")
+	k, err := kernel.Start(ctx, kernel.Options{
+		Spec: withoutHistory(spec), Dir: dir, Env: a.env,
+		CellTimeout: time.Duration(flags.timeout), StartTimeout: s.StartTimeout, Outputs: out.long(),
+	})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	p.stop()
+	completeSpec(nb, spec)
+	r := newRerun(a, path, out, flags)
+	r.begin, r.k = begin, k
+	return a.concludeRerun(r, r.run(ctx))
+}
+
+// openNotebook reads the notebook at path.
+func openNotebook(path string) (*notebook.Notebook, error) {
+	bad := func(hint, format string, args ...any) (*notebook.Notebook, error) {
+		return nil, &usageError{fmt.Sprintf(format, args...), []string{hint}}
+	}
+	list := "ls " + quoteShell(filepath.Dir(path)) + "/*.ipynb"
+	info, err := os.Stat(path)
+	switch {
+	case os.IsNotExist(err):
+		return bad(list, "there is no file %s", printable(path))
+	case err == nil && info.IsDir():
+		return bad("ls "+quoteShell(path)+"/*.ipynb", "%s is a folder, not a notebook", printable(path))
+	case err != nil:
+		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
+	}
+	defer f.Close()
+	nb, err := notebook.Read(f)
+	if err == nil {
+		return nb, nil
+	}
+	if old := formatOf(path); old > 0 && old < 4 {
+		return bad("jupyter nbconvert --to notebook --nbformat 4 "+quoteShell(path), "%s is a notebook of the old format %d, and 4 is wanted", printable(path), old)
+	}
+	return bad("head -c 300 "+quoteShell(path), "%s: %v", printable(path), err)
+}
+
+// rerunSpec returns the kernel to start for the notebook.
+func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook, s *configs.Settings, p *progress) (kernel.Spec, error) {
+	named, language := kernelOf(nb)
+	switch {
+	case s.Python != "" && s.Kernel != "":
+		return kernel.Spec{}, &usageError{"--python and --kernel cannot both be given",
+			[]string{"dsstar rerun --kernel NAME " + quoteShell(path), "dsstar rerun --python PATH " + quoteShell(path)}}
+	case s.Kernel != "":
+		return a.findKernel(s.Kernel, path)
+	case !isPython(language):
+		name := named
+		if name == "" {
+			name = "NAME"
+		}
+		return kernel.Spec{}, &usageError{fmt.Sprintf("the notebook is in %s, not in Python", printable(language)),
+			[]string{"dsstar rerun --kernel " + quoteShell(name) + " " + quoteShell(path), "jupyter kernelspec list"}}
+	case s.Python != "":
+		return rerunPython(ctx, s.Python)
+	}
+	if named != "" && !strings.EqualFold(named, "python3") {
+		spec, err := kernel.FindSpec(named, a.lookup())
+		if err == nil && isPython(spec.Language) {
+			p.say("kernel   %s, which the notebook names", printable(spec.Name))
+			return spec, nil
+		}
+		p.say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here", printable(named))
+	}
+	p.wait("setting up Python")
+	return a.spec(ctx, s, func(line string) { p.say("set-up   %s", line) })
+}
+
+// kernelOf returns the name of the kernelspec that the notebook names, and its
+// language; "" for what it does not say.
+func kernelOf(nb *notebook.Notebook) (name, language string) {
+	spec, _ := nb.Metadata["kernelspec"].(map[string]any)
+	info, _ := nb.Metadata["language_info"].(map[string]any)
+	name, _ = spec["name"].(string)
+	if language, _ = spec["language"].(string); language == "" {
+		language, _ = info["name"].(string)
+	}
+	return name, language
+}
+
+// completeSpec puts what a notebook's kernelspec must have into one that lacks
+// it. One that is complete, or not there, is left as it is, as in nbclient.
+func completeSpec(nb *notebook.Notebook, spec kernel.Spec) {
+	of, ok := nb.Metadata["kernelspec"].(map[string]any)
+	if !ok {
+		return
+	}
+	for key, value := range map[string]string{"name": spec.Name, "display_name": spec.DisplayName} {
+		if _, ok := of[key].(string); !ok {
+			of[key] = value
+		}
+	}
+}
+
+func isPython(language string) bool {
+	return language == "" || strings.EqualFold(language, "python") || strings.EqualFold(language, "python3") || strings.EqualFold(language, "ipython")
+}
+
+// findKernel finds the kernelspec that the user named, of whatever language.
+func (a *app) findKernel(name, path string) (kernel.Spec, error) {
+	spec, err := kernel.FindSpec(name, a.lookup())
+	if err != nil {
+		return spec, &usageError{fmt.Sprintf("--kernel: %v", err), []string{"jupyter kernelspec list", "dsstar rerun " + quoteShell(path)}}
+	}
+	if _, err := spec.Program(a.env); err != nil {
+		return spec, &usageError{fmt.Sprintf("--kernel: %s: %v", name, err), []string{"jupyter kernelspec list"}}
+	}
+	return spec, nil
+}
+
+// rerunPython returns the kernel of the interpreter that the user named. What
+// else the notebook needs, only the user knows.
+func rerunPython(ctx context.Context, python string) (kernel.Spec, error) {
+	report, err := pyenv.Check(ctx, python, []string{"ipykernel"})
+	if err != nil {
+		return kernel.Spec{}, &usageError{fmt.Sprintf("--python: %v", err), []string{"which -a python3"}}
+	}
+	if len(report.Missing) > 0 {
+		return kernel.Spec{}, &usageError{fmt.Sprintf("--python: %s (Python %s) lacks ipykernel", python, report.Version),
+			[]string{quoteShell(python) + " -m pip install ipykernel"}}
+	}
+	return kernel.PythonSpec(report.Path), nil
+}
+
+// withoutHistory keeps what the cells were out of IPython's history file, as
+// nbclient does. They see a history in memory.
+func withoutHistory(spec kernel.Spec) kernel.Spec {
+	var argv []string
+	ipython := false
+	for _, arg := range spec.Argv {
+		ipython = ipython || strings.Contains(arg, "ipykernel")
+		if arg != "--HistoryManager.enabled=False" {
+			argv = append(argv, arg)
+		}
+	}
+	if ipython {
+		spec.Argv = append(argv, "--HistoryManager.hist_file=:memory:")
+	}
+	return spec
+}

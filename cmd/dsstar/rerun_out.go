@@ -1,0 +1,177 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"dsstar/kernel"
+	"dsstar/notebook"
+)
+
+// An outFile is where the executed notebook goes. While the cells run it is saved
+// in the background, so that a run which is killed leaves what there was.
+type outFile struct {
+	nb    *notebook.Notebook
+	shown string // as the user named it
+	path  string // of the file itself, behind links; "" for standard output
+
+	mu      sync.Mutex    // guards nb while it is saved
+	changed chan struct{} // holds a token when there is something to save
+	stop    chan struct{} // closed by finish
+	ended   chan struct{} // closed when nothing is saved in the background any more
+	written bool          // at least once
+}
+
+// saveAgain is the time between two saves in the background.
+const saveAgain = 2 * time.Second
+
+// newOutFile checks that the notebook can be written to out: "" for the name
+// of the notebook at path with another ending, "-" for standard output.
+func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
+	o := &outFile{nb: nb, shown: out, changed: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{})}
+	switch out {
+	case "-":
+		return o, nil
+	case "":
+		o.shown = strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb"
+	}
+	bad := func(hint, format string, args ...any) (*outFile, error) {
+		return nil, &usageError{"--out: " + fmt.Sprintf(format, args...), []string{hint}}
+	}
+	o.path = o.shown
+	if real, err := filepath.EvalSymlinks(o.path); err == nil {
+		o.path = real // else the link would be replaced
+	}
+	dir := filepath.Dir(o.path)
+	info, err := os.Stat(o.path)
+	switch {
+	case err == nil && info.IsDir():
+		return bad("dsstar rerun -o "+quoteShell(filepath.Join(o.shown, filepath.Base(path)))+" "+quoteShell(path), "%s is a folder", printable(o.shown))
+	case err == nil && !info.Mode().IsRegular():
+		return bad("dsstar rerun -o - "+quoteShell(path), "%s is not a file", printable(o.shown))
+	case err != nil && !os.IsNotExist(err):
+		return bad("ls -ld "+quoteShell(dir), "%v", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return bad("mkdir -p "+quoteShell(dir), "there is no folder %s", printable(dir))
+	}
+	probe, err := os.CreateTemp(dir, ".dsstar-rerun-")
+	if err != nil {
+		return bad("ls -ld "+quoteShell(dir), "cannot write to %s: %v", printable(dir), err)
+	}
+	_ = probe.Close() // it is empty
+	_ = os.Remove(probe.Name())
+	return o, nil
+}
+
+// long says what becomes of outputs that are too long for the notebook.
+func (o *outFile) long() kernel.Outputs {
+	if o.path == "" {
+		return kernel.Outputs{}
+	}
+	folder, err := filepath.Abs(strings.TrimSuffix(o.path, ".ipynb") + "_files")
+	if err != nil {
+		return kernel.Outputs{}
+	}
+	return kernel.Outputs{Folder: folder, ShownAs: filepath.Base(folder)}
+}
+
+// start begins to save in the background, once now and then after changes.
+func (o *outFile) start() {
+	if o.path == "" {
+		close(o.ended)
+		return
+	}
+	o.changed <- struct{}{}
+	go func() {
+		defer close(o.ended)
+		for {
+			select {
+			case <-o.stop:
+				return
+			case <-o.changed:
+			}
+			begin := time.Now()
+			_ = o.save() // finish tells of the error
+			select {
+			case <-o.stop:
+				return
+			case <-time.After(max(saveAgain, 10*time.Since(begin))): // large notebooks less often
+			}
+		}
+	}()
+}
+
+// change changes the notebook.
+func (o *outFile) change(do func()) {
+	o.mu.Lock()
+	do()
+	o.mu.Unlock()
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}
+
+// finish saves the notebook as it is at the end.
+func (o *outFile) finish() error {
+	close(o.stop)
+	<-o.ended
+	if o.path == "" {
+		return nil
+	}
+	if err := o.save(); err != nil {
+		return fmt.Errorf("write the executed notebook: %w", err)
+	}
+	return nil
+}
+
+func (o *outFile) save() error {
+	o.mu.Lock()
+	data, err := o.nb.Encode()
+	o.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	mode := os.FileMode(0)
+	if info, err := os.Stat(o.path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := notebook.WriteFile(o.path, data); err != nil {
+		return err
+	}
+	o.written = true
+	if mode != 0 {
+		_ = os.Chmod(o.path, mode) // what it was before; that the notebook is there counts more
+	}
+	return nil
+}
+
+// print writes the notebook to standard output.
+func (o *outFile) print(stdout io.Writer) error {
+	data, err := o.nb.Encode()
+	if err != nil {
+		return err
+	}
+	_, err = stdout.Write(data)
+	return err
+}
+
+// formatOf returns the nbformat that the file says it has; 0 if it says none.
+func formatOf(path string) int {
+	data, err := os.ReadFile(path)
+	var file struct {
+		NBFormat int `json:"nbformat"`
+	}
+	if errors.Join(err, json.Unmarshal(data, &file)) != nil {
+		return 0
+	}
+	return file.NBFormat
+}

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"dsstar/kernel"
+	"dsstar/notebook"
+)
+
+// A rerun is one execution of a notebook.
+type rerun struct {
+	rerunFlags
+	k      *kernel.Kernel
+	nb     *notebook.Notebook
+	out    *outFile
+	show   *transcript
+	begin  time.Time
+	todo   []int            // positions of the cells to be executed
+	cells  map[string]int   // positions of all cells, by id
+	shows  map[string][]int // by display id, the cells that show it
+	result rerunResult
+
+	widgets notebook.Widgets
+}
+
+// rerunResult is the object that --json prints. Its fields are a contract: see
+// the help.
+type rerunResult struct {
+	Notebook   string           `json:"notebook"`
+	Out        string           `json:"out"`
+	Cells      int              `json:"cells"`
+	Executed   int              `json:"executed"`
+	Failed     *failedCell      `json:"failed"`
+	Incomplete []incompleteCell `json:"incomplete"`
+	Seconds    float64          `json:"seconds"`
+	Kernel     rerunKernel      `json:"kernel"`
+}
+
+// A failedCell is the cell that ended the run.
+type failedCell struct {
+	Index  int             `json:"index"`
+	ID     string          `json:"id"`
+	Status notebook.Status `json:"status"`
+	EName  string          `json:"ename"`
+	EValue string          `json:"evalue"`
+	Reason string          `json:"reason"` // of a time-out or the kernel's death
+}
+
+type incompleteCell struct {
+	Index  int    `json:"index"`
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+type rerunKernel struct {
+	Name     string `json:"name"`
+	Language string `json:"language"`
+	Version  string `json:"version"`
+}
+
+func newRerun(a *app, path string, out *outFile, flags rerunFlags) *rerun {
+	r := &rerun{
+		rerunFlags: flags, nb: out.nb, out: out, show: a.newTranscript(flags.quiet),
+		cells: map[string]int{}, shows: map[string][]int{},
+		result: rerunResult{Notebook: path, Out: out.shown, Incomplete: []incompleteCell{}},
+	}
+	for i, c := range r.nb.Cells {
+		r.cells[c.ID] = i
+		if c.Type == notebook.Code && strings.TrimSpace(c.Source) != "" && !slices.Contains(c.Tags(), "skip-execution") {
+			r.todo = append(r.todo, i)
+		}
+	}
+	r.result.Cells = len(r.todo)
+	return r
+}
+
+// clear empties the cells that will run, so that a notebook which is not
+// finished shows nothing of an earlier run. Empty cells give nothing and show
+// nothing.
+func (r *rerun) clear() {
+	for i := range r.nb.Cells {
+		c := &r.nb.Cells[i]
+		if c.Type == notebook.Code && !slices.Contains(c.Tags(), "skip-execution") {
+			c.Outputs, c.ExecutionCount = nil, 0
+			delete(c.Metadata, "execution") // times of an earlier run
+		}
+	}
+}
+
+// run executes the cells. The error says that the notebook could not be written,
+// or that something failed which no cell can cause, or that ctx has ended; a cell
+// that failed is in the result.
+func (r *rerun) run(ctx context.Context) error {
+	info := r.k.Info()
+	r.clear()
+	if info.Language != nil {
+		r.nb.Metadata["language_info"] = info.Language
+	}
+	r.result.Kernel.Name = info.Name
+	r.result.Kernel.Language, _ = info.Language["name"].(string)
+	r.result.Kernel.Version, _ = info.Language["version"].(string)
+
+	r.out.start()
+	err := r.execute(ctx)
+	r.late()
+	saved := r.out.finish()
+	r.result.Seconds = time.Since(r.begin).Seconds()
+	if err == nil {
+		err = saved
+	}
+	return err
+}
+
+func (r *rerun) execute(ctx context.Context) error {
+	for _, i := range r.todo {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		x, err := r.cell(ctx, i)
+		r.late()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if r.ends(i, x) {
+			r.fail(i, x)
+			return nil
+		}
+		r.show.end(x)
+	}
+	return nil
+}
+
+// mayRaise tells whether the run goes on after an exception in the cell.
+func (r *rerun) mayRaise(c notebook.Cell) bool {
+	return r.allowErrors || slices.Contains(c.Tags(), "raises-exception")
+}
+
+// ends tells whether the run ends with the cell. A time-out is no exception that
+// the cell's tag could mean.
+func (r *rerun) ends(i int, x notebook.Execution) bool {
+	switch x.Status {
+	case notebook.OK:
+		return false
+	case notebook.Raised:
+		return !r.mayRaise(r.nb.Cells[i])
+	}
+	return !(r.allowErrors && x.Status == notebook.TimedOut && r.k.Alive())
+}
+
+// cell executes one cell and puts what came of it into the notebook. When ctx
+// ends the cell is interrupted, and its outputs up to there are kept.
+func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
+	c := r.nb.Cells[i]
+	r.result.Executed++
+	r.show.cell(r.result.Executed, c.Source, r.mayRaise(c))
+	within, leave := context.WithCancel(context.WithoutCancel(ctx))
+	defer leave()
+	defer context.AfterFunc(ctx, func() {
+		r.k.Interrupt()
+		time.AfterFunc(obedience, leave)
+	})()
+	x, err := r.k.ExecuteCell(within, kernel.Cell{Code: c.Source, ID: c.ID, MayRaise: r.mayRaise(c), Observe: r.show.output, Divert: r.divert})
+	r.out.change(func() { r.keep(i, x) })
+	for _, content := range r.widgets.Unsettled() {
+		_ = r.k.Tell(kernel.Message{Type: "comm_msg", Content: content}) // only code that asks its own widgets misses it
+	}
+	return x, err
+}
+
+// obedience is how long a cell has after Ctrl-C to end by itself.
+const obedience = 2 * time.Second
+
+// keep puts what a cell gave into the notebook.
+func (r *rerun) keep(i int, x notebook.Execution) {
+	for _, update := range x.Updates {
+		for _, earlier := range r.shows[update.DisplayID] {
+			notebook.Redisplay(r.nb.Cells[earlier].Outputs, update)
+		}
+	}
+	c := &r.nb.Cells[i]
+	c.Outputs, c.ExecutionCount = x.Outputs, x.Count
+	r.index(i, x.Outputs)
+	if state, changed := r.widgets.State(); changed {
+		r.nb.Metadata["widgets"] = state
+	}
+	if x.Incomplete != "" {
+		r.result.Incomplete = append(r.result.Incomplete, incompleteCell{i, c.ID, x.Incomplete})
+	}
+}
+
+// divert takes what belongs to widgets.
+func (r *rerun) divert(request string, m kernel.Message) bool {
+	return r.widgets.Add(request, m.Type, m.Content, m.Buffers)
+}
+
+// index notes which displays the outputs of a cell show.
+func (r *rerun) index(i int, outputs []notebook.Output) {
+	for _, o := range outputs {
+		if id := o.DisplayID; id != "" && !slices.Contains(r.shows[id], i) {
+			r.shows[id] = append(r.shows[id], i)
+		}
+	}
+}
+
+// late adds what threads have put out after their cells had ended.
+func (r *rerun) late() {
+	all := r.k.Late()
+	if len(all) == 0 {
+		return
+	}
+	r.out.change(func() {
+		for _, l := range all {
+			i, ok := r.cells[l.CellID]
+			if !ok {
+				continue
+			}
+			c := &r.nb.Cells[i]
+			for _, o := range l.Outputs {
+				c.Outputs = appendOutput(c.Outputs, o)
+			}
+			r.index(i, l.Outputs)
+		}
+	})
+	for _, l := range all {
+		r.show.late(l.Outputs)
+	}
+}
+
+// appendOutput adds an output; text goes on in the stream that is the last one.
+func appendOutput(outputs []notebook.Output, o notebook.Output) []notebook.Output {
+	if n := len(outputs) - 1; n >= 0 && o.Type == notebook.Stream && outputs[n].Type == o.Type && outputs[n].Name == o.Name {
+		outputs[n].Text += o.Text
+		return outputs
+	}
+	return append(outputs, o)
+}
+
+// fail records the cell that ends the run and shows it.
+func (r *rerun) fail(i int, x notebook.Execution) {
+	e, _ := x.Error()
+	c := r.nb.Cells[i]
+	r.result.Failed = &failedCell{Index: i, ID: c.ID, Status: x.Status, EName: e.EName, EValue: e.EValue, Reason: x.Reason}
+	title := fmt.Sprintf("cell %d of %s, In [%d]:", i+1, printable(filepath.Base(r.result.Notebook)), x.Count)
+	r.show.failure(title, c.Source, x)
+}
+
+// String is one line.
+func (f *failedCell) String() string {
+	what := "failed"
+	switch {
+	case f.Status == notebook.Raised && f.EName != "":
+		what = "raised " + fit(printed(f.EName+": "+f.EValue), 300)
+	case f.Reason != "":
+		what = fit(printed(f.Reason), 300)
+	}
+	return fmt.Sprintf("cell %d: %s", f.Index+1, what)
+}
+
+// concludeRerun prints the result of a run that has ended with err, and turns
+// what it is worth into an error.
+func (a *app) concludeRerun(r *rerun, err error) error {
+	if err == nil && r.result.Failed == nil {
+		r.show.say("done     %s in %.1f s", plural(r.result.Executed, "cell"), r.result.Seconds)
+	}
+	r.show.close()
+	var written error
+	switch {
+	case r.json:
+		written = printJSON(a.stdout, r.result)
+	case r.out.path == "":
+		written = r.out.print(a.stdout)
+	case r.out.written:
+		_, written = fmt.Fprintln(a.stdout, r.out.shown)
+	}
+	upTo := ""
+	if r.out.written {
+		upTo = "the notebook up to there: " + r.out.shown
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(a.stderr, upTo) // the error will say no more than that it was interrupted
+		return err
+	case err != nil:
+		return fmt.Errorf("%w\n%s", err, upTo)
+	case r.result.Failed != nil:
+		return fmt.Errorf("%s\n%s", r.result.Failed, upTo)
+	}
+	return written
+}

@@ -1,0 +1,224 @@
+package notebook
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// Widgets follows the widgets of a kernel (ipywidgets) by their comm messages,
+// as a front end does. The notebook keeps their state, so that a reader sees them
+// without a kernel. What is put out while an Output widget captures it belongs
+// to that widget and not to the cell. What it gives is what nbclient gives.
+//
+// The zero value is ready to use. It is not safe for concurrent use.
+type Widgets struct {
+	models   map[string]*model   // by comm id
+	captures map[string][]*model // by the request whose output they capture; the last one does
+	changed  bool                // since State was called
+}
+
+// A model is the kernel's side of a widget.
+type model struct {
+	id      string
+	state   map[string]json.RawMessage
+	buffers []widgetBuffer
+
+	output    bool            // it is an Output widget
+	request   string          // whose output it captures; "" for none
+	set       json.RawMessage // outputs that the kernel has set itself
+	clear     bool            // the next output clears
+	captured  Fold            // outputs after those
+	unsettled bool            // the kernel does not know the outputs yet
+}
+
+// A widgetBuffer is binary data of a state, in the form of the notebook.
+type widgetBuffer struct {
+	Data     string          `json:"data"`
+	Encoding string          `json:"encoding"`
+	Path     json.RawMessage `json:"path"`
+}
+
+// Add takes one iopub message about the request with the given id. It reports
+// whether a widget has captured it: then it is no output of the cell.
+func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers [][]byte) bool {
+	switch msgType {
+	case "comm_open", "comm_msg":
+		w.comm(msgType == "comm_open", content, buffers)
+		return true
+	case "stream", "display_data", "execute_result", "error", "clear_output":
+	default:
+		return false
+	}
+	capturing := w.captures[request]
+	if len(capturing) == 0 {
+		return false
+	}
+	w.changed = true
+	capturing[len(capturing)-1].capture(msgType, content)
+	return true
+}
+
+// comm takes a message that opens a comm or changes the state behind it.
+// Messages that cannot be read, or are of the comm's own kind, change nothing.
+func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
+	var c struct {
+		ID     string `json:"comm_id"`
+		Target string `json:"target_name"`
+		Data   struct {
+			State       map[string]json.RawMessage `json:"state"`
+			BufferPaths []json.RawMessage          `json:"buffer_paths"`
+		} `json:"data"`
+	}
+	if unmarshal(content, &c) != nil || c.Data.State == nil {
+		return
+	}
+	m := w.models[c.ID]
+	if m == nil {
+		m = &model{id: c.ID, state: map[string]json.RawMessage{}}
+		if w.models == nil {
+			w.models, w.captures = map[string]*model{}, map[string][]*model{}
+		}
+		w.models[c.ID] = m
+	}
+	w.changed = true
+	maps.Copy(m.state, c.Data.State)
+	for i, path := range c.Data.BufferPaths[:min(len(buffers), len(c.Data.BufferPaths))] {
+		m.buffer(path, buffers[i])
+	}
+	if opens && c.Target == "jupyter.widget" {
+		m.output = m.text("_model_module") == "@jupyter-widgets/output" && m.text("_model_name") == "OutputModel"
+	}
+	if _, ok := c.Data.State["outputs"]; ok && m.output {
+		m.set, m.clear, m.captured, m.unsettled = m.state["outputs"], false, Fold{}, false
+	}
+	if _, ok := c.Data.State["msg_id"]; ok && m.output {
+		w.follow(m, m.text("msg_id"))
+	}
+}
+
+// follow makes m capture what the request puts out from now on; "" for nothing.
+// An Output widget may be used within another.
+func (w *Widgets) follow(m *model, request string) {
+	if old := w.captures[m.request]; m.request != "" {
+		if i := slices.Index(old, m); i >= 0 {
+			w.captures[m.request] = slices.Delete(old, i, i+1)
+		}
+		if len(w.captures[m.request]) == 0 {
+			delete(w.captures, m.request)
+		}
+	}
+	if m.request = request; request != "" {
+		w.captures[request] = append(w.captures[request], m)
+	}
+}
+
+// text returns a member of the state.
+func (m *model) text(name string) string {
+	var s string
+	_ = json.Unmarshal(m.state[name], &s) // what is no string is as good as none
+	return s
+}
+
+func (m *model) buffer(path json.RawMessage, data []byte) {
+	b := widgetBuffer{base64.StdEncoding.EncodeToString(data), "base64", path}
+	same := func(old widgetBuffer) bool { return bytes.Equal(old.Path, path) }
+	if i := slices.IndexFunc(m.buffers, same); i >= 0 {
+		m.buffers[i] = b
+		return
+	}
+	m.buffers = append(m.buffers, b)
+}
+
+func (m *model) capture(msgType string, content json.RawMessage) {
+	if m.captured.Add(msgType, content) != nil {
+		return // it is no output
+	}
+	m.unsettled = true
+	switch {
+	case msgType != "clear_output":
+		if m.clear {
+			m.set, m.clear = nil, false
+		}
+	case m.captured.clear:
+		m.clear = true
+	default:
+		m.set, m.clear = nil, false
+	}
+}
+
+// outputs returns the outputs of an Output widget, in the form of its state.
+func (m *model) outputs() []any {
+	all := []any{}
+	_ = unmarshal(m.set, &all) // what cannot be read is not shown
+	for _, o := range m.captured.Outputs() {
+		all = append(all, o.message())
+	}
+	return all
+}
+
+// message gives the output in the form that messages have: text is not split.
+func (o Output) message() map[string]any {
+	j := o.json()
+	switch o.Type {
+	case Stream:
+		j["text"] = o.Text
+	case DisplayData, ExecuteResult:
+		j["data"] = map[string]any(o.Data)
+	}
+	return j
+}
+
+// Unsettled returns what the kernel is to be told of the outputs that its Output
+// widgets have captured since Unsettled was called last: contents of comm_msg
+// messages.
+func (w *Widgets) Unsettled() []json.RawMessage {
+	var all []json.RawMessage
+	for _, id := range slices.Sorted(maps.Keys(w.models)) {
+		m := w.models[id]
+		if !m.unsettled {
+			continue
+		}
+		m.unsettled = false
+		content, err := json.Marshal(map[string]any{"comm_id": id, "data": map[string]any{
+			"method": "update", "state": map[string]any{"outputs": m.outputs()}, "buffer_paths": []any{}}})
+		if err == nil { // else it is not what messages are made of
+			all = append(all, content)
+		}
+	}
+	return all
+}
+
+// State returns what a notebook has of the widgets as metadata.widgets, and
+// whether that has changed since State was called last; nil if not.
+func (w *Widgets) State() (state map[string]any, changed bool) {
+	if !w.changed {
+		return nil, false
+	}
+	w.changed = false
+	states := map[string]any{}
+	for id, m := range w.models {
+		if _, ok := m.state["_model_name"]; !ok {
+			continue // a comm of another kind
+		}
+		state := make(map[string]any, len(m.state))
+		for key, value := range m.state {
+			state[key] = value
+		}
+		if m.output {
+			state["outputs"] = m.outputs()
+		}
+		s := map[string]any{"state": state}
+		for _, key := range []string{"model_name", "model_module", "model_module_version"} {
+			s[key] = m.state["_"+key]
+		}
+		if len(m.buffers) > 0 {
+			s["buffers"] = slices.Clone(m.buffers)
+		}
+		states[id] = s
+	}
+	return map[string]any{"application/vnd.jupyter.widget-state+json": map[string]any{
+		"state": states, "version_major": 2, "version_minor": 0}}, true
+}
