@@ -77,14 +77,21 @@ func show(value any) string {
 	return fmt.Sprint(value)
 }
 
-// redact hides the password in a URL.
+var tokenInURL = regexp.MustCompile(`(?i)([?&]token=)[^&#]*`)
+
+// redact hides the password or the token in a URL.
 func redact(value any) any {
-	if text, ok := value.(string); ok && strings.Contains(text, "@") {
+	text, ok := value.(string)
+	if !ok {
+		return value
+	}
+	text = tokenInURL.ReplaceAllString(text, "${1}xxxxx")
+	if strings.Contains(text, "@") {
 		if u, err := url.Parse(text); err == nil && u.User != nil {
 			return u.Redacted()
 		}
 	}
-	return value
+	return text
 }
 
 // validate reports the first value that is out of its range.
@@ -122,8 +129,10 @@ func (s *Settings) validate(won map[string]setting) error {
 			return bad(key, "longer than nothing")
 		}
 	}
-	if s.BaseURL != "" && !isWebURL(s.BaseURL) {
-		return bad("base_url", "a URL that begins with http:// or https://")
+	for key, address := range map[string]string{"base_url": s.BaseURL, "server": s.Server} {
+		if address != "" && !isWebURL(address) {
+			return bad(key, "a URL that begins with http:// or https://")
+		}
 	}
 	return s.validateProviders(won, bad)
 }

@@ -35,6 +35,7 @@ type Settings struct {
 	StartTimeout time.Duration `mapstructure:"start_timeout"`
 	Python       string        `mapstructure:"python"`
 	Kernel       string        `mapstructure:"kernel"`
+	Server       string        `mapstructure:"server"`
 	Jobs         int           `mapstructure:"jobs"`
 
 	Out string `mapstructure:"out"`

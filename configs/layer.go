@@ -154,14 +154,15 @@ func strayVariables(env []string, won map[string]setting) []string {
 	return warnings
 }
 
-// trustWarnings names what a project file decides about where keys are sent and which program is run: the file may
-// have come with the data.
+// trustWarnings names what a project file decides about where keys and tokens are sent and which program is run: the
+// file may have come with the data.
 func trustWarnings(project string, won map[string]setting) []string {
 	var warnings []string
 	for _, key := range slices.Sorted(maps.Keys(won)) {
 		part := strings.Split(key, separator)
 		set, last := won[key], part[len(part)-1]
-		if set.source == project && set.value != "" && (last == "base_url" || last == "api_key_env" || last == "key_env" || last == "python") {
+		trusting := slices.Contains([]string{"base_url", "api_key_env", "key_env", "python", "server"}, last)
+		if set.source == project && set.value != "" && trusting {
 			warnings = append(warnings, fmt.Sprintf("%s sets %s to %s", project, display(key), show(set.value)))
 		}
 	}

@@ -3,15 +3,18 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -41,7 +44,16 @@ func stdout(t testing.TB, k *Kernel, code, want string) {
 
 // A guest leaves a kernel as it was, but for the names that it made.
 func TestGuestManners(t *testing.T) {
-	k, file := someone(t)
+	for name, python := range map[string]string{"ipykernel7": testPython(t), "ipykernel6": pyenvtest.OldPython(t)} {
+		t.Run(name, func(t *testing.T) { testGuestManners(t, python) })
+	}
+}
+
+func testGuestManners(t *testing.T, python string) {
+	o := options(t)
+	o.Spec = PythonSpec(python)
+	k := open(t, o)
+	file := filepath.Join(k.current().host.(*local).dir, "kernel.json")
 	g := visitor(t, file, Options{Dir: t.TempDir()}) // asks for the banner, for which IPython draws a random number
 	before := `import os, random; import numpy as np
 home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed(5); state = random.getstate()`
@@ -56,8 +68,33 @@ home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
-	stdout(t, k, "print(df, made, os.getcwd() == home, len(In), hasattr(get_ipython(), 'dsstar_visit'))", "the user 1 True 4 False\n")
+	stdout(t, k, "print(df, made, os.getcwd() == home, len(In), hasattr(get_ipython(), 'dsstar_visits'))", "the user 1 True 4 False\n")
 	stdout(t, k, "print(Out, random.getstate() == state)", "{} True\n")
+}
+
+// Two guests at once keep out of each other's way.
+func TestTwoGuests(t *testing.T) {
+	k, file := someone(t)
+	runCell(t, k, "import os, random; home = os.getcwd(); df = 0", notebook.OK)
+	dirs := []string{t.TempDir(), t.TempDir()}
+	var all sync.WaitGroup
+	var guests []*Kernel
+	for i, dir := range dirs {
+		g := visitor(t, file, Options{Dir: dir})
+		guests = append(guests, g)
+		all.Go(func() {
+			runCell(t, g, fmt.Sprintf("random.seed(%d); mine%d = random.getstate()", i, i), notebook.OK)
+			for range 20 {
+				stdout(t, g, fmt.Sprintf("print(os.getcwd() == %q, random.getstate() == mine%d); df = %d", dir, i, i+1), "True True\n")
+			}
+		})
+	}
+	all.Wait()
+	stdout(t, k, "print(os.getcwd() == home)", "True\n")
+	for _, g := range guests {
+		_ = g.Close()
+	}
+	stdout(t, k, "print(hasattr(get_ipython(), 'dsstar_visits'))", "False\n")
 }
 
 // Going back in a kernel that is not ours undoes names, and restarts nothing.

@@ -45,7 +45,7 @@ const askWait = 500 * time.Millisecond
 // and the runtime folder both know is listed once.
 func Discover(ctx context.Context, l Lookup, others ...Server) Found {
 	var f Found
-	f.Servers = localServers(l)
+	f.Servers = LocalServers(l)
 	for _, s := range others {
 		f.Servers = slices.DeleteFunc(f.Servers, func(o Server) bool { return o.URL == s.URL })
 		f.Servers = append(f.Servers, s)
@@ -174,8 +174,9 @@ func (c connection) listening() bool {
 	return true
 }
 
-// localServers reads the files that running servers leave in the runtime folder.
-func localServers(l Lookup) []Server {
+// LocalServers returns the servers of this machine, by the files that they leave
+// in Jupyter's runtime folder while they run. It does not ask them.
+func LocalServers(l Lookup) []Server {
 	var all []Server
 	for _, pattern := range []string{"jpserver-*.json", "nbserver-*.json"} {
 		files, _ := filepath.Glob(filepath.Join(l.RuntimeDir(), pattern)) // the pattern is good

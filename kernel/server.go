@@ -34,6 +34,7 @@ type Server struct {
 func NewServer(address, token string) (Server, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		address, _, _ = strings.Cut(address, "?") // which may hold a token
 		return Server{}, fmt.Errorf("not the address of a Jupyter server: %q (http://localhost:8888/?token=… is one)", address)
 	}
 	token = cmp.Or(u.Query().Get("token"), token)

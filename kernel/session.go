@@ -105,7 +105,7 @@ func (s *session) tune(ctx context.Context) error {
 	if s.info.Implementation != "ipython" {
 		return nil
 	}
-	_, err := s.silently(ctx, inShell(tuneCode, ""), s.waits.tune)
+	_, err := s.silently(ctx, inShell(tuneCode, map[string]string{}), s.waits.tune)
 	if err == nil && ended(s.host) {
 		how, lost := s.host.fate()
 		err = cmp.Or(lost, fmt.Errorf("the kernel ended before it was ready: %s", how))
@@ -116,12 +116,12 @@ func (s *session) tune(ctx context.Context) error {
 	return err
 }
 
-// inShell returns code that runs a script with the names shell and folder, and
-// leaves no name behind.
-func inShell(script, folder string) string {
+// inShell returns code that runs a script with the name shell and the given ones,
+// and leaves no name behind.
+func inShell(script string, names map[string]string) string {
 	code, _ := json.Marshal(script) // strings cannot fail
-	dir, _ := json.Marshal(folder)
-	return fmt.Sprintf(`exec(%s, {"shell": get_ipython(), "folder": %s})`, code, dir)
+	values, _ := json.Marshal(names)
+	return fmt.Sprintf(`exec(%s, {"shell": get_ipython(), **%s})`, code, values)
 }
 
 // silently runs code of our own, which is no cell: it is not counted and publishes nothing.

@@ -23,23 +23,14 @@ type visit struct {
 
 // execute runs a cell in its turn.
 func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution, error) {
+	if s.guest != nil {
+		if err := s.await(ctx); err != nil {
+			return notebook.Execution{}, err
+		}
+		s.enter(ctx)
+	}
 	r := &run{s: s, cell: c, limit: limit}
-	if s.guest == nil {
-		return r.execute(ctx)
-	}
-	if err := s.await(ctx); err != nil {
-		return notebook.Execution{}, err
-	}
-	s.enter(ctx)
-	s.manners(ctx, "before")
-	x, err := r.execute(ctx)
-	if !ended(s.host) {
-		// Even for a caller that has gone.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.waits.tune)
-		defer cancel()
-		s.manners(ctx, "after")
-	}
-	return x, err
+	return r.execute(ctx)
 }
 
 // await waits until the kernel has done what others have asked of it. Only then
@@ -72,19 +63,20 @@ func (s *session) await(ctx context.Context) error {
 }
 
 // enter prepares the kernel for the first cell. What goes wrong here, or in
-// manners, costs manners and no more: the cell runs all the same.
+// manners, costs manners and no more: the cell runs all the same. The kernel is
+// not tuned as one of ours is: its sockets are its user's, and changing them while
+// others connect and go was suspected of having ended kernels.
 func (s *session) enter(ctx context.Context) {
-	if s.guest.entered || s.info.Implementation != "ipython" {
-		return
+	if !s.guest.entered && s.info.Implementation == "ipython" {
+		s.guest.entered = true
+		_, _ = s.silently(ctx, inShell(visitCode, map[string]string{"folder": s.guest.dir, "session": s.id}), s.waits.tune)
 	}
-	s.guest.entered = true
-	_, _ = s.silently(ctx, inShell(visitCode, s.guest.dir), s.waits.tune)
 }
 
 // manners calls a method of the visit.
 func (s *session) manners(ctx context.Context, method string) {
 	if s.guest.entered {
-		_, _ = s.silently(ctx, "get_ipython().dsstar_visit."+method+"()", s.waits.tune)
+		_, _ = s.silently(ctx, fmt.Sprintf("get_ipython().dsstar_visits[%q].%s()", s.id, method), s.waits.tune)
 	}
 }
 

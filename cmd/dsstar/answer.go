@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/configs"
-	"dsstar/kernel"
 	"dsstar/prompts"
 )
 
@@ -25,7 +25,7 @@ type job struct {
 	settings *configs.Settings
 	task     agent.Task
 	model    llm.Model
-	spec     kernel.Spec
+	place    place
 	progress *progress
 }
 
@@ -34,19 +34,47 @@ type runFlags struct {
 	out   string // the run folder; "" for a new one under settings.Out
 	json  bool
 	quiet bool
+	yes   bool   // attach to a kernel that is not ours without a question
+	again string // the same command line with --yes
 }
 
 func (r *runFlags) add(f *pflag.FlagSet) {
 	f.StringVarP(&r.out, "out", "o", "", "the run folder; must be new or empty")
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
+	f.BoolVarP(&r.yes, "yes", "y", false, "attach to a running kernel without asking")
 }
 
-// setUp finds the kernel to start, which may take making the environment.
+// setUp finds where the sessions are to be opened, which may take making the
+// environment, or asking the user.
 func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	j.progress.wait("setting up Python")
-	j.spec, err = a.spec(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) })
-	return err
+	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
+		return err
+	}
+	if err := a.consent(ctx, j); err != nil {
+		return err
+	}
+	j.progress.wait("waiting for the kernel")
+	folders := []string{existing(cmp.Or(j.out, j.settings.Out))}
+	if j.task.Data != "" {
+		folders = append(folders, j.task.Data)
+	}
+	return a.look(ctx, &j.place, j.settings, folders...)
+}
+
+// existing returns the path, made absolute, or the first folder above it that
+// is there.
+func existing(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	for {
+		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
 }
 
 // answer carries a job out: run folder, kernel, loop, result.
@@ -73,10 +101,10 @@ func (a *app) answer(ctx context.Context, j job) error {
 	j.progress.say("run      %s", folder)
 	j.progress.wait("starting the kernel")
 	t, err := agent.Run(ctx, agent.Config{
-		Model: llm.Traced(j.model, trace), Open: a.opener(j.spec, s), Prompts: words, Dir: string(folder),
+		Model: llm.Traced(j.model, trace), Open: a.openAt(j.place, s), Prompts: words, Dir: string(folder),
 		MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK, Jobs: jobs(s.Jobs), MaxTokens: s.MaxOutputTokens,
 		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
-		Observe: j.observer(folder),
+		Observe: j.observer(folder), Warnings: j.place.warnings(),
 	}, task)
 	j.progress.stop()
 	return a.conclude(j, t, folder, err)
@@ -119,7 +147,7 @@ func (e *stoppedError) Unwrap() error { return e.err }
 // conclude prints the result and turns what it is worth into an error; ended is
 // what ended the run before its end, if anything did.
 func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder, ended error) error {
-	r := newResult(t, folder, j.spec.DisplayName)
+	r := newResult(t, folder, j.place.result())
 	if ended == nil && t.Answer() == "" {
 		ended = errors.New("no cell printed an answer")
 	}
@@ -233,7 +261,7 @@ func inside(folder, path string) bool {
 
 // quoteShell quotes a path so that a hint can be pasted.
 func quoteShell(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool { return strings.ContainsRune(" '\"\\$`!*?&;|<>()[]{}#~\t\n", r) }) {
+	if path == "" || strings.ContainsFunc(path, func(r rune) bool { return strings.ContainsRune(" '\"\\$`!*?&;|<>()[]{}#~\t\n", r) }) {
 		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
 	return path

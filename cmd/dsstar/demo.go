@@ -54,7 +54,8 @@ the user's cache folder.`,
 	}
 	flags.add(cmd.Flags())
 	kernelFlags(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		flags.again = sameCommand(cmd, args, "--yes")
 		s, err := a.demoSettings(cmd.Flags())
 		if err != nil {
 			return err
@@ -76,8 +77,11 @@ the user's cache folder.`,
 		if err := j.setUp(cmd.Context(), a); err != nil {
 			return err
 		}
+		if j.place.server.URL != "" {
+			return &usageError{"the demo runs in kernels of this machine only", []string{"dsstar demo"}}
+		}
 		j.progress.wait("writing the example's data")
-		data, err := a.demoData(cmd.Context(), j.spec)
+		data, err := a.demoData(cmd.Context(), j.place.spec)
 		if err != nil {
 			return err
 		}

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -101,13 +101,7 @@ func (a *app) checkSettings(_ context.Context, s *configs.Settings) finding {
 // checkFolders tries to write where runs and caches go.
 func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 	for _, dir := range []string{a.cacheDir, s.Out} {
-		existing := dir
-		for {
-			if _, err := os.Stat(existing); err == nil || existing == filepath.Dir(existing) {
-				break
-			}
-			existing = filepath.Dir(existing)
-		}
+		existing := existing(dir)
 		probe, err := os.CreateTemp(existing, ".dsstar-doctor-")
 		if err != nil {
 			return finding{"folders", "failed", fmt.Sprintf("cannot write to %s: %v", dir, err), []string{"ls -ld " + quoteShell(existing)}}
@@ -118,10 +112,17 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 	return finding{"folders", "ok", fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.cacheDir), nil}
 }
 
-// checkKernel starts the kernel that a run would start and runs a cell in it.
+// checkKernel starts the kernel that a run would start and runs a cell in it. A
+// kernel that is not ours is left alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
-	spec, err := a.spec(ctx, s, func(line string) { fmt.Fprintln(a.stderr, line) })
+	p, err := a.place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, line) })
 	if err != nil {
+		return failedBy("kernel", err)
+	}
+	if p.guest != nil {
+		return finding{"kernel", "ok", fmt.Sprintf("%s is running: %s", p.guest.name, about(p.guest.Running)), nil}
+	}
+	if err := a.look(ctx, &p, s, existing(s.Out)); err != nil {
 		return failedBy("kernel", err)
 	}
 	dir, err := os.MkdirTemp("", "dsstar-doctor-")
@@ -130,10 +131,14 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	defer os.RemoveAll(dir)
 	begin := time.Now()
-	k, err := a.opener(spec, s)(ctx, agent.Work, dir)
+	k, err := a.openAt(p, s)(ctx, agent.Describe, dir)
+	if err != nil && p.server.URL != "" {
+		return failedBy("kernel", err)
+	}
+	python := slices.Concat(p.spec.Argv, []string{"python3"})[0]
 	if err != nil {
 		return finding{"kernel", "failed", err.Error(), []string{
-			quoteShell(spec.Argv[0]) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}}
+			quoteShell(python) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}}
 	}
 	defer k.Close()
 	ready := time.Since(begin)
@@ -143,9 +148,10 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	if e.Status != notebook.OK {
 		return finding{"kernel", "failed", strings.TrimSpace(e.PlainText()), []string{
-			quoteShell(spec.Argv[0]) + " -m pip install " + strings.Join(required, " ")}}
+			quoteShell(python) + " -m pip install " + strings.Join(required, " ")}}
 	}
-	return finding{"kernel", "ok", fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()), ready.Seconds(), spec.Argv[0]), nil}
+	where := cmp.Or(p.server.URL, python)
+	return finding{"kernel", "ok", fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()), ready.Seconds(), where), nil}
 }
 
 func (a *app) checkSandbox(context.Context, *configs.Settings) finding {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"dsstar/agent"
@@ -72,7 +74,68 @@ func explain(err error) (code int, text string, hints []string) {
 		}
 		return exitUsage, text, append(hints, `dsstar nb --data DIR "question"   # without --kernel: the Python that dsstar sets up itself`)
 	}
+	if code, hints := kernelHints(err); hints != nil {
+		return code, text, hints
+	}
 	return exitError, text, otherHints(err)
+}
+
+// An unreachableError is a server that does not answer.
+type unreachableError struct {
+	url string
+	err error
+}
+
+func (e *unreachableError) Error() string {
+	if errors.Is(e.err, context.DeadlineExceeded) {
+		return e.url + " does not answer"
+	}
+	return e.err.Error() // which names it
+}
+func (e *unreachableError) Unwrap() error { return e.err }
+
+// kernelHints says what to do about servers and about kernels that are not ours.
+// The text of the errors has no tokens.
+func kernelHints(err error) (code int, hints []string) {
+	if s, ok := errors.AsType[*kernel.ServerError](err); ok {
+		return serverHints(s)
+	}
+	if n, ok := errors.AsType[*kernel.NotFoundError](err); ok {
+		some := n.Running
+		if len(n.Matches) > 0 {
+			some = n.Matches
+		}
+		return exitUsage, survey{kernels: n.Running}.hints(nil, some)
+	}
+	if b, ok := errors.AsType[*kernel.BufferedError](err); ok {
+		return exitUsage, []string{`dsstar nb --yes --kernel ` + b.ID + ` --data DIR "question"   # the output is dropped then`}
+	}
+	if l, ok := errors.AsType[*kernel.ServerLostError](err); ok {
+		return exitError, []string{"dsstar kernels --server " + quoteShell(l.URL) + "   # whether it is there again"}
+	}
+	if u, ok := errors.AsType[*unreachableError](err); ok {
+		return exitError, []string{"dsstar kernels   # the servers of this machine, and how they answer", "curl -sS " + quoteShell(u.url+"api")}
+	}
+	return 0, nil
+}
+
+func serverHints(s *kernel.ServerError) (code int, hints []string) {
+	hub, _, _ := strings.Cut(s.URL, "/user/")
+	user := hubUser(s.URL)
+	switch {
+	case s.Credentials() && user != "":
+		return exitCredentials, []string{"export JUPYTER_TOKEN=TOKEN   # " + hub + "/hub/token makes one"}
+	case s.Credentials():
+		return exitCredentials, []string{"export JUPYTER_TOKEN=TOKEN", "jupyter server list   # on the server's machine: its token"}
+	case user != "" && (s.Status == http.StatusNotFound || s.Status == http.StatusFailedDependency || s.Status == http.StatusServiceUnavailable):
+		return exitError, []string{
+			`curl -X POST -H "Authorization: token $JUPYTER_TOKEN" ` + quoteShell(hub+"/hub/api/users/"+user) + "   # starts it",
+			"dsstar kernels --server " + quoteShell(s.URL),
+		}
+	case s.Status == http.StatusNotFound:
+		return exitError, []string{"jupyter server list   # on the server's machine: its whole URL"}
+	}
+	return exitError, []string{"dsstar kernels --server " + quoteShell(s.URL)}
 }
 
 func statusHints(s *llm.StatusError) []string {

@@ -27,7 +27,9 @@ A run leaves, in dsstar-runs/<date>-<slug>/ or the folder of --out:
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
   dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
-  dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"`
+  dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
+  dsstar nb --data ./data --kernel newest "…"      a running kernel: see dsstar kernels
+  JUPYTER_TOKEN=… dsstar nb --data ./data --server https://hub.example.org/user/ada/ "…"`
 
 func (a *app) nbCommand() *cobra.Command {
 	var data, guidelines string
@@ -46,6 +48,7 @@ func (a *app) nbCommand() *cobra.Command {
 		if data == "" {
 			return &usageError{"no data folder is given", []string{`dsstar nb --data DIR "question"`}}
 		}
+		flags.again = sameCommand(cmd, args, "--yes")
 		question, err := a.question(args)
 		if err != nil {
 			return err

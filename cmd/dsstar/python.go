@@ -23,8 +23,8 @@ var required = []string{"ipykernel", "numpy", "pandas"}
 // the settings name, else of the managed environment, made now if need be.
 func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
 	switch {
-	case s.Python != "" && s.Kernel != "":
-		return kernel.Spec{}, &usageError{"--python and --kernel cannot both be given", []string{`dsstar nb --kernel NAME --data DIR "question"`, `dsstar nb --python PATH --data DIR "question"`}}
+	case s.Python != "" && s.Kernel+s.Server != "":
+		return kernel.Spec{}, &usageError{"--python cannot be given with --kernel or --server", []string{`dsstar nb --kernel NAME --data DIR "question"`, `dsstar nb --python PATH --data DIR "question"`}}
 	case s.Kernel != "":
 		return a.ownKernel(ctx, s.Kernel)
 	case s.Python != "":
@@ -39,8 +39,7 @@ func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (
 
 // ownKernel finds the kernelspec that the user named and checks its Python.
 func (a *app) ownKernel(ctx context.Context, name string) (kernel.Spec, error) {
-	home, _ := os.UserHomeDir() // without one, the user's kernelspecs are not found
-	spec, err := kernel.FindSpec(name, kernel.Lookup{Getenv: a.getenv, Home: home})
+	spec, err := kernel.FindSpec(name, a.lookup())
 	if err != nil {
 		return kernel.Spec{}, err
 	}
@@ -90,7 +89,8 @@ var secret = regexp.MustCompile(`(?i)(api_?key|token|secret|passw|credential|pri
 // kernelEnv is the environment that cells see: without keys, and without what
 // would make two users' sessions differ.
 func (a *app) kernelEnv(s *configs.Settings, purpose agent.Purpose) []string {
-	hidden := []string{"PYTHONHASHSEED", "PYTHONSTARTUP", "MPLBACKEND", "IPYTHONDIR", s.APIKeyEnv}
+	hidden := []string{"PYTHONHASHSEED", "PYTHONSTARTUP", "MPLBACKEND", "IPYTHONDIR", s.APIKeyEnv,
+		"DSSTAR_SERVER", "JUPYTER_URL"} // which may have tokens in them
 	for _, p := range s.Providers {
 		hidden = append(hidden, p.KeyEnv...)
 	}
@@ -110,20 +110,6 @@ func (a *app) kernelEnv(s *configs.Settings, purpose agent.Purpose) []string {
 		env = append(env, "PYTHONHASHSEED=0")
 	}
 	return env
-}
-
-// opener returns what opens the sessions of a run.
-func (a *app) opener(spec kernel.Spec, s *configs.Settings) agent.Open {
-	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
-		k, err := kernel.Start(ctx, kernel.Options{
-			Spec: spec, Dir: dir, Scratch: filepath.Join(dir, "files"), Env: a.kernelEnv(s, purpose),
-			CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout,
-		})
-		if err != nil {
-			return nil, err // not a nil *Kernel in an interface
-		}
-		return k, nil
-	}
 }
 
 // userDirs returns dsstar's folders for caches and for configuration.

@@ -41,7 +41,7 @@ type resultKernel struct {
 	Rollback string `json:"rollback"`
 }
 
-func newResult(t *agent.Trajectory, f agent.Folder, kernel string) result {
+func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result {
 	warnings := t.Warnings
 	if warnings == nil {
 		warnings = []string{}
@@ -55,7 +55,7 @@ func newResult(t *agent.Trajectory, f agent.Folder, kernel string) result {
 			CachedTokens: t.Usage.CachedTokens, OutputTokens: t.Usage.OutputTokens,
 		},
 		Seconds:  t.Seconds,
-		Kernel:   resultKernel{Name: kernel, Owned: true, Sandbox: "none", Rollback: "replay"},
+		Kernel:   kernel,
 		Warnings: warnings,
 	}
 }

@@ -14,6 +14,7 @@ import (
 func settingFlags(f *pflag.FlagSet) {
 	modelFlags(f)
 	kernelFlags(f)
+	serverFlag(f)
 }
 
 func modelFlags(f *pflag.FlagSet) {
@@ -27,14 +28,18 @@ func modelFlags(f *pflag.FlagSet) {
 
 func kernelFlags(f *pflag.FlagSet) {
 	f.String("python", "", "an interpreter of your own, with ipykernel, numpy and pandas")
-	f.String("kernel", "", "an installed kernelspec, by name")
+	f.String("kernel", "", "an installed kernelspec, or a running kernel: dsstar kernels lists them")
 	f.Duration("cell-timeout", 0, "how long one cell may run (default 5m)")
 	f.Int("jobs", 0, "kernels that describe files at the same time (default: one a core, at most 4)")
 }
 
+func serverFlag(f *pflag.FlagSet) {
+	f.String("server", "", "the URL of a Jupyter server whose kernels are used; its token in JUPYTER_TOKEN")
+}
+
 // notSettings are the flags of commands that have no key.
 var notSettings = map[string]bool{
-	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "help": true, "version": true,
+	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true, "help": true, "version": true,
 }
 
 // settings loads the settings with the flags that were given.

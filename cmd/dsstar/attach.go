@@ -1,0 +1,431 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dsstar/agent"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/notebook"
+)
+
+// A place is where the sessions of a run are opened: as kernels that are
+// started, here or by a server, and the run's own one perhaps as a guest.
+type place struct {
+	spec   kernel.Spec   // of the kernels that are started
+	server kernel.Server // that starts them; zero for this machine
+	guest  *guest        // nil: all kernels are ours
+}
+
+// A guest is the run in a kernel that is not ours.
+type guest struct {
+	kernel.Running
+	name    string // as --kernel takes it
+	dial    bool   // by its server, not by its connection file
+	discard bool   // the user agrees that the server drops output that it keeps for somebody else
+}
+
+// place finds out where sessions are to be opened. It starts nothing.
+func (a *app) place(ctx context.Context, s *configs.Settings, say func(string)) (place, error) {
+	if s.Python != "" || s.Kernel == "" && s.Server == "" {
+		spec, err := a.spec(ctx, s, say)
+		return place{spec: spec}, err
+	}
+	v, err := a.survey(ctx, s)
+	if err != nil {
+		return place{}, err
+	}
+	if v.named != nil {
+		return v.placeOnServer(s.Kernel)
+	}
+	spec, running, err := v.choose(s.Kernel, v.specs, v.kernels)
+	if err != nil {
+		return place{}, err
+	}
+	if spec != nil {
+		spec, err := a.ownKernel(ctx, spec.Name)
+		return place{spec: spec}, err
+	}
+	return v.visiting(*running, running.File == ""), nil
+}
+
+// placeOnServer is place for the server that the user names: name chooses among
+// its kernels and kernelspecs.
+func (v survey) placeOnServer(name string) (place, error) {
+	w := v.named
+	if w.err != nil && len(w.specs) == 0 {
+		return place{}, w.err
+	}
+	kernels := slices.DeleteFunc(slices.Clone(v.kernels), func(k kernel.Running) bool { return k.Server.URL != w.URL })
+	spec, running, err := v.choose(cmp.Or(name, w.preferred), w.specs, kernels)
+	switch {
+	case err != nil && w.err != nil: // it may be one of those that the server does not list
+		return place{}, w.err
+	case err != nil:
+		return place{}, err
+	case running != nil:
+		return v.visiting(*running, true), nil
+	case spec.Language != "" && !strings.EqualFold(spec.Language, "python"):
+		return place{}, &usageError{fmt.Sprintf("%s of %s is a kernel for %s, and cells are Python", spec.Name, w.URL, spec.Language),
+			v.hints(w.specs, kernels)}
+	}
+	return place{spec: *spec, server: w.Server}, nil
+}
+
+// visiting is the place of a run that is a guest. The kernels beside it run where
+// it does: on this machine, or as those of its server.
+func (v survey) visiting(k kernel.Running, dial bool) place {
+	p := place{guest: &guest{Running: k, name: v.name(k), dial: dial}}
+	if k.File == "" {
+		p.server, p.spec = k.Server, kernel.Spec{Name: k.Spec, DisplayName: k.Spec}
+	}
+	return p
+}
+
+// choose returns the kernelspec or the running kernel of a name. That it is
+// neither, or more than one, is a usage error.
+func (v survey) choose(name string, specs []kernel.Spec, kernels []kernel.Running) (*kernel.Spec, *kernel.Running, error) {
+	named := slices.Clone(specs)
+	named = slices.DeleteFunc(named, func(s kernel.Spec) bool { return !strings.EqualFold(s.Name, name) })
+	k, err := kernel.Choose(name, kernels)
+	matches := []kernel.Running{k}
+	if missing, ok := errors.AsType[*kernel.NotFoundError](err); ok {
+		matches = missing.Matches
+	}
+	switch {
+	case len(named) == 1 && len(matches) == 0:
+		return &named[0], nil, nil
+	case len(named) == 0 && len(matches) == 1:
+		return nil, &matches[0], nil
+	case len(named)+len(matches) > 1:
+		return nil, nil, &usageError{fmt.Sprintf("--kernel: %q is the name of more than one", name), v.hints(named, matches)}
+	}
+	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" && v.named == nil {
+		id := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), ".json"), "kernel-")
+		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil // one outside Jupyter's folder
+	}
+	return nil, nil, &usageError{fmt.Sprintf("--kernel: there is no kernelspec and no running kernel %q", name), v.hints(specs, kernels)}
+}
+
+// maxHints is how many kernels an error lists.
+const maxHints = 8
+
+// hints are the commands that choose one of the kernels, and where there are more.
+func (v survey) hints(specs []kernel.Spec, kernels []kernel.Running) []string {
+	server, on := "", ""
+	if v.named != nil {
+		server = " --server " + quoteShell(v.named.URL)
+		on = server
+	}
+	var hints []string
+	for _, s := range specs {
+		choice := "--kernel " + quoteShell(s.Name)
+		if len(specs) == 1 && len(kernels) > 0 && len(s.Argv) > 0 && server == "" {
+			choice = "--python " + quoteShell(s.Argv[0]) // its name is a kernel's as well
+		}
+		hints = append(hints, fmt.Sprintf(`dsstar nb%s %s --data DIR "question"   # kernelspec: %s`, on, choice, s.DisplayName))
+	}
+	for _, k := range kernels {
+		hints = append(hints, fmt.Sprintf(`dsstar nb%s --kernel %s --data DIR "question"   # running: %s`, on, quoteShell(v.name(k)), about(k)))
+	}
+	if len(hints) > maxHints {
+		hints = hints[:maxHints]
+	}
+	if server == "" {
+		hints = append(hints, `dsstar nb --data DIR "question"   # without --kernel: the Python that dsstar sets up itself`)
+	}
+	return append(hints, "dsstar kernels"+server)
+}
+
+// identity says in a few words which kernel k is.
+func identity(k kernel.Running) string {
+	var words []string
+	for _, word := range []string{k.Spec, k.Notebook} {
+		if word != "" {
+			words = append(words, printable(word))
+		}
+	}
+	if k.Dir != "" {
+		words = append(words, "in "+printable(k.Dir))
+	}
+	if k.Server.URL != "" {
+		words = append(words, "of "+k.Server.URL)
+	}
+	return cmp.Or(strings.Join(words, ", "), k.File, k.ID)
+}
+
+// about is the identity of k, and what it does.
+func about(k kernel.Running) string {
+	state := cmp.Or(k.State, "running")
+	if !k.Since.IsZero() && k.State != "busy" {
+		state += ", active " + ago(time.Since(k.Since))
+	}
+	return identity(k) + ", " + state
+}
+
+// consent tells which kernel the run will be a guest of, and has the user agree.
+func (a *app) consent(ctx context.Context, j *job) error {
+	g := j.place.guest
+	if g == nil {
+		return nil
+	}
+	lines := []string{
+		fmt.Sprintf("kernel   %s: %s", g.name, about(g.Running)),
+		"         It is not dsstar's: it is not restarted or shut down. The cells that the model writes run in",
+		"         its session, unsandboxed; names of yours that they change are put back at the end.",
+	}
+	buffered := g.dial && g.Connections == 0
+	if buffered {
+		lines = append(lines, "         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
+	}
+	if g.State == "busy" {
+		lines = append(lines, "         It is busy: the run waits until it is not.")
+	}
+	j.progress.wait("")
+	if g.discard = j.yes; j.yes {
+		for _, line := range lines {
+			j.progress.say("%s", line)
+		}
+		return nil
+	}
+	if !a.stdinTTY || !a.stderrTTY {
+		text := "attaching to a running kernel needs --yes where nobody can be asked\n" + strings.Join(lines, "\n")
+		return &usageError{text, []string{j.again}}
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.stderr, "\r\x1b[K"+line)
+	}
+	g.discard = buffered
+	return a.ask(ctx, "         Attach to it? [y/N] ")
+}
+
+var errDeclined = errors.New("not attached, and nothing was run")
+
+// ask asks a question of yes or no; no is errDeclined.
+func (a *app) ask(ctx context.Context, question string) error {
+	fmt.Fprint(a.stderr, question)
+	answered := make(chan string, 1)
+	go func() { // a read from a terminal cannot be given up; it ends with the program
+		line, _ := bufio.NewReader(a.stdin).ReadString('\n') // what came is the answer
+		answered <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case answer := <-answered:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
+		return errDeclined
+	case <-ctx.Done():
+		fmt.Fprintln(a.stderr)
+		return ctx.Err()
+	}
+}
+
+// sameCommand is the command line once more, with another flag: a hint. Of a
+// server's address it leaves the token out.
+func sameCommand(cmd *cobra.Command, args []string, flag string) string {
+	words := []string{cmd.CommandPath(), flag}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			if f.Name == "server" {
+				server, _ := kernel.NewServer(value, "") // settings have seen to it
+				value = server.URL
+			}
+			words = append(words, "--"+f.Name)
+			if f.Value.Type() != "bool" {
+				words = append(words, quoteShell(value))
+			}
+		}
+	})
+	for _, arg := range args {
+		words = append(words, quoteShell(arg))
+	}
+	if cmd.Name() == "nb" && (len(args) == 0 || args[0] == "-") {
+		words = append(words, "< question.txt")
+	}
+	return strings.Join(words, " ")
+}
+
+// look finds out what the kernels of the place are like, in the guest's kernel or
+// in a new one of the server, before a run folder is made: the folders must be
+// theirs too. Here, the kernels are known from their kernelspec.
+func (a *app) look(ctx context.Context, p *place, s *configs.Settings, folders ...string) error {
+	if p.guest == nil && p.server.URL == "" {
+		return nil
+	}
+	temporary, err := os.MkdirTemp("", "dsstar-look-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	k, err := a.openLook(ctx, p, s)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	if info := k.Info(); info.Implementation != "ipython" {
+		return &usageError{fmt.Sprintf("the kernel %s is not IPython but %s, and cells are IPython's", info.Name, cmp.Or(info.Implementation, "unknown")),
+			[]string{"dsstar kernels"}}
+	}
+	seen, err := see(ctx, k, append(folders, temporary))
+	if err != nil {
+		return err
+	}
+	switch where := cmp.Or(p.server.URL, "the kernel"); {
+	case len(seen.Unseen) > 0:
+		return unshared(where, seen.Unseen, temporary)
+	case len(seen.Missing) > 0:
+		return &usageError{fmt.Sprintf("the Python of %s (%s) lacks %s", where, seen.Python, strings.Join(seen.Missing, ", ")),
+			[]string{fmt.Sprintf("%s -m pip install %s", quoteShell(seen.Python), strings.Join(seen.Missing, " "))}}
+	case p.guest != nil && p.server.URL == "":
+		p.spec = kernel.PythonSpec(seen.Python)
+	}
+	return nil
+}
+
+func (a *app) openLook(ctx context.Context, p *place, s *configs.Settings) (*kernel.Kernel, error) {
+	o := kernel.Options{CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
+	if p.guest != nil {
+		return p.guest.attach(ctx, o)
+	}
+	o.Spec, o.Env = p.spec, a.kernelEnv(s, agent.Work)
+	return kernel.Dial(ctx, p.server, "", o)
+}
+
+// A sight is what a kernel says of itself.
+type sight struct {
+	Python  string   `json:"python"`
+	Missing []string `json:"missing"` // modules that every session needs
+	Unseen  []string `json:"unseen"`  // folders that are not there, or not for it to read
+}
+
+// lookCode binds no name: it is an expression.
+const lookCode = `print(__import__("json").dumps({
+    "python": __import__("sys").executable,
+    "missing": [m for m in %s if __import__("importlib.util").util.find_spec(m) is None],
+    "unseen": [d for d in %s if not __import__("os").access(d, 5)],
+}))`
+
+func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error) {
+	modules, _ := json.Marshal(required[1:]) // strings cannot fail; it has ipykernel
+	paths, _ := json.Marshal(folders)
+	e, err := k.Execute(ctx, fmt.Sprintf(lookCode, modules, paths))
+	if err != nil {
+		return sight{}, err
+	}
+	var seen sight
+	if err := json.Unmarshal([]byte(e.Stdout()), &seen); e.Status != notebook.OK || err != nil || seen.Python == "" {
+		return sight{}, fmt.Errorf("the kernel does not say which Python it runs: %s", fit(e.PlainText(), 300))
+	}
+	return seen, nil
+}
+
+// unshared is the error for kernels that do not see this machine's folders.
+func unshared(where string, folders []string, temporary string) error {
+	e := &usageError{text: fmt.Sprintf("%s does not see %s: its kernels must run on this machine or share its folders, as the same user",
+		where, strings.Join(folders, ", ")), hints: []string{`dsstar nb --data DIR "question"   # with kernels of this machine`}}
+	if slices.Equal(folders, []string{temporary}) {
+		e.text = fmt.Sprintf("%s does not see the folder for temporary files, %s", where, filepath.Dir(temporary))
+		e.hints = []string{"export TMPDIR=DIR   # a folder that it sees too, and may write to"}
+	}
+	return e
+}
+
+// attach connects to the guest's kernel.
+func (g *guest) attach(ctx context.Context, o kernel.Options) (*kernel.Kernel, error) {
+	if !g.dial {
+		return kernel.Attach(ctx, g.File, o)
+	}
+	o.Discard = g.discard
+	return kernel.Dial(ctx, g.Server, g.ID, o)
+}
+
+// A visit is the run's own session in a kernel that is not ours.
+type visit struct{ *kernel.Kernel }
+
+// clearNames takes names away that would lead the set-up cell astray. The kernel
+// gives them back at the end of the visit.
+const clearNames = `for _name in ("base_dir", "__file__"):
+    globals().pop(_name, None)`
+
+// visit opens the run's own session as a guest.
+func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, error) {
+	k, err := g.attach(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := k.Execute(ctx, clearNames); err != nil {
+		_ = k.Close() // the first error says more
+		return nil, err
+	}
+	return visit{k}, nil
+}
+
+// Rollback brings the user's names back first, those that are in the way too.
+func (v visit) Rollback(ctx context.Context, cells []string) ([]notebook.Execution, error) {
+	all, err := v.Kernel.Rollback(ctx, slices.Concat([]string{clearNames}, cells))
+	if len(all) > 0 && all[0].Status == notebook.OK {
+		all = all[1:]
+	}
+	return all, err
+}
+
+// openAt returns what opens the sessions of a run.
+func (a *app) openAt(p place, s *configs.Settings) agent.Open {
+	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
+		files := filepath.Join(dir, "files")
+		if purpose == agent.Work {
+			o.Outputs = kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"}
+			if p.guest != nil {
+				return p.guest.visit(ctx, o)
+			}
+		}
+		o.Spec, o.Scratch = p.spec, files
+		var k *kernel.Kernel
+		var err error
+		if o.Env = a.kernelEnv(s, purpose); p.server.URL != "" {
+			k, err = kernel.Dial(ctx, p.server, "", o)
+		} else {
+			k, err = kernel.Start(ctx, o)
+		}
+		if err != nil {
+			return nil, err // not a nil *Kernel in an interface
+		}
+		return k, nil
+	}
+}
+
+// result is the kernel as --json shows it.
+func (p place) result() resultKernel {
+	if p.guest != nil {
+		return resultKernel{Name: p.guest.name, Owned: false, Sandbox: "none", Rollback: "names"}
+	}
+	return resultKernel{Name: cmp.Or(p.spec.DisplayName, p.spec.Name), Owned: true, Sandbox: "none", Rollback: "replay"}
+}
+
+// warnings are what the record of a run says about its place.
+func (p place) warnings() []string {
+	if p.guest == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("the cells ran in a kernel that was not the run's own, %s (%s): its names were there for them, "+
+		"and going back undid names, not objects or files that were changed in place", p.guest.name, identity(p.guest.Running))}
+}

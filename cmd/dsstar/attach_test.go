@@ -1,0 +1,389 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+// jupyterEnv is where dsstar finds the kernels and servers of a runtime folder,
+// and no others.
+func jupyterEnv(t *testing.T, runtime string) []string {
+	return []string{"JUPYTER_RUNTIME_DIR=" + runtime, "JUPYTER_DATA_DIR=" + t.TempDir(), "JUPYTER_PATH=", "VIRTUAL_ENV=", "CONDA_PREFIX=",
+		"JUPYTER_URL=", "JUPYTER_TOKEN=", "JUPYTERHUB_API_TOKEN="}
+}
+
+// userKernel starts a kernel as Jupyter does, with its connection file in the
+// runtime folder, and returns the file.
+func userKernel(t *testing.T, runtime, id string) (file string) {
+	t.Helper()
+	file = filepath.Join(runtime, "kernel-"+id+".json")
+	cmd := exec.Command(pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", file)
+	cmd.Dir = t.TempDir()
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+			t.Errorf("the user's kernel has ended: %v\n%s", err, said.String())
+		}
+	})
+	inKernel(t, file, "pass")
+	return file
+}
+
+// inKernel runs code as the user does, in a kernel that may still be starting,
+// and returns what it prints.
+func inKernel(t *testing.T, file, code string) string {
+	t.Helper()
+	begun := time.Now()
+	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
+	for ; err != nil && time.Since(begun) < 30*time.Second; k, err = kernel.Attach(t.Context(), file, kernel.Options{}) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	e, err := k.Execute(t.Context(), code)
+	if err != nil || e.Status != "ok" {
+		t.Fatalf("%s: %v\n%s", code, err, e.PlainText())
+	}
+	return e.Stdout()
+}
+
+// attached runs nb with the model behind url in an environment.
+func attached(t *testing.T, env []string, url string, args ...string) *scene {
+	t.Helper()
+	s := &scene{t: t, data: dataFolder(t, numbers), out: filepath.Join(t.TempDir(), "run")}
+	a, stdout, stderr := testApp(t, env...)
+	args = append([]string{"nb", "--data", s.data, "--out", s.out, "--base-url", url, "--model", "scripted"}, args...)
+	s.code = a.run(t.Context(), append(args, "What is the total?"))
+	s.stdout, s.stderr = stdout.String(), stderr.String()
+	return s
+}
+
+// without checks that a secret is neither in what was printed nor in what the run left.
+func (s *scene) without(secret string) {
+	s.t.Helper()
+	for name, text := range map[string]string{"stdout": s.stdout, "stderr": s.stderr} {
+		if strings.Contains(text, secret) {
+			s.t.Errorf("the token is in %s:\n%s", name, text)
+		}
+	}
+	err := filepath.WalkDir(s.out, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, []byte(secret)) {
+			s.t.Errorf("the token is in %s", path)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.t.Error(err)
+	}
+}
+
+// failing is counting with a first cell that fails, so that the session goes back.
+func failing() roles {
+	m := counting()
+	m["debugger"] = m["coder"]
+	m["coder"] = say(cell("numbers = [0]\nhalf = 1\nraise ValueError('no')"))
+	return m
+}
+
+// TestAttach: a run in the user's kernel asks first, finds its answer, goes back,
+// and leaves the user's own names as they were.
+func TestAttach(t *testing.T) {
+	t.Parallel()
+	runtime := t.TempDir()
+	file := userKernel(t, runtime, "0123abcd-user")
+	env := jupyterEnv(t, runtime)
+	inKernel(t, file, "import os\nbase_dir = '/user'; numbers = 'mine'; kept = [1]; home = os.getcwd()")
+	model := failing().serve(t)
+
+	s := attached(t, env, model.URL, "--kernel", "0123abcd")
+	s.expect(exitUsage, "0123abcd: ", "not restarted or shut down", "unsandboxed", "dsstar: hint: dsstar nb --yes", "--kernel 0123abcd", "'What is the total?'")
+	if _, err := os.Stat(s.out); err == nil || len(model.Requests()) > 0 {
+		t.Error("something was begun without consent")
+	}
+	s = attached(t, env, model.URL, "--kernel", "0123", "--yes", "--json")
+	s.expect(exitVerified, "not restarted or shut down", "try 1 failed", "back at the accepted cells", "verified")
+	r := decodeResult(t, s.stdout)
+	if want := (resultKernel{"0123abcd", false, "none", "names"}); r.Kernel != want || r.Answer != "42" {
+		t.Errorf("%+v", r)
+	}
+	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "not the run's own, 0123abcd") || !slices.Equal(s.trajectory().Warnings, r.Warnings) {
+		t.Errorf("warnings %q", r.Warnings)
+	}
+	if got := inKernel(t, file, "print(base_dir, numbers, kept, home == os.getcwd(), total, 'half' in globals())"); got != "/user mine [1] True 42 False\n" {
+		t.Errorf("the user's names: %s", got)
+	}
+}
+
+// TestAttachAsks: on a terminal the user is asked, and may say no.
+func TestAttachAsks(t *testing.T) {
+	t.Parallel()
+	runtime := t.TempDir()
+	userKernel(t, runtime, "0123abcd-user")
+	for answer, code := range map[string]int{"\n": exitError, "y\n": exitVerified} {
+		model := counting().serve(t)
+		a, _, stderr := testApp(t, jupyterEnv(t, runtime)...)
+		a.stdin, a.stdinTTY, a.stderrTTY = strings.NewReader(answer), true, true
+		got := a.run(t.Context(), []string{"nb", "--data", dataFolder(t, numbers), "--out", filepath.Join(t.TempDir(), "run"), "--base-url", model.URL,
+			"--model", "scripted", "--kernel", "newest", "What is the total?"})
+		if got != code || !strings.Contains(stderr.String(), "[y/N]") || code == exitError && len(model.Requests()) > 0 {
+			t.Errorf("answer %q: exit code %d, %s", answer, got, stderr)
+		}
+	}
+	// Ctrl-C is an answer too.
+	a, _, stderr := testApp(t, jupyterEnv(t, runtime)...)
+	in, w := io.Pipe()
+	defer w.Close()
+	a.stdin, a.stdinTTY, a.stderrTTY = in, true, true
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	got := a.run(ctx, []string{"nb", "--data", dataFolder(t, numbers), "--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--kernel", "newest", "q"})
+	if got != exitInterrupted {
+		t.Errorf("exit code %d: %s", got, stderr)
+	}
+}
+
+// TestAttachBusy: the run waits for a busy kernel and disturbs nobody.
+func TestAttachBusy(t *testing.T) {
+	t.Parallel()
+	runtime := t.TempDir()
+	file := userKernel(t, runtime, "0123abcd-user")
+	done := make(chan string, 1)
+	go func() { done <- inKernel(t, file, "import time; time.sleep(3); print('undisturbed')") }()
+	time.Sleep(500 * time.Millisecond)
+	s := attached(t, jupyterEnv(t, runtime), counting().serve(t).URL, "--kernel", "0123", "--yes")
+	s.expect(exitVerified, "It is busy: the run waits")
+	inKernel(t, file, "print('it lives')")
+	if got := <-done; got != "undisturbed\n" {
+		t.Error(got)
+	}
+}
+
+func TestKernelNames(t *testing.T) {
+	t.Parallel()
+	runtime := t.TempDir()
+	userKernel(t, runtime, "0123abcd-1")
+	userKernel(t, runtime, "0123abcd-2")
+	env := jupyterEnv(t, runtime)
+	spec := filepath.Join(strings.TrimPrefix(env[1], "JUPYTER_DATA_DIR="), "kernels", "0123abcd-1")
+	if err := os.MkdirAll(spec, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	kernelJSON := `{"argv": ["/opt/python", "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "Both", "language": "python"}`
+	if err := os.WriteFile(filepath.Join(spec, "kernel.json"), []byte(kernelJSON), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	url := "http://127.0.0.1:1/v1"
+	attached(t, env, url, "--kernel", "0123").expect(exitUsage, "more than one", "--kernel 0123abcd-2 ", "running: ")
+	attached(t, env, url, "--kernel", "0123abcd-1").expect(exitUsage, "more than one", "--python /opt/python", "kernel-0123abcd-1.json")
+	attached(t, env, url, "--kernel", "nosuch").expect(exitUsage, `no running kernel "nosuch"`, "kernelspec: Both", "running: ", "dsstar: hint: dsstar kernels")
+	file := filepath.Join(runtime, "kernel-0123abcd-2.json")
+	outside := filepath.Join(t.TempDir(), "mine.json") // not in Jupyter's folder
+	if err := os.Link(file, outside); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"0123abcd-2": file, file: file, outside: outside, "newest": ""} {
+		p, err := choose(t, env, name)
+		if err != nil || p.guest == nil || p.guest.dial || want != "" && p.guest.File != want {
+			t.Errorf("%s: %v %+v", name, err, p.guest)
+		}
+	}
+	attached(t, env, url, "--kernel", "0123", "--python", "python3").expect(exitUsage, "--python cannot be given with")
+}
+
+// TestServer runs in kernels of a real server and in one that it has already.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), nil)
+	elsewhere := jupyterEnv(t, t.TempDir()) // the server's files are not to be found
+	token := append(slices.Clone(elsewhere), "JUPYTER_TOKEN="+server.Token)
+	running := func() (ids []string) {
+		var list []struct{ ID string }
+		server.Call(t, "GET", "/api/kernels", nil, &list)
+		for _, k := range list {
+			ids = append(ids, k.ID)
+		}
+		return ids
+	}
+
+	t.Run("own", func(t *testing.T) {
+		m := failing()
+		m["debugger"] = say(strings.Replace(m["debugger"][0].Text, "print(total)", "for i in range(5000): print(i, flush=True)", 1))
+		s := attached(t, elsewhere, m.serve(t).URL, "--server", server.URL+"/lab?token="+server.Token, "--json")
+		s.expect(exitVerified, "verified")
+		s.without(server.Token)
+		r := decodeResult(t, s.stdout)
+		if r.Kernel != (resultKernel{"Python 3", true, "none", "replay"}) || r.Answer != "42" {
+			t.Errorf("%+v", r)
+		}
+		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "outputs of a cell may be missing") { // above the server's limit
+			t.Errorf("warnings %q", r.Warnings)
+		}
+		if left := running(); len(left) > 0 {
+			t.Errorf("kernels %v are left on the server", left)
+		}
+	})
+	t.Run("kernelspec", func(t *testing.T) {
+		p, err := choose(t, append(token, "DSSTAR_SERVER="+server.URL), "PYTHON3")
+		if err != nil || p.guest != nil || p.spec.Name != "python3" || p.server.Token != server.Token {
+			t.Errorf("%v %+v", err, p)
+		}
+	})
+	t.Run("guest", func(t *testing.T) {
+		var session struct{ Kernel struct{ ID string } }
+		server.Call(t, "POST", "/api/sessions", map[string]any{"path": "work/analysis.ipynb", "name": "", "type": "notebook",
+			"kernel": map[string]string{"name": "python3"}}, &session)
+		id := session.Kernel.ID
+		file := filepath.Join(server.RuntimeDir, "kernel-"+id+".json")
+		inKernel(t, file, "base_dir = '/user'; numbers = 'mine'")
+		local := jupyterEnv(t, server.RuntimeDir)
+		for name, run := range map[string]struct {
+			env  []string
+			args []string
+		}{
+			"by JUPYTER_URL":   {append(slices.Clone(token), "JUPYTER_URL="+server.URL), []string{"--kernel", "analysis.ipynb"}},
+			"server and files": {local, []string{"--server", strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "--kernel", "newest"}},
+		} {
+			s := attached(t, run.env, failing().serve(t).URL, append(run.args, "--yes")...)
+			s.expect(exitVerified, id[:8]+": python3, work/analysis.ipynb", "verified")
+			s.without(server.Token)
+			if got := inKernel(t, file, "print(base_dir, numbers)"); got != "/user mine\n" {
+				t.Errorf("%s: the user's names: %s", name, got)
+			}
+			if left := running(); !slices.Equal(left, []string{id}) {
+				t.Errorf("%s: kernels %v, want only %s", name, left, id)
+			}
+		}
+		s := attached(t, elsewhere, "http://127.0.0.1:1/v1", "--server", server.URL+"/?token="+server.Token, "--kernel", id)
+		s.expect(exitUsage, "is dropped", "--yes", "--server "+server.URL+"/ ")
+		s.without(server.Token)
+	})
+	t.Run("refused", func(t *testing.T) {
+		for _, env := range []string{"JUPYTER_TOKEN=wrong", "JUPYTER_TOKEN="} {
+			s := attached(t, append(slices.Clone(elsewhere), env), "http://127.0.0.1:1/v1", "--server", server.URL)
+			s.expect(exitCredentials, server.URL, "export JUPYTER_TOKEN=TOKEN", "jupyter server list")
+		}
+		attached(t, token, "http://127.0.0.1:1/v1", "--server", server.URL, "--kernel", "nosuch").
+			expect(exitUsage, `"nosuch"`, "--server "+server.URL+"/ --kernel python3")
+		attached(t, token, "http://127.0.0.1:1/v1", "--server", server.URL+"/wrong/").expect(exitError, "404", "jupyter server list")
+		attached(t, token, "http://127.0.0.1:1/v1", "--server", "http://127.0.0.1:1/").expect(exitError, "cannot be reached", "dsstar kernels")
+		attached(t, token, "http://127.0.0.1:1/v1", "--server", "127.0.0.1/?token=secret").without("secret")
+	})
+	t.Run("doctor and config", func(t *testing.T) {
+		a, stdout, stderr := testApp(t, elsewhere...)
+		if a.run(t.Context(), []string{"doctor", "--model", "replay:/dev/null", "--server", server.URL + "?token=" + server.Token}); !strings.Contains(stdout.String(), "kernel   ok") {
+			t.Errorf("doctor: %s%s", stdout, stderr)
+		}
+		a, config, stderr := testApp(t, append(elsewhere, "DSSTAR_SERVER="+server.URL+"?token="+server.Token)...)
+		for _, args := range [][]string{{"config"}, {"config", "--json"}} {
+			if a.run(t.Context(), args); !strings.Contains(config.String(), "?token=xxxxx") {
+				t.Errorf("config: %s%s", config, stderr)
+			}
+		}
+		if all := stdout.String() + config.String() + stderr.String(); strings.Contains(all, server.Token) {
+			t.Errorf("the token is in %s", all)
+		}
+	})
+}
+
+// TestKernelsElsewhere: kernels that do not see the folders of this machine are
+// refused before a run folder is made.
+func TestKernelsElsewhere(t *testing.T) {
+	t.Parallel()
+	runtime := t.TempDir()
+	userKernel(t, runtime, "0123abcd-user")
+	a, _, _ := testApp(t, jupyterEnv(t, runtime)...)
+	s, err := configs.Load(configs.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := choose(t, jupyterEnv(t, runtime), "newest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = a.look(t.Context(), &p, s, "/nosuch/out", t.TempDir())
+	if code, text, hints := explain(err); code != exitUsage || !strings.Contains(text, "does not see /nosuch/out:") || len(hints) == 0 {
+		t.Errorf("exit code %d, %s %q", code, text, hints)
+	}
+	err = unshared("http://far/", []string{"/tmp/dsstar-look-1"}, "/tmp/dsstar-look-1")
+	if _, text, hints := explain(err); !strings.Contains(text, "temporary files, /tmp") || !strings.Contains(hints[0], "TMPDIR") {
+		t.Errorf("%s %q", text, hints)
+	}
+}
+
+// choose finds the place of a run with --kernel name.
+func choose(t *testing.T, env []string, name string) (place, error) {
+	t.Helper()
+	a, _, _ := testApp(t, env...)
+	s, err := configs.Load(configs.Sources{Env: env, Flags: map[string]configs.Flag{"kernel": {Name: "--kernel", Value: name}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.place(t.Context(), s, func(string) {})
+}
+
+// TestHub: what a hub answers for a server that is not running, or to a wrong token.
+func TestHub(t *testing.T) {
+	t.Parallel()
+	var status int
+	var asked []string
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Header.Get("Authorization"))
+		w.WriteHeader(status)
+	}))
+	defer hub.Close()
+	env := append(jupyterEnv(t, t.TempDir()), "JUPYTERHUB_API_TOKEN=hubtoken")
+	for code, said := range map[int]string{
+		http.StatusForbidden:        hub.URL + "/hub/token makes one",
+		http.StatusFailedDependency: hub.URL + "/hub/api/users/ada/servers/gpu",
+	} {
+		status = code
+		want := exitError
+		if code == http.StatusForbidden {
+			want = exitCredentials
+		}
+		attached(t, env, "http://127.0.0.1:1/v1", "--server", hub.URL+"/user/ada/gpu/lab").expect(want, said)
+	}
+	if len(asked) == 0 || slices.ContainsFunc(asked, func(h string) bool { return h != "token hubtoken" }) {
+		t.Errorf("asked with %q", asked)
+	}
+}
+
+// silentServer listens and never answers.
+func silentServer(t *testing.T) (url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return "http://" + l.Addr().String() + "/"
+}
