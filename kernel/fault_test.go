@@ -149,26 +149,6 @@ func (c faultCase) run(t *testing.T, k *Kernel) {
 	}
 }
 
-// A kernel that cannot be ended by asking is ended all the same, with its children.
-func TestGrandchildren(t *testing.T) {
-	for _, f := range []kerneltest.Fault{kerneltest.Grandchildren, kerneltest.NoShutdownReply, kerneltest.Deaf} {
-		k := openWith(t, faulty(t, f), brisk())
-		pids := append(strings.Fields(runCell(t, k, "children", notebook.OK).Stdout()), fmt.Sprint(k.Info().PID))
-		if f == kerneltest.Grandchildren {
-			if len(pids) != 3 {
-				t.Fatalf("children %v", pids)
-			}
-			pids = append(pids[:1], pids[2]) // the second child has left the group, and is nobody's
-		}
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
-		for _, pid := range pids {
-			gone(t, number(t, pid))
-		}
-	}
-}
-
 func TestStartFaults(t *testing.T) {
 	for fault, want := range map[kerneltest.Fault]string{
 		kerneltest.DiesAtStart:  "exit status 1; its stderr ends with:\nfake kernel: no module named ipykernel",

@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"dsstar/kernel/kerneltest"
 	"dsstar/notebook"
 )
 
@@ -211,4 +212,24 @@ func TestInterruptByMessage(t *testing.T) {
 		t.Errorf("%v s", x.Seconds)
 	}
 	runCell(t, k, "x", notebook.OK)
+}
+
+// A kernel that cannot be ended by asking is ended all the same, with its children.
+func TestGrandchildren(t *testing.T) {
+	for _, f := range []kerneltest.Fault{kerneltest.Grandchildren, kerneltest.NoShutdownReply, kerneltest.Deaf} {
+		k := openWith(t, faulty(t, f), brisk())
+		pids := append(strings.Fields(runCell(t, k, "children", notebook.OK).Stdout()), fmt.Sprint(k.Info().PID))
+		if f == kerneltest.Grandchildren {
+			if len(pids) != 3 {
+				t.Fatalf("children %v", pids)
+			}
+			pids = append(pids[:1], pids[2]) // the second child has left the group, and is nobody's
+		}
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, pid := range pids {
+			gone(t, number(t, pid))
+		}
+	}
 }
