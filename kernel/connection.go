@@ -44,20 +44,23 @@ func privateDir() (string, error) {
 	return os.MkdirTemp(parent, "dsstar-")
 }
 
-// newConnection chooses how to reach a kernel whose private folder is dir:
-// Unix sockets in dir where they can be, so that no other user can connect,
-// and TCP on the loopback interface otherwise or where it is asked for.
+// newConnection chooses how to reach a kernel whose private folder is dir. For
+// an ipykernel that is by Unix sockets in dir where they can be, so that no other
+// user can connect, and TCP on the loopback interface otherwise or where it is
+// asked for. Other kernels get TCP, as from every other client: some know nothing
+// else.
 //
 // For TCP all ports of an ipykernel are 0: it then binds free ports and
 // rewrites the file, whereas ports chosen here could be taken by others before
 // the kernel binds them. Other kernels cannot do that (JEP 66 would let them):
 // they get ports that were free a moment ago.
-func newConnection(dir string, spec Spec, tcp bool) (connection, error) {
-	c := connection{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: spec.Name}
+func newConnection(dir string, o Options) (connection, error) {
+	c := connection{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: o.Spec.Name}
 	base := filepath.Join(dir, "k") // ZeroMQ adds "-<port>"
+	tcp := o.TCP || !o.Spec.IPython() && !o.sockets
 	if tcp || runtime.GOOS == "windows" || len(base)+len("-5")+1 > sunPath {
 		c.Transport, c.IP = "tcp", "127.0.0.1"
-		if spec.bindsItself() {
+		if o.Spec.IPython() {
 			return c, nil
 		}
 		return c, c.choosePorts()

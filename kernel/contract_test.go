@@ -24,7 +24,7 @@ func ways(t testing.TB, python string) []way {
 	local := func(tcp bool) func(testing.TB, Options) *Kernel {
 		return func(t testing.TB, o Options) *Kernel {
 			o.Spec, o.TCP = PythonSpec(python), tcp
-			k, err := Start(t.Context(), o)
+			k, err := start(t.Context(), o, impatient())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -32,6 +32,13 @@ func ways(t testing.TB, python string) []way {
 		}
 	}
 	return append([]way{{"ipc", false, local(false)}, {"tcp", false, local(true)}}, servedWays(t, python)...)
+}
+
+// impatient waits spare the contract's cells that ignore interrupts some seconds.
+func impatient() waits {
+	w := defaultWaits()
+	w.interrupt = 1500 * time.Millisecond
+	return w
 }
 
 func servedWays(t testing.TB, python string) []way {
@@ -44,7 +51,7 @@ func servedWays(t testing.TB, python string) []way {
 	served := func(s Server, legacy bool) func(testing.TB, Options) *Kernel {
 		return func(t testing.TB, o Options) *Kernel {
 			o.Spec = Spec{Name: "subject"}
-			k, err := dial(t.Context(), s, "", o, dialling{defaultWaits(), legacy})
+			k, err := dial(t.Context(), s, "", o, dialling{impatient(), legacy})
 			if err != nil {
 				t.Fatal(err)
 			}

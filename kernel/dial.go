@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"dsstar/notebook"
 )
 
 // A BufferedError is a kernel of a server that nobody is connected to: the
@@ -25,9 +27,9 @@ func (e *BufferedError) Error() string {
 // Dial connects to a kernel of a server. With an id it is a guest there, as with
 // [Attach], and fails with a [*BufferedError] if that could cost somebody output,
 // unless Options.Discard. Without an id it starts a kernel by the name of
-// Options.Spec ("" for the server's default), which Close ends. Options.Dir and
-// Scratch are paths on the server's machine then, and of Env a gateway is told
-// the variables KERNEL_*. A lost connection is made
+// Options.Spec ("" for the server's default), which Close ends. Options.Dir is a
+// path on the server's machine then, Scratch one that means the same folder
+// there and here, and of Env a gateway is told the variables KERNEL_*. A lost connection is made
 // again and what the server kept meanwhile is not lost.
 func Dial(ctx context.Context, server Server, id string, o Options) (*Kernel, error) {
 	return dial(ctx, server, id, o, dialling{waits: defaultWaits()})
@@ -111,11 +113,14 @@ func (s *session) dialServer(ctx context.Context, host *remote, d dialling) erro
 func (s *session) settle(ctx context.Context, o Options) error {
 	err := s.tune(ctx)
 	if err == nil && o.Dir != "" && s.info.Implementation == "ipython" {
-		code := fmt.Sprintf("__import__('os').chdir(%q)", o.Dir)
-		_, err = s.silently(ctx, code, s.waits.tune)
+		var r *run
+		r, err = s.silently(ctx, inShell("import os\nos.chdir(folder)", map[string]string{"folder": o.Dir}), s.waits.tune)
+		if err == nil && r.exec.Status != notebook.OK {
+			err = fmt.Errorf("the kernel cannot work in %s: is it a folder of the server's machine?", o.Dir)
+		}
 	}
 	if err != nil {
-		s.end()
+		err = errors.Join(err, s.end())
 	}
 	return err
 }

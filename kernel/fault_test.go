@@ -27,7 +27,7 @@ func brisk() waits {
 func faulty(t testing.TB, f kerneltest.Fault) Options {
 	return Options{
 		Spec: Spec{Name: "fake", Argv: kerneltest.Argv(f)}, Dir: t.TempDir(), Env: os.Environ(),
-		CellTimeout: time.Second, StartTimeout: 5 * time.Second,
+		CellTimeout: time.Second, StartTimeout: 5 * time.Second, sockets: true,
 	}
 }
 
@@ -55,6 +55,7 @@ var faultCases = []faultCase{
 	{kerneltest.LostReply, `raise`, notebook.Raised, "", true, 2 * time.Second},
 	{kerneltest.Strange, `print("x")`, notebook.OK, "x\n", true, time.Second},
 	{kerneltest.NullDates, `print("x")`, notebook.OK, "x\n", false, time.Second},
+	{kerneltest.Echoes, `print("x")`, notebook.OK, "x\n", false, time.Second},
 	{kerneltest.Stranded, `print("x")`, notebook.OK, "x\n", false, time.Second},
 	{kerneltest.Aborts, `print("x")`, notebook.OK, "x\n", false, time.Second},
 	{kerneltest.Late, `print("x")`, notebook.OK, "x\n", false, time.Second},
@@ -81,8 +82,8 @@ func TestFaults(t *testing.T) {
 	for _, way := range []string{"ipc", "tcp"} {
 		for _, c := range append(faultCases, signedFaultCases...) {
 			t.Run(way+"/"+string(c.fault)+"/"+c.code, func(t *testing.T) {
-				t.Cleanup(func() { goleak.VerifyNone(t) })
-				o := faulty(t, c.fault)
+				t.Parallel()
+				o := c.options(t)
 				o.TCP = way == "tcp"
 				c.run(t, openWith(t, o, brisk()))
 			})
@@ -109,11 +110,8 @@ func TestServedFaults(t *testing.T) {
 		}{"websocket-v1": {jupyter, false}, "websocket-legacy": {gateway, true}} {
 			t.Run(name+"/"+string(c.fault)+"/"+c.code, func(t *testing.T) {
 				t.Parallel()
-				o := faulty(t, c.fault)
+				o := c.options(t)
 				o.Spec, o.StartTimeout = Spec{Name: string(c.fault)}, 20*time.Second
-				if c.status == notebook.Died {
-					o.CellTimeout = 0 // the server looks every 3 s
-				}
 				k, err := dial(t.Context(), d.server, "", o, dialling{brisk(), d.legacy})
 				if err != nil {
 					t.Fatal(err)
@@ -123,6 +121,16 @@ func TestServedFaults(t *testing.T) {
 			})
 		}
 	}
+}
+
+// options are those of faulty, with time for what is not meant to time out: a
+// server looks for dead kernels every 3 s.
+func (c faultCase) options(t testing.TB) Options {
+	o := faulty(t, c.fault)
+	if c.status == notebook.Died || strings.Contains(c.code, "flood") {
+		o.CellTimeout = time.Minute
+	}
+	return o
 }
 
 func (c faultCase) run(t *testing.T, k *Kernel) {

@@ -139,7 +139,7 @@ func (k *Running) ask(ctx context.Context) bool {
 	s.link = link
 	defer s.end()
 	in := newInbox()
-	id, err := s.request(in, shell, nothing, struct{}{})
+	id, err := s.request(ctx, in, shell, s.nothing(), struct{}{})
 	if err != nil {
 		return false
 	}
@@ -184,6 +184,7 @@ func LocalServers(l Lookup) []Server {
 			var j struct {
 				URL, Token, Sock string
 				PID              int
+				BaseURL          string `json:"base_url"`
 				RootDir          string `json:"root_dir"`
 				NotebookDir      string `json:"notebook_dir"`
 			}
@@ -191,7 +192,10 @@ func LocalServers(l Lookup) []Server {
 			if err != nil || json.Unmarshal(data, &j) != nil || !processExists(j.PID) {
 				continue // a server that was killed leaves its file
 			}
-			s, err := NewServer(strings.Replace(j.URL, "http+unix://", "http://", 1), j.Token)
+			if j.Sock != "" { // its URL has the socket's path for a host
+				j.URL = "http://localhost" + cmp.Or(j.BaseURL, "/")
+			}
+			s, err := NewServer(j.URL, j.Token)
 			if err != nil {
 				continue
 			}

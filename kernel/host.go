@@ -28,9 +28,10 @@ type host interface {
 	// It does not wait.
 	kill() (done string)
 	// shutdown lets the kernel end in its own way, as far as it is ours, and end
-	// makes sure that it has and leaves nothing. end may be called more than once.
+	// makes sure that it has and leaves nothing; its error is that it may still
+	// run. end may be called more than once.
 	shutdown(*session)
-	end(waits)
+	end(waits) error
 }
 
 // ended reports whether the kernel of h has.
@@ -73,7 +74,7 @@ func (l *local) shutdown(s *session) {
 		return
 	}
 	in := newInbox()
-	id, err := s.request(in, control, "shutdown_request", map[string]bool{"restart": false})
+	id, err := s.request(atOnce, in, control, "shutdown_request", map[string]bool{"restart": false})
 	if err != nil {
 		return
 	}
@@ -97,17 +98,19 @@ func (l *local) shutdown(s *session) {
 }
 
 // end kills what is left of the process and removes its folder.
-func (l *local) end(w waits) {
+func (l *local) end(w waits) (err error) {
 	if l.process != nil {
 		l.process.kill()
 		select {
 		case <-l.exited:
 		case <-time.After(w.kill): // not even SIGKILL ends a process in a hung system call
+			err = fmt.Errorf("process %d cannot be killed", l.pid)
 		}
 	}
 	if l.dir != "" {
 		_ = os.RemoveAll(l.dir) // an empty folder in /tmp is not worth an error
 	}
+	return err
 }
 
 // A leaving is how the kernel of a host that does not own its process went.
@@ -177,7 +180,11 @@ func (g *guest) kill() string {
 }
 
 func (g *guest) shutdown(*session) {}
-func (g *guest) end(waits)         { g.leave("it was left", nil) }
+
+func (g *guest) end(waits) error {
+	g.leave("it was left", nil)
+	return nil
+}
 
 // remote is a kernel of a server.
 type remote struct {
@@ -226,12 +233,23 @@ func (r *remote) kill() string {
 
 func (r *remote) shutdown(*session) {}
 
-func (r *remote) end(waits) {
+func (r *remote) end(waits) error {
 	r.leave("it was left", nil)
-	if r.own && r.id != "" {
-		r.background(func(ctx context.Context) error { return r.server.delete(ctx, r.id) })
-	}
 	r.work.Wait()
+	if !r.own || r.id == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*sendTimeout)
+	defer cancel()
+	err := r.server.delete(ctx, r.id)
+	if err != nil {
+		err = r.server.delete(ctx, r.id) // once more: a kernel that stays costs somebody
+	}
+	if err != nil {
+		return fmt.Errorf("the kernel %s may still run: %w", r.id, err)
+	}
+	r.id = "" // and is not deleted again
+	return nil
 }
 
 // A ServerLostError is a server that cannot be reached any more, though its kernel may still run.

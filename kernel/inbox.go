@@ -31,7 +31,7 @@ func newInbox() *inbox { return &inbox{ready: make(chan struct{}, 1)} }
 
 func (b *inbox) put(d delivery) {
 	b.mu.Lock()
-	size := len(d.msg.Content) + len(d.msg.Metadata)
+	size := d.size()
 	if b.spill == nil && b.bytes+size > inboxMemory && len(b.items) > 0 {
 		b.spill = newSpill()
 	}
@@ -82,6 +82,18 @@ func (b *inbox) close() {
 		b.spill = nil
 	}
 }
+
+// size is about what d takes in memory: small messages are mostly overhead.
+func (d delivery) size() int {
+	n := 1<<10 + len(d.msg.Content) + len(d.msg.Metadata)
+	for _, b := range d.msg.Buffers {
+		n += len(b)
+	}
+	return n
+}
+
+// gap is the channel of a delivery that stands for messages which are lost.
+const gap channel = -1
 
 // A spill is a queue of deliveries in a file. Each is a length of 64 bits and a
 // message in the framing of [wire.EncodeV1].
@@ -135,7 +147,8 @@ func (s *spill) take() (items []delivery) {
 	for bytes := 0; s.in < s.out && bytes < inboxMemory; {
 		d, n, err := s.read()
 		if err != nil {
-			s.in = s.out // what was not written whole is lost, and its idle with it
+			s.in = s.out // the rest was not written whole: the disk is full
+			items = append(items, delivery{from: gap})
 			break
 		}
 		items = append(items, d)

@@ -92,13 +92,20 @@ func TestInboxWithoutDisk(t *testing.T) {
 	if !b.spill.failed {
 		t.Fatal("the file still takes something")
 	}
-	seen := map[string]bool{}
-	for range n {
-		for _, d := range b.take() {
-			seen[d.msg.Header.MsgID] = true
+	seen, gaps := map[string]bool{}, 0
+	for items := b.take(); items != nil; items = b.take() {
+		for _, d := range items {
+			if d.from == gap {
+				gaps++
+			} else {
+				seen[d.msg.Header.MsgID] = true
+			}
 		}
 	}
 	if !seen["0"] || !seen[fmt.Sprint(n-1)] {
 		t.Error("what was in memory is lost")
+	}
+	if lost := len(seen) < n; lost != (gaps == 1) || gaps > 1 {
+		t.Errorf("%d of %d came, with %d gaps", len(seen), n, gaps)
 	}
 }

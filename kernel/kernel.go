@@ -28,6 +28,8 @@ type Options struct {
 	Outputs      Outputs       // what becomes of very long outputs
 	Input        InputFunc     // answers input(); nil: input() raises an exception
 	Discard      bool          // attach although the server may then drop output that it keeps for somebody else
+
+	sockets bool // Unix sockets for whatever kernel: for tests
 }
 
 // Outputs say what becomes of outputs that are too long for a notebook.
@@ -90,7 +92,7 @@ type Kernel struct {
 // tests need not wait as long as people.
 type waits struct {
 	greet     time.Duration // between two kernel_info_requests
-	tune      time.Duration // for a request of our own, before the start goes on without it
+	tune      time.Duration // for a request of our own
 	rouse     time.Duration // from a request to its busy, before the kernel is roused
 	takeUp    time.Duration // from a request to its busy, before the cell is stopped
 	idle      time.Duration // from the reply to idle, or back, before a doubt and again after it
@@ -175,16 +177,18 @@ func (k *Kernel) limit(c Cell) time.Duration {
 type Late struct {
 	CellID  string // of [Cell]
 	Outputs []notebook.Output
+	Updates []notebook.Output // displays that changed, of this cell or of others; see [notebook.Redisplay]
 }
 
 // Late returns the late outputs since it was called last, by cell in the order
 // of their first message. A few megabytes are kept for it.
 func (k *Kernel) Late() []Late { return k.current().takeLate() }
 
-// Close ends a kernel of ours and everything that it started, and leaves any
-// other as it was found, but for new names and changed objects. A call under way
-// ends with [ErrClosed]. Close leaves neither processes nor goroutines nor files
-// of ours and may be called more than once.
+// Close ends a kernel of ours and its process group, and leaves any other as it
+// was found, but for new names and changed objects. A call under way ends with
+// [ErrClosed]. Close leaves neither processes nor goroutines nor files of ours,
+// unless a server does not let go of a kernel, which is its error. It may be
+// called more than once.
 func (k *Kernel) Close() error {
 	k.mu.Lock()
 	if k.closed {
@@ -198,9 +202,9 @@ func (k *Kernel) Close() error {
 	}
 	k.mu.Unlock()
 	<-k.turn // never given back
-	k.current().shutdown()
+	err := k.current().shutdown()
 	close(k.done)
-	return nil
+	return err
 }
 
 // Info returns what the kernel said about itself.

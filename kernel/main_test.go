@@ -2,8 +2,11 @@ package kernel
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -22,6 +25,11 @@ func TestMain(m *testing.M) {
 		fmt.Println(k.Info().PID, err)
 		time.Sleep(time.Minute)
 		return
+	}
+	// Tests of kernels wait more than they compute.
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err) // the testing package has renamed its flag
 	}
 	goleak.VerifyTestMain(m)
 }

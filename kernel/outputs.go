@@ -50,7 +50,7 @@ func (s *session) takeLate() []Late {
 	for i := range all {
 		f := folds[all[i].CellID]
 		_ = f.Close() // its outputs say what could not be kept
-		all[i].Outputs = f.Outputs()
+		all[i].Outputs, all[i].Updates = f.Outputs(), f.Updates()
 	}
 	return all
 }

@@ -43,15 +43,29 @@ func (k *Kernel) Ask(ctx context.Context, m Message) (Message, error) {
 			return Message{}, err
 		}
 		defer release()
-		ctx = turn
+		return k.current().ask(turn, m)
 	}
-	return k.current().ask(ctx, m)
+	s, err := k.live()
+	if err != nil {
+		return Message{}, err
+	}
+	return s.ask(ctx, m)
+}
+
+// live returns the session, or ErrClosed.
+func (k *Kernel) live() (*session, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return nil, ErrClosed
+	}
+	return k.session, nil
 }
 
 func (s *session) ask(ctx context.Context, m Message) (Message, error) {
 	fail := func(err error) (Message, error) { return Message{}, fmt.Errorf("%s: %w", m.Type, err) }
 	in := newInbox()
-	id, err := s.send(in, m.Channel.wire(), m.wire())
+	id, err := s.send(ctx, in, m.Channel.wire(), m.wire())
 	if err != nil {
 		return fail(err)
 	}
@@ -83,13 +97,11 @@ func (s *session) ask(ctx context.Context, m Message) (Message, error) {
 // Tell sends a message that has no reply: comm_open, comm_msg, comm_close. The
 // kernel deals with it after the cell that is running.
 func (k *Kernel) Tell(m Message) error {
-	k.mu.Lock()
-	closed, s := k.closed, k.session
-	k.mu.Unlock()
-	if closed {
-		return ErrClosed
+	s, err := k.live()
+	if err != nil {
+		return err
 	}
-	_, err := s.send(nil, m.Channel.wire(), m.wire())
+	_, err = s.send(atOnce, nil, m.Channel.wire(), m.wire())
 	return err
 }
 
@@ -128,7 +140,10 @@ const subshells = "kernel subshells"
 // that is [errors.ErrUnsupported]. The caller must Close it, or the Kernel. A
 // Rollback ends it.
 func (k *Kernel) Subshell(ctx context.Context) (*Subshell, error) {
-	s := k.current()
+	s, err := k.live()
+	if err != nil {
+		return nil, err
+	}
 	if !slices.Contains(s.info.Features, subshells) {
 		return nil, fmt.Errorf("the kernel has no subshells: %w", errors.ErrUnsupported)
 	}
@@ -149,7 +164,8 @@ func (k *Kernel) Subshell(ctx context.Context) (*Subshell, error) {
 }
 
 // Execute is [Kernel.ExecuteCell] in the subshell. Interrupts go to the main
-// shell, so that a cell which is stopped here goes on in the kernel.
+// shell, so that a cell which is stopped here goes on in the kernel, and input()
+// raises an exception.
 func (b *Subshell) Execute(ctx context.Context, c Cell) (notebook.Execution, error) {
 	select {
 	case <-b.turn:
@@ -157,6 +173,9 @@ func (b *Subshell) Execute(ctx context.Context, c Cell) (notebook.Execution, err
 		return notebook.Execution{}, ctx.Err()
 	}
 	defer func() { b.turn <- struct{}{} }()
+	if _, err := b.k.live(); err != nil {
+		return notebook.Execution{}, err
+	}
 	r := &run{s: b.s, cell: c, limit: b.k.limit(c), subshell: b.id}
 	return r.execute(ctx)
 }

@@ -31,10 +31,8 @@ func (k *Kernel) Rollback(ctx context.Context, cells []string) ([]notebook.Execu
 	if k.again == nil {
 		return k.current().restore(ctx, k, cells)
 	}
-	old := k.current()
-	old.end()
-	if !ended(old.host) {
-		return nil, fmt.Errorf("roll back: process %d cannot be killed", old.info.PID)
+	if err := k.current().end(); err != nil {
+		return nil, fmt.Errorf("roll back: %w", err)
 	}
 	// Only now: a live process could still write there.
 	if err := empty(k.options.Scratch, k.options.Outputs.Folder); err != nil {

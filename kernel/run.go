@@ -72,7 +72,7 @@ func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 	}
 	r.fold = r.s.outputs.fold(r.cell)
 	defer r.fold.Close()
-	if err := r.send(); err != nil {
+	if err := r.send(ctx); err != nil {
 		return notebook.Execution{}, fmt.Errorf("execute: %w", err)
 	}
 	defer r.forget()
@@ -93,11 +93,11 @@ func (r *run) forget() {
 
 // send sends the execute_request (messaging protocol, "Execute"). After an
 // error nothing runs that was not running before.
-func (r *run) send() error {
+func (r *run) send(ctx context.Context) error {
 	guest := r.s.guest != nil
 	body, err := json.Marshal(map[string]any{
 		"code": r.cell.Code, "silent": r.silent, "store_history": !r.silent && !guest,
-		"user_expressions": struct{}{}, "allow_stdin": r.s.input != nil && !r.silent, "stop_on_error": !r.cell.MayRaise,
+		"user_expressions": struct{}{}, "allow_stdin": r.s.input != nil && !r.silent && r.subshell == "", "stop_on_error": !r.cell.MayRaise,
 	})
 	if err != nil {
 		return err
@@ -109,10 +109,10 @@ func (r *run) send() error {
 		}
 	}
 	r.breaks = r.s.link.Breaks()
-	r.id, err = r.s.send(r.in, shell, m)
+	r.id, err = r.s.send(ctx, r.in, shell, m)
 	now := time.Now()
 	r.roused, r.heard, r.began = now, now, now
-	if _, large := errors.AsType[*tooLargeError](err); err != nil && !large {
+	if _, large := errors.AsType[*tooLargeError](err); err != nil && !large && ctx.Err() == nil {
 		r.s.host.kill() // whether the cell runs cannot be known: the state is lost
 	}
 	return err
@@ -163,12 +163,16 @@ func reason(ctx context.Context) error {
 // read takes in what has arrived.
 func (r *run) read(ctx context.Context) {
 	for _, d := range r.in.take() {
+		if d.from == gap {
+			r.doubt("there was no room on the disk for messages that waited")
+			continue
+		}
 		switch d.msg.Parent.MsgID {
 		case r.id:
 			r.heard = time.Now()
 			switch d.from {
 			case shell:
-				r.reply(d.msg)
+				r.reply(ctx, d.msg)
 			case iopub:
 				r.publish(d.msg.Header.MsgType, d.msg.Content, d.msg.Buffers)
 			case stdin:
@@ -209,7 +213,7 @@ func (r *run) answered(a answer) {
 	r.heard = time.Now()
 	if a.err == nil {
 		body, _ := json.Marshal(map[string]string{"value": a.text}) // a string cannot fail
-		_, a.err = r.s.send(nil, stdin, wire.Message{
+		_, a.err = r.s.send(atOnce, nil, stdin, wire.Message{
 			Header: wire.Header{MsgType: "input_reply"}, Parent: a.request.Header, Content: body,
 		})
 	}
@@ -220,7 +224,7 @@ func (r *run) answered(a answer) {
 }
 
 // reply takes in an execute_reply.
-func (r *run) reply(m wire.Message) {
+func (r *run) reply(ctx context.Context, m wire.Message) {
 	if m.Header.MsgType != "execute_reply" {
 		return
 	}
@@ -237,7 +241,7 @@ func (r *run) reply(m wire.Message) {
 		r.aborts++
 		r.s.forget(r.id)
 		r.busy, r.idle = false, false
-		if r.send() == nil {
+		if r.send(ctx) == nil {
 			return
 		}
 	}
@@ -310,6 +314,7 @@ func (r *run) check(now time.Time) {
 			r.die("it could not be killed")
 		}
 	case !r.killAt.IsZero() && now.After(r.killAt):
+		r.s.partingWords()
 		r.killed = r.s.host.kill() // its end is noticed by follow
 	case r.asking != nil: // people take their time
 	case unfinished && r.probe == "" && quiet > w.idle:
@@ -354,12 +359,13 @@ func (r *run) stop(why string, patience time.Duration) {
 // test finds out whether the missing one of reply and idle was lost.
 func (r *run) test() {
 	r.s.link.Rouse() // the reply may be stuck in the kernel
-	id, err := r.s.request(r.in, shell, nothing, struct{}{})
-	if err != nil {
+	id, err := r.s.send(atOnce, r.in, shell, wire.Message{Header: wire.Header{MsgType: r.s.nothing(), Subshell: r.subshell}})
+	switch {
+	case err == nil:
+		r.probe = id
+	case !errors.Is(err, context.Canceled): // else there is no connection yet
 		r.giveUp()
-		return
 	}
-	r.probe = id
 }
 
 // giveUp ends the run without the messages that have not come.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // A Server is a Jupyter Server, a JupyterHub user's server, a Kernel Gateway or
@@ -38,14 +39,27 @@ func NewServer(address, token string) (Server, error) {
 		return Server{}, fmt.Errorf("not the address of a Jupyter server: %q (http://localhost:8888/?token=… is one)", address)
 	}
 	token = cmp.Or(u.Query().Get("token"), token)
-	path := u.Path
-	for _, page := range []string{"/lab", "/tree", "/notebooks", "/doc", "/api"} { // what browsers show
-		if before, after, ok := strings.Cut(path, page); ok && (after == "" || after[0] == '/') {
-			path = before
+	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: basePath(u.Path)}
+	return Server{URL: clean.String(), Token: token}, nil
+}
+
+// basePath cuts off what browsers show behind the address of a server. The name
+// of a hub's user may be any word.
+func basePath(path string) string {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	for i, part := range parts {
+		if i > 0 && parts[i-1] == "user" {
+			continue
+		}
+		if slices.Contains([]string{"lab", "tree", "notebooks", "doc", "api"}, part) {
+			parts = parts[:i]
+			break
 		}
 	}
-	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: strings.TrimSuffix(path, "/") + "/"}
-	return Server{URL: clean.String(), Token: token}, nil
+	if base := strings.Join(parts, "/"); base != "" {
+		return "/" + base + "/"
+	}
+	return "/"
 }
 
 // A ServerError is a server's refusal of a request.
@@ -88,10 +102,15 @@ func (s Server) dial(ctx context.Context, network, address string) (net.Conn, er
 	return dialer.DialContext(ctx, network, address)
 }
 
-// do carries out one request. body and into may be nil.
+// do carries out one request in at most restTimeout. body and into may be nil.
 func (s Server) do(ctx context.Context, method, path string, body, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, restTimeout)
 	defer cancel()
+	return s.patiently(ctx, method, path, body, into)
+}
+
+// patiently is do for as long as ctx allows.
+func (s Server) patiently(ctx context.Context, method, path string, body, into any) error {
 	var data []byte
 	if body != nil {
 		var err error
@@ -138,8 +157,7 @@ func (s Server) decode(response *http.Response, answer []byte, into any) error {
 	if status >= 400 {
 		var said struct{ Message, Reason string }
 		_ = json.Unmarshal(answer, &said) // an HTML page says nothing
-		line, _, _ := strings.Cut(cmp.Or(said.Message, said.Reason), "\n")
-		return &ServerError{URL: s.URL, Status: status, Message: line}
+		return &ServerError{URL: s.URL, Status: status, Message: tame(cmp.Or(said.Message, said.Reason))}
 	}
 	if into == nil {
 		return nil
@@ -148,6 +166,18 @@ func (s Server) decode(response *http.Response, answer []byte, into any) error {
 		return fmt.Errorf("%s does not answer as a Jupyter server does: %w", s.URL, err)
 	}
 	return nil
+}
+
+// tame makes one short line of what a server says: it may end up on a terminal.
+func tame(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	line = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, line[:min(len(line), 300)])
+	return strings.ToValidUTF8(line, "")
 }
 
 func (s Server) header() http.Header {
@@ -249,12 +279,40 @@ func (s Server) start(ctx context.Context, spec string, env []string) (string, e
 			return "", missing
 		}
 	}
-	var k serverKernel
-	err = s.do(ctx, http.MethodPost, "api/kernels", body, &k)
-	if err == nil && k.ID == "" {
-		err = fmt.Errorf("%s does not answer as a Jupyter server does: a kernel without an id", s.URL)
+	return s.post(ctx, body)
+}
+
+// orphanage is how long the answer to a given-up start is waited for, to end the
+// kernel that it may tell of.
+const orphanage = 2 * time.Minute
+
+// post has the server start a kernel, which can take as long as a cluster needs
+// for it.
+func (s Server) post(ctx context.Context, body any) (id string, err error) {
+	type answer struct {
+		kernel serverKernel
+		err    error
 	}
-	return k.ID, err
+	answered := make(chan answer, 1)
+	detached, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer cancel()
+		var a answer
+		a.err = s.patiently(detached, http.MethodPost, "api/kernels", body, &a.kernel)
+		if answered <- a; ctx.Err() != nil && a.kernel.ID != "" {
+			_ = s.delete(context.WithoutCancel(ctx), a.kernel.ID) // nobody wants it any more
+		}
+	}()
+	select {
+	case a := <-answered:
+		if a.err == nil && a.kernel.ID == "" {
+			a.err = fmt.Errorf("%s does not answer as a Jupyter server does: a kernel without an id", s.URL)
+		}
+		return a.kernel.ID, a.err
+	case <-ctx.Done():
+		time.AfterFunc(orphanage, cancel)
+		return "", context.Cause(ctx)
+	}
 }
 
 // gatewayEnv returns what a gateway wants to know of the environment of whoever

@@ -60,7 +60,7 @@ func (s *session) greet(ctx context.Context, ch channel) error {
 	defer again.Stop()
 	for ask := true; !replied || heard != nil; {
 		if ask {
-			id, err := s.request(in, ch, "kernel_info_request", struct{}{})
+			id, err := s.request(ctx, in, ch, "kernel_info_request", struct{}{})
 			if err != nil {
 				return err
 			}
@@ -90,11 +90,16 @@ func (s *session) greet(ctx context.Context, ch channel) error {
 	return nil
 }
 
-// nothing is the request that is sent for its place in the queue only. A
-// kernel_info_request would do as well in every kernel but IPython's, which
-// draws a random number for the tip of the day in its banner: cells that use the
-// random module would give something else each time.
-const nothing = "comm_info_request"
+// nothing is the request that is sent for its place in the queue only. Every
+// kernel answers a kernel_info_request; but IPython draws a random number for the
+// tip of the day in its banner, so that cells which use the random module would
+// give something else each time.
+func (s *session) nothing() string {
+	if s.info.Implementation == "ipython" {
+		return "comm_info_request"
+	}
+	return "kernel_info_request"
+}
 
 //go:embed tune.py
 var tuneCode string
@@ -137,7 +142,9 @@ func (s *session) introduced(items []delivery) bool {
 		if d.msg.Header.MsgType == "kernel_info_reply" {
 			s.info = infoOf(d.msg.Content)
 			s.mu.Lock()
-			s.greeted = d.msg.Header.Session
+			if s.greeted = d.msg.Header.Session; s.greeted == s.id {
+				s.greeted = "" // IJulia and others give back the session of the request, which tells nothing
+			}
 			s.mu.Unlock()
 			return true
 		}
@@ -147,17 +154,17 @@ func (s *session) introduced(items []delivery) bool {
 
 // request sends a request and returns its id. All that is said about it goes to
 // in, until the caller forgets the id.
-func (s *session) request(in *inbox, ch channel, msgType string, content any) (string, error) {
+func (s *session) request(ctx context.Context, in *inbox, ch channel, msgType string, content any) (string, error) {
 	body, err := json.Marshal(content)
 	if err != nil {
 		return "", err
 	}
-	return s.send(in, ch, wire.Message{Header: wire.Header{MsgType: msgType}, Content: body})
+	return s.send(ctx, in, ch, wire.Message{Header: wire.Header{MsgType: msgType}, Content: body})
 }
 
 // send is request for a message that is more than a type and a content. It
 // fills in the header.
-func (s *session) send(in *inbox, ch channel, m wire.Message) (string, error) {
+func (s *session) send(ctx context.Context, in *inbox, ch channel, m wire.Message) (string, error) {
 	id := uuid.NewString()
 	m.Header.MsgID, m.Header.Session, m.Header.Username = id, s.id, "dsstar"
 	m.Header.Date, m.Header.Version = time.Now().UTC().Format(time.RFC3339Nano), wire.Version
@@ -166,20 +173,25 @@ func (s *session) send(in *inbox, ch channel, m wire.Message) (string, error) {
 		s.pending[id] = in
 		s.mu.Unlock()
 	}
-	if err := s.link.Send(ch, m); err != nil {
+	if err := s.link.Send(ctx, ch, m); err != nil {
 		s.forget(id)
 		return "", err
 	}
 	return id, nil
 }
 
-// tell sends a request whose reply is of no interest. If it cannot be sent its
-// effect does not come, which is what callers watch for.
+// tell sends a request whose reply is of no interest. If it cannot be sent at
+// once its effect does not come, which is what callers watch for.
 func (s *session) tell(ch channel, msgType string, content any) {
-	if id, err := s.request(newInbox(), ch, msgType, content); err == nil {
-		s.forget(id)
-	}
+	_, _ = s.request(atOnce, nil, ch, msgType, content)
 }
+
+// atOnce is a context for what is to be sent now or never.
+var atOnce = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
 
 func (s *session) forget(id string) {
 	s.mu.Lock()
@@ -213,7 +225,7 @@ func (s *session) deliver(d delivery) {
 	cell, known := s.past[d.msg.Parent.MsgID]
 	if known && d.from == iopub && d.msg.Header.MsgType != "status" && s.lateBytes < maxLate {
 		s.late = append(s.late, lateMessage{cell, d.msg})
-		s.lateBytes += len(d.msg.Content)
+		s.lateBytes += d.size()
 	}
 }
 
@@ -221,18 +233,20 @@ func (s *session) deliver(d delivery) {
 const maxLate = 4 << 20
 
 // shutdown ends the session politely.
-func (s *session) shutdown() {
+func (s *session) shutdown() error {
 	if s.guest != nil {
 		s.leave()
 	}
 	s.host.shutdown(s)
-	s.end()
+	return s.end()
 }
 
-// end ends the session at whatever stage. It can be called more than once.
-func (s *session) end() {
-	s.host.end(s.waits)
+// end ends the session at whatever stage. It can be called more than once. The
+// error is that a kernel of ours may still run.
+func (s *session) end() error {
+	err := s.host.end(s.waits)
 	if s.link != nil {
 		_ = s.link.Close() // nothing was left to be sent
 	}
+	return err
 }

@@ -32,10 +32,15 @@ func PythonSpec(python string) Spec {
 	}
 }
 
-// bindsItself reports whether the kernel chooses its ports when the connection
-// file has none, and writes them there: ipykernel does.
-func (s Spec) bindsItself() bool {
-	return slices.ContainsFunc(s.Argv, func(a string) bool { return strings.Contains(a, "ipykernel") })
+// IPython reports whether s starts an ipykernel: python -m ipykernel_launcher, or
+// a program of that name.
+func (s Spec) IPython() bool {
+	for i, arg := range s.Argv {
+		if strings.HasPrefix(arg, "ipykernel") && i > 0 && s.Argv[i-1] == "-m" || i == 0 && strings.HasPrefix(filepath.Base(arg), "ipykernel") {
+			return true
+		}
+	}
+	return false
 }
 
 // A SpecNotFoundError tells which kernelspec is missing, which there are and

@@ -54,7 +54,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 		return err
 	}
 	file := filepath.Join(l.dir, "kernel.json")
-	c, err := newConnection(l.dir, l.spec, o.TCP)
+	c, err := newConnection(l.dir, o)
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,10 @@ func (l *local) connect(ctx context.Context, s *session, c connection, file stri
 			return nil
 		}
 		// The sockets' files appear an instant before they accept.
-		if e := l.pause(ctx, poll.C); e != nil {
+		if e := l.pause(ctx, poll.C); e != nil && l.alive() {
 			return errors.Join(e, err)
+		} else if e != nil {
+			return e
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package kernel
 
-import "dsstar/kernel/internal/wire"
+import (
+	"context"
+
+	"dsstar/kernel/internal/wire"
+)
 
 // A channel is one of the protocol's channels to a kernel.
 type channel int
@@ -21,9 +25,10 @@ var channelNames = [channels]string{shell: "shell", iopub: "iopub", control: "co
 // the deliver function that it was made with, which must not block and is
 // called from one goroutine per channel, in the order of that channel.
 type transport interface {
-	// Send sends one message. After an error the transport is unusable: a
-	// message whose fate is unknown must not be sent again.
-	Send(channel, wire.Message) error
+	// Send sends one message. It waits for a connection that is being made again,
+	// until ctx ends. After any other error the transport is unusable: a message
+	// whose fate is unknown must not be sent again.
+	Send(context.Context, channel, wire.Message) error
 	// Rouse wakes a kernel that does not see a request which it has received.
 	// It does not wait.
 	Rouse()

@@ -37,7 +37,7 @@ func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (not
 // a cell is sent: one that waits in the kernel could not be taken back.
 func (s *session) await(ctx context.Context) error {
 	in := newInbox()
-	id, err := s.request(in, shell, nothing, struct{}{})
+	id, err := s.request(ctx, in, shell, s.nothing(), struct{}{})
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,23 @@ func (s *session) enter(ctx context.Context) {
 // manners calls a method of the visit.
 func (s *session) manners(ctx context.Context, method string) {
 	if s.guest.entered {
-		_, _ = s.silently(ctx, fmt.Sprintf("get_ipython().dsstar_visits[%q].%s()", s.id, method), s.waits.tune)
+		_, _ = s.silently(ctx, s.method(method), s.waits.tune)
 	}
+}
+
+// method is the code that calls a method of the visit.
+func (s *session) method(name string) string {
+	return fmt.Sprintf("get_ipython().dsstar_visits[%q].%s()", s.id, name)
+}
+
+// partingWords has the kernel end the visit after the cell that it is busy with.
+func (s *session) partingWords() {
+	if s.guest == nil || !s.guest.entered {
+		return
+	}
+	s.tell(shell, "execute_request", map[string]any{
+		"code": s.method("leave"), "silent": true, "store_history": false, "allow_stdin": false, "stop_on_error": false,
+	})
 }
 
 // leave ends the visit.

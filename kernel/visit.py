@@ -13,6 +13,8 @@ class Visit:
         self.session = session
         self.made = set()  # names that cells made
         self.bound = {}  # names that cells bound anew or deleted: what they were
+        self.left = {}  # what cells left them at: whoever bound them since has the last word
+        self.known = {}  # all names before the cell that is running
         self.other = {"dir": folder or os.getcwd(), "random": random.getstate()}
         self.running = False  # whether one of our cells is
         shell.events.register("pre_run_cell", self.before)
@@ -37,51 +39,65 @@ class Visit:
         if not self.running:
             return
         self.running = False
-        self.swap()
         names = self.shell.user_ns
         for name in ("_", "__", "___"):  # what the session calls its last results
             if name in self.known:
                 names[name] = self.known[name]
-        for name, value in list(names.items()):
-            if name not in self.known:
+        for name in names.keys() | self.known.keys():
+            value, before = names.get(name, self), self.known.get(name, self)  # self stands for no value
+            if value is before:
+                continue
+            if name in self.left and before is not self.left[name]:  # somebody has bound it since
+                self.made.discard(name)
+                self.bound.pop(name, None)
+            if before is self and name not in self.bound:
                 self.made.add(name)
-            elif value is not self.known[name] and name not in self.made:
-                self.bound.setdefault(name, self.known[name])
-        for name in self.known.keys() - names.keys() - self.made:
-            self.bound.setdefault(name, self.known[name])
+            elif name not in self.made:
+                self.bound.setdefault(name, before)
+            self.left[name] = value
         results = names.get("Out", {})
         for number in set(results) - self.results:
             del results[number]
+        self.known = {}  # it would keep alive what the user deletes
+        self.swap()
 
     def swap(self):
         """Exchanges working folder and random generators with those of the session."""
-        mine = {"dir": os.getcwd(), "random": random.getstate()}
+        mine = {"random": random.getstate()}
         random.setstate(self.other["random"])
-        if "numpy" in sys.modules:
-            numpy = sys.modules["numpy"].random
+        numpy = getattr(sys.modules.get("numpy"), "random", None)
+        if numpy is not None:  # it may be just being imported
             mine["numpy"] = numpy.get_state()
             if "numpy" in self.other:
                 numpy.set_state(self.other["numpy"])
         try:
-            os.chdir(self.other["dir"])
+            mine["dir"] = os.getcwd()
+            os.chdir(self.other.get("dir", "."))
         except OSError:
-            pass  # the folder is on another machine, or gone
+            pass  # a folder is on another machine, or gone
         self.other = mine
+
+    def restore(self, made):
+        """Gives names back that nobody has bound since."""
+        names = self.shell.user_ns
+        for name in made | self.bound.keys():
+            if names.get(name, self) is not self.left[name]:
+                continue
+            if name in self.bound:
+                names[name] = self.bound[name]
+            else:
+                names.pop(name, None)
 
     def back(self):
         """Undoes what cells did to names."""
-        for name in self.made:
-            self.shell.user_ns.pop(name, None)
-        self.shell.user_ns.update(self.bound)
-        self.made, self.bound = set(), {}
+        self.restore(self.made)
+        self.made, self.bound, self.left = set(), {}, {}
 
     def leave(self):
         """Ends the visit. New names stay: they are the result of it."""
         self.shell.events.unregister("pre_run_cell", self.before)
         self.shell.events.unregister("post_run_cell", self.after)
-        for name in [n for n in self.made if n.startswith("_")]:
-            self.shell.user_ns.pop(name, None)
-        self.shell.user_ns.update(self.bound)
+        self.restore({name for name in self.made if name.startswith("_")})
         del self.shell.dsstar_visits[self.session]
         if not self.shell.dsstar_visits:
             del self.shell.dsstar_visits

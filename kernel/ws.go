@@ -115,6 +115,12 @@ func (l *wsLink) work() {
 			return
 		}
 		next, err := l.reconnect()
+		if l.ctx.Err() != nil {
+			if err == nil {
+				_ = next.Close()
+			}
+			return
+		}
 		if err != nil {
 			l.set(nil, err)
 			return
@@ -211,7 +217,7 @@ func (l *wsLink) set(conn *websocket.Conn, lost error) {
 
 // Send sends m once: a message that could not be written whole has not been seen by the server,
 // and goes out again on the next connection.
-func (l *wsLink) Send(ch channel, m wire.Message) error {
+func (l *wsLink) Send(ctx context.Context, ch channel, m wire.Message) error {
 	for {
 		l.mu.Lock()
 		conn, lost, changed := l.conn, l.lost, l.changed
@@ -220,36 +226,42 @@ func (l *wsLink) Send(ch channel, m wire.Message) error {
 		case lost != nil:
 			return lost
 		case conn != nil:
-			err := l.check(conn)
+			err := l.check(ctx, conn)
 			if err == nil {
 				err = l.write(conn, ch, m)
 			}
-			if _, ok := errors.AsType[*tooLargeError](err); ok || err == nil {
+			if _, ok := errors.AsType[*tooLargeError](err); ok || err == nil || ctx.Err() != nil {
 				return err
 			}
 			_ = conn.Close() // the reader makes the next one
 		}
 		select {
 		case <-changed:
+		case <-ctx.Done():
+			return reason(ctx)
 		case <-l.ctx.Done():
 			return ErrClosed
 		}
 	}
 }
 
-// fresh is how long a connection that was seen to work is taken to work still.
-const fresh = 250 * time.Millisecond
+// fresh is how long a connection that was seen to work is taken to work still,
+// and pongWait how long the other end may take to show that it does.
+const (
+	fresh    = 250 * time.Millisecond
+	pongWait = 5 * time.Second
+)
 
 // check makes sure that somebody is at the other end. After a computer has slept,
 // what is written to a connection that seems to be there goes nowhere.
-func (l *wsLink) check(conn *websocket.Conn) error {
+func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 	asked := time.Now()
 	heard := func() time.Time {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.heard
 	}
-	if asked.Sub(heard()) < fresh {
+	if asked.Sub(heard()) < fresh || ctx.Err() != nil { // or it is to be sent at once
 		return nil
 	}
 	if err := conn.WriteControl(websocket.PingMessage, nil, asked.Add(sendTimeout)); err != nil {
@@ -259,7 +271,10 @@ func (l *wsLink) check(conn *websocket.Conn) error {
 	defer poll.Stop()
 	for heard().Before(asked) {
 		<-poll.C
-		if time.Since(asked) > sendTimeout || l.ctx.Err() != nil {
+		if ctx.Err() != nil {
+			return reason(ctx)
+		}
+		if time.Since(asked) > pongWait || l.ctx.Err() != nil {
 			return errors.New("no answer to a ping")
 		}
 	}
@@ -317,7 +332,7 @@ func (l *wsLink) Breaks() int {
 	return l.breaks
 }
 
-// why returns why the link has drained; nil after Close.
+// why returns why the link has drained; nil if it was closed.
 func (l *wsLink) why() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -125,7 +125,9 @@ func release(s zmq4.Socket) {
 	}
 }
 
-func (l *zmqLink) Send(ch channel, m wire.Message) error {
+// Send takes at most sendTimeout, whatever becomes of the context: a message that
+// was given up could arrive all the same.
+func (l *zmqLink) Send(_ context.Context, ch channel, m wire.Message) error {
 	if l.sockets[ch] == nil {
 		return fmt.Errorf("send %s: there is no %s channel", m.Header.MsgType, channelNames[ch])
 	}

@@ -103,7 +103,7 @@ func TestCellTimeout(t *testing.T) {
 	m := counting()
 	m["coder"] = say(cell("import time\ntime.sleep(60)"))
 	m["debugger"] = say(cell("total = 42\nprint(total)"))
-	ask(t, dataFolder(t, numbers), m.serve(t).URL, "--cell-timeout", "1s").expect(exitVerified, "time-out")
+	ask(t, dataFolder(t, numbers), m.serve(t).URL, "--cell-timeout", "4s").expect(exitVerified, "time-out")
 }
 
 func TestNotVerified(t *testing.T) {

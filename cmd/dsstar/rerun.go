@@ -296,14 +296,12 @@ func rerunPython(ctx context.Context, python string) (kernel.Spec, error) {
 // nbclient does. They see a history in memory.
 func withoutHistory(spec kernel.Spec) kernel.Spec {
 	var argv []string
-	ipython := false
 	for _, arg := range spec.Argv {
-		ipython = ipython || strings.Contains(arg, "ipykernel")
 		if arg != "--HistoryManager.enabled=False" {
 			argv = append(argv, arg)
 		}
 	}
-	if ipython {
+	if spec.IPython() {
 		spec.Argv = append(argv, "--HistoryManager.hist_file=:memory:")
 	}
 	return spec

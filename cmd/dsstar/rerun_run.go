@@ -181,11 +181,7 @@ const obedience = 2 * time.Second
 
 // keep puts what a cell gave into the notebook.
 func (r *rerun) keep(i int, x notebook.Execution) {
-	for _, update := range x.Updates {
-		for _, earlier := range r.shows[update.DisplayID] {
-			notebook.Redisplay(r.nb.Cells[earlier].Outputs, update)
-		}
-	}
+	r.redisplay(x.Updates)
 	c := &r.nb.Cells[i]
 	c.Outputs, c.ExecutionCount = x.Outputs, x.Count
 	r.index(i, x.Outputs)
@@ -200,6 +196,15 @@ func (r *rerun) keep(i int, x notebook.Execution) {
 // divert takes what belongs to widgets.
 func (r *rerun) divert(request string, m kernel.Message) bool {
 	return r.widgets.Add(request, m.Type, m.Content, m.Buffers)
+}
+
+// redisplay changes displays of cells that have run.
+func (r *rerun) redisplay(updates []notebook.Output) {
+	for _, update := range updates {
+		for _, earlier := range r.shows[update.DisplayID] {
+			notebook.Redisplay(r.nb.Cells[earlier].Outputs, update)
+		}
+	}
 }
 
 // index notes which displays the outputs of a cell show.
@@ -228,6 +233,7 @@ func (r *rerun) late() {
 				c.Outputs = appendOutput(c.Outputs, o)
 			}
 			r.index(i, l.Outputs)
+			r.redisplay(l.Updates)
 		}
 	})
 	for _, l := range all {

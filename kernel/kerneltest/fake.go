@@ -27,6 +27,7 @@ const (
 	Garbage         Fault = "garbage"           // frames that are no messages, in between
 	Strange         Fault = "strange"           // Zed#41649: states, fields, types and dates nobody knows
 	NullDates       Fault = "null-dates"        // runtimed f1a6630: dates are null or no dates
+	Echoes          Fault = "echoes"            // IJulia: its session is that of the request
 	Stranded        Fault = "stranded"          // ipykernel#1554: sees requests only when somebody connects
 	Aborts          Fault = "aborts"            // the first answer to a request is "aborted"
 	HangsUp         Fault = "hangs-up"          // closes its connections in the cell, and lives

@@ -55,6 +55,11 @@ func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType str
 	if k.fault == NullDates {
 		header["date"] = []any{nil, "yesterday"}[serial%2]
 	}
+	if k.fault == Echoes {
+		var asked struct{ Session string }
+		_ = json.Unmarshal(r.header, &asked) // a request that cannot be read has none
+		header["session"] = asked.Session
+	}
 	parts := [][]byte{encode(header), r.header, encode(map[string]any{}), encode(content)}
 	idents := r.Idents
 	if s == k.iopub {
