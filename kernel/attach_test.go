@@ -112,6 +112,27 @@ func TestGuestRollback(t *testing.T) {
 	}
 }
 
+// What the user has bound since the guest's cell is the user's.
+func TestGuestSparesNewerWork(t *testing.T) {
+	for _, end := range []string{"Rollback", "Close"} {
+		k, file := someone(t)
+		runCell(t, k, "df = 'v1'; other = 'v1'", notebook.OK)
+		g := visitor(t, file, Options{})
+		runCell(t, g, "df = 'guest'; helper = 1; other = 'guest'", notebook.OK)
+		runCell(t, k, "df = 'v2'; helper = 'mine'\nclass Big: pass\nimport gc, weakref\nbig = Big(); ref = weakref.ref(big)", notebook.OK)
+		runCell(t, g, "1", notebook.OK)
+		stdout(t, k, "del big; _ = gc.collect(); print(ref() is None)", "True\n")
+		if end == "Rollback" {
+			if _, err := g.Rollback(t.Context(), nil); err != nil {
+				t.Error(err)
+			}
+		} else if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+		stdout(t, k, "print(df, helper, other)", "v2 mine v1\n")
+	}
+}
+
 // Attaching does not wait for a busy kernel, a cell does, and who gives up
 // waiting has disturbed nobody.
 func TestGuestOfBusyKernel(t *testing.T) {
@@ -154,8 +175,9 @@ func TestGuestLeavesStubbornCell(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
+	runCell(t, k, "df = 'the user'", notebook.OK)
 	x := runCell(t, g, `
-import time
+import time; df = 'the guest'
 end = time.monotonic() + 4
 while time.monotonic() < end:
     try: time.sleep(1)
@@ -167,7 +189,7 @@ while time.monotonic() < end:
 		t.Errorf("guest %v, kernel %v", g.Alive(), k.Alive())
 	}
 	runCell(t, g, "1", notebook.Died)
-	runCell(t, k, "1", notebook.OK)
+	stdout(t, k, "print(df, hasattr(get_ipython(), 'dsstar_visits'))", "the user False\n")
 }
 
 // The end of a kernel that is not ours is seen at once.

@@ -113,6 +113,7 @@ func TestServer(t *testing.T) {
 	s, raw := jupyter(t)
 	t.Run("reconnects", func(t *testing.T) { testReconnect(t, s) })
 	t.Run("is lost", func(t *testing.T) { testLostServer(t, s) })
+	t.Run("is gone", func(t *testing.T) { testGoneServer(t, s) })
 	t.Run("limits rates", func(t *testing.T) { testRateLimit(t, s) })
 	t.Run("keeps output for others", func(t *testing.T) { testBuffered(t, s) })
 	t.Run("guest", func(t *testing.T) { testServerGuest(t, s) })
@@ -176,6 +177,56 @@ func testLostServer(t *testing.T, s Server) {
 	}
 	if _, err := k.Execute(t.Context(), "1"); err == nil {
 		t.Error("no error on a lost server")
+	}
+}
+
+// While a connection is being made again, the caller can go and the kernel be closed.
+func testGoneServer(t *testing.T, s Server) {
+	through, cable := through(t, s)
+	k := dialled(t, through, "", Options{})
+	defer s.delete(t.Context(), k.Info().ID)
+	cable.cut(true)
+	time.Sleep(2 * fresh)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	if _, err := k.Execute(ctx, "1"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	if err := k.Close(); err == nil || !strings.Contains(err.Error(), "may still run") {
+		t.Errorf("close: %v", err)
+	}
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// A kernel that takes long to start is not left behind by who gives up.
+func TestOrphan(t *testing.T) {
+	deleted := make(chan string, 1)
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodPost:
+			time.Sleep(500 * time.Millisecond)
+			fmt.Fprint(w, `{"id": "late"}`)
+		case http.MethodDelete:
+			deleted <- r.URL.Path
+		default:
+			fmt.Fprint(w, `{}`)
+		}
+	}))
+	defer slow.Close()
+	_, err := Dial(t.Context(), Server{URL: slow.URL + "/"}, "", Options{StartTimeout: 200 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "not ready in time") {
+		t.Errorf("error %v", err)
+	}
+	select {
+	case path := <-deleted:
+		if path != "/api/kernels/late" {
+			t.Errorf("deleted %s", path)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the kernel was left behind")
 	}
 }
 
@@ -352,6 +403,9 @@ func TestNewServer(t *testing.T) {
 		"https://hub.example.org/user/ada/gpu/tree?token=t#x":   {URL: "https://hub.example.org/user/ada/gpu/", Token: "t"},
 		"https://gateway.example.org/api/kernels":               {URL: "https://gateway.example.org/", Token: "env"},
 		"https://hub.example.org/user/laboratory/":              {URL: "https://hub.example.org/user/laboratory/", Token: "env"},
+		"https://hub.example.org/user/labrador/lab":             {URL: "https://hub.example.org/user/labrador/", Token: "env"},
+		"https://hub.example.org/user/lab/lab":                  {URL: "https://hub.example.org/user/lab/", Token: "env"},
+		"https://hub.example.org/user/api/lab/tree/x":           {URL: "https://hub.example.org/user/api/", Token: "env"},
 		" http://127.0.0.1:8888/notebooks/Untitled.ipynb?x=1\n": {URL: "http://127.0.0.1:8888/", Token: "env"},
 	} {
 		if want.Token == "" && !strings.Contains(address, "token") {
