@@ -166,6 +166,25 @@ func TestGuestOfBusyKernel(t *testing.T) {
 	_ = k.Close()
 }
 
+// A cell that somebody else slips in does not count against the guest's.
+func TestGuestBehindAnother(t *testing.T) {
+	k, file := someone(t)
+	w := brisk()
+	w.takeUp = 300 * time.Millisecond
+	g, err := attach(t.Context(), file, Options{CellTimeout: 500 * time.Millisecond}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	runCell(t, g, "1", notebook.OK)
+	go func() { _, _ = k.Execute(context.Background(), "import time; time.sleep(2)") }()
+	time.Sleep(200 * time.Millisecond)
+	r := &run{s: g.current(), cell: Cell{Code: "print('in turn')"}, limit: 500 * time.Millisecond} // without awaiting its turn
+	if x, err := r.execute(t.Context()); err != nil || x.Stdout() != "in turn\n" {
+		t.Errorf("%v %+v", err, x)
+	}
+}
+
 // A guest whose cell ignores interrupts leaves, and the kernel lives on.
 func TestGuestLeavesStubbornCell(t *testing.T) {
 	k, file := someone(t)

@@ -51,13 +51,6 @@ type run struct {
 	stopped string    // why the cell was interrupted; "" if it was not
 }
 
-// An answer is what somebody typed for input().
-type answer struct {
-	request wire.Message
-	text    string
-	err     error
-}
-
 // execute runs the code of r. See Kernel.Execute.
 func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 	r.in, r.sent, r.exec.Status = newInbox(), time.Now(), notebook.OK
@@ -187,42 +180,6 @@ func (r *run) read(ctx context.Context) {
 	}
 }
 
-// ask passes a question of input() on, and nothing waits meanwhile but the
-// cell's time-out.
-func (r *run) ask(ctx context.Context, m wire.Message) {
-	if m.Header.MsgType != "input_request" || r.s.input == nil || r.asking != nil {
-		return
-	}
-	var c struct {
-		Prompt   string
-		Password bool
-	}
-	_ = json.Unmarshal(m.Content, &c) // a question that cannot be read is asked without words
-	asking := make(chan answer, 1)
-	r.asking = asking
-	go func() {
-		text, err := r.s.input(ctx, c.Prompt, c.Password)
-		asking <- answer{m, text, err}
-	}()
-}
-
-// answered sends an answer to the kernel, or interrupts the cell for want of one.
-func (r *run) answered(a answer) {
-	r.asking = nil
-	r.began = r.began.Add(time.Since(r.heard)) // people are not in the time-out
-	r.heard = time.Now()
-	if a.err == nil {
-		body, _ := json.Marshal(map[string]string{"value": a.text}) // a string cannot fail
-		_, a.err = r.s.send(atOnce, nil, stdin, wire.Message{
-			Header: wire.Header{MsgType: "input_reply"}, Parent: a.request.Header, Content: body,
-		})
-	}
-	if a.err != nil {
-		r.fold.Note("input() was not answered: " + a.err.Error())
-		r.s.host.interrupt(r.s)
-	}
-}
-
 // reply takes in an execute_reply.
 func (r *run) reply(ctx context.Context, m wire.Message) {
 	if m.Header.MsgType != "execute_reply" {
@@ -260,7 +217,10 @@ func (r *run) publish(msgType string, content json.RawMessage, buffers [][]byte)
 			Count int    `json:"execution_count"`
 		}
 		_ = json.Unmarshal(content, &c) // an unreadable status is an unknown status
-		r.busy = true                   // whatever it says, the kernel has taken the request up
+		if !r.busy {
+			r.busy = true // whatever it says, the kernel has taken the request up
+			r.began = time.Now()
+		}
 		r.idle = r.idle || c.State == "idle"
 		r.exec.Count = max(r.exec.Count, c.Count)
 	}
@@ -322,13 +282,14 @@ func (r *run) check(now time.Time) {
 	case r.replied != r.idle && quiet > 2*w.idle:
 		r.giveUp()
 	case r.replied || r.idle || r.stopped != "" || r.cause != "":
+	case !r.busy && r.s.guest != nil:
+		r.rouse(now) // behind the cells of others, for which there is no deadline but the caller's
 	case r.limit > 0 && now.Sub(r.began) > r.limit:
 		r.stop(fmt.Sprintf("stopped after %v s (the cell time-out)", r.limit.Seconds()), w.interrupt)
 	case !r.busy && now.Sub(r.sent) > w.takeUp:
 		r.stop(fmt.Sprintf("stopped: the kernel did not take up the cell for %v s", w.takeUp.Seconds()), w.interrupt)
-	case !r.busy && now.Sub(r.roused) > w.rouse:
-		r.roused = now
-		r.s.link.Rouse()
+	case !r.busy:
+		r.rouse(now)
 	}
 	select {
 	case <-r.s.link.Drained():
@@ -337,6 +298,14 @@ func (r *run) check(now time.Time) {
 			r.killAt, r.cause = now.Add(time.Second), "it closed its connections"
 		}
 	default:
+	}
+}
+
+// rouse wakes the kernel from time to time.
+func (r *run) rouse(now time.Time) {
+	if now.Sub(r.roused) > r.s.waits.rouse {
+		r.roused = now
+		r.s.link.Rouse()
 	}
 }
 

@@ -1,0 +1,52 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"dsstar/kernel/internal/wire"
+)
+
+// An answer is what somebody typed for input().
+type answer struct {
+	request wire.Message
+	text    string
+	err     error
+}
+
+// ask passes a question of input() on, and nothing waits meanwhile but the
+// cell's time-out.
+func (r *run) ask(ctx context.Context, m wire.Message) {
+	if m.Header.MsgType != "input_request" || r.s.input == nil || r.asking != nil {
+		return
+	}
+	var c struct {
+		Prompt   string
+		Password bool
+	}
+	_ = json.Unmarshal(m.Content, &c) // a question that cannot be read is asked without words
+	asking := make(chan answer, 1)
+	r.asking = asking
+	go func() {
+		text, err := r.s.input(ctx, c.Prompt, c.Password)
+		asking <- answer{m, text, err}
+	}()
+}
+
+// answered sends an answer to the kernel, or interrupts the cell for want of one.
+func (r *run) answered(a answer) {
+	r.asking = nil
+	r.began = r.began.Add(time.Since(r.heard)) // people are not in the time-out
+	r.heard = time.Now()
+	if a.err == nil {
+		body, _ := json.Marshal(map[string]string{"value": a.text}) // a string cannot fail
+		_, a.err = r.s.send(atOnce, nil, stdin, wire.Message{
+			Header: wire.Header{MsgType: "input_reply"}, Parent: a.request.Header, Content: body,
+		})
+	}
+	if a.err != nil {
+		r.fold.Note("input() was not answered: " + a.err.Error())
+		r.s.host.interrupt(r.s)
+	}
+}
