@@ -339,7 +339,7 @@ func (r *run) test() {
 
 // giveUp ends the run without the messages that have not come.
 func (r *run) giveUp() {
-	if r.over || r.replied && r.idle {
+	if r.over || r.replied && r.idle || ended(r.s.host) { // whose end follow sees to
 		return
 	}
 	r.over = true
