@@ -36,30 +36,11 @@ func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (not
 // await waits until the kernel has done what others have asked of it. Only then
 // a cell is sent: one that waits in the kernel could not be taken back.
 func (s *session) await(ctx context.Context) error {
-	in := newInbox()
-	id, err := s.request(ctx, in, shell, s.nothing(), struct{}{})
-	if err != nil {
-		return err
+	_, err := s.ask(ctx, Message{Channel: Shell, Type: s.nothing()})
+	if ended(s.host) {
+		return nil // executing says how
 	}
-	defer s.forget(id)
-	again := time.NewTicker(s.waits.rouse)
-	defer again.Stop()
-	for {
-		select {
-		case <-in.ready:
-			for _, d := range in.take() {
-				if d.from == shell || d.from == iopub && stateOf(d.msg) == "idle" {
-					return nil
-				}
-			}
-		case <-again.C:
-			s.link.Rouse() // queued requests are what ipykernel 7 loses
-		case <-s.host.gone():
-			return nil // executing says how
-		case <-ctx.Done():
-			return reason(ctx)
-		}
-	}
+	return err
 }
 
 // enter prepares the kernel for the first cell. What goes wrong here, or in

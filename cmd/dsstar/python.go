@@ -28,7 +28,7 @@ func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (
 	case s.Kernel != "":
 		return a.ownKernel(ctx, s.Kernel)
 	case s.Python != "":
-		return a.ownPython(ctx, s.Python)
+		return ownPython(ctx, s.Python, required)
 	}
 	python, err := pyenv.Ensure(ctx, pyenv.Options{Dir: a.cacheDir, Lock: configs.PythonLock, Env: a.env, Progress: say})
 	if err != nil {
@@ -54,13 +54,14 @@ func (a *app) ownKernel(ctx context.Context, name string) (kernel.Spec, error) {
 	if !strings.HasPrefix(filepath.Base(program), "python") {
 		return spec, nil // a launcher, whose Python only it knows
 	}
-	_, err = a.checkPython(ctx, "--kernel: "+name, program)
+	_, err = checkPython(ctx, "--kernel: "+name, program, required)
 	return spec, err
 }
 
-// ownPython checks the interpreter that the user named.
-func (a *app) ownPython(ctx context.Context, python string) (kernel.Spec, error) {
-	path, err := a.checkPython(ctx, "--python", python)
+// ownPython returns the kernel of the interpreter that the user named, which must
+// have the modules.
+func ownPython(ctx context.Context, python string, modules []string) (kernel.Spec, error) {
+	path, err := checkPython(ctx, "--python", python, modules)
 	if err != nil {
 		return kernel.Spec{}, err
 	}
@@ -69,8 +70,8 @@ func (a *app) ownPython(ctx context.Context, python string) (kernel.Spec, error)
 
 // checkPython returns the interpreter's own path, or an error that names what
 // it lacks.
-func (a *app) checkPython(ctx context.Context, from, python string) (path string, err error) {
-	report, err := pyenv.Check(ctx, python, required)
+func checkPython(ctx context.Context, from, python string, modules []string) (path string, err error) {
+	report, err := pyenv.Check(ctx, python, modules)
 	if err != nil {
 		return "", &usageError{fmt.Sprintf("%s: %v", from, err), []string{"which -a python3"}}
 	}

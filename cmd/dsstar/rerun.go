@@ -14,7 +14,6 @@ import (
 
 	"dsstar/configs"
 	"dsstar/kernel"
-	"dsstar/kernel/pyenv"
 	"dsstar/notebook"
 )
 
@@ -222,7 +221,7 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 		return kernel.Spec{}, &usageError{fmt.Sprintf("the notebook is in %s, not in Python", printable(language)),
 			[]string{"dsstar rerun --kernel " + quoteShell(name) + " " + quoteShell(path), "jupyter kernelspec list"}}
 	case s.Python != "":
-		return rerunPython(ctx, s.Python)
+		return ownPython(ctx, s.Python, []string{"ipykernel"}) // what else the notebook needs, only the user knows
 	}
 	if named != "" && !strings.EqualFold(named, "python3") {
 		spec, err := kernel.FindSpec(named, a.lookup())
@@ -276,20 +275,6 @@ func (a *app) findKernel(name, path string) (kernel.Spec, error) {
 		return spec, &usageError{fmt.Sprintf("--kernel: %s: %v", name, err), []string{"jupyter kernelspec list"}}
 	}
 	return spec, nil
-}
-
-// rerunPython returns the kernel of the interpreter that the user named. What
-// else the notebook needs, only the user knows.
-func rerunPython(ctx context.Context, python string) (kernel.Spec, error) {
-	report, err := pyenv.Check(ctx, python, []string{"ipykernel"})
-	if err != nil {
-		return kernel.Spec{}, &usageError{fmt.Sprintf("--python: %v", err), []string{"which -a python3"}}
-	}
-	if len(report.Missing) > 0 {
-		return kernel.Spec{}, &usageError{fmt.Sprintf("--python: %s (Python %s) lacks ipykernel", python, report.Version),
-			[]string{quoteShell(python) + " -m pip install ipykernel"}}
-	}
-	return kernel.PythonSpec(report.Path), nil
 }
 
 // withoutHistory keeps what the cells were out of IPython's history file, as
