@@ -75,7 +75,9 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 }
 
 func testOutputs(t *testing.T, k Kernel) {
-	x := must(t, k, "import sys\nprint('out')\nprint('err', file=sys.stderr)\n6*7", notebook.OK)
+	// The flush: each stream is sent when its own timer is due, so ipykernel promises no
+	// order between them, and a timer that an earlier write started can be the first.
+	x := must(t, k, "import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr)\n6*7", notebook.OK)
 	equal(t, "stdout", x.Stdout(), "out\n")
 	last := x.Outputs[len(x.Outputs)-1]
 	equal(t, "result", last.Data["text/plain"], any("42"))
