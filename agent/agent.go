@@ -42,6 +42,11 @@ type Config struct {
 	// the trajectory until it returns. Its error ends the run. One call at a
 	// time.
 	Observe func(Event, *Trajectory) error
+
+	// Stream, if set, is told of a reply as it comes: all of it so far, which
+	// begins again when a call is repeated. It must not block. Calls for
+	// different subjects may be concurrent.
+	Stream func(role, subject, soFar string)
 }
 
 // A Kind is a kind of event.
@@ -51,11 +56,13 @@ type Kind string
 const (
 	Started   Kind = "started"   // the environment is known
 	Described Kind = "described" // a file has its description
+	Estimated Kind = "estimated" // what the rounds may cost, in one line
 	Planned   Kind = "planned"   // a step was proposed
 	Ran       Kind = "ran"       // a cell ran, well or not
 	Judged    Kind = "judged"    // a verdict was given
 	Routed    Kind = "routed"    // a route was chosen
 	WentBack  Kind = "went back" // the session is back at the accepted cells
+	Checked   Kind = "checked"   // the answer's form was held against the guidelines
 	Finalized Kind = "finalized" // the last cell printed the answer
 	Proving   Kind = "proving"   // a fresh run begins
 	Proved    Kind = "proved"    // it ended

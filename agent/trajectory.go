@@ -38,10 +38,13 @@ type Attempt struct {
 	Execution notebook.Execution `json:"execution"`
 }
 
-// A Verdict is the verifier's judgement of plan, code and results.
+// A Verdict is the verifier's judgement of plan, code and results. An
+// inconclusive one is sufficient too: the plan has shown that the data hold no
+// answer.
 type Verdict struct {
-	Sufficient bool   `json:"sufficient"`
-	Reason     string `json:"reason,omitempty"` // what is missing, or why it suffices
+	Sufficient   bool   `json:"sufficient"`
+	Inconclusive bool   `json:"inconclusive,omitempty"`
+	Reason       string `json:"reason,omitempty"` // what is missing, or why it suffices
 }
 
 // A Route is the router's decision after an insufficient verdict: Back is 0
@@ -86,19 +89,21 @@ type Proof struct {
 // A Trajectory is the whole record of a run. The notebook is drawn from it
 // ([Draw]) and read back into it ([ReadTrajectory]).
 type Trajectory struct {
-	Task         Task          `json:"task"`
-	Started      time.Time     `json:"started"`
-	Environment  string        `json:"environment,omitempty"` // Python and its packages, as the model was told
-	Descriptions []Description `json:"-"`
-	Rounds       []Round       `json:"-"`
-	Final        *Final        `json:"-"`
-	Proof        *Proof        `json:"proof,omitempty"`
-	Models       []string      `json:"models,omitempty"` // that answered
-	Usage        Usage         `json:"usage"`
-	Seconds      Seconds       `json:"seconds"`
-	Warnings     []string      `json:"warnings,omitempty"`
-	Ended        bool          `json:"ended"`
-	Failure      string        `json:"failure,omitempty"` // what ended the run before its end, in one line
+	Task         Task             `json:"task"`
+	Started      time.Time        `json:"started"`
+	Environment  string           `json:"environment,omitempty"` // Python and its packages, as the model was told
+	Descriptions []Description    `json:"-"`
+	Rounds       []Round          `json:"-"`
+	Final        *Final           `json:"-"`
+	Proof        *Proof           `json:"proof,omitempty"`
+	Models       []string         `json:"models,omitempty"` // that answered
+	Usage        Usage            `json:"usage"`
+	ByRole       map[string]Usage `json:"by_role,omitempty"`  // the same, by role
+	Cost         *float64         `json:"cost_usd,omitempty"` // nil: a price is not known
+	Seconds      Seconds          `json:"seconds"`
+	Warnings     []string         `json:"warnings,omitempty"`
+	Ended        bool             `json:"ended"`
+	Failure      string           `json:"failure,omitempty"` // what ended the run before its end, in one line
 }
 
 // Usage is what the model calls of a run have used.
