@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -27,6 +28,15 @@ type Config struct {
 	Prompts *prompts.Set
 	Dir     string // the run folder
 
+	Method      Method
+	Limits      Limits
+	Context     int                                 // tokens that the model's context holds; 0: enough for what the sizes below say
+	Ranker      llm.Ranker                          // nil: files are ranked by their words
+	Price       func(role string) (llm.Price, bool) // nil: no price is known
+	Cache       *Cache                              // of descriptions; nil: none
+	Corrections map[string]string                   // descriptions that a person has written, by file
+
+	MaxFiles         int // that are looked at at most; 0: all
 	MaxRounds        int // steps that are tried at most
 	DebugTries       int // repairs of one cell or script at most
 	TopK             int // files that are shown to the model at most
@@ -86,22 +96,38 @@ type run struct {
 	cfg         Config
 	t           *Trajectory
 	session     Session
-	context     prompts.Context // the same in every request after the descriptions
-	dirty       bool            // the session is not at the accepted cells
+	dirty       bool // the session is not at the accepted cells
 	data        dataState
 	changedFile string // a data file that is no longer as data has it
-	mu          sync.Mutex
-	model       stopwatch
-	kernel      stopwatch
+
+	looks    []files.Look // of the task's files
+	keys     []string     // of the task's files in the cache; "": not kept
+	nearness []int        // the task's files, the nearest to the question first
+	others   []string     // files that are not looked at
+
+	mu        sync.Mutex
+	context   prompts.Context // the same in every request after the descriptions
+	described bool            // context is made
+	shown     shown
+	reserved  int // model calls made or under way
+	asked     int // bytes of all requests
+	model     stopwatch
+	kernel    stopwatch
 }
 
 // Run answers the task's question. The trajectory is never nil and holds all
 // that happened, also when the error is not: a model or server that failed, a
 // reply that no role could use, a cancelled context.
 func Run(ctx context.Context, cfg Config, task Task) (*Trajectory, error) {
-	r := &run{cfg: cfg, t: &Trajectory{Task: task, Started: time.Now(), Warnings: slices.Clone(cfg.Warnings)}}
-	r.data = lookAt(r.dataPath(), task.Files)
-	err := r.run(ctx)
+	r := &run{cfg: cfg, shown: firstShown(cfg), t: &Trajectory{
+		Task: task, Method: cfg.Method, Started: time.Now(), Warnings: slices.Clone(cfg.Warnings),
+	}}
+	if cfg.Price != nil {
+		r.t.Cost = new(float64)
+	}
+	bounded, cancel := withTime(ctx, cfg.Limits.Time)
+	defer cancel()
+	err := overdue(bounded, r.run(bounded))
 	if err != nil {
 		r.t.Failure = err.Error()
 	}
@@ -125,7 +151,10 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.describe(ctx); err != nil {
 		return err
 	}
-	r.context = r.taskContext()
+	r.context, r.described = r.taskContext(), true
+	if err := r.estimate(); err != nil {
+		return err
+	}
 	var err error
 	if r.session, err = work.wait(); err != nil {
 		return err
@@ -165,7 +194,7 @@ var errNoStep = errors.New("no step of the plan could be carried out")
 // begin runs the cells that come before the first step.
 func (r *run) begin(ctx context.Context) error {
 	defer r.kernel.start()()
-	executions, err := executeAll(ctx, r.session, r.t.Cells())
+	executions, err := executeAll(ctx, r.session, r.t.base())
 	if err != nil {
 		return err
 	}

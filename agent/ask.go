@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"dsstar/agent/llm"
@@ -12,63 +14,99 @@ import (
 type question struct {
 	role    string
 	subject string // which one: "orders.csv", "round 3"
-	parts   []prompts.Part
-	inputs  map[string]string // what a recorded reply must fit; see llm.Request
+	// words gives the parts of the request, and the inputs that a recorded reply
+	// must fit (see llm.Request). It is called again when they are too long.
+	words func() ([]prompts.Part, map[string]string)
 }
 
 // ask puts a question to the model and reads the reply. A reply that cannot be
 // read is sent back once with the rule; then it is a *ReplyError.
 func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, error) {
 	var zero T
-	system, err := r.cfg.Prompts.Text(prompts.System{Environment: r.t.Environment})
-	if err != nil {
-		return zero, err
-	}
-	text, err := r.cfg.Prompts.Text(q.parts...)
-	if err != nil {
-		return zero, err
-	}
-	request := llm.Request{
-		Role: q.role, Subject: q.subject, Inputs: q.inputs, MaxTokens: r.cfg.MaxTokens,
-		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
-	}
+	reply, request, err := r.askShorter(ctx, q)
 	for second := false; ; second = true {
-		reply, err := r.call(ctx, request)
 		if err != nil {
 			return zero, err
 		}
-		value, err := how.parse(reply.Text)
+		value, problem := how.parse(reply.Text)
 		if reply.Finish == "length" {
-			err = errCut
+			problem = errCut
 		}
-		if err == nil {
+		if problem == nil {
 			return value, nil
 		}
 		if second {
-			return zero, &ReplyError{Role: q.role, Subject: q.subject, Problem: err.Error(), Reply: reply.Text}
+			return zero, &ReplyError{Role: q.role, Subject: q.subject, Problem: problem.Error(), Reply: reply.Text}
 		}
-		again, err := r.cfg.Prompts.Text(prompts.Reask{Problem: err.Error(), Rule: how.rule})
-		if err != nil {
-			return zero, err
+		again, err2 := r.cfg.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: how.rule})
+		if err2 != nil {
+			return zero, err2
 		}
 		request.Subject += ", asked again"
 		request.Messages = append(request.Messages,
 			llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
+		reply, err = r.call(ctx, request)
 	}
+}
+
+// askShorter makes a question's first call. While the request is longer than
+// the model's context, all that the run shows is made shorter, for good.
+func (r *run) askShorter(ctx context.Context, q question) (llm.Reply, llm.Request, error) {
+	for {
+		show := r.showing()
+		request, err := r.request(q)
+		if err != nil {
+			return llm.Reply{}, request, err
+		}
+		reply, err := r.call(ctx, request)
+		if !errors.Is(err, llm.ErrContextLength) {
+			return reply, request, err
+		}
+		if tooLong := err; !r.shrink(show) {
+			return reply, request, tooLong
+		}
+		if err := r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
+			"the %s's request for %s was longer than the model's context: from here on less of files and outputs is shown", q.role, q.subject)}); err != nil {
+			return reply, request, err
+		}
+	}
+}
+
+// request puts a question into words.
+func (r *run) request(q question) (llm.Request, error) {
+	system, err := r.cfg.Prompts.Text(prompts.System{Environment: r.t.Environment})
+	if err != nil {
+		return llm.Request{}, err
+	}
+	parts, inputs := q.words()
+	text, err := r.cfg.Prompts.Text(parts...)
+	return llm.Request{
+		Role: q.role, Subject: q.subject, Inputs: inputs, MaxTokens: r.cfg.MaxTokens,
+		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
+	}, err
 }
 
 // call makes one model call and counts it.
 func (r *run) call(ctx context.Context, request llm.Request) (llm.Reply, error) {
+	if err := r.reserve(); err != nil {
+		return llm.Reply{}, err
+	}
+	if r.cfg.Stream != nil {
+		role, subject := request.Role, request.Subject
+		request.OnText = func(soFar string) { r.cfg.Stream(role, subject, soFar) }
+	}
 	stop := r.model.start()
 	reply, err := r.cfg.Model.Ask(ctx, request)
 	stop()
 	if err != nil {
-		return reply, err
+		return reply, overdue(ctx, err)
 	}
+	r.count(request.Role, 1, reply.Usage)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.t.Usage.Calls++
-	r.t.Usage.Add(reply.Usage)
+	for _, m := range request.Messages {
+		r.asked += len(m.Text)
+	}
 	if reply.Model != "" && !slices.Contains(r.t.Models, reply.Model) {
 		r.t.Models = append(r.t.Models, reply.Model)
 	}

@@ -17,12 +17,26 @@ func (r *run) summarize(ctx context.Context, subject, report, where string) (str
 	if len(report) <= reportChars {
 		return report, nil
 	}
-	q := question{"summarizer", subject, []prompts.Part{
-		prompts.Summarizer{Error: clip(report, r.cfg.ResultChars), Where: where},
-	}, map[string]string{"error": report}}
+	q := question{"summarizer", subject, func() ([]prompts.Part, map[string]string) {
+		return []prompts.Part{prompts.Summarizer{Error: clip(report, r.showing().result), Where: where}}, map[string]string{"error": report}
+	}}
 	short, err := ask(ctx, r, q, readText)
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
 		return clip(report, reportChars), nil
 	}
 	return short, err
+}
+
+// repairWords ask for a cell, or in the paper's way a script, that does what the
+// step says and runs (Listing 56).
+func (r *run) repairWords(step int, text string, failed Attempt, report string) func() ([]prompts.Part, map[string]string) {
+	return func() ([]prompts.Part, map[string]string) {
+		debugger := prompts.Debugger{Number: step, Step: text, Code: failed.Code, Error: report, Script: r.cfg.Method.Script}
+		parts, inputs := r.shared()
+		if debugger.Script {
+			parts, inputs = r.asPublished(sees{context: true})
+		}
+		inputs["step"], inputs["cell"], inputs["error"] = text, failed.Code, report
+		return append(parts, debugger), inputs
+	}
 }

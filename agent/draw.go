@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsstar/notebook"
@@ -60,12 +61,10 @@ func Draw(t *Trajectory) *notebook.Notebook {
 	ran := notebook.Execution{Status: notebook.OK}
 	d.code("parameters", cellMeta{Role: roleParameters}, Attempt{parametersCell(t.Task), ran})
 	d.code("setup", cellMeta{Role: roleSetup}, Attempt{setupCell, ran})
-	step := 0
-	accepted := t.acceptedRounds()
+	cells := t.cellRounds()
 	for i, round := range t.Rounds {
-		if step < len(accepted) && accepted[step] == i {
-			step++
-			d.accepted(i+1, step, round)
+		if slices.Contains(cells, i) {
+			d.accepted(i+1, t.stepOf(i), round)
 		} else {
 			d.markdown(fmt.Sprintf("round-%d", i+1), cellMeta{Role: roleDropped, Round: i + 1, Record: &round}, showDropped(t, i))
 		}

@@ -16,7 +16,7 @@ func (r *run) execute(ctx context.Context, code string) (notebook.Execution, err
 		r.dirty = true
 	}
 	if err == nil {
-		err = r.checkData()
+		err = r.checkData(false)
 	}
 	if err == nil && e.Incomplete != "" {
 		err = r.observe(Event{Kind: Warned, Text: "outputs of a cell may be missing: " + e.Incomplete})
@@ -30,7 +30,7 @@ func (r *run) execute(ctx context.Context, code string) (notebook.Execution, err
 // then not intact.
 func (r *run) restore(ctx context.Context) (intact bool, err error) {
 	for intact = true; r.dirty; {
-		cells := r.t.Cells()
+		cells := r.t.base()
 		stop := r.kernel.start()
 		executions, err := r.session.Rollback(ctx, cells)
 		stop()

@@ -44,7 +44,7 @@ const (
 // simple is a run that needs one round; the cases of a test add to it.
 var simple = script{
 	"analyzer": `print("a table")`, "planner": "Do the next thing.", "coder": "x = 1\nprint(x)",
-	"verifier": yes, "router": "Add Step", "finalizer": "print(x)",
+	"verifier": yes, "router": "Add Step", "finalizer": "print(x)", "checker": "Form: fits",
 }
 
 func (s script) with(more script) script {
@@ -258,6 +258,10 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 	var out strings.Builder
 	for line := range strings.Lines(code) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		if line == "%reset_selective -f ." {
+			clear(s.vars)
 			continue
 		}
 		if line == "wait()" {

@@ -11,11 +11,9 @@ import (
 // guidelines ask for (DS-STAR section 4, finalizer). An answer that no cell
 // printed is no error here: the report then has none.
 func (r *run) finalize(ctx context.Context) error {
-	missing, reason := "", ""
+	verdict := Verdict{Reason: r.missing()}
 	if r.t.Sufficient() {
-		reason = r.current().Verdict.Reason
-	} else {
-		missing = r.missing()
+		verdict = *r.current().Verdict
 	}
 	if _, err := r.restore(ctx); err != nil {
 		return err
@@ -23,31 +21,14 @@ func (r *run) finalize(ctx context.Context) error {
 	if r.t.Steps() == 0 {
 		return errNoStep
 	}
-	earlier := strings.Join(r.t.Cells(), "\n")
+	faults := r.finalFaults(verdict)
 	final := &Final{}
 	r.t.Final = final // before the first try, so that every event's notebook shows the tries
-	parts, inputs := r.shared()
-	inputs["missing"], inputs["reason"] = missing, reason
-	q := question{"finalizer", "the answer", append(parts, prompts.Finalizer{
-		Guidelines: r.t.Task.Guidelines, Missing: missing, Reason: reason,
-	}), inputs}
+	q := question{"finalizer", "the answer", func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
 	repair := func(failed Attempt, report string) question {
-		parts, inputs := r.shared()
-		inputs["cell"], inputs["error"] = failed.Code, report
-		return question{"debugger", "", append(parts, prompts.Debugger{
-			Number: len(r.t.acceptedRounds()) + 1, Step: finalStep(r.t.Task), Code: failed.Code, Error: report,
-		}), inputs}
+		return question{"debugger", "", r.repairWords(r.t.Steps()+1, finalStep(r.t.Task), failed, report)}
 	}
-	check := func(a Attempt) string {
-		switch {
-		case strings.TrimSpace(a.Execution.Stdout()) == "":
-			return "the cell printed nothing; it must print the answer"
-		case !usesResults(a.Code, earlier):
-			return "the cell prints a constant; it must take the answer from the variables of earlier cells, or compute it from the data"
-		}
-		return ""
-	}
-	problem, err := r.try(ctx, q, repair, &final.Attempts, check)
+	problem, err := r.try(ctx, q, repair, &final.Attempts, faults)
 	if err != nil {
 		return err
 	}
@@ -59,6 +40,45 @@ func (r *run) finalize(ctx context.Context) error {
 	return r.observe(Event{Kind: Finalized, Text: final.Answer})
 }
 
+func (r *run) finalWords(v Verdict) ([]prompts.Part, map[string]string) {
+	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines, Inconclusive: v.Inconclusive, Script: r.cfg.Method.Script}
+	if finalizer.Reason = v.Reason; !v.Sufficient {
+		finalizer.Reason, finalizer.Missing = "", v.Reason
+	}
+	parts, inputs := r.shared()
+	if finalizer.Script {
+		parts, inputs = r.asPublished(sees{context: true, code: true, output: true})
+	}
+	inputs["missing"], inputs["reason"] = finalizer.Missing, finalizer.Reason
+	return append(parts, finalizer), inputs
+}
+
+// finalFaults is the check of the last cell: it must print, what it prints must
+// come from computed values, and it must have the form of the guidelines.
+func (r *run) finalFaults(v Verdict) examiner {
+	earlier := strings.Join(r.t.Cells(), "\n")
+	m, doubted := r.cfg.Method, false
+	return func(ctx context.Context, a Attempt) (string, error) {
+		answer := strings.TrimSpace(a.Execution.Stdout())
+		switch {
+		case answer == "":
+			return "the cell printed nothing; it must print the answer", nil
+		case !m.NoComputed && !v.Inconclusive && !usesResults(a.Code, earlier):
+			return "the cell prints a constant; it must take the answer from the variables of earlier cells, or compute it from the data", nil
+		case m.NoFormCheck || r.t.Task.Guidelines == "":
+			return "", nil
+		}
+		problem, err := r.checkForm(ctx, answer, doubted)
+		if problem == "" || err != nil || (!doubted && r.cfg.DebugTries > 0) {
+			doubted = true
+			return problem, err
+		}
+		// An answer in a doubtful form is better than none.
+		return "", r.observe(Event{Kind: Warned, Text: "the answer may not have the form that the guidelines ask for: " + problem})
+	}
+}
+
+// finalStep is what the last cell is for, in the words of a step.
 func finalStep(t Task) string {
 	if t.Guidelines == "" {
 		return "Print the answer to the question and nothing else."

@@ -69,16 +69,16 @@ func (p *played) noError(t *testing.T) *played {
 func TestSufficientAtOnce(t *testing.T) {
 	p := play(t, simple).noError(t)
 	equal(t, "events", p.kinds, []agent.Kind{
-		agent.Started, agent.Described, agent.Planned, agent.Ran, agent.Judged,
-		agent.Ran, agent.Finalized, agent.Proving, agent.Proved, agent.Ended,
+		agent.Started, agent.Described, agent.Estimated, agent.Planned, agent.Ran, agent.Judged,
+		agent.Checked, agent.Ran, agent.Finalized, agent.Proving, agent.Proved, agent.Ended,
 	})
 	equal(t, "requests", p.model.asked, []string{
-		"analyzer a.csv", "planner round 1", "coder round 1", "verifier round 1", "finalizer the answer",
+		"analyzer a.csv", "planner round 1", "coder round 1", "verifier round 1", "finalizer the answer", "checker the answer",
 	})
 	if !p.Verified() || p.Answer() != "1" || len(p.Warnings) > 0 || p.world.rollbacks > 0 {
 		t.Errorf("verified %v, answer %q, warnings %q, %d rollbacks", p.Verified(), p.Answer(), p.Warnings, p.world.rollbacks)
 	}
-	if p.Usage.Calls != 5 || p.Usage.InputTokens != 50 || !slices.Equal(p.Models, []string{"m1"}) {
+	if p.Usage.Calls != 6 || p.Usage.InputTokens != 60 || !slices.Equal(p.Models, []string{"m1"}) {
 		t.Errorf("usage %+v of %q", p.Usage, p.Models)
 	}
 	contains(t, p.model.prompt(t, "planner round 1"), "How many?", "A number.", `"data/a.csv"`, "a table", "first step")
@@ -657,14 +657,14 @@ func TestOverHTTP(t *testing.T) {
 	block := func(code string) string { return "Here it is:\n\n```python\n" + code + "\n```\n" }
 	server := llmtest.New(t, llmtest.Script(
 		block(`print("a table")`), "**Step 1:** Load.", block("x = 1\nprint(x)"), no, "Add Step",
-		"Step 2: Copy.", block("y = x"), "<think>Hm.</think>"+yes, block("print(y)"),
+		"Step 2: Copy.", block("y = x"), "<think>Hm.</think>"+yes, block("print(y)"), "Form: fits",
 	))
 	m, err := llm.Endpoint{Provider: "acme", BaseURL: server.URL, Model: "m1"}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := play(t, nil, func(s *stage) { s.config.Model = m }).noError(t)
-	if p.Answer() != "1" || !p.Verified() || p.Usage.Calls != 9 || p.Rounds[0].Step != "Load." {
+	if p.Answer() != "1" || !p.Verified() || p.Usage.Calls != 10 || p.Rounds[0].Step != "Load." {
 		t.Errorf("answer %q, verified %v, %d calls, step %q", p.Answer(), p.Verified(), p.Usage.Calls, p.Rounds[0].Step)
 	}
 	first := server.Requests()[0].Messages

@@ -11,19 +11,28 @@ import (
 // plan asks for the next step (Algorithm 1, lines 8 and 24). A reply that cannot
 // be read is a *ReplyError: the steps so far are all that there is then.
 func (r *run) plan(ctx context.Context) (string, error) {
+	return ask(ctx, r, question{"planner", r.subject(1), r.planWords}, readStep)
+}
+
+func (r *run) planWords() ([]prompts.Part, map[string]string) {
+	if r.cfg.Method.Script {
+		parts, inputs := r.asPublished(sees{context: true, plan: true, output: len(r.t.Rounds) > 0})
+		if len(r.t.Rounds) == 0 {
+			return append(parts, prompts.PlannerFirst{}), inputs
+		}
+		return append(parts, prompts.PlannerNext{Done: len(r.t.Plan()) > 0}), inputs
+	}
 	parts, inputs := r.shared()
 	if len(r.t.Rounds) == 0 {
-		parts = append(parts, prompts.PlannerFirst{})
-	} else {
-		next := prompts.PlannerNext{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0}
-		parts = append(parts, next)
-		inputs["missing"] = next.Missing
-		for _, d := range next.Dropped {
-			inputs["dropped"] += strings.Join([]string{d.Text, d.Reason, ""}, "\n")
-			inputs["results"] += "\n" + d.Output
-		}
+		return append(parts, prompts.PlannerFirst{}), inputs
 	}
-	return ask(ctx, r, question{"planner", r.subject(1), parts, inputs}, readStep)
+	next := prompts.PlannerNext{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0}
+	inputs["missing"] = next.Missing
+	for _, d := range next.Dropped {
+		inputs["dropped"] += strings.Join([]string{d.Text, d.Reason, ""}, "\n")
+		inputs["results"] += "\n" + d.Output
+	}
+	return append(parts, next), inputs
 }
 
 // subject names the requests of a round; plus is 1 for the round to come.

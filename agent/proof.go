@@ -40,7 +40,7 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 	if r.t.Answer() == "" {
 		return nil
 	}
-	if err := r.checkData(); err != nil {
+	if err := r.checkData(true); err != nil {
 		return err
 	}
 	if err := r.observe(Event{Kind: Proving}); err != nil {
@@ -65,7 +65,7 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 	if err != nil {
 		return err
 	}
-	if err := r.checkData(); err != nil {
+	if err := r.checkData(true); err != nil {
 		return err
 	}
 	if reason == "" && r.changedFile != "" {

@@ -108,8 +108,8 @@ func slug(question string) string {
 // script. The comments between them are where editors see the cells.
 func (t *Trajectory) Script() string {
 	titles := []string{"Parameters", "Set-up"}
-	for n, i := range t.acceptedRounds() {
-		titles = append(titles, fmt.Sprintf("Step %d: %s", n+1, t.Rounds[i].Step))
+	for _, i := range t.cellRounds() {
+		titles = append(titles, fmt.Sprintf("Step %d: %s", t.stepOf(i), t.Rounds[i].Step))
 	}
 	titles = append(titles, "Answer")
 	var b strings.Builder

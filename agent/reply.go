@@ -25,10 +25,13 @@ type reading[T any] struct {
 }
 
 var (
-	readCode    = reading[string]{parseCode, "Reply with one ```python code block that holds the whole code, and nothing else."}
-	readStep    = reading[string]{parseStep, "Reply with the step alone, in a few short sentences, without code."}
-	readVerdict = reading[Verdict]{parseVerdict, "Reply in two lines: first `Verdict: sufficient` or `Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence."}
-	readText    = reading[string]{parseText, "Reply with the shortened report alone."}
+	readCode        = reading[string]{parseCode, "Reply with one ```python code block that holds the whole code, and nothing else."}
+	readStep        = reading[string]{parseStep, "Reply with the step alone, in a few short sentences, without code."}
+	readVerdict     = reading[Verdict]{parseVerdict, "Reply in two lines: first `Verdict: sufficient` or `Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence."}
+	readTwoVerdicts = readVerdict
+	readYesNo       = readVerdict
+	readForm        = reading[string]{func(string) (string, error) { return "", nil }, ""}
+	readText        = reading[string]{parseText, "Reply with the shortened report alone."}
 )
 
 func readRoute(steps int) reading[Route] {

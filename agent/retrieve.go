@@ -1,39 +1,67 @@
 package agent
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+
+	"dsstar/agent/llm"
 )
 
-var words = lazy(`[\p{L}\p{N}]+`)
+// rank orders the files by their nearness to the question. With more than TopK
+// it is the cosine of the embeddings of question and description (DS-STAR
+// section 3.3) that decides which are shown, or without an embedding model, and
+// it says so, that of their words.
+func (r *run) rank(ctx context.Context) error {
+	texts := make([]string, len(r.t.Descriptions))
+	for i, d := range r.t.Descriptions {
+		texts[i] = d.File + "\n" + d.File + "\n" + d.Text
+	}
+	r.nearness = byWords(r.t.Task.Question, texts)
+	if len(texts) <= r.cfg.TopK {
+		return nil
+	}
+	if r.cfg.Ranker == nil {
+		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
+			"of %d files the %d that share most words with the question are shown to the model: no embedding model is set", len(texts), r.cfg.TopK)})
+	}
+	if err := r.reserve(); err != nil {
+		return err
+	}
+	stop := r.model.start()
+	ranking, err := r.cfg.Ranker.Rank(ctx, r.t.Task.Question, texts)
+	stop()
+	switch key := (*llm.CredentialError)(nil); {
+	case ctx.Err() != nil || errors.As(err, &key):
+		return err
+	case err != nil:
+		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
+			"the files are ranked by the words that they share with the question, since the embedding model failed: %v", err)})
+	}
+	r.count("retriever", ranking.Calls, ranking.Usage)
+	r.nearness = byScore(ranking.Scores)
+	return nil
+}
 
-// nearest returns the indexes, in their order, of the k descriptions that have
-// most in common with the question, by the cosine of their weighted words
-// (DS-STAR section 3.3 does the same with embeddings). With k or fewer
-// descriptions it is all of them.
-func nearest(question string, descriptions []Description, k int) []int {
-	order := make([]int, len(descriptions))
-	for i := range order {
-		order[i] = i
-	}
-	if len(descriptions) <= k {
-		return order
-	}
-	counts := make([]map[string]float64, len(descriptions))
-	inFiles := map[string]float64{}
-	for i, d := range descriptions {
-		counts[i] = wordCounts(d.File + " " + d.File + " " + d.Text)
-		for w := range counts[i] {
-			inFiles[w]++
+// byWords orders texts by the cosine of their weighted words and the question's,
+// the nearest first. It keeps no words of the texts: there may be 100,000.
+func byWords(question string, texts []string) []int {
+	inTexts := map[string]float64{}
+	for _, text := range texts {
+		for w := range wordCounts(text) {
+			inTexts[w]++
 		}
 	}
-	weight := func(w string) float64 { return math.Log(1 + float64(len(descriptions))/(1+inFiles[w])) }
+	weight := func(w string) float64 { return math.Log(1 + float64(len(texts))/(1+inTexts[w])) }
 	asked := wordCounts(question)
-	score := make([]float64, len(descriptions))
-	for i, c := range counts {
+	scores := make([]float64, len(texts))
+	for i, text := range texts {
 		var dot, norm float64
-		for w, n := range c {
+		for w, n := range wordCounts(text) {
 			v := (1 + math.Log(n)) * weight(w)
 			norm += v * v
 			if asked[w] > 0 {
@@ -41,26 +69,49 @@ func nearest(question string, descriptions []Description, k int) []int {
 			}
 		}
 		if norm > 0 {
-			score[i] = dot / math.Sqrt(norm)
+			scores[i] = dot / math.Sqrt(norm)
 		}
+	}
+	return byScore(scores)
+}
+
+// byScore returns the indexes of scores from the highest to the lowest; equal
+// ones stay in order.
+func byScore(scores []float64) []int {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		switch {
-		case score[a] > score[b]:
+		case scores[a] > scores[b]:
 			return -1
-		case score[a] < score[b]:
+		case scores[a] < scores[b]:
 			return 1
 		}
 		return 0
 	})
-	chosen := order[:k]
-	slices.Sort(chosen)
-	return chosen
+	return order
+}
+
+// spread takes most of the indexes in order: the first half of them, which are
+// the nearest, and the rest evenly from what follows, so that no folder is
+// passed over for coming late.
+func spread(order []int, most int) map[int]bool {
+	taken := make(map[int]bool, most)
+	for _, i := range order[:most/2] {
+		taken[i] = true
+	}
+	rest := order[most/2:]
+	for n := range most - most/2 {
+		taken[rest[n*len(rest)/(most-most/2)]] = true
+	}
+	return taken
 }
 
 func wordCounts(text string) map[string]float64 {
 	counts := map[string]float64{}
-	for _, w := range words().FindAllString(strings.ToLower(text), -1) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }) {
 		counts[w]++
 	}
 	return counts

@@ -9,14 +9,15 @@ import (
 
 // route decides how an insufficient plan goes on (Algorithm 1, lines 17 to 23)
 // and goes back if need be. A reply that cannot be read adds a step, which
-// drops nothing.
+// drops nothing. Without the router, steps are only added (DS-STAR section
+// 4.2, Variant 2).
 func (r *run) route(ctx context.Context) error {
 	round := r.current()
-	steps := r.t.Steps()
-	parts, inputs := r.shared()
-	inputs["missing"] = round.Verdict.Reason
-	parts = append(parts, prompts.Router{Steps: steps, Missing: round.Verdict.Reason})
-	route, err := ask(ctx, r, question{"router", r.subject(0), parts, inputs}, readRoute(steps))
+	var route Route
+	var err error
+	if !r.cfg.Method.NoRouter {
+		route, err = ask(ctx, r, question{"router", r.subject(0), r.routeWords}, readRoute(r.t.Steps()))
+	}
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
 		route, err = Route{}, r.observe(Event{Kind: Warned, Text: unread.Error()})
 	}
@@ -33,4 +34,14 @@ func (r *run) route(ctx context.Context) error {
 	}
 	_, err = r.restore(ctx)
 	return err
+}
+
+func (r *run) routeWords() ([]prompts.Part, map[string]string) {
+	if r.cfg.Method.Script {
+		parts, inputs := r.asPublished(sees{context: true, plan: true, output: true})
+		return append(parts, prompts.Router{Steps: r.t.Steps()}), inputs
+	}
+	parts, inputs := r.shared()
+	inputs["missing"] = r.missing()
+	return append(parts, prompts.Router{Steps: r.t.Steps(), Missing: r.missing()}), inputs
 }

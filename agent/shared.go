@@ -1,6 +1,10 @@
 package agent
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -10,74 +14,208 @@ import (
 // shared returns the parts that every request after the descriptions begins
 // with, and the inputs by which a recorded reply is known to fit.
 func (r *run) shared() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.known()
 	steps := r.steps()
-	parts := []prompts.Part{r.context}
 	if len(steps) > 0 {
 		parts = append(parts, prompts.Notebook{Steps: steps})
 	}
-	var names, descriptions, plan, code, results []string
-	for _, f := range r.context.Files {
-		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
-	}
+	var plan, code, results []string
 	for _, s := range steps {
 		plan, code, results = append(plan, s.Text), append(code, s.Code), append(results, s.Output)
 	}
-	return parts, map[string]string{
+	inputs["plan"] = strings.Join(plan, "\n")
+	inputs["code"] = strings.Join(code, "\n")
+	inputs["results"] = strings.Join(results, "\n")
+	return parts, inputs
+}
+
+// known is the part of [run.shared] that stays the same throughout.
+func (r *run) known() ([]prompts.Part, map[string]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var names, descriptions []string
+	for _, f := range r.context.Files {
+		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
+	}
+	return []prompts.Part{r.context}, map[string]string{
 		"question":     r.t.Task.Question,
 		"guidelines":   r.t.Task.Guidelines,
 		"files":        strings.Join(names, "\n"),
 		"descriptions": strings.Join(descriptions, "\n"),
-		"plan":         strings.Join(plan, "\n"),
-		"code":         strings.Join(code, "\n"),
-		"results":      strings.Join(results, "\n"),
 	}
+}
+
+// sees says what of the script a role is to see in the paper's way.
+type sees struct{ context, plan, code, output bool }
+
+// asPublished returns the parts of a request in the paper's way (Appendix H),
+// and their inputs.
+func (r *run) asPublished(s sees) ([]prompts.Part, map[string]string) {
+	parts, inputs := r.known()
+	if !s.context {
+		parts = nil
+		delete(inputs, "files")
+		delete(inputs, "descriptions")
+	}
+	var script prompts.Script
+	if s.plan {
+		script.Plan = r.t.steps()
+		inputs["plan"] = strings.Join(script.Plan, "\n")
+	}
+	if last, ok := r.t.lastScript(); ok {
+		if s.code {
+			script.Code = last.Code
+			inputs["code"] = script.Code
+		}
+		if s.output {
+			script.Ran, script.Output = true, clip(last.Execution.PlainText(), r.showing().result)
+			inputs["results"] = script.Output
+		}
+	}
+	if len(script.Plan) > 0 || script.Code != "" || script.Ran {
+		parts = append(parts, script)
+	}
+	return parts, inputs
 }
 
 // taskContext returns the task and the files that the model is shown, with as
 // much of their descriptions as the budgets allow, and the names of the others.
+// Its caller holds mu, or is the only one to use r.
 func (r *run) taskContext() prompts.Context {
 	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
-	chosen := nearest(r.t.Task.Question, r.t.Descriptions, r.cfg.TopK)
-	lengths := make([]int, len(chosen))
-	for i, n := range chosen {
-		lengths[i] = len(r.t.Descriptions[n].Text)
+	chosen := slices.Sorted(slices.Values(r.nearness[:min(r.cfg.TopK, len(r.nearness))]))
+	texts := make(map[int]string, len(chosen))
+	for _, n := range chosen {
+		f := prompts.File{Path: pyString("data/" + r.t.Descriptions[n].File), Size: fileSize(r.t.Task.Files[n].Size)}
+		f.Like, texts[n] = r.words(n, texts)
+		c.Files = append(c.Files, f)
 	}
-	share := shares(lengths, r.cfg.ContextChars, r.cfg.DescriptionChars)
+	share := r.sharesOf(texts)
 	for i, n := range chosen {
-		d := r.t.Descriptions[n]
-		text := clipAt(d.Text, share[i], share[i]*9/10) // a description begins with what matters most
-		if text == "" {
-			text = "No description: " + d.Error
-		}
-		c.Files = append(c.Files, prompts.File{
-			Path: pyString("data/" + d.File), Size: fileSize(r.t.Task.Files[n].Size), Description: text,
-		})
+		c.Files[i].Description = clipAt(texts[n], share[n], share[n]*9/10) // a description begins with what matters most
 	}
-	var names []string
+	var others []string
 	for i, d := range r.t.Descriptions {
-		if !slices.Contains(chosen, i) {
-			names = append(names, pyString("data/"+d.File))
+		if _, ok := texts[i]; !ok {
+			others = append(others, d.File)
 		}
 	}
-	c.LeftOut = clip(strings.Join(names, "\n"), r.cfg.DescriptionChars)
+	c.LeftOut = leftOut(append(others, r.others...), r.shown.description/4)
 	return c
+}
+
+// words is what the model is told of file n: its description, or only what that
+// adds to the description of the file whose script made both, when that is
+// among the ones already taken.
+func (r *run) words(n int, taken map[int]string) (like, text string) {
+	d := r.t.Descriptions[n]
+	switch {
+	case d.Text == "" && d.Error != "":
+		return "", "No description: " + d.Error
+	case d.Like == "" || d.Corrected:
+		return "", d.Text
+	}
+	for m := range taken {
+		if first := r.t.Descriptions[m]; first.File == d.Like {
+			if added := linesBeyond(d.Text, first.Text); len(added) < len(d.Text)*3/4 {
+				return pyString("data/" + d.Like), cmp.Or(added, "nothing")
+			}
+		}
+	}
+	return "", d.Text
+}
+
+// linesBeyond returns the lines of text that other does not have.
+func linesBeyond(text, other string) string {
+	had := map[string]bool{}
+	for line := range strings.Lines(other) {
+		had[strings.TrimRight(line, " \r\n")] = true
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, " \r\n"); !had[line] {
+			b.WriteString(line + "\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// sharesOf divides the room for descriptions: one half fairly, so that every
+// file says something, the other in the order of nearness to the question.
+func (r *run) sharesOf(texts map[int]string) map[int]int {
+	order := slices.Sorted(maps.Keys(texts))
+	lengths := make([]int, len(order))
+	total := 0
+	for i, n := range order {
+		lengths[i] = min(len(texts[n]), r.shown.description)
+		total += lengths[i]
+	}
+	share := map[int]int{}
+	left := r.shown.context
+	for i, fair := range shares(lengths, min(left, max(total, left/2)), r.shown.description) {
+		if total > left {
+			fair = min(fair, left/2/len(order))
+		}
+		share[order[i]] = max(1, min(fair, lengths[i]))
+	}
+	for _, n := range share {
+		left -= n
+	}
+	for _, n := range r.nearness {
+		if have, ok := share[n]; ok && left > 0 {
+			more := min(left, min(len(texts[n]), r.shown.description)-have)
+			share[n], left = have+more, left-more
+		}
+	}
+	return share
+}
+
+// leftOut names files in at most about most bytes: each, or else how many there
+// are in each folder, with an example.
+func leftOut(names []string, most int) string {
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString(pyString("data/"+name) + "\n")
+	}
+	if b.Len() <= most {
+		return b.String()
+	}
+	count, first := map[string]int{}, map[string]string{}
+	for _, name := range names {
+		folder := path.Dir(name)
+		if count[folder]++; count[folder] == 1 {
+			first[folder] = path.Base(name)
+		}
+	}
+	b.Reset()
+	for _, folder := range slices.Sorted(maps.Keys(count)) {
+		fmt.Fprintf(&b, "%s: %d files, such as %s\n", pyString(path.Join("data", folder)+"/"), count[folder], pyString(first[folder]))
+	}
+	return clip(b.String(), most)
 }
 
 // steps returns the steps of the plan with their accepted cells.
 func (r *run) steps() []prompts.Step {
+	show := r.showing()
 	var steps []prompts.Step
+	var lengths []int
 	for i, n := range r.t.acceptedRounds() {
 		a, _ := r.t.Rounds[n].Accepted()
-		steps = append(steps, prompts.Step{
-			Number: i + 1, Text: r.t.Rounds[n].Step, Code: a.Code,
-			Output: clip(a.Execution.PlainText(), r.cfg.ResultChars),
-		})
+		output := a.Execution.PlainText()
+		steps = append(steps, prompts.Step{Number: i + 1, Text: r.t.Rounds[n].Step, Code: a.Code, Output: output})
+		lengths = append(lengths, min(len(output), show.result))
+	}
+	for i, share := range shares(lengths, show.results, show.result) {
+		steps[i].Output = clip(steps[i].Output, share)
 	}
 	return steps
 }
 
 // missing is what the last verdict found missing; "" before the first one.
 func (r *run) missing() string {
+	if r.cfg.Method.NoReasons {
+		return ""
+	}
 	for i := len(r.t.Rounds) - 1; i >= 0; i-- {
 		if v := r.t.Rounds[i].Verdict; v != nil && !v.Sufficient {
 			return v.Reason
@@ -98,7 +236,7 @@ func (r *run) dropped() []prompts.Dropped {
 		}
 		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}
 		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
-			d.Output = clip(a.Execution.PlainText(), r.cfg.ResultChars)
+			d.Output = clip(a.Execution.PlainText(), r.showing().result)
 		}
 		dropped = append(dropped, d)
 	}

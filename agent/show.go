@@ -46,6 +46,9 @@ func showData(t *Trajectory) string {
 		}
 		title := fmt.Sprintf("<code>%s</code> · %s", html.EscapeString(d.File), fileSize(t.Task.Files[i].Size))
 		body := fenced(d.Text, "")
+		for _, note := range d.notes() {
+			title += " · " + html.EscapeString(note)
+		}
 		if d.Error != "" {
 			title += " · not described"
 			body = html.EscapeString(d.Error) + "\n"
@@ -57,6 +60,24 @@ func showData(t *Trajectory) string {
 		b.WriteString(folded(title, body))
 	}
 	return b.String()
+}
+
+// notes say where a description comes from, when that is not its own script.
+func (d Description) notes() []string {
+	var all []string
+	if d.Whole {
+		all = append(all, "the content itself")
+	}
+	if d.Like != "" {
+		all = append(all, "by the script of "+d.Like)
+	}
+	if d.Cached {
+		all = append(all, "from an earlier run")
+	}
+	if d.Corrected {
+		all = append(all, "corrected by hand")
+	}
+	return all
 }
 
 func showStep(step int, r Round) string {
@@ -86,7 +107,10 @@ const shownChars = 6000
 
 func showVerdict(n int, r Round) string {
 	word := "✘ insufficient"
-	if r.Verdict.Sufficient {
+	switch {
+	case r.Verdict.Inconclusive:
+		word = "✔ inconclusive: the data hold no answer"
+	case r.Verdict.Sufficient:
 		word = "✔ sufficient"
 	}
 	text := fmt.Sprintf("**Round %d: %s.** %s", n, word, prose(r.Verdict.Reason))
@@ -108,6 +132,9 @@ func showRoute(r Route) string {
 func showDropped(t *Trajectory, i int) string {
 	r := t.Rounds[i]
 	fate, step := "under way", html.EscapeString(r.Step)
+	if _, ok := r.Accepted(); ok && t.Method.Script {
+		fate = "its script became the next one"
+	}
 	if by, ok := t.droppedBy(i); ok {
 		fate, step = fmt.Sprintf("dropped in round %d", by+1), "<s>"+step+"</s>"
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/notebook"
 )
@@ -12,24 +13,28 @@ type Task struct {
 	Question   string   `json:"question"`
 	Guidelines string   `json:"guidelines,omitempty"` // the form of the answer; may be empty
 	Data       string   `json:"data"`                 // the data folder: absolute, or relative to the run folder
-	Files      []File   `json:"files"`
-	Unread     []string `json:"unread,omitempty"` // folders below Data that cannot be read
+	Files      []File   `json:"files"`                // of which more than a run looks at are left out once it has chosen
+	Others     int      `json:"others,omitempty"`     // files that were left out
+	Unread     []string `json:"unread,omitempty"`     // folders below Data that cannot be read
 }
 
 // A File is a data file by its name below the data folder, with slashes.
-type File struct {
-	Name string `json:"name"`
-	Size int64  `json:"size"` // bytes
-}
+type File = files.File
 
 // A Description says what is in one file (DS-STAR, section 3.1).
 type Description struct {
 	File   string    `json:"file"`
 	Text   string    `json:"text,omitempty"`   // what the script printed
-	Code   string    `json:"code,omitempty"`   // the script
+	Code   string    `json:"code,omitempty"`   // the script; "" if it is that of Like
+	Like   string    `json:"like,omitempty"`   // the file whose script made this description too
 	Tries  int       `json:"tries,omitempty"`  // scripts that were run
 	Failed []Attempt `json:"failed,omitempty"` // those that gave no description
 	Error  string    `json:"error,omitempty"`  // why there is no text, in one line
+
+	Kind      string `json:"kind,omitempty"`      // what the file is by its beginning: "CSV, 12 columns …"
+	Whole     bool   `json:"whole,omitempty"`     // Text is the content itself
+	Cached    bool   `json:"cached,omitempty"`    // made by an earlier run
+	Corrected bool   `json:"corrected,omitempty"` // by a person
 }
 
 // An Attempt is one try at a step's cell.
@@ -90,6 +95,7 @@ type Proof struct {
 // ([Draw]) and read back into it ([ReadTrajectory]).
 type Trajectory struct {
 	Task         Task             `json:"task"`
+	Method       Method           `json:"method,omitzero"`
 	Started      time.Time        `json:"started"`
 	Environment  string           `json:"environment,omitempty"` // Python and its packages, as the model was told
 	Descriptions []Description    `json:"-"`
@@ -162,11 +168,58 @@ func (t *Trajectory) stepOf(i int) int {
 	return len(before.Plan()) + 1
 }
 
+// steps returns the texts of the plan's steps.
+func (t *Trajectory) steps() []string {
+	var texts []string
+	for _, i := range t.acceptedRounds() {
+		texts = append(texts, t.Rounds[i].Step)
+	}
+	return texts
+}
+
+// lastScript returns the attempt of the last round that has run: in the paper's
+// way the script that the next one is made from.
+func (t *Trajectory) lastScript() (Attempt, bool) {
+	for i := len(t.Rounds) - 1; i >= 0; i-- {
+		if a, ok := t.Rounds[i].Accepted(); ok {
+			return a, true
+		}
+	}
+	return Attempt{}, false
+}
+
+// cellRounds returns the rounds whose code is a cell of the notebook: those of
+// the plan. Of whole scripts it is the last one alone, until the final one.
+func (t *Trajectory) cellRounds() []int {
+	rounds := t.acceptedRounds()
+	if !t.Method.Script || len(rounds) == 0 {
+		return rounds
+	}
+	if _, ok := t.finalAttempt(); ok {
+		return nil
+	}
+	return rounds[len(rounds)-1:]
+}
+
+// base returns the code that the next cell builds on: parameters, set-up and,
+// unless every cell is a whole script, the accepted steps.
+func (t *Trajectory) base() []string {
+	cells := []string{parametersCell(t.Task), setupCell}
+	if t.Method.Script {
+		return cells
+	}
+	for _, i := range t.acceptedRounds() {
+		a, _ := t.Rounds[i].Accepted()
+		cells = append(cells, a.Code)
+	}
+	return cells
+}
+
 // Cells returns the code of the notebook's cells in order: parameters, set-up,
 // the accepted steps and, when there is one, the final cell.
 func (t *Trajectory) Cells() []string {
 	cells := []string{parametersCell(t.Task), setupCell}
-	for _, i := range t.acceptedRounds() {
+	for _, i := range t.cellRounds() {
 		a, _ := t.Rounds[i].Accepted()
 		cells = append(cells, a.Code)
 	}
@@ -196,6 +249,11 @@ func (t *Trajectory) Answer() string {
 func (t *Trajectory) Sufficient() bool {
 	n := len(t.Rounds)
 	return n > 0 && t.Rounds[n-1].Verdict != nil && t.Rounds[n-1].Verdict.Sufficient && t.Rounds[n-1].Route == nil
+}
+
+// Inconclusive reports whether the judge found that the data hold no answer.
+func (t *Trajectory) Inconclusive() bool {
+	return t.Sufficient() && t.Rounds[len(t.Rounds)-1].Verdict.Inconclusive
 }
 
 // Verified reports whether the answer is proved: the plan was found sufficient

@@ -10,9 +10,14 @@ import (
 // verify lets the judge decide whether the plan suffices (Algorithm 1, line
 // 13). A reply that cannot be read counts as insufficient: never as sufficient.
 func (r *run) verify(ctx context.Context) error {
-	parts, inputs := r.shared()
-	q := question{"verifier", r.subject(0), append(parts, prompts.Verifier{}), inputs}
-	verdict, err := ask(ctx, r, q, readVerdict)
+	how := readVerdict
+	if r.cfg.Method.NoInconclusive {
+		how = readTwoVerdicts
+	}
+	if r.cfg.Method.Script {
+		how = readYesNo
+	}
+	verdict, err := ask(ctx, r, question{"verifier", r.subject(0), r.verifyWords}, how)
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
 		verdict = Verdict{Reason: "the judge gave no verdict that could be read"}
 		err = r.observe(Event{Kind: Warned, Text: unread.Error()})
@@ -20,9 +25,27 @@ func (r *run) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if verdict.Reason == "" && !verdict.Sufficient {
+	if verdict.Reason == "" && !verdict.Sufficient && !r.cfg.Method.NoReasons {
 		verdict.Reason = "the judge did not say what is missing"
 	}
 	r.current().Verdict = &verdict
 	return r.observe(Event{Kind: Judged, Text: verdict.Reason})
+}
+
+// verifyWords are the question, plan, code and results; in the paper's way
+// without the descriptions, and with its verdict in one word (Listing 51).
+func (r *run) verifyWords() ([]prompts.Part, map[string]string) {
+	m := r.cfg.Method
+	verifier := prompts.Verifier{PlanOnly: m.PlanOnly, Reasons: !m.NoReasons, Inconclusive: !m.NoInconclusive && !m.PlanOnly}
+	switch {
+	case m.Script:
+		verifier.YesNo, verifier.Question = true, r.t.Task.Question
+		parts, inputs := r.asPublished(sees{plan: true, code: !m.PlanOnly, output: !m.PlanOnly})
+		return append(parts, verifier), inputs
+	case m.PlanOnly:
+		parts, inputs := r.asPublished(sees{context: true, plan: true})
+		return append(parts, verifier), inputs
+	}
+	parts, inputs := r.shared()
+	return append(parts, verifier), inputs
 }

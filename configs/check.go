@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -13,7 +14,7 @@ import (
 
 // check reports an unknown key, or a value that is not of the key's type.
 func check(key string, set setting, known map[string]bool) error {
-	if !known[key] && !isProviderKey(key) {
+	if !known[key] && !isTableKey(key) {
 		if below(key, known) {
 			if set.value == nil {
 				return nil
@@ -31,15 +32,22 @@ func check(key string, set setting, known map[string]bool) error {
 	return nil
 }
 
-// isProviderKey accepts every field of a provider that is not in the defaults.
-func isProviderKey(key string) bool {
-	part := strings.Split(key, separator)
-	return len(part) == 3 && part[0] == "providers" && slices.Contains(providerFields(), part[2])
+// tables are the keys below which users choose names, with the type of what
+// they name.
+var tables = map[string]reflect.Type{
+	"providers": reflect.TypeFor[Provider](),
+	"prices":    reflect.TypeFor[Price](),
 }
 
-func providerFields() []string {
+// isTableKey accepts every field of what a user has named.
+func isTableKey(key string) bool {
+	part := strings.Split(key, separator)
+	return len(part) == 3 && tables[part[0]] != nil && slices.Contains(fieldsOf(tables[part[0]]), part[2])
+}
+
+func fieldsOf(t reflect.Type) []string {
 	var names []string
-	for f := range reflect.TypeFor[Provider]().Fields() {
+	for f := range t.Fields() {
 		if tag := f.Tag.Get("mapstructure"); tag != "-" {
 			names = append(names, tag)
 		}
@@ -47,9 +55,10 @@ func providerFields() []string {
 	return names
 }
 
-// below reports whether key is the head of a known one, or a provider.
+// below reports whether key is the head of a known one, or what a user has named.
 func below(key string, known map[string]bool) bool {
-	if head, rest, ok := strings.Cut(key, separator); ok && head == "providers" && !strings.Contains(rest, separator) {
+	head, rest, ok := strings.Cut(key, separator)
+	if tables[head] != nil && (!ok || !strings.Contains(rest, separator)) {
 		return true
 	}
 	for k := range known {
@@ -113,6 +122,8 @@ func (s *Settings) validate(won map[string]setting) error {
 		{"retries", s.Retries, 0, 100},
 		{"max_output_tokens", s.MaxOutputTokens, 0, 100_000_000},
 		{"jobs", s.Jobs, 0, 64},
+		{"max_files", s.MaxFiles, 1, 1_000_000},
+		{"max_calls", s.MaxCalls, 0, 1_000_000_000},
 	} {
 		if r.value < r.lo || r.value > r.hi {
 			return bad(r.key, "%d to %d", r.lo, r.hi)
@@ -120,6 +131,23 @@ func (s *Settings) validate(won map[string]setting) error {
 	}
 	if t := s.Temperature; t != nil && !(*t >= 0 && *t <= 2) {
 		return bad("temperature", "0 to 2, or null")
+	}
+	if s.Context != 0 && (s.Context < 2000 || s.Context > 100_000_000) {
+		return bad("context", "0, or 2000 to 100000000")
+	}
+	if !(s.MaxCost >= 0 && s.MaxCost < math.Inf(1)) {
+		return bad("max_cost", "0 or more")
+	}
+	for name, p := range s.Prices {
+		if p.Input < 0 || p.Output < 0 || p.Cached != nil && *p.Cached < 0 {
+			return fmt.Errorf("%s: prices.%s: every price should be 0 or more", sourceBelow("prices"+separator+name, won), name)
+		}
+	}
+	if s.MaxTime < 0 {
+		return bad("max_time", "0s or longer")
+	}
+	if v := s.Method.VerifierInput; v != "full" && v != "query-plan" {
+		return bad("method.verifier_input", "full or query-plan")
 	}
 	for key, d := range map[string]time.Duration{
 		"call_timeout": s.CallTimeout, "idle_timeout": s.IdleTimeout,

@@ -17,6 +17,8 @@ type Settings struct {
 	Models          map[string]string   `mapstructure:"models"` // by role; "" is Model
 	BaseURL         string              `mapstructure:"base_url"`
 	APIKeyEnv       string              `mapstructure:"api_key_env"`
+	EmbeddingModel  string              `mapstructure:"embedding_model"`
+	Context         int                 `mapstructure:"context"` // tokens; 0: not known
 	Temperature     *float64            `mapstructure:"temperature"`
 	MaxOutputTokens int                 `mapstructure:"max_output_tokens"`
 	CallTimeout     time.Duration       `mapstructure:"call_timeout"`
@@ -24,12 +26,20 @@ type Settings struct {
 	Retries         int                 `mapstructure:"retries"`
 	Providers       map[string]Provider `mapstructure:"providers"` // by name, in lower case
 
-	MaxRounds        int `mapstructure:"max_rounds"`
-	DebugTries       int `mapstructure:"debug_tries"`
-	TopK             int `mapstructure:"top_k"`
-	ResultChars      int `mapstructure:"result_chars"`
-	DescriptionChars int `mapstructure:"description_chars"`
-	ContextChars     int `mapstructure:"context_chars"`
+	Prices   map[string]Price `mapstructure:"prices"` // by model, in lower case
+	MaxCost  float64          `mapstructure:"max_cost"`
+	MaxCalls int              `mapstructure:"max_calls"`
+	MaxTime  time.Duration    `mapstructure:"max_time"`
+	Method   Method           `mapstructure:"method"`
+
+	MaxRounds        int  `mapstructure:"max_rounds"`
+	DebugTries       int  `mapstructure:"debug_tries"`
+	TopK             int  `mapstructure:"top_k"`
+	ResultChars      int  `mapstructure:"result_chars"`
+	DescriptionChars int  `mapstructure:"description_chars"`
+	ContextChars     int  `mapstructure:"context_chars"`
+	MaxFiles         int  `mapstructure:"max_files"`
+	Cache            bool `mapstructure:"cache"`
 
 	CellTimeout  time.Duration `mapstructure:"cell_timeout"`
 	StartTimeout time.Duration `mapstructure:"start_timeout"`
@@ -44,6 +54,33 @@ type Settings struct {
 	Warnings []string `mapstructure:"-"`
 
 	entries []Entry
+}
+
+// A Price is what a model costs, in US dollars for a million tokens.
+type Price struct {
+	Input  float64  `mapstructure:"input"`
+	Cached *float64 `mapstructure:"cached"` // nil: as Input
+	Output float64  `mapstructure:"output"`
+}
+
+// A Method says which elements of the loop are on.
+type Method struct {
+	Paper         bool   `mapstructure:"paper"`
+	Analyzer      bool   `mapstructure:"analyzer"`
+	Router        bool   `mapstructure:"router"`
+	VerifierInput string `mapstructure:"verifier_input"` // "full" or "query-plan"
+	Reasons       bool   `mapstructure:"reasons"`
+	Documents     bool   `mapstructure:"documents"`
+	Families      bool   `mapstructure:"families"`
+	FormCheck     bool   `mapstructure:"form_check"`
+	Computed      bool   `mapstructure:"computed"`
+	Inconclusive  bool   `mapstructure:"inconclusive"`
+}
+
+// Price returns what a model costs, by its name as provider/name.
+func (s *Settings) Price(model string) (Price, bool) {
+	p, ok := s.Prices[strings.ToLower(model)]
+	return p, ok
 }
 
 // Sources are the places settings come from, besides the defaults. Later fields win over earlier ones.

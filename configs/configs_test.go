@@ -51,7 +51,7 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, s.Providers["gemini"]); diff != "" {
 		t.Error(diff)
 	}
-	if len(s.Providers) != 6 || len(s.Models) != 8 || len(s.Warnings) != 0 {
+	if len(s.Providers) != 6 || len(s.Models) != 9 || len(s.Warnings) != 0 {
 		t.Errorf("%d providers, %d roles, warnings %q", len(s.Providers), len(s.Models), s.Warnings)
 	}
 	for _, e := range s.Explain() {
@@ -208,14 +208,46 @@ func TestStructAndFileAgree(t *testing.T) {
 		head, _, _ := strings.Cut(e.Key, ".")
 		keys[head] = true
 	}
+	keys["prices"] = strings.Contains(string(DefaultYAML), "\nprices: {}\n") // an empty table has no entries
 	for f := range reflect.TypeFor[Settings]().Fields() {
 		if tag := f.Tag.Get("mapstructure"); f.IsExported() && tag != "-" && !keys[tag] {
 			t.Errorf("default.yaml lacks %q (%s)", tag, f.Name)
 		}
 	}
-	for _, field := range providerFields() {
+	for _, field := range fieldsOf(reflect.TypeFor[Provider]()) {
 		if !strings.Contains(string(DefaultYAML), "#   "+field+" ") {
 			t.Errorf("default.yaml does not explain a provider's %s", field)
+		}
+	}
+}
+
+func TestPrices(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "dsstar.yaml")
+	text := "prices:\n  OpenAI/gpt-4.1: {input: 2, cached: 0.5, output: 8}\n  ollama/qwen3:\n    input: 0\n    output: 0\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := load(t, Sources{ProjectFile: file})
+	p, ok := s.Price("openai/GPT-4.1")
+	if !ok || p.Input != 2 || *p.Cached != 0.5 || p.Output != 8 {
+		t.Errorf("%+v, %v", p, ok)
+	}
+	if p, ok := s.Price("ollama/qwen3"); !ok || p.Cached != nil {
+		t.Errorf("%+v, %v", p, ok)
+	}
+	if _, ok := s.Price("openai/gpt-5"); ok {
+		t.Error("a price from nowhere")
+	}
+	for text, want := range map[string]string{
+		"prices: {a/b: {inputs: 1}}": "unknown key prices.a/b.inputs",
+		"prices: {a/b: {input: x}}":  "prices.a/b.input: is \"x\", should be a number",
+		"prices: {a/b: {input: -1}}": "price should be 0 or more",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(Sources{ProjectFile: file}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

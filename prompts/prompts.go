@@ -31,10 +31,19 @@ type (
 	}
 	// Notebook is the accepted steps with their cells and outputs.
 	Notebook struct{ Steps []Step }
+	// Script is the plan and, in the paper's way, the whole script that carries
+	// it out. What a role is not to see is left empty.
+	Script struct {
+		Plan   []string
+		Code   string
+		Ran    bool
+		Output string
+	}
 )
 
 // A File is a data file as the model sees it: Path is a Python string literal.
-type File struct{ Path, Size, Description string }
+// Like is the path of a file before it whose description it adds to.
+type File struct{ Path, Size, Like, Description string }
 
 // A Step is a step of the plan with its cell and what that printed.
 type Step struct {
@@ -48,10 +57,13 @@ type Dropped struct{ Text, Reason, Output string }
 
 // The parts that ask, one for each role; listings of Appendix H in brackets.
 type (
-	// Analyzer asks for a script that describes a file [46].
+	// Analyzer asks for a script that describes a file [46], or Count files that
+	// are alike, of which Like names some others.
 	Analyzer struct {
-		Path, Size string
-		Chars      int // that a description may have
+		Path, Size, Kind, Head string
+		Chars                  int // that a description may have
+		Count                  int
+		Like                   string
 	}
 	// PlannerFirst asks for the first step [47].
 	PlannerFirst struct{}
@@ -66,24 +78,42 @@ type (
 		Number int
 		Step   string
 		First  bool
+		Script bool // the whole script instead
 	}
 	// Verifier asks whether the plan suffices [51].
-	Verifier struct{}
+	Verifier struct {
+		Question     string // for YesNo, which has no context before it
+		YesNo        bool   // the paper's reply
+		PlanOnly     bool   // there is neither code nor output to judge
+		Reasons      bool   // the reply says what is missing
+		Inconclusive bool   // the reply may be that the data hold no answer
+	}
 	// Router asks how to refine the plan [52].
 	Router struct {
 		Steps   int // of the plan
 		Missing string
 	}
 	// Finalizer asks for the last cell [53].
-	Finalizer struct{ Guidelines, Missing, Reason string }
+	Finalizer struct {
+		Guidelines, Missing, Reason string
+		Inconclusive                bool
+		Script                      bool // the whole script instead
+	}
+	// Checker asks whether an answer has the form of the guidelines.
+	Checker struct{ Question, Guidelines, Answer string }
 	// Summarizer asks for a shorter error report [54].
 	Summarizer struct{ Error, Where string }
-	// DebuggerScript asks for a repaired description script [55].
-	DebuggerScript struct{ Path, Size, Code, Error string }
+	// DebuggerScript asks for a repaired description script [55], which works for
+	// Others files of the same family.
+	DebuggerScript struct {
+		Path, Size, Kind, Head, Code, Error string
+		Others                              int
+	}
 	// Debugger asks for a repaired cell [56].
 	Debugger struct {
 		Number            int
 		Step, Code, Error string
+		Script            bool // the whole script instead
 	}
 	// Reask asks once more after a reply that could not be used.
 	Reask struct{ Problem, Rule string }
@@ -92,6 +122,7 @@ type (
 func (System) template() string         { return "system" }
 func (Context) template() string        { return "context" }
 func (Notebook) template() string       { return "notebook" }
+func (Script) template() string         { return "script" }
 func (Analyzer) template() string       { return "analyzer" }
 func (PlannerFirst) template() string   { return "planner_first" }
 func (PlannerNext) template() string    { return "planner_next" }
@@ -99,6 +130,7 @@ func (Coder) template() string          { return "coder" }
 func (Verifier) template() string       { return "verifier" }
 func (Router) template() string         { return "router" }
 func (Finalizer) template() string      { return "finalizer" }
+func (Checker) template() string        { return "checker" }
 func (Summarizer) template() string     { return "summarizer" }
 func (DebuggerScript) template() string { return "debugger_script" }
 func (Debugger) template() string       { return "debugger" }
@@ -109,7 +141,7 @@ type Set struct{ templates *template.Template }
 
 // Load parses the templates that are shipped.
 func Load() (*Set, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "choices": choices}).ParseFS(files, "*.md.tmpl")
+	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "choices": choices, "inc": func(i int) int { return i + 1 }}).ParseFS(files, "*.md.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("load prompts: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent"
+	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/configs"
 	"dsstar/prompts"
@@ -25,6 +26,8 @@ type job struct {
 	settings *configs.Settings
 	task     agent.Task
 	model    llm.Model
+	ranker   llm.Ranker // nil: files are ranked by their words
+	cache    *agent.Cache
 	place    place
 	progress *progress
 }
@@ -100,14 +103,28 @@ func (a *app) answer(ctx context.Context, j job) error {
 	}
 	j.progress.say("run      %s", folder)
 	j.progress.wait("starting the kernel")
-	t, err := agent.Run(ctx, agent.Config{
-		Model: llm.Traced(j.model, trace), Open: a.openAt(j.place, s), Prompts: words, Dir: string(folder),
-		MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK, Jobs: jobs(s.Jobs), MaxTokens: s.MaxOutputTokens,
-		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
-		Observe: j.observer(folder), Warnings: j.place.warnings(),
-	}, task)
+	config := agentConfig(s)
+	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), a.openAt(j.place, s), words, string(folder)
+	if j.ranker != nil {
+		config.Ranker = llm.TracedRanker(j.ranker, trace)
+	}
+	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(folder), j.progress.stream
+	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
+		return err
+	}
+	t, err := agent.Run(ctx, config, task)
 	j.progress.stop()
 	return a.conclude(j, t, folder, err)
+}
+
+// agentConfig is the part of a run's configuration that is settings.
+func agentConfig(s *configs.Settings) agent.Config {
+	return agent.Config{
+		Method: method(s.Method), Limits: agent.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
+		Price: prices(s), Context: s.Context, MaxTokens: s.MaxOutputTokens, Jobs: jobs(s.Jobs),
+		MaxFiles: s.MaxFiles, MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK,
+		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
+	}
 }
 
 // saveEvery bounds how often the notebook is saved while files are described:
@@ -187,7 +204,7 @@ func plural(n int, what string) string {
 }
 
 // newTask checks the data folder and lists it.
-func newTask(question, guidelines, folder string) (agent.Task, error) {
+func newTask(ctx context.Context, question, guidelines, folder string) (agent.Task, error) {
 	data, err := filepath.Abs(folder)
 	if err != nil {
 		return agent.Task{}, err
@@ -205,14 +222,14 @@ func newTask(question, guidelines, folder string) (agent.Task, error) {
 	if data, err = filepath.EvalSymlinks(data); err != nil {
 		return agent.Task{}, fmt.Errorf("the data folder: %w", err)
 	}
-	files, unread, err := agent.Files(data)
+	all, unread, err := files.List(ctx, data)
 	if err != nil {
 		return agent.Task{}, err
 	}
-	if len(files) == 0 {
+	if len(all) == 0 {
 		return agent.Task{}, &usageError{"the data folder has no data files: " + folder, []string{"ls -la " + quoteShell(data)}}
 	}
-	return agent.Task{Question: question, Guidelines: guidelines, Data: data, Files: files, Unread: unread}, nil
+	return agent.Task{Question: question, Guidelines: guidelines, Data: data, Files: all, Unread: unread}, nil
 }
 
 // jobs is how many kernels describe files at once: by default one a core, as

@@ -56,6 +56,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if errors.Is(err, errInterrupted) {
 		return exitInterrupted, text, nil
 	}
+	if b, ok := errors.AsType[*agent.BudgetError](err); ok {
+		return exitBudget, text, []string{"dsstar nb --" + b.Flag + " MORE …   # or without it: no limit"}
+	}
 	if c, ok := errors.AsType[*llm.CredentialError](err); ok {
 		if c.KeyEnv != "" {
 			hints = []string{"export " + c.KeyEnv + "=KEY", "dsstar doctor   # tries the key"}
@@ -141,7 +144,7 @@ func serverHints(s *kernel.ServerError) (code int, hints []string) {
 func statusHints(s *llm.StatusError) []string {
 	switch {
 	case errors.Is(s, llm.ErrContextLength):
-		return []string{"export DSSTAR_CONTEXT_CHARS=60000 DSSTAR_DESCRIPTION_CHARS=6000 DSSTAR_RESULT_CHARS=4000   # show the model less"}
+		return []string{"dsstar nb --context TOKENS …   # what the model's context holds; less is shown then"}
 	case s.Status == 404:
 		return []string{"dsstar config   # shows the model and the base URL", "dsstar doctor   # asks the endpoint which models it has"}
 	case s.Status == 429:

@@ -21,6 +21,7 @@ const (
 	exitUsage       = 2
 	exitNotVerified = 3
 	exitCredentials = 4
+	exitBudget      = 5
 	exitInterrupted = 130
 )
 
@@ -139,7 +140,7 @@ const exitHelp = `Exit codes:
   2    usage
   3    answered, but not verified
   4    model or server credentials
-  5    budget spent (no budget can be set yet)
+  5    budget spent: --max-cost, --max-calls or --max-time
   130  interrupted`
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

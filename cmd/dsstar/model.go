@@ -15,14 +15,43 @@ import (
 
 const replayPrefix = "replay:"
 
-// model returns the model of the settings, with the models of single roles,
-// and tells of retries.
+// models opens the models of a job: the one of the settings, those of single
+// roles, the one that ranks files. Retries are told of. A trace has the replies
+// of all roles, and is no model whose descriptions are worth keeping.
+func (a *app) models(j *job) (err error) {
+	s := j.settings
+	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
+		exchanges, err := readTrace(path)
+		if err != nil {
+			return err
+		}
+		j.model = llm.Replay(exchanges, llm.ReplayOptions{})
+		if slices.ContainsFunc(exchanges, func(e llm.Exchange) bool { return e.Role == "retriever" }) {
+			j.ranker = llm.ReplayRanker(exchanges, llm.ReplayOptions{})
+		}
+		return nil
+	}
+	if j.model, err = a.model(s, j.progress.retrying); err != nil {
+		return err
+	}
+	j.cache = a.descriptionCache(s)
+	if s.EmbeddingModel == "" {
+		return nil
+	}
+	e, err := a.callable(s, s.EmbeddingModel, j.progress.retrying)
+	if err == nil {
+		j.ranker, err = e.OpenRanker()
+	}
+	if err != nil {
+		return fmt.Errorf("embedding model: %w", err)
+	}
+	return nil
+}
+
+// model returns the model of the settings, with the models of single roles.
 func (a *app) model(s *configs.Settings, retrying func(llm.Retry)) (llm.Model, error) {
 	if s.Model == "" {
 		return nil, a.noModel(s)
-	}
-	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
-		return replay(path) // of every role: the trace has the replies of all
 	}
 	def, err := a.open(s, s.Model, retrying)
 	if err != nil {
@@ -43,13 +72,19 @@ func (a *app) model(s *configs.Settings, retrying func(llm.Retry)) (llm.Model, e
 // open opens one model by its name, provider/name. With a base URL given the
 // provider may be left out.
 func (a *app) open(s *configs.Settings, name string, retrying func(llm.Retry)) (llm.Model, error) {
-	e, err := a.endpoint(s, name)
+	e, err := a.callable(s, name, retrying)
 	if err != nil {
 		return nil, err
 	}
+	return e.Open()
+}
+
+// callable is the endpoint of a model with the settings of its calls.
+func (a *app) callable(s *configs.Settings, name string, retrying func(llm.Retry)) (llm.Endpoint, error) {
+	e, err := a.endpoint(s, name)
 	e.Temperature = s.Temperature
 	e.CallTimeout, e.IdleTimeout, e.Retries, e.OnRetry = s.CallTimeout, s.IdleTimeout, s.Retries, retrying
-	return e.Open()
+	return e, err
 }
 
 func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
@@ -98,8 +133,8 @@ func (a *app) modelLine(s *configs.Settings) string {
 	return line
 }
 
-// replay opens a trace as a model.
-func replay(path string) (llm.Model, error) {
+// readTrace reads a trace that is to be replayed.
+func readTrace(path string) ([]llm.Exchange, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, &usageError{fmt.Sprintf("open the trace: %v", err), []string{`dsstar nb --model replay:RUN/trace.jsonl --data DIR "question"`}}
@@ -112,7 +147,7 @@ func replay(path string) (llm.Model, error) {
 	if err != nil {
 		return nil, &usageError{fmt.Sprintf("the trace %s: %v", path, err), []string{"head -c 300 " + quoteShell(path)}}
 	}
-	return llm.Replay(exchanges, llm.ReplayOptions{}), nil
+	return exchanges, nil
 }
 
 func (a *app) noModel(s *configs.Settings) error {

@@ -11,19 +11,21 @@ import (
 // result is the object that --json prints. Its fields are a contract: see the
 // README.
 type result struct {
-	Answer     string        `json:"answer"`
-	Verified   bool          `json:"verified"`
-	Sufficient bool          `json:"sufficient"`
-	Rounds     int           `json:"rounds"`
-	Steps      int           `json:"steps"`
-	RunDir     string        `json:"run_dir"`
-	Notebook   string        `json:"notebook"`
-	Script     string        `json:"script"`
-	Trace      string        `json:"trace"`
-	Usage      resultUsage   `json:"usage"`
-	Seconds    agent.Seconds `json:"seconds"`
-	Kernel     resultKernel  `json:"kernel"`
-	Warnings   []string      `json:"warnings"`
+	Answer     string `json:"answer"`
+	Verified   bool   `json:"verified"`
+	Sufficient bool   `json:"sufficient"`
+	// Inconclusive: it was found sufficient to say that the data hold no answer.
+	Inconclusive bool          `json:"inconclusive"`
+	Rounds       int           `json:"rounds"`
+	Steps        int           `json:"steps"`
+	RunDir       string        `json:"run_dir"`
+	Notebook     string        `json:"notebook"`
+	Script       string        `json:"script"`
+	Trace        string        `json:"trace"`
+	Usage        resultUsage   `json:"usage"`
+	Seconds      agent.Seconds `json:"seconds"`
+	Kernel       resultKernel  `json:"kernel"`
+	Warnings     []string      `json:"warnings"`
 }
 
 type resultUsage struct {
@@ -47,12 +49,12 @@ func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result 
 		warnings = []string{}
 	}
 	return result{
-		Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(),
+		Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(), Inconclusive: t.Inconclusive(),
 		Rounds: len(t.Rounds), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Usage: resultUsage{
 			Calls: t.Usage.Calls, InputTokens: t.Usage.InputTokens,
-			CachedTokens: t.Usage.CachedTokens, OutputTokens: t.Usage.OutputTokens,
+			CachedTokens: t.Usage.CachedTokens, OutputTokens: t.Usage.OutputTokens, CostUSD: t.Cost,
 		},
 		Seconds:  t.Seconds,
 		Kernel:   kernel,

@@ -22,8 +22,49 @@ func modelFlags(f *pflag.FlagSet) {
 	f.StringArray("role-model", nil, "another model for one role, as role=provider/name; may be repeated")
 	f.String("base-url", "", "an OpenAI-compatible endpoint to use instead of the provider's")
 	f.String("api-key-env", "", "the name of the variable that holds the key for --base-url")
+	f.String("embedding-model", "", "a model that ranks more than --top-k files, as provider/name")
+	f.Int("context", 0, "the tokens that the model's context holds, if they are few")
 	f.Int("max-rounds", 0, "steps that are tried at most (default 20)")
 	f.Int("debug-tries", 0, "repairs of one cell at most (default 3)")
+	f.Int("top-k", 0, "files that are shown to the model at most (default 100)")
+	f.Float64("max-cost", 0, "US dollars that the run may cost; its model needs a price in the settings")
+	f.Int("max-calls", 0, "model calls that the run may make")
+	f.Duration("max-time", 0, "time that the run may take")
+	f.Bool("no-cache", false, "neither use nor keep descriptions of files")
+	methodFlags(f)
+}
+
+// methodFlags turn elements of the loop off: docs/method.md has the table.
+func methodFlags(f *pflag.FlagSet) {
+	f.Bool("paper", false, "DS-STAR as published, wherever dsstar differs")
+	f.String("verifier-input", "", "what the verifier sees: full or query-plan")
+	f.Bool("no-analyzer", false, "do not describe the files")
+	f.Bool("no-router", false, "only add steps, never go back")
+	f.Bool("no-reasons", false, "the verdict does not say what is missing")
+	f.Bool("no-documents", false, "describe documents and small files instead of showing them")
+	f.Bool("no-families", false, "a description script of its own for every file")
+	f.Bool("no-form-check", false, "do not hold the answer's form against the guidelines")
+	f.Bool("no-computed", false, "let the last cell print a constant")
+	f.Bool("no-inconclusive", false, "no verdict that the data hold no answer")
+}
+
+// keyOf is the setting of a flag, and the value that it gives it. Most have the
+// same name; --no-x turns x off.
+func keyOf(f *pflag.Flag) (key string, value string) {
+	key, value = strings.ReplaceAll(f.Name, "-", "_"), f.Value.String()
+	off, isOff := strings.CutPrefix(key, "no_")
+	if isOff {
+		key = off
+		if value == "true" {
+			value = "false"
+		} else {
+			value = "true"
+		}
+	}
+	if key != "cache" && (isOff || key == "paper" || key == "verifier_input") {
+		key = "method." + key
+	}
+	return key, value
 }
 
 func kernelFlags(f *pflag.FlagSet) {
@@ -62,7 +103,8 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 				given["models."+role] = configs.Flag{Name: "--role-model", Value: name}
 			}
 		default:
-			given[strings.ReplaceAll(f.Name, "-", "_")] = configs.Flag{Name: "--" + f.Name, Value: f.Value.String()}
+			key, value := keyOf(f)
+			given[key] = configs.Flag{Name: "--" + f.Name, Value: value}
 		}
 	})
 	if bad != nil {

@@ -228,3 +228,6 @@ func fit(line string, columns int) string {
 	}
 	return string(runes[:columns-1]) + "…"
 }
+
+// stream is told of replies as they come.
+func (p *progress) stream(role, subject, soFar string) {}

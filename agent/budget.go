@@ -1,0 +1,140 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"dsstar/agent/llm"
+)
+
+// Limits are what a run may use; 0 is no limit.
+type Limits struct {
+	Calls int           // model calls
+	Cost  float64       // US dollars, by the prices of Config
+	Time  time.Duration // from the start of Run to the last event
+}
+
+// A BudgetError says that a limit is reached. The trajectory is valid up to
+// there.
+type BudgetError struct {
+	Flag string // "max-calls", "max-cost" or "max-time"
+	Most string // the limit, for people
+}
+
+func (e *BudgetError) Error() string { return "the budget is spent: " + e.Most }
+
+// withTime bounds the time of a run.
+func withTime(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, limit, &BudgetError{"max-time", limit.String()})
+}
+
+// overdue is the BudgetError because of which ctx has ended, or else err.
+func overdue(ctx context.Context, err error) error {
+	if spent := (*BudgetError)(nil); err != nil && errors.As(context.Cause(ctx), &spent) {
+		return spent
+	}
+	return err
+}
+
+// reserve takes a model call from the budget, before it is made: calls that are
+// under way count. What a call costs is known only afterwards, so that the last
+// one can go beyond the limit.
+func (r *run) reserve() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if most := r.cfg.Limits.Calls; most > 0 && r.reserved >= most {
+		return &BudgetError{"max-calls", fmt.Sprintf("%d model calls", most)}
+	}
+	if most := r.cfg.Limits.Cost; most > 0 && r.t.Cost != nil && *r.t.Cost >= most {
+		return &BudgetError{"max-cost", fmt.Sprintf("%.2f US dollars", most)}
+	}
+	r.reserved++
+	return nil
+}
+
+// count adds what calls of a role have used.
+func (r *run) count(role string, calls int, u llm.Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.t.ByRole == nil {
+		r.t.ByRole = map[string]Usage{}
+	}
+	own := r.t.ByRole[role]
+	for _, sum := range []*Usage{&own, &r.t.Usage} {
+		sum.Calls += calls
+		sum.Add(u)
+	}
+	r.t.ByRole[role] = own
+	if r.t.Cost == nil {
+		return
+	}
+	if price, ok := r.price(role); ok {
+		cost := *r.t.Cost + price.Cost(u)
+		r.t.Cost = &cost
+	} else {
+		r.t.Cost = nil // a sum that lacks a part is none
+	}
+}
+
+func (r *run) price(role string) (llm.Price, bool) {
+	if r.cfg.Price == nil {
+		return llm.Price{}, false
+	}
+	return r.cfg.Price(role)
+}
+
+// The rounds that questions take: DS-STAR section 5 found 3.0 on average for
+// easy ones and 5.6 for hard ones.
+const fewRounds, manyRounds = 2, 6
+
+// estimate tells what the rounds may cost, from the length of what all requests
+// begin with and the tokens that the calls so far had for their length.
+func (r *run) estimate() error {
+	prefix, err := r.cfg.Prompts.Text(r.context)
+	if err != nil {
+		return err
+	}
+	perByte := 0.25
+	if r.asked > 20_000 && !r.t.Usage.Estimated {
+		perByte = float64(r.t.Usage.InputTokens) / float64(r.asked)
+	}
+	low, high := r.guess(fewRounds, len(prefix), perByte), r.guess(manyRounds, len(prefix), perByte)
+	text := fmt.Sprintf("%d to %d rounds: %d to %d model calls, %s to %s thousand tokens in, of which the same %s begin each request",
+		fewRounds, manyRounds, low.Calls, high.Calls, thousands(low.InputTokens), thousands(high.InputTokens), thousands(int(float64(len(prefix))*perByte)))
+	if from, ok := r.costOf(low); ok {
+		to, _ := r.costOf(high)
+		text += fmt.Sprintf("; %.2f to %.2f US dollars", from, to)
+	}
+	return r.observe(Event{Kind: Estimated, Text: text})
+}
+
+// guess is what a number of rounds may use: planner, coder, verifier and router
+// in each, a debugger in every other, and at the end finalizer and checker. The
+// notebook grows by about 600 tokens a round.
+func (r *run) guess(rounds, prefix int, perByte float64) Usage {
+	const asking, growth, reply, cached = 500, 600, 350, 0.8
+	var u Usage
+	u.Calls = 4*rounds + rounds/2 + 1
+	u.InputTokens = u.Calls * (int(float64(prefix)*perByte) + asking + growth*rounds/2)
+	u.CachedTokens = int(cached * float64(u.InputTokens))
+	u.OutputTokens = u.Calls * reply
+	return u
+}
+
+// costOf is what a usage costs if the coder's price is every role's.
+func (r *run) costOf(u Usage) (float64, bool) {
+	price, ok := r.price("coder")
+	return price.Cost(u.Usage), ok
+}
+
+func thousands(tokens int) string {
+	if tokens < 10_000 {
+		return fmt.Sprintf("%.1f", float64(tokens)/1000)
+	}
+	return fmt.Sprintf("%.0f", float64(tokens)/1000)
+}

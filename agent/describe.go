@@ -1,0 +1,215 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"dsstar/agent/files"
+)
+
+// modelCalls is how many files are with the model at once: calls wait for the
+// network, kernels for a core, so that there can be more of the first.
+const modelCalls = 8
+
+// Bounds of what is looked at before the model is asked.
+const (
+	headBytes  = 1200 // of a file's beginning, for the analyzer
+	smallBytes = 2000 // a text file up to here is its own description
+)
+
+// describe gives every file its description (Algorithm 1, lines 2 to 6) and
+// ranks the files. Model calls and kernels run side by side; no two scripts
+// share a kernel at once.
+func (r *run) describe(ctx context.Context) error {
+	r.choose()
+	if err := r.look(ctx); err != nil {
+		return err
+	}
+	left, err := r.settle()
+	if err != nil {
+		return err
+	}
+	pool, closePool, err := r.openPool(ctx, len(left))
+	if err != nil {
+		return err
+	}
+	defer closePool()
+	if err := r.probe(ctx, pool); err != nil {
+		return err
+	}
+	if left, err = r.readDocuments(ctx, pool, left); err != nil {
+		return err
+	}
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(modelCalls)
+	for _, family := range r.families(left) {
+		g.Go(func() error { return r.describeFamily(within, pool, family) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return r.rank(ctx)
+}
+
+// choose leaves only as many files as a run looks at: where there are more, those
+// whose names have most in common with the question. Nothing is read for it.
+func (r *run) choose() {
+	all := r.t.Task.Files
+	if most := r.cfg.MaxFiles; most > 0 && len(all) > most {
+		names := make([]string, len(all))
+		for i, f := range all {
+			names[i] = f.Name
+		}
+		taken := spread(byWords(r.t.Task.Question, names), most)
+		chosen := make([]File, 0, most)
+		for i, f := range all {
+			if taken[i] {
+				chosen = append(chosen, f)
+			} else {
+				r.others = append(r.others, f.Name)
+			}
+		}
+		r.t.Task.Files, r.t.Task.Others = chosen, len(r.others)
+	}
+	r.t.Descriptions = make([]Description, len(r.t.Task.Files))
+	for i, f := range r.t.Task.Files {
+		r.t.Descriptions[i].File = f.Name
+	}
+	r.data = lookAt(r.dataPath(), r.t.Task.Files)
+}
+
+// look reads the beginning of every file. One that cannot be read is left to the
+// script, whose error then says why.
+func (r *run) look(ctx context.Context) error {
+	r.looks = make([]files.Look, len(r.t.Task.Files))
+	root, err := os.OpenRoot(r.dataPath())
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	for i, f := range r.t.Task.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if look, err := files.LookAt(root, f, headBytes); err == nil {
+			r.looks[i] = look
+			r.t.Descriptions[i].Kind = look.Kind
+		}
+	}
+	return nil
+}
+
+// settle gives a description to every file that needs neither script nor model,
+// and returns the others.
+func (r *run) settle() (left []int, err error) {
+	store := r.openStore()
+	room := r.showing().context * 3 / 4 // for contents, so that there is some for descriptions
+	for i, f := range r.t.Task.Files {
+		d := r.t.Descriptions[i]
+		switch text, corrected := r.cfg.Corrections[f.Name]; {
+		case corrected:
+			d.Text, d.Corrected = text, true
+		case !utf8.ValidString(f.Name):
+			d.Error = "its name is not valid UTF-8, so that no cell can name it"
+		case f.Size == 0:
+			d.Text = "The file is empty: it has 0 bytes."
+		case r.cfg.Method.NoAnalyzer:
+			d.Error = "not described" // DS-STAR section 4.2, Variant 1
+		default:
+			if !r.asItIs(&d, i, &room) && !store.get(&d, i) {
+				left = append(left, i)
+				continue
+			}
+		}
+		if err := r.describedAs(i, d); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
+}
+
+// asItIs takes the content of a document or of a small file for its description,
+// and of an image what it is: rules that stand in a manual are what agents miss
+// most (DABstep, section 4.3).
+func (r *run) asItIs(d *Description, i int, room *int) bool {
+	look, f := r.looks[i], r.t.Task.Files[i]
+	if r.cfg.Method.NoDocuments {
+		return false
+	}
+	if look.Format == "image" {
+		d.Text = look.Kind
+		return true
+	}
+	most := int64(smallBytes)
+	if look.Format == "markdown" || look.Format == "text" {
+		most = int64(r.showing().description)
+	}
+	if look.Encoding == "" || f.Size > most {
+		return false
+	}
+	root, err := os.OpenRoot(r.dataPath())
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	text, ok, err := files.Text(root, f, most)
+	if err != nil || !ok || len(text) > *room {
+		return false
+	}
+	*room -= len(text)
+	d.Text, d.Whole = "Its whole content:\n"+text, true
+	return true
+}
+
+// describedAs records a description and tells of it.
+func (r *run) describedAs(i int, d Description) error {
+	d.Text = clipAt(d.Text, r.cfg.DescriptionChars, r.cfg.DescriptionChars*9/10)
+	r.mu.Lock()
+	r.t.Descriptions[i] = d
+	r.mu.Unlock()
+	return r.observe(Event{Kind: Described, Text: d.File, Try: d.Tries})
+}
+
+// families groups files by their format and structure.
+func (r *run) families(left []int) [][]int {
+	looks := make([]files.Look, len(left))
+	for n, i := range left {
+		if looks[n] = r.looks[i]; r.cfg.Method.NoFamilies {
+			looks[n].Shape = ""
+		}
+	}
+	groups := files.Families(looks)
+	for _, g := range groups {
+		for n := range g {
+			g[n] = left[g[n]]
+		}
+	}
+	return groups
+}
+
+// descriptionChars is how much of one description can be shown when all files
+// have as much to say.
+func (r *run) descriptionChars() int {
+	show := r.showing()
+	files := max(1, min(len(r.t.Task.Files), r.cfg.TopK))
+	return max(1000, min(show.description, show.context/files)/100*100)
+}
+
+// dataPython is the name of file i as a Python string literal.
+func (r *run) dataPython(i int) string { return pyString("data/" + r.t.Task.Files[i].Name) }
+
+// some names a few of the files, a line each.
+func (r *run) some(members []int) string {
+	names := ""
+	for _, i := range members[:min(len(members), 5)] {
+		names += r.dataPython(i) + "\n"
+	}
+	if more := len(members) - 5; more > 0 {
+		names += fmt.Sprintf("and %d more\n", more)
+	}
+	return names
+}

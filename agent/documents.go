@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"dsstar/notebook"
+)
+
+// readPDF prints the text of a PDF. Its pages are marked, since rules are quoted
+// by them.
+const readPDF = `from pypdf import PdfReader
+
+reader = PdfReader(path)
+print(f"PDF document of {len(reader.pages)} pages; its whole text:")
+for number, page in enumerate(reader.pages, 1):
+    print(f"[page {number}]")
+    print(page.extract_text())
+`
+
+var errFull = errors.New("there is no room for more text")
+
+// readDocuments reads the text of PDFs, and takes it for their descriptions where
+// it is whole. It returns the files that still need one.
+func (r *run) readDocuments(ctx context.Context, pool chan *scratch, left []int) ([]int, error) {
+	var documents []int
+	for _, i := range left {
+		if r.looks[i].Format == "pdf" && !r.cfg.Method.NoDocuments {
+			documents = append(documents, i)
+		}
+	}
+	if len(documents) == 0 {
+		return left, nil
+	}
+	room := r.showing().context / 2
+	read := map[int]bool{}
+	err := r.runScript(ctx, pool, readPDF, documents, func(i int, e notebook.Execution) error {
+		text, _, problem := description(e, 0)
+		const pageMarks = 200 // a scan has next to no text beside them
+		if problem != "" || len(text) < pageMarks || len(text) > r.showing().description {
+			return nil // the analyzer may do better
+		}
+		if room -= len(text); room < 0 {
+			return errFull
+		}
+		d := r.t.Descriptions[i]
+		d.Text, d.Code, d.Tries, d.Whole, read[i] = text, readPDF, 1, true, true
+		r.keep(i, d)
+		return r.describedAs(i, d)
+	})
+	if err != nil && !errors.Is(err, errFull) {
+		return nil, err
+	}
+	return slices.DeleteFunc(left, func(i int) bool { return read[i] }), nil
+}

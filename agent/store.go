@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"dsstar/agent/files"
+	"dsstar/prompts"
+)
+
+// A Cache keeps descriptions for later runs, a file each, by the content and
+// name of the data file, the model, and the words that it was asked with.
+type Cache struct {
+	Dir   string // made when it is needed
+	Model string // the analyzer's, with whatever tells it from others
+}
+
+// A store is the cache as one run uses it. Without a cache it keeps nothing.
+type store struct {
+	*run
+	asks string // the hash of model and words
+}
+
+// openStore finds the keys of all files once. What cannot be read is not kept.
+func (r *run) openStore() store {
+	s := store{run: r}
+	if r.cfg.Cache == nil {
+		return s
+	}
+	words, err := r.cfg.Prompts.Text(prompts.Analyzer{Chars: r.descriptionChars()}, prompts.DebuggerScript{})
+	if err != nil {
+		return s
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v\n%s", r.cfg.Cache.Model, r.cfg.Method.Script, words))
+	s.asks = hex.EncodeToString(sum[:])
+	r.keys = make([]string, len(r.t.Task.Files))
+	return s
+}
+
+// get takes the description of file i from the cache.
+func (s store) get(d *Description, i int) bool {
+	if s.cfg.Cache == nil {
+		return false
+	}
+	root, err := os.OpenRoot(s.dataPath())
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	content, err := files.Sum(root, s.t.Task.Files[i])
+	if err != nil {
+		return false
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", s.asks, d.File, content))
+	s.keys[i] = hex.EncodeToString(sum[:])
+	data, err := os.ReadFile(s.path(i))
+	if err != nil {
+		return false
+	}
+	var kept Description
+	if json.Unmarshal(data, &kept) != nil || kept.File != d.File || kept.Text == "" {
+		return false // a torn file, or somebody else's
+	}
+	*d = kept
+	d.Cached = true
+	return true
+}
+
+func (r *run) path(i int) string {
+	return filepath.Join(r.cfg.Cache.Dir, r.keys[i][:2], r.keys[i][2:]+".json")
+}
+
+// keep puts a description, with its script, into the cache. That it could not be
+// kept costs the next run a call, no more.
+func (r *run) keep(i int, d Description) {
+	if r.cfg.Cache == nil || r.keys[i] == "" {
+		return
+	}
+	d.Failed = nil
+	data, err := json.Marshal(d)
+	if err != nil {
+		return
+	}
+	path := r.path(i)
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return
+	}
+	// Whole or not at all, but without waiting for the disk as a notebook does: a
+	// file that a power cut has torn is not read.
+	part, err := os.CreateTemp(filepath.Dir(path), "part-")
+	if err != nil {
+		return
+	}
+	_, err = part.Write(data)
+	if part.Close() != nil || err != nil || os.Rename(part.Name(), path) != nil {
+		_ = os.Remove(part.Name())
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"dsstar/notebook"
+)
+
+// Corrections are descriptions that the user has written, by the file's name.
+// They are kept with the user's settings, not in the cache: nobody else can make
+// them again. A data folder is known by its path.
+
+// correctionsFile is where the corrections of a data folder are.
+func (a *app) correctionsFile(data string) string {
+	sum := sha256.Sum256([]byte(data))
+	return filepath.Join(a.configDir, "corrections", hex.EncodeToString(sum[:8])+".json")
+}
+
+type correctionsRecord struct {
+	Data  string            `json:"data"` // the folder, for whoever reads the file
+	Files map[string]string `json:"files"`
+}
+
+// corrections reads the corrections of a data folder.
+func (a *app) corrections(data string) (map[string]string, error) {
+	if a.configDir == "" {
+		return nil, nil
+	}
+	path := a.correctionsFile(data)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var record correctionsRecord
+	if err == nil {
+		err = json.Unmarshal(text, &record)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the corrected descriptions: %s: %w", path, err)
+	}
+	return record.Files, nil
+}
+
+// correct keeps a correction; an empty text takes it back.
+func (a *app) correct(data, name, text string) error {
+	if a.configDir == "" {
+		return errors.New("there is no folder for settings, in which the correction could be kept")
+	}
+	all, err := a.corrections(data)
+	if err != nil {
+		return err
+	}
+	if all == nil {
+		all = map[string]string{}
+	}
+	if all[name] = text; text == "" {
+		delete(all, name)
+	}
+	record, err := json.MarshalIndent(correctionsRecord{data, all}, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := a.correctionsFile(data)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return notebook.WriteFile(path, append(record, '\n'))
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/configs"
+)
+
+// method is what the settings say of the loop, in the agent's terms: of the
+// paper's way, analyzer, router and the verifier's input can still be chosen.
+func method(s configs.Method) agent.Method {
+	m := agent.Method{
+		NoReasons: !s.Reasons, NoDocuments: !s.Documents, NoFamilies: !s.Families,
+		NoFormCheck: !s.FormCheck, NoComputed: !s.Computed, NoInconclusive: !s.Inconclusive,
+	}
+	if s.Paper {
+		m = agent.Paper()
+	}
+	m.NoAnalyzer, m.NoRouter, m.PlanOnly = !s.Analyzer, !s.Router, s.VerifierInput == "query-plan"
+	return m
+}
+
+// modelOf is the name of the model that plays a role.
+func modelOf(s *configs.Settings, role string) string {
+	if role == "retriever" {
+		return s.EmbeddingModel
+	}
+	return cmp.Or(s.Models[role], s.Model)
+}
+
+// prices returns the price of each role's model, or nil when that of the main
+// one is not known: a run without prices has no cost to tell.
+func prices(s *configs.Settings) func(role string) (llm.Price, bool) {
+	if _, ok := s.Price(s.Model); !ok {
+		return nil
+	}
+	return func(role string) (llm.Price, bool) {
+		p, ok := s.Price(modelOf(s, role))
+		if p.Cached == nil {
+			p.Cached = &p.Input
+		}
+		return llm.Price{Input: p.Input, Cached: *p.Cached, Output: p.Output}, ok
+	}
+}
+
+// checkBudget refuses a limit that could not be held.
+func checkBudget(s *configs.Settings) error {
+	if s.MaxCost == 0 {
+		return nil
+	}
+	for _, role := range append([]string{""}, roleNames(s)...) {
+		name := modelOf(s, role)
+		if _, ok := s.Price(name); !ok {
+			return &usageError{
+				fmt.Sprintf("--max-cost: the price of %s is not known", name),
+				[]string{fmt.Sprintf(`echo 'prices: {"%s": {input: 1.25, cached: 0.13, output: 10}}' >> %s   # US dollars a million tokens: put in what you pay`, name, projectFile)},
+			}
+		}
+	}
+	return nil
+}
+
+// roleNames are the roles that have a model of their own.
+func roleNames(s *configs.Settings) []string {
+	var names []string
+	for role, model := range s.Models {
+		if model != "" {
+			names = append(names, role)
+		}
+	}
+	if s.EmbeddingModel != "" {
+		names = append(names, "retriever")
+	}
+	return names
+}
+
+// descriptionCache is where descriptions are kept between runs, or nil. The name
+// of a model does not tell it from others at another address.
+func (a *app) descriptionCache(s *configs.Settings) *agent.Cache {
+	if !s.Cache {
+		return nil
+	}
+	return &agent.Cache{Dir: filepath.Join(a.cacheDir, "descriptions"), Model: modelOf(s, "analyzer") + " " + s.BaseURL}
+}
