@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -53,8 +54,18 @@ type Retry struct {
 //
 // Errors of the model's Ask: [*CredentialError], [*StatusError] (which may be
 // [ErrContextLength]), [*ConnectionError], [ErrIdle], [ErrTimeout], [ErrCut], or
-// ctx.Err(). Each comes after as many tries as its kind deserves.
+// ctx.Err(). Each comes after as many tries as its kind deserves, and at once
+// when the wait before the next try would outlast the deadline of ctx.
 func (e Endpoint) Open() (Model, error) {
+	m, err := e.open("chat/completions", "a chat completion")
+	if err != nil {
+		return nil, err
+	}
+	return chat{m, openai.NewChatCompletionService(m.options()...)}, nil
+}
+
+// open checks e, whose calls go to path and are answered by what answer says.
+func (e Endpoint) open(path, answer string) (*endpoint, error) {
 	base, err := url.Parse(e.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, fmt.Errorf("provider %s: base url is not of the form http(s)://host/path", e.Provider)
@@ -71,9 +82,7 @@ func (e Endpoint) Open() (Model, error) {
 			Err: errors.New("it holds characters that no key has, such as a space or a line break")}
 	}
 	e.fillDefaults()
-	m := &endpoint{Endpoint: e, url: publicURL(base)}
-	m.chat = openai.NewChatCompletionService(m.options()...)
-	return m, nil
+	return &endpoint{Endpoint: e, url: publicURL(base, path), answer: answer}, nil
 }
 
 func (e *Endpoint) fillDefaults() {
@@ -95,20 +104,20 @@ func (e *Endpoint) fillDefaults() {
 }
 
 // publicURL is the address of the calls without what may be secret in it.
-func publicURL(base *url.URL) string {
-	u := *base.JoinPath("chat/completions")
+func publicURL(base *url.URL, path string) string {
+	u := *base.JoinPath(path)
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
 }
 
-// endpoint is an opened Endpoint.
+// endpoint is an opened Endpoint: what calls of every kind have in common.
 type endpoint struct {
 	Endpoint
-	url  string // for messages
-	chat openai.ChatCompletionService
+	url    string // for messages
+	answer string // what an answer should be, for messages: "a chat completion"
 }
 
-// options configure a bare ChatCompletionService. An openai.Client would read
+// options configure a bare service of the library. An openai.Client would read
 // OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and more from the environment and send
 // them to any base URL; the service alone reads nothing.
 func (m *endpoint) options() []option.RequestOption {
@@ -128,40 +137,46 @@ func (m *endpoint) options() []option.RequestOption {
 	return o
 }
 
-// Ask tries until there is a reply, a failure that will not pass, or no retry left.
-func (m *endpoint) Ask(ctx context.Context, r Request) (Reply, error) {
+// chat is an endpoint that completes chats.
+type chat struct {
+	*endpoint
+	service openai.ChatCompletionService
+}
+
+func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	params, err := m.params(r)
 	if err != nil {
 		return Reply{}, err
 	}
-	start := m.Now()
-	for try := 1; ; try++ {
-		reply, err := m.try(ctx, params)
-		if err == nil {
-			if reply.Usage == (Usage{}) {
-				reply.Usage = estimate(r.Messages, reply.Text)
-			}
-			reply.Retries = try - 1
-			reply.Seconds = m.Now().Sub(start).Seconds()
-			return reply, nil
-		}
-		if ctx.Err() != nil {
-			return Reply{}, ctx.Err()
-		}
-		wait, err := m.wait(err, try)
-		if err != nil {
-			return Reply{}, err
-		}
-		m.OnRetry(Retry{Provider: m.Provider, Role: r.Role, Subject: r.Subject, Try: try, Wait: wait.time, Cause: wait.cause})
-		if err := m.Sleep(ctx, wait.time); err != nil {
-			return Reply{}, err
-		}
+	onText := r.OnText
+	if onText == nil {
+		onText = func(string) {}
 	}
+	start := m.Now()
+	reply, retries, err := repeat(ctx, m.endpoint, call[Reply]{
+		role: r.Role, subject: r.Subject,
+		send: func(ctx context.Context, o ...option.RequestOption) error {
+			_, err := m.service.New(ctx, params, append(o, option.WithJSONSet("stream", true))...)
+			return err
+		},
+		read: func(body io.ReadCloser, contentType string) (Reply, error) {
+			return m.read(body, contentType, onText)
+		},
+	})
+	if err != nil {
+		return Reply{}, err
+	}
+	if reply.Usage == (Usage{}) {
+		reply.Usage = estimate(r.Messages, reply.Text)
+	}
+	reply.Retries = retries
+	reply.Seconds = m.Now().Sub(start).Seconds()
+	return reply, nil
 }
 
 // params is the body of a request. "max_tokens" is what every endpoint knows but
 // OpenAI's own, whose newer models refuse it.
-func (m *endpoint) params(r Request) (openai.ChatCompletionNewParams, error) {
+func (m chat) params(r Request) (openai.ChatCompletionNewParams, error) {
 	p := openai.ChatCompletionNewParams{
 		Model:         m.Model,
 		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},

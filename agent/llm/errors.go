@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -34,17 +35,25 @@ func (e *StatusError) Error() string {
 		e.Provider, e.Endpoint, e.Status, http.StatusText(e.Status), e.Message), ": ")
 }
 
-// overflows are what endpoints say of a request that is too long.
+// overflows are what endpoints say of a request that is too long: the codes of
+// OpenAI, llama.cpp and Copilot, then the words of these and of vLLM, SGLang,
+// Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, Cohere and xAI.
 var overflows = []string{
-	"context_length_exceeded", "maximum context length", "context window", "context length",
-	"exceed_context_size", "exceeds the available context", "prompt is too long", "input is too long",
-	"input token count", "exceeds the maximum number of tokens", "reduce the length",
+	"context_length_exceeded", "string_above_max_length", "exceed_context_size", "max_prompt_tokens_exceeded",
+	"maximum context length", "context window", "context length", "context limit", "context the overflows",
+	"exceeds the available context", "context size has been exceeded", "maximum model length", "maximum prompt length",
+	"prompt is too long", "input is too long", "input token count", "exceeds the maximum number of tokens",
+	"reduce the length", "too many tokens", "`max_new_tokens` must be", "`inputs` must have less than",
 }
 
-// Is reports whether target is ErrContextLength and e says that.
+// Is reports whether target is ErrContextLength and e says that. A 413 always
+// does. So may a 500, with which llama.cpp ends a reply that outgrows its context.
 func (e *StatusError) Is(target error) bool {
-	if target != ErrContextLength || e.Status < 400 || e.Status >= 500 || e.Status == http.StatusTooManyRequests {
+	switch {
+	case target != ErrContextLength || e.Status < 400 || e.Status > 500 || e.Status == http.StatusTooManyRequests:
 		return false
+	case e.Status == http.StatusRequestEntityTooLarge:
+		return true
 	}
 	said := strings.ToLower(e.code + " " + e.Message)
 	for _, text := range overflows {
@@ -131,7 +140,7 @@ func (m *endpoint) failure(body []byte) error {
 	e := m.statusError(http.StatusOK, said.message)
 	e.code = said.code
 	if said.code == "" {
-		e.Message = m.line("not a chat completion: " + said.message)
+		e.Message = m.line("not " + m.answer + ": " + said.message)
 	}
 	return e
 }
@@ -143,12 +152,22 @@ func saysBadKey(message string) bool {
 
 type failure struct {
 	message, code string
-	status        int // of the "code", when it is a number
+	status        int // that is meant, when the error object says it
+}
+
+// meant are the statuses of the codes and types that endpoints put into an error
+// object without a status, when it comes in a stream that has begun with 200.
+var meant = map[string]int{
+	"context_length_exceeded": 400, "exceed_context_size_error": 400, "invalid_request_error": 400,
+	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403, "not_found_error": 404, "request_too_large": 413,
+	"rate_limit_exceeded": 429, "rate_limit_error": 429, "insufficient_quota": 429,
+	"server_error": 500, "internal_server_error": 500, "api_error": 500, "overloaded_error": 503, "timeout_error": 504,
 }
 
 // parseFailure reads an error body: {"error":{"message","code","type"}} or an
 // array of it (Gemini), {"error":"..."} (Ollama), {"message"}, {"detail"}; any
-// other body is its own message.
+// other body is its own message. OpenRouter has the words of the endpoint behind
+// it in "metadata".
 func parseFailure(body []byte) failure {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -161,7 +180,10 @@ func parseFailure(body []byte) failure {
 	if json.Unmarshal(body, &outer) != nil {
 		return failure{message: string(body)}
 	}
-	var inner struct{ Message, Code, Type any }
+	var inner struct {
+		Message, Code, Type any
+		Metadata            struct{ Raw any }
+	}
 	_ = json.Unmarshal(outer.Error, &inner) // an "error" that is a string or missing
 	f := failure{message: string(body)}
 	var text string
@@ -172,11 +194,27 @@ func parseFailure(body []byte) failure {
 			break
 		}
 	}
-	if n, ok := inner.Code.(float64); ok {
-		f.status = int(n)
+	if raw, ok := inner.Metadata.Raw.(string); ok && raw != "" {
+		f.message += ": " + parseFailure([]byte(raw)).message
 	}
 	code, _ := inner.Code.(string)
 	kind, _ := inner.Type.(string)
 	f.code = either(code, kind)
+	f.status = statusOf(inner.Code, code, kind)
 	return f
+}
+
+// statusOf is the status that an error object means, 0 when it does not say. Some
+// write the number as text.
+func statusOf(number any, code, kind string) int {
+	if n, ok := number.(float64); ok {
+		return int(n)
+	}
+	if n, err := strconv.Atoi(code); err == nil {
+		return n
+	}
+	if n, ok := meant[code]; ok {
+		return n
+	}
+	return meant[kind]
 }

@@ -9,6 +9,10 @@
 //	trace, err := llm.OpenTrace("trace.jsonl")
 //	reply, err := llm.Traced(m, trace).Ask(ctx, request)
 //
+// [Endpoint.OpenRanker] gives a [Ranker], which tells by embeddings how near
+// texts are to a question; [TracedRanker] and [ReplayRanker] are its record.
+// [Price] and [Cacheable] tell what exchanges cost and what a cache could save.
+//
 // The package reads no environment variable and prints nothing. Keys never
 // appear in an error or in a trace.
 package llm
@@ -34,6 +38,12 @@ type Request struct {
 	Messages  []Message         //
 	Inputs    map[string]string // full texts by name ("plan", "results", ...) whose change makes a recorded reply unfit
 	MaxTokens int               // of the reply; 0: the endpoint's default
+
+	// OnText, if set, is told of the reply while it comes: all of its text so far.
+	// It begins again from little when a try is repeated, and is told once of a
+	// reply that comes whole. Ask waits for it, and calls it from one goroutine.
+	// It is not recorded.
+	OnText func(soFar string)
 }
 
 // A Reply is a model's answer. An empty Text is no error, nor is an answer that

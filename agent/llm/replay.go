@@ -18,8 +18,10 @@ type ReplayOptions struct {
 // runs again. A request takes the first unused exchange of its role and subject
 // whose inputs are the recorded ones, or else differ in loose ones only; when
 // there is none, Ask returns a [*ReplayError]. Exchanges that failed are passed
-// over. Replies come at once, with the recorded usage.
-func Replay(exchanges []Exchange, o ReplayOptions) Model {
+// over. Replies come at once and whole, with the recorded usage.
+func Replay(exchanges []Exchange, o ReplayOptions) Model { return newReplay(exchanges, o) }
+
+func newReplay(exchanges []Exchange, o ReplayOptions) *replay {
 	m := &replay{loose: slices.Clone(o.Loose)}
 	for _, e := range exchanges {
 		if e.Error == "" {
@@ -92,6 +94,9 @@ func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 	e, err := m.take(r)
 	if err != nil {
 		return Reply{}, err
+	}
+	if r.OnText != nil {
+		r.OnText(e.Reply)
 	}
 	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage}, nil
 }

@@ -17,6 +17,30 @@ const (
 	maxAfter   = 2 * time.Minute // the longest wait that an endpoint may ask for
 )
 
+// repeat tries a call until there is a result, a failure that will not pass, or
+// no retry left, and says how many retries that took. A wait that would outlast
+// the deadline of ctx is not begun: the failure says more than the deadline.
+func repeat[T any](ctx context.Context, m *endpoint, c call[T]) (result T, retries int, err error) {
+	for try := 1; ; try++ {
+		result, err := attempt(ctx, m, c)
+		if err == nil {
+			return result, try - 1, nil
+		}
+		var none T
+		if ctx.Err() != nil {
+			return none, 0, ctx.Err()
+		}
+		wait, err := m.wait(ctx, err, try)
+		if err != nil {
+			return none, 0, err
+		}
+		m.OnRetry(Retry{Provider: m.Provider, Role: c.role, Subject: c.subject, Try: try, Wait: wait.time, Cause: wait.cause})
+		if err := m.Sleep(ctx, wait.time); err != nil {
+			return none, 0, err
+		}
+	}
+}
+
 type pause struct {
 	time  time.Duration
 	cause string
@@ -24,7 +48,7 @@ type pause struct {
 
 // wait says how long to wait after a try failed with err, or returns the error
 // to give up with.
-func (m *endpoint) wait(err error, try int) (pause, error) {
+func (m *endpoint) wait(ctx context.Context, err error, try int) (pause, error) {
 	if !passes(err) {
 		return pause{}, err
 	}
@@ -41,6 +65,9 @@ func (m *endpoint) wait(err error, try int) (pause, error) {
 	} else {
 		p.time = m.backoff(try)
 	}
+	if deadline, ok := ctx.Deadline(); ok && p.time >= time.Until(deadline) {
+		return pause{}, fmt.Errorf("%w (no time is left for another try, which would wait %s first)", err, p.time.Round(time.Millisecond))
+	}
 	return p, nil
 }
 
@@ -55,6 +82,9 @@ func (m *endpoint) backoff(try int) time.Duration {
 
 // passes reports whether a failure may be gone at the next try.
 func passes(err error) bool {
+	if errors.Is(err, ErrContextLength) {
+		return false
+	}
 	var refused *StatusError
 	if errors.As(err, &refused) {
 		switch refused.Status {

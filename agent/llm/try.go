@@ -21,8 +21,16 @@ import (
 // maxBody bounds an answer that is not a stream.
 const maxBody = 64 << 20
 
-// try makes one HTTP call and reads its whole reply, under both time-outs.
-func (m *endpoint) try(ctx context.Context, p openai.ChatCompletionNewParams) (Reply, error) {
+// A call is one request of some kind, and how its answer is read.
+type call[T any] struct {
+	role, subject string // for OnRetry
+	// send asks the library to send it with further options.
+	send func(context.Context, ...option.RequestOption) error
+	read func(body io.ReadCloser, contentType string) (T, error)
+}
+
+// attempt makes one HTTP call and reads its whole answer, under both time-outs.
+func attempt[T any](ctx context.Context, m *endpoint, c call[T]) (T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if m.CallTimeout > 0 {
@@ -36,13 +44,14 @@ func (m *endpoint) try(ctx context.Context, p openai.ChatCompletionNewParams) (R
 		alive = func() { silence.Reset(m.IdleTimeout) }
 	}
 
+	var none T
 	var res *http.Response
-	_, err := m.chat.New(ctx, p, option.WithJSONSet("stream", true), option.WithResponseBodyInto(&res))
+	err := c.send(ctx, option.WithResponseBodyInto(&res))
 	if err == nil {
 		defer res.Body.Close()
-		var reply Reply
-		if reply, err = m.read(watched{res.Body, alive}, res.Header.Get("Content-Type")); err == nil {
-			return reply, nil
+		var result T
+		if result, err = c.read(watched{res.Body, alive}, res.Header.Get("Content-Type")); err == nil {
+			return result, nil
 		}
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -52,7 +61,7 @@ func (m *endpoint) try(ctx context.Context, p openai.ChatCompletionNewParams) (R
 	if errors.As(err, &sent) {
 		err = &ConnectionError{Provider: m.Provider, Endpoint: m.url, Err: sent.Err}
 	}
-	return Reply{}, err
+	return none, err
 }
 
 func (m *endpoint) timedOut(kind error, after time.Duration) error {
@@ -96,29 +105,38 @@ func (w watched) Read(p []byte) (int, error) {
 
 // read takes the reply from a body, which an endpoint that ignores "stream"
 // answers as plain JSON. The first byte tells: content types are often wrong.
-func (m *endpoint) read(body io.ReadCloser, contentType string) (Reply, error) {
+func (m chat) read(body io.ReadCloser, contentType string, onText func(string)) (Reply, error) {
 	r := bufio.NewReader(body)
 	first, err := firstByte(r)
 	switch {
 	case err != nil:
 		return Reply{}, m.cut(err)
 	case first == '{' || first == '[':
-		return m.readJSON(r)
+		return m.readJSON(r, onText)
 	case strings.HasPrefix(contentType, "text/event-stream") || startsStream(r):
-		return m.readStream(r, body)
+		return m.readStream(r, body, onText)
 	}
-	text, _ := io.ReadAll(io.LimitReader(r, 4096))
-	return Reply{}, m.statusError(http.StatusOK, fmt.Sprintf("not a chat completion but %s: %s", contentType, text))
+	return Reply{}, m.page(r, contentType)
 }
 
-// firstByte skips white space, which some endpoints send to keep a call alive.
+// page is the error of a body that is no JSON, such as a web page.
+func (m *endpoint) page(r io.Reader, contentType string) error {
+	text, _ := io.ReadAll(io.LimitReader(r, 4096))
+	return m.statusError(http.StatusOK, fmt.Sprintf("not %s but %s: %s", m.answer, contentType, text))
+}
+
+// skipped is what may stand before an answer: white space, which some endpoints
+// send to keep a call alive, and the bytes of a byte order mark.
+const skipped = " \t\r\n\xEF\xBB\xBF"
+
+// firstByte looks at the first byte of an answer.
 func firstByte(r *bufio.Reader) (byte, error) {
 	for {
 		b, err := r.ReadByte()
 		if err != nil {
 			return 0, err
 		}
-		if !bytes.ContainsAny([]byte{b}, " \t\r\n") {
+		if strings.IndexByte(skipped, b) < 0 {
 			return b, r.UnreadByte()
 		}
 	}
@@ -129,28 +147,48 @@ func startsStream(r *bufio.Reader) bool {
 	return bytes.HasPrefix(start, []byte("data:")) || bytes.HasPrefix(start, []byte("event")) || bytes.HasPrefix(start, []byte(":"))
 }
 
-func (m *endpoint) readJSON(r io.Reader) (Reply, error) {
-	body, err := io.ReadAll(io.LimitReader(r, maxBody))
-	if err != nil {
-		return Reply{}, m.cut(err)
-	}
+func (m chat) readJSON(r io.Reader, onText func(string)) (Reply, error) {
 	var c openai.ChatCompletion
-	if err := json.Unmarshal(body, &c); err != nil || len(c.Choices) == 0 {
+	body, err := m.decode(r, &c)
+	if err != nil {
+		return Reply{}, err
+	}
+	if len(c.Choices) == 0 {
 		return Reply{}, m.failure(body)
 	}
 	msg := c.Choices[0].Message
-	return Reply{
+	reply := Reply{
 		Text:   either(msg.Content, msg.Refusal),
 		Model:  either(c.Model, m.Model),
 		Finish: c.Choices[0].FinishReason,
 		Usage:  tokens(c.Usage),
-	}, nil
+	}
+	onText(reply.Text)
+	return reply, nil
+}
+
+// decode reads a whole body as one JSON value. One that ends too early was cut,
+// though the connection may have ended well.
+func (m *endpoint) decode(r io.Reader, into any) (body []byte, err error) {
+	body, err = io.ReadAll(io.LimitReader(r, maxBody))
+	if err != nil {
+		return nil, m.cut(err)
+	}
+	err = json.Unmarshal(body, into)
+	var broken *json.SyntaxError
+	switch {
+	case errors.As(err, &broken) && broken.Offset >= int64(len(body)):
+		return nil, m.cut(io.ErrUnexpectedEOF)
+	case err != nil:
+		return nil, m.failure(body)
+	}
+	return body, nil
 }
 
 // readStream adds up the chunks. A stream that ends without a finish reason was
 // cut, though the library sees no error in it. What comes after the finish
 // reason is only the usage, and not worth a failure.
-func (m *endpoint) readStream(r io.Reader, body io.Closer) (Reply, error) {
+func (m chat) readStream(r io.Reader, body io.Closer, onText func(string)) (Reply, error) {
 	reply := Reply{Model: m.Model}
 	var text, refusal strings.Builder
 	stream := ssestream.NewStream[openai.ChatCompletionChunk](newEvents(r, body), nil)
@@ -165,6 +203,9 @@ func (m *endpoint) readStream(r io.Reader, body io.Closer) (Reply, error) {
 				text.WriteString(choice.Delta.Content)
 				refusal.WriteString(choice.Delta.Refusal)
 				reply.Finish = either(choice.FinishReason, reply.Finish)
+				if choice.Delta.Content+choice.Delta.Refusal != "" {
+					onText(either(text.String(), refusal.String())) // neither is copied
+				}
 			}
 		}
 	}
