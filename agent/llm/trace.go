@@ -27,6 +27,7 @@ type Exchange struct {
 	Usage    Usage             `json:"usage"`
 	Seconds  float64           `json:"seconds"`
 	Retries  int               `json:"retries,omitempty"`
+	Calls    int               `json:"calls,omitempty"` // of a ranker: the requests that it took
 	Error    string            `json:"error,omitempty"` // the call failed, and there is no reply
 }
 

@@ -5,13 +5,16 @@ package llmtest
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode"
 
 	"dsstar/agent/llm"
 )
@@ -21,6 +24,7 @@ type Request struct {
 	N        int // from 1, in order of arrival
 	Model    string
 	Messages []llm.Message
+	Input    []string // the texts of a request for embeddings, which has no messages
 	Stream   bool
 	Header   http.Header
 	Body     string // whole
@@ -39,6 +43,8 @@ type Response struct {
 	Text   string    // the reply, sent a few bytes at a time when a stream was asked for
 	Finish string    // "": "stop"
 	Usage  llm.Usage // counts of it; none are sent when it is zero
+
+	Vectors [][]float64 // to a request for embeddings, in the order of its texts; nil: what Embed says
 
 	Status int               // 0: 200
 	Header map[string]string // set last
@@ -102,9 +108,20 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// ServeHTTP answers POST /v1/chat/completions.
+// Embed is a vector for a text: texts are near if they share words.
+func Embed(text string) []float64 {
+	v := make([]float64, 256)
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		h := fnv.New32a()
+		h.Write([]byte(word))
+		v[h.Sum32()%256]++
+	}
+	return v
+}
+
+// ServeHTTP answers POST /v1/chat/completions and /v1/embeddings.
 func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
-	if h.Method != http.MethodPost || h.URL.Path != "/v1/chat/completions" {
+	if h.Method != http.MethodPost || (h.URL.Path != "/v1/chat/completions" && h.URL.Path != "/v1/embeddings") {
 		http.Error(w, "404 page not found", http.StatusNotFound)
 		return
 	}
@@ -134,11 +151,12 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 		Model    string
 		Stream   bool
 		Messages []struct{ Role, Content string }
+		Input    []string
 	}
 	if err := json.Unmarshal(body, &asked); err != nil {
 		return Request{}, fmt.Errorf("request body: %w", err)
 	}
-	r := Request{Model: asked.Model, Stream: asked.Stream, Header: h.Header.Clone(), Body: string(body)}
+	r := Request{Model: asked.Model, Input: asked.Input, Stream: asked.Stream, Header: h.Header.Clone(), Body: string(body)}
 	for _, m := range asked.Messages {
 		r.Messages = append(r.Messages, llm.Message{Role: m.Role, Text: m.Content})
 	}
@@ -187,6 +205,8 @@ func (s *Server) send(w http.ResponseWriter, h *http.Request, r Request, respons
 	switch {
 	case response.Body != "":
 		io.WriteString(w, response.Body)
+	case r.Input != nil:
+		json.NewEncoder(w).Encode(list(r, response))
 	case stream:
 		s.stream(w, h, r, response)
 	default:
@@ -224,6 +244,26 @@ func (s *Server) stream(w http.ResponseWriter, h *http.Request, r Request, respo
 		event(last)
 	}
 	io.WriteString(w, "data: [DONE]\n\n")
+}
+
+// list is an answer to a request for embeddings, which may have them in any order:
+// the last comes first.
+func list(r Request, response Response) map[string]any {
+	vectors := response.Vectors
+	if vectors == nil {
+		for _, text := range r.Input {
+			vectors = append(vectors, Embed(text))
+		}
+	}
+	data := []any{}
+	for i, v := range slices.Backward(vectors) {
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": v})
+	}
+	l := map[string]any{"object": "list", "model": r.Model, "data": data, "error": nil}
+	if u := response.Usage; u != (llm.Usage{}) {
+		l["usage"] = map[string]any{"prompt_tokens": u.InputTokens, "total_tokens": u.InputTokens}
+	}
+	return l
 }
 
 // pieces cuts a text into runs of seven characters.

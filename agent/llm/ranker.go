@@ -1,0 +1,114 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A Ranker tells how near texts are to a question in meaning. Every Ranker of this
+// package may be used by several goroutines at once.
+type Ranker interface {
+	// Rank scores each text. The texts remain the caller's. It returns ctx.Err()
+	// soon after ctx is done.
+	Rank(ctx context.Context, question string, texts []string) (Ranking, error)
+}
+
+// A Ranking is what a Ranker found.
+type Ranking struct {
+	// Scores has the cosine of the angle between question and text for each text, in
+	// order: 1 is nearest. An empty text has 0.
+	Scores []float64
+	Usage  Usage  // of input tokens only
+	Model  string // as the endpoint names it
+	Calls  int    // requests that it took, besides retries
+}
+
+// rankerRole and rankerSubject label the exchanges of rankers.
+const (
+	rankerRole    = "retriever"
+	rankerSubject = "files"
+)
+
+// rankerRequest is a ranking as a request, whose inputs are what a recorded
+// ranking must fit.
+func rankerRequest(question string, texts []string) Request {
+	return Request{
+		Role: rankerRole, Subject: rankerSubject,
+		Messages: []Message{{Role: "user", Text: question}},
+		Inputs:   map[string]string{"question": question, "descriptions": strings.Join(texts, "\n")},
+	}
+}
+
+// TracedRanker appends every ranking of r to t as one exchange of the retriever,
+// whose reply is a JSON list of the scores, failed ones too. The scores are rounded
+// to four decimals before they are used, so that a replay has the same ones. A
+// ranking that cannot be recorded is an error. The caller keeps t and closes it
+// after the last Rank.
+func TracedRanker(r Ranker, t *Trace) Ranker { return tracedRanker{r, t} }
+
+type tracedRanker struct {
+	ranker Ranker
+	trace  *Trace
+}
+
+func (r tracedRanker) Rank(ctx context.Context, question string, texts []string) (Ranking, error) {
+	start := r.trace.Now()
+	ranking, err := r.ranker.Rank(ctx, question, texts)
+	request := rankerRequest(question, texts)
+	e := Exchange{
+		Role: request.Role, Subject: request.Subject, Messages: request.Messages, Inputs: hashes(request.Inputs),
+		Model: ranking.Model, Usage: ranking.Usage, Calls: ranking.Calls, Seconds: r.trace.Now().Sub(start).Seconds(),
+	}
+	if err != nil {
+		e.Error = err.Error()
+	} else {
+		ranking.Scores = rounded(ranking.Scores)
+		reply, err := json.Marshal(ranking.Scores)
+		if err != nil {
+			return Ranking{}, fmt.Errorf("trace: %w", err)
+		}
+		e.Reply = string(reply)
+	}
+	if failed := r.trace.Append(e); failed != nil {
+		return Ranking{}, errors.Join(err, failed)
+	}
+	return ranking, err
+}
+
+func rounded(scores []float64) []float64 {
+	short := make([]float64, len(scores))
+	for i, s := range scores {
+		short[i] = math.Round(s*1e4) / 1e4
+	}
+	return short
+}
+
+// ReplayRanker gives the rankings of a trace again, as [Replay] does the replies:
+// each is used once, and one that is not there is a [*ReplayError].
+func ReplayRanker(exchanges []Exchange, o ReplayOptions) Ranker {
+	return replayRanker{newReplay(exchanges, o)}
+}
+
+type replayRanker struct{ *replay }
+
+func (r replayRanker) Rank(ctx context.Context, question string, texts []string) (Ranking, error) {
+	if err := ctx.Err(); err != nil {
+		return Ranking{}, err
+	}
+	e, err := r.take(rankerRequest(question, texts))
+	if err != nil {
+		return Ranking{}, err
+	}
+	ranking := Ranking{Usage: e.Usage, Model: e.Model, Calls: e.Calls}
+	if err := json.Unmarshal([]byte(e.Reply), &ranking.Scores); err != nil {
+		return Ranking{}, fmt.Errorf("replay: exchange %d of the trace is no list of scores: %w", e.N, err)
+	}
+	if len(ranking.Scores) != len(texts) { // descriptions may be loose
+		return Ranking{}, &ReplayError{Role: e.Role, Subject: e.Subject, N: e.N, Differs: []string{"descriptions"}}
+	}
+	return ranking, nil
+}
