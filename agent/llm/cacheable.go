@@ -1,0 +1,90 @@
+package llm
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Share is how much of a request's messages an earlier request had begun with:
+// what an endpoint that keeps the prompts it has read could take from its cache.
+type Share struct {
+	Known  bool // false: the trace has a reply without its messages, and all counts are 0
+	Bytes  int  // of the messages' roles and texts
+	Shared int  // of these, in the longest beginning that an earlier request has too
+	Tokens int  // the input tokens of the shared bytes, if all bytes weigh the same
+}
+
+// Cacheable returns the share of each exchange of one trace, in order. Endpoints
+// keep prompts by model, so only requests to the same one are compared. Nothing is
+// shared with failed exchanges and those of a ranker, nor have they a share.
+//
+// Real caches hit less: they forget, work in blocks, and have a least length.
+func Cacheable(exchanges []Exchange) []Share {
+	shares := make([]Share, len(exchanges))
+	seen := map[string][][]Message{} // by model, sorted
+	for i, e := range exchanges {
+		switch {
+		case e.Error != "" || e.Role == rankerRole:
+			shares[i].Known = true
+			continue
+		case len(e.Messages) == 0:
+			continue
+		}
+		s := Share{Known: true}
+		for _, m := range e.Messages {
+			s.Bytes += len(m.Role) + len(m.Text)
+		}
+		earlier := seen[e.Model]
+		at, _ := slices.BinarySearchFunc(earlier, e.Messages, compareMessages)
+		// Where texts are sorted, none has a longer beginning in common with the new
+		// one than its neighbours.
+		for _, neighbour := range earlier[max(at-1, 0):min(at+1, len(earlier))] {
+			s.Shared = max(s.Shared, commonMessages(neighbour, e.Messages))
+		}
+		if s.Bytes > 0 {
+			s.Tokens = e.Usage.InputTokens * s.Shared / s.Bytes
+		}
+		shares[i] = s
+		seen[e.Model] = slices.Insert(earlier, at, e.Messages)
+	}
+	return shares
+}
+
+// compareMessages orders conversations by their texts, as if each role and text
+// ended with a sign that comes before all others.
+func compareMessages(a, b []Message) int {
+	return slices.CompareFunc(a, b, func(x, y Message) int {
+		if c := strings.Compare(x.Role, y.Role); c != 0 {
+			return c
+		}
+		return strings.Compare(x.Text, y.Text)
+	})
+}
+
+// commonMessages counts the bytes that two conversations begin with.
+func commonMessages(a, b []Message) int {
+	n := 0
+	for i := range min(len(a), len(b)) {
+		for _, pair := range [][2]string{{a[i].Role, b[i].Role}, {a[i].Text, b[i].Text}} {
+			n += commonPrefix(pair[0], pair[1])
+			if pair[0] != pair[1] {
+				return n
+			}
+		}
+	}
+	return n
+}
+
+// commonPrefix counts the bytes that two texts begin with. Whole blocks are
+// compared first, which is many times as fast.
+func commonPrefix(a, b string) int {
+	const block = 1024
+	n, end := 0, min(len(a), len(b))
+	for n+block <= end && a[n:n+block] == b[n:n+block] {
+		n += block
+	}
+	for n < end && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,15 @@
+package llm
+
+// A Price is what a model costs, in US dollars per million tokens.
+type Price struct {
+	Input  float64 // of input tokens that were not cached
+	Cached float64 // of input tokens that were
+	Output float64 // of output tokens, reasoning included
+}
+
+// Cost returns what u costs, in US dollars.
+func (p Price) Cost(u Usage) float64 {
+	cached := min(u.CachedTokens, u.InputTokens) // more is an endpoint's mistake
+	dollars := float64(u.InputTokens-cached)*p.Input + float64(cached)*p.Cached + float64(u.OutputTokens)*p.Output
+	return dollars / 1e6
+}
