@@ -1,0 +1,243 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+)
+
+const traceHelp = `Tell what the model calls of runs used: for each trace, and for all together, a
+table by role. A trace is a file, or a run folder that has a trace.jsonl.
+
+  calls      replies; a retriever's may be many for one ranking
+  again      of them, those asked for because a reply could not be read
+  failed     calls that brought no reply
+  input      tokens of the requests; ~ is an estimate, where the endpoint gave no
+             counts
+  cached     of them, those that the endpoint says it had in its cache
+  cacheable  of them, those that it could have had: requests to one model begin
+             alike, and this counts what an earlier one of the same trace began
+             with; - where the trace holds no requests
+  output     tokens of the replies, reasoning included
+  seconds    from request to reply, waits included; calls at the same time add up
+
+--json prints one object instead:
+  traces  list of trace (path), roles and total
+  roles   of all traces: list of role and the fields of total
+  total   calls, asked_again, failed, input_tokens, cached_tokens,
+          cacheable_tokens and cacheable_percent (null: not known), output_tokens,
+          estimated (some tokens are), seconds`
+
+const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
+  dsstar trace dsstar-runs/*/trace.jsonl
+  dsstar trace --json RUN | jq .total.input_tokens`
+
+func (a *app) traceCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "trace [flags] TRACE...",
+		Short:   "Tell what the model calls of runs used, by role",
+		Long:    traceHelp,
+		Example: traceExample,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return &usageError{"no trace is given", traceHints}
+		}
+		all := spending{Roles: []roleSpent{}, Total: newSpent()}
+		for _, arg := range args {
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+			one, err := traceSpending(arg)
+			if err != nil {
+				return err
+			}
+			all.join(one)
+		}
+		if asJSON {
+			return printJSON(a.stdout, all)
+		}
+		return all.print(a.stdout)
+	}
+	return cmd
+}
+
+var traceHints = []string{"dsstar trace RUN/trace.jsonl", "ls dsstar-runs/*/trace.jsonl   # the runs of this folder"}
+
+// traceSpending reads the trace that an argument names.
+func traceSpending(arg string) (traceSpent, error) {
+	path := arg
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		path = agent.Folder(arg).Trace()
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return traceSpent{}, &usageError{"there is no trace " + path, traceHints}
+	}
+	if err != nil {
+		return traceSpent{}, &usageError{fmt.Sprintf("open the trace: %v", err), []string{"ls -l " + quoteShell(path)}}
+	}
+	defer f.Close()
+	exchanges, err := llm.ReadTrace(f)
+	if i := slices.IndexFunc(exchanges, func(e llm.Exchange) bool { return e.Role == "" }); err == nil && i >= 0 {
+		err = fmt.Errorf("its exchange %d has no role", i+1) // JSON, but no trace
+	}
+	if err != nil {
+		return traceSpent{}, &usageError{fmt.Sprintf("the trace %s: %v", path, err), []string{"head -c 300 " + quoteShell(path)}}
+	}
+	return sumTrace(path, exchanges), nil
+}
+
+// A spending is the object that trace --json prints. Its fields are a contract:
+// see the help.
+type spending struct {
+	Traces []traceSpent `json:"traces"`
+	Roles  []roleSpent  `json:"roles"` // in the order in which they first appear
+	Total  spent        `json:"total"`
+}
+
+type traceSpent struct {
+	Trace string      `json:"trace"`
+	Roles []roleSpent `json:"roles"`
+	Total spent       `json:"total"`
+}
+
+type roleSpent struct {
+	Role string `json:"role"`
+	spent
+}
+
+type spent struct {
+	Calls            int      `json:"calls"`
+	AskedAgain       int      `json:"asked_again"`
+	Failed           int      `json:"failed"`
+	InputTokens      int      `json:"input_tokens"`
+	CachedTokens     int      `json:"cached_tokens"`
+	CacheableTokens  *int     `json:"cacheable_tokens"`
+	CacheablePercent *float64 `json:"cacheable_percent"`
+	OutputTokens     int      `json:"output_tokens"`
+	Estimated        bool     `json:"estimated"`
+	Seconds          float64  `json:"seconds"`
+}
+
+func newSpent() spent { return spent{CacheableTokens: new(int)} }
+
+// add adds up. What is not known of a part is not known of the sum.
+func (s *spent) add(o spent) {
+	s.Calls += o.Calls
+	s.AskedAgain += o.AskedAgain
+	s.Failed += o.Failed
+	s.InputTokens += o.InputTokens
+	s.CachedTokens += o.CachedTokens
+	s.OutputTokens += o.OutputTokens
+	s.Estimated = s.Estimated || o.Estimated
+	s.Seconds = math.Round((s.Seconds+o.Seconds)*1e6) / 1e6
+	if s.CacheableTokens == nil || o.CacheableTokens == nil {
+		s.CacheableTokens, s.CacheablePercent = nil, nil
+		return
+	}
+	sum := *s.CacheableTokens + *o.CacheableTokens
+	s.CacheableTokens = &sum
+	if s.InputTokens > 0 {
+		percent := math.Round(float64(sum)/float64(s.InputTokens)*1e3) / 10
+		s.CacheablePercent = &percent
+	}
+}
+
+// addRole adds to the sum of a role, which it appends when there is none.
+func addRole(roles []roleSpent, role string, o spent) []roleSpent {
+	i := slices.IndexFunc(roles, func(r roleSpent) bool { return r.Role == role })
+	if i < 0 {
+		i, roles = len(roles), append(roles, roleSpent{role, newSpent()})
+	}
+	roles[i].add(o)
+	return roles
+}
+
+func sumTrace(path string, exchanges []llm.Exchange) traceSpent {
+	sum := traceSpent{Trace: path, Roles: []roleSpent{}, Total: newSpent()}
+	for i, share := range llm.Cacheable(exchanges) {
+		one := spentOn(exchanges[i], share)
+		sum.Roles = addRole(sum.Roles, exchanges[i].Role, one)
+		sum.Total.add(one)
+	}
+	return sum
+}
+
+// spentOn is what one exchange used.
+func spentOn(e llm.Exchange, share llm.Share) spent {
+	s := spent{
+		InputTokens: e.Usage.InputTokens, CachedTokens: e.Usage.CachedTokens, OutputTokens: e.Usage.OutputTokens,
+		Estimated: e.Usage.Estimated, Seconds: e.Seconds,
+	}
+	if e.Error == "" {
+		s.Calls = max(1, e.Calls)
+	} else {
+		s.Failed = 1
+	}
+	if strings.HasSuffix(e.Subject, ", asked again") { // as the agent labels it
+		s.AskedAgain = s.Calls
+	}
+	if share.Known {
+		s.CacheableTokens = &share.Tokens
+	}
+	return s
+}
+
+// join adds a trace.
+func (all *spending) join(one traceSpent) {
+	all.Traces = append(all.Traces, one)
+	all.Total.add(one.Total)
+	for _, r := range one.Roles {
+		all.Roles = addRole(all.Roles, r.Role, r.spent)
+	}
+}
+
+// print prints a table for each trace, and one for all if they are several.
+func (all *spending) print(out io.Writer) error {
+	var b strings.Builder
+	for _, one := range all.Traces {
+		printSpent(&b, printable(one.Trace), one.Roles, one.Total)
+	}
+	if n := len(all.Traces); n > 1 {
+		printSpent(&b, fmt.Sprintf("all %d traces", n), all.Roles, all.Total)
+	}
+	if _, err := io.WriteString(out, strings.TrimPrefix(b.String(), "\n")); err != nil {
+		return fmt.Errorf("write the tables: %w", err)
+	}
+	return nil
+}
+
+func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent) {
+	const row = "%-10s %5s %5s %6s %9s %8s %9s %4s %8s %7s\n" // 80 columns
+	fmt.Fprintf(b, "\n%s\n", title)
+	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "CACHEABLE", "%", "OUTPUT", "SECONDS")
+	for _, r := range append(slices.Clip(roles), roleSpent{"total", total}) {
+		about, cacheable, percent := "", "-", "-"
+		if r.Estimated {
+			about = "~"
+		}
+		if r.CacheableTokens != nil {
+			cacheable = about + strconv.Itoa(*r.CacheableTokens)
+		}
+		if r.CacheablePercent != nil {
+			percent = fmt.Sprintf("%.0f", *r.CacheablePercent)
+		}
+		fmt.Fprintf(b, row, printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain), strconv.Itoa(r.Failed),
+			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens), cacheable, percent,
+			about+strconv.Itoa(r.OutputTokens), fmt.Sprintf("%.1f", r.Seconds))
+	}
+}
