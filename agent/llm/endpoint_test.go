@@ -328,7 +328,7 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 	t.Setenv("OPENAI_PROJECT_ID", "env-project")
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
 	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Env: env-header")
-	s := llmtest.New(t, llmtest.Script("a", "b"))
+	s := llmtest.New(t, llmtest.Script("a", "b", "c"))
 	e := llm.Endpoint{Provider: "acme", BaseURL: s.URL, Model: "m1"}
 	ask := func() http.Header {
 		if _, err := open(t, e).Ask(t.Context(), question); err != nil {
@@ -337,9 +337,17 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 		all := s.Requests()
 		return all[len(all)-1].Header
 	}
-	for name, values := range ask() {
-		if strings.Contains(strings.Join(values, " "), "env-") || name == "Authorization" || strings.HasPrefix(name, "X-Stainless") {
-			t.Errorf("sent %s: %v", name, values)
+	embed := func() http.Header {
+		if _, err := ranker(t, e).Rank(t.Context(), "q", []string{"a"}); err != nil {
+			t.Fatal(err)
+		}
+		return s.Requests()[1].Header
+	}
+	for _, sent := range []http.Header{ask(), embed()} {
+		for name, values := range sent {
+			if strings.Contains(strings.Join(values, " "), "env-") || name == "Authorization" || strings.HasPrefix(name, "X-Stainless") {
+				t.Errorf("sent %s: %v", name, values)
+			}
 		}
 	}
 	e.Header = map[string]string{"OpenAI-Organization": "mine"}

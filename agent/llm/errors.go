@@ -43,7 +43,7 @@ var overflows = []string{
 	"maximum context length", "context window", "context length", "context limit", "context the overflows",
 	"exceeds the available context", "context size has been exceeded", "maximum model length", "maximum prompt length",
 	"prompt is too long", "input is too long", "input token count", "exceeds the maximum number of tokens",
-	"reduce the length", "too many tokens", "`max_new_tokens` must be", "`inputs` must have less than",
+	"reduce the length", "too many tokens", "too large to process", "`max_new_tokens` must be", "`inputs` must have less than",
 }
 
 // Is reports whether target is ErrContextLength and e says that. A 413 always

@@ -23,7 +23,7 @@ func testApp(t *testing.T, env ...string) (a *app, stdout, stderr *bytes.Buffer)
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	a = &app{
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		env: append(cleanEnv(), env...), width: func() int { return 80 },
+		env: append(append(cleanEnv(), "DSSTAR_CACHE=false"), env...), width: func() int { return 80 },
 	}
 	a.cacheDir, _ = userDirs(a.getenv)
 	return a, stdout, stderr
@@ -46,7 +46,7 @@ type roles map[string][]llmtest.Response
 
 // phrases tell the roles apart by what they are asked.
 var phrases = []struct{ role, phrase string }{
-	{"analyzer", "Write a Python script that reads the file"},
+	{"analyzer", "Write a Python script that reads a data file"},
 	{"describer", "Write the whole script again"},
 	{"planner", "Propose"},
 	{"coder", "Write the notebook's next cell"},
@@ -54,6 +54,7 @@ var phrases = []struct{ role, phrase string }{
 	{"verifier", "Judge whether the plan"},
 	{"router", "Decide how the plan goes on"},
 	{"finalizer", "Write the notebook's last cell"},
+	{"checker", "Check whether the answer has the form"},
 }
 
 func roleOf(t testing.TB, r llmtest.Request) string {

@@ -105,7 +105,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{err.Error(), []string{cmd.CommandPath() + " --help"}}
 	})
-	root.AddCommand(a.nbCommand(), a.demoCommand(), a.rerunCommand(), a.kernelsCommand(), a.doctorCommand(), a.configCommand())
+	root.AddCommand(a.nbCommand(), a.demoCommand(), a.rerunCommand(), a.traceCommand(), a.kernelsCommand(), a.doctorCommand(), a.configCommand())
 	return root
 }
 

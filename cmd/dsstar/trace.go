@@ -144,7 +144,7 @@ func (s *spent) add(o spent) {
 	s.CachedTokens += o.CachedTokens
 	s.OutputTokens += o.OutputTokens
 	s.Estimated = s.Estimated || o.Estimated
-	s.Seconds = math.Round((s.Seconds+o.Seconds)*1e3) / 1e3
+	s.Seconds = math.Round((s.Seconds+o.Seconds)*1e6) / 1e6
 	if s.CacheableTokens == nil || o.CacheableTokens == nil {
 		s.CacheableTokens, s.CacheablePercent = nil, nil
 		return
@@ -222,7 +222,7 @@ func (all *spending) print(out io.Writer) error {
 }
 
 func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent) {
-	const row = "%-10s%6s%6s%7s%10s%9s%10s%5s%9s%8s\n" // 80 columns
+	const row = "%-10s %5s %5s %6s %9s %8s %9s %4s %8s %7s\n" // 80 columns
 	fmt.Fprintf(b, "\n%s\n", title)
 	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "CACHEABLE", "%", "OUTPUT", "SECONDS")
 	for _, r := range append(slices.Clip(roles), roleSpent{"total", total}) {

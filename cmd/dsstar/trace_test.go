@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsstar/agent/llm"
+)
+
+// runTrace writes the exchanges as the trace of a run and returns its folder.
+func runTrace(t *testing.T, exchanges ...llm.Exchange) string {
+	t.Helper()
+	dir := t.TempDir()
+	trace, err := llm.OpenTrace(filepath.Join(dir, "trace.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	for _, e := range exchanges {
+		if err := trace.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// asked is an exchange about a text, whose role counts 4 bytes.
+func asked(role, subject, text string, u llm.Usage) llm.Exchange {
+	return llm.Exchange{Role: role, Subject: subject, Model: "m", Messages: []llm.Message{{Role: "user", Text: text}}, Usage: u, Seconds: 1.5}
+}
+
+// aRun is a run of two rounds: a ranking of three requests, a reply asked for
+// again, a call that failed.
+func aRun() []llm.Exchange {
+	u := llm.Usage{InputTokens: 100, CachedTokens: 10, OutputTokens: 7}
+	ranked := asked("retriever", "files", "question", llm.Usage{InputTokens: 50})
+	ranked.Calls = 3
+	failed := asked("planner", "round 2", "plan the rest", llm.Usage{})
+	failed.Error = "no"
+	about := asked("coder", "round 1", "code", llm.Usage{InputTokens: 1, OutputTokens: 1, Estimated: true})
+	return []llm.Exchange{
+		ranked, asked("planner", "round 1", "plan a", u), asked("planner", "round 1, asked again", "plan b", u), failed, about,
+	}
+}
+
+func tell(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	a, out, err := testApp(t)
+	code = a.run(t.Context(), append([]string{"trace"}, args...))
+	return code, out.String(), err.String()
+}
+
+func TestTrace(t *testing.T) {
+	dir := runTrace(t, aRun()...)
+	code, stdout, stderr := tell(t, dir)
+	want := dir + `/trace.jsonl
+ROLE       CALLS AGAIN FAILED     INPUT   CACHED CACHEABLE    %   OUTPUT SECONDS
+retriever      3     0      0        50        0         0    0        0     1.5
+planner        2     1      1       200       20        90   45       14     4.5
+coder          1     0      0        ~1        0        ~0    0       ~1     1.5
+total          6     1      1      ~251       20       ~90   36      ~15     7.5
+`
+	if code != 0 || stdout != want || stderr != "" {
+		t.Errorf("exit code %d, %s\n%s\nwant\n%s", code, stderr, stdout, want)
+	}
+	for _, line := range strings.Split(stdout, "\n")[1:] {
+		if len(line) > 80 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+}
+
+func TestTraceOfSeveralRuns(t *testing.T) {
+	bare := asked("judge", "round 1", "", llm.Usage{InputTokens: 10, OutputTokens: 2})
+	bare.Messages = nil // a trace whose texts were taken out
+	one, other, empty := runTrace(t, aRun()...), runTrace(t, bare, aRun()[1]), runTrace(t)
+	code, stdout, stderr := tell(t, one, filepath.Join(other, "trace.jsonl"), empty)
+	if code != 0 || stderr != "" || strings.Count(stdout, "\nROLE ") != 4 {
+		t.Fatalf("exit code %d, %s\n%s", code, stderr, stdout)
+	}
+	_, all, _ := strings.Cut(stdout, "\nall 3 traces\n")
+	for _, want := range []string{
+		"planner        3     1      1       300       30        90   30       21     6.0\n",
+		"judge          1     0      0        10        0         -    -        2     1.5\n",
+		"total          8     1      1      ~361       30         -    -      ~24    10.5\n",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %sin\n%s", want, all)
+		}
+	}
+	if !strings.HasPrefix(all, "ROLE ") || !strings.Contains(stdout, empty+"/trace.jsonl\n") {
+		t.Errorf("stdout\n%s", stdout)
+	}
+}
+
+func TestTraceJSON(t *testing.T) {
+	dir := runTrace(t, aRun()...)
+	code, stdout, stderr := tell(t, "--json", dir, filepath.Join("demo", "trace.jsonl"))
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	var got struct {
+		Traces []struct {
+			Trace string
+			Roles []map[string]any
+			Total map[string]any
+		}
+		Roles []map[string]any
+		Total map[string]any
+	}
+	dec := json.NewDecoder(strings.NewReader(stdout))
+	if err := dec.Decode(&got); err != nil || dec.More() {
+		t.Fatalf("%v in %s", err, stdout)
+	}
+	planner, _ := json.Marshal(got.Traces[0].Roles[1])
+	if want := `{"asked_again":1,"cacheable_percent":45,"cacheable_tokens":90,"cached_tokens":20,"calls":2,"estimated":false,` +
+		`"failed":1,"input_tokens":200,"output_tokens":14,"role":"planner","seconds":4.5}`; string(planner) != want {
+		t.Errorf("got  %s\nwant %s", planner, want)
+	}
+	// The texts of the demo's trace are not shipped.
+	if demo := got.Traces[1]; len(got.Traces) != 2 || demo.Trace != "demo/trace.jsonl" || demo.Total["calls"] == 0.0 || demo.Total["cacheable_tokens"] != nil {
+		t.Errorf("got %+v", got.Traces)
+	}
+	if v, known := got.Total["cacheable_percent"]; v != nil || !known || len(got.Roles) < 4 {
+		t.Errorf("in total %+v", got.Total)
+	}
+	if _, stdout, _ := tell(t, "--json", runTrace(t)); !strings.Contains(stdout, `"roles": []`) || strings.Contains(stdout, `: null,
+  "total"`) {
+		t.Errorf("of an empty trace\n%s", stdout)
+	}
+}
+
+func TestTraceUsage(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+		hint string
+	}{
+		{nil, "no trace is given", "dsstar trace RUN/trace.jsonl"},
+		{[]string{filepath.Join(dir, "none")}, "there is no trace " + dir + "/none", "ls dsstar-runs/*/trace.jsonl"},
+		{[]string{dir}, "there is no trace " + dir + "/trace.jsonl", "dsstar trace RUN/trace.jsonl"},
+		{[]string{runTrace(t), file("notebook.ipynb", "{\n \"cells\": []\n}\n")}, "line 1", "head -c 300"},
+		{[]string{file("other.json", "{\"cells\": []}\n")}, "its exchange 1 has no role", "head -c 300"},
+		{[]string{"--nope"}, "unknown flag", "dsstar trace --help"},
+	} {
+		code, stdout, stderr := tell(t, c.args...)
+		if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.says) || !strings.Contains(stderr, "hint: "+c.hint) {
+			t.Errorf("%q: exit code %d, stdout %q, stderr\n%s", c.args, code, stdout, stderr)
+		}
+	}
+}
+
+func TestTraceHelp(t *testing.T) {
+	code, stdout, _ := tell(t, "--help")
+	if code != 0 || !strings.Contains(stdout, "Examples:") {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+	raw, err := json.Marshal(spending{Roles: []roleSpent{{}}, Traces: []traceSpent{{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range fields(t, raw) {
+		if !strings.Contains(stdout, name) {
+			t.Errorf("the help does not tell of %s", name)
+		}
+	}
+}
+
+// fields are the names in an object and in those within.
+func fields(t *testing.T, raw []byte) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, inner := range v {
+				names[name] = true
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", raw, err))
+	}
+	walk(v)
+	return names
+}
