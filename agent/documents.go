@@ -35,7 +35,7 @@ func (r *run) readDocuments(ctx context.Context, pool chan *scratch, left []int)
 	}
 	room := r.showing().context / 2
 	read := map[int]bool{}
-	err := r.runScript(ctx, pool, readPDF, documents, func(i int, e notebook.Execution) error {
+	err := r.runScript(ctx, pool, script{code: readPDF}, documents, func(i int, e notebook.Execution) error {
 		text, _, problem := description(e, 0)
 		const pageMarks = 200 // a scan has next to no text beside them
 		if problem != "" || len(text) < pageMarks || len(text) > r.showing().description {

@@ -95,7 +95,7 @@ func (r *run) describeFile(ctx context.Context, pool chan *scratch, i int, like 
 		}
 		d.Code, d.Tries = standsFor(code, r.dataPython(i)), d.Tries+1
 		var e notebook.Execution
-		if err := r.runScript(ctx, pool, d.Code, []int{i}, func(_ int, x notebook.Execution) error { e = x; return nil }); err != nil {
+		if err := r.runScript(ctx, pool, script{d.Code, d.File}, []int{i}, func(_ int, x notebook.Execution) error { e = x; return nil }); err != nil {
 			return d, err
 		}
 		var problem string
@@ -149,7 +149,7 @@ func (r *run) apply(ctx context.Context, pool chan *scratch, d Description, memb
 	g.SetLimit(cap(pool))
 	for part := range slices.Chunk(members, chunk) {
 		g.Go(func() error {
-			return r.runScript(within, pool, d.Code, part, func(i int, e notebook.Execution) error {
+			return r.runScript(within, pool, script{d.Code, d.File}, part, func(i int, e notebook.Execution) error {
 				own := r.t.Descriptions[i]
 				own.Like, own.Tries = d.File, 1
 				var problem string

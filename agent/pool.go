@@ -11,18 +11,26 @@ import (
 	"dsstar/notebook"
 )
 
-// A scratch is a session that describes files. script is the last one that has
-// run in it: another one is run from nothing.
+// A scratch is a session that describes files, in a folder of its own. ran is
+// the script that has run in it last: another one is run from nothing.
 type scratch struct {
 	Session
-	script string
+	dir string
+	ran script
+}
+
+// A script describes the files of a family. Its first file tells it from an
+// equal one of another family.
+type script struct {
+	code string
+	lead string
 }
 
 // runScript runs a description script on each of the files, in a session of the
 // pool, and tells each what came of it. What another script has left there must
-// not show in a description, nor what this one has left of the file before: its
+// not show in a description, nor what this one has named for the file before: its
 // names are cleared, and after a failure all else.
-func (r *run) runScript(ctx context.Context, pool chan *scratch, code string, members []int, each func(int, notebook.Execution) error) error {
+func (r *run) runScript(ctx context.Context, pool chan *scratch, which script, members []int, each func(int, notebook.Execution) error) error {
 	var s *scratch
 	select {
 	case s = <-pool:
@@ -31,7 +39,7 @@ func (r *run) runScript(ctx context.Context, pool chan *scratch, code string, me
 	}
 	defer func() { pool <- s }()
 	for _, i := range members {
-		e, err := r.runOn(ctx, s, code, i)
+		e, err := r.runOn(ctx, s, which, i)
 		if err != nil {
 			return err
 		}
@@ -42,25 +50,22 @@ func (r *run) runScript(ctx context.Context, pool chan *scratch, code string, me
 	return nil
 }
 
-// clearNames deletes what cells have named, in a kernel that goes on.
-const clearNames = "%reset_selective -f ."
-
-func (r *run) runOn(ctx context.Context, s *scratch, code string, i int) (notebook.Execution, error) {
+func (r *run) runOn(ctx context.Context, s *scratch, which script, i int) (notebook.Execution, error) {
 	defer r.kernel.start()()
-	cell := "path = " + r.dataPython(i) + "\n" + code
-	switch s.script {
-	case code:
-		cell = clearNames + "\n" + cell
-	case "":
+	cell := "path = " + r.dataPython(i) + "\n" + which.code
+	switch s.ran {
+	case which:
+		cell = "import os\nos.chdir(" + pyString(filepath.Join(s.dir, "files")) + ")\n%reset_selective -f .\n" + cell
+	case script{}:
 	default:
 		if err := s.enter(ctx, r.dataPath()); err != nil {
 			return notebook.Execution{}, err
 		}
 	}
-	s.script = code
+	s.ran = which
 	e, err := s.Execute(ctx, cell)
 	if e.Status != notebook.OK {
-		s.script = "#" // of no script: the next one starts from nothing
+		s.ran = script{code: "failed"} // so that the next one starts from nothing
 	}
 	return e, err
 }
@@ -71,7 +76,7 @@ func (s *scratch) enter(ctx context.Context, data string) error {
 	cells := []string{"data_dir = " + pyString(data), setupCell, "%reset -f"}
 	var executions []notebook.Execution
 	var err error
-	if s.script != "" {
+	if s.ran != (script{}) {
 		executions, err = s.Rollback(ctx, cells)
 	} else {
 		executions, err = executeAll(ctx, s, cells)
@@ -79,7 +84,7 @@ func (s *scratch) enter(ctx context.Context, data string) error {
 	if err != nil {
 		return err
 	}
-	s.script = ""
+	s.ran = script{}
 	return setUp(executions)
 }
 
@@ -139,7 +144,7 @@ func (r *run) openPool(ctx context.Context, files int) (pool chan *scratch, clos
 		opening = append(opening, l)
 		entering.Go(func() {
 			session, err := l.wait()
-			s := &scratch{Session: session}
+			s := &scratch{Session: session, dir: dir}
 			if err == nil {
 				err = s.enter(ctx, r.dataPath())
 			}

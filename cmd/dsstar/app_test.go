@@ -23,7 +23,7 @@ func testApp(t *testing.T, env ...string) (a *app, stdout, stderr *bytes.Buffer)
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	a = &app{
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		env: append(append(cleanEnv(), "DSSTAR_CACHE=false"), env...), width: func() int { return 80 },
+		env: append(append(cleanEnv(), "DSSTAR_CACHE=false", "DSSTAR_METHOD_DOCUMENTS=false"), env...), width: func() int { return 80 },
 	}
 	a.cacheDir, _ = userDirs(a.getenv)
 	return a, stdout, stderr
