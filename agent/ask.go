@@ -38,14 +38,14 @@ func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, err
 			return zero, err
 		}
 		value, err := how.parse(reply.Text)
-		if reply.Finish == "length" {
-			err = errCut
+		if cut := unfinished(reply); cut != nil {
+			err = cut
 		}
 		if err == nil {
 			return value, nil
 		}
 		if second {
-			return zero, &ReplyError{Role: q.role, Subject: q.subject, Problem: err.Error(), Reply: reply.Text}
+			return zero, &ReplyError{Role: q.role, Subject: q.subject, Problem: err.Error(), Reply: reply.Text, Kind: kindOf(err)}
 		}
 		again, err := r.cfg.Prompts.Text(prompts.Reask{Problem: err.Error(), Rule: how.rule})
 		if err != nil {
