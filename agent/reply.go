@@ -91,10 +91,10 @@ func readRoute(steps int) reading[Route] {
 }
 
 // The lengths, in bytes, beyond which nothing is read. A regular expression
-// takes up to a microsecond per byte, and no judgement needs a hundred pages.
+// takes up to some microseconds per byte, and no judgement needs ten pages.
 const (
 	longest  = 2 << 20
-	longTalk = 100 << 10 // of what is not code
+	longTalk = 32 << 10 // of what is not code
 )
 
 // read lets a parser read the visible part of a reply of at most most bytes.

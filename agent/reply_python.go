@@ -185,7 +185,7 @@ func isPython(code string) bool {
 		if s.runsOn() || !opens && !s.isSimple() {
 			return false
 		}
-		does = does || !opens && !among(" pass break continue return ", s.tokens[0].text)
+		does = does || !opens && !among(" pass break continue return ", s.tokens[0].text) || among(" def class ", s.tokens[0].text)
 	}
 	return does
 }

@@ -83,6 +83,9 @@ type field struct{ name, value string }
 // nothing else, in a fence or not. A name that comes twice is an error.
 func jsonFields(text string) (fields []field, ok bool, err error) {
 	text = strings.TrimSpace(text)
+	if !strings.HasSuffix(strings.TrimRight(text, "`~ \t\n"), "}") {
+		return nil, false, nil
+	}
 	if blocks, talk := codeBlocks(text); len(blocks) == 1 && !talk && blocks[0].closed && (blocks[0].info == "" || blocks[0].info == "json") {
 		text = strings.TrimSpace(blocks[0].code)
 	}
