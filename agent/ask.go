@@ -22,31 +22,42 @@ type question struct {
 // ask puts a question to the model and reads the reply. A reply that cannot be
 // read is sent back once with the rule; then it is a *ReplyError.
 func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, error) {
-	var zero T
 	reply, request, err := r.askShorter(ctx, q)
-	for second := false; ; second = true {
-		if err != nil {
-			return zero, err
-		}
-		value, problem := how.parse(reply.Text)
-		if reply.Finish == "length" {
-			problem = errCut
-		}
-		if problem == nil {
-			return value, nil
-		}
-		if second {
-			return zero, &ReplyError{Role: q.role, Subject: q.subject, Problem: problem.Error(), Reply: reply.Text}
-		}
-		again, err2 := r.cfg.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: how.rule})
-		if err2 != nil {
-			return zero, err2
-		}
-		request.Subject += ", asked again"
-		request.Messages = append(request.Messages,
-			llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
-		reply, err = r.call(ctx, request)
+	if err != nil {
+		return *new(T), err
 	}
+	value, problem := readReply(reply, how)
+	if problem == nil {
+		return value, nil
+	}
+	again, err := r.cfg.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: how.rule})
+	if err != nil {
+		return *new(T), err
+	}
+	request.Subject += ", asked again"
+	request.Messages = append(request.Messages,
+		llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
+	second, err := r.call(ctx, request)
+	switch {
+	case err == nil:
+		reply = second
+		value, problem = readReply(reply, how)
+	case !errors.Is(err, llm.ErrContextLength): // else there is no room to ask again
+		return *new(T), err
+	}
+	if problem != nil {
+		return *new(T), &ReplyError{Role: q.role, Subject: q.subject, Problem: problem.Error(), Reply: reply.Text, Kind: kindOf(problem)}
+	}
+	return value, nil
+}
+
+// readReply reads a reply that is whole.
+func readReply[T any](reply llm.Reply, how reading[T]) (T, error) {
+	value, err := how.parse(reply.Text)
+	if cut := unfinished(reply); cut != nil {
+		err = cut
+	}
+	return value, err
 }
 
 // askShorter makes a question's first call. While the request is longer than

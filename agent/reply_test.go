@@ -3,7 +3,6 @@ package agent
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 func TestParseCode(t *testing.T) {
@@ -25,11 +24,11 @@ func TestParseCode(t *testing.T) {
 		{"two halves", "```python\nimport pandas\n```\nand then\n```python\nprint(pandas)\n```", "", "several code blocks"},
 		{"the same twice", "```python\nx = 1\n```\n```python\nx = 1\n```", "", "several code blocks"},
 		{"only another language", "```sql\nselect 1\n```", "", "no code block"},
-		{"not closed", "```python\nx = 1\n", "", "not closed"},
+		{"not closed", "```python\nx = 1\n", "x = 1", ""},
 		{"closed by another mark", "```python\nx = 1\n~~~", "", "not closed"},
-		{"no block", "x = 1", "", "no code block"},
-		{"empty block", "```python\n\n```", "", "no code block"},
-		{"refusal", "I'm sorry, but I cannot do that.", "", "no code block"},
+		{"no block", "x = 1", "x = 1", ""},
+		{"empty block", "```python\n\n```", "", "empty"},
+		{"refusal", "I'm sorry, but I cannot do that.", "", "refusal"},
 		{"empty", " \n", "", "empty"},
 		{"thoughts alone", "<think>x</think>", "", "empty"},
 		{"thoughts that do not end", "<think>\n```python\nx = 1\n```", "", "empty"},
@@ -124,7 +123,7 @@ func TestParseVerdict(t *testing.T) {
 		{"", Verdict{}, "empty"},
 		{"<think>Verdict: sufficient", Verdict{}, "empty"},
 		{"It is as it is.", Verdict{}, "no verdict"},
-		{"I'm sorry, but I can't judge that.", Verdict{}, "no verdict"},
+		{"I'm sorry, but I can't judge that.", Verdict{}, "refusal"},
 		{"No further steps are needed; the plan is sufficient.", Verdict{}, "no verdict"},
 		{"The plan is not entirely what I call sufficient.", Verdict{}, "no verdict"},
 		{"Hardly sufficient.", Verdict{}, "no verdict"},
@@ -190,7 +189,7 @@ func TestParseRoute(t *testing.T) {
 		{"Do not add a step.", add, "no choice"},
 		{"Step -1", add, "no choice"},
 		{"Step 1.5", add, "no choice"},
-		{"Step two", add, "no choice"},
+		{"Step two", back(2), ""},
 		{"Step 0", add, "step 0"},
 		{"Step 4", add, "it names step 4, and the plan has 3"},
 		{"Step 99999999999999999999", add, "9999"},
@@ -208,35 +207,4 @@ func TestParseRoute(t *testing.T) {
 			check(t, got, err, c.want, c.problem)
 		})
 	}
-}
-
-// FuzzReply: whatever a model says, nothing panics, and what is read is among
-// the choices and stands in the reply.
-func FuzzReply(f *testing.F) {
-	for _, reply := range []string{
-		"```python\nx = 1\n```", "~~~\n```\n~~~", "Step 3: Load.", "Verdict: sufficient\nReason: x", "Verdict: sufficient / insufficient",
-		"No, it isn't sufficient.", "Add Step", "**Step 2** is wrong", "<think>a</think>b", "<think>", "</think>\r\n2", "", "\xff", "`{\"'*2",
-	} {
-		f.Add(reply, 3)
-	}
-	f.Fuzz(func(t *testing.T, reply string, steps int) {
-		if code, err := parseCode(reply); err == nil && strings.TrimSpace(code) == "" {
-			t.Error("empty code")
-		}
-		if step, err := parseStep(reply); err == nil && (step == "" || strings.Contains(step, "\n")) {
-			t.Errorf("step %q", step)
-		}
-		lower := strings.ToLower(reply)
-		v, err := parseVerdict(reply)
-		if err != nil && v != (Verdict{}) || v.Sufficient && !strings.Contains(lower, "sufficient") && !strings.Contains(lower, "yes") {
-			t.Errorf("verdict %+v, %v", v, err)
-		}
-		if utf8.ValidString(reply) && !utf8.ValidString(v.Reason) {
-			t.Errorf("reason %q", v.Reason)
-		}
-		r, err := parseRoute(reply, steps)
-		if r.Back < 0 || r.Back > max(steps, 0) || err != nil && r != (Route{}) || err == nil && r.Back == 0 && !strings.Contains(lower, "add") {
-			t.Errorf("route %+v of %d, %v", r, steps, err)
-		}
-	})
 }

@@ -1,0 +1,150 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+var seeds = []string{
+	"```python\nx = 1\n```", "~~~\n```\n~~~", "1. ```py\n   x\n   ```", "<pre><code>x = 1</code></pre>", "{\"code\": \"x = 1\"}", "import a\nprint(a)",
+	"```python\nx = '''\n```", "In [1]: x", "Step 3: Load.", "1. a\n2. b", "{\"step\": \"Load\"}", "Verdict: sufficient\nReason: x",
+	"Verdict: sufficient / insufficient", "Verdict:\n\n**inconclusive**\nReason: y", "| Verdict | Missing |\n|---|---|\n| insufficient | x |",
+	"{\"verdict\": \"insufficient\", \"missing\": \"x\"}", "No, it isn't sufficient.", "The plan is not yet sufficient", "Add Step", "**Step 2** is wrong",
+	"Steps two and 3", "step_six", "Remove Step 3 and add Step 3 again", "Go back to step one", "Form: does not fit\nProblem: x", "fits ❌",
+	"<think>a</think>b", "<think>", "[THINK]</think>\r\n2", "I'm sorry, but I can't", "", "\xff", "`{\"'*2", "\ufeff",
+}
+
+// FuzzCode: whatever a model says, what is read as code stands in the reply.
+func FuzzCode(f *testing.F) {
+	for _, reply := range seeds {
+		f.Add(reply)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		code, err := parseCode(reply)
+		if (err == nil) != (strings.TrimSpace(code) != "") {
+			t.Errorf("code %q, %v", code, err)
+		}
+		if strings.HasPrefix(strings.TrimSpace(reply), "{") || strings.Contains(reply, "\r") || strings.Contains(reply, "{") {
+			return // it may have been JSON
+		}
+		for line := range strings.Lines(code) {
+			if !strings.Contains(reply, strings.TrimSpace(line)) {
+				t.Errorf("line %q is not in the reply", line)
+			}
+		}
+		if dressed, err := parseCode("Sure:\n````````python\n" + code + "\n````````"); code != "" && (err != nil || dressed != code) && !strings.Contains(code, "`````") && !strings.HasPrefix(code, "# %%") {
+			if again, err2 := cell(code); err2 == nil && again == code && !strings.Contains(code, "<") && !strings.Contains(code, "[") && code == strings.TrimLeft(code, " \t") {
+				t.Errorf("code %q read again is %q, %v", code, dressed, err)
+			}
+		}
+	})
+}
+
+// FuzzVerdict: a verdict that suffices has words for it in the reply, one that
+// is inconclusive a reason, and a problem is none of a form that fits.
+func FuzzVerdict(f *testing.F) {
+	for _, reply := range seeds {
+		f.Add(reply)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		if !utf8.ValidString(reply) {
+			return
+		}
+		lower := strings.ToLower(reply)
+		isJSON := strings.Contains(reply, `\`)
+		v, err := parseVerdict(reply)
+		switch {
+		case err != nil && v != (Verdict{}), v.Inconclusive && (!v.Sufficient || v.Reason == ""), !utf8.ValidString(v.Reason):
+			t.Errorf("verdict %+v, %v", v, err)
+		case v.Sufficient && !v.Inconclusive && !strings.Contains(lower, "sufficient") && !strings.Contains(lower, "yes") && !isJSON:
+			t.Errorf("verdict %+v", v)
+		case v.Inconclusive && !strings.Contains(lower, "verdict") && !isJSON:
+			t.Errorf("verdict %+v", v)
+		}
+		if yes, err := parseYesNo(reply); yes.Inconclusive || err == nil && yes != v {
+			t.Errorf("yes or no %+v, %v; verdict %+v", yes, err, v)
+		}
+		if problem, err := parseForm(reply); err != nil && problem != "" || !utf8.ValidString(problem) {
+			t.Errorf("form %q, %v", problem, err)
+		}
+	})
+}
+
+// FuzzRoute: a route is within the plan, and its words are in the reply.
+func FuzzRoute(f *testing.F) {
+	for _, reply := range seeds {
+		f.Add(reply, 3)
+	}
+	f.Fuzz(func(t *testing.T, reply string, steps int) {
+		r, err := parseRoute(reply, steps)
+		if r.Back < 0 || r.Back > max(steps, 0) || err != nil && r != (Route{}) || r.Reason != "" {
+			t.Errorf("route %+v of %d, %v", r, steps, err)
+		}
+		if err == nil && r.Back == 0 && !strings.Contains(strings.ToLower(reply), "add") && !strings.Contains(reply, `\`) {
+			t.Errorf("it adds a step by %q", reply)
+		}
+	})
+}
+
+// FuzzStep: a step is one line that says something; a text is never empty.
+func FuzzStep(f *testing.F) {
+	for _, reply := range seeds {
+		f.Add(reply)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		step, err := parseStep(reply)
+		if (err == nil) != (step != "") || strings.Contains(step, "\n") || strings.Contains(step, "```") || len(step) > 2000 {
+			t.Errorf("step %q, %v", step, err)
+		}
+		if text, err := parseText(reply); (err == nil) != (strings.TrimSpace(text) != "") {
+			t.Errorf("text %q, %v", text, err)
+		}
+		if err != nil && kindOf(err) == "" {
+			t.Error(err)
+		}
+	})
+}
+
+// longReplies are those that a careless reader takes quadratic time for.
+func longReplies() map[string]string {
+	const size = 1 << 20
+	long := map[string]string{}
+	for _, part := range []string{
+		"```\n", "```python\nx = 1\n```\n", "```python\n", "~~~ ", "`", "> ", "- ", "Step ", "Step 1 ", "Step 1\n", "Steps 1, ", "Add Step ", "add a ", "<think>", "</think>", "<think>\n",
+		"<think></think>\n", "[", "<pre>\n", "<code>x</code>\n", "\"", "'''", "\"\"\"\n", "(", "x = (\n", "{\"a\":", "{\"code\": \"", "| a ", "| a | b |\n", "|---|---|\n", "Verdict: ",
+		"Verdict:\n", "Verdict: sufficient\n", "Yes. ", "The plan is sufficient. ", "The plan is sufficient x. ", "not ", "sufficient ", "Reason:\n", "Form: fits ", "1. ", "1. a\n", " ", "\n", "x", "import a\n",
+		"print(x)\n", "# %%\n", "In [1]: ", "a, ", "a = ", "for x in ", "sorry ", "\xff", "✅", "*", "_",
+	} {
+		long[clip(part, 30)] = strings.Repeat(part, size/len(part))
+		long[clip(part, 30)+"…short"] = strings.Repeat(part, longTalk/len(part)) // short enough to be read
+		long["<think>, then "+clip(part, 30)] = "<think>" + strings.Repeat(part, size/len(part)/2) + strings.Repeat(" ", size/2) + "x"
+	}
+	return long
+}
+
+// TestLongReplies: no reply takes time out of proportion to its length. The
+// limit is far above what it takes, and far below what a quadratic reader does.
+func TestLongReplies(t *testing.T) {
+	for name, reply := range longReplies() {
+		for role, parse := range map[string]func() error{
+			"code":    func() error { _, err := parseCode(reply); return err },
+			"step":    func() error { _, err := parseStep(reply); return err },
+			"verdict": func() error { _, err := parseVerdict(reply); return err },
+			"form":    func() error { _, err := parseForm(reply); return err },
+			"route":   func() error { _, err := parseRoute(reply, 5); return err },
+			"text":    func() error { _, err := parseText(reply); return err },
+		} {
+			start := time.Now()
+			_ = parse() // any error will do
+			took := time.Since(start)
+			if took > 500*time.Millisecond {
+				t.Logf("%s of %q took %v", role, name, took)
+			}
+			if took > 15*time.Second {
+				t.Errorf("%s of %q took %v", role, name, took)
+			}
+		}
+	}
+}

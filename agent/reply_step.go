@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+var (
+	stepLabel = lazy(`(?i)^[\s#*_-]*(?:(?:the\s+)?(?:next |first |new )?step(?:\s+#?\d+)?[\s*_]*(?:[:.)]|\s[-–—]\s|\n)|\d{1,2}[.)]\s)[\s*_]*`)
+	stepIntro = lazy(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!]\s*\n`)
+	stepQuote = lazy(`(?m)^[ \t]*>[ \t]?`)
+	stepItem  = lazy(`(?i)(?:^|\n|[.;:]\s)[\s#>*_-]*(?:step\s+#?)?(\d{1,2})[*_]*[.):][*_]*\s`)
+	codeTag   = lazy(`(?im)^[ \t]*<(?:pre|code|python)\b`)
+)
+
+// parseStep returns a step as one paragraph, without a label such as "Step 3:".
+func parseStep(reply string) (string, error) { return read(reply, longTalk, stepIn) }
+
+func stepIn(text string) (string, error) {
+	fields, object, err := jsonFields(text)
+	if err != nil {
+		return "", err
+	}
+	if object {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == "step" || f.name == "next_step" || f.name == "next step" })
+		if i < 0 {
+			return "", errors.New("it gives no step")
+		}
+		text = fields[i].value
+	}
+	text = stepQuote().ReplaceAllString(text, "")
+	text = stepIntro().ReplaceAllString(strings.TrimSpace(text), "")
+	switch {
+	case strings.Contains(text, "```") || strings.Contains(text, "~~~") || codeTag().MatchString(text):
+		return "", errors.New("it has code in it")
+	case refuses(text):
+		return "", errRefusal
+	case hasSteps(text):
+		return "", errors.New("it has several steps")
+	}
+	step := bareStep(text)
+	switch {
+	case step == "":
+		return "", errEmpty
+	case refuses(step):
+		return "", errRefusal
+	case len(step) > 2000:
+		return "", errors.New("it is far longer than a step")
+	}
+	return step, nil
+}
+
+// hasSteps reports whether a text numbers more than one step.
+func hasSteps(text string) bool {
+	items := stepItem().FindAllStringSubmatch(text+"\n", -1)
+	return slices.ContainsFunc(items, func(m []string) bool { return m[1] != items[0][1] })
+}
+
+// bareStep is a text as one line, without its label and without the signs of a
+// quotation, a list item or bold letters that hold all of it.
+func bareStep(text string) string {
+	step := strings.TrimSpace(text)
+	for _, item := range []string{"- ", "* ", "• "} {
+		step = strings.TrimPrefix(step, item)
+	}
+	step = strings.Join(strings.Fields(stepLabel().ReplaceAllString(unquote(step), "")), " ")
+	if inner := strings.Trim(step, "*"); !strings.Contains(inner, "*") {
+		step = inner // all of it was bold
+	}
+	return unquote(step)
+}
+
+// unquote removes the quotation marks that hold all of a text.
+func unquote(text string) string {
+	for _, marks := range [][2]string{{`"`, `"`}, {"“", "”"}, {"'", "'"}, {"`", "`"}} {
+		inner, opened := strings.CutPrefix(text, marks[0])
+		inner, closed := strings.CutSuffix(inner, marks[1])
+		if opened && closed && !strings.Contains(inner, marks[0]) && !strings.Contains(inner, marks[1]) {
+			return strings.TrimSpace(inner)
+		}
+	}
+	return text
+}

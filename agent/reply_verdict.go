@@ -1,0 +1,338 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	errNoReason = errors.New("a reason is needed with `Verdict: inconclusive`")
+	errTwo      = errors.New("it gives two verdicts")
+	errIf       = errors.New("it makes a condition")
+)
+
+// parseVerdict reads a verdict: a line "Verdict: …", or a line that begins with
+// the verdict alone. Where the words of a reply point both ways it is not read
+// at all: a verdict is never guessed, and least of all that the plan suffices.
+// That the data hold no answer must be said with the label and a reason.
+func parseVerdict(reply string) (Verdict, error) { return read(reply, longTalk, verdictIn) }
+
+// parseYesNo reads a verdict given in the way of the paper: Yes or No.
+func parseYesNo(reply string) (Verdict, error) {
+	return parseEither(reply, errors.New("it is neither Yes nor No"))
+}
+
+// parseTwoVerdicts reads a verdict where there is no third one.
+func parseTwoVerdicts(reply string) (Verdict, error) {
+	return parseEither(reply, errors.New("it is neither sufficient nor insufficient"))
+}
+
+func parseEither(reply string, neither error) (Verdict, error) {
+	v, err := parseVerdict(reply)
+	if v.Inconclusive || errors.Is(err, errNoReason) {
+		return Verdict{}, neither
+	}
+	return v, err
+}
+
+func verdictIn(text string) (Verdict, error) {
+	text, err := fieldsAsLines(text)
+	if err != nil {
+		return Verdict{}, err
+	}
+	said, err := verdicts.read(text)
+	if err != nil {
+		return Verdict{}, err
+	}
+	v := Verdict{Sufficient: said.sign != against, Inconclusive: said.sign == neither}
+	reason, label := reasonIn(text)
+	switch {
+	case label == "missing" && v.Sufficient && !isNothing(reason), label == "missing" && !v.Sufficient && isNothing(reason) && reason != "":
+		return Verdict{}, errTwo
+	case label == "":
+		reason = said.reason(text, !v.Inconclusive)
+	}
+	if !isNothing(reason) {
+		v.Reason = reason
+	}
+	if v.Inconclusive && v.Reason == "" {
+		return Verdict{}, errNoReason
+	}
+	return v, nil
+}
+
+// A sign is what a judgement comes to.
+type sign int
+
+const (
+	in      sign = iota + 1 // in favour
+	against                 // not
+	neither
+)
+
+// A judging is the words of a kind of judgement.
+type judging struct {
+	name    string
+	label   func() *regexp.Regexp // what comes before the judgement
+	value   func() *regexp.Regexp // a judgement: groups by sign
+	mention func() *regexp.Regexp // words that stand for one anywhere: groups in favour, against, neither
+}
+
+// marks may stand around a judgement: Markdown, quotes, JSON, a number, emoji.
+const marks = "(?:[\\s#>*_`\"'({|•✔✗✘\\p{So}\\x{FE0F}\\x{200D}]|[-–—]+\\s|\\d{1,2}[.)]\\s)*"
+
+// labelled is a label such as "Verdict:" with what may stand around it.
+func labelled(name string) func() *regexp.Regexp {
+	return lazy(`(?i)^(?:(?:here\s+is|my|the|final|overall)\s+)*` + name + "[\\s*_\"'`|)]*(?:[:=|]+|[-–—]+\\s|is\\b)[\\s*_\"'`|:]*")
+}
+
+var verdicts = judging{
+	name:  "verdict",
+	label: labelled("verdict"),
+	value: lazy(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:(?:it|(?:the|this)\s+(?:current\s+)?(?:plan|question))\s+(?:is\s+)?(?:now\s+|already\s+)?)?(?:(sufficient|yes)|(` +
+		`(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|insufficient|does\s+not\s+suffice|no)|(` +
+		`inconclusive|not\s+applicable|n/a|(?:cannot|can\s+not|can['’]t)\s+be\s+answered(?:\s+(?:from|with)\s+(?:the|these)\s+(?:given\s+|available\s+)?data)?|unanswerable))\b`),
+	mention: lazy(`(?i)(?:\b(not\s+(?:\w+\s+){0,2}sufficient|insufficient)|n['’]t\s+(?:\w+\s+){0,2}(sufficient)|(\bsufficient)|(\binconclusive|\bnot\s+applicable))\b`),
+}
+
+// nearby is how much of a line counts as said together with its judgement: it
+// keeps the time to read a text in proportion to its length.
+const nearby = 300
+
+// A saying is a place in a text that gives a judgement.
+type saying struct {
+	sign     sign
+	labelled bool
+	rest     string // of its line
+	begin    int    // of the line with its label, in the text
+	end      int    // of its line
+}
+
+var (
+	lineMarks = lazy(`^` + marks)
+	sentence  = lazy(`[.!?:…]["')*_]*\s+`)
+	goesOn    = lazy("^[*_`\"'|)}\\]]*\\s*(?:$|[.,:;!(]|[-–—]+\\s|–|—|because\\b|since\\b|as\\b|reason\\b|missing\\b|problem\\b|to\\s+answer\\b|[\\p{So}])")
+	yesOrNo   = lazy("(?i)^[\\s:=\"'*_`|]*(?:yes|no|true|false)[\\s\"'*_`|.,}]*$")
+	condition = lazy(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming)\b`)
+	lacking   = lazy(`(?i)\b(?:missing|lack|lacks|lacking|needs?\s+to|must|should|incomplete)\b`)
+	denial    = lazy(`(?i)\b(?:no|not|nothing|none|never|neither)\b|n['’]t\b`)
+)
+
+// read finds the one judgement of a text. With a label it counts as it stands,
+// as long as no other contradicts it; without one all words of the text count.
+func (j judging) read(text string) (saying, error) {
+	all, err := j.sayings(text)
+	if err != nil {
+		return saying{}, err
+	}
+	if len(all) == 0 {
+		return saying{}, fmt.Errorf("it gives no %s", j.name)
+	}
+	first := all[0]
+	words := text
+	if i := slices.IndexFunc(all, func(s saying) bool { return s.labelled }); i >= 0 {
+		first, words = all[i], ""
+	}
+	for _, s := range all {
+		if s.sign != first.sign {
+			return saying{}, j.two()
+		}
+		if first.labelled && s.labelled {
+			words += s.rest + "\n"
+		}
+	}
+	switch {
+	case j.contradict(first.sign, words):
+		return saying{}, j.two()
+	case first.sign == in && condition().MatchString(words),
+		first.sign == in && !first.labelled && lacking().MatchString(words) && !denial().MatchString(words):
+		return saying{}, errIf
+	case first.sign == neither && !first.labelled:
+		return saying{}, fmt.Errorf("it gives no %s", j.name)
+	}
+	return first, nil
+}
+
+// sayings are all judgements of a text, and every label must have one: in its
+// line, or at the beginning of the next that is not empty.
+func (j judging) sayings(text string) (all []saying, err error) {
+	waits, begin, end := false, 0, 0 // waits: for the judgement of the label at begin
+	for line := range strings.Lines(text) {
+		start := end
+		end += len(line)
+		if line = strings.TrimRight(line, " \t\n"); strings.TrimSpace(line) == "" {
+			continue
+		}
+		if !waits {
+			begin = start
+		}
+		found, labelled, err := j.lineSayings(line, waits)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range found {
+			s.begin, s.end = begin, end
+			all = append(all, s)
+		}
+		waits = labelled && len(found) == 0
+	}
+	if waits {
+		return nil, j.unknown()
+	}
+	return all, nil
+}
+
+// lineSayings are the judgements of a line: behind its label, at its beginning,
+// and in sentences about the plan. The rest of a line belongs to its label.
+func (j judging) lineSayings(line string, waited bool) (all []saying, labelled bool, err error) {
+	for _, start := range starts(line) {
+		full := line[start:]
+		part := full[len(lineMarks().FindString(full)):]
+		label := j.label().FindString(part)
+		part = part[len(label):]
+		labelled = label != "" || waited
+		if !labelled && start > 0 && !isClaim(part) {
+			continue
+		}
+		if label != "" && strings.Trim(part, "*_` ") == "" {
+			return all, true, nil
+		}
+		s, ok, err := j.saying(part, labelled)
+		switch {
+		case err != nil:
+			return nil, false, err
+		case ok && crossed(full, s.sign):
+			return nil, false, j.two()
+		case labelled && !ok:
+			return nil, false, j.unknown()
+		case ok && (labelled || s.sign != neither || !isClaim(part)):
+			s.labelled = labelled
+			all = append(all, s)
+		}
+		if labelled {
+			return all, true, nil
+		}
+	}
+	return all, false, nil
+}
+
+// starts are the places of a line at which a sentence begins.
+func starts(line string) []int {
+	at := []int{0}
+	for _, m := range sentence().FindAllStringIndex(line, -1) {
+		at = append(at, m[1])
+	}
+	return at
+}
+
+var claim = lazy(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:the|this)\s+`)
+
+// isClaim reports whether a sentence may be about the plan as a whole.
+func isClaim(sentence string) bool { return claim().MatchString(sentence) }
+
+// saying reads the judgement at the beginning of a text; ok is false if there
+// is none that stands for itself. Behind a label an error says why.
+func (j judging) saying(text string, labelled bool) (s saying, ok bool, err error) {
+	text = text[len(lineMarks().FindString(text)):]
+	m := j.value().FindStringSubmatchIndex(text)
+	if m == nil {
+		return s, false, nil
+	}
+	s.rest = text[m[1]:]
+	near := s.rest[:min(len(s.rest), nearby)]
+	for g := in; g <= neither; g++ {
+		if m[2*g] >= 0 {
+			s.sign = g
+		}
+	}
+	switch {
+	case yesOrNo().MatchString(s.rest):
+		return s, false, j.two()
+	case goesOn().MatchString(s.rest):
+		return s, true, nil
+	case labelled && j.contradict(s.sign, near):
+		return s, false, j.two()
+	case labelled && s.sign == in && condition().MatchString(near):
+		return s, false, errIf
+	}
+	return s, false, nil
+}
+
+// crossed reports whether an emoji beside a judgement says the other thing.
+func crossed(line string, s sign) bool {
+	line = line[:min(len(line), nearby)]
+	return s == in && strings.ContainsAny(line, "❌✗✘👎🚫⛔") || s == against && strings.ContainsAny(line, "✅✔👍")
+}
+
+// contradict reports whether words speak for another judgement.
+func (j judging) contradict(s sign, words string) bool {
+	for _, m := range j.mention().FindAllStringSubmatch(words, -1) {
+		other := in
+		switch {
+		case m[1] != "" || m[2] != "":
+			other = against
+		case m[4] != "":
+			other = neither
+		}
+		if other != s {
+			return true
+		}
+	}
+	return false
+}
+
+func (j judging) unknown() error {
+	return fmt.Errorf("its %s is not one of those asked for", j.name)
+}
+
+func (j judging) two() error {
+	if j.name == "verdict" {
+		return errTwo
+	}
+	return errors.New("it says two things about the " + j.name)
+}
+
+var (
+	reasonLabel = lazy("(?im)^" + marks + "(missing|reason|problem)[\\s*_`\"'|]*(?:[:=|]+|[-–—]+\\s|\\bis\\b|\\n)[\\s*_`\"'|]*")
+	reasonEnd   = lazy(`\n\s*\n`)
+)
+
+// reasonIn is the paragraph behind the label "Reason:", "Missing:" or
+// "Problem:", and which label it is.
+func reasonIn(text string) (reason, label string) {
+	m := reasonLabel().FindStringSubmatchIndex(text)
+	if m == nil {
+		return "", ""
+	}
+	reason = text[m[1]:]
+	if end := reasonEnd().FindStringIndex(reason); end != nil {
+		reason = reason[:end[0]]
+	}
+	return oneParagraph(reason), strings.ToLower(text[m[2]:m[3]])
+}
+
+// reason is what follows a judgement, or, where that is allowed, comes before.
+func (s saying) reason(text string, before bool) string {
+	reason := oneParagraph(s.rest + "\n" + text[s.end:])
+	if reason == "" && before && s.labelled {
+		reason = oneParagraph(text[:s.begin])
+	}
+	return reason
+}
+
+func oneParagraph(text string) string {
+	text = strings.TrimLeft(text, " .,:;!)}—–-*_`\"'|\n\t")
+	return clip(strings.TrimRight(strings.Join(strings.Fields(text), " "), " *_`\"'|}"), 600)
+}
+
+// isNothing reports whether a reason says that there is none.
+func isNothing(reason string) bool {
+	switch strings.ToLower(strings.Trim(reason, " .-–—")) {
+	case "", "none", "nothing", "n/a", "null", "nothing is missing":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,176 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"dsstar/agent/llm"
+)
+
+func TestParseVerdictDresses(t *testing.T) {
+	enough := func(reason string) Verdict { return Verdict{Sufficient: true, Reason: reason} }
+	lacks := func(reason string) Verdict { return Verdict{Reason: reason} }
+	open := func(reason string) Verdict {
+		return Verdict{Sufficient: true, Inconclusive: true, Reason: reason}
+	}
+	cases := []struct {
+		reply   string
+		want    Verdict
+		problem string
+	}{
+		{"**Verdict**: ✅ Sufficient", enough(""), ""},
+		{"Verdict: ❌ insufficient\nMissing: the mean", lacks("the mean"), ""},
+		{"VERDICT: SUFFICIENT", enough(""), ""},
+		{"1. Verdict: sufficient\n2. Reason: x", enough("x"), ""},
+		{"Let me think. The join is right.\n\nVerdict: insufficient\nMissing: the mean", lacks("the mean"), ""},
+		{"Sure! Verdict: sufficient", enough(""), ""},
+		{"| Verdict | Missing |\n|---|---|\n| insufficient | the mean |", lacks("the mean"), ""},
+		{"| Verdict | sufficient |\n|---|---|\n| Reason | x |", enough("x"), ""},
+		{`{"verdict": "insufficient", "missing": "the mean"}`, lacks("the mean"), ""},
+		{"```json\n{\"verdict\": \"sufficient\", \"reason\": \"x\"}\n```", enough("x"), ""},
+		{"### Verdict\n**Insufficient**\n\n### Missing\nthe mean", lacks("the mean"), ""},
+		{"The plan is not yet sufficient", lacks(""), ""},
+		{"All is computed. The plan is sufficient.", enough(""), ""},
+		{"Verdict: the plan is not sufficient", lacks(""), ""},
+		{"Verdict: insufficient\nMissing:\n- the mean\n- the sum", lacks("the mean - the sum"), ""},
+		{"Verdict: sufficient to answer the question.", enough("to answer the question."), ""},
+		{"Verdict: sufficient\nMissing: nothing", enough(""), ""},
+		{"Verdict: Yes", enough(""), ""},
+		{"Answer follows.\nYes, nothing is missing.", enough(""), ""},
+		{"Verdict: inconclusive\nReason: the data hold no prices", open("the data hold no prices"), ""},
+		{"Verdict: not applicable, as no fee matches", open("as no fee matches"), ""},
+		{"Verdict: the question cannot be answered from the data\nReason: no prices", open("no prices"), ""},
+		{`{"verdict": "inconclusive", "reason": "no prices"}`, open("no prices"), ""},
+		{"[THINK]Verdict: sufficient[/THINK]Verdict: insufficient", lacks(""), ""},
+		{"Sure.\n<think>\nVerdict: sufficient\n</think>\nVerdict: insufficient", lacks("Sure."), ""},
+
+		{"Verdict: inconclusive", Verdict{}, "a reason is needed"},
+		{"Verdict: inconclusive\nReason: none", Verdict{}, "a reason is needed"},
+		{"The prices are no part of the data.\nVerdict: inconclusive", Verdict{}, "a reason is needed"},
+		{"Inconclusive, as there are no prices.", Verdict{}, "no verdict"},
+		{"The question cannot be answered from the data.", Verdict{}, "no verdict"},
+		{"Verdict: inconclusive or insufficient", Verdict{}, "two verdicts"},
+		{"Verdict: inconclusive\nReason: x\nVerdict: sufficient", Verdict{}, "two verdicts"},
+		{"Verdict: ausreichend", Verdict{}, "not one of those"},
+		{"Verdict : suffisant", Verdict{}, "not one of those"},
+		{"Nein.", Verdict{}, "no verdict"},
+		{"Verdict: partially sufficient\nYes.", Verdict{}, "not one of those"},
+		{"Verdict: sufficient?", Verdict{}, "not one of those"},
+		{"Verdict: sufficient-ish", Verdict{}, "not one of those"},
+		{"Verdict: ✅", Verdict{}, "not one of those"},
+		{"Verdict:", Verdict{}, "not one of those"},
+		{"Verdict: ~~sufficient~~ insufficient", Verdict{}, "not one of those"},
+		{"Verdict: ❌ sufficient", Verdict{}, "two verdicts"},
+		{"Verdict: sufficient\nMissing: the mean", Verdict{}, "two verdicts"},
+		{"Verdict: insufficient\nMissing: nothing", Verdict{}, "two verdicts"},
+		{"Verdict: sufficient\nReason: The plan is not sufficient.", Verdict{}, "two verdicts"},
+		{"Verdict: sufficient\n\nNo.", Verdict{}, "two verdicts"},
+		{"Verdict: sufficient\nReason: all that can be known\nor\nVerdict: insufficient\nMissing: x", Verdict{}, "two verdicts"},
+		{"Sufficient: no", Verdict{}, "two verdicts"},
+		{`{"sufficient": false}`, Verdict{}, "no verdict"},
+		{"{\n  \"sufficient\": false\n} as asked", Verdict{}, "two verdicts"},
+		{`{"verdict": "sufficient", "Verdict": "insufficient"}`, Verdict{}, "twice"},
+		{"- [x] sufficient\n- [ ] insufficient", Verdict{}, "no verdict"},
+		{"Yes, the mean is missing.", Verdict{}, "condition"},
+		{"Yes, a step must be added.", Verdict{}, "condition"},
+		{"Verdict: sufficient\n<think>or not", Verdict{}, "thoughts do not end"},
+		{"```\n```", Verdict{}, "empty"},
+		{strings.Repeat("x", 200_000), Verdict{}, "too long"},
+	}
+	for _, c := range cases {
+		t.Run(clip(c.reply, 40), func(t *testing.T) {
+			got, err := parseVerdict(c.reply)
+			check(t, got, err, c.want, c.problem)
+		})
+	}
+}
+
+func TestParseYesNo(t *testing.T) {
+	cases := []struct {
+		reply   string
+		want    Verdict
+		problem string
+	}{
+		{"Yes", Verdict{Sufficient: true}, ""},
+		{"**No**", Verdict{}, ""},
+		{"No, because the mean is missing.", Verdict{Reason: "because the mean is missing."}, ""},
+		{"Verdict: insufficient", Verdict{}, ""},
+		{"Sufficient.", Verdict{Sufficient: true}, ""},
+		{"Yes/No", Verdict{}, "no verdict"},
+		{"Yes or No", Verdict{}, "no verdict"},
+		{"Verdict: inconclusive\nReason: x", Verdict{}, "neither"},
+		{"Verdict: inconclusive", Verdict{}, "neither"},
+		{"", Verdict{}, "empty"},
+	}
+	for _, c := range cases {
+		t.Run(c.reply, func(t *testing.T) {
+			got, err := parseYesNo(c.reply)
+			check(t, got, err, c.want, c.problem)
+		})
+	}
+}
+
+func TestParseForm(t *testing.T) {
+	cases := []struct{ reply, want, problem string }{
+		{"Form: fits", "", ""},
+		{"**Form:** OK ✅", "", ""},
+		{"Form: fits\nProblem: none", "", ""},
+		{"fits", "", ""},
+		{"The answer matches.", "", ""},
+		{"OK.", "", ""},
+		{`{"form": "fits"}`, "", ""},
+		{"Form: does not fit\nProblem: it has no decimals", "it has no decimals", ""},
+		{"Form: doesn’t match, it has no decimals", "it has no decimals", ""},
+		{"Form: does not fit", noForm, ""},
+		{"Does not fit: two decimals are asked for.", "two decimals are asked for.", ""},
+		{`{"form": "does not fit", "problem": "a list is asked for"}`, "a list is asked for", ""},
+		{"| Form | does not fit |\n|---|---|\n| Problem | a list is asked for |", "a list is asked for", ""},
+
+		{"Form: fits\nProblem: it has no decimals", "", "two things"},
+		{"Form: does not fit\nProblem: none", "", "two things"},
+		{"Form: fits or does not fit", "", "two things"},
+		{"Form: fits\nForm: does not fit", "", "two things"},
+		{"Form: fits, but the unit is missing", "", "condition"},
+		{"Form: passt", "", "not one of those"},
+		{"It has two decimals.", "", "no form"},
+		{"", "", "empty"},
+		{"I'm sorry, but I can't assist with that.", "", "refusal"},
+	}
+	for _, c := range cases {
+		t.Run(clip(c.reply, 40), func(t *testing.T) {
+			got, err := parseForm(c.reply)
+			check(t, got, err, c.want, c.problem)
+		})
+	}
+}
+
+func TestReplyKinds(t *testing.T) {
+	text := func(reply string) error { _, err := parseText(reply); return err }
+	code := func(reply string) error { _, err := parseCode(reply); return err }
+	cases := []struct {
+		err  error
+		want ReplyKind
+	}{
+		{text(" \n\t"), ReplyEmpty},
+		{text("<think>a</think>\n"), ReplyEmpty},
+		{code("```python\n\n```"), ReplyEmpty},
+		{text("I'm sorry, but I can't help with that."), ReplyRefusal},
+		{code("I cannot assist with this request."), ReplyRefusal},
+		{code("It is as it is."), ReplyUnreadable},
+		{text(strings.Repeat("x", longest+1)), ReplyUnreadable},
+		{unfinished(llm.Reply{Finish: "length", Text: "Yes"}), ReplyCut},
+		{unfinished(llm.Reply{Finish: "content_filter"}), ReplyRefusal},
+		{fmt.Errorf("again: %w", errEmpty), ReplyEmpty},
+		{errors.New("other"), ReplyUnreadable},
+	}
+	for _, c := range cases {
+		if got := kindOf(c.err); c.err == nil || got != c.want {
+			t.Errorf("%v is of kind %q, want %q", c.err, got, c.want)
+		}
+	}
+	if err := unfinished(llm.Reply{Finish: "stop"}); err != nil {
+		t.Error(err)
+	}
+}
