@@ -1,12 +1,9 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -51,53 +48,4 @@ func (r *run) checkData() error {
 		return nil
 	}
 	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("the data file %s was changed during the run: the answer cannot be verified", r.changedFile)})
-}
-
-// Files lists the data files of a folder, sorted by folder and name: regular
-// files at any depth, also through a link to a file, without hidden ones and
-// without the run folders of earlier questions. Folders that cannot be read are
-// left out and named in unread.
-func Files(data string) (files []File, unread []string, err error) {
-	if data, err = filepath.EvalSymlinks(data); err != nil {
-		return nil, nil, fmt.Errorf("list the data folder: %w", err)
-	}
-	err = filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
-		name, relErr := filepath.Rel(data, path)
-		if err != nil {
-			if path == data || !errors.Is(err, fs.ErrPermission) {
-				return err
-			}
-			unread = append(unread, filepath.ToSlash(name))
-			return nil
-		}
-		if path != data && (strings.HasPrefix(d.Name(), ".") || d.Name() == "__pycache__") || isRun(path, d) {
-			if d.IsDir() {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			return nil // a folder, a broken link, a pipe: nothing to describe
-		}
-		files = append(files, File{Name: filepath.ToSlash(name), Size: info.Size()})
-		return relErr
-	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("list the data folder: %w", err)
-	}
-	return files, unread, nil
-}
-
-func isRun(path string, d fs.DirEntry) bool {
-	if !d.IsDir() {
-		return false
-	}
-	f := Folder(path)
-	for _, name := range []string{f.Notebook(), f.Trace(), f.Files()} {
-		if _, err := os.Lstat(name); err != nil {
-			return false
-		}
-	}
-	return true
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"dsstar/agent/files"
 	"dsstar/notebook"
 )
 
@@ -24,36 +25,18 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func TestFiles(t *testing.T) {
+// The folder that a run leaves, from its beginning on, is no data of later ones.
+func TestRunIsNoData(t *testing.T) {
 	base := t.TempDir()
-	data := filepath.Join(base, "data")
-	for _, name := range []string{
-		"b.csv", "a b's \"x\".csv", "deep/er/c.json", "empty.txt", "é.csv", "files/kept.csv", // files/ alone is no run
-		".hidden", ".git/config", "deep/.ipynb_checkpoints/x.ipynb", "__pycache__/x.pyc",
-		"dsstar-runs/1/notebook.ipynb", "dsstar-runs/1/trace.jsonl", "dsstar-runs/1/files/out.csv",
-	} {
-		write(t, filepath.Join(data, name), strings.Repeat("x", len(name)*min(1, strings.Count(name, "."))))
+	f, err := NewFolder(base, "How many?", time.Now())
+	if err != nil {
+		t.Fatal(err)
 	}
-	write(t, filepath.Join(data, "empty.txt"), "")
-	write(t, filepath.Join(base, "far.csv"), "12345")
-	for link, to := range map[string]string{"link.csv": "../far.csv", "broken.csv": "nowhere", "folder": "deep", "loop": ".", "../linked": "data"} {
-		if err := os.Symlink(to, filepath.Join(data, link)); err != nil {
-			t.Skip("links cannot be made here: ", err) // Windows without the right to
-		}
+	for _, path := range []string{f.Notebook(), f.Trace(), filepath.Join(f.Files(), "out.csv"), filepath.Join(base, "data.csv")} {
+		write(t, path, "x")
 	}
-	want := []File{
-		{`a b's "x".csv`, 13}, {"b.csv", 5}, {"deep/er/c.json", 14}, {"empty.txt", 0}, {"files/kept.csv", 14}, {"link.csv", 5}, {"é.csv", 6},
-	}
-	for _, folder := range []string{data, filepath.Join(base, "linked"), data + "/deep/.."} {
-		if got, _, err := Files(folder); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: got  %v, %v\nwant %v", folder, got, err, want)
-		}
-	}
-	if got, _, err := Files(filepath.Join(data, ".git")); err != nil || len(got) != 1 {
-		t.Errorf("a folder that is hidden itself: %v, %v", got, err)
-	}
-	if _, _, err := Files(filepath.Join(data, "nowhere")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no folder: %v", err)
+	if got, _, err := files.List(t.Context(), base); err != nil || !reflect.DeepEqual(got, []File{{Name: "data.csv", Size: 1}}) {
+		t.Errorf("got %v, %v", got, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/notebook"
 )
@@ -16,11 +17,8 @@ type Task struct {
 	Unread     []string `json:"unread,omitempty"` // folders below Data that cannot be read
 }
 
-// A File is a data file by its name below the data folder, with slashes.
-type File struct {
-	Name string `json:"name"`
-	Size int64  `json:"size"` // bytes
-}
+// A File is a data file of the task, as [files.List] finds them.
+type File = files.File
 
 // A Description says what is in one file (DS-STAR, section 3.1).
 type Description struct {

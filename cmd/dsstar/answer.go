@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent"
+	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/configs"
 	"dsstar/prompts"
@@ -187,7 +188,7 @@ func plural(n int, what string) string {
 }
 
 // newTask checks the data folder and lists it.
-func newTask(question, guidelines, folder string) (agent.Task, error) {
+func newTask(ctx context.Context, question, guidelines, folder string) (agent.Task, error) {
 	data, err := filepath.Abs(folder)
 	if err != nil {
 		return agent.Task{}, err
@@ -205,14 +206,14 @@ func newTask(question, guidelines, folder string) (agent.Task, error) {
 	if data, err = filepath.EvalSymlinks(data); err != nil {
 		return agent.Task{}, fmt.Errorf("the data folder: %w", err)
 	}
-	files, unread, err := agent.Files(data)
+	list, unread, err := files.List(ctx, data)
 	if err != nil {
 		return agent.Task{}, err
 	}
-	if len(files) == 0 {
+	if len(list) == 0 {
 		return agent.Task{}, &usageError{"the data folder has no data files: " + folder, []string{"ls -la " + quoteShell(data)}}
 	}
-	return agent.Task{Question: question, Guidelines: guidelines, Data: data, Files: files, Unread: unread}, nil
+	return agent.Task{Question: question, Guidelines: guidelines, Data: data, Files: list, Unread: unread}, nil
 }
 
 // jobs is how many kernels describe files at once: by default one a core, as

@@ -86,7 +86,7 @@ the user's cache folder.`,
 			return err
 		}
 		j.progress.say("data     %s", data)
-		if j.task, err = newTask(question, strings.TrimSpace(demoGuidelines), data); err != nil {
+		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data); err != nil {
 			return err
 		}
 		return a.answer(cmd.Context(), j)

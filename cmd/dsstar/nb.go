@@ -64,7 +64,7 @@ func (a *app) nbCommand() *cobra.Command {
 		// Everything that can be wrong is looked at before anything is set up.
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet)}
 		defer j.progress.stop()
-		if j.task, err = newTask(question, form, data); err != nil {
+		if j.task, err = newTask(cmd.Context(), question, form, data); err != nil {
 			return err
 		}
 		if j.model, err = a.model(s, j.progress.retrying); err != nil {

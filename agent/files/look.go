@@ -1,0 +1,144 @@
+package files
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// A Look is what the beginning of a file tells, and the directory of an archive.
+type Look struct {
+	Kind     string // for people and models: "CSV, 12 columns, delimiter ';', Windows-1252"
+	Format   string // short and stable: csv, tsv, json, jsonl, xlsx, xls, parquet, sqlite, pdf, image, zip, gzip, html, xml, markdown, text, empty, binary, …
+	Shape    string // equal for files of one format and structure; "": it belongs to no family
+	Encoding string // of text: "UTF-8", "UTF-8 with BOM", "UTF-16LE", "UTF-16BE", "Windows-1252", "unknown"
+	Head     string // the first lines in UTF-8; of an archive the first names; of a workbook the first rows; "": nothing to show
+	Whole    bool   // Head is the whole content
+}
+
+// How much of a file is read. Text gives its structure away early; JSON may
+// need more to come to its second key.
+const (
+	startBytes = 32 << 10
+	mostBytes  = 256 << 10
+)
+
+// LookAt looks at a file without reading all of it, unless it is small: some
+// 256 kB, and of an archive its directory, of at most 4 MB. Head has at most
+// head bytes. The error is the file system's.
+func LookAt(root *os.Root, f File, head int) (Look, error) {
+	file, info, err := open(root, f)
+	if err != nil {
+		return Look{}, err
+	}
+	defer file.Close()
+	s := source{r: file, name: f.Name, size: info.Size(), head: max(0, head)}
+	look, err := s.look()
+	if err != nil {
+		return Look{}, fmt.Errorf("look at %s: %w", f.Name, err)
+	}
+	look.Kind += misnamed(look.Format, f.Name)
+	return look, nil
+}
+
+// A source is a file, or what has been unpacked from one, to look at.
+type source struct {
+	r     io.ReaderAt
+	name  string
+	size  int64
+	head  int
+	start []byte // the first bytes
+}
+
+// most is how much of the beginning is read: two bytes for each of head's, as
+// text may be in UTF-16.
+func (s source) most() int64 { return min(mostBytes, max(startBytes, 2*int64(s.head))) }
+
+// whole reports whether start is all of it.
+func (s source) whole() bool { return int64(len(s.start)) >= s.size }
+
+func (s source) look() (Look, error) {
+	var err error
+	if s.start, err = readStart(s.r, s.size, s.most()); err != nil {
+		return Look{}, err
+	}
+	if len(s.start) == 0 {
+		return Look{Kind: "empty", Format: "empty", Whole: true}, nil
+	}
+	if look, ok := s.text(); ok {
+		return look, nil
+	}
+	return s.binary(), nil
+}
+
+// alone makes the shape of a file whose structure cannot be seen: its name with
+// the numbers in it made equal.
+func (s source) alone(format string) string { return shape(format, "name", collapse(s.name)) }
+
+var numbers = regexp.MustCompile(`[0-9]+`)
+
+// collapse makes names equal that differ in numbers only, such as years.
+func collapse(s string) string { return numbers.ReplaceAllLiteralString(s, "#") }
+
+var escapes = strings.NewReplacer(`\`, `\\`, "|", `\p`)
+
+// shape joins parts unambiguously. A long shape is shortened to a sum, as
+// headers of thousands of columns are kept for every file.
+func shape(parts ...string) string {
+	const most = 300
+	s := strings.Builder{}
+	for i, p := range parts {
+		if i > 0 {
+			s.WriteByte('|')
+		}
+		s.WriteString(escapes.Replace(p))
+	}
+	if s.Len() <= most {
+		return s.String()
+	}
+	sum := sha256.Sum256([]byte(s.String()))
+	return cut(s.String(), most-40) + " " + hex.EncodeToString(sum[:16])
+}
+
+// extensions are the formats that a name promises.
+var extensions = map[string]string{
+	".csv": "csv tsv text", ".tsv": "tsv csv text", ".json": "json jsonl", ".jsonl": "jsonl json", ".xlsx": "xlsx", ".xls": "xls",
+	".parquet": "parquet", ".sqlite": "sqlite", ".pdf": "pdf", ".png": "image", ".jpg": "image", ".jpeg": "image",
+	".gif": "image", ".zip": "zip", ".gz": "gzip", ".docx": "docx", ".xml": "xml html", ".html": "html xml", ".txt": "text csv tsv json jsonl xml html markdown",
+}
+
+// misnamed is the remark on a file whose name promises something else.
+func misnamed(format, name string) string {
+	ext := strings.ToLower(path.Ext(name))
+	promised, known := extensions[ext]
+	if !known || format == "empty" || strings.Contains(" "+promised+" ", " "+format+" ") {
+		return ""
+	}
+	return ", although its name ends in " + ext
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// list joins names for people: the first few, cut where they are long.
+func list(names []string) string {
+	const most, longest = 12, 60
+	var short []string
+	for _, n := range names[:min(most, len(names))] {
+		short = append(short, cut(strings.Join(strings.Fields(n), " "), longest))
+	}
+	if len(names) > most {
+		short = append(short, fmt.Sprintf("… (%d more)", len(names)-most))
+	}
+	return strings.Join(short, ", ")
+}

@@ -1,0 +1,282 @@
+package files
+
+import (
+	"encoding/csv"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// A table is the first records of delimited text or of a sheet.
+type table struct {
+	records [][]string
+	lines   []int // where each record begins, from 1
+	columns int   // that most records have
+}
+
+const sampleRecords = 50
+
+// table looks at text as delimited records.
+func (s source) table(text, ext string) (Look, bool) {
+	if !mayBeTable(ext) || strings.TrimSpace(text) == "" {
+		return Look{}, false
+	}
+	delimiter, t := sniff(text, s.whole(), surelyTable(ext))
+	if delimiter == 0 {
+		return Look{}, false
+	}
+	h := t.findHeader()
+	format, kind := "csv", "CSV"
+	if delimiter == '\t' {
+		format, kind = "tsv", "TSV"
+	}
+	kind += ", " + count(t.columns, "column")
+	if delimiter != ',' && delimiter != '\t' && t.columns > 1 {
+		kind += fmt.Sprintf(", delimiter %q", delimiter)
+	}
+	return Look{Kind: kind + h.remark(t), Format: format, Shape: shape(append([]string{format, string(delimiter)}, t.structure(h, s.name)...)...)}, true
+}
+
+// sniff finds the delimiter that splits most records into the same number of
+// fields, and 0 when none does. Where several do so, a comma may be one of
+// decimals or of prose, and a bar one within fields: rarer ones in data win,
+// unless the comma makes far more fields of it.
+func sniff(text string, whole, sure bool) (rune, table) {
+	var best rune
+	var found table
+	bestRate := 0.0
+	for _, d := range "\t;|," {
+		if !strings.ContainsRune(text, d) {
+			continue
+		}
+		t := readTable(text, d, whole)
+		rate := t.consistency()
+		enough := rate >= 0.9 && len(t.records) >= 3
+		if t.columns < 2 || !enough && !sure {
+			continue
+		}
+		if rate > bestRate+0.1 || rate > bestRate-0.05 && d == ',' && t.columns >= 2*found.columns {
+			best, found, bestRate = d, t, rate
+		}
+	}
+	if best == 0 && sure {
+		return ',', readTable(text, ',', whole)
+	}
+	return best, found
+}
+
+// readTable reads the first records of text. A record that the end of what was
+// read has cut is left out.
+func readTable(text string, delimiter rune, whole bool) table {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes = delimiter, -1, true
+	var t table
+	for len(t.records) < sampleRecords {
+		record, err := r.Read()
+		if err != nil {
+			if n := len(t.records); !whole && n > 1 {
+				t.records, t.lines = t.records[:n-1], t.lines[:n-1]
+			}
+			break
+		}
+		line, _ := r.FieldPos(0)
+		t.records, t.lines = append(t.records, record), append(t.lines, line)
+	}
+	t.columns = t.mode()
+	return t
+}
+
+// mode returns the commonest number of fields; the greater one of two.
+func (t table) mode() int {
+	seen := map[int]int{}
+	best := 0
+	for _, r := range t.records {
+		n := len(r)
+		seen[n]++
+		if seen[n] > seen[best] || seen[n] == seen[best] && n > best {
+			best = n
+		}
+	}
+	return best
+}
+
+// consistency is the share of records with the commonest number of fields.
+func (t table) consistency() float64 {
+	same := 0
+	for _, r := range t.records {
+		if len(r) == t.columns {
+			same++
+		}
+	}
+	return float64(same) / float64(max(1, len(t.records)))
+}
+
+// A header is where a table's header stands among its records: at index at, or
+// nowhere when at is -1. Titles and comments stand before first.
+type header struct{ at, first int }
+
+func (h header) remark(t table) string {
+	switch {
+	case h.at < 0:
+		return ", no header"
+	case t.lines[h.at] > 1:
+		return fmt.Sprintf(", header in line %d", t.lines[h.at])
+	}
+	return ""
+}
+
+// findHeader finds the header: the first record that fills more than half of
+// the columns with names. Titles fill fewer, and data have numbers.
+func (t table) findHeader() header {
+	const searched = 20
+	width := 0
+	for _, r := range t.records {
+		width = max(width, min(filledTo(r), t.columns))
+	}
+	for i, r := range t.records[:min(searched, len(t.records))] {
+		if comment(r) && i+1 < len(t.records) && (comment(t.records[i+1]) || filled(t.records[i+1]) > filled(r)) {
+			continue
+		}
+		if filled(r)*2 <= width && width > 1 && !t.heads(i) {
+			continue
+		}
+		if t.names(i) {
+			return header{i, i}
+		}
+		return header{-1, i}
+	}
+	return header{-1, 0}
+}
+
+// heads reports whether record i, which fills few columns, is the header of a
+// table that is narrower than another one below it.
+func (t table) heads(i int) bool {
+	r := t.records[i]
+	return filled(r) >= 2 && r[0] != "" && i+1 < len(t.records) && filled(t.records[i+1]) <= filled(r)+1
+}
+
+// names reports whether record i can be a header. Years, dates and
+// ranges can be names of columns, when what stands below is something else.
+func (t table) names(i int) bool {
+	r := t.records[i]
+	dates := map[string]bool{}
+	for c, cell := range r {
+		if !isData(cell) {
+			continue
+		}
+		below := ""
+		if i+1 < len(t.records) && c < len(t.records[i+1]) {
+			below = t.records[i+1][c]
+		}
+		if !isPeriod(cell) || dates[cell] || isPeriod(below) || below == "" && i+1 >= len(t.records) {
+			return false
+		}
+		dates[cell] = true
+	}
+	return filled(r) > len(dates) || len(dates) > 2
+}
+
+// structure is what files of one family have in common: the header with the
+// numbers in it made equal. Without a header it is the types of the columns.
+// A title belongs to it unless it is about this very file, as its name is.
+func (t table) structure(h header, name string) []string {
+	if h.at < 0 {
+		return []string{"no header", t.types(h.first)}
+	}
+	var parts []string
+	if h.at > 0 && !comment(t.records[0]) {
+		if title := strings.Join(t.records[0], " "); !shareWord(title, path.Base(name)) {
+			parts = append(parts, "title", collapse(strings.Join(strings.Fields(title), " ")))
+		}
+	}
+	parts = append(parts, "header")
+	for _, cell := range t.records[h.at] {
+		c := collapse(strings.TrimSpace(cell))
+		if cell != "" && isData(cell) && c == parts[len(parts)-1] {
+			continue // a run of dates, which is longer in some months and years
+		}
+		parts = append(parts, c)
+	}
+	return parts
+}
+
+// types has a letter for each column: n for numbers and dates, t for other
+// text, - for nothing.
+func (t table) types(first int) string {
+	types := make([]byte, min(t.columns, 1000))
+	for c := range types {
+		data, other := 0, 0
+		for _, r := range t.records[first:] {
+			if c >= len(r) || strings.TrimSpace(r[c]) == "" {
+				continue
+			}
+			if isData(r[c]) {
+				data++
+			} else {
+				other++
+			}
+		}
+		switch {
+		case data+other == 0:
+			types[c] = '-'
+		case data >= other:
+			types[c] = 'n'
+		default:
+			types[c] = 't'
+		}
+	}
+	return string(types)
+}
+
+func comment(r []string) bool {
+	return len(r) > 0 && (strings.HasPrefix(r[0], "# ") || strings.HasPrefix(r[0], "#!") || strings.HasPrefix(r[0], "##") || strings.HasPrefix(r[0], "%"))
+}
+
+func filled(r []string) int {
+	n := 0
+	for _, cell := range r {
+		if strings.TrimSpace(cell) != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// filledTo is the number of fields without the empty ones at the end.
+func filledTo(r []string) int {
+	n := len(r)
+	for n > 0 && strings.TrimSpace(r[n-1]) == "" {
+		n--
+	}
+	return n
+}
+
+var (
+	dataCell   = regexp.MustCompile(`^[-+<>~(]?[$€£¥]? ?[-+]?[.,]?[0-9][-0-9.,:/ '_]*([eE][-+]?[0-9]+)?([TZ][-+0-9:.Z]*)? ?[%)]?$`)
+	periodCell = regexp.MustCompile(`^((19|20)[0-9]{2}|[0-9]{1,4} ?[-/.] ?[0-9]{1,4}([-/.][0-9]{1,4})?)$`)
+	word       = regexp.MustCompile(`[\p{L}\p{N}]+`)
+)
+
+// isData reports whether a cell is a number, an amount, a date or a time.
+func isData(cell string) bool {
+	return len(cell) < 60 && dataCell.MatchString(strings.TrimSpace(cell))
+}
+
+// isPeriod reports whether a cell is a year, a date or a range, such as 20-29.
+func isPeriod(cell string) bool { return periodCell.MatchString(strings.TrimSpace(cell)) }
+
+// shareWord reports whether two texts have a word in common, of at least 3
+// characters.
+func shareWord(a, b string) bool {
+	words := map[string]bool{}
+	for _, w := range word.FindAllString(strings.ToLower(a), -1) {
+		words[w] = len(w) >= 3
+	}
+	for _, w := range word.FindAllString(strings.ToLower(b), -1) {
+		if words[w] {
+			return true
+		}
+	}
+	return false
+}

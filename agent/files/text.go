@@ -1,0 +1,115 @@
+package files
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text returns all of a text in UTF-8, with "\n" line ends, if the file is text
+// of at most max bytes. Otherwise ok is false.
+func Text(root *os.Root, f File, max int64) (text string, ok bool, err error) {
+	file, info, err := open(root, f)
+	if err != nil {
+		return "", false, err
+	}
+	defer file.Close()
+	if info.Size() > max {
+		return "", false, nil
+	}
+	b, err := readStart(file, info.Size(), max+1) // it may grow meanwhile
+	if err != nil || int64(len(b)) > max || !isText(b) {
+		return "", false, err
+	}
+	text, _, ok = decode(b, true)
+	return text, ok, nil
+}
+
+// isText is false for formats that look like text at first and are not to be
+// read as such.
+func isText(b []byte) bool { return !strings.HasPrefix(string(b[:min(5, len(b))]), "%PDF-") }
+
+// text looks at a file as text.
+func (s source) text() (Look, bool) {
+	if !isText(s.start) {
+		return Look{}, false
+	}
+	text, encoding, ok := decode(s.start, s.whole())
+	if !ok {
+		return Look{}, false
+	}
+	if encoding == utf8Name && !s.whole() {
+		encoding = s.sampled()
+	}
+	look := s.structure(text)
+	look.Encoding = encoding
+	shown, all := lines(text, s.head)
+	look.Head, look.Whole = shown, all && s.whole()
+	switch {
+	case encoding == unknown8:
+		look.Kind += ", not in UTF-8 (encoding unknown)"
+	case encoding != utf8Name:
+		look.Kind += ", " + encoding
+	case s.whole() && !utf8.Valid(s.start):
+		look.Kind += ", some bytes are not valid UTF-8"
+	}
+	return look, true
+}
+
+// structure finds out what kind of text it is: first what its beginning
+// promises, as names lie more often, then a table.
+func (s source) structure(text string) Look {
+	ext := strings.ToLower(path.Ext(s.name))
+	trimmed := strings.TrimSpace(text[:min(len(text), 1000)])
+	switch {
+	case ext == ".md" || ext == ".markdown" || ext == ".rmd":
+		return Look{Kind: "Markdown document", Format: "markdown", Shape: s.alone("markdown")}
+	case strings.HasPrefix(trimmed, "<"):
+		if look, ok := s.markup(text, ext); ok {
+			return look
+		}
+	case strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "["):
+		if look, ok := s.json(text, ext); ok {
+			return look
+		}
+	}
+	if look, ok := s.table(text, ext); ok {
+		return look
+	}
+	kind := "text"
+	if s.whole() {
+		kind = "text, " + count(strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1, "line")
+	}
+	return Look{Kind: kind, Format: "text", Shape: s.alone("text")}
+}
+
+// sampled looks for the encoding in the middle and at the end of a long file:
+// one accent far from the beginning makes it Windows-1252.
+func (s source) sampled() string {
+	const size = 16 << 10
+	for _, at := range []int64{s.size / 2, s.size - size} {
+		b := make([]byte, size)
+		n, _ := s.r.ReadAt(b, max(0, at)) // the beginning has told enough if it cannot be read
+		b = b[:n]
+		for n := 0; n < utf8.UTFMax && len(b) > 0 && !utf8.RuneStart(b[0]); n++ {
+			b = b[1:]
+		}
+		if b = trimPartial(b); !utf8.Valid(b) && controls(b) == 0 {
+			return eightBit(b)
+		}
+	}
+	return utf8Name
+}
+
+// tables are the endings of files that may hold a table of text. Others, such
+// as programs, can look like one.
+var tables = []string{"", ".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data", ".asc", ".out", ".xls", ".log"}
+
+func mayBeTable(ext string) bool { return slices.Contains(tables, ext) }
+
+// surelyTable: also one column, or two lines, are a table then.
+func surelyTable(ext string) bool {
+	return slices.Contains([]string{".csv", ".tsv", ".tab", ".psv"}, ext)
+}

@@ -1,0 +1,189 @@
+package files
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"path"
+	"strconv"
+	"strings"
+)
+
+const (
+	xlsxBytes   = 512 << 10 // of each member, unpacked
+	xlsxRows    = 30
+	xlsxColumns = 500
+)
+
+// workbook tells the sheets of an Excel workbook and shows the first rows of
+// the first sheet, as CSV.
+func (s source) workbook(archive *zip.Reader, look *Look) {
+	var book struct {
+		Sheets []struct {
+			Name string `xml:"name,attr"`
+			ID   string `xml:"http://schemas.openxmlformats.org/officeDocument/2006/relationships id,attr"`
+		} `xml:"sheets>sheet"`
+	}
+	if err := xml.Unmarshal(readMember(archive, "xl/workbook.xml", xlsxBytes), &book); err != nil || len(book.Sheets) == 0 {
+		look.Kind += ", whose list of sheets cannot be read"
+		return
+	}
+	var names, parts []string
+	for _, sheet := range book.Sheets {
+		names, parts = append(names, sheet.Name), append(parts, collapse(sheet.Name))
+	}
+	look.Kind += " with " + count(len(names), "sheet") + ": " + list(names)
+	t := readSheet(archive, book.Sheets[0].ID)
+	if len(t.records) == 0 {
+		look.Shape = shape(append([]string{"xlsx"}, parts...)...)
+		return
+	}
+	h := t.findHeader()
+	if h.at >= 0 && t.lines[h.at] > 1 {
+		look.Kind += ", header of the first in row " + strconv.Itoa(t.lines[h.at])
+	}
+	if len(parts) == 1 {
+		parts = nil // the name of an only sheet is often that of the file
+	}
+	look.Shape = shape(append(append([]string{"xlsx"}, parts...), t.structure(h, s.name)...)...)
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.WriteAll(t.records) // a Builder takes everything
+	look.Head, _ = lines(b.String(), s.head)
+}
+
+// readSheet reads the first rows of the sheet with an id.
+func readSheet(archive *zip.Reader, id string) table {
+	var rels struct {
+		All []struct {
+			ID     string `xml:"Id,attr"`
+			Target string `xml:"Target,attr"`
+		} `xml:"Relationship"`
+	}
+	if err := xml.Unmarshal(readMember(archive, "xl/_rels/workbook.xml.rels", xlsxBytes), &rels); err != nil {
+		return table{}
+	}
+	for _, r := range rels.All {
+		if r.ID != id {
+			continue
+		}
+		name := path.Join("xl", r.Target)
+		if strings.HasPrefix(r.Target, "/") {
+			name = r.Target[1:]
+		}
+		return readRows(readMember(archive, name, xlsxBytes), func() []string { return sharedStrings(archive) })
+	}
+	return table{}
+}
+
+// readRows reads rows up to where sheet, which may be cut, ends.
+func readRows(sheet []byte, load func() []string) table {
+	type row struct {
+		Number int `xml:"r,attr"`
+		Cells  []struct {
+			Ref    string   `xml:"r,attr"`
+			Type   string   `xml:"t,attr"`
+			Value  string   `xml:"v"`
+			Inline []string `xml:"is>t"`
+			Runs   []string `xml:"is>r>t"`
+		} `xml:"c"`
+	}
+	var t table
+	var shared []string
+	loaded := false
+	dec := xml.NewDecoder(bytes.NewReader(sheet))
+	for len(t.records) < xlsxRows {
+		token, err := dec.Token()
+		if err != nil {
+			break
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok || start.Name.Local != "row" {
+			continue
+		}
+		var r row
+		if err := dec.DecodeElement(&r, &start); err != nil {
+			break
+		}
+		var record []string
+		for i, c := range r.Cells {
+			value := c.Value + strings.Join(c.Inline, "") + strings.Join(c.Runs, "")
+			if c.Type == "s" {
+				if !loaded {
+					shared, loaded = load(), true
+				}
+				n, err := strconv.Atoi(c.Value)
+				if value = "…"; err == nil && n >= 0 && n < len(shared) {
+					value = shared[n]
+				}
+			}
+			at := column(c.Ref, i)
+			if at >= xlsxColumns {
+				continue
+			}
+			for len(record) <= at {
+				record = append(record, "")
+			}
+			record[at] = value
+		}
+		if filled(record) > 0 {
+			t.records, t.lines = append(t.records, record), append(t.lines, r.Number)
+		}
+	}
+	t.pad()
+	return t
+}
+
+// pad makes all rows as long as the longest: a row ends with its last value.
+func (t *table) pad() {
+	for _, r := range t.records {
+		t.columns = max(t.columns, filledTo(r))
+	}
+	for i, r := range t.records {
+		for len(r) < t.columns {
+			r = append(r, "")
+		}
+		t.records[i] = r[:t.columns]
+	}
+}
+
+// column is the index of a cell's column by its reference, such as AB12; that
+// of the cell i of a row without references is i.
+func column(ref string, i int) int {
+	n := 0
+	for _, c := range ref {
+		if c < 'A' || c > 'Z' || n > xlsxColumns {
+			break
+		}
+		n = n*26 + int(c-'A') + 1
+	}
+	if n == 0 {
+		return i
+	}
+	return n - 1
+}
+
+// sharedStrings reads the first texts that cells refer to by number.
+func sharedStrings(archive *zip.Reader) []string {
+	dec := xml.NewDecoder(bytes.NewReader(readMember(archive, "xl/sharedStrings.xml", xlsxBytes)))
+	var all []string
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return all
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok || start.Name.Local != "si" {
+			continue
+		}
+		var si struct {
+			Text []string `xml:"t"`
+			Runs []string `xml:"r>t"`
+		}
+		if err := dec.DecodeElement(&si, &start); err != nil {
+			return all
+		}
+		all = append(all, strings.Join(si.Text, "")+strings.Join(si.Runs, ""))
+	}
+}
