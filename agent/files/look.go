@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -80,10 +79,22 @@ func (s source) look() (Look, error) {
 // the numbers in it made equal.
 func (s source) alone(format string) string { return shape(format, "name", collapse(s.name)) }
 
-var numbers = regexp.MustCompile(`[0-9]+`)
-
 // collapse makes names equal that differ in numbers only, such as years.
-func collapse(s string) string { return numbers.ReplaceAllLiteralString(s, "#") }
+func collapse(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		digit := s[i] >= '0' && s[i] <= '9'
+		if digit && i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
+			continue
+		}
+		if digit {
+			b.WriteByte('#')
+		} else {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
 
 var escapes = strings.NewReplacer(`\`, `\\`, "|", `\p`)
 
@@ -96,7 +107,7 @@ func shape(parts ...string) string {
 		if i > 0 {
 			s.WriteByte('|')
 		}
-		s.WriteString(escapes.Replace(p))
+		s.WriteString(escapes.Replace(strings.ToValidUTF8(p, "\uFFFD")))
 	}
 	if s.Len() <= most {
 		return s.String()

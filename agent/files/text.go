@@ -9,7 +9,7 @@ import (
 )
 
 // Text returns all of a text in UTF-8, with "\n" line ends, if the file is text
-// of at most max bytes. Otherwise ok is false.
+// of at most max bytes in an encoding that is known. Otherwise ok is false.
 func Text(root *os.Root, f File, max int64) (text string, ok bool, err error) {
 	file, info, err := open(root, f)
 	if err != nil {
@@ -23,8 +23,11 @@ func Text(root *os.Root, f File, max int64) (text string, ok bool, err error) {
 	if err != nil || int64(len(b)) > max || !isText(b) {
 		return "", false, err
 	}
-	text, _, ok = decode(b, true)
-	return text, ok, nil
+	text, encoding, ok := decode(b, true)
+	if !ok || encoding == unknown8 {
+		return "", false, nil
+	}
+	return text, true, nil
 }
 
 // isText is false for formats that look like text at first and are not to be
