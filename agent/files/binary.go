@@ -88,7 +88,7 @@ func (s source) packed(format string, unpack func(io.Reader) (io.Reader, error))
 		size++
 	}
 	inner := source{r: bytes.NewReader(b), name: strings.TrimSuffix(s.name, path.Ext(s.name)), size: size, head: s.head}
-	inner.start = b[:min(len(b), startBytes)]
+	inner.start = b[:min(int64(len(b)), inner.most())]
 	look, ok := inner.text()
 	if !ok {
 		look = Look{Kind: "binary"}
@@ -98,6 +98,9 @@ func (s source) packed(format string, unpack func(io.Reader) (io.Reader, error))
 	}
 	if look.Shape == "" || len(b) == 0 {
 		look.Shape = s.alone("")
+	}
+	if err != nil && s.size <= mostBytes {
+		look.Kind += ", damaged"
 	}
 	look.Kind, look.Format, look.Shape = format+"-compressed "+look.Kind, format, shape(format, look.Shape)
 	return look

@@ -39,7 +39,7 @@ func decode(b []byte, whole bool) (text, name string, ok bool) {
 	if !whole {
 		b = trimPartial(b)
 	}
-	if controls(b)*1000 > len(b) { // UTF-16 by its zeros, but not by its characters
+	if strings.HasPrefix(name, "UTF-16") && controls(b)*1000 > len(b) { // by its zeros, but not by its characters
 		return "", "", false
 	}
 	return unixLines(strings.ToValidUTF8(string(b), "\uFFFD")), name, true
@@ -110,7 +110,7 @@ func wide(b []byte) string {
 func controls(b []byte) int {
 	n := 0
 	for _, c := range b {
-		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1a || c == 0x7f {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1a || c == 0x7f {
 			n++
 		}
 	}

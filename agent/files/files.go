@@ -56,13 +56,14 @@ func open(root *os.Root, f File) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// readStart reads at most n bytes from the start of r.
-func readStart(r io.ReaderAt, n int64) ([]byte, error) {
-	b, err := io.ReadAll(io.NewSectionReader(r, 0, n))
-	if err != nil {
+// readStart reads at most n bytes from the start of r, which has about size.
+func readStart(r io.ReaderAt, size, n int64) ([]byte, error) {
+	b := make([]byte, min(n, size+1)) // one more, to come to its end
+	got, err := r.ReadAt(b, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read: %w", err)
 	}
-	return b, nil
+	return b[:got], nil
 }
 
 // Families returns the indexes of looks with the same Shape together, in the

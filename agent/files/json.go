@@ -27,7 +27,7 @@ const (
 // json looks at text that may be JSON or one JSON value a line.
 func (s source) json(text, ext string) (Look, bool) {
 	if !s.whole() {
-		if b, err := readStart(s.r, mostBytes); err == nil {
+		if b, err := readStart(s.r, s.size, mostBytes); err == nil {
 			if more, _, ok := decode(b, int64(len(b)) >= s.size); ok {
 				text = more
 			}
@@ -53,8 +53,8 @@ func (s source) json(text, ext string) (Look, bool) {
 	} else {
 		look = values[0].look()
 	}
-	if broken := (*json.SyntaxError)(nil); errors.As(err, &broken) && int(broken.Offset) < len(text) {
-		look.Kind += ", not valid JSON from byte " + strconv.FormatInt(broken.Offset, 10)
+	if broken := (*json.SyntaxError)(nil); errors.As(err, &broken) {
+		look.Kind += ", not valid JSON after byte " + strconv.FormatInt(dec.InputOffset(), 10)
 	} else if s.size <= mostBytes && !values[len(values)-1].closed {
 		look.Kind += ", cut off"
 	}
@@ -96,7 +96,7 @@ func readNode(dec *json.Decoder, depth int) (node, error) {
 			key, _ = token.(string)
 		}
 		child, err := readNode(dec, depth-1)
-		if err == nil || child.kind != 0 {
+		if err == nil || child.kind != 0 || v.kind == '{' { // the value may be cut, the key is known
 			if v.values = append(v.values, child); v.kind == '{' {
 				v.keys = append(v.keys, key)
 			}

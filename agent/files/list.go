@@ -18,21 +18,22 @@ func List(ctx context.Context, root string) (files []File, unread []string, err 
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return nil, nil, fmt.Errorf("list the data folder: %w", err)
 	}
-	err = fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+	// Not fs.WalkDir, which refuses names that are not UTF-8.
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		name := filepath.ToSlash(strings.TrimPrefix(path[len(root):], string(filepath.Separator)))
 		if err != nil {
-			if name == "." || !errors.Is(err, fs.ErrPermission) {
+			if path == root || !errors.Is(err, fs.ErrPermission) {
 				return err
 			}
 			unread = append(unread, name)
 			return nil
 		}
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if hidden(name, d) || d.IsDir() && isRun(path) {
+		if path != root && hidden(d.Name()) || d.IsDir() && isRun(path) {
 			if d.IsDir() {
-				return fs.SkipDir
+				return filepath.SkipDir
 			}
 			return nil
 		}
@@ -47,9 +48,7 @@ func List(ctx context.Context, root string) (files []File, unread []string, err 
 	return files, unread, nil
 }
 
-func hidden(name string, d fs.DirEntry) bool {
-	return name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "__pycache__")
-}
+func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__pycache__" }
 
 // regular returns the size of a regular file, or of the one a link points to.
 // It is false for a folder, a broken link, a pipe: there is nothing to describe.

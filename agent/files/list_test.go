@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func write(t testing.TB, path, content string) {
@@ -56,6 +58,23 @@ func TestList(t *testing.T) {
 	cancel()
 	if _, _, err := List(ended, data); !errors.Is(err, context.Canceled) {
 		t.Errorf("without time: %v", err)
+	}
+}
+
+// Old archives have names in other encodings; they are listed, and can be read.
+func TestForeignNames(t *testing.T) {
+	data := t.TempDir()
+	if runtime.GOOS != "linux" || os.Mkdir(filepath.Join(data, "Stra\xdfe"), 0o755) != nil {
+		t.Skip("names are UTF-8 here")
+	}
+	want := []File{{"Stra\xdfe/\xe9_1.txt", 1}}
+	write(t, filepath.Join(data, want[0].Name), "x")
+	got, _, err := List(t.Context(), data)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	if look, err := LookAt(openRoot(t, data), want[0], 10); err != nil || look.Head != "x" || !utf8.ValidString(look.Shape) {
+		t.Errorf("got %+v, %v", look, err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -24,7 +23,7 @@ type Look struct {
 // How much of a file is read. Text gives its structure away early; JSON may
 // need more to come to its second key.
 const (
-	startBytes = 64 << 10
+	startBytes = 32 << 10
 	mostBytes  = 256 << 10
 )
 
@@ -55,12 +54,16 @@ type source struct {
 	start []byte // the first bytes
 }
 
+// most is how much of the beginning is read: two bytes for each of head's, as
+// text may be in UTF-16.
+func (s source) most() int64 { return min(mostBytes, max(startBytes, 2*int64(s.head))) }
+
 // whole reports whether start is all of it.
 func (s source) whole() bool { return int64(len(s.start)) >= s.size }
 
 func (s source) look() (Look, error) {
 	var err error
-	if s.start, err = readStart(s.r, startBytes); err != nil {
+	if s.start, err = readStart(s.r, s.size, s.most()); err != nil {
 		return Look{}, err
 	}
 	if len(s.start) == 0 {
@@ -76,10 +79,24 @@ func (s source) look() (Look, error) {
 // the numbers in it made equal.
 func (s source) alone(format string) string { return shape(format, "name", collapse(s.name)) }
 
-var numbers = regexp.MustCompile(`[0-9]+`)
-
 // collapse makes names equal that differ in numbers only, such as years.
-func collapse(s string) string { return numbers.ReplaceAllLiteralString(s, "#") }
+func collapse(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		digit := s[i] >= '0' && s[i] <= '9'
+		if digit && i > 0 && s[i-1] >= '0' && s[i-1] <= '9' {
+			continue
+		}
+		if digit {
+			b.WriteByte('#')
+		} else {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
+var escapes = strings.NewReplacer(`\`, `\\`, "|", `\p`)
 
 // shape joins parts unambiguously. A long shape is shortened to a sum, as
 // headers of thousands of columns are kept for every file.
@@ -90,7 +107,7 @@ func shape(parts ...string) string {
 		if i > 0 {
 			s.WriteByte('|')
 		}
-		s.WriteString(strings.NewReplacer(`\`, `\\`, "|", `\p`).Replace(p))
+		s.WriteString(escapes.Replace(strings.ToValidUTF8(p, "\uFFFD")))
 	}
 	if s.Len() <= most {
 		return s.String()

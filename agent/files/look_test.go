@@ -3,10 +3,12 @@ package files
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,6 +58,7 @@ func zipped(t testing.TB, members ...string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
+	w.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
 	for i := 0; i < len(members); i += 2 {
 		m, err := w.Create(members[i])
 		if err == nil {
@@ -112,6 +115,25 @@ func xlsx(t testing.TB, sheets []string, rows ...[]string) string {
 		"xl/sharedStrings.xml", "<sst>"+shared.String()+"</sst>")
 }
 
+// database makes the first page of a database with tables of the given SQL, each
+// row of its schema laid out as the format has it.
+func database(tables map[string]string) string {
+	page := make([]byte, 4096)
+	copy(page, "SQLite format 3\x00\x10\x00\x01\x01")
+	page[100] = 0x0d
+	end, at := len(page), 108
+	for name, sql := range tables {
+		types := []byte{6 + 1, 2*5 + 13, byte(2*len(name) + 13), byte(2*len(name) + 13), 1, 0x80 | byte((2*len(sql)+13)>>7), byte(2*len(sql)+13) & 0x7f}
+		payload := string(types) + "table" + name + name + "\x02" + sql
+		cell := append([]byte{0x80 | byte(len(payload)>>7), byte(len(payload)) & 0x7f, 1}, payload...)
+		end -= copy(page[end-len(cell):], cell)
+		page[at], page[at+1] = byte(end>>8), byte(end)
+		at += 2
+		page[104]++
+	}
+	return string(page)
+}
+
 func encoded(t testing.TB, s, how string) string {
 	t.Helper()
 	encoders := map[string]interface{ String(string) (string, error) }{
@@ -158,6 +180,10 @@ func TestLookAt(t *testing.T) {
 		{"comments.csv", "# by a, b\n# units: K\nyear,t\n2020,1\n2021,2\n", "csv", "CSV, 2 columns, header in line 3", "UTF-8"},
 		{"bare.csv", "1,2.5,x\n2,3.5,y\n", "csv", "CSV, 3 columns, no header", "UTF-8"},
 		{"years.csv", "country,2019,2020\nFrance,1,2\n", "csv", "CSV, 3 columns", "UTF-8"},
+		{"decimal-years.csv", "country,2019,2020,2021\nFrance,1.5,2001,\n", "csv", "CSV, 4 columns", "UTF-8"},
+		{"days.csv", "2020-01-01,5\n2020-01-02,6\n", "csv", "CSV, 2 columns, no header", "UTF-8"},
+		{"year-data.csv", "Boston,2019\nNatick,2020\n", "csv", "CSV, 2 columns, no header", "UTF-8"},
+		{"settings.csv", "Source,Bank,,\nUpdated,2024-01-01,,\nname,code,n,m\nAruba,ABW,1,2\n", "csv", "CSV, 4 columns, header in line 3", "UTF-8"},
 		{"ages.csv", "what,0 - 19,20 - 29\nx,1,2\n", "csv", "CSV, 3 columns", "UTF-8"},
 		{"mac.csv", "a,b\r1,2\r3,4\r", "csv", "CSV, 2 columns", "UTF-8"},
 		{"bmi.csv", "BMI,age\n1,2\n", "csv", "CSV, 2 columns", "UTF-8"}, // begins as a bitmap does
@@ -169,7 +195,7 @@ func TestLookAt(t *testing.T) {
 		{"ids.json", `{"1001": {"x": 1, "y": 2}, "1002": {"x": 3, "y": 4}}`, "json", `JSON object by key (such as "1001"), keys of a record: x, y`, "UTF-8"},
 		{"names.json", `{"ada": {"x": 1, "y": 2}, "bob": {"x": 3, "y": 4}, "cyd": {"x": 3, "y": 4}}`, "json", `JSON object by key (such as "ada"), keys of a record: x, y`, "UTF-8"},
 		{"cut.json", `{"name": "x", "rows": [{"id": 1}, {"i`, "json", "JSON object with 2 keys: name, rows, cut off", "UTF-8"},
-		{"nan.json", `[{"id": 1, "v": NaN}]`, "json", "JSON array, keys of a record: id, v, not valid JSON from byte 16", "UTF-8"},
+		{"nan.json", `[{"id": 1, "v": NaN}]`, "json", "JSON array, keys of a record: id, v, not valid JSON after byte 16", "UTF-8"},
 		{"a.jsonl", "{\"id\": 1}\n{\"id\": 2, \"n\": null}\n", "jsonl", "JSON lines, keys of a record: id, n", "UTF-8"},
 		{"lines.json", "{\"id\": 1}\n{\"id\": 2}\n", "jsonl", "JSON lines, keys of a record: id", "UTF-8"},
 		{"a.ini", "[section]\nkey = value\n", "text", "text, 2 lines", "UTF-8"},
@@ -183,9 +209,11 @@ func TestLookAt(t *testing.T) {
 		{"a.parquet", "PAR1\x15\x04\x15\x00\x00\x00PAR1", "parquet", "Parquet", ""},
 		{"a.h5", "\x89HDF\r\n\x1a\n\x00\x00\x00", "hdf5", "HDF5", ""},
 		{"a.db", "SQLite format 3\x00\x10\x00\x01", "sqlite", "SQLite database, cut off", ""},
+		{"a.sqlite", database(map[string]string{"shop": "CREATE TABLE shop (id INTEGER,\n name TEXT)", "sqlite_stat1": "CREATE TABLE sqlite_stat1(tbl)"}), "sqlite", "SQLite database with 1 table: shop", ""},
 		{"a.bin", "\x00\x01\x02\x03\x04\xfe", "binary", "binary", ""},
 		{"a.csv.gz", gzipped(table), "gzip", "gzip-compressed CSV, 2 columns", "UTF-8"},
-		{"cut.csv.gz", gzipped(table)[:12], "gzip", "gzip-compressed, damaged", ""},
+		{"cut.csv.gz", gzipped(table)[:8], "gzip", "gzip-compressed, damaged", ""},
+		{"short.csv.gz", gzipped(table + table)[:30], "gzip", "gzip-compressed CSV, 2 columns, damaged", "UTF-8"},
 		{"a.zip", zipped(t, "d/a1.csv", "x", "d/a2.csv", "y"), "zip", "ZIP archive of 2 files", ""},
 		{"cut.zip", zipped(t, "a.csv", "x")[:40], "zip", "ZIP archive, damaged: its directory cannot be read", ""},
 		{"cut.xlsx", xlsx(t, []string{"A"})[:200], "zip", "ZIP archive, damaged: its directory cannot be read, although its name ends in .xlsx", ""},
@@ -220,6 +248,7 @@ func TestHead(t *testing.T) {
 		{"a.csv", encoded(t, "é\n1\n", "16le+"), 10, "é\n1\n", true},
 		{"a.zip", zipped(t, "b/c.csv", "x", "d.csv", "y"), 100, "b/c.csv\nd.csv", false},
 		{"a.zip", zipped(t, "b/c.csv", "x", "d.csv", "y"), 9, "b/c.csv\n", false},
+		{"a.db", database(map[string]string{"t": "CREATE TABLE t (\n a INTEGER,\n b TEXT)"}), 100, "CREATE TABLE t ( a INTEGER, b TEXT)", false},
 		{"a.gz", gzipped("a,b\n1,2\n"), 100, "a,b\n1,2\n", true},
 		{"a.xlsx", xlsx(t, []string{"A"}, []string{"id", "", "name, or so"}, []string{"1"}), 100, "id,,\"name, or so\"\n1,,\n", false},
 	} {
@@ -265,6 +294,17 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
+// Wherever reading stops, what has come before is known and nothing is wrong.
+func TestCutJSON(t *testing.T) {
+	const content = `{"a": "b\u00e9", "c": [1.5e3, true, null, {"d": -1}], "e": {"f": false}}`
+	for n := 1; n < len(content); n++ {
+		look := lookAll(t, 10, map[string]string{"a.json": content[:n]})["a.json"]
+		if look.Format != "json" || !strings.HasSuffix(look.Kind, ", cut off") || n > 5 && !strings.Contains(look.Kind, ": a") || n > 20 && !strings.Contains(look.Kind, "a, c") {
+			t.Errorf("%s: %+v", content[:n], look)
+		}
+	}
+}
+
 // A file may be a link to anywhere, as people keep data elsewhere; a folder on
 // its way may not lead out.
 func TestLinks(t *testing.T) {
@@ -291,7 +331,7 @@ func TestLinks(t *testing.T) {
 
 func TestText(t *testing.T) {
 	data := t.TempDir()
-	for name, c := range map[string]string{"a.md": "é\r\nb", "latin.txt": "Stra\xdfe", "a.pdf": "%PDF-1.7\nx", "a.bin": "\x00\x01", "empty": ""} {
+	for name, c := range map[string]string{"a.md": "é\r\nb", "latin.txt": "Stra\xdfe", "a.pdf": "%PDF-1.7\nx", "a.bin": "\x00\x01", "empty": "", "russian.txt": encoded(t, "Владимир", "1251")} {
 		write(t, filepath.Join(data, name), c)
 	}
 	root := openRoot(t, data)
@@ -300,7 +340,7 @@ func TestText(t *testing.T) {
 		max  int64
 		want string
 		ok   bool
-	}{{"a.md", 5, "é\nb", true}, {"a.md", 4, "", false}, {"latin.txt", 99, "Straße", true}, {"a.pdf", 99, "", false}, {"a.bin", 99, "", false}, {"empty", 0, "", true}} {
+	}{{"a.md", 5, "é\nb", true}, {"a.md", 4, "", false}, {"latin.txt", 99, "Straße", true}, {"a.pdf", 99, "", false}, {"russian.txt", 99, "", false}, {"a.bin", 99, "", false}, {"empty", 0, "", true}} {
 		if got, ok, err := Text(root, File{Name: c.name}, c.max); got != c.want || ok != c.ok || err != nil {
 			t.Errorf("%s: %q, %v, %v; want %q, %v", c.name, got, ok, err, c.want, c.ok)
 		}
@@ -353,13 +393,13 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// Little unpacks to much; none of it may be kept.
+// Little unpacks to much, and short files have deep or wide structures; none of
+// it may be kept.
 func TestBombs(t *testing.T) {
-	zeros := strings.Repeat("\x00", 64<<20)
-	spaces := strings.Repeat(" ", 64<<20)
-	bombs := map[string]string{
-		"a.gz":   gzipped(zeros),
-		"b.gz":   gzipped(spaces),
+	spaces := strings.Repeat(" ", 32<<20)
+	for name, content := range map[string]string{
+		"a.gz":   strings.Repeat(gzipped(spaces[:1<<20]), 32),
+		"b.gz":   strings.Repeat(gzipped(strings.Repeat("\x00", 1<<20)), 32),
 		"a.xlsx": zipped(t, "xl/workbook.xml", spaces),
 		"b.xlsx": zipped(t, "xl/workbook.xml", `<workbook><sheets><sheet name="A" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="1"/></sheets></workbook>`,
 			"xl/_rels/workbook.xml.rels", `<x><Relationship Id="1" Target="s.xml"/></x>`, "xl/s.xml", `<x><row><c r="ZZZZZZZZ1"><v>`+spaces),
@@ -368,24 +408,21 @@ func TestBombs(t *testing.T) {
 		"key.json":  "{\"" + strings.Repeat("k", 300_000),
 		"quote.csv": "a,b\n\"" + strings.Repeat("x,y\n", 100_000),
 		"wide.csv":  strings.Repeat("a,", 100_000) + "\n",
-	}
-	zeros, spaces = "", ""
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	lookAll(t, 1000, bombs)
-	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 200<<20 {
-		t.Errorf("%d MB were used", (after.TotalAlloc-before.TotalAlloc)>>20)
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		lookAll(t, 1000, map[string]string{name: content})
+		if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 20<<20 {
+			t.Errorf("%s: %d MB were used", name, (after.TotalAlloc-before.TotalAlloc)>>20)
+		}
 	}
 }
 
 func FuzzLook(f *testing.F) {
-	page := make([]byte, 512)
-	copy(page, "SQLite format 3\x00\x02\x00\x01\x01")
-	copy(page[100:], "\x0d\x00\x00\x00\x01\x01\x00\x00\x01\xf0")
 	for name, c := range map[string]string{
 		"a.csv": "Title\n\na;b\n\"1\n\";2\n", "b.csv": encoded(f, "a,b\n1,é\n", "16le+"), "a.json": `{"a": [{"b": 1}], "1": {"c": 2}}`, "a.jsonl": "{\"a\": 1}\n[2",
 		"a.xml": "<a><b/></a>", "a.html": "<html><title>x", "a.gz": gzipped("a,b\n"), "a.zip": zipped(f, "a.csv", "x"),
-		"a.xlsx": xlsx(f, []string{"A"}, []string{"id", "n"}, []string{"1", "x"}), "a.db": string(page), "a.png": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a.bz2": "BZh91AY&SY",
+		"a.xlsx": xlsx(f, []string{"A"}, []string{"id", "n"}, []string{"1", "x"}), "a.db": database(map[string]string{"t": "CREATE TABLE t (a)"}), "a.png": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a.bz2": "BZh91AY&SY",
 	} {
 		f.Add(name, []byte(c), 50)
 	}

@@ -29,9 +29,12 @@ func Sum(root *os.Root, f File) (string, error) {
 		_, err = io.Copy(h, io.LimitReader(file, sumWhole)) // it may grow meanwhile
 	} else {
 		_, _ = fmt.Fprintf(h, "%d %d\n", info.Size(), info.ModTime().UnixNano())
-		step := (info.Size() - sumSample) / (sumSamples - 1)
-		for i := range int64(sumSamples) {
-			if _, err = io.Copy(h, io.NewSectionReader(file, i*step, sumSample)); err != nil {
+		for i := range int64(sumSamples) { // the first at the beginning, the last at the end
+			at := (info.Size() - sumSample) / (sumSamples - 1) * i
+			if i == sumSamples-1 {
+				at = info.Size() - sumSample
+			}
+			if _, err = io.Copy(h, io.NewSectionReader(file, at, sumSample)); err != nil {
 				break
 			}
 		}

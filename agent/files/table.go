@@ -120,7 +120,7 @@ func (h header) remark(t table) string {
 	switch {
 	case h.at < 0:
 		return ", no header"
-	case h.at > 0 && len(t.lines) > 0:
+	case t.lines[h.at] > 1:
 		return fmt.Sprintf(", header in line %d", t.lines[h.at])
 	}
 	return ""
@@ -135,10 +135,10 @@ func (t table) findHeader() header {
 		width = max(width, min(filledTo(r), t.columns))
 	}
 	for i, r := range t.records[:min(searched, len(t.records))] {
-		if comment(r) && i+1 < len(t.records) && filled(t.records[i+1]) > filled(r) {
+		if comment(r) && i+1 < len(t.records) && (comment(t.records[i+1]) || filled(t.records[i+1]) > filled(r)) {
 			continue
 		}
-		if filled(r)*2 <= width && width > 1 && !t.heads(i) {
+		if filled(r)*2 <= width && width > 1 {
 			continue
 		}
 		if t.names(i) {
@@ -149,32 +149,27 @@ func (t table) findHeader() header {
 	return header{-1, 0}
 }
 
-// heads reports whether record i, which fills few columns, is the header of a
-// table that is narrower than another one below it.
-func (t table) heads(i int) bool {
-	r := t.records[i]
-	return filled(r) >= 2 && r[0] != "" && i+1 < len(t.records) && filled(t.records[i+1]) <= filled(r)+1
-}
-
-// names reports whether record i can be a header. Years, dates and
-// ranges can be names of columns, when what stands below is something else.
+// names reports whether record i can be a header. Years, dates and ranges can be
+// names of columns, when what stands below is mostly something else.
 func (t table) names(i int) bool {
-	r := t.records[i]
-	dates := map[string]bool{}
-	for c, cell := range r {
+	var below []string
+	if i+1 < len(t.records) {
+		below = t.records[i+1]
+	}
+	periods, again := map[string]bool{}, 0
+	for c, cell := range t.records[i] {
 		if !isData(cell) {
 			continue
 		}
-		below := ""
-		if i+1 < len(t.records) && c < len(t.records[i+1]) {
-			below = t.records[i+1][c]
-		}
-		if !isPeriod(cell) || dates[cell] || isPeriod(below) || below == "" && i+1 >= len(t.records) {
+		if !isPeriod(cell) || periods[cell] || below == nil {
 			return false
 		}
-		dates[cell] = true
+		periods[cell] = true
+		if c < len(below) && isPeriod(below[c]) {
+			again++
+		}
 	}
-	return filled(r) > len(dates) || len(dates) > 2
+	return again*2 < max(1, len(periods)) && (filled(t.records[i]) > len(periods) || len(periods) > 2)
 }
 
 // structure is what files of one family have in common: the header with the
@@ -254,13 +249,13 @@ func filledTo(r []string) int {
 
 var (
 	dataCell   = regexp.MustCompile(`^[-+<>~(]?[$€£¥]? ?[-+]?[.,]?[0-9][-0-9.,:/ '_]*([eE][-+]?[0-9]+)?([TZ][-+0-9:.Z]*)? ?[%)]?$`)
-	periodCell = regexp.MustCompile(`^((19|20)[0-9]{2}|[0-9]{1,4} ?[-/.] ?[0-9]{1,4}([-/.][0-9]{1,4})?)$`)
+	periodCell = regexp.MustCompile(`^((19|20)[0-9]{2}|[0-9]{1,4} ?[-/] ?[0-9]{1,4}([-/][0-9]{1,4})?|[0-9]{1,4}\.[0-9]{1,2}\.[0-9]{1,4})$`)
 	word       = regexp.MustCompile(`[\p{L}\p{N}]+`)
 )
 
 // isData reports whether a cell is a number, an amount, a date or a time.
 func isData(cell string) bool {
-	return len(cell) < 60 && dataCell.MatchString(strings.TrimSpace(cell))
+	return len(cell) < 60 && strings.ContainsAny(cell, "0123456789") && dataCell.MatchString(strings.TrimSpace(cell))
 }
 
 // isPeriod reports whether a cell is a year, a date or a range, such as 20-29.

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"io"
 	"os"
 	"path"
 	"slices"
@@ -10,7 +9,7 @@ import (
 )
 
 // Text returns all of a text in UTF-8, with "\n" line ends, if the file is text
-// of at most max bytes. Otherwise ok is false.
+// of at most max bytes in an encoding that is known. Otherwise ok is false.
 func Text(root *os.Root, f File, max int64) (text string, ok bool, err error) {
 	file, info, err := open(root, f)
 	if err != nil {
@@ -20,12 +19,15 @@ func Text(root *os.Root, f File, max int64) (text string, ok bool, err error) {
 	if info.Size() > max {
 		return "", false, nil
 	}
-	b, err := readStart(file, max+1) // it may grow meanwhile
+	b, err := readStart(file, info.Size(), max+1) // it may grow meanwhile
 	if err != nil || int64(len(b)) > max || !isText(b) {
 		return "", false, err
 	}
-	text, _, ok = decode(b, true)
-	return text, ok, nil
+	text, encoding, ok := decode(b, true)
+	if !ok || encoding == unknown8 {
+		return "", false, nil
+	}
+	return text, true, nil
 }
 
 // isText is false for formats that look like text at first and are not to be
@@ -89,12 +91,11 @@ func (s source) structure(text string) Look {
 // sampled looks for the encoding in the middle and at the end of a long file:
 // one accent far from the beginning makes it Windows-1252.
 func (s source) sampled() string {
-	const size = 32 << 10
+	const size = 16 << 10
 	for _, at := range []int64{s.size / 2, s.size - size} {
-		b, err := io.ReadAll(io.NewSectionReader(s.r, max(0, at), size))
-		if err != nil {
-			break // the beginning has told enough
-		}
+		b := make([]byte, size)
+		n, _ := s.r.ReadAt(b, max(0, at)) // the beginning has told enough if it cannot be read
+		b = b[:n]
 		for n := 0; n < utf8.UTFMax && len(b) > 0 && !utf8.RuneStart(b[0]); n++ {
 			b = b[1:]
 		}

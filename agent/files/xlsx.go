@@ -8,6 +8,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -40,6 +41,9 @@ func (s source) workbook(archive *zip.Reader, look *Look) {
 		return
 	}
 	h := t.findHeader()
+	if h.at >= 0 && t.lines[h.at] > 1 {
+		look.Kind += ", header of the first in row " + strconv.Itoa(t.lines[h.at])
+	}
 	if len(parts) == 1 {
 		parts = nil // the name of an only sheet is often that of the file
 	}
@@ -69,26 +73,29 @@ func readSheet(archive *zip.Reader, id string) table {
 		if strings.HasPrefix(r.Target, "/") {
 			name = r.Target[1:]
 		}
-		return readRows(readMember(archive, name, xlsxBytes), func() []string { return sharedStrings(archive) })
+		return readRows(readMember(archive, name, xlsxBytes), sync.OnceValue(func() []string { return sharedStrings(archive) }))
 	}
 	return table{}
 }
 
-// readRows reads rows up to where sheet, which may be cut, ends.
-func readRows(sheet []byte, load func() []string) table {
-	type row struct {
-		Number int `xml:"r,attr"`
-		Cells  []struct {
-			Ref    string   `xml:"r,attr"`
-			Type   string   `xml:"t,attr"`
-			Value  string   `xml:"v"`
-			Inline []string `xml:"is>t"`
-			Runs   []string `xml:"is>r>t"`
-		} `xml:"c"`
-	}
+// A row is one of a sheet, with its cells that are not empty.
+type row struct {
+	Number int    `xml:"r,attr"`
+	Cells  []cell `xml:"c"`
+}
+
+type cell struct {
+	Ref    string   `xml:"r,attr"`
+	Type   string   `xml:"t,attr"`
+	Value  string   `xml:"v"`
+	Inline []string `xml:"is>t"`
+	Runs   []string `xml:"is>r>t"`
+}
+
+// readRows reads rows up to where sheet, which may be cut, ends. shared returns
+// the texts that cells refer to by number.
+func readRows(sheet []byte, shared func() []string) table {
 	var t table
-	var shared []string
-	loaded := false
 	dec := xml.NewDecoder(bytes.NewReader(sheet))
 	for len(t.records) < xlsxRows {
 		token, err := dec.Token()
@@ -103,33 +110,37 @@ func readRows(sheet []byte, load func() []string) table {
 		if err := dec.DecodeElement(&r, &start); err != nil {
 			break
 		}
-		var record []string
-		for i, c := range r.Cells {
-			value := c.Value + strings.Join(c.Inline, "") + strings.Join(c.Runs, "")
-			if c.Type == "s" {
-				if !loaded {
-					shared, loaded = load(), true
-				}
-				n, err := strconv.Atoi(c.Value)
-				if value = "…"; err == nil && n >= 0 && n < len(shared) {
-					value = shared[n]
-				}
-			}
-			at := column(c.Ref, i)
-			if at >= xlsxColumns {
-				continue
-			}
-			for len(record) <= at {
-				record = append(record, "")
-			}
-			record[at] = value
-		}
-		if filled(record) > 0 {
+		if record := r.record(shared); filled(record) > 0 {
 			t.records, t.lines = append(t.records, record), append(t.lines, r.Number)
 		}
 	}
 	t.pad()
 	return t
+}
+
+func (r row) record(shared func() []string) []string {
+	var record []string
+	for i, c := range r.Cells {
+		at := column(c.Ref, i)
+		if at >= xlsxColumns {
+			continue
+		}
+		for len(record) <= at {
+			record = append(record, "")
+		}
+		record[at] = c.text(shared)
+	}
+	return record
+}
+
+func (c cell) text(shared func() []string) string {
+	if c.Type != "s" {
+		return c.Value + strings.Join(c.Inline, "") + strings.Join(c.Runs, "")
+	}
+	if n, err := strconv.Atoi(c.Value); err == nil && n >= 0 && n < len(shared()) {
+		return shared()[n]
+	}
+	return "…" // further down than has been read
 }
 
 // pad makes all rows as long as the longest: a row ends with its last value.

@@ -13,7 +13,8 @@ import (
 // arrows are the imports of one package by another that the design allows;
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
-	"agent":                  {"agent/llm", "prompts", "notebook"},
+	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook"},
+	"agent/files":            {},
 	"agent/llm":              {},
 	"agent/llm/llmtest":      {"agent/llm"},
 	"kernel":                 {"kernel/internal/wire", "notebook"},
@@ -40,7 +41,7 @@ func TestLayering(t *testing.T) {
 	}
 	owners := map[string]string{
 		"github.com/go-zeromq/zmq4": "kernel", "github.com/gorilla/websocket": "kernel", "github.com/openai/openai-go/v3": "agent/llm",
-		"github.com/spf13/viper": "configs", "github.com/spf13/cobra": "cmd/dsstar",
+		"github.com/spf13/viper": "configs", "github.com/spf13/cobra": "cmd/dsstar", "github.com/gabriel-vasile/mimetype": "agent/files",
 	}
 	seen := 0
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
