@@ -104,7 +104,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 	j.progress.say("run      %s", folder)
 	j.progress.wait("starting the kernel")
 	config := agentConfig(s)
-	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), a.openAt(j.place, s), words, string(folder)
+	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(j.place, s)), words, string(folder)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}

@@ -2,162 +2,160 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"strconv"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	"dsstar/agent"
 	"dsstar/notebook"
 )
 
 // A progress tells a person on stderr what goes on: plain lines, and on a
-// terminal a last line that shows what is being waited for.
+// terminal a live view below them. Its methods may be called concurrently, and
+// never wait for the terminal, but for stop and wait(""), which do so for a
+// moment.
 type progress struct {
-	mu      sync.Mutex
-	w       io.Writer
-	quiet   bool
-	live    bool
-	width   func() int
-	done    int
-	doing   string
-	since   time.Time
-	once    sync.Once     // for stop
-	stopped chan struct{} // closed by stop
-	ended   chan struct{} // closed when nothing draws any more
+	screen *screen
+	quiet  bool
+	live   bool
+	now    func() time.Time
+
+	mu   sync.Mutex
+	view view
 }
 
+// newProgress begins to show the progress; the caller must stop it.
 func (a *app) newProgress(quiet bool) *progress {
-	p := &progress{w: a.stderr, quiet: quiet, live: a.stderrTTY && !quiet, width: a.width,
-		stopped: make(chan struct{}), ended: make(chan struct{})}
-	if p.live {
-		go p.tick()
-	} else {
-		close(p.ended)
-	}
+	able := a.stderrTTY && a.getenv("TERM") != "dumb"
+	p := &progress{quiet: quiet, live: able && !quiet, now: time.Now}
+	p.view.begun = p.now()
+	p.screen = &screen{w: a.stderr, live: p.live, colours: able && a.getenv("NO_COLOR") == "", size: a.size}
+	p.screen.view = p.picture
+	p.screen.start()
 	return p
 }
 
-// stop takes the live line away; lines may still be told. It may be called more
-// than once.
-func (p *progress) stop() {
-	p.once.Do(func() { close(p.stopped) })
-	<-p.ended
-}
-
-func (p *progress) tick() {
-	defer close(p.ended)
-	ticker := time.NewTicker(200 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-p.stopped:
-			p.mu.Lock()
-			fmt.Fprint(p.w, "\r\x1b[K")
-			p.mu.Unlock()
-			return
-		case <-ticker.C:
-			p.mu.Lock()
-			p.draw()
-			p.mu.Unlock()
+// size returns the columns and rows of the terminal behind stderr.
+func (a *app) size() (columns, rows int) {
+	if f, ok := a.stderr.(*os.File); ok {
+		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
+			return columns, rows
 		}
 	}
+	return a.width(), 24
 }
 
-// draw shows the live line; mu is held.
-func (p *progress) draw() {
-	if p.doing == "" {
-		return
-	}
-	line := fmt.Sprintf("… %s %.0f s", p.doing, time.Since(p.since).Seconds())
-	fmt.Fprintf(p.w, "\r\x1b[K%s", fit(line, p.width()-1))
-}
-
-// say writes a line.
-func (p *progress) say(format string, args ...any) {
+// picture returns the lines of the view.
+func (p *progress) picture(columns, rows int) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.view.lines(p.now(), columns, rows, p.screen.colours)
+}
+
+// stop takes the live view away; lines may still be told. It may be called more
+// than once.
+func (p *progress) stop() { p.screen.stop() }
+
+// say writes a line. Whatever it tells of, nothing in it is obeyed by a terminal.
+func (p *progress) say(format string, args ...any) {
 	if p.quiet {
 		return
 	}
-	text := fmt.Sprintf(format, args...)
-	if p.live {
-		text = wrap(text, p.width()-1)
-		select {
-		case <-p.stopped:
-		default:
-			text = "\r\x1b[K" + text
+	args = slices.Clone(args)
+	for i, arg := range args { // one by one: half a sequence in one takes nothing from the next
+		switch arg := arg.(type) {
+		case string:
+			args[i] = clean(arg)
+		case error:
+			args[i] = clean(arg.Error())
 		}
 	}
-	fmt.Fprintln(p.w, text)
+	p.screen.tell(strings.TrimRight(clean(fmt.Sprintf(format, args...)), " "))
 }
 
-// margin is the width of the word that a line of progress begins with.
-const margin = 9
-
-// wrap breaks a line between words, with its further lines below its text.
-func wrap(line string, columns int) string {
-	if len(line) <= margin || columns < 3*margin {
-		return line
-	}
-	var b strings.Builder
-	b.WriteString(line[:margin])
-	at := margin
-	for i, word := range strings.Fields(line[margin:]) {
-		switch n := utf8.RuneCountInString(word); {
-		case i == 0:
-			at += n
-		case at+1+n > columns:
-			b.WriteString("\n" + strings.Repeat(" ", margin))
-			at = margin + n
-		default:
-			b.WriteByte(' ')
-			at += 1 + n
-		}
-		b.WriteString(word)
-	}
-	return b.String()
-}
-
-// wait says what is being waited for from now on.
+// wait says what is being waited for from now on. With "" the view goes away,
+// and what was told is there: others may write to stderr until the next wait.
 func (p *progress) wait(doing string) {
+	p.await(doing)
+	if doing == "" {
+		p.screen.flush()
+	}
+}
+
+func (p *progress) await(doing string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.doing, p.since = doing, time.Now()
+	p.view.await(doing, p.now())
 }
 
-// event tells of one event of the run.
+// stream shows a model's reply as it comes; soFar is all of it until now.
+func (p *progress) stream(role, subject, soFar string) {
+	if !p.live {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view.write(draft{role, subject, soFar}, p.now())
+}
+
+// cell shows the code of a step's cell that begins to run.
+func (p *progress) cell(code string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view.run(code, p.now())
+}
+
+// output shows a piece of what the cell puts out.
+func (p *progress) output(o notebook.Output) {
+	if !p.live {
+		return
+	}
+	text := outputText(o)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view.put(text)
+}
+
+// manyFiles is how many files are told of one by one on a terminal, where the
+// view counts them.
+const manyFiles = 20
+
+// event tells of one event of the run. It reads t until it returns.
 func (p *progress) event(e agent.Event, t *agent.Trajectory) {
+	p.mu.Lock()
+	p.view.learn(e, t)
+	described := p.view.described
+	p.mu.Unlock()
 	switch e.Kind {
 	case agent.Started:
 		p.say("session  %s", fit(e.Text, 70))
-		p.wait("describing the files")
+		p.await("describing the files")
 	case agent.Described:
-		p.described(e, t)
+		p.described(e, t, described)
+	case agent.Estimated:
+		p.say("estimate %s", e.Text)
 	case agent.Planned:
 		p.say("step %-3d %s", e.Step, e.Text)
-		p.wait("writing the cell")
+		p.await("writing the cell")
 	case agent.Ran:
 		p.ran(e, t)
 	case agent.Judged:
-		word := "insufficient"
-		if t.Sufficient() {
-			word = "sufficient"
-		}
-		p.say("         %s: %s", word, e.Text)
-		p.wait("planning")
+		p.judged(t)
 	case agent.Routed:
 		p.routed(t)
 	case agent.WentBack:
 		p.say("         the session is back at the accepted cells (%d)", t.Steps())
-		p.wait("planning")
+		p.await("planning")
+	case agent.Checked:
+		p.say("form     %s", checked(e.Text))
 	case agent.Finalized:
-		p.wait("finishing")
+		p.await("finishing")
 	case agent.Proving:
-		p.wait("proving: running everything again from nothing")
+		p.await("proving: running everything again from nothing")
 	case agent.Proved:
 		if e.Text == "" {
 			p.say("proof    a fresh session and the script print the same answer")
@@ -167,24 +165,23 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 	case agent.Warned:
 		p.say("warning  %s", e.Text)
 	case agent.Ended:
-		p.wait("")
+		p.await("")
 	}
 }
 
-func (p *progress) described(e agent.Event, t *agent.Trajectory) {
-	p.mu.Lock()
-	p.done++
-	done := p.done
-	p.mu.Unlock()
-	note := ""
-	for _, d := range t.Descriptions {
-		if d.File == e.Text && d.Error != "" {
-			note = ": not described: " + d.Error
-		}
+func (p *progress) described(e agent.Event, t *agent.Trajectory, done int) {
+	i := slices.IndexFunc(t.Descriptions, func(d agent.Description) bool { return d.File == e.Text && d.Error != "" })
+	note, files := "", len(t.Task.Files)
+	if i >= 0 {
+		note = ": not described: " + t.Descriptions[i].Error
 	}
-	p.say("file     %s (%d of %d)%s", printable(e.Text), done, len(t.Task.Files), note)
-	if done == len(t.Task.Files) {
-		p.wait("planning")
+	if !p.live || files <= manyFiles || note != "" {
+		p.say("file     %s (%d of %d)%s", printable(e.Text), done, files, note)
+	} else if done == files {
+		p.say("files    %d", files)
+	}
+	if done == files {
+		p.await("planning")
 	}
 }
 
@@ -195,38 +192,56 @@ func (p *progress) ran(e agent.Event, t *agent.Trajectory) {
 	}
 	if e.Execution.Status == notebook.OK && e.Text == "" {
 		p.say("         ran in %.1f s", e.Execution.Seconds)
-		p.wait("judging")
+		p.await("judging")
 		return
 	}
 	p.say("         try %d failed: %s", e.Try, e.Text)
-	p.wait("going back and repairing the cell")
+	p.await("going back and repairing the cell")
+}
+
+func (p *progress) judged(t *agent.Trajectory) {
+	p.say("         %s", judgement(t))
+	if t.Sufficient() {
+		p.await("writing the answer's cell")
+	} else {
+		p.await("planning")
+	}
+}
+
+// judgement is the last verdict with its reason.
+func judgement(t *agent.Trajectory) string {
+	v := t.Rounds[len(t.Rounds)-1].Verdict
+	word := "insufficient"
+	switch {
+	case v.Inconclusive:
+		word = "inconclusive"
+	case t.Sufficient():
+		word = "sufficient"
+	}
+	return word + ": " + v.Reason
 }
 
 func (p *progress) routed(t *agent.Trajectory) {
-	route := t.Rounds[len(t.Rounds)-1].Route
-	if route.Back == 0 {
-		p.say("         route: add a step")
-		return
+	p.say("         route: %s", direction(t))
+	if t.Rounds[len(t.Rounds)-1].Route.Back > 0 {
+		p.await("going back")
 	}
-	p.say("         route: step %d is wrong, going back", route.Back)
-	p.wait("going back")
 }
 
-// printable quotes a name that would break a line.
-func printable(name string) string {
-	if quoted := strconv.Quote(name); strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
-		return quoted
+// direction is where the last route leads.
+func direction(t *agent.Trajectory) string {
+	if back := t.Rounds[len(t.Rounds)-1].Route.Back; back > 0 {
+		return fmt.Sprintf("step %d is wrong, going back", back)
 	}
-	return name
+	return "add a step"
 }
 
-// fit shortens a line to the given number of columns.
-func fit(line string, columns int) string {
-	runes := []rune(strings.Join(strings.Fields(line), " "))
-	if len(runes) <= columns || columns < 2 {
-		return string(runes)
+// checked says how the answer's form was found.
+func checked(wrong string) string {
+	if wrong == "" {
+		return "the answer fits the guidelines"
 	}
-	return string(runes[:columns-1]) + "…"
+	return "the answer does not fit: " + wrong
 }
 
 // stream is told of replies as they come.

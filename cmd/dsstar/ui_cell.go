@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+
+	"dsstar/agent"
+	"dsstar/kernel"
+	"dsstar/notebook"
+)
+
+// watch returns open with the cells of the run's own session shown: their code,
+// and what they put out as it comes. Where there is no view it is open itself.
+func (p *progress) watch(open agent.Open) agent.Open {
+	if !p.live {
+		return open
+	}
+	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+		s, err := open(ctx, purpose, dir)
+		if cells, ok := s.(cellRunner); ok && err == nil && purpose == agent.Work {
+			return watched{s, cells, p}, nil
+		}
+		return s, err
+	}
+}
+
+// A cellRunner is a session that shows what a cell puts out as it comes: a
+// kernel, and a visit to one.
+type cellRunner interface {
+	ExecuteCell(context.Context, kernel.Cell) (notebook.Execution, error)
+}
+
+type watched struct {
+	agent.Session
+	cells    cellRunner
+	progress *progress
+}
+
+func (w watched) Execute(ctx context.Context, code string) (notebook.Execution, error) {
+	w.progress.cell(code)
+	return w.cells.ExecuteCell(ctx, kernel.Cell{Code: code, Observe: w.progress.output})
+}

@@ -1,0 +1,122 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"dsstar/agent/llm/llmtest"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+// A session is a program on a terminal of its own, with all that it has written.
+type session struct {
+	cmd *exec.Cmd
+	tty *os.File
+	was *term.State
+
+	mu    sync.Mutex
+	wrote bytes.Buffer
+	done  chan struct{} // closed when nobody writes any more
+}
+
+func (s *session) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wrote.Write(p)
+}
+
+func (s *session) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wrote.String()
+}
+
+// stalled starts a run whose model never plans anything, on a terminal, and
+// waits until it is seen to wait for that.
+func stalled(t *testing.T) *session {
+	t.Helper()
+	m := counting()
+	m["planner"] = []llmtest.Response{{Stall: true}}
+	s := &session{done: make(chan struct{})}
+	s.cmd = exec.Command(os.Args[0], "nb", "--data", dataFolder(t, numbers), "--out", filepath.Join(t.TempDir(), "run"),
+		"--base-url", m.serve(t).URL, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?")
+	s.cmd.Env = append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=")
+	var err error
+	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 60}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		_ = s.tty.Close()
+	})
+	if s.was, err = term.GetState(int(s.tty.Fd())); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.done)
+		_, _ = io.Copy(s, s.tty) // ends with an error when the program has
+	}()
+	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "planning, 1 s") })
+	return s
+}
+
+// TestTerminalLeft: Ctrl-C on a terminal ends the program as it should, which
+// leaves neither a view nor another mode of the terminal; and kill -9 leaves the
+// cursor where the next line begins.
+func TestTerminalLeft(t *testing.T) {
+	t.Parallel()
+	s := stalled(t)
+	if _, err := s.tty.WriteString("\x03"); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, s.cmd); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	m := s.shows(t)
+	if m.column != 0 || strings.Contains(m.String(), "now  ") || !strings.Contains(m.String(), "file     numbers.csv (1 of 1)\n") {
+		t.Errorf("left in column %d:\n%s", m.column, m)
+	}
+
+	s = stalled(t)
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	exitCode(t, s.cmd)
+	if m := s.shows(t); m.column != 0 || strings.Count(m.String(), "now  ") != 1 {
+		t.Errorf("left in column %d:\n%s", m.column, m)
+	}
+}
+
+// shows returns what the terminal shows after the program's end, and checks that
+// its modes are as before.
+func (s *session) shows(t *testing.T) *terminal {
+	t.Helper()
+	now, err := term.GetState(int(s.tty.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(now, s.was) {
+		t.Error("the terminal is in another mode")
+	}
+	<-s.done
+	if strings.Contains(s.String(), "\x1b[?") {
+		t.Errorf("modes of the terminal are changed: %q", s.String())
+	}
+	m := &terminal{columns: 60, rows: 24}
+	if _, err := m.Write(s.wrote.Bytes()); err != nil {
+		t.Error(err)
+	}
+	return m
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+)
+
+// A view is what the progress shows below its history: where the run is, what
+// is being written and put out, and what it has used.
+type view struct {
+	begun time.Time
+	doing string // what is being waited for; "": there is nothing to show
+	since time.Time
+
+	described, files int
+	round, step      int
+	text             string // of the step
+	verdict, route   string
+	drafts           []draft
+	output           []byte // the end of what the cell has put out
+	ran              bool   // there was an event: usage is known
+	usage            agent.Usage
+	cost             *float64
+}
+
+// A draft is a model's reply as it comes, or the cell that runs.
+type draft struct{ role, subject, text string }
+
+// A row is one line of the view: a word in the margin, and text.
+type row struct {
+	label, text string
+	style       style // of the text
+}
+
+// Bounds of the view, in lines.
+const (
+	viewRows   = 12
+	draftRows  = 6
+	outputRows = 4
+)
+
+// lines draws the view for a terminal; they are clean, and end before its last
+// column. A terminal too low for all of it shows the end.
+func (v *view) lines(now time.Time, columns, height int, colours bool) []string {
+	if v.doing == "" {
+		return nil
+	}
+	most := max(0, min(viewRows, height-2))
+	head, foot := v.head(), v.foot(now, columns-1)
+	rows := slices.Concat(head, v.body(most-len(head)-len(foot)), foot)
+	rows = rows[max(0, len(rows)-most):]
+	lines := make([]string, len(rows))
+	for i, r := range rows {
+		lines[i] = r.draw(columns-1, colours)
+	}
+	return lines
+}
+
+func (r row) draw(columns int, colours bool) string {
+	label := fmt.Sprintf("%-*s", margin, r.label)
+	line := strings.TrimRight(cut(clean(label+r.text), columns), " ")
+	at := min(len(label), len(line))
+	if at < len(label) { // cut within the margin
+		at = 0
+	}
+	return faint.paint(line[:at], colours) + r.style.paint(line[at:], colours)
+}
+
+// head says where the run is.
+func (v *view) head() []row {
+	var rows []row
+	if v.described < v.files {
+		done := barWidth * v.described / v.files
+		bar := strings.Repeat("#", done) + strings.Repeat("-", barWidth-done)
+		rows = append(rows, row{"files", fmt.Sprintf("[%s] %d of %d described", bar, v.described, v.files), normal})
+	}
+	if v.round > 0 {
+		rows = append(rows, row{fmt.Sprintf("round %d", v.round), fmt.Sprintf("step %d: %s", v.step, v.text), strong})
+	}
+	if v.verdict != "" {
+		rows = append(rows, row{"verdict", v.verdict, verdictStyle(v.verdict)})
+	}
+	if v.route != "" {
+		rows = append(rows, row{"route", v.route, normal})
+	}
+	return rows
+}
+
+const barWidth = 20
+
+// body shows what comes in, in as many rows as there is room for.
+func (v *view) body(room int) []row {
+	room = max(0, room)
+	output := lastLines(string(v.output), outputRows)
+	if len(v.drafts) != 1 {
+		below := min(len(output), max(room/2, room-len(v.drafts)))
+		above := min(len(v.drafts), room-below)
+		return append(summaries(v.drafts[len(v.drafts)-above:]), block("output", output[len(output)-below:])...)
+	}
+	d := v.drafts[0]
+	text := lastLines(d.text, draftRows)
+	below := min(len(output), max(room/2, room-len(text)))
+	above := min(len(text), room-below)
+	return append(block(d.label(), text[len(text)-above:]), block("output", output[len(output)-below:])...)
+}
+
+// summaries show the last line of each draft.
+func summaries(drafts []draft) []row {
+	var rows []row
+	for _, d := range drafts {
+		text := strings.TrimSpace(strings.Join(lastLines(d.text, 1), ""))
+		rows = append(rows, row{d.label(), fit(clean(d.subject), 24) + " │ " + text, normal})
+	}
+	return rows
+}
+
+// block is text in a frame of its own.
+func block(label string, lines []string) []row {
+	var rows []row
+	for _, line := range lines {
+		rows = append(rows, row{label, "│ " + line, normal})
+		label = ""
+	}
+	return rows
+}
+
+// labels say in the margin what a role writes.
+var labels = map[string]string{
+	"analyzer": "file", "describer": "file", "planner": "plan", "coder": "cell", "debugger": "repair",
+	"verifier": "judge", "finalizer": "answer",
+}
+
+func (d draft) label() string { return fit(clean(cmp.Or(labels[d.role], d.role)), margin-1) }
+
+// foot says what is being waited for and what the run has used.
+func (v *view) foot(now time.Time, columns int) []row {
+	since := ", " + elapsed(now.Sub(v.since))
+	rows := []row{{"now", cut(clean(v.doing), max(1, columns-margin-len(since))) + since, normal}}
+	if v.ran || len(v.drafts) > 0 {
+		rows = append(rows, row{elapsed(now.Sub(v.begun)), v.spent(columns - margin), normal})
+	}
+	return rows
+}
+
+// spent says what model calls have used, in few words where there is no room.
+func (v *view) spent(columns int) string {
+	u := v.usage
+	cached, cost := "", ""
+	if u.CachedTokens > 0 {
+		cached = fmt.Sprintf(" (%s cached)", count(u.CachedTokens))
+	}
+	if v.cost != nil {
+		cost = fmt.Sprintf(", $%.2f", *v.cost)
+		if *v.cost < 0.1 {
+			cost = fmt.Sprintf(", $%.4f", *v.cost)
+		}
+	}
+	text := fmt.Sprintf("%s, %s tokens in%s and %s out%s", plural(u.Calls, "model call"), count(u.InputTokens), cached, count(u.OutputTokens), cost)
+	if len(text) <= columns {
+		return text
+	}
+	return fmt.Sprintf("%s, %s in%s, %s out%s", plural(u.Calls, "call"), count(u.InputTokens), cached, count(u.OutputTokens), cost)
+}
+
+// count is a number in few digits.
+func count(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 9950:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n < 999_500:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// elapsed is a time in few characters.
+func elapsed(d time.Duration) string {
+	s := int(max(0, d).Seconds())
+	switch {
+	case s < 100:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	}
+	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+}
+
+// verdictStyle is how a verdict is shown, by its word.
+func verdictStyle(text string) style {
+	switch word, _, _ := strings.Cut(text, ":"); word {
+	case "sufficient":
+		return good
+	case "insufficient", "inconclusive":
+		return doubt
+	}
+	return normal
+}
+
+// marginStyles are how the first words of history are shown.
+var marginStyles = map[string]style{
+	"step": strong, "answer": strong, "warning": doubt, "retry": doubt, "verified": good, "proof": strong,
+}
+
+// paintHistory paints a line of history by the word that it begins with.
+func paintHistory(line string, first, colours bool) string {
+	if !colours || !first || len(line) <= margin {
+		return line
+	}
+	if rest, ok := strings.CutPrefix(line, strings.Repeat(" ", margin)); ok {
+		word, _, _ := strings.Cut(rest, ":")
+		s := verdictStyle(rest)
+		if strings.HasPrefix(word, "try ") {
+			s = bad
+		}
+		return line[:margin] + s.paint(word, true) + rest[len(word):]
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	return cmp.Or(marginStyles[word], faint).paint(word, true) + " " + rest
+}
