@@ -243,6 +243,3 @@ func checked(wrong string) string {
 	}
 	return "the answer does not fit: " + wrong
 }
-
-// stream is told of replies as they come.
-func (p *progress) stream(role, subject, soFar string) {}
