@@ -129,7 +129,22 @@ func (r *run) settle() (left []int, err error) {
 			return nil, err
 		}
 	}
+	r.codeOnce()
 	return left, nil
+}
+
+// codeOnce leaves the script of a family that was kept with its first file only,
+// as when it was made.
+func (r *run) codeOnce() {
+	codes := map[string]string{}
+	for _, d := range r.t.Descriptions {
+		codes[d.File] = d.Code
+	}
+	for i := range r.t.Descriptions {
+		if d := &r.t.Descriptions[i]; d.Cached && d.Like != "" && codes[d.Like] == d.Code {
+			d.Code = ""
+		}
+	}
 }
 
 // asItIs takes the content of a document or of a small file for its description,

@@ -29,10 +29,18 @@ func TestNotebookIsTheRecord(t *testing.T) {
 			Seconds: agent.Seconds{Total: rapid.Float64Range(0, 1e6).Draw(t, "seconds")},
 			Ended:   rapid.Bool().Draw(t, "ended"),
 		}
+		tr.Method = agent.Method{Script: rapid.Bool().Draw(t, "script"), NoReasons: rapid.Bool().Draw(t, "no reasons")}
+		tr.Task.Others, tr.Task.Unread = rapid.IntRange(0, 9).Draw(t, "others"), texts.Draw(t, "unread")
+		if rapid.Bool().Draw(t, "priced") {
+			cost := rapid.Float64Range(0, 100).Draw(t, "cost")
+			tr.Cost, tr.ByRole = &cost, map[string]agent.Usage{"coder": {Calls: 1}}
+		}
 		tr.Usage.Calls, tr.Usage.CachedTokens = rapid.IntRange(0, 9).Draw(t, "calls"), rapid.IntRange(0, 9).Draw(t, "cached")
 		for _, name := range texts.Draw(t, "files") {
 			tr.Task.Files = append(tr.Task.Files, agent.File{Name: name, Size: rapid.Int64Min(0).Draw(t, "size")})
 			tr.Descriptions = append(tr.Descriptions, agent.Description{
+				Like: text.Draw(t, "like"), Kind: text.Draw(t, "kind"), Whole: rapid.Bool().Draw(t, "whole"), Failed: failed(t),
+				Cached: rapid.Bool().Draw(t, "from cache"), Corrected: rapid.Bool().Draw(t, "corrected"),
 				File: name, Text: text.Draw(t, "text"), Code: text.Draw(t, "code"), Tries: rapid.IntRange(0, 3).Draw(t, "tries"), Error: text.Draw(t, "error"),
 			})
 		}
@@ -40,7 +48,11 @@ func TestNotebookIsTheRecord(t *testing.T) {
 		var plan []string
 		for range rapid.IntRange(0, 6).Draw(t, "rounds") {
 			last = drawRound(t, tr, &plan, last)
-			if diff := cmp.Diff(plan, tr.Cells()[2:], cmpopts.EquateEmpty()); diff != "" {
+			cells := plan
+			if tr.Method.Script {
+				cells = plan[max(0, len(plan)-1):] // the last script is all of it
+			}
+			if diff := cmp.Diff(cells, tr.Cells()[2:], cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("the accepted cells (-want +got)\n%s", diff)
 			}
 			if n := len(tr.Rounds); tr.Rounds[n-1].Route == nil {
@@ -55,6 +67,9 @@ func TestNotebookIsTheRecord(t *testing.T) {
 				tr.Proof = &agent.Proof{Same: rapid.Bool().Draw(t, "same"), Reason: text.Draw(t, "reason"), Seconds: 1.5}
 			}
 			checkNotebook(t, tr, last)
+			if _, ok := (agent.Round{Attempts: tr.Final.Attempts}).Accepted(); ok && tr.Method.Script && len(tr.Cells()) != 3 {
+				t.Fatalf("beside the last script are the cells %q", tr.Cells())
+			}
 		}
 	})
 }
@@ -76,7 +91,7 @@ func drawRound(t *rapid.T, tr *agent.Trajectory, plan *[]string, last *notebook.
 	case "judged":
 		round.Verdict = &agent.Verdict{Reason: text.Draw(t, "reason")}
 	case "sufficient":
-		round.Verdict = &agent.Verdict{Sufficient: true, Reason: text.Draw(t, "reason")}
+		round.Verdict = &agent.Verdict{Sufficient: true, Inconclusive: rapid.Bool().Draw(t, "inconclusive"), Reason: text.Draw(t, "reason")}
 	case "add":
 		round.Verdict, round.Route = &agent.Verdict{}, &agent.Route{}
 	case "back":

@@ -57,21 +57,29 @@ func (s script) with(more script) script {
 type model struct {
 	replies script
 	before  func(ctx context.Context, key string) error // may fail or wait
+	tooLong func(llm.Request) bool                      // the request does not fit into the context
 
-	mu    sync.Mutex
-	asked []string // keys, in order
-	texts map[string]string
+	mu       sync.Mutex
+	asked    []string // keys, in order
+	texts    map[string]string
+	requests map[string]llm.Request
+	refused  []string // keys of requests that were too long
 }
 
 func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	key := r.Role + " " + r.Subject
 	m.mu.Lock()
+	if m.tooLong != nil && m.tooLong(r) {
+		m.refused = append(m.refused, key)
+		m.mu.Unlock()
+		return llm.Reply{}, &llm.StatusError{Status: 413, Provider: "acme", Message: "too long"}
+	}
 	if slices.Contains(m.asked, key) {
 		m.mu.Unlock()
 		return llm.Reply{}, fmt.Errorf("%s was asked twice", key)
 	}
 	m.asked = append(m.asked, key)
-	m.texts[key] = r.Messages[len(r.Messages)-1].Text
+	m.texts[key], m.requests[key] = r.Messages[len(r.Messages)-1].Text, r
 	m.mu.Unlock()
 	if m.before != nil {
 		if err := m.before(ctx, key); err != nil {
@@ -98,7 +106,7 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 }
 
 // prompt is the last message of a request; the test fails if it was not sent.
-func (m *model) prompt(t *testing.T, key string) string {
+func (m *model) prompt(t reporter, key string) string {
 	t.Helper()
 	text, ok := m.texts[key]
 	if !ok {
@@ -119,7 +127,7 @@ func (m *model) count(role string) (n int) {
 
 // A world is what all sessions of a run share.
 type world struct {
-	t      testing.TB
+	t      stageHand
 	open   func(ctx context.Context, p agent.Purpose) error // may fail or wait
 	inCell func(ctx context.Context) error                  // what wait() does
 
@@ -127,7 +135,8 @@ type world struct {
 	sessions  []*session
 	ticks     int // of tick()
 	once      bool
-	rollbacks int // of the work session
+	rollbacks int    // of the work session
+	pdf       string // what the text of every PDF is
 }
 
 func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
@@ -161,6 +170,7 @@ func (w *world) of(p agent.Purpose) (all []*session) {
 //
 //	x = 1            x += y           assign, append to the text of x
 //	print(x)         write("f", x)    also print(read("f"))
+//	fail_on(x, "b")  raises if the text of x has a b in it
 //	tick()           counts through all sessions; purpose() names the session's
 //	once()           runs once in the world, then raises
 //	raise KeyError("x")   die()   hang()   wait()
@@ -172,7 +182,8 @@ type session struct {
 	closed      int
 	count       int
 	busy        atomic.Bool
-	ran         []string // whole cells
+	ran         []string   // whole cells
+	rolled      [][]string // the cells of each Rollback
 }
 
 func (s *session) reset() {
@@ -203,6 +214,7 @@ func (s *session) Rollback(ctx context.Context, cells []string) (all []notebook.
 		s.w.rollbacks++
 	}
 	s.w.mu.Unlock()
+	s.rolled = append(s.rolled, slices.Clone(cells))
 	s.reset()
 	for _, code := range cells {
 		e, err := s.cell(ctx, code)
@@ -240,6 +252,8 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		clear(s.vars)
 	case strings.HasPrefix(code, "import sys\n"):
 		return s.end("Python 3.12.1 with pandas 2.2\n", nil), nil
+	case s.w.pdf != "" && strings.Contains(code, "PdfReader(path)"):
+		return s.end(s.w.pdf, nil), nil
 	case strings.HasPrefix(code, "import json, os, subprocess"):
 		return s.runScript(ctx, code)
 	default:
@@ -322,6 +336,13 @@ func (s *session) statement(line string, out *strings.Builder) error {
 		return errDie
 	case line == "hang()":
 		return errHang
+	case m != nil && m[1] == "fail_on":
+		name, part, _ := strings.Cut(m[2], ", ")
+		value, err := s.value(name)
+		if part, _ = strconv.Unquote(part); err == nil && strings.Contains(value, part) {
+			err = &raised{"ValueError", "odd value in " + value}
+		}
+		return err
 	case m != nil && m[1] == "write":
 		name, value, _ := strings.Cut(m[2], ", ")
 		value, err := s.value(value)
@@ -424,19 +445,31 @@ type stage struct {
 	world  *world
 }
 
+// A stageHand is a test of testing or of rapid, which lack a common TempDir.
+type stageHand interface {
+	reporter
+	Error(args ...any)
+	Context() context.Context
+}
+
 // play runs the agent on a script, and checks at every event what has to hold
 // in every run.
-func play(t *testing.T, replies script, change ...func(*stage)) *played {
+func play(t stageHand, replies script, change ...func(*stage)) *played {
 	t.Helper()
 	set, err := loadPrompts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(t.TempDir(), "run")
+	above, err := os.MkdirTemp("", "dsstar-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(above)
+	dir := filepath.Join(above, "run")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := &played{world: &world{t: t}, model: &model{replies: replies, texts: map[string]string{}}}
+	p := &played{world: &world{t: t}, model: &model{replies: replies, texts: map[string]string{}, requests: map[string]llm.Request{}}}
 	s := &stage{
 		ctx: t.Context(), model: p.model, world: p.world,
 		config: agent.Config{
@@ -476,9 +509,12 @@ func play(t *testing.T, replies script, change ...func(*stage)) *played {
 
 // checkState holds the live session to the accepted cells: nothing of a step
 // that was dropped or failed is left in it.
-func (p *played) checkState(t *testing.T, e agent.Event, tr *agent.Trajectory) {
+func (p *played) checkState(t stageHand, e agent.Event, tr *agent.Trajectory) {
 	t.Helper()
 	cells := tr.Cells()
+	if tr.Method.Script && e.Kind == agent.WentBack {
+		cells = cells[:2] // a whole script begins from nothing
+	}
 	all := strings.Join(cells, "\n")
 	if !slices.Contains([]agent.Kind{agent.Judged, agent.WentBack, agent.Proving}, e.Kind) ||
 		strings.Contains(all, "tick()") || strings.Contains(all, "once()") {
@@ -499,6 +535,7 @@ type reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
+	Fatalf(format string, args ...any)
 }
 
 // checkNotebook checks the notebook that is saved at an event against the

@@ -47,6 +47,7 @@ func (r *run) finalWords(v Verdict) ([]prompts.Part, map[string]string) {
 	}
 	parts, inputs := r.shared()
 	if finalizer.Script {
+		finalizer.Reason = "" // Listing 53 has no verdict
 		parts, inputs = r.asPublished(sees{context: true, code: true, output: true})
 	}
 	inputs["missing"], inputs["reason"] = finalizer.Missing, finalizer.Reason

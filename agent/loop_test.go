@@ -24,7 +24,7 @@ func (p *played) steps() []string {
 }
 
 // contains and lacks check a prompt.
-func contains(t *testing.T, text string, parts ...string) {
+func contains(t reporter, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
@@ -33,7 +33,7 @@ func contains(t *testing.T, text string, parts ...string) {
 	}
 }
 
-func lacks(t *testing.T, text string, parts ...string) {
+func lacks(t reporter, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if strings.Contains(text, part) {
@@ -43,14 +43,14 @@ func lacks(t *testing.T, text string, parts ...string) {
 }
 
 // dropped checks that a prompt lists a dropped step with its reason.
-func dropped(t *testing.T, text, step, reason string) {
+func dropped(t reporter, text, step, reason string) {
 	t.Helper()
 	if !regexp.MustCompile(`(?m)^- ` + regexp.QuoteMeta(step) + `\n +\S.*` + regexp.QuoteMeta(reason) + `$`).MatchString(text) {
 		t.Errorf("%q is not listed as dropped for %q in\n%s", step, reason, text)
 	}
 }
 
-func equal(t *testing.T, what string, got, want any) {
+func equal(t reporter, what string, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got)\n%s", what, diff)
@@ -58,7 +58,7 @@ func equal(t *testing.T, what string, got, want any) {
 }
 
 // noError is for runs that get to their end.
-func (p *played) noError(t *testing.T) *played {
+func (p *played) noError(t reporter) *played {
 	t.Helper()
 	if p.err != nil {
 		t.Fatalf("%v; asked %q", p.err, p.model.asked)

@@ -25,8 +25,10 @@ func (r *run) route(ctx context.Context) error {
 		return err
 	}
 	if route.Back > 0 {
-		route.Reason = round.Verdict.Reason
 		r.dirty = true
+		if !r.cfg.Method.NoReasons {
+			route.Reason = round.Verdict.Reason
+		}
 	}
 	round.Route = &route
 	if err := r.observe(Event{Kind: Routed, Text: route.Reason}); err != nil {

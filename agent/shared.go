@@ -110,6 +110,8 @@ func (r *run) taskContext() prompts.Context {
 func (r *run) words(n int, taken map[int]string) (like, text string) {
 	d := r.t.Descriptions[n]
 	switch {
+	case d.Text == "" && r.cfg.Method.NoAnalyzer:
+		return "", "" // its name says all that is known
 	case d.Text == "" && d.Error != "":
 		return "", "No description: " + d.Error
 	case d.Like == "" || d.Corrected:

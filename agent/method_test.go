@@ -1,0 +1,500 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/prompts"
+)
+
+// A choice is what judge and router say in a round. Route is 0 for Add Step.
+type choice struct {
+	sufficient bool
+	route      int
+}
+
+// A request is what a role is expected to be asked.
+type request struct {
+	key   string
+	parts []prompts.Part
+}
+
+// algorithm1 is DS-STAR's Algorithm 1, line by line, with its indices: k counts
+// rounds from 0, p is the plan, as the rounds in which its steps were planned.
+// It returns the plan as it is judged in each round, and all requests.
+//
+// Two things differ from the paper's text. Line 21 says l = k, which is the last
+// step only until a step was dropped. And after the last verdict nothing more is
+// planned, which would never be judged.
+func algorithm1(m int, of func(k int) choice, ask asker) (judged [][]int, asked []request) {
+	asked = append(asked, ask.analyzer()) // lines 3 to 6
+	p := []int{0}
+	asked = append(asked, ask.plan(nil, -1), ask.code(nil, 0)) // lines 8 to 11
+	for k := range m {
+		judged = append(judged, slices.Clone(p))
+		asked = append(asked, ask.verify(p, k)) // line 13
+		v := of(k)
+		if v.sufficient {
+			break // line 15
+		}
+		if k == m-1 {
+			break
+		}
+		asked = append(asked, ask.route(p, k)) // line 17
+		l := len(p) - 1                        // line 21
+		if v.route > 0 {
+			w := v.route - 1 // lines 18 and 19; the paper counts steps from 0
+			l = w - 1
+			ask.drop(p[l+1:], k)
+		}
+		p = p[:l+1]                             // line 23
+		asked = append(asked, ask.plan(p, k))   // line 24
+		asked = append(asked, ask.code(p, k+1)) // line 26
+		p = append(slices.Clone(p), k+1)        // line 25
+	}
+	return judged, append(asked, ask.final(p, of(judgedLast(judged)), judgedLast(judged)))
+}
+
+func judgedLast(judged [][]int) int { return len(judged) - 1 }
+
+// An asker says what the roles are asked when the plan is p after round k.
+type asker interface {
+	analyzer() request
+	plan(p []int, k int) request
+	code(p []int, k int) request
+	verify(p []int, k int) request
+	route(p []int, k int) request
+	final(p []int, v choice, k int) request
+	drop(rounds []int, k int)
+}
+
+func stepText(k int) string { return fmt.Sprintf("Do thing %d.", k) }
+func stepCode(k int) string { return fmt.Sprintf("x = %d\nprint(x)", 1000+k) }
+func stepOut(k int) string  { return fmt.Sprintf("%d\n", 1000+k) }
+func lacking(k int) string  { return fmt.Sprintf("the sum of thing %d", k) }
+func key(role string, k int) string {
+	return fmt.Sprintf("%s round %d", role, k+1)
+}
+
+var (
+	taskParts = prompts.Context{Question: "How many?", Guidelines: "A number.",
+		Files: []prompts.File{{Path: `"data/a.csv"`, Size: "10 bytes", Description: "a table"}}}
+	analyzerParts = request{"analyzer a.csv", []prompts.Part{prompts.Analyzer{Path: `"data/a.csv"`, Size: "10 bytes", Chars: 6000}}}
+)
+
+// ownWay is dsstar's: a notebook, and verdicts with reasons.
+type ownWay struct{ dropped map[int]int }
+
+func (ownWay) analyzer() request { return analyzerParts }
+
+func (w ownWay) drop(rounds []int, k int) {
+	for _, i := range rounds {
+		w.dropped[i] = k
+	}
+}
+
+func (w ownWay) begin(p []int) []prompts.Part {
+	parts := []prompts.Part{taskParts}
+	var nb prompts.Notebook
+	for i, k := range p {
+		nb.Steps = append(nb.Steps, prompts.Step{Number: i + 1, Text: stepText(k), Code: stepCode(k), Output: stepOut(k)})
+	}
+	if len(p) > 0 {
+		parts = append(parts, nb)
+	}
+	return parts
+}
+
+func (w ownWay) plan(p []int, k int) request {
+	if k < 0 {
+		return request{key("planner", 0), append(w.begin(nil), prompts.PlannerFirst{})}
+	}
+	next := prompts.PlannerNext{Missing: lacking(k), Done: len(p) > 0}
+	for i := range k + 1 {
+		by, ok := w.dropped[i]
+		if !ok {
+			continue
+		}
+		d := prompts.Dropped{Text: stepText(i), Reason: lacking(by)}
+		if i == k {
+			d.Output = stepOut(k) // r_k of line 24
+		}
+		next.Dropped = append(next.Dropped, d)
+	}
+	return request{key("planner", k+1), append(w.begin(p), next)}
+}
+
+func (w ownWay) code(p []int, k int) request {
+	return request{key("coder", k), append(w.begin(p), prompts.Coder{Number: len(p) + 1, Step: stepText(k), First: len(p) == 0})}
+}
+
+func (w ownWay) verify(p []int, k int) request {
+	return request{key("verifier", k), append(w.begin(p), prompts.Verifier{Reasons: true, Inconclusive: true})}
+}
+
+func (w ownWay) route(p []int, k int) request {
+	return request{key("router", k), append(w.begin(p), prompts.Router{Steps: len(p), Missing: lacking(k)})}
+}
+
+func (w ownWay) final(p []int, v choice, k int) request {
+	f := prompts.Finalizer{Guidelines: "A number.", Missing: lacking(k)}
+	if v.sufficient {
+		f.Missing, f.Reason = "", "all is there"
+	}
+	return request{"finalizer the answer", append(w.begin(p), f)}
+}
+
+// papersWay is Appendix H's: whole scripts, of which the last is the base also
+// after the plan was cut, and verdicts in one word.
+type papersWay struct{}
+
+func (papersWay) analyzer() request { return analyzerParts }
+func (papersWay) drop([]int, int)   {}
+
+func texts1(p []int) (all []string) {
+	for _, k := range p {
+		all = append(all, stepText(k))
+	}
+	return all
+}
+
+func (papersWay) plan(p []int, k int) request {
+	if k < 0 { // Listing 47
+		return request{key("planner", 0), []prompts.Part{taskParts, prompts.PlannerFirst{}}}
+	}
+	return request{key("planner", k+1), []prompts.Part{ // Listing 48
+		taskParts, prompts.Script{Plan: texts1(p), Ran: true, Output: stepOut(k)}, prompts.PlannerNext{Done: len(p) > 0}}}
+}
+
+func (papersWay) code(p []int, k int) request {
+	coder := prompts.Coder{Number: len(p) + 1, Step: stepText(k), First: k == 0, Script: true}
+	if k == 0 { // Listing 49
+		return request{key("coder", 0), []prompts.Part{taskParts, coder}}
+	}
+	return request{key("coder", k), []prompts.Part{taskParts, prompts.Script{Plan: texts1(p), Code: stepCode(k - 1)}, coder}} // Listing 50
+}
+
+func (papersWay) verify(p []int, k int) request { // Listing 51
+	return request{key("verifier", k), []prompts.Part{
+		prompts.Script{Plan: texts1(p), Code: stepCode(k), Ran: true, Output: stepOut(k)}, prompts.Verifier{YesNo: true, Question: "How many?"}}}
+}
+
+func (papersWay) route(p []int, k int) request { // Listing 52
+	return request{key("router", k), []prompts.Part{taskParts, prompts.Script{Plan: texts1(p), Ran: true, Output: stepOut(k)}, prompts.Router{Steps: len(p)}}}
+}
+
+func (papersWay) final(_ []int, _ choice, k int) request { // Listing 53
+	return request{"finalizer the answer", []prompts.Part{
+		taskParts, prompts.Script{Code: stepCode(k), Ran: true, Output: stepOut(k)}, prompts.Finalizer{Guidelines: "A number.", Script: true}}}
+}
+
+// compare plays a script of choices and holds plan, requests and their words to
+// Algorithm 1.
+func compare(t stageHand, m int, method agent.Method, choices []choice) *played {
+	t.Helper()
+	of := func(k int) choice { return choices[k] }
+	replies := script{"analyzer": `print("a table")`, "finalizer": "y = x\nprint(y)", "checker": "Form: fits"}
+	var how asker = ownWay{map[int]int{}}
+	if method.Script {
+		how = papersWay{}
+		replies["finalizer"] = "x = 7\nprint(x)"
+	}
+	for k, c := range choices {
+		replies[key("planner", k)], replies[key("coder", k)] = stepText(k), stepCode(k)
+		switch {
+		case method.Script && c.sufficient:
+			replies[key("verifier", k)] = "Yes"
+		case method.Script:
+			replies[key("verifier", k)] = "No"
+		case c.sufficient:
+			replies[key("verifier", k)] = yes
+		default:
+			replies[key("verifier", k)] = "Verdict: insufficient\nMissing: " + lacking(k)
+		}
+		if replies[key("router", k)] = "Add Step"; c.route > 0 {
+			replies[key("router", k)] = fmt.Sprintf("Step %d", c.route)
+		}
+	}
+	judged, want := algorithm1(m, of, how)
+	var plans [][]int
+	p := play(t, replies, func(s *stage) {
+		s.config.Method, s.config.MaxRounds = method, m
+		s.config.Observe = func(e agent.Event, tr *agent.Trajectory) error {
+			if e.Kind == agent.Judged {
+				plans = append(plans, tr.Plan())
+			}
+			return nil
+		}
+	}).noError(t)
+	equal(t, "plans", plans, judged)
+	set, err := loadPrompts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, r := range want {
+		keys = append(keys, r.key)
+		text, err := set.Text(r.parts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, r.key, p.model.prompt(t, r.key), text)
+	}
+	if !method.NoFormCheck {
+		keys = append(keys, "checker the answer")
+	}
+	equal(t, "requests", p.model.asked, keys)
+	if p.Sufficient() != choices[len(judged)-1].sufficient || p.Answer() == "" || !p.Proof.Same {
+		t.Errorf("sufficient %v, answer %q, proof %+v", p.Sufficient(), p.Answer(), p.Proof)
+	}
+	// What Run All runs: the accepted cells, or in the paper's way the last script.
+	var cells []string
+	for _, k := range judged[len(judged)-1] {
+		cells = append(cells, stepCode(k))
+	}
+	if method.Script {
+		cells = nil
+	}
+	equal(t, "cells", p.Cells()[2:], append(cells, replies["finalizer"]))
+	return p
+}
+
+var ways = map[string]agent.Method{"own": {}, "paper": agent.Paper()}
+
+// Step l keeps the steps 1..l-1, for every l of plans up to four steps (lines 17
+// to 25).
+func TestEveryRoute(t *testing.T) {
+	for name, method := range ways {
+		for steps := 1; steps <= 4; steps++ {
+			for l := 0; l <= steps; l++ {
+				t.Run(fmt.Sprintf("%s way, route %d of %d", name, l, steps), func(t *testing.T) {
+					choices := make([]choice, steps+2)
+					choices[steps-1].route = l
+					choices[steps+1].sufficient = true
+					p := compare(t, 20, method, choices)
+					kept := steps
+					if l > 0 {
+						kept = l - 1
+					}
+					if got := p.Steps(); got != kept+2 {
+						t.Errorf("%d steps, want %d that are kept and 2", got, kept)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestAlgorithm1 holds the loop to Algorithm 1 over any verdicts and routes.
+func TestAlgorithm1(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.IntRange(1, 8).Draw(t, "M")
+		var choices []choice
+		for steps := 1; len(choices) < m; {
+			c := choice{rapid.IntRange(0, 5).Draw(t, "verdict") == 0, rapid.IntRange(0, steps).Draw(t, "route")}
+			choices = append(choices, c)
+			if steps++; c.route > 0 {
+				steps = c.route
+			}
+		}
+		name := rapid.SampledFrom([]string{"own", "paper"}).Draw(t, "way")
+		compare(t, m, ways[name], choices)
+	})
+}
+
+// Line 12: a plan that never suffices has exactly M rounds, and then an answer.
+func TestTwentyRounds(t *testing.T) {
+	for name, method := range ways {
+		t.Run(name, func(t *testing.T) {
+			p := compare(t, 20, method, make([]choice, 20))
+			if len(p.Rounds) != 20 || p.model.count("verifier") != 20 || p.model.count("router") != 19 || p.model.count("coder") != 20 || p.Verified() {
+				t.Errorf("%d rounds, asked %q", len(p.Rounds), p.model.asked)
+			}
+		})
+	}
+}
+
+// Lines 3 to 6: each file has its own script, which is executed, in whatever
+// order they come.
+func TestEachFileIsAnalyzed(t *testing.T) {
+	for name, method := range ways {
+		t.Run(name, func(t *testing.T) {
+			replies := simple
+			if method.Script {
+				replies = replies.with(script{"verifier": "Yes", "finalizer": "x = 1\nprint(x)"})
+			}
+			p := play(t, replies.with(script{"analyzer": "print(path)"}), func(s *stage) {
+				s.config.Method, s.task.Files = method, []agent.File{{Name: "a.csv", Size: 1}, {Name: "d/b.json", Size: 1}, {Name: "c", Size: 1}}
+			}).noError(t)
+			asked := slices.Clone(p.model.asked[:3])
+			slices.Sort(asked)
+			equal(t, "requests", asked, []string{"analyzer a.csv", "analyzer c", "analyzer d/b.json"})
+			for i, want := range []string{"data/a.csv", "data/d/b.json", "data/c"} {
+				if d := p.Descriptions[i]; d.Text != want {
+					t.Errorf("%+v, want %q", d, want)
+				}
+			}
+			contains(t, p.model.prompt(t, "planner round 1"), "```\ndata/a.csv\n```", "```\ndata/d/b.json\n```", "```\ndata/c\n```")
+		})
+	}
+}
+
+// In the paper's way every script, repaired or final, starts in a session that
+// has parameters and set-up only.
+func TestScriptsStartFromNothing(t *testing.T) {
+	p := play(t, script{
+		"analyzer": `print("a table")`, "planner": "Do it.", "router": "Add Step", "router round 2": "Step 1",
+		"coder round 1": "x = 1\nwrite(\"f\", x)\nprint(x)", "verifier": "No", "verifier round 3": "Yes",
+		"coder round 2": "print(x)", "debugger round 2, try 2": `print(read("f"))`, "debugger round 2, try 3": "x = 2\nprint(x)",
+		"coder round 3": "z = 3\nprint(z)", "finalizer": "print(z)", "debugger the answer, try 2": "a = 4\nprint(a)",
+	}, func(s *stage) { s.config.Method = agent.Paper() }).noError(t)
+	contains(t, p.model.prompt(t, "debugger round 2, try 2"), "NameError: name 'x' is not defined", "print(x)", "a table", "self-contained")
+	contains(t, p.model.prompt(t, "debugger round 2, try 3"), "FileNotFoundError")
+	contains(t, p.model.prompt(t, "debugger the answer, try 2"), "NameError: name 'z' is not defined")
+	// Listing 56: files, code, error; neither plan nor base code.
+	lacks(t, p.model.prompt(t, "debugger round 2, try 2"), "x = 1", "# The plan so far", "# The script so far", "session")
+	work := p.world.of(agent.Work)[0]
+	for _, cells := range work.rolled {
+		equal(t, "the session begins with", cells, p.Cells()[:2])
+	}
+	if scripts := len(work.ran) - 2; len(work.rolled) < scripts || scripts != 7 {
+		t.Errorf("%d scripts ran after %d new beginnings", scripts, len(work.rolled))
+	}
+	equal(t, "plan", p.Plan(), []int{2})
+	equal(t, "cells", p.Cells()[2:], []string{"a = 4\nprint(a)"})
+	if p.Answer() != "4" || !p.Verified() || !strings.HasSuffix(p.Script(), "\n# %% Answer\na = 4\nprint(a)\n") || strings.Count(p.Script(), "# %%") != 3 {
+		t.Errorf("answer %q, proof %+v, script\n%s", p.Answer(), p.Proof, p.Script())
+	}
+	for key, text := range p.model.texts {
+		if lacks(t, text, "judged", "Missing", "is missing"); strings.HasPrefix(key, "verifier") {
+			lacks(t, text, "data/a.csv", "a table", "A number.")
+		}
+	}
+}
+
+// A one-word verdict is all that there is of it, also when the judge says more.
+func TestPapersVerdictHasNoReason(t *testing.T) {
+	p := play(t, simple.with(script{
+		"verifier round 1": "No", "verifier round 2": "Yes\nReason: all is there", "finalizer": "x = 1\nprint(x)",
+	}), func(s *stage) { s.config.Method = agent.Paper() }).noError(t)
+	if !p.Sufficient() || len(p.Rounds) != 2 {
+		t.Errorf("rounds %+v", p.Rounds)
+	}
+	lacks(t, p.model.prompt(t, "finalizer the answer"), "all is there", "verdict")
+}
+
+// Every element that a Method leaves out is left out, and nothing else.
+func TestSwitches(t *testing.T) {
+	two := simple.with(script{"verifier round 1": no, "coder round 1": "x = 1\nprint(\"found it\")\nprint(x)"})
+	t.Run("NoAnalyzer", func(t *testing.T) {
+		p := play(t, two, func(s *stage) { s.config.Method.NoAnalyzer = true }).noError(t)
+		if p.model.count("analyzer") > 0 || p.Descriptions[0].Text != "" || !p.Verified() {
+			t.Errorf("asked %q, description %+v", p.model.asked, p.Descriptions[0])
+		}
+		planner := p.model.prompt(t, "planner round 1")
+		contains(t, planner, `## "data/a.csv" (10 bytes)`)
+		lacks(t, planner, "a table")
+		if regexp.MustCompile("(?s)data/a.csv.*```").MatchString(planner) {
+			t.Errorf("more than the name is shown in\n%s", planner)
+		}
+	})
+	t.Run("NoRouter", func(t *testing.T) {
+		p := play(t, simple.with(script{"verifier": no, "router": "Step 1"}), func(s *stage) {
+			s.config.Method.NoRouter, s.config.MaxRounds = true, 4
+		}).noError(t)
+		equal(t, "plan", p.Plan(), []int{0, 1, 2, 3})
+		if p.model.count("router") > 0 || p.Rounds[0].Route == nil || p.Rounds[0].Route.Back != 0 {
+			t.Errorf("asked %q, route %+v", p.model.asked, p.Rounds[0].Route)
+		}
+	})
+	t.Run("PlanOnly", func(t *testing.T) {
+		p := play(t, two, func(s *stage) { s.config.Method.PlanOnly = true }).noError(t)
+		verifier := p.model.prompt(t, "verifier round 2")
+		contains(t, verifier, "1. Do the next thing.", "2. Do the next thing.", "How many?", "a table", "whether the plan is enough")
+		lacks(t, verifier, "x = 1", "found it", "inconclusive", "Output")
+		contains(t, p.model.prompt(t, "router round 1"), "x = 1", "found it")
+	})
+	t.Run("PlanOnly in the paper's way", func(t *testing.T) {
+		p := play(t, two.with(script{"verifier": "Yes", "verifier round 1": "No", "finalizer": "x = 1\nprint(x)"}), func(s *stage) {
+			s.config.Method = agent.Paper()
+			s.config.Method.PlanOnly = true
+		}).noError(t)
+		verifier := p.model.prompt(t, "verifier round 2")
+		contains(t, verifier, "1. Do the next thing.", "2. Do the next thing.", "How many?")
+		lacks(t, verifier, "x = 1", "found it", "a table", "output")
+	})
+	t.Run("NoReasons", func(t *testing.T) {
+		p := play(t, simple.with(script{"verifier": no, "router round 1": "Step 1", "verifier round 3": yes}), func(s *stage) {
+			s.config.Method.NoReasons = true
+		}).noError(t)
+		for _, key := range p.model.asked {
+			lacks(t, p.model.texts[key], "the total", "Missing:", "What is missing", "did not say")
+		}
+		contains(t, p.model.prompt(t, "verifier round 1"), "Reason: one sentence")
+		contains(t, p.model.prompt(t, "planner round 2"), "were tried and dropped", "- Do the next thing.")
+		// The same with a verdict at the bound, for the finalizer.
+		p = play(t, simple.with(script{"verifier": no}), func(s *stage) {
+			s.config.Method.NoReasons, s.config.MaxRounds = true, 1
+		}).noError(t)
+		lacks(t, p.model.prompt(t, "finalizer the answer"), "the total", "not found sufficient")
+	})
+	t.Run("NoFormCheck", func(t *testing.T) {
+		p := play(t, simple, func(s *stage) { s.config.Method.NoFormCheck = true }).noError(t)
+		if p.model.count("checker") > 0 || slices.Contains(p.kinds, agent.Checked) || !p.Verified() {
+			t.Errorf("asked %q, events %v", p.model.asked, p.kinds)
+		}
+	})
+	t.Run("NoComputed", func(t *testing.T) {
+		p := play(t, simple.with(script{"finalizer": "print(42)"}), func(s *stage) { s.config.Method.NoComputed = true }).noError(t)
+		if p.Answer() != "42" || p.model.count("debugger") > 0 || !p.Verified() {
+			t.Errorf("answer %q, asked %q", p.Answer(), p.model.asked)
+		}
+	})
+	t.Run("NoInconclusive", func(t *testing.T) {
+		p := play(t, two.with(script{
+			"verifier round 2": "Verdict: inconclusive\nReason: no such thing", "verifier round 2, asked again": no,
+		}), func(s *stage) { s.config.Method.NoInconclusive, s.config.MaxRounds = true, 2 }).noError(t)
+		lacks(t, p.model.prompt(t, "verifier round 1"), "inconclusive", "hold no answer")
+		contains(t, p.model.prompt(t, "verifier round 2, asked again"), "`Verdict: sufficient` or `Verdict: insufficient`")
+		if p.Inconclusive() || p.Sufficient() {
+			t.Errorf("verdict %+v", p.Rounds[1].Verdict)
+		}
+	})
+}
+
+// Each request carries the inputs by which a recorded reply is known to fit: a
+// replay must notice what the role has seen changing.
+func TestInputs(t *testing.T) {
+	p := play(t, simple.with(script{"verifier round 1": no}), func(s *stage) {
+		s.model.before = func(context.Context, string) error { return nil }
+	}).noError(t)
+	for key, inputs := range map[string][]string{
+		"analyzer a.csv": {"file"}, "planner round 1": {"question", "guidelines", "files", "descriptions"},
+		"planner round 2": {"missing", "plan", "code", "results"}, "coder round 2": {"step", "plan", "code", "results"},
+		"verifier round 2": {"plan", "code", "results", "descriptions"}, "router round 1": {"missing", "plan"},
+		"finalizer the answer": {"reason", "code", "results"}, "checker the answer": {"question", "guidelines", "answer"},
+	} {
+		for _, name := range inputs {
+			if p.model.requests[key].Inputs[name] == "" {
+				t.Errorf("%s: no input %q in %v", key, name, p.model.requests[key].Inputs)
+			}
+		}
+	}
+}
+
+// messages is all that a request says.
+func messages(r llm.Request) string {
+	var b strings.Builder
+	for _, m := range r.Messages {
+		b.WriteString(m.Role + ": " + m.Text + "\n")
+	}
+	return b.String()
+}
