@@ -274,6 +274,9 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
+		if line == "import os" || strings.HasPrefix(line, "os.chdir(") {
+			continue
+		}
 		if line == "%reset_selective -f ." {
 			clear(s.vars)
 			continue
