@@ -104,6 +104,8 @@ type run struct {
 	keys     []string     // of the task's files in the cache; "": not kept
 	nearness []int        // the task's files, the nearest to the question first
 	others   []string     // files that are not looked at
+	alone    bool         // nothing but the descriptions is wanted
+	only     []string     // and of these files only; empty: of all
 
 	mu        sync.Mutex
 	context   prompts.Context // the same in every request after the descriptions
@@ -119,15 +121,35 @@ type run struct {
 // that happened, also when the error is not: a model or server that failed, a
 // reply that no role could use, a cancelled context.
 func Run(ctx context.Context, cfg Config, task Task) (*Trajectory, error) {
+	r := newRun(cfg, task)
+	return r.carryOut(ctx, r.run)
+}
+
+// DescribeFiles gives the task's files their descriptions as [Run] would, and does
+// nothing more: the trajectory has no rounds. The question only chooses among
+// more files than MaxFiles. Where only names files, no others are described.
+// Data must be absolute; Dir is not used, and no folder is made.
+func DescribeFiles(ctx context.Context, cfg Config, task Task, only ...string) (*Trajectory, error) {
+	r := newRun(cfg, task)
+	r.alone, r.only = true, only
+	return r.carryOut(ctx, r.describe)
+}
+
+func newRun(cfg Config, task Task) *run {
 	r := &run{cfg: cfg, shown: firstShown(cfg), t: &Trajectory{
 		Task: task, Method: cfg.Method, Started: time.Now(), Warnings: slices.Clone(cfg.Warnings),
 	}}
 	if cfg.Price != nil {
 		r.t.Cost = new(float64)
 	}
-	bounded, cancel := withTime(ctx, cfg.Limits.Time)
+	return r
+}
+
+// carryOut does the work of a run within its time, and ends its record.
+func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*Trajectory, error) {
+	bounded, cancel := withTime(ctx, r.cfg.Limits.Time)
 	defer cancel()
-	err := overdue(bounded, r.run(bounded))
+	err := overdue(bounded, work(bounded))
 	if err != nil {
 		r.t.Failure = err.Error()
 	}
@@ -143,11 +165,6 @@ func (r *run) run(ctx context.Context) error {
 	work := r.openLater(ctx, Work, r.cfg.Dir)
 	defer work.close()
 	defer cancel() // first, so that a session still opening gives up
-	for _, folder := range r.t.Task.Unread {
-		if err := r.observe(Event{Kind: Warned, Text: "the folder " + folder + " of the data cannot be read; its files are left out"}); err != nil {
-			return err
-		}
-	}
 	if err := r.describe(ctx); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
@@ -25,12 +26,17 @@ const (
 // ranks the files. Model calls and kernels run side by side; no two scripts
 // share a kernel at once.
 func (r *run) describe(ctx context.Context) error {
+	for _, folder := range r.t.Task.Unread {
+		if err := r.observe(Event{Kind: Warned, Text: "the folder " + folder + " of the data cannot be read; its files are left out"}); err != nil {
+			return err
+		}
+	}
 	r.choose()
 	if err := r.look(ctx); err != nil {
 		return err
 	}
 	left, err := r.settle()
-	if err != nil {
+	if err != nil || r.alone && len(left) == 0 {
 		return err
 	}
 	pool, closePool, err := r.openPool(ctx, len(left))
@@ -49,7 +55,7 @@ func (r *run) describe(ctx context.Context) error {
 	for _, family := range r.families(left) {
 		g.Go(func() error { return r.describeFamily(within, pool, family) })
 	}
-	if err := g.Wait(); err != nil {
+	if err := g.Wait(); err != nil || r.alone {
 		return err
 	}
 	return r.rank(ctx)
@@ -67,7 +73,7 @@ func (r *run) choose() {
 		taken := spread(byWords(r.t.Task.Question, names), most)
 		chosen := make([]File, 0, most)
 		for i, f := range all {
-			if taken[i] {
+			if taken[i] || len(r.only) > 0 && r.wanted(f.Name) {
 				chosen = append(chosen, f)
 			} else {
 				r.others = append(r.others, f.Name)
@@ -110,6 +116,7 @@ func (r *run) settle() (left []int, err error) {
 	room := r.showing().context * 3 / 4 // for contents, so that there is some for descriptions
 	for i, f := range r.t.Task.Files {
 		d := r.t.Descriptions[i]
+		wanted := r.wanted(f.Name)
 		switch text, corrected := r.cfg.Corrections[f.Name]; {
 		case corrected:
 			d.Text, d.Corrected = text, true
@@ -120,10 +127,14 @@ func (r *run) settle() (left []int, err error) {
 		case r.cfg.Method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
-			if !r.asItIs(&d, i, &room) && !store.get(&d, i) {
+			// Asked of the others too: each takes of the room, as in a run.
+			if !r.asItIs(&d, i, &room) && wanted && !store.get(&d, i) {
 				left = append(left, i)
 				continue
 			}
+		}
+		if !wanted {
+			continue
 		}
 		if err := r.describedAs(i, d); err != nil {
 			return nil, err
@@ -146,6 +157,9 @@ func (r *run) codeOnce() {
 		}
 	}
 }
+
+// wanted reports whether a file is to be described.
+func (r *run) wanted(name string) bool { return len(r.only) == 0 || slices.Contains(r.only, name) }
 
 // asItIs takes the content of a document or of a small file for its description,
 // and of an image what it is: rules that stand in a manual are what agents miss

@@ -82,8 +82,8 @@ func familyFiles(t testing.TB, dir string) map[string]string {
 	return scripts
 }
 
-// describing answers an analyzer with the script of the file's family.
-func describing(t testing.TB) *llmtest.Server {
+// familyModel answers an analyzer with the script of the file's family.
+func familyModel(t testing.TB) *llmtest.Server {
 	return llmtest.New(t, func(r llmtest.Request) llmtest.Response {
 		for _, f := range families {
 			if strings.Contains(r.Last(), `# The file`+"\n\n"+`"data/`+f.folder+"/") {
@@ -156,7 +156,7 @@ func BenchmarkDescribe1500(b *testing.B) {
 	data := b.TempDir()
 	scripts := familyFiles(b, data)
 	for range b.N {
-		model, cache := describing(b), b.TempDir()
+		model, cache := familyModel(b), b.TempDir()
 		alone := runAlone(b, data, scripts)
 		ours, peak := describeProcess(b, data, model.URL, cache)
 		calls := len(model.Requests())

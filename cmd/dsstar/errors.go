@@ -50,11 +50,21 @@ func (a *app) report(err error) int {
 // This is the one place that does so.
 func explain(err error) (code int, text string, hints []string) {
 	text = err.Error()
+	if d, ok := errors.AsType[*describeError](err); ok {
+		code, _, hints := explain(d.err)
+		for i := range hints {
+			hints[i] = asDescribe.Replace(hints[i])
+		}
+		return code, text, hints
+	}
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
 	}
 	if errors.Is(err, errInterrupted) {
 		return exitInterrupted, text, nil
+	}
+	if e, ok := errors.AsType[*editorError](err); ok {
+		return exitError, text, []string{"export EDITOR=COMMAND   # another editor than " + e.editor}
 	}
 	if b, ok := errors.AsType[*agent.BudgetError](err); ok {
 		return exitBudget, text, []string{"dsstar nb --" + b.Flag + " MORE …   # or without it: no limit"}
@@ -82,6 +92,15 @@ func explain(err error) (code int, text string, hints []string) {
 	}
 	return exitError, text, otherHints(err)
 }
+
+// A describeError is one of dsstar describe: what most of its hints are for takes
+// its data folder in another way than nb.
+type describeError struct{ err error }
+
+func (e *describeError) Error() string { return e.err.Error() }
+func (e *describeError) Unwrap() error { return e.err }
+
+var asDescribe = strings.NewReplacer("dsstar nb", "dsstar describe", ` --data DIR "question"`, " DIR", " --data ", " ")
 
 // An unreachableError is a server that does not answer.
 type unreachableError struct {

@@ -22,6 +22,10 @@ A run leaves, in dsstar-runs/<date>-<slug>/ or the folder of --out:
                   runs the agent again from it
   files/          what the cells wrote
 
+The models work from descriptions of the files, which the notebook shows. Where
+one is wrong, correct it: dsstar describe DIR --edit FILE. Later runs then use
+your text.
+
 ` + exitHelp
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"

@@ -52,14 +52,26 @@ func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result 
 		Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(), Inconclusive: t.Inconclusive(),
 		Rounds: len(t.Rounds), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
-		Usage: resultUsage{
-			Calls: t.Usage.Calls, InputTokens: t.Usage.InputTokens,
-			CachedTokens: t.Usage.CachedTokens, OutputTokens: t.Usage.OutputTokens, CostUSD: t.Cost,
-		},
+		Usage:    usageOf(t),
 		Seconds:  t.Seconds,
 		Kernel:   kernel,
 		Warnings: warnings,
 	}
+}
+
+func usageOf(t *agent.Trajectory) resultUsage {
+	return resultUsage{
+		Calls: t.Usage.Calls, InputTokens: t.Usage.InputTokens,
+		CachedTokens: t.Usage.CachedTokens, OutputTokens: t.Usage.OutputTokens, CostUSD: t.Cost,
+	}
+}
+
+// dollars is what was paid, as part of a sentence; "" if that is not known.
+func (u resultUsage) dollars() string {
+	if u.CostUSD == nil {
+		return ""
+	}
+	return fmt.Sprintf(", %.2f US dollars", *u.CostUSD)
 }
 
 // printJSON writes a value as the one document of standard output.

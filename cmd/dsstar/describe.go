@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"dsstar/agent"
+	"dsstar/prompts"
+)
+
+const describeHelp = `Print the descriptions of the files of a folder, as the models of dsstar nb get
+to see them: what a script printed that was written for the file, or the content
+itself. Names after the folder choose files; the others are not described.
+
+Descriptions are kept in the cache folder, and dsstar nb uses them: the same file,
+model and prompt are not paid for twice. No run folder is made.
+
+A description that is wrong or lacks what you know can be corrected. Your text
+takes the place of the description in all later runs on this folder, until you
+give an empty one. Corrections are kept with your settings.
+
+` + describeExits
+
+const describeExits = `Exit codes: 0 printed, also where a file could not be described; 1 error; 2 usage;
+4 model or server credentials; 5 budget spent; 130 interrupted.`
+
+const describeExample = `  dsstar describe ./data
+  dsstar describe ./data sales.csv notes/terms.pdf
+  dsstar describe ./data --json --model ollama/qwen3
+  dsstar describe ./data --edit sales.csv                  in $VISUAL or $EDITOR
+  dsstar describe ./data --set sales.csv=@sales.txt        or =TEXT, or =- for standard input
+  dsstar describe ./data --set sales.csv=                  takes the correction back`
+
+// describeFlags are the flags of describe that are no settings.
+type describeFlags struct {
+	question  string
+	edit, set string
+	json      bool
+	quiet     bool
+}
+
+func (a *app) describeCommand() *cobra.Command {
+	var d describeFlags
+	cmd := &cobra.Command{
+		Use:     "describe DIR [flags] [FILE…]",
+		Short:   "Print the descriptions of the files of a folder, and correct them",
+		Long:    describeHelp,
+		Example: describeExample,
+	}
+	f := cmd.Flags()
+	f.StringVar(&d.question, "question", "", "what will be asked: it chooses the files where there are more than max_files")
+	f.StringVar(&d.edit, "edit", "", "correct the description of this file in your editor")
+	f.StringVar(&d.set, "set", "", "correct a description without an editor: FILE=TEXT, FILE=@PATH or FILE=-")
+	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
+	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
+	settingFlags(f)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := a.describe(cmd, d, args); err != nil {
+			return &describeError{err}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// describe carries one use of the command out.
+func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error {
+	if len(args) == 0 {
+		return &usageError{"no data folder is given", []string{"dsstar describe DIR"}}
+	}
+	edit, set := cmd.Flags().Changed("edit"), cmd.Flags().Changed("set")
+	switch help := []string{cmd.CommandPath() + " --help"}; {
+	case edit && set, (edit || set) && d.json:
+		return &usageError{"only one of --edit, --set and --json can be given", help}
+	case (edit || set) && len(args) > 1:
+		return &usageError{"--edit and --set name the file themselves: " + args[1] + " is one too many", help}
+	}
+	s, err := a.settings(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet}, settings: s, progress: a.newProgress(d.quiet)}
+	defer j.progress.stop()
+	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0]); err != nil {
+		return err
+	}
+	folder := dataFiles{given: args[0], dir: j.task.Data, files: j.task.Files}
+	switch {
+	case set:
+		return a.setDescription(j, folder, d.set)
+	case edit:
+		return a.editDescription(cmd.Context(), j, folder, d.edit)
+	}
+	names, err := folder.find(args[1:])
+	if err != nil {
+		return err
+	}
+	t, err := a.descriptions(cmd.Context(), &j, names)
+	if t == nil {
+		return err
+	}
+	return a.showDescriptions(j, t, names, err)
+}
+
+// descriptions has files described; no names are all files. The trajectory is
+// nil when nothing was begun, and else holds what there is, whatever the error.
+func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.Trajectory, error) {
+	if err := checkBudget(j.settings); err != nil {
+		return nil, err
+	}
+	if err := a.models(j); err != nil {
+		return nil, err
+	}
+	j.progress.say("model    %s", a.modelLine(j.settings))
+	if err := j.setUpAlone(ctx, a); err != nil {
+		return nil, err
+	}
+	words, err := prompts.Load()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range j.settings.Warnings {
+		j.progress.say("warning  %s", w)
+	}
+	config := agentConfig(j.settings)
+	config.Model, config.Open, config.Prompts, config.Cache = j.model, a.openAt(j.place, j.settings), words, j.cache
+	config.Observe, config.Stream = j.describing(len(names)), j.progress.stream
+	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
+		return nil, err
+	}
+	j.progress.wait("describing the files")
+	t, err := agent.DescribeFiles(ctx, config, j.task, names...)
+	j.progress.stop()
+	return t, err
+}
+
+// setUpAlone is setUp for what runs in private kernels only.
+func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
+	j.progress.wait("setting up Python")
+	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
+		return err
+	}
+	if g := j.place.guest; g != nil {
+		return &usageError{fmt.Sprintf("--kernel: %s is a running kernel (%s), and files are described in new ones", g.name, identity(g.Running)),
+			[]string{"dsstar describe DIR   # with the Python that dsstar sets up itself", "dsstar kernels   # kernelspecs"}}
+	}
+	return a.look(ctx, &j.place, j.settings, j.task.Data)
+}
+
+// describing tells the user of the events of a run that only describes: wanted
+// files, or all if that is 0.
+func (j *job) describing(wanted int) func(agent.Event, *agent.Trajectory) error {
+	done := 0
+	return func(e agent.Event, t *agent.Trajectory) error {
+		if e.Kind != agent.Described {
+			j.progress.event(e, t)
+			return nil
+		}
+		all := wanted
+		if all == 0 {
+			all = len(t.Task.Files)
+		}
+		note := ""
+		for _, d := range t.Descriptions {
+			if d.File == e.Text && d.Error != "" {
+				note = ": not described: " + d.Error
+			}
+		}
+		done++
+		j.progress.say("file     %s (%d of %d)%s", printable(e.Text), done, all, note)
+		return nil
+	}
+}
+
+// showDescriptions prints what there is, also of a run that ended before its end.
+func (a *app) showDescriptions(j job, t *agent.Trajectory, names []string, ended error) error {
+	d := newDescriptions(t, names)
+	write := d.print
+	if j.json {
+		write = func(w io.Writer) error { return printJSON(w, d) }
+	}
+	if err := write(a.stdout); err != nil {
+		return err
+	}
+	if ended != nil {
+		return ended
+	}
+	if left := t.Task.Others; left > 0 {
+		j.progress.say("warning  %s", leftOut(left))
+	}
+	j.progress.say("spent    %s, %d tokens in and %d out%s, %.0f s", plural(d.Usage.Calls, "model call"),
+		d.Usage.InputTokens, d.Usage.OutputTokens, d.Usage.dollars(), d.Seconds.Total)
+	j.progress.say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs then use your text")
+	return nil
+}

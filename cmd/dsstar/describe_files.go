@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsstar/agent"
+)
+
+// dataFiles are the files of a data folder, by which a user's names are checked.
+type dataFiles struct {
+	given string // the folder as the user named it
+	dir   string // the folder as it is
+	files []agent.File
+}
+
+// find returns the names of the files that the user means, in the folder's
+// order. One that is not there is a usage error.
+func (l dataFiles) find(said []string) ([]string, error) {
+	meant := map[string]bool{}
+	for _, name := range said {
+		file, ok := l.file(name)
+		if !ok {
+			return nil, l.unknown(name, func(near string) string { return quoteShell(near) })
+		}
+		meant[file] = true
+	}
+	var names []string
+	for _, f := range l.files {
+		if meant[f.Name] {
+			names = append(names, f.Name)
+		}
+	}
+	return names, nil
+}
+
+// file returns the name of the file that the user calls name: its name below the
+// folder, or its path, as a shell completes it.
+func (l dataFiles) file(name string) (string, bool) {
+	candidates := []string{name, filepath.ToSlash(filepath.Clean(name))}
+	if abs, err := filepath.Abs(name); err == nil {
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && inside(l.dir, folder) {
+			if below, err := filepath.Rel(l.dir, filepath.Join(folder, filepath.Base(abs))); err == nil {
+				candidates = append(candidates, filepath.ToSlash(below))
+			}
+		}
+	}
+	for _, c := range candidates {
+		if slices.ContainsFunc(l.files, func(f agent.File) bool { return f.Name == c }) {
+			return c, true
+		}
+	}
+	return "", false
+}
+
+// unknown is the error for a name that is no file's; hint makes arguments with
+// the right one of a name that is near.
+func (l dataFiles) unknown(name string, hint func(string) string) error {
+	e := &usageError{text: fmt.Sprintf("%s has no data file %s", l.given, printable(name))}
+	if _, err := os.Stat(filepath.Join(l.dir, filepath.FromSlash(name))); err == nil && name != "" {
+		e.text += ": it is not a file, or hidden"
+	}
+	for _, near := range l.near(name) {
+		e.hints = append(e.hints, fmt.Sprintf("dsstar describe %s %s", quoteShell(l.given), hint(near)))
+	}
+	if len(e.hints) == 0 {
+		e.hints = []string{"ls " + quoteShell(l.given)}
+	}
+	return e
+}
+
+// maxNear is how many names an error lists.
+const maxNear = 5
+
+// near returns the names that share the most pairs of letters with name, if they
+// share enough, the nearest first.
+func (l dataFiles) near(name string) []string {
+	type candidate struct {
+		name  string
+		share float64
+	}
+	var all []candidate
+	for _, f := range l.files {
+		share := max(likeness(name, f.Name), likeness(filepath.Base(name), filepath.Base(f.Name)))
+		if share >= 0.4 {
+			all = append(all, candidate{f.Name, share})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		switch {
+		case a.share > b.share:
+			return -1
+		case a.share < b.share:
+			return 1
+		}
+		return 0
+	})
+	var names []string
+	for _, c := range all[:min(len(all), maxNear)] {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// likeness is Dice's coefficient of the pairs of letters of two words: from 0 for
+// none in common to 1.
+func likeness(a, b string) float64 {
+	count := map[string]int{}
+	pairs := func(s string, each func(string)) (n int) {
+		runes := []rune(" " + strings.ToLower(s) + " ")
+		for i := range len(runes) - 1 {
+			each(string(runes[i : i+2]))
+		}
+		return len(runes) - 1
+	}
+	common := 0
+	n := pairs(a, func(p string) { count[p]++ })
+	n += pairs(b, func(p string) {
+		if count[p] > 0 {
+			count[p]--
+			common++
+		}
+	})
+	return 2 * float64(common) / float64(n)
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"dsstar/agent"
+)
+
+// descriptions is the object that describe --json prints. Its fields are a
+// contract: see the README.
+type descriptions struct {
+	Files    []fileDescription `json:"files"`
+	Usage    resultUsage       `json:"usage"`
+	Seconds  agent.Seconds     `json:"seconds"`
+	Warnings []string          `json:"warnings"`
+}
+
+type fileDescription struct {
+	Name        string `json:"name"`
+	Size        int64  `json:"size"` // bytes
+	Kind        string `json:"kind"`
+	Description string `json:"description"`
+	Code        string `json:"code"` // the script that printed it; "": it is that of Like, or there is none
+	Like        string `json:"like"` // the file for which the script was written, if not for this one
+	Cached      bool   `json:"cached"`
+	Corrected   bool   `json:"corrected"`
+	Whole       bool   `json:"whole"` // the description is the content
+	Error       string `json:"error"` // why there is none
+	Tries       int    `json:"tries"` // scripts that were run
+	unreached   bool   // the run ended before it
+}
+
+// newDescriptions takes the descriptions of the named files, or of all, from a
+// trajectory.
+func newDescriptions(t *agent.Trajectory, names []string) descriptions {
+	d := descriptions{Files: []fileDescription{}, Usage: usageOf(t), Seconds: t.Seconds, Warnings: []string{}}
+	for i, f := range t.Task.Files[:len(t.Descriptions)] { // none when the run ended at once
+		if len(names) > 0 && !slices.Contains(names, f.Name) {
+			continue
+		}
+		own := t.Descriptions[i]
+		unreached := own.Text == "" && own.Error == ""
+		if unreached {
+			own.Error = "the run ended before it"
+		}
+		d.Files = append(d.Files, fileDescription{
+			Name: f.Name, Size: f.Size, Kind: own.Kind, Description: own.Text, Code: own.Code, Like: own.Like,
+			Cached: own.Cached, Corrected: own.Corrected, Whole: own.Whole, Error: own.Error, Tries: own.Tries,
+			unreached: unreached,
+		})
+	}
+	d.Warnings = append(d.Warnings, t.Warnings...)
+	if t.Task.Others > 0 {
+		d.Warnings = append(d.Warnings, leftOut(t.Task.Others))
+	}
+	return d
+}
+
+func leftOut(files int) string {
+	return fmt.Sprintf("%s not looked at: there are more than max_files", plural(files, "file"))
+}
+
+// print writes each description below a line that says of which file it is and
+// where it comes from.
+func (d descriptions) print(w io.Writer) error {
+	var b strings.Builder
+	for _, f := range d.Files {
+		if f.unreached {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		heading := []string{printable(f.Name), size(f.Size), f.Kind, f.from()}
+		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
+		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
+		if f.Description != "" {
+			fmt.Fprintf(&b, "%s\n", strings.TrimRight(f.Description, "\n"))
+		}
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write the descriptions: %w", err)
+	}
+	return nil
+}
+
+// from says where a description comes from.
+func (f fileDescription) from() string {
+	var from []string
+	switch {
+	case f.Error != "":
+		return "not described: " + f.Error
+	case f.Corrected:
+		return "corrected by hand"
+	case f.Whole:
+		from = append(from, "the content itself")
+	case f.Like != "":
+		from = append(from, "script of "+printable(f.Like))
+	case f.Code != "":
+		from = append(from, "own script")
+	}
+	if f.Cached {
+		from = append(from, "from an earlier run")
+	}
+	return strings.Join(from, ", ")
+}
+
+// size is a size for people: 512 bytes, 3.4 MB.
+func size(n int64) string {
+	switch {
+	case n < 1e3:
+		return plural(int(n), "byte")
+	case n < 1e6:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1e9:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}

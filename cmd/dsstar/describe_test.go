@@ -1,0 +1,312 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsstar/agent/llm"
+	"dsstar/agent/llm/llmtest"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+// isAnalyzer tells what the analyzer is asked from what all others are.
+const isAnalyzer = "reads a data file and prints a description"
+
+// describer is a model whose description scripts count lines, and that then
+// answers like counting.
+func describer(t *testing.T) *llmtest.Server {
+	m := counting()
+	return llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		if strings.Contains(r.Last(), isAnalyzer) {
+			return llmtest.Response{Text: cell("print('rows:', len(open(path).readlines()) - 1)"), Usage: llm.Usage{InputTokens: 1000, OutputTokens: 100}}
+		}
+		return m[roleOf(t, r)][0]
+	})
+}
+
+// table is a CSV file that is too large to be its own description.
+func table(column string) string { return column + "\n" + strings.Repeat("12345\n", 500) }
+
+// A describing is a user of describe with a cache and settings of their own, at
+// a terminal.
+type describing struct {
+	t              *testing.T
+	data, url      string
+	home           string
+	editor, typed  string
+	code           int
+	stdout, stderr string
+}
+
+func newDescribing(t *testing.T, data map[string]string) *describing {
+	return &describing{t: t, data: dataFolder(t, data), url: describer(t).URL, home: t.TempDir()}
+}
+
+// run runs a command as the user; the model and Python are added to it.
+func (d *describing) run(args ...string) *describing {
+	d.t.Helper()
+	a, stdout, stderr := testApp(d.t, "EDITOR="+d.editor, "VISUAL=")
+	a.cacheDir, a.configDir = filepath.Join(d.home, "cache"), filepath.Join(d.home, "config")
+	a.stdinTTY, a.stderrTTY = d.editor != "", d.editor != ""
+	a.stdin = strings.NewReader(d.typed)
+	args = append(args, "--base-url", d.url, "--model", "scripted", "--python", pyenvtest.Python(d.t))
+	d.code = a.run(d.t.Context(), args)
+	d.stdout, d.stderr = stdout.String(), stderr.String()
+	return d
+}
+
+// expect checks the exit code and that stderr says each of the texts.
+func (d *describing) expect(code int, said ...string) *describing {
+	d.t.Helper()
+	(&scene{t: d.t, code: d.code, stdout: d.stdout, stderr: d.stderr}).expect(code, said...)
+	return d
+}
+
+func (d *describing) decode() descriptions {
+	d.t.Helper()
+	var all descriptions
+	dec := json.NewDecoder(strings.NewReader(d.stdout))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&all); err != nil {
+		d.t.Fatalf("%v in %q", err, d.stdout)
+	}
+	return all
+}
+
+// TestDescribe: every file with where its description comes from, from the cache
+// the second time, and nothing written but the cache.
+func TestDescribe(t *testing.T) {
+	t.Chdir(t.TempDir())
+	d := newDescribing(t, map[string]string{
+		"a.csv": table("n"), "b.csv": table("n"), "c.csv": table("other") + "1\n",
+		"empty.csv": "", "rules.md": "# Rules\n\nRound up.\n",
+	})
+	d.run("describe", d.data).expect(exitVerified, "file     a.csv", "(5 of 5)", "2 model calls, 2000 tokens in and 200 out", "--edit FILE")
+	for _, want := range []string{
+		"== a.csv · 3.0 kB · CSV", " · own script\nrows: 500\n\n== b.csv", " · script of a.csv\nrows: 500\n",
+		"== c.csv", "rows: 501\n", "== empty.csv · 0 bytes", "The file is empty", "the content itself\nIts whole content:\n# Rules",
+	} {
+		if !strings.Contains(d.stdout, want) {
+			t.Errorf("stdout lacks %q:\n%s", want, d.stdout)
+		}
+	}
+	if left, _ := os.ReadDir("."); len(left) > 0 {
+		t.Errorf("written to the current folder: %v", left)
+	}
+
+	d.run("describe", d.data, "--json", "--quiet").expect(exitVerified)
+	if d.stderr != "" {
+		t.Errorf("--quiet, yet stderr has %q", d.stderr)
+	}
+	all := d.decode()
+	if len(all.Files) != 5 || all.Usage.Calls != 0 || all.Usage.CostUSD != nil || all.Warnings == nil {
+		t.Errorf("%+v", all)
+	}
+	for i, want := range []fileDescription{
+		{Name: "a.csv", Description: "rows: 500", Cached: true, Tries: 1}, {Name: "b.csv", Description: "rows: 500", Cached: true, Like: "a.csv", Tries: 1},
+	} {
+		got := all.Files[i]
+		want.Size, want.Kind, want.Code = 3002, got.Kind, got.Code
+		if got != want || got.Code == "" || got.Kind == "" {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
+
+// TestDescribeSome: no file but the named ones is described, and a run of nb
+// takes their descriptions over.
+func TestDescribeSome(t *testing.T) {
+	d := newDescribing(t, map[string]string{"a.csv": table("n"), "sub/c.csv": table("other"), "rules.md": "Round up."})
+	d.run("describe", d.data, filepath.Join(d.data, "sub", "c.csv"), "--json").expect(exitVerified, "(1 of 1)")
+	all := d.decode()
+	if len(all.Files) != 1 || all.Files[0].Name != "sub/c.csv" || all.Files[0].Description != "rows: 500" || all.Usage.Calls != 1 {
+		t.Errorf("%+v", all)
+	}
+	if d.run("describe", d.data, "--json").expect(exitVerified); d.decode().Usage.Calls != 1 {
+		t.Errorf("only a.csv was left to describe: %+v", d.decode())
+	}
+}
+
+// TestDescribeMaxFiles: a named file is described however many others there are.
+func TestDescribeMaxFiles(t *testing.T) {
+	d := newDescribing(t, map[string]string{"a.csv": "n\n1\n", "b.csv": "n\n2\n", "c.csv": "n\n3\n"})
+	t.Setenv("DSSTAR_MAX_FILES", "") // not from outside
+	project := t.TempDir()
+	if err := os.WriteFile(filepath.Join(project, "dsstar.yaml"), []byte("max_files: 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(project)
+	d.run("describe", d.data, "--question", "what is in b").expect(exitVerified, "2 files not looked at", "max_files")
+	if !strings.Contains(d.stdout, "== b.csv") || strings.Contains(d.stdout, "== a.csv") {
+		t.Errorf("stdout: %s", d.stdout)
+	}
+	d.run("describe", d.data, "c.csv").expect(exitVerified)
+	if !strings.Contains(d.stdout, "== c.csv") || strings.Count(d.stdout, "==") != 1 {
+		t.Errorf("stdout: %s", d.stdout)
+	}
+}
+
+func TestDescribeBudgetAndCredentials(t *testing.T) {
+	d := newDescribing(t, map[string]string{"a.csv": table("n"), "c.csv": table("other"), "rules.md": "Round up."})
+	d.run("describe", d.data, "--max-calls", "1", "--json").expect(exitBudget, "1 model calls", "dsstar describe --max-calls MORE")
+	reached := 0
+	for _, f := range d.decode().Files {
+		if f.Error == "" {
+			reached++
+		}
+	}
+	if reached < 1 || reached == 3 {
+		t.Errorf("stdout: %s", d.stdout)
+	}
+	d.url = llmtest.New(t, func(llmtest.Request) llmtest.Response {
+		return llmtest.Refuse(401, "invalid_api_key", "Incorrect API key")
+	}).URL
+	d.run("describe", d.data, "--no-cache").expect(exitCredentials, "Incorrect API key")
+	if !strings.Contains(d.stdout, "Round up.") || strings.Contains(d.stdout, "a.csv") {
+		t.Errorf("stdout should have what was described: %s", d.stdout)
+	}
+}
+
+// TestEditDescription is what a correction is for: describe, edit, and then the
+// planner of nb works from the user's text, which the notebook says.
+func TestEditDescription(t *testing.T) {
+	d := newDescribing(t, map[string]string{"a.csv": table("n"), "numbers.csv": numbers["numbers.csv"]})
+	script := filepath.Join(t.TempDir(), "my editor")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n[ \"$1\" = --wait ] || exit 9\ncp \"$2\" \""+d.home+"/seen\"\necho 'n is in cents.' >> \"$2\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.editor = `"` + script + `" --wait`
+	d.run("describe", d.data, "--edit", "a.csv").expect(exitVerified, "a.csv: later runs on")
+	if seen, err := os.ReadFile(filepath.Join(d.home, "seen")); err != nil || string(seen) != "rows: 500\n" {
+		t.Errorf("the editor was shown %q: %v", seen, err)
+	}
+	if d.stdout != "" {
+		t.Errorf("stdout: %q", d.stdout)
+	}
+	const corrected = "rows: 500\nn is in cents."
+	d.editor = ""
+	d.run("describe", d.data, "a.csv").expect(exitVerified)
+	if !strings.Contains(d.stdout, " · corrected by hand\n"+corrected+"\n") {
+		t.Errorf("stdout: %s", d.stdout)
+	}
+
+	var planner string
+	m := counting()
+	d.url = llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		role := roleOf(t, r)
+		if role == "planner" {
+			planner = r.Last()
+		}
+		return m[role][0]
+	}).URL
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(d.data, link); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "run")
+	d.run("nb", "--data", link, "--out", out, "What is the total?").expect(exitVerified)
+	if !strings.Contains(planner, corrected) {
+		t.Errorf("the planner was asked:\n%s", planner)
+	}
+	if nb, err := os.ReadFile(filepath.Join(out, "notebook.ipynb")); err != nil || !strings.Contains(string(nb), "corrected by hand") {
+		t.Errorf("the notebook does not say so: %v", err)
+	}
+}
+
+// TestEditUnchangedAndEmpty: a text that is left alone is no correction, and an
+// empty one takes the correction back.
+func TestEditUnchangedAndEmpty(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	d := newDescribing(t, map[string]string{"rules.md": "Round up."})
+	d.editor = "true"
+	d.run("describe", d.data, "--edit", "rules.md").expect(exitVerified, "nothing has changed")
+	d.editor = ": >"
+	d.run("describe", d.data, "--edit", "rules.md").expect(exitVerified, "no correction to take back")
+	d.run("describe", d.data, "--set", "rules.md=Round down.").expect(exitVerified, "use your text")
+	d.run("describe", d.data, "--edit", "rules.md").expect(exitVerified, "taken back")
+	d.editor = "false"
+	d.run("describe", d.data, "--edit", "rules.md").expect(exitError, "exit status 1", "as it was", "hint: export EDITOR")
+	d.editor = ""
+	d.run("describe", d.data).expect(exitVerified)
+	if strings.Contains(d.stdout, "corrected") || !strings.Contains(d.stdout, "Round up.") {
+		t.Errorf("stdout: %s", d.stdout)
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "dsstar-description-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestSetDescription needs neither model nor kernel nor terminal.
+func TestSetDescription(t *testing.T) {
+	d := newDescribing(t, map[string]string{"a=b.csv": "n\n1\n", "c.csv": "n\n2\n"})
+	d.url = "http://127.0.0.1:1/v1"
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("From a file.\r\n\r\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	kept := func() map[string]string {
+		a, _, _ := testApp(t)
+		a.configDir = filepath.Join(d.home, "config")
+		all, err := a.corrections(d.data)
+		if err != nil {
+			t.Error(err)
+		}
+		return all
+	}
+	d.typed = "Typed.\n"
+	d.run("describe", d.data, "--set", "a=b.csv=@"+text).expect(exitVerified, "a=b.csv")
+	d.run("describe", d.data, "--set", "c.csv=-").expect(exitVerified)
+	if all := kept(); len(all) != 2 || all["a=b.csv"] != "From a file." || all["c.csv"] != "Typed." {
+		t.Errorf("%q", all)
+	}
+	d.run("describe", d.data, "--set", "c.csv=Typed.").expect(exitVerified, "nothing has changed")
+	d.run("describe", d.data, "--set", "c.csv=").expect(exitVerified, "taken back")
+	d.run("describe", d.data, "--set", "a=b.csv=\xff").expect(exitUsage, "UTF-8")
+	if all := kept(); len(all) != 1 || all["a=b.csv"] != "From a file." {
+		t.Errorf("%q", all)
+	}
+}
+
+func TestDescribeUsage(t *testing.T) {
+	d := newDescribing(t, map[string]string{"sales_2023.csv": "n\n1\n", "sub/terms.md": "x"})
+	for _, test := range []struct {
+		args []string
+		said []string
+	}{
+		{nil, []string{"no data folder", "hint: dsstar describe DIR"}},
+		{[]string{filepath.Join(d.data, "gone")}, []string{"does not exist"}},
+		{[]string{d.data, "sales-2023.csv"}, []string{"no data file sales-2023.csv", "hint: dsstar describe " + d.data + " sales_2023.csv"}},
+		{[]string{d.data, "--edit", "Terms.md"}, []string{"hint: dsstar describe " + d.data + " --edit sub/terms.md"}},
+		{[]string{d.data, "--set", "terms.md=x"}, []string{"--set sub/terms.md=x"}},
+		{[]string{d.data, "--set", "sub/terms.md"}, []string{"FILE=TEXT"}},
+		{[]string{d.data, "--set", "sub/terms.md=@nosuch"}, []string{"no file nosuch"}},
+		{[]string{d.data, "--edit", "sub/terms.md"}, []string{"needs a terminal", "--set sub/terms.md=@PATH"}},
+		{[]string{d.data, "sub"}, []string{"not a file", "hint: ls"}},
+		{[]string{d.data, "--edit", "sub/terms.md", "--json"}, []string{"only one of"}},
+		{[]string{d.data, "sales_2023.csv", "--edit", "sub/terms.md"}, []string{"one too many"}},
+		{[]string{d.data, "--max-cost", "1"}, []string{"the price of scripted"}},
+	} {
+		d.run(append([]string{"describe"}, test.args...)...).expect(exitUsage, append(test.said, "dsstar: hint: ")...)
+		if d.stdout != "" {
+			t.Errorf("%q: stdout %q", test.args, d.stdout)
+		}
+	}
+	a, _, stderr := testApp(t)
+	if code := a.run(t.Context(), []string{"describe", d.data}); code != exitUsage || !strings.Contains(stderr.String(), "dsstar describe --model ollama/MODEL DIR") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// TestDescribeRunsAlone: a kernel that is the user's is not used, nor asked for.
+func TestDescribeRunsAlone(t *testing.T) {
+	runtime := t.TempDir()
+	userKernel(t, runtime, "mine")
+	a, stdout, stderr := testApp(t, jupyterEnv(t, runtime)...)
+	code := a.run(t.Context(), []string{"describe", dataFolder(t, numbers), "--kernel", "mine", "--base-url", "http://127.0.0.1:1/v1", "--model", "m"})
+	if code != exitUsage || !strings.Contains(stderr.String(), "mine is a running kernel") || stdout.Len() > 0 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
