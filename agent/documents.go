@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-
-	"dsstar/notebook"
 )
 
 // readPDF prints the text of a PDF. Its pages are marked, since rules are quoted
@@ -35,10 +33,9 @@ func (r *run) readDocuments(ctx context.Context, pool chan *scratch, left []int)
 	}
 	room := r.showing().context / 2
 	read := map[int]bool{}
-	err := r.runScript(ctx, pool, script{code: readPDF}, documents, func(i int, e notebook.Execution) error {
-		text, _, problem := description(e, 0)
+	err := r.runScript(ctx, pool, script{code: readPDF}, documents, func(i int, text string) error {
 		const pageMarks = 200 // a scan has next to no text beside them
-		if problem != "" || len(text) < pageMarks || len(text) > r.showing().description {
+		if len(text) < pageMarks || len(text) > r.showing().description {
 			return nil // the analyzer may do better
 		}
 		if room -= len(text); room < 0 {

@@ -256,6 +256,8 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		return s.end(s.w.pdf, nil), nil
 	case strings.HasPrefix(code, "import json, os, subprocess"):
 		return s.runScript(ctx, code)
+	case strings.HasPrefix(code, "import contextlib, io, json, os"):
+		return s.runBatch(ctx, code)
 	default:
 		return s.run(ctx, code)
 	}
@@ -272,13 +274,6 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 	var out strings.Builder
 	for line := range strings.Lines(code) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-			continue
-		}
-		if line == "import os" || strings.HasPrefix(line, "os.chdir(") {
-			continue
-		}
-		if line == "%reset_selective -f ." {
-			clear(s.vars)
 			continue
 		}
 		if line == "wait()" {
@@ -393,6 +388,38 @@ func (s *session) value(expr string) (string, error) {
 		return "", &raised{"FileNotFoundError", m[2]}
 	}
 	return "", &raised{"RuntimeError", expr + " a second time"}
+}
+
+var batch = regexp.MustCompile(`_describe\((\[.*\]), (".*"), (".*"), (\d+)\)`)
+
+// runBatch does what the agent's code for it does: it runs a script on each of
+// some files, and prints a line of JSON for each.
+func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution, error) {
+	m := batch.FindStringSubmatch(code)
+	var paths []string
+	var script string
+	if err := errors.Join(json.Unmarshal([]byte(m[1]), &paths), json.Unmarshal([]byte(m[2]), &script)); err != nil {
+		return notebook.Execution{}, err
+	}
+	out := ""
+	for _, path := range paths {
+		clear(s.vars)
+		s.vars["path"] = path
+		e, err := s.run(ctx, script)
+		line := "null"
+		switch {
+		case err != nil:
+			return e, err
+		case e.Status == notebook.OK:
+			text, _ := json.Marshal(e.Stdout()) // a string cannot fail
+			line = string(text)
+		case e.Status != notebook.Raised:
+			e.Outputs = s.end(out, nil).Outputs
+			return e, nil
+		}
+		out += line + "\n"
+	}
+	return s.end(out, nil), nil
 }
 
 // runScript does what the agent's code for it does: it runs the script, read

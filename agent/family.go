@@ -14,15 +14,12 @@ import (
 	"dsstar/prompts"
 )
 
-// chunk is how many files one kernel describes in a row by the same script.
-const chunk = 25
-
 // describeFamily describes files of the same format and structure by one script
 // as far as it goes. Where it fails it is repaired, and the repaired one is tried
 // on the files for which it failed, until every file has its description or an
 // error.
 func (r *run) describeFamily(ctx context.Context, pool chan *scratch, family []int) error {
-	failures := map[int]Attempt{} // of the script so far
+	failed := map[int]string{} // the script that has failed for a file
 	hopeless, done := 0, 0
 	for left := family; len(left) > 0; {
 		lead := left[0]
@@ -32,7 +29,7 @@ func (r *run) describeFamily(ctx context.Context, pool chan *scratch, family []i
 			}
 			return nil
 		}
-		d, err := r.describeFile(ctx, pool, lead, left, failures[lead], done)
+		d, err := r.describeFile(ctx, pool, lead, left, failed[lead], done)
 		if err != nil {
 			return err
 		}
@@ -45,8 +42,11 @@ func (r *run) describeFamily(ctx context.Context, pool chan *scratch, family []i
 		}
 		r.keep(lead, d)
 		all := len(left)
-		if left, err = r.apply(ctx, pool, d, left, failures); err != nil {
+		if left, err = r.apply(ctx, pool, d, left); err != nil {
 			return err
+		}
+		for _, i := range left {
+			failed[i] = d.Code
 		}
 		hopeless, done = 0, done+1+all-len(left)
 	}
@@ -66,47 +66,43 @@ func (r *run) giveUp(lead int, left []int) error {
 }
 
 // describeFile asks for a script, runs it and has it repaired while it fails;
-// when the family's script has failed, it begins at the repair. That no script
+// when the family's script has failed, it begins with that one. That no script
 // works is no error: the description then says so.
-func (r *run) describeFile(ctx context.Context, pool chan *scratch, i int, like []int, failed Attempt, others int) (Description, error) {
+func (r *run) describeFile(ctx context.Context, pool chan *scratch, i int, like []int, code string, others int) (Description, error) {
 	d := r.t.Descriptions[i]
 	q := question{"analyzer", d.File, func() ([]prompts.Part, map[string]string) { return r.analyzeWords(i, like) }}
-	report := ""
-	if failed.Code != "" {
-		d.Failed, d.Tries = append(d.Failed, failed), 1
-		_, report, _ = description(failed.Execution, r.showing().result)
-	}
 	for {
-		if len(d.Failed) > 0 {
-			last := d.Failed[len(d.Failed)-1].Code
-			subject := fmt.Sprintf("%s, try %d", d.File, d.Tries+1)
-			report, err := r.summarize(ctx, subject, report, "the script")
-			if err != nil {
+		if code == "" {
+			reply, err := ask(ctx, r, q, readCode)
+			if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+				d.Error = unread.Error()
+				return d, nil
+			} else if err != nil {
 				return d, err
 			}
-			q = question{"debugger", subject, func() ([]prompts.Part, map[string]string) { return r.mendWords(i, last, report, others) }}
+			code = standsFor(reply, r.dataPython(i))
 		}
-		code, err := ask(ctx, r, q, readCode)
-		if unread := (*ReplyError)(nil); errors.As(err, &unread) {
-			d.Error = unread.Error()
-			return d, nil
-		} else if err != nil {
+		d.Code, d.Tries = code, d.Tries+1
+		e, err := r.runAlone(ctx, pool, script{code, d.File}, i)
+		if err != nil {
 			return d, err
 		}
-		d.Code, d.Tries = standsFor(code, r.dataPython(i)), d.Tries+1
-		var e notebook.Execution
-		if err := r.runScript(ctx, pool, script{d.Code, d.File}, []int{i}, func(_ int, x notebook.Execution) error { e = x; return nil }); err != nil {
-			return d, err
-		}
-		var problem string
-		if d.Text, report, problem = description(e, r.showing().result); problem == "" {
+		text, report, problem := description(e, r.showing().result)
+		if d.Text = text; problem == "" {
 			return d, nil
 		}
-		d.Failed = append(d.Failed, Attempt{Code: d.Code, Execution: e})
+		d.Failed = append(d.Failed, Attempt{Code: code, Execution: e})
 		if d.Tries > r.cfg.DebugTries {
 			d.Error = problem
 			return d, nil
 		}
+		subject := fmt.Sprintf("%s, try %d", d.File, d.Tries+1)
+		if report, err = r.summarize(ctx, subject, report, "the script"); err != nil {
+			return d, err
+		}
+		last := code
+		q = question{"debugger", subject, func() ([]prompts.Part, map[string]string) { return r.mendWords(i, last, report, others) }}
+		code = ""
 	}
 }
 
@@ -141,24 +137,22 @@ func standsFor(code, path string) string {
 }
 
 // apply describes further files by the script of d and returns those for which
-// it failed, with their failures.
-func (r *run) apply(ctx context.Context, pool chan *scratch, d Description, members []int, failures map[int]Attempt) ([]int, error) {
+// it failed.
+func (r *run) apply(ctx context.Context, pool chan *scratch, d Description, members []int) (failed []int, err error) {
 	var mu sync.Mutex
-	var failed []int
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(cap(pool))
-	for part := range slices.Chunk(members, chunk) {
+	for part := range slices.Chunk(members, r.batch()) {
 		g.Go(func() error {
-			return r.runScript(within, pool, script{d.Code, d.File}, part, func(i int, e notebook.Execution) error {
-				own := r.t.Descriptions[i]
-				own.Like, own.Tries = d.File, 1
-				var problem string
-				if own.Text, _, problem = description(e, r.showing().result); problem != "" {
+			return r.runScript(within, pool, script{d.Code, d.File}, part, func(i int, text string) error {
+				if text == "" {
 					mu.Lock()
 					defer mu.Unlock()
-					failed, failures[i] = append(failed, i), Attempt{Code: d.Code, Execution: e}
+					failed = append(failed, i)
 					return nil
 				}
+				own := r.t.Descriptions[i]
+				own.Text, own.Like, own.Tries = text, d.File, 1
 				if err := r.describedAs(i, own); err != nil {
 					return err
 				}
@@ -168,7 +162,7 @@ func (r *run) apply(ctx context.Context, pool chan *scratch, d Description, memb
 			})
 		})
 	}
-	err := g.Wait()
+	err = g.Wait()
 	slices.Sort(failed)
 	return failed, err
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,49 +27,135 @@ type script struct {
 	lead string
 }
 
-// runScript runs a description script on each of the files, in a session of the
-// pool, and tells each what came of it. What another script has left there must
-// not show in a description, nor what this one has named for the file before: its
-// names are cleared, and after a failure all else.
-func (r *run) runScript(ctx context.Context, pool chan *scratch, which script, members []int, each func(int, notebook.Execution) error) error {
-	var s *scratch
+// take runs do with a session of the pool.
+func take(ctx context.Context, pool chan *scratch, do func(*scratch) error) error {
 	select {
-	case s = <-pool:
+	case s := <-pool:
+		defer func() { pool <- s }()
+		return do(s)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { pool <- s }()
-	for _, i := range members {
-		e, err := r.runOn(ctx, s, which, i)
-		if err != nil {
-			return err
-		}
-		if err := each(i, e); err != nil {
-			return err
-		}
-	}
-	return nil
+}
+
+// runAlone runs a description script on one file, in a session of the pool and
+// from nothing: what another script has left there must not show.
+func (r *run) runAlone(ctx context.Context, pool chan *scratch, which script, i int) (e notebook.Execution, err error) {
+	err = take(ctx, pool, func(s *scratch) error {
+		e, err = r.runOn(ctx, s, which, i)
+		return err
+	})
+	return e, err
 }
 
 func (r *run) runOn(ctx context.Context, s *scratch, which script, i int) (notebook.Execution, error) {
 	defer r.kernel.start()()
-	cell := "path = " + r.dataPython(i) + "\n" + which.code
-	switch s.ran {
-	case which:
-		cell = "import os\nos.chdir(" + pyString(filepath.Join(s.dir, "files")) + ")\n%reset_selective -f .\n" + cell
-	case script{}:
-	default:
+	if s.ran != (script{}) {
 		if err := s.enter(ctx, r.dataPath()); err != nil {
 			return notebook.Execution{}, err
 		}
 	}
 	s.ran = which
-	e, err := s.Execute(ctx, cell)
+	return s.Execute(ctx, "path = "+r.dataPython(i)+"\n"+which.code)
+}
+
+// runScript runs a family's script on further files, all in one cell: a cell for
+// each would take ten times as long. It tells each what the script printed, "" if
+// it failed. Each file finds none of the names of the one before; what else the
+// script leaves, such as options of a library, it leaves to its own family only.
+func (r *run) runScript(ctx context.Context, pool chan *scratch, which script, members []int, each func(i int, text string) error) error {
+	return take(ctx, pool, func(s *scratch) error {
+		texts, err := r.runBatch(ctx, s, which, members)
+		if err != nil {
+			return err
+		}
+		for n, i := range members {
+			text := ""
+			if n < len(texts) {
+				text = texts[n]
+			} else if text, err = r.afterAll(ctx, s, which, i); err != nil {
+				return err
+			}
+			if err := each(i, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// batch is how many files are described by one cell: no more than the outputs
+// of a cell have room for.
+func (r *run) batch() int {
+	const files, room = 25, 600_000
+	return max(1, min(files, room/r.cfg.DescriptionChars))
+}
+
+// runBatch returns what the script printed for each of the files, up to the one
+// at which the cell ended early.
+func (r *run) runBatch(ctx context.Context, s *scratch, which script, members []int) (texts []string, err error) {
+	defer r.kernel.start()()
+	if s.ran != which && s.ran != (script{}) {
+		if err := s.enter(ctx, r.dataPath()); err != nil {
+			return nil, err
+		}
+	}
+	s.ran = which
+	var paths []string
+	for _, i := range members {
+		paths = append(paths, r.dataPython(i))
+	}
+	e, err := s.Execute(ctx, fmt.Sprintf(batchCell, strings.Join(paths, ", "), pyString(which.code), pyString(filepath.Join(s.dir, "files")), r.cfg.DescriptionChars))
+	if err != nil {
+		return nil, err
+	}
 	if e.Status != notebook.OK {
 		s.ran = script{code: "failed"} // so that the next one starts from nothing
 	}
-	return e, err
+	for line := range strings.Lines(e.Stdout()) {
+		var text *string
+		if json.Unmarshal([]byte(line), &text) != nil {
+			break // cut, as the cell was
+		}
+		if text == nil || strings.TrimSpace(*text) == "" {
+			text = new(string)
+		}
+		texts = append(texts, strings.TrimRight(*text, "\n"))
+	}
+	return texts[:min(len(texts), len(members))], nil
 }
+
+// afterAll runs the script on a file that its batch did not reach.
+func (r *run) afterAll(ctx context.Context, s *scratch, which script, i int) (string, error) {
+	e, err := r.runOn(ctx, s, which, i)
+	if err != nil {
+		return "", err
+	}
+	text, _, _ := description(e, r.showing().result)
+	return text, nil
+}
+
+// batchCell prints a line for each file: as JSON what the script printed, or
+// null if it failed.
+const batchCell = `import contextlib, io, json, os
+
+def _describe(paths, code, folder, most):
+    program = compile(code, "<script>", "exec")
+    for path in paths:
+        os.chdir(folder)
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+                exec(program, {"__name__": "__main__", "path": path})
+            text = out.getvalue()
+        except (Exception, SystemExit):
+            text = None
+        if text is not None and len(text) > most:
+            head, tail = most * 9 // 10, most // 10
+            text = f"{text[:head]}\n[… {len(text) - head - tail} characters cut here …]\n{text[len(text) - tail:]}"
+        print(json.dumps(text))
+
+_describe([%s], %s, %s, %d)`
 
 // enter makes the session see the data folder as the run's own would, and
 // nothing else: after a script from nothing.
