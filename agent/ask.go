@@ -85,7 +85,7 @@ func (r *run) askShorter(ctx context.Context, q question) (llm.Reply, llm.Reques
 
 // request puts a question into words.
 func (r *run) request(q question) (llm.Request, error) {
-	system, err := r.cfg.Prompts.Text(prompts.System{Environment: r.t.Environment})
+	system, err := r.cfg.Prompts.Text(prompts.System{Environment: r.t.Environment, Script: r.cfg.Method.Script, Readings: !r.cfg.Method.Script})
 	if err != nil {
 		return llm.Request{}, err
 	}

@@ -21,7 +21,7 @@ var errFull = errors.New("there is no room for more text")
 
 // readDocuments reads the text of PDFs, and takes it for their descriptions where
 // it is whole. It returns the files that still need one.
-func (r *run) readDocuments(ctx context.Context, pool chan *scratch, left []int) ([]int, error) {
+func (r *run) readDocuments(ctx context.Context, pool *pool, left []int) ([]int, error) {
 	var documents []int
 	for _, i := range left {
 		if r.looks[i].Format == "pdf" && !r.cfg.Method.NoDocuments {

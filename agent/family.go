@@ -18,7 +18,7 @@ import (
 // as far as it goes. Where it fails it is repaired, and the repaired one is tried
 // on the files for which it failed, until every file has its description or an
 // error.
-func (r *run) describeFamily(ctx context.Context, pool chan *scratch, family []int) error {
+func (r *run) describeFamily(ctx context.Context, pool *pool, family []int) error {
 	failed := map[int]string{} // the script that has failed for a file
 	hopeless, done := 0, 0
 	for left := family; len(left) > 0; {
@@ -68,7 +68,7 @@ func (r *run) giveUp(lead int, left []int) error {
 // describeFile asks for a script, runs it and has it repaired while it fails;
 // when the family's script has failed, it begins with that one. That no script
 // works is no error: the description then says so.
-func (r *run) describeFile(ctx context.Context, pool chan *scratch, i int, like []int, code string, others int) (Description, error) {
+func (r *run) describeFile(ctx context.Context, pool *pool, i int, like []int, code string, others int) (Description, error) {
 	d := r.t.Descriptions[i]
 	q := question{"analyzer", d.File, func() ([]prompts.Part, map[string]string) { return r.analyzeWords(i, like) }}
 	for {
@@ -138,10 +138,15 @@ func standsFor(code, path string) string {
 
 // apply describes further files by the script of d and returns those for which
 // it failed.
-func (r *run) apply(ctx context.Context, pool chan *scratch, d Description, members []int) (failed []int, err error) {
+func (r *run) apply(ctx context.Context, pool *pool, d Description, members []int) (failed []int, err error) {
+	if len(members) == 0 {
+		return nil, nil
+	}
+	pool.applying.Lock()
+	defer pool.applying.Unlock()
 	var mu sync.Mutex
 	g, within := errgroup.WithContext(ctx)
-	g.SetLimit(cap(pool))
+	g.SetLimit(pool.size)
 	for part := range slices.Chunk(members, r.batch()) {
 		g.Go(func() error {
 			return r.runScript(within, pool, script{d.Code, d.File}, part, func(i int, text string) error {

@@ -41,7 +41,7 @@ func (r *run) finalize(ctx context.Context) error {
 }
 
 func (r *run) finalWords(v Verdict) ([]prompts.Part, map[string]string) {
-	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines, Inconclusive: v.Inconclusive, Script: r.cfg.Method.Script}
+	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive, Script: r.cfg.Method.Script}
 	if finalizer.Reason = v.Reason; !v.Sufficient {
 		finalizer.Reason, finalizer.Missing = "", v.Reason
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,21 +28,53 @@ type script struct {
 	lead string
 }
 
-// take runs do with a session of the pool.
-func take(ctx context.Context, pool chan *scratch, do func(*scratch) error) error {
+// A pool holds the sessions that describe files. Each use of one has it alone.
+type pool struct {
+	size int
+	free chan struct{} // one for each session that nobody uses
+	mu   sync.Mutex
+	idle []*scratch // as many as free has, or a moment later one less
+
+	// applying lets one family at a time have its script run on many files: a
+	// session that changes from one script to another starts anew.
+	applying sync.Mutex
+}
+
+func newPool(size int) *pool { return &pool{size: size, free: make(chan struct{}, size)} }
+
+func (p *pool) put(s *scratch) {
+	p.mu.Lock()
+	p.idle = append(p.idle, s)
+	p.mu.Unlock()
+	p.free <- struct{}{}
+}
+
+// take runs do with a session, if there is a choice with one in which the script
+// has run last, or else nothing.
+func (p *pool) take(ctx context.Context, which script, do func(*scratch) error) error {
 	select {
-	case s := <-pool:
-		defer func() { pool <- s }()
-		return do(s)
+	case <-p.free:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	p.mu.Lock()
+	best := 0
+	for i, s := range p.idle {
+		if s.ran == which || s.ran == (script{}) && p.idle[best].ran != which {
+			best = i
+		}
+	}
+	s := p.idle[best]
+	p.idle = slices.Delete(p.idle, best, best+1)
+	p.mu.Unlock()
+	defer p.put(s)
+	return do(s)
 }
 
 // runAlone runs a description script on one file, in a session of the pool and
 // from nothing: what another script has left there must not show.
-func (r *run) runAlone(ctx context.Context, pool chan *scratch, which script, i int) (e notebook.Execution, err error) {
-	err = take(ctx, pool, func(s *scratch) error {
+func (r *run) runAlone(ctx context.Context, pool *pool, which script, i int) (e notebook.Execution, err error) {
+	err = pool.take(ctx, which, func(s *scratch) error {
 		e, err = r.runOn(ctx, s, which, i)
 		return err
 	})
@@ -63,8 +96,8 @@ func (r *run) runOn(ctx context.Context, s *scratch, which script, i int) (noteb
 // each would take ten times as long. It tells each what the script printed, "" if
 // it failed. Each file finds none of the names of the one before; what else the
 // script leaves, such as options of a library, it leaves to its own family only.
-func (r *run) runScript(ctx context.Context, pool chan *scratch, which script, members []int, each func(i int, text string) error) error {
-	return take(ctx, pool, func(s *scratch) error {
+func (r *run) runScript(ctx context.Context, pool *pool, which script, members []int, each func(i int, text string) error) error {
+	return pool.take(ctx, which, func(s *scratch) error {
 		texts, err := r.runBatch(ctx, s, which, members)
 		if err != nil {
 			return err
@@ -202,7 +235,7 @@ func executeAll(ctx context.Context, s Session, cells []string) ([]notebook.Exec
 
 // openPool opens the sessions that describe files, each in a folder of its own:
 // one at least, and no more than there are files to describe.
-func (r *run) openPool(ctx context.Context, files int) (pool chan *scratch, closePool func(), err error) {
+func (r *run) openPool(ctx context.Context, files int) (sessions *pool, closePool func(), err error) {
 	size := max(1, min(r.cfg.Jobs, files))
 	folder, err := os.MkdirTemp("", "dsstar-describe-")
 	if err != nil {
@@ -219,7 +252,8 @@ func (r *run) openPool(ctx context.Context, files int) (pool chan *scratch, clos
 		}
 		_ = os.RemoveAll(folder) // a temporary folder; the system clears what stays
 	}
-	pool = make(chan *scratch, size)
+	sessions = newPool(size)
+	ready := make(chan struct{}, size)
 	failed := make(chan error, size)
 	for i := range size {
 		dir := filepath.Join(folder, fmt.Sprint(i))
@@ -239,15 +273,15 @@ func (r *run) openPool(ctx context.Context, files int) (pool chan *scratch, clos
 				failed <- err
 				return
 			}
-			pool <- s
+			sessions.put(s)
+			ready <- struct{}{}
 		})
 	}
 	// The first session to be ready is enough to begin with; one that fails is
 	// a reason to stop, as the others would fail in the same way.
 	select {
-	case s := <-pool:
-		pool <- s
-		return pool, closePool, nil
+	case <-ready:
+		return sessions, closePool, nil
 	case err := <-failed:
 		closePool()
 		return nil, nil, err
@@ -263,10 +297,12 @@ func (r *run) dataPath() string {
 }
 
 // probe asks a session for what the notebook runs on.
-func (r *run) probe(ctx context.Context, pool chan *scratch) error {
-	s := <-pool
-	defer func() { pool <- s }()
-	e, err := s.Execute(ctx, probeCode)
+func (r *run) probe(ctx context.Context, pool *pool) error {
+	var e notebook.Execution
+	err := pool.take(ctx, script{}, func(s *scratch) (err error) {
+		e, err = s.Execute(ctx, probeCode)
+		return err
+	})
 	if err != nil {
 		return err
 	}

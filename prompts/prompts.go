@@ -22,7 +22,11 @@ type Part interface{ template() string }
 // The parts that requests share.
 type (
 	// System says who the model is and what it works with.
-	System struct{ Environment string }
+	System struct {
+		Environment string
+		Script      bool // the paper's way
+		Readings    bool // how questions are to be read
+	}
 	// Context is the task and what is known of the files.
 	Context struct {
 		Question, Guidelines string
@@ -42,8 +46,13 @@ type (
 )
 
 // A File is a data file as the model sees it: Path is a Python string literal.
-// Like is the path of a file before it whose description it adds to.
-type File struct{ Path, Size, Like, Description string }
+// Like is the path of a file before it whose description it adds to; Alike names
+// files of the same structure that are not described.
+type File struct {
+	Path, Size, Like, Description string
+	Whole                         bool // Description is the content itself
+	Alike                         string
+}
 
 // A Step is a step of the plan with its cell and what that printed.
 type Step struct {
@@ -64,6 +73,7 @@ type (
 		Chars                  int // that a description may have
 		Count                  int
 		Like                   string
+		Others                 string // all files of the folder, or some
 	}
 	// PlannerFirst asks for the first step [47].
 	PlannerFirst struct{}
@@ -95,9 +105,10 @@ type (
 	}
 	// Finalizer asks for the last cell [53].
 	Finalizer struct {
-		Guidelines, Missing, Reason string
-		Inconclusive                bool
-		Script                      bool // the whole script instead
+		Missing, Reason string
+		Guidelines      bool // the task has some
+		Inconclusive    bool
+		Script          bool // the whole script instead
 	}
 	// Checker asks whether an answer has the form of the guidelines.
 	Checker struct{ Question, Guidelines, Answer string }
