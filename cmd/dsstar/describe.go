@@ -12,9 +12,10 @@ import (
 	"dsstar/prompts"
 )
 
-const describeHelp = `Print the descriptions of the files of a folder, as the models of dsstar nb get
-to see them: what a script printed that was written for the file, or the content
-itself. Names after the folder choose files; the others are not described.
+const describeHelp = `Print the descriptions of the files of a folder, which the models of dsstar nb
+work from: what a script printed that was written for the file, or the content
+itself. Names after the folder choose files; the others are not described. Where
+there is more than context_chars in all, the models see less of the long ones.
 
 Descriptions are kept in the cache folder, and dsstar nb uses them: the same file,
 model and prompt are not paid for twice. No run folder is made.
