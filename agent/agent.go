@@ -101,6 +101,8 @@ type run struct {
 	changedFile string // a data file that is no longer as data has it
 
 	looks    []files.Look // of the task's files
+	alike    []int        // of the task's files: how many have its structure
+	mayShow  int          // files that are shown at most, were it not for TopK
 	keys     []string     // of the task's files in the cache; "": not kept
 	nearness []int        // the task's files, the nearest to the question first
 	others   []string     // files that are not looked at

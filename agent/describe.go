@@ -19,7 +19,8 @@ const modelCalls = 8
 // Bounds of what is looked at before the model is asked.
 const (
 	headBytes  = 1200 // of a file's beginning, for the analyzer
-	smallBytes = 2000 // a text file up to here is its own description
+	smallBytes = 2000 // a text file up to here is its own description, if few are like it
+	few        = 3
 )
 
 // describe gives every file its description (Algorithm 1, lines 2 to 6) and
@@ -35,6 +36,7 @@ func (r *run) describe(ctx context.Context) error {
 	if err := r.look(ctx); err != nil {
 		return err
 	}
+	r.countAlike()
 	left, err := r.settle()
 	if err != nil || r.alone && len(left) == 0 {
 		return err
@@ -176,6 +178,8 @@ func (r *run) asItIs(d *Description, i int, room *int) bool {
 	most := int64(smallBytes)
 	if look.Format == "markdown" || look.Format == "text" {
 		most = int64(r.showing().description)
+	} else if r.alike[i] > few {
+		return false
 	}
 	if look.Encoding == "" || f.Size > most {
 		return false
@@ -190,7 +194,7 @@ func (r *run) asItIs(d *Description, i int, room *int) bool {
 		return false
 	}
 	*room -= len(text)
-	d.Text, d.Whole = "Its whole content:\n"+text, true
+	d.Text, d.Whole = text, true
 	return true
 }
 
@@ -204,9 +208,9 @@ func (r *run) describedAs(i int, d Description) error {
 }
 
 // families groups files by their format and structure.
-func (r *run) families(left []int) [][]int {
-	looks := make([]files.Look, len(left))
-	for n, i := range left {
+func (r *run) families(members []int) [][]int {
+	looks := make([]files.Look, len(members))
+	for n, i := range members {
 		if looks[n] = r.looks[i]; r.cfg.Method.NoFamilies {
 			looks[n].Shape = ""
 		}
@@ -214,18 +218,47 @@ func (r *run) families(left []int) [][]int {
 	groups := files.Families(looks)
 	for _, g := range groups {
 		for n := range g {
-			g[n] = left[g[n]]
+			g[n] = members[g[n]]
 		}
 	}
 	return groups
 }
 
-// descriptionChars is how much of one description can be shown when all files
-// have as much to say.
+// countAlike counts the files that are alike, and those that may be shown.
+func (r *run) countAlike() {
+	all := make([]int, len(r.t.Task.Files))
+	for i := range all {
+		all[i] = i
+	}
+	r.alike = make([]int, len(all))
+	for _, g := range r.families(all) {
+		for _, i := range g {
+			r.alike[i] = len(g)
+		}
+		r.mayShow += min(len(g), alikeShown)
+	}
+}
+
+// descriptionChars is how much of one description is asked for: so much that
+// half of the room would do if all had as much to say.
 func (r *run) descriptionChars() int {
+	const least, most = 1000, 8000
 	show := r.showing()
-	files := max(1, min(len(r.t.Task.Files), r.cfg.TopK))
-	return max(1000, min(show.description, show.context/files)/100*100)
+	shown := max(1, min(r.mayShow, r.cfg.TopK))
+	return max(least, min(show.description, most, show.context/2/shown)/100*100)
+}
+
+// siblings names the files of the folder, or says how many there are where.
+func (r *run) siblings() string {
+	const most = 1500
+	if len(r.t.Task.Files) == 1 {
+		return ""
+	}
+	names := make([]string, len(r.t.Task.Files))
+	for i, f := range r.t.Task.Files {
+		names[i] = f.Name
+	}
+	return leftOut(append(names, r.others...), most)
 }
 
 // dataPython is the name of file i as a Python string literal.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/llm"
 )
 
 // describeFiles describes two documents of which only the first has room to be
@@ -18,7 +19,7 @@ func describeFiles(t *testing.T, change func(*agent.Config), only ...string) (p 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = &played{world: &world{t: t}, model: &model{replies: script{"analyzer": `print("a text")`}, texts: map[string]string{}}}
+	p = &played{world: &world{t: t}, model: &model{replies: script{"analyzer": `print("a text")`}, texts: map[string]string{}, requests: map[string]llm.Request{}}}
 	task := agent.Task{Data: t.TempDir(), Files: []agent.File{{Name: "a.md", Size: 4000}, {Name: "b.md", Size: 4000}, {Name: "empty.csv"}}}
 	for _, f := range task.Files {
 		if err := os.WriteFile(filepath.Join(task.Data, f.Name), []byte(strings.Repeat("x", int(f.Size))), 0o644); err != nil {

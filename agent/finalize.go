@@ -42,8 +42,12 @@ func (r *run) finalize(ctx context.Context) error {
 
 func (r *run) finalWords(v Verdict) ([]prompts.Part, map[string]string) {
 	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive, Script: r.cfg.Method.Script}
-	if finalizer.Reason = v.Reason; !v.Sufficient {
-		finalizer.Reason, finalizer.Missing = "", v.Reason
+	switch {
+	case r.cfg.Method.NoReasons:
+	case v.Sufficient:
+		finalizer.Reason = v.Reason
+	default:
+		finalizer.Missing = v.Reason
 	}
 	parts, inputs := r.shared()
 	if finalizer.Script {

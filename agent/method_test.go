@@ -145,7 +145,7 @@ func (w ownWay) route(p []int, k int) request {
 }
 
 func (w ownWay) final(p []int, v choice, k int) request {
-	f := prompts.Finalizer{Guidelines: "A number.", Missing: lacking(k)}
+	f := prompts.Finalizer{Guidelines: true, Missing: lacking(k)}
 	if v.sufficient {
 		f.Missing, f.Reason = "", "all is there"
 	}
@@ -193,7 +193,7 @@ func (papersWay) route(p []int, k int) request { // Listing 52
 
 func (papersWay) final(_ []int, _ choice, k int) request { // Listing 53
 	return request{"finalizer the answer", []prompts.Part{
-		taskParts, prompts.Script{Code: stepCode(k), Ran: true, Output: stepOut(k)}, prompts.Finalizer{Guidelines: "A number.", Script: true}}}
+		taskParts, prompts.Script{Code: stepCode(k), Ran: true, Output: stepOut(k)}, prompts.Finalizer{Guidelines: true, Script: true}}}
 }
 
 // compare plays a script of choices and holds plan, requests and their words to

@@ -78,30 +78,59 @@ func (r *run) asPublished(s sees) ([]prompts.Part, map[string]string) {
 	return parts, inputs
 }
 
+// alikeShown is how many files of one family are described to the model: the
+// nearest to the question. The others are named.
+const alikeShown = 8
+
 // taskContext returns the task and the files that the model is shown, with as
 // much of their descriptions as the budgets allow, and the names of the others.
 // Its caller holds mu, or is the only one to use r.
 func (r *run) taskContext() prompts.Context {
 	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
-	chosen := slices.Sorted(slices.Values(r.nearness[:min(r.cfg.TopK, len(r.nearness))]))
+	chosen, alike := r.chosen()
 	texts := make(map[int]string, len(chosen))
 	for _, n := range chosen {
-		f := prompts.File{Path: pyString("data/" + r.t.Descriptions[n].File), Size: fileSize(r.t.Task.Files[n].Size)}
+		f := prompts.File{Path: r.dataPython(n), Size: fileSize(r.t.Task.Files[n].Size), Alike: leftOut(alike[n], r.shown.description/8)}
 		f.Like, texts[n] = r.words(n, texts)
 		c.Files = append(c.Files, f)
 	}
 	share := r.sharesOf(texts)
 	for i, n := range chosen {
-		c.Files[i].Description = clipAt(texts[n], share[n], share[n]*9/10) // a description begins with what matters most
+		text := clipLines(texts[n], share[n])
+		c.Files[i].Description, c.Files[i].Whole = text, r.t.Descriptions[n].Whole && text == texts[n]
 	}
 	var others []string
+	named := slices.Concat(slices.Collect(maps.Values(alike))...)
 	for i, d := range r.t.Descriptions {
-		if _, ok := texts[i]; !ok {
+		if _, ok := texts[i]; !ok && !slices.Contains(named, d.File) {
 			others = append(others, d.File)
 		}
 	}
 	c.LeftOut = leftOut(append(others, r.others...), r.shown.description/4)
 	return c
+}
+
+// chosen returns the files that are shown, in their order, and the names of
+// further ones that have the structure of the last shown before them.
+func (r *run) chosen() (all []int, alike map[int][]string) {
+	family := map[string][]int{} // the shown ones
+	more := map[string][]string{}
+	for _, n := range r.nearness {
+		lead := cmp.Or(r.t.Descriptions[n].Like, r.t.Descriptions[n].File)
+		switch {
+		case len(family[lead]) >= alikeShown:
+			more[lead] = append(more[lead], r.t.Descriptions[n].File)
+		case len(all) < r.cfg.TopK:
+			all, family[lead] = append(all, n), append(family[lead], n)
+		}
+	}
+	slices.Sort(all)
+	alike = map[int][]string{}
+	for lead, names := range more {
+		slices.Sort(names)
+		alike[slices.Max(family[lead])] = names
+	}
+	return all, alike
 }
 
 // words is what the model is told of file n: its description, or only what that
@@ -110,18 +139,18 @@ func (r *run) taskContext() prompts.Context {
 func (r *run) words(n int, taken map[int]string) (like, text string) {
 	d := r.t.Descriptions[n]
 	switch {
-	case d.Text == "" && r.cfg.Method.NoAnalyzer:
-		return "", "" // its name says all that is known
 	case d.Text == "" && d.Error != "":
 		return "", "No description: " + d.Error
 	case d.Like == "" || d.Corrected:
 		return "", d.Text
 	}
-	for m := range taken {
-		if first := r.t.Descriptions[m]; first.File == d.Like {
-			if added := linesBeyond(d.Text, first.Text); len(added) < len(d.Text)*3/4 {
-				return pyString("data/" + d.Like), cmp.Or(added, "nothing")
-			}
+	for _, m := range slices.Sorted(maps.Keys(taken)) {
+		first := r.t.Descriptions[m]
+		if first.File != d.Like && first.Like != d.Like {
+			continue
+		}
+		if added := linesBeyond(d.Text, first.Text); len(added) < len(d.Text)*9/10 {
+			return r.dataPython(m), cmp.Or(added, "nothing")
 		}
 	}
 	return "", d.Text
@@ -237,6 +266,9 @@ func (r *run) dropped() []prompts.Dropped {
 			continue
 		}
 		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}
+		if r.cfg.Method.NoReasons {
+			d.Reason = ""
+		}
 		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
 			d.Output = clip(a.Execution.PlainText(), r.showing().result)
 		}

@@ -31,7 +31,7 @@ func (r *run) openStore() store {
 	if r.cfg.Cache == nil {
 		return s
 	}
-	words, err := r.cfg.Prompts.Text(prompts.Analyzer{Chars: r.descriptionChars()}, prompts.DebuggerScript{})
+	words, err := r.cfg.Prompts.Text(prompts.Analyzer{}, prompts.DebuggerScript{})
 	if err != nil {
 		return s
 	}

@@ -29,6 +29,29 @@ func clipAt(text string, n, head int) string {
 	return fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut-head, text[cut:])
 }
 
+// clipLines is clip for text whose beginning matters most, by whole lines where
+// there are some: half a number is none.
+func clipLines(text string, n int) string {
+	if n <= 0 || len(text) <= n {
+		return text
+	}
+	head, tail := n*9/10, n/10
+	if end := strings.LastIndexByte(text[:head], '\n'); end > head/2 {
+		head = end
+	}
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	last := text[len(text)-tail:]
+	if _, whole, ok := strings.Cut(last, "\n"); ok {
+		last = whole
+	} else {
+		last = ""
+	}
+	cut := len(text) - head - len(last)
+	return strings.TrimRight(fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut, last), "\n")
+}
+
 // shares divides a budget over texts of the given lengths so that short ones
 // are whole and long ones get the same, at most most each.
 func shares(lengths []int, budget, most int) []int {
