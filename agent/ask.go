@@ -24,7 +24,11 @@ type question struct {
 func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, error) {
 	var zero T
 	reply, request, err := r.askShorter(ctx, q)
+	unread := (*ReplyError)(nil)
 	for second := false; ; second = true {
+		if second && errors.Is(err, llm.ErrContextLength) {
+			return zero, unread // the first request fitted, with the reply it does not
+		}
 		if err != nil {
 			return zero, err
 		}
@@ -35,8 +39,8 @@ func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, err
 		if problem == nil {
 			return value, nil
 		}
-		if second {
-			return zero, &ReplyError{Role: q.role, Subject: q.subject, Problem: problem.Error(), Reply: reply.Text}
+		if unread = (&ReplyError{Role: q.role, Subject: q.subject, Problem: problem.Error(), Reply: reply.Text}); second {
+			return zero, unread
 		}
 		again, err2 := r.cfg.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: how.rule})
 		if err2 != nil {
@@ -62,8 +66,12 @@ func (r *run) askShorter(ctx context.Context, q question) (llm.Reply, llm.Reques
 		if !errors.Is(err, llm.ErrContextLength) {
 			return reply, request, err
 		}
-		if tooLong := err; !r.shrink(show) {
-			return reply, request, tooLong
+		shrunk, less := r.shrink(show)
+		if !less {
+			return reply, request, err
+		}
+		if !shrunk {
+			continue
 		}
 		if err := r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
 			"the %s's request for %s was longer than the model's context: from here on less of files and outputs is shown", q.role, q.subject)}); err != nil {
