@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dsstar/agent/llm"
 	"dsstar/prompts"
@@ -109,6 +110,7 @@ func (r *run) call(ctx context.Context, request llm.Request) (llm.Reply, error) 
 	if err != nil {
 		return reply, overdue(ctx, err)
 	}
+	reply.Text = strings.ToValidUTF8(reply.Text, "\uFFFD") // as notebooks are
 	r.count(request.Role, 1, reply.Usage)
 	r.mu.Lock()
 	defer r.mu.Unlock()
