@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dsstar/agent/llm"
 	"dsstar/prompts"
@@ -73,8 +74,12 @@ func (r *run) askShorter(ctx context.Context, q question) (llm.Reply, llm.Reques
 		if !errors.Is(err, llm.ErrContextLength) {
 			return reply, request, err
 		}
-		if tooLong := err; !r.shrink(show) {
-			return reply, request, tooLong
+		shrunk, less := r.shrink(show)
+		if !less {
+			return reply, request, err
+		}
+		if !shrunk {
+			continue
 		}
 		if err := r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
 			"the %s's request for %s was longer than the model's context: from here on less of files and outputs is shown", q.role, q.subject)}); err != nil {
@@ -112,6 +117,7 @@ func (r *run) call(ctx context.Context, request llm.Request) (llm.Reply, error) 
 	if err != nil {
 		return reply, overdue(ctx, err)
 	}
+	reply.Text = strings.ToValidUTF8(reply.Text, "\uFFFD") // as notebooks are
 	r.count(request.Role, 1, reply.Usage)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -57,7 +57,7 @@ func (s script) with(more script) script {
 type model struct {
 	replies script
 	before  func(ctx context.Context, key string) error // may fail or wait
-	tooLong func(llm.Request) bool                      // the request does not fit into the context
+	tooLong func(llm.Request) bool                      // whether the request does not fit into the context
 
 	mu       sync.Mutex
 	asked    []string // keys, in order
@@ -68,8 +68,9 @@ type model struct {
 
 func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	key := r.Role + " " + r.Subject
+	long := m.tooLong != nil && m.tooLong(r)
 	m.mu.Lock()
-	if m.tooLong != nil && m.tooLong(r) {
+	if long {
 		m.refused = append(m.refused, key)
 		m.mu.Unlock()
 		return llm.Reply{}, &llm.StatusError{Status: 413, Provider: "acme", Message: "too long"}
@@ -274,6 +275,9 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 	var out strings.Builder
 	for line := range strings.Lines(code) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		if line == "wait()" && s.w.inCell == nil {
 			continue
 		}
 		if line == "wait()" {

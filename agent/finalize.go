@@ -74,7 +74,8 @@ func (r *run) finalFaults(v Verdict) examiner {
 			return "", nil
 		}
 		problem, err := r.checkForm(ctx, answer, doubted)
-		if problem == "" || err != nil || (!doubted && r.cfg.DebugTries > 0) {
+		mayMend := !doubted && len(r.t.Final.Attempts) < r.cfg.DebugTries
+		if problem == "" || err != nil || mayMend {
 			doubted = true
 			return problem, err
 		}

@@ -37,16 +37,16 @@ func firstShown(cfg Config) shown {
 }
 
 // shrink makes what is shown shorter, unless it has changed since before, when
-// another request has done so already. It reports whether there was anything
-// left to take away.
-func (r *run) shrink(before shown) bool {
+// another request has done so already. It reports whether it has, and whether
+// less is shown than before: if not, nothing was left to take away.
+func (r *run) shrink(before shown) (shrunk, less bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.shown != before {
-		return true
+		return false, true
 	}
 	if before.context <= leastContext && before.results <= leastResult {
-		return false
+		return false, false
 	}
 	// The context is what is said to be too long, so that what is left of it may
 	// be little: half, not a tenth less.
@@ -57,5 +57,5 @@ func (r *run) shrink(before shown) bool {
 	if r.described {
 		r.context = r.taskContext()
 	}
-	return true
+	return true, true
 }
