@@ -204,7 +204,7 @@ func TestDocuments(t *testing.T) {
 	t.Run("shown as they are", func(t *testing.T) {
 		p := play(t, simple, files).noError(t)
 		equal(t, "calls", p.asks(), []string{"analyzer big.txt", "analyzer table.csv"})
-		for name, want := range map[string]string{"manual.md": "Its whole content:\n" + manual, "small.csv": "Its whole content:\na;b\n1;2\n3;4\n5;6"} {
+		for name, want := range map[string]string{"manual.md": manual, "small.csv": "a;b\n1;2\n3;4\n5;6"} {
 			if d := p.described(t, name); strings.TrimRight(d.Text, "\n") != want || !d.Whole || d.Code != "" {
 				t.Errorf("%+v", d)
 			}
@@ -212,7 +212,7 @@ func TestDocuments(t *testing.T) {
 		if d := p.described(t, "plot.png"); !strings.Contains(d.Text, "30") || d.Text != d.Kind || d.Whole {
 			t.Errorf("%+v", d)
 		}
-		contains(t, p.model.prompt(t, "planner round 1"), manual, "3;4")
+		contains(t, p.model.prompt(t, "planner round 1"), manual, "3;4", "Its whole content:")
 	})
 	t.Run("NoDocuments", func(t *testing.T) {
 		p := play(t, simple, files, func(s *stage) { s.config.Method.NoDocuments = true }).noError(t)

@@ -82,7 +82,7 @@ func TestSufficientAtOnce(t *testing.T) {
 		t.Errorf("usage %+v of %q", p.Usage, p.Models)
 	}
 	contains(t, p.model.prompt(t, "planner round 1"), "How many?", "A number.", `"data/a.csv"`, "a table", "first step")
-	contains(t, p.model.prompt(t, "coder round 1"), "Step 1: Do the next thing.", "first cell")
+	contains(t, p.model.prompt(t, "coder round 1"), "Step 1: Do the next thing.", "its first one")
 	contains(t, p.model.prompt(t, "verifier round 1"), "## Step 1: Do the next thing.", "print(x)", "Output:\n\n```\n1\n```")
 	contains(t, p.model.prompt(t, "finalizer the answer"), "all is there")
 }
@@ -99,7 +99,7 @@ func TestAddStep(t *testing.T) {
 	contains(t, p.model.prompt(t, "planner round 2"), "## Step 1", "Output:\n\n```\n1\n```", "the total", "next step")
 	lacks(t, p.model.prompt(t, "planner round 2"), "were tried and dropped")
 	contains(t, p.model.prompt(t, "coder round 2"), "Step 2: Do")
-	lacks(t, p.model.prompt(t, "coder round 2"), "first cell")
+	lacks(t, p.model.prompt(t, "coder round 2"), "its first one")
 	contains(t, p.model.prompt(t, "verifier round 2"), "## Step 1", "## Step 2", "y += 2")
 }
 
@@ -144,7 +144,7 @@ func TestFirstStepIsWrong(t *testing.T) {
 	}
 	contains(t, p.model.prompt(t, "planner round 2"), "new first step", "```\n1\n```")
 	lacks(t, p.model.prompt(t, "planner round 2"), "The notebook so far")
-	contains(t, p.model.prompt(t, "coder round 2"), "Step 1: Do", "first cell")
+	contains(t, p.model.prompt(t, "coder round 2"), "Step 1: Do", "its first one")
 }
 
 // After the last round nothing is routed; the answer is the best there is.

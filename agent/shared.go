@@ -139,6 +139,8 @@ func (r *run) chosen() (all []int, alike map[int][]string) {
 func (r *run) words(n int, taken map[int]string) (like, text string) {
 	d := r.t.Descriptions[n]
 	switch {
+	case r.cfg.Method.NoAnalyzer && d.Text == "":
+		return "", ""
 	case d.Text == "" && d.Error != "":
 		return "", "No description: " + d.Error
 	case d.Like == "" || d.Corrected:

@@ -164,8 +164,8 @@ func TestTooLongAtOnce(t *testing.T) {
 	if len(p.model.refused) != files || len(p.Warnings) != 1 || !p.Verified() {
 		t.Errorf("refused %q, warnings %q", p.model.refused, p.Warnings)
 	}
-	// 20,000 bytes for eight files are 2,500 each, the half of them 1,250.
-	contains(t, p.model.prompt(t, "analyzer 7.csv"), "At most 1200 characters")
+	// 20,000 bytes are shrunk to 10,000; half of it for eight files is less than the least.
+	contains(t, p.model.prompt(t, "analyzer 7.csv"), "At most 1000 characters")
 }
 
 // Where the model's context is known, requests fit into it from the start.

@@ -35,7 +35,7 @@ func (r *run) openStore() store {
 	if err != nil {
 		return s
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v\n%s", r.cfg.Cache.Model, r.cfg.Method.Script, words))
+	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v\n%d\n%s", r.cfg.Cache.Model, r.cfg.Method.Script, r.cfg.DescriptionChars, words))
 	s.asks = hex.EncodeToString(sum[:])
 	r.keys = make([]string, len(r.t.Task.Files))
 	return s
