@@ -9,9 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -136,18 +136,43 @@ func runAlone(b *testing.B, data string, scripts map[string]string) time.Duratio
 func describeProcess(b *testing.B, data, url, cache string) (wall time.Duration, peakMB float64) {
 	cmd := exec.Command(os.Args[0], "describe", data, "--base-url", url, "--model", "scripted", "--jobs", "2", "--quiet", "--python", pyenvtest.Python(b))
 	cmd.Env = append(cleanEnv(), asProgram+"=1", "XDG_CACHE_HOME="+cache)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	start := time.Now()
-	out, err := cmd.Output()
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				b.Fatalf("%v\n%s", err, stderr.String())
+			}
+			if got := strings.Count(stdout.String(), ".csv"); got < 600 {
+				b.Errorf("only %d csv files are told of", got)
+			}
+			return time.Since(start), peakMB
+		case <-time.After(20 * time.Millisecond):
+			peakMB = max(peakMB, highWater(cmd.Process.Pid))
+		}
+	}
+}
+
+// highWater is the most memory that a process has had, in MB. What its end
+// reports would be that of this one, which it was forked from.
+func highWater(pid int) float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		b.Fatalf("%v\n%s", err, stderr.String())
+		return 0
 	}
-	if got := strings.Count(string(out), ".csv"); got < 600 {
-		b.Errorf("only %d csv files are told of", got)
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kB, err := strconv.Atoi(strings.Fields(rest + " 0")[0])
+	if err != nil {
+		return 0
 	}
-	rusage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return time.Since(start), float64(rusage.Maxrss) / 1024
+	return float64(kB) / 1024
 }
 
 // BenchmarkDescribe1500 describes 1,500 files of five families and compares with
