@@ -159,6 +159,8 @@ func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Se
 
 // of returns the sessions of a purpose.
 func (w *world) of(p agent.Purpose) (all []*session) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, s := range w.sessions {
 		if s.purpose == p {
 			all = append(all, s)

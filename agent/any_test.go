@@ -1,0 +1,120 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+)
+
+// An anyModel gives each role one of its replies, whatever they are: the same to
+// the same request, in whatever order files are described.
+type anyModel struct {
+	replies map[string][]string
+
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+func (m *anyModel) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return llm.Reply{}, err
+	}
+	m.asked[r.Role]++
+	h := fnv.New32()
+	_, _ = h.Write([]byte(r.Subject))
+	text := m.replies[r.Role][int(h.Sum32()%1000)%len(m.replies[r.Role])]
+	reply := llm.Reply{Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
+	var cut bool
+	if reply.Text, cut = strings.CutPrefix(text, "cut:"); cut {
+		reply.Finish = "length"
+	}
+	return reply, nil
+}
+
+// What roles say, or nearly say.
+var (
+	anything = rapid.OneOf(rapid.SampledFrom([]string{"", " ", "\n\n", "No.", "I'm sorry, I cannot.", "<think>Verdict: sufficient", "cut:Verdict: sufficient",
+		"```", "```python", "```python\n```", "~~~\nprint(1)", "\x00\xff", "{}", "</think>", strings.Repeat("long ", 900)}), rapid.String())
+	anyCode = rapid.OneOf(rapid.Custom(func(t *rapid.T) string {
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"x = 1", "x = 1\nprint(x)", "y = x", "x += 2", "print(x)", "print(y)", `write("f", x)`, `print(read("f"))`, "die()", "hang()",
+			`raise KeyError("b")`, "print(42)", `fail_on(path, "b")`, "print(path)", `x = "# %% \u2028 é"`, `print(" ")`, "%reset_selective -f .",
+		}), 0, 4).Draw(t, "lines")
+		return rapid.SampledFrom([]string{"```python\n", "Here:\n```py\n", "```\n", "cut:```python\n"}).Draw(t, "fence") + strings.Join(lines, "\n") + "\n```"
+	}), anything)
+	anyVerdict = rapid.OneOf(rapid.SampledFrom([]string{yes, no, no, no, "Verdict: inconclusive\nReason: none", "**Verdict:** Sufficient.", "Verdict: sufficient, but not yet",
+		"Verdict: sufficient\nVerdict: insufficient", "Yes", "No", "yes and no", "Verdict:", "sufficient?", "Reason: all is there"}), anything)
+	anyRoute = rapid.OneOf(rapid.SampledFrom([]string{"Add Step", "add step.", "Step 1", "Step 2", "Step 3", "Step 0", "Step -1", "Step 99999999999999999999",
+		"Step 1 or Step 2", "Add Step after Step 1", "`Step 1`", "Step 1 is wrong", "Step"}), anything)
+	anyStep = rapid.OneOf(rapid.SampledFrom([]string{"Load the table.", "Step 2: Go on.", "1. Look\n2. Count", "```python\nx\n```"}), anything)
+	anyForm = rapid.OneOf(rapid.SampledFrom([]string{"Form: fits", unfit, "Form: does not fit", "Form:", "fits not"}), anything)
+)
+
+// Whatever a model replies, the run ends within its bounds, by an answer or an
+// error that says why there is none, and its notebook is valid at every event.
+func TestAnyReplies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &anyModel{asked: map[string]int{}, replies: map[string][]string{}}
+		for _, role := range []struct {
+			name    string
+			replies *rapid.Generator[string]
+		}{
+			{"analyzer", anyCode}, {"planner", anyStep}, {"coder", anyCode}, {"debugger", anyCode}, {"summarizer", anything},
+			{"verifier", anyVerdict}, {"router", anyRoute}, {"finalizer", anyCode}, {"checker", anyForm},
+		} {
+			m.replies[role.name] = rapid.SliceOfN(role.replies, 1, 4).Draw(t, role.name)
+		}
+		const rounds, tries, files = 4, 2, 3
+		flag := rapid.Bool()
+		method := agent.Method{
+			Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"), NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly"),
+			NoReasons: flag.Draw(t, "NoReasons"), NoFormCheck: flag.Draw(t, "NoFormCheck"), NoComputed: flag.Draw(t, "NoComputed"),
+			NoInconclusive: flag.Draw(t, "NoInconclusive"),
+		}
+		most := rapid.IntRange(0, 60).Draw(t, "most calls")
+		p := play(t, nil, func(s *stage) {
+			s.config.Model, s.config.MaxRounds, s.config.DebugTries, s.config.Method, s.config.Limits.Calls = m, rounds, tries, method, most
+			s.task.Files = []agent.File{{Name: "a.csv", Size: 1}, {Name: "b.csv", Size: 1}, {Name: "c.csv", Size: 1}}
+		})
+		if len(p.Rounds) > rounds {
+			t.Errorf("%d rounds", len(p.Rounds))
+		}
+		// Each call may be asked again; a repair may need its report shortened.
+		const cell = 2 + tries*(2+2)
+		bounds := map[string]int{
+			"analyzer": files * 2, "planner": rounds * 2, "coder": rounds * 2, "verifier": rounds * 2, "router": rounds * 2,
+			"debugger": (files + rounds + 1) * tries * 2, "summarizer": (files + rounds + 1) * tries * 2, "finalizer": 2, "checker": 4,
+		}
+		calls := 0
+		for role, n := range m.asked {
+			if calls += n; n > bounds[role] {
+				t.Errorf("the %s was asked %d times", role, n)
+			}
+		}
+		if calls > (files+1)*cell+rounds*(cell+6)+4 || (most > 0 && calls > most) || calls != p.Usage.Calls {
+			t.Errorf("%d calls of %d, and %d are counted", calls, most, p.Usage.Calls)
+		}
+		var unread *agent.ReplyError
+		var spent *agent.BudgetError
+		switch {
+		case p.err == nil, errors.As(p.err, &spent):
+		case errors.As(p.err, &unread) && unread.Role == "planner" && p.Steps() == 0:
+		case p.Steps() == 0 && p.Failure == "no step of the plan could be carried out":
+		default:
+			t.Errorf("error %v with %d steps", p.err, p.Steps())
+		}
+		if p.err == nil && p.Verified() != (p.Sufficient() && p.Answer() != "" && p.Proof.Same) {
+			t.Errorf("verified %v", p.Verified())
+		}
+	})
+}
