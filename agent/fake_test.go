@@ -259,7 +259,7 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		return s.end(s.w.pdf, nil), nil
 	case strings.HasPrefix(code, "import json, os, subprocess"):
 		return s.runScript(ctx, code)
-	case strings.HasPrefix(code, "import contextlib, io, json, os"):
+	case strings.HasPrefix(code, "import contextlib, io, json, os, sys, warnings"):
 		return s.runBatch(ctx, code)
 	default:
 		return s.run(ctx, code)
@@ -396,7 +396,7 @@ func (s *session) value(expr string) (string, error) {
 	return "", &raised{"RuntimeError", expr + " a second time"}
 }
 
-var batch = regexp.MustCompile(`_describe\((\[.*\]), (".*"), (".*"), (\d+)\)`)
+var batch = regexp.MustCompile(`_args = (\[.*\]), (".*"), (".*"), (\d+)\n`)
 
 // runBatch does what the agent's code for it does: it runs a script on each of
 // some files, and prints a line of JSON for each.
@@ -407,7 +407,7 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 	if err := errors.Join(json.Unmarshal([]byte(m[1]), &paths), json.Unmarshal([]byte(m[2]), &script)); err != nil {
 		return notebook.Execution{}, err
 	}
-	out := ""
+	out := "here\n"
 	for _, path := range paths {
 		clear(s.vars)
 		s.vars["path"] = path

@@ -83,7 +83,7 @@ func (r *run) describeFile(ctx context.Context, pool *pool, i int, like []int, c
 			code = standsFor(reply, r.dataPython(i))
 		}
 		d.Code, d.Tries = code, d.Tries+1
-		e, err := r.runAlone(ctx, pool, script{code, d.File}, i)
+		e, err := r.runFirst(ctx, pool, script{code, d.File}, i)
 		if err != nil {
 			return d, err
 		}
@@ -142,11 +142,6 @@ func standsFor(code, path string) string {
 // apply describes further files by the script of d and returns those for which
 // it failed.
 func (r *run) apply(ctx context.Context, pool *pool, d Description, members []int) (failed []int, err error) {
-	if len(members) == 0 {
-		return nil, nil
-	}
-	pool.applying.Lock()
-	defer pool.applying.Unlock()
 	var mu sync.Mutex
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(pool.size)

@@ -14,7 +14,8 @@ import (
 )
 
 // A scratch is a session that describes files, in a folder of its own. ran is
-// the script that has run in it last: another one is run from nothing.
+// the script that has run in it and may have left something there: another one
+// is run from nothing.
 type scratch struct {
 	Session
 	dir string
@@ -34,10 +35,6 @@ type pool struct {
 	free chan struct{} // one for each session that nobody uses
 	mu   sync.Mutex
 	idle []*scratch // as many as free has, or a moment later one less
-
-	// applying lets one family at a time have its script run on many files: a
-	// session that changes from one script to another starts anew.
-	applying sync.Mutex
 }
 
 func newPool(size int) *pool { return &pool{size: size, free: make(chan struct{}, size)} }
@@ -71,16 +68,27 @@ func (p *pool) take(ctx context.Context, which script, do func(*scratch) error) 
 	return do(s)
 }
 
-// runAlone runs a description script on one file, in a session of the pool and
-// from nothing: what another script has left there must not show.
-func (r *run) runAlone(ctx context.Context, pool *pool, which script, i int) (e notebook.Execution, err error) {
+// runFirst runs a description script on the first of its files, in a session of
+// the pool. One that fails as a part of a batch runs again as a cell of its own,
+// which tells what is wrong with it.
+func (r *run) runFirst(ctx context.Context, pool *pool, which script, i int) (e notebook.Execution, err error) {
 	err = pool.take(ctx, which, func(s *scratch) error {
+		texts, err := r.runBatch(ctx, s, which, []int{i})
+		if err != nil {
+			return err
+		}
+		if len(texts) == 1 && texts[0] != "" {
+			e = notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: texts[0]}}}
+			return nil
+		}
 		e, err = r.runOn(ctx, s, which, i)
 		return err
 	})
 	return e, err
 }
 
+// runOn runs a script as a cell of its own, from nothing: what another one has
+// left in the session must not show.
 func (r *run) runOn(ctx context.Context, s *scratch, which script, i int) (notebook.Execution, error) {
 	defer r.kernel.start()()
 	if s.ran != (script{}) {
@@ -88,14 +96,18 @@ func (r *run) runOn(ctx context.Context, s *scratch, which script, i int) (noteb
 			return notebook.Execution{}, err
 		}
 	}
-	s.ran = which
-	return s.Execute(ctx, "path = "+r.dataPython(i)+"\n"+which.code)
+	e, err := s.Execute(ctx, "path = "+r.dataPython(i)+"\n"+which.code)
+	if s.ran = which; e.Status != notebook.OK {
+		s.ran = failed
+	}
+	return e, err
 }
 
-// runScript runs a family's script on further files, all in one cell: a cell for
-// each would take ten times as long. It tells each what the script printed, "" if
-// it failed. Each file finds none of the names of the one before; what else the
-// script leaves, such as options of a library, it leaves to its own family only.
+// failed stands for a script of which nobody knows what it has left.
+var failed = script{code: "failed"}
+
+// runScript runs a script on some files, all in one cell: a cell for each would
+// take ten times as long. It tells each what the script printed, "" if it failed.
 func (r *run) runScript(ctx context.Context, pool *pool, which script, members []int, each func(i int, text string) error) error {
 	return pool.take(ctx, which, func(s *scratch) error {
 		texts, err := r.runBatch(ctx, s, which, members)
@@ -133,7 +145,6 @@ func (r *run) runBatch(ctx context.Context, s *scratch, which script, members []
 			return nil, err
 		}
 	}
-	s.ran = which
 	var paths []string
 	for _, i := range members {
 		paths = append(paths, r.dataPython(i))
@@ -142,10 +153,14 @@ func (r *run) runBatch(ctx context.Context, s *scratch, which script, members []
 	if err != nil {
 		return nil, err
 	}
-	if e.Status != notebook.OK {
-		s.ran = script{code: "failed"} // so that the next one starts from nothing
+	first, lines, _ := strings.Cut(e.Stdout(), "\n")
+	switch {
+	case e.Status != notebook.OK:
+		s.ran = failed
+	case first != "forked":
+		s.ran = which
 	}
-	for line := range strings.Lines(e.Stdout()) {
+	for line := range strings.Lines(lines) {
 		var text *string
 		if json.Unmarshal([]byte(line), &text) != nil {
 			break // cut, as the cell was
@@ -169,26 +184,60 @@ func (r *run) afterAll(ctx context.Context, s *scratch, which script, i int) (st
 }
 
 // batchCell prints a line for each file: as JSON what the script printed, or
-// null if it failed.
-const batchCell = `import contextlib, io, json, os
+// null if it failed. Each file finds none of the names of the one before. On
+// Linux it is a child of the kernel that runs the script, so that nothing of it
+// is left in the session; elsewhere, where children of a process with threads
+// are less safe, the first line says that it ran in the session itself. Pandas is
+// loaded before, as each child would take as long for it as for twenty files.
+const batchCell = `import contextlib, io, json, os, sys, warnings
 
-def _describe(paths, code, folder, most):
+def _describe(paths, code, folder, most, out):
     program = compile(code, "<script>", "exec")
     for path in paths:
         os.chdir(folder)
-        out = io.StringIO()
+        text = io.StringIO()
         try:
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            with contextlib.redirect_stdout(text), contextlib.redirect_stderr(io.StringIO()):
                 exec(program, {"__name__": "__main__", "path": path})
-            text = out.getvalue()
+            text = text.getvalue()
         except (Exception, SystemExit):
             text = None
         if text is not None and len(text) > most:
             head, tail = most * 9 // 10, most // 10
             text = f"{text[:head]}\n[… {len(text) - head - tail} characters cut here …]\n{text[len(text) - tail:]}"
-        print(json.dumps(text))
+        print(json.dumps(text), file=out, flush=True)
 
-_describe([%s], %s, %s, %d)`
+def _in_child(*args):
+    if "pandas" in args[1]:
+        with contextlib.suppress(ImportError):
+            import pandas
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        child = os.fork()
+    if child == 0:
+        try:
+            with open(write, "w") as out:
+                _describe(*args, out)
+        finally:
+            os._exit(0)
+    os.close(write)
+    try:
+        with open(read) as lines:
+            for line in lines:
+                sys.stdout.write(line)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, 9)
+        os.waitpid(child, 0)
+
+_args = [%s], %s, %s, %d
+if sys.platform == "linux":
+    print("forked")
+    _in_child(*_args)
+else:
+    print("here")
+    _describe(*_args, sys.stdout)`
 
 // enter makes the session see the data folder as the run's own would, and
 // nothing else: after a script from nothing.
