@@ -100,14 +100,16 @@ type run struct {
 	data        dataState
 	changedFile string // a data file that is no longer as data has it
 
-	looks    []files.Look // of the task's files
-	alike    []int        // of the task's files: how many have its structure
-	mayShow  int          // files that are shown at most, were it not for TopK
-	keys     []string     // of the task's files in the cache; "": not kept
-	nearness []int        // the task's files, the nearest to the question first
-	others   []string     // files that are not looked at
-	alone    bool         // nothing but the descriptions is wanted
-	only     []string     // and of these files only; empty: of all
+	looks    []files.Look     // of the task's files
+	alike    []int            // of the task's files: how many have its structure
+	mayShow  int              // files that are shown at most, were it not for TopK
+	keys     []string         // of the task's files in the cache; "": not kept
+	nearness []int            // the task's files, the nearest to the question first
+	named    map[int][]string // names of files like the task's file of this number, which are not shown
+	others   []string         // files that are neither
+	all      []File           // that the data folder had and the run may look at
+	alone    bool             // nothing but the descriptions is wanted
+	only     []string         // and of these files only; empty: of all
 
 	mu        sync.Mutex
 	context   prompts.Context // the same in every request after the descriptions

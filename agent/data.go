@@ -46,10 +46,10 @@ const everyCell = 1000
 // checkData warns, once, when the run's cells have changed a data file; all says
 // whether to look at however many there are.
 func (r *run) checkData(all bool) error {
-	if r.changedFile != "" || (!all && len(r.t.Task.Files) > everyCell) {
+	if r.changedFile != "" || (!all && len(r.all) > everyCell) {
 		return nil
 	}
-	if r.changedFile = r.data.changed(r.dataPath(), r.t.Task.Files); r.changedFile == "" {
+	if r.changedFile = r.data.changed(r.dataPath(), r.all); r.changedFile == "" {
 		return nil
 	}
 	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("the data file %s was changed during the run: the answer cannot be verified", r.changedFile)})

@@ -18,7 +18,8 @@ const modelCalls = 8
 
 // Bounds of what is looked at before the model is asked.
 const (
-	headBytes  = 1200 // of a file's beginning, for the analyzer
+	headBytes  = 900 // of a file's beginning, for the analyzer
+	headLines  = 20
 	smallBytes = 2000 // a text file up to here is its own description, if few are like it
 	few        = 3
 )
@@ -60,7 +61,11 @@ func (r *run) describe(ctx context.Context) error {
 	if err := g.Wait(); err != nil || r.alone {
 		return err
 	}
-	return r.rank(ctx)
+	if err := r.rank(ctx); err != nil {
+		return err
+	}
+	r.narrow()
+	return nil
 }
 
 // choose leaves only as many files as a run looks at: where there are more, those
@@ -87,7 +92,8 @@ func (r *run) choose() {
 	for i, f := range r.t.Task.Files {
 		r.t.Descriptions[i].File = f.Name
 	}
-	r.data = lookAt(r.dataPath(), r.t.Task.Files)
+	r.all = r.t.Task.Files
+	r.data = lookAt(r.dataPath(), r.all)
 }
 
 // look reads the beginning of every file. One that cannot be read is left to the
@@ -239,13 +245,12 @@ func (r *run) countAlike() {
 	}
 }
 
-// descriptionChars is how much of one description is asked for: so much that
-// half of the room would do if all had as much to say.
-func (r *run) descriptionChars() int {
-	const least, most = 1000, 8000
-	show := r.showing()
-	shown := max(1, min(r.mayShow, r.cfg.TopK))
-	return max(least, min(show.description, most, show.context/2/shown)/100*100)
+// descriptionChars is how long a description should be: long where there are few
+// files, since all of them are read again with every request.
+func (r *run) descriptionChars(show shown) int {
+	const least, most, all = 1000, 6000, 12_000
+	files := max(1, min(r.mayShow, r.cfg.TopK))
+	return max(min(least, show.description), min(show.description, most, all/files, show.context/2/files)/100*100)
 }
 
 // siblings names the files of the folder, or says how many there are where.
@@ -267,10 +272,10 @@ func (r *run) dataPython(i int) string { return pyString("data/" + r.t.Task.File
 // some names a few of the files, a line each.
 func (r *run) some(members []int) string {
 	names := ""
-	for _, i := range members[:min(len(members), 5)] {
+	for _, i := range members[:min(len(members), 3)] {
 		names += r.dataPython(i) + "\n"
 	}
-	if more := len(members) - 5; more > 0 {
+	if more := len(members) - 3; more > 0 {
 		names += fmt.Sprintf("and %d more\n", more)
 	}
 	return names

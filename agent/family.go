@@ -108,9 +108,9 @@ func (r *run) describeFile(ctx context.Context, pool *pool, i int, like []int, c
 
 func (r *run) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string) {
 	f, look := r.t.Task.Files[i], r.looks[i]
-	a := prompts.Analyzer{Path: r.dataPython(i), Size: fileSize(f.Size), Chars: r.descriptionChars()}
+	a := prompts.Analyzer{Path: r.dataPython(i), Size: fileSize(f.Size), Chars: r.descriptionChars(r.showing())}
 	if !r.cfg.Method.Script { // as published, it is told the name alone
-		a.Kind, a.Head, a.Others = look.Kind, look.Head, r.siblings()
+		a.Kind, a.Head, a.Others = look.Kind, firstLines(look.Head, headLines), r.siblings()
 	}
 	inputs := map[string]string{"file": f.Name}
 	if len(like) > 0 {
@@ -126,7 +126,7 @@ func (r *run) mendWords(i int, code, report string, others int) ([]prompts.Part,
 		look.Kind, look.Head = "", ""
 	}
 	return []prompts.Part{prompts.DebuggerScript{
-		Path: r.dataPython(i), Size: fileSize(f.Size), Kind: look.Kind, Head: look.Head, Code: code, Error: report, Others: others,
+		Path: r.dataPython(i), Size: fileSize(f.Size), Kind: look.Kind, Head: firstLines(look.Head, headLines), Code: code, Error: report, Others: others,
 	}}, map[string]string{"file": f.Name, "code": code, "error": report}
 }
 

@@ -28,7 +28,10 @@ func (r *run) planWords() ([]prompts.Part, map[string]string) {
 	}
 	next := prompts.PlannerNext{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0}
 	inputs["missing"] = next.Missing
-	for _, d := range next.Dropped {
+	for i, d := range next.Dropped {
+		if d.Reason == next.Missing {
+			next.Dropped[i].Reason = "" // it stands above
+		}
 		inputs["dropped"] += strings.Join([]string{d.Text, d.Reason, ""}, "\n")
 		inputs["results"] += "\n" + d.Output
 	}

@@ -47,6 +47,77 @@ func (r *run) rank(ctx context.Context) error {
 	return nil
 }
 
+// alikeShown is how many files of one family are described to the model: the
+// nearest to the question. The others are named.
+const alikeShown = 8
+
+// narrow leaves the files that the model is shown, and of the others their names:
+// what nobody has seen is no part of how the answer was found, and with thousands
+// of files it would be most of the notebook.
+func (r *run) narrow() {
+	shown, named := r.chosen()
+	index := map[int]int{} // from before to after
+	var kept []File
+	var descriptions []Description
+	codes := map[string]string{}
+	for _, d := range r.t.Descriptions {
+		codes[d.File] = d.Code
+	}
+	for i, n := range shown {
+		index[n] = i
+		d := r.t.Descriptions[n]
+		if d.Code == "" {
+			d.Code = codes[d.Like] // a script stands with the first of its files
+		}
+		codes[d.lead()] = ""
+		kept, descriptions = append(kept, r.t.Task.Files[n]), append(descriptions, d)
+	}
+	r.named = map[int][]string{}
+	told := map[string]bool{}
+	for n, alike := range named {
+		r.named[index[n]] = alike
+		for _, name := range alike {
+			told[name] = true
+		}
+	}
+	var order []int
+	var others []string
+	for _, n := range r.nearness {
+		if i, ok := index[n]; ok {
+			order = append(order, i)
+		} else if name := r.t.Task.Files[n].Name; !told[name] {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	r.others = append(others, r.others...)
+	r.t.Task.Others += len(r.t.Task.Files) - len(kept)
+	r.nearness, r.t.Task.Files, r.t.Descriptions = order, kept, descriptions
+}
+
+// chosen returns the files that are shown, in their order, and the names of
+// further ones by the last shown one that they are like.
+func (r *run) chosen() (all []int, alike map[int][]string) {
+	family := map[string][]int{} // the shown ones
+	more := map[string][]string{}
+	for _, n := range r.nearness {
+		lead := r.t.Descriptions[n].lead()
+		switch {
+		case len(family[lead]) >= alikeShown:
+			more[lead] = append(more[lead], r.t.Descriptions[n].File)
+		case len(all) < r.cfg.TopK:
+			all, family[lead] = append(all, n), append(family[lead], n)
+		}
+	}
+	slices.Sort(all)
+	alike = map[int][]string{}
+	for lead, names := range more {
+		slices.Sort(names)
+		alike[slices.Max(family[lead])] = names
+	}
+	return all, alike
+}
+
 // byWords orders texts by the cosine of their weighted words and the question's,
 // the nearest first. It keeps no words of the texts: there may be 100,000.
 func byWords(question string, texts []string) []int {

@@ -78,77 +78,43 @@ func (r *run) asPublished(s sees) ([]prompts.Part, map[string]string) {
 	return parts, inputs
 }
 
-// alikeShown is how many files of one family are described to the model: the
-// nearest to the question. The others are named.
-const alikeShown = 8
-
 // taskContext returns the task and the files that the model is shown, with as
 // much of their descriptions as the budgets allow, and the names of the others.
 // Its caller holds mu, or is the only one to use r.
 func (r *run) taskContext() prompts.Context {
 	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
-	chosen, alike := r.chosen()
-	texts := make(map[int]string, len(chosen))
-	for _, n := range chosen {
-		f := prompts.File{Path: r.dataPython(n), Size: fileSize(r.t.Task.Files[n].Size), Alike: leftOut(alike[n], r.shown.description/8)}
-		f.Like, texts[n] = r.words(n, texts)
+	texts := make([]string, len(r.t.Descriptions))
+	for n := range r.t.Descriptions {
+		f := prompts.File{Path: r.dataPython(n), Size: fileSize(r.t.Task.Files[n].Size), Alike: leftOut(r.named[n], r.shown.description/8)}
+		f.Like, texts[n] = r.words(n, texts[:n])
 		c.Files = append(c.Files, f)
 	}
-	share := r.sharesOf(texts)
-	for i, n := range chosen {
-		text := clipLines(texts[n], share[n])
-		c.Files[i].Description, c.Files[i].Whole = text, r.t.Descriptions[n].Whole && text == texts[n]
-	}
-	var others []string
-	named := slices.Concat(slices.Collect(maps.Values(alike))...)
-	for i, d := range r.t.Descriptions {
-		if _, ok := texts[i]; !ok && !slices.Contains(named, d.File) {
-			others = append(others, d.File)
+	for n, share := range r.sharesOf(texts) {
+		text := clipLines(texts[n], share)
+		c.Files[n].Description = text
+		if d := r.t.Descriptions[n]; d.Whole && text == texts[n] {
+			c.Files[n].Whole, c.Files[n].Kind = true, d.Kind // which tells the encoding
 		}
 	}
-	c.LeftOut = leftOut(append(others, r.others...), r.shown.description/4)
+	c.LeftOut = leftOut(r.others, r.shown.description/4)
 	return c
 }
 
-// chosen returns the files that are shown, in their order, and the names of
-// further ones that have the structure of the last shown before them.
-func (r *run) chosen() (all []int, alike map[int][]string) {
-	family := map[string][]int{} // the shown ones
-	more := map[string][]string{}
-	for _, n := range r.nearness {
-		lead := cmp.Or(r.t.Descriptions[n].Like, r.t.Descriptions[n].File)
-		switch {
-		case len(family[lead]) >= alikeShown:
-			more[lead] = append(more[lead], r.t.Descriptions[n].File)
-		case len(all) < r.cfg.TopK:
-			all, family[lead] = append(all, n), append(family[lead], n)
-		}
-	}
-	slices.Sort(all)
-	alike = map[int][]string{}
-	for lead, names := range more {
-		slices.Sort(names)
-		alike[slices.Max(family[lead])] = names
-	}
-	return all, alike
-}
-
 // words is what the model is told of file n: its description, or only what that
-// adds to the description of the file whose script made both, when that is
-// among the ones already taken.
-func (r *run) words(n int, taken map[int]string) (like, text string) {
+// adds to that of a file before it which the same script has described.
+func (r *run) words(n int, before []string) (like, text string) {
 	d := r.t.Descriptions[n]
 	switch {
 	case r.cfg.Method.NoAnalyzer && d.Text == "":
 		return "", ""
 	case d.Text == "" && d.Error != "":
 		return "", "No description: " + d.Error
-	case d.Like == "" || d.Corrected:
+	case d.Corrected:
 		return "", d.Text
 	}
-	for _, m := range slices.Sorted(maps.Keys(taken)) {
+	for m := range before {
 		first := r.t.Descriptions[m]
-		if first.File != d.Like && first.Like != d.Like {
+		if first.lead() != d.lead() || first.Corrected {
 			continue
 		}
 		if added := linesBeyond(d.Text, first.Text); len(added) < len(d.Text)*9/10 {
@@ -173,32 +139,35 @@ func linesBeyond(text, other string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// mostOf is how much of one description is shown at most: all of a document, and
+// of what a script prints no more than it was told.
+func (r *run) mostOf(n int) int {
+	if d := r.t.Descriptions[n]; d.Whole || d.Corrected {
+		return r.shown.description
+	}
+	return min(r.shown.description, 2*r.descriptionChars(r.shown))
+}
+
 // sharesOf divides the room for descriptions: one half fairly, so that every
 // file says something, the other in the order of nearness to the question.
-func (r *run) sharesOf(texts map[int]string) map[int]int {
-	order := slices.Sorted(maps.Keys(texts))
-	lengths := make([]int, len(order))
+func (r *run) sharesOf(texts []string) []int {
+	lengths := make([]int, len(texts))
 	total := 0
-	for i, n := range order {
-		lengths[i] = min(len(texts[n]), r.shown.description)
-		total += lengths[i]
+	for n, text := range texts {
+		lengths[n] = min(len(text), r.mostOf(n))
+		total += lengths[n]
 	}
-	share := map[int]int{}
 	left := r.shown.context
-	for i, fair := range shares(lengths, min(left, max(total, left/2)), r.shown.description) {
-		if total > left {
-			fair = min(fair, left/2/len(order))
-		}
-		share[order[i]] = max(1, min(fair, lengths[i]))
+	if total <= left {
+		return lengths
 	}
+	share := shares(lengths, left/2, r.shown.description)
 	for _, n := range share {
 		left -= n
 	}
 	for _, n := range r.nearness {
-		if have, ok := share[n]; ok && left > 0 {
-			more := min(left, min(len(texts[n]), r.shown.description)-have)
-			share[n], left = have+more, left-more
-		}
+		more := max(0, min(left, lengths[n]-share[n]))
+		share[n], left = share[n]+more, left-more
 	}
 	return share
 }

@@ -59,6 +59,9 @@ func showData(t *Trajectory) string {
 		body += showFailed(d.Failed)
 		b.WriteString(folded(title, body))
 	}
+	if n := t.Task.Others; n > 0 {
+		fmt.Fprintf(&b, "\n%d more files are there, of which the model was told the names at most.\n", n)
+	}
 	return b.String()
 }
 

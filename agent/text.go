@@ -52,6 +52,18 @@ func clipLines(text string, n int) string {
 	return strings.TrimRight(fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut, last), "\n")
 }
 
+// firstLines returns at most n lines of a text.
+func firstLines(text string, n int) string {
+	end := 0
+	for line := range strings.Lines(text) {
+		if n--; n < 0 {
+			break
+		}
+		end += len(line)
+	}
+	return text[:end]
+}
+
 // shares divides a budget over texts of the given lengths so that short ones
 // are whole and long ones get the same, at most most each.
 func shares(lengths []int, budget, most int) []int {

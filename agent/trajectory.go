@@ -13,8 +13,8 @@ type Task struct {
 	Question   string   `json:"question"`
 	Guidelines string   `json:"guidelines,omitempty"` // the form of the answer; may be empty
 	Data       string   `json:"data"`                 // the data folder: absolute, or relative to the run folder
-	Files      []File   `json:"files"`                // of which more than a run looks at are left out once it has chosen
-	Others     int      `json:"others,omitempty"`     // files that were left out
+	Files      []File   `json:"files"`                // once the run has chosen, those that the model is shown
+	Others     int      `json:"others,omitempty"`     // how many it is not shown
 	Unread     []string `json:"unread,omitempty"`     // folders below Data that cannot be read
 }
 
@@ -35,6 +35,14 @@ type Description struct {
 	Whole     bool   `json:"whole,omitempty"`     // Text is the content itself
 	Cached    bool   `json:"cached,omitempty"`    // made by an earlier run
 	Corrected bool   `json:"corrected,omitempty"` // by a person
+}
+
+// lead is the file with whose script the description was made.
+func (d Description) lead() string {
+	if d.Like != "" {
+		return d.Like
+	}
+	return d.File
 }
 
 // An Attempt is one try at a step's cell.

@@ -49,7 +49,7 @@ type (
 // Like is the path of a file before it whose description it adds to; Alike names
 // files of the same structure that are not described.
 type File struct {
-	Path, Size, Like, Description string
+	Path, Size, Kind, Like, Description string
 	Whole                         bool // Description is the content itself
 	Alike                         string
 }

@@ -15,10 +15,11 @@ const (
 	xlsxBytes   = 512 << 10 // of each member, unpacked
 	xlsxRows    = 30
 	xlsxColumns = 500
+	xlsxSheets  = 5 // that are shown
 )
 
-// workbook tells the sheets of an Excel workbook and shows the first rows of
-// the first sheet, as CSV.
+// workbook tells the sheets of an Excel workbook and shows the first rows of the
+// first of them, as CSV.
 func (s source) workbook(archive *zip.Reader, look *Look) {
 	var book struct {
 		Sheets []struct {
@@ -48,10 +49,26 @@ func (s source) workbook(archive *zip.Reader, look *Look) {
 		parts = nil // the name of an only sheet is often that of the file
 	}
 	look.Shape = shape(append(append([]string{"xlsx"}, parts...), t.structure(h, s.name)...)...)
+	if len(book.Sheets) == 1 {
+		look.Head, _ = lines(t.csv(), s.head)
+		return
+	}
+	// The first sheet is often only a note: a little of each says more.
+	shown := min(len(book.Sheets), xlsxSheets)
+	for n, sheet := range book.Sheets[:shown] {
+		if n > 0 {
+			t = readSheet(archive, sheet.ID)
+		}
+		head, _ := lines(t.csv(), s.head/shown)
+		look.Head += "[" + sheet.Name + "]\n" + strings.TrimRight(head, "\n") + "\n"
+	}
+}
+
+// csv is the table's rows as CSV.
+func (t table) csv() string {
 	var b strings.Builder
-	w := csv.NewWriter(&b)
-	_ = w.WriteAll(t.records) // a Builder takes everything
-	look.Head, _ = lines(b.String(), s.head)
+	_ = csv.NewWriter(&b).WriteAll(t.records) // a Builder takes everything
+	return b.String()
 }
 
 // readSheet reads the first rows of the sheet with an id.

@@ -134,16 +134,16 @@ const saveEvery = 500 * time.Millisecond
 
 // observer saves the notebook at every event and tells the user of it.
 func (j job) observer(folder agent.Folder) func(agent.Event, *agent.Trajectory) error {
-	var saved time.Time
+	var next time.Time
 	described := 0
 	return func(e agent.Event, t *agent.Trajectory) error {
 		var err error
 		if e.Kind == agent.Described {
 			described++
 		}
-		if e.Kind != agent.Described || described == len(t.Task.Files) || time.Since(saved) > saveEvery {
+		if begin := time.Now(); e.Kind != agent.Described || described == len(t.Task.Files) || begin.After(next) {
 			err = folder.Save(t)
-			saved = time.Now()
+			next = time.Now().Add(max(saveEvery, 10*time.Since(begin)))
 		}
 		j.progress.event(e, t)
 		return err
