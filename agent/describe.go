@@ -18,8 +18,7 @@ const modelCalls = 8
 
 // Bounds of what is looked at before the model is asked.
 const (
-	headBytes  = 900 // of a file's beginning, for the analyzer
-	headLines  = 20
+	headBytes  = 900  // of a file's beginning, for the analyzer
 	smallBytes = 2000 // a text file up to here is its own description, if few are like it
 	few        = 3
 )
@@ -255,7 +254,7 @@ func (r *run) descriptionChars(show shown) int {
 
 // siblings names the files of the folder, or says how many there are where.
 func (r *run) siblings() string {
-	const most = 1500
+	most := min(1500, r.showing().description)
 	if len(r.t.Task.Files) == 1 {
 		return ""
 	}

@@ -110,7 +110,7 @@ func (r *run) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string
 	f, look := r.t.Task.Files[i], r.looks[i]
 	a := prompts.Analyzer{Path: r.dataPython(i), Size: fileSize(f.Size), Chars: r.descriptionChars(r.showing())}
 	if !r.cfg.Method.Script { // as published, it is told the name alone
-		a.Kind, a.Head, a.Others = look.Kind, firstLines(look.Head, headLines), r.siblings()
+		a.Kind, a.Head, a.Others = look.Kind, r.head(i), r.siblings()
 	}
 	inputs := map[string]string{"file": f.Name}
 	if len(like) > 0 {
@@ -122,12 +122,18 @@ func (r *run) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string
 
 func (r *run) mendWords(i int, code, report string, others int) ([]prompts.Part, map[string]string) {
 	f, look := r.t.Task.Files[i], r.looks[i]
-	if r.cfg.Method.Script { // as published: code and error alone
-		look.Kind, look.Head = "", ""
+	report = clip(report, r.showing().result)
+	d := prompts.DebuggerScript{Path: r.dataPython(i), Size: fileSize(f.Size), Code: code, Error: report, Others: others}
+	if !r.cfg.Method.Script { // as published, it is told code and error alone
+		d.Kind, d.Head = look.Kind, r.head(i)
 	}
-	return []prompts.Part{prompts.DebuggerScript{
-		Path: r.dataPython(i), Size: fileSize(f.Size), Kind: look.Kind, Head: firstLines(look.Head, headLines), Code: code, Error: report, Others: others,
-	}}, map[string]string{"file": f.Name, "code": code, "error": report}
+	return []prompts.Part{d}, map[string]string{"file": f.Name, "code": code, "error": report}
+}
+
+// head is the beginning of a file.
+func (r *run) head(i int) string {
+	const lines = 20
+	return firstLines(clipLines(r.looks[i].Head, r.showing().result), lines)
 }
 
 // standsFor makes a script that names its file name the variable instead: then

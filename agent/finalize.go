@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"dsstar/notebook"
 	"dsstar/prompts"
 )
 
@@ -21,14 +22,17 @@ func (r *run) finalize(ctx context.Context) error {
 	if r.t.Steps() == 0 {
 		return errNoStep
 	}
-	faults := r.finalFaults(verdict)
+	doubts := &formDoubts{}
 	final := &Final{}
 	r.t.Final = final // before the first try, so that every event's notebook shows the tries
 	q := question{"finalizer", "the answer", func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
 	repair := func(failed Attempt, report string) question {
 		return question{"debugger", "", r.repairWords(r.t.Steps()+1, finalStep(r.t.Task), failed, report)}
 	}
-	problem, err := r.try(ctx, q, repair, &final.Attempts, faults)
+	problem, err := r.try(ctx, q, repair, &final.Attempts, r.finalFaults(verdict, doubts))
+	if err == nil && problem != "" && doubts.code != "" {
+		problem, err = r.keepDoubted(ctx, doubts, &final.Attempts)
+	}
 	if err != nil {
 		return err
 	}
@@ -58,11 +62,15 @@ func (r *run) finalWords(v Verdict) ([]prompts.Part, map[string]string) {
 	return append(parts, finalizer), inputs
 }
 
+// formDoubts are about the first answer whose form was found wanting.
+type formDoubts struct{ code, problem string }
+
 // finalFaults is the check of the last cell: it must print, what it prints must
-// come from computed values, and it must have the form of the guidelines.
-func (r *run) finalFaults(v Verdict) examiner {
+// come from computed values, and it must have the form of the guidelines. That is
+// asked for once more; then an answer in a doubtful form is better than none.
+func (r *run) finalFaults(v Verdict, doubts *formDoubts) examiner {
 	earlier := strings.Join(r.t.Cells(), "\n")
-	m, doubted := r.cfg.Method, false
+	m := r.cfg.Method
 	return func(ctx context.Context, a Attempt) (string, error) {
 		answer := strings.TrimSpace(a.Execution.Stdout())
 		switch {
@@ -73,15 +81,40 @@ func (r *run) finalFaults(v Verdict) examiner {
 		case m.NoFormCheck || r.t.Task.Guidelines == "":
 			return "", nil
 		}
-		problem, err := r.checkForm(ctx, answer, doubted)
-		mayMend := !doubted && len(r.t.Final.Attempts) < r.cfg.DebugTries
-		if problem == "" || err != nil || mayMend {
-			doubted = true
-			return problem, err
+		problem, err := r.checkForm(ctx, answer, doubts.code != "")
+		if problem == "" || err != nil {
+			return "", err
 		}
-		// An answer in a doubtful form is better than none.
-		return "", r.observe(Event{Kind: Warned, Text: "the answer may not have the form that the guidelines ask for: " + problem})
+		if doubts.code == "" && len(r.t.Final.Attempts) < r.cfg.DebugTries {
+			*doubts = formDoubts{a.Code, problem}
+			return problem, nil
+		}
+		return "", r.warnOfForm(problem)
 	}
+}
+
+func (r *run) warnOfForm(problem string) error {
+	return r.observe(Event{Kind: Warned, Text: "the answer may not have the form that the guidelines ask for: " + problem})
+}
+
+// keepDoubted runs the cell of the doubtful form again, when none that was to be
+// better has run.
+func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]Attempt) (problem string, err error) {
+	if r.cfg.Method.Script {
+		r.dirty = true
+	}
+	if intact, err := r.restore(ctx); err != nil || !intact {
+		return "an earlier step no longer runs", err
+	}
+	a, _, err := r.attempt(ctx, doubts.code, nil)
+	if err != nil || a.Execution.Status != notebook.OK {
+		return oneLine(a.Execution), err
+	}
+	*attempts = append(*attempts, a)
+	if err := r.observe(Event{Kind: Ran, Try: len(*attempts), Execution: &a.Execution}); err != nil {
+		return "", err
+	}
+	return "", r.warnOfForm(doubts.problem)
 }
 
 // finalStep is what the last cell is for, in the words of a step.

@@ -28,6 +28,7 @@ func TestFormCheck(t *testing.T) {
 		{"cannot be read", script{"checker": "Well."}, []string{""}, 1, "checker's reply"},
 		{"after a repair that failed", script{"checker the answer": unfit, "debugger the answer, try 2": "die()", "debugger the answer, try 3": "print(x)"},
 			[]string{"two decimals are missing", ""}, 3, ""},
+		{"no repair runs", script{"checker": unfit, "debugger": "die()"}, []string{"two decimals are missing"}, 4, "the answer may not have the form"},
 		{"of the last try", script{"checker": unfit, "finalizer": "die()", "debugger the answer, try 2": "die()", "debugger the answer, try 3": "print(x)"},
 			[]string{"two decimals are missing"}, 3, "the answer may not have the form"},
 	}

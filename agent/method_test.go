@@ -124,6 +124,9 @@ func (w ownWay) plan(p []int, k int) request {
 			continue
 		}
 		d := prompts.Dropped{Text: stepText(i), Reason: lacking(by)}
+		if d.Reason == next.Missing {
+			d.Reason = "" // it stands above
+		}
 		if i == k {
 			d.Output = stepOut(k) // r_k of line 24
 		}
