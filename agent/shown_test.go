@@ -165,7 +165,7 @@ func TestTooLongAtOnce(t *testing.T) {
 		t.Errorf("refused %q, warnings %q", p.model.refused, p.Warnings)
 	}
 	// 20,000 bytes are shrunk to 10,000; half of it for eight files is less than the least.
-	contains(t, p.model.prompt(t, "analyzer 7.csv"), "At most 1000 characters")
+	contains(t, p.model.prompt(t, "analyzer 7.csv"), "Aim at 1000 characters")
 }
 
 // Where the model's context is known, requests fit into it from the start.
