@@ -407,7 +407,7 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 	if err := errors.Join(json.Unmarshal([]byte(m[1]), &paths), json.Unmarshal([]byte(m[2]), &script)); err != nil {
 		return notebook.Execution{}, err
 	}
-	out := "here\n"
+	out := ""
 	for _, path := range paths {
 		clear(s.vars)
 		s.vars["path"] = path
@@ -425,7 +425,7 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 		}
 		out += line + "\n"
 	}
-	return s.end(out, nil), nil
+	return s.end(out+"{\"clean\": false}\n", nil), nil
 }
 
 // runScript does what the agent's code for it does: it runs the script, read

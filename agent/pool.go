@@ -153,17 +153,17 @@ func (r *run) runBatch(ctx context.Context, s *scratch, which script, members []
 	if err != nil {
 		return nil, err
 	}
-	first, lines, _ := strings.Cut(e.Stdout(), "\n")
+	const clean = `{"clean": true}` // nothing is left of the script
 	switch {
 	case e.Status != notebook.OK:
 		s.ran = failed
-	case first != "forked":
+	case !strings.HasSuffix(strings.TrimSpace(e.Stdout()), "\n"+clean):
 		s.ran = which
 	}
-	for line := range strings.Lines(lines) {
+	for line := range strings.Lines(e.Stdout()) {
 		var text *string
 		if json.Unmarshal([]byte(line), &text) != nil {
-			break // cut, as the cell was
+			break // the end, or cut as the cell was
 		}
 		if text == nil || strings.TrimSpace(*text) == "" {
 			text = new(string)
@@ -186,9 +186,10 @@ func (r *run) afterAll(ctx context.Context, s *scratch, which script, i int) (st
 // batchCell prints a line for each file: as JSON what the script printed, or
 // null if it failed. Each file finds none of the names of the one before. On
 // Linux it is a child of the kernel that runs the script, so that nothing of it
-// is left in the session; elsewhere, where children of a process with threads
-// are less safe, the first line says that it ran in the session itself. Pandas is
-// loaded before, as each child would take as long for it as for twenty files.
+// is left in the session but the files that it should not have written;
+// elsewhere children of a process with threads are less safe. The last line says
+// whether nothing is left. Pandas is loaded before, as each child would take as
+// long for it as for twenty files.
 const batchCell = `import contextlib, io, json, os, sys, warnings
 
 def _describe(paths, code, folder, most, out):
@@ -233,11 +234,10 @@ def _in_child(*args):
 
 _args = [%s], %s, %s, %d
 if sys.platform == "linux":
-    print("forked")
     _in_child(*_args)
 else:
-    print("here")
-    _describe(*_args, sys.stdout)`
+    _describe(*_args, sys.stdout)
+print(json.dumps({"clean": sys.platform == "linux" and os.listdir(_args[2]) == ["data"]}))`
 
 // enter makes the session see the data folder as the run's own would, and
 // nothing else: after a script from nothing.

@@ -168,7 +168,7 @@ func TestKilled(t *testing.T) {
 		"--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?")
 	waitFor(t, "the description of the file", func() bool {
 		b, err := os.ReadFile(filepath.Join(out, "notebook.ipynb"))
-		return err == nil && strings.Contains(string(b), "numbers.csv']")
+		return err == nil && strings.Contains(string(b), `n\n1\n2\n39`)
 	})
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
