@@ -50,8 +50,8 @@ type (
 // files of the same structure that are not described.
 type File struct {
 	Path, Size, Kind, Like, Description string
-	Whole                         bool // Description is the content itself
-	Alike                         string
+	Whole                               bool // Description is the content itself
+	Alike                               string
 }
 
 // A Step is a step of the plan with its cell and what that printed.
