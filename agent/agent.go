@@ -103,6 +103,7 @@ type run struct {
 	looks    []files.Look     // of the task's files
 	alike    []int            // of the task's files: how many have its structure
 	mayShow  int              // files that are shown at most, were it not for TopK
+	folder   string           // what it holds, for the analyzer
 	keys     []string         // of the task's files in the cache; "": not kept
 	nearness []int            // the task's files, the nearest to the question first
 	named    map[int][]string // names of files like the task's file of this number, which are not shown

@@ -110,3 +110,31 @@ func BenchmarkRound1500(b *testing.B) {
 	}
 	benchmarkRounds(b, 20, tables(names...), strings.Repeat("column a: 17 values\n", 100))
 }
+
+// A folder of 100,000 files, of which a run looks at 2,000 and shows 100: what
+// choosing, describing and ranking them takes of its own.
+func Benchmark100000(b *testing.B) {
+	set, err := loadPrompts()
+	if err != nil {
+		b.Fatal(err)
+	}
+	task := agent.Task{Question: "How many rides did station 77 have in May 2024?", Data: b.TempDir()}
+	for i := range 100_000 {
+		name := fmt.Sprintf("%d/%02d/rides-station%d.csv", 2000+i%25, i%12+1, i)
+		task.Files = append(task.Files, agent.File{Name: name, Size: 1 << 30})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := agent.Run(b.Context(), agent.Config{
+			Model: idle{}, Prompts: set, Dir: b.TempDir(), MaxFiles: 2000, MaxRounds: 1, TopK: 100,
+			ResultChars: 6000, DescriptionChars: 6000, ContextChars: 60_000, Jobs: 2,
+			Open: func(context.Context, agent.Purpose, string) (agent.Session, error) {
+				return instant{"a table of rides"}, nil
+			},
+			Observe: func(agent.Event, *agent.Trajectory) error { return nil },
+		}, task)
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

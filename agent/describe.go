@@ -37,6 +37,7 @@ func (r *run) describe(ctx context.Context) error {
 		return err
 	}
 	r.countAlike()
+	r.folder = r.siblings()
 	left, err := r.settle()
 	if err != nil || r.alone && len(left) == 0 {
 		return err
@@ -254,7 +255,7 @@ func (r *run) descriptionChars(show shown) int {
 
 // siblings names the files of the folder, or says how many there are where.
 func (r *run) siblings() string {
-	most := min(1500, r.showing().description)
+	const most = 1500
 	if len(r.t.Task.Files) == 1 {
 		return ""
 	}

@@ -110,7 +110,7 @@ func (r *run) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string
 	f, look := r.t.Task.Files[i], r.looks[i]
 	a := prompts.Analyzer{Path: r.dataPython(i), Size: fileSize(f.Size), Chars: r.descriptionChars(r.showing())}
 	if !r.cfg.Method.Script { // as published, it is told the name alone
-		a.Kind, a.Head, a.Others = look.Kind, r.head(i), r.siblings()
+		a.Kind, a.Head, a.Others = look.Kind, r.head(i), clipLines(r.folder, r.showing().description)
 	}
 	inputs := map[string]string{"file": f.Name}
 	if len(like) > 0 {

@@ -177,7 +177,9 @@ func (r *run) sharesOf(texts []string) []int {
 func leftOut(names []string, most int) string {
 	var b strings.Builder
 	for _, name := range names {
-		b.WriteString(pyString("data/"+name) + "\n")
+		if b.WriteString(pyString("data/"+name) + "\n"); b.Len() > most {
+			break
+		}
 	}
 	if b.Len() <= most {
 		return b.String()
