@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"html"
+	"maps"
+	"slices"
 	"strings"
 
 	"dsstar/notebook"
@@ -169,6 +171,10 @@ func showProof(t *Trajectory) string {
 	if t.Usage.Calls > 0 {
 		fmt.Fprintf(&b, "- Model: %s; %d calls, %d tokens in (%d cached), %d out.\n", strings.Join(t.Models, ", "),
 			t.Usage.Calls, t.Usage.InputTokens, t.Usage.CachedTokens, t.Usage.OutputTokens)
+		b.WriteString("- " + showRoles(t.ByRole))
+	}
+	if t.Cost != nil {
+		fmt.Fprintf(&b, "- Cost: %.2f US dollars.\n", *t.Cost)
 	}
 	fmt.Fprintf(&b, "- Time: %.0f s, of which the model %.0f s and kernels %.0f s.\n", t.Seconds.Total, t.Seconds.Model, t.Seconds.Kernel)
 	if t.Environment != "" {
@@ -178,6 +184,16 @@ func showProof(t *Trajectory) string {
 		fmt.Fprintf(&b, "- Warning: %s\n", prose(w))
 	}
 	return b.String()
+}
+
+// showRoles tells what each role has used.
+func showRoles(by map[string]Usage) string {
+	var parts []string
+	for _, role := range slices.Sorted(maps.Keys(by)) {
+		u := by[role]
+		parts = append(parts, fmt.Sprintf("%s %d calls, %d in, %d out", role, u.Calls, u.InputTokens, u.OutputTokens))
+	}
+	return "By role: " + strings.Join(parts, "; ") + ".\n"
 }
 
 // codeSpan matches what stands between backticks within a line.

@@ -29,11 +29,16 @@ type result struct {
 }
 
 type resultUsage struct {
-	Calls        int      `json:"calls"`
-	InputTokens  int      `json:"input_tokens"`
-	CachedTokens int      `json:"cached_tokens"`
-	OutputTokens int      `json:"output_tokens"`
-	CostUSD      *float64 `json:"cost_usd"` // null: the model's prices are not known
+	tokenUsage
+	CostUSD *float64              `json:"cost_usd"` // null: the model's prices are not known
+	ByRole  map[string]tokenUsage `json:"by_role"`
+}
+
+type tokenUsage struct {
+	Calls        int `json:"calls"`
+	InputTokens  int `json:"input_tokens"`
+	CachedTokens int `json:"cached_tokens"`
+	OutputTokens int `json:"output_tokens"`
 }
 
 type resultKernel struct {
@@ -60,10 +65,15 @@ func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result 
 }
 
 func usageOf(t *agent.Trajectory) resultUsage {
-	return resultUsage{
-		Calls: t.Usage.Calls, InputTokens: t.Usage.InputTokens,
-		CachedTokens: t.Usage.CachedTokens, OutputTokens: t.Usage.OutputTokens, CostUSD: t.Cost,
+	all := resultUsage{tokenUsage: tokensOf(t.Usage), CostUSD: t.Cost, ByRole: map[string]tokenUsage{}}
+	for role, u := range t.ByRole {
+		all.ByRole[role] = tokensOf(u)
 	}
+	return all
+}
+
+func tokensOf(u agent.Usage) tokenUsage {
+	return tokenUsage{u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens}
 }
 
 // dollars is what was paid, as part of a sentence; "" if that is not known.
