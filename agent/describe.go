@@ -153,15 +153,19 @@ func (r *run) settle() (left []int, err error) {
 }
 
 // codeOnce leaves the script of a family that was kept with its first file only,
-// as when it was made.
+// as when it was made; a file whose first one has changed since has its own.
 func (r *run) codeOnce() {
 	codes := map[string]string{}
 	for _, d := range r.t.Descriptions {
 		codes[d.File] = d.Code
 	}
 	for i := range r.t.Descriptions {
-		if d := &r.t.Descriptions[i]; d.Cached && d.Like != "" && codes[d.Like] == d.Code {
+		switch d := &r.t.Descriptions[i]; {
+		case !d.Cached || d.Like == "":
+		case codes[d.Like] == d.Code:
 			d.Code = ""
+		default:
+			d.Like = "" // the other file has another script by now, or is not here
 		}
 	}
 }
@@ -248,9 +252,9 @@ func (r *run) countAlike() {
 // descriptionChars is how long a description should be: long where there are few
 // files, since all of them are read again with every request.
 func (r *run) descriptionChars(show shown) int {
-	const least, most, all = 1000, 6000, 12_000
+	const least = 1000
 	files := max(1, min(r.mayShow, r.cfg.TopK))
-	return max(min(least, show.description), min(show.description, most, all/files, show.context/2/files)/100*100)
+	return max(min(least, show.description), min(show.description/4, show.context*15/100/files)/100*100)
 }
 
 // siblings names the files of the folder, or says how many there are where.

@@ -17,6 +17,9 @@ for number, page in enumerate(reader.pages, 1):
     print(page.extract_text())
 `
 
+// mostPDF is the size, in bytes, up to which a PDF may be one of few pages.
+const mostPDF = 20 << 20
+
 var errFull = errors.New("there is no room for more text")
 
 // readDocuments reads the text of PDFs, and takes it for their descriptions where
@@ -24,7 +27,7 @@ var errFull = errors.New("there is no room for more text")
 func (r *run) readDocuments(ctx context.Context, pool *pool, left []int) ([]int, error) {
 	var documents []int
 	for _, i := range left {
-		if r.looks[i].Format == "pdf" && !r.cfg.Method.NoDocuments {
+		if r.looks[i].Format == "pdf" && !r.cfg.Method.NoDocuments && r.t.Task.Files[i].Size <= mostPDF {
 			documents = append(documents, i)
 		}
 	}
@@ -33,7 +36,7 @@ func (r *run) readDocuments(ctx context.Context, pool *pool, left []int) ([]int,
 	}
 	room := r.showing().context / 2
 	read := map[int]bool{}
-	err := r.runScript(ctx, pool, script{code: readPDF}, documents, func(i int, text string) error {
+	take := func(i int, text string) error {
 		const pageMarks = 200 // a scan has next to no text beside them
 		if len(text) < pageMarks || len(text) > r.showing().description {
 			return nil // the analyzer may do better
@@ -45,9 +48,13 @@ func (r *run) readDocuments(ctx context.Context, pool *pool, left []int) ([]int,
 		d.Text, d.Code, d.Tries, d.Whole, read[i] = text, readPDF, 1, true, true
 		r.keep(i, d)
 		return r.describedAs(i, d)
-	})
-	if err != nil && !errors.Is(err, errFull) {
-		return nil, err
+	}
+	for part := range slices.Chunk(documents, r.batchSize()) {
+		if err := r.runScript(ctx, pool, script{code: readPDF}, part, take); errors.Is(err, errFull) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
 	}
 	return slices.DeleteFunc(left, func(i int) bool { return read[i] }), nil
 }

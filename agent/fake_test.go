@@ -259,7 +259,7 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		return s.end(s.w.pdf, nil), nil
 	case strings.HasPrefix(code, "import json, os, subprocess"):
 		return s.runScript(ctx, code)
-	case strings.HasPrefix(code, "import contextlib, io, json, os, sys, warnings"):
+	case strings.HasPrefix(code, "import contextlib, io, json, os, select"):
 		return s.runBatch(ctx, code)
 	default:
 		return s.run(ctx, code)
@@ -396,7 +396,7 @@ func (s *session) value(expr string) (string, error) {
 	return "", &raised{"RuntimeError", expr + " a second time"}
 }
 
-var batch = regexp.MustCompile(`_args = (\[.*\]), (".*"), (".*"), (\d+)\n`)
+var batch = regexp.MustCompile(`_args = (\[.*\]), (".*"), (".*"), (\d+), "(\w+)"\n`)
 
 // runBatch does what the agent's code for it does: it runs a script on each of
 // some files, and prints a line of JSON for each.
@@ -408,24 +408,24 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 		return notebook.Execution{}, err
 	}
 	out := ""
-	for _, path := range paths {
+	for n, path := range paths {
 		clear(s.vars)
 		s.vars["path"] = path
 		e, err := s.run(ctx, script)
-		line := "null"
+		text := "null"
 		switch {
 		case err != nil:
 			return e, err
 		case e.Status == notebook.OK:
-			text, _ := json.Marshal(e.Stdout()) // a string cannot fail
-			line = string(text)
+			quoted, _ := json.Marshal(e.Stdout()) // a string cannot fail
+			text = string(quoted)
 		case e.Status != notebook.Raised:
 			e.Outputs = s.end(out, nil).Outputs
 			return e, nil
 		}
-		out += line + "\n"
+		out += fmt.Sprintf("%s {\"file\": %d, \"text\": %s}\n", m[5], n, text)
 	}
-	return s.end(out+"{\"clean\": false}\n", nil), nil
+	return s.end(out+m[5]+" {\"clean\": false}\n", nil), nil
 }
 
 // runScript does what the agent's code for it does: it runs the script, read

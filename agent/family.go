@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -136,13 +137,12 @@ func (r *run) head(i int) string {
 	return firstLines(clipLines(r.looks[i].Head, r.showing().result), lines)
 }
 
-// standsFor makes a script that names its file name the variable instead: then
-// it fits the other files of the family.
+// standsFor makes a script that names its file, in a string of any kind, name the
+// variable instead: then it fits the other files of the family.
 func standsFor(code, path string) string {
-	for _, literal := range []string{path, "'" + strings.Trim(path, `"`) + "'"} {
-		code = strings.ReplaceAll(code, literal, "path")
-	}
-	return code
+	name := regexp.QuoteMeta(path[1 : len(path)-1])
+	literal := regexp.MustCompile(`(?i:\b[rbfu]{1,2})?(?:"` + name + `"|'` + name + `')`)
+	return literal.ReplaceAllLiteralString(code, "path")
 }
 
 // apply describes further files by the script of d and returns those for which
@@ -151,7 +151,7 @@ func (r *run) apply(ctx context.Context, pool *pool, d Description, members []in
 	var mu sync.Mutex
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(pool.size)
-	for part := range slices.Chunk(members, r.batch()) {
+	for part := range slices.Chunk(members, r.batchSize()) {
 		g.Go(func() error {
 			return r.runScript(within, pool, script{d.Code, d.File}, part, func(i int, text string) error {
 				if text == "" {

@@ -12,22 +12,22 @@ import (
 // guidelines ask for (DS-STAR section 4, finalizer). An answer that no cell
 // printed is no error here: the report then has none.
 func (r *run) finalize(ctx context.Context) error {
-	verdict := Verdict{Reason: r.missing()}
-	if r.t.Sufficient() {
-		verdict = *r.current().Verdict
-	}
 	if _, err := r.restore(ctx); err != nil {
 		return err
 	}
 	if r.t.Steps() == 0 {
 		return errNoStep
 	}
+	verdict := Verdict{Reason: r.missing()}
+	if r.t.Sufficient() {
+		verdict = *r.current().Verdict
+	}
 	doubts := &formDoubts{}
 	final := &Final{}
 	r.t.Final = final // before the first try, so that every event's notebook shows the tries
 	q := question{"finalizer", "the answer", func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
 	repair := func(failed Attempt, report string) question {
-		return question{"debugger", "", r.repairWords(r.t.Steps()+1, finalStep(r.t.Task), failed, report)}
+		return question{"debugger", "", r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)}
 	}
 	problem, err := r.try(ctx, q, repair, &final.Attempts, r.finalFaults(verdict, doubts))
 	if err == nil && problem != "" && doubts.code != "" {
@@ -78,8 +78,8 @@ func (r *run) finalFaults(v Verdict, doubts *formDoubts) examiner {
 			return "the cell printed nothing; it must print the answer", nil
 		case !m.NoComputed && !v.Inconclusive && !usesResults(a.Code, earlier):
 			return "the cell prints a constant; it must take the answer from the variables of earlier cells, or compute it from the data", nil
-		case m.NoFormCheck || r.t.Task.Guidelines == "":
-			return "", nil
+		case m.NoFormCheck || r.t.Task.Guidelines == "" || v.Inconclusive:
+			return "", nil // that there is no answer has a form of its own
 		}
 		problem, err := r.checkForm(ctx, answer, doubts.code != "")
 		if problem == "" || err != nil {
@@ -118,9 +118,16 @@ func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]A
 }
 
 // finalStep is what the last cell is for, in the words of a step.
-func finalStep(t Task) string {
-	if t.Guidelines == "" {
-		return "Print the answer to the question and nothing else."
+func (r *run) finalStep(v Verdict) string {
+	step := "Print the answer to the question and nothing else."
+	if v.Inconclusive {
+		step = "Print that there is no answer to the question, and nothing else: in the words of the form below if it has some, or else Not Applicable."
 	}
-	return "Print the answer to the question and nothing else, in this form: " + t.Guidelines
+	if r.t.Task.Guidelines != "" {
+		step = strings.TrimSuffix(step, ".") + ", in this form: " + r.t.Task.Guidelines
+	}
+	if v.Sufficient && v.Reason != "" && !r.cfg.Method.NoReasons && !r.cfg.Method.Script {
+		step += "\n\nThe verdict on the steps above: " + v.Reason
+	}
+	return step
 }

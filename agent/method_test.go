@@ -87,7 +87,7 @@ func key(role string, k int) string {
 var (
 	taskParts = prompts.Context{Question: "How many?", Guidelines: "A number.",
 		Files: []prompts.File{{Path: `"data/a.csv"`, Size: "10 bytes", Description: "a table"}}}
-	analyzerParts = request{"analyzer a.csv", []prompts.Part{prompts.Analyzer{Path: `"data/a.csv"`, Size: "10 bytes", Chars: 6000}}}
+	analyzerParts = request{"analyzer a.csv", []prompts.Part{prompts.Analyzer{Path: `"data/a.csv"`, Size: "10 bytes", Chars: 1500}}}
 )
 
 // ownWay is dsstar's: a notebook, and verdicts with reasons.

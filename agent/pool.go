@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -70,18 +71,22 @@ func (p *pool) take(ctx context.Context, which script, do func(*scratch) error) 
 
 // runFirst runs a description script on the first of its files, in a session of
 // the pool. One that fails as a part of a batch runs again as a cell of its own,
-// which tells what is wrong with it.
+// which tells what is wrong with it; of one that took too long or killed the
+// kernel that is known.
 func (r *run) runFirst(ctx context.Context, pool *pool, which script, i int) (e notebook.Execution, err error) {
 	err = pool.take(ctx, which, func(s *scratch) error {
-		texts, err := r.runBatch(ctx, s, which, []int{i})
+		b, err := r.runBatch(ctx, s, which, []int{i})
 		if err != nil {
 			return err
 		}
-		if len(texts) == 1 && texts[0] != "" {
-			e = notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: texts[0]}}}
-			return nil
+		switch {
+		case b.texts[0] != "":
+			e = notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: b.texts[0]}}}
+		case b.broken():
+			e = b.execution
+		default:
+			e, err = r.runOn(ctx, s, which, i)
 		}
-		e, err = r.runOn(ctx, s, which, i)
 		return err
 	})
 	return e, err
@@ -110,16 +115,18 @@ var failed = script{code: "failed"}
 // take ten times as long. It tells each what the script printed, "" if it failed.
 func (r *run) runScript(ctx context.Context, pool *pool, which script, members []int, each func(i int, text string) error) error {
 	return pool.take(ctx, which, func(s *scratch) error {
-		texts, err := r.runBatch(ctx, s, which, members)
+		b, err := r.runBatch(ctx, s, which, members)
 		if err != nil {
 			return err
 		}
 		for n, i := range members {
-			text := ""
-			if n < len(texts) {
-				text = texts[n]
-			} else if text, err = r.afterAll(ctx, s, which, i); err != nil {
-				return err
+			text := b.texts[n]
+			// Where the batch broke off, one file is the reason and the others were
+			// not reached.
+			if !b.told[n] && !(b.broken() && n == b.reached()) {
+				if text, err = r.afterAll(ctx, s, which, i); err != nil {
+					return err
+				}
 			}
 			if err := each(i, text); err != nil {
 				return err
@@ -129,48 +136,79 @@ func (r *run) runScript(ctx context.Context, pool *pool, which script, members [
 	})
 }
 
-// batch is how many files are described by one cell: no more than the outputs
-// of a cell have room for.
-func (r *run) batch() int {
+// A batch is what came of a script on some files.
+type batch struct {
+	execution notebook.Execution // of its cell
+	texts     []string           // what the script printed for each file; "" if it failed
+	told      []bool             // whether that is known
+}
+
+// broken reports whether the cell took too long, or killed the kernel.
+func (b batch) broken() bool {
+	return b.execution.Status == notebook.TimedOut || b.execution.Status == notebook.Died
+}
+
+// reached is the first file of which nothing is known.
+func (b batch) reached() int { return slices.Index(b.told, false) }
+
+// batchSize is how many files are described by one cell: no more than the
+// outputs of a cell have room for.
+func (r *run) batchSize() int {
 	const files, room = 25, 600_000
 	return max(1, min(files, room/r.cfg.DescriptionChars))
 }
 
-// runBatch returns what the script printed for each of the files, up to the one
-// at which the cell ended early.
-func (r *run) runBatch(ctx context.Context, s *scratch, which script, members []int) (texts []string, err error) {
+// runBatch runs the script on the files in one cell. Its lines bear a mark, as
+// what a script starts may write to the same place.
+func (r *run) runBatch(ctx context.Context, s *scratch, which script, members []int) (batch, error) {
 	defer r.kernel.start()()
 	if s.ran != which && s.ran != (script{}) {
 		if err := s.enter(ctx, r.dataPath()); err != nil {
-			return nil, err
+			return batch{}, err
 		}
 	}
 	var paths []string
 	for _, i := range members {
 		paths = append(paths, r.dataPython(i))
 	}
-	e, err := s.Execute(ctx, fmt.Sprintf(batchCell, strings.Join(paths, ", "), pyString(which.code), pyString(filepath.Join(s.dir, "files")), r.cfg.DescriptionChars))
+	mark := rand.Text()
+	e, err := s.Execute(ctx, fmt.Sprintf(batchCell, strings.Join(paths, ", "), pyString(which.code), pyString(filepath.Join(s.dir, "files")), r.cfg.DescriptionChars, mark))
 	if err != nil {
-		return nil, err
+		return batch{}, err
 	}
-	const clean = `{"clean": true}` // nothing is left of the script
+	b := batch{e, make([]string, len(members)), make([]bool, len(members))}
+	clean := b.read(mark)
 	switch {
 	case e.Status != notebook.OK:
 		s.ran = failed
-	case !strings.HasSuffix(strings.TrimSpace(e.Stdout()), "\n"+clean):
+	case !clean:
 		s.ran = which
 	}
-	for line := range strings.Lines(e.Stdout()) {
-		var text *string
-		if json.Unmarshal([]byte(line), &text) != nil {
-			break // the end, or cut as the cell was
+	return b, nil
+}
+
+// read takes the lines of the mark: what came of a file, by its number, and at
+// the end whether nothing is left of the script.
+func (b batch) read(mark string) (clean bool) {
+	for line := range strings.Lines(b.execution.Stdout()) {
+		_, line, ok := strings.Cut(line, mark+" ") // after what a process wrote without an end of line
+		var said struct {
+			File  *int
+			Text  string
+			Clean bool
 		}
-		if text == nil || strings.TrimSpace(*text) == "" {
-			text = new(string)
+		if !ok || json.Unmarshal([]byte(line), &said) != nil {
+			continue
 		}
-		texts = append(texts, strings.TrimRight(*text, "\n"))
+		if n := said.File; n != nil && *n >= 0 && *n < len(b.told) {
+			b.told[*n] = true
+			if strings.TrimSpace(said.Text) != "" {
+				b.texts[*n] = strings.TrimRight(said.Text, "\n")
+			}
+		}
+		clean = clean || said.Clean
 	}
-	return texts[:min(len(texts), len(members))], nil
+	return clean
 }
 
 // afterAll runs the script on a file that its batch did not reach.
@@ -183,18 +221,17 @@ func (r *run) afterAll(ctx context.Context, s *scratch, which script, i int) (st
 	return text, nil
 }
 
-// batchCell prints a line for each file: as JSON what the script printed, or
-// null if it failed. Each file finds none of the names of the one before. On
-// Linux it is a child of the kernel that runs the script, so that nothing of it
-// is left in the session but the files that it should not have written;
-// elsewhere children of a process with threads are less safe. The last line says
-// whether nothing is left. Pandas is loaded before, as each child would take as
-// long for it as for twenty files.
-const batchCell = `import contextlib, io, json, os, sys, warnings
+// batchCell prints a line for each file, with what the script printed, or null if
+// it failed. Each file finds none of the names of the one before. On Linux it is a
+// child of the kernel that runs the script, with a process group of its own, so
+// that nothing of it is left but the files that it should not have written;
+// elsewhere children of a process with threads are less safe. Pandas is loaded
+// before, as each child would take as long for it as for twenty files.
+const batchCell = `import contextlib, io, json, os, select, signal, sys, warnings
 
-def _describe(paths, code, folder, most, out):
+def _describe(paths, code, folder, most, mark, out):
     program = compile(code, "<script>", "exec")
-    for path in paths:
+    for number, path in enumerate(paths):
         os.chdir(folder)
         text = io.StringIO()
         try:
@@ -206,7 +243,7 @@ def _describe(paths, code, folder, most, out):
         if text is not None and len(text) > most:
             head, tail = most * 9 // 10, most // 10
             text = f"{text[:head]}\n[… {len(text) - head - tail} characters cut here …]\n{text[len(text) - tail:]}"
-        print(json.dumps(text), file=out, flush=True)
+        print(mark, json.dumps({"file": number, "text": text}), file=out, flush=True)
 
 def _in_child(*args):
     if "pandas" in args[1]:
@@ -218,26 +255,43 @@ def _in_child(*args):
         child = os.fork()
     if child == 0:
         try:
-            with open(write, "w") as out:
+            os.setpgid(0, 0)
+            sys.stdin = open(os.devnull)
+            with open(write, "w", encoding="utf-8") as out:
                 _describe(*args, out)
         finally:
             os._exit(0)
     os.close(write)
+    lines, ended = b"", False
     try:
-        with open(read) as lines:
-            for line in lines:
-                sys.stdout.write(line)
+        # Not up to the end of the pipe, which a process that the script has left
+        # may hold open.
+        while lines.count(b"\n") < len(args[0]):
+            if select.select([read], [], [], 0.2)[0]:
+                data = os.read(read, 1 << 16)
+                lines += data
+                if not data:
+                    break
+            elif ended:
+                break
+            elif os.waitpid(child, os.WNOHANG)[0]:
+                ended = True
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, 9)
-        os.waitpid(child, 0)
+        sys.stdout.write(lines.decode("utf-8", "replace"))
+        with contextlib.suppress(OSError):
+            os.killpg(child, signal.SIGKILL)
+        if not ended:
+            with contextlib.suppress(OSError):
+                os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        os.close(read)
 
-_args = [%s], %s, %s, %d
+_args = [%s], %s, %s, %d, "%s"
 if sys.platform == "linux":
     _in_child(*_args)
 else:
     _describe(*_args, sys.stdout)
-print(json.dumps({"clean": sys.platform == "linux" and os.listdir(_args[2]) == ["data"]}))`
+print(_args[4], json.dumps({"clean": sys.platform == "linux" and os.listdir(_args[2]) == ["data"]}))`
 
 // enter makes the session see the data folder as the run's own would, and
 // nothing else: after a script from nothing.

@@ -109,7 +109,7 @@ func FuzzStep(f *testing.F) {
 
 // longReplies are those that a careless reader takes quadratic time for.
 func longReplies() map[string]string {
-	const size = 1 << 20
+	const size = 1 << 16
 	long := map[string]string{}
 	for _, part := range []string{
 		"```\n", "```python\nx = 1\n```\n", "```python\n", "~~~ ", "`", "> ", "- ", "Step ", "Step 1 ", "Step 1\n", "Steps 1, ", "Add Step ", "add a ", "<think>", "</think>", "<think>\n",
@@ -118,7 +118,7 @@ func longReplies() map[string]string {
 		"print(x)\n", "# %%\n", "In [1]: ", "a, ", "a = ", "for x in ", "sorry ", "\xff", "✅", "*", "_",
 	} {
 		long[clip(part, 30)] = strings.Repeat(part, size/len(part))
-		long[clip(part, 30)+"…short"] = strings.Repeat(part, longTalk/len(part)) // short enough to be read
+		long[clip(part, 30)+"…short"] = strings.Repeat(part, longTalk/4/len(part)) // short enough to be read
 		long["<think>, then "+clip(part, 30)] = "<think>" + strings.Repeat(part, size/len(part)/2) + strings.Repeat(" ", size/2) + "x"
 	}
 	return long

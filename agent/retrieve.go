@@ -15,22 +15,26 @@ import (
 // rank orders the files by their nearness to the question. With more than TopK
 // it is the cosine of the embeddings of question and description (DS-STAR
 // section 3.3) that decides which are shown, or without an embedding model, and
-// it says so, that of their words.
+// it says so, that of their words. So it is with more of a family than are shown.
 func (r *run) rank(ctx context.Context) error {
 	texts := make([]string, len(r.t.Descriptions))
 	for i, d := range r.t.Descriptions {
 		texts[i] = d.File + "\n" + d.File + "\n" + d.Text
 	}
 	r.nearness = byWords(r.t.Task.Question, texts)
-	if len(texts) <= r.cfg.TopK {
+	shown, _ := r.chosen()
+	if len(shown) == len(texts) {
 		return nil
 	}
 	if r.cfg.Ranker == nil {
 		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
-			"of %d files the %d that share most words with the question are shown to the model: no embedding model is set", len(texts), r.cfg.TopK)})
+			"of %d files the %d that share most words with the question are shown to the model: no embedding model is set", len(texts), len(shown))})
 	}
-	if err := r.reserve(); err != nil {
-		return err
+	const batch = 64 // texts that one call takes
+	for range len(texts)/batch + 1 {
+		if err := r.reserve(); err != nil {
+			return err
+		}
 	}
 	stop := r.model.start()
 	ranking, err := r.cfg.Ranker.Rank(ctx, r.t.Task.Question, texts)

@@ -86,7 +86,7 @@ func (r *run) taskContext() prompts.Context {
 	texts := make([]string, len(r.t.Descriptions))
 	for n := range r.t.Descriptions {
 		f := prompts.File{Path: r.dataPython(n), Size: fileSize(r.t.Task.Files[n].Size), Alike: leftOut(r.named[n], r.shown.description/8)}
-		f.Like, texts[n] = r.words(n, texts[:n])
+		f.Like, texts[n] = r.words(n)
 		c.Files = append(c.Files, f)
 	}
 	for n, share := range r.sharesOf(texts) {
@@ -102,7 +102,7 @@ func (r *run) taskContext() prompts.Context {
 
 // words is what the model is told of file n: its description, or only what that
 // adds to that of a file before it which the same script has described.
-func (r *run) words(n int, before []string) (like, text string) {
+func (r *run) words(n int) (like, text string) {
 	d := r.t.Descriptions[n]
 	switch {
 	case r.cfg.Method.NoAnalyzer && d.Text == "":
@@ -112,7 +112,7 @@ func (r *run) words(n int, before []string) (like, text string) {
 	case d.Corrected:
 		return "", d.Text
 	}
-	for m := range before {
+	for m := range n {
 		first := r.t.Descriptions[m]
 		if first.lead() != d.lead() || first.Corrected {
 			continue
@@ -239,8 +239,8 @@ func (r *run) dropped() []prompts.Dropped {
 			continue
 		}
 		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}
-		if r.cfg.Method.NoReasons {
-			d.Reason = ""
+		if _, judged := r.t.Rounds[by].Accepted(); judged && r.cfg.Method.NoReasons {
+			d.Reason = "" // a verdict; that a cell did not run is none
 		}
 		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
 			d.Output = clip(a.Execution.PlainText(), r.showing().result)

@@ -53,7 +53,7 @@ func showData(t *Trajectory) string {
 		}
 		if d.Error != "" {
 			title += " · not described"
-			body = html.EscapeString(d.Error) + "\n"
+			body = prose(d.Error) + "\n"
 		}
 		if d.Code != "" && d.Error == "" {
 			body += folded("The script that printed it", fenced(d.Code, "python"))

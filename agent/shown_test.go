@@ -207,7 +207,7 @@ func TestPrefix(t *testing.T) {
 		t.Fatal(first[1].Text)
 	}
 	asks := map[string]string{
-		"planner": "# What is missing", "coder": "# The step to carry out now", "verifier": "# Your task", "router": "# What is missing",
+		"planner": "# What is missing", "coder": "## Step ", "verifier": "# Your task", "router": "# What is missing",
 		"debugger": "# A cell that failed", "finalizer": "# ",
 	}
 	notebooks := map[string]string{} // by the round whose steps they have

@@ -35,7 +35,8 @@ func (r *run) openStore() store {
 	if err != nil {
 		return s
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v\n%d\n%s", r.cfg.Cache.Model, r.cfg.Method.Script, r.cfg.DescriptionChars, words))
+	m := r.cfg.Method
+	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v %v %v\n%d\n%s", r.cfg.Cache.Model, m.Script, m.NoFamilies, m.NoDocuments, r.cfg.DescriptionChars, words))
 	s.asks = hex.EncodeToString(sum[:])
 	r.keys = make([]string, len(r.t.Task.Files))
 	return s

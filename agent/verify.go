@@ -11,7 +11,7 @@ import (
 // 13). A reply that cannot be read counts as insufficient: never as sufficient.
 func (r *run) verify(ctx context.Context) error {
 	how := readVerdict
-	if r.cfg.Method.NoInconclusive {
+	if r.cfg.Method.NoInconclusive || r.cfg.Method.PlanOnly {
 		how = readTwoVerdicts
 	}
 	if r.cfg.Method.Script {

@@ -68,7 +68,7 @@ func stalled(t *testing.T) *session {
 		defer close(s.done)
 		_, _ = io.Copy(s, s.tty) // ends with an error when the program has
 	}()
-	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "planning, 1 s") })
+	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "planning, ") })
 	return s
 }
 
