@@ -116,8 +116,9 @@ type run struct {
 	context   prompts.Context // the same in every request after the descriptions
 	described bool            // context is made
 	shown     shown
-	reserved  int // model calls made or under way
-	asked     int // bytes of all requests
+	reserved  int   // model calls made or under way
+	spent     error // a budget, while files were described
+	asked     int   // bytes of all requests
 	model     stopwatch
 	kernel    stopwatch
 }
@@ -155,7 +156,10 @@ func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*
 	bounded, cancel := withTime(ctx, r.cfg.Limits.Time)
 	defer cancel()
 	err := overdue(bounded, work(bounded))
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled):
+		r.t.Failure = "interrupted"
+	case err != nil:
 		r.t.Failure = err.Error()
 	}
 	r.t.Ended = true

@@ -48,12 +48,25 @@ func (r *run) reserve() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if most := r.cfg.Limits.Calls; most > 0 && r.reserved >= most {
-		return &BudgetError{"max-calls", fmt.Sprintf("%d model calls", most)}
+		return &BudgetError{"max-calls", counted(most, "model call")}
 	}
 	if most := r.cfg.Limits.Cost; most > 0 && r.t.Cost != nil && *r.t.Cost >= most {
-		return &BudgetError{"max-cost", fmt.Sprintf("%.2f US dollars", most)}
+		return &BudgetError{"max-cost", fmt.Sprintf("%g US dollars", most)}
 	}
 	r.reserved++
+	return nil
+}
+
+// spending holds back the error of a spent budget while files are described: the
+// calls under way are paid for, and what comes of them is kept.
+func (r *run) spending(err error) error {
+	spent := (*BudgetError)(nil)
+	if !errors.As(err, &spent) || spent.Flag == "max-time" {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spent = spent
 	return nil
 }
 
@@ -104,8 +117,8 @@ func (r *run) estimate() error {
 		perByte = float64(r.t.Usage.InputTokens) / float64(r.asked)
 	}
 	low, high := r.guess(fewRounds, len(prefix), perByte), r.guess(manyRounds, len(prefix), perByte)
-	text := fmt.Sprintf("%d to %d rounds: %d to %d model calls, %s to %s thousand tokens in, of which the same %s begin each request",
-		fewRounds, manyRounds, low.Calls, high.Calls, thousands(low.InputTokens), thousands(high.InputTokens), thousands(int(float64(len(prefix))*perByte)))
+	text := fmt.Sprintf("%d to %d rounds: %d to %d model calls with %s to %s thousand input tokens, most of them a beginning that all have in common",
+		fewRounds, manyRounds, low.Calls, high.Calls, thousands(low.InputTokens), thousands(high.InputTokens))
 	if from, ok := r.costOf(low); ok {
 		to, _ := r.costOf(high)
 		text += fmt.Sprintf("; %.2f to %.2f US dollars", from, to)
@@ -130,6 +143,13 @@ func (r *run) guess(rounds, prefix int, perByte float64) Usage {
 func (r *run) costOf(u Usage) (float64, bool) {
 	price, ok := r.price("coder")
 	return price.Cost(u.Usage), ok
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 func thousands(tokens int) string {

@@ -1,10 +1,13 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
+
+	"dsstar/agent/files"
 )
 
 // A dataState is what the data files looked like: by name, their size and date.
@@ -39,6 +42,20 @@ func (s dataState) changed(data string, files []File) string {
 	return ""
 }
 
+// added returns the first file that was not there, or "".
+func (s dataState) added(data string) string {
+	now, _, err := files.List(context.Background(), data)
+	if err != nil {
+		return ""
+	}
+	for _, f := range now {
+		if _, known := s[f.Name]; !known {
+			return f.Name
+		}
+	}
+	return ""
+}
+
 // everyCell is up to how many data files are looked at after every cell; more
 // are looked at before the proof and after it.
 const everyCell = 1000
@@ -49,7 +66,11 @@ func (r *run) checkData(all bool) error {
 	if r.changedFile != "" || (!all && len(r.all) > everyCell) {
 		return nil
 	}
-	if r.changedFile = r.data.changed(r.dataPath(), r.all); r.changedFile == "" {
+	r.changedFile = r.data.changed(r.dataPath(), r.all)
+	if all && r.changedFile == "" && len(r.all) <= everyCell && r.t.Task.Others == len(r.all)-len(r.t.Task.Files) {
+		r.changedFile = r.data.added(r.dataPath())
+	}
+	if r.changedFile == "" {
 		return nil
 	}
 	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("the data file %s was changed during the run: the answer cannot be verified", r.changedFile)})

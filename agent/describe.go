@@ -1,10 +1,14 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
@@ -32,7 +36,9 @@ func (r *run) describe(ctx context.Context) error {
 			return err
 		}
 	}
-	r.choose()
+	if err := r.choose(); err != nil {
+		return err
+	}
 	if err := r.look(ctx); err != nil {
 		return err
 	}
@@ -56,9 +62,9 @@ func (r *run) describe(ctx context.Context) error {
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(modelCalls)
 	for _, family := range r.families(left) {
-		g.Go(func() error { return r.describeFamily(within, pool, family) })
+		g.Go(func() error { return r.spending(r.describeFamily(within, pool, family)) })
 	}
-	if err := g.Wait(); err != nil || r.alone {
+	if err := cmp.Or(g.Wait(), r.spent); err != nil || r.alone {
 		return err
 	}
 	if err := r.rank(ctx); err != nil {
@@ -70,7 +76,7 @@ func (r *run) describe(ctx context.Context) error {
 
 // choose leaves only as many files as a run looks at: where there are more, those
 // whose names have most in common with the question. Nothing is read for it.
-func (r *run) choose() {
+func (r *run) choose() error {
 	all := r.t.Task.Files
 	if most := r.cfg.MaxFiles; most > 0 && len(all) > most {
 		names := make([]string, len(all))
@@ -94,6 +100,10 @@ func (r *run) choose() {
 	}
 	r.all = r.t.Task.Files
 	r.data = lookAt(r.dataPath(), r.all)
+	if n := len(r.others); n > 0 {
+		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("%d files are not looked at: there are more than max_files, %d", n, r.cfg.MaxFiles)})
+	}
+	return nil
 }
 
 // look reads the beginning of every file. One that cannot be read is left to the
@@ -105,14 +115,25 @@ func (r *run) look(ctx context.Context) error {
 		return nil
 	}
 	defer root.Close()
+	var leading []string
 	for i, f := range r.t.Task.Files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if look, err := files.LookAt(root, f, headBytes); err == nil {
-			r.looks[i] = look
-			r.t.Descriptions[i].Kind = look.Kind
+		look, err := files.LookAt(root, f, headBytes)
+		switch d := &r.t.Descriptions[i]; {
+		case errors.Is(err, fs.ErrPermission):
+			d.Error = "it cannot be read: permission denied"
+		case err == nil:
+			r.looks[i], d.Kind = look, look.Kind
 		}
+		if _, err := root.Stat(f.Name); err != nil && r.looks[i].Kind != "" {
+			leading = append(leading, f.Name)
+		}
+	}
+	if len(leading) > 0 {
+		names := leftOut(leading, 300)
+		return r.observe(Event{Kind: Warned, Text: "links lead out of the data folder, and what they lead to is read: " + strings.Join(strings.Fields(names), ", ")})
 	}
 	return nil
 }
@@ -132,6 +153,7 @@ func (r *run) settle() (left []int, err error) {
 			d.Error = "its name is not valid UTF-8, so that no cell can name it"
 		case f.Size == 0:
 			d.Text = "The file is empty: it has 0 bytes."
+		case d.Error != "":
 		case r.cfg.Method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:

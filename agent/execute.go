@@ -45,7 +45,9 @@ func (r *run) restore(ctx context.Context) (intact bool, err error) {
 			intact = false
 			continue
 		}
-		r.dirty = false
+		if r.dirty = false; r.t.Method.Script {
+			continue // nothing has gone back: every script starts from nothing
+		}
 		if err := r.observe(Event{Kind: WentBack}); err != nil {
 			return false, err
 		}

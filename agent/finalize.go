@@ -62,6 +62,10 @@ func (r *run) finalWords(v Verdict) ([]prompts.Part, map[string]string) {
 	return append(parts, finalizer), inputs
 }
 
+// ConstantAnswer is why a last cell that runs is refused, unless Method has
+// NoComputed: it may have been made up.
+const ConstantAnswer = "the cell prints a constant; it must take the answer from the variables of earlier cells, or compute it from the data"
+
 // formDoubts are about the first answer whose form was found wanting.
 type formDoubts struct{ code, problem string }
 
@@ -77,7 +81,7 @@ func (r *run) finalFaults(v Verdict, doubts *formDoubts) examiner {
 		case answer == "":
 			return "the cell printed nothing; it must print the answer", nil
 		case !m.NoComputed && !v.Inconclusive && !usesResults(a.Code, earlier):
-			return "the cell prints a constant; it must take the answer from the variables of earlier cells, or compute it from the data", nil
+			return ConstantAnswer, nil
 		case m.NoFormCheck || r.t.Task.Guidelines == "" || v.Inconclusive:
 			return "", nil // that there is no answer has a form of its own
 		}

@@ -403,9 +403,9 @@ func TestProofOfScript(t *testing.T) {
 	for _, c := range []struct{ name, out, reason string }{
 		{"same", `{"code": 0, "out": "more\n  1 \n", "stderr": "a warning"}`, ""},
 		{"fails", `{"code": 1, "out": "1\n", "stderr": "Traceback\n  ...\nSyntaxError: magic\n"}`, "the script failed in plain Python: SyntaxError: magic"},
-		{"another answer", `{"code": 0, "out": "2\n", "stderr": ""}`, "the script printed another answer"},
-		{"an answer that ends the same", `{"code": 0, "out": "11\n", "stderr": ""}`, "the script printed another answer"},
-		{"the answer is not last", `{"code": 0, "out": "1\n2\n", "stderr": ""}`, "the script printed another answer"},
+		{"another answer", `{"code": 0, "out": "2\n", "stderr": ""}`, "the script printed another answer, at the end of: 2"},
+		{"an answer that ends the same", `{"code": 0, "out": "11\n", "stderr": ""}`, "the script printed another answer, at the end of: 11"},
+		{"the answer is not last", `{"code": 0, "out": "1\n2\n", "stderr": ""}`, "the script printed another answer, at the end of: 2"},
 		{"no result", `Killed`, "the script could not be run: its result is not readable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -57,10 +57,10 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 		return r.observe(Event{Kind: Proved, Text: r.t.Proof.Reason})
 	}
 	defer r.kernel.start()()
-	reason, err := r.proveCells(ctx, session)
+	reason, printed, err := r.proveCells(ctx, session)
 	if reason == "" && err == nil {
 		patience := 10*time.Since(begin) + time.Minute
-		reason, err = r.proveScript(ctx, session, fresh.dir, patience)
+		reason, err = r.proveScript(ctx, session, fresh.dir, printed, patience)
 	}
 	if err != nil {
 		return err
@@ -75,27 +75,29 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 	return r.observe(Event{Kind: Proved, Text: reason})
 }
 
-// proveCells returns what went otherwise than in the run, or "".
-func (r *run) proveCells(ctx context.Context, s Session) (reason string, err error) {
+// proveCells returns what went otherwise than in the run, or "", and what the
+// cells before the last one printed.
+func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string, err error) {
 	var last notebook.Execution
 	cells := r.elsewhere().Cells()
 	for i, code := range cells {
+		printed += last.Stdout()
 		if last, err = s.Execute(ctx, code); err != nil {
-			return "", err
+			return "", "", err
 		}
 		if last.Status != notebook.OK {
-			return fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), oneLine(last)), nil
+			return fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), oneLine(last)), "", nil
 		}
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
-		return "the fresh session printed another answer: " + clip(answer, 300), nil
+		return "the fresh session printed another answer: " + clip(answer, 300), "", nil
 	}
-	return "", nil
+	return "", printed, nil
 }
 
 // proveScript runs the script as a process of plain Python, with the
 // interpreter of the session, in an empty working folder.
-func (r *run) proveScript(ctx context.Context, s Session, dir string, patience time.Duration) (reason string, err error) {
+func (r *run) proveScript(ctx context.Context, s Session, dir, printed string, patience time.Duration) (reason string, err error) {
 	path := filepath.Join(dir, "solution.py")
 	if err := os.RemoveAll(filepath.Join(dir, "files")); err != nil {
 		return "", err
@@ -111,12 +113,20 @@ func (r *run) proveScript(ctx context.Context, s Session, dir string, patience t
 		lines := strings.Split(strings.TrimSpace(result.Stderr), "\n")
 		return "the script failed in plain Python: " + clip(lines[len(lines)-1], 300), nil
 	}
-	// The answer must be the last lines of the script: "1" is not what "11" says.
-	before, same := strings.CutSuffix(strings.TrimSpace(result.Out), r.t.Answer())
-	if before = strings.TrimRight(before, " \t"); !same || (before != "" && !strings.HasSuffix(before, "\n")) {
-		return "the script printed another answer", nil
+	if out := strings.TrimSpace(result.Out); !endsWith(out, r.t.Answer(), printed) {
+		return "the script printed another answer, at the end of: " + clip(out[strings.LastIndexByte(out, '\n')+1:], 300), nil
 	}
 	return "", nil
+}
+
+// endsWith reports whether the answer is the last lines of what a script
+// printed: "1" is not what "11" says. Only what the cells before have printed
+// without an end of line may stand before it in its line.
+func endsWith(out, answer, printed string) bool {
+	before, same := strings.CutSuffix(out, answer)
+	begun := strings.TrimSpace(printed[strings.LastIndexByte(printed, '\n')+1:])
+	before = strings.TrimRight(before, " \t\r")
+	return same && (before == "" || strings.HasSuffix(before, "\n") || begun != "" && strings.HasSuffix(before, begun))
 }
 
 // plainResult is how a script's process ended.

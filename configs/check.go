@@ -139,8 +139,12 @@ func (s *Settings) validate(won map[string]setting) error {
 		return bad("max_cost", "0 or more")
 	}
 	for name, p := range s.Prices {
-		if p.Input < 0 || p.Output < 0 || p.Cached != nil && *p.Cached < 0 {
-			return fmt.Errorf("%s: prices.%s: every price should be 0 or more", sourceBelow("prices"+separator+name, won), name)
+		bad := p.Input == nil || p.Output == nil
+		for _, dollars := range []*float64{p.Input, p.Cached, p.Output} {
+			bad = bad || dollars != nil && !(*dollars >= 0 && *dollars < math.Inf(1))
+		}
+		if bad {
+			return fmt.Errorf("%s: prices.%s: should have input and output, and every price be 0 or more", sourceBelow("prices"+separator+name, won), name)
 		}
 	}
 	if s.MaxTime < 0 {

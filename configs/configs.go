@@ -58,9 +58,9 @@ type Settings struct {
 
 // A Price is what a model costs, in US dollars for a million tokens.
 type Price struct {
-	Input  float64  `mapstructure:"input"`
+	Input  *float64 `mapstructure:"input"`  // never nil
 	Cached *float64 `mapstructure:"cached"` // nil: as Input
-	Output float64  `mapstructure:"output"`
+	Output *float64 `mapstructure:"output"` // never nil
 }
 
 // A Method says which elements of the loop are on.

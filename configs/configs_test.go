@@ -229,7 +229,7 @@ func TestPrices(t *testing.T) {
 	}
 	s := load(t, Sources{ProjectFile: file})
 	p, ok := s.Price("openai/GPT-4.1")
-	if !ok || p.Input != 2 || *p.Cached != 0.5 || p.Output != 8 {
+	if !ok || *p.Input != 2 || *p.Cached != 0.5 || *p.Output != 8 {
 		t.Errorf("%+v, %v", p, ok)
 	}
 	if p, ok := s.Price("ollama/qwen3"); !ok || p.Cached != nil {
@@ -241,7 +241,8 @@ func TestPrices(t *testing.T) {
 	for text, want := range map[string]string{
 		"prices: {a/b: {inputs: 1}}": "unknown key prices.a/b.inputs",
 		"prices: {a/b: {input: x}}":  "prices.a/b.input: is \"x\", should be a number",
-		"prices: {a/b: {input: -1}}": "price should be 0 or more",
+		"prices: {a/b: {input: -1}}": "every price be 0 or more",
+		"prices: {a/b: {output: 1}}": "should have input and output",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

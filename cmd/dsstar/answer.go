@@ -161,12 +161,29 @@ func (e *stoppedError) Error() string {
 }
 func (e *stoppedError) Unwrap() error { return e.err }
 
+var errConstant = errors.New("there is no answer: " + agent.ConstantAnswer)
+
+// noAnswer says why a run to its end has no answer.
+func noAnswer(t *agent.Trajectory) error {
+	if t.Final == nil || len(t.Final.Attempts) == 0 {
+		return errors.New("no cell printed an answer")
+	}
+	switch reason := t.Final.Attempts[len(t.Final.Attempts)-1].Execution.Reason; reason {
+	case "":
+		return errors.New("no cell printed an answer")
+	case agent.ConstantAnswer:
+		return errConstant
+	default:
+		return errors.New("there is no answer: " + reason)
+	}
+}
+
 // conclude prints the result and turns what it is worth into an error; ended is
 // what ended the run before its end, if anything did.
 func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder, ended error) error {
 	r := newResult(t, folder, j.place.result())
 	if ended == nil && t.Answer() == "" {
-		ended = errors.New("no cell printed an answer")
+		ended = noAnswer(t)
 	}
 	var err error
 	if j.json {

@@ -38,10 +38,11 @@ const describeExample = `  dsstar describe ./data
 
 // describeFlags are the flags of describe that are no settings.
 type describeFlags struct {
-	question  string
-	edit, set string
-	json      bool
-	quiet     bool
+	question string
+	edit     string
+	set      []string
+	json     bool
+	quiet    bool
 }
 
 func (a *app) describeCommand() *cobra.Command {
@@ -55,7 +56,7 @@ func (a *app) describeCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&d.question, "question", "", "what will be asked: it chooses the files where there are more than max_files")
 	f.StringVar(&d.edit, "edit", "", "correct the description of this file in your editor")
-	f.StringVar(&d.set, "set", "", "correct a description without an editor: FILE=TEXT, FILE=@PATH or FILE=-")
+	f.StringArrayVar(&d.set, "set", nil, "correct a description without an editor: FILE=TEXT, FILE=@PATH or FILE=-; may be repeated")
 	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
 	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
 	settingFlags(f)
@@ -92,7 +93,12 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	folder := dataFiles{given: args[0], dir: j.task.Data, files: j.task.Files}
 	switch {
 	case set:
-		return a.setDescription(j, folder, d.set)
+		for _, one := range d.set {
+			if err := a.setDescription(j, folder, one); err != nil {
+				return err
+			}
+		}
+		return nil
 	case edit:
 		return a.editDescription(cmd.Context(), j, folder, d.edit)
 	}

@@ -38,6 +38,10 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	after, err := a.edited(ctx, editor, path)
 	switch {
 	case err != nil:
+		// An editor that was ended may have saved what was typed.
+		if text, readErr := os.ReadFile(path); readErr == nil && tidy(string(text)) != tidy(before) {
+			return fmt.Errorf("%w\nyour text: %s", err, path)
+		}
 	case after == tidy(before):
 		j.progress.say(unchanged, printable(name))
 	default:

@@ -74,11 +74,14 @@ func (d descriptions) print(w io.Writer) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		heading := []string{printable(f.Name), size(f.Size), f.Kind, f.from()}
+		heading := []string{printable(f.Name), size(f.Size), clean(f.Kind), clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
 		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
 		if f.Description != "" {
-			fmt.Fprintf(&b, "%s\n", strings.TrimRight(f.Description, "\n"))
+			for line := range strings.Lines(strings.TrimRight(f.Description, "\n")) {
+				b.WriteString(withoutControls(line))
+			}
+			b.WriteByte('\n')
 		}
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {

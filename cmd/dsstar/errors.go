@@ -39,9 +39,13 @@ var errInterrupted = errors.New("interrupted")
 // report writes the error and its hints to stderr and returns the exit code.
 func (a *app) report(err error) int {
 	code, text, hints := explain(err)
-	fmt.Fprintf(a.stderr, "dsstar: error: %s\n", strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  "))
+	var lines []string
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		lines = append(lines, clean(strings.TrimRight(line, "\n"))) // names and models have words in it
+	}
+	fmt.Fprintf(a.stderr, "dsstar: error: %s\n", strings.Join(lines, "\n  "))
 	for _, hint := range hints {
-		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", hint)
+		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", clean(hint))
 	}
 	return code
 }
@@ -191,6 +195,9 @@ func otherHints(err error) []string {
 			"dsstar doctor   # a cell that fails here and did not in the recording makes other requests",
 			`dsstar nb --model PROVIDER/MODEL --data DIR "question"   # records a new trace`,
 		}
+	}
+	if errors.Is(err, errConstant) {
+		return []string{"dsstar nb --no-computed …   # lets the last cell print a constant"}
 	}
 	if _, ok := errors.AsType[*llm.ConnectionError](err); ok {
 		return []string{"dsstar doctor   # tries the endpoint"}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -103,11 +104,22 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("dsstar {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err.Error(), []string{cmd.CommandPath() + " --help"}}
+		return &usageError{flagError(err), []string{cmd.CommandPath() + " --help"}}
 	})
 	root.AddCommand(a.nbCommand(), a.describeCommand(), a.demoCommand(), a.rerunCommand(), a.traceCommand(),
 		a.kernelsCommand(), a.doctorCommand(), a.configCommand())
 	return root
+}
+
+// flagError is what is wrong with a flag, without the words of Go's parsers.
+func flagError(err error) string {
+	if text, _, ok := strings.Cut(err.Error(), ": strconv."); ok {
+		return text + ": not a number"
+	}
+	if text, _, ok := strings.Cut(err.Error(), ": time: "); ok {
+		return text + ": not a duration, such as 90s, 5m or 1h30m"
+	}
+	return err.Error()
 }
 
 // noArgs refuses arguments of commands that take none; for dsstar itself they

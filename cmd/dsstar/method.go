@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
@@ -40,25 +41,27 @@ func prices(s *configs.Settings) func(role string) (llm.Price, bool) {
 	}
 	return func(role string) (llm.Price, bool) {
 		p, ok := s.Price(modelOf(s, role))
-		if p.Cached == nil {
-			p.Cached = &p.Input
+		if !ok {
+			return llm.Price{}, false
 		}
-		return llm.Price{Input: p.Input, Cached: *p.Cached, Output: p.Output}, ok
+		return llm.Price{Input: *p.Input, Cached: *cmp.Or(p.Cached, p.Input), Output: *p.Output}, true
 	}
 }
 
 // checkBudget refuses a limit that could not be held.
 func checkBudget(s *configs.Settings) error {
-	if s.MaxCost == 0 {
-		return nil
+	if s.MaxCost == 0 || strings.HasPrefix(s.Model, replayPrefix) {
+		return nil // a replay costs nothing
 	}
 	for _, role := range append([]string{""}, roleNames(s)...) {
 		name := modelOf(s, role)
 		if _, ok := s.Price(name); !ok {
-			return &usageError{
-				fmt.Sprintf("--max-cost: the price of %s is not known", name),
-				[]string{fmt.Sprintf(`echo 'prices: {"%s": {input: 1.25, cached: 0.13, output: 10}}' >> %s   # US dollars a million tokens: put in what you pay`, name, projectFile)},
+			row, paid := fmt.Sprintf(`"%s": {input: 1.25, cached: 0.13, output: 10}`, name), "   # US dollars a million tokens: put in what you pay"
+			hint := fmt.Sprintf(`echo 'prices: {%s}' >> %s%s`, row, projectFile, paid)
+			if len(s.Prices) > 0 {
+				hint = fmt.Sprintf("%s   # belongs below prices: in your settings; US dollars a million tokens", row)
 			}
+			return &usageError{fmt.Sprintf("--max-cost: the price of %s is not known", name), []string{hint}}
 		}
 	}
 	return nil

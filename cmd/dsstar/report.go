@@ -16,6 +16,7 @@ type result struct {
 	Sufficient bool   `json:"sufficient"`
 	// Inconclusive: it was found sufficient to say that the data hold no answer.
 	Inconclusive bool          `json:"inconclusive"`
+	Doubts       []string      `json:"doubts"` // why the answer is not verified
 	Rounds       int           `json:"rounds"`
 	Steps        int           `json:"steps"`
 	RunDir       string        `json:"run_dir"`
@@ -55,7 +56,7 @@ func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result 
 	}
 	return result{
 		Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(), Inconclusive: t.Inconclusive(),
-		Rounds: len(t.Rounds), Steps: t.Steps(),
+		Doubts: append([]string{}, t.Doubts()...), Rounds: len(t.Rounds), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Usage:    usageOf(t),
 		Seconds:  t.Seconds,

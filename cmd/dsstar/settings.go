@@ -117,7 +117,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	}
 	s, err := configs.Load(configs.Sources{UserFile: user, ProjectFile: projectFile, Env: a.env, Flags: given})
 	if err != nil {
-		return nil, &usageError{err.Error(), []string{"dsstar config"}}
+		return nil, &usageError{err.Error(), []string{"dsstar config --defaults   # every setting, with what it may be"}}
 	}
 	return s, nil
 }

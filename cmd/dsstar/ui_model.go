@@ -68,7 +68,7 @@ func (v *view) write(d draft, now time.Time) {
 	switch i := slices.IndexFunc(v.drafts, same); {
 	case i >= 0:
 		v.drafts[i] = d
-	case d.role == "analyzer" || d.role == "describer": // several at the same time
+	case d.role == "analyzer" || d.role == "debugger" && v.round == 0: // several at the same time
 		v.drafts = append(v.drafts, d)
 	default:
 		v.drafts = []draft{d}

@@ -142,6 +142,17 @@ func clean(text string) string {
 	}, c.text(text))
 }
 
+// withoutControls is a line in which a terminal finds nothing to obey; what it
+// shows stands where it stood.
+func withoutControls(line string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, line)
+}
+
 // tailBytes is how much of a text's end is looked at for its last lines.
 const tailBytes = 8 << 10
 

@@ -131,7 +131,7 @@ func block(label string, lines []string) []row {
 
 // labels say in the margin what a role writes.
 var labels = map[string]string{
-	"analyzer": "file", "describer": "file", "planner": "plan", "coder": "cell", "debugger": "repair",
+	"analyzer": "file", "planner": "plan", "coder": "cell", "debugger": "repair",
 	"verifier": "judge", "finalizer": "answer",
 }
 
