@@ -173,7 +173,7 @@ func TestEstimate(t *testing.T) {
 		return p.events[at].Text
 	}
 	short := estimate(play(t, simple.with(script{"verifier round 1": no})).noError(t))
-	contains(t, short, "2 to 6 rounds: 10 to 28 model calls", "thousand tokens in")
+	contains(t, short, "2 to 6 rounds: 10 to 28 model calls", "thousand input tokens")
 	lacks(t, short, "dollars", "\n")
 	priced := estimate(play(t, simple, func(s *stage) {
 		s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 10, Cached: 1, Output: 30}, true }
