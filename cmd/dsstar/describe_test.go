@@ -151,7 +151,7 @@ func TestDescribeMaxFiles(t *testing.T) {
 
 func TestDescribeBudgetAndCredentials(t *testing.T) {
 	d := newDescribing(t, map[string]string{"a.csv": table("n"), "c.csv": table("other"), "rules.md": "Round up."})
-	d.run("describe", d.data, "--max-calls", "1", "--json").expect(exitBudget, "1 model calls", "dsstar describe --max-calls MORE")
+	d.run("describe", d.data, "--max-calls", "1", "--json").expect(exitBudget, "1 model call", "dsstar describe --max-calls MORE")
 	reached := 0
 	for _, f := range d.decode().Files {
 		if f.Error == "" {
