@@ -38,8 +38,7 @@ var (
 // of Python and its packages may print the same results a little differently.
 var demoLoose = []string{"descriptions", "results", "error"}
 
-const demoNotice = `dsstar demo: the model's replies are recorded; all else is live: the kernel, the
-files, every cell, going back, the notebook and the proof.`
+const demoNotice = "the model's replies are recorded; all else is live: the kernel, the files, every cell, going back, the notebook and the proof"
 
 func (a *app) demoCommand() *cobra.Command {
 	var flags runFlags
@@ -70,9 +69,7 @@ the user's cache folder.`,
 			model: llm.Replay(exchanges, llm.ReplayOptions{Loose: demoLoose}),
 		}
 		defer j.progress.stop()
-		if !flags.quiet {
-			fmt.Fprintln(a.stderr, demoNotice)
-		}
+		j.progress.say("demo     %s", demoNotice)
 		j.progress.say("question %s", question)
 		if err := j.setUp(cmd.Context(), a); err != nil {
 			return err
