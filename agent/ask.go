@@ -90,7 +90,7 @@ func (r *run) askShorter(ctx context.Context, q question) (llm.Reply, llm.Reques
 
 // request puts a question into words.
 func (r *run) request(q question) (llm.Request, error) {
-	system, err := r.cfg.Prompts.Text(prompts.System{Environment: r.t.Environment, Script: r.cfg.Method.Script, Readings: !r.cfg.Method.Script})
+	system, err := r.cfg.Prompts.Text(r.system())
 	if err != nil {
 		return llm.Request{}, err
 	}
@@ -100,6 +100,12 @@ func (r *run) request(q question) (llm.Request, error) {
 		Role: q.role, Subject: q.subject, Inputs: inputs, MaxTokens: r.cfg.MaxTokens,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
 	}, err
+}
+
+// system is what every request begins with.
+func (r *run) system() prompts.System {
+	m := r.cfg.Method
+	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly}
 }
 
 // call makes one model call and counts it.

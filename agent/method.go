@@ -12,12 +12,13 @@ type Method struct {
 	NoFamilies     bool `json:"no_families,omitempty"`     // every file gets a script of its own
 	NoFormCheck    bool `json:"no_form_check,omitempty"`   // the answer's form is not held against the guidelines
 	NoComputed     bool `json:"no_computed,omitempty"`     // the last cell may print a constant
-	NoInconclusive bool `json:"no_inconclusive,omitempty"` // the verdict is sufficient or insufficient
+	NoUnfinished   bool `json:"no_unfinished,omitempty"`   // the router is asked also when every step is found right
+	NoInconclusive bool `json:"no_inconclusive,omitempty"` // no verdict that the data hold no answer
 }
 
 // Paper is the method as DS-STAR was published: Algorithm 1 and Appendix H.
 func Paper() Method {
 	return Method{
-		Script: true, NoReasons: true, NoDocuments: true, NoFamilies: true, NoFormCheck: true, NoComputed: true, NoInconclusive: true,
+		Script: true, NoReasons: true, NoDocuments: true, NoFamilies: true, NoFormCheck: true, NoComputed: true, NoUnfinished: true, NoInconclusive: true,
 	}
 }

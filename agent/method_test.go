@@ -140,7 +140,7 @@ func (w ownWay) code(p []int, k int) request {
 }
 
 func (w ownWay) verify(p []int, k int) request {
-	return request{key("verifier", k), append(w.begin(p), prompts.Verifier{Reasons: true, Inconclusive: true})}
+	return request{key("verifier", k), append(w.begin(p), prompts.Verifier{Reasons: true, Unfinished: true, Inconclusive: true})}
 }
 
 func (w ownWay) route(p []int, k int) request {
@@ -461,12 +461,27 @@ func TestSwitches(t *testing.T) {
 			t.Errorf("answer %q, asked %q", p.Answer(), p.model.asked)
 		}
 	})
+	unfinished := two.with(script{"verifier round 1": "Verdict: unfinished\nMissing: the total", "router": "Step 1"})
+	t.Run("unfinished", func(t *testing.T) {
+		p := play(t, unfinished).noError(t)
+		if p.model.count("router") > 0 || p.Rounds[0].Route == nil || p.Rounds[0].Route.Back != 0 || !p.Rounds[0].Verdict.Unfinished || !slices.Equal(p.Plan(), []int{0, 1}) {
+			t.Errorf("asked %q, round %+v", p.model.asked, p.Rounds[0])
+		}
+		contains(t, p.model.prompt(t, "planner round 2"), "# What is missing", "the total")
+	})
+	t.Run("NoUnfinished", func(t *testing.T) {
+		p := play(t, unfinished, func(s *stage) { s.config.Method.NoUnfinished = true }).noError(t)
+		if p.model.count("router") != 1 || p.Rounds[0].Route.Back != 1 || p.Rounds[0].Verdict.Unfinished {
+			t.Errorf("asked %q, round %+v", p.model.asked, p.Rounds[0])
+		}
+		lacks(t, p.model.prompt(t, "verifier round 1"), "unfinished")
+	})
 	t.Run("NoInconclusive", func(t *testing.T) {
 		p := play(t, two.with(script{
 			"verifier round 2": "Verdict: inconclusive\nReason: no such thing", "verifier round 2, asked again": no,
 		}), func(s *stage) { s.config.Method.NoInconclusive, s.config.MaxRounds = true, 2 }).noError(t)
 		lacks(t, p.model.prompt(t, "verifier round 1"), "inconclusive", "hold no answer")
-		contains(t, p.model.prompt(t, "verifier round 2, asked again"), "`Verdict: sufficient` or `Verdict: insufficient`")
+		contains(t, p.model.prompt(t, "verifier round 2, asked again"), "`Verdict: sufficient`, `Verdict: unfinished` or `Verdict: insufficient`")
 		if p.Inconclusive() || p.Sufficient() {
 			t.Errorf("verdict %+v", p.Rounds[1].Verdict)
 		}

@@ -72,8 +72,8 @@ type reading[T any] struct {
 var (
 	readCode        = reading[string]{parseCode, "Reply with one ```python code block that holds the whole code, and nothing else."}
 	readStep        = reading[string]{parseStep, "Reply with the step alone, one step, in a few short sentences, without code."}
-	readVerdict     = reading[Verdict]{parseVerdict, "Reply in two lines: first `Verdict: sufficient`, `Verdict: insufficient` or `Verdict: inconclusive`, then `Reason:` or `Missing:` with one sentence."}
-	readTwoVerdicts = reading[Verdict]{parseTwoVerdicts, "Reply in two lines: first `Verdict: sufficient` or `Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence."}
+	readVerdict     = reading[Verdict]{parseVerdict, "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished`, `Verdict: insufficient` or `Verdict: inconclusive`, then `Reason:` or `Missing:` with one sentence."}
+	readTwoVerdicts = reading[Verdict]{parseTwoVerdicts, "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished` or `Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence."}
 	readYesNo       = reading[Verdict]{parseYesNo, "Reply with `Yes` or `No`, and nothing else."}
 	readForm        = reading[string]{parseForm, "Reply with `Form: fits`, or in two lines with `Form: does not fit` and then `Problem:` with one sentence."}
 	readText        = reading[string]{parseText, "Reply with the shortened report alone."}

@@ -48,6 +48,7 @@ func verdictIn(text string) (Verdict, error) {
 		return Verdict{}, err
 	}
 	v := Verdict{Sufficient: said.sign != against, Inconclusive: said.sign == neither}
+	v.Unfinished = said.word == "unfinished" && !doubt().MatchString(text)
 	reason, label := reasonIn(text)
 	switch {
 	case label == "missing" && v.Sufficient && !isNothing(reason), label == "missing" && !v.Sufficient && isNothing(reason) && reason != "":
@@ -63,6 +64,10 @@ func verdictIn(text string) (Verdict, error) {
 	}
 	return v, nil
 }
+
+// doubt matches what does not go with a verdict that every step is right: then it
+// is for the router to say.
+var doubt = lazy(`(?i)\b(?:insufficient|wrong|incorrect|erroneous|flawed|faulty|mistaken|in\s+doubt)\b`)
 
 // A sign is what a judgement comes to.
 type sign int
@@ -93,9 +98,9 @@ var verdicts = judging{
 	name:  "verdict",
 	label: labelled("verdict"),
 	value: lazy(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:(?:it|(?:the|this)\s+(?:current\s+)?(?:plan|question))\s+(?:is\s+)?(?:now\s+|already\s+)?)?(?:(sufficient|yes)|(` +
-		`(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|insufficient|does\s+not\s+suffice|no)|(` +
+		`(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|insufficient|unfinished|does\s+not\s+suffice|no)|(` +
 		`inconclusive|not\s+applicable|n/a|(?:cannot|can\s+not|can['’]t)\s+be\s+answered(?:\s+(?:from|with)\s+(?:the|these)\s+(?:given\s+|available\s+)?data)?|unanswerable))\b`),
-	mention: lazy(`(?i)(?:\b(not\s+(?:\w+\s+){0,2}sufficient|insufficient)|n['’]t\s+(?:\w+\s+){0,2}(sufficient)|(\bsufficient)|(\binconclusive|\bnot\s+applicable))\b`),
+	mention: lazy(`(?i)(?:\b(not\s+(?:\w+\s+){0,2}sufficient|insufficient|unfinished)|n['’]t\s+(?:\w+\s+){0,2}(sufficient)|(\bsufficient)|(\binconclusive|\bnot\s+applicable))\b`),
 }
 
 // nearby is how much of a line counts as said together with its judgement: it
@@ -106,6 +111,7 @@ const nearby = 300
 type saying struct {
 	sign     sign
 	labelled bool
+	word     string // the judgement itself, in lower case
 	rest     string // of its line
 	begin    int    // of the line with its label, in the text
 	end      int    // of its line
@@ -245,7 +251,7 @@ func (j judging) saying(text string, labelled bool) (s saying, ok bool, err erro
 	near := s.rest[:min(len(s.rest), nearby)]
 	for g := in; g <= neither; g++ {
 		if m[2*g] >= 0 {
-			s.sign = g
+			s.sign, s.word = g, strings.ToLower(text[m[2*g]:m[2*g+1]])
 		}
 	}
 	switch {

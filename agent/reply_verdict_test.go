@@ -174,3 +174,33 @@ func TestReplyKinds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestParseUnfinished(t *testing.T) {
+	missing := Verdict{Unfinished: true, Reason: "the mean is missing"}
+	cases := []struct {
+		reply   string
+		want    Verdict
+		problem string
+	}{
+		{"Verdict: unfinished\nMissing: the mean is missing", missing, ""},
+		{"**Verdict:** Unfinished\n\n**Missing:** the mean is missing", missing, ""},
+		{"<think>insufficient?</think>Verdict: UNFINISHED\nMissing: the mean is missing", missing, ""},
+		{`{"verdict": "unfinished", "missing": "the mean is missing"}`, missing, ""},
+		{"Verdict: unfinished", Verdict{Unfinished: true}, ""},
+		// A doubt about a step is for the router.
+		{"Verdict: unfinished\nMissing: step 2 is wrong", Verdict{Reason: "step 2 is wrong"}, ""},
+		{"Verdict: insufficient\nMissing: the mean is missing", Verdict{Reason: "the mean is missing"}, ""},
+		{"Verdict: insufficient\nMissing: the plan is unfinished", Verdict{Reason: "the plan is unfinished"}, ""},
+		{"Verdict: unfinished\nVerdict: sufficient", Verdict{}, "it gives two verdicts"},
+		{"Verdict: sufficient\nReason: the plan is unfinished", Verdict{}, "it gives two verdicts"},
+	}
+	for _, c := range cases {
+		t.Run(clip(c.reply, 40), func(t *testing.T) {
+			got, err := parseVerdict(c.reply)
+			check(t, got, err, c.want, c.problem)
+			if two, err := parseTwoVerdicts(c.reply); err == nil && two != got {
+				t.Errorf("without a third verdict: %+v, want %+v", two, got)
+			}
+		})
+	}
+}

@@ -9,13 +9,13 @@ import (
 
 // route decides how an insufficient plan goes on (Algorithm 1, lines 17 to 23)
 // and goes back if need be. A reply that cannot be read adds a step, which
-// drops nothing. Without the router, steps are only added (DS-STAR section
-// 4.2, Variant 2).
+// drops nothing. It is not asked when the judge has found every step right, nor
+// without the router (DS-STAR section 4.2, Variant 2): then a step is added.
 func (r *run) route(ctx context.Context) error {
 	round := r.current()
 	var route Route
 	var err error
-	if !r.cfg.Method.NoRouter {
+	if !r.cfg.Method.NoRouter && !round.Verdict.Unfinished {
 		route, err = ask(ctx, r, question{"router", r.subject(0), r.routeWords}, readRoute(r.t.Steps()))
 	}
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {

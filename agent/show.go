@@ -115,6 +115,8 @@ func showVerdict(n int, r Round) string {
 	switch {
 	case r.Verdict.Inconclusive:
 		word = "✔ inconclusive: the data hold no answer"
+	case r.Verdict.Unfinished:
+		word = "… unfinished"
 	case r.Verdict.Sufficient:
 		word = "✔ sufficient"
 	}

@@ -89,13 +89,13 @@ func TestTooLongForOneText(t *testing.T) {
 	t.Run("summarizer", func(t *testing.T) {
 		p := play(t, simple.with(script{
 			"coder": "raise KeyError(\"" + strings.Repeat("many words ", 700) + "\")", "summarizer": "KeyError", "debugger": "x = 1\nprint(x)",
-		}), limited("summarizer", 3500)).noError(t)
+		}), limited("summarizer", 6000)).noError(t)
 		if len(p.model.refused) == 0 || len(p.Warnings) != len(p.model.refused) || !p.Verified() {
 			t.Errorf("refused %q, warnings %q", p.model.refused, p.Warnings)
 		}
 	})
 	t.Run("checker", func(t *testing.T) {
-		p := play(t, simple.with(script{"coder": long}), limited("checker", 4000)).noError(t)
+		p := play(t, simple.with(script{"coder": long}), limited("checker", 6500)).noError(t)
 		if len(p.model.refused) == 0 || len(p.Warnings) != len(p.model.refused) || !p.Verified() {
 			t.Errorf("refused %q, warnings %q", p.model.refused, p.Warnings)
 		}

@@ -56,6 +56,7 @@ type Attempt struct {
 // answer.
 type Verdict struct {
 	Sufficient   bool   `json:"sufficient"`
+	Unfinished   bool   `json:"unfinished,omitempty"` // insufficient, but every step is right as far as it goes
 	Inconclusive bool   `json:"inconclusive,omitempty"`
 	Reason       string `json:"reason,omitempty"` // what is missing, or why it suffices
 }

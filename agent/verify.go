@@ -28,6 +28,7 @@ func (r *run) verify(ctx context.Context) error {
 	if verdict.Reason == "" && !verdict.Sufficient && !r.cfg.Method.NoReasons {
 		verdict.Reason = "the judge did not say what is missing"
 	}
+	verdict.Unfinished = verdict.Unfinished && !r.cfg.Method.NoUnfinished
 	r.current().Verdict = &verdict
 	return r.observe(Event{Kind: Judged, Text: verdict.Reason})
 }
@@ -36,7 +37,7 @@ func (r *run) verify(ctx context.Context) error {
 // without the descriptions, and with its verdict in one word (Listing 51).
 func (r *run) verifyWords() ([]prompts.Part, map[string]string) {
 	m := r.cfg.Method
-	verifier := prompts.Verifier{PlanOnly: m.PlanOnly, Reasons: !m.NoReasons, Inconclusive: !m.NoInconclusive && !m.PlanOnly}
+	verifier := prompts.Verifier{PlanOnly: m.PlanOnly, Reasons: !m.NoReasons, Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly}
 	switch {
 	case m.Script:
 		verifier.YesNo, verifier.Question = true, r.t.Task.Question

@@ -74,6 +74,7 @@ type Method struct {
 	Families      bool   `mapstructure:"families"`
 	FormCheck     bool   `mapstructure:"form_check"`
 	Computed      bool   `mapstructure:"computed"`
+	Unfinished    bool   `mapstructure:"unfinished"`
 	Inconclusive  bool   `mapstructure:"inconclusive"`
 }
 

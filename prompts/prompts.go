@@ -23,9 +23,10 @@ type Part interface{ template() string }
 type (
 	// System says who the model is and what it works with.
 	System struct {
-		Environment string
-		Script      bool // the paper's way
-		Readings    bool // how questions are to be read
+		Environment  string
+		Script       bool // the paper's way
+		Unfinished   bool // a verdict can be that the plan only lacks further steps
+		Inconclusive bool // a verdict can be that the data hold no answer
 	}
 	// Context is the task and what is known of the files.
 	Context struct {
@@ -96,6 +97,7 @@ type (
 		YesNo        bool   // the paper's reply
 		PlanOnly     bool   // there is neither code nor output to judge
 		Reasons      bool   // the reply says what is missing
+		Unfinished   bool   // the reply may be that every step is right
 		Inconclusive bool   // the reply may be that the data hold no answer
 	}
 	// Router asks how to refine the plan [52].

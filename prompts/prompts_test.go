@@ -35,7 +35,8 @@ var goldens = []struct {
 	name  string
 	parts []Part
 }{
-	{"system", []Part{System{Environment: "Python 3.12.1 with pandas 2.3.0", Readings: true}}},
+	{"system", []Part{System{Environment: "Python 3.12.1 with pandas 2.3.0", Unfinished: true, Inconclusive: true}}},
+	{"system_bare", []Part{System{Environment: "Python 3.12.1 with pandas 2.3.0"}}},
 	{"system_script", []Part{System{Environment: "Python 3.12.1 with pandas 2.3.0", Script: true}}},
 	{"context", []Part{Context{Question: "Which card scheme has the lowest mean rate?", Files: []File{fees}}}},
 	{"context_full", []Part{Context{
@@ -65,7 +66,7 @@ var goldens = []struct {
 	{"coder_next", []Part{Coder{Number: 2, Step: rate.Text}}},
 	{"coder_script_first", []Part{Coder{Number: 1, Step: load.Text, First: true, Script: true}}},
 	{"coder_script_next", []Part{Coder{Number: 2, Step: rate.Text, Script: true}}},
-	{"verifier", []Part{Verifier{Reasons: true, Inconclusive: true}}},
+	{"verifier", []Part{Verifier{Reasons: true, Unfinished: true, Inconclusive: true}}},
 	{"verifier_bare", []Part{Verifier{}}},
 	{"verifier_plan", []Part{Verifier{PlanOnly: true, Reasons: true}}},
 	{"verifier_yes_no", []Part{Verifier{YesNo: true, Question: "How many?"}}},

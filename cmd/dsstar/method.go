@@ -16,7 +16,7 @@ import (
 func method(s configs.Method) agent.Method {
 	m := agent.Method{
 		NoReasons: !s.Reasons, NoDocuments: !s.Documents, NoFamilies: !s.Families,
-		NoFormCheck: !s.FormCheck, NoComputed: !s.Computed, NoInconclusive: !s.Inconclusive,
+		NoFormCheck: !s.FormCheck, NoComputed: !s.Computed, NoUnfinished: !s.Unfinished, NoInconclusive: !s.Inconclusive,
 	}
 	if s.Paper {
 		m = agent.Paper()

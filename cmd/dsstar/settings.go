@@ -45,6 +45,7 @@ func methodFlags(f *pflag.FlagSet) {
 	f.Bool("no-families", false, "a description script of its own for every file")
 	f.Bool("no-form-check", false, "do not hold the answer's form against the guidelines")
 	f.Bool("no-computed", false, "let the last cell print a constant")
+	f.Bool("no-unfinished", false, "ask the router also when the judge finds every step right")
 	f.Bool("no-inconclusive", false, "no verdict that the data hold no answer")
 }
 

@@ -215,6 +215,8 @@ func judgement(t *agent.Trajectory) string {
 	switch {
 	case v.Inconclusive:
 		word = "inconclusive"
+	case v.Unfinished:
+		word = "unfinished"
 	case t.Sufficient():
 		word = "sufficient"
 	}
