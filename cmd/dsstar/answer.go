@@ -55,6 +55,10 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
 		return err
 	}
+	if j.place.guest != nil && j.settings.Method.Paper {
+		return &usageError{"--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
+			[]string{`dsstar nb --paper --data DIR "question"   # without --kernel`}}
+	}
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}

@@ -197,7 +197,7 @@ func verdictStyle(text string) style {
 	switch word, _, _ := strings.Cut(text, ":"); word {
 	case "sufficient":
 		return good
-	case "insufficient", "inconclusive":
+	case "insufficient", "unfinished", "inconclusive":
 		return doubt
 	}
 	return normal
