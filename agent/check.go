@@ -7,19 +7,21 @@ import (
 	"dsstar/prompts"
 )
 
-// checkForm lets a model hold an answer against the guidelines, which agents
-// often fail (DABstep, section 4.3: multi-step instruction following). It
-// returns what is wrong, or "". A reply that cannot be read counts as a fit.
-func (r *run) checkForm(ctx context.Context, answer string, again bool) (problem string, err error) {
+// checkForm lets a model hold an answer against the guidelines, or the question,
+// and against what the steps have printed: agents often fail the form (DABstep,
+// section 4.3: multi-step instruction following), and nobody else sees what the
+// last cell has made of the results. It returns what is wrong, or "". A reply
+// that cannot be read counts as a fit.
+func (r *run) checkForm(ctx context.Context, a Attempt, answer string, again bool) (problem string, err error) {
 	subject := "the answer"
 	if again {
 		subject = "the answer, try 2"
 	}
-	t := r.t.Task
 	problem, err = ask(ctx, r, question{"checker", subject, func() ([]prompts.Part, map[string]string) {
+		parts, inputs := r.shared()
 		shown := clip(answer, r.showing().result)
-		return []prompts.Part{prompts.Checker{Question: t.Question, Guidelines: t.Guidelines, Answer: shown}},
-			map[string]string{"question": t.Question, "guidelines": t.Guidelines, "answer": shown}
+		inputs["cell"], inputs["answer"] = a.Code, shown
+		return append(parts, prompts.Checker{Code: a.Code, Answer: shown, Guidelines: r.t.Task.Guidelines != ""}), inputs
 	}}, readForm)
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
 		problem, err = "", r.observe(Event{Kind: Warned, Text: unread.Error()})

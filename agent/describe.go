@@ -276,7 +276,7 @@ func (r *run) countAlike() {
 func (r *run) descriptionChars(show shown) int {
 	const least = 1000
 	files := max(1, min(r.mayShow, r.cfg.TopK))
-	return max(min(least, show.description), min(show.description/4, show.context*15/100/files)/100*100)
+	return max(min(least, show.description), min(show.description/4, show.context*13/100/files)/100*100)
 }
 
 // siblings names the files of the folder, or says how many there are where.

@@ -70,7 +70,7 @@ const ConstantAnswer = "the cell prints a constant; it must take the answer from
 type formDoubts struct{ code, problem string }
 
 // finalFaults is the check of the last cell: it must print, what it prints must
-// come from computed values, and it must have the form of the guidelines. That is
+// come from computed values, and it must have the form that is asked for. That is
 // asked for once more; then an answer in a doubtful form is better than none.
 func (r *run) finalFaults(v Verdict, doubts *formDoubts) examiner {
 	earlier := strings.Join(r.t.Cells(), "\n")
@@ -82,10 +82,10 @@ func (r *run) finalFaults(v Verdict, doubts *formDoubts) examiner {
 			return "the cell printed nothing; it must print the answer", nil
 		case !m.NoComputed && !v.Inconclusive && !usesResults(a.Code, earlier):
 			return ConstantAnswer, nil
-		case m.NoFormCheck || r.t.Task.Guidelines == "" || v.Inconclusive:
+		case m.NoFormCheck || v.Inconclusive:
 			return "", nil // that there is no answer has a form of its own
 		}
-		problem, err := r.checkForm(ctx, answer, doubts.code != "")
+		problem, err := r.checkForm(ctx, a, answer, doubts.code != "")
 		if problem == "" || err != nil {
 			return "", err
 		}
@@ -98,7 +98,7 @@ func (r *run) finalFaults(v Verdict, doubts *formDoubts) examiner {
 }
 
 func (r *run) warnOfForm(problem string) error {
-	return r.observe(Event{Kind: Warned, Text: "the answer may not have the form that the guidelines ask for: " + problem})
+	return r.observe(Event{Kind: Warned, Text: "the answer may not be in the form that is asked for: " + problem})
 }
 
 // keepDoubted runs the cell of the doubtful form again, when none that was to be

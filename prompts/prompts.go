@@ -112,8 +112,12 @@ type (
 		Inconclusive    bool
 		Script          bool // the whole script instead
 	}
-	// Checker asks whether an answer has the form of the guidelines.
-	Checker struct{ Question, Guidelines, Answer string }
+	// Checker asks whether an answer has the form that is asked for, and is what
+	// the outputs say.
+	Checker struct {
+		Code, Answer string
+		Guidelines   bool // the task has some
+	}
 	// Summarizer asks for a shorter error report [54].
 	Summarizer struct{ Error, Where string }
 	// DebuggerScript asks for a repaired description script [55], which works for

@@ -104,6 +104,7 @@ func counting() roles {
 		"coder":     say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\ntotal = int(numbers['n'].sum())\nprint(total)")),
 		"verifier":  say(sufficient),
 		"finalizer": say(cell("print(total)")),
+		"checker":   say("Form: fits"),
 	}
 }
 

@@ -26,7 +26,7 @@ func TestRecordDemo(t *testing.T) {
 	if !*record {
 		t.Skip("only with -record")
 	}
-	all := []string{"question", "guidelines", "file", "files", "plan", "code", "cell", "step", "missing", "dropped", "reason", "answer", "like", "others"}
+	all := []string{"question", "guidelines", "file", "files", "plan", "code", "cell", "step", "missing", "dropped", "reason", "answer", "like", "others", "cell"}
 	keep := demoLoose
 	demoLoose = append(all, keep...)
 	defer func() { demoLoose = keep }()
