@@ -54,7 +54,7 @@ var phrases = []struct{ role, phrase string }{
 	{"verifier", "Judge whether the plan"},
 	{"router", "Decide how the plan goes on"},
 	{"finalizer", "Write the notebook's last cell"},
-	{"checker", "Check whether the answer has the form"},
+	{"checker", "Check the answer before it is given"},
 }
 
 func roleOf(t testing.TB, r llmtest.Request) string {

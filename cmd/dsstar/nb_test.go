@@ -33,7 +33,7 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("--quiet, yet stderr has %q", again.stderr)
 	}
 	r := decodeResult(t, again.stdout)
-	if r.Answer != "42" || !r.Verified || !r.Sufficient || r.Rounds != 1 || r.Steps != 1 || r.Usage.Calls != 5 {
+	if r.Answer != "42" || !r.Verified || !r.Sufficient || r.Rounds != 1 || r.Steps != 1 || r.Usage.Calls != 6 {
 		t.Errorf("--json: %+v", r)
 	}
 	validate(t, filepath.Join(s.out, "notebook.ipynb"), r.Notebook)
