@@ -22,7 +22,7 @@ const modelCalls = 8
 
 // Bounds of what is looked at before the model is asked.
 const (
-	headBytes  = 900  // of a file's beginning, for the analyzer
+	headBytes  = 700  // of a file's beginning, for the analyzer
 	smallBytes = 2000 // a text file up to here is its own description, if few are like it
 	few        = 3
 )
@@ -281,7 +281,7 @@ func (r *run) descriptionChars(show shown) int {
 
 // siblings names the files of the folder, or says how many there are where.
 func (r *run) siblings() string {
-	const most = 1500
+	const most = 1000
 	if len(r.t.Task.Files) == 1 {
 		return ""
 	}
