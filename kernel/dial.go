@@ -96,7 +96,7 @@ func visitServer(ctx context.Context, server Server, id string, o Options, d dia
 
 // dialServer connects s to the kernel of host.
 func (s *session) dialServer(ctx context.Context, host *remote, d dialling) error {
-	link, err := dialWS(ctx, host.server, host.id, s.id, d.legacy, d.waits.reconnect, s.deliver)
+	link, err := dialWS(ctx, host.server, host.id, s.id, d.legacy, d.waits, s.deliver)
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			err = context.Cause(ctx)

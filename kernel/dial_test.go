@@ -9,10 +9,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,6 +114,7 @@ func dialled(t testing.TB, s Server, id string, o Options) *Kernel {
 func TestServer(t *testing.T) {
 	s, raw := jupyter(t)
 	t.Run("reconnects", func(t *testing.T) { testReconnect(t, s) })
+	t.Run("holds the first connection", func(t *testing.T) { testHeldConnection(t, s) })
 	t.Run("is lost", func(t *testing.T) { testLostServer(t, s) })
 	t.Run("is gone", func(t *testing.T) { testGoneServer(t, s) })
 	t.Run("limits rates", func(t *testing.T) { testRateLimit(t, s) })
@@ -152,6 +155,37 @@ func testReconnect(t *testing.T, s Server) {
 	time.Sleep(2 * fresh)
 	cable.cut(false)
 	stdout(t, k, "print('sent')", "sent\n")
+}
+
+// A server that does not answer the first connection to a new kernel, as it waits
+// for an answer of the kernel that was stranded, answers the next one.
+func testHeldConnection(t *testing.T, s Server) {
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held atomic.Int32
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/channels") && held.Add(1) == 1 {
+			time.Sleep(2 * time.Second)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	s.URL = front.URL + "/"
+	w := defaultWaits()
+	w.handshake = 200 * time.Millisecond
+	k, err := dial(t.Context(), s, "", Options{}, dialling{waits: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	stdout(t, k, "print('here')", "here\n")
+	if n := held.Load(); n < 2 {
+		t.Errorf("%d connections", n)
+	}
 }
 
 // A server that does not come back is an error, not the death of a kernel.

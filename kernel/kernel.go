@@ -101,6 +101,7 @@ type waits struct {
 	shutdown  time.Duration // from shutdown_request to its reply
 	exit      time.Duration // from the reply to the end of the process
 	kill      time.Duration // from SIGKILL to the end of the process
+	handshake time.Duration // for a server's first connection to a kernel, before another is tried
 	reconnect time.Duration // from the loss of a server to giving it up
 }
 
@@ -108,7 +109,7 @@ func defaultWaits() waits {
 	return waits{
 		greet: 2 * time.Second, tune: 10 * time.Second, rouse: 5 * time.Second, takeUp: time.Minute, idle: 4 * time.Second,
 		interrupt: 5 * time.Second, cancel: 2 * time.Second,
-		shutdown: time.Second, exit: 150 * time.Millisecond, kill: 5 * time.Second, reconnect: time.Minute,
+		shutdown: time.Second, exit: 150 * time.Millisecond, kill: 5 * time.Second, handshake: 10 * time.Second, reconnect: time.Minute,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -59,15 +60,15 @@ type wsLink struct {
 	lost    error // why there will be no connection any more
 }
 
-// dialWS connects to a kernel of a server. A lost connection is tried to be made again for the
-// given time.
-func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, again time.Duration, deliver func(delivery)) (*wsLink, error) {
+// dialWS connects to a kernel of a server. A lost connection is tried to be made again for as long as
+// w says.
+func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, w waits, deliver func(delivery)) (*wsLink, error) {
 	l := &wsLink{
-		server: s, kernel: kernel, session: session, legacy: legacy, again: again, deliver: deliver,
+		server: s, kernel: kernel, session: session, legacy: legacy, again: w.reconnect, deliver: deliver,
 		drained: make(chan struct{}), changed: make(chan struct{}),
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	conn, err := l.connect(ctx, session)
+	conn, err := l.first(ctx, session, w.handshake)
 	if err != nil {
 		l.cancel()
 		return nil, err
@@ -77,10 +78,22 @@ func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, 
 	return l, nil
 }
 
+// first makes the first connection. The server answers it only after it has heard
+// from the kernel, and a kernel that strands a request (ipykernel#1554) answers
+// the next connection: so the first is not waited for as long as there is time.
+func (l *wsLink) first(ctx context.Context, session string, patience time.Duration) (*websocket.Conn, error) {
+	for ; ; patience *= 2 {
+		conn, err := l.connect(ctx, session, patience)
+		if slow, ok := errors.AsType[net.Error](err); err == nil || ctx.Err() != nil || !ok || !slow.Timeout() {
+			return conn, err
+		}
+	}
+}
+
 // connect makes one connection.
-func (l *wsLink) connect(ctx context.Context, session string) (*websocket.Conn, error) {
+func (l *wsLink) connect(ctx context.Context, session string, patience time.Duration) (*websocket.Conn, error) {
 	d := websocket.Dialer{
-		Proxy: http.ProxyFromEnvironment, NetDialContext: l.server.dial, HandshakeTimeout: restTimeout,
+		Proxy: http.ProxyFromEnvironment, NetDialContext: l.server.dial, HandshakeTimeout: patience,
 		Subprotocols: []string{wire.Subprotocol},
 	}
 	if l.legacy {
@@ -193,7 +206,7 @@ func (l *wsLink) reconnect() (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(l.ctx, l.again)
 	defer cancel()
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		conn, err := l.connect(ctx, l.session)
+		conn, err := l.connect(ctx, l.session, restTimeout)
 		if refused, ok := errors.AsType[*ServerError](err); err == nil || errors.Is(err, errGone) {
 			return conn, err
 		} else if ok && refused.Credentials() {
@@ -312,7 +325,7 @@ func (l *wsLink) Rouse() {
 		return
 	}
 	l.workers.Go(func() {
-		conn, err := l.connect(l.ctx, uuid.NewString())
+		conn, err := l.connect(l.ctx, uuid.NewString(), restTimeout)
 		if err != nil {
 			return
 		}
