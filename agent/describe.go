@@ -39,12 +39,7 @@ func (r *run) describe(ctx context.Context) error {
 	if err := r.choose(); err != nil {
 		return err
 	}
-	if err := r.look(ctx); err != nil {
-		return err
-	}
-	r.countAlike()
-	r.folder = r.siblings()
-	left, err := r.settle()
+	left, err := r.survey(ctx)
 	if err != nil || r.alone && len(left) == 0 {
 		return err
 	}
@@ -74,6 +69,22 @@ func (r *run) describe(ctx context.Context) error {
 	return nil
 }
 
+// survey looks at the files, describes those that need neither script nor model,
+// and returns the others. A folder that cannot be opened here may still be there
+// for the scripts: then nothing is known of its files before they run.
+func (r *run) survey(ctx context.Context) (left []int, err error) {
+	root, err := os.OpenRoot(r.dataPath())
+	if err == nil {
+		defer root.Close()
+	}
+	if err := r.look(ctx, root); err != nil {
+		return nil, err
+	}
+	r.countAlike()
+	r.folder = r.siblings()
+	return r.settle(root)
+}
+
 // choose leaves only as many files as a run looks at: where there are more, those
 // whose names have most in common with the question. Nothing is read for it.
 func (r *run) choose() error {
@@ -101,20 +112,19 @@ func (r *run) choose() error {
 	r.all = r.t.Task.Files
 	r.data = lookAt(r.dataPath(), r.all)
 	if n := len(r.others); n > 0 {
-		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("%d files are not looked at: there are more than max_files, %d", n, r.cfg.MaxFiles)})
+		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("%s not looked at: there are more than max_files, %d", counted(n, "file"), r.cfg.MaxFiles)})
 	}
 	return nil
 }
 
-// look reads the beginning of every file. One that cannot be read is left to the
-// script, whose error then says why.
-func (r *run) look(ctx context.Context) error {
+// look reads the beginning of every file; root is nil where there is none. One
+// that may not be read has its error; any other fault is left to the script, whose
+// error then says what it is.
+func (r *run) look(ctx context.Context, root *os.Root) error {
 	r.looks = make([]files.Look, len(r.t.Task.Files))
-	root, err := os.OpenRoot(r.dataPath())
-	if err != nil {
+	if root == nil {
 		return nil
 	}
-	defer root.Close()
 	var leading []string
 	for i, f := range r.t.Task.Files {
 		if err := ctx.Err(); err != nil {
@@ -140,8 +150,8 @@ func (r *run) look(ctx context.Context) error {
 
 // settle gives a description to every file that needs neither script nor model,
 // and returns the others.
-func (r *run) settle() (left []int, err error) {
-	store := r.openStore()
+func (r *run) settle(root *os.Root) (left []int, err error) {
+	store := r.openStore(root)
 	room := r.showing().context * 3 / 4 // for contents, so that there is some for descriptions
 	for i, f := range r.t.Task.Files {
 		d := r.t.Descriptions[i]
@@ -158,7 +168,7 @@ func (r *run) settle() (left []int, err error) {
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
 			// Asked of the others too: each takes of the room, as in a run.
-			if !r.asItIs(&d, i, &room) && wanted && !store.get(&d, i) {
+			if !r.asItIs(root, &d, i, &room) && wanted && !store.get(&d, i) {
 				left = append(left, i)
 				continue
 			}
@@ -198,9 +208,9 @@ func (r *run) wanted(name string) bool { return len(r.only) == 0 || slices.Conta
 // asItIs takes the content of a document or of a small file for its description,
 // and of an image what it is: rules that stand in a manual are what agents miss
 // most (DABstep, section 4.3).
-func (r *run) asItIs(d *Description, i int, room *int) bool {
+func (r *run) asItIs(root *os.Root, d *Description, i int, room *int) bool {
 	look, f := r.looks[i], r.t.Task.Files[i]
-	if r.cfg.Method.NoDocuments {
+	if r.cfg.Method.NoDocuments || root == nil {
 		return false
 	}
 	if look.Format == "image" {
@@ -216,11 +226,6 @@ func (r *run) asItIs(d *Description, i int, room *int) bool {
 	if look.Encoding == "" || f.Size > most {
 		return false
 	}
-	root, err := os.OpenRoot(r.dataPath())
-	if err != nil {
-		return false
-	}
-	defer root.Close()
 	text, ok, err := files.Text(root, f, most)
 	if err != nil || !ok || len(text) > *room {
 		return false

@@ -25,10 +25,7 @@ func (r *run) describeFamily(ctx context.Context, pool *pool, family []int) erro
 	for left := family; len(left) > 0; {
 		lead := left[0]
 		if left = left[1:]; hopeless == 3 {
-			if err := r.giveUp(lead, left); err != nil {
-				return err
-			}
-			return nil
+			return r.giveUp(lead, left)
 		}
 		d, err := r.describeFile(ctx, pool, lead, left, failed[lead], done)
 		if err != nil {

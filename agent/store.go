@@ -22,15 +22,17 @@ type Cache struct {
 // A store is the cache as one run uses it. Without a cache it keeps nothing.
 type store struct {
 	*run
-	asks string // the hash of model and words
+	root *os.Root // of the data; nil: there is nothing to know a file by
+	asks string   // the hash of model and words; "": nothing is kept
 }
 
-// openStore finds the keys of all files once. What cannot be read is not kept.
-func (r *run) openStore() store {
-	s := store{run: r}
-	if r.cfg.Cache == nil {
+// openStore opens the cache for the files of root. What cannot be read is not kept.
+func (r *run) openStore(root *os.Root) store {
+	s := store{run: r, root: root}
+	if r.cfg.Cache == nil || root == nil {
 		return s
 	}
+	r.keys = make([]string, len(r.t.Task.Files))
 	words, err := r.cfg.Prompts.Text(prompts.Analyzer{}, prompts.DebuggerScript{})
 	if err != nil {
 		return s
@@ -38,21 +40,15 @@ func (r *run) openStore() store {
 	m := r.cfg.Method
 	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v %v %v\n%d\n%s", r.cfg.Cache.Model, m.Script, m.NoFamilies, m.NoDocuments, r.cfg.DescriptionChars, words))
 	s.asks = hex.EncodeToString(sum[:])
-	r.keys = make([]string, len(r.t.Task.Files))
 	return s
 }
 
 // get takes the description of file i from the cache.
 func (s store) get(d *Description, i int) bool {
-	if s.cfg.Cache == nil {
+	if s.asks == "" {
 		return false
 	}
-	root, err := os.OpenRoot(s.dataPath())
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	content, err := files.Sum(root, s.t.Task.Files[i])
+	content, err := files.Sum(s.root, s.t.Task.Files[i])
 	if err != nil {
 		return false
 	}
@@ -78,7 +74,7 @@ func (r *run) path(i int) string {
 // keep puts a description, with its script, into the cache. That it could not be
 // kept costs the next run a call, no more.
 func (r *run) keep(i int, d Description) {
-	if r.cfg.Cache == nil || r.keys[i] == "" {
+	if r.keys == nil || r.keys[i] == "" {
 		return
 	}
 	d.Failed = nil

@@ -196,9 +196,6 @@ func (a *app) showDescriptions(j job, t *agent.Trajectory, names []string, ended
 	if ended != nil {
 		return ended
 	}
-	if left := t.Task.Others; left > 0 {
-		j.progress.say("warning  %s", leftOut(left))
-	}
 	j.progress.say("spent    %s, %d tokens in and %d out%s, %.0f s", plural(d.Usage.Calls, "model call"),
 		d.Usage.InputTokens, d.Usage.OutputTokens, d.Usage.dollars(), d.Seconds.Total)
 	j.progress.say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs then use your text")

@@ -53,14 +53,7 @@ func newDescriptions(t *agent.Trajectory, names []string) descriptions {
 		})
 	}
 	d.Warnings = append(d.Warnings, t.Warnings...)
-	if t.Task.Others > 0 {
-		d.Warnings = append(d.Warnings, leftOut(t.Task.Others))
-	}
 	return d
-}
-
-func leftOut(files int) string {
-	return fmt.Sprintf("%s not looked at: there are more than max_files", plural(files, "file"))
 }
 
 // print writes each description below a line that says of which file it is and
