@@ -35,6 +35,7 @@ type Config struct {
 	Price       func(role string) (llm.Price, bool) // nil: no price is known
 	Cache       *Cache                              // of descriptions; nil: none
 	Corrections map[string]string                   // descriptions that a person has written, by file
+	Answered    []llm.Exchange                      // of the run that [Resume] goes on with: what need not be asked again
 
 	MaxFiles         int // that are looked at at most; 0: all
 	MaxRounds        int // steps that are tried at most
@@ -100,25 +101,28 @@ type run struct {
 	data        dataState
 	changedFile string // a data file that is no longer as data has it
 
-	looks    []files.Look     // of the task's files
-	alike    []int            // of the task's files: how many have its structure
-	mayShow  int              // files that are shown at most, were it not for TopK
-	folder   string           // what it holds, for the analyzer
-	keys     []string         // of the task's files in the cache; "": not kept
-	nearness []int            // the task's files, the nearest to the question first
-	named    map[int][]string // names of files like the task's file of this number, which are not shown
-	others   []string         // files that are neither
-	all      []File           // that the data folder had and the run may look at
-	alone    bool             // nothing but the descriptions is wanted
-	only     []string         // and of these files only; empty: of all
+	looks    []files.Look           // of the task's files
+	alike    []int                  // of the task's files: how many have its structure
+	mayShow  int                    // files that are shown at most, were it not for TopK
+	folder   string                 // what it holds, for the analyzer
+	keys     []string               // of the task's files in the cache; "": not kept
+	nearness []int                  // the task's files, the nearest to the question first
+	kept     map[string]Description // of an earlier attempt at this run, by file
+	others   []string               // files that are not looked at
+	all      []File                 // that the data folder had and the run may look at
+	alone    bool                   // nothing but the descriptions is wanted
+	only     []string               // and of these files only; empty: of all
 
 	mu        sync.Mutex
 	context   prompts.Context // the same in every request after the descriptions
 	described bool            // context is made
 	shown     shown
-	reserved  int   // model calls made or under way
-	spent     error // a budget, while files were described
-	asked     int   // bytes of all requests
+	earlier   Seconds   // that an earlier attempt at this run took
+	began     time.Time // this one
+	paid      float64   // US dollars of earlier attempts
+	reserved  int       // model calls made or under way
+	spent     error     // a budget, while files were described
+	asked     int       // bytes of all requests
 	model     stopwatch
 	kernel    stopwatch
 }
@@ -142,9 +146,8 @@ func DescribeFiles(ctx context.Context, cfg Config, task Task, only ...string) (
 }
 
 func newRun(cfg Config, task Task) *run {
-	r := &run{cfg: cfg, shown: firstShown(cfg), t: &Trajectory{
-		Task: task, Method: cfg.Method, Started: time.Now(), Warnings: slices.Clone(cfg.Warnings),
-	}}
+	r := &run{cfg: cfg, shown: firstShown(cfg), began: time.Now()}
+	r.t = &Trajectory{Task: task, Method: cfg.Method, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
 	if cfg.Price != nil {
 		r.t.Cost = new(float64)
 	}
@@ -170,15 +173,14 @@ func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*
 }
 
 func (r *run) run(ctx context.Context) error {
+	if r.t.Answer() != "" {
+		return r.proveAlone(ctx)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	work := r.openLater(ctx, Work, r.cfg.Dir)
 	defer work.close()
 	defer cancel() // first, so that a session still opening gives up
-	if err := r.describe(ctx); err != nil {
-		return err
-	}
-	r.context, r.described = r.taskContext(), true
-	if err := r.estimate(); err != nil {
+	if err := r.learn(ctx); err != nil {
 		return err
 	}
 	var err error
@@ -186,6 +188,9 @@ func (r *run) run(ctx context.Context) error {
 		return err
 	}
 	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	if err := r.again(ctx); err != nil {
 		return err
 	}
 	if err := r.rounds(ctx); err != nil {
@@ -200,10 +205,24 @@ func (r *run) run(ctx context.Context) error {
 	return r.prove(ctx, proof)
 }
 
+// learn gets the files described, unless they are.
+func (r *run) learn(ctx context.Context) error {
+	if r.t.Described {
+		r.recall()
+		return nil
+	}
+	if err := r.describe(ctx); err != nil {
+		return err
+	}
+	r.t.Described = true
+	r.context, r.described = r.taskContext(), true
+	return r.estimate()
+}
+
 // rounds goes round until the plan suffices, the rounds are used up, or the
 // planner has no step to give. In the first round the last is an error.
 func (r *run) rounds(ctx context.Context) error {
-	for len(r.t.Rounds) < r.cfg.MaxRounds && !r.t.Sufficient() {
+	for r.underWay() || r.left() > 0 && !r.t.Sufficient() {
 		err := r.round(ctx)
 		if unread := (*ReplyError)(nil); errors.As(err, &unread) && r.t.Steps() > 0 {
 			return r.observe(Event{Kind: Warned, Text: unread.Error()})
@@ -217,39 +236,77 @@ func (r *run) rounds(ctx context.Context) error {
 
 var errNoStep = errors.New("no step of the plan could be carried out")
 
-// begin runs the cells that come before the first step.
+// left is how many rounds may still be begun: a person's turn makes room.
+func (r *run) left() int {
+	n := 0
+	for i := len(r.t.Rounds) - 1; i >= r.t.from() && r.t.Rounds[i].Edit == nil; i-- {
+		n++
+	}
+	return r.cfg.MaxRounds - n
+}
+
+// underWay reports whether the last round has not come to its end.
+func (r *run) underWay() bool {
+	if len(r.t.Rounds) == r.t.from() || r.t.Sufficient() {
+		return false
+	}
+	last := r.current()
+	return last.Route == nil && !last.Gone && (last.Verdict == nil || r.left() > 0)
+}
+
+// begin runs the cells that come before the next step: for a run that goes on
+// from its record those of the plan, too.
 func (r *run) begin(ctx context.Context) error {
-	defer r.kernel.start()()
-	executions, err := executeAll(ctx, r.session, r.t.base())
+	stop := r.kernel.start()
+	cells := r.t.base()
+	executions, err := executeAll(ctx, r.session, cells)
+	stop()
 	if err != nil {
 		return err
 	}
-	return setUp(executions)
+	broken, err := r.replayed(executions, len(cells))
+	if err != nil || broken == 0 {
+		return err
+	}
+	r.dirty, r.t.Final = true, nil // what it rests on is no more
+	_, err = r.restore(ctx)
+	return err
 }
 
 // round is one turn of the loop: Algorithm 1, lines 13 to 28, begun at the
-// planner so that the first round is like every other.
+// planner so that the first round is like every other. A round that is under way
+// goes on from where its record ends.
 func (r *run) round(ctx context.Context) error {
-	step, err := r.plan(ctx)
-	if err != nil {
-		return err
+	if !r.underWay() {
+		step, err := r.plan(ctx)
+		if err != nil {
+			return err
+		}
+		r.t.Rounds = append(r.t.Rounds, Round{Step: step})
+		if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
+			return err
+		}
 	}
-	r.t.Rounds = append(r.t.Rounds, Round{Step: step})
-	if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
-		return err
+	if r.current().Edit != nil && r.t.Steps() == 0 {
+		r.current().Verdict, r.current().Route = &Verdict{Unfinished: true, Reason: "no step is left"}, &Route{}
+		return r.observe(Event{Kind: Routed})
 	}
-	done, err := r.implement(ctx)
-	if err != nil {
-		return err
+	if _, accepted := r.current().Accepted(); !accepted && r.current().Edit == nil {
+		done, err := r.implement(ctx)
+		if err != nil {
+			return err
+		}
+		if !done {
+			_, err := r.restore(ctx)
+			return err
+		}
 	}
-	if !done {
-		_, err := r.restore(ctx)
-		return err
+	if r.current().Verdict == nil {
+		if err := r.verify(ctx); err != nil {
+			return err
+		}
 	}
-	if err := r.verify(ctx); err != nil {
-		return err
-	}
-	if r.t.Sufficient() || len(r.t.Rounds) == r.cfg.MaxRounds {
+	if r.t.Sufficient() || r.left() <= 0 {
 		return nil
 	}
 	return r.route(ctx)
@@ -269,7 +326,8 @@ func (r *run) observe(e Event) error {
 		e.Round, e.Step = n, r.t.stepOf(n-1)
 	}
 	r.t.Seconds = Seconds{
-		Total: time.Since(r.t.Started).Seconds(), Model: r.model.seconds(), Kernel: r.kernel.seconds(),
+		Total: r.earlier.Total + time.Since(r.began).Seconds(),
+		Model: r.earlier.Model + r.model.seconds(), Kernel: r.earlier.Kernel + r.kernel.seconds(),
 	}
 	return r.cfg.Observe(e, r.t)
 }

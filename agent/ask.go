@@ -124,9 +124,14 @@ func (r *run) call(ctx context.Context, request llm.Request) (llm.Reply, error) 
 		return reply, overdue(ctx, err)
 	}
 	reply.Text = strings.ToValidUTF8(reply.Text, "\uFFFD") // as notebooks are
-	r.count(request.Role, 1, reply.Usage)
+	if !reply.Remembered {
+		r.count(request.Role, 1, reply.Usage)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if reply.Remembered {
+		r.reserved--
+	}
 	for _, m := range request.Messages {
 		r.asked += len(m.Text)
 	}

@@ -9,11 +9,11 @@ import (
 	"dsstar/agent/llm"
 )
 
-// Limits are what a run may use; 0 is no limit.
+// Limits are what a run may use, from where it was begun or resumed; 0 is no limit.
 type Limits struct {
 	Calls int           // model calls
 	Cost  float64       // US dollars, by the prices of Config
-	Time  time.Duration // from the start of Run to the last event
+	Time  time.Duration // from the start to the last event
 }
 
 // A BudgetError says that a limit is reached. The trajectory is valid up to
@@ -50,7 +50,7 @@ func (r *run) reserve() error {
 	if most := r.cfg.Limits.Calls; most > 0 && r.reserved >= most {
 		return &BudgetError{"max-calls", counted(most, "model call")}
 	}
-	if most := r.cfg.Limits.Cost; most > 0 && r.t.Cost != nil && *r.t.Cost >= most {
+	if most := r.cfg.Limits.Cost; most > 0 && r.t.Cost != nil && *r.t.Cost-r.paid >= most {
 		return &BudgetError{"max-cost", fmt.Sprintf("%g US dollars", most)}
 	}
 	r.reserved++

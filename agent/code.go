@@ -48,11 +48,26 @@ type examiner func(context.Context, Attempt) (problem string, err error)
 
 // try gets a cell by the first question, runs it in the session, and gets it
 // repaired by further questions while it fails, at most DebugTries times. Each
-// attempt is added to attempts. The result is why no attempt was good, or "".
+// attempt is added to attempts, and those that are there already count. The result
+// is why no attempt was good, or "".
 func (r *run) try(ctx context.Context, q question, repair func(Attempt, string) question,
 	attempts *[]Attempt, faults examiner) (problem string, err error) {
 	subject := q.subject
-	for n := 1; ; n++ {
+	for {
+		n := len(*attempts) + 1
+		if n > 1 {
+			last := (*attempts)[n-2]
+			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 {
+				return problem, nil
+			}
+			again := fmt.Sprintf("%s, try %d", subject, n)
+			report, err := r.summarize(ctx, again, r.reportOn(last), "the cell")
+			if err != nil {
+				return "", err
+			}
+			q = repair(last, report)
+			q.subject = again
+		}
 		code, err := ask(ctx, r, q, readCode)
 		if unread := (*ReplyError)(nil); errors.As(err, &unread) {
 			return unread.Error(), nil
@@ -65,47 +80,44 @@ func (r *run) try(ctx context.Context, q question, repair func(Attempt, string) 
 		if intact, err := r.restore(ctx); err != nil || !intact {
 			return "an earlier step no longer runs", err
 		}
-		attempt, report, err := r.attempt(ctx, code, faults)
+		attempt, err := r.attempt(ctx, code, faults)
 		if err != nil {
 			return "", err
 		}
-		problem = ""
-		if attempt.Execution.Status != notebook.OK {
-			problem = oneLine(attempt.Execution)
-		}
 		*attempts = append(*attempts, attempt)
-		if err := r.observe(Event{Kind: Ran, Try: n, Text: problem, Execution: &attempt.Execution}); err != nil {
+		if err := r.observe(Event{Kind: Ran, Try: n, Text: problemOf(attempt), Execution: &attempt.Execution}); err != nil {
 			return "", err
 		}
-		if problem == "" || n > r.cfg.DebugTries {
-			return problem, nil
-		}
-		again := fmt.Sprintf("%s, try %d", subject, n+1)
-		if report, err = r.summarize(ctx, again, report, "the cell"); err != nil {
-			return "", err
-		}
-		q = repair(attempt, report)
-		q.subject = again
 	}
+}
+
+// problemOf is what was wrong with an attempt, in one line; "" if nothing was.
+func problemOf(a Attempt) string {
+	if a.Execution.Status == notebook.OK {
+		return ""
+	}
+	return oneLine(a.Execution)
+}
+
+// reportOn is what was wrong with an attempt, for the debugger.
+func (r *run) reportOn(a Attempt) string {
+	if _, raised := a.Execution.Error(); !raised && a.Execution.Status == notebook.Raised {
+		return a.Execution.Reason // it ran, but is at fault
+	}
+	return errorReport(a.Execution, r.showing().result)
 }
 
 // attempt runs a cell. One that ran, but is at fault, counts as failed for that
 // reason.
-func (r *run) attempt(ctx context.Context, code string, faults examiner) (a Attempt, report string, err error) {
+func (r *run) attempt(ctx context.Context, code string, faults examiner) (a Attempt, err error) {
 	a.Code = code
-	if a.Execution, err = r.execute(ctx, code); err != nil {
-		return a, "", err
-	}
-	if a.Execution.Status != notebook.OK {
-		return a, errorReport(a.Execution, r.showing().result), nil
-	}
-	if faults == nil {
-		return a, "", nil
+	if a.Execution, err = r.execute(ctx, code); err != nil || a.Execution.Status != notebook.OK || faults == nil {
+		return a, err
 	}
 	problem, err := faults(ctx, a)
 	if problem != "" {
 		a.Execution.Status, a.Execution.Reason = notebook.Raised, problem
 		r.dirty = true
 	}
-	return a, problem, err
+	return a, err
 }

@@ -57,6 +57,11 @@ func (r *run) describe(ctx context.Context) error {
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(modelCalls)
 	for _, family := range r.families(left) {
+		if done, err := r.recalled(family); err != nil {
+			return err
+		} else if done {
+			continue
+		}
 		g.Go(func() error { return r.spending(r.describeFamily(within, pool, family)) })
 	}
 	if err := cmp.Or(g.Wait(), r.spent); err != nil || r.alone {

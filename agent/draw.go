@@ -1,7 +1,8 @@
 package agent
 
 import (
-	"encoding/json"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ const (
 	roleParameters = "parameters"
 	roleSetup      = "setup"
 	roleRound      = "round"   // heading of an accepted step, with its failed attempts
-	roleDropped    = "dropped" // a round whose step is not in the plan
+	roleDropped    = "dropped" // a round that has left no cell
 	roleStep       = "step"
 	roleVerdict    = "verdict"
 	roleAnswer     = "answer" // heading of the last cell, with its failed attempts
@@ -32,48 +33,61 @@ type cellMeta struct {
 	Role         string              `json:"role"`
 	Round        int                 `json:"round,omitempty"`
 	Step         int                 `json:"step,omitempty"`
+	Part         int                 `json:"part,omitempty"` // from 2; the first has none
 	Record       *Round              `json:"record,omitempty"`
 	Descriptions []Description       `json:"descriptions,omitempty"`
 	Final        *Final              `json:"final,omitempty"`
 	Execution    *notebook.Execution `json:"execution,omitempty"` // without its outputs
+	Measured     *measured           `json:"measured,omitempty"`
+	Digest       string              `json:"digest,omitempty"` // of the source, where an edit counts
 }
 
 // notebookMeta is what the notebook's metadata holds under "dsstar".
 type notebookMeta struct {
 	Version int `json:"version"`
 	*Trajectory
-	Answer     string `json:"answer"`
-	Verified   bool   `json:"verified"`
-	Sufficient bool   `json:"sufficient"`
+	Answer     string  `json:"answer"`
+	Verified   bool    `json:"verified"`
+	Sufficient bool    `json:"sufficient"`
+	Plans      [][]int `json:"plans"` // rounds, from 1: what shows which cells are there no more
+	Last       int     `json:"rounds"`
 }
 
 // Draw draws the notebook of a trajectory, finished or not. Run All runs the
-// accepted cells and nothing else: what was discarded is Markdown.
+// accepted cells and nothing else: what was discarded is Markdown. What differs
+// between two runs that do the same is in the last cell and nowhere else.
 func Draw(t *Trajectory) *notebook.Notebook {
+	all := t
+	t, times := t.withoutTimes()
 	d := &drawing{t: t, nb: &notebook.Notebook{}}
 	d.nb.Metadata = map[string]any{
-		"dsstar":        notebookMeta{1, t, t.Answer(), t.Verified(), t.Sufficient()},
+		"dsstar":        notebookMeta{1, t, t.Answer(), t.Verified(), t.Sufficient(), t.plans(), len(t.Rounds)},
 		"kernelspec":    map[string]any{"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
 		"language_info": languageInfo(t.Environment),
 	}
-	d.markdown("question", cellMeta{Role: roleQuestion}, showQuestion(t))
+	d.kept("")
+	d.markdown("question", cellMeta{Role: roleQuestion}, showQuestion(t.part(0)))
 	d.markdown("data", cellMeta{Role: roleData, Descriptions: t.Descriptions}, showData(t))
 	ran := notebook.Execution{Status: notebook.OK}
-	d.code("parameters", cellMeta{Role: roleParameters}, Attempt{parametersCell(t.Task), ran})
-	d.code("setup", cellMeta{Role: roleSetup}, Attempt{setupCell, ran})
-	cells := t.cellRounds()
-	for i, round := range t.Rounds {
-		if slices.Contains(cells, i) {
-			d.accepted(i+1, t.stepOf(i), round)
-		} else {
-			d.markdown(fmt.Sprintf("round-%d", i+1), cellMeta{Role: roleDropped, Round: i + 1, Record: &round}, showDropped(t, i))
-		}
+	for i, c := range t.opening() {
+		role := []string{roleParameters, roleSetup}[i]
+		d.code(role, cellMeta{Role: role}, Attempt{c.code, ran})
 	}
-	if t.Final != nil {
-		d.final(t.Final)
+	for k := range len(t.Earlier) + 1 {
+		d.part(k)
 	}
-	d.markdown("proof", cellMeta{Role: roleProof}, showProof(t))
+	d.markdown("proof", cellMeta{Role: roleProof, Measured: times}, showProof(all))
+	d.keptElsewhere()
 	return d.nb
+}
+
+// plans returns the plans of all parts.
+func (t *Trajectory) plans() [][]int {
+	var all [][]int
+	for k := range len(t.Earlier) + 1 {
+		all = append(all, numbers(t.part(k).Plan()))
+	}
+	return all
 }
 
 // languageInfo is what an ipykernel says of its language: a notebook that has
@@ -94,17 +108,54 @@ func languageInfo(environment string) map[string]any {
 type drawing struct {
 	t    *Trajectory
 	nb   *notebook.Notebook
-	runs int // code cells so far: their execution counts are 1..N
+	runs int    // code cells so far: their execution counts are 1..N
+	drew []bool // of t.Kept
+}
+
+// digest tells whether a source is still what it was.
+func digest(source string) string {
+	sum := sha256.Sum256([]byte(source))
+	return hex.EncodeToString(sum[:6])
 }
 
 func (d *drawing) markdown(id string, meta cellMeta, source string) {
-	d.nb.Cells = append(d.nb.Cells, notebook.Cell{
-		ID: id, Type: notebook.Markdown, Source: strings.TrimSpace(source), Metadata: map[string]any{"dsstar": meta},
-	})
+	source = strings.TrimSpace(source)
+	if meta.Role == roleRound {
+		meta.Digest = digest(source)
+	}
+	d.add(notebook.Cell{ID: id, Type: notebook.Markdown, Source: source, Metadata: map[string]any{"dsstar": meta}})
+}
+
+func (d *drawing) add(c notebook.Cell) {
+	d.nb.Cells = append(d.nb.Cells, c)
+	d.kept(c.ID)
+}
+
+// kept draws the person's own cells that stand after the cell id.
+func (d *drawing) kept(id string) {
+	if d.drew == nil {
+		d.drew = make([]bool, len(d.t.Kept))
+	}
+	for i, k := range d.t.Kept {
+		if k.After == id && !d.drew[i] {
+			d.drew[i] = true
+			d.nb.Cells = append(d.nb.Cells, k.Cell)
+		}
+	}
+}
+
+// keptElsewhere draws those whose place is there no more.
+func (d *drawing) keptElsewhere() {
+	for i, k := range d.t.Kept {
+		if !d.drew[i] {
+			d.nb.Cells = append(d.nb.Cells, k.Cell)
+		}
+	}
 }
 
 func (d *drawing) code(id string, meta cellMeta, a Attempt) {
 	c := notebook.Cell{ID: id, Type: notebook.Code, Source: a.Code, Metadata: map[string]any{}}
+	meta.Digest = digest(a.Code)
 	switch meta.Role {
 	case roleParameters:
 		c.Metadata["tags"] = []string{"parameters"} // papermill's convention
@@ -126,7 +177,39 @@ func (d *drawing) code(id string, meta cellMeta, a Attempt) {
 		}
 		c.Outputs = append(c.Outputs, o)
 	}
-	d.nb.Cells = append(d.nb.Cells, c)
+	d.add(c)
+}
+
+// part draws a question's rounds, in the order of its plan: those that have left
+// no cell stand where they happened.
+func (d *drawing) part(k int) {
+	t := d.t.part(k)
+	suffix := ""
+	if k > 0 {
+		suffix = fmt.Sprintf("-%d", k+1)
+		d.markdown("question"+suffix, cellMeta{Role: roleQuestion, Part: k + 1}, showQuestion(t))
+	}
+	cells := t.cellRounds()
+	next := t.from()
+	others := func(until int) {
+		for ; next < until; next++ {
+			if !slices.Contains(cells, next) {
+				round := t.Rounds[next]
+				d.markdown(fmt.Sprintf("round-%d", next+1), cellMeta{Role: roleDropped, Round: next + 1, Record: &round}, showDropped(t, next))
+			}
+		}
+	}
+	for n, i := range cells {
+		others(i)
+		if t.Method.Script {
+			n = t.stepOf(i) - 1
+		}
+		d.accepted(i+1, n+1, t.Rounds[i])
+	}
+	others(len(t.Rounds))
+	if t.Final != nil {
+		d.final(t, k+1, suffix)
+	}
 }
 
 func (d *drawing) accepted(n, step int, round Round) {
@@ -140,97 +223,17 @@ func (d *drawing) accepted(n, step int, round Round) {
 	}
 }
 
-func (d *drawing) final(f *Final) {
-	rest := *f
-	good, ok := d.t.finalAttempt()
+func (d *drawing) final(t *Trajectory, part int, suffix string) {
+	if part == 1 {
+		part = 0
+	}
+	rest := *t.Final
+	good, ok := t.finalAttempt()
 	if ok {
-		rest.Attempts = f.Attempts[:len(f.Attempts)-1]
+		rest.Attempts = t.Final.Attempts[:len(t.Final.Attempts)-1]
 	}
-	d.markdown("answer", cellMeta{Role: roleAnswer, Final: &rest}, "## Answer\n"+showFailed(rest.Attempts))
+	d.markdown("answer"+suffix, cellMeta{Role: roleAnswer, Part: part, Final: &rest}, "## Answer\n"+showFailed(rest.Attempts))
 	if ok {
-		d.code("final", cellMeta{Role: roleFinal}, good)
+		d.code("final"+suffix, cellMeta{Role: roleFinal, Part: part}, good)
 	}
-}
-
-// ReadTrajectory reads the trajectory back from its notebook. It is the
-// inverse of [Draw].
-func ReadTrajectory(nb *notebook.Notebook) (*Trajectory, error) {
-	t := &Trajectory{}
-	meta := notebookMeta{Trajectory: t}
-	if err := metadata(nb.Metadata, &meta); err != nil {
-		return nil, err
-	}
-	if meta.Version != 1 {
-		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 1", meta.Version)
-	}
-	for i, c := range nb.Cells {
-		var m cellMeta
-		if c.Metadata["dsstar"] == nil {
-			continue // a cell that somebody added
-		}
-		if err := metadata(c.Metadata, &m); err != nil {
-			return nil, fmt.Errorf("cell %d: %w", i+1, err)
-		}
-		if err := t.take(m, c); err != nil {
-			return nil, fmt.Errorf("read the notebook: cell %d: %w", i+1, err)
-		}
-	}
-	return t, nil
-}
-
-// take adds what one cell holds of the trajectory.
-func (t *Trajectory) take(m cellMeta, c notebook.Cell) error {
-	switch m.Role {
-	case roleData:
-		t.Descriptions = m.Descriptions
-	case roleRound, roleDropped:
-		if m.Record == nil {
-			return fmt.Errorf("a %s cell without its record", m.Role)
-		}
-		t.Rounds = append(t.Rounds, *m.Record)
-	case roleStep:
-		if len(t.Rounds) == 0 {
-			return fmt.Errorf("a step's cell without its round")
-		}
-		round := &t.Rounds[len(t.Rounds)-1]
-		round.Attempts = append(round.Attempts, attemptOf(m, c))
-	case roleAnswer:
-		t.Final = m.Final
-	case roleFinal:
-		if t.Final == nil {
-			return fmt.Errorf("a final cell without its heading")
-		}
-		t.Final.Attempts = append(t.Final.Attempts, attemptOf(m, c))
-	}
-	return nil
-}
-
-func attemptOf(m cellMeta, c notebook.Cell) Attempt {
-	a := Attempt{Code: c.Source}
-	if m.Execution != nil {
-		a.Execution = *m.Execution
-	}
-	for _, o := range c.Outputs {
-		if o.Type == notebook.ExecuteResult {
-			o.ExecutionCount = a.Execution.Count
-		}
-		a.Execution.Outputs = append(a.Execution.Outputs, o)
-	}
-	return a
-}
-
-// metadata decodes the "dsstar" entry of a metadata object, whether it was
-// read from a file or is still the value that was drawn.
-func metadata(all map[string]any, into any) error {
-	if all["dsstar"] == nil {
-		return fmt.Errorf("read the notebook: it was not written by dsstar")
-	}
-	data, err := json.Marshal(all["dsstar"])
-	if err == nil {
-		err = json.Unmarshal(data, into)
-	}
-	if err != nil {
-		return fmt.Errorf("read the notebook: its dsstar metadata: %w", err)
-	}
-	return nil
 }

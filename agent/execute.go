@@ -55,15 +55,16 @@ func (r *run) restore(ctx context.Context) (intact bool, err error) {
 	return intact, nil
 }
 
-// replayed takes over what the accepted cells gave when they ran again. It
-// returns the number of a step that failed this time, or 0.
+// replayed takes over what the accepted cells gave when they ran again, where it
+// is not what they had given. It returns the number of a step that failed this
+// time, or 0.
 func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, err error) {
-	const before = 2 // parameters and set-up
 	plan := r.t.acceptedRounds()
+	before := len(r.t.before())
 	for i, e := range executions {
 		if i < before {
 			if e.Status != notebook.OK {
-				return 0, fmt.Errorf("set up the session again: %s", oneLine(e))
+				return 0, fmt.Errorf("set up the session: %s", oneLine(e))
 			}
 			continue
 		}
@@ -74,13 +75,14 @@ func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, 
 			return step, r.observe(Event{Kind: Warned, Text: reason})
 		}
 		attempt := &round.Attempts[len(round.Attempts)-1]
-		if attempt.Execution.PlainText() != e.PlainText() {
-			text := fmt.Sprintf("step %d printed something else when it was run again", step)
-			if err := r.observe(Event{Kind: Warned, Text: text}); err != nil {
-				return 0, err
-			}
+		if attempt.Execution.PlainText() == e.PlainText() {
+			continue
 		}
 		attempt.Execution = e
+		text := fmt.Sprintf("step %d printed something else when it was run again", step)
+		if err := r.observe(Event{Kind: Warned, Text: text}); err != nil {
+			return 0, err
+		}
 	}
 	if len(executions) != cells {
 		return 0, fmt.Errorf("go back: %d of %d cells were run again", len(executions), cells)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"dsstar/notebook"
@@ -22,16 +23,23 @@ func (r *run) finalize(ctx context.Context) error {
 	if r.t.Sufficient() {
 		verdict = *r.current().Verdict
 	}
-	doubts := &formDoubts{}
-	final := &Final{}
-	r.t.Final = final // before the first try, so that every event's notebook shows the tries
+	if r.t.Final == nil {
+		r.t.Final = &Final{} // before the first try, so that every event's notebook shows the tries
+	}
+	final := r.t.Final
+	faults, doubts := r.finalFaults(verdict), (*formDoubts)(nil)
+	if err := r.finalAgain(ctx, faults); err != nil {
+		return err
+	}
 	q := question{"finalizer", "the answer", func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
 	repair := func(failed Attempt, report string) question {
 		return question{"debugger", "", r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)}
 	}
-	problem, err := r.try(ctx, q, repair, &final.Attempts, r.finalFaults(verdict, doubts))
-	if err == nil && problem != "" && doubts.code != "" {
-		problem, err = r.keepDoubted(ctx, doubts, &final.Attempts)
+	problem, err := r.try(ctx, q, repair, &final.Attempts, faults)
+	if err == nil && problem != "" {
+		if doubts = r.doubted(); doubts != nil {
+			problem, err = r.keepDoubted(ctx, doubts, &final.Attempts)
+		}
 	}
 	if err != nil {
 		return err
@@ -42,6 +50,41 @@ func (r *run) finalize(ctx context.Context) error {
 		return err
 	}
 	return r.observe(Event{Kind: Finalized, Text: final.Answer})
+}
+
+// finalAgain runs the last cell again which a run had before a person's turn: if
+// the person wrote it, or nothing was added to the plan since. Else, or if it does
+// not do, another is asked for.
+func (r *run) finalAgain(ctx context.Context, faults examiner) error {
+	final := r.t.Final
+	last, ok := r.t.finalAttempt()
+	if !final.Again {
+		return nil
+	}
+	if !ok || !final.ByHand && r.current().Edit == nil {
+		*final = Final{}
+		return nil
+	}
+	if final.ByHand {
+		faults = nil
+	}
+	a, err := r.attempt(ctx, last.Code, faults)
+	if err != nil {
+		return err
+	}
+	printed := strings.TrimSpace(a.Execution.Stdout()) != ""
+	switch {
+	case final.ByHand && a.Execution.Status != notebook.OK:
+		return &EditError{fmt.Sprintf("the last cell fails: %s\n%s", oneLine(a.Execution), strings.TrimSpace(errorReport(a.Execution, reportChars)))}
+	case final.ByHand && !printed:
+		return &EditError{"the last cell prints nothing: it must print the answer"}
+	case a.Execution.Status != notebook.OK:
+		*final = Final{}
+		_, err := r.restore(ctx)
+		return err
+	}
+	final.Attempts, final.Again = []Attempt{a}, false
+	return r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
 }
 
 func (r *run) finalWords(v Verdict) ([]prompts.Part, map[string]string) {
@@ -66,31 +109,45 @@ func (r *run) finalWords(v Verdict) ([]prompts.Part, map[string]string) {
 // NoComputed: it may have been made up.
 const ConstantAnswer = "the cell prints a constant; it must take the answer from the variables of earlier cells, or compute it from the data"
 
+const printedNothing = "the cell printed nothing; it must print the answer"
+
 // formDoubts are about the first answer whose form was found wanting.
 type formDoubts struct{ code, problem string }
+
+// doubted returns the doubts about an answer's form that are recorded, or nil: of
+// an attempt that ran and was refused, but not for a fault that all can see.
+func (r *run) doubted() *formDoubts {
+	for _, a := range r.t.Final.Attempts {
+		_, raised := a.Execution.Error()
+		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised && reason != printedNothing && reason != ConstantAnswer {
+			return &formDoubts{a.Code, reason}
+		}
+	}
+	return nil
+}
 
 // finalFaults is the check of the last cell: it must print, what it prints must
 // come from computed values, and it must have the form that is asked for. That is
 // asked for once more; then an answer in a doubtful form is better than none.
-func (r *run) finalFaults(v Verdict, doubts *formDoubts) examiner {
-	earlier := strings.Join(r.t.Cells(), "\n")
+func (r *run) finalFaults(v Verdict) examiner {
+	earlier := strings.Join(r.t.upTo(len(r.t.Rounds)).Cells(), "\n")
 	m := r.cfg.Method
 	return func(ctx context.Context, a Attempt) (string, error) {
 		answer := strings.TrimSpace(a.Execution.Stdout())
 		switch {
 		case answer == "":
-			return "the cell printed nothing; it must print the answer", nil
+			return printedNothing, nil
 		case !m.NoComputed && !v.Inconclusive && !usesResults(a.Code, earlier):
 			return ConstantAnswer, nil
 		case m.NoFormCheck || v.Inconclusive:
 			return "", nil // that there is no answer has a form of its own
 		}
-		problem, err := r.checkForm(ctx, a, answer, doubts.code != "")
+		before := r.doubted()
+		problem, err := r.checkForm(ctx, a, answer, before != nil)
 		if problem == "" || err != nil {
 			return "", err
 		}
-		if doubts.code == "" && len(r.t.Final.Attempts) < r.cfg.DebugTries {
-			*doubts = formDoubts{a.Code, problem}
+		if before == nil && len(r.t.Final.Attempts) < r.cfg.DebugTries {
 			return problem, nil
 		}
 		return "", r.warnOfForm(problem)
@@ -110,7 +167,7 @@ func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]A
 	if intact, err := r.restore(ctx); err != nil || !intact {
 		return "an earlier step no longer runs", err
 	}
-	a, _, err := r.attempt(ctx, doubts.code, nil)
+	a, err := r.attempt(ctx, doubts.code, nil)
 	if err != nil || a.Execution.Status != notebook.OK {
 		return oneLine(a.Execution), err
 	}

@@ -302,7 +302,7 @@ func TestDescriptions(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, simple.with(c.replies)).noError(t)
-			c.want.File = "a.csv"
+			c.want.File, c.want.Near = "a.csv", 1
 			got := p.Descriptions[0]
 			failed := c.want.Tries
 			if c.want.Error == "" {

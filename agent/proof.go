@@ -34,6 +34,19 @@ func (r *run) elsewhere() *Trajectory {
 	return &t
 }
 
+// proveAlone gives a run that has its answer the proof that it may lack.
+func (r *run) proveAlone(ctx context.Context) error {
+	if r.t.Proof != nil {
+		return nil
+	}
+	r.recall()
+	ctx, cancel := context.WithCancel(ctx)
+	proof := r.openProof(ctx)
+	defer proof.close()
+	defer cancel() // first, so that a session still opening gives up
+	return r.prove(ctx, proof)
+}
+
 // prove runs the accepted cells from nothing in a fresh session, then the
 // script in plain Python, and compares what they print with the answer.
 func (r *run) prove(ctx context.Context, fresh *later) error {

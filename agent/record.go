@@ -107,17 +107,12 @@ func slug(question string) string {
 // Script returns the code of the notebook's cells in order as one Python
 // script. The comments between them are where editors see the cells.
 func (t *Trajectory) Script() string {
-	titles := []string{"Parameters", "Set-up"}
-	for _, i := range t.cellRounds() {
-		titles = append(titles, fmt.Sprintf("Step %d: %s", t.stepOf(i), t.Rounds[i].Step))
-	}
-	titles = append(titles, "Answer")
 	var b strings.Builder
-	for i, code := range t.Cells() {
+	for i, c := range append(t.before(), t.own()...) {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		fmt.Fprintf(&b, "# %%%% %s\n%s\n", strings.Join(strings.Fields(titles[i]), " "), code)
+		fmt.Fprintf(&b, "# %%%% %s\n%s\n", strings.Join(strings.Fields(c.title), " "), c.code)
 	}
 	return b.String()
 }

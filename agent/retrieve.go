@@ -76,10 +76,9 @@ func (r *run) narrow() {
 		codes[d.lead()] = ""
 		kept, descriptions = append(kept, r.t.Task.Files[n]), append(descriptions, d)
 	}
-	r.named = map[int][]string{}
 	told := map[string]bool{}
 	for n, alike := range named {
-		r.named[index[n]] = alike
+		descriptions[index[n]].Alike = leftOut(alike, r.shown.description/8)
 		for _, name := range alike {
 			told[name] = true
 		}
@@ -89,12 +88,13 @@ func (r *run) narrow() {
 	for _, n := range r.nearness {
 		if i, ok := index[n]; ok {
 			order = append(order, i)
+			descriptions[i].Near = len(order)
 		} else if name := r.t.Task.Files[n].Name; !told[name] {
 			others = append(others, name)
 		}
 	}
 	slices.Sort(others)
-	r.others = append(others, r.others...)
+	r.t.Task.LeftOut = leftOut(append(others, r.others...), r.shown.description/4)
 	r.t.Task.Others += len(r.t.Task.Files) - len(kept)
 	r.nearness, r.t.Task.Files, r.t.Descriptions = order, kept, descriptions
 }

@@ -85,7 +85,7 @@ func (r *run) taskContext() prompts.Context {
 	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
 	texts := make([]string, len(r.t.Descriptions))
 	for n := range r.t.Descriptions {
-		f := prompts.File{Path: r.dataPython(n), Size: fileSize(r.t.Task.Files[n].Size), Alike: leftOut(r.named[n], r.shown.description/8)}
+		f := prompts.File{Path: r.dataPython(n), Size: fileSize(r.t.Task.Files[n].Size), Alike: clipLines(r.t.Descriptions[n].Alike, r.shown.description/8)}
 		f.Like, texts[n] = r.words(n)
 		c.Files = append(c.Files, f)
 	}
@@ -96,7 +96,7 @@ func (r *run) taskContext() prompts.Context {
 			c.Files[n].Whole, c.Files[n].Kind = true, d.Kind // which tells the encoding
 		}
 	}
-	c.LeftOut = leftOut(r.others, r.shown.description/4)
+	c.LeftOut = clipLines(r.t.Task.LeftOut, r.shown.description/4)
 	return c
 }
 

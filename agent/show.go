@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"maps"
@@ -86,7 +87,7 @@ func (d Description) notes() []string {
 }
 
 func showStep(step int, r Round) string {
-	return fmt.Sprintf("## Step %d\n\n%s\n%s", step, prose(r.Step), showFailed(r.Attempts))
+	return fmt.Sprintf("## Step %d\n\n%s\n%s", step, prose(cmp.Or(r.Rewrite, r.Step)), showFailed(r.Attempts))
 }
 
 // showFailed shows the attempts at a cell that did not end well.
@@ -138,6 +139,12 @@ func showRoute(r Route) string {
 // what became of it.
 func showDropped(t *Trajectory, i int) string {
 	r := t.Rounds[i]
+	switch {
+	case r.Edit != nil:
+		return showEdit(i+1, r)
+	case r.Gone:
+		return fmt.Sprintf("*Round %d: its cells were removed by hand.*", i+1)
+	}
 	fate, step := "under way", html.EscapeString(r.Step)
 	if _, ok := r.Accepted(); ok && t.Method.Script {
 		fate = "its script became the next one"
@@ -157,6 +164,18 @@ func showDropped(t *Trajectory, i int) string {
 	}
 	title := fmt.Sprintf("<b>Round %d, %s</b>: %s", i+1, fate, step)
 	return folded(title, body.String())
+}
+
+// showEdit shows a person's turn.
+func showEdit(n int, r Round) string {
+	text := fmt.Sprintf("**Round %d, by hand**\n\n", n)
+	for _, what := range r.Edit.What {
+		text += "- " + prose(what) + "\n"
+	}
+	if r.Verdict != nil {
+		text += "\n" + showVerdict(n, r)
+	}
+	return text
 }
 
 func showProof(t *Trajectory) string {

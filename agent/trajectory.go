@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"dsstar/agent/files"
@@ -15,6 +17,7 @@ type Task struct {
 	Data       string   `json:"data"`                 // the data folder: absolute, or relative to the run folder
 	Files      []File   `json:"files"`                // once the run has chosen, those that the model is shown
 	Others     int      `json:"others,omitempty"`     // how many it is not shown
+	LeftOut    string   `json:"left_out,omitempty"`   // their names, as far as the model is told of them
 	Unread     []string `json:"unread,omitempty"`     // folders below Data that cannot be read
 }
 
@@ -30,6 +33,8 @@ type Description struct {
 	Tries  int       `json:"tries,omitempty"`  // scripts that were run
 	Failed []Attempt `json:"failed,omitempty"` // those that gave no description
 	Error  string    `json:"error,omitempty"`  // why there is no text, in one line
+	Near   int       `json:"near,omitempty"`   // its place by nearness to the question, from 1; 0: not ranked yet
+	Alike  string    `json:"alike,omitempty"`  // names of files like it, which are not described
 
 	Kind      string `json:"kind,omitempty"`      // what the file is by its beginning: "CSV, 12 columns …"
 	Whole     bool   `json:"whole,omitempty"`     // Text is the content itself
@@ -69,12 +74,27 @@ type Route struct {
 }
 
 // A Round is one turn of the loop: a step is planned, its cell is tried until
-// it runs, the plan is judged, and if it does not suffice a route is chosen.
+// it runs, the plan is judged, and if it does not suffice a route is chosen. Or a
+// person took the turn: then Edit says what the plan is from there on.
 type Round struct {
 	Step     string    `json:"step"`
 	Attempts []Attempt `json:"attempts"`
 	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
 	Route    *Route    `json:"route,omitempty"`   // nil until chosen
+
+	Edit    *Edit  `json:"edit,omitempty"`    // the person's turn; there is no step then
+	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
+	Rewrite string `json:"rewrite,omitempty"` // what a person has made of the step, whose cell is still that of the old one
+	Gone    bool   `json:"gone,omitempty"`    // a person has deleted its cells; nothing else is known of it
+	Plan    []int  `json:"plan,omitzero"`     // the rounds, from 1, of the plan after it, where rounds that are gone would tell
+}
+
+// An Edit is a person's turn: what the notebook looked like when the run was
+// resumed.
+type Edit struct {
+	What []string `json:"what"`           // what the person did, in words
+	Plan []int    `json:"plan"`           // the rounds, from 1, whose cells make up the plan
+	Rest []int    `json:"rest,omitempty"` // those that follow them as soon as they have been run again
 }
 
 // Accepted returns the attempt that ran without fault, if there is one: the
@@ -90,6 +110,26 @@ func (r Round) Accepted() (Attempt, bool) {
 type Final struct {
 	Attempts []Attempt `json:"attempts"`
 	Answer   string    `json:"answer"`
+	ByHand   bool      `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
+	Again    bool      `json:"again,omitempty"`   // the accepted cell is to be run again
+}
+
+// A Part is a question that was answered before another was asked in the same
+// session. Its rounds are those of the trajectory up to End, but for those of
+// the part before.
+type Part struct {
+	Question   string `json:"question"`
+	Guidelines string `json:"guidelines,omitempty"`
+	End        int    `json:"end"` // number of rounds, from the first of the trajectory
+	Final      *Final `json:"-"`
+	Proof      *Proof `json:"proof,omitempty"`
+}
+
+// A Kept cell is a person's own: neither code of the plan nor of dsstar. It stays
+// where it is in the notebook.
+type Kept struct {
+	After string // id of the cell before it that is dsstar's; "" for the beginning
+	Cell  notebook.Cell
 }
 
 // A Proof tells how a fresh, private session ran the accepted cells, and plain
@@ -97,28 +137,34 @@ type Final struct {
 type Proof struct {
 	Same    bool    `json:"same"`             // both printed the answer
 	Reason  string  `json:"reason,omitempty"` // what differed or failed, in one line
-	Seconds float64 `json:"seconds"`
+	Seconds float64 `json:"-"`
 }
 
 // A Trajectory is the whole record of a run. The notebook is drawn from it
 // ([Draw]) and read back into it ([ReadTrajectory]).
 type Trajectory struct {
-	Task         Task             `json:"task"`
-	Method       Method           `json:"method,omitzero"`
-	Started      time.Time        `json:"started"`
-	Environment  string           `json:"environment,omitempty"` // Python and its packages, as the model was told
-	Descriptions []Description    `json:"-"`
-	Rounds       []Round          `json:"-"`
-	Final        *Final           `json:"-"`
-	Proof        *Proof           `json:"proof,omitempty"`
-	Models       []string         `json:"models,omitempty"` // that answered
-	Usage        Usage            `json:"usage"`
-	ByRole       map[string]Usage `json:"by_role,omitempty"`  // the same, by role
-	Cost         *float64         `json:"cost_usd,omitempty"` // nil: a price is not known
-	Seconds      Seconds          `json:"seconds"`
-	Warnings     []string         `json:"warnings,omitempty"`
-	Ended        bool             `json:"ended"`
-	Failure      string           `json:"failure,omitempty"` // what ended the run before its end, in one line
+	Task         Task          `json:"task"` // of the last part
+	Method       Method        `json:"method,omitzero"`
+	Environment  string        `json:"environment,omitempty"` // Python and its packages, as the model was told
+	Descriptions []Description `json:"-"`
+	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
+	Earlier      []Part        `json:"earlier,omitempty"`
+	Rounds       []Round       `json:"-"` // of all parts
+	Final        *Final        `json:"-"`
+	Proof        *Proof        `json:"proof,omitempty"`
+	Notes        []string      `json:"notes,omitempty"` // to the agent, that it has read
+	Kept         []Kept        `json:"-"`
+	Models       []string      `json:"models,omitempty"` // that answered
+	Warnings     []string      `json:"warnings,omitempty"`
+	Ended        bool          `json:"ended"`
+	Failure      string        `json:"failure,omitempty"` // what ended the run before its end, in one line
+
+	// What differs between two runs that do the same stands apart: see measured.
+	Started time.Time        `json:"-"`
+	Usage   Usage            `json:"-"`
+	ByRole  map[string]Usage `json:"-"` // the same, by role
+	Cost    *float64         `json:"-"` // nil: a price is not known
+	Seconds Seconds          `json:"-"`
 }
 
 // Usage is what the model calls of a run have used.
@@ -134,18 +180,81 @@ type Seconds struct {
 	Kernel float64 `json:"kernel"` // at least one kernel was starting or running code
 }
 
+// part returns the trajectory as it was when part k ended: parts are counted
+// from 0, and the last is t itself.
+func (t *Trajectory) part(k int) *Trajectory {
+	if k >= len(t.Earlier) {
+		return t
+	}
+	p, view := t.Earlier[k], *t
+	view.Task.Question, view.Task.Guidelines = p.Question, p.Guidelines
+	view.Earlier, view.Rounds, view.Final, view.Proof = t.Earlier[:k], t.Rounds[:p.End], p.Final, p.Proof
+	view.Ended, view.Failure = true, ""
+	return &view
+}
+
+// upTo returns the trajectory's last part as it was after n rounds.
+func (t *Trajectory) upTo(n int) *Trajectory {
+	view := *t
+	view.Rounds, view.Final, view.Proof = t.Rounds[:n], nil, nil
+	return &view
+}
+
+// from is the number of rounds of the parts before the last.
+func (t *Trajectory) from() int {
+	if n := len(t.Earlier); n > 0 {
+		return t.Earlier[n-1].End
+	}
+	return 0
+}
+
 // Plan returns the indexes of the rounds whose steps make up the plan now: it
-// is derived from the routes, never stored. Algorithm 1, lines 18 to 25: a
-// route back to step l keeps the steps 1..l-1.
+// is derived from the routes and edits, never stored. Algorithm 1, lines 18 to
+// 25: a route back to step l keeps the steps 1..l-1.
 func (t *Trajectory) Plan() []int {
 	var plan []int
-	for i := range t.Rounds {
-		plan = append(plan, i)
+	for i := t.from(); i < len(t.Rounds); i++ {
+		switch r := t.Rounds[i]; {
+		case r.Plan != nil:
+			plan = indexes(r.Plan)
+			continue
+		case r.Edit != nil:
+			plan = indexes(r.Edit.Plan)
+		default:
+			plan = append(plan, i)
+		}
 		if route := t.Rounds[i].Route; route != nil && route.Back > 0 && route.Back <= len(plan) {
 			plan = plan[:route.Back-1]
 		}
 	}
 	return plan
+}
+
+// indexes makes indexes of numbers of rounds.
+func indexes(numbers []int) []int {
+	var all []int
+	for _, n := range numbers {
+		all = append(all, n-1)
+	}
+	return all
+}
+
+// lastEdit returns the last part's last edit, or nil.
+func (t *Trajectory) lastEdit() *Edit {
+	for i := len(t.Rounds) - 1; i >= t.from(); i-- {
+		if edit := t.Rounds[i].Edit; edit != nil {
+			return edit
+		}
+	}
+	return nil
+}
+
+// rest returns the rounds that are to be run again before the plan goes on.
+func (t *Trajectory) rest() []int {
+	if edit := t.lastEdit(); edit != nil {
+		return indexes(edit.Rest)
+	}
+	return nil
 }
 
 // acceptedRounds returns the rounds of the plan whose cell has run: all but
@@ -160,22 +269,23 @@ func (t *Trajectory) acceptedRounds() []int {
 	return rounds
 }
 
-// droppedBy returns the index of the round whose route took round i out of the
-// plan: the first one from there that goes back far enough.
+// droppedBy returns the index of the round whose route or edit took the step of
+// round i out of the plan.
 func (t *Trajectory) droppedBy(i int) (round int, ok bool) {
+	if t.Rounds[i].Edit != nil || slices.Contains(t.Plan(), i) {
+		return 0, false
+	}
 	for n := i; n < len(t.Rounds); n++ {
-		if route := t.Rounds[n].Route; route != nil && route.Back > 0 && route.Back <= t.stepOf(i) {
+		if !slices.Contains(t.upTo(n+1).Plan(), i) {
 			return n, true
 		}
 	}
 	return 0, false
 }
 
-// stepOf returns the number that the step of round i had in the plan.
-func (t *Trajectory) stepOf(i int) int {
-	before := Trajectory{Rounds: t.Rounds[:i]}
-	return len(before.Plan()) + 1
-}
+// stepOf returns the number that the step of round i had in the plan when it was
+// planned.
+func (t *Trajectory) stepOf(i int) int { return len(t.upTo(i).Plan()) + 1 }
 
 // steps returns the texts of the plan's steps.
 func (t *Trajectory) steps() []string {
@@ -197,10 +307,11 @@ func (t *Trajectory) lastScript() (Attempt, bool) {
 	return Attempt{}, false
 }
 
-// cellRounds returns the rounds whose code is a cell of the notebook: those of
-// the plan. Of whole scripts it is the last one alone, until the final one.
+// cellRounds returns the rounds of the last part whose code is a cell of the
+// notebook: those of the plan, and those that a person wants in it. Of whole
+// scripts it is the last one alone, until the final one.
 func (t *Trajectory) cellRounds() []int {
-	rounds := t.acceptedRounds()
+	rounds := append(t.acceptedRounds(), t.rest()...)
 	if !t.Method.Script || len(rounds) == 0 {
 		return rounds
 	}
@@ -210,10 +321,51 @@ func (t *Trajectory) cellRounds() []int {
 	return rounds[len(rounds)-1:]
 }
 
+// A titled cell is one that Run All executes.
+type titled struct{ title, code string }
+
+// opening returns the cells before the first step.
+func (t *Trajectory) opening() []titled {
+	return []titled{{"Parameters", parametersCell(t.Task)}, {"Set-up", setupCell}}
+}
+
+// own returns the cells of the last part.
+func (t *Trajectory) own() []titled {
+	var cells []titled
+	for n, i := range t.cellRounds() {
+		a, _ := t.Rounds[i].Accepted()
+		if t.Method.Script {
+			n = t.stepOf(i) - 1 // whole scripts, and only one of them is here
+		}
+		cells = append(cells, titled{fmt.Sprintf("Step %d: %s", n+1, t.Rounds[i].Step), a.Code})
+	}
+	if a, ok := t.finalAttempt(); ok {
+		cells = append(cells, titled{"Answer", a.Code})
+	}
+	return cells
+}
+
+// before returns the cells before the last part.
+func (t *Trajectory) before() []titled {
+	cells := t.opening()
+	for k := range t.Earlier {
+		cells = append(cells, t.part(k).own()...)
+	}
+	return cells
+}
+
+func codes(cells []titled) []string {
+	var all []string
+	for _, c := range cells {
+		all = append(all, c.code)
+	}
+	return all
+}
+
 // base returns the code that the next cell builds on: parameters, set-up and,
 // unless every cell is a whole script, the accepted steps.
 func (t *Trajectory) base() []string {
-	cells := []string{parametersCell(t.Task), setupCell}
+	cells := codes(t.before())
 	if t.Method.Script {
 		return cells
 	}
@@ -225,18 +377,8 @@ func (t *Trajectory) base() []string {
 }
 
 // Cells returns the code of the notebook's cells in order: parameters, set-up,
-// the accepted steps and, when there is one, the final cell.
-func (t *Trajectory) Cells() []string {
-	cells := []string{parametersCell(t.Task), setupCell}
-	for _, i := range t.cellRounds() {
-		a, _ := t.Rounds[i].Accepted()
-		cells = append(cells, a.Code)
-	}
-	if a, ok := t.finalAttempt(); ok {
-		cells = append(cells, a.Code)
-	}
-	return cells
-}
+// the accepted steps and, when there is one, the final cell, of every part.
+func (t *Trajectory) Cells() []string { return codes(append(t.before(), t.own()...)) }
 
 func (t *Trajectory) finalAttempt() (Attempt, bool) {
 	if t.Final == nil {
@@ -257,7 +399,7 @@ func (t *Trajectory) Answer() string {
 // has been cut from it since.
 func (t *Trajectory) Sufficient() bool {
 	n := len(t.Rounds)
-	return n > 0 && t.Rounds[n-1].Verdict != nil && t.Rounds[n-1].Verdict.Sufficient && t.Rounds[n-1].Route == nil
+	return n > t.from() && t.Rounds[n-1].Verdict != nil && t.Rounds[n-1].Verdict.Sufficient && t.Rounds[n-1].Route == nil
 }
 
 // Inconclusive reports whether the judge found that the data hold no answer.

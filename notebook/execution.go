@@ -20,7 +20,7 @@ type Execution struct {
 	Count   int      `json:"execution_count,omitempty"` // as the kernel counts; 0 when it was never told
 	Outputs []Output `json:"outputs"`
 	Reason  string   `json:"reason,omitempty"` // why it timed out or died, in one line
-	Seconds float64  `json:"seconds"`          // wall time
+	Seconds float64  `json:"seconds,omitempty"` // wall time
 
 	// Incomplete says why outputs may be missing, in one line; "" if none are.
 	// The outputs say so too.

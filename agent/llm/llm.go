@@ -55,6 +55,8 @@ type Reply struct {
 	Usage   Usage
 	Seconds float64 // from Ask to reply, with retries and waits
 	Retries int
+
+	Remembered bool // it was given before, and counted then: see [Remember]
 }
 
 // Usage counts tokens. CachedTokens are part of InputTokens, ReasoningTokens of

@@ -1,0 +1,227 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An EditError is a change by hand that a run cannot go on from. The notebook is
+// as the person left it.
+type EditError struct{ Problem string }
+
+func (e *EditError) Error() string { return e.Problem }
+
+// reconcile holds what is there now against the record. A difference is a
+// person's turn: it is appended as a round, with a round before it for each cell
+// that the person has added.
+func (r *reader) reconcile() error {
+	r.mend()
+	t := r.t
+	if t.Method.Script {
+		return r.refuse()
+	}
+	was := r.drawn()
+	now, what, err := r.present()
+	if err != nil {
+		return err
+	}
+	first := 0 // the first place that is not as it was
+	for first < min(len(was), len(now)) && was[first] == now[first] && t.Rounds[now[first]].Rewrite == "" && !r.changed[now[first]] {
+		first++
+	}
+	for at, i := range was {
+		if !slices.Contains(now, i) {
+			what = append(what, fmt.Sprintf("step %d was removed", at+1))
+		}
+	}
+	if !slices.Equal(inBoth(was, now), inBoth(now, was)) || len(what) == 0 && first < max(len(was), len(now)) {
+		what = append(what, "the steps were put into another order")
+	}
+	moved, err := r.reopened()
+	if err != nil {
+		return err
+	}
+	if moved != "" {
+		what, first = append(what, moved), 0
+	}
+	for _, note := range r.notes {
+		if !slices.Contains(t.Notes, note) {
+			what = append(what, "a note was left: "+note)
+		}
+	}
+	t.Notes = r.notes
+	r.finish(what, now, first)
+	return nil
+}
+
+// inBoth returns those of a that are in b.
+func inBoth(a, b []int) []int {
+	return slices.DeleteFunc(slices.Clone(a), func(i int) bool { return !slices.Contains(b, i) })
+}
+
+// mend makes the best of rounds whose cells a person has deleted.
+func (r *reader) mend() {
+	t := r.t
+	for i := range t.Rounds {
+		switch round := &t.Rounds[i]; {
+		case r.recorded[i+1] != "":
+		case len(round.Attempts) == 0:
+			*round = Round{Gone: true}
+		default:
+			round.Step = handStep(round.Attempts[0].Code) // only its heading is gone
+		}
+	}
+	for k, plan := range r.plans {
+		if view := t.part(k); k <= len(t.Earlier) && len(view.Rounds) > view.from() && !slices.Equal(numbers(view.Plan()), plan) {
+			view.Rounds[len(view.Rounds)-1].Plan = plan
+		}
+	}
+}
+
+// drawn returns the rounds that had a cell in the last part, in its order.
+func (r *reader) drawn() []int {
+	return slices.DeleteFunc(append(r.t.Plan(), r.t.rest()...), func(i int) bool { return r.recorded[i+1] == roleDropped })
+}
+
+// present returns the rounds that have a cell in the last part now, those of
+// added cells included, and what was done to them.
+func (r *reader) present() (now []int, what []string, err error) {
+	t := r.t
+	r.changed = map[int]bool{}
+	for _, p := range r.now {
+		i := p.round - 1
+		switch {
+		case p.part <= len(t.Earlier) && (p.round == 0 || p.changed):
+			return nil, nil, &EditError{"a cell of an earlier question was changed or added: only those of the last question can be"}
+		case p.part <= len(t.Earlier):
+			continue
+		case p.round == 0:
+			i = len(t.Rounds)
+			t.Rounds = append(t.Rounds, Round{Step: handStep(p.cell.Source), Attempts: []Attempt{attemptOf(cellMeta{}, p.cell)}, ByHand: true})
+			what = append(what, fmt.Sprintf("a cell was added as step %d", len(now)+1))
+		case p.changed:
+			t.Rounds[i].ByHand, r.changed[i] = true, true
+			what = append(what, fmt.Sprintf("the cell of step %d was changed", len(now)+1))
+		}
+		now = append(now, i)
+	}
+	for _, p := range r.words {
+		i := p.round - 1
+		at := slices.Index(now, i)
+		if text := stepText(p.cell.Source); at >= 0 && text != "" && text != oneSpace(cmp.Or(t.Rounds[i].Rewrite, t.Rounds[i].Step)) {
+			if t.Rounds[i].Rewrite = text; r.changed[i] {
+				t.Rounds[i].Step, t.Rounds[i].Rewrite = text, "" // and its cell with them
+			}
+			what = append(what, fmt.Sprintf("the words of step %d were changed", at+1))
+		}
+	}
+	return now, what, nil
+}
+
+func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// finish appends the person's turn, if there is one.
+func (r *reader) finish(what []string, now []int, first int) {
+	t := r.t
+	f := t.Final
+	switch {
+	case f == nil:
+	case r.final != nil && r.final.changed:
+		f.ByHand = true
+		what = append(what, "the last cell was changed")
+	case r.final == nil && (f.Answer != "" || f.Again):
+		f.Attempts, f.ByHand = nil, false
+		what = append(what, "the last cell was removed")
+	}
+	if len(what) == 0 {
+		return
+	}
+	if f != nil {
+		f.Again, f.Answer = r.final != nil, ""
+	}
+	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: what, Plan: numbers(now[:first]), Rest: numbers(now[first:])}})
+	t.Proof, t.Ended, t.Failure = nil, false, ""
+}
+
+// numbers is the inverse of indexes.
+func numbers(indexes []int) []int {
+	all := []int{}
+	for _, i := range indexes {
+		all = append(all, i+1)
+	}
+	return all
+}
+
+// refuse is reconcile for a run in the paper's way.
+func (r *reader) refuse() error {
+	for _, p := range r.now {
+		if p.round == 0 || p.changed {
+			return &EditError{"cells were changed or added, and a run in the paper's way has no cells to go on from, but whole scripts"}
+		}
+	}
+	r.t.Notes = r.notes
+	return nil
+}
+
+var dataDir = regexp.MustCompile(`^data_dir = (".*")\nquestion = (".*")$`)
+
+// reopened looks at the cells before the first step. Only the data folder can be
+// changed there; it says so.
+func (r *reader) reopened() (what string, err error) {
+	for _, p := range r.opening {
+		if p.changed && p.cell.Source == setupCell {
+			p.changed = false // by an update of dsstar
+		}
+	}
+	if p := r.opening[roleSetup]; p.changed {
+		return "", &EditError{"the set-up cell was changed, which is dsstar's own: undo it, and put your code into a cell after it"}
+	}
+	p := r.opening[roleParameters]
+	if !p.changed {
+		return "", nil
+	}
+	m := dataDir.FindStringSubmatch(strings.TrimSpace(p.cell.Source))
+	var data, question string
+	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil || json.Unmarshal([]byte(m[2]), &question) != nil {
+		return "", &EditError{`the parameters cell has other lines than data_dir = "…" and question = "…": put your code into a cell after the set-up`}
+	}
+	if question != r.t.part(0).Task.Question {
+		return "", &EditError{"the question was changed: undo it, and ask another one with --ask"}
+	}
+	r.t.Task.Data, r.t.Described = data, false
+	return "the data folder is now " + data, nil
+}
+
+// handStep is what a cell of a person's own is said to do: its first comment.
+func handStep(code string) string {
+	for line := range strings.Lines(code) {
+		line = strings.TrimSpace(line)
+		if text := strings.TrimSpace(strings.TrimLeft(line, "#%")); strings.HasPrefix(line, "#") && text != "" {
+			return text
+		}
+		if line != "" {
+			break
+		}
+	}
+	return "A cell written by hand."
+}
+
+var unescape = strings.NewReplacer(`\\`, `\`, "\\`", "`", `\*`, `*`, `\_`, `_`, `\$`, `$`, `\[`, `[`, `\]`, `]`,
+	"&lt;", "<", "&gt;", ">", "&amp;", "&", `\~`, `~`, `\#`, `#`, `\|`, `|`)
+
+// stepText is the text of a step whose heading a person has changed: the inverse
+// of showStep.
+func stepText(source string) string {
+	source, _, _ = strings.Cut(source, "\n<details>")
+	var words []string
+	for line := range strings.Lines(source) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "## ") {
+			words = append(words, line)
+		}
+	}
+	return unescape.Replace(strings.Join(words, " "))
+}

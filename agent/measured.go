@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// measured is what differs between two runs that do the same. It stands in the
+// notebook's last cell, so that a diff of two runs shows what they did and, in
+// one place, what they took.
+type measured struct {
+	Started  time.Time          `json:"started"`
+	Usage    Usage              `json:"usage"`
+	ByRole   map[string]Usage   `json:"by_role,omitempty"`
+	Cost     *float64           `json:"cost_usd,omitempty"`
+	Seconds  Seconds            `json:"seconds"`
+	Proofs   map[int]float64    `json:"proofs,omitempty"`   // seconds, by part from 1
+	Attempts map[string]float64 `json:"attempts,omitempty"` // seconds, by the name of attemptName
+}
+
+// attemptName names an attempt: of what, and which, from 1.
+func attemptName(of string, n int) string { return fmt.Sprintf("%s, try %d", of, n+1) }
+
+// withoutTimes returns a copy of the trajectory without what is measured, and
+// that.
+func (t *Trajectory) withoutTimes() (*Trajectory, *measured) {
+	m := &measured{t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds, map[int]float64{}, map[string]float64{}}
+	bare := *t
+	bare.Started, bare.Usage, bare.ByRole, bare.Cost, bare.Seconds = time.Time{}, Usage{}, nil, nil, Seconds{}
+	bare.Rounds, bare.Earlier, bare.Descriptions = slices.Clone(t.Rounds), slices.Clone(t.Earlier), slices.Clone(t.Descriptions)
+	bare.Final, bare.Proof = copied(t.Final), copied(t.Proof)
+	for k := range bare.Earlier {
+		bare.Earlier[k].Final, bare.Earlier[k].Proof = copied(bare.Earlier[k].Final), copied(bare.Earlier[k].Proof)
+	}
+	bare.eachAttempts(func(of string, attempts *[]Attempt) {
+		*attempts = slices.Clone(*attempts)
+		for n := range *attempts {
+			if s := &(*attempts)[n].Execution.Seconds; *s != 0 {
+				m.Attempts[attemptName(of, n)], *s = *s, 0
+			}
+		}
+	})
+	bare.eachProof(func(part int, p *Proof) {
+		m.Proofs[part], p.Seconds = p.Seconds, 0
+	})
+	return &bare, m
+}
+
+// measure puts back what withoutTimes has taken away.
+func (t *Trajectory) measure(m *measured) {
+	t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds = m.Started, m.Usage, maps.Clone(m.ByRole), m.Cost, m.Seconds
+	t.eachAttempts(func(of string, attempts *[]Attempt) {
+		for n := range *attempts {
+			(*attempts)[n].Execution.Seconds = m.Attempts[attemptName(of, n)]
+		}
+	})
+	t.eachProof(func(part int, p *Proof) { p.Seconds = m.Proofs[part] })
+}
+
+// eachAttempts calls do for all lists of attempts.
+func (t *Trajectory) eachAttempts(do func(of string, attempts *[]Attempt)) {
+	for i := range t.Descriptions {
+		do(fmt.Sprintf("description %d", i+1), &t.Descriptions[i].Failed)
+	}
+	for i := range t.Rounds {
+		do(fmt.Sprintf("round %d", i+1), &t.Rounds[i].Attempts)
+	}
+	for k := range len(t.Earlier) + 1 {
+		final := t.Final
+		if k < len(t.Earlier) {
+			final = t.Earlier[k].Final
+		}
+		if final != nil {
+			do(fmt.Sprintf("answer %d", k+1), &final.Attempts)
+		}
+	}
+}
+
+func (t *Trajectory) eachProof(do func(part int, p *Proof)) {
+	for k := range len(t.Earlier) + 1 {
+		if p := t.part(k).Proof; p != nil {
+			do(k+1, p)
+		}
+	}
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
+}

@@ -1,0 +1,226 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsstar/notebook"
+)
+
+// ReadTrajectory reads the trajectory back from its notebook. It is the
+// inverse of [Draw]. What a person has changed since then becomes a round of its
+// own, the last, whose Edit says so; [Resume] carries it out. The error is an
+// [*EditError] for changes that cannot be.
+func ReadTrajectory(nb *notebook.Notebook) (*Trajectory, error) {
+	t := &Trajectory{}
+	meta := notebookMeta{Trajectory: t}
+	if err := metadata(nb.Metadata, &meta); err != nil {
+		return nil, err
+	}
+	if meta.Version != 1 {
+		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 1", meta.Version)
+	}
+	r := &reader{t: t, plans: meta.Plans, recorded: map[int]string{}, seen: map[string]bool{}, opening: map[string]present{}}
+	for i, c := range nb.Cells {
+		var m cellMeta
+		if c.Metadata["dsstar"] != nil {
+			if err := metadata(c.Metadata, &m); err != nil {
+				return nil, fmt.Errorf("cell %d: %w", i+1, err)
+			}
+		}
+		if err := r.cell(m, c); err != nil {
+			return nil, fmt.Errorf("read the notebook: cell %d: %w", i+1, err)
+		}
+	}
+	if meta.Last > 0 {
+		r.round(meta.Last)
+	}
+	if r.times != nil {
+		t.measure(r.times)
+	}
+	return t, r.reconcile()
+}
+
+// A reader reads a notebook cell by cell.
+type reader struct {
+	t        *Trajectory
+	plans    [][]int        // as they were drawn
+	recorded map[int]string // the roles of the rounds whose record was found
+	anchor   string         // id of the last cell of ours
+	seen     map[string]bool
+	times    *measured
+	inPart   int // of the cell; from 1
+
+	// What is there now, to be held against the record.
+	now     []present    // code cells after the set-up, in their order
+	changed map[int]bool // rounds whose cell was changed
+	words   []present    // headings whose words were changed
+	notes   []string
+	opening map[string]present // by role
+	final   *present           // the last cell of the last part
+}
+
+// A present cell is one as the person left it.
+type present struct {
+	part, round int // 0: the cell is not one of ours
+	changed     bool
+	cell        notebook.Cell
+}
+
+// cell adds what one cell holds of the trajectory. A cell that has the metadata
+// of another, as a copy of it has, is a person's own.
+func (r *reader) cell(m cellMeta, c notebook.Cell) error {
+	if m.Role == "" || r.copied(m) || (c.Type == notebook.Code) != (slices.Contains([]string{roleParameters, roleSetup, roleStep, roleFinal}, m.Role)) {
+		r.foreign(c)
+		return nil
+	}
+	r.anchor = c.ID
+	p := present{part: max(1, m.Part), round: m.Round, changed: m.Digest != "" && m.Digest != digest(c.Source), cell: c}
+	switch m.Role {
+	case roleQuestion:
+		r.inPart = p.part
+	case roleParameters, roleSetup:
+		r.opening[m.Role] = p
+	case roleData:
+		r.t.Descriptions = m.Descriptions
+	case roleRound, roleDropped:
+		if m.Record == nil || m.Round < 1 {
+			return fmt.Errorf("a %s cell without its record", m.Role)
+		}
+		attempts := r.round(m.Round).Attempts // its cell may have been moved to before it
+		*r.round(m.Round) = *m.Record
+		r.round(m.Round).Attempts = slices.Concat(m.Record.Attempts, attempts)
+		r.recorded[m.Round] = m.Role
+		if p.changed && m.Role == roleRound {
+			r.words = append(r.words, p)
+		}
+	case roleStep:
+		if m.Round < 1 {
+			return fmt.Errorf("a step's cell without its round")
+		}
+		round := r.round(m.Round)
+		round.Attempts = append(round.Attempts, attemptOf(m, c))
+		p.part = r.partOf(m.Round)
+		r.now = append(r.now, p)
+	case roleAnswer, roleFinal:
+		return r.answer(m, p)
+	case roleProof:
+		r.times = m.Measured
+	}
+	return nil
+}
+
+// copied reports whether the cell is the second with such metadata.
+func (r *reader) copied(m cellMeta) bool {
+	key := fmt.Sprint(m.Role, " ", m.Part, " ", m.Round)
+	if r.seen[key] {
+		return true
+	}
+	r.seen[key] = true
+	return false
+}
+
+// round returns round n, from 1, and makes those before it that are not there.
+func (r *reader) round(n int) *Round {
+	for len(r.t.Rounds) < n {
+		r.t.Rounds = append(r.t.Rounds, Round{})
+	}
+	return &r.t.Rounds[n-1]
+}
+
+// partOf is the part, from 1, of round n.
+func (r *reader) partOf(n int) int {
+	for k, p := range r.t.Earlier {
+		if n <= p.End {
+			return k + 1
+		}
+	}
+	return len(r.t.Earlier) + 1
+}
+
+// answer takes the heading of a last cell, or that cell.
+func (r *reader) answer(m cellMeta, p present) error {
+	final := &r.t.Final
+	if p.part <= len(r.t.Earlier) {
+		final = &r.t.Earlier[p.part-1].Final
+	}
+	if *final == nil {
+		*final = &Final{}
+	}
+	if m.Role == roleAnswer {
+		if m.Final == nil {
+			return fmt.Errorf("the heading of a last cell without its record")
+		}
+		attempts := (*final).Attempts
+		**final = *m.Final
+		(*final).Attempts = slices.Concat(m.Final.Attempts, attempts)
+		return nil
+	}
+	(*final).Attempts = append((*final).Attempts, attemptOf(m, p.cell))
+	if p.part > len(r.t.Earlier) {
+		r.final = &p
+	} else if p.changed {
+		return &EditError{"the last cell of an earlier question was changed"}
+	}
+	return nil
+}
+
+// noteTag marks a Markdown cell that a person has written for the agent.
+const noteTag = "dsstar:note"
+
+// foreign takes a cell that is a person's own.
+func (r *reader) foreign(c notebook.Cell) {
+	if c.Type == notebook.Code {
+		if strings.TrimSpace(c.Source) != "" {
+			r.now = append(r.now, present{part: max(1, r.inPart), cell: c})
+		}
+		return
+	}
+	c.Metadata = without(c.Metadata, "dsstar")
+	r.t.Kept = append(r.t.Kept, Kept{r.anchor, c})
+	if text := strings.TrimSpace(c.Source); slices.Contains(c.Tags(), noteTag) && text != "" {
+		r.notes = append(r.notes, text)
+	}
+}
+
+func without(all map[string]any, key string) map[string]any {
+	rest := map[string]any{}
+	for k, v := range all {
+		if k != key {
+			rest[k] = v
+		}
+	}
+	return rest
+}
+
+func attemptOf(m cellMeta, c notebook.Cell) Attempt {
+	a := Attempt{Code: c.Source, Execution: notebook.Execution{Status: notebook.OK}}
+	if m.Execution != nil {
+		a.Execution = *m.Execution
+	}
+	for _, o := range c.Outputs {
+		if o.Type == notebook.ExecuteResult {
+			o.ExecutionCount = a.Execution.Count
+		}
+		a.Execution.Outputs = append(a.Execution.Outputs, o)
+	}
+	return a
+}
+
+// metadata decodes the "dsstar" entry of a metadata object, whether it was
+// read from a file or is still the value that was drawn.
+func metadata(all map[string]any, into any) error {
+	if all["dsstar"] == nil {
+		return fmt.Errorf("read the notebook: it was not written by dsstar")
+	}
+	data, err := json.Marshal(all["dsstar"])
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		return fmt.Errorf("read the notebook: its dsstar metadata: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsstar/agent/llm"
+	"dsstar/notebook"
+)
+
+// Resume goes on with a run from its record, as [ReadTrajectory] gives it, in the
+// run folder cfg.Dir: to the end of one that was stopped, from the first change
+// of one that a person has edited. Nothing that is recorded is asked of the model
+// again, nor what cfg.Answered has. The method is the recorded one; limits are
+// those of cfg and count from here. The files are those of the data folder now.
+//
+// The error is an [*EditError] where a cell of the person's own fails: then
+// the record has it as it was.
+func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Trajectory, error) {
+	cfg.Method = t.Method
+	r := newRun(cfg, t.Task)
+	fresh := r.t
+	r.t, r.earlier = t, t.Seconds
+	if fresh.Cost == nil {
+		t.Cost = nil // what goes on from here has no price
+	}
+	if len(cfg.Answered) > 0 {
+		r.cfg.Model = llm.Remember(cfg.Model, cfg.Answered)
+		r.recount(cfg.Answered)
+	}
+	if t.Cost != nil {
+		r.paid = *t.Cost
+	}
+	t.Ended, t.Failure = false, ""
+	if what := r.dataChanges(files); what != "" && t.Described {
+		r.startOver("the data files have changed: " + what)
+	}
+	if !t.Described {
+		if len(t.Rounds) == 0 {
+			t.Warnings = fresh.Warnings
+		}
+		r.kept = map[string]Description{}
+		for _, d := range t.Descriptions {
+			r.kept[d.File] = d
+		}
+		t.Task.Files, t.Task.Others, t.Task.LeftOut = files, 0, ""
+	}
+	r.all = files
+	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 {
+		t.Final, t.Proof = nil, nil // there are rounds left to do better
+	}
+	return r.carryOut(ctx, r.run)
+}
+
+// recount makes the sum of what was used from the trace, which may have replies
+// that the notebook was never saved with.
+func (r *run) recount(all []llm.Exchange) {
+	r.t.Usage, r.t.ByRole = Usage{}, nil
+	if r.t.Cost != nil {
+		r.t.Cost = new(float64)
+	}
+	for _, e := range all {
+		if e.Error == "" {
+			r.count(e.Role, max(1, e.Calls), e.Usage)
+		}
+	}
+}
+
+// dataChanges says which data files are not those that were described; "" if all
+// are. It knows them by their names and sizes.
+func (r *run) dataChanges(now []File) string {
+	sizes := map[string]int64{}
+	for _, f := range now {
+		sizes[f.Name] = f.Size
+	}
+	for _, f := range r.t.Task.Files {
+		switch size, there := sizes[f.Name]; {
+		case !there:
+			return f.Name + " is not there"
+		case size != f.Size:
+			return fmt.Sprintf("%s has %s, not %s", f.Name, fileSize(size), fileSize(f.Size))
+		}
+	}
+	if n := len(now) - len(r.t.Task.Files) - r.t.Task.Others; n != 0 {
+		return fmt.Sprintf("there are %s, not %d", counted(len(now), "file"), len(now)-n)
+	}
+	return ""
+}
+
+// startOver has the files described again, and all cells of the plan run again.
+func (r *run) startOver(why string) {
+	t := r.t
+	t.Described, t.Descriptions = false, nil
+	if len(t.Rounds) == t.from() {
+		return
+	}
+	plan := append(t.acceptedRounds(), t.rest()...)
+	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: []string{why}, Plan: []int{}, Rest: numbers(plan)}})
+	t.Proof = nil
+	if t.Final != nil {
+		_, t.Final.Again = t.finalAttempt()
+		t.Final.Answer = ""
+	}
+}
+
+// recall is what describe does, for files whose descriptions are recorded.
+func (r *run) recall() {
+	r.data = lookAt(r.dataPath(), r.all)
+	r.mayShow = len(r.t.Task.Files)
+	r.nearness = make([]int, len(r.t.Descriptions))
+	for i := range r.nearness {
+		r.nearness[i] = i
+	}
+	slices.SortStableFunc(r.nearness, func(a, b int) int { return r.t.Descriptions[a].Near - r.t.Descriptions[b].Near })
+	r.context, r.described = r.taskContext(), true
+}
+
+// recalled gives the files of a family the descriptions that they had when the
+// run was stopped, if all of them had one.
+func (r *run) recalled(family []int) (done bool, err error) {
+	for _, i := range family {
+		if d := r.kept[r.t.Task.Files[i].Name]; d.Text == "" && d.Error == "" {
+			return false, nil
+		}
+	}
+	for _, i := range family {
+		if err := r.describedAs(i, r.kept[r.t.Task.Files[i].Name]); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// again carries a person's turn out: the cells from the first change on are run
+// again, and one whose step was changed is written anew. The plan is judged when
+// all are.
+func (r *run) again(ctx context.Context) error {
+	for len(r.t.rest()) > 0 {
+		if r.current().Edit == nil {
+			if err := r.afterRewrite(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		i := r.t.rest()[0]
+		if r.t.Rounds[i].Rewrite == "" {
+			if err := r.repeat(ctx, i); err != nil {
+				return err
+			}
+			continue
+		}
+		edit := r.current().Edit
+		edit.Rest = edit.Rest[1:]
+		step := r.t.Rounds[i].Rewrite
+		r.t.Rounds[i].Rewrite = ""
+		r.t.Rounds = append(r.t.Rounds, Round{Step: step})
+		if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
+			return err
+		}
+		if err := r.afterRewrite(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// afterRewrite has the cell of a changed step written; those that follow are then
+// run again after it. Without one there is nothing for them to follow.
+func (r *run) afterRewrite(ctx context.Context) error {
+	done := r.current().Route == nil
+	if _, accepted := r.current().Accepted(); done && !accepted {
+		var err error
+		if done, err = r.implement(ctx); err != nil {
+			return err
+		}
+	}
+	edit := r.t.lastEdit()
+	rest := edit.Rest
+	if edit.Rest = nil; !done {
+		_, err := r.restore(ctx)
+		return err
+	}
+	if len(rest) > 0 {
+		r.t.Rounds = append(r.t.Rounds, Round{Edit: &Edit{
+			What: []string{"the steps after it are run again"}, Plan: numbers(r.t.Plan()), Rest: rest,
+		}})
+	}
+	return nil
+}
+
+// repeat runs the cell of round i again, as the next step of the plan. A cell of
+// a person's own must run; another that does not is dropped with all after it.
+func (r *run) repeat(ctx context.Context, i int) error {
+	round, edit := &r.t.Rounds[i], r.current().Edit
+	step := len(r.t.Plan()) + 1
+	last := &round.Attempts[len(round.Attempts)-1]
+	e, err := r.execute(ctx, last.Code)
+	if err != nil {
+		return err
+	}
+	if e.Status != notebook.OK {
+		for _, later := range r.t.rest() {
+			if r.t.Rounds[later].ByHand {
+				return &EditError{fmt.Sprintf("the cell of step %d fails: %s\n%s", step, oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
+			}
+		}
+		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, oneLine(e))
+		edit.Rest = nil
+		r.current().Verdict, r.current().Route = &Verdict{Reason: reason}, &Route{}
+		if err := r.observe(Event{Kind: Warned, Text: reason}); err != nil {
+			return err
+		}
+		_, err := r.restore(ctx)
+		return err
+	}
+	last.Execution = e
+	edit.Plan, edit.Rest = append(edit.Plan, i+1), edit.Rest[1:]
+	return r.observe(Event{Kind: Ran, Try: 1, Execution: &e})
+}
+
+// Ask closes the question that was answered and asks another, in the same
+// session. It is an [*EditError] if the one before is still open.
+func (t *Trajectory) Ask(question, guidelines string) error {
+	if t.Method.Script {
+		return &EditError{"a run in the paper's way has no session in which another question could be asked"}
+	}
+	if !t.Ended || t.Answer() == "" {
+		return &EditError{"the question before is not answered yet, or cells were changed since"}
+	}
+	t.Earlier = append(t.Earlier, Part{
+		Question: t.Task.Question, Guidelines: t.Task.Guidelines, End: len(t.Rounds), Final: t.Final, Proof: t.Proof,
+	})
+	t.Task.Question, t.Task.Guidelines = question, guidelines
+	t.Final, t.Proof, t.Ended = nil, nil, false
+	return nil
+}

@@ -1,0 +1,177 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/notebook"
+)
+
+// A moment is what a run has left on the disk when it is killed.
+type moment struct {
+	what     string
+	notebook []byte
+	answered []llm.Exchange
+}
+
+// A recorder keeps the moments of a run: after each save of the notebook, and
+// after each reply that is in the trace.
+type recorder struct {
+	model llm.Model
+	mu    sync.Mutex
+	last  moment
+	all   []moment
+}
+
+func (r *recorder) keep(what string, change func(*moment)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last.what = what
+	change(&r.last)
+	r.last.answered = slices.Clip(r.last.answered)
+	r.all = append(r.all, r.last)
+}
+
+func (r *recorder) Ask(ctx context.Context, q llm.Request) (llm.Reply, error) {
+	reply, err := r.model.Ask(ctx, q)
+	if err == nil {
+		r.keep("reply to the "+q.Role+" for "+q.Subject, func(m *moment) {
+			m.answered = append(m.answered, llm.Exchange{
+				Role: q.Role, Subject: q.Subject, Messages: q.Messages, Reply: reply.Text, Model: reply.Model, Finish: reply.Finish, Usage: reply.Usage,
+			})
+		})
+	}
+	return reply, err
+}
+
+// record has a run recorded.
+func (r *recorder) record(s *stage) {
+	r.model, s.config.Model = s.config.Model, r
+	watch := s.config.Observe
+	s.config.Observe = func(e agent.Event, tr *agent.Trajectory) error {
+		data, err := agent.Draw(tr).Encode()
+		r.keep("event "+string(e.Kind), func(m *moment) { m.notebook = data })
+		if watch != nil {
+			err = errors.Join(err, watch(e, tr))
+		}
+		return err
+	}
+}
+
+// reread reads a notebook as it stands on the disk.
+func reread(t reporter, data []byte) *agent.Trajectory {
+	t.Helper()
+	nb, err := notebook.Read(strings.NewReader(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := agent.ReadTrajectory(nb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// goOn resumes a run from a record.
+func goOn(t stageHand, replies script, tr *agent.Trajectory, change ...func(*stage)) *played {
+	t.Helper()
+	return play(t, replies, append([]func(*stage){func(s *stage) { s.resume = tr }}, change...)...)
+}
+
+// same compares what two runs did, not when.
+var same = cmp.Options{
+	cmpopts.EquateEmpty(), cmpopts.IgnoreFields(agent.Trajectory{}, "Started", "Seconds", "Warnings"),
+	cmpopts.IgnoreFields(agent.Proof{}, "Seconds"), cmpopts.IgnoreFields(notebook.Execution{}, "Seconds", "Count"),
+}
+
+var troubled = []struct {
+	name    string
+	replies script
+}{
+	{"simple", simple},
+	{"back, with repairs", simple.with(script{
+		"planner round 2": "Two.", "planner round 3": "Three.", "planner round 4": "Four.", "coder round 2": `raise KeyError("k")`,
+		"debugger round 2, try 2": "y = 2\nx += y", "coder round 3": "x += \"3\"\nprint(x)", "router round 3": "Step 2 is wrong!",
+		"coder round 4": "x += \"4\"\nwrite(\"f\", x)\nprint(x)", "verifier": no, "verifier round 4": yes,
+	})},
+	{"a step that never runs", simple.with(script{
+		"verifier round 1": no, "coder round 2": `raise KeyError("k")`, "debugger": `raise ValueError("v")`, "coder round 3": "print(x)\nx += \"!\"", "verifier round 3": yes,
+	})},
+	{"a doubtful form", simple.with(script{
+		"finalizer": "print(x)", "checker the answer": "Form: does not fit\nProblem: two decimals", "debugger the answer, try 2": "x += \".00\"\nprint(x)",
+		"checker the answer, try 2": "Form: does not fit\nProblem: three decimals",
+	})},
+	{"a last cell that does not run", simple.with(script{
+		"finalizer": `raise KeyError("k")`, "debugger the answer, try 2": "print(\"7\")", "debugger the answer, try 3": "print(x)",
+	})},
+	{"replies that cannot be read", simple.with(script{
+		"verifier round 1": "raw:hm", "verifier round 1, asked again": "raw:hm", "router round 1": "raw:?", "router round 1, asked again": "raw:?",
+	})},
+	{"out of rounds", simple.with(script{"verifier": no})},
+	{"a script that fails", simple.with(script{"analyzer": `raise KeyError("c")`, "debugger a.csv, try 2": `print("a table")`})},
+}
+
+// TestResumeAfterKill: whenever a run is killed, resuming it ends as it would
+// have ended, and no request that was answered is made again.
+func TestResumeAfterKill(t *testing.T) {
+	for _, c := range troubled {
+		t.Run(c.name, func(t *testing.T) {
+			r := &recorder{}
+			whole := play(t, c.replies, r.record).noError(t)
+			for n, m := range r.all {
+				if m.notebook == nil {
+					continue // the run folder has nothing yet: it is begun again
+				}
+				tr := reread(t, m.notebook)
+				got := goOn(t, c.replies, tr, func(s *stage) { s.config.Answered = m.answered }).noError(t)
+				for _, e := range m.answered {
+					if slices.Contains(got.model.asked, e.Role+" "+e.Subject) {
+						t.Errorf("%d, %s: the %s was asked for %s again", n, m.what, e.Role, e.Subject)
+					}
+				}
+				if diff := cmp.Diff(whole.Trajectory, got.Trajectory, same); diff != "" {
+					t.Errorf("moment %d, after %s: it ends otherwise (-whole +resumed)\n%s", n, m.what, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestResumeWithoutTrace: the notebook alone is enough to go on from; only what it
+// had not been saved with is asked again.
+func TestResumeWithoutTrace(t *testing.T) {
+	c := troubled[1]
+	r := &recorder{}
+	whole := play(t, c.replies, r.record).noError(t)
+	for n, m := range r.all {
+		if m.notebook == nil {
+			continue
+		}
+		got := goOn(t, c.replies, reread(t, m.notebook)).noError(t)
+		if got.Answer() != whole.Answer() || !got.Verified() || len(got.Rounds) != len(whole.Rounds) {
+			t.Errorf("moment %d, after %s: answer %q, %d rounds", n, m.what, got.Answer(), len(got.Rounds))
+		}
+		const unsaved = 2 // finalizer and checker: the last cell is saved when it is checked
+		if asked := len(got.model.asked) + len(m.answered); asked > len(whole.model.asked)+unsaved {
+			t.Errorf("moment %d, after %s: %d requests were answered, and then %q asked", n, m.what, len(m.answered), got.model.asked)
+		}
+	}
+}
+
+// TestResumeFinished: there is nothing to do for a run that is finished.
+func TestResumeFinished(t *testing.T) {
+	p := play(t, simple).noError(t)
+	got := goOn(t, script{}, p.Trajectory).noError(t)
+	if len(got.model.asked) > 0 || len(got.world.sessions) > 0 || !got.Verified() {
+		t.Errorf("asked %q, %d sessions", got.model.asked, len(got.world.sessions))
+	}
+}
