@@ -237,13 +237,14 @@ func (r *run) rounds(ctx context.Context) error {
 var errNoStep = errors.New("no step of the plan could be carried out")
 
 // left is how many rounds may still be begun: a person's turn makes room.
-func (r *run) left() int {
-	n := 0
-	for i := len(r.t.Rounds) - 1; i >= r.t.from() && r.t.Rounds[i].Edit == nil; i-- {
-		n++
+func (t *Trajectory) left(most int) int {
+	for i := len(t.Rounds) - 1; i >= t.from() && t.Rounds[i].Edit == nil; i-- {
+		most--
 	}
-	return r.cfg.MaxRounds - n
+	return most
 }
+
+func (r *run) left() int { return r.t.left(r.cfg.MaxRounds) }
 
 // underWay reports whether the last round has not come to its end.
 func (r *run) underWay() bool {

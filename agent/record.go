@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"dsstar/notebook"
 )
 
@@ -85,6 +87,23 @@ func (f Folder) Save(t *Trajectory) error {
 		return fmt.Errorf("save the script: %w", err)
 	}
 	return nil
+}
+
+// ErrRunning is wrapped by the error of [Folder.Lock].
+var ErrRunning = errors.New("another dsstar is at work in the run folder")
+
+// Lock keeps others from carrying on a run in the folder until release is called,
+// or the program ends.
+func (f Folder) Lock() (release func(), err error) {
+	lock := flock.New(f.Trace(), flock.SetPermissions(0o644)) // beside the notebook it is all that is never replaced
+	ok, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock the run folder: %w", err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", f, ErrRunning)
+	}
+	return func() { _ = lock.Unlock() }, nil
 }
 
 var notSlug = lazy(`[^\p{L}\p{N}]+`)

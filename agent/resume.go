@@ -34,7 +34,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 		r.paid = *t.Cost
 	}
 	t.Ended, t.Failure = false, ""
-	if what := r.dataChanges(files); what != "" && t.Described {
+	if what := t.dataChanges(files); what != "" && t.Described {
 		r.startOver("the data files have changed: " + what)
 	}
 	if !t.Described {
@@ -54,6 +54,21 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 	return r.carryOut(ctx, r.run)
 }
 
+// Finished reports whether nothing is left to do for a run, with the data files
+// as they are now and so many rounds at most.
+func Finished(t *Trajectory, files []File, maxRounds int) bool {
+	return t.Answer() != "" && t.Proof != nil && (t.Sufficient() || t.left(maxRounds) <= 0) && t.dataChanges(files) == ""
+}
+
+// Edits tells what a person has changed in the notebook, in words, as far as it
+// is not carried out yet.
+func (t *Trajectory) Edits() []string {
+	if n := len(t.Rounds); n > t.from() && t.Rounds[n-1].Edit != nil && t.Rounds[n-1].Verdict == nil {
+		return t.Rounds[n-1].Edit.What
+	}
+	return nil
+}
+
 // recount makes the sum of what was used from the trace, which may have replies
 // that the notebook was never saved with.
 func (r *run) recount(all []llm.Exchange) {
@@ -70,12 +85,12 @@ func (r *run) recount(all []llm.Exchange) {
 
 // dataChanges says which data files are not those that were described; "" if all
 // are. It knows them by their names and sizes.
-func (r *run) dataChanges(now []File) string {
+func (t *Trajectory) dataChanges(now []File) string {
 	sizes := map[string]int64{}
 	for _, f := range now {
 		sizes[f.Name] = f.Size
 	}
-	for _, f := range r.t.Task.Files {
+	for _, f := range t.Task.Files {
 		switch size, there := sizes[f.Name]; {
 		case !there:
 			return f.Name + " is not there"
@@ -83,7 +98,7 @@ func (r *run) dataChanges(now []File) string {
 			return fmt.Sprintf("%s has %s, not %s", f.Name, fileSize(size), fileSize(f.Size))
 		}
 	}
-	if n := len(now) - len(r.t.Task.Files) - r.t.Task.Others; n != 0 {
+	if n := len(now) - len(t.Task.Files) - t.Task.Others; n != 0 {
 		return fmt.Sprintf("there are %s, not %d", counted(len(now), "file"), len(now)-n)
 	}
 	return ""

@@ -19,7 +19,7 @@ type Execution struct {
 	Status  Status   `json:"status"`
 	Count   int      `json:"execution_count,omitempty"` // as the kernel counts; 0 when it was never told
 	Outputs []Output `json:"outputs"`
-	Reason  string   `json:"reason,omitempty"` // why it timed out or died, in one line
+	Reason  string   `json:"reason,omitempty"`  // why it timed out or died, in one line
 	Seconds float64  `json:"seconds,omitempty"` // wall time
 
 	// Incomplete says why outputs may be missing, in one line; "" if none are.

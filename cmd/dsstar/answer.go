@@ -30,6 +30,7 @@ type job struct {
 	cache    *agent.Cache
 	place    place
 	progress *progress
+	goOn     string // the model with which to resume the run, if it must be said
 }
 
 // runFlags are the flags of the commands that answer a question.
@@ -43,6 +44,11 @@ type runFlags struct {
 
 func (r *runFlags) add(f *pflag.FlagSet) {
 	f.StringVarP(&r.out, "out", "o", "", "the run folder; must be new or empty")
+	r.addCommon(f)
+}
+
+// addCommon adds those that also go for runs that have their folder.
+func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVarP(&r.yes, "yes", "y", false, "attach to a running kernel without asking")
@@ -84,18 +90,31 @@ func existing(path string) string {
 	}
 }
 
-// answer carries a job out: run folder, kernel, loop, result.
+// answer carries a new job out.
 func (a *app) answer(ctx context.Context, j job) error {
-	words, err := prompts.Load()
-	if err != nil {
-		return err
-	}
 	folder, err := j.folder()
 	if err != nil {
 		return err
 	}
+	release, err := folder.Lock()
+	if err != nil {
+		return err
+	}
+	defer release()
 	task := j.task
 	task.Data = dataFrom(string(folder), task.Data)
+	j.progress.say("run      %s", folder)
+	return a.carryOut(ctx, j, folder, func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
+		return agent.Run(ctx, config, task)
+	})
+}
+
+// carryOut runs the loop in a run folder: kernel, trace, result.
+func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, run func(context.Context, agent.Config) (*agent.Trajectory, error)) error {
+	words, err := prompts.Load()
+	if err != nil {
+		return err
+	}
 	trace, err := llm.OpenTrace(folder.Trace())
 	if err != nil {
 		return err
@@ -105,7 +124,6 @@ func (a *app) answer(ctx context.Context, j job) error {
 	for _, w := range s.Warnings {
 		j.progress.say("warning  %s", w)
 	}
-	j.progress.say("run      %s", folder)
 	j.progress.wait("starting the kernel")
 	config := agentConfig(s)
 	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(j.place, s)), words, string(folder)
@@ -116,7 +134,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
 		return err
 	}
-	t, err := agent.Run(ctx, config, task)
+	t, err := run(ctx, config)
 	j.progress.stop()
 	return a.conclude(j, t, folder, err)
 }
@@ -158,6 +176,7 @@ func (j job) observer(folder agent.Folder) func(agent.Event, *agent.Trajectory) 
 type stoppedError struct {
 	err    error
 	folder agent.Folder
+	model  string // with which to go on, if it must be said
 }
 
 func (e *stoppedError) Error() string {
@@ -199,7 +218,7 @@ func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder, ended er
 		return err
 	}
 	if ended != nil {
-		return &stoppedError{ended, folder}
+		return &stoppedError{ended, folder, j.goOn}
 	}
 	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)",
 		plural(r.Rounds, "round"), plural(r.Usage.Calls, "model call"),
@@ -243,14 +262,19 @@ func newTask(ctx context.Context, question, guidelines, folder string) (agent.Ta
 	if data, err = filepath.EvalSymlinks(data); err != nil {
 		return agent.Task{}, fmt.Errorf("the data folder: %w", err)
 	}
-	all, unread, err := files.List(ctx, data)
-	if err != nil {
-		return agent.Task{}, err
+	all, unread, err := listData(ctx, data)
+	return agent.Task{Question: question, Guidelines: guidelines, Data: data, Files: all, Unread: unread}, err
+}
+
+// listData lists a data folder. That it has no files is a usage error.
+func listData(ctx context.Context, data string) (all []agent.File, unread []string, err error) {
+	if all, unread, err = files.List(ctx, data); err != nil {
+		return nil, nil, err
 	}
 	if len(all) == 0 {
-		return agent.Task{}, &usageError{"the data folder has no data files: " + folder, []string{"ls -la " + quoteShell(data)}}
+		return nil, nil, &usageError{"the data folder has no data files: " + data, []string{"ls -la " + quoteShell(data)}}
 	}
-	return agent.Task{Question: question, Guidelines: guidelines, Data: data, Files: all, Unread: unread}, nil
+	return all, unread, nil
 }
 
 // jobs is how many kernels describe files at once: by default one a core, as

@@ -59,14 +59,14 @@ the user's cache folder.`,
 		if err != nil {
 			return err
 		}
-		exchanges, err := llm.ReadTrace(bytes.NewReader(demoTrace))
+		model, err := demoReplies()
 		if err != nil {
 			return err
 		}
 		question := strings.TrimSpace(demoQuestion)
 		j := job{
 			runFlags: flags, settings: s, progress: a.newProgress(flags.quiet),
-			model: llm.Replay(exchanges, llm.ReplayOptions{Loose: demoLoose}),
+			model: model, goOn: demoModel,
 		}
 		defer j.progress.stop()
 		j.progress.say("demo     %s", demoNotice)
@@ -89,6 +89,14 @@ the user's cache folder.`,
 		return a.answer(cmd.Context(), j)
 	}
 	return cmd
+}
+
+// demoModel is the name of the demo's replies as a model, for resuming it.
+const demoModel = "demo"
+
+func demoReplies() (llm.Model, error) {
+	exchanges, err := llm.ReadTrace(bytes.NewReader(demoTrace))
+	return llm.Replay(exchanges, llm.ReplayOptions{Loose: demoLoose}), err
 }
 
 // demoSettings are the user's for the kernel and the folders, and the defaults

@@ -29,7 +29,7 @@ func (e silent) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 // interrupted is what the user is told after Ctrl-C.
 func interrupted(err error) error {
 	if s, ok := errors.AsType[*stoppedError](err); ok {
-		return &stoppedError{errInterrupted, s.folder}
+		return &stoppedError{errInterrupted, s.folder, s.model}
 	}
 	return errInterrupted
 }
@@ -61,6 +61,10 @@ func explain(err error) (code int, text string, hints []string) {
 		}
 		return code, text, hints
 	}
+	if s, ok := errors.AsType[*stoppedError](err); ok {
+		code, _, hints := explain(s.err)
+		return code, text, append([]string{s.resume()}, hints...)
+	}
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
 	}
@@ -71,7 +75,7 @@ func explain(err error) (code int, text string, hints []string) {
 		return exitError, text, []string{"export EDITOR=COMMAND   # another editor than " + e.editor}
 	}
 	if b, ok := errors.AsType[*agent.BudgetError](err); ok {
-		return exitBudget, text, []string{"dsstar nb --" + b.Flag + " MORE …   # or without it: no limit"}
+		return exitBudget, text, []string{"dsstar config   # the budgets that are set; --" + b.Flag + " sets this one"}
 	}
 	if c, ok := errors.AsType[*llm.CredentialError](err); ok {
 		if c.KeyEnv != "" {
@@ -105,6 +109,15 @@ func (e *describeError) Error() string { return e.err.Error() }
 func (e *describeError) Unwrap() error { return e.err }
 
 var asDescribe = strings.NewReplacer("dsstar nb", "dsstar describe", ` --data DIR "question"`, " DIR", " --data ", " ")
+
+// resume is the hint for a run that was stopped.
+func (e *stoppedError) resume() string {
+	words := "dsstar resume "
+	if e.model != "" {
+		words += "--model " + e.model + " "
+	}
+	return words + quoteShell(string(e.folder)) + "   # goes on, and asks nothing twice"
+}
 
 // An unreachableError is a server that does not answer.
 type unreachableError struct {

@@ -106,7 +106,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{flagError(err), []string{cmd.CommandPath() + " --help"}}
 	})
-	root.AddCommand(a.nbCommand(), a.describeCommand(), a.demoCommand(), a.rerunCommand(), a.traceCommand(),
+	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.describeCommand(), a.demoCommand(), a.rerunCommand(), a.traceCommand(),
 		a.kernelsCommand(), a.doctorCommand(), a.configCommand())
 	return root
 }
@@ -142,6 +142,7 @@ fresh session.
 Examples:
   dsstar demo
   dsstar nb --data ./data "Which store sold most last year?"
+  dsstar resume RUN
   dsstar describe ./data
   dsstar nb --data ./data --model ollama/qwen3 --guidelines "just a number" "…"
   echo "How many customers are there?" | dsstar nb --data ./data --json

@@ -20,6 +20,10 @@ const replayPrefix = "replay:"
 // of all roles, and is no model whose descriptions are worth keeping.
 func (a *app) models(j *job) (err error) {
 	s := j.settings
+	if s.Model == demoModel {
+		j.model, err = demoReplies()
+		return err
+	}
 	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
 		exchanges, err := readTrace(path)
 		if err != nil {
@@ -116,7 +120,7 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 // modelLine tells which model is asked, where, and whose key is used: several
 // variables may hold one, and some move the endpoint.
 func (a *app) modelLine(s *configs.Settings) string {
-	if strings.HasPrefix(s.Model, replayPrefix) {
+	if strings.HasPrefix(s.Model, replayPrefix) || s.Model == demoModel {
 		return s.Model
 	}
 	e, err := a.endpoint(s, s.Model)
