@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,6 +41,7 @@ type cellMeta struct {
 	Execution    *notebook.Execution `json:"execution,omitempty"` // without its outputs
 	Measured     *measured           `json:"measured,omitempty"`
 	Digest       string              `json:"digest,omitempty"` // of the source, where an edit counts
+	After        string              `json:"after,omitempty"`  // of a person's own cell whose place is not there: see Kept
 }
 
 // notebookMeta is what the notebook's metadata holds under "dsstar".
@@ -144,10 +146,15 @@ func (d *drawing) kept(id string) {
 	}
 }
 
-// keptElsewhere draws those whose place is there no more.
+// keptElsewhere draws those whose place is not there now.
 func (d *drawing) keptElsewhere() {
 	for i, k := range d.t.Kept {
 		if !d.drew[i] {
+			k.Cell.Metadata = maps.Clone(k.Cell.Metadata)
+			if k.Cell.Metadata == nil {
+				k.Cell.Metadata = map[string]any{}
+			}
+			k.Cell.Metadata["dsstar"] = cellMeta{After: k.After}
 			d.nb.Cells = append(d.nb.Cells, k.Cell)
 		}
 	}

@@ -30,7 +30,7 @@ func (r *reader) reconcile() error {
 		return err
 	}
 	first := 0 // the first place that is not as it was
-	for first < min(len(was), len(now)) && was[first] == now[first] && t.Rounds[now[first]].Rewrite == "" && !r.changed[now[first]] {
+	for first < min(len(was), len(now)) && was[first] == now[first] && !r.changed[now[first]] {
 		first++
 	}
 	for at, i := range was {
@@ -116,6 +116,7 @@ func (r *reader) present() (now []int, what []string, err error) {
 			if t.Rounds[i].Rewrite = text; r.changed[i] {
 				t.Rounds[i].Step, t.Rounds[i].Rewrite = text, "" // and its cell with them
 			}
+			r.changed[i] = true
 			what = append(what, fmt.Sprintf("the words of step %d were changed", at+1))
 		}
 	}
@@ -192,7 +193,7 @@ func (r *reader) reopened() (what string, err error) {
 	if question != r.t.part(0).Task.Question {
 		return "", &EditError{"the question was changed: undo it, and ask another one with --ask"}
 	}
-	r.t.Task.Data, r.t.Described = data, false
+	r.t.Task.Data, r.t.Described, r.t.Descriptions = data, false, nil
 	return "the data folder is now " + data, nil
 }
 

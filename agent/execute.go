@@ -12,6 +12,7 @@ import (
 func (r *run) execute(ctx context.Context, code string) (notebook.Execution, error) {
 	defer r.kernel.start()()
 	e, err := r.session.Execute(ctx, code)
+	e.Outputs = notebook.Steady(e.Outputs)
 	if err != nil || e.Status != notebook.OK {
 		r.dirty = true
 	}
@@ -62,6 +63,7 @@ func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, 
 	plan := r.t.acceptedRounds()
 	before := len(r.t.before())
 	for i, e := range executions {
+		e.Outputs = notebook.Steady(e.Outputs)
 		if i < before {
 			if e.Status != notebook.OK {
 				return 0, fmt.Errorf("set up the session: %s", oneLine(e))

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -55,7 +56,7 @@ type reader struct {
 
 	// What is there now, to be held against the record.
 	now     []present    // code cells after the set-up, in their order
-	changed map[int]bool // rounds whose cell was changed
+	changed map[int]bool // rounds whose cell or words were changed
 	words   []present    // headings whose words were changed
 	notes   []string
 	opening map[string]present // by role
@@ -73,7 +74,7 @@ type present struct {
 // of another, as a copy of it has, is a person's own.
 func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	if m.Role == "" || r.copied(m) || (c.Type == notebook.Code) != (slices.Contains([]string{roleParameters, roleSetup, roleStep, roleFinal}, m.Role)) {
-		r.foreign(c)
+		r.foreign(m, c)
 		return nil
 	}
 	r.anchor = c.ID
@@ -171,7 +172,7 @@ func (r *reader) answer(m cellMeta, p present) error {
 const noteTag = "dsstar:note"
 
 // foreign takes a cell that is a person's own.
-func (r *reader) foreign(c notebook.Cell) {
+func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 	if c.Type == notebook.Code {
 		if strings.TrimSpace(c.Source) != "" {
 			r.now = append(r.now, present{part: max(1, r.inPart), cell: c})
@@ -179,7 +180,7 @@ func (r *reader) foreign(c notebook.Cell) {
 		return
 	}
 	c.Metadata = without(c.Metadata, "dsstar")
-	r.t.Kept = append(r.t.Kept, Kept{r.anchor, c})
+	r.t.Kept = append(r.t.Kept, Kept{cmp.Or(m.After, r.anchor), c})
 	if text := strings.TrimSpace(c.Source); slices.Contains(c.Tags(), noteTag) && text != "" {
 		r.notes = append(r.notes, text)
 	}

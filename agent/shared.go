@@ -15,9 +15,18 @@ import (
 // with, and the inputs by which a recorded reply is known to fit.
 func (r *run) shared() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.known()
-	steps := r.steps()
+	if len(r.t.Earlier) > 0 {
+		earlier := r.answered()
+		parts = append(parts, earlier)
+		inputs["earlier"] = fmt.Sprint(earlier)
+	}
+	steps := r.steps(r.t)
 	if len(steps) > 0 {
 		parts = append(parts, prompts.Notebook{Steps: steps})
+	}
+	if len(r.t.Notes) > 0 {
+		parts = append(parts, prompts.Notes{Texts: r.t.Notes})
+		inputs["notes"] = strings.Join(r.t.Notes, "\n")
 	}
 	var plan, code, results []string
 	for _, s := range steps {
@@ -198,15 +207,29 @@ func leftOut(names []string, most int) string {
 	return clip(b.String(), most)
 }
 
-// steps returns the steps of the plan with their accepted cells.
-func (r *run) steps() []prompts.Step {
+// answered returns the parts before the last, with half as much of their outputs.
+func (r *run) answered() prompts.Earlier {
+	var earlier prompts.Earlier
+	for k := range r.t.Earlier {
+		part := r.t.part(k)
+		steps := r.steps(part)
+		for i := range steps {
+			steps[i].Output = clip(steps[i].Output, r.showing().result/2)
+		}
+		earlier.Parts = append(earlier.Parts, prompts.Answered{Question: part.Task.Question, Steps: steps, Answer: part.Answer()})
+	}
+	return earlier
+}
+
+// steps returns the steps of a plan with their accepted cells.
+func (r *run) steps(t *Trajectory) []prompts.Step {
 	show := r.showing()
 	var steps []prompts.Step
 	var lengths []int
-	for i, n := range r.t.acceptedRounds() {
-		a, _ := r.t.Rounds[n].Accepted()
+	for i, n := range t.acceptedRounds() {
+		a, _ := t.Rounds[n].Accepted()
 		output := a.Execution.PlainText()
-		steps = append(steps, prompts.Step{Number: i + 1, Text: r.t.Rounds[n].Step, Code: a.Code, Output: output})
+		steps = append(steps, prompts.Step{Number: i + 1, Text: t.Rounds[n].Step, Code: a.Code, Output: output})
 		lengths = append(lengths, min(len(output), show.result))
 	}
 	for i, share := range shares(lengths, show.results, show.result) {
@@ -220,7 +243,7 @@ func (r *run) missing() string {
 	if r.cfg.Method.NoReasons {
 		return ""
 	}
-	for i := len(r.t.Rounds) - 1; i >= 0; i-- {
+	for i := len(r.t.Rounds) - 1; i >= r.t.from(); i-- {
 		if v := r.t.Rounds[i].Verdict; v != nil && !v.Sufficient {
 			return v.Reason
 		}
@@ -235,8 +258,8 @@ func (r *run) dropped() []prompts.Dropped {
 	var dropped []prompts.Dropped
 	for i, round := range r.t.Rounds {
 		by, ok := r.t.droppedBy(i)
-		if !ok {
-			continue
+		if !ok || i < r.t.from() || round.Gone || r.t.Rounds[by].Edit != nil {
+			continue // what a person has taken out is not spoken of
 		}
 		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}
 		if _, judged := r.t.Rounds[by].Accepted(); judged && r.cfg.Method.NoReasons {

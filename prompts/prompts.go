@@ -36,6 +36,10 @@ type (
 	}
 	// Notebook is the accepted steps with their cells and outputs.
 	Notebook struct{ Steps []Step }
+	// Earlier is what was asked and answered before in the same session.
+	Earlier struct{ Parts []Answered }
+	// Notes are what a person has written for the agent into the notebook.
+	Notes struct{ Texts []string }
 	// Script is the plan and, in the paper's way, the whole script that carries
 	// it out. What a role is not to see is left empty.
 	Script struct {
@@ -53,6 +57,13 @@ type File struct {
 	Path, Size, Kind, Like, Description string
 	Whole                               bool // Description is the content itself
 	Alike                               string
+}
+
+// Answered is a question with the steps and the answer that it got.
+type Answered struct {
+	Question string
+	Steps    []Step
+	Answer   string
 }
 
 // A Step is a step of the plan with its cell and what that printed.
@@ -139,6 +150,8 @@ type (
 func (System) template() string         { return "system" }
 func (Context) template() string        { return "context" }
 func (Notebook) template() string       { return "notebook" }
+func (Earlier) template() string        { return "earlier" }
+func (Notes) template() string          { return "notes" }
 func (Script) template() string         { return "script" }
 func (Analyzer) template() string       { return "analyzer" }
 func (PlannerFirst) template() string   { return "planner_first" }

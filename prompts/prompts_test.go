@@ -46,6 +46,10 @@ var goldens = []struct {
 		LeftOut:    "\"data/a.csv\"\n\"data/b.csv\"",
 	}}},
 	{"notebook", []Part{Notebook{Steps: []Step{load, rate, quit}}}},
+	{"earlier", []Part{Earlier{Parts: []Answered{
+		{Question: "How many fees are there?", Steps: []Step{load}, Answer: "1000\n"}, {Question: "Which is the lowest?", Steps: []Step{rate, quit}, Answer: hostile},
+	}}}},
+	{"notes", []Part{Notes{Texts: []string{"The rates of 2023 only.", hostile}}}},
 	{"script", []Part{Script{Plan: []string{load.Text, rate.Text}, Code: rate.Code, Ran: true, Output: hostile}}},
 	{"script_plan", []Part{Script{Plan: []string{load.Text}}}},
 	{"script_output", []Part{Script{Plan: []string{load.Text}, Ran: true}}},
@@ -138,7 +142,7 @@ func TestGolden(t *testing.T) {
 }
 
 // parts has the zero value of every part.
-var parts = []Part{
+var parts = []Part{Earlier{}, Notes{}, 
 	System{}, Context{}, Notebook{}, Analyzer{}, PlannerFirst{}, PlannerNext{}, Coder{}, Verifier{}, Router{}, Finalizer{},
 	Summarizer{}, DebuggerScript{}, Debugger{}, Reask{}, Script{}, Checker{},
 }
