@@ -142,7 +142,7 @@ func TestGolden(t *testing.T) {
 }
 
 // parts has the zero value of every part.
-var parts = []Part{Earlier{}, Notes{}, 
+var parts = []Part{Earlier{}, Notes{},
 	System{}, Context{}, Notebook{}, Analyzer{}, PlannerFirst{}, PlannerNext{}, Coder{}, Verifier{}, Router{}, Finalizer{},
 	Summarizer{}, DebuggerScript{}, Debugger{}, Reask{}, Script{}, Checker{},
 }

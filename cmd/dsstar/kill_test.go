@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+var kills = flag.Int("kills", 3, "how often TestKill kills a run")
+
+// TestKill kills the demo with SIGKILL at random moments, some of them more than
+// once, and resumes it: the notebook is valid each time, the end is the same, and
+// no request that was answered is made again.
+//
+//	go test ./cmd/dsstar -run TestKill -kills 200 -timeout 2h -v
+func TestKill(t *testing.T) {
+	dsstar := build(t)
+	begin := time.Now()
+	if out, err := exec.Command(dsstar, "demo", "--quiet", "--out", filepath.Join(t.TempDir(), "whole")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	whole := time.Since(begin)
+	var notebooks []string
+	early := 0
+	for n := range *kills {
+		run := filepath.Join(t.TempDir(), fmt.Sprintf("run-%d", n))
+		args := []string{"demo", "--quiet", "--out", run}
+		var at []time.Duration
+		for killed := true; killed && len(at) < 1+n%3; {
+			at = append(at, rand.N(whole))
+			killed = killAfter(t, at[len(at)-1], dsstar, args...)
+			if _, err := os.Stat(agent.Folder(run).Notebook()); err != nil {
+				early++
+				break // it had not begun
+			}
+			readRun(t, run)
+			copied := filepath.Join(t.TempDir(), fmt.Sprintf("%d-%d.ipynb", n, len(at)))
+			if data, err := os.ReadFile(agent.Folder(run).Notebook()); err != nil || os.WriteFile(copied, data, 0o644) != nil {
+				t.Fatal(err)
+			}
+			notebooks = append(notebooks, copied)
+			args = []string{"resume", "--quiet", "--model", demoModel, run}
+		}
+		if args[0] != "resume" {
+			continue
+		}
+		answer, err := exec.Command(dsstar, args...).Output()
+		if err != nil || string(answer) != "Seal Beach: 198.79\n" {
+			t.Errorf("killed after %v: %v, %q\n%s", at, err, answer, stderrOf(err))
+			continue
+		}
+		checkAsked(t, run, at)
+	}
+	if len(notebooks) > 0 {
+		validate(t, notebooks...)
+	}
+	t.Logf("%d runs of %.1f s, killed at %d moments, %d of them before the notebook was there", *kills, whole.Seconds(), len(notebooks)+early, early)
+}
+
+// checkAsked checks that no request is twice in the trace, and that the record
+// counts those that are there.
+func checkAsked(t *testing.T, run string, at []time.Duration) {
+	t.Helper()
+	exchanges, err := answered(agent.Folder(run))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, e := range exchanges {
+		key := e.Role + " " + e.Subject + "\n" + fmt.Sprint(e.Messages)
+		if seen[key] {
+			t.Errorf("killed after %v: the %s was asked twice for %s", at, e.Role, e.Subject)
+		}
+		seen[key] = true
+	}
+	whole, err := llm.ReadTrace(bytes.NewReader(demoTrace))
+	if tr := readRun(t, run); err != nil || len(exchanges) != len(whole) || tr.Usage.Calls != len(whole) || !tr.Verified() {
+		t.Errorf("killed after %v: %d requests in the trace, %d in the record, %d in a whole run; verified %v", at, len(exchanges), tr.Usage.Calls, len(whole), tr.Verified())
+	}
+}
+
+// killAfter starts a program and kills it after a time; killed is false when it
+// ended before.
+func killAfter(t *testing.T, after time.Duration, program string, args ...string) (killed bool) {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	timer.Stop()
+	return err != nil
+}
+
+func stderrOf(err error) string {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return string(exit.Stderr)
+	}
+	return ""
+}
+
+// build builds the program, for tests that need a process of it.
+func build(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "dsstar")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	pyenvtest.Python(t) // is there before the first run
+	t.Setenv("DSSTAR_CACHE", "false")
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "DSSTAR_") && name != "DSSTAR_CACHE" {
+			t.Setenv(name, "")
+		}
+	}
+	return path
+}
