@@ -55,7 +55,7 @@ func (mathematics) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 	number, begin := block.Position()
 	var ahead []byte // to the end of the paragraph, within reason
 	for line, _ := block.PeekLine(); line != nil && len(ahead) < longFormula; line, _ = block.PeekLine() {
-		ahead = append(ahead, line...)
+		ahead = append(ahead, line[:min(len(line), longFormula)]...)
 		block.AdvanceLine()
 	}
 	block.SetPosition(number, begin)
@@ -74,7 +74,7 @@ func (mathematics) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 }
 
 // longFormula is how far the end of a formula is looked for, in bytes.
-const longFormula = 4000
+const longFormula = 2000
 
 // formula returns the length of the formula that text begins with; 0 if it begins
 // with none. Like pandoc it takes "$5 or $6" for money.
@@ -92,7 +92,11 @@ func formula(text string) int {
 	case strings.HasPrefix(text, `\`):
 		return 0
 	}
-	for at := len(closer); at < len(text); {
+	at := len(closer)
+	for range 5 { // signs of money within
+		if at >= len(text) {
+			return 0
+		}
 		i := strings.Index(text[at:], closer)
 		if i < 0 {
 			return 0

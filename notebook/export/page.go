@@ -164,15 +164,15 @@ func hidden(c *notebook.Cell, part string) bool {
 	return of[part] == true || part == "outputs_hidden" && c.Metadata["collapsed"] == true
 }
 
+var languageName = lazy(`^[\w+#./-]{1,40}$`)
+
 // Language is the language of the notebook's code, in lower case: python if it does
 // not say.
 func Language(nb *notebook.Notebook) string {
-	for _, key := range []string{"language_info", "kernelspec"} {
-		of, _ := nb.Metadata[key].(map[string]any)
-		for _, name := range []string{"language", "name"} {
-			if s, _ := of[name].(string); s != "" && (key == "language_info" || name == "language") {
-				return strings.ToLower(s)
-			}
+	for _, of := range []struct{ key, name string }{{"language_info", "name"}, {"kernelspec", "language"}} {
+		info, _ := nb.Metadata[of.key].(map[string]any)
+		if s, _ := info[of.name].(string); languageName().MatchString(s) {
+			return strings.ToLower(s)
 		}
 	}
 	return "python"
