@@ -15,7 +15,7 @@ import (
 // Options are what an export knows beside the notebook.
 type Options struct {
 	Title string // of a notebook that has no heading
-	Files fs.FS  // where the notebook is: pictures that its Markdown names are taken from there; nil: from nowhere
+	Files fs.FS  // where the notebook is: pictures that it names are taken from there; nil: from nowhere
 }
 
 //go:embed page.css
@@ -104,15 +104,14 @@ func look(c *notebook.Cell) string {
 
 func (p *page) cell(c *notebook.Cell) {
 	fmt.Fprintf(&p.b, "<section class=\"%s%s\">\n", c.Type, look(c))
+	p.cleaner.picture = func(name string) string { return picture(name, c.Attachments, p.options.Files) }
 	switch c.Type {
 	case notebook.Markdown:
-		p.cleaner.picture = func(name string) string { return picture(name, c.Attachments, p.options.Files) }
 		text := p.cleaner.markup(c.Source)
 		if p.heading == "" {
 			p.heading = headingOf(text)
 		}
 		p.b.WriteString(text)
-		p.cleaner.picture = nil
 	case notebook.Raw:
 		fmt.Fprintf(&p.b, "<pre>%s</pre>\n", html.EscapeString(visible(c.Source)))
 	case notebook.Code:

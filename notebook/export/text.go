@@ -14,7 +14,7 @@ import (
 
 // Markdown returns the notebook as one Markdown file: its Markdown as it is, code
 // and what it put out as code blocks, pictures as data URIs.
-func Markdown(nb *notebook.Notebook, _ Options) []byte {
+func Markdown(nb *notebook.Notebook) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!-- %s -->\n\n", Mark)
 	for i := range nb.Cells {
