@@ -149,6 +149,10 @@ func (s *stream) finish() error {
 	return s.kept.close()
 }
 
+// Overstrike returns text as a terminal would show it after backspaces and carriage
+// returns: of a progress bar its last state.
+func Overstrike(text string) string { return string(overstrike([]byte(text))) }
+
 // overstrike shows text as a terminal would after backspaces and carriage
 // returns, so that a progress bar leaves its last state and not all of them: what
 // a carriage return begins anew replaces the line (as with nbclient's

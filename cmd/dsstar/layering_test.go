@@ -24,6 +24,7 @@ var arrows = map[string][]string{
 	"kernel/bench":           {"kernel", "kernel/pyenv", "configs", "notebook"}, // a program that measures
 	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                       // for tests only
 	"notebook":               {},
+	"notebook/export":        {"notebook"},
 	"prompts":                {},
 	"configs":                {},
 }
@@ -42,6 +43,7 @@ func TestLayering(t *testing.T) {
 	owners := map[string]string{
 		"github.com/go-zeromq/zmq4": "kernel", "github.com/gorilla/websocket": "kernel", "github.com/openai/openai-go/v3": "agent/llm",
 		"github.com/spf13/viper": "configs", "github.com/spf13/cobra": "cmd/dsstar", "github.com/gabriel-vasile/mimetype": "agent/files",
+		"github.com/yuin/goldmark": "notebook/export", "github.com/alecthomas/chroma/v2": "notebook/export", "golang.org/x/net/html": "notebook/export",
 	}
 	seen := 0
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {

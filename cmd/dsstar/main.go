@@ -106,7 +106,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{flagError(err), []string{cmd.CommandPath() + " --help"}}
 	})
-	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.describeCommand(), a.demoCommand(), a.rerunCommand(), a.traceCommand(),
+	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(), a.describeCommand(), a.demoCommand(), a.traceCommand(),
 		a.kernelsCommand(), a.doctorCommand(), a.configCommand())
 	return root
 }

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+	"dsstar/notebook/export"
+)
+
+const exportHelp = `Turn a run, or any notebook, into one file that needs nothing else. Nothing is
+executed.
+
+  html    a page to send: question, answer and whether it is verified on top, then
+          every step. Pictures are in it; it has no scripts and asks no network.
+          What a notebook's HTML would run is left out, and what only scripts can
+          show (interactive charts, widgets) is shown as picture or text. Formulas
+          stand as they are written. Printed, folded sections are open.
+  md      Markdown. Pictures are in it as data URIs, which GitHub's site does not
+          show; most editors and pandoc do. Tables stand as text.
+  script  the code cells, with a comment (# %%) before each; of a run that is its
+          solution.py. Lines that only IPython understands become comments.
+
+The format is that of --to, else by the ending of -o, else html. The file is beside
+the notebook and has its name with the ending of the format. As with nbconvert it
+is replaced if it is there, but only if it is an earlier export: any other file is
+replaced only where -o names it. The path goes to standard output.
+
+A picture that the notebook names by a path is taken into a page if it is in the
+notebook's folder or below. Pictures elsewhere, on the web too, are only named.`
+
+const exportExample = `  dsstar export dsstar-runs/2026-11-21-which-store-sold-most     # writes RUN/notebook.html
+  dsstar export analysis.ipynb -o report.html
+  dsstar export analysis.ipynb --to md -o - | pandoc -o report.docx
+  dsstar export RUN --to script -o answer.py`
+
+// An exporter makes the file of one format.
+type exporter struct {
+	name    string
+	endings []string // of names, the usual one first; a script's are those of its language
+	make    func(nb *notebook.Notebook, o export.Options) (data []byte, warning string)
+}
+
+var exporters = []exporter{
+	{"html", []string{".html", ".htm"}, func(nb *notebook.Notebook, o export.Options) ([]byte, string) { return export.HTML(nb, o), "" }},
+	{"md", []string{".md", ".markdown"}, func(nb *notebook.Notebook, _ export.Options) ([]byte, string) { return export.Markdown(nb), "" }},
+	{"script", []string{".py"}, func(nb *notebook.Notebook, _ export.Options) ([]byte, string) { return exportScript(nb) }},
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	var to, out string
+	cmd := &cobra.Command{
+		Use:     "export [flags] RUN|NOTEBOOK",
+		Short:   "Turn a run or any notebook into one HTML page, Markdown file or script",
+		Long:    exportHelp,
+		Example: exportExample,
+	}
+	cmd.Flags().StringVar(&to, "to", "", "format: html, md or script (default by the ending of --out, else html)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "where it goes; - for standard output (default beside the notebook)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return &usageError{fmt.Sprintf("one run folder or notebook is wanted, and %d are given", len(args)),
+				[]string{"dsstar export RUN", "ls -d dsstar-runs/*   # the runs of this folder"}}
+		}
+		e, err := chooseExporter(to, out)
+		if err != nil {
+			return err
+		}
+		return a.export(cmd.Context(), args[0], e, out)
+	}
+	return cmd
+}
+
+// chooseExporter finds the format by its name, else by the file's.
+func chooseExporter(to, out string) (exporter, error) {
+	for _, e := range exporters {
+		if e.name == to || to == "" && slices.Contains(e.endings, strings.ToLower(filepath.Ext(out))) {
+			return e, nil
+		}
+	}
+	if to == "" {
+		return exporters[0], nil
+	}
+	return exporter{}, &usageError{fmt.Sprintf("there is no format %q: it is html, md or script", to), []string{"dsstar export --to html RUN"}}
+}
+
+func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
+	path := arg
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		path = agent.Folder(arg).Notebook()
+		if _, err := os.Stat(path); os.IsNotExist(err) {
+			return &usageError{fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", printable(arg)),
+				[]string{"ls -d dsstar-runs/*   # the runs of this folder", "ls " + quoteShell(arg) + "/*.ipynb"}}
+		}
+	}
+	nb, err := openNotebook(path)
+	if err != nil {
+		return err
+	}
+	target, err := exportTarget(path, out, e, nb)
+	if err != nil {
+		return err
+	}
+	o := export.Options{Title: strings.TrimSuffix(filepath.Base(path), ".ipynb")}
+	if beside, err := os.OpenRoot(filepath.Dir(path)); err == nil {
+		defer beside.Close()
+		o.Files = beside.FS()
+	}
+	data, warning := e.make(nb, o)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if warning != "" {
+		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", warning)
+	}
+	if out == "-" {
+		_, err := a.stdout.Write(data)
+		return err
+	}
+	if err := notebook.WriteFile(target, data); err != nil {
+		return fmt.Errorf("write the export: %w", err)
+	}
+	_, err = fmt.Fprintln(a.stdout, target)
+	return err
+}
+
+// exportTarget returns where the export goes. A file that is no export is not
+// replaced unless the user names it, and the notebook itself never is.
+func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, error) {
+	bad := func(hint, format string, args ...any) (string, error) {
+		return "", &usageError{fmt.Sprintf(format, args...), []string{hint}}
+	}
+	again := "dsstar export --to " + e.name + " " + quoteShell(path) + " -o "
+	target := out
+	switch out {
+	case "-":
+		return "", nil
+	case "":
+		ending := e.endings[0]
+		if e.name == "script" {
+			ending = export.Extension(nb)
+		}
+		target = strings.TrimSuffix(path, ".ipynb") + ending
+	}
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		target = real // else the link would be replaced
+	}
+	dir := filepath.Dir(target)
+	info, err := os.Stat(target)
+	switch {
+	case os.IsNotExist(err):
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return bad("mkdir -p "+quoteShell(dir), "--out: there is no folder %s", printable(dir))
+		}
+		return target, nil
+	case err != nil:
+		return bad("ls -ld "+quoteShell(dir), "--out: %v", err)
+	case info.IsDir():
+		return bad(again+quoteShell(filepath.Join(target, "report"+e.endings[0])), "--out: %s is a folder", printable(target))
+	case !info.Mode().IsRegular():
+		return bad(again+"-", "--out: %s is not a file", printable(target))
+	}
+	if from, err := os.Stat(path); err == nil && os.SameFile(from, info) {
+		return bad(again+"-", "--out: %s is the notebook itself", printable(target))
+	}
+	if out == "" && !isExport(target) {
+		return bad(again+quoteShell(target)+"   # replaces it", "%s is there already, and is no page or Markdown file of dsstar export", printable(target))
+	}
+	return target, nil
+}
+
+// isExport reports whether the file says that it is an export.
+func isExport(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	begin, err := io.ReadAll(io.LimitReader(f, 1000))
+	return err == nil && bytes.Contains(begin, []byte(export.Mark))
+}
+
+// exportScript is solution.py for the notebook of a run as it was written, and for
+// any other the cells that it has.
+func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
+	var cells []string
+	for _, c := range nb.Cells {
+		if c.Type == notebook.Code {
+			cells = append(cells, c.Source)
+		}
+	}
+	if t, err := agent.ReadTrajectory(nb); err == nil && slices.Equal(t.Cells(), cells) {
+		return []byte(t.Script()), ""
+	}
+	script, commented := export.Script(nb)
+	if commented > 0 {
+		warning = fmt.Sprintf("lines that only IPython understands are comments in the script: %d", commented)
+	}
+	return script, warning
+}

@@ -1,0 +1,170 @@
+package export
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dsstar/notebook"
+)
+
+// escape matches what terminals obey: sequences that set colours and the like
+// (their parameters are the group), other sequences, and what names a window or a
+// link.
+var escape = lazy(`\x1b\[([0-9;:]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]`)
+
+// terminal is text as a terminal would show it, as HTML.
+func terminal(text string) string {
+	text = notebook.Overstrike(text)
+	var b strings.Builder
+	var p pen
+	at := 0
+	for _, m := range escape().FindAllStringSubmatchIndex(text, -1) {
+		p.write(&b, text[at:m[0]])
+		if m[2] >= 0 {
+			p.set(text[m[2]:m[3]])
+		}
+		at = m[1]
+	}
+	p.write(&b, text[at:])
+	return b.String()
+}
+
+// A pen is how a terminal writes now.
+type pen struct {
+	bold, italic, underline, inverse bool
+
+	fg, bg color
+}
+
+// A color is one of a terminal: "" for its own, "0" to "15" for those that it
+// chooses, else as in CSS.
+type color string
+
+func (p *pen) write(b *strings.Builder, text string) {
+	if text = visible(text); text == "" {
+		return
+	}
+	var classes, styles []string
+	for _, c := range []struct {
+		on    bool
+		class string
+	}{{p.bold, "ab"}, {p.italic, "ai"}, {p.underline, "au"}, {p.inverse, "av"}} {
+		if c.on {
+			classes = append(classes, c.class)
+		}
+	}
+	fg, bg := p.fg, p.bg
+	if p.inverse {
+		fg, bg = bg, fg
+	}
+	for _, c := range []struct {
+		of              color
+		class, property string
+	}{{fg, "f", "color"}, {bg, "g", "background-color"}} {
+		switch {
+		case strings.HasPrefix(string(c.of), "#"):
+			styles = append(styles, c.property+":"+string(c.of))
+		case c.of != "":
+			classes = append(classes, c.class+string(c.of))
+		}
+	}
+	if strings.HasPrefix(string(bg), "#") && fg == "" {
+		styles = append(styles, "color:#1b1f24")
+	}
+	span(b, strings.Join(classes, " "), strings.Join(styles, ";"), text)
+}
+
+// set obeys the parameters of one sequence (ECMA-48, SGR).
+func (p *pen) set(parameters string) {
+	var codes []int
+	for _, s := range strings.FieldsFunc(parameters+";", func(r rune) bool { return r == ';' || r == ':' }) {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return
+		}
+		codes = append(codes, n)
+	}
+	if len(codes) == 0 {
+		codes = []int{0}
+	}
+	for len(codes) > 0 {
+		codes = p.obey(codes)
+	}
+}
+
+// obey obeys the first code and returns the rest.
+func (p *pen) obey(codes []int) []int {
+	n, rest := codes[0], codes[1:]
+	switch {
+	case n == 0:
+		*p = pen{}
+	case n == 1:
+		p.bold = true
+	case n == 3:
+		p.italic = true
+	case n == 4:
+		p.underline = true
+	case n == 7:
+		p.inverse = true
+	case n == 22:
+		p.bold = false
+	case n == 23:
+		p.italic = false
+	case n == 24:
+		p.underline = false
+	case n == 27:
+		p.inverse = false
+	case n >= 30 && n <= 37:
+		p.fg = numbered(n - 30)
+	case n >= 90 && n <= 97:
+		p.fg = numbered(n - 90 + 8)
+	case n >= 40 && n <= 47:
+		p.bg = numbered(n - 40)
+	case n >= 100 && n <= 107:
+		p.bg = numbered(n - 100 + 8)
+	case n == 38:
+		p.fg, rest = chosen(rest)
+	case n == 48:
+		p.bg, rest = chosen(rest)
+	case n == 39:
+		p.fg = ""
+	case n == 49:
+		p.bg = ""
+	}
+	return rest
+}
+
+func numbered(n int) color { return color(strconv.Itoa(n)) }
+
+// chosen reads a color of 256 or of all.
+func chosen(codes []int) (color, []int) {
+	switch {
+	case len(codes) >= 2 && codes[0] == 5:
+		return of256(codes[1] & 0xff), codes[2:]
+	case len(codes) >= 4 && codes[0] == 2:
+		return rgb(codes[1], codes[2], codes[3]), codes[4:]
+	}
+	return "", nil
+}
+
+// of256 is a color of xterm's 256: 16 named ones, a cube of 6×6×6, 24 greys.
+func of256(n int) color {
+	if n < 16 {
+		return numbered(n)
+	}
+	if n >= 232 {
+		grey := 8 + 10*(n-232)
+		return rgb(grey, grey, grey)
+	}
+	level := func(n int) int {
+		if n == 0 {
+			return 0
+		}
+		return 55 + 40*n
+	}
+	n -= 16
+	return rgb(level(n/36), level(n/6%6), level(n%6))
+}
+
+func rgb(r, g, b int) color { return color(fmt.Sprintf("#%02x%02x%02x", r&0xff, g&0xff, b&0xff)) }

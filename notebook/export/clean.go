@@ -1,0 +1,288 @@
+package export
+
+import (
+	"encoding/base64"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// elements are those that a page takes from HTML, with the attributes that they
+// may have besides those of common.
+var elements = map[string]string{
+	"a": "href name", "abbr": "", "b": "", "bdi": "", "bdo": "", "blockquote": "", "br": "", "caption": "", "center": "", "cite": "",
+	"code": "", "col": "span", "colgroup": "span", "dd": "", "del": "", "details": "open", "dfn": "", "div": "", "dl": "", "dt": "",
+	"em": "", "figcaption": "", "figure": "", "font": "color", "h1": "", "h2": "", "h3": "", "h4": "", "h5": "", "h6": "", "hr": "",
+	"i": "", "img": "src alt width height", "ins": "", "kbd": "", "li": "value", "mark": "", "ol": "start type reversed", "p": "",
+	"pre": "", "q": "", "s": "", "samp": "", "small": "", "span": "", "strike": "", "strong": "", "sub": "", "summary": "", "sup": "",
+	"table": "", "tbody": "", "td": "colspan rowspan", "tfoot": "", "th": "colspan rowspan scope", "thead": "", "tr": "", "tt": "",
+	"u": "", "ul": "", "var": "", "wbr": "",
+}
+
+// common are the attributes of every element; classes are all that is left of class.
+const common = "align class dir id lang style title valign"
+
+var classes = []string{"dataframe", "tex", "display"}
+
+// dropped are the elements that go with all that is in them. Of any other element
+// that is not known, what is in it stays.
+var dropped = strings.Fields(`applet audio base button canvas embed frame frameset head iframe link math meta noembed noframes
+	noscript object plaintext script select style template textarea title video xmp`)
+
+// A cleaner makes of HTML what a page can take. It knows which ids the page has.
+type cleaner struct {
+	ids     map[string]bool
+	picture func(name string) string // the data URI of a picture by its name in src; "" if there is none
+
+	styles   map[string]string // of the HTML at hand: declarations of a style sheet by the id that they are for
+	active   bool              // something that does more than show was left out
+	controls bool              // something to click was made text
+	solid    bool              // a table or a picture is left
+}
+
+// clean returns the HTML with only what a page can take, and balanced: whatever it
+// stands in goes on behind it. ok is false if it cannot be parsed.
+func (c *cleaner) clean(text string) (cleaned string, ok bool) {
+	c.styles, c.active, c.controls, c.solid = nil, false, false, false
+	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	nodes, err := html.ParseFragment(strings.NewReader(visible(text)), body)
+	if err != nil {
+		return "", false // it is nested too deeply
+	}
+	for _, n := range nodes {
+		c.collect(n)
+	}
+	var b strings.Builder
+	for _, n := range nodes {
+		for _, kept := range c.node(n) {
+			if err := html.Render(&b, kept); err != nil {
+				return "", false
+			}
+		}
+	}
+	return b.String(), true
+}
+
+// visible leaves out what is no text: broken UTF-8 and control characters.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n"))
+}
+
+// node returns what is left of a node.
+func (c *cleaner) node(n *html.Node) []*html.Node {
+	switch {
+	case n.Type == html.TextNode:
+		return []*html.Node{{Type: html.TextNode, Data: n.Data}}
+	case n.Type != html.ElementNode:
+		return nil
+	case n.Data == "svg" && n.Namespace == "svg":
+		return c.drawing(n)
+	case n.Namespace != "" || slices.Contains(dropped, n.Data):
+		c.active = true
+		return nil
+	case n.Data == "input":
+		c.controls = true
+		return checkbox(n)
+	}
+	attributes, known := elements[n.Data]
+	if !known {
+		return c.children(n)
+	}
+	kept := &html.Node{Type: html.ElementNode, Data: n.Data, DataAtom: n.DataAtom}
+	for _, a := range n.Attr {
+		if a.Namespace != "" || !slices.Contains(strings.Fields(attributes+" "+common), a.Key) {
+			c.active = c.active || strings.HasPrefix(a.Key, "on")
+		} else if value, ok := c.attribute(n, a); ok {
+			kept.Attr = append(kept.Attr, html.Attribute{Key: a.Key, Val: value})
+		}
+	}
+	c.style(n, kept)
+	switch n.Data {
+	case "img":
+		return c.image(n, kept)
+	case "table":
+		c.solid = true
+	case "code":
+		if code := highlighted(n); code != nil {
+			kept.AppendChild(code)
+			return []*html.Node{kept}
+		}
+	}
+	for _, child := range c.children(n) {
+		kept.AppendChild(child)
+	}
+	return []*html.Node{kept}
+}
+
+func (c *cleaner) children(n *html.Node) []*html.Node {
+	var all []*html.Node
+	for child := range n.ChildNodes() {
+		all = append(all, c.node(child)...)
+	}
+	return all
+}
+
+var (
+	plain = lazy(`^[\w .,%#+-]*$`)
+	idish = lazy(`^[^\s"'<>]{1,200}$`)
+)
+
+// attribute returns the value that an attribute has in the page.
+func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
+	switch a.Key {
+	case "href":
+		return link(a.Val)
+	case "src", "style": // see image and style
+		return "", false
+	case "alt", "title", "lang":
+		return a.Val, true
+	case "id", "name":
+		// Apart from the page's own, and each of them once.
+		id := "n-" + a.Val
+		if !idish().MatchString(a.Val) || c.ids[id] {
+			return "", false
+		}
+		c.ids[id] = true
+		return id, true
+	case "class":
+		keep := slices.DeleteFunc(strings.Fields(a.Val), func(class string) bool { return !slices.Contains(classes, class) })
+		return strings.Join(keep, " "), len(keep) > 0
+	}
+	return a.Val, plain().MatchString(a.Val)
+}
+
+// link returns the address that a link may lead to: the web, mail, a place in the
+// page or a file beside it.
+func link(to string) (string, bool) {
+	to = strings.TrimSpace(to)
+	if place, ok := strings.CutPrefix(to, "#"); ok {
+		return "#n-" + place, place != ""
+	}
+	u, err := url.Parse(to)
+	if err != nil || !slices.Contains([]string{"", "http", "https", "mailto"}, u.Scheme) || strings.Contains(to, `\`) {
+		return "", false
+	}
+	return to, true
+}
+
+// image completes a picture; one that is not in the notebook is only named.
+func (c *cleaner) image(n, kept *html.Node) []*html.Node {
+	src, alt := attr(n, "src"), attr(n, "alt")
+	uri := dataURI(src)
+	if uri == "" && c.picture != nil {
+		uri = c.picture(src)
+	}
+	if uri == "" {
+		text := "[picture: " + strings.TrimSpace(alt+" "+shortened(src)) + "]"
+		return []*html.Node{{Type: html.TextNode, Data: text}}
+	}
+	c.solid = true
+	kept.Attr = append(kept.Attr, html.Attribute{Key: "src", Val: uri})
+	if alt == "" && !slices.ContainsFunc(kept.Attr, func(a html.Attribute) bool { return a.Key == "alt" }) {
+		kept.Attr = append(kept.Attr, html.Attribute{Key: "alt", Val: "picture"})
+	}
+	return []*html.Node{kept}
+}
+
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > 100 {
+		return string(runes[:100]) + "…"
+	}
+	return text
+}
+
+// drawing makes a picture of an svg element: in a picture nothing runs.
+func (c *cleaner) drawing(n *html.Node) []*html.Node {
+	for name, space := range map[string]string{"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"} {
+		// The parser knows "xmlns:xlink" as an attribute of a namespace.
+		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool {
+			return a.Key == name || a.Namespace != "" && a.Namespace+":"+a.Key == name
+		})
+		n.Attr = append(n.Attr, html.Attribute{Key: name, Val: space})
+	}
+	slices.SortFunc(n.Attr, func(a, b html.Attribute) int { return strings.Compare(a.Key, b.Key) })
+	var b strings.Builder
+	if html.Render(&b, n) != nil {
+		return nil
+	}
+	c.solid = true
+	img := element("img", "", html.Attribute{Key: "src", Val: imageURI("image/svg+xml", []byte(b.String()))}, html.Attribute{Key: "alt", Val: "drawing"})
+	return []*html.Node{img}
+}
+
+// checkbox is what a list of tasks has.
+func checkbox(n *html.Node) []*html.Node {
+	mark := "☐"
+	switch {
+	case attr(n, "type") != "checkbox":
+		return nil
+	case slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "checked" }):
+		mark = "☑"
+	}
+	return []*html.Node{{Type: html.TextNode, Data: mark}}
+}
+
+var dataImage = lazy(`^data:(image/(?:png|jpeg|gif|webp|svg\+xml))(?:;charset=[\w-]+)?;base64,([A-Za-z0-9+/=\s]+)$`)
+
+// dataURI returns the data URI if it is one of a picture, else "".
+func dataURI(src string) string {
+	parts := dataImage().FindStringSubmatch(strings.TrimSpace(src))
+	if parts == nil {
+		return ""
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(parts[2]), ""))
+	if err != nil {
+		return ""
+	}
+	return imageURI(parts[1], data)
+}
+
+func imageURI(mime string, data []byte) string {
+	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
+}
+
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key && a.Namespace == "" {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// element is a new element of the page with a class; "" for none.
+func element(name, class string, attributes ...html.Attribute) *html.Node {
+	n := &html.Node{Type: html.ElementNode, Data: name, DataAtom: atom.Lookup([]byte(name)), Attr: attributes}
+	if class != "" {
+		n.Attr = append(n.Attr, html.Attribute{Key: "class", Val: class})
+	}
+	return n
+}
+
+// textOf is the text in the nodes below n.
+func textOf(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return b.String()
+}
+
+// lazy returns a regular expression that is compiled when it is first used: most
+// commands use none.
+func lazy(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}

@@ -1,0 +1,145 @@
+package export
+
+import (
+	"embed"
+	"html"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/alecthomas/chroma/v2"
+	xhtml "golang.org/x/net/html"
+)
+
+// lexers are chroma's for the languages that notebooks are in. Its own package of
+// them has all others too, and takes more time at every start of the program than
+// the rest of the program.
+//
+//go:embed lexers/*.xml
+var lexers embed.FS
+
+var knownLexers = sync.OnceValue(func() []*chroma.RegexLexer {
+	var all []*chroma.RegexLexer
+	for _, name := range []string{"python", "r", "julia", "bash", "sql", "json"} {
+		if l, err := chroma.NewXMLLexer(lexers, "lexers/"+name+".xml"); err == nil { // a test holds that it is
+			all = append(all, l)
+		}
+	}
+	return all
+})
+
+// lexerOf returns the lexer of a language; nil if there is none.
+func lexerOf(language string) *chroma.RegexLexer {
+	language = strings.ToLower(language)
+	if language == "ipython" || language == "ipython3" {
+		language = "python"
+	}
+	for _, l := range knownLexers() {
+		c := l.Config()
+		if strings.EqualFold(c.Name, language) || slices.Contains(c.Aliases, language) {
+			return l
+		}
+	}
+	return nil
+}
+
+// tooLong is the length of code, in bytes, from which on it has no colours.
+const tooLong = 200 << 10
+
+// A piece is text with the class that the page's style has for it; "" for none.
+type piece struct{ class, text string }
+
+// pieces tells what is what in code.
+func pieces(code, language string) []piece {
+	code = visible(code)
+	l := lexerOf(language)
+	if l == nil || len(code) > tooLong {
+		return []piece{{"", code}}
+	}
+	tokens, err := l.Tokenise(&chroma.TokeniseOptions{State: "root"}, code) // no line break is added
+	if err != nil {
+		return []piece{{"", code}}
+	}
+	var all []piece
+	length := 0
+	for _, token := range tokens.Tokens() {
+		class := classOf(token.Type)
+		if n := len(all); n > 0 && all[n-1].class == class {
+			all[n-1].text += token.Value
+		} else {
+			all = append(all, piece{class, token.Value})
+		}
+		length += len(token.Value)
+	}
+	if length != len(code) {
+		return []piece{{"", code}} // colours are not worth a letter of the code
+	}
+	return all
+}
+
+// classOf is the class of a token in page.css.
+func classOf(t chroma.TokenType) string {
+	switch {
+	case t.InSubCategory(chroma.KeywordConstant), t.InCategory(chroma.Keyword), t == chroma.OperatorWord:
+		return "k"
+	case t.InCategory(chroma.Comment):
+		return "c"
+	case t.InSubCategory(chroma.LiteralString):
+		return "s"
+	case t.InSubCategory(chroma.LiteralNumber):
+		return "m"
+	}
+	switch t {
+	case chroma.NameBuiltin, chroma.NameBuiltinPseudo, chroma.NameException:
+		return "b"
+	case chroma.NameFunction, chroma.NameFunctionMagic, chroma.NameClass, chroma.NameDecorator:
+		return "f"
+	case chroma.NameTag:
+		return "k"
+	}
+	return ""
+}
+
+// code is code as HTML.
+func code(text, language string) string {
+	var b strings.Builder
+	for _, p := range pieces(text, language) {
+		span(&b, p.class, "", p.text)
+	}
+	return b.String()
+}
+
+// highlighted returns the code of a Markdown block that names its language; nil
+// for other code.
+func highlighted(n *xhtml.Node) *xhtml.Node {
+	language, ok := strings.CutPrefix(attr(n, "class"), "language-")
+	if !ok || n.Parent == nil || n.Parent.Data != "pre" {
+		return nil
+	}
+	block := element("span", "")
+	for _, p := range pieces(textOf(n), language) {
+		child := &xhtml.Node{Type: xhtml.TextNode, Data: p.text}
+		if p.class != "" {
+			child = element("span", p.class)
+			child.AppendChild(&xhtml.Node{Type: xhtml.TextNode, Data: p.text})
+		}
+		block.AppendChild(child)
+	}
+	return block
+}
+
+// span writes text with a class and a style, if any.
+func span(b *strings.Builder, class, style, text string) {
+	if class == "" && style == "" {
+		b.WriteString(html.EscapeString(text))
+		return
+	}
+	b.WriteString("<span")
+	if class != "" {
+		b.WriteString(` class="` + class + `"`)
+	}
+	if style != "" {
+		b.WriteString(` style="` + style + `"`)
+	}
+	b.WriteString(">" + html.EscapeString(text) + "</span>")
+}

@@ -1,0 +1,372 @@
+package export_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"golang.org/x/net/html"
+	"pgregory.net/rapid"
+
+	"dsstar/notebook"
+	"dsstar/notebook/export"
+)
+
+// png is a picture of one pixel.
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+func text(source string) notebook.Cell { return notebook.Cell{Type: notebook.Markdown, Source: source} }
+
+func code(source string, outputs ...notebook.Output) notebook.Cell {
+	return notebook.Cell{Type: notebook.Code, Source: source, Outputs: outputs, ExecutionCount: 1}
+}
+
+func shows(data notebook.MIMEBundle) notebook.Output {
+	return notebook.Output{Type: notebook.DisplayData, Data: data}
+}
+
+func prints(text string) notebook.Output {
+	return notebook.Output{Type: notebook.Stream, Name: "stdout", Text: text}
+}
+
+func of(cells ...notebook.Cell) *notebook.Notebook { return &notebook.Notebook{Cells: cells} }
+
+// T is what tests of all kinds have.
+type T interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// page makes the page of a notebook, checks that nothing in it can run or reach
+// out and that it has the structure of the notebook, and returns its main part.
+func page(t T, nb *notebook.Notebook) string {
+	t.Helper()
+	whole := string(export.HTML(nb, export.Options{Title: "T"}))
+	root, err := html.Parse(strings.NewReader(whole))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	sections := 0
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode {
+			checkElement(t, n, whole)
+			if n.Data == "section" {
+				sections++
+				if n.Parent.Data != "main" || n.Parent.Parent.Data != "body" {
+					t.Errorf("a section stands in a %s", n.Parent.Data)
+				}
+			}
+		}
+		if n.Type == html.CommentNode {
+			t.Errorf("a comment: %s", n.Data)
+		}
+	}
+	if sections != len(nb.Cells) {
+		t.Errorf("%d sections for %d cells\n%s", sections, len(nb.Cells), mainOf(whole))
+	}
+	if !strings.HasSuffix(whole, "</main>\n</body>\n</html>\n") {
+		t.Errorf("the page ends in %q", whole[len(whole)-100:])
+	}
+	return mainOf(whole)
+}
+
+func mainOf(page string) string {
+	_, after, _ := strings.Cut(page, "<main>\n")
+	return strings.TrimSuffix(after, "</main>\n</body>\n</html>\n")
+}
+
+// once are the elements that the page has and nothing that is written in it may add.
+var once = map[string]int{"style": 1, "title": 1, "head": 1, "body": 1, "html": 1, "main": 1, "input": 1, "label": 1}
+
+var never = strings.Fields("script iframe object embed applet base link form button textarea select svg math template noscript frame video audio")
+
+func checkElement(t T, n *html.Node, whole string) {
+	t.Helper()
+	if slices.Contains(never, n.Data) || n.Namespace != "" {
+		t.Errorf("the page has a %s element", n.Data)
+	}
+	if most, ok := once[n.Data]; ok && strings.Count(whole, "<"+n.Data) > most+strings.Count(whole, "<"+n.Data+"er") {
+		t.Errorf("the page has more than one %s", n.Data)
+	}
+	for _, a := range n.Attr {
+		switch {
+		case strings.HasPrefix(a.Key, "on"), a.Key == "srcdoc", a.Key == "action", a.Key == "formaction", a.Key == "srcset", a.Key == "background":
+			t.Errorf("%s has the attribute %s", n.Data, a.Key)
+		case a.Key == "src" && !strings.HasPrefix(a.Val, "data:image/"):
+			t.Errorf("%s has the source %.60q", n.Data, a.Val)
+		case a.Key == "style" && regexp.MustCompile(`(?i)url|expression|position|import|\\|@`).MatchString(a.Val):
+			t.Errorf("%s has the style %q", n.Data, a.Val)
+		case a.Key == "href":
+			u, err := url.Parse(a.Val)
+			if err != nil || !slices.Contains([]string{"", "http", "https", "mailto"}, u.Scheme) {
+				t.Errorf("a link leads to %q", a.Val)
+			}
+		case a.Key == "http-equiv" && n.Data != "meta":
+			t.Errorf("%s has http-equiv", n.Data)
+		}
+	}
+}
+
+func want(t *testing.T, got string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(got, part) {
+			t.Errorf("no %q in\n%.3000s", part, got)
+		}
+	}
+}
+
+func lacks(t *testing.T, got string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if strings.Contains(got, part) {
+			t.Errorf("%q is in\n%.3000s", part, got)
+		}
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	whole := string(export.HTML(of(text("x")), export.Options{}))
+	before, _, _ := strings.Cut(whole, "<style>")
+	want(t, before, `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline';`, export.Mark)
+	lacks(t, whole, "http://", "https://", "@import", "url(")
+}
+
+// hostile is what tries to run, to reach out or to break the page.
+var hostile = []string{
+	"<script>alert(1)</script>", "</pre></div></section></main></body></html>", "<img src=x onerror=alert(1)>", "</style><script>x</script>",
+	"[x](javascript:alert(1))", "[x](java\nscript:alert(1))", "<a href=' &#x6a;avascript:alert(1)'>x</a>", "<a href='JaVaScRiPt:alert(1)'>x</a>",
+	"<a href='java&#9;script:alert(1)'>x</a>", "<a href='data:text/html,<script>x</script>'>x</a>", "<a href=vbscript:x>x</a>", "![x](javascript:x)",
+	"<svg><script>x</script><style><img src=x onerror=y></style></svg>", "<svg/onload=alert(1)>", "<math><mtext></form><form><mglyph><style></math><img src onerror=x>",
+	"<style>@import 'https://example.org'; body{display:none}</style>", "<div style='background:url(https://example.org)'>x</div>",
+	"<div style='position:fixed;top:0;background:\\75 rl(x)'>x</div>", "<iframe srcdoc='<script>x</script>'></iframe>", "<object data=x><p>y</object>",
+	"<form action=https://example.org><button>x</button><input name=y><textarea></form>", "<base href=https://example.org>", "<meta http-equiv=refresh content=0>",
+	"<noscript><p title=\"</noscript><img src=x onerror=y>\">", "<textarea><p title=\"</textarea><img src=x onerror=y>\">", "<title></title><script>", "<!--><img src=x onerror=y>-->",
+	"<plaintext>", "<xmp></xmp><script>x</script>", "<table><td><div><p>", "</details></summary>", "<details><summary>", "<p id=code><p id=code>", "<b><i><a><table><tr>", "<body onload=x>", "<html class=x>",
+	"```html\n</code></pre><script>x</script>", "~~~", "`", "$<script>x</script>$", "$$", "\\begin{x}</code><script>\\end{x}", "&lt;script&gt;", "\x00<scr\x00ipt>", "\xff\xfe", "\x1b[31m<script>", "\x1b]8;;javascript:x\x07y",
+	"<img src=\"data:image/svg+xml;base64,PHN2Zz4=\">", "<img src='data:text/html;base64,PHNjcmlwdD4='>", "<img srcset='https://example.org/x 2x'>", "<video poster=https://example.org>", "<link rel=stylesheet href=https://example.org>", "<section><main>",
+	"[a]: javascript:x\n[a]", "<https://example.org/\"onmouseover=x>", "| a |\n|---|\n| <script>x</script> |", "<select><option>", "<template><script>x</script></template>", "<frameset><frame src=x>", "\r\n\r", "<a name=code id='x\"y'>",
+	"<?php x ?>", "<![CDATA[ x", "<!doctype html>", "<label for=code>", "<input type=checkbox id=code>", "<ol start='1\"x'>", "<font color=red face=x>", "<td colspan=9999>",
+}
+
+// everywhere puts a text wherever a notebook has text that others write.
+func everywhere(s string) *notebook.Notebook {
+	nb := of(
+		notebook.Cell{Type: notebook.Markdown, Source: s, Attachments: map[string]notebook.MIMEBundle{s: {"image/png": s}}},
+		notebook.Cell{Type: notebook.Raw, Source: s},
+		notebook.Cell{Type: notebook.Code, Source: s, Metadata: map[string]any{"dsstar": map[string]any{"role": s}}, Outputs: []notebook.Output{
+			prints(s), {Type: notebook.Stream, Name: s, Text: s}, {Type: notebook.ErrorOutput, EName: s, EValue: s, Traceback: []string{s}}, {Type: notebook.ErrorOutput, EName: s, EValue: s},
+			shows(notebook.MIMEBundle{"text/html": s}), shows(notebook.MIMEBundle{"text/html": s, "text/plain": s}), shows(notebook.MIMEBundle{"text/markdown": s}),
+			shows(notebook.MIMEBundle{"text/latex": s}), shows(notebook.MIMEBundle{"application/json": map[string]any{s: s}}), shows(notebook.MIMEBundle{s: s}),
+			{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"image/png": png, "text/plain": s}, Metadata: map[string]any{"image/png": map[string]any{"width": s}}},
+			shows(notebook.MIMEBundle{"image/png": s}), shows(notebook.MIMEBundle{"image/svg+xml": "<svg>" + s}),
+		}},
+	)
+	nb.Metadata = map[string]any{"language_info": map[string]any{"name": s, "file_extension": s}}
+	return nb
+}
+
+func TestHostile(t *testing.T) {
+	for _, s := range hostile {
+		t.Run(fmt.Sprintf("%.40q", s), func(t *testing.T) {
+			page(t, everywhere(s))
+			checkMarkdown(t, everywhere(s))
+		})
+	}
+	page(t, everywhere(strings.Join(hostile, "\n")))
+}
+
+// TestAnyNotebook joins hostile pieces to ever other ones.
+func TestAnyNotebook(t *testing.T) {
+	pieces := rapid.OneOf(rapid.SampledFrom(hostile), rapid.SampledFrom([]string{"\n", "\n\n", " ", "<p>", "</p>", "<td>", "<a href=#x>", "<b>", "</b>", "* ", "> ", "    ", "x", "<h1>", "# ", "</table>"}), rapid.StringN(0, 8, -1))
+	rapid.Check(t, func(t *rapid.T) {
+		nb := everywhere(strings.Join(rapid.SliceOfN(pieces, 1, 6).Draw(t, "pieces"), ""))
+		page(t, nb)
+		checkMarkdown(t, nb)
+	})
+}
+
+func FuzzHTML(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		page(t, everywhere(s))
+		checkMarkdown(t, everywhere(s))
+	})
+}
+
+// TestDeep holds that what is nested without end ends, as text.
+func TestDeep(t *testing.T) {
+	const n = 20000
+	for _, s := range []string{"<div>", "> ", "- ", "*a ", "[", "![", "$a ", "<b>", "`` ` ", "<table><tr><td>", "(", "\\begin{a}", "<svg>", "&#", "<!--", "|", "_*"} {
+		got := page(t, of(text("# before\n\n"+strings.Repeat(s, n)), code("", shows(notebook.MIMEBundle{"text/html": strings.Repeat(s, n), "text/plain": "plain"})), text("behind")))
+		want(t, got, "before", "<p>behind</p>")
+		export.Markdown(of(text(strings.Repeat(s, n))))
+	}
+}
+
+func TestMarkdownCells(t *testing.T) {
+	cell := text("# My *heading*\n\n[to it](#My-*heading*) <a id=\"place\"></a>[there](#place)\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" +
+		"<details>\n<summary>More <b>now</b></summary>\n\n**inside**\n\n```python\nx = 'y'\n```\n\n</details>\n\n![p](attachment:a%20b.png) ![](files/b.png) ![](../b.png) ![web](https://example.org/x.png)\n\n" +
+		"$a_1 * b*$ for $5 and $6\n\n- [x] done\n\n<div align=\"center\" onclick=\"x()\"><font color=\"red\">old</font></div>")
+	cell.Attachments = map[string]notebook.MIMEBundle{"a b.png": {"image/png": png}}
+	raw, _ := base64.StdEncoding.DecodeString(png)
+	files := fstest.MapFS{"files/b.png": {Data: raw}, "secret.png": {Data: []byte("secret")}}
+	page(t, of(cell))
+	got := mainOf(string(export.HTML(of(cell), export.Options{Files: files})))
+	want(t, got, `<h1 id="n-My-*heading*">My <em>heading</em></h1>`, `<a href="#n-My-*heading*">`, `<a id="n-place"></a>`, `<a href="#n-place">there</a>`,
+		"<details>\n<summary>More <b>now</b></summary>\n<p><strong>inside</strong></p>\n<pre><code><span>x = <span class=\"s\">&#39;y&#39;</span>\n</span></code></pre>\n</details>",
+		`<code class="tex">$a_1 * b*$</code> for $5 and $6`, "☑ done", `<div align="center"><font color="red">old</font></div>`, "[picture: ../b.png]", "[picture: web https://example.org/x.png]")
+	if n := strings.Count(got, "data:image/png;base64,"+png); n != 2 {
+		t.Errorf("%d pictures\n%s", n, got)
+	}
+	hidden := mainOf(string(export.HTML(of(text("![x](secret.png)")), export.Options{Files: files})))
+	want(t, hidden, "[picture: x secret.png]") // it is none, whatever its name
+}
+
+func TestTitle(t *testing.T) {
+	for _, test := range []struct {
+		nb   *notebook.Notebook
+		want string
+	}{
+		{of(text("words"), text("## A <b>&amp;</b> *b*")), "A &amp; b"}, {of(code("# x")), "T"}, {of(), "T"},
+	} {
+		whole := string(export.HTML(test.nb, export.Options{Title: "T"}))
+		want(t, whole, "<title>"+test.want+"</title>")
+	}
+	want(t, string(export.HTML(of(), export.Options{})), "<title>Notebook</title>")
+}
+
+func TestTerminal(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{"plain <b>", "plain &lt;b&gt;"},
+		{"\x1b[31mred\x1b[0m no", `<span class="f1">red</span> no`},
+		{"\x1b[1;4;92;44mx\x1b[22;24;39my\x1b[mz", `<span class="ab au f10 g4">x</span><span class="g4">y</span>z`},
+		{"\x1b[38;5;208mo\x1b[39m\x1b[38;2;1;2;300mt", `<span style="color:#ff8700">o</span><span style="color:#01022c">t</span>`},
+		{"\x1b[38;5;3;48;5;255mx", `<span class="f3" style="background-color:#eeeeee">x</span>`},
+		{"\x1b[7minverse\x1b[27m", `<span class="av">inverse</span>`},
+		{"a\x1b[2Kb\x1b]0;title\x07c\x1b(Bd\x1b[38;5me\x1b[999999999999999999999mf", "abcdef"},
+		{" 10%\r 20%\r100%\nx\b\by", "100%\ny"},
+		{"\x00\x07tab\t\x7f", "tab\t"},
+	} {
+		got := page(t, of(code("", prints(test.in))))
+		if want := "<section class=\"code\">\n<pre class=\"out\">" + test.want + "</pre>\n</section>\n"; got != want {
+			t.Errorf("%q\ngot  %s\nwant %s", test.in, got, want)
+		}
+	}
+}
+
+func TestStreams(t *testing.T) {
+	err := notebook.Output{Type: notebook.Stream, Name: "stderr", Text: "warning\n"}
+	got := page(t, of(code("", prints("a\n"), prints("b\n"), err, prints("c"))))
+	want(t, got, "<pre class=\"out\">a\nb\n</pre>\n<pre class=\"out stderr\">warning\n</pre>\n<pre class=\"out\">c</pre>")
+	got = page(t, of(code("", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v"})))
+	want(t, got, `<pre class="out error">E: v</pre>`)
+}
+
+// frame is what pandas gives.
+const frame = `<div>
+<style scoped>
+    .dataframe tbody tr th { vertical-align: top; }
+</style>
+<table border="1" class="dataframe">
+  <thead>
+    <tr style="text-align: right;"><th></th><th>a</th></tr>
+  </thead>
+  <tbody>
+    <tr><th>0</th><td>&lt;b&gt;</td></tr>
+  </tbody>
+</table>
+</div>`
+
+func TestDisplays(t *testing.T) {
+	svg := `<svg xmlns="http://www.w3.org/2000/svg"><script>x</script></svg>`
+	for _, test := range []struct {
+		name  string
+		data  notebook.MIMEBundle
+		want  []string
+		lacks []string
+	}{
+		{"table", notebook.MIMEBundle{"text/html": frame, "text/plain": "   a\n0  b"},
+			[]string{`<table class="dataframe">`, `<tr style="text-align: right">`, "<td>&lt;b&gt;</td>"}, []string{"scoped", "border", "note"}},
+		{"styled table", notebook.MIMEBundle{"text/html": "<style>#T_1_row0, #T_1_row1 { background-color: #440154; color: #f1f1f1; }\n#T_1_row2:hover{color:red} td{color:red}</style>" +
+			`<table id="T_1"><tr><td id="T_1_row0">1</td><td id="T_1_row2" style="background: linear-gradient(90deg, #d65f5f 50%, transparent 50%)">2</td></tr></table>`},
+			[]string{`style="background-color: #440154; color: #f1f1f1">1`, `style="background: linear-gradient(90deg, #d65f5f 50%, transparent 50%); color: #1b1f24">2`}, []string{"red"}},
+		{"chart by a script", notebook.MIMEBundle{"text/html": "<div id=x>Loading…</div><script>draw()</script>", "image/png": png, "text/plain": "Chart()", "application/vnd.x+json": map[string]any{}},
+			[]string{`<img src="data:image/png;base64,` + png + `" alt="Chart()">`}, []string{"Loading", "note"}},
+		{"widget", notebook.MIMEBundle{"application/vnd.jupyter.widget-view+json": map[string]any{"model_id": "x"}, "text/plain": "IntSlider(value=0)"},
+			[]string{`<pre class="out">IntSlider(value=0)</pre>`, "Only a notebook can show this whole: application/vnd.jupyter.widget-view+json"}, nil},
+		{"sound", notebook.MIMEBundle{"text/html": "<audio controls><source src='data:audio/wav;base64,AAAA'></audio>", "text/plain": "<IPython.lib.display.Audio object>"},
+			[]string{"&lt;IPython.lib.display.Audio object&gt;", "Only a notebook can show this whole: text/html"}, nil},
+		{"estimator", notebook.MIMEBundle{"text/html": "<style>#sk{}</style><pre>Ridge()</pre><b>please rerun</b><input type=checkbox><table><tr><td>alpha</table>", "text/plain": "Ridge()"},
+			[]string{`<pre class="out">Ridge()</pre>`}, []string{"rerun"}},
+		{"words beside a script", notebook.MIMEBundle{"text/html": "<h3>Hello</h3><script>x</script>", "text/plain": "<IPython.core.display.HTML object>"}, []string{"<h3>Hello</h3>"}, []string{"IPython"}},
+		{"only a script", notebook.MIMEBundle{"application/javascript": "alert(1)"}, []string{"Only a notebook can show this whole: application/javascript"}, []string{"alert"}},
+		{"markdown", notebook.MIMEBundle{"text/markdown": "**b**", "text/plain": "<M>"}, []string{"<strong>b</strong>"}, nil},
+		{"svg", notebook.MIMEBundle{"image/svg+xml": svg, "text/plain": "<Figure>"}, []string{`<img src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(svg)) + `" alt="Figure">`}, nil},
+		{"svg in html", notebook.MIMEBundle{"text/html": `<svg viewBox="0 0 1 1"><use xlink:href="#a"/></svg>`}, []string{`<img src="data:image/svg+xml;base64,`}, nil},
+		{"not a picture", notebook.MIMEBundle{"image/png": "bm90", "text/plain": "words"}, []string{`<pre class="out">words</pre>`}, []string{"<img"}},
+		{"gif", notebook.MIMEBundle{"image/gif": "R0lGODlhAQABAAAAACw="}, []string{"data:image/gif;base64,R0lGODlhAQABAAAAACw="}, nil},
+		{"latex", notebook.MIMEBundle{"text/latex": "$x<y$", "text/plain": "<Latex object>"}, []string{`<code class="tex display">$x&lt;y$</code>`}, nil},
+		{"latex with text", notebook.MIMEBundle{"text/latex": "$x$", "text/plain": "x"}, []string{`<pre class="out">x</pre>`}, nil},
+		{"json", notebook.MIMEBundle{"application/json": map[string]any{"a": 1}, "text/plain": "<JSON object>"}, []string{"{\n  &#34;a&#34;: 1\n}"}, nil},
+		{"pdf", notebook.MIMEBundle{"application/pdf": "JVBERi0=", "text/plain": "doc"}, []string{"doc", "application/pdf"}, nil},
+		{"nothing", notebook.MIMEBundle{}, nil, []string{"out"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := page(t, of(code("", shows(test.data))))
+			want(t, got, test.want...)
+			lacks(t, got, test.lacks...)
+		})
+	}
+}
+
+func TestDrawingIsXML(t *testing.T) {
+	got := page(t, of(code("", shows(notebook.MIMEBundle{"text/html": `<svg viewBox="0 0 1 1" xmlns:xlink="http://www.w3.org/1999/xlink"><use xlink:href="#a"/><text>a &amp; b</text></svg>`}))))
+	_, after, _ := strings.Cut(got, "base64,")
+	data, _, _ := strings.Cut(after, `"`)
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const svg = `<svg viewBox="0 0 1 1" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><use xlink:href="#a"></use><text>a &amp; b</text></svg>`
+	if string(raw) != svg {
+		t.Errorf("got  %s\nwant %s", raw, svg)
+	}
+}
+
+func TestHidden(t *testing.T) {
+	c := code("x = 1", prints("1"))
+	c.Metadata = map[string]any{"jupyter": map[string]any{"source_hidden": true, "outputs_hidden": true}}
+	want(t, page(t, of(c)), "<details class=\"source\">\n<summary>Code</summary>\n<pre", "<details class=\"outputs\">\n<summary>Output</summary>\n<pre")
+}
+
+// TestColours holds that code loses nothing by its colours, in every language.
+func TestColours(t *testing.T) {
+	source := "%%time\n@f\ndef g(x):  # c\n    \"\"\"d\n\te\"\"\"\n    return None if x > 1.5 else 'é' \\\n  !ls\n<T> $x `y` \"unclosed"
+	for _, language := range []string{"python", "IPython3", "R", "julia", "bash", "sql", "json", "brainf", ""} {
+		nb := of(code(source))
+		nb.Metadata = map[string]any{"language_info": map[string]any{"name": language}}
+		root, err := html.Parse(strings.NewReader(page(t, nb)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for n := range root.Descendants() {
+			if n.Type == html.TextNode {
+				b.WriteString(n.Data)
+			}
+		}
+		if got := strings.TrimSpace(b.String()); got != source {
+			t.Errorf("%s: got %q\nwant %q", language, got, source)
+		}
+	}
+	want(t, page(t, of(code("def g(): return 1"))), `<span class="k">def</span> <span class="f">g</span>(): <span class="k">return</span> <span class="m">1</span>`)
+}

@@ -1,0 +1,265 @@
+package export
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"dsstar/notebook"
+)
+
+// joined are the outputs with neighbouring pieces of one stream as one.
+func joined(outputs []notebook.Output) []notebook.Output {
+	var all []notebook.Output
+	for _, o := range outputs {
+		if n := len(all) - 1; n >= 0 && o.Type == notebook.Stream && all[n].Type == notebook.Stream && all[n].Name == o.Name {
+			all[n].Text += o.Text
+		} else {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (p *page) outputs(c *notebook.Cell) {
+	var b strings.Builder
+	for _, o := range joined(c.Outputs) {
+		switch o.Type {
+		case notebook.Stream:
+			if text := terminal(o.Text); text != "" {
+				class := "out"
+				if o.Name == "stderr" {
+					class = "out stderr"
+				}
+				fmt.Fprintf(&b, "<pre class=\"%s\">%s</pre>\n", class, text)
+			}
+		case notebook.ErrorOutput:
+			fmt.Fprintf(&b, "<pre class=\"out error\">%s</pre>\n", terminal(traceback(o)))
+		default:
+			b.WriteString(p.display(o))
+		}
+	}
+	if b.Len() > 0 {
+		p.fold(hidden(c, "outputs_hidden"), "outputs", "Output", b.String())
+	}
+}
+
+func traceback(o notebook.Output) string {
+	if len(o.Traceback) == 0 {
+		return o.EName + ": " + o.EValue
+	}
+	return strings.Join(o.Traceback, "\n")
+}
+
+// display shows the richest of an output's data that a page can show, and says so
+// where a notebook shows more.
+func (p *page) display(o notebook.Output) string {
+	for _, f := range forms {
+		if o.Data[f.mime] == nil {
+			continue
+		}
+		if shown := f.show(p, o); shown != "" {
+			return shown + note(o, f.mime)
+		}
+	}
+	return note(o, "")
+}
+
+// note names what is not shown of an output whose best form is that of a MIME type.
+func note(o notebook.Output, shown string) string {
+	var left []string
+	for _, mime := range slices.Sorted(maps.Keys(o.Data)) {
+		i := slices.IndexFunc(forms, func(f form) bool { return f.mime == mime })
+		j := slices.IndexFunc(forms, func(f form) bool { return f.mime == shown })
+		if mime != shown && (i < 0 || j < 0 || mime == "text/html" && i < j) {
+			left = append(left, mime)
+		}
+	}
+	if len(left) == 0 || shown != "" && !strings.HasPrefix(shown, "text/plain") {
+		return ""
+	}
+	return fmt.Sprintf("<p class=\"note\">Only a notebook can show this whole: %s</p>\n", html.EscapeString(visible(strings.Join(left, ", "))))
+}
+
+// A form is a way to show data of a MIME type; "" if these cannot be shown.
+type form struct {
+	mime string
+	show func(*page, notebook.Output) string
+}
+
+// forms are all, the best first; JupyterLab has the same order, but for LaTeX.
+var forms = []form{
+	{"text/html", (*page).html},
+	{"text/markdown", func(p *page, o notebook.Output) string {
+		return block("text", p.cleaner.markup(str(o, "text/markdown")))
+	}},
+	{"image/svg+xml", image("image/svg+xml")},
+	{"image/png", image("image/png")},
+	{"image/jpeg", image("image/jpeg")},
+	{"image/gif", image("image/gif")},
+	{"image/webp", image("image/webp")},
+	{"text/latex", latex},
+	{"application/json", func(_ *page, o notebook.Output) string {
+		if readable(o) {
+			return ""
+		}
+		return preformatted(indented(o.Data["application/json"]))
+	}},
+	{"text/plain", func(_ *page, o notebook.Output) string {
+		return preformatted(str(o, "text/plain"))
+	}},
+}
+
+// readable reports whether there is text for readers, and not only the name of an
+// object, such as <IPython.core.display.HTML object>.
+func readable(o notebook.Output) bool {
+	plain := strings.TrimSpace(str(o, "text/plain"))
+	return plain != "" && !strings.HasPrefix(plain, "<")
+}
+
+func str(o notebook.Output, mime string) string {
+	s, _ := o.Data[mime].(string)
+	return s
+}
+
+func block(class, text string) string {
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return fmt.Sprintf("<div class=\"out %s\">%s</div>\n", class, text)
+}
+
+func preformatted(text string) string {
+	if text = terminal(text); strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return "<pre class=\"out\">" + text + "</pre>\n"
+}
+
+func indented(value any) string {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// html shows HTML of which enough is left when it may run nothing: what was made by
+// a script, or needs one, is better as text.
+func (p *page) html(o notebook.Output) string {
+	text, ok := p.cleaner.clean(str(o, "text/html"))
+	if c := &p.cleaner; !ok || readable(o) && (c.controls || c.active && !c.solid) {
+		return ""
+	}
+	if !p.cleaner.solid && strings.TrimSpace(wordsOf(text)) == "" {
+		return ""
+	}
+	return block("html", text)
+}
+
+// latex shows mathematics as they are written, unless there is a text for readers.
+func latex(_ *page, o notebook.Output) string {
+	if readable(o) {
+		return ""
+	}
+	if text := strings.TrimSpace(visible(str(o, "text/latex"))); text != "" {
+		return block("text", `<code class="tex display">`+html.EscapeString(text)+"</code>")
+	}
+	return ""
+}
+
+// image shows a picture.
+func image(mime string) func(*page, notebook.Output) string {
+	return func(_ *page, o notebook.Output) string {
+		uri := pictureURI(o.Data, mime)
+		if uri == "" {
+			return ""
+		}
+		size := ""
+		of, _ := o.Metadata[mime].(map[string]any)
+		for _, key := range []string{"width", "height"} {
+			if n, ok := of[key].(json.Number); ok && plain().MatchString(n.String()) {
+				size += fmt.Sprintf(` %s="%s"`, key, n)
+			}
+		}
+		return block("image", fmt.Sprintf(`<img src="%s" alt="%s"%s>`, uri, html.EscapeString(altOf(o)), size))
+	}
+}
+
+// altOf describes a picture for who does not see it.
+func altOf(o notebook.Output) string {
+	if text := strings.Trim(visible(str(o, "text/plain")), "<> \n"); text != "" && len(text) < 200 {
+		return text
+	}
+	return "Figure"
+}
+
+// pictureURI returns the data URI of a picture in data; "" if there is none of the
+// MIME type, or it is not what it says.
+func pictureURI(data notebook.MIMEBundle, mime string) string {
+	text, _ := data[mime].(string)
+	if mime == "image/svg+xml" {
+		if !strings.Contains(text, "<svg") {
+			return ""
+		}
+		return imageURI(mime, []byte(strings.ToValidUTF8(text, "")))
+	}
+	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+	if err != nil || http.DetectContentType(raw) != mime {
+		return ""
+	}
+	return imageURI(mime, raw)
+}
+
+// maxPicture is the size of the largest picture that is taken from a file, in bytes.
+const maxPicture = 20 << 20
+
+// picture returns the data URI of a picture that Markdown names: one attached to
+// the cell, or a file beside the notebook; "" if there is none.
+func picture(name string, attached map[string]notebook.MIMEBundle, files fs.FS) string {
+	name, err := url.PathUnescape(name)
+	if err != nil {
+		return ""
+	}
+	if name, ok := strings.CutPrefix(name, "attachment:"); ok {
+		for _, f := range forms {
+			if uri := pictureURI(attached[name], f.mime); uri != "" {
+				return uri
+			}
+		}
+		return ""
+	}
+	name = path.Clean(name)
+	if files == nil || !fs.ValidPath(name) {
+		return ""
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxPicture {
+		return ""
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxPicture))
+	if err != nil {
+		return ""
+	}
+	mime := http.DetectContentType(raw)
+	if strings.EqualFold(path.Ext(name), ".svg") && bytes.Contains(raw, []byte("<svg")) {
+		mime = "image/svg+xml"
+	} else if dataImage().FindString("data:"+mime+";base64,A") == "" {
+		return ""
+	}
+	return imageURI(mime, raw)
+}

@@ -1,0 +1,178 @@
+package export
+
+import (
+	_ "embed"
+	"fmt"
+	"html"
+	"io/fs"
+	"strings"
+
+	xhtml "golang.org/x/net/html"
+
+	"dsstar/notebook"
+)
+
+// Options are what an export knows beside the notebook.
+type Options struct {
+	Title string // of a notebook that has no heading
+	Files fs.FS  // where the notebook is: pictures that it names are taken from there; nil: from nowhere
+}
+
+//go:embed page.css
+var style string
+
+// policy lets a page do nothing but show itself.
+const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+// Mark stands near the beginning of every page and Markdown file that this package
+// makes, and nowhere else by chance.
+const Mark = "made by dsstar export"
+
+// HTML returns the notebook as one page, which needs nothing else and runs nothing.
+func HTML(nb *notebook.Notebook, o Options) []byte {
+	p := &page{nb: nb, options: o, cleaner: cleaner{ids: map[string]bool{}}}
+	for i := range nb.Cells {
+		p.cell(&nb.Cells[i])
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<!DOCTYPE html>
+<html>
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="%s">
+<meta name="generator" content="%s">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>%s</title>
+<style>
+%s</style>
+</head>
+<body%s>
+`, policy, Mark, html.EscapeString(p.title()), style, p.state())
+	if p.code {
+		b.WriteString("<input type=\"checkbox\" id=\"code\" checked>\n<label for=\"code\">Code</label>\n")
+	}
+	b.WriteString("<main>\n" + p.b.String() + "</main>\n</body>\n</html>\n")
+	return []byte(b.String())
+}
+
+// A page is one under way.
+type page struct {
+	nb      *notebook.Notebook
+	options Options
+	cleaner cleaner
+	b       strings.Builder
+	heading string // the first
+	code    bool   // there is some
+}
+
+func (p *page) title() string {
+	for _, title := range []string{p.heading, p.options.Title} {
+		if title = strings.Join(strings.Fields(visible(title)), " "); title != "" {
+			return title
+		}
+	}
+	return "Notebook"
+}
+
+// state tells the style what is to be said of a run of dsstar.
+func (p *page) state() string {
+	switch own(p.nb.Metadata)["verified"] {
+	case true:
+		return ` class="run verified"`
+	case false:
+		return ` class="run"`
+	}
+	return ""
+}
+
+// own is what metadata have under dsstar's key.
+func own(metadata map[string]any) map[string]any {
+	of, _ := metadata["dsstar"].(map[string]any)
+	return of
+}
+
+// look is the class of a cell of dsstar's, by its role; "" for others.
+func look(c *notebook.Cell) string {
+	switch role := own(c.Metadata)["role"]; role {
+	case "question", "verdict", "final", "proof":
+		return fmt.Sprintf(" %s", role)
+	}
+	return ""
+}
+
+func (p *page) cell(c *notebook.Cell) {
+	fmt.Fprintf(&p.b, "<section class=\"%s%s\">\n", c.Type, look(c))
+	p.cleaner.picture = func(name string) string { return picture(name, c.Attachments, p.options.Files) }
+	switch c.Type {
+	case notebook.Markdown:
+		text := p.cleaner.markup(c.Source)
+		if p.heading == "" {
+			p.heading = headingOf(text)
+		}
+		p.b.WriteString(text)
+	case notebook.Raw:
+		fmt.Fprintf(&p.b, "<pre>%s</pre>\n", html.EscapeString(visible(c.Source)))
+	case notebook.Code:
+		p.source(c)
+		p.outputs(c)
+	}
+	p.b.WriteString("</section>\n")
+}
+
+// headingOf returns the text of the first heading in cleaned HTML.
+func headingOf(text string) string {
+	root, err := xhtml.Parse(strings.NewReader(text))
+	if err != nil {
+		return ""
+	}
+	for n := range root.Descendants() {
+		if n.Type == xhtml.ElementNode && (n.Data == "h1" || n.Data == "h2") {
+			return textOf(n)
+		}
+	}
+	return ""
+}
+
+// source writes the code of a cell; folded if it is hidden in Jupyter.
+func (p *page) source(c *notebook.Cell) {
+	if strings.TrimSpace(c.Source) == "" {
+		return
+	}
+	p.code = true
+	count := ""
+	if c.ExecutionCount > 0 {
+		count = fmt.Sprintf(` data-count="%d"`, c.ExecutionCount)
+	}
+	block := fmt.Sprintf("<pre class=\"source\"%s><code>%s</code></pre>\n", count, code(c.Source, Language(p.nb)))
+	p.fold(hidden(c, "source_hidden"), "source", "Code", block)
+}
+
+// fold writes a block, within a folded section if it is to be closed.
+func (p *page) fold(closed bool, class, title, block string) {
+	if closed {
+		block = fmt.Sprintf("<details class=\"%s\">\n<summary>%s</summary>\n%s</details>\n", class, title, block)
+	}
+	p.b.WriteString(block)
+}
+
+// hidden reports whether Jupyter hides a part of the cell.
+func hidden(c *notebook.Cell, part string) bool {
+	of, _ := c.Metadata["jupyter"].(map[string]any)
+	return of[part] == true || part == "outputs_hidden" && c.Metadata["collapsed"] == true
+}
+
+var languageName = lazy(`^[\w+#./-]{1,40}$`)
+
+// Language is the language of the notebook's code, in lower case: python if it does
+// not say.
+func Language(nb *notebook.Notebook) string {
+	for _, of := range []struct{ key, name string }{{"language_info", "name"}, {"kernelspec", "language"}} {
+		info, _ := nb.Metadata[of.key].(map[string]any)
+		if s, _ := info[of.name].(string); languageName().MatchString(s) {
+			return strings.ToLower(s)
+		}
+	}
+	return "python"
+}

@@ -1,0 +1,128 @@
+package export
+
+import (
+	"strings"
+
+	"dsstar/notebook"
+)
+
+// Script returns the code cells in order as one script, each behind a comment in
+// which editors see it. Lines that only IPython understands are comments, so that
+// Python runs the rest; commented is how many they are.
+func Script(nb *notebook.Notebook) (script []byte, commented int) {
+	language := Language(nb)
+	mark, python := "#", strings.HasPrefix(language, "python") || strings.HasPrefix(language, "ipython")
+	switch language {
+	case "javascript", "typescript", "java", "scala", "go", "rust", "c++", "c", "c#", "kotlin", "swift":
+		mark = "//"
+	case "sql", "haskell", "lua":
+		mark = "--"
+	}
+	var b strings.Builder
+	for _, c := range nb.Cells {
+		if c.Type != notebook.Code || strings.TrimSpace(c.Source) == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
+		source := strings.TrimRight(c.Source, "\n")
+		if python {
+			var n int
+			source, n = withoutMagics(source)
+			commented += n
+		}
+		b.WriteString(mark + " %%\n" + source + "\n")
+	}
+	return []byte(b.String()), commented
+}
+
+// Extension is the ending of the names of scripts in the notebook's language.
+func Extension(nb *notebook.Notebook) string {
+	info, _ := nb.Metadata["language_info"].(map[string]any)
+	if ext, _ := info["file_extension"].(string); fileEnding().MatchString(ext) {
+		return ext
+	}
+	if l := Language(nb); strings.HasPrefix(l, "python") || strings.HasPrefix(l, "ipython") {
+		return ".py"
+	}
+	return ".txt"
+}
+
+var fileEnding = lazy(`^\.\w{1,10}$`)
+
+var magic = lazy(`^\s*(?:%{1,2}\w|!|\?|\w[\w.]*\?{1,2}\s*$|\w[\w., ]*=\s*[%!]\w)`)
+
+// withoutMagics makes comments of the lines of a cell that only IPython understands;
+// of a cell for another language (%%bash) that is every line. As in jupytext they
+// stay readable.
+func withoutMagics(source string) (python string, commented int) {
+	lines := strings.Split(source, "\n")
+	first := strings.TrimSpace(lines[0])
+	all := strings.HasPrefix(first, "%%") && !ofPython(first)
+	var s scanner
+	for i, line := range lines {
+		if all || s.fresh() && magic().MatchString(line) {
+			commented++
+			indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+			lines[i] = indent + "# " + line[len(indent):]
+			if !all && indent != "" {
+				lines[i] = indent + "pass  # " + line[len(indent):] // it may be all that a block has
+			}
+			continue
+		}
+		s.read(line)
+	}
+	return strings.Join(lines, "\n"), commented
+}
+
+// ofPython reports whether a cell magic is about Python code below it.
+func ofPython(magic string) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(magic, "%%"), " ")
+	switch name {
+	case "time", "timeit", "capture", "prun", "memit", "mprun", "python", "python3", "pypy", "debug":
+		return true
+	}
+	return false
+}
+
+// A scanner knows whether a line of Python begins a statement.
+type scanner struct {
+	depth int    // of brackets
+	quote string // of the string that goes on
+	goes  bool   // a backslash ended the line
+}
+
+func (s *scanner) fresh() bool { return s.depth <= 0 && s.quote == "" && !s.goes }
+
+func (s *scanner) read(line string) {
+	s.goes = strings.HasSuffix(line, `\`)
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case s.quote != "" && c == '\\':
+			i++
+		case s.quote != "":
+			if strings.HasPrefix(line[i:], s.quote) {
+				i += len(s.quote) - 1
+				s.quote = ""
+			}
+		case c == '#':
+			s.goes = false
+			return
+		case c == '\'' || c == '"':
+			s.quote = line[i : i+1]
+			if triple := strings.Repeat(s.quote, 3); strings.HasPrefix(line[i:], triple) {
+				s.quote = triple
+				i += 2
+			}
+		case strings.IndexByte("([{", c) >= 0:
+			s.depth++
+		case strings.IndexByte(")]}", c) >= 0:
+			s.depth--
+		}
+	}
+	if len(s.quote) == 1 && !s.goes {
+		s.quote = "" // it cannot go on
+	}
+}

@@ -1,0 +1,208 @@
+package export
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+	xhtml "golang.org/x/net/html"
+
+	"dsstar/notebook"
+)
+
+// Markdown returns the notebook as one Markdown file: its Markdown as it is, code
+// and what it put out as code blocks, pictures as data URIs.
+func Markdown(nb *notebook.Notebook) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!-- %s -->\n\n", Mark)
+	for i := range nb.Cells {
+		c := &nb.Cells[i]
+		switch c.Type {
+		case notebook.Markdown:
+			paragraph(&b, closed(attached(visible(c.Source), c.Attachments)))
+		case notebook.Raw:
+			paragraph(&b, fence(c.Source, ""))
+		case notebook.Code:
+			if strings.TrimSpace(c.Source) != "" {
+				paragraph(&b, folded(hidden(c, "source_hidden"), "Code", fence(c.Source, Language(nb))))
+			}
+			paragraph(&b, folded(hidden(c, "outputs_hidden"), "Output", textOutputs(c)))
+		}
+	}
+	return []byte(strings.TrimRight(b.String(), "\n") + "\n")
+}
+
+// paragraph writes text with an empty line behind it.
+func paragraph(b *strings.Builder, text string) {
+	if text = strings.Trim(text, "\n"); text != "" {
+		b.WriteString(text + "\n\n")
+	}
+}
+
+func folded(closed bool, title, text string) string {
+	if !closed || text == "" {
+		return text
+	}
+	return fmt.Sprintf("<details>\n<summary>%s</summary>\n\n%s\n\n</details>", title, strings.Trim(text, "\n"))
+}
+
+// fence is a code block that nothing in the text can close.
+func fence(text, language string) string {
+	if text = strings.TrimRight(visible(text), "\n"); strings.TrimSpace(text) == "" {
+		return ""
+	}
+	marks := "```"
+	for strings.Contains(text, marks) {
+		marks += "`"
+	}
+	return marks + language + "\n" + text + "\n" + marks
+}
+
+func textOutputs(c *notebook.Cell) string {
+	var b strings.Builder
+	for _, o := range joined(c.Outputs) {
+		switch o.Type {
+		case notebook.Stream, notebook.ErrorOutput:
+			paragraph(&b, fence(lastState(o), ""))
+		default:
+			paragraph(&b, textDisplay(o))
+		}
+	}
+	return b.String()
+}
+
+// lastState is an output as text without colours, as it stands on a terminal.
+func lastState(o notebook.Output) string {
+	o.Text = notebook.Overstrike(o.Text)
+	return strings.ReplaceAll(o.PlainText(), "\r", "")
+}
+
+// textDisplay shows an output in Markdown: as a picture if there is one, else as
+// text. Tables stand as text in all that Python shows.
+func textDisplay(o notebook.Output) string {
+	for _, mime := range []string{"image/png", "image/jpeg", "image/svg+xml", "image/gif", "image/webp"} {
+		if uri := pictureURI(o.Data, mime); uri != "" {
+			alt := regexp.QuoteMeta(altOf(o)) // which escapes what Markdown would read
+			return fmt.Sprintf("![%s](%s)", strings.NewReplacer("<", "&lt;", "\n", " ").Replace(alt), uri)
+		}
+	}
+	if md := str(o, "text/markdown"); md != "" {
+		return closed(visible(md))
+	}
+	if plain := lastState(o); strings.TrimSpace(plain) != "" && readable(o) {
+		return fence(plain, "")
+	}
+	if tex := str(o, "text/latex"); tex != "" {
+		return fence(tex, "tex")
+	}
+	if c := (cleaner{ids: map[string]bool{}}); o.Data["text/html"] != nil {
+		if text, ok := c.clean(str(o, "text/html")); ok && strings.TrimSpace(wordsOf(text)) != "" {
+			return fence(wordsOf(text), "")
+		}
+	}
+	if o.Data["application/json"] != nil {
+		return fence(indented(o.Data["application/json"]), "json")
+	}
+	return fence(lastState(o), "")
+}
+
+// wordsOf is the text of cleaned HTML, with a line for each row of a table.
+func wordsOf(text string) string {
+	root, err := xhtml.Parse(strings.NewReader(text))
+	if err != nil {
+		return ""
+	}
+	var b strings.Builder
+	for n := range root.Descendants() {
+		switch {
+		case n.Type == xhtml.TextNode:
+			b.WriteString(strings.Join(strings.Fields(n.Data), " "))
+		case n.Data == "tr" || n.Data == "p" || n.Data == "div" || n.Data == "br" || n.Data == "li":
+			b.WriteByte('\n')
+		case n.Data == "td" || n.Data == "th":
+			b.WriteByte('\t')
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+var attachment = lazy(`attachment:[^\s"'<>()]+`)
+
+// attached puts the pictures that belong to a cell where it names them.
+func attached(source string, attachments map[string]notebook.MIMEBundle) string {
+	if len(attachments) == 0 {
+		return source
+	}
+	return attachment().ReplaceAllStringFunc(source, func(name string) string {
+		if uri := picture(name, attachments, nil); uri != "" {
+			return uri
+		}
+		return name
+	})
+}
+
+// closers end what Markdown may leave open: a code block, or HTML of a kind that goes
+// on over empty lines.
+var closers = []string{"-->", "?>", ">", "]]>", "</script>", "</pre>", "</style>", "</textarea>"}
+
+// closed returns Markdown that leaves nothing open that would swallow the next cell.
+func closed(source string) string {
+	source = strings.TrimRight(source, "\n")
+	if ends(source) {
+		return balanced(source)
+	}
+	for _, mark := range []string{"`", "~"} {
+		longest := mark + mark + mark
+		for strings.Contains(source, longest+mark) {
+			longest += mark
+		}
+		if ended := source + "\n" + longest; ends(ended) {
+			return balanced(ended)
+		}
+	}
+	for _, closer := range closers {
+		if ended := source + "\n" + closer; ends(ended) {
+			return balanced(ended)
+		}
+	}
+	return fence(source, "")
+}
+
+// ends reports whether a paragraph behind the Markdown is one.
+func ends(source string) bool {
+	const next = "the-next-cell"
+	whole := []byte(source + "\n\n" + next + "\n")
+	last := markdown().Parser().Parse(text.NewReader(whole)).LastChild()
+	return last != nil && last.Kind() == ast.KindParagraph && strings.TrimSpace(string(last.Lines().Value(whole))) == next
+}
+
+var detailsTag = lazy(`(?i)<(/?)details\b`)
+
+// balanced closes folded sections that are left open.
+func balanced(source string) string {
+	whole := []byte(source)
+	open := 0
+	root := markdown().Parser().Parse(text.NewReader(whole))
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		raw := ""
+		switch n := n.(type) {
+		case *ast.HTMLBlock:
+			raw = string(n.Lines().Value(whole))
+		case *ast.RawHTML:
+			raw = string(n.Segments.Value(whole))
+		}
+		if entering {
+			for _, tag := range detailsTag().FindAllStringSubmatch(raw, -1) {
+				if tag[1] == "" {
+					open++
+				} else {
+					open = max(open-1, 0)
+				}
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return source + strings.Repeat("\n\n</details>", open)
+}
