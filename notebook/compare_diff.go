@@ -98,40 +98,34 @@ func (d *diff) gap(was, is []string) {
 	}
 }
 
-// marked returns a line of signs below what is new in a line, until the lines go
-// apart, and where the first of them is, in characters.
+// marked returns signs below the numbers that are new in a line, "" where words
+// are new too, and where the first difference is, in characters.
 func marked(was, is string, tolerance float64) (marks string, at int) {
 	var b strings.Builder
 	at = -1
 	for i, j := 0, 0; i < len(was) && j < len(is); {
 		t, u := next(was, i), next(is, j)
-		sign := " "
-		apart := !t.space && !u.space && !t.same(u, tolerance)
-		if apart {
-			sign = "^"
-			if at < 0 {
-				at = utf8.RuneCountInString(b.String())
-			}
-		}
-		if t.space != u.space {
-			if t.space {
-				i += len(t.text)
-			} else {
-				j += len(u.text)
-				b.WriteString(strings.Repeat(" ", utf8.RuneCountInString(u.text)))
-			}
+		if t.space && !u.space {
+			i += len(t.text)
 			continue
 		}
-		b.WriteString(strings.Repeat(sign, utf8.RuneCountInString(u.text)))
-		if apart && isDigit(t.text[len(t.text)-1]) != isDigit(u.text[len(u.text)-1]) {
-			break
+		width, sign := utf8.RuneCountInString(u.text), " "
+		if !t.space && !u.space && !t.same(u, tolerance) {
+			if at < 0 {
+				at = utf8.RuneCountInString(is[:j])
+			}
+			if !t.numeric() || !u.numeric() {
+				return "", at
+			}
+			sign = "^"
 		}
-		i, j = i+len(t.text), j+len(u.text)
+		b.WriteString(strings.Repeat(sign, width))
+		j += len(u.text)
+		if t.space || !u.space {
+			i += len(t.text)
+		}
 	}
-	if at < 0 {
-		return "", 0
-	}
-	return b.String(), at
+	return strings.TrimRight(b.String(), " "), max(at, 0)
 }
 
 // window returns the part of a long line around a place, in characters.

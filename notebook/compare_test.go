@@ -84,7 +84,7 @@ func TestCompareDiffers(t *testing.T) {
 		"whole numbers":   {stdout("n = 123456789012"), stdout("n = 123456789013"), "stdout", "-n = 123456789012\n+n = 123456789013\n?    ^^^^^^^^^^^^\n"},
 		"a version":       {stdout("pandas 2.10.0"), stdout("pandas 2.1.0"), "stdout", "-pandas 2.10.0\n+pandas 2.1.0\n?       ^^^^^\n"},
 		"a type":          {stdout("1"), stdout("1.0"), "stdout", "-1\n+1.0\n?^^^\n"},
-		"a bare address":  {stdout("mask 0xdeadbeef"), stdout("mask 0xdeadbeff"), "stdout", "-mask 0xdeadbeef\n+mask 0xdeadbeff\n?      ^^^^^^^^^\n"},
+		"a bare address":  {stdout("mask 0xdeadbeef"), stdout("mask 0xdeadbeff"), "stdout", "-mask 0xdeadbeef\n+mask 0xdeadbeff\n"},
 		"white space":     {stdout("a  b"), stdout("a b"), "stdout", "-a  b\n+a b\n"},
 		"no line break":   {stdout("a"), stdout("a\n"), "stdout", "it ends with a line break in one of them only\n"},
 		"silence":         {stdout("a\nb\n"), nil, "stdout", "-a\n-b\n"},
