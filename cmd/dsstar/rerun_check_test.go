@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
@@ -82,7 +84,6 @@ func TestCheckAny(t *testing.T) {
 		code("update", "h.update('two')"),
 		code("empty", "y = 1"),
 	)
-	before := tree(t, filepath.Dir(path))
 	stdout, stderr := rerunCode(t.Context(), t, 0, "--check", path)
 	wantText(t, "stdout", stdout, "cell 1   same     import os, sys", "cell 5   same     print('before')", "checked  8 cells in ", ": 8 same\n")
 	if stderr != "" || strings.Contains(stdout, "answer") {
@@ -95,7 +96,7 @@ func TestCheckAny(t *testing.T) {
 	edit(t, path, "plt.plot([1, 2])", "plt.plot([1, 2.1])") // the code, not the record
 	edit(t, path, "{}['Kind']", "{}['kind']")
 	edit(t, path, `"y = 1"`, `"1/0"`)
-	before = tree(t, filepath.Dir(path))
+	before := tree(t, filepath.Dir(path))
 	stdout, stderr = rerunCode(t.Context(), t, exitNotVerified, "--check", path)
 	wantText(t, "stdout", stdout,
 		"cell 1   differs  import os", "         stdout:\n         -0.3001 <object object at 0x…>\n         +0.30000000000000004 <object object at 0x…>\n         ?^^^^^^^^^^^^^^^^^^^\n",
@@ -158,6 +159,19 @@ func TestCheckNotRun(t *testing.T) {
 	save()
 	stdout, _ = rerunCode(t.Context(), t, exitNotVerified, "--check", path)
 	wantText(t, "stdout", stdout, "cell 1   error    ", "exit status 3", "1 error, 2 not run")
+}
+
+// TestCheckInterrupted: a check that is not finished finds nothing.
+func TestCheckInterrupted(t *testing.T) {
+	t.Parallel()
+	path := executed(t, code("one", "import time"), code("two", "time.sleep(globals().get('seconds', 0))"))
+	edit(t, path, "import time", "import time; seconds = 60")
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	stdout, stderr := rerunCode(ctx, t, exitInterrupted, "--check", path)
+	if wantText(t, "stderr", stderr, "error: interrupted"); stdout != "" || strings.Contains(stderr, "up to there") {
+		t.Errorf("stdout %q, stderr %q", stdout, stderr)
+	}
 }
 
 // dropping is a run of the agent with an attempt that failed, and a round that was

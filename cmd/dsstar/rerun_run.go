@@ -123,10 +123,12 @@ func (r *rerun) run(ctx context.Context) error {
 	r.late()
 	saved := r.out.finish()
 	r.result.Seconds = time.Since(r.begin).Seconds()
-	if r.check {
-		r.checkCells()
+	if err == nil {
+		if r.check {
+			r.checkCells()
+		}
+		r.result.Answer = r.findAnswer()
 	}
-	r.result.Answer = r.findAnswer()
 	if err == nil {
 		err = saved
 	}
@@ -320,9 +322,10 @@ func (a *app) concludeRerun(r *rerun, err error) error {
 	r.show.close()
 	var written error
 	switch {
+	case r.check && err != nil: // it has found nothing
 	case r.json:
 		written = printJSON(a.stdout, r.result)
-	case r.out.path == "":
+	case r.out.shown == "-":
 		written = r.out.print(a.stdout)
 	case r.out.written:
 		_, written = fmt.Fprintln(a.stdout, r.out.shown)
@@ -332,6 +335,8 @@ func (a *app) concludeRerun(r *rerun, err error) error {
 		upTo = "the notebook up to there: " + r.out.shown
 	}
 	switch {
+	case r.check && err != nil && upTo == "":
+		return err
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(a.stderr, upTo) // the error will say no more than that it was interrupted
 		return err
