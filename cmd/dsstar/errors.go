@@ -71,6 +71,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if errors.Is(err, errInterrupted) {
 		return exitInterrupted, text, nil
 	}
+	if c, ok := errors.AsType[*changedError](err); ok {
+		return exitNotVerified, c.text, nil
+	}
 	if e, ok := errors.AsType[*editorError](err); ok {
 		return exitError, text, []string{"export EDITOR=COMMAND   # another editor than " + e.editor}
 	}

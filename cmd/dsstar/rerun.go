@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,12 +34,46 @@ cell has the tag raises-exception; cells with the tag skip-execution are left as
 they are. All cells that will run are cleared first. There is no time-out unless
 one is set. IPython's history file is not written.
 
+The cells of a notebook that dsstar wrote run as they did then: in a temporary
+folder, so that the run folder stays as it is, and without your keys.
+
 The kernel is that of --python or --kernel, in the command line, the environment
 or a configuration file; else that of the notebook, if it names a kernelspec other
 than python3 that is installed here; else of the Python that dsstar sets up itself.
 
---json prints one object instead of the path:
-  notebook, out  paths; out is where the executed notebook is
+--data DIR has the cells take their data from another folder: the data_dir of the
+parameters is another one in this execution, and in the notebook that is written.
+In a notebook of somebody else a cell behind the one with the tag parameters sets
+it, as papermill does. Of dsstar's notebooks the last line says whether the answer
+is the same.
+
+--check compares what each cell puts out with what the notebook has of it, and
+prints for each: same; differs, with what differs; error, if it fails now; or not
+run, if there is nothing to compare. No file is written unless --out names one.
+What counts:
+  numbers   those with a decimal point or a signed exponent may differ by the
+            tolerance, relative to the larger one; whole ones not at all
+  streams   each as a whole, as a terminal shows it; how they alternate does not count
+  displays  the richest form that is deterministic: data (plotly, vega, JSON), then
+            pictures, then SVG, HTML, Markdown, LaTeX, text. Widgets count as text,
+            scripts do not count
+  pictures  PNG and JPEG by pixels: the same size, and each channel of each pixel
+            within 2 of 255
+  errors    name and value of the exception, not the traceback
+What is surely different each time does not count: addresses (<Line2D at 0x7f…>),
+the times of %time, %timeit and tqdm, the file of a cell in a warning
+(/tmp/ipykernel_1/2.py), names of Python's tempfile below their folder, (pid=…) in
+warnings, ids of elements in pandas' Styler, in SVG of matplotlib and UUIDs, the date
+in that SVG, cell numbers in printed tracebacks. Dates and times that cells print do count.
+
+--round N takes a notebook of dsstar and runs one round of it again: the session is
+rebuilt as it stood when the round began (parameters, set-up, the accepted cells of
+the plan as it was), then each attempt of the round runs on that state, those that
+failed too. Rounds that were dropped later can be run as well. Each attempt's outcome
+is printed; with --check its outputs are compared with the recorded ones.
+
+--json prints one object instead:
+  notebook, out  paths; out is where the executed notebook is ("": nowhere)
   cells          how many cells there were to run
   executed       how many were run
   failed         null, or the cell that ended the run: index (from 0), id,
@@ -44,17 +81,31 @@ than python3 that is installed here; else of the Python that dsstar sets up itse
   incomplete     cells whose outputs may lack something: index, id, reason
   seconds        wall time
   kernel         name, language, version
+  checked        with --check: a list of index, id, round (0: none), verdict (same,
+                 differs, error, not run), reason (of the last two) and differences,
+                 a list of what (stdout; display 2, image/png; …) and diff
+  answer         of dsstar's notebooks that have one: same, was, is
+With --round it is notebook, round, step, seconds, kernel as above, and
+  attempts       list of attempt (from 1), recorded and status (ok, error, timeout,
+                 died), error and text of what it put out now, verdict (same or
+                 differs; without --check it is about the status), differences
 
 Exit codes:
-  0    every cell ran
-  1    a cell failed, timed out or killed the kernel; or another error
+  0    every cell ran; with --check: nothing differs; with --round: each attempt
+       ended as recorded, well or not
+  1    a cell failed, timed out or killed the kernel; or another error; with
+       --round: an attempt did not end as recorded
   2    usage; nothing was run
+  3    with --check: something differs, or a cell fails that had run before
   130  interrupted`
 
 const rerunExample = `  dsstar rerun analysis.ipynb                        # writes analysis.rerun.ipynb
   dsstar rerun analysis.ipynb -o analysis.ipynb      # in place
   dsstar rerun analysis.ipynb -o - > executed.ipynb
-  dsstar rerun --kernel conda-geo --timeout 10m --allow-errors analysis.ipynb`
+  dsstar rerun --kernel conda-geo --timeout 10m --allow-errors analysis.ipynb
+  dsstar rerun --check analysis.ipynb                # does it still give what it shows?
+  dsstar rerun --check --data new/ RUN/notebook.ipynb
+  dsstar rerun --check --round 2 RUN/notebook.ipynb  # a round with its failed attempts`
 
 // rerunFlags are what a rerun is told besides the settings.
 type rerunFlags struct {
@@ -63,6 +114,26 @@ type rerunFlags struct {
 	allowErrors bool
 	quiet       bool
 	json        bool
+	check       bool
+	tolerance   float64
+	round       optionalInt
+	data        string
+}
+
+// An optionalInt is a number in a flag, or none.
+type optionalInt struct {
+	given bool
+	n     int
+}
+
+func (o *optionalInt) String() string { return "" }
+func (o *optionalInt) Type() string   { return "int" }
+func (o *optionalInt) Set(text string) (err error) {
+	o.given = true
+	if o.n, err = strconv.Atoi(text); err != nil {
+		return fmt.Errorf("%q is not a number", text)
+	}
+	return nil
 }
 
 func (a *app) rerunCommand() *cobra.Command {
@@ -79,6 +150,10 @@ func (a *app) rerunCommand() *cobra.Command {
 	f.BoolVar(&flags.allowErrors, "allow-errors", false, "go on after cells that fail or time out")
 	f.BoolVarP(&flags.quiet, "quiet", "q", false, "only errors on standard error")
 	f.BoolVar(&flags.json, "json", false, "print one JSON object instead of the path")
+	f.BoolVar(&flags.check, "check", false, "compare what the cells put out with what the notebook has, and write nothing unless --out is given")
+	f.Float64Var(&flags.tolerance, "tolerance", defaultTolerance, "with --check: how much a number may differ, relative to it")
+	f.Var(&flags.round, "round", "run the attempts of this round again, of a notebook that dsstar wrote")
+	f.StringVar(&flags.data, "data", "", "another data folder for the cells than the notebook names")
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settings.String("python", "", "an interpreter of your own, with ipykernel")
 	settings.String("kernel", "", "an installed kernelspec, by name, of any language")
@@ -138,40 +213,78 @@ func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *confi
 	if err != nil {
 		return err
 	}
-	if flags.json && flags.out == "-" {
-		return &usageError{"--json and --out - both want standard output", []string{"dsstar rerun --json " + quoteShell(path)}}
+	if err := flags.refuse(path, nb); err != nil {
+		return err
 	}
-	out, err := newOutFile(path, flags.out, nb)
+	place, err := a.newRerunPlace(path, flags.data, nb, s)
 	if err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return err
+	defer place.close()
+	if flags.round.given {
+		return a.rerunRound(ctx, path, nb, place, flags, s)
+	}
+	out := noOutFile(nb)
+	if !flags.check || flags.out != "" {
+		if out, err = newOutFile(path, flags.out, nb); err != nil {
+			return err
+		}
 	}
 	p := a.newProgress(flags.quiet)
 	defer p.stop()
-	for _, w := range s.Warnings {
-		p.say("warning  %s", w)
-	}
-	spec, err := a.rerunSpec(ctx, path, nb, s, p)
-	if err != nil {
-		return err
-	}
-	p.wait("starting the kernel")
-	k, err := kernel.Start(ctx, kernel.Options{
-		Spec: withoutHistory(spec), Dir: dir, Env: a.env,
-		CellTimeout: time.Duration(flags.timeout), StartTimeout: s.StartTimeout, Outputs: out.long(),
+	k, spec, err := a.rerunKernel(ctx, path, nb, s, p, kernel.Options{
+		Dir: place.dir, Env: place.env, CellTimeout: time.Duration(flags.timeout), Outputs: out.long(),
 	})
 	if err != nil {
 		return err
 	}
 	defer k.Close()
-	p.stop()
 	completeSpec(nb, spec)
-	r := newRerun(a, path, out, flags)
+	r := newRerun(a, path, place, out, flags)
 	r.begin, r.k = begin, k
-	return a.concludeRerun(r, r.run(ctx))
+	if flags.check {
+		r.doing = p
+	} else {
+		p.stop()
+	}
+	err = r.run(ctx)
+	p.stop()
+	return a.concludeRerun(r, err)
+}
+
+// refuse says what is wrong with the flags, for this notebook.
+func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
+	quoted := quoteShell(path)
+	switch {
+	case f.json && f.out == "-":
+		return &usageError{"--json and --out - both want standard output", []string{"dsstar rerun --json " + quoted}}
+	case f.check && f.out == "-":
+		return &usageError{"--check and --out - both want standard output", []string{"dsstar rerun --check -o " + quoteShell(strings.TrimSuffix(path, ".ipynb")+".rerun.ipynb") + " " + quoted}}
+	case f.round.given && f.out != "":
+		return &usageError{"--round writes no notebook, so there is no use for --out", []string{fmt.Sprintf("dsstar rerun --round %d %s", f.round.n, quoted)}}
+	case !f.check && f.tolerance != defaultTolerance:
+		return &usageError{"--tolerance is for --check", []string{fmt.Sprintf("dsstar rerun --check --tolerance %g %s", f.tolerance, quoted)}}
+	case math.IsNaN(f.tolerance) || f.tolerance < 0 || f.tolerance >= 1:
+		return &usageError{"--tolerance: it is relative to the number: at least 0 and less than 1", []string{"dsstar rerun --check --tolerance 1e-6 " + quoted}}
+	case f.check && !f.round.given && !slices.ContainsFunc(slices.Collect(maps.Values(recordedRuns(nb))), cellRun.ran):
+		return &usageError{fmt.Sprintf("%s has no outputs that could be compared", printable(path)), []string{"dsstar rerun " + quoted + "   # makes a notebook that has"}}
+	}
+	return nil
+}
+
+// rerunKernel starts the kernel for the notebook. The caller closes it.
+func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Notebook, s *configs.Settings, p *progress, o kernel.Options) (*kernel.Kernel, kernel.Spec, error) {
+	for _, w := range s.Warnings {
+		p.say("warning  %s", w)
+	}
+	spec, err := a.rerunSpec(ctx, path, nb, s, p)
+	if err != nil {
+		return nil, spec, err
+	}
+	p.wait("starting the kernel")
+	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout
+	k, err := kernel.Start(ctx, o)
+	return k, spec, err
 }
 
 // openNotebook reads the notebook at path.

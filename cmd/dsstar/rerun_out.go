@@ -32,10 +32,16 @@ type outFile struct {
 // saveAgain is the time between two saves in the background.
 const saveAgain = 2 * time.Second
 
+// noOutFile is that of a run which writes nothing.
+func noOutFile(nb *notebook.Notebook) *outFile {
+	return &outFile{nb: nb, changed: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{})}
+}
+
 // newOutFile checks that the notebook can be written to out: "" for the name
 // of the notebook at path with another ending, "-" for standard output.
 func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
-	o := &outFile{nb: nb, shown: out, changed: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{})}
+	o := noOutFile(nb)
+	o.shown = out
 	switch out {
 	case "-":
 		return o, nil

@@ -16,6 +16,7 @@ import (
 // A rerun is one execution of a notebook.
 type rerun struct {
 	rerunFlags
+	place  *rerunPlace
 	k      *kernel.Kernel
 	nb     *notebook.Notebook
 	out    *outFile
@@ -27,6 +28,10 @@ type rerun struct {
 	result rerunResult
 
 	widgets notebook.Widgets
+
+	recorded map[int]cellRun             // what the notebook had, by position
+	runs     map[int]*notebook.Execution // of the cells that were run
+	doing    *progress                   // of a check, which shows no transcript
 }
 
 // rerunResult is the object that --json prints. Its fields are a contract: see
@@ -40,6 +45,8 @@ type rerunResult struct {
 	Incomplete []incompleteCell `json:"incomplete"`
 	Seconds    float64          `json:"seconds"`
 	Kernel     rerunKernel      `json:"kernel"`
+	Checked    []checkedCell    `json:"checked,omitempty"`
+	Answer     *sameAnswer      `json:"answer,omitempty"`
 }
 
 // A failedCell is the cell that ended the run.
@@ -64,9 +71,16 @@ type rerunKernel struct {
 	Version  string `json:"version"`
 }
 
-func newRerun(a *app, path string, out *outFile, flags rerunFlags) *rerun {
+func (k *rerunKernel) of(info kernel.Info) {
+	k.Name = info.Name
+	k.Language, _ = info.Language["name"].(string)
+	k.Version, _ = info.Language["version"].(string)
+}
+
+func newRerun(a *app, path string, place *rerunPlace, out *outFile, flags rerunFlags) *rerun {
 	r := &rerun{
-		rerunFlags: flags, nb: out.nb, out: out, show: a.newTranscript(flags.quiet),
+		rerunFlags: flags, place: place, nb: out.nb, out: out, show: a.newTranscript(flags.quiet || flags.check),
+		recorded: recordedRuns(out.nb), runs: map[int]*notebook.Execution{},
 		cells: map[string]int{}, shows: map[string][]int{},
 		result: rerunResult{Notebook: path, Out: out.shown, Incomplete: []incompleteCell{}},
 	}
@@ -102,15 +116,19 @@ func (r *rerun) run(ctx context.Context) error {
 	if info.Language != nil {
 		r.nb.Metadata["language_info"] = info.Language
 	}
-	r.result.Kernel.Name = info.Name
-	r.result.Kernel.Language, _ = info.Language["name"].(string)
-	r.result.Kernel.Version, _ = info.Language["version"].(string)
+	r.result.Kernel.of(info)
 
 	r.out.start()
 	err := r.execute(ctx)
 	r.late()
 	saved := r.out.finish()
 	r.result.Seconds = time.Since(r.begin).Seconds()
+	if err == nil {
+		if r.check {
+			r.checkCells()
+		}
+		r.result.Answer = r.findAnswer()
+	}
 	if err == nil {
 		err = saved
 	}
@@ -139,9 +157,10 @@ func (r *rerun) execute(ctx context.Context) error {
 	return nil
 }
 
-// mayRaise tells whether the run goes on after an exception in the cell.
-func (r *rerun) mayRaise(c notebook.Cell) bool {
-	return r.allowErrors || slices.Contains(c.Tags(), "raises-exception")
+// mayRaise tells whether the run goes on after an exception in the cell. In a
+// check it does where the run of the record had one.
+func (r *rerun) mayRaise(i int) bool {
+	return r.allowErrors || slices.Contains(r.nb.Cells[i].Tags(), "raises-exception") || r.check && r.recorded[i].raised()
 }
 
 // ends tells whether the run ends with the cell. A time-out is no exception that
@@ -151,7 +170,7 @@ func (r *rerun) ends(i int, x notebook.Execution) bool {
 	case notebook.OK:
 		return false
 	case notebook.Raised:
-		return !r.mayRaise(r.nb.Cells[i])
+		return !r.mayRaise(i)
 	}
 	return !(r.allowErrors && x.Status == notebook.TimedOut && r.k.Alive())
 }
@@ -160,15 +179,22 @@ func (r *rerun) ends(i int, x notebook.Execution) bool {
 // ends the cell is interrupted, and its outputs up to there are kept.
 func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
 	c := r.nb.Cells[i]
+	code := c.Source
+	if other, ok := r.place.code[i]; ok {
+		code = other
+	}
 	r.result.Executed++
-	r.show.cell(r.result.Executed, c.Source, r.mayRaise(c))
+	if r.doing != nil {
+		r.doing.await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, r.result.Cells, firstLine(c.Source)))
+	}
+	r.show.cell(r.result.Executed, c.Source, r.mayRaise(i))
 	within, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	defer context.AfterFunc(ctx, func() {
 		r.k.Interrupt()
 		time.AfterFunc(obedience, leave)
 	})()
-	x, err := r.k.ExecuteCell(within, kernel.Cell{Code: c.Source, ID: c.ID, MayRaise: r.mayRaise(c), Observe: r.show.output, Divert: r.divert})
+	x, err := r.k.ExecuteCell(within, kernel.Cell{Code: code, ID: c.ID, MayRaise: r.mayRaise(i), Observe: r.show.output, Divert: r.divert})
 	r.out.change(func() { r.keep(i, x) })
 	for _, content := range r.widgets.Unsettled() {
 		_ = r.k.Tell(kernel.Message{Type: "comm_msg", Content: content}) // only code that asks its own widgets misses it
@@ -181,6 +207,9 @@ const obedience = 2 * time.Second
 
 // keep puts what a cell gave into the notebook.
 func (r *rerun) keep(i int, x notebook.Execution) {
+	r.place.relocate(x.Outputs)
+	r.place.relocate(x.Updates)
+	r.runs[i] = &x
 	r.redisplay(x.Updates)
 	c := &r.nb.Cells[i]
 	c.Outputs, c.ExecutionCount = x.Outputs, x.Count
@@ -229,6 +258,8 @@ func (r *rerun) late() {
 				continue
 			}
 			c := &r.nb.Cells[i]
+			r.place.relocate(l.Outputs)
+			r.place.relocate(l.Updates)
 			for _, o := range l.Outputs {
 				c.Outputs = appendOutput(c.Outputs, o)
 			}
@@ -255,20 +286,25 @@ func (r *rerun) fail(i int, x notebook.Execution) {
 	e, _ := x.Error()
 	c := r.nb.Cells[i]
 	r.result.Failed = &failedCell{Index: i, ID: c.ID, Status: x.Status, EName: e.EName, EValue: e.EValue, Reason: x.Reason}
+	if r.doing != nil {
+		r.doing.stop()
+	}
 	title := fmt.Sprintf("cell %d of %s, In [%d]:", i+1, printable(filepath.Base(r.result.Notebook)), x.Count)
 	r.show.failure(title, c.Source, x)
 }
 
 // String is one line.
-func (f *failedCell) String() string {
-	what := "failed"
+func (f *failedCell) String() string { return fmt.Sprintf("cell %d: %s", f.Index+1, f.problem()) }
+
+// problem is one line, too.
+func (f *failedCell) problem() string {
 	switch {
 	case f.Status == notebook.Raised && f.EName != "":
-		what = "raised " + fit(printed(f.EName+": "+f.EValue), 300)
+		return "raised " + fit(printed(f.EName+": "+f.EValue), 300)
 	case f.Reason != "":
-		what = fit(printed(f.Reason), 300)
+		return fit(printed(f.Reason), 300)
 	}
-	return fmt.Sprintf("cell %d: %s", f.Index+1, what)
+	return "failed"
 }
 
 // concludeRerun prints the result of a run that has ended with err, and turns
@@ -277,12 +313,19 @@ func (a *app) concludeRerun(r *rerun, err error) error {
 	if err == nil && r.result.Failed == nil {
 		r.show.say("done     %s in %.1f s", plural(r.result.Executed, "cell"), r.result.Seconds)
 	}
+	if r.result.Answer != nil {
+		r.show.say("answer   %s", r.result.Answer)
+	}
+	if r.check && err == nil {
+		return a.concludeCheck(r)
+	}
 	r.show.close()
 	var written error
 	switch {
+	case r.check && err != nil: // it has found nothing
 	case r.json:
 		written = printJSON(a.stdout, r.result)
-	case r.out.path == "":
+	case r.out.shown == "-":
 		written = r.out.print(a.stdout)
 	case r.out.written:
 		_, written = fmt.Fprintln(a.stdout, r.out.shown)
@@ -292,6 +335,8 @@ func (a *app) concludeRerun(r *rerun, err error) error {
 		upTo = "the notebook up to there: " + r.out.shown
 	}
 	switch {
+	case r.check && err != nil && upTo == "":
+		return err
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(a.stderr, upTo) // the error will say no more than that it was interrupted
 		return err

@@ -43,12 +43,7 @@ func (a *app) newTranscript(quiet bool) *transcript {
 func (t *transcript) cell(count int, source string, mayRaise bool) {
 	t.count, t.raises, t.held = count, mayRaise, nil
 	t.clean = cleaner{colours: t.colours}
-	first, more, _ := strings.Cut(strings.TrimSpace(source), "\n")
-	first = printed(first)
-	if strings.TrimSpace(more) != "" {
-		first += " …"
-	}
-	t.say("%s", fit(fmt.Sprintf("In [%d]: %s", count, first), t.width()-1))
+	t.say("%s", fit(fmt.Sprintf("In [%d]: %s", count, firstLine(source)), t.width()-1))
 }
 
 // say writes a line of our own.

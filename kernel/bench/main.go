@@ -53,6 +53,7 @@ var rows = []row{
 	{"execute round trip, p50 | jupyter_client", roundTrip},
 	{"300 cells, seconds | nbconvert, papermill", wallTime},
 	{"300 cells, peak memory of the runner | nbconvert, papermill", memory},
+	{"the demo's notebook, rerun --check, seconds | nbconvert", checkDemo},
 	{"20,000 displays in one cell, kept | jupyter_client", displays},
 	{"500 MB printed in one cell, peak memory of the runner | -", flood},
 	{"30,000 executions in a row, hangs | -", inARow},
@@ -240,6 +241,32 @@ func compare300(format string, of func(usage) float64) (ours, theirs, verdict st
 		m[i] = median(values)
 	}
 	return fmt.Sprintf(format, m[0]), fmt.Sprintf(format+", "+format, m[1], m[2]), ratio(m[0], m[1]) + ", " + ratio(m[0], m[2]), nil
+}
+
+// checkDemo executes what the demo leaves, and compares its outputs; nbconvert
+// only executes it.
+func checkDemo(_ context.Context, b *bench) (ours, theirs, verdict string, err error) {
+	folder := filepath.Join(b.dir, "demo")
+	path := filepath.Join(folder, "notebook.ipynb")
+	if _, err := os.Stat(path); err != nil {
+		if out, err := exec.Command(b.dsstar, "demo", "--quiet", "--python", b.python, "--out", folder).CombinedOutput(); err != nil {
+			return "", "", "", fmt.Errorf("dsstar demo: %w\n%s", err, out)
+		}
+	}
+	var our, their []float64
+	for range max(1, b.times(100)/10) {
+		u, err := measureProcess(exec.Command(b.dsstar, "rerun", "--check", "--quiet", "--python", b.python, path))
+		if err != nil {
+			return "", "", "", err
+		}
+		our = append(our, u.seconds)
+		nbconvert := exec.Command(b.python, filepath.Join(filepath.Dir(b.python), "jupyter-nbconvert"), "--to", "notebook", "--execute", "--output", filepath.Join(b.dir, "demo.out.ipynb"), path)
+		if u, err = measureProcess(nbconvert); err != nil {
+			return "", "", "", err
+		}
+		their = append(their, u.seconds)
+	}
+	return fmt.Sprintf("%.2f s", median(our)), fmt.Sprintf("%.2f s", median(their)), ratio(median(our), median(their)), nil
 }
 
 func displays(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {

@@ -1,0 +1,43 @@
+package agent_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+)
+
+// TestAt: a round begins with the plan as it was then, whatever became of it.
+func TestAt(t *testing.T) {
+	ok, raised := notebook.Execution{Status: notebook.OK}, notebook.Execution{Status: notebook.Raised}
+	round := func(name string, back int) agent.Round {
+		return agent.Round{Step: name, Attempts: []agent.Attempt{{Code: name + "?", Execution: raised}, {Code: name, Execution: ok}}, Route: &agent.Route{Back: back}}
+	}
+	failed := agent.Round{Step: "d", Attempts: []agent.Attempt{{Code: "d", Execution: raised}}, Route: &agent.Route{Back: 2}}
+	run := &agent.Trajectory{
+		Task:   agent.Task{Data: "/data"},
+		Rounds: []agent.Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}},
+		Final:  &agent.Final{Attempts: []agent.Attempt{{Code: "print(1)", Execution: ok}}},
+	}
+	for i, want := range [][]string{{}, {"a"}, {"a", "b"}, {"a"}, {"a"}, {"a", "e"}} {
+		cells, attempts, err := run.At(i + 1)
+		if err != nil || len(cells) < 2 || !slices.Equal(cells[2:], want) || cells[0] != "data_dir = \"/data\"\nquestion = \"\"" {
+			t.Errorf("round %d: %q %v, want %q", i+1, cells, err, want)
+		}
+		if len(attempts) != len(run.Rounds[i].Attempts) {
+			t.Errorf("round %d: %d attempts", i+1, len(attempts))
+		}
+	}
+	run.Method.Script = true // every script runs on its own
+	if cells, _, _ := run.At(3); len(cells) != 2 {
+		t.Errorf("of scripts: %q", cells)
+	}
+	for _, n := range []int{-1, 0, 7} {
+		_, _, err := run.At(n)
+		if e, ok := errors.AsType[*agent.NoRoundError](err); !ok || e.Rounds != 6 || e.Round != n {
+			t.Errorf("round %d: %v", n, err)
+		}
+	}
+}

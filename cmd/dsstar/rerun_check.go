@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"dsstar/notebook"
+)
+
+// defaultTolerance is what the sums of other processors and libraries stay within:
+// they print the last of a float's 16 or 17 digits differently, and iterations end
+// a little apart. A result that is worth a look changes by more.
+const defaultTolerance = 1e-9
+
+// A verdict is what a check finds of a cell.
+type verdict string
+
+const (
+	same    verdict = "same"
+	differs verdict = "differs"
+	failed  verdict = "error"   // it failed, and had not
+	notRun  verdict = "not run" // now or then: there is nothing to compare
+)
+
+// A checkedCell is one cell of a check, as --json shows it.
+type checkedCell struct {
+	Index       int                   `json:"index"`
+	ID          string                `json:"id"`
+	Round       int                   `json:"round"` // of a run of dsstar; 0: none
+	Verdict     verdict               `json:"verdict"`
+	Reason      string                `json:"reason"` // of error and not run
+	Differences []notebook.Difference `json:"differences"`
+}
+
+// A cellRun is what a notebook has of the last run of a cell.
+type cellRun struct {
+	outputs []notebook.Output
+	count   int
+}
+
+// recordedRuns keeps what the notebook had of the cells, before they are cleared.
+func recordedRuns(nb *notebook.Notebook) map[int]cellRun {
+	runs := map[int]cellRun{}
+	for i, c := range nb.Cells {
+		runs[i] = cellRun{outputs: c.Outputs, count: c.ExecutionCount}
+	}
+	return runs
+}
+
+// ran reports whether the notebook shows that the cell was run.
+func (c cellRun) ran() bool { return c.count > 0 || len(c.outputs) > 0 }
+
+// raised reports whether the cell had raised an exception.
+func (c cellRun) raised() bool {
+	_, raised := notebook.Execution{Outputs: c.outputs}.Error()
+	return raised
+}
+
+// checkCells compares what the cells have put out with the record.
+func (r *rerun) checkCells() {
+	r.result.Checked = []checkedCell{}
+	for _, i := range r.todo {
+		if i == r.place.inject && i > 0 {
+			continue // it is ours
+		}
+		r.result.Checked = append(r.result.Checked, r.checkCell(i))
+	}
+}
+
+func (r *rerun) checkCell(i int) checkedCell {
+	c := r.nb.Cells[i]
+	is := checkedCell{Index: i, ID: c.ID, Round: recordOf(c).Round, Verdict: same, Differences: []notebook.Difference{}}
+	was, x := r.recorded[i], r.runs[i]
+	switch {
+	case x == nil:
+		is.Verdict, is.Reason = notRun, "the run had ended before it"
+		return is
+	case x.Status != notebook.OK && !(x.Status == notebook.Raised && was.raised()):
+		is.Verdict, is.Reason = failed, problemOf(*x)
+	case !was.ran():
+		is.Verdict, is.Reason = notRun, "the notebook has no outputs of it"
+		return is
+	}
+	if was.ran() {
+		is.Differences = append(is.Differences, notebook.Compare(was.outputs, c.Outputs, r.tolerance)...)
+	}
+	if len(is.Differences) > 0 && is.Verdict == same {
+		is.Verdict = differs
+	}
+	return is
+}
+
+// problemOf says in one line why a cell failed.
+func problemOf(x notebook.Execution) string {
+	f := failedCell{Status: x.Status, Reason: x.Reason}
+	if e, ok := x.Error(); ok {
+		f.EName, f.EValue = e.EName, e.EValue
+	}
+	return f.problem()
+}
+
+// changed reports whether anything is not what was recorded. A cell that fails
+// counts if it had run before.
+func (r *rerun) changed() bool {
+	for _, c := range r.result.Checked {
+		if c.Verdict == differs || c.Verdict == failed && r.recorded[c.Index].ran() {
+			return true
+		}
+	}
+	return r.result.Answer != nil && !r.result.Answer.Same
+}
+
+// reportCheck prints what was found, cell by cell.
+func (r *rerun) reportCheck(w io.Writer) error {
+	var b strings.Builder
+	found := map[verdict]int{}
+	for _, c := range r.result.Checked {
+		found[c.Verdict]++
+		title := firstLine(r.nb.Cells[c.Index].Source)
+		if c.Round > 0 {
+			title = fmt.Sprintf("round %d: %s", c.Round, title)
+		}
+		label := fmt.Sprintf("cell %d", c.Index+1)
+		fmt.Fprintln(&b, checkLine(label, string(c.Verdict), title))
+		reportDifferences(&b, c.Reason, c.Differences)
+	}
+	var parts []string
+	for _, v := range []verdict{same, differs, failed, notRun} {
+		if n := found[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	fmt.Fprintf(&b, "checked  %s in %.1f s: %s\n", plural(len(r.result.Checked), "cell"), r.result.Seconds, strings.Join(parts, ", "))
+	if r.result.Answer != nil {
+		fmt.Fprintf(&b, "answer   %s\n", r.result.Answer)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// reportDifferences prints what is not as it was, below its cell or attempt.
+func reportDifferences(b *strings.Builder, reason string, differences []notebook.Difference) {
+	const indent = "         "
+	if reason != "" {
+		fmt.Fprintf(b, "%s%s\n", indent, reason)
+	}
+	for _, d := range differences {
+		fmt.Fprintf(b, "%s%s:\n", indent, clean(d.What))
+		for line := range strings.Lines(d.Diff) {
+			fmt.Fprintf(b, "%s%s\n", indent, clean(strings.TrimRight(line, "\n")))
+		}
+	}
+}
+
+// checkLine is a line of at most a hundred columns: what it is about, what was
+// found, and a text that says which it is.
+func checkLine(label, word, text string) string {
+	begin := fmt.Sprintf("%-8s %-8s", label, word)
+	return begin + " " + fit(printed(text), 99-len(begin))
+}
+
+// firstLine is the first line of a cell that is not empty; … stands for more.
+func firstLine(source string) string {
+	first, more, _ := strings.Cut(strings.TrimSpace(source), "\n")
+	if strings.TrimSpace(more) != "" {
+		first += " …"
+	}
+	return printed(first)
+}
+
+// findAnswer compares the answer with that of the record; nil where the notebook
+// has none.
+func (r *rerun) findAnswer() *sameAnswer {
+	is, at, ok := lastAnswer(r.nb)
+	if !ok || !r.place.own {
+		return nil
+	}
+	was := notebook.Execution{Outputs: r.recorded[at].outputs}.Stdout()
+	text := func(s string) []notebook.Output {
+		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s}}
+	}
+	was = strings.TrimSpace(was)
+	if was == "" {
+		return nil
+	}
+	return &sameAnswer{len(notebook.Compare(text(was), text(is), r.tolerance)) == 0, was, is}
+}
+
+// concludeCheck prints what a check has found, and turns it into an exit code.
+func (a *app) concludeCheck(r *rerun) error {
+	r.show.close()
+	var err error
+	if r.json {
+		err = printJSON(a.stdout, r.result)
+	} else {
+		err = r.reportCheck(a.stdout)
+	}
+	switch {
+	case err != nil:
+		return err
+	case r.changed():
+		return silent{exitNotVerified}
+	case r.result.Failed != nil:
+		return fmt.Errorf("%s", r.result.Failed)
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dsstar/agent"
+	"dsstar/configs"
+	"dsstar/notebook"
+)
+
+// A rerunPlace is where the cells of a notebook run, and on which data.
+type rerunPlace struct {
+	own    bool           // dsstar wrote the notebook
+	home   string         // the notebook's folder, absolute
+	dir    string         // where cells run: home, or for our own a temporary folder
+	data   string         // the data folder of our own, absolute if that is known
+	code   map[int]string // by position, what runs instead of what the cell says
+	inject int            // position of the cell that was added; 0: none was
+	env    []string
+}
+
+// newRerunPlace finds the place for the notebook at path, and makes the folder for
+// one of our own: its cells write where they are, and what the run left stays as
+// it is. The caller closes the place. With data, the notebook is changed to
+// take them from there.
+func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs.Settings) (*rerunPlace, error) {
+	home, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real // which cells see
+	}
+	p := &rerunPlace{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.env}
+	if data != "" {
+		if data, err = rerunData(data, path); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.setData(path, data, nb); err != nil || !p.own {
+		return p, err
+	}
+	// As in the run: sets of strings have the order that they had there.
+	p.env = a.kernelEnv(s, agent.Work)
+	if p.dir, err = os.MkdirTemp("", "dsstar-rerun-"); err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(p.dir); err == nil {
+		p.dir = real
+	}
+	return p, nil
+}
+
+// close removes a temporary folder.
+func (p *rerunPlace) close() {
+	if p.dir != p.home {
+		_ = os.RemoveAll(p.dir) // it is in the system's folder for such ones
+	}
+}
+
+// rerunData checks the folder of --data.
+func rerunData(folder, path string) (string, error) {
+	data, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(data)
+	switch {
+	case os.IsNotExist(err):
+		return "", &usageError{"--data: the folder does not exist: " + printable(folder), []string{"ls " + quoteShell(filepath.Dir(data))}}
+	case err != nil:
+		return "", &usageError{fmt.Sprintf("--data: %v", err), []string{"ls -ld " + quoteShell(data)}}
+	case !info.IsDir():
+		return "", &usageError{"--data: not a folder: " + printable(folder), []string{"dsstar rerun --data " + quoteShell(filepath.Dir(data)) + " " + quoteShell(path)}}
+	}
+	return data, nil
+}
+
+// dataDir finds where a parameters cell says which data folder it is.
+var dataDir = regexp.MustCompile(`(?m)^data_dir[ \t]*=[ \t]*(.*)$`)
+
+// setData has the cells find the data, by their full path in a folder of ours.
+func (p *rerunPlace) setData(path, data string, nb *notebook.Notebook) error {
+	at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool {
+		return c.Type == notebook.Code && slices.Contains(c.Tags(), "parameters") && dataDir.MatchString(c.Source)
+	})
+	switch {
+	case at < 0 && data != "":
+		return &usageError{fmt.Sprintf("--data: no cell of %s has the tag parameters and sets data_dir", printable(path)),
+			[]string{"dsstar rerun " + quoteShell(path) + "   # on the data that its cells name"}}
+	case at < 0:
+		return nil
+	case !p.own && data != "":
+		p.injectData(at, data, nb)
+		return nil
+	case !p.own:
+		return nil
+	}
+	c := &nb.Cells[at]
+	p.data = data
+	if data != "" {
+		c.Source = withData(c.Source, data)
+		if meta, ok := nb.Metadata["dsstar"].(map[string]any); ok {
+			if task, ok := meta["task"].(map[string]any); ok {
+				task["data"] = data
+			}
+		}
+		return nil
+	}
+	if named, ok := pythonString(dataDir.FindStringSubmatch(c.Source)[1]); ok {
+		p.data = named
+		if !filepath.IsAbs(named) {
+			p.data = filepath.Join(p.home, filepath.FromSlash(named))
+			p.code[at] = withData(c.Source, p.data)
+		}
+	}
+	return nil
+}
+
+// injected is papermill's tag for the cell that overrules the parameters.
+const injected = "injected-parameters"
+
+// injectData puts a cell behind the parameters, as papermill does, or changes the
+// one that is there.
+func (p *rerunPlace) injectData(at int, data string, nb *notebook.Notebook) {
+	source := "# Parameters\n" + dataLine(data) + "\n"
+	is := func(c notebook.Cell) bool { return c.Type == notebook.Code && slices.Contains(c.Tags(), injected) }
+	if i := slices.IndexFunc(nb.Cells, is); i >= 0 {
+		if c := &nb.Cells[i]; dataDir.MatchString(c.Source) {
+			c.Source = withData(c.Source, data) // and it may set others
+		} else {
+			c.Source = strings.TrimRight(c.Source, "\n") + "\n" + dataLine(data) + "\n"
+		}
+		return
+	}
+	id := injected
+	for slices.ContainsFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == id }) {
+		id += "-1"
+	}
+	p.inject = at + 1
+	nb.Cells = slices.Insert(nb.Cells, at+1, notebook.Cell{ID: id, Type: notebook.Code, Source: source, Metadata: map[string]any{"tags": []any{injected}}})
+}
+
+func withData(source, data string) string {
+	first := true
+	return dataDir.ReplaceAllStringFunc(source, func(line string) string {
+		if !first {
+			return line
+		}
+		first = false
+		return dataLine(data)
+	})
+}
+
+// dataLine sets the data folder. A JSON string is a Python one.
+func dataLine(data string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(data) // a string cannot fail
+	return "data_dir = " + strings.TrimSuffix(b.String(), "\n")
+}
+
+// pythonString returns the value of a plain string literal.
+func pythonString(literal string) (value string, ok bool) {
+	literal = strings.TrimSpace(literal)
+	if json.Unmarshal([]byte(literal), &value) == nil {
+		return value, true
+	}
+	if n := len(literal); n >= 2 && literal[0] == '\'' && literal[n-1] == '\'' && !strings.ContainsAny(literal[1:n-1], `'\`) {
+		return literal[1 : n-1], true
+	}
+	return "", false
+}
+
+// relocate lets outputs name the notebook's folder where they name the temporary
+// one in which the cells ran.
+func (p *rerunPlace) relocate(outputs []notebook.Output) {
+	if p.dir == p.home {
+		return
+	}
+	move := func(text string) string { return strings.ReplaceAll(text, p.dir, p.home) }
+	for i := range outputs {
+		o := &outputs[i]
+		o.Text, o.EValue = move(o.Text), move(o.EValue)
+		for n := range o.Traceback {
+			o.Traceback[n] = move(o.Traceback[n])
+		}
+		for mime, value := range o.Data {
+			if text, ok := value.(string); ok && strings.HasPrefix(mime, "text/") {
+				o.Data[mime] = move(text)
+			}
+		}
+	}
+}
+
+// cellRecord is what our metadata say of a cell of a notebook.
+type cellRecord struct {
+	Role  string
+	Round int
+}
+
+func recordOf(c notebook.Cell) cellRecord {
+	meta, _ := c.Metadata["dsstar"].(map[string]any)
+	role, _ := meta["role"].(string)
+	round, _ := meta["round"].(json.Number)
+	n, _ := round.Int64()
+	return cellRecord{role, int(n)}
+}
+
+// lastAnswer returns what the cell prints that prints the answer, and its position.
+func lastAnswer(nb *notebook.Notebook) (answer string, at int, ok bool) {
+	for i, c := range slices.Backward(nb.Cells) {
+		if c.Type == notebook.Code && recordOf(c).Role == "final" {
+			return strings.TrimSpace(notebook.Execution{Outputs: c.Outputs}.Stdout()), i, true
+		}
+	}
+	return "", 0, false
+}
+
+// sameAnswer is what is said about an answer.
+type sameAnswer struct {
+	Same bool   `json:"same"`
+	Was  string `json:"was"`
+	Is   string `json:"is"` // "": there is none now
+}
+
+// String is one line.
+func (s sameAnswer) String() string {
+	one := func(text string) string { return cmp.Or(fit(printed(text), 200), "nothing") }
+	if s.Same {
+		return "same: " + one(s.Is)
+	}
+	return "differs: was " + one(s.Was) + ", is " + one(s.Is)
+}

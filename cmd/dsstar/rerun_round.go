@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/notebook"
+)
+
+// roundResult is the object that --json prints with --round. Its fields are a
+// contract: see the help.
+type roundResult struct {
+	Notebook string          `json:"notebook"`
+	Round    int             `json:"round"`
+	Step     string          `json:"step"`
+	Attempts []attemptResult `json:"attempts"`
+	Seconds  float64         `json:"seconds"`
+	Kernel   rerunKernel     `json:"kernel"`
+}
+
+// An attemptResult is one attempt that was run again.
+type attemptResult struct {
+	Attempt     int                   `json:"attempt"`
+	Recorded    notebook.Status       `json:"recorded"`
+	Status      notebook.Status       `json:"status"`
+	Error       string                `json:"error"` // "": it ran
+	Text        string                `json:"text"`
+	Verdict     verdict               `json:"verdict"`
+	Differences []notebook.Difference `json:"differences"`
+}
+
+// A replay is one round that is run again.
+type replay struct {
+	rerunFlags
+	place    *rerunPlace
+	k        *kernel.Kernel
+	show     *transcript
+	base     []string // the code that makes the state that the round began with
+	attempts []agent.Attempt
+	result   roundResult
+}
+
+// rerunRound runs the attempts of a round of a notebook of ours again, each on the
+// state that the round began with.
+func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, flags rerunFlags, s *configs.Settings) error {
+	begin := time.Now()
+	r := &replay{rerunFlags: flags, place: place}
+	if err := r.find(path, nb); err != nil {
+		return err
+	}
+	patience := time.Duration(flags.timeout)
+	if patience == 0 {
+		patience = s.CellTimeout // as in the run: an attempt may have ended by it
+	}
+	p := a.newProgress(flags.quiet)
+	defer p.stop()
+	files := filepath.Join(place.dir, "files")
+	k, _, err := a.rerunKernel(ctx, path, nb, s, p, kernel.Options{
+		Dir: place.dir, Scratch: files, Env: place.env, CellTimeout: patience,
+		Outputs: kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"},
+	})
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	p.wait(fmt.Sprintf("running the %s before round %d", plural(len(r.base), "cell"), r.result.Round))
+	r.k = k
+	r.result.Kernel.of(k.Info())
+	if err := r.rebuild(ctx, true); err != nil {
+		return r.unbuilt(err)
+	}
+	p.stop()
+	r.show = a.newTranscript(flags.quiet)
+	err = r.run(ctx)
+	r.show.close()
+	if err != nil {
+		return r.unbuilt(err)
+	}
+	r.result.Seconds = time.Since(begin).Seconds()
+	return a.concludeRound(r)
+}
+
+// find finds the round in the notebook.
+func (r *replay) find(path string, nb *notebook.Notebook) error {
+	if !r.place.own {
+		return &usageError{fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds", printable(path)), []string{"dsstar rerun " + quoteShell(path)}}
+	}
+	t, err := agent.ReadTrajectory(nb)
+	if err != nil {
+		return err
+	}
+	if r.place.data != "" {
+		t.Task.Data = r.place.data
+	} else if !filepath.IsAbs(t.Task.Data) {
+		t.Task.Data = filepath.Join(r.place.home, filepath.FromSlash(t.Task.Data))
+	}
+	n := r.round.n
+	r.base, r.attempts, err = t.At(n)
+	if none, ok := errors.AsType[*agent.NoRoundError](err); ok {
+		last := fmt.Sprintf("dsstar rerun --round %d %s", none.Rounds, quoteShell(path))
+		if none.Rounds == 0 {
+			last = "dsstar rerun " + quoteShell(path)
+		}
+		return &usageError{fmt.Sprintf("--round: %v", err), []string{last}}
+	}
+	if err != nil {
+		return err
+	}
+	r.result = roundResult{Notebook: path, Round: n, Step: t.Rounds[n-1].Step, Attempts: []attemptResult{}}
+	return nil
+}
+
+// errUnbuilt is a session that could not be rebuilt.
+type errUnbuilt struct{ text string }
+
+func (e errUnbuilt) Error() string { return e.text }
+
+// rebuild puts the session into the state that the round began with, the first
+// time in the kernel as it has started.
+func (r *replay) rebuild(ctx context.Context, first bool) error {
+	var all []notebook.Execution
+	var err error
+	if !first {
+		all, err = r.k.Rollback(ctx, r.base)
+	}
+	for i := 0; first && err == nil && i < len(r.base); i++ {
+		var x notebook.Execution
+		if x, err = r.k.Execute(ctx, r.base[i]); x.Status != notebook.OK {
+			first = false
+		}
+		all = append(all, x)
+	}
+	if err != nil {
+		return err
+	}
+	if last := all[len(all)-1]; last.Status != notebook.OK {
+		return errUnbuilt{fmt.Sprintf("the session as it was before round %d cannot be rebuilt: cell %d of %d: %s", r.result.Round, len(all), len(r.base), problemOf(last))}
+	}
+	return nil
+}
+
+// unbuilt turns an error of rebuild into that of the program: cells that had run and
+// now fail are what a check is for.
+func (r *replay) unbuilt(err error) error {
+	if u, ok := errors.AsType[errUnbuilt](err); ok && r.check {
+		return &changedError{u.text}
+	}
+	return err
+}
+
+// A changedError ends the program with the code of something that differs.
+type changedError struct{ text string }
+
+func (e *changedError) Error() string { return e.text }
+
+// run runs the attempts. After each, the session is put back for the next.
+func (r *replay) run(ctx context.Context) error {
+	for i, recorded := range r.attempts {
+		if i > 0 {
+			if err := r.rebuild(ctx, false); err != nil {
+				return err
+			}
+		}
+		if len(r.attempts) > 1 {
+			r.show.say("try %d", i+1)
+		}
+		r.show.cell(len(r.base)+1, recorded.Code, true)
+		x, err := r.k.ExecuteCell(ctx, kernel.Cell{Code: recorded.Code, MayRaise: true, Observe: r.show.output})
+		if err != nil {
+			return err
+		}
+		r.show.end(x)
+		r.place.relocate(x.Outputs)
+		r.result.Attempts = append(r.result.Attempts, r.compare(i+1, recorded.Execution, x))
+	}
+	return nil
+}
+
+// compare holds what an attempt did now against the record.
+func (r *replay) compare(n int, was, is notebook.Execution) attemptResult {
+	a := attemptResult{Attempt: n, Recorded: outcome(was), Status: outcome(is), Text: is.PlainText(), Verdict: same, Differences: []notebook.Difference{}}
+	if a.Status != notebook.OK {
+		a.Error = problemOf(is)
+	}
+	// How far a cell got that was stopped is chance.
+	if r.check && a.Status == a.Recorded && (a.Status == notebook.OK || a.Status == notebook.Raised) {
+		a.Differences = append(a.Differences, notebook.Compare(was.Outputs, is.Outputs, r.tolerance)...)
+	}
+	if a.Status != a.Recorded || len(a.Differences) > 0 {
+		a.Verdict = differs
+	}
+	return a
+}
+
+// outcome is how a cell ended. One that ran and was refused for what it did has no
+// exception.
+func outcome(x notebook.Execution) notebook.Status {
+	if _, raised := x.Error(); x.Status == notebook.Raised && !raised && x.Reason != "" {
+		return notebook.OK
+	}
+	return x.Status
+}
+
+// concludeRound prints how the attempts went, and turns it into an exit code.
+func (a *app) concludeRound(r *replay) error {
+	var err error
+	if r.json {
+		err = printJSON(a.stdout, r.result)
+	} else {
+		err = r.report(a.stdout)
+	}
+	if err != nil {
+		return err
+	}
+	for _, attempt := range r.result.Attempts {
+		switch {
+		case attempt.Verdict == same:
+		case r.check:
+			return silent{exitNotVerified}
+		default:
+			return fmt.Errorf("round %d: attempt %d did not end as recorded", r.result.Round, attempt.Attempt)
+		}
+	}
+	return nil
+}
+
+func (r *replay) report(w io.Writer) error {
+	var b strings.Builder
+	begin := fmt.Sprintf("round %-2d ", r.result.Round)
+	fmt.Fprintf(&b, "%s%s\n", begin, fit(printed(r.result.Step), 99-len(begin)))
+	if len(r.attempts) == 0 {
+		b.WriteString("         it has no attempts: no cell was written\n")
+	}
+	for _, a := range r.result.Attempts {
+		what := "ran"
+		if a.Error != "" {
+			what = a.Error
+		}
+		switch {
+		case a.Status != a.Recorded:
+			what += "; in the record it " + outcomeWords[a.Recorded]
+		case !r.check:
+			what += ", as recorded"
+		}
+		fmt.Fprintln(&b, checkLine(fmt.Sprintf("try %d", a.Attempt), string(a.Verdict), what))
+		reportDifferences(&b, "", a.Differences)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// outcomeWords say how a cell ended.
+var outcomeWords = map[notebook.Status]string{
+	notebook.OK: "ran", notebook.Raised: "raised an exception", notebook.TimedOut: "ran past the time-out", notebook.Died: "killed the kernel",
+}

@@ -1,0 +1,212 @@
+package notebook
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Difference is one output of a cell that is not what was recorded.
+type Difference struct {
+	What string `json:"what"` // "stdout", "error", "result, text/plain", "display 2, image/png"
+	Diff string `json:"diff"` // lines of a unified diff, or sentences; each line is ended
+}
+
+// Compare compares what a cell put out with what was recorded of it. It is empty
+// if both show the same:
+//
+//   - Each stream is compared as a whole, as a terminal shows it. How the streams
+//     and the displays alternate does not count.
+//   - Numbers with a decimal point or a signed exponent may differ by the tolerance,
+//     relative to the larger one; all other digits are text.
+//   - Of a display's representations the richest that is deterministic counts, see
+//     represent: data, then pictures, by pixels, then HTML, then text.
+//   - Of an exception its name and value count, not the traceback.
+//   - What is surely different on every run is left out of all texts: see volatile.
+func Compare(recorded, now []Output, tolerance float64) []Difference {
+	var all []Difference
+	was, is := streams(recorded), streams(now)
+	for _, name := range slices.Sorted(maps.Keys(merged(was, is))) {
+		if diff := diffTexts(stable(terminal(was[name])), stable(terminal(is[name])), tolerance); diff != "" {
+			all = append(all, Difference{name, diff})
+		}
+	}
+	return append(all, compareShown(noStreams(recorded), noStreams(now), tolerance)...)
+}
+
+// streams returns the text of each stream.
+func streams(outputs []Output) map[string]string {
+	all := map[string]string{}
+	for _, o := range outputs {
+		if o.Type == Stream {
+			all[o.Name] += o.Text
+		}
+	}
+	return all
+}
+
+func merged(a, b map[string]string) map[string]string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+func noStreams(outputs []Output) []Output {
+	return slices.DeleteFunc(slices.Clone(outputs), func(o Output) bool { return o.Type == Stream })
+}
+
+// compareShown compares displays, results and errors in their order.
+func compareShown(recorded, now []Output, tolerance float64) []Difference {
+	same := func(a, b Output) bool { return compareOutput(a, b, tolerance) == nil }
+	was, is := numbered(recorded), numbered(now)
+	var all []Difference
+	for _, gap := range gaps(align(recorded, now, same), len(recorded), len(now)) {
+		i, j := gap.from[0], gap.from[1]
+		for ; i < gap.to[0] && j < gap.to[1] && recorded[i].Type == now[j].Type; i, j = i+1, j+1 {
+			if d := compareOutput(recorded[i], now[j], tolerance); d != nil {
+				all = append(all, Difference{was[i] + d.What, d.Diff})
+			}
+		}
+		for ; i < gap.to[0]; i++ {
+			r := represent(recorded[i])
+			all = append(all, Difference{was[i] + r.what(), "it is gone\n" + r.lines("-")})
+		}
+		for ; j < gap.to[1]; j++ {
+			r := represent(now[j])
+			all = append(all, Difference{is[j] + r.what(), "it is new\n" + r.lines("+")})
+		}
+	}
+	return all
+}
+
+// numbered names the outputs: a number tells displays apart where there are several.
+func numbered(outputs []Output) []string {
+	displays := 0
+	names := make([]string, len(outputs))
+	for i, o := range outputs {
+		switch o.Type {
+		case ErrorOutput:
+			names[i] = "error"
+		case ExecuteResult:
+			names[i] = "result"
+		default:
+			displays++
+			names[i] = fmt.Sprintf("display %d", displays)
+		}
+	}
+	if displays == 1 {
+		names[slices.Index(names, "display 1")] = "display"
+	}
+	return names
+}
+
+// compareOutput compares two outputs that are no streams. What says of which
+// representation the difference is.
+func compareOutput(recorded, now Output, tolerance float64) *Difference {
+	was, is := represent(recorded), represent(now)
+	if recorded.Type != now.Type || was.mime != is.mime {
+		return &Difference{"", was.lines("-") + is.lines("+")}
+	}
+	var diff string
+	if was.picture() {
+		diff = diffPictures(was.text, is.text)
+	} else {
+		diff = diffTexts(was.text, is.text, tolerance)
+	}
+	if diff == "" {
+		return nil
+	}
+	// A table is easier to read as text than as HTML.
+	a, plain := recorded.Data["text/plain"].(string)
+	b, both := now.Data["text/plain"].(string)
+	if plain && both && was.mime == "text/html" {
+		if readable := diffTexts(stable(a), stable(b), tolerance); readable != "" {
+			return &Difference{", text/plain", readable}
+		}
+	}
+	return &Difference{was.what(), diff}
+}
+
+// A representation is the one that counts of an output.
+type representation struct {
+	mime string // "" of an error
+	text string // base64 of a picture
+}
+
+func (r representation) picture() bool { return r.mime == "image/png" || r.mime == "image/jpeg" }
+
+func (r representation) what() string {
+	if r.mime == "" {
+		return ""
+	}
+	return ", " + r.mime
+}
+
+// lines shows the representation where there is nothing to compare it with.
+func (r representation) lines(mark string) string {
+	text := r.text
+	if r.mime != "" && !strings.HasPrefix(r.mime, "text/") {
+		text = "<" + r.mime + ">"
+	}
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		if i == diffLines {
+			fmt.Fprintf(&b, "%s…\n", mark)
+			break
+		}
+		fmt.Fprintf(&b, "%s%s\n", mark, window(line, 0))
+	}
+	return b.String()
+}
+
+// richest are the representations that count, the first that an output has.
+// Scripts and views of widgets are none of them: their ids are other ones each time.
+var richest = []string{
+	"application/vnd.plotly.v1+json", "application/vnd.vegalite.v6+json", "application/vnd.vegalite.v5+json", "application/vnd.vegalite.v4+json",
+	"application/vnd.vega.v6+json", "application/vnd.vega.v5+json", "application/geo+json", "application/json",
+	"image/png", "image/jpeg", "image/svg+xml", "text/html", "text/markdown", "text/latex", "text/plain",
+}
+
+// widgetView is what shows a widget, beside a text.
+const widgetView = "application/vnd.jupyter.widget-view+json"
+
+// represent returns what counts of an output that is no stream. One that has
+// nothing else counts by what its first MIME type holds.
+func represent(o Output) representation {
+	if o.Type == ErrorOutput {
+		return representation{"", stable(o.EName + ": " + o.EValue)}
+	}
+	candidates := richest
+	if _, widget := o.Data[widgetView]; widget {
+		candidates = []string{"text/plain"}
+	}
+	for _, mime := range append(slices.Clone(candidates), slices.Sorted(maps.Keys(o.Data))...) {
+		value, ok := o.Data[mime]
+		if !ok {
+			continue
+		}
+		if mime == widgetView {
+			return representation{mime, ""} // its data is its model's id
+		}
+		text, ok := value.(string)
+		if !ok {
+			data, err := json.MarshalIndent(value, "", " ")
+			if err != nil {
+				data = fmt.Appendf(nil, "%v", value)
+			}
+			text = string(data)
+		}
+		r := representation{mime, text}
+		switch {
+		case r.picture():
+		case mime == "image/svg+xml" || mime == "text/html":
+			r.text = stable(withoutIDs(text))
+		default:
+			r.text = stable(text)
+		}
+		return r
+	}
+	return representation{"text/plain", ""}
+}

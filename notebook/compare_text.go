@@ -1,0 +1,226 @@
+package notebook
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// volatile is what differs on every run and says nothing of the results. Whatever
+// may be a result stays: dates and times, bare hexadecimal numbers, paths.
+var volatile = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	// Addresses: <matplotlib.lines.Line2D at 0x7f…>, R's <environment: 0x55…>.
+	{regexp.MustCompile(`\b(at|environment:|bytecode:|pointer:) 0x[0-9A-Fa-f]+`), "$1 0x…"},
+	// %time, %%time, %timeit.
+	{regexp.MustCompile(`(?m)^( *(?:CPU times|Wall time)):.*$`), "$1: …"},
+	{regexp.MustCompile(`(?m)^.+ ± .+ per loop \(mean ± std\. dev\. of .*$`), "… per loop"},
+	{regexp.MustCompile(`(?m)^The slowest run took .*$`), "The slowest run took …"},
+	// A cell's file and number, in warnings and printed tracebacks.
+	{regexp.MustCompile(`[^\s"'<>()]*[/\\]ipykernel_\d+[/\\]\d+\.py`), "cell.py"},
+	{regexp.MustCompile(`<ipython-input-\d+-[0-9a-f]+>`), "cell.py"},
+	{regexp.MustCompile(`\bCell In ?\[\d+\]`), "Cell In[…]"},
+	// The process in warnings about forks; names that Python's tempfile makes.
+	{regexp.MustCompile(`\(pid=\d+\)`), "(pid=…)"},
+	{regexp.MustCompile(`([/\\]tmp)[a-z0-9_]{8}\b`), "$1…"},
+	// The times of tqdm: [00:01<00:00, 9.91it/s].
+	{regexp.MustCompile(`\[(?:\d+:)?\d+:\d+<[^\]\n]*\]`), "[…]"},
+	// Where an output that was too long is kept.
+	{regexp.MustCompile(`(\[dsstar: [^;\]\n]+); [^\]\n]*\]`), "$1]"},
+	// When matplotlib drew an SVG.
+	{regexp.MustCompile(`<dc:date>[^<]*</dc:date>`), "<dc:date/>"},
+}
+
+// stable returns a text without colours and without what is volatile.
+func stable(text string) string {
+	text = StripANSI(text)
+	for _, v := range volatile {
+		text = v.pattern.ReplaceAllString(text, v.with)
+	}
+	return text
+}
+
+// randomID finds ids of elements that are made anew for each: UUIDs, those of
+// pandas' Styler, and those of matplotlib's SVG.
+var randomID = regexp.MustCompile(
+	`\bid="(?:[^"]*([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})|(T_[0-9a-f]{5})[^"]*|((?:[A-Za-z]|image)[0-9a-f]{10}))`)
+
+// withoutIDs replaces the random ids of HTML or SVG by their numbers, wherever
+// they stand.
+func withoutIDs(text string) string {
+	var pairs []string
+	seen := map[string]bool{}
+	for _, m := range randomID.FindAllStringSubmatch(text, -1) {
+		id := m[1] + m[2] + m[3] // one of them
+		if !seen[id] {
+			seen[id] = true
+			pairs = append(pairs, id, fmt.Sprintf("id-%d", len(seen)))
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// terminal returns what a terminal shows of a stream in the end: progress bars go
+// back to the beginning of their line.
+func terminal(text string) string {
+	if !strings.ContainsAny(text, "\r\b") {
+		return text
+	}
+	lines := strings.Split(StripANSI(text), "\n")
+	for i, line := range lines {
+		if !strings.ContainsAny(line, "\r\b") {
+			continue
+		}
+		var shown []rune
+		at := 0
+		for _, r := range line {
+			switch {
+			case r == '\r':
+				at = 0
+			case r == '\b':
+				at = max(0, at-1)
+			case at < len(shown):
+				shown[at] = r
+				at++
+			default:
+				shown = append(shown, r)
+				at++
+			}
+		}
+		lines[i] = string(shown)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A token is a piece of text: a number that a tolerance applies to, white space,
+// or anything else.
+type token struct {
+	text  string
+	float bool
+	space bool
+	value float64
+}
+
+// next returns the first token of s from at on; at is before its end.
+func next(s string, at int) token {
+	rest := s[at:]
+	switch c := rest[0]; {
+	case isSpace(c):
+		return token{text: rest[:run(rest, isSpace)], space: true}
+	case isLetter(c):
+		return token{text: rest[:run(rest, isWord)]}
+	case isDigit(c), (c == '+' || c == '-' || c == '.') && (at == 0 || !isWord(s[at-1])):
+		if n, float := number(rest); n > 0 {
+			t := token{text: rest[:n]}
+			value, err := strconv.ParseFloat(t.text, 64)
+			t.value, t.float = value, float && err == nil
+			return t
+		}
+	}
+	return token{text: rest[:1]}
+}
+
+// number returns how long the number is that s begins with, and whether it is a
+// real number: whole ones count something, and 1.2.3 is a version. As Python and R
+// print them, an exponent without a point has a sign; 12e5 is part of a hash.
+func number(s string) (length int, float bool) {
+	n := 0
+	if s[0] == '+' || s[0] == '-' {
+		n++
+	}
+	whole := run(s[n:], isDigit)
+	n += whole
+	if n < len(s) && s[n] == '.' {
+		if fraction := run(s[n+1:], isDigit); fraction > 0 {
+			n += 1 + fraction
+			float = true
+		}
+	}
+	if whole == 0 && !float {
+		return 0, false
+	}
+	if float && n+1 < len(s) && s[n] == '.' && isDigit(s[n+1]) {
+		return n + run(s[n:], func(c byte) bool { return isDigit(c) || c == '.' }), false
+	}
+	if n < len(s) && (s[n] == 'e' || s[n] == 'E') {
+		sign := 0
+		if n+1 < len(s) && (s[n+1] == '+' || s[n+1] == '-') {
+			sign = 1
+		}
+		if digits := run(s[n+1+sign:], isDigit); digits > 0 && (float || sign == 1) {
+			return n + 1 + sign + digits, true
+		}
+	}
+	return n, float
+}
+
+// run returns how many bytes at the beginning of s are such ones.
+func run(s string, such func(byte) bool) int {
+	for i := range len(s) {
+		if !such(s[i]) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func isSpace(c byte) bool  { return c == ' ' || c == '\t' || c == '\n' }
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= utf8.RuneSelf }
+func isWord(c byte) bool   { return isLetter(c) || isDigit(c) }
+
+// same reports whether two tokens are, within the tolerance.
+func (t token) same(u token, tolerance float64) bool {
+	if t.float && u.float {
+		return t.value == u.value || math.Abs(t.value-u.value) <= tolerance*max(math.Abs(t.value), math.Abs(u.value))
+	}
+	return t.text == u.text
+}
+
+// numeric reports whether the token is a number of any kind.
+func (t token) numeric() bool { return t.text != "" && isDigit(t.text[len(t.text)-1]) && !isLetter(t.text[0]) }
+
+// sameText reports whether two texts are the same within the tolerance. White
+// space may differ where numbers do that are the same: they have other widths then.
+func sameText(a, b string, tolerance float64) bool {
+	same, spaces, numbers := compareTokens(a, b, tolerance)
+	return same && (!spaces || numbers)
+}
+
+// compareTokens also reports whether white space differs, and the digits of
+// numbers that are the same.
+func compareTokens(a, b string, tolerance float64) (same, spaces, numbers bool) {
+	if a == b {
+		return true, false, false
+	}
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		var t, u token
+		if i < len(a) {
+			t = next(a, i)
+		}
+		if j < len(b) {
+			u = next(b, j)
+		}
+		switch {
+		case t.space || u.space:
+			spaces = spaces || t.text != u.text
+			if t.space {
+				i += len(t.text)
+			}
+			if u.space {
+				j += len(u.text)
+			}
+			continue
+		case !t.same(u, tolerance):
+			return false, spaces, numbers
+		}
+		numbers = numbers || t.text != u.text
+		i, j = i+len(t.text), j+len(u.text)
+	}
+	return true, spaces, numbers
+}
