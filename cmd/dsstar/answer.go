@@ -94,6 +94,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 	if err != nil {
 		return err
 	}
+	saver := newSaver(folder)
 	task := j.task
 	task.Data = dataFrom(string(folder), task.Data)
 	trace, err := llm.OpenTrace(folder.Trace())
@@ -112,13 +113,13 @@ func (a *app) answer(ctx context.Context, j job) error {
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
-	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(folder), j.progress.stream
+	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(saver), j.progress.stream
 	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
 		return err
 	}
 	t, err := agent.Run(ctx, config, task)
 	j.progress.stop()
-	return a.conclude(j, t, folder, err)
+	return a.conclude(j, t, folder, saver, err)
 }
 
 // agentConfig is the part of a run's configuration that is settings.
@@ -137,7 +138,7 @@ func agentConfig(s *configs.Settings) agent.Config {
 const saveEvery = 500 * time.Millisecond
 
 // observer saves the notebook at every event and tells the user of it.
-func (j job) observer(folder agent.Folder) func(agent.Event, *agent.Trajectory) error {
+func (j job) observer(saver *saver) func(agent.Event, *agent.Trajectory) error {
 	var next time.Time
 	described := 0
 	return func(e agent.Event, t *agent.Trajectory) error {
@@ -146,7 +147,11 @@ func (j job) observer(folder agent.Folder) func(agent.Event, *agent.Trajectory) 
 			described++
 		}
 		if begin := time.Now(); e.Kind != agent.Described || described == len(t.Task.Files) || begin.After(next) {
-			err = folder.Save(t)
+			var warnings []string
+			warnings, err = saver.save(t)
+			for _, w := range warnings {
+				j.progress.say("warning  %s", w)
+			}
 			next = time.Now().Add(max(saveEvery, 10*time.Since(begin)))
 		}
 		j.progress.event(e, t)
@@ -156,12 +161,12 @@ func (j job) observer(folder agent.Folder) func(agent.Event, *agent.Trajectory) 
 
 // A stoppedError is a run that ended before its end; its notebook is there.
 type stoppedError struct {
-	err    error
-	folder agent.Folder
+	err      error
+	notebook string // its path
 }
 
 func (e *stoppedError) Error() string {
-	return fmt.Sprintf("%v\nthe notebook up to there: %s", e.err, e.folder.Notebook())
+	return fmt.Sprintf("%v\nthe notebook up to there: %s", e.err, e.notebook)
 }
 func (e *stoppedError) Unwrap() error { return e.err }
 
@@ -184,8 +189,9 @@ func noAnswer(t *agent.Trajectory) error {
 
 // conclude prints the result and turns what it is worth into an error; ended is
 // what ended the run before its end, if anything did.
-func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder, ended error) error {
+func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder, saver *saver, ended error) error {
 	r := newResult(t, folder, j.place.result())
+	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
 		ended = noAnswer(t)
 	}
@@ -199,7 +205,7 @@ func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder, ended er
 		return err
 	}
 	if ended != nil {
-		return &stoppedError{ended, folder}
+		return &stoppedError{ended, r.Notebook}
 	}
 	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)",
 		plural(r.Rounds, "round"), plural(r.Usage.Calls, "model call"),

@@ -29,7 +29,7 @@ func (e silent) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 // interrupted is what the user is told after Ctrl-C.
 func interrupted(err error) error {
 	if s, ok := errors.AsType[*stoppedError](err); ok {
-		return &stoppedError{errInterrupted, s.folder}
+		return &stoppedError{errInterrupted, s.notebook}
 	}
 	return errInterrupted
 }
