@@ -33,7 +33,9 @@ type Guarded struct {
 	known       map[[sha256.Size]byte]bool // contents that are no edits
 	recent      [][]byte                   // the last ones that were written, the newest last
 
-	meanwhile func() // for tests: called between looking at the file and replacing it
+	// For tests:
+	meanwhile func()                  // called between looking at the file and replacing it
+	exchange  func(a, b string) error // exchange
 }
 
 // recentKept is how many versions an editor's own rewriting is compared with:
@@ -58,7 +60,7 @@ func GuardNotebook(path string) *Guarded {
 
 // GuardText guards any other file, byte by byte.
 func GuardText(path string) *Guarded {
-	return &Guarded{first: path, path: path, known: map[[sha256.Size]byte]bool{}, same: bytes.Equal}
+	return &Guarded{first: path, path: path, known: map[[sha256.Size]byte]bool{}, same: bytes.Equal, exchange: exchange}
 }
 
 // Path returns where the file is now.
@@ -125,7 +127,7 @@ func (g *Guarded) put(data, old []byte, missing bool) error {
 	if missing {
 		err = create(temporary, g.path)
 	} else {
-		err = replace(temporary, g.path, data, old)
+		err = g.replace(temporary, data, old)
 	}
 	if kept := (*keptError)(nil); errors.As(err, &kept) {
 		return err
@@ -194,15 +196,16 @@ func create(temporary, path string) error {
 	return os.Rename(temporary, path) // a file system without links
 }
 
-// replace puts the temporary file, which has data, in the place of path, which had old.
-func replace(temporary, path string, data, old []byte) error {
-	err := exchange(temporary, path)
+// replace puts the temporary file, which has data, in the place of the guarded
+// one, which had old.
+func (g *Guarded) replace(temporary string, data, old []byte) error {
+	err := g.exchange(temporary, g.path)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {
+		if now, err := os.ReadFile(g.path); err != nil || !bytes.Equal(now, old) {
 			return errMeanwhile
 		}
-		return os.Rename(temporary, path)
+		return os.Rename(temporary, g.path)
 	case errors.Is(err, fs.ErrNotExist): // somebody has just deleted it
 		return errMeanwhile
 	case err != nil:
@@ -212,7 +215,7 @@ func replace(temporary, path string, data, old []byte) error {
 	if err == nil && bytes.Equal(edit, old) {
 		return nil
 	}
-	return errors.Join(err, putBack(temporary, path, edit, data))
+	return errors.Join(err, g.putBack(temporary, edit, data))
 }
 
 // A keptError is an edit that could not be put back in its place.
@@ -226,11 +229,12 @@ func (e *keptError) Error() string {
 }
 func (e *keptError) Unwrap() error { return e.err }
 
-// putBack undoes an exchange: temporary has an edit, and path has data. If the
+// putBack undoes an exchange: temporary has an edit, and the
+// guarded file data. If the
 // editor writes again at this moment, what it wrote last stays in the end.
-func putBack(temporary, path string, edit, data []byte) error {
+func (g *Guarded) putBack(temporary string, edit, data []byte) error {
 	for {
-		if err := exchange(temporary, path); err != nil {
+		if err := g.exchange(temporary, g.path); err != nil {
 			return &keptError{temporary, err}
 		}
 		got, err := os.ReadFile(temporary)
