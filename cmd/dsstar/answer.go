@@ -29,6 +29,8 @@ type job struct {
 	ranker   llm.Ranker // nil: files are ranked by their words
 	cache    *agent.Cache
 	place    place
+	here     bool    // kernels of this machine only
+	keeper   *keeper // nil: no kernel stays
 	progress *progress
 }
 
@@ -38,6 +40,7 @@ type runFlags struct {
 	json  bool
 	quiet bool
 	yes   bool   // attach to a kernel that is not ours without a question
+	keep  bool   // the kernel stays at the end
 	again string // the same command line with --yes
 }
 
@@ -45,15 +48,22 @@ func (r *runFlags) add(f *pflag.FlagSet) {
 	f.StringVarP(&r.out, "out", "o", "", "the run folder; must be new or empty")
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
+	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with all variables")
 	f.BoolVarP(&r.yes, "yes", "y", false, "attach to a running kernel without asking")
 }
 
 // setUp finds where the sessions are to be opened, which may take making the
 // environment, or asking the user.
 func (j *job) setUp(ctx context.Context, a *app) (err error) {
+	if a.placeToKeep(ctx, j) {
+		return nil
+	}
 	j.progress.wait("setting up Python")
 	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
 		return err
+	}
+	if j.place.guest != nil && j.keep {
+		return &usageError{"--keep-kernel: the kernel is not dsstar's, and stays in any case", []string{strings.Replace(j.again, " --keep-kernel", "", 1)}}
 	}
 	if j.place.guest != nil && j.settings.Method.Paper {
 		return &usageError{"--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
@@ -63,11 +73,16 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	j.progress.wait("waiting for the kernel")
+	return a.look(ctx, &j.place, j.settings, j.folders()...)
+}
+
+// folders are what kernels must see.
+func (j *job) folders() []string {
 	folders := []string{existing(cmp.Or(j.out, j.settings.Out))}
 	if j.task.Data != "" {
 		folders = append(folders, j.task.Data)
 	}
-	return a.look(ctx, &j.place, j.settings, folders...)
+	return folders
 }
 
 // existing returns the path, made absolute, or the first folder above it that
@@ -95,6 +110,9 @@ func (a *app) answer(ctx context.Context, j job) error {
 		return err
 	}
 	saver := newSaver(folder)
+	if j.keep {
+		j.keeper = &keeper{saver: saver, server: j.place.server}
+	}
 	task := j.task
 	task.Data = dataFrom(string(folder), task.Data)
 	trace, err := llm.OpenTrace(folder.Trace())
@@ -109,7 +127,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 	j.progress.say("run      %s", folder)
 	j.progress.wait("starting the kernel")
 	config := agentConfig(s)
-	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(j.place, s)), words, string(folder)
+	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(j.place, s, j.keeper)), words, string(folder)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
@@ -119,7 +137,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 	}
 	t, err := agent.Run(ctx, config, task)
 	j.progress.stop()
-	return a.conclude(j, t, folder, saver, err)
+	return a.conclude(ctx, j, t, folder, saver, err)
 }
 
 // agentConfig is the part of a run's configuration that is settings.
@@ -189,12 +207,15 @@ func noAnswer(t *agent.Trajectory) error {
 
 // conclude prints the result and turns what it is worth into an error; ended is
 // what ended the run before its end, if anything did.
-func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder, saver *saver, ended error) error {
+func (a *app) conclude(ctx context.Context, j job, t *agent.Trajectory, folder agent.Folder, saver *saver, ended error) error {
 	r := newResult(t, folder, j.place.result())
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
 		ended = noAnswer(t)
 	}
+	kept, unregistered := j.keeper.result(ctx)
+	r.KeptKernel = kept
+	defer func() { j.keeper.tell(j.progress, kept, unregistered, ended) }()
 	var err error
 	if j.json {
 		err = printJSON(a.stdout, r)

@@ -173,7 +173,12 @@ func (s *scene) trajectory() *agent.Trajectory {
 
 func readRun(t *testing.T, out string) *agent.Trajectory {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(out, "notebook.ipynb"))
+	return readNotebook(t, filepath.Join(out, "notebook.ipynb"))
+}
+
+func readNotebook(t *testing.T, path string) *agent.Trajectory {
+	t.Helper()
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
