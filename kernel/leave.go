@@ -70,7 +70,7 @@ func (r *remote) release(string) error {
 // folder, which is made if it is missing.
 func lastingFile(runtime string) (string, error) {
 	if err := os.MkdirAll(runtime, 0o700); err != nil {
-		return "", fmt.Errorf("Jupyter's runtime folder: %w", err)
+		return "", fmt.Errorf("make Jupyter's runtime folder: %w", err)
 	}
 	return filepath.Join(runtime, "kernel-"+uuid.NewString()+".json"), nil
 }
