@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -177,4 +178,39 @@ func TestKeepHanging(t *testing.T) {
 	if !strings.Contains(stderr.String(), "0123 stays on "+server.URL) || !strings.Contains(stderr.String(), "Change Kernel") {
 		t.Error(stderr)
 	}
+}
+
+// TestKeepInterrupted: after Ctrl-C during a cell the kernel is there, idle, and
+// told of.
+func TestKeepInterrupted(t *testing.T) {
+	runtime := t.TempDir()
+	t.Setenv("JUPYTER_RUNTIME_DIR", runtime)
+	m := counting()
+	m["coder"] = say(cell("seen = 7\nopen('started', 'w').close()\nimport time; time.sleep(600)"))
+	out := filepath.Join(t.TempDir(), "run")
+	cmd, mark, stderr := program(t, "nb", "--keep-kernel", "--data", dataFolder(t, numbers), "--out", out, "--base-url", m.serve(t).URL,
+		"--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?")
+	waitFor(t, "the cell's start", func() bool {
+		_, err := os.Stat(filepath.Join(out, "files", "started"))
+		return err == nil
+	})
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, cmd); code != exitInterrupted || !strings.Contains(stderr.String(), "stays, with its variables as they were") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	files, _ := filepath.Glob(filepath.Join(runtime, "kernel-*.json"))
+	if len(files) != 1 {
+		t.Fatal(files)
+	}
+	got := inKernel(t, files[0], "import os; print(seen, os.getpid())")
+	var seen, pid int
+	if _, err := fmt.Sscan(got, &seen, &pid); err != nil || seen != 7 {
+		t.Fatal(got, err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	noProcess(t, mark)
 }
