@@ -86,7 +86,7 @@ func TestLeaveOrClose(t *testing.T) {
 	if k.Info().ID == first.ID || processExists(first.PID) || files() != 1 {
 		t.Errorf("%+v after %+v, %d files", k.Info(), first, files())
 	}
-	if x := runCell(t, k, "import os; os.write(2, b'last words'); os._exit(3)", notebook.Died); !strings.Contains(x.Reason, "last words") {
+	if x := runCell(t, k, "import os, sys, time; os.write(2, b'last words'); time.sleep(0.5); os._exit(3)", notebook.Died); !strings.Contains(x.Reason, "last words") {
 		t.Error(x.Reason)
 	}
 	if err := k.Leave(""); err == nil || !strings.Contains(err.Error(), "the kernel has ended") || files() != 0 {
