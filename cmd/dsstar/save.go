@@ -13,11 +13,11 @@ import (
 // on. What somebody else has written there meanwhile, in JupyterLab or any
 // editor, stays: the run goes on in a sibling, and the user is told.
 //
-// It writes files, also where a Jupyter server has the folder: measured with
-// JupyterLab 4.6 and jupyter-collaboration 5.0, an open document shows a file
-// that was renamed into place as soon as one that was PUT through the contents
-// API (the server looks every second in both cases), a PUT takes 27 ms where
-// this takes 1, overwrites without a condition, and can hang.
+// It writes files, also where a Jupyter server has the folder: with JupyterLab 4.6
+// and jupyter-collaboration 5.0 an open document showed a file that was renamed
+// into place as soon as one that was PUT through the contents API, as the server
+// looks once a second in both cases. A PUT took 27 ms, has no condition by which
+// an edit could be spared, and would have to be waited for.
 type saver struct {
 	notebook *notebook.Guarded
 	script   *notebook.Guarded
