@@ -50,8 +50,8 @@ type Config struct {
 	Warnings []string // that the record begins with
 
 	// Observe is told of each event after the trajectory holds it; it may read
-	// the trajectory until it returns. Its error ends the run. One call at a
-	// time.
+	// the trajectory until it returns, and add to its Warnings. Its error ends
+	// the run. One call at a time.
 	Observe func(Event, *Trajectory) error
 
 	// Stream, if set, is told of a reply as it comes: all of it so far, which

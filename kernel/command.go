@@ -69,8 +69,11 @@ func (s Spec) environ(environ []string) []string {
 		env = append(env, name+"="+value)
 	}
 	// The last value of a name is the one that counts.
-	return append(env, "JPY_PARENT_PID="+strconv.Itoa(os.Getpid()))
+	return append(env, parentPID+strconv.Itoa(os.Getpid()))
 }
+
+// parentPID is the variable that tells a kernel with whom to end.
+const parentPID = "JPY_PARENT_PID="
 
 // prefix returns the environment that the spec belongs to, if it lies in
 // <prefix>/share/jupyter/kernels/<name>.

@@ -57,7 +57,7 @@ func privateDir() (string, error) {
 func newConnection(dir string, o Options) (connection, error) {
 	c := connection{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: o.Spec.Name}
 	base := filepath.Join(dir, "k") // ZeroMQ adds "-<port>"
-	tcp := o.TCP || !o.Spec.IPython() && !o.sockets
+	tcp := o.TCP || o.KeepIn != "" || !o.Spec.IPython() && !o.sockets
 	if tcp || runtime.GOOS == "windows" || len(base)+len("-5")+1 > sunPath {
 		c.Transport, c.IP = "tcp", "127.0.0.1"
 		if o.Spec.IPython() {
@@ -110,7 +110,7 @@ func (c *connection) bound(path string) bool {
 	if err != nil || now.check() != nil {
 		return false
 	}
-	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort = now.ShellPort, now.IOPubPort, now.StdinPort, now.ControlPort
+	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort = now.ShellPort, now.IOPubPort, now.StdinPort, now.ControlPort, now.HBPort
 	return true
 }
 

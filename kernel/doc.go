@@ -7,8 +7,9 @@
 //
 // A [Kernel] runs cells ([Kernel.Execute]), answers any other request of the
 // protocol ([Kernel.Ask]), goes back to the state that given cells produce
-// ([Kernel.Rollback]) and is closed ([Kernel.Close]). A kernel that this program
-// did not start is never restarted or ended.
+// ([Kernel.Rollback]) and is closed ([Kernel.Close]), or left running
+// ([Kernel.Leave]). A kernel that this program did not start is never restarted
+// or ended.
 //
 // # Faults
 //

@@ -32,6 +32,8 @@ type host interface {
 	// run. end may be called more than once.
 	shutdown(*session)
 	end(waits) error
+	// release gives the kernel up, as that of a notebook: end leaves it running.
+	release(notebook string) error
 }
 
 // ended reports whether the kernel of h has.
@@ -49,6 +51,10 @@ type local struct {
 	*process
 	spec Spec
 	dir  string // private folder
+	file string // connection file
+	keep bool   // others can find it, and the process need not end with this one
+	conn connection
+	left bool
 }
 
 func (l *local) gone() <-chan struct{} { return l.exited }
@@ -99,13 +105,19 @@ func (l *local) shutdown(s *session) {
 
 // end kills what is left of the process and removes its folder.
 func (l *local) end(w waits) (err error) {
-	if l.process != nil {
+	if l.process != nil && !l.left {
 		l.process.kill()
 		select {
 		case <-l.exited:
 		case <-time.After(w.kill): // not even SIGKILL ends a process in a hung system call
 			err = fmt.Errorf("process %d cannot be killed", l.pid)
 		}
+	}
+	if l.process != nil {
+		l.stderr.close()
+	}
+	if l.keep && !l.left {
+		_ = os.Remove(l.file) // nobody is to look for it
 	}
 	if l.dir != "" {
 		_ = os.RemoveAll(l.dir) // an empty folder in /tmp is not worth an error

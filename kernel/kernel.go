@@ -28,6 +28,7 @@ type Options struct {
 	Outputs      Outputs       // what becomes of very long outputs
 	Input        InputFunc     // answers input(); nil: input() raises an exception
 	Discard      bool          // attach although the server may then drop output that it keeps for somebody else
+	KeepIn       string        // Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
 
 	sockets bool // Unix sockets for whatever kernel: for tests
 }
@@ -61,7 +62,8 @@ type Cell struct {
 // Info says what kernel is running.
 type Info struct {
 	Name           string         // of the Spec
-	ID             string         // of a kernel that was attached to or dialled
+	ID             string         // of a kernel that was attached to or dialled, or can be later: see Options.KeepIn
+	File           string         // connection file of a kernel of this machine that others can connect to
 	Server         string         // URL of the server that runs it; "" for none
 	Owned          bool           // started by us, to be ended by us
 	Implementation string         // "ipython"
@@ -190,7 +192,10 @@ func (k *Kernel) Late() []Late { return k.current().takeLate() }
 // [ErrClosed]. Close leaves neither processes nor goroutines nor files of ours,
 // unless a server does not let go of a kernel, which is its error. It may be
 // called more than once.
-func (k *Kernel) Close() error {
+func (k *Kernel) Close() error { return k.finish((*session).shutdown) }
+
+// finish has the session end in whatever way, once.
+func (k *Kernel) finish(end func(*session) error) error {
 	k.mu.Lock()
 	if k.closed {
 		k.mu.Unlock()
@@ -203,7 +208,7 @@ func (k *Kernel) Close() error {
 	}
 	k.mu.Unlock()
 	<-k.turn // never given back
-	err := k.current().shutdown()
+	err := end(k.current())
 	close(k.done)
 	return err
 }

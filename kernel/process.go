@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"bytes"
+	"io"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -21,21 +23,27 @@ type process struct {
 
 	mu   sync.Mutex
 	gone bool // the pid may be anybody's from now on: no more signals
+	left bool // it is not ours any more
 }
 
 // startProcess starts cmd in a session of its own and looks after it until it
-// has ended. The caller must end it with kill and wait for exited.
-func startProcess(cmd *exec.Cmd) (*process, error) {
-	if err := isolate(cmd); err != nil {
+// has ended. The caller must end it with kill and wait for exited. With a file
+// for its standard error, which is taken over, it need not end with this
+// program, and may be left.
+func startProcess(cmd *exec.Cmd, stderr *os.File) (*process, error) {
+	if err := isolate(cmd, stderr == nil); err != nil {
 		return nil, err
 	}
-	p := &process{exited: make(chan struct{}), stderr: &tail{}}
-	cmd.Stderr = p.stderr
+	p := &process{exited: make(chan struct{}), stderr: &tail{file: stderr}}
+	if cmd.Stderr = p.stderr; stderr != nil {
+		cmd.Stderr = stderr
+	}
 	// A grandchild that left the process group may hold stderr open for ever.
 	cmd.WaitDelay = 200 * time.Millisecond
 	started := make(chan error)
 	go p.own(cmd, started)
 	if err := <-started; err != nil {
+		p.stderr.close()
 		return nil, err
 	}
 	return p, nil
@@ -56,7 +64,9 @@ func (p *process) own(cmd *exec.Cmd, started chan<- error) {
 	reap(cmd, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		killGroup(p.pid)
+		if !p.left {
+			killGroup(p.pid)
+		}
 		p.gone = true
 	})
 	p.state = describe(cmd.ProcessState)
@@ -102,10 +112,20 @@ func (p *process) death() string {
 	return p.state + " (stderr: " + string(last[:min(len(last), 200)]) + ")"
 }
 
-// A tail is a writer that remembers the end of what was written to it.
+// leave leaves the process to itself.
+func (p *process) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left = true
+}
+
+// A tail is a writer that remembers the end of what was written to it, or to a
+// file by others.
 type tail struct {
-	mu  sync.Mutex
-	buf []byte
+	mu   sync.Mutex
+	buf  []byte
+	file *os.File // nil: none
+	from int64    // where in the file it begins
 }
 
 func (t *tail) Write(b []byte) (int, error) {
@@ -118,15 +138,34 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// close closes the file, if there is one; there is nothing to remember then.
+func (t *tail) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file != nil {
+		_ = t.file.Close() // of others' words
+	}
+}
+
 func (t *tail) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = nil
+	if t.file != nil {
+		t.from, _ = t.file.Seek(0, io.SeekEnd) // of a file of ours
+	}
 }
 
 // String returns what is remembered, without a cut character at its start.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.file != nil {
+		end, _ := t.file.Seek(0, io.SeekEnd)
+		from := max(t.from, end-stderrKept)
+		t.buf = make([]byte, max(0, end-from))
+		n, _ := t.file.ReadAt(t.buf, from) // what can be read
+		t.buf = t.buf[:n]
+	}
 	return string(bytes.ToValidUTF8(t.buf, nil))
 }

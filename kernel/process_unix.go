@@ -12,10 +12,13 @@ import (
 )
 
 // isolate gives cmd a session and process group of its own, so that a Ctrl-C
-// at the terminal does not reach the kernel and one signal reaches all of it.
-func isolate(cmd *exec.Cmd) error {
+// at the terminal does not reach the kernel and one signal reaches all of it. If
+// bound it ends when this program does.
+func isolate(cmd *exec.Cmd, bound bool) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	dieWithParent(cmd.SysProcAttr)
+	if bound {
+		dieWithParent(cmd.SysProcAttr)
+	}
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 // isolate refuses: interrupting and killing a whole kernel needs job objects
 // and interrupt events on Windows, which are not written yet.
-func isolate(*exec.Cmd) error {
+func isolate(*exec.Cmd, bool) error {
 	return fmt.Errorf("own kernel processes are not supported on Windows yet: %w", errors.ErrUnsupported)
 }
 

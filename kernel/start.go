@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,7 +25,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
 	for try := 1; ; try++ {
-		l := &local{spec: o.Spec}
+		l := &local{spec: o.Spec, keep: o.KeepIn != ""}
 		s := newSession(l, o, w)
 		err := l.launch(ctx, s, o)
 		if err == nil {
@@ -34,6 +37,9 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		if err == nil {
 			l.stderr.reset() // what it says from now on is about cells
 			s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.pid, true
+			if l.keep {
+				s.info.File, s.info.ID = l.file, kernelID(l.file)
+			}
 			return s, nil
 		}
 		words := l.lastWords()
@@ -53,22 +59,41 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if l.dir, err = privateDir(); err != nil {
 		return err
 	}
-	file := filepath.Join(l.dir, "kernel.json")
+	l.file = filepath.Join(l.dir, "kernel.json")
+	if l.keep {
+		if l.file, err = lastingFile(o.KeepIn); err != nil {
+			return err
+		}
+	}
 	c, err := newConnection(l.dir, o)
 	if err != nil {
 		return err
 	}
-	if err := c.write(file); err != nil {
+	if err := c.write(l.file); err != nil {
 		return err
 	}
-	cmd, err := l.spec.command(file, o.Dir, o.Env)
+	cmd, err := l.spec.command(l.file, o.Dir, o.Env)
 	if err != nil {
 		return err
 	}
-	if l.process, err = startProcess(cmd); err != nil {
+	if l.process, err = l.run(cmd); err != nil {
 		return err
 	}
-	return l.connect(ctx, s, c, file)
+	return l.connect(ctx, s, c, l.file)
+}
+
+// run starts the process, which ends with this one unless it may be kept.
+func (l *local) run(cmd *exec.Cmd) (*process, error) {
+	if !l.keep {
+		return startProcess(cmd, nil)
+	}
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return strings.HasPrefix(kv, parentPID) })
+	// Not a pipe, which would break when this program ends. It goes with the folder.
+	stderr, err := os.OpenFile(filepath.Join(l.dir, "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return startProcess(cmd, stderr)
 }
 
 // connect waits until the kernel listens and dials it.
@@ -80,6 +105,7 @@ func (l *local) connect(ctx context.Context, s *session, c connection, file stri
 			return err
 		}
 	}
+	l.conn = c
 	alive, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {

@@ -183,7 +183,9 @@ func (t token) same(u token, tolerance float64) bool {
 }
 
 // numeric reports whether the token is a number of any kind.
-func (t token) numeric() bool { return t.text != "" && isDigit(t.text[len(t.text)-1]) && !isLetter(t.text[0]) }
+func (t token) numeric() bool {
+	return t.text != "" && isDigit(t.text[len(t.text)-1]) && !isLetter(t.text[0])
+}
 
 // sameText reports whether two texts are the same within the tolerance. White
 // space may differ where numbers do that are the same: they have other widths then.

@@ -29,6 +29,8 @@ type job struct {
 	ranker   llm.Ranker // nil: files are ranked by their words
 	cache    *agent.Cache
 	place    place
+	here     bool    // kernels of this machine only
+	keeper   *keeper // nil: no kernel stays
 	progress *progress
 	goOn     string // the model with which to resume the run, if it must be said
 }
@@ -39,6 +41,7 @@ type runFlags struct {
 	json  bool
 	quiet bool
 	yes   bool   // attach to a kernel that is not ours without a question
+	keep  bool   // the kernel stays at the end
 	again string // the same command line with --yes
 }
 
@@ -51,15 +54,22 @@ func (r *runFlags) add(f *pflag.FlagSet) {
 func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
+	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with all variables")
 	f.BoolVarP(&r.yes, "yes", "y", false, "attach to a running kernel without asking")
 }
 
 // setUp finds where the sessions are to be opened, which may take making the
 // environment, or asking the user.
 func (j *job) setUp(ctx context.Context, a *app) (err error) {
+	if a.placeToKeep(ctx, j) {
+		return nil
+	}
 	j.progress.wait("setting up Python")
 	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
 		return err
+	}
+	if j.place.guest != nil && j.keep {
+		return &usageError{"--keep-kernel: the kernel is not dsstar's, and stays in any case", []string{strings.Replace(j.again, " --keep-kernel", "", 1)}}
 	}
 	if j.place.guest != nil && j.settings.Method.Paper {
 		return &usageError{"--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
@@ -69,11 +79,16 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	j.progress.wait("waiting for the kernel")
+	return a.look(ctx, &j.place, j.settings, j.folders()...)
+}
+
+// folders are what kernels must see.
+func (j *job) folders() []string {
 	folders := []string{existing(cmp.Or(j.out, j.settings.Out))}
 	if j.task.Data != "" {
 		folders = append(folders, j.task.Data)
 	}
-	return a.look(ctx, &j.place, j.settings, folders...)
+	return folders
 }
 
 // existing returns the path, made absolute, or the first folder above it that
@@ -104,16 +119,19 @@ func (a *app) answer(ctx context.Context, j job) error {
 	task := j.task
 	task.Data = dataFrom(string(folder), task.Data)
 	j.progress.say("run      %s", folder)
-	return a.carryOut(ctx, j, folder, func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
+	return a.carryOut(ctx, j, folder, newSaver(folder), func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
 		return agent.Run(ctx, config, task)
 	})
 }
 
 // carryOut runs the loop in a run folder: kernel, trace, result.
-func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, run func(context.Context, agent.Config) (*agent.Trajectory, error)) error {
+func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *saver, run func(context.Context, agent.Config) (*agent.Trajectory, error)) error {
 	words, err := prompts.Load()
 	if err != nil {
 		return err
+	}
+	if j.keep {
+		j.keeper = &keeper{saver: saver, server: j.place.server}
 	}
 	trace, err := llm.OpenTrace(folder.Trace())
 	if err != nil {
@@ -126,17 +144,17 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, run func
 	}
 	j.progress.wait("starting the kernel")
 	config := agentConfig(s)
-	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(j.place, s)), words, string(folder)
+	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(j.place, s, j.keeper)), words, string(folder)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
-	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(folder), j.progress.stream
+	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(saver), j.progress.stream
 	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
 		return err
 	}
 	t, err := run(ctx, config)
 	j.progress.stop()
-	return a.conclude(j, t, folder, err)
+	return a.conclude(ctx, j, t, folder, saver, err)
 }
 
 // agentConfig is the part of a run's configuration that is settings.
@@ -155,7 +173,7 @@ func agentConfig(s *configs.Settings) agent.Config {
 const saveEvery = 500 * time.Millisecond
 
 // observer saves the notebook at every event and tells the user of it.
-func (j job) observer(folder agent.Folder) func(agent.Event, *agent.Trajectory) error {
+func (j job) observer(saver *saver) func(agent.Event, *agent.Trajectory) error {
 	var next time.Time
 	described := 0
 	return func(e agent.Event, t *agent.Trajectory) error {
@@ -164,7 +182,11 @@ func (j job) observer(folder agent.Folder) func(agent.Event, *agent.Trajectory) 
 			described++
 		}
 		if begin := time.Now(); e.Kind != agent.Described || described == len(t.Task.Files) || begin.After(next) {
-			err = folder.Save(t)
+			var warnings []string
+			warnings, err = saver.save(t)
+			for _, w := range warnings {
+				j.progress.say("warning  %s", w)
+			}
 			next = time.Now().Add(max(saveEvery, 10*time.Since(begin)))
 		}
 		j.progress.event(e, t)
@@ -174,13 +196,14 @@ func (j job) observer(folder agent.Folder) func(agent.Event, *agent.Trajectory) 
 
 // A stoppedError is a run that ended before its end; its notebook is there.
 type stoppedError struct {
-	err    error
-	folder agent.Folder
-	model  string // with which to go on, if it must be said
+	err      error
+	notebook string // its path
+	run      string // the run folder
+	model    string // with which to go on, if it must be said
 }
 
 func (e *stoppedError) Error() string {
-	return fmt.Sprintf("%v\nthe notebook up to there: %s", e.err, e.folder.Notebook())
+	return fmt.Sprintf("%v\nthe notebook up to there: %s", e.err, e.notebook)
 }
 func (e *stoppedError) Unwrap() error { return e.err }
 
@@ -203,11 +226,15 @@ func noAnswer(t *agent.Trajectory) error {
 
 // conclude prints the result and turns what it is worth into an error; ended is
 // what ended the run before its end, if anything did.
-func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder, ended error) error {
+func (a *app) conclude(ctx context.Context, j job, t *agent.Trajectory, folder agent.Folder, saver *saver, ended error) error {
 	r := newResult(t, folder, j.place.result())
+	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
 		ended = noAnswer(t)
 	}
+	kept, unregistered := j.keeper.result(ctx)
+	r.KeptKernel = kept
+	defer func() { j.keeper.tell(j.progress, kept, unregistered, ended) }()
 	var err error
 	if j.json {
 		err = printJSON(a.stdout, r)
@@ -218,7 +245,7 @@ func (a *app) conclude(j job, t *agent.Trajectory, folder agent.Folder, ended er
 		return err
 	}
 	if ended != nil {
-		return &stoppedError{ended, folder, j.goOn}
+		return &stoppedError{ended, r.Notebook, string(folder), j.goOn}
 	}
 	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)",
 		plural(r.Rounds, "round"), plural(r.Usage.Calls, "model call"),

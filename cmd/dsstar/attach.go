@@ -387,8 +387,9 @@ func (v visit) Rollback(ctx context.Context, cells []string) ([]notebook.Executi
 	return all, err
 }
 
-// openAt returns what opens the sessions of a run.
-func (a *app) openAt(p place, s *configs.Settings) agent.Open {
+// openAt returns what opens the sessions of a run. With a keeper the run's own one
+// stays.
+func (a *app) openAt(p place, s *configs.Settings, keeper *keeper) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
 		files := filepath.Join(dir, "files")
@@ -401,6 +402,10 @@ func (a *app) openAt(p place, s *configs.Settings) agent.Open {
 		o.Spec, o.Scratch = p.spec, files
 		var k *kernel.Kernel
 		var err error
+		keep := keeper != nil && purpose == agent.Work
+		if keep && p.server.URL == "" {
+			o.KeepIn = a.lookup().RuntimeDir()
+		}
 		if o.Env = a.kernelEnv(s, purpose); p.server.URL != "" {
 			k, err = kernel.Dial(ctx, p.server, "", o)
 		} else {
@@ -408,6 +413,9 @@ func (a *app) openAt(p place, s *configs.Settings) agent.Open {
 		}
 		if err != nil {
 			return nil, err // not a nil *Kernel in an interface
+		}
+		if keep {
+			return keptSession{k, keeper}, nil
 		}
 		return k, nil
 	}

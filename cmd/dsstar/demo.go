@@ -65,7 +65,7 @@ the user's cache folder.`,
 		}
 		question := strings.TrimSpace(demoQuestion)
 		j := job{
-			runFlags: flags, settings: s, progress: a.newProgress(flags.quiet),
+			runFlags: flags, settings: s, here: true, progress: a.newProgress(flags.quiet),
 			model: model, goOn: demoModel,
 		}
 		defer j.progress.stop()

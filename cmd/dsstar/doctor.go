@@ -131,7 +131,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	defer os.RemoveAll(dir)
 	begin := time.Now()
-	k, err := a.openAt(p, s)(ctx, agent.Describe, dir)
+	k, err := a.openAt(p, s, nil)(ctx, agent.Describe, dir)
 	if err != nil && p.server.URL != "" {
 		return failedBy("kernel", err)
 	}

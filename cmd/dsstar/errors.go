@@ -29,7 +29,9 @@ func (e silent) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 // interrupted is what the user is told after Ctrl-C.
 func interrupted(err error) error {
 	if s, ok := errors.AsType[*stoppedError](err); ok {
-		return &stoppedError{errInterrupted, s.folder, s.model}
+		stopped := *s
+		stopped.err = errInterrupted
+		return &stopped
 	}
 	return errInterrupted
 }
@@ -119,7 +121,7 @@ func (e *stoppedError) resume() string {
 	if e.model != "" {
 		words += "--model " + e.model + " "
 	}
-	return words + quoteShell(string(e.folder)) + "   # goes on, and asks nothing twice"
+	return words + quoteShell(e.run) + "   # goes on, and asks nothing twice"
 }
 
 // An unreachableError is a server that does not answer.

@@ -22,6 +22,9 @@ A run leaves, in dsstar-runs/<date>-<slug>/ or the folder of --out:
                   runs the agent again from it
   files/          what the cells wrote
 
+The notebook may be open meanwhile: what you save into it is never overwritten,
+the run goes on in notebook-2.ipynb then. With --keep-kernel its session stays.
+
 The models work from descriptions of the files, which the notebook shows. Where
 one is wrong, correct it: dsstar describe DIR --edit FILE. Later runs then use
 your text.

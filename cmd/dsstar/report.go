@@ -26,6 +26,7 @@ type result struct {
 	Usage        resultUsage   `json:"usage"`
 	Seconds      agent.Seconds `json:"seconds"`
 	Kernel       resultKernel  `json:"kernel"`
+	KeptKernel   *resultKept   `json:"kept_kernel"` // null: none stays
 	Warnings     []string      `json:"warnings"`
 }
 

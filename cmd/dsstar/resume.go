@@ -12,6 +12,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/notebook"
 )
 
 const resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
@@ -76,66 +77,96 @@ func (a *app) resumeCommand() *cobra.Command {
 	return cmd
 }
 
+// A pastRun is a run as it stands on the disk.
+type pastRun struct {
+	folder  agent.Folder
+	path    string // of the notebook
+	content []byte // of it
+	t       *agent.Trajectory
+}
+
 // resume goes on with the run at path. Everything that can be wrong is looked at
 // before anything is set up.
 func (a *app) resume(ctx context.Context, j job, path, question, form string) error {
-	folder, t, err := openRun(path)
+	r, err := openRun(path)
 	if err != nil {
 		return err
 	}
-	release, err := folder.Lock()
+	release, err := r.folder.Lock()
 	if err != nil {
 		return err
 	}
 	defer release()
-	data := filepath.FromSlash(t.Task.Data)
-	if !filepath.IsAbs(data) {
-		data = filepath.Join(string(folder), data)
+	now, err := r.dataFiles(ctx)
+	if err != nil {
+		return err
 	}
-	var now []agent.File
-	if t.Task.Data != "" {
-		if now, t.Task.Unread, err = listData(ctx, data); err != nil {
-			return err
-		}
-		j.task.Data = data
-	}
+	j.task.Data = r.data()
 	if question != "" {
-		if err := t.Ask(question, form); err != nil {
+		if err := r.t.Ask(question, form); err != nil {
 			return &usageError{err.Error(), []string{"dsstar resume " + quoteShell(path)}}
 		}
 	}
-	j.progress.say("run      %s", folder)
-	if agent.Finished(t, now, j.settings.MaxRounds) {
+	saver := continued(r.folder, r.path, r.content)
+	j.progress.say("run      %s", r.folder)
+	if agent.Finished(r.t, now, j.settings.MaxRounds) {
 		j.progress.say("finished there is nothing left to do, and no change in the notebook")
-		return a.conclude(j, t, folder, nil)
+		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
-	for _, what := range t.Edits() {
+	for _, what := range r.t.Edits() {
 		j.progress.say("edited   %s", what)
 	}
 	if question != "" {
 		j.progress.say("question %s", question)
 	}
-	exchanges, err := answered(folder)
+	exchanges, err := answered(r.folder)
 	if err != nil {
 		return err
 	}
 	if err := a.models(&j); err != nil {
 		return err
 	}
+	if j.settings.Model == demoModel {
+		j.goOn = demoModel
+	}
 	j.progress.say("model    %s", a.modelLine(j.settings))
 	if err := j.setUp(ctx, a); err != nil {
 		return err
 	}
-	return a.carryOut(ctx, j, folder, func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
+	return a.carryOut(ctx, j, r.folder, saver, func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
 		config.Answered = exchanges
-		return agent.Resume(ctx, config, t, now)
+		return agent.Resume(ctx, config, r.t, now)
 	})
 }
 
-// openRun reads the run that an argument names: its folder, or its notebook.
-func openRun(arg string) (agent.Folder, *agent.Trajectory, error) {
-	bad := func(hint, format string, args ...any) (agent.Folder, *agent.Trajectory, error) {
-		return "", nil, &usageError{fmt.Sprintf(format, args...), []string{hint}}
+// data is the run's data folder; "" for none.
+func (r pastRun) data() string {
+	data := filepath.FromSlash(r.t.Task.Data)
+	if data != "" && !filepath.IsAbs(data) {
+		data = filepath.Join(string(r.folder), data)
+	}
+	return data
+}
+
+// dataFiles lists the run's data folder as it is now.
+func (r pastRun) dataFiles(ctx context.Context) (all []agent.File, err error) {
+	data := r.data()
+	if data == "" {
+		return nil, nil
+	}
+	if info, err := os.Stat(data); err != nil || !info.IsDir() {
+		return nil, &usageError{"the run's data folder is not there: " + data,
+			[]string{"ls -ld " + quoteShell(data) + "   # or set data_dir in the notebook's parameters cell to where it is now"}}
+	}
+	all, r.t.Task.Unread, err = listData(ctx, data)
+	return all, err
+}
+
+// openRun reads the run that an argument names: its folder, of which the newest
+// notebook counts, or a notebook in it.
+func openRun(arg string) (r pastRun, err error) {
+	bad := func(hint, format string, args ...any) (pastRun, error) {
+		return pastRun{}, &usageError{fmt.Sprintf(format, args...), []string{hint}}
 	}
 	path, err := filepath.Abs(arg)
 	if err == nil {
@@ -147,25 +178,24 @@ func openRun(arg string) (agent.Folder, *agent.Trajectory, error) {
 	if err != nil {
 		return bad("ls -l "+quoteShell(arg), "the run: %v", err)
 	}
-	folder := agent.Folder(path)
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		folder = agent.Folder(filepath.Dir(path))
-		if path != folder.Notebook() {
-			return bad("dsstar rerun "+quoteShell(arg)+"   # runs any notebook again", "%s is not the notebook of a run, which is notebook.ipynb", printable(arg))
+	r.folder, r.path = agent.Folder(filepath.Dir(path)), path
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		r.folder = agent.Folder(path)
+		if r.path = notebook.Newest(r.folder.Notebook()); r.path == "" {
+			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", printable(arg))
 		}
 	}
-	if _, err := os.Stat(folder.Notebook()); errors.Is(err, os.ErrNotExist) {
-		return bad("ls "+quoteShell(string(folder)), "%s is not a run folder: it has no notebook.ipynb", printable(arg))
-	}
-	nb, err := openNotebook(folder.Notebook())
+	nb, err := openNotebook(r.path)
 	if err != nil {
-		return "", nil, err
+		return pastRun{}, err
 	}
-	t, err := agent.ReadTrajectory(nb)
-	if err != nil {
-		return bad("dsstar resume --help   # what can be changed in a notebook", "%s: %v", printable(folder.Notebook()), err)
+	if r.content, err = nb.Encode(); err != nil {
+		return pastRun{}, err
 	}
-	return folder, t, nil
+	if r.t, err = agent.ReadTrajectory(nb); err != nil {
+		return bad("dsstar resume --help   # what can be changed in a notebook", "%s: %v", printable(r.path), err)
+	}
+	return r, nil
 }
 
 // answered reads what the model has answered in the run so far.

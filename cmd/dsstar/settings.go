@@ -81,7 +81,7 @@ func serverFlag(f *pflag.FlagSet) {
 
 // notSettings are the flags of commands that have no key.
 var notSettings = map[string]bool{
-	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true, "help": true, "version": true,
+	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true, "keep-kernel": true, "help": true, "version": true,
 	"question": true, "edit": true, "set": true, "ask": true,
 }
 

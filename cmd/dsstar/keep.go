@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"dsstar/kernel"
+)
+
+// A keeper leaves the run's own kernel running at the end of the run, for
+// --keep-kernel. Its fields are set when the session is closed.
+type keeper struct {
+	saver  *saver
+	server kernel.Server // of the kernel; zero for a process of this machine
+	info   kernel.Info   // zero: there was no kernel that was ready
+	err    error         // why it could not be left
+
+	patience time.Duration // with the server; 0: keepPatience
+}
+
+// A keptSession is the run's own session in a kernel that stays.
+type keptSession struct {
+	*kernel.Kernel
+	keeper *keeper
+}
+
+func (s keptSession) Close() error {
+	k := s.keeper
+	k.info = s.Info() // before: going back changes it
+	k.err = s.Leave(k.saver.notebook.Path())
+	return k.err
+}
+
+// resultKept is a kernel that stays, as --json shows it. What it does not have is
+// "" or 0.
+type resultKept struct {
+	ID             string `json:"id"`
+	PID            int    `json:"pid"`
+	ConnectionFile string `json:"connection_file"`
+	Server         string `json:"server"`
+	Notebook       string `json:"notebook"` // the path at which the server has registered it
+}
+
+// result tells of the kernel that stays; nil if none does. It registers one of a
+// server for the notebook, or says why not.
+func (k *keeper) result(ctx context.Context) (*resultKept, error) {
+	if k == nil || k.info.ID == "" || k.err != nil {
+		return nil, nil
+	}
+	r := &resultKept{ID: k.info.ID, PID: k.info.PID, ConnectionFile: k.info.File, Server: k.info.Server}
+	if k.server.URL == "" {
+		return r, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(k.patience, keepPatience)) // also after Ctrl-C
+	defer cancel()
+	path, err := k.server.Path(ctx, k.saver.notebook.Path())
+	if err != nil {
+		return r, err
+	}
+	id, err := k.server.Register(ctx, path, r.ID)
+	if err == nil && id != r.ID {
+		err = errOtherKernel
+	}
+	if err == nil {
+		r.Notebook = path
+	}
+	return r, err
+}
+
+var errOtherKernel = errors.New("the notebook is open with another kernel, which it keeps")
+
+// tell says how the kernel can be reached, and ended. ended is what ended the run
+// before its end.
+func (k *keeper) tell(p *progress, r *resultKept, unregistered, ended error) {
+	state := "with all variables"
+	if ended != nil {
+		state = "with its variables as they were when the run ended"
+	}
+	switch {
+	case k == nil:
+	case k.err != nil:
+		p.say("kernel   it does not stay: %v", k.err)
+	case r == nil:
+		p.say("kernel   none stays: none was ready")
+	case r.Server == "":
+		p.say("kernel   process %d stays, %s", r.PID, state)
+		p.say("connect  jupyter console --existing %s", quoteShell(r.ConnectionFile))
+		p.say("or       dsstar nb --kernel %s --data DIR \"question\"", short(r.ID))
+		p.say("end it   kill %d", r.PID)
+	case unregistered != nil:
+		p.say("kernel   %s stays on %s, %s", short(r.ID), r.Server, state)
+		p.say("connect  in JupyterLab by Kernel > Change Kernel: %v", unregistered)
+	default:
+		p.say("kernel   %s stays on %s, %s", short(r.ID), r.Server, state)
+		p.say("connect  open %s in JupyterLab: it is the kernel of the notebook there", r.Notebook)
+	}
+	if r != nil && r.Server != "" {
+		p.say("end it   in JupyterLab by Kernel > Shut Down Kernel, or DELETE %sapi/kernels/%s", r.Server, r.ID)
+	}
+}
+
+func short(id string) string { return id[:min(len(id), shortName)] }
+
+// keepPatience is how long a server that the user has not named may take to start
+// a kernel, and a server to register one.
+const keepPatience = 20 * time.Second
+
+// placeToKeep chooses where the kernel that is to stay runs if the user has not:
+// on a server of this machine that has the run folder, so that JupyterLab connects
+// the notebook to it. It reports whether there is one that can be used.
+func (a *app) placeToKeep(ctx context.Context, j *job) bool {
+	s := *j.settings
+	if !j.keep || j.here || s.Kernel+s.Server+s.Python != "" {
+		return false
+	}
+	server, ok := serverWith(kernel.LocalServers(a.lookup()), filepath.Join(existing(cmp.Or(j.out, s.Out)), "notebook.ipynb"))
+	if !ok {
+		return false
+	}
+	s.Server = server.URL
+	ctx, cancel := context.WithTimeout(ctx, keepPatience) // there is another way
+	defer cancel()
+	p, err := a.place(ctx, &s, func(string) {})
+	if err == nil {
+		err = a.look(ctx, &p, &s, j.folders()...)
+	}
+	if err != nil {
+		j.progress.say("server   %s, which has the run folder, cannot be used: %v", server.URL, err)
+		return false
+	}
+	j.progress.say("server   %s has the run folder: the kernel that stays is one of its", server.URL)
+	j.place = p
+	return true
+}
+
+// serverWith returns the server whose folder has a path, the nearest one of several.
+func serverWith(servers []kernel.Server, path string) (nearest kernel.Server, ok bool) {
+	for _, s := range servers {
+		if s.Has(path) && (!ok || len(s.Root) > len(nearest.Root)) {
+			nearest, ok = s, true
+		}
+	}
+	return nearest, ok
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+)
+
+// A saver keeps the notebook and the script of a run on disk as the run goes
+// on. What somebody else has written there meanwhile, in JupyterLab or any
+// editor, stays: the run goes on in a sibling, and the user is told.
+//
+// It writes files, also where a Jupyter server has the folder: with JupyterLab 4.6
+// and jupyter-collaboration 5.0 an open document showed a file that was renamed
+// into place as soon as one that was PUT through the contents API, as the server
+// looks once a second in both cases. A PUT took 27 ms, has no condition by which
+// an edit could be spared, and would have to be waited for.
+type saver struct {
+	notebook *notebook.Guarded
+	script   *notebook.Guarded
+}
+
+func newSaver(f agent.Folder) *saver {
+	return &saver{notebook.GuardNotebook(f.Notebook()), notebook.GuardText(f.Script())}
+}
+
+// continued is the saver of a run that goes on from the notebook at a path, which
+// had been read with this content.
+func continued(f agent.Folder, path string, content []byte) *saver {
+	s := &saver{notebook.GuardNotebook(path), notebook.GuardText(f.Script())}
+	s.notebook.Know(content)
+	if script, err := os.ReadFile(f.Script()); err == nil {
+		s.script.Know(script) // it is made of the notebook
+	}
+	return s
+}
+
+// save writes the notebook and the script of the trajectory, each whole or not
+// at all. It returns what the user should know; the trajectory has it too.
+func (s *saver) save(t *agent.Trajectory) (warnings []string, err error) {
+	warn := func(text string) {
+		t.Warnings = append(t.Warnings, text)
+		warnings = append(warnings, text)
+	}
+	if err := guarded(s.script, func() ([]byte, error) { return []byte(t.Script()), nil }, warn); err != nil {
+		return warnings, fmt.Errorf("save the script: %w", err)
+	}
+	// Last, as it has the warnings.
+	if err := guarded(s.notebook, func() ([]byte, error) { return agent.Draw(t).Encode() }, warn); err != nil {
+		return warnings, fmt.Errorf("save the notebook: %w", err)
+	}
+	return warnings, nil
+}
+
+// guarded writes what draw returns, in a sibling if somebody has edited the file.
+func guarded(g *notebook.Guarded, draw func() ([]byte, error), warn func(string)) error {
+	for {
+		data, err := draw()
+		if err != nil {
+			return err
+		}
+		if err = g.Write(data); !errors.Is(err, notebook.ErrEdited) {
+			return err
+		}
+		old := filepath.Base(g.Path())
+		g.MoveOn()
+		warn(fmt.Sprintf("%s was edited during the run and stays as it is; the run goes on in %s", old, filepath.Base(g.Path())))
+	}
+}

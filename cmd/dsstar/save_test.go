@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"dsstar/agent/llm/llmtest"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+// during runs nb with a model that is content with the third step
+// only, and does something to the run folder at each verdict.
+func during(t *testing.T, do func(out string, verdict int), args ...string) *scene {
+	t.Helper()
+	m := counting()
+	out := filepath.Join(t.TempDir(), "run")
+	var verdicts atomic.Int32
+	model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		switch role := roleOf(t, r); role {
+		case "verifier":
+			n := int(verdicts.Add(1))
+			do(out, n)
+			if n < 3 {
+				return say("Verdict: insufficient\nReason: the total must be looked at once more.")[0]
+			}
+			return say(sufficient)[0]
+		case "router":
+			return say("Route: add a step\nReason: one more.")[0]
+		case "planner":
+			return say([]string{"Load the numbers.", "Look at them.", "Add them up."}[verdicts.Load()])[0]
+		default:
+			return m[role][0]
+		}
+	})
+	s := &scene{t: t, data: dataFolder(t, numbers), out: out}
+	a, stdout, stderr := testApp(t)
+	args = append([]string{"nb", "--data", s.data, "--out", out, "--base-url", model.URL, "--model", "scripted", "--python", pyenvtest.Python(t)}, args...)
+	s.code = a.run(t.Context(), append(args, "What is the total?"))
+	s.stdout, s.stderr = stdout.String(), stderr.String()
+	return s
+}
+
+func editFile(t *testing.T, path, old, new string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Error(err)
+	}
+	changed := bytes.Replace(data, []byte(old), []byte(new), 1)
+	if bytes.Equal(changed, data) {
+		t.Errorf("%s is not in %s", old, path)
+	}
+	if err := os.WriteFile(path, changed, 0o644); err != nil {
+		t.Error(err)
+	}
+	return changed
+}
+
+// TestEditedDuringRun: a notebook and a script that somebody edits while the run
+// goes on stay as they are, the run goes on in siblings, and says so once.
+func TestEditedDuringRun(t *testing.T) {
+	t.Parallel()
+	var notebook, second, script []byte
+	s := during(t, func(out string, verdict int) {
+		switch verdict {
+		case 1:
+			notebook = editFile(t, filepath.Join(out, "notebook.ipynb"), "Load the numbers.", "Load the numbers. (Is this all?)")
+			script = editFile(t, filepath.Join(out, "solution.py"), "print(total)", "print(total + 1)")
+		case 2:
+			second = editFile(t, filepath.Join(out, "notebook-2.ipynb"), "Look at them.", "Look at them again.")
+		}
+	}, "--json")
+	s.expect(exitVerified, "notebook.ipynb was edited during the run and stays as it is", "goes on in notebook-2.ipynb", "goes on in notebook-3.ipynb",
+		"goes on in solution-2.py", "notebook "+filepath.Join(s.out, "notebook-3.ipynb"))
+	for name, want := range map[string][]byte{"notebook.ipynb": notebook, "notebook-2.ipynb": second, "solution.py": script} {
+		if got, err := os.ReadFile(filepath.Join(s.out, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s was overwritten: %v", name, err)
+		}
+	}
+	r := decodeResult(t, s.stdout)
+	if r.Notebook != filepath.Join(s.out, "notebook-3.ipynb") || r.Script != filepath.Join(s.out, "solution-2.py") || len(r.Warnings) != 3 {
+		t.Errorf("%s %s %q", r.Notebook, r.Script, r.Warnings)
+	}
+	tr := readNotebook(t, r.Notebook)
+	if !tr.Verified() || len(tr.Rounds) != 3 || !slices.Equal(tr.Warnings, r.Warnings) {
+		t.Errorf("%d rounds, warnings %q", len(tr.Rounds), tr.Warnings)
+	}
+	if n := strings.Count(s.stderr, "warning  "); n != 3 {
+		t.Errorf("%d warnings:\n%s", n, s.stderr)
+	}
+	validate(t, r.Notebook)
+}
+
+// TestDeletedDuringRun: a notebook that is gone is written again, and one that
+// Jupyter has rewritten is written over.
+func TestDeletedDuringRun(t *testing.T) {
+	t.Parallel()
+	s := during(t, func(out string, verdict int) {
+		path := filepath.Join(out, "notebook.ipynb")
+		switch verdict {
+		case 1:
+			if err := os.Remove(path); err != nil {
+				t.Error(err)
+			}
+		case 2:
+			editFile(t, path, `"kernelspec": {`, `"kernelspec": {"somebody": "else's",`)
+		}
+	}, "--json")
+	s.expect(exitVerified)
+	if r := decodeResult(t, s.stdout); len(r.Warnings) != 0 || !readNotebook(t, filepath.Join(s.out, "notebook.ipynb")).Verified() {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,76 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/uuid"
+)
+
+// Leave is Close but leaves a kernel of ours running, with all that its cells
+// have made: a process for which Options.KeepIn was given, or a kernel of a
+// server. It is nobody's then: whoever connects to it may end it. notebook, a
+// path, tells those who look for kernels what it belongs to. The error is that
+// it has ended, or could not be made known. In a kernel that is not ours Leave
+// is Close.
+//
+// While this program goes on, one goroutine waits for the end of a process that
+// was left, as only its parent can.
+func (k *Kernel) Leave(notebook string) error {
+	return k.finish(func(s *session) error { return s.part(notebook) })
+}
+
+// part ends the session and leaves its kernel.
+func (s *session) part(notebook string) error {
+	if s.guest != nil {
+		return s.shutdown()
+	}
+	var err error
+	if ended(s.host) {
+		how, lost := s.host.fate()
+		err = fmt.Errorf("the kernel has ended: %s", how)
+		if lost != nil {
+			err = lost
+		}
+	} else {
+		err = s.host.release(notebook)
+	}
+	return errors.Join(err, s.end())
+}
+
+func (l *local) release(notebook string) error {
+	if !l.keep {
+		return errors.New("the kernel was started to end with this program")
+	}
+	c := l.conn // ipykernel has rewritten the file, with less in it
+	c.Session = notebook
+	part := l.file + ".part"
+	err := c.write(part)
+	if err == nil {
+		err = os.Rename(part, l.file)
+	}
+	if err != nil {
+		return fmt.Errorf("make the kernel known: %w", errors.Join(err, os.Remove(part)))
+	}
+	l.left = true
+	l.process.leave()
+	return nil
+}
+
+func (g *guest) release(string) error { return nil }
+
+func (r *remote) release(string) error {
+	r.own = false
+	return nil
+}
+
+// lastingFile returns a new name for a connection file in Jupyter's runtime
+// folder, which is made if it is missing.
+func lastingFile(runtime string) (string, error) {
+	if err := os.MkdirAll(runtime, 0o700); err != nil {
+		return "", fmt.Errorf("make Jupyter's runtime folder: %w", err)
+	}
+	return filepath.Join(runtime, "kernel-"+uuid.NewString()+".json"), nil
+}

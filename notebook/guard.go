@@ -1,0 +1,266 @@
+package notebook
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrEdited is the error of [Guarded.Write] for a file that somebody else has
+// changed since.
+var ErrEdited = errors.New("somebody else has changed it")
+
+// A Guarded is a file that this program writes again and again while people
+// and their editors may write it too: it never overwrites what they have
+// written. Its methods are not to be called concurrently.
+//
+// No edit is lost where the file system can exchange two names (renameat2 of
+// Linux, on all its common file systems): what was replaced is looked at once
+// more, and goes back if it is not what was expected. Elsewhere an edit is lost
+// that comes between the last look and the renaming, microseconds apart. What
+// an editor has not saved yet nobody else can see.
+type Guarded struct {
+	first, path string
+	same        func(a, b []byte) bool
+	whole       func([]byte) bool          // nil: any content is
+	known       map[[sha256.Size]byte]bool // contents that are no edits
+	recent      [][]byte                   // the last ones that were written, the newest last
+
+	// For tests:
+	meanwhile func()                  // called between looking at the file and replacing it
+	exchange  func(a, b string) error // exchange
+}
+
+// recentKept is how many versions an editor's own rewriting is compared with:
+// one that has loaded a version may write that back a moment after the next.
+const recentKept = 4
+
+// GuardNotebook guards a notebook. That an editor has written the same cells in
+// other bytes is no edit: see [Same].
+func GuardNotebook(path string) *Guarded {
+	g := GuardText(path)
+	g.same = func(a, b []byte) bool {
+		x, err := Read(bytes.NewReader(a))
+		y, e := Read(bytes.NewReader(b))
+		return err == nil && e == nil && Same(x, y)
+	}
+	g.whole = func(data []byte) bool {
+		_, err := Read(bytes.NewReader(data))
+		return err == nil
+	}
+	return g
+}
+
+// GuardText guards any other file, byte by byte.
+func GuardText(path string) *Guarded {
+	return &Guarded{first: path, path: path, known: map[[sha256.Size]byte]bool{}, same: bytes.Equal, exchange: exchange}
+}
+
+// Path returns where the file is now.
+func (g *Guarded) Path() string { return g.path }
+
+// Know makes data a content that may be overwritten: the caller has it.
+func (g *Guarded) Know(data []byte) {
+	g.known[sha256.Sum256(data)] = true
+	if n := len(g.recent); n > 0 && bytes.Equal(g.recent[n-1], data) {
+		return
+	}
+	if g.recent = append(g.recent, data); len(g.recent) > recentKept {
+		g.recent = g.recent[1:]
+	}
+}
+
+// MoveOn makes the first sibling that does not exist the file: notebook-2.ipynb
+// for notebook.ipynb, and so on.
+func (g *Guarded) MoveOn() {
+	ext := filepath.Ext(g.first)
+	for n := 2; ; n++ {
+		g.path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(g.first, ext), n, ext)
+		if _, err := os.Lstat(g.path); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	g.known, g.recent = map[[sha256.Size]byte]bool{}, nil
+}
+
+// Newest returns the sibling that [Guarded.MoveOn] made last of the file first, or
+// first itself; "" if it is not there.
+func Newest(first string) string {
+	ext := filepath.Ext(first)
+	newest := ""
+	for n := 1; ; n++ {
+		path := first
+		if n > 1 {
+			path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(first, ext), n, ext)
+		}
+		if _, err := os.Stat(path); err != nil {
+			return newest
+		}
+		newest = path
+	}
+}
+
+// errMeanwhile is that the file is not any more what it was when it was looked at.
+var errMeanwhile = errors.New("it has just changed")
+
+// Write writes data whole or not at all: over what was written before or is the
+// same as that, and where the file is missing. A file that has just this content
+// is left alone. Any other stays as it is, and the error wraps [ErrEdited].
+func (g *Guarded) Write(data []byte) error {
+	for range 10 { // each time somebody else has written in the instant of the exchange
+		old, err := g.look()
+		missing := errors.Is(err, fs.ErrNotExist)
+		switch {
+		case err == nil && bytes.Equal(old, data):
+		case err == nil || missing:
+			err = g.put(data, old, missing)
+		}
+		if err == nil {
+			g.Know(data)
+		}
+		if !errors.Is(err, errMeanwhile) {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: %w", g.path, ErrEdited)
+}
+
+// put puts data in the place of old, or of nothing.
+func (g *Guarded) put(data, old []byte, missing bool) error {
+	temporary, err := g.prepare(data, missing)
+	if err != nil {
+		return err
+	}
+	if g.meanwhile != nil {
+		g.meanwhile()
+	}
+	if missing {
+		err = create(temporary, g.path)
+	} else {
+		err = g.replace(temporary, data, old)
+	}
+	if kept := (*keptError)(nil); errors.As(err, &kept) {
+		return err
+	}
+	_ = os.Remove(temporary) // there mostly is none any more
+	return err
+}
+
+// patience is how long a file may be half written: Jupyter writes in place.
+const patience = 500 * time.Millisecond
+
+// look returns the content of the file if that is no edit.
+func (g *Guarded) look() ([]byte, error) {
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		data, err := os.ReadFile(g.path)
+		if err != nil || g.expected(data) {
+			return data, err
+		}
+		if g.whole == nil || g.whole(data) || time.Since(begin) > patience {
+			return nil, fmt.Errorf("%s: %w", g.path, ErrEdited)
+		}
+	}
+}
+
+// expected reports whether the content is one of ours, in whatever bytes.
+func (g *Guarded) expected(data []byte) bool {
+	sum := sha256.Sum256(data)
+	for i := len(g.recent) - 1; i >= 0 && !g.known[sum]; i-- {
+		if g.same(g.recent[i], data) {
+			g.known[sum] = true
+		}
+	}
+	return g.known[sum]
+}
+
+// prepare writes data to a temporary file beside the guarded one, with the
+// permissions of that.
+func (g *Guarded) prepare(data []byte, missing bool) (name string, err error) {
+	name = filepath.Join(filepath.Dir(g.path), "."+filepath.Base(g.path)+"."+rand.Text()[:8])
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if info, e := os.Stat(g.path); !missing && e == nil && err == nil {
+		err = f.Chmod(info.Mode().Perm())
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(name))
+	}
+	return name, nil
+}
+
+// create gives the temporary file its name, unless somebody has just taken it.
+func create(temporary, path string) error {
+	err := os.Link(temporary, path)
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // the second: of the folder
+		return err
+	}
+	if _, there := os.Lstat(path); !errors.Is(there, fs.ErrNotExist) {
+		return errMeanwhile
+	}
+	return os.Rename(temporary, path) // a file system without links
+}
+
+// replace puts the temporary file, which has data, in the place of the guarded
+// one, which had old.
+func (g *Guarded) replace(temporary string, data, old []byte) error {
+	err := g.exchange(temporary, g.path)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		if now, err := os.ReadFile(g.path); err != nil || !bytes.Equal(now, old) {
+			return errMeanwhile
+		}
+		return os.Rename(temporary, g.path)
+	case errors.Is(err, fs.ErrNotExist): // somebody has just deleted it
+		return errMeanwhile
+	case err != nil:
+		return err
+	}
+	edit, err := os.ReadFile(temporary)
+	if err == nil && bytes.Equal(edit, old) {
+		return nil
+	}
+	return errors.Join(err, g.putBack(temporary, edit, data))
+}
+
+// A keptError is an edit that could not be put back in its place.
+type keptError struct {
+	path string
+	err  error
+}
+
+func (e *keptError) Error() string {
+	return fmt.Sprintf("what somebody else has just saved is in %s: %v", e.path, e.err)
+}
+func (e *keptError) Unwrap() error { return e.err }
+
+// putBack undoes an exchange: temporary has an edit, and the
+// guarded file data. If the
+// editor writes again at this moment, what it wrote last stays in the end.
+func (g *Guarded) putBack(temporary string, edit, data []byte) error {
+	for {
+		if err := g.exchange(temporary, g.path); err != nil {
+			return &keptError{temporary, err}
+		}
+		got, err := os.ReadFile(temporary)
+		if err != nil {
+			return &keptError{temporary, err}
+		}
+		if bytes.Equal(got, data) {
+			return errMeanwhile
+		}
+		edit, data = got, edit // newer than what was just put there
+	}
+}

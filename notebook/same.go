@@ -1,0 +1,94 @@
+package notebook
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What Jupyter writes into metadata on its own: JupyterLab when it opens a
+// notebook or connects it to a kernel, jupyter-collaboration when it saves.
+var (
+	notebooksOwn = []string{"kernelspec", "language_info", "widgets", "signature", "orig_nbformat", "orig_nbformat_minor"}
+	cellsOwn     = []string{"trusted", "execution"}
+)
+
+// Same reports whether two notebooks have the same cells - ids, types, sources,
+// outputs, metadata - and the same metadata. Not counted are execution counts
+// and what Jupyter changes without being asked: whether cells are trusted, the
+// kernelspec and its language, when cells ran, numbers like 2.0 that come back
+// as 2, empty attachments.
+func Same(a, b *Notebook) bool {
+	return sameValue(without(a.Metadata, notebooksOwn), without(b.Metadata, notebooksOwn)) &&
+		slices.EqualFunc(a.Cells, b.Cells, sameCell)
+}
+
+func sameCell(a, b Cell) bool {
+	return a.ID == b.ID && a.Type == b.Type && a.Source == b.Source &&
+		sameValue(without(a.Metadata, cellsOwn), without(b.Metadata, cellsOwn)) &&
+		slices.EqualFunc(a.Outputs, b.Outputs, sameOutput) && sameAttachments(a.Attachments, b.Attachments)
+}
+
+func sameOutput(a, b Output) bool {
+	return a.Type == b.Type && a.Name == b.Name && a.Text == b.Text && a.EName == b.EName && a.EValue == b.EValue &&
+		slices.Equal(a.Traceback, b.Traceback) && sameValue(map[string]any(a.Data), map[string]any(b.Data)) && sameValue(a.Metadata, b.Metadata)
+}
+
+func sameAttachments(a, b map[string]MIMEBundle) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, bundle := range a {
+		other, ok := b[name]
+		if !ok || !sameValue(map[string]any(bundle), map[string]any(other)) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameValue compares values that were read from JSON.
+func sameValue(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for key, value := range a {
+			if other, there := b[key]; !there || !sameValue(value, other) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, sameValue)
+	case json.Number:
+		b, ok := b.(json.Number)
+		return ok && sameNumber(string(a), string(b))
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func sameNumber(a, b string) bool {
+	if a == b || !strings.ContainsAny(a+b, ".eE") { // digits of integers beyond a float's count
+		return a == b
+	}
+	x, err := strconv.ParseFloat(a, 64)
+	y, e := strconv.ParseFloat(b, 64)
+	return err == nil && e == nil && x == y
+}
+
+// without returns m without some keys.
+func without(m map[string]any, keys []string) map[string]any {
+	rest := make(map[string]any, len(m))
+	for key, value := range m {
+		if !slices.Contains(keys, key) {
+			rest[key] = value
+		}
+	}
+	return rest
+}
