@@ -66,6 +66,7 @@ type Kind string
 const (
 	Started   Kind = "started"   // the environment is known
 	Described Kind = "described" // a file has its description
+	Met       Kind = "met"       // the variables of somebody else's session are known
 	Estimated Kind = "estimated" // what the rounds may cost, in one line
 	Planned   Kind = "planned"   // a step was proposed
 	Ran       Kind = "ran"       // a cell ran, well or not
@@ -96,6 +97,7 @@ type run struct {
 	cfg         Config
 	t           *Trajectory
 	session     Session
+	host        Host // the session, if it is somebody else's
 	dirty       bool // the session is not at the accepted cells
 	data        dataState
 	changedFile string // a data file that is no longer as data has it
@@ -177,12 +179,15 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.describe(ctx); err != nil {
 		return err
 	}
-	r.context, r.described = r.taskContext(), true
-	if err := r.estimate(); err != nil {
-		return err
-	}
 	var err error
 	if r.session, err = work.wait(); err != nil {
+		return err
+	}
+	if err := r.meet(ctx); err != nil {
+		return err
+	}
+	r.context, r.described = r.taskContext(), true
+	if err := r.estimate(); err != nil {
 		return err
 	}
 	if err := r.begin(ctx); err != nil {
@@ -197,7 +202,10 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.finalize(ctx); err != nil {
 		return err
 	}
-	return r.prove(ctx, proof)
+	if err := r.prove(ctx, proof); err != nil {
+		return err
+	}
+	return r.takeLeave(ctx)
 }
 
 // rounds goes round until the plan suffices, the rounds are used up, or the

@@ -18,8 +18,9 @@ const (
 	roleData       = "data"
 	roleParameters = "parameters"
 	roleSetup      = "setup"
-	roleRound      = "round"   // heading of an accepted step, with its failed attempts
-	roleDropped    = "dropped" // a round whose step is not in the plan
+	roleVariables  = "variables" // loads what the cells take from somebody's session
+	roleRound      = "round"     // heading of an accepted step, with its failed attempts
+	roleDropped    = "dropped"   // a round whose step is not in the plan
 	roleStep       = "step"
 	roleVerdict    = "verdict"
 	roleAnswer     = "answer" // heading of the last cell, with its failed attempts
@@ -34,6 +35,7 @@ type cellMeta struct {
 	Step         int                 `json:"step,omitempty"`
 	Record       *Round              `json:"record,omitempty"`
 	Descriptions []Description       `json:"descriptions,omitempty"`
+	Variables    []Variable          `json:"variables,omitempty"`
 	Final        *Final              `json:"final,omitempty"`
 	Execution    *notebook.Execution `json:"execution,omitempty"` // without its outputs
 }
@@ -57,10 +59,13 @@ func Draw(t *Trajectory) *notebook.Notebook {
 		"language_info": languageInfo(t.Environment),
 	}
 	d.markdown("question", cellMeta{Role: roleQuestion}, showQuestion(t))
-	d.markdown("data", cellMeta{Role: roleData, Descriptions: t.Descriptions}, showData(t))
+	d.markdown("data", cellMeta{Role: roleData, Descriptions: t.Descriptions, Variables: t.Variables}, showData(t))
 	ran := notebook.Execution{Status: notebook.OK}
 	d.code("parameters", cellMeta{Role: roleParameters}, Attempt{parametersCell(t.Task), ran})
-	d.code("setup", cellMeta{Role: roleSetup}, Attempt{setupCell, ran})
+	d.code("setup", cellMeta{Role: roleSetup}, Attempt{setUpCell(t.Task), ran})
+	if code := t.variablesCell(); code != "" {
+		d.code("variables", cellMeta{Role: roleVariables}, Attempt{code, ran})
+	}
 	cells := t.cellRounds()
 	for i, round := range t.Rounds {
 		if slices.Contains(cells, i) {
@@ -108,7 +113,7 @@ func (d *drawing) code(id string, meta cellMeta, a Attempt) {
 	switch meta.Role {
 	case roleParameters:
 		c.Metadata["tags"] = []string{"parameters"} // papermill's convention
-	case roleSetup:
+	case roleSetup, roleVariables:
 		c.Metadata["jupyter"] = map[string]any{"source_hidden": true}
 	default:
 		bare := a.Execution
@@ -182,7 +187,7 @@ func ReadTrajectory(nb *notebook.Notebook) (*Trajectory, error) {
 func (t *Trajectory) take(m cellMeta, c notebook.Cell) error {
 	switch m.Role {
 	case roleData:
-		t.Descriptions = m.Descriptions
+		t.Descriptions, t.Variables = m.Descriptions, m.Variables
 	case roleRound, roleDropped:
 		if m.Record == nil {
 			return fmt.Errorf("a %s cell without its record", m.Role)

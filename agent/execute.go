@@ -11,6 +11,9 @@ import (
 // the session is dirty: restore must come before the next one.
 func (r *run) execute(ctx context.Context, code string) (notebook.Execution, error) {
 	defer r.kernel.start()()
+	if err := r.carry(ctx, code); err != nil {
+		return notebook.Execution{}, err
+	}
 	e, err := r.session.Execute(ctx, code)
 	if err != nil || e.Status != notebook.OK {
 		r.dirty = true
@@ -58,7 +61,7 @@ func (r *run) restore(ctx context.Context) (intact bool, err error) {
 // replayed takes over what the accepted cells gave when they ran again. It
 // returns the number of a step that failed this time, or 0.
 func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, err error) {
-	const before = 2 // parameters and set-up
+	before := len(r.t.opening())
 	plan := r.t.acceptedRounds()
 	for i, e := range executions {
 		if i < before {

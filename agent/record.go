@@ -107,7 +107,7 @@ func slug(question string) string {
 // Script returns the code of the notebook's cells in order as one Python
 // script. The comments between them are where editors see the cells.
 func (t *Trajectory) Script() string {
-	titles := []string{"Parameters", "Set-up"}
+	titles := []string{"Parameters", "Set-up", "Variables"}[:len(t.opening())]
 	for _, i := range t.cellRounds() {
 		titles = append(titles, fmt.Sprintf("Step %d: %s", t.stepOf(i), t.Rounds[i].Step))
 	}

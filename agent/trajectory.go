@@ -12,7 +12,7 @@ import (
 type Task struct {
 	Question   string   `json:"question"`
 	Guidelines string   `json:"guidelines,omitempty"` // the form of the answer; may be empty
-	Data       string   `json:"data"`                 // the data folder: absolute, or relative to the run folder
+	Data       string   `json:"data"`                 // the data folder: absolute, or relative to the run folder; "": the question is about variables alone
 	Files      []File   `json:"files"`                // once the run has chosen, those that the model is shown
 	Others     int      `json:"others,omitempty"`     // how many it is not shown
 	Unread     []string `json:"unread,omitempty"`     // folders below Data that cannot be read
@@ -108,6 +108,7 @@ type Trajectory struct {
 	Started      time.Time        `json:"started"`
 	Environment  string           `json:"environment,omitempty"` // Python and its packages, as the model was told
 	Descriptions []Description    `json:"-"`
+	Variables    []Variable       `json:"-"` // of the session, if it is somebody else's
 	Rounds       []Round          `json:"-"`
 	Final        *Final           `json:"-"`
 	Proof        *Proof           `json:"proof,omitempty"`
@@ -210,10 +211,10 @@ func (t *Trajectory) cellRounds() []int {
 	return rounds[len(rounds)-1:]
 }
 
-// base returns the code that the next cell builds on: parameters, set-up and,
-// unless every cell is a whole script, the accepted steps.
+// base returns the code that the next cell builds on: the opening and, unless
+// every cell is a whole script, the accepted steps.
 func (t *Trajectory) base() []string {
-	cells := []string{parametersCell(t.Task), setupCell}
+	cells := t.opening()
 	if t.Method.Script {
 		return cells
 	}
@@ -224,10 +225,12 @@ func (t *Trajectory) base() []string {
 	return cells
 }
 
-// Cells returns the code of the notebook's cells in order: parameters, set-up,
-// the accepted steps and, when there is one, the final cell.
-func (t *Trajectory) Cells() []string {
-	cells := []string{parametersCell(t.Task), setupCell}
+// Cells returns the code of the notebook's cells in order: the opening, the
+// accepted steps and, when there is one, the final cell.
+func (t *Trajectory) Cells() []string { return append(t.opening(), t.codes()...) }
+
+// codes returns the code of the cells that a model has written.
+func (t *Trajectory) codes() (cells []string) {
 	for _, i := range t.cellRounds() {
 		a, _ := t.Rounds[i].Accepted()
 		cells = append(cells, a.Code)
