@@ -107,7 +107,13 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 	if e.Status == notebook.TimedOut {
 		return fmt.Errorf("it took longer than %v", limit)
 	}
-	return fmt.Errorf("the kernel does not answer: %s", fit(e.PlainText(), 300))
+	said := e.PlainText()
+	for _, o := range e.Outputs {
+		if o.Type == notebook.ErrorOutput {
+			said = o.EName + ": " + o.EValue
+		}
+	}
+	return fmt.Errorf("the kernel does not answer: %s", fit(said, 300))
 }
 
 // quotePython returns a Python string literal; a JSON string is one.

@@ -16,6 +16,7 @@ import warnings
 
 CELLS = 2_000_000  # of a table that are counted and ranged over at most
 ROWS, WIDTH, COLUMNS, ITEMS = 3, 60, 60, 12
+request = {k: [] if v is None else v for k, v in request.items()}
 END = time.monotonic() + request["seconds"]
 
 
