@@ -45,6 +45,8 @@ type watchedHost struct {
 	agent.Host
 }
 
+var _ agent.Host = watchedHost{}
+
 func (w watched) Execute(ctx context.Context, code string) (notebook.Execution, error) {
 	w.progress.cell(code)
 	return w.cells.ExecuteCell(ctx, kernel.Cell{Code: code, Observe: w.progress.output})

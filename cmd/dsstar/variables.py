@@ -22,29 +22,32 @@ END = time.monotonic() + request["seconds"]
 
 # What is a secret is neither shown nor written to a file.
 
-NAMED = re.compile(r"passw|pwd|secret|token|credential|api_?key|access_?key|private_?key|auth|(^|_)key$", re.I)
-COLUMN = re.compile(r"passw|secret|api_?key|access_?key|private_?key|(^|_)token$", re.I)
+NAMED = re.compile(r"passw|pwd|secret|credential|api_?key|access_?key|private_?key", re.I)
+PERHAPS = re.compile(r"token|auth(?!or)|(^|_)key$", re.I)  # if it is as long as one
 VALUE = re.compile(
     r"-----BEGIN|^(sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[a-z]|hf|AKIA|AIza|ya29|eyJ)[-_A-Za-z0-9.]{16,}"
     r"|://[^/\s:@]*:[^/\s@]+@|[?&](token|key|sig|signature|password)=[^&\s]{8,}|\bpassword=\S", re.I)
 
 
 def looks_secret(text):
+    """Tells whether a text is a key, or has a password in it: by its form, or as chance has mixed it."""
     if VALUE.search(text[:4000]):
         return True
-    word = 24 <= len(text) <= 200 and re.fullmatch(r"[-_+/=A-Za-z0-9]+", text)
-    return bool(word) and len(set(text)) > 10 and any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
+    mixed = 24 <= len(text) <= 200 and re.fullmatch(r"[-_+=A-Za-z0-9]+", text) and len(set(text)) > 12
+    return bool(mixed) and len(re.findall(r"\d+", text)) > 2 and len(re.findall(r"[A-Z]+", text)) > 2
 
 
 def secret(name, value):
     """Tells whether a variable is, or openly has in it, what should not be told."""
     if type(value) in (str, bytes):
         text = value if type(value) is str else value[:4000].decode("latin-1")
-        return bool(NAMED.search(name)) and text != "" or looks_secret(text)
+        named = NAMED.search(name) and text or PERHAPS.search(name) and re.fullmatch(r"\S{16,}", text)
+        return bool(named) or looks_secret(text)
     if type(value) is dict:
-        return any(type(k) is str and type(v) in (str, bytes) and secret(k, v) for k, v in list(value.items())[:1000])
+        return any(type(k) is str and type(v) is str and (NAMED.search(k) and v or VALUE.search(v[:4000]))
+                   for k, v in list(value.items())[:1000])
     if type(value) in (list, tuple):
-        return any(type(v) is str and secret(name, v) for v in value[:1000])
+        return any(type(v) is str and VALUE.search(v[:4000]) for v in value[:1000])
     return False
 
 
@@ -96,7 +99,7 @@ def cut(text, width):
 
 def table(names, rows):
     """Shows rows of values; what stands in a column of secrets is hidden."""
-    hidden = [bool(COLUMN.search(str(n)[:100])) for n in names]
+    hidden = [bool(NAMED.search(str(n)[:100])) for n in names]
     yield "first rows:"
     yield " | ".join(cut(str(n), WIDTH) for n in names)
     for row in rows:
@@ -124,7 +127,7 @@ def frame(x):
 
 def column(x):
     """Says of a column what its values are."""
-    if time.monotonic() > END or COLUMN.search(str(x.name)[:100]):
+    if time.monotonic() > END or NAMED.search(str(x.name)[:100]):
         return ""
     try:
         missing = int(x.isna().sum())
@@ -143,7 +146,7 @@ def column(x):
 
 def series(x):
     yield f"{len(x)} values named {brief(x.name)}, {x.dtype}, {size(int(x.memory_usage(deep=len(x) <= CELLS)))}{column(x) if len(x) <= CELLS else ''}"
-    if not COLUMN.search(str(x.name)[:100]):
+    if not NAMED.search(str(x.name)[:100]):
         yield "first: " + ", ".join(f"{brief(k, 30)}: {brief(v, 30)}" for k, v in zip(x.index[:ITEMS].tolist(), x.head(ITEMS).tolist()))
 
 
