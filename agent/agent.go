@@ -67,6 +67,7 @@ type Kind string
 const (
 	Started   Kind = "started"   // the environment is known
 	Described Kind = "described" // a file has its description
+	Met       Kind = "met"       // the variables of somebody else's session are known
 	Estimated Kind = "estimated" // what the rounds may cost, in one line
 	Planned   Kind = "planned"   // a step was proposed
 	Ran       Kind = "ran"       // a cell ran, well or not
@@ -97,6 +98,7 @@ type run struct {
 	cfg         Config
 	t           *Trajectory
 	session     Session
+	host        Host // the session, if it is somebody else's
 	dirty       bool // the session is not at the accepted cells
 	data        dataState
 	changedFile string // a data file that is no longer as data has it
@@ -187,6 +189,12 @@ func (r *run) run(ctx context.Context) error {
 	if r.session, err = work.wait(); err != nil {
 		return err
 	}
+	if err := r.meet(ctx); err != nil {
+		return err
+	}
+	if err := r.readyToAsk(); err != nil {
+		return err
+	}
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
@@ -202,7 +210,10 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.finalize(ctx); err != nil {
 		return err
 	}
-	return r.prove(ctx, proof)
+	if err := r.prove(ctx, proof); err != nil {
+		return err
+	}
+	return r.takeLeave(ctx)
 }
 
 // learn gets the files described, unless they are.
@@ -211,11 +222,16 @@ func (r *run) learn(ctx context.Context) error {
 		r.recall()
 		return nil
 	}
-	if err := r.describe(ctx); err != nil {
-		return err
+	return r.describe(ctx)
+}
+
+// readyToAsk makes the beginning of all requests that follow.
+func (r *run) readyToAsk() error {
+	r.context, r.described = r.taskContext(), true
+	if r.t.Described {
+		return nil
 	}
 	r.t.Described = true
-	r.context, r.described = r.taskContext(), true
 	return r.estimate()
 }
 

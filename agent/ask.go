@@ -105,7 +105,8 @@ func (r *run) request(q question) (llm.Request, error) {
 // system is what every request begins with.
 func (r *run) system() prompts.System {
 	m := r.cfg.Method
-	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly}
+	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly,
+		Variables: variableWords(r.context) != "", NoFiles: r.t.Task.Data == ""}
 }
 
 // call makes one model call and counts it.

@@ -63,7 +63,7 @@ const everyCell = 1000
 // checkData warns, once, when the run's cells have changed a data file; all says
 // whether to look at however many there are.
 func (r *run) checkData(all bool) error {
-	if r.changedFile != "" || (!all && len(r.all) > everyCell) {
+	if r.t.Task.Data == "" || r.changedFile != "" || (!all && len(r.all) > everyCell) {
 		return nil
 	}
 	r.changedFile = r.data.changed(r.dataPath(), r.all)

@@ -20,8 +20,9 @@ const (
 	roleData       = "data"
 	roleParameters = "parameters"
 	roleSetup      = "setup"
-	roleRound      = "round"   // heading of an accepted step, with its failed attempts
-	roleDropped    = "dropped" // a round that has left no cell
+	roleVariables  = "variables" // loads what the cells take from somebody's session
+	roleRound      = "round"     // heading of an accepted step, with its failed attempts
+	roleDropped    = "dropped"   // a round that has left no cell
 	roleStep       = "step"
 	roleVerdict    = "verdict"
 	roleAnswer     = "answer" // heading of the last cell, with its failed attempts
@@ -37,6 +38,7 @@ type cellMeta struct {
 	Part         int                 `json:"part,omitempty"` // from 2; the first has none
 	Record       *Round              `json:"record,omitempty"`
 	Descriptions []Description       `json:"descriptions,omitempty"`
+	Variables    []Variable          `json:"variables,omitempty"`
 	Final        *Final              `json:"final,omitempty"`
 	Execution    *notebook.Execution `json:"execution,omitempty"` // without its outputs
 	Measured     *measured           `json:"measured,omitempty"`
@@ -69,10 +71,10 @@ func Draw(t *Trajectory) *notebook.Notebook {
 	}
 	d.kept("")
 	d.markdown("question", cellMeta{Role: roleQuestion}, showQuestion(t.part(0)))
-	d.markdown("data", cellMeta{Role: roleData, Descriptions: t.Descriptions}, showData(t))
+	d.markdown("data", cellMeta{Role: roleData, Descriptions: t.Descriptions, Variables: t.Variables}, showData(t))
 	ran := notebook.Execution{Status: notebook.OK}
 	for i, c := range t.opening() {
-		role := []string{roleParameters, roleSetup}[i]
+		role := []string{roleParameters, roleSetup, roleVariables}[i]
 		d.code(role, cellMeta{Role: role}, Attempt{c.code, ran})
 	}
 	for k := range len(t.Earlier) + 1 {
@@ -166,7 +168,7 @@ func (d *drawing) code(id string, meta cellMeta, a Attempt) {
 	switch meta.Role {
 	case roleParameters:
 		c.Metadata["tags"] = []string{"parameters"} // papermill's convention
-	case roleSetup:
+	case roleSetup, roleVariables:
 		c.Metadata["jupyter"] = map[string]any{"source_hidden": true}
 	default:
 		bare := a.Execution

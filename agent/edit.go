@@ -173,13 +173,10 @@ var dataDir = regexp.MustCompile(`^data_dir = (".*")\nquestion = (".*")$`)
 // reopened looks at the cells before the first step. Only the data folder can be
 // changed there; it says so.
 func (r *reader) reopened() (what string, err error) {
-	for _, p := range r.opening {
-		if p.changed && p.cell.Source == setupCell {
-			p.changed = false // by an update of dsstar
+	for _, role := range []string{roleSetup, roleVariables} {
+		if r.opening[role].changed {
+			return "", &EditError{"the set-up was changed, whose cells are dsstar's own: undo it, and put your code into a cell after them"}
 		}
-	}
-	if p := r.opening[roleSetup]; p.changed {
-		return "", &EditError{"the set-up cell was changed, which is dsstar's own: undo it, and put your code into a cell after it"}
 	}
 	p := r.opening[roleParameters]
 	if !p.changed {

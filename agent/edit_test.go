@@ -245,7 +245,7 @@ func TestResumeFailingEdit(t *testing.T) {
 func TestResumeRefuses(t *testing.T) {
 	p := play(t, three).noError(t)
 	for text, change := range map[string]func(reporter, *notebook.Notebook){
-		"the set-up cell was changed":     source("setup", "import os", "import os, sys"),
+		"the set-up was changed":          source("setup", "import os", "import os, sys"),
 		"the parameters cell has other":   source("parameters", "question", "extra = 1\nquestion"),
 		"the question was changed":        source("parameters", "How many?", "How few?"),
 		"other lines than data_dir = \"…": source("parameters", "data_dir = ", "data_dir = 1 + "),

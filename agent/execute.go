@@ -11,6 +11,9 @@ import (
 // the session is dirty: restore must come before the next one.
 func (r *run) execute(ctx context.Context, code string) (notebook.Execution, error) {
 	defer r.kernel.start()()
+	if err := r.carry(ctx, code); err != nil {
+		return notebook.Execution{}, err
+	}
 	e, err := r.session.Execute(ctx, code)
 	e.Outputs = notebook.Steady(e.Outputs)
 	if err != nil || e.Status != notebook.OK {

@@ -296,7 +296,7 @@ print(_args[4], json.dumps({"clean": sys.platform == "linux" and os.listdir(_arg
 // enter makes the session see the data folder as the run's own would, and
 // nothing else: after a script from nothing.
 func (s *scratch) enter(ctx context.Context, data string) error {
-	cells := []string{"data_dir = " + pyString(data), setupCell, "%reset -f"}
+	cells := []string{"data_dir = " + pyString(data), setUpCell(Task{Data: data}), "%reset -f"}
 	var executions []notebook.Execution
 	var err error
 	if s.ran != (script{}) {
@@ -391,9 +391,9 @@ func (r *run) openPool(ctx context.Context, files int) (sessions *pool, closePoo
 	}
 }
 
-// dataPath is the data folder, wherever one stands.
+// dataPath is the data folder, wherever one stands; "" if there is none.
 func (r *run) dataPath() string {
-	if filepath.IsAbs(r.t.Task.Data) {
+	if r.t.Task.Data == "" || filepath.IsAbs(r.t.Task.Data) {
 		return r.t.Task.Data
 	}
 	return filepath.Join(r.cfg.Dir, r.t.Task.Data)

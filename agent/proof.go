@@ -56,6 +56,9 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 	if err := r.checkData(true); err != nil {
 		return err
 	}
+	if err := r.lend(fresh.dir); err != nil {
+		return err
+	}
 	if err := r.observe(Event{Kind: Proving}); err != nil {
 		return err
 	}
@@ -99,7 +102,7 @@ func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string
 			return "", "", err
 		}
 		if last.Status != notebook.OK {
-			return fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), oneLine(last)), "", nil
+			return r.t.uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), oneLine(last))), "", nil
 		}
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {

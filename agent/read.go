@@ -73,7 +73,7 @@ type present struct {
 // cell adds what one cell holds of the trajectory. A cell that has the metadata
 // of another, as a copy of it has, is a person's own.
 func (r *reader) cell(m cellMeta, c notebook.Cell) error {
-	if m.Role == "" || r.copied(m) || (c.Type == notebook.Code) != (slices.Contains([]string{roleParameters, roleSetup, roleStep, roleFinal}, m.Role)) {
+	if m.Role == "" || r.copied(m) || (c.Type == notebook.Code) != (slices.Contains([]string{roleParameters, roleSetup, roleVariables, roleStep, roleFinal}, m.Role)) {
 		r.foreign(m, c)
 		return nil
 	}
@@ -82,10 +82,10 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	switch m.Role {
 	case roleQuestion:
 		r.inPart = p.part
-	case roleParameters, roleSetup:
+	case roleParameters, roleSetup, roleVariables:
 		r.opening[m.Role] = p
 	case roleData:
-		r.t.Descriptions = m.Descriptions
+		r.t.Descriptions, r.t.Variables = m.Descriptions, m.Variables
 	case roleRound, roleDropped:
 		if m.Record == nil || m.Round < 1 {
 			return fmt.Errorf("a %s cell without its record", m.Role)

@@ -57,8 +57,22 @@ os.symlink(data_path, "data", target_is_directory=True)
 random.seed(0)
 np.random.seed(0)`
 
+// setUpCell is setupCell, or what it leaves of it where there is no data folder.
+func setUpCell(t Task) string {
+	if t.Data != "" {
+		return setupCell
+	}
+	before, rest, _ := strings.Cut(setupCell, `if os.path.islink("data")`)
+	_, after, _ := strings.Cut(rest, "target_is_directory=True)\n")
+	return strings.Replace(before, ", and see the data folder as data/", "", 1) + after
+}
+
 func parametersCell(t Task) string {
-	return "data_dir = " + pyString(t.Data) + "\nquestion = " + pyString(t.Question)
+	question := "question = " + pyString(t.Question)
+	if t.Data == "" {
+		return question
+	}
+	return "data_dir = " + pyString(t.Data) + "\n" + question
 }
 
 // pyString returns s as a Python string literal; a JSON string is one.

@@ -46,12 +46,16 @@ func (r *run) known() ([]prompts.Part, map[string]string) {
 	for _, f := range r.context.Files {
 		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
 	}
-	return []prompts.Part{r.context}, map[string]string{
+	inputs := map[string]string{
 		"question":     r.t.Task.Question,
 		"guidelines":   r.t.Task.Guidelines,
 		"files":        strings.Join(names, "\n"),
 		"descriptions": strings.Join(descriptions, "\n"),
 	}
+	if said := variableWords(r.context); said != "" {
+		inputs["variables"] = said
+	}
+	return []prompts.Part{r.context}, inputs
 }
 
 // sees says what of the script a role is to see in the paper's way.
@@ -106,6 +110,8 @@ func (r *run) taskContext() prompts.Context {
 		}
 	}
 	c.LeftOut = clipLines(r.t.Task.LeftOut, r.shown.description/4)
+	c.NoFiles = r.t.Task.Data == ""
+	c.Variables, c.OtherVariables = r.shownVariables()
 	return c
 }
 

@@ -42,7 +42,10 @@ func badge(t *Trajectory) string {
 
 func showData(t *Trajectory) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Data\n\nThe cells below see the data folder as `data/`.\n")
+	b.WriteString("## Data\n")
+	if t.Task.Data != "" {
+		b.WriteString("\nThe cells below see the data folder as `data/`.\n")
+	}
 	for i, d := range t.Descriptions {
 		if d.Text == "" && d.Error == "" {
 			continue // not described yet
@@ -65,6 +68,7 @@ func showData(t *Trajectory) string {
 	if n := t.Task.Others; n > 0 {
 		fmt.Fprintf(&b, "\n%d more files are there, of which the model was told the names at most.\n", n)
 	}
+	b.WriteString(showVariables(t))
 	return b.String()
 }
 

@@ -14,7 +14,7 @@ import (
 type Task struct {
 	Question   string   `json:"question"`
 	Guidelines string   `json:"guidelines,omitempty"` // the form of the answer; may be empty
-	Data       string   `json:"data"`                 // the data folder: absolute, or relative to the run folder
+	Data       string   `json:"data"`                 // the data folder: absolute, or relative to the run folder; "": the question is about variables alone
 	Files      []File   `json:"files"`                // once the run has chosen, those that the model is shown
 	Others     int      `json:"others,omitempty"`     // how many it is not shown
 	LeftOut    string   `json:"left_out,omitempty"`   // their names, as far as the model is told of them
@@ -147,6 +147,7 @@ type Trajectory struct {
 	Method       Method        `json:"method,omitzero"`
 	Environment  string        `json:"environment,omitempty"` // Python and its packages, as the model was told
 	Descriptions []Description `json:"-"`
+	Variables    []Variable    `json:"-"`                   // of the session, if it is somebody else's
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
 	Earlier      []Part        `json:"earlier,omitempty"`
 	Rounds       []Round       `json:"-"` // of all parts
@@ -323,11 +324,6 @@ func (t *Trajectory) cellRounds() []int {
 
 // A titled cell is one that Run All executes.
 type titled struct{ title, code string }
-
-// opening returns the cells before the first step.
-func (t *Trajectory) opening() []titled {
-	return []titled{{"Parameters", parametersCell(t.Task)}, {"Set-up", setupCell}}
-}
 
 // own returns the cells of the last part.
 func (t *Trajectory) own() []titled {

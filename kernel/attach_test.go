@@ -42,7 +42,7 @@ func stdout(t testing.TB, k *Kernel, code, want string) {
 	}
 }
 
-// A guest leaves a kernel as it was, but for the names that it made.
+// A guest leaves a kernel as it was, but for the names that are to stay.
 func TestGuestManners(t *testing.T) {
 	for name, python := range map[string]string{"ipykernel7": testPython(t), "ipykernel6": pyenvtest.OldPython(t)} {
 		t.Run(name, func(t *testing.T) { testGuestManners(t, python) })
@@ -65,10 +65,14 @@ home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed
 	stdout(t, g, "print(made, df, x == os.getcwd() != home)", "1 the guest True\n")
 	// Between the guest's cells the user goes on.
 	stdout(t, k, "print(os.getcwd() == home, random.getstate() == state, In[-2], _ == 'result')", "True True "+before+" False\n")
+	runCell(t, g, "stays = gone = 2", notebook.OK)
+	stdout(t, g, "(lambda v: print(v.user('df'), v.user('made') is v, sorted(n for n in v.rebound() if n[0] != '_')))("+g.Visit()+")",
+		"the user True ['df', 'gone', 'made', 'stays', 'x']\n")
+	runCell(t, g, g.Visit()+".keep.add('stays')", notebook.OK)
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
-	stdout(t, k, "print(df, made, os.getcwd() == home, len(In), hasattr(get_ipython(), 'dsstar_visits'))", "the user 1 True 4 False\n")
+	stdout(t, k, "print(df, stays, [n for n in ('made', 'x', 'gone') if n in globals()], os.getcwd() == home, len(In), hasattr(get_ipython(), 'dsstar_visits'))", "the user 2 [] True 4 False\n")
 	stdout(t, k, "print(Out, random.getstate() == state)", "{} True\n")
 }
 

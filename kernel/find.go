@@ -239,14 +239,20 @@ func Choose(name string, kernels []Running) (Running, error) {
 	if name == Newest && len(kernels) > 0 {
 		return slices.MaxFunc(kernels, func(a, b Running) int { return a.Since.Compare(b.Since) }), nil
 	}
-	var matches []Running
+	var matches, exact []Running
 	for _, k := range kernels {
+		if k.Notebook != "" && (k.Notebook == name || sameNotebook(k.notebookFile(), name)) {
+			exact = append(exact, k)
+		}
 		if k.ID == name || k.File != "" && sameFile(k.File, name) {
 			return k, nil
 		}
 		if k.answers(name) {
 			matches = append(matches, k)
 		}
+	}
+	if len(exact) > 0 {
+		matches = exact // "analysis.ipynb" is not "old/analysis.ipynb"
 	}
 	if len(matches) == 1 {
 		return matches[0], nil
@@ -261,9 +267,36 @@ func (k Running) answers(name string) bool {
 	if len(name) >= shortID && strings.HasPrefix(k.ID, name) {
 		return true
 	}
+	if file := k.notebookFile(); isFile(file) && isFile(name) {
+		return sameNotebook(file, name)
+	}
 	notebook, wanted := filepath.ToSlash(k.Notebook), filepath.ToSlash(name)
 	return notebook != "" && (notebook == wanted || strings.HasSuffix(notebook, "/"+strings.TrimPrefix(wanted, "./")) ||
 		strings.HasSuffix(wanted, "/"+notebook))
+}
+
+// notebookFile is the file of the notebook, where that is known.
+func (k Running) notebookFile() string {
+	notebook := filepath.FromSlash(k.Notebook)
+	switch {
+	case notebook == "" || filepath.IsAbs(notebook):
+		return notebook
+	case k.Server.Root == "":
+		return ""
+	}
+	return filepath.Join(k.Server.Root, notebook)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// sameNotebook reports whether two paths lead to one file.
+func sameNotebook(a, b string) bool {
+	x, err := os.Stat(a)
+	y, e := os.Stat(b)
+	return errors.Join(err, e) == nil && os.SameFile(x, y)
 }
 
 func sameFile(a, b string) bool {

@@ -188,7 +188,7 @@ type Late struct {
 func (k *Kernel) Late() []Late { return k.current().takeLate() }
 
 // Close ends a kernel of ours and its process group, and leaves any other as it
-// was found, but for new names and changed objects. A call under way ends with
+// was found, but for changed objects and the names that are to stay ([Kernel.Visit]). A call under way ends with
 // [ErrClosed]. Close leaves neither processes nor goroutines nor files of ours,
 // unless a server does not let go of a kernel, which is its error. It may be
 // called more than once.

@@ -51,7 +51,7 @@ func basePath(path string) string {
 		if i > 0 && parts[i-1] == "user" {
 			continue
 		}
-		if slices.Contains([]string{"lab", "tree", "notebooks", "doc", "api"}, part) {
+		if slices.Contains([]string{"lab", "tree", "notebooks", "doc", "api", "nbclassic"}, part) {
 			parts = parts[:i]
 			break
 		}

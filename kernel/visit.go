@@ -76,6 +76,19 @@ func (s *session) partingWords() {
 	})
 }
 
+// Visit returns what is, in the kernel, the Python expression for a guest's visit
+// while one of its cells runs: user(name) is the object that the user has under a
+// name, the visit itself if there is none; rebound() the names that are as cells
+// left them; what is added to the set keep stays so at the end. "" for a kernel
+// of ours, or one that is not IPython.
+func (k *Kernel) Visit() string {
+	s := k.current()
+	if s.guest == nil || s.info.Implementation != "ipython" {
+		return ""
+	}
+	return fmt.Sprintf("get_ipython().dsstar_visits[%q]", s.id)
+}
+
 // leave ends the visit.
 func (s *session) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.waits.cancel)

@@ -14,6 +14,8 @@ class Visit:
         self.made = set()  # names that cells made
         self.bound = {}  # names that cells bound anew or deleted: what they were
         self.left = {}  # what cells left them at: whoever bound them since has the last word
+        self.keep = set()  # names that stay as cells left them
+        self.carried = {}  # for the client: ids of objects by name
         self.known = {}  # all names before the cell that is running
         self.other = {"dir": folder or os.getcwd(), "random": random.getstate()}
         self.running = False  # whether one of our cells is
@@ -77,11 +79,23 @@ class Visit:
             pass  # a folder is on another machine, or gone
         self.other = mine
 
-    def restore(self, made):
+    def user(self, name):
+        """Returns what the user has under a name; the visit itself stands for nothing."""
+        value = self.shell.user_ns.get(name, self)
+        if name in self.left and value is self.left[name]:
+            return self.bound.get(name, self)
+        return value
+
+    def rebound(self):
+        """Returns the names that are as cells left them, and not as they were."""
+        names = self.shell.user_ns
+        return [name for name in self.made | self.bound.keys() if names.get(name, self) is self.left[name]]
+
+    def restore(self):
         """Gives names back that nobody has bound since."""
         names = self.shell.user_ns
-        for name in made | self.bound.keys():
-            if names.get(name, self) is not self.left[name]:
+        for name in self.rebound():
+            if name in self.keep:
                 continue
             if name in self.bound:
                 names[name] = self.bound[name]
@@ -90,14 +104,14 @@ class Visit:
 
     def back(self):
         """Undoes what cells did to names."""
-        self.restore(self.made)
+        self.restore()
         self.made, self.bound, self.left = set(), {}, {}
 
     def leave(self):
-        """Ends the visit. New names stay: they are the result of it."""
+        """Ends the visit: the names are as they were, but for those that are to stay."""
         self.shell.events.unregister("pre_run_cell", self.before)
         self.shell.events.unregister("post_run_cell", self.after)
-        self.restore({name for name in self.made if name.startswith("_")})
+        self.restore()
         del self.shell.dsstar_visits[self.session]
         if not self.shell.dsstar_visits:
             del self.shell.dsstar_visits

@@ -27,12 +27,18 @@ type (
 		Script       bool // the paper's way
 		Unfinished   bool // a verdict can be that the plan only lacks further steps
 		Inconclusive bool // a verdict can be that the data hold no answer
+		Variables    bool // the session is somebody else's, and has some
+		NoFiles      bool // there is no data folder
 	}
-	// Context is the task and what is known of the files.
+	// Context is the task and what is known of the files and of the variables that
+	// the session had before.
 	Context struct {
 		Question, Guidelines string
 		Files                []File
 		LeftOut              string // names of files that are not described
+		NoFiles              bool   // there is no data folder
+		Variables            []Variable
+		OtherVariables       string // names of variables that are not described
 	}
 	// Notebook is the accepted steps with their cells and outputs.
 	Notebook struct{ Steps []Step }
@@ -65,6 +71,9 @@ type Answered struct {
 	Steps    []Step
 	Answer   string
 }
+
+// A Variable is an object of the session under its name.
+type Variable struct{ Name, Type, Description string }
 
 // A Step is a step of the plan with its cell and what that printed.
 type Step struct {

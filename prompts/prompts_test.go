@@ -38,6 +38,12 @@ var goldens = []struct {
 	{"system", []Part{System{Environment: "Python 3.12.1 with pandas 2.3.0", Unfinished: true, Inconclusive: true}}},
 	{"system_bare", []Part{System{Environment: "Python 3.12.1 with pandas 2.3.0"}}},
 	{"system_script", []Part{System{Environment: "Python 3.12.1 with pandas 2.3.0", Script: true}}},
+	{"system_variables", []Part{System{Environment: "Python 3.12.1 with pandas 2.3.0", Unfinished: true, Inconclusive: true, Variables: true}}},
+	{"system_variables_alone", []Part{System{Environment: "Python 3.12.1 with pandas 2.3.0", Unfinished: true, Inconclusive: true, Variables: true, NoFiles: true}}},
+	{"context_variables", []Part{Context{Question: "Which card scheme has the lowest mean rate?", Files: []File{fees}, Variables: []Variable{
+		{"df", "pandas.DataFrame", hostile}, {"rows", "generator", ""}}, OtherVariables: "clean: function\n"}}},
+	{"context_variables_alone", []Part{Context{Question: "Which card scheme has the lowest mean rate?", NoFiles: true, Variables: []Variable{
+		{"df", "pandas.DataFrame", "3 rows, 2 columns\n"}}}}},
 	{"context", []Part{Context{Question: "Which card scheme has the lowest mean rate?", Files: []File{fees}}}},
 	{"context_full", []Part{Context{
 		Question:   "Which card scheme\nhas the lowest mean rate?",

@@ -32,6 +32,7 @@ type job struct {
 	here     bool    // kernels of this machine only
 	keeper   *keeper // nil: no kernel stays
 	progress *progress
+	past     bool   // the run has begun before: what it needs of variables it has
 	goOn     string // the model with which to resume the run, if it must be said
 }
 
@@ -40,9 +41,10 @@ type runFlags struct {
 	out   string // the run folder; "" for a new one under settings.Out
 	json  bool
 	quiet bool
-	yes   bool   // attach to a kernel that is not ours without a question
-	keep  bool   // the kernel stays at the end
-	again string // the same command line with --yes
+	yes   bool     // attach to a kernel that is not ours without a question
+	keep  bool     // the kernel stays at the end
+	names []string // that stay in a kernel that is not ours
+	again string   // the same command line with --yes
 }
 
 func (r *runFlags) add(f *pflag.FlagSet) {
@@ -75,6 +77,9 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return &usageError{"--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
 			[]string{`dsstar nb --paper --data DIR "question"   # without --kernel`}}
 	}
+	if err := j.forGuest(); err != nil {
+		return err
+	}
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}
@@ -84,11 +89,40 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 
 // folders are what kernels must see.
 func (j *job) folders() []string {
-	folders := []string{existing(cmp.Or(j.out, j.settings.Out))}
+	folders := []string{existing(cmp.Or(j.out, j.base()))}
 	if j.task.Data != "" {
 		folders = append(folders, j.task.Data)
 	}
 	return folders
+}
+
+// forGuest checks what is given against where the sessions are opened: a question
+// about variables needs a kernel that has some.
+func (j *job) forGuest() error {
+	g := j.place.guest
+	switch {
+	case g != nil:
+		g.keep = j.names
+	case len(j.names) > 0:
+		return &usageError{"--keep is for a kernel that is running already: the run's own ends with it",
+			[]string{"dsstar kernels", `dsstar nb --kernel newest --keep NAME "question"`}}
+	case j.task.Data == "" && !j.past:
+		return &usageError{"no data folder is given, and only a kernel that is running already has variables to ask about",
+			[]string{`dsstar nb --data DIR "question"`, "dsstar kernels   # those that are running"}}
+	}
+	return nil
+}
+
+// base is the folder that run folders are made in.
+func (j *job) base() string {
+	here, err := os.Getwd()
+	if err != nil || filepath.IsAbs(j.settings.Out) {
+		return j.settings.Out
+	}
+	if here, err = filepath.EvalSymlinks(here); err != nil {
+		return j.settings.Out
+	}
+	return filepath.Join(j.place.guest.beside(here), j.settings.Out) // relative to here for most
 }
 
 // existing returns the path, made absolute, or the first folder above it that
@@ -117,7 +151,9 @@ func (a *app) answer(ctx context.Context, j job) error {
 	}
 	defer release()
 	task := j.task
-	task.Data = dataFrom(string(folder), task.Data)
+	if task.Data != "" {
+		task.Data = dataFrom(string(folder), task.Data)
+	}
 	j.progress.say("run      %s", folder)
 	return a.carryOut(ctx, j, folder, newSaver(folder), func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
 		return agent.Run(ctx, config, task)
@@ -149,8 +185,10 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
 	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(saver), j.progress.stream
-	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
-		return err
+	if j.task.Data != "" {
+		if config.Corrections, err = a.corrections(j.task.Data); err != nil {
+			return err
+		}
 	}
 	t, err := run(ctx, config)
 	j.progress.stop()
@@ -270,8 +308,12 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// newTask checks the data folder and lists it.
+// newTask checks the data folder and lists it; without one the question is about
+// variables alone.
 func newTask(ctx context.Context, question, guidelines, folder string) (agent.Task, error) {
+	if folder == "" {
+		return agent.Task{Question: question, Guidelines: guidelines}, nil
+	}
 	data, err := filepath.Abs(folder)
 	if err != nil {
 		return agent.Task{}, err
@@ -317,7 +359,7 @@ func (j job) folder() (agent.Folder, error) {
 	if j.out != "" {
 		return agent.CreateFolder(j.out)
 	}
-	return agent.NewFolder(j.settings.Out, j.task.Question, time.Now())
+	return agent.NewFolder(j.base(), j.task.Question, time.Now())
 }
 
 // retrying tells of a model call that will be repeated.

@@ -33,9 +33,10 @@ type place struct {
 // A guest is the run in a kernel that is not ours.
 type guest struct {
 	kernel.Running
-	name    string // as --kernel takes it
-	dial    bool   // by its server, not by its connection file
-	discard bool   // the user agrees that the server drops output that it keeps for somebody else
+	name    string   // as --kernel takes it
+	dial    bool     // by its server, not by its connection file
+	discard bool     // the user agrees that the server drops output that it keeps for somebody else
+	keep    []string // names that stay as cells left them; "all": every name
 }
 
 // place finds out where sessions are to be opened. It starts nothing.
@@ -185,7 +186,8 @@ func (a *app) consent(ctx context.Context, j *job) error {
 	lines := []string{
 		fmt.Sprintf("kernel   %s: %s", g.name, about(g.Running)),
 		"         It is not dsstar's: it is not restarted or shut down. The cells that the model writes run in",
-		"         its session, unsandboxed; names of yours that they change are put back at the end.",
+		"         its session, unsandboxed, and use your variables, which are described to the model. At the end the",
+		"         names are as they were" + g.kept() + "; what a cell changes in place stays changed.",
 	}
 	buffered := g.dial && g.Connections == 0
 	if buffered {
@@ -244,9 +246,11 @@ func sameCommand(cmd *cobra.Command, args []string, flag string) string {
 			values = list.GetSlice()
 		}
 		for _, value := range values {
-			if f.Name == "server" {
-				server, _ := kernel.NewServer(value, "") // settings have seen to it
+			switch server, err := kernel.NewServer(value, ""); {
+			case f.Name == "server": // settings have seen to it
 				value = server.URL
+			case f.Name == "kernel" && err == nil:
+				value, _, _ = strings.Cut(value, "?")
 			}
 			words = append(words, "--"+f.Name)
 			if f.Value.Type() != "bool" {
@@ -357,8 +361,20 @@ func (g *guest) attach(ctx context.Context, o kernel.Options) (*kernel.Kernel, e
 	return kernel.Dial(ctx, g.Server, g.ID, o)
 }
 
+// kept names what stays of what cells do to names.
+func (g *guest) kept() string {
+	if len(g.keep) == 0 {
+		return ""
+	}
+	return ", but for " + strings.Join(g.keep, ", ")
+}
+
 // A visit is the run's own session in a kernel that is not ours.
-type visit struct{ *kernel.Kernel }
+type visit struct {
+	*kernel.Kernel
+	folder agent.Folder
+	keep   []string
+}
 
 // clearNames takes names away that would lead the set-up cell astray. The kernel
 // gives them back at the end of the visit.
@@ -375,7 +391,7 @@ func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, err
 		_ = k.Close() // the first error says more
 		return nil, err
 	}
-	return visit{k}, nil
+	return visit{k, agent.Folder(o.Dir), g.keep}, nil
 }
 
 // Rollback brings the user's names back first, those that are in the way too.

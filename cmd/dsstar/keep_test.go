@@ -20,7 +20,7 @@ import (
 )
 
 // keeping runs nb with --keep-kernel and --json and returns the kernel that stays.
-func keeping(t *testing.T, env []string, out string, m roles, args ...string) (*scene, *resultKept) {
+func keepingKernel(t *testing.T, env []string, out string, m roles, args ...string) (*scene, *resultKept) {
 	t.Helper()
 	s := &scene{t: t, data: dataFolder(t, numbers), out: out}
 	a, stdout, stderr := testApp(t, env...)
@@ -43,7 +43,7 @@ func TestKeepKernel(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
 	env := jupyterEnv(t, runtime)
-	s, kept := keeping(t, env, filepath.Join(t.TempDir(), "run"), failing(), "--python", pyenvtest.Python(t))
+	s, kept := keepingKernel(t, env, filepath.Join(t.TempDir(), "run"), failing(), "--python", pyenvtest.Python(t))
 	s.expect(exitVerified, "try 1 failed", "verified", "stays, with all variables", "jupyter console --existing "+runtime, "kill ")
 	if kept == nil {
 		t.Fatal(s.stdout)
@@ -74,7 +74,7 @@ func TestKeepKernelFailing(t *testing.T) {
 	runtime := t.TempDir()
 	m := counting()
 	m["verifier"] = nil // is refused
-	s, kept := keeping(t, jupyterEnv(t, runtime), filepath.Join(t.TempDir(), "run"), m, "--python", pyenvtest.Python(t))
+	s, kept := keepingKernel(t, jupyterEnv(t, runtime), filepath.Join(t.TempDir(), "run"), m, "--python", pyenvtest.Python(t))
 	s.expect(exitError, "stays, with its variables as they were when the run ended", "kill ")
 	if kept == nil {
 		t.Fatal(s.stdout)
@@ -82,7 +82,7 @@ func TestKeepKernelFailing(t *testing.T) {
 	if got := inKernel(t, kept.ConnectionFile, "print(total)"); got != "42\n" {
 		t.Error(got)
 	}
-	if s, kept = keeping(t, jupyterEnv(t, t.TempDir()), filepath.Join(t.TempDir(), "run"), counting(), "--python", "/usr/bin/false"); kept != nil || s.code == 0 {
+	if s, kept = keepingKernel(t, jupyterEnv(t, t.TempDir()), filepath.Join(t.TempDir(), "run"), counting(), "--python", "/usr/bin/false"); kept != nil || s.code == 0 {
 		t.Errorf("%+v", kept)
 	}
 }
@@ -100,7 +100,7 @@ func TestKeepKernelOnServer(t *testing.T) {
 		"has the run's folder": {local, nil},
 	} {
 		path := filepath.Join("runs", strings.Fields(name)[0])
-		s, kept := keeping(t, c.env, filepath.Join(server.Root, path), failing(), c.args...)
+		s, kept := keepingKernel(t, c.env, filepath.Join(server.Root, path), failing(), c.args...)
 		s.expect(exitVerified, "stays on "+server.URL+"/, with all variables", "open "+path+"/notebook.ipynb in JupyterLab", "Shut Down")
 		s.without(server.Token)
 		if kept == nil || kept.Notebook != path+"/notebook.ipynb" {
@@ -132,7 +132,7 @@ func TestKeepKernelOnServer(t *testing.T) {
 		t.Errorf("%d kernels, want the two that stay", len(kernels))
 	}
 	// A run elsewhere does not use it.
-	s, kept := keeping(t, local, filepath.Join(t.TempDir(), "run"), counting())
+	s, kept := keepingKernel(t, local, filepath.Join(t.TempDir(), "run"), counting())
 	if kept != nil && kept.PID != 0 {
 	}
 	if s.expect(exitVerified); kept == nil || kept.Server != "" {
@@ -140,7 +140,7 @@ func TestKeepKernelOnServer(t *testing.T) {
 	}
 	// A server whose Python cannot run cells is told of, and not used.
 	other := kerneltest.JupyterServer(t, pyenvtest.Tools(t), map[string]map[string]any{"python3": {"argv": []string{"R"}, "language": "R"}})
-	s, kept = keeping(t, jupyterEnv(t, other.RuntimeDir), filepath.Join(other.Root, "run"), counting())
+	s, kept = keepingKernel(t, jupyterEnv(t, other.RuntimeDir), filepath.Join(other.Root, "run"), counting())
 	if kept != nil && kept.PID != 0 {
 	}
 	if s.expect(exitVerified, "cannot be used", "a kernel for R"); kept == nil || kept.Server != "" {

@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const nbHelp = `Answer a question about the files of a folder and leave a notebook.
+const nbHelp = `Answer a question about the files of a folder and leave a notebook. In a kernel
+that is running already (--kernel) the question may be about its variables too,
+or about them alone.
 
 The question is the argument, or is read from standard input. The answer goes
 to standard output and nothing else does; progress goes to standard error.
@@ -21,6 +23,7 @@ A run leaves, in dsstar-runs/<date>-<slug>/ or the folder of --out:
   trace.jsonl     every exchange with the model; --model replay:trace.jsonl
                   runs the agent again from it
   files/          what the cells wrote
+  variables/      what the cells used of a running kernel's variables
 
 The notebook may be open meanwhile: what you save into it is never overwritten,
 the run goes on in notebook-2.ipynb then. With --keep-kernel its session stays.
@@ -35,11 +38,14 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
   dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
-  dsstar nb --data ./data --kernel newest "…"      a running kernel: see dsstar kernels
+  dsstar nb --kernel analysis.ipynb "…"            about the variables of a running notebook: see dsstar kernels
+  dsstar nb --data ./data --kernel newest --keep total "…"   and files, with a result that stays there
+  dsstar nb --kernel "http://localhost:8888/lab/tree/analysis.ipynb?token=…" "…"
   JUPYTER_TOKEN=… dsstar nb --data ./data --server https://hub.example.org/user/ada/ "…"`
 
 func (a *app) nbCommand() *cobra.Command {
 	var data, guidelines string
+	var keep []string
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use:     `nb --data DIR [flags] "question"`,
@@ -47,24 +53,29 @@ func (a *app) nbCommand() *cobra.Command {
 		Long:    nbHelp,
 		Example: nbExample,
 	}
-	cmd.Flags().StringVarP(&data, "data", "d", "", "the folder with the data files (required)")
+	cmd.Flags().StringVarP(&data, "data", "d", "", "the folder with the data files; may be left out with a running kernel")
+	cmd.Flags().StringSliceVar(&keep, "keep", nil, "variables of the cells that stay in a running kernel: NAMES, or all")
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer: TEXT, or @FILE")
 	flags.add(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if data == "" {
-			return &usageError{"no data folder is given", []string{`dsstar nb --data DIR "question"`}}
-		}
 		flags.again = sameCommand(cmd, args, "--yes")
+		s, err := a.settings(cmd.Flags())
+		if err != nil {
+			return err
+		}
+		if data == "" && s.Kernel == "" {
+			return &usageError{"no data folder is given", []string{`dsstar nb --data DIR "question"`,
+				`dsstar nb --kernel newest "question"   # about the variables of a running kernel`}}
+		}
+		if flags.names, err = keeping(keep); err != nil {
+			return err
+		}
 		question, err := a.question(args)
 		if err != nil {
 			return err
 		}
 		form, err := a.guidelines(guidelines)
-		if err != nil {
-			return err
-		}
-		s, err := a.settings(cmd.Flags())
 		if err != nil {
 			return err
 		}

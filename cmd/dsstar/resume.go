@@ -101,7 +101,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err != nil {
 		return err
 	}
-	j.task.Data = r.data()
+	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
 	if question != "" {
 		if err := r.t.Ask(question, form); err != nil {
 			return &usageError{err.Error(), []string{"dsstar resume " + quoteShell(path)}}

@@ -70,7 +70,7 @@ func keyOf(f *pflag.Flag) (key string, value string) {
 
 func kernelFlags(f *pflag.FlagSet) {
 	f.String("python", "", "an interpreter of your own, with ipykernel, numpy and pandas")
-	f.String("kernel", "", "an installed kernelspec, or a running kernel: dsstar kernels lists them")
+	f.String("kernel", "", "an installed kernelspec, or a running kernel by id, notebook or URL: dsstar kernels lists them")
 	f.Duration("cell-timeout", 0, "how long one cell may run (default 5m)")
 	f.Int("jobs", 0, "kernels that describe files at the same time (default: one a core, at most 4)")
 }
@@ -82,7 +82,7 @@ func serverFlag(f *pflag.FlagSet) {
 // notSettings are the flags of commands that have no key.
 var notSettings = map[string]bool{
 	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true, "keep-kernel": true, "help": true, "version": true,
-	"question": true, "edit": true, "set": true, "ask": true,
+	"question": true, "edit": true, "set": true, "ask": true, "keep": true,
 }
 
 // settings loads the settings with the flags that were given.
@@ -120,7 +120,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	if err != nil {
 		return nil, &usageError{err.Error(), []string{"dsstar config --defaults   # every setting, with what it may be"}}
 	}
-	return s, nil
+	return s, onPage(s)
 }
 
 const projectFile = "dsstar.yaml"

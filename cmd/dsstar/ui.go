@@ -136,6 +136,8 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 		p.await("describing the files")
 	case agent.Described:
 		p.described(e, t, described)
+	case agent.Met:
+		p.say("session  has %s", fit(e.Text, 200))
 	case agent.Estimated:
 		p.say("estimate %s", e.Text)
 	case agent.Planned:

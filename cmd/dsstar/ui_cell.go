@@ -16,10 +16,14 @@ func (p *progress) watch(open agent.Open) agent.Open {
 	}
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 		s, err := open(ctx, purpose, dir)
-		if cells, ok := s.(cellRunner); ok && err == nil && purpose == agent.Work {
-			return watched{s, cells, p}, nil
+		cells, ok := s.(cellRunner)
+		if !ok || err != nil || purpose != agent.Work {
+			return s, err
 		}
-		return s, err
+		if host, ok := s.(agent.Host); ok {
+			return watchedHost{watched{s, cells, p}, host}, nil
+		}
+		return watched{s, cells, p}, nil
 	}
 }
 
@@ -34,6 +38,14 @@ type watched struct {
 	cells    cellRunner
 	progress *progress
 }
+
+// A watchedHost is a watched session that is somebody else's.
+type watchedHost struct {
+	watched
+	agent.Host
+}
+
+var _ agent.Host = watchedHost{}
 
 func (w watched) Execute(ctx context.Context, code string) (notebook.Execution, error) {
 	w.progress.cell(code)

@@ -370,6 +370,13 @@ func TestProgressWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, host := own.(agent.Host); host {
+		t.Error("the run's own session has become somebody else's")
+	}
+	guests := s.watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return visit{}, nil })
+	if own, err := guests(t.Context(), agent.Work, ""); err != nil || own.(agent.Host) == nil {
+		t.Error(err)
+	}
 	s.plan("a step")
 	if e, err := own.Execute(t.Context(), "code()"); err != nil || e.Count != 7 {
 		t.Errorf("%+v, %v", e, err)

@@ -1,0 +1,60 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/agent"
+)
+
+// A host is a session that is somebody else's, which can do nothing for its guest.
+type host struct{ *session }
+
+var errShy = errors.New("not now")
+
+func (host) Variables(context.Context) ([]agent.Variable, error) { return nil, errShy }
+func (host) Carry(context.Context, agent.Reading) ([]agent.Variable, error) {
+	return []agent.Variable{{Name: "x"}}, errShy
+}
+func (host) Leave(context.Context, []agent.Variable) ([]string, error) { return nil, errShy }
+
+// TestHostFails: what a host cannot do costs a warning, and no more.
+func TestHostFails(t *testing.T) {
+	p := play(t, simple, func(s *stage) {
+		open := s.config.Open
+		s.config.Open = func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+			one, err := open(ctx, purpose, dir)
+			if purpose == agent.Work && err == nil {
+				return host{one.(*session)}, nil
+			}
+			return one, err
+		}
+	})
+	if p.err != nil || !p.Verified() || len(p.Variables) != 0 {
+		t.Errorf("%v, %q, %+v", p.err, p.Doubts(), p.Variables)
+	}
+	for _, said := range []string{"not described: not now", "not carried to a fresh session: not now", "is not known: not now"} {
+		if !slices.ContainsFunc(p.Warnings, func(w string) bool { return strings.Contains(w, said) }) {
+			t.Errorf("no warning says %q: %q", said, p.Warnings)
+		}
+	}
+}
+
+// TestNoData: a question about variables alone has no data folder in its cells.
+func TestNoData(t *testing.T) {
+	p := play(t, simple, func(s *stage) { s.task.Data, s.task.Files = "", nil })
+	if p.err != nil || !p.Verified() {
+		t.Errorf("%v, %q", p.err, p.Doubts())
+	}
+	if script := p.Script(); strings.Contains(script, "data_") || strings.Contains(script, "data/") || !strings.Contains(script, "random.seed(0)") {
+		t.Errorf("the script:\n%s", script)
+	}
+	for _, asked := range p.model.asked {
+		if strings.Contains(p.model.prompt(t, asked), "data/") {
+			t.Errorf("%s is told of a data folder", asked)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"dsstar/configs"
+)
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]struct{ server, kernel string }{
+		"http://localhost:8888/lab/tree/dir/my%20analysis.ipynb?token=abc":   {"http://localhost:8888/?token=abc", "dir/my analysis.ipynb"},
+		"http://localhost:8888/lab/workspaces/auto-x/tree/a.ipynb":           {"http://localhost:8888/", "a.ipynb"},
+		"http://localhost:8888/lab/tree/RTC:dir/a.ipynb":                     {"http://localhost:8888/", "dir/a.ipynb"},
+		"http://localhost:8888/notebooks/a.ipynb?factory=x#cell":             {"http://localhost:8888/", "a.ipynb"},
+		"https://hub.example.org/user/ada/doc/tree/%C3%BCbung/a.ipynb?reset": {"https://hub.example.org/user/ada/", "übung/a.ipynb"},
+		"http://[::1]:8888/base/api/kernels/54fe87ba-0/channels?token=a%2Bb": {"http://[::1]:8888/base/?token=a%2Bb", "54fe87ba-0"},
+		"http://localhost:8888/nbclassic/notebooks/lab/tree.ipynb":           {"http://localhost:8888/", "lab/tree.ipynb"},
+		"analysis.ipynb": {"", "analysis.ipynb"},
+		"https://hub.example.org/user/lab/lab/workspaces/w/tree/tree/x.ipynb?token=secret": {"https://hub.example.org/user/lab/?token=secret", "tree/x.ipynb"},
+	} {
+		s := &configs.Settings{Kernel: address}
+		if err := onPage(s); err != nil || s.Server != want.server || s.Kernel != want.kernel {
+			t.Errorf("%s: %v, server %q, kernel %q", address, err, s.Server, s.Kernel)
+		}
+	}
+	for address, said := range map[string]string{
+		"http://localhost:8888/lab?token=secret":                 "neither a notebook nor a kernel: http://localhost:8888/",
+		"http://localhost:8888/lab/tree/dir?token=secret":        "neither a notebook nor a kernel",
+		"http://localhost:8888/lab/tree/data.csv?token=secret":   "neither a notebook nor a kernel",
+		"http://localhost:8888/lab/workspaces/auto?token=secret": "neither a notebook nor a kernel",
+		"http://other:8888/lab/tree/a.ipynb?token=secret":        "--server is another one",
+	} {
+		s := &configs.Settings{Kernel: address, Server: "http://127.0.0.1:8888/lab"}
+		err := onPage(s)
+		code, text, hints := 0, "", []string(nil)
+		if err != nil {
+			code, text, hints = explain(err)
+		}
+		if code != exitUsage || !strings.Contains(text, said) || len(hints) == 0 || strings.Contains(text+strings.Join(hints, ""), "secret") {
+			t.Errorf("%s: %v %q", address, err, hints)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/kernel"
+	"dsstar/notebook"
+)
+
+//go:embed variables.py
+var variablesCode string
+
+// Bounds of what is asked of somebody's variables.
+const (
+	variableChars  = 1800            // of one description
+	variablesMost  = 300             // variables that are described
+	describingTime = 5 * time.Second // after which the others have their type alone
+	comparingTime  = 10 * time.Second
+	compared       = 64 << 20 // bytes of a variable that is compared at the end
+	answerTime     = 30 * time.Second
+	carryingTime   = 5 * time.Minute
+)
+
+var _ agent.Host = visit{}
+
+// A request is what variables.py is asked for.
+type request struct {
+	Ask      string           `json:"ask"` // "describe", "carry" or "leave"
+	Mark     string           `json:"mark"`
+	Seconds  float64          `json:"seconds"`
+	Chars    int              `json:"chars"`
+	Most     int              `json:"most"`
+	Reserved []string         `json:"reserved"`
+	Folder   string           `json:"folder"`
+	Code     string           `json:"code"`
+	Before   []string         `json:"before"`
+	Known    []string         `json:"known"`
+	Room     int64            `json:"room"`
+	Limit    int64            `json:"limit"`
+	Carried  []agent.Variable `json:"carried"`
+	Keep     []string         `json:"keep"`
+}
+
+// Variables describes the user's variables.
+func (v visit) Variables(ctx context.Context) ([]agent.Variable, error) {
+	var all []agent.Variable
+	err := v.put(ctx, request{Ask: "describe", Seconds: describingTime.Seconds(), Chars: variableChars, Most: variablesMost}, answerTime, &all)
+	return all, err
+}
+
+// Carry pickles what a cell reads of them into the run folder.
+func (v visit) Carry(ctx context.Context, what agent.Reading) ([]agent.Variable, error) {
+	var carried []agent.Variable
+	r := request{Ask: "carry", Code: what.Code, Before: what.Before, Known: what.Known, Room: what.Room, Limit: agent.MaxCarried}
+	return carried, v.put(ctx, r, carryingTime, &carried)
+}
+
+// Leave finds out what the cells have changed in place, and has the names stay
+// that are to be kept.
+func (v visit) Leave(ctx context.Context, carried []agent.Variable) (warnings []string, err error) {
+	var left struct{ Changed, Unbound []string }
+	r := request{Ask: "leave", Seconds: comparingTime.Seconds(), Limit: compared, Carried: carried, Keep: v.keep}
+	if err := v.put(ctx, r, answerTime, &left); err != nil {
+		return nil, err
+	}
+	if len(left.Changed) > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s changed in place since a cell first read it, and it stays so: the files in %s have the state before",
+			strings.Join(left.Changed, ", "), v.folder.Variables()))
+	}
+	for _, name := range left.Unbound {
+		warnings = append(warnings, fmt.Sprintf("--keep %s: no cell has given this name a value", name))
+	}
+	return warnings, nil
+}
+
+// put runs variables.py in the kernel; limit is how long it may take.
+func (v visit) put(ctx context.Context, r request, limit time.Duration, into any) error {
+	if v.Visit() == "" {
+		return errors.New("the kernel is not IPython")
+	}
+	r.Mark, r.Folder, r.Reserved = rand.Text(), v.folder.Variables(), agent.SetUpNames()
+	asked, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	script, _ := json.Marshal(variablesCode) // strings cannot fail
+	code := fmt.Sprintf(`exec(%s, {"__name__": "dsstar", "shell": get_ipython(), "visit": %s, "request": __import__("json").loads(%s)})`,
+		script, v.Visit(), quotePython(string(asked)))
+	e, err := v.ExecuteCell(ctx, kernel.Cell{Code: code, Timeout: limit})
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(e.Stdout()) {
+		if _, answer, ok := strings.Cut(line, r.Mark+" "); ok { // after what a thread has written
+			return json.Unmarshal([]byte(answer), into)
+		}
+	}
+	if e.Status == notebook.TimedOut {
+		return fmt.Errorf("it took longer than %v", limit)
+	}
+	said := e.PlainText()
+	for _, o := range e.Outputs {
+		if o.Type == notebook.ErrorOutput {
+			said = o.EName + ": " + o.EValue
+		}
+	}
+	return fmt.Errorf("the kernel does not answer: %s", fit(said, 300))
+}
+
+// quotePython returns a Python string literal; a JSON string is one.
+func quotePython(s string) string {
+	text, _ := json.Marshal(s) // strings cannot fail
+	return string(text)
+}
+
+// keeping checks the names of --keep.
+func keeping(given []string) (names []string, err error) {
+	for _, name := range given {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if strings.ContainsFunc(name, func(r rune) bool { return strings.ContainsRune(" .[](){}='\"-", r) }) {
+			return nil, &usageError{fmt.Sprintf("--keep: %q is not the name of a variable", name),
+				[]string{`dsstar nb --kernel NAME --keep total,by_store "question"`, `dsstar nb --kernel NAME --keep all "question"`}}
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// beside is where the run folder of a guest belongs, if not in the current
+// folder: beside the notebook, where its JupyterLab can open it.
+func (g *guest) beside(here string) string {
+	if g == nil || g.Notebook == "" || g.Server.Root == "" {
+		return ""
+	}
+	root, err := filepath.EvalSymlinks(g.Server.Root)
+	if err != nil || inside(root, here) {
+		return ""
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Join(root, filepath.Dir(filepath.FromSlash(g.Notebook))))
+	if err != nil || !inside(root, folder) {
+		return ""
+	}
+	return folder
+}
