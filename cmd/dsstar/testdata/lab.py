@@ -30,8 +30,13 @@ class Lab:
         self.page, self.url, self.token = page, url, token
 
     def open(self, path):
-        """Opens a notebook alone in the workspace; its kernel, which Lab starts if none runs, becomes ready."""
-        self.page.goto(f"{self.url}/lab/tree/{path}?reset&token={self.token}")
+        """Opens a notebook, and its kernel, which Lab starts if none runs, becomes ready. No other stays open."""
+        if self.page.url.startswith(self.url):
+            self.page.evaluate("async path => {" + PANEL + """panel.close();
+                await window.jupyterapp.commands.execute('docmanager:open', {path})}""", path)
+        else:
+            self.page.goto(f"{self.url}/lab/tree/{path}?reset&token={self.token}")
+        self.page.wait_for_function("path => {" + PANEL + "return panel?.context?.path.endsWith(path)}", arg=path)
         self.page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
         self.page.wait_for_function(IDLE)
         if self.page.locator(".jp-DirListing").is_visible():
@@ -102,8 +107,8 @@ class Lab:
         """A picture of the whole notebook."""
         height = self.page.evaluate("() => {" + PANEL + """const view = panel.node.querySelector('.jp-WindowedPanel-outer');
             return window.innerHeight + view.scrollHeight - view.clientHeight}""")
-        self.page.set_viewport_size({"width": WIDTH, "height": min(height, 16000)})
-        time.sleep(1)  # for Lab to draw what has come into view
+        self.page.set_viewport_size({"width": WIDTH, "height": min(height, 8000)})
+        time.sleep(0.5)  # for Lab to draw what has come into view
         self.page.screenshot(path=path)
         self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
 
