@@ -5,6 +5,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -193,8 +195,7 @@ func TestLab(t *testing.T) {
 			before := l.userNames()
 
 			out := filepath.Join(l.Root, "run")
-			args := []string{"--out", out, "--kernel", "analysis.ipynb", "--yes"}
-			s := attached(t, jupyterEnv(t, l.RuntimeDir), fromDF().serve(t).URL, args...)
+			s := l.ask(fromDF().serve(t).URL, out)
 			if carriesVariables {
 				s.expect(exitVerified, "verified")
 			} else {
@@ -220,6 +221,20 @@ func TestLab(t *testing.T) {
 			l.picture("run.png")
 		})
 	}
+}
+
+// ask asks about the data in the user's notebook, and without carriesVariables about a folder too.
+func (l *lab) ask(url, out string) *scene {
+	l.t.Helper()
+	args := []string{"nb", "--kernel", "analysis.ipynb", "--yes", "--out", out, "--base-url", url, "--model", "scripted"}
+	if !carriesVariables {
+		args = append(args, "--data", dataFolder(l.t, numbers))
+	}
+	a, stdout, stderr := testApp(l.t, jupyterEnv(l.t, l.RuntimeDir)...)
+	s := &scene{t: l.t, out: out}
+	s.code = a.run(l.t.Context(), append(args, "What is the total?"))
+	s.stdout, s.stderr = stdout.String(), stderr.String()
+	return s
 }
 
 // userNames tells what the user's kernel holds, from a new cell of the user's notebook.
@@ -288,8 +303,17 @@ func TestLabLive(t *testing.T) {
 			l.shows("42", "Step 1", "Step 2", "Step 3", "sufficient", "Answer", "How it was made")
 			l.picture("live.png")
 			time.Sleep(2 * time.Second) // in which collaboration writes what it holds
-			if tr := readRun(t, out); !tr.Verified() || len(tr.Rounds) != 3 {
+			tr := readRun(t, out)
+			if !tr.Verified() || len(tr.Rounds) != 3 {
 				t.Errorf("on disk is a notebook of %d rounds, verified %t", len(tr.Rounds), tr.Verified())
+			}
+			ours, err := agent.Draw(tr).Encode()
+			disk, e := os.ReadFile(filepath.Join(out, "notebook.ipynb"))
+			if err := errors.Join(err, e); err != nil {
+				t.Fatal(err)
+			}
+			if ours, disk := untrusted(t, ours), untrusted(t, disk); !bytes.Equal(ours, disk) {
+				t.Errorf("on disk is\n%s\nnot\n%s", disk, ours)
 			}
 		})
 	}

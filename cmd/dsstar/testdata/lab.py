@@ -17,7 +17,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
 WAIT = 60  # seconds, for whatever Lab does
 WIDTH, HEIGHT = 1300, 1000
 
-PANEL = "const panel = window.jupyterapp.shell.currentWidget;"
+PANEL = "const panel = window.jupyterapp?.shell.currentWidget;"
 KERNEL = PANEL + "const kernel = panel?.sessionContext?.session?.kernel;"
 IDLE = "() => {" + KERNEL + "return kernel?.status === 'idle' && kernel.connectionStatus === 'connected'}"
 # A cell that waits for the kernel or runs has the prompt [*].
@@ -30,14 +30,14 @@ class Lab:
         self.page, self.url, self.token = page, url, token
 
     def open(self, path):
-        """Opens a notebook, and its kernel, which Lab starts if none runs, becomes ready. No other stays open."""
+        """Opens a notebook; its kernel, which Lab starts if none runs, becomes ready. One open before is saved and closed."""
         if self.page.url.startswith(self.url):
-            self.page.evaluate("async path => {" + PANEL + """panel.close();
+            self.page.evaluate("async path => {" + PANEL + """await panel.context.save(); panel.close();
                 await window.jupyterapp.commands.execute('docmanager:open', {path})}""", path)
         else:
             self.page.goto(f"{self.url}/lab/tree/{path}?reset&token={self.token}")
         self.page.wait_for_function("path => {" + PANEL + "return panel?.context?.path.endsWith(path)}", arg=path)
-        self.page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
+        self.page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
         self.page.wait_for_function(IDLE)
         if self.page.locator(".jp-DirListing").is_visible():
             self.page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
