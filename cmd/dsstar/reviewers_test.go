@@ -51,7 +51,7 @@ var courses = []course{
 	}},
 	{name: "time-out", answer: "%d\n", told: "time-out", args: []string{"--cell-timeout", "3s"}, change: func(m roles) {
 		m["debugger"] = m["coder"]
-		m["coder"] = say(cell("import time\nfor i in range(100):\n    print(i, flush=True)\n    time.sleep(1)"))
+		m["coder"] = say(cell("import time\nprint('begun', flush=True)\ntime.sleep(60)"))
 	}},
 	{name: "figures", answer: "%d\n", told: "image/png", change: func(m roles) {
 		m["planner"] = say("Draw the numbers.", "Add them up.")
