@@ -24,6 +24,11 @@ IDLE = "() => {" + KERNEL + "return kernel?.status === 'idle' && kernel.connecti
 DONE = "() => {" + KERNEL + """return kernel?.status === 'idle' && !panel.node.querySelector('.jp-mod-running') &&
     ![...panel.node.querySelectorAll('.jp-InputPrompt')].some(p => p.textContent.includes('*'))}"""
 
+# Lab draws the cells of a long notebook one after the other.
+DRAWN = "() => {" + PANEL + """const cells = [...panel.node.querySelectorAll('.jp-Notebook .jp-Cell')];
+    return cells.length === panel.content.model.cells.length &&
+        cells.every(c => !c.matches('.jp-MarkdownCell') || c.querySelector('.jp-RenderedMarkdown')?.innerHTML)}"""
+
 
 class Lab:
     def __init__(self, page, url, token):
@@ -73,6 +78,7 @@ class Lab:
 
     def shown(self):
         """The text on the page, cell by cell."""
+        self.page.wait_for_function(DRAWN)
         return self.page.evaluate("() => {" + PANEL + """return [...panel.node.querySelectorAll('.jp-Notebook .jp-Cell')].map(
             c => (c.querySelector('.jp-RenderedMarkdown') ?? c).innerText)}""")
 
