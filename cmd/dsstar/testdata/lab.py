@@ -35,13 +35,14 @@ class Lab:
         self.page, self.url, self.token = page, url, token
 
     def open(self, path):
-        """Opens a notebook; its kernel, which Lab starts if none runs, becomes ready. One open before is saved and closed."""
+        """Opens a notebook, and waits for its kernel. One that is open before is saved and closed."""
         if self.page.url.startswith(self.url):
             self.page.evaluate("async path => {" + PANEL + """await panel.context.save(); panel.close();
                 await window.jupyterapp.commands.execute('docmanager:open', {path})}""", path)
         else:
             self.page.goto(f"{self.url}/lab/tree/{path}?reset&token={self.token}")
-        self.page.wait_for_function("path => {" + PANEL + "return panel?.context?.path.endsWith(path)}", arg=path)
+        self.page.wait_for_function("path => {" + PANEL + "return panel?.context?.path.endsWith(path)}",
+                                    arg=path)
         self.page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
         self.page.wait_for_function(IDLE)
         if self.page.locator(".jp-DirListing").is_visible():

@@ -88,7 +88,8 @@ def answers(notebook, answer):
 def nbdime_of_two_runs(c):
     """nbdime: two runs of the same script differ in the cell of volatile facts and nowhere else."""
     a, b = read(c["run"]), read(c["again"])
-    last = [i for i, cell in enumerate(a.cells) if cell.metadata.get("dsstar", {}).get("role") == (c["volatile"] or "proof")]
+    role = c["volatile"] or "proof"
+    last = [i for i, cell in enumerate(a.cells) if cell.metadata.get("dsstar", {}).get("role") == role]
     for path, what in leaves(nbdime.diff_notebooks(a, b), ()):
         if path[:1] == ("cells",) and len(path) > 1 and path[1] in last:
             continue
@@ -123,9 +124,11 @@ def vscode(c):
     """
     raw = json.loads((pathlib.Path(c["run"]) / "notebook.ipynb").read_text(encoding="utf-8"))
     meta = raw["metadata"]
-    if (meta["language_info"]["name"], meta["kernelspec"]["name"], meta["kernelspec"]["language"]) != ("python", "python3", "python"):
-        yield f"metadata {meta['language_info']} {meta['kernelspec']}"
-    if (raw["nbformat"], raw["nbformat_minor"]) < (4, 5) or not all(re.fullmatch("[a-zA-Z0-9-_]{1,64}", cell["id"]) for cell in raw["cells"]):
+    language, spec = meta["language_info"], meta["kernelspec"]
+    if (language["name"], spec["name"], spec["language"]) != ("python", "python3", "python"):
+        yield f"metadata {language} {spec}"
+    ids = all(re.fullmatch("[a-zA-Z0-9-_]{1,64}", cell["id"]) for cell in raw["cells"])
+    if (raw["nbformat"], raw["nbformat_minor"]) < (4, 5) or not ids:
         yield "not every cell has an id"
     for cell in raw["cells"]:
         if "\r\n" in "".join(cell["source"]):
@@ -147,7 +150,8 @@ def lost(value, where):
             yield from lost(part, f"{where}{key}/")
     elif isinstance(value, list):
         # It joins the lines of a text, and adds a line's end where there is none.
-        if all(isinstance(line, str) for line in value) and where.split("/")[-2] in ("source", "text", "text/plain", "text/html"):
+        lines = re.search("(^|/)(source|text|text/plain|text/html)/$", where)
+        if lines and all(isinstance(line, str) for line in value):
             for line in value[:-1]:
                 if not line.endswith("\n"):
                     yield f"{where}: gets a line's end after {line[-40:]!r}"
