@@ -20,6 +20,11 @@ var PythonLock []byte
 //go:embed python-test.txt
 var TestLock []byte
 
+// LabLock pins JupyterLab, jupyter-collaboration, a driver for a browser and the tools of notebooks' reviewers.
+//
+//go:embed python-lab.txt
+var LabLock []byte
+
 // OldKernelLock pins the last ipykernel 6 with numpy and pandas, of the versions in PythonLock.
 //
 //go:embed python-ipykernel6.txt

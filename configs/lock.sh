@@ -23,5 +23,6 @@ trap 'rm -f "$pins"' EXIT
 # papermill asks for aiohttp on Python 3.12 and never imports it.
 echo "aiohttp ; python_version < '3'" >"$pins"
 lock python-test.in python-test.txt --constraints python.txt --overrides "$pins"
+lock python-lab.in python-lab.txt --constraints python-test.txt --overrides "$pins"
 grep -v '^ipykernel==' python.txt | sed -n 's/^\([^ #]*==[^\\]*\).*/\1/p' >"$pins"
 lock python-ipykernel6.in python-ipykernel6.txt --constraints "$pins"

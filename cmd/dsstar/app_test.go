@@ -67,10 +67,13 @@ func roleOf(t testing.TB, r llmtest.Request) string {
 	return ""
 }
 
-func (m roles) serve(t testing.TB) *llmtest.Server {
+func (m roles) serve(t testing.TB) *llmtest.Server { return llmtest.New(t, m.reply(t)) }
+
+// reply is what the model does with a request.
+func (m roles) reply(t testing.TB) func(llmtest.Request) llmtest.Response {
 	asked := map[string]int{}
 	turn := make(chan struct{}, 1)
-	return llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+	return func(r llmtest.Request) llmtest.Response {
 		role := roleOf(t, r)
 		turn <- struct{}{}
 		n := asked[role]
@@ -81,7 +84,7 @@ func (m roles) serve(t testing.TB) *llmtest.Server {
 			return llmtest.Refuse(400, "", "the script has no reply for the "+role)
 		}
 		return replies[min(n, len(replies)-1)]
-	})
+	}
 }
 
 func say(texts ...string) []llmtest.Response {

@@ -46,6 +46,33 @@ func JupyterServer(t testing.TB, python string, specs map[string]map[string]any,
 	})
 }
 
+// JupyterLab starts a real JupyterLab, with jupyter-collaboration or as if that
+// were not installed; the rest is as with [JupyterServer]. Its pages have the
+// application as window.jupyterapp, and nothing pops up in them.
+func JupyterLab(t testing.TB, python string, specs map[string]map[string]any, collaboration bool, options ...string) *Server {
+	t.Helper()
+	settings := t.TempDir()
+	page := map[string]any{}
+	if !collaboration {
+		page["disabledExtensions"] = map[string]bool{"@jupyter/collaboration-extension": true, "@jupyter/docprovider-extension": true}
+	}
+	overrides := map[string]any{"@jupyterlab/apputils-extension:notification": map[string]any{"fetchNews": "false", "checkForUpdates": false}}
+	for name, content := range map[string]any{"page_config.json": page, "overrides.json": overrides} {
+		if err := os.WriteFile(filepath.Join(settings, name), encode(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return startServer(t, python, specs, func(s *Server, port string) []string {
+		extensions := "{'jupyterlab': True}"
+		if collaboration {
+			extensions = "{'jupyterlab': True, 'jupyter_server_fileid': True, 'jupyter_server_ydoc': True}"
+		}
+		return arguments(options, "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
+			"--ServerApp.port="+port, "--ServerApp.port_retries=0", "--ServerApp.root_dir="+s.Root,
+			"--ServerApp.jpserver_extensions="+extensions, "--LabApp.app_settings_dir="+settings, "--LabApp.expose_app_in_browser=True")
+	})
+}
+
 // KernelGateway starts a real Jupyter Kernel Gateway, which lists its kernels
 // if options do not forbid it; the rest is as with [JupyterServer].
 func KernelGateway(t testing.TB, python string, specs map[string]map[string]any, options ...string) *Server {

@@ -30,6 +30,13 @@ func Tools(t testing.TB) string {
 	return ensure(t, slices.Concat(configs.PythonLock, configs.TestLock))
 }
 
+// Lab returns an interpreter with the packages of configs/python-lab.in, JupyterLab, a driver for a browser and
+// reviewers' tools, in an environment of its own, which has no pandas: the kernels are those of [Python].
+func Lab(t testing.TB) string {
+	t.Helper()
+	return ensure(t, configs.LabLock)
+}
+
 // OldPython returns an interpreter with the last ipykernel 6, and besides it only numpy and pandas, of the
 // versions that Python has.
 func OldPython(t testing.TB) string {

@@ -1,0 +1,366 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/llm/llmtest"
+	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+// These tests see runs as a person does: in JupyterLab, in a browser. The pictures they take are the test's artifacts:
+//
+//	go test ./cmd/dsstar -run TestLab -artifacts -outputdir DIR
+
+//go:embed testdata/lab.py
+var labDriver string
+
+// browserPath finds Chromium or Chrome. A machine without one skips the test, unless $DSSTAR_BROWSER is "required";
+// it may also name the program.
+func browserPath(t *testing.T) string {
+	t.Helper()
+	wanted := os.Getenv("DSSTAR_BROWSER")
+	names := []string{"chromium", "chromium-browser", "google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"}
+	if wanted != "" && wanted != "required" {
+		names = []string{wanted}
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	message := "no browser: install Chromium (Debian: apt-get install chromium) or name one in DSSTAR_BROWSER"
+	if wanted != "" {
+		t.Fatal(message)
+	}
+	t.Skip(message)
+	return ""
+}
+
+// A lab is a JupyterLab that is seen in a browser. Its kernels are those that dsstar itself starts.
+type lab struct {
+	*kerneltest.Server
+	t   *testing.T
+	in  io.Writer
+	out *bufio.Scanner
+	err *bytes.Buffer
+}
+
+func startLab(t *testing.T, collaboration bool) *lab {
+	t.Helper()
+	browser := browserPath(t)
+	python := pyenvtest.Lab(t)
+	kernels := map[string]map[string]any{"python3": {
+		"argv":         []string{pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"},
+		"display_name": "Python 3 (ipykernel)", "language": "python", "metadata": map[string]any{"debugger": true},
+	}}
+	l := &lab{Server: kerneltest.JupyterLab(t, python, kernels, collaboration), t: t, err: &bytes.Buffer{}}
+	cmd := exec.CommandContext(t.Context(), python, "-I", "-c", labDriver, browser, l.URL, l.Token)
+	cmd.Stderr = l.err
+	cmd.WaitDelay = 20 * time.Second
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.in, l.out = in, bufio.NewScanner(out)
+	l.out.Buffer(nil, 64<<20)
+	// The context of the test ends before its cleanups: by then the end of stdin has to close the browser.
+	cmd.Cancel = in.Close
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != 0 {
+			t.Errorf("the browser's driver: %v\n%s", err, l.err)
+		}
+	})
+	return l
+}
+
+// do has the browser do something, and decodes its result, unless that is nil.
+func (l *lab) do(result any, action string, arguments ...any) {
+	l.t.Helper()
+	request, err := json.Marshal(append([]any{action}, arguments...))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(l.in, "%s\n", request); err != nil {
+		l.t.Fatalf("%s: %v\n%s", action, err, l.err)
+	}
+	if !l.out.Scan() {
+		l.t.Fatalf("%s: the browser's driver has ended: %v\n%s", action, l.out.Err(), l.err)
+	}
+	var answer struct {
+		Result json.RawMessage
+		Error  string
+	}
+	if err := json.Unmarshal(l.out.Bytes(), &answer); err != nil {
+		l.t.Fatal(err)
+	}
+	if answer.Error != "" {
+		l.picture("failed.png")
+		l.t.Fatal(answer.Error)
+	}
+	if result != nil {
+		if err := json.Unmarshal(answer.Result, result); err != nil {
+			l.t.Fatalf("%s: %v", action, err)
+		}
+	}
+}
+
+// picture saves a picture of the open notebook among the test's artifacts.
+func (l *lab) picture(name string) {
+	request, _ := json.Marshal([]any{"screenshot", filepath.Join(l.t.ArtifactDir(), name)}) // strings
+	if _, err := fmt.Fprintf(l.in, "%s\n", request); err != nil || !l.out.Scan() {
+		l.t.Errorf("no picture %s: %v", name, err)
+	}
+}
+
+// shows checks that the page shows each of the texts, in the order of the notebook.
+func (l *lab) shows(texts ...string) {
+	l.t.Helper()
+	var cells []string
+	l.do(&cells, "shown")
+	page := strings.Join(cells, "\n")
+	for _, text := range texts {
+		_, rest, ok := strings.Cut(page, text)
+		if !ok {
+			l.t.Errorf("the page does not show %q there:\n%s", text, strings.Join(cells, "\n--\n"))
+			return
+		}
+		page = rest
+	}
+}
+
+// write puts a file into the server's folder.
+func (l *lab) write(name, content string) {
+	l.t.Helper()
+	if err := os.WriteFile(filepath.Join(l.Root, name), []byte(content), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// analysis is the notebook that a user works in.
+const analysis = `{"cells": [
+ {"cell_type": "code", "id": "load", "execution_count": null, "metadata": {}, "outputs": [],
+  "source": "import pandas as pd\ndf = pd.read_csv('sales.csv')\nuntouched = df.copy()\nseed, total = 7, 'mine'"}],
+ "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}},
+ "nbformat": 4, "nbformat_minor": 5}`
+
+// fromDF is a model that goes back once, and whose answer is computed from the user's df.
+func fromDF() roles {
+	m := counting()
+	m["planner"] = say("Count the rows of `df`.", "Add up everything.", "Add up the amounts of the stores of the north.")
+	m["coder"] = say(
+		cell("rows = len(dff)"),
+		cell("df = df[['amount']]\nseed = 99\nprint(df['amount'].sum())"),
+		cell("north = df[df['store'].str.startswith('N')]\ntotal = int(north['amount'].sum())\nprint(north)\nprint(total)"),
+	)
+	m["debugger"] = say(cell("rows = len(df)\nprint(rows)"))
+	m["verifier"] = say("Verdict: unfinished\nMissing: the total.", "Verdict: insufficient\nMissing: step 2 takes all stores.", sufficient)
+	m["router"] = say("Step 2")
+	return m
+}
+
+// TestLab is a user's afternoon: data in a notebook in JupyterLab, a question about it to dsstar on that kernel, and
+// the notebook that comes of it, opened and run there.
+func TestLab(t *testing.T) {
+	t.Parallel()
+	for name, collaboration := range map[string]bool{"alone": false, "with collaboration": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := startLab(t, collaboration)
+			l.write("sales.csv", "store,amount\nNorth Gate,40\nSouth,50\nNørrebro,2\n")
+			l.write("analysis.ipynb", analysis)
+			l.do(nil, "open", "analysis.ipynb")
+			l.do(nil, "run_all")
+			before := l.userNames()
+
+			out := filepath.Join(l.Root, "run")
+			s := l.ask(fromDF().serve(t).URL, out)
+			if carriesVariables {
+				s.expect(exitVerified, "verified")
+			} else {
+				s.expect(exitNotVerified, "'df' is not defined")
+			}
+			if s.stdout != "42\n" {
+				t.Errorf("the answer is %q", s.stdout)
+			}
+			if after := l.userNames(); after != before {
+				t.Errorf("the user's names were %s and are %s", before, after)
+			}
+
+			l.do(nil, "open", "run/notebook.ipynb")
+			l.showsRun()
+			if carriesVariables {
+				l.do(nil, "run_all")
+				var printed []string
+				l.do(&printed, "printed")
+				if last := printed[len(printed)-1]; last != "42\n" || slices.ContainsFunc(printed, func(p string) bool { return strings.Contains(p, "Error") }) {
+					t.Errorf("Run All prints %q", printed)
+				}
+			}
+			l.picture("run.png")
+		})
+	}
+}
+
+// ask asks about the data in the user's notebook, and without carriesVariables about a folder too.
+func (l *lab) ask(url, out string) *scene {
+	l.t.Helper()
+	args := []string{"nb", "--kernel", "analysis.ipynb", "--yes", "--out", out, "--base-url", url, "--model", "scripted"}
+	if !carriesVariables {
+		args = append(args, "--data", dataFolder(l.t, numbers))
+	}
+	a, stdout, stderr := testApp(l.t, jupyterEnv(l.t, l.RuntimeDir)...)
+	s := &scene{t: l.t, out: out}
+	s.code = a.run(l.t.Context(), append(args, "What is the total?"))
+	s.stdout, s.stderr = stdout.String(), stderr.String()
+	return s
+}
+
+// userNames tells what the user's kernel holds, from a new cell of the user's notebook.
+func (l *lab) userNames() (state string) {
+	l.t.Helper()
+	code := "print(df.equals(untouched), seed, total)"
+	if carriesVariables {
+		code = "print(df.equals(untouched), seed, total, sorted(n for n in globals() if not n.startswith('_') and n not in ('In', 'Out')))"
+	}
+	l.do(&state, "run_new", code)
+	if !strings.HasPrefix(state, "True 7 mine") {
+		l.t.Errorf("the user's names: %q", state)
+	}
+	return state
+}
+
+// showsRun checks that the rounds of fromDF are shown as a reviewer wants them.
+func (l *lab) showsRun() {
+	l.t.Helper()
+	l.shows("What is the total?", "42", "Step 1", "Count the rows", "Try 1 failed", "NameError", "rows = len(df)", "unfinished", "Add Step",
+		"Add up everything", "Step 2", "north = df", "sufficient", "Answer", "42", "How it was made")
+	var folds []int
+	if l.do(&folds, "folds"); len(folds) != 2 || folds[0] < 3 || folds[0] != folds[1] {
+		l.t.Errorf("folded sections, and closed ones: %v", folds)
+	}
+}
+
+// TestLabLive has the notebook of a run open while that goes on: with jupyter-collaboration its rounds appear by
+// themselves, without it after a reload.
+func TestLabLive(t *testing.T) {
+	t.Parallel()
+	for name, collaboration := range map[string]bool{"alone": false, "with collaboration": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := startLab(t, collaboration)
+			planned := make(chan bool)
+			reply := threeSteps().reply(t)
+			model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+				if roleOf(t, r) == "planner" {
+					select { // the plan's next step comes when the test has seen the one before
+					case <-planned:
+					case <-t.Context().Done():
+					}
+				}
+				return reply(r)
+			})
+			out := filepath.Join(l.Root, "run")
+			ended := make(chan *scene, 1)
+			go func() {
+				ended <- attached(t, jupyterEnv(t, l.RuntimeDir), model.URL, "--out", out, "--python", pyenvtest.Python(t))
+			}()
+			notebookOf(t, out)
+			l.do(nil, "open", "run/notebook.ipynb")
+			l.shows("What is the total?", "Running")
+			for step := 1; step <= 3; step++ {
+				planned <- true
+				l.appears(fmt.Sprintf("Step %d", step), collaboration)
+			}
+			l.appears("Verified", collaboration)
+			s := <-ended
+			s.expect(exitVerified)
+			var dialogs []string
+			if l.do(&dialogs, "dialogs"); len(dialogs) > 0 {
+				t.Errorf("dialogs: %q", dialogs)
+			}
+			l.shows("42", "Step 1", "Step 2", "Step 3", "sufficient", "Answer", "How it was made")
+			l.picture("live.png")
+			time.Sleep(2 * time.Second) // in which collaboration writes what it holds
+			tr := readRun(t, out)
+			if !tr.Verified() || len(tr.Rounds) != 3 {
+				t.Errorf("on disk is a notebook of %d rounds, verified %t", len(tr.Rounds), tr.Verified())
+			}
+			ours, err := agent.Draw(tr).Encode()
+			disk, e := os.ReadFile(filepath.Join(out, "notebook.ipynb"))
+			if err := errors.Join(err, e); err != nil {
+				t.Fatal(err)
+			}
+			if ours, disk := untrusted(t, ours), untrusted(t, disk); !bytes.Equal(ours, disk) {
+				t.Errorf("on disk is\n%s\nnot\n%s", disk, ours)
+			}
+		})
+	}
+}
+
+func threeSteps() roles {
+	m := counting()
+	m["planner"] = say("Load the numbers.", "Look at them.", "Add them up.")
+	m["coder"] = say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(len(numbers))"),
+		cell("print(numbers.to_string())"), cell("total = int(numbers['n'].sum())\nprint(total)"))
+	m["verifier"] = say("Verdict: unfinished\nMissing: a look.", "Verdict: unfinished\nMissing: the total.", sufficient)
+	m["router"] = say("Add Step")
+	return m
+}
+
+// notebookOf waits for the notebook of a run.
+func notebookOf(t *testing.T, out string) {
+	t.Helper()
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(out, "notebook.ipynb")); err == nil {
+			return
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatal("the run has no notebook")
+		}
+	}
+}
+
+// appears waits until the open notebook shows a text: by itself, or after a reload.
+func (l *lab) appears(text string, byItself bool) {
+	l.t.Helper()
+	const soon = 20 // seconds
+	if byItself {
+		var took float64
+		l.do(&took, "wait_for", text, soon)
+		l.t.Logf("%q after %.1f s", text, took)
+		return
+	}
+	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		l.do(nil, "reload")
+		var cells []string
+		l.do(&cells, "shown")
+		if strings.Contains(strings.Join(cells, "\n"), text) {
+			return
+		}
+		if time.Since(begun) > soon*time.Second {
+			l.t.Fatalf("%q does not appear:\n%s", text, strings.Join(cells, "\n--\n"))
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+//go:embed testdata/reviewers.py
+var reviewersScript string
+
+// A course is a kind of trajectory that notebooks tell of.
+type course struct {
+	name    string
+	change  func(roles) // what makes it other than counting
+	args    []string
+	code    int
+	answer  string   // what it prints of a total, %d; "": it has no last cell
+	told    string   // in the notebook, else the course was not taken
+	file    string   // besides numbers.csv
+	longest int      // bytes that the notebook has at least
+	shown   []string // by JupyterLab, in this order
+}
+
+// courses are as different as notebooks get.
+var courses = []course{
+	{name: "straight", answer: "%d\n", told: "sufficient", shown: []string{"Verified", "Step 1", "Round 1", "Answer"}},
+	{name: "routes back", answer: "%d\n", told: "dropped in round 3",
+		shown: []string{"Round 1, dropped", "Round 2, dropped", "Round 3, dropped", "Step 1", "Start over", "Step 2"}, change: func(m roles) {
+			m["planner"] = say("Load the numbers.", "Add 1.", "Add 2.", "Start over: load the numbers as floats.", "Add them up.")
+			m["coder"] = say(load, cell("numbers['n'] += 1\nprint(numbers)"), cell("numbers['n'] += 2\nprint(numbers)"),
+				cell("import pandas as pd\nfloats = pd.read_csv('data/numbers.csv').astype(float)\nprint(floats)"),
+				cell("total = int(floats['n'].sum())\nprint(total)"))
+			m["verifier"] = say("Verdict: unfinished\nMissing: the total.", "Verdict: insufficient\nMissing: step 2 is wrong.",
+				"Verdict: insufficient\nMissing: step 1 is wrong.", "Verdict: insufficient\nMissing: the total.", sufficient)
+			m["router"] = say("Step 2", "Step 1", "Add Step")
+		}},
+	{name: "debug attempts", answer: "%d\n", told: "Try 2 failed", change: func(m roles) {
+		m["debugger"] = say(cell("import os\nos._exit(3)"), m["coder"][0].Text)
+		m["coder"] = say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nnumbers['m'].sum()"))
+	}},
+	{name: "time-out", answer: "%d\n", told: "time-out", args: []string{"--cell-timeout", "3s"}, change: func(m roles) {
+		m["debugger"] = m["coder"]
+		m["coder"] = say(cell("import time\nprint('begun', flush=True)\ntime.sleep(60)"))
+	}},
+	{name: "figures", answer: "%d\n", told: "image/png", change: func(m roles) {
+		m["planner"] = say("Draw the numbers.", "Add them up.")
+		m["coder"] = say(cell(`import matplotlib.pyplot as plt
+import pandas as pd
+numbers = pd.read_csv('data/numbers.csv')
+numbers.plot.bar()
+plt.show()
+fig, axes = plt.subplots(1, 2)
+axes[0].plot(numbers['n'])
+fig.savefig('numbers.png')
+plt.show()
+numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
+		m["verifier"] = say("Verdict: unfinished\nMissing: the total.", sufficient)
+	}},
+	{name: "HTML tables", answer: "The total is %d, <b>not</b> less.\n", told: "text/html", change: func(m roles) {
+		m["coder"] = say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\ntotal = int(numbers['n'].sum())\nprint(total)\nnumbers.describe()"))
+		m["finalizer"] = say(cell("print(f'The total is {total}, <b>not</b> less.')"))
+	}},
+	{name: "big outputs", answer: "%d\n", told: "files/outputs", longest: 500_000, change: func(m roles) {
+		m["coder"] = say(cell(strings.TrimSuffix(strings.TrimPrefix(load, "```python\n"), "\n```") +
+			"\nfor i in range(60_000):\n    print(i, 'x' * 30)\ntotal = int(numbers['n'].sum())\nprint(total)"))
+	}},
+	{name: "unicode", answer: "סה״כ: %d 🎉 ½ 𝔘\n", told: "שלום", file: "données 数据 \U0001f4c8.csv", shown: odd(), change: func(m roles) {
+		m["planner"] = say("Lies die Zahlen – שלום – 数字を足す 🧮 `a|b` x_1 für $5 oder $7 <script>alert(1)</script>.")
+		m["coder"] = say(cell(`import sys
+import pandas as pd
+numbers = pd.read_csv('data/numbers.csv')
+größe = int(numbers['n'].sum())
+for i in range(3):
+    print(f'\r{i} von 3', end='', flush=True)
+print('\n\x1b[31mrot\x1b[0m', 'naïve 数据 🇩🇪 👩‍👩‍👧', '\u202eabc\u202c', 'nul\x00')
+print('Wärnung ⚠', file=sys.stderr)
+pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
+		m["finalizer"] = say(cell("print(f'סה״כ: {größe} 🎉 ½ 𝔘')"))
+	}},
+	{name: "not verified, last cell repaired", answer: "%d\n", told: "prints a constant", code: exitNotVerified,
+		args: []string{"--max-rounds", "2"}, change: func(m roles) {
+			m["verifier"] = say("Verdict: insufficient\nMissing: everything.")
+			m["router"] = say("Add Step")
+			m["finalizer"] = say(cell("total = 42\nprint(42)"))
+			m["debugger"] = say(cell("print(total)"))
+		}},
+	{name: "budget spent", told: "Stopped", code: exitBudget, shown: []string{"Stopped", "Round 2, under way"}, args: []string{"--max-calls", "6"}, change: func(m roles) {
+		m["coder"] = say(load)
+		m["verifier"] = say("Verdict: insufficient\nMissing: the total.")
+		m["router"] = say("Add Step")
+	}},
+}
+
+// odd is what a page shows of the course unicode.
+func odd() []string {
+	step := "Lies die Zahlen – שלום – 数字を足す 🧮 a|b x_1 für $5 oder $7 <script>alert(1)</script>."
+	if !dollarsAreText {
+		step, _, _ = strings.Cut(step, "$")
+	}
+	return []string{"סה״כ: 42 🎉 ½ 𝔘", step, "2 von 3", "naïve 数据 🇩🇪 👩‍👩‍👧", "Wärnung ⚠", "<i>&amp;</i>"}
+}
+
+var load = cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(numbers)")
+
+// A review is what reviewers.py is asked about a run.
+type review struct {
+	Name     string  `json:"name"`
+	Run      string  `json:"run"`
+	Again    string  `json:"again"`
+	Data     string  `json:"data"`
+	Answer   *string `json:"answer"`
+	Changed  *string `json:"changed"`
+	Volatile string  `json:"volatile"`
+}
+
+// TestReviewers hands the notebooks of ten different courses to the tools of those who will look at them: nbformat's
+// validator, nbconvert --execute, papermill with other data, nbdime, jupytext, VS Code's rules, and JupyterLab.
+func TestReviewers(t *testing.T) {
+	t.Parallel()
+	reviews := make([]review, len(courses))
+	var all sync.WaitGroup
+	turn := make(chan struct{}, 3)
+	begun := time.Now()
+	for i, c := range courses {
+		all.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			reviews[i] = c.run(t)
+		})
+	}
+	all.Wait()
+	t.Logf("two runs of each: %.0f s", time.Since(begun).Seconds())
+	t.Run("tools", func(t *testing.T) { reviewedByTools(t, reviews) })
+	t.Run("JupyterLab", func(t *testing.T) { reviewedByLab(t, reviews) })
+}
+
+// run takes a course twice.
+func (c course) run(t *testing.T) review {
+	files := map[string]string{"numbers.csv": numbers["numbers.csv"]}
+	other := map[string]string{"numbers.csv": "n\n1\n2\n40\n"}
+	if c.file != "" {
+		files[c.file] = "a,b\n1,2\n"
+	}
+	data := dataFolder(t, files)
+	r := review{Name: c.name, Data: dataFolder(t, other)}
+	if c.answer != "" {
+		answer, changed := fmt.Sprintf(c.answer, 42), fmt.Sprintf(c.answer, 43)
+		r.Answer, r.Changed = &answer, &changed
+	}
+	if volatileLast {
+		r.Volatile = "proof"
+	}
+	for _, out := range []*string{&r.Run, &r.Again} {
+		m := counting()
+		if c.change != nil {
+			c.change(m)
+		}
+		s := ask(t, data, m.serve(t).URL, c.args...)
+		s.expect(c.code)
+		*out = s.out
+		book, err := os.ReadFile(filepath.Join(s.out, "notebook.ipynb"))
+		if err != nil || !bytes.Contains(book, []byte(c.told)) || len(book) < c.longest {
+			t.Errorf("%s: the notebook of %d bytes does not tell of %q: %v", c.name, len(book), c.told, err)
+		}
+	}
+	return r
+}
+
+func reviewedByTools(t *testing.T, reviews []review) {
+	home := t.TempDir()
+	spec := filepath.Join(home, "kernels", "python3")
+	kernel, err := json.Marshal(map[string]any{"argv": []string{pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"},
+		"display_name": "Python 3 (ipykernel)", "language": "python"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(spec, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(spec, "kernel.json"), kernel, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	asked, err := json.Marshal(reviews)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), pyenvtest.Lab(t), "-c", reviewersScript)
+	cmd.Env = append(cleanEnv(), "JUPYTER_DATA_DIR="+home, "JUPYTER_PATH=", "JUPYTER_PREFER_ENV_PATH=0", "JUPYTER_RUNTIME_DIR="+t.TempDir(),
+		"IPYTHONDIR="+t.TempDir(), "JUPYTER_CONFIG_DIR="+t.TempDir(), "PYTHONUTF8=1")
+	cmd.Stdin = bytes.NewReader(asked)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	begun := time.Now()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &said)
+	}
+	t.Logf("%.0f s", time.Since(begun).Seconds())
+	var complaints map[string][]string
+	if err := json.Unmarshal(out, &complaints); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	for name, all := range complaints {
+		for _, complaint := range all {
+			t.Errorf("%s: %s", name, complaint)
+		}
+	}
+	if len(complaints) != len(reviews) {
+		t.Errorf("%d of %d notebooks were reviewed", len(complaints), len(reviews))
+	}
+}
+
+// reviewedByLab opens each notebook in JupyterLab, as a reviewer does who runs nothing and saves: that changes
+// nothing but what Lab says of its trust.
+func reviewedByLab(t *testing.T, reviews []review) {
+	l := startLab(t, false)
+	begun := time.Now()
+	for i, r := range reviews {
+		name := fmt.Sprintf("run%d", i)
+		before, err := os.ReadFile(filepath.Join(r.Run, "notebook.ipynb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(filepath.Join(l.Root, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		l.write(name+"/notebook.ipynb", string(before))
+		l.do(nil, "open", name+"/notebook.ipynb")
+		l.shows(courses[i].shown...)
+		written := l.modified(name + "/notebook.ipynb")
+		l.do(nil, "save")
+		if !l.modified(name + "/notebook.ipynb").After(written) {
+			t.Errorf("%s: Lab has saved nothing", r.Name)
+		}
+		l.picture(strings.ReplaceAll(r.Name, " ", "-") + ".png")
+		after, err := os.ReadFile(filepath.Join(l.Root, name, "notebook.ipynb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after, before := untrusted(t, after), untrusted(t, before); !bytes.Equal(before, after) {
+			at := 0
+			for at < min(len(before), len(after)) && before[at] == after[at] {
+				at++
+			}
+			t.Errorf("%s: saving in Lab makes\n%.300s\nof\n%.300s", r.Name, after[max(0, at-60):], before[max(0, at-60):])
+		}
+	}
+	t.Logf("%.0f s", time.Since(begun).Seconds())
+}
+
+func (l *lab) modified(name string) time.Time {
+	l.t.Helper()
+	info, err := os.Stat(filepath.Join(l.Root, name))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return info.ModTime()
+}
+
+// untrusted is a notebook without what Lab says of its cells' trust.
+func untrusted(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var nb map[string]any
+	if err := json.Unmarshal(data, &nb); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range nb["cells"].([]any) {
+		delete(c.(map[string]any)["metadata"].(map[string]any), "trusted")
+	}
+	b, err := json.Marshal(nb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

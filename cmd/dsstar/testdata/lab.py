@@ -1,0 +1,144 @@
+"""Drives JupyterLab in a headless browser for a test: a request a line on stdin, its answer a line on stdout.
+
+A request is a JSON list of an action's name and its arguments; the answer is {"result": ...} or {"error": "..."}. The
+actions are what a person does. What Lab holds is read from its own model of the open notebook, what it shows from
+the page. `lab.py BROWSER URL TOKEN` is started once a test.
+"""
+
+import contextlib
+import json
+import sys
+import time
+
+from playwright.sync_api import sync_playwright
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+         "--disable-background-networking", "--disable-component-update"]
+WAIT = 60  # seconds, for whatever Lab does
+WIDTH, HEIGHT = 1300, 1000
+
+PANEL = "const panel = window.jupyterapp?.shell.currentWidget;"
+KERNEL = PANEL + "const kernel = panel?.sessionContext?.session?.kernel;"
+IDLE = "() => {" + KERNEL + "return kernel?.status === 'idle' && kernel.connectionStatus === 'connected'}"
+# A cell that waits for the kernel or runs has the prompt [*].
+DONE = "() => {" + KERNEL + """return kernel?.status === 'idle' && !panel.node.querySelector('.jp-mod-running') &&
+    ![...panel.node.querySelectorAll('.jp-InputPrompt')].some(p => p.textContent.includes('*'))}"""
+
+# Lab draws the cells of a long notebook one after the other.
+DRAWN = "() => {" + PANEL + """const cells = [...panel.node.querySelectorAll('.jp-Notebook .jp-Cell')];
+    return cells.length === panel.content.model.cells.length &&
+        cells.every(c => !c.matches('.jp-MarkdownCell') || c.querySelector('.jp-RenderedMarkdown')?.innerHTML)}"""
+
+
+class Lab:
+    def __init__(self, page, url, token):
+        self.page, self.url, self.token = page, url, token
+
+    def open(self, path):
+        """Opens a notebook, and waits for its kernel. One that is open before is saved and closed."""
+        if self.page.url.startswith(self.url):
+            self.page.evaluate("async path => {" + PANEL + """await panel.context.save(); panel.close();
+                await window.jupyterapp.commands.execute('docmanager:open', {path})}""", path)
+        else:
+            self.page.goto(f"{self.url}/lab/tree/{path}?reset&token={self.token}")
+        self.page.wait_for_function("path => {" + PANEL + "return panel?.context?.path.endsWith(path)}",
+                                    arg=path)
+        self.page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
+        self.page.wait_for_function(IDLE)
+        if self.page.locator(".jp-DirListing").is_visible():
+            self.page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+
+    def run_all(self):
+        """Run > Run All Cells; returns when the kernel has done them."""
+        self.page.get_by_role("menuitem", name="Run", exact=True).click()
+        self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        self.wait_for_cells()
+
+    def run_new(self, code):
+        """Types code into a new last cell, runs it and returns what it prints."""
+        self.page.evaluate("() => {" + PANEL + """panel.content.activeCellIndex = panel.content.widgets.length - 1;
+            return window.jupyterapp.commands.execute('notebook:insert-cell-below')}""")
+        self.page.keyboard.press("Enter")
+        self.page.keyboard.insert_text(code)
+        self.page.keyboard.press("Control+Enter")
+        self.wait_for_cells()
+        index = self.page.evaluate("() => {" + PANEL + "return panel.content.activeCellIndex}")
+        return printed(self.model()["cells"][index])
+
+    def wait_for_cells(self):
+        time.sleep(0.2)  # for the first request to be on its way
+        self.page.wait_for_function(DONE)
+
+    def model(self):
+        """The open notebook as Lab holds it."""
+        return self.page.evaluate("() => {" + PANEL + "return panel.content.model.toJSON()}")
+
+    def printed(self):
+        """What each code cell has printed, in order."""
+        return [printed(cell) for cell in self.model()["cells"] if cell["cell_type"] == "code"]
+
+    def shown(self):
+        """The text on the page, cell by cell."""
+        self.page.wait_for_function(DRAWN)
+        return self.page.evaluate("() => {" + PANEL + """return [...panel.node.querySelectorAll('.jp-Notebook .jp-Cell')].map(
+            c => (c.querySelector('.jp-RenderedMarkdown') ?? c).innerText)}""")
+
+    def wait_for(self, text, seconds):
+        """Waits, without a reload, until the page shows a text; returns the seconds it took."""
+        begun = time.time()
+        while True:
+            shown = self.shown()
+            if any(text in cell for cell in shown):
+                return round(time.time() - begun, 2)
+            if time.time() - begun > seconds:
+                raise TimeoutError(f"{text!r} is not shown after {seconds} s but {shown}")
+            time.sleep(0.1)
+
+    def folds(self):
+        """How many folded sections there are, and how many of them are closed."""
+        return self.page.evaluate("() => {" + PANEL + """const all = [...panel.node.querySelectorAll('details')];
+            return [all.length, all.filter(d => !d.open).length]}""")
+
+    def reload(self):
+        """File > Reload Notebook from Disk."""
+        self.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:reload')")
+
+    def save(self):
+        self.page.evaluate("() => {" + PANEL + "return panel.context.save()}")
+
+    def dialogs(self):
+        """The texts of the dialogs that are open."""
+        return self.page.locator(".jp-Dialog").all_inner_texts()
+
+    def screenshot(self, path):
+        """A picture of the whole notebook."""
+        height = self.page.evaluate("() => {" + PANEL + """const view = panel.node.querySelector('.jp-WindowedPanel-outer');
+            return window.innerHeight + view.scrollHeight - view.clientHeight}""")
+        self.page.set_viewport_size({"width": WIDTH, "height": min(height, 8000)})
+        time.sleep(0.5)  # for Lab to draw what has come into view
+        self.page.screenshot(path=path)
+        self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+
+
+def printed(cell):
+    return "".join("".join(o.get("text", "")) if o["output_type"] == "stream" else o.get("ename", "")
+                   for o in cell["outputs"])
+
+
+def main(browser, url, token):
+    with sync_playwright() as playwright, contextlib.closing(
+            playwright.chromium.launch(executable_path=browser, args=FLAGS)) as chromium:
+        page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        page.set_default_timeout(WAIT * 1000)
+        lab = Lab(page, url, token)
+        for line in sys.stdin:
+            action, *arguments = json.loads(line)
+            try:
+                answer = {"result": getattr(lab, action)(*arguments)}
+            except Exception as e:
+                answer = {"error": f"{action}: {type(e).__name__}: {e}"}
+            print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
