@@ -162,6 +162,9 @@ func (d *drawing) keptElsewhere() {
 	}
 }
 
+// longOutput is how many lines of output a cell may show at once.
+const longOutput = 100
+
 func (d *drawing) code(id string, meta cellMeta, a Attempt) {
 	c := notebook.Cell{ID: id, Type: notebook.Code, Source: a.Code, Metadata: map[string]any{}}
 	meta.Digest = digest(a.Code)
@@ -176,6 +179,9 @@ func (d *drawing) code(id string, meta cellMeta, a Attempt) {
 		meta.Execution = &bare
 	}
 	c.Metadata["dsstar"] = meta
+	if strings.Count(a.Execution.PlainText(), "\n") > longOutput {
+		c.Metadata["scrolled"] = true // JupyterLab's: in a box of its own
+	}
 	d.runs++
 	if d.t.Environment != "" {
 		c.ExecutionCount = d.runs

@@ -208,8 +208,10 @@ func handStep(code string) string {
 	return "A cell written by hand."
 }
 
-var unescape = strings.NewReplacer(`\\`, `\`, "\\`", "`", `\*`, `*`, `\_`, `_`, `\$`, `$`, `\[`, `[`, `\]`, `]`,
+var unescape = strings.NewReplacer(plainBackslash, `\`, "\\`", "`", `\*`, `*`, `\_`, `_`, plainDollar, `$`, `\[`, `[`, `\]`, `]`,
 	"&lt;", "<", "&gt;", ">", "&amp;", "&", `\~`, `~`, `\#`, `#`, `\|`, `|`)
+
+var stepHeading = regexp.MustCompile(`^## Step \d+(: *|$)`)
 
 // stepText is the text of a step whose heading a person has changed: the inverse
 // of showStep.
@@ -217,7 +219,13 @@ func stepText(source string) string {
 	source, _, _ = strings.Cut(source, "\n<details>")
 	var words []string
 	for line := range strings.Lines(source) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "## ") {
+		line = strings.TrimSpace(line)
+		if at := stepHeading.FindString(line); at != "" {
+			if line = line[len(at):]; strings.HasSuffix(line, "…") {
+				continue // all of it stands below
+			}
+		}
+		if line != "" {
 			words = append(words, line)
 		}
 	}

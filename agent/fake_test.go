@@ -249,7 +249,7 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 	switch {
 	case strings.HasPrefix(code, "data_dir = "):
 		s.vars["parameters"] = code
-	case strings.HasPrefix(code, "import os\nimport random\n"):
+	case strings.HasPrefix(code, "# Set-up: "):
 		s.vars["setup"] = "done after " + s.vars["parameters"]
 	case code == "%reset -f":
 		clear(s.vars)

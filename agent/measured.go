@@ -5,19 +5,28 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"dsstar/notebook"
 )
 
 // measured is what differs between two runs that do the same. It stands in the
 // notebook's last cell, so that a diff of two runs shows what they did and, in
 // one place, what they took.
 type measured struct {
-	Started  time.Time          `json:"started"`
-	Usage    Usage              `json:"usage"`
-	ByRole   map[string]Usage   `json:"by_role,omitempty"`
-	Cost     *float64           `json:"cost_usd,omitempty"`
-	Seconds  Seconds            `json:"seconds"`
-	Proofs   map[int]float64    `json:"proofs,omitempty"`   // seconds, by part from 1
-	Attempts map[string]float64 `json:"attempts,omitempty"` // seconds, by the name of attemptName
+	Started  time.Time        `json:"started"`
+	Usage    Usage            `json:"usage"`
+	ByRole   map[string]Usage `json:"by_role,omitempty"`
+	Cost     *float64         `json:"cost_usd,omitempty"`
+	Seconds  Seconds          `json:"seconds"`
+	Proofs   map[int]float64  `json:"proofs,omitempty"`   // seconds, by part from 1
+	Attempts map[string]ran   `json:"attempts,omitempty"` // by the name of attemptName
+}
+
+// ran is what an attempt took, and how its kernel counted it, which one that died
+// may not have told.
+type ran struct {
+	Seconds float64 `json:"seconds"`
+	Count   int     `json:"count,omitempty"`
 }
 
 // attemptName names an attempt: of what, and which, from 1.
@@ -26,7 +35,7 @@ func attemptName(of string, n int) string { return fmt.Sprintf("%s, try %d", of,
 // withoutTimes returns a copy of the trajectory without what is measured, and
 // that.
 func (t *Trajectory) withoutTimes() (*Trajectory, *measured) {
-	m := &measured{t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds, map[int]float64{}, map[string]float64{}}
+	m := &measured{t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds, map[int]float64{}, map[string]ran{}}
 	bare := *t
 	bare.Started, bare.Usage, bare.ByRole, bare.Cost, bare.Seconds = time.Time{}, Usage{}, nil, nil, Seconds{}
 	bare.Rounds, bare.Earlier, bare.Descriptions = slices.Clone(t.Rounds), slices.Clone(t.Earlier), slices.Clone(t.Descriptions)
@@ -37,9 +46,12 @@ func (t *Trajectory) withoutTimes() (*Trajectory, *measured) {
 	bare.eachAttempts(func(of string, attempts *[]Attempt) {
 		*attempts = slices.Clone(*attempts)
 		for n := range *attempts {
-			if s := &(*attempts)[n].Execution.Seconds; *s != 0 {
-				m.Attempts[attemptName(of, n)], *s = *s, 0
+			e := &(*attempts)[n].Execution
+			if e.Seconds != 0 || e.Count != 0 {
+				m.Attempts[attemptName(of, n)] = ran{e.Seconds, e.Count}
 			}
+			recount(e, 0)
+			e.Seconds = 0
 		}
 	})
 	bare.eachProof(func(part int, p *Proof) {
@@ -53,10 +65,23 @@ func (t *Trajectory) measure(m *measured) {
 	t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds = m.Started, m.Usage, maps.Clone(m.ByRole), m.Cost, m.Seconds
 	t.eachAttempts(func(of string, attempts *[]Attempt) {
 		for n := range *attempts {
-			(*attempts)[n].Execution.Seconds = m.Attempts[attemptName(of, n)]
+			e, was := &(*attempts)[n].Execution, m.Attempts[attemptName(of, n)]
+			recount(e, was.Count)
+			e.Seconds = was.Seconds
 		}
 	})
 	t.eachProof(func(part int, p *Proof) { p.Seconds = m.Proofs[part] })
+}
+
+// recount gives an execution and its results another count.
+func recount(e *notebook.Execution, count int) {
+	e.Count = count
+	e.Outputs = slices.Clone(e.Outputs)
+	for i := range e.Outputs {
+		if e.Outputs[i].Type == notebook.ExecuteResult {
+			e.Outputs[i].ExecutionCount = count
+		}
+	}
 }
 
 // eachAttempts calls do for all lists of attempts.

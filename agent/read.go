@@ -38,9 +38,10 @@ func ReadTrajectory(nb *notebook.Notebook) (*Trajectory, error) {
 	if meta.Last > 0 {
 		r.round(meta.Last)
 	}
-	if r.times != nil {
-		t.measure(r.times)
+	if r.times == nil {
+		r.times = &measured{}
 	}
+	t.measure(r.times)
 	return t, r.reconcile()
 }
 
@@ -201,12 +202,8 @@ func attemptOf(m cellMeta, c notebook.Cell) Attempt {
 	if m.Execution != nil {
 		a.Execution = *m.Execution
 	}
-	for _, o := range c.Outputs {
-		if o.Type == notebook.ExecuteResult {
-			o.ExecutionCount = a.Execution.Count
-		}
-		a.Execution.Outputs = append(a.Execution.Outputs, o)
-	}
+	a.Execution.Outputs = append(a.Execution.Outputs, c.Outputs...)
+	recount(&a.Execution, 0)
 	return a
 }
 

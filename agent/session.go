@@ -37,12 +37,12 @@ type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error
 // setupCell follows the parameters in every notebook and script. The same code
 // serves the session, Run All, nbconvert, papermill and plain Python, and may
 // be run twice in one session.
-const setupCell = `import os
+const setupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
+import os
 import random
 
 import numpy as np
 
-# Cells work in files/, next to this notebook, and see the data folder as data/.
 base_dir = globals().get("base_dir") or os.path.dirname(os.path.abspath(globals().get("__file__", "notebook")))
 os.makedirs(os.path.join(base_dir, "files"), exist_ok=True)
 os.chdir(os.path.join(base_dir, "files"))

@@ -90,8 +90,30 @@ func (d Description) notes() []string {
 	return all
 }
 
+// showStep is the heading of a step, which a table of contents shows, with what is
+// left of its words below: all of them, where the heading has to be cut.
 func showStep(step int, r Round) string {
-	return fmt.Sprintf("## Step %d\n\n%s\n%s", step, prose(cmp.Or(r.Rewrite, r.Step)), showFailed(r.Attempts))
+	title, body := headed(oneSpace(cmp.Or(r.Rewrite, r.Step)))
+	return fmt.Sprintf("## Step %d: %s\n\n%s\n%s", step, prose(title), prose(body), showFailed(r.Attempts))
+}
+
+// headingChars is how long a heading may be.
+const headingChars = 110
+
+// headed divides the words of a step: its first sentence is a heading, or as much
+// of it as fits.
+func headed(text string) (title, body string) {
+	if len(text) <= headingChars {
+		return text, ""
+	}
+	if end := strings.Index(text[:headingChars], ". "); end > 0 {
+		return text[:end+1], text[end+2:]
+	}
+	end := strings.LastIndexByte(text[:headingChars], ' ')
+	if end < headingChars/2 {
+		return "…", text
+	}
+	return text[:end] + " …", text
 }
 
 // showFailed shows the attempts at a cell that did not end well.
@@ -149,12 +171,15 @@ func showDropped(t *Trajectory, i int) string {
 	case r.Gone:
 		return fmt.Sprintf("*Round %d: its cells were removed by hand.*", i+1)
 	}
-	fate, step := "under way", html.EscapeString(r.Step)
+	fate, step := "under way", prose(r.Step)
 	if _, ok := r.Accepted(); ok && t.Method.Script {
 		fate = "its script became the next one"
 	}
 	if by, ok := t.droppedBy(i); ok {
 		fate, step = fmt.Sprintf("dropped in round %d", by+1), "<s>"+step+"</s>"
+		if by == i {
+			fate = "dropped"
+		}
 	}
 	var body strings.Builder
 	for n, a := range r.Attempts {
@@ -196,17 +221,23 @@ func showProof(t *Trajectory) string {
 	if t.Usage.Calls > 0 {
 		fmt.Fprintf(&b, "- Model: %s; %d calls, %d tokens in (%d cached), %d out.\n", strings.Join(t.Models, ", "),
 			t.Usage.Calls, t.Usage.InputTokens, t.Usage.CachedTokens, t.Usage.OutputTokens)
-		b.WriteString("- " + showRoles(t.ByRole))
 	}
 	if t.Cost != nil {
 		fmt.Fprintf(&b, "- Cost: %.2f US dollars.\n", *t.Cost)
 	}
 	fmt.Fprintf(&b, "- Time: %.0f s, of which the model %.0f s and kernels %.0f s.\n", t.Seconds.Total, t.Seconds.Model, t.Seconds.Kernel)
-	if t.Environment != "" {
-		fmt.Fprintf(&b, "- Environment: %s.\n", prose(t.Environment))
-	}
 	for _, w := range t.Warnings {
 		fmt.Fprintf(&b, "- Warning: %s\n", prose(w))
+	}
+	var more string
+	if len(t.ByRole) > 0 {
+		more += "- " + showRoles(t.ByRole)
+	}
+	if t.Environment != "" {
+		more += fmt.Sprintf("- Environment: %s.\n", prose(t.Environment))
+	}
+	if more != "" {
+		b.WriteString(folded("Details", more))
 	}
 	return b.String()
 }
@@ -225,9 +256,12 @@ func showRoles(by map[string]Usage) string {
 var codeSpan = lazy("`+[^`\n]+`+")
 
 // special are the characters that would make Markdown, mathematics or HTML of
-// a person's or a model's words.
-var special = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "$", `\$`, "[", `\[`, "]", `\]`,
+// a person's or a model's words. Of a dollar or a backslash JupyterLab makes
+// mathematics however it is escaped, unless it stands alone in an element.
+var special = strings.NewReplacer(`\`, plainBackslash, "`", "\\`", "*", `\*`, "_", `\_`, "$", plainDollar, "[", `\[`, "]", `\]`,
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", `\~`, "#", `\#`, "|", `\|`)
+
+const plainDollar, plainBackslash = "<span>&#36;</span>", "<span>&#92;</span>"
 
 // prose shows words as they are, as one paragraph; code spans stay code.
 func prose(text string) string {

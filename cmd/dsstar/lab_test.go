@@ -196,11 +196,7 @@ func TestLab(t *testing.T) {
 
 			out := filepath.Join(l.Root, "run")
 			s := l.ask(fromDF().serve(t).URL, out)
-			if carriesVariables {
-				s.expect(exitVerified, "verified")
-			} else {
-				s.expect(exitNotVerified, "'df' is not defined")
-			}
+			s.expect(exitVerified, "verified")
 			if s.stdout != "42\n" {
 				t.Errorf("the answer is %q", s.stdout)
 			}
@@ -210,26 +206,21 @@ func TestLab(t *testing.T) {
 
 			l.do(nil, "open", "run/notebook.ipynb")
 			l.showsRun()
-			if carriesVariables {
-				l.do(nil, "run_all")
-				var printed []string
-				l.do(&printed, "printed")
-				if last := printed[len(printed)-1]; last != "42\n" || slices.ContainsFunc(printed, func(p string) bool { return strings.Contains(p, "Error") }) {
-					t.Errorf("Run All prints %q", printed)
-				}
+			l.do(nil, "run_all")
+			var printed []string
+			l.do(&printed, "printed")
+			if last := printed[len(printed)-1]; last != "42\n" || slices.ContainsFunc(printed, func(p string) bool { return strings.Contains(p, "Error") }) {
+				t.Errorf("Run All prints %q", printed)
 			}
 			l.picture("run.png")
 		})
 	}
 }
 
-// ask asks about the data in the user's notebook, and without carriesVariables about a folder too.
+// ask asks about the data in the user's notebook.
 func (l *lab) ask(url, out string) *scene {
 	l.t.Helper()
 	args := []string{"nb", "--kernel", "analysis.ipynb", "--yes", "--out", out, "--base-url", url, "--model", "scripted"}
-	if !carriesVariables {
-		args = append(args, "--data", dataFolder(l.t, numbers))
-	}
 	a, stdout, stderr := testApp(l.t, jupyterEnv(l.t, l.RuntimeDir)...)
 	s := &scene{t: l.t, out: out}
 	s.code = a.run(l.t.Context(), append(args, "What is the total?"))
@@ -240,10 +231,7 @@ func (l *lab) ask(url, out string) *scene {
 // userNames tells what the user's kernel holds, from a new cell of the user's notebook.
 func (l *lab) userNames() (state string) {
 	l.t.Helper()
-	code := "print(df.equals(untouched), seed, total)"
-	if carriesVariables {
-		code = "print(df.equals(untouched), seed, total, sorted(n for n in globals() if not n.startswith('_') and n not in ('In', 'Out')))"
-	}
+	code := "print(df.equals(untouched), seed, total, sorted(n for n in globals() if not n.startswith('_') and n not in ('In', 'Out')))"
 	l.do(&state, "run_new", code)
 	if !strings.HasPrefix(state, "True 7 mine") {
 		l.t.Errorf("the user's names: %q", state)

@@ -105,9 +105,6 @@ pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 // odd is what a page shows of the course unicode.
 func odd() []string {
 	step := "Lies die Zahlen – שלום – 数字を足す 🧮 a|b x_1 für $5 oder $7 <script>alert(1)</script>."
-	if !dollarsAreText {
-		step, _, _ = strings.Cut(step, "$")
-	}
 	return []string{"סה״כ: 42 🎉 ½ 𝔘", step, "2 von 3", "naïve 数据 🇩🇪 👩‍👩‍👧", "Wärnung ⚠", "<i>&amp;</i>"}
 }
 
@@ -153,13 +150,10 @@ func (c course) run(t *testing.T) review {
 		files[c.file] = "a,b\n1,2\n"
 	}
 	data := dataFolder(t, files)
-	r := review{Name: c.name, Data: dataFolder(t, other)}
+	r := review{Name: c.name, Data: dataFolder(t, other), Volatile: "proof"}
 	if c.answer != "" {
 		answer, changed := fmt.Sprintf(c.answer, 42), fmt.Sprintf(c.answer, 43)
 		r.Answer, r.Changed = &answer, &changed
-	}
-	if volatileLast {
-		r.Volatile = "proof"
 	}
 	for _, out := range []*string{&r.Run, &r.Again} {
 		m := counting()
