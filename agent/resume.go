@@ -218,7 +218,7 @@ func (r *run) repeat(ctx context.Context, i int) error {
 	if e.Status != notebook.OK {
 		for _, later := range r.t.rest() {
 			if r.t.Rounds[later].ByHand {
-				return &EditError{fmt.Sprintf("the cell of step %d fails: %s\n%s", step, oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
+				return &EditError{fmt.Sprintf("the cell of step %d fails: %s; it is in the notebook as you left it\n%s", step, oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
 			}
 		}
 		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, oneLine(e))

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/agent"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+)
+
+// again resumes the run of a scene with the model behind url.
+func (s *scene) again(url string, args ...string) *scene {
+	s.t.Helper()
+	a, stdout, stderr := testApp(s.t)
+	args = append([]string{"resume", "--base-url", url, "--model", "scripted", "--python", pyenvtest.Python(s.t)}, args...)
+	next := &scene{t: s.t, data: s.data, out: s.out}
+	next.code = a.run(s.t.Context(), append(args, s.out))
+	next.stdout, next.stderr = stdout.String(), stderr.String()
+	return next
+}
+
+// editCells changes the notebook of a run as an editor does.
+func (s *scene) editCells(change func(nb *notebook.Notebook)) {
+	s.t.Helper()
+	path := filepath.Join(s.out, "notebook.ipynb")
+	nb, err := openNotebook(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	change(nb)
+	if err := nb.Save(path); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// cellNamed is the cell with an id.
+func cellNamed(t *testing.T, nb *notebook.Notebook, id string) *notebook.Cell {
+	t.Helper()
+	for i := range nb.Cells {
+		if nb.Cells[i].ID == id {
+			return &nb.Cells[i]
+		}
+	}
+	t.Fatalf("there is no cell %s", id)
+	return nil
+}
+
+// steps is a model that needs three of them.
+func steps() roles {
+	return counting().with(roles{
+		"planner": say("Load the numbers.", "Double them.", "Add them up."),
+		"coder": say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(len(numbers))"),
+			cell("numbers['n'] *= 2\nopen('doubled.txt', 'w').write('yes')\nprint(numbers['n'].max())"), cell("total = int(numbers['n'].sum())\nprint(total)")),
+		"verifier": say("Verdict: unfinished\nMissing: the rest.", "Verdict: unfinished\nMissing: the rest.", sufficient),
+	})
+}
+
+func (m roles) with(more roles) roles {
+	all := roles{}
+	for _, some := range []roles{m, more} {
+		for role, replies := range some {
+			all[role] = replies
+		}
+	}
+	return all
+}
+
+// TestResumeBudget: a run whose budget is spent goes on to the same end, and asks
+// nothing twice.
+func TestResumeBudget(t *testing.T) {
+	t.Parallel()
+	data := dataFolder(t, numbers)
+	s := ask(t, data, steps().serve(t).URL, "--max-calls", "6")
+	s.expect(exitBudget, "the budget is spent: 6 model calls", "dsstar resume "+s.out)
+	before, err := answered(agent.Folder(s.out))
+	if err != nil || len(before) != 6 {
+		t.Fatalf("%d exchanges, %v", len(before), err)
+	}
+	rest := steps().with(roles{"planner": say("Add them up."), "coder": steps()["coder"][2:], "verifier": steps()["verifier"][1:]})
+	again := s.again(rest.serve(t).URL)
+	again.expect(exitVerified, "verified 3 rounds, 12 model calls")
+	if again.stdout != "84\n" {
+		t.Errorf("the answer is %q", again.stdout)
+	}
+	finished := s.again("http://127.0.0.1:1/v1")
+	finished.expect(exitVerified, "nothing left to do")
+	if finished.stdout != "84\n" {
+		t.Errorf("the answer is %q", finished.stdout)
+	}
+}
+
+// TestResumeEdit: an edit in the middle of a finished notebook; only what follows
+// is run again, and script and proof follow.
+func TestResumeEdit(t *testing.T) {
+	t.Parallel()
+	s := ask(t, dataFolder(t, numbers), steps().serve(t).URL)
+	s.expect(exitVerified)
+	before, err := openNotebook(filepath.Join(s.out, "notebook.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.editCells(func(nb *notebook.Notebook) {
+		c := cellNamed(t, nb, "step-2")
+		c.Source = strings.Replace(c.Source, "*= 2", "*= 3", 1)
+		note := notebook.Cell{ID: "mine", Type: notebook.Markdown, Source: "Three times, please.", Metadata: map[string]any{"tags": []any{"dsstar:note"}}}
+		nb.Cells = append(nb.Cells, note)
+	})
+	m := roles{"verifier": say(sufficient), "checker": say("Form: fits")}
+	again := s.again(m.serve(t).URL)
+	again.expect(exitVerified, "edited   the cell of step 2 was changed", "edited   a note was left: Three times, please.")
+	if again.stdout != "126\n" {
+		t.Errorf("the answer is %q", again.stdout)
+	}
+	after, err := openNotebook(filepath.Join(s.out, "notebook.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"data", "parameters", "setup", "round-1", "step-1", "verdict-1"} {
+		if diff := cmp.Diff(cellNamed(t, before, id), cellNamed(t, after, id)); diff != "" {
+			t.Errorf("the cell %s, which is before the change (-before +after)\n%s", id, diff)
+		}
+	}
+	if text := cellNamed(t, after, "step-2").Outputs[0].Text; text != "117\n" {
+		t.Errorf("step 2 shows %q", text)
+	}
+	cellNamed(t, after, "mine")
+	script, err := os.ReadFile(filepath.Join(s.out, "solution.py"))
+	if err != nil || !strings.Contains(string(script), "*= 3") {
+		t.Errorf("%v\n%s", err, script)
+	}
+	tr := again.trajectory()
+	exchanges, err := answered(agent.Folder(s.out))
+	if err != nil || !tr.Verified() || tr.Usage.Calls != len(exchanges) || !strings.Contains(exchanges[len(exchanges)-1].Messages[1].Text, "Three times, please.") {
+		t.Errorf("verified %v, %d calls, %d exchanges", tr.Verified(), tr.Usage.Calls, len(exchanges))
+	}
+	validate(t, filepath.Join(s.out, "notebook.ipynb"))
+}
+
+// TestResumeFails: a cell of the person's own that fails leaves the notebook with
+// it.
+func TestResumeFails(t *testing.T) {
+	t.Parallel()
+	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
+	s.expect(exitVerified)
+	s.editCells(func(nb *notebook.Notebook) { cellNamed(t, nb, "step-1").Source += "\nnothing_like_it" })
+	again := s.again(roles{}.serve(t).URL)
+	again.expect(exitError, "the cell of step 1 fails: NameError", "as you left it", "dsstar resume "+s.out)
+	nb, err := openNotebook(filepath.Join(s.out, "notebook.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := cellNamed(t, nb, "step-1"); c.Type != notebook.Code || !strings.HasSuffix(c.Source, "nothing_like_it") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestResumeAsk: another question in the same session.
+func TestResumeAsk(t *testing.T) {
+	t.Parallel()
+	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
+	s.expect(exitVerified)
+	more := roles{
+		"planner": say("Halve the total."), "coder": say(cell("half = total / 2\nprint(half)")), "verifier": say(sufficient),
+		"finalizer": say(cell("print(f'{half:.1f}')")), "checker": say("Form: fits"),
+	}
+	again := s.again(more.serve(t).URL, "--ask", "And half of it?", "--guidelines", "one decimal", "--json")
+	again.expect(exitVerified)
+	if r := decodeResult(t, again.stdout); r.Answer != "21.0" || !r.Verified || r.Steps != 1 {
+		t.Errorf("%+v", r)
+	}
+	path := filepath.Join(s.out, "notebook.ipynb")
+	validate(t, path)
+	a, stdout, stderr := testApp(t)
+	if code := a.run(t.Context(), []string{"rerun", "--check", "--python", pyenvtest.Python(t), path}); code != 0 {
+		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+	}
+}
+
+// TestResumeUsage: what cannot be resumed is said, with a hint, and nothing is run.
+func TestResumeUsage(t *testing.T) {
+	t.Parallel()
+	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
+	s.expect(exitVerified)
+	other := filepath.Join(t.TempDir(), "other.ipynb")
+	if err := (&notebook.Notebook{}).Save(other); err != nil {
+		t.Fatal(err)
+	}
+	release, err := agent.Folder(s.out).Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _, stderr := testApp(t)
+	if code := a.run(t.Context(), []string{"resume", s.out}); code == 0 || !strings.Contains(stderr.String(), "another dsstar is at work") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+	release()
+	for text, args := range map[string][]string{
+		"one run is wanted, and 0 are given":  {},
+		"there is no run nowhere":             {"nowhere"},
+		"not written by dsstar":               {other},
+		"is not a run folder":                 {filepath.Dir(other)},
+		"--guidelines are for the question":   {"--guidelines", "x", s.out},
+		"the run's data folder is not there:": {moved(t, s)},
+	} {
+		a, stdout, stderr := testApp(t)
+		if code := a.run(t.Context(), append([]string{"resume"}, args...)); code != exitUsage || !strings.Contains(stderr.String(), text) || !strings.Contains(stderr.String(), "hint: ") {
+			t.Errorf("%q: exit code %d\n%s%s", args, code, stdout, stderr)
+		}
+	}
+}
+
+// moved is a copy of a run whose data folder is gone.
+func moved(t *testing.T, s *scene) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(s.out, "notebook.ipynb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, _ := json.Marshal(s.data)
+	run := t.TempDir()
+	if err := os.WriteFile(filepath.Join(run, "notebook.ipynb"), bytes.ReplaceAll(data, bytes.Trim(was, `"`), []byte("/gone")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
