@@ -95,12 +95,18 @@ func showFailed(attempts []Attempt) string {
 	var b strings.Builder
 	for i, a := range attempts {
 		title := fmt.Sprintf("Try %d failed: <code>%s</code>", i+1, html.EscapeString(oneLine(a.Execution)))
+		if a.notRun() {
+			title = fmt.Sprintf("Try %d was not run: %s", i+1, html.EscapeString(oneLine(a.Execution)))
+		}
 		b.WriteString(folded(title, showAttempt(a)))
 	}
 	return b.String()
 }
 
 func showAttempt(a Attempt) string {
+	if a.notRun() {
+		return fenced(a.Code, "python") + "\nnot run: " + prose(a.Execution.Reason) + "\n"
+	}
 	out := a.Execution.PlainText()
 	if report := errorReport(a.Execution, shownChars); a.Execution.Status != notebook.OK && report != "" {
 		out = report
@@ -150,7 +156,9 @@ func showDropped(t *Trajectory, i int) string {
 		fate = "its script became the next one"
 	}
 	if by, ok := t.droppedBy(i); ok {
-		fate, step = fmt.Sprintf("dropped in round %d", by+1), "<s>"+step+"</s>"
+		if fate, step = fmt.Sprintf("dropped in round %d", by+1), "<s>"+step+"</s>"; r.rejected() {
+			fate = html.EscapeString(oneLine(r.Attempts[len(r.Attempts)-1].Execution))
+		}
 	}
 	var body strings.Builder
 	for n, a := range r.Attempts {
