@@ -34,23 +34,28 @@ type job struct {
 
 // runFlags are the flags of the commands that answer a question.
 type runFlags struct {
-	out   string // the run folder; "" for a new one under settings.Out
-	json  bool
-	quiet bool
-	yes   bool   // attach to a kernel that is not ours without a question
-	again string // the same command line with --yes
+	out    string // the run folder; "" for a new one under settings.Out
+	json   bool
+	quiet  bool
+	yes    bool   // attach to a kernel that is not ours without a question
+	again  string // the same command line with --yes
+	review bool   // ask before every cell
 }
 
 func (r *runFlags) add(f *pflag.FlagSet) {
 	f.StringVarP(&r.out, "out", "o", "", "the run folder; must be new or empty")
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
+	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject with a reason, stop")
 	f.BoolVarP(&r.yes, "yes", "y", false, "attach to a running kernel without asking")
 }
 
 // setUp finds where the sessions are to be opened, which may take making the
 // environment, or asking the user.
 func (j *job) setUp(ctx context.Context, a *app) (err error) {
+	if err := a.mayReview(j.runFlags); err != nil {
+		return err
+	}
 	j.progress.wait("setting up Python")
 	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
 		return err
@@ -113,6 +118,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
 	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(folder), j.progress.stream
+	config.Review = a.review(j)
 	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
 		return err
 	}

@@ -64,6 +64,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
 	}
+	if s, ok := errors.AsType[*stoppedError](err); ok && errors.Is(err, agent.ErrStopped) {
+		return exitInterrupted, text, []string{"dsstar resume --review " + quoteShell(string(s.folder))}
+	}
 	if errors.Is(err, errInterrupted) {
 		return exitInterrupted, text, nil
 	}

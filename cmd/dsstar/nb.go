@@ -26,12 +26,18 @@ The models work from descriptions of the files, which the notebook shows. Where
 one is wrong, correct it: dsstar describe DIR --edit FILE. Later runs then use
 your text.
 
+With --review you are asked before every cell, repairs and the last one included:
+accept it, edit the step and the cell in $VISUAL or $EDITOR, reject it with a
+reason that the planner reads, accept all that follow, or stop. What you accept is
+what runs. The scripts that describe files are not asked about.
+
 ` + exitHelp
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
   dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
+  dsstar nb --data ./data --review "…"             asks before every cell
   dsstar nb --data ./data --kernel newest "…"      a running kernel: see dsstar kernels
   JUPYTER_TOKEN=… dsstar nb --data ./data --server https://hub.example.org/user/ada/ "…"`
 
@@ -53,6 +59,9 @@ func (a *app) nbCommand() *cobra.Command {
 			return &usageError{"no data folder is given", []string{`dsstar nb --data DIR "question"`}}
 		}
 		flags.again = sameCommand(cmd, args, "--yes")
+		if err := a.mayReview(flags); err != nil {
+			return err // before the question is read, which may be long in coming
+		}
 		question, err := a.question(args)
 		if err != nil {
 			return err
