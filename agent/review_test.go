@@ -142,6 +142,18 @@ func TestReviewEditFails(t *testing.T) {
 	contains(t, p.model.prompt(t, "debugger the answer, try 2"), "printed nothing")
 }
 
+// TestReviewKeepsDoubted: when no cell of the person's has run, an answer that was
+// only doubted stands, and is not the person's.
+func TestReviewKeepsDoubted(t *testing.T) {
+	c := &critic{answers: map[string]agent.Decision{
+		"the answer, try 2": accepted(`raise KeyError("mine")`), "the answer, try 3": accepted(`raise KeyError("mine too")`),
+	}}
+	p := play(t, simple.with(script{"checker": "Form: does not fit\nProblem: two decimals", "debugger": "print(x)"}), c.join).noError(t)
+	if p.Answer() != "1" || p.Final.ByHand || len(p.Final.Attempts) != 4 {
+		t.Errorf("answer %q, %+v", p.Answer(), p.Final)
+	}
+}
+
 // TestReviewRejects: a rejected cell, or repair, does not run; its step is dropped,
 // the planner reads why, and what the judge found missing is not forgotten.
 func TestReviewRejects(t *testing.T) {

@@ -175,7 +175,7 @@ const exitHelp = `Exit codes:
   3    answered, but not verified
   4    model or server credentials
   5    budget spent: --max-cost, --max-calls or --max-time
-  130  interrupted`
+  130  interrupted, or stopped at a review`
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 

@@ -54,6 +54,9 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 	asked := p
 	for {
 		key, err := v.key(ctx, reviewPrompt)
+		if err != nil || key == stopKey {
+			v.keep(p, asked)
+		}
 		if err != nil {
 			return agent.Decision{}, err
 		}

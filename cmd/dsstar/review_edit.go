@@ -51,6 +51,17 @@ func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, 
 	return edited, nil
 }
 
+// keep keeps what was edited when the run ends at the question: it is asked again
+// about the cell as the model wrote it.
+func (v *reviewer) keep(p, asked agent.Proposal) {
+	if p == asked {
+		return
+	}
+	if path, err := writeDraft(draftName(p), draftOf(p)); err == nil {
+		v.tell("         your text: " + clean(path))
+	}
+}
+
 func draftName(p agent.Proposal) string {
 	if p.Step == 0 {
 		return "dsstar-answer-*.py"

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -25,9 +26,10 @@ import (
 // A reviewed run is on a terminal, where a person is asked about every cell.
 type reviewed struct {
 	*session
-	t   *testing.T
-	out string
-	at  int // up to where of what was written the person has read
+	t      *testing.T
+	out    string
+	stdout bytes.Buffer
+	at     int // up to where of what was written the person has read
 }
 
 // atReview starts a run with --review on a terminal. Its standard output is not
@@ -38,6 +40,7 @@ func atReview(t *testing.T, url string, env []string, args ...string) *reviewed 
 	s.cmd = exec.Command(os.Args[0], append([]string{"nb", "--review", "--data", dataFolder(t, numbers), "--out", s.out,
 		"--base-url", url, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?"}, args...)...)
 	s.cmd.Env = append(append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=1", "DSSTAR_CACHE=false", "VISUAL=", "EDITOR=false"), env...)
+	s.cmd.Stdout = &s.stdout
 	var err error
 	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 50, Cols: 100}); err != nil {
 		t.Fatal(err)
@@ -108,10 +111,13 @@ func editor(t *testing.T, script string) string {
 
 func TestReviewAccept(t *testing.T) {
 	t.Parallel()
-	s := atReview(t, counting().serve(t).URL, nil)
+	s := atReview(t, counting().serve(t).URL, nil, "--json")
 	s.answers("a", "review   step 1: Load the numbers and add them up.", "         │ total = int(numbers['n'].sum())\r\n")
 	s.answers("A", "review   the last cell: Print the answer", "         │ print(total)\r\n")
 	tr := s.ends(exitVerified)
+	if r := decodeResult(t, s.stdout.String()); r.Answer != "42" {
+		t.Errorf("stdout: %s", &s.stdout)
+	}
 	if !strings.Contains(s.String(), "? accept\r\n") || tr.Rounds[0].ByHand {
 		t.Errorf("by hand %v\n%s", tr.Rounds[0].ByHand, s)
 	}
@@ -135,6 +141,20 @@ func TestReviewEdit(t *testing.T) {
 		"total = int(numbers['n'].sum())\nprint(total)\n"
 	if err != nil || string(draft) != want {
 		t.Errorf("the draft: %v\n%s", err, draft)
+	}
+}
+
+// TestReviewEditStop: what was edited is not lost with the run.
+func TestReviewEditStop(t *testing.T) {
+	t.Parallel()
+	s := atReview(t, counting().serve(t).URL, []string{editor(t, "sed -i s/.sum/.max/ \"$1\""), "TMPDIR=" + t.TempDir()})
+	s.answers("e")
+	s.answers("s")
+	s.until("your text: ")
+	path := strings.TrimSpace(s.until("\r\n"))
+	s.ends(exitInterrupted)
+	if draft, err := os.ReadFile(path); err != nil || !strings.Contains(string(draft), ".max()") {
+		t.Errorf("%s: %v\n%s", path, err, draft)
 	}
 }
 
@@ -264,8 +284,8 @@ func TestReviewKeys(t *testing.T) {
 	})
 	s := atReview(t, server.URL, nil)
 	s.until("writing the cell, ")
-	s.types("al\n")
-	s.until("al") // the terminal's echo
+	s.types("a")
+	s.until("\x1b[Ja") // the terminal's echo, below a picture
 	close(hold)
 	for _, keys := range []string{"\r", "al", "\x1b[A", "ä", "x", "?", "accept\r"} {
 		s.answers(keys)
