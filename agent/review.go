@@ -57,41 +57,60 @@ const byHand = "rejected by hand"
 
 // reviewed runs a cell that is try number len(*attempts)+1, if the person who
 // reviews the run lets it. One that is rejected is an attempt that was not run.
-func (r *run) reviewed(ctx context.Context, attempts *[]Attempt, code string, faults examiner) (Attempt, error) {
-	if r.cfg.Review == nil {
-		return r.attempt(ctx, code, faults)
-	}
+// What the person made of step and cell is in the record when that has run.
+func (r *run) reviewed(ctx context.Context, attempts *[]Attempt, code string, faults examiner) (a Attempt, err error) {
 	p := r.proposal(attempts, code)
+	d, err := r.decide(ctx, p)
+	if err != nil {
+		return Attempt{}, err
+	}
+	if d.Choice == Reject {
+		return Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun, Reason: d.Reason}}, nil
+	}
+	last, edited := r.isLast(attempts), d.Code != code
+	if last && edited {
+		faults = mustPrint
+	}
+	if a, err = r.attempt(ctx, d.Code, faults); err != nil {
+		return Attempt{}, err
+	}
+	if last {
+		r.t.Final.ByHand = edited
+	} else {
+		r.current().Step, r.current().ByHand = cmp.Or(d.Text, p.Text), edited
+	}
+	return a, nil
+}
+
+// decide asks whoever reviews the run. The decision is valid: to accept, or to
+// reject for what the record is to say.
+func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
+	if r.cfg.Review == nil {
+		return Decision{Choice: Accept, Code: p.Code}, nil
+	}
 	d, err := r.cfg.Review(ctx, p)
 	if err == nil {
 		err = ctx.Err() // whoever was asked then may not have seen the end of it
 	}
 	if err != nil {
-		return Attempt{}, overdue(ctx, err)
+		return d, overdue(ctx, err)
 	}
 	switch d.Choice {
 	case Accept:
-	case Reject:
-		reason := byHand
-		if why := oneSpace(strings.ToValidUTF8(d.Reason, "\uFFFD")); why != "" {
-			reason += ": " + why
+		if !utf8.ValidString(d.Code) || !utf8.ValidString(d.Text) {
+			err = fmt.Errorf("review of %s: the cell is not valid UTF-8", r.subject(0))
 		}
-		return Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun, Reason: reason}}, nil
+	case Reject:
+		why := oneSpace(strings.ToValidUTF8(d.Reason, "\uFFFD"))
+		if d.Reason = byHand; why != "" {
+			d.Reason += ": " + why
+		}
 	case Stop:
-		return Attempt{}, ErrStopped
+		err = ErrStopped
 	default:
-		return Attempt{}, fmt.Errorf("review of %s: %q is no choice", r.subject(0), d.Choice)
+		err = fmt.Errorf("review of %s: %q is no choice", r.subject(0), d.Choice)
 	}
-	if !utf8.ValidString(d.Code) || !utf8.ValidString(d.Text) {
-		return Attempt{}, fmt.Errorf("review of %s: the cell is not valid UTF-8", r.subject(0))
-	}
-	edited := d.Code != code
-	if !r.isLast(attempts) {
-		r.current().Step, r.current().ByHand = cmp.Or(d.Text, p.Text), edited
-	} else if r.t.Final.ByHand = edited; edited {
-		faults = mustPrint
-	}
-	return r.attempt(ctx, d.Code, faults)
+	return d, err
 }
 
 // proposal is what is asked about a cell.

@@ -284,6 +284,34 @@ func TestReviewResumeAfterKill(t *testing.T) {
 	}
 }
 
+// TestReviewInterrupted: an edit whose cell has not run to its end is not in the
+// record, and the question is asked again; a repair without a review is nobody's.
+func TestReviewInterrupted(t *testing.T) {
+	r, c := &recorder{}, &critic{answers: map[string]agent.Decision{"round 1, try 1": {Choice: agent.Accept, Text: "Mine.", Code: "wait()"}}}
+	p := play(t, simple, r.record, c.join, func(s *stage) {
+		ctx, cancel := context.WithCancel(s.ctx)
+		s.ctx = ctx
+		s.world.inCell = func(ctx context.Context) error { cancel(); return ctx.Err() }
+	})
+	tr := reread(t, r.last.notebook)
+	if p.err == nil || tr.Rounds[0].ByHand || tr.Rounds[0].Step != "Do the next thing." {
+		t.Fatalf("error %v, %+v", p.err, tr.Rounds[0])
+	}
+	again := &critic{answers: map[string]agent.Decision{
+		"round 1, try 1": accepted(`raise KeyError("mine")`), "round 1, try 2": {Choice: agent.Stop},
+	}}
+	replies := simple.with(script{"debugger": "x = 2\nprint(x)"})
+	p = goOn(t, replies, tr, r.record, again.join, func(s *stage) { s.config.Answered = r.last.answered })
+	equal(t, "the question again", again.asked[0], c.asked[0])
+	if !p.Rounds[0].ByHand {
+		t.Errorf("the person's cell is not: %+v", p.Rounds[0])
+	}
+	p = goOn(t, replies, reread(t, r.last.notebook)).noError(t)
+	if p.Rounds[0].ByHand || len(p.Rounds[0].Attempts) != 2 || p.Answer() != "2" {
+		t.Errorf("answer %q, %+v", p.Answer(), p.Rounds[0])
+	}
+}
+
 // TestReviewFaults: an error of whoever asks ends the run, and so does a cancelled
 // context, before anything runs.
 func TestReviewFaults(t *testing.T) {
