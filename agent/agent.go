@@ -54,6 +54,12 @@ type Config struct {
 	// the run. One call at a time.
 	Observe func(Event, *Trajectory) error
 
+	// Review, if set, is asked about every cell right before it runs, and waited
+	// for: each step's, each repair, and the last one. Cells that have run before are
+	// run again unasked, and so are the scripts that describe files. Its error ends
+	// the run.
+	Review func(context.Context, Proposal) (Decision, error)
+
 	// Stream, if set, is told of a reply as it comes: all of it so far, which
 	// begins again when a call is repeated. It must not block. Calls for
 	// different subjects may be concurrent.
@@ -71,6 +77,7 @@ const (
 	Estimated Kind = "estimated" // what the rounds may cost, in one line
 	Planned   Kind = "planned"   // a step was proposed
 	Ran       Kind = "ran"       // a cell ran, well or not
+	Rejected  Kind = "rejected"  // a person did not let a cell run
 	Judged    Kind = "judged"    // a verdict was given
 	Routed    Kind = "routed"    // a route was chosen
 	WentBack  Kind = "went back" // the session is back at the accepted cells
@@ -89,7 +96,7 @@ type Event struct {
 	Step      int // the number of the step in the plan
 	Try       int // from 1
 	Text      string
-	Execution *notebook.Execution // of Ran
+	Execution *notebook.Execution // of Ran and Rejected
 }
 
 // run is the state of one run. Its fields belong to the goroutine of Run,

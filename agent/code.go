@@ -23,6 +23,9 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 		return err == nil, err
 	}
 	round.Verdict = &Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s", step, problem)}
+	if round.rejected() {
+		round.Verdict.Reason = fmt.Sprintf("step %d was %s", step, problem)
+	}
 	if round.Route == nil {
 		round.Route = &Route{Back: step, Reason: problem}
 	}
@@ -57,7 +60,7 @@ func (r *run) try(ctx context.Context, q question, repair func(Attempt, string) 
 		n := len(*attempts) + 1
 		if n > 1 {
 			last := (*attempts)[n-2]
-			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 {
+			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 || last.notRun() && !r.isLast(attempts) {
 				return problem, nil
 			}
 			again := fmt.Sprintf("%s, try %d", subject, n)
@@ -80,12 +83,16 @@ func (r *run) try(ctx context.Context, q question, repair func(Attempt, string) 
 		if intact, err := r.restore(ctx); err != nil || !intact {
 			return "an earlier step no longer runs", err
 		}
-		attempt, err := r.attempt(ctx, code, faults)
+		attempt, err := r.reviewed(ctx, attempts, code, faults)
 		if err != nil {
 			return "", err
 		}
 		*attempts = append(*attempts, attempt)
-		if err := r.observe(Event{Kind: Ran, Try: n, Text: problemOf(attempt), Execution: &attempt.Execution}); err != nil {
+		kind := Ran
+		if attempt.notRun() {
+			kind = Rejected
+		}
+		if err := r.observe(Event{Kind: kind, Try: n, Text: problemOf(attempt), Execution: &attempt.Execution}); err != nil {
 			return "", err
 		}
 	}
@@ -101,6 +108,9 @@ func problemOf(a Attempt) string {
 
 // reportOn is what was wrong with an attempt, for the debugger.
 func (r *run) reportOn(a Attempt) string {
+	if a.notRun() {
+		return "The cell was not run. A person who reviewed it wants another one.\n" + a.Execution.Reason
+	}
 	if _, raised := a.Execution.Error(); !raised && a.Execution.Status == notebook.Raised {
 		return a.Execution.Reason // it ran, but is at fault
 	}

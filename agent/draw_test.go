@@ -112,7 +112,7 @@ var (
 func failed(t *rapid.T) (all []agent.Attempt) {
 	for range rapid.IntRange(0, 2).Draw(t, "failed") {
 		a := good(t)
-		a.Execution.Status = rapid.SampledFrom([]notebook.Status{notebook.Raised, notebook.TimedOut, notebook.Died}).Draw(t, "status")
+		a.Execution.Status = rapid.SampledFrom([]notebook.Status{notebook.Raised, notebook.TimedOut, notebook.Died, notebook.NotRun}).Draw(t, "status")
 		a.Execution.Reason = text.Draw(t, "reason")
 		all = append(all, a)
 	}

@@ -171,7 +171,7 @@ func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]A
 	if err != nil || a.Execution.Status != notebook.OK {
 		return oneLine(a.Execution), err
 	}
-	*attempts = append(*attempts, a)
+	*attempts, r.t.Final.ByHand = append(*attempts, a), false
 	if err := r.observe(Event{Kind: Ran, Try: len(*attempts), Execution: &a.Execution}); err != nil {
 		return "", err
 	}

@@ -244,13 +244,14 @@ func (r *run) steps(t *Trajectory) []prompts.Step {
 	return steps
 }
 
-// missing is what the last verdict found missing; "" before the first one.
+// missing is what the last verdict found missing; "" before the first one. That a
+// person rejected a step is none: it has not been judged.
 func (r *run) missing() string {
 	if r.cfg.Method.NoReasons {
 		return ""
 	}
 	for i := len(r.t.Rounds) - 1; i >= r.t.from(); i-- {
-		if v := r.t.Rounds[i].Verdict; v != nil && !v.Sufficient {
+		if v := r.t.Rounds[i].Verdict; v != nil && !v.Sufficient && !r.t.Rounds[i].rejected() {
 			return v.Reason
 		}
 	}

@@ -121,12 +121,18 @@ func showFailed(attempts []Attempt) string {
 	var b strings.Builder
 	for i, a := range attempts {
 		title := fmt.Sprintf("Try %d failed: <code>%s</code>", i+1, html.EscapeString(oneLine(a.Execution)))
+		if a.notRun() {
+			title = fmt.Sprintf("Try %d was not run: %s", i+1, html.EscapeString(oneLine(a.Execution)))
+		}
 		b.WriteString(folded(title, showAttempt(a)))
 	}
 	return b.String()
 }
 
 func showAttempt(a Attempt) string {
+	if a.notRun() {
+		return fenced(a.Code, "python") + "\nnot run: " + prose(a.Execution.Reason) + "\n"
+	}
 	out := a.Execution.PlainText()
 	if report := errorReport(a.Execution, shownChars); a.Execution.Status != notebook.OK && report != "" {
 		out = report
@@ -177,7 +183,10 @@ func showDropped(t *Trajectory, i int) string {
 	}
 	if by, ok := t.droppedBy(i); ok {
 		fate, step = fmt.Sprintf("dropped in round %d", by+1), "<s>"+step+"</s>"
-		if by == i {
+		switch {
+		case r.rejected():
+			fate = prose(oneLine(r.Attempts[len(r.Attempts)-1].Execution))
+		case by == i:
 			fate = "dropped"
 		}
 	}

@@ -12,6 +12,7 @@ const (
 	Raised   Status = "error"   // the code raised an exception
 	TimedOut Status = "timeout" // it ran past the cell time-out and was stopped
 	Died     Status = "died"    // the kernel process ended under it
+	NotRun   Status = "not run" // a person did not let it run
 )
 
 // An Execution is what running one cell gave.
@@ -19,7 +20,7 @@ type Execution struct {
 	Status  Status   `json:"status"`
 	Count   int      `json:"execution_count,omitempty"` // as the kernel counts; 0 when it was never told
 	Outputs []Output `json:"outputs"`
-	Reason  string   `json:"reason,omitempty"`  // why it timed out or died, in one line
+	Reason  string   `json:"reason,omitempty"`  // why it timed out, died or was not run, in one line
 	Seconds float64  `json:"seconds,omitempty"` // wall time
 
 	// Incomplete says why outputs may be missing, in one line; "" if none are.

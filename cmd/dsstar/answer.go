@@ -38,13 +38,14 @@ type job struct {
 
 // runFlags are the flags of the commands that answer a question.
 type runFlags struct {
-	out   string // the run folder; "" for a new one under settings.Out
-	json  bool
-	quiet bool
-	yes   bool     // attach to a kernel that is not ours without a question
-	keep  bool     // the kernel stays at the end
-	names []string // that stay in a kernel that is not ours
-	again string   // the same command line with --yes
+	out    string // the run folder; "" for a new one under settings.Out
+	json   bool
+	quiet  bool
+	yes    bool     // attach to a kernel that is not ours without a question
+	review bool     // ask before every cell
+	keep   bool     // the kernel stays at the end
+	names  []string // that stay in a kernel that is not ours
+	again  string   // the same command line with --yes
 }
 
 func (r *runFlags) add(f *pflag.FlagSet) {
@@ -57,12 +58,16 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with all variables")
+	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject with a reason, stop")
 	f.BoolVarP(&r.yes, "yes", "y", false, "attach to a running kernel without asking")
 }
 
 // setUp finds where the sessions are to be opened, which may take making the
 // environment, or asking the user.
 func (j *job) setUp(ctx context.Context, a *app) (err error) {
+	if err := a.mayReview(j.runFlags); err != nil {
+		return err
+	}
 	if a.placeToKeep(ctx, j) {
 		return nil
 	}
@@ -185,6 +190,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
 	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(saver), j.progress.stream
+	config.Review = a.review(j)
 	if j.task.Data != "" {
 		if config.Corrections, err = a.corrections(j.task.Data); err != nil {
 			return err

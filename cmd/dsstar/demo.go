@@ -55,6 +55,9 @@ the user's cache folder.`,
 	kernelFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		flags.again = sameCommand(cmd, args, "--yes")
+		if err := a.mayReview(flags); err != nil {
+			return err
+		}
 		s, err := a.demoSettings(cmd.Flags())
 		if err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
 // editDescription lets the user edit the description of a file, and keeps what
@@ -31,13 +33,14 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	}
 	j.progress.wait("")
 	j.progress.stop() // the terminal is the editor's
-	path, err := writeDraft(before)
+	path, err := writeDraft("dsstar-description-*.txt", before)
 	if err != nil {
 		return err
 	}
 	after, err := a.edited(ctx, editor, path)
 	switch {
 	case err != nil:
+		err = fmt.Errorf("%w; the description is as it was", err)
 		// An editor that was ended may have saved what was typed.
 		if text, readErr := os.ReadFile(path); readErr == nil && tidy(string(text)) != tidy(before) {
 			return fmt.Errorf("%w\nyour text: %s", err, path)
@@ -174,9 +177,9 @@ func tidy(text string) string {
 	return text
 }
 
-// writeDraft puts a text into a temporary file, for an editor.
-func writeDraft(text string) (path string, err error) {
-	f, err := os.CreateTemp("", "dsstar-description-*.txt")
+// writeDraft puts a text into a temporary file of such a name, for an editor.
+func writeDraft(name, text string) (path string, err error) {
+	f, err := os.CreateTemp("", name)
 	if err != nil {
 		return "", err
 	}
@@ -196,21 +199,31 @@ func (a *app) editor(folder dataFiles, name string) (string, error) {
 	if !a.stdinTTY || !a.stderrTTY {
 		return "", &usageError{"--edit needs a terminal for the editor", []string{instead}}
 	}
-	for _, env := range []string{"VISUAL", "EDITOR"} {
-		if editor := strings.TrimSpace(a.getenv(env)); editor != "" {
-			return editor, nil
-		}
-	}
-	for _, editor := range editors {
-		if path, err := exec.LookPath(editor); err == nil {
-			return quoteShell(path), nil
-		}
+	if editor := a.someEditor(); editor != "" {
+		return editor, nil
 	}
 	return "", &usageError{"--edit: no editor is found", []string{"export EDITOR=COMMAND", instead}}
 }
 
+// someEditor returns the user's editor as a command for the shell, or one that is
+// there; "" if none is.
+func (a *app) someEditor() string {
+	for _, env := range []string{"VISUAL", "EDITOR"} {
+		if editor := strings.TrimSpace(a.getenv(env)); editor != "" {
+			return editor
+		}
+	}
+	for _, editor := range editors {
+		if path, err := exec.LookPath(editor); err == nil {
+			return quoteShell(path)
+		}
+	}
+	return ""
+}
+
 // edited runs the editor on a file, at the user's terminal, and returns the text
-// that it leaves. The editor may have arguments of its own: code --wait.
+// that it leaves. The editor may have arguments of its own: code --wait. Ctrl-C is
+// the editor's, and the terminal is left as it was, whatever the editor does to it.
 func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
 	if whole, err := exec.LookPath(editor); err == nil { // a path with a blank in it
@@ -222,12 +235,19 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	// Asked to end first: most editors then keep what was typed.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
+	if f, ok := a.stdin.(*os.File); ok {
+		if was, err := term.GetState(int(f.Fd())); err == nil {
+			defer term.Restore(int(f.Fd()), was)
+		}
+	}
+	a.editing.Store(true)
+	defer a.editing.Store(false)
 	if err := cmd.Run(); err != nil {
 		return "", &editorError{editor, err}
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("read the edited description: %w", err)
+		return "", fmt.Errorf("read the edited text: %w", err)
 	}
 	return tidy(string(text)), nil
 }
@@ -239,6 +259,6 @@ type editorError struct {
 }
 
 func (e *editorError) Error() string {
-	return fmt.Sprintf("the editor %s: %v; the description is as it was", e.editor, e.err)
+	return fmt.Sprintf("the editor %s: %v", e.editor, e.err)
 }
 func (e *editorError) Unwrap() error { return e.err }

@@ -70,7 +70,7 @@ func explain(err error) (code int, text string, hints []string) {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
 	}
-	if errors.Is(err, errInterrupted) {
+	if errors.Is(err, errInterrupted) || errors.Is(err, agent.ErrStopped) {
 		return exitInterrupted, text, nil
 	}
 	if c, ok := errors.AsType[*changedError](err); ok {
@@ -118,6 +118,9 @@ var asDescribe = strings.NewReplacer("dsstar nb", "dsstar describe", ` --data DI
 // resume is the hint for a run that was stopped.
 func (e *stoppedError) resume() string {
 	words := "dsstar resume "
+	if errors.Is(e.err, agent.ErrStopped) {
+		words += "--review "
+	}
 	if e.model != "" {
 		words += "--model " + e.model + " "
 	}

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -33,9 +34,10 @@ type app struct {
 	env            []string
 	stdinTTY       bool
 	stderrTTY      bool
-	width          func() int // of the terminal behind stderr
-	cacheDir       string     // of dsstar, in the user's cache folder
-	configDir      string     // of dsstar, in the user's configuration folder
+	width          func() int  // of the terminal behind stderr
+	cacheDir       string      // of dsstar, in the user's cache folder
+	configDir      string      // of dsstar, in the user's configuration folder
+	editing        atomic.Bool // the terminal is an editor's
 }
 
 func main() { os.Exit(mainCode()) }
@@ -58,15 +60,33 @@ func mainCode() int {
 	a.cacheDir, a.configDir = userDirs(a.getenv)
 	// A closed pipe on stderr is no reason to lose a run.
 	signal.Ignore(syscall.SIGPIPE)
-	// The first signal cancels, and everything is written and closed; after
-	// that the default is back, so that a second one ends the program at once.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-ctx.Done()
-		stop()
-	}()
+	ctx, stop := a.untilSignal(context.Background())
 	defer stop()
 	return a.run(ctx, os.Args[1:])
+}
+
+// untilSignal returns a context that the first signal cancels, so that everything
+// is written and closed; after that the default is back, so that a second one ends
+// the program at once. Ctrl-C in an editor, which many of them use, is not for us.
+func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		defer signal.Stop(signals)
+		for {
+			select {
+			case s := <-signals:
+				if s == os.Interrupt && a.editing.Load() {
+					continue
+				}
+				cancel()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ctx, cancel
 }
 
 // run runs one command line and returns the exit code.
@@ -156,7 +176,7 @@ const exitHelp = `Exit codes:
   3    answered, but not verified
   4    model or server credentials
   5    budget spent: --max-cost, --max-calls or --max-time
-  130  interrupted`
+  130  interrupted, or stopped at a review`
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 

@@ -32,12 +32,18 @@ The models work from descriptions of the files, which the notebook shows. Where
 one is wrong, correct it: dsstar describe DIR --edit FILE. Later runs then use
 your text.
 
+With --review you are asked before every cell, repairs and the last one included:
+accept it, edit the step and the cell in $VISUAL or $EDITOR, reject it with a
+reason that the planner reads, accept all that follow, or stop. What you accept is
+what runs. The scripts that describe files are not asked about.
+
 ` + exitHelp
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
   dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
+  dsstar nb --data ./data --review "…"             asks before every cell
   dsstar nb --kernel analysis.ipynb "…"            about the variables of a running notebook: see dsstar kernels
   dsstar nb --data ./data --kernel newest --keep total "…"   and files, with a result that stays there
   dsstar nb --kernel "http://localhost:8888/lab/tree/analysis.ipynb?token=…" "…"
@@ -60,6 +66,9 @@ func (a *app) nbCommand() *cobra.Command {
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		flags.again = sameCommand(cmd, args, "--yes")
+		if err := a.mayReview(flags); err != nil {
+			return err // before the question is read, which may be long in coming
+		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
 			return err

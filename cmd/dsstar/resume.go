@@ -56,6 +56,9 @@ func (a *app) resumeCommand() *cobra.Command {
 			return &usageError{fmt.Sprintf("one run is wanted, and %d are given", len(args)), []string{"dsstar resume RUN", "ls -d dsstar-runs/*   # the runs of this folder"}}
 		}
 		flags.again = sameCommand(cmd, args, "--yes")
+		if err := a.mayReview(flags); err != nil {
+			return err
+		}
 		form, err := a.guidelines(guidelines)
 		if err != nil {
 			return err

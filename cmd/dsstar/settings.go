@@ -82,7 +82,7 @@ func serverFlag(f *pflag.FlagSet) {
 // notSettings are the flags of commands that have no key.
 var notSettings = map[string]bool{
 	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true, "keep-kernel": true, "help": true, "version": true,
-	"question": true, "edit": true, "set": true, "ask": true, "keep": true,
+	"question": true, "review": true, "edit": true, "set": true, "ask": true, "keep": true,
 }
 
 // settings loads the settings with the flags that were given.

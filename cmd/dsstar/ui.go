@@ -145,6 +145,8 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 		p.await("writing the cell")
 	case agent.Ran:
 		p.ran(e, t)
+	case agent.Rejected:
+		p.say("         %s", e.Text)
 	case agent.Judged:
 		p.judged(t)
 	case agent.Routed:

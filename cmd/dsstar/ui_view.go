@@ -205,7 +205,7 @@ func verdictStyle(text string) style {
 
 // marginStyles are how the first words of history are shown.
 var marginStyles = map[string]style{
-	"step": strong, "answer": strong, "warning": doubt, "retry": doubt, "verified": good, "proof": strong,
+	"step": strong, "review": strong, "after": bad, "answer": strong, "warning": doubt, "retry": doubt, "verified": good, "proof": strong,
 }
 
 // paintHistory paints a line of history by the word that it begins with.

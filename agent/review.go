@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"dsstar/notebook"
+)
+
+// A Proposal is a cell that is about to run, for the person who reviews it. The
+// session is where it will run: at the accepted cells.
+type Proposal struct {
+	Round  int    // from 1
+	Step   int    // its number in the plan, from 1; 0: the last cell
+	Try    int    // from 1
+	Text   string // the step
+	Code   string // the cell
+	Failed string // the cell of the try before; "" for the first
+	Error  string // what was wrong with that, in one line
+}
+
+// A Choice is what a person makes of a proposal.
+type Choice string
+
+const (
+	Accept Choice = "accept" // the decision's code runs
+	Reject Choice = "reject" // it does not run, for the decision's reason
+	Stop   Choice = "stop"   // the run ends here; [Resume] goes on with the same proposal
+)
+
+// A Decision is a person's answer to a [Proposal].
+//
+// Code is what runs after Accept, byte for byte. Where it is not the proposal's,
+// the person wrote the cell: then the last one is not held against the guidelines
+// either. Text becomes the step, unless it is empty; that of the last cell has no
+// place in the record.
+//
+// Reject drops the step, whichever try it was, and the planner reads the reason.
+// No planner stands behind the last cell: for it, the debugger reads the reason and
+// writes another, as long as it has tries left.
+type Decision struct {
+	Choice     Choice
+	Text, Code string
+	Reason     string // of Reject, in one line
+}
+
+// ErrStopped ends a run which the person who reviews it has stopped.
+var ErrStopped = errors.New("stopped at a review")
+
+// byHand begins the reason of a cell that a person did not let run.
+const byHand = "rejected by hand"
+
+// reviewed runs a cell that is try number len(*attempts)+1, if the person who
+// reviews the run lets it. One that is rejected is an attempt that was not run.
+// What the person made of step and cell is in the record when that has run.
+func (r *run) reviewed(ctx context.Context, attempts *[]Attempt, code string, faults examiner) (a Attempt, err error) {
+	p := r.proposal(attempts, code)
+	d, err := r.decide(ctx, p)
+	if err != nil {
+		return Attempt{}, err
+	}
+	if d.Choice == Reject {
+		return Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun, Reason: d.Reason}}, nil
+	}
+	last, edited := r.isLast(attempts), d.Code != code
+	if last && edited {
+		faults = mustPrint
+	}
+	if a, err = r.attempt(ctx, d.Code, faults); err != nil {
+		return Attempt{}, err
+	}
+	if last {
+		r.t.Final.ByHand = edited
+	} else {
+		r.current().Step, r.current().ByHand = cmp.Or(d.Text, p.Text), edited
+	}
+	return a, nil
+}
+
+// decide asks whoever reviews the run. The decision is valid: to accept, or to
+// reject for what the record is to say.
+func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
+	if r.cfg.Review == nil {
+		return Decision{Choice: Accept, Code: p.Code}, nil
+	}
+	d, err := r.cfg.Review(ctx, p)
+	if err == nil {
+		err = ctx.Err() // whoever was asked then may not have seen the end of it
+	}
+	if err != nil {
+		return d, overdue(ctx, err)
+	}
+	switch d.Choice {
+	case Accept:
+		if !utf8.ValidString(d.Code) || !utf8.ValidString(d.Text) {
+			err = fmt.Errorf("review of %s: the cell is not valid UTF-8", r.subject(0))
+		}
+	case Reject:
+		why := oneSpace(strings.ToValidUTF8(d.Reason, "\uFFFD"))
+		if d.Reason = byHand; why != "" {
+			d.Reason += ": " + why
+		}
+	case Stop:
+		err = ErrStopped
+	default:
+		err = fmt.Errorf("review of %s: %q is no choice", r.subject(0), d.Choice)
+	}
+	return d, err
+}
+
+// proposal is what is asked about a cell.
+func (r *run) proposal(attempts *[]Attempt, code string) Proposal {
+	p := Proposal{Round: len(r.t.Rounds), Try: len(*attempts) + 1, Code: code}
+	if n := len(*attempts); n > 0 {
+		p.Failed, p.Error = (*attempts)[n-1].Code, problemOf((*attempts)[n-1])
+	}
+	if r.isLast(attempts) {
+		p.Text = r.finalStep(Verdict{Inconclusive: r.t.Inconclusive()})
+	} else {
+		p.Step, p.Text = r.t.stepOf(len(r.t.Rounds)-1), r.current().Step
+	}
+	return p
+}
+
+// isLast reports whether attempts are those at the last cell.
+func (r *run) isLast(attempts *[]Attempt) bool {
+	return r.t.Final != nil && attempts == &r.t.Final.Attempts
+}
+
+// mustPrint is all that a person's own last cell is held to.
+func mustPrint(_ context.Context, a Attempt) (string, error) {
+	if strings.TrimSpace(a.Execution.Stdout()) == "" {
+		return printedNothing, nil
+	}
+	return "", nil
+}
+
+// notRun reports whether a person did not let the attempt run.
+func (a Attempt) notRun() bool { return a.Execution.Status == notebook.NotRun }
+
+// rejected reports whether a person did not let the round's step run.
+func (r Round) rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.notRun) }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"dsstar/agent"
+)
+
+// mayReview refuses --review where there is nobody to ask.
+func (a *app) mayReview(f runFlags) error {
+	what := "standard input is none"
+	switch {
+	case !f.review || a.stdinTTY && a.stderrTTY:
+		return nil
+	case !a.stdinTTY && !a.stderrTTY:
+		what = "neither standard input nor standard error is one"
+	case a.stdinTTY:
+		what = "standard error is none"
+	}
+	text := fmt.Sprintf("--review asks before every cell, on a terminal: %s", what)
+	without := strings.Replace(strings.Replace(f.again, " --yes", "", 1), " --review", "", 1)
+	return &usageError{text, []string{without + "   # without --review: nobody is asked"}}
+}
+
+// review returns what asks the user about every cell, or nil if nobody is to be.
+func (a *app) review(j job) func(context.Context, agent.Proposal) (agent.Decision, error) {
+	if !j.review {
+		return nil
+	}
+	v := &reviewer{app: a, progress: j.progress, colours: j.progress.screen.colours}
+	return v.review
+}
+
+// A reviewer asks the user about the cells of a run, one at a time.
+type reviewer struct {
+	app      *app
+	progress *progress
+	colours  bool
+	all      bool // the user wants no more questions
+}
+
+const reviewPrompt = "         [a]ccept  [e]dit  [r]eject  accept a[l]l  [s]top  ? "
+
+// review shows a cell and asks until there is a decision. Nothing is decided by
+// Enter, by keys that were pressed before the question, or by several at once.
+func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
+	if v.all {
+		return accept(p), nil
+	}
+	v.progress.wait("") // the view goes: from here on the terminal is ours
+	v.show(p, p.Failed)
+	asked := p
+	for {
+		key, err := v.key(ctx, reviewPrompt)
+		if err != nil || key == stopKey {
+			v.keep(p, asked)
+		}
+		if err != nil {
+			return agent.Decision{}, err
+		}
+		switch key {
+		case "a":
+			return accept(p), nil
+		case "l":
+			v.all = true
+			return accept(p), nil
+		case stopKey:
+			return agent.Decision{Choice: agent.Stop}, nil
+		case "e":
+			edited, err := v.edit(ctx, p)
+			if err != nil {
+				return agent.Decision{}, err
+			}
+			if edited != p {
+				p = edited
+				v.show(p, asked.Code)
+			}
+		case "r":
+			reason, _ := v.line(ctx, "         reason (none: back to the question): ") // where there is no more input, the next key says so
+			if ctx.Err() != nil {
+				return agent.Decision{}, ctx.Err()
+			}
+			if reason = strings.TrimSpace(clean(reason)); reason != "" {
+				return agent.Decision{Choice: agent.Reject, Reason: reason}, nil
+			}
+		default:
+			v.tell(reviewHelp(p))
+		}
+	}
+}
+
+func accept(p agent.Proposal) agent.Decision {
+	return agent.Decision{Choice: agent.Accept, Text: p.Text, Code: p.Code}
+}
+
+func reviewHelp(p agent.Proposal) string {
+	rejected := "it does not run: the step is dropped, and the planner reads your reason"
+	if p.Step == 0 {
+		rejected = "it does not run: another one is written by your reason"
+	}
+	return `         a  the cell runs as it stands here
+         e  edit the step and its cell, and be asked again
+         r  ` + rejected + `
+         l  this cell and all others run without a question
+         s  the run ends here; dsstar resume goes on with it`
+}
+
+// tell writes lines of its own, whether or not there is to be progress.
+func (v *reviewer) tell(text string) { fmt.Fprintln(v.app.stderr, text) }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// stopKey is what key returns for Ctrl-C, which is no signal then, and where there
+// is no more input.
+const stopKey = "s"
+
+// chosen are the words for what was chosen.
+var chosen = map[string]string{"a": "accept", "e": "edit", "r": "reject", "l": "accept all", stopKey: "stop"}
+
+// key asks for one key, or where the terminal cannot do that for a line, and
+// returns it in lower case. The terminal is in another mode only for as long as
+// that takes, whatever ends it. The error is that of ctx.
+func (v *reviewer) key(ctx context.Context, prompt string) (string, error) {
+	text, raw, err := v.rawKey(ctx, prompt)
+	if !raw {
+		text, err = v.line(ctx, prompt)
+		text = strings.TrimSpace(text)
+	}
+	if text = strings.ToLower(text); ctx.Err() == nil && (err != nil || text == "\x03" || text == "\x04") {
+		text = stopKey
+	}
+	if raw {
+		v.tell(chosen[text])
+	}
+	return text, ctx.Err()
+}
+
+// rawKey reads what one press of a key sends; raw is false where the terminal
+// cannot do without Enter. What was typed before the question is thrown away.
+func (v *reviewer) rawKey(ctx context.Context, prompt string) (text string, raw bool, err error) {
+	f, ok := v.app.stdin.(*os.File)
+	if !ok || v.app.getenv("TERM") == "dumb" {
+		return "", false, nil
+	}
+	was, err := term.MakeRaw(int(f.Fd()))
+	if err != nil {
+		return "", false, nil
+	}
+	defer term.Restore(int(f.Fd()), was)
+	dropInput(int(f.Fd()))
+	fmt.Fprint(v.app.stderr, prompt) // without a line break, which would need a carriage return now
+	text, err = v.read(ctx)
+	return text, true, err
+}
+
+// line asks for a line.
+func (v *reviewer) line(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(v.app.stderr, prompt)
+	text, err := v.read(ctx)
+	if !strings.HasSuffix(text, "\n") {
+		v.tell("") // nobody has pressed Enter
+	}
+	return text, err
+}
+
+// read returns what comes from the terminal next: a line, or in raw mode what was
+// pressed.
+func (v *reviewer) read(ctx context.Context) (string, error) {
+	type input struct {
+		text string
+		err  error
+	}
+	came := make(chan input, 1)
+	go func() { // a read from a terminal cannot be given up; it ends with the program
+		b := make([]byte, 4096)
+		n, err := v.app.stdin.Read(b)
+		if n > 0 {
+			err = nil
+		}
+		came <- input{string(b[:n]), err}
+	}()
+	select {
+	case in := <-came:
+		return in.text, in.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}

@@ -1,0 +1,322 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"dsstar/agent"
+	"dsstar/agent/llm/llmtest"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+)
+
+// A reviewed run is on a terminal, where a person is asked about every cell.
+type reviewed struct {
+	*session
+	t      *testing.T
+	out    string
+	stdout bytes.Buffer
+	at     int // up to where of what was written the person has read
+}
+
+// atReview starts a run with --review on a terminal. Its standard output is not
+// that terminal.
+func atReview(t *testing.T, url string, env []string, args ...string) *reviewed {
+	t.Helper()
+	s := &reviewed{session: &session{done: make(chan struct{})}, t: t, out: filepath.Join(t.TempDir(), "run")}
+	s.cmd = exec.Command(os.Args[0], append([]string{"nb", "--review", "--data", dataFolder(t, numbers), "--out", s.out,
+		"--base-url", url, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?"}, args...)...)
+	s.cmd.Env = append(append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=1", "DSSTAR_CACHE=false", "VISUAL=", "EDITOR=false"), env...)
+	s.cmd.Stdout = &s.stdout
+	var err error
+	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 50, Cols: 100}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		_ = s.tty.Close()
+	})
+	if s.was, err = term.GetState(int(s.tty.Fd())); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.done)
+		_, _ = io.Copy(s, s.tty) // ends with an error when the program has
+	}()
+	return s
+}
+
+// until waits until a text is written, and returns what was until then.
+func (s *reviewed) until(text string) string {
+	s.t.Helper()
+	waitFor(s.t, text+" in\n"+s.String()[s.at:], func() bool { return strings.Contains(s.String()[s.at:], text) })
+	new := s.String()[s.at:]
+	end := strings.Index(new, text) + len(text)
+	s.at += end
+	return new[:end]
+}
+
+// answers waits for a question about a cell that has these texts, and types.
+func (s *reviewed) answers(keys string, texts ...string) {
+	s.t.Helper()
+	asked := s.until("[s]top  ? ")
+	for _, text := range texts {
+		if !strings.Contains(asked, text) {
+			s.t.Errorf("the question does not have %q:\n%s", text, asked)
+		}
+	}
+	s.types(keys)
+}
+
+func (s *reviewed) types(keys string) {
+	s.t.Helper()
+	if _, err := s.tty.WriteString(keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ends waits for the program's end, and checks its exit code and that the terminal
+// is as it was.
+func (s *reviewed) ends(code int) *agent.Trajectory {
+	s.t.Helper()
+	if got := exitCode(s.t, s.cmd); got != code {
+		s.t.Errorf("exit code %d, want %d\n%s", got, code, s)
+	}
+	s.shows(s.t)
+	return readRun(s.t, s.out)
+}
+
+// editor is an editor that does what a shell script does with the file $1.
+func editor(t *testing.T, script string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "an editor")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return "EDITOR=" + path
+}
+
+func TestReviewAccept(t *testing.T) {
+	t.Parallel()
+	s := atReview(t, counting().serve(t).URL, nil, "--json")
+	s.answers("a", "review   step 1: Load the numbers and add them up.", "         │ total = int(numbers['n'].sum())\r\n")
+	s.answers("A", "review   the last cell: Print the answer", "         │ print(total)\r\n")
+	tr := s.ends(exitVerified)
+	if r := decodeResult(t, s.stdout.String()); r.Answer != "42" {
+		t.Errorf("stdout: %s", &s.stdout)
+	}
+	if !strings.Contains(s.String(), "? accept\r\n") || tr.Rounds[0].ByHand {
+		t.Errorf("by hand %v\n%s", tr.Rounds[0].ByHand, s)
+	}
+}
+
+// TestReviewEdit: what the person saves and then accepts is what runs.
+func TestReviewEdit(t *testing.T) {
+	t.Parallel()
+	seen := filepath.Join(t.TempDir(), "seen.py")
+	s := atReview(t, counting().serve(t).URL, []string{editor(t, "cp \"$1\" '"+seen+"'\nsed -i -e 's/add them up/take the largest/' -e 's/.sum()/.max()/' \"$1\"")})
+	s.answers("e")
+	s.answers("a", "review   step 1: Load the numbers and take the largest.", "         │ - total = int(numbers['n'].sum())\r\n",
+		"         │ + total = int(numbers['n'].max())\r\n", "         │   print(total)\r\n")
+	s.answers("a")
+	tr := s.ends(exitVerified)
+	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand || r.Step != "Load the numbers and take the largest." || !strings.Contains(r.Attempts[0].Code, ".max())") {
+		t.Errorf("answer %q, %+v", tr.Answer(), r)
+	}
+	draft, err := os.ReadFile(seen)
+	want := "# %% Step 1: Load the numbers and add them up.\n# %%\nimport pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\n" +
+		"total = int(numbers['n'].sum())\nprint(total)\n"
+	if err != nil || string(draft) != want {
+		t.Errorf("the draft: %v\n%s", err, draft)
+	}
+}
+
+// TestReviewEditStop: what was edited is not lost with the run.
+func TestReviewEditStop(t *testing.T) {
+	t.Parallel()
+	s := atReview(t, counting().serve(t).URL, []string{editor(t, "sed -i s/.sum/.max/ \"$1\""), "TMPDIR=" + t.TempDir()})
+	s.answers("e")
+	s.answers("s")
+	s.until("your text: ")
+	path := strings.TrimSpace(s.until("\r\n"))
+	s.ends(exitInterrupted)
+	if draft, err := os.ReadFile(path); err != nil || !strings.Contains(string(draft), ".max()") {
+		t.Errorf("%s: %v\n%s", path, err, draft)
+	}
+}
+
+// TestReviewEditFails: nothing comes of an editor that fails, is not there, saves
+// nothing or nothing but blanks; and each time the same question follows.
+func TestReviewEditFails(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ env, says string }{
+		"fails":     {editor(t, "echo 'x = 1' >> \"$1\"; exit 3"), "your text: "},
+		"not there": {"EDITOR=/no/such/editor", "the cell is as it was"},
+		"nothing":   {editor(t, "true"), "nothing has changed"},
+		"empty":     {editor(t, ": > \"$1\""), "the cell is empty; it is as it was"},
+		"bytes":     {editor(t, "printf 'x = \"\\377\"' > \"$1\""), "not text in UTF-8"},
+		"raw mode":  {editor(t, "stty raw -echo; exit 1"), "exit status 1; the cell is as it was"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := atReview(t, counting().serve(t).URL, []string{c.env})
+			s.answers("e")
+			s.until(c.says)
+			s.answers("l")
+			if tr := s.ends(exitVerified); tr.Answer() != "42" || tr.Rounds[0].ByHand {
+				t.Errorf("answer %q, %+v", tr.Answer(), tr.Rounds[0])
+			}
+		})
+	}
+}
+
+// TestReviewEditInterrupted: Ctrl-C in an editor is the editor's.
+func TestReviewEditInterrupted(t *testing.T) {
+	t.Parallel()
+	s := atReview(t, counting().serve(t).URL, []string{editor(t, "trap 'echo caught; exit 0' INT; echo ready; while :; do sleep 0.1; done")})
+	s.answers("e")
+	s.until("ready")
+	s.types(ctrlC)
+	s.until("caught")
+	s.answers("l", "nothing has changed")
+	s.ends(exitVerified)
+}
+
+const ctrlC = "\x03"
+
+// TestReviewReject: the reason is asked for, and the planner reads it. Back from an
+// empty one, the question stands.
+func TestReviewReject(t *testing.T) {
+	t.Parallel()
+	m := counting()
+	m["planner"] = say("Load the numbers and add them up.", "Add up the numbers without the first.")
+	s := atReview(t, m.serve(t).URL, nil)
+	s.answers("r")
+	s.until("reason (none: back to the question): ")
+	s.types("\n")
+	s.answers("r")
+	s.until("reason (none: back to the question): ")
+	s.types("the first is a year\n")
+	s.until("rejected by hand: the first is a year")
+	s.answers("l", "review   step 1: Add up the numbers without the first.")
+	tr := s.ends(exitVerified)
+	if len(tr.Rounds) != 2 || tr.Rounds[0].Attempts[0].Execution.Status != notebook.NotRun {
+		t.Errorf("%+v", tr.Rounds)
+	}
+	trace, err := os.ReadFile(filepath.Join(s.out, "trace.jsonl"))
+	if err != nil || !strings.Contains(string(trace), `Dropped with this reason: rejected by hand: the first is a year\n`) {
+		t.Errorf("the planner does not read the reason: %v\n%s", err, trace)
+	}
+}
+
+// TestReviewRepair: a repair is asked about again, beside what has failed.
+func TestReviewRepair(t *testing.T) {
+	t.Parallel()
+	m := counting()
+	fine := m["coder"][0].Text
+	m["coder"], m["debugger"] = say(strings.Replace(fine, "['n']", "['m']", 1)), say(fine)
+	s := atReview(t, m.serve(t).URL, nil, "--quiet")
+	s.answers("a")
+	s.answers("l", "after    KeyError: 'm'", "│ - total = int(numbers['m'].sum())", "│ + total = int(numbers['n'].sum())")
+	if tr := s.ends(exitVerified); len(tr.Rounds[0].Attempts) != 2 {
+		t.Errorf("%+v", tr.Rounds[0])
+	}
+}
+
+// TestReviewStop: whatever stops, the run ends there with nothing run, the terminal
+// is as it was, and it says how to go on.
+func TestReviewStop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys, says string
+		env        []string
+	}{
+		"s":                {"s", "dsstar: hint: dsstar resume --review ", nil},
+		"Ctrl-C":           {ctrlC, "dsstar: hint: dsstar resume --review ", nil},
+		"Ctrl-D":           {"\x04", "dsstar: hint: dsstar resume --review ", nil},
+		"SIGTERM":          {"", "dsstar: error: interrupted", nil},
+		"s, with Enter":    {"s\n", "dsstar: hint: dsstar resume --review ", []string{"TERM=dumb"}},
+		"end of input":     {"\x04", "dsstar: hint: dsstar resume --review ", []string{"TERM=dumb"}},
+		"Ctrl-C, by lines": {ctrlC, "dsstar: error: interrupted", []string{"TERM=dumb"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := atReview(t, counting().serve(t).URL, c.env)
+			s.answers(c.keys)
+			if c.keys == "" {
+				if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.until(c.says)
+			tr := s.ends(exitInterrupted)
+			if len(tr.Rounds) != 1 || len(tr.Rounds[0].Attempts) > 0 || tr.Failure == "" {
+				t.Errorf("%+v, failure %q", tr.Rounds, tr.Failure)
+			}
+		})
+	}
+}
+
+// TestReviewKeys: no cell is accepted by Enter, by several keys at once, by arrows,
+// or by what was typed before the question.
+func TestReviewKeys(t *testing.T) {
+	t.Parallel()
+	m, hold := counting(), make(chan struct{})
+	server := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		role := roleOf(t, r)
+		if role == "coder" {
+			<-hold
+		}
+		return m[role][0]
+	})
+	s := atReview(t, server.URL, nil)
+	s.until("writing the cell, ")
+	s.types("a")
+	s.until("\x1b[Ja") // the terminal's echo, below a picture
+	close(hold)
+	for _, keys := range []string{"\r", "al", "\x1b[A", "ä", "x", "?", "accept\r"} {
+		s.answers(keys)
+		s.until("a  the cell runs as it stands here")
+	}
+	s.answers("a")
+	s.answers("a", "the last cell")
+	s.ends(exitVerified)
+	if n := strings.Count(s.String(), "review   "); n != 2 {
+		t.Errorf("%d cells were asked about\n%s", n, s)
+	}
+}
+
+// TestReviewNobody: where nobody can be asked it says so at once, before it reads
+// the question or makes anything.
+func TestReviewNobody(t *testing.T) {
+	for _, c := range []struct {
+		stdin, stderr bool
+		what          string
+	}{{false, false, "neither standard input nor standard error is one"}, {true, false, "standard error is none"}, {false, true, "standard input is none"}} {
+		for _, args := range [][]string{{"nb", "--review", "--data", "/no/such folder"}, {"demo", "--review"}} {
+			a, stdout, stderr := testApp(t)
+			a.stdinTTY, a.stderrTTY = c.stdin, c.stderr
+			a.stdin = iotest.ErrReader(errors.New("standard input was read"))
+			code := a.run(t.Context(), args)
+			want := "dsstar: error: --review asks before every cell, on a terminal: " + c.what
+			hint := "dsstar: hint: dsstar " + args[0]
+			if code != exitUsage || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), hint) || stdout.Len() > 0 ||
+				strings.Contains(strings.Split(stderr.String(), "#")[0], hint+" --review") {
+				t.Errorf("exit code %d\n%s", code, stderr)
+			}
+		}
+	}
+}
