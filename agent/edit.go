@@ -225,7 +225,7 @@ func stepText(source string) string {
 				continue // all of it stands below
 			}
 		}
-		if line != "" {
+		if line != "" && line != handMark {
 			words = append(words, line)
 		}
 	}

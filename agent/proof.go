@@ -56,7 +56,7 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 	if err := r.checkData(true); err != nil {
 		return err
 	}
-	if err := r.lend(fresh.dir); err != nil {
+	if err := Folder(r.cfg.Dir).Lend(fresh.dir); err != nil {
 		return err
 	}
 	if err := r.observe(Event{Kind: Proving}); err != nil {

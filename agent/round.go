@@ -1,6 +1,9 @@
 package agent
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A NoRoundError is a round that a trajectory does not have.
 type NoRoundError struct {
@@ -21,13 +24,16 @@ func (e *NoRoundError) Error() string {
 // At returns what a round, counted from 1, began with, and what it tried: the
 // code of the cells that make the session's state at its beginning, which are
 // those of the plan as it was then, and the attempts at its cell, each of which
-// ran on that state. It does not matter what became of the round or of the plan
+// ran on that state; those that a person did not let run are left out. It does not matter what became of the round or of the plan
 // later. The error is a [NoRoundError].
 func (t *Trajectory) At(round int) (cells []string, attempts []Attempt, err error) {
 	if round < 1 || round > len(t.Rounds) {
 		return nil, nil, &NoRoundError{round, len(t.Rounds)}
 	}
-	before := *t
-	before.Rounds = t.Rounds[:round-1]
-	return before.base(), t.Rounds[round-1].Attempts, nil
+	k := slices.IndexFunc(t.Earlier, func(p Part) bool { return round <= p.End })
+	if k < 0 {
+		k = len(t.Earlier)
+	}
+	attempts = slices.DeleteFunc(slices.Clone(t.Rounds[round-1].Attempts), Attempt.notRun)
+	return t.part(k).upTo(round - 1).base(), attempts, nil
 }

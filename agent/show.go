@@ -94,8 +94,15 @@ func (d Description) notes() []string {
 // left of its words below: all of them, where the heading has to be cut.
 func showStep(step int, r Round) string {
 	title, body := headed(oneSpace(cmp.Or(r.Rewrite, r.Step)))
-	return fmt.Sprintf("## Step %d: %s\n\n%s\n%s", step, prose(title), prose(body), showFailed(r.Attempts))
+	text := fmt.Sprintf("## Step %d: %s\n\n%s\n", step, prose(title), prose(body))
+	if r.ByHand {
+		text += "\n" + handMark + "\n"
+	}
+	return text + showFailed(r.Attempts)
 }
+
+// handMark stands below the words of a step whose cell a person wrote or changed.
+const handMark = "*The cell was written or changed by hand.*"
 
 // headingChars is how long a heading may be.
 const headingChars = 110

@@ -156,14 +156,13 @@ func (r *run) takeLeave(ctx context.Context) error {
 	return nil
 }
 
-// lend lets a session in another folder find the files of the variables.
-func (r *run) lend(dir string) error {
-	folder := Folder(r.cfg.Dir).Variables()
-	if _, err := os.Stat(folder); err != nil || dir == "" {
+// Lend lets cells that run in dir find the variables of the run folder.
+func (f Folder) Lend(dir string) error {
+	if _, err := os.Stat(f.Variables()); err != nil || dir == "" {
 		return nil // there are none, or no session
 	}
-	if err := os.Symlink(folder, filepath.Join(dir, variablesFolder)); err != nil {
-		return fmt.Errorf("prove the answer: %w", err)
+	if err := os.Symlink(f.Variables(), filepath.Join(dir, variablesFolder)); err != nil {
+		return fmt.Errorf("lend the variables: %w", err)
 	}
 	return nil
 }

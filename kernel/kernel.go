@@ -20,7 +20,7 @@ var ErrClosed = errors.New("the kernel is closed")
 type Options struct {
 	Spec         Spec          // what to start
 	Dir          string        // working directory of the kernel process; a guest's cells run there too
-	Scratch      string        // folder that cells write to; emptied by Rollback, created if missing; "" for none
+	Scratch      string        // folder that cells write to; emptied at the start and by Rollback, created if missing; "" for none
 	Env          []string      // the whole environment of a process of ours; the Spec's own is added
 	TCP          bool          // reach a process of ours by TCP on the loopback interface, not by Unix sockets
 	CellTimeout  time.Duration // how long a cell may run; 0 for no limit
@@ -127,7 +127,7 @@ func start(ctx context.Context, o Options, w waits) (*Kernel, error) {
 		return nil, fmt.Errorf("start kernel %s: %w", o.Spec.Name, err)
 	}
 	if o.Scratch != "" {
-		if err := makeDir(o.Scratch); err != nil {
+		if err := empty(o.Scratch, o.Outputs.Folder); err != nil {
 			return nil, fmt.Errorf("start kernel %s: %w", o.Spec.Name, err)
 		}
 	}

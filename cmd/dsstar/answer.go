@@ -111,7 +111,7 @@ func (j *job) forGuest() error {
 	case len(j.names) > 0:
 		return &usageError{"--keep is for a kernel that is running already: the run's own ends with it",
 			[]string{"dsstar kernels", `dsstar nb --kernel newest --keep NAME "question"`}}
-	case j.task.Data == "" && !j.past:
+	case j.task.Data == "" && !j.past && !j.here:
 		return &usageError{"no data folder is given, and only a kernel that is running already has variables to ask about",
 			[]string{`dsstar nb --data DIR "question"`, "dsstar kernels   # those that are running"}}
 	}

@@ -65,6 +65,9 @@ func explain(err error) (code int, text string, hints []string) {
 	}
 	if s, ok := errors.AsType[*stoppedError](err); ok {
 		code, _, hints := explain(s.err)
+		if code == exitBudget {
+			hints = nil // they are about a new run
+		}
 		return code, text, append([]string{s.resume()}, hints...)
 	}
 	if u, ok := errors.AsType[*usageError](err); ok {
@@ -80,7 +83,7 @@ func explain(err error) (code int, text string, hints []string) {
 		return exitError, text, []string{"export EDITOR=COMMAND   # another editor than " + e.editor}
 	}
 	if b, ok := errors.AsType[*agent.BudgetError](err); ok {
-		return exitBudget, text, []string{"dsstar config   # the budgets that are set; --" + b.Flag + " sets this one"}
+		return exitBudget, text, []string{"dsstar nb --" + b.Flag + " MORE …   # or without it: no limit"}
 	}
 	if c, ok := errors.AsType[*llm.CredentialError](err); ok {
 		if c.KeyEnv != "" {

@@ -16,7 +16,7 @@ func TestBudget(t *testing.T) {
 	m["router"] = say("Add Step")
 	model := m.serve(t)
 	s := ask(t, dataFolder(t, numbers), model.URL, "--max-calls", "5")
-	s.expect(exitBudget, "the budget is spent: 5 model calls", "dsstar: hint: dsstar nb --max-calls")
+	s.expect(exitBudget, "the budget is spent: 5 model calls", "dsstar: hint: dsstar resume")
 	if n := len(model.Requests()); n != 5 {
 		t.Errorf("%d calls were made", n)
 	}

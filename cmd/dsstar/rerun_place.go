@@ -55,6 +55,10 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 	if real, err := filepath.EvalSymlinks(p.dir); err == nil {
 		p.dir = real
 	}
+	if err := agent.Folder(home).Lend(p.dir); err != nil {
+		p.close()
+		return nil, err
+	}
 	return p, nil
 }
 

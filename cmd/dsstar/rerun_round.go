@@ -114,6 +114,9 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 	if err != nil {
 		return err
 	}
+	if len(r.attempts) == 0 {
+		return &usageError{fmt.Sprintf("--round: no cell was run in round %d", n), []string{"dsstar rerun --check " + quoteShell(path)}}
+	}
 	r.result = roundResult{Notebook: path, Round: n, Step: t.Rounds[n-1].Step, Attempts: []attemptResult{}}
 	return nil
 }

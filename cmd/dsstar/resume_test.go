@@ -83,11 +83,18 @@ func TestResumeBudget(t *testing.T) {
 	if err != nil || len(before) != 6 {
 		t.Fatalf("%d exchanges, %v", len(before), err)
 	}
+	left := filepath.Join(s.out, "files", "left.txt")
+	if err := os.WriteFile(left, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	rest := steps().with(roles{"planner": say("Add them up."), "coder": steps()["coder"][2:], "verifier": steps()["verifier"][1:]})
 	again := s.again(rest.serve(t).URL)
 	again.expect(exitVerified, "verified 3 rounds, 12 model calls")
 	if again.stdout != "84\n" {
 		t.Errorf("the answer is %q", again.stdout)
+	}
+	if _, err := os.Stat(left); err == nil {
+		t.Error("what a killed session has left in files/ is still there")
 	}
 	finished := s.again("http://127.0.0.1:1/v1")
 	finished.expect(exitVerified, "nothing left to do")
