@@ -48,6 +48,9 @@ func (r *reader) reconcile() error {
 	if moved != "" {
 		what, first = append(what, moved), 0
 	}
+	if r.fromStart {
+		first = 0
+	}
 	for _, note := range r.notes {
 		if !slices.Contains(t.Notes, note) {
 			what = append(what, "a note was left: "+note)
@@ -92,11 +95,12 @@ func (r *reader) drawn() []int {
 func (r *reader) present() (now []int, what []string, err error) {
 	t := r.t
 	r.changed = map[int]bool{}
+	if what, err = r.earlierPresent(); err != nil {
+		return nil, nil, err
+	}
 	for _, p := range r.now {
 		i := p.round - 1
 		switch {
-		case p.part <= len(t.Earlier) && (p.round == 0 || p.changed):
-			return nil, nil, &EditError{"a cell of an earlier question was changed or added: only those of the last question can be"}
 		case p.part <= len(t.Earlier):
 			continue
 		case p.round == 0:
@@ -123,18 +127,57 @@ func (r *reader) present() (now []int, what []string, err error) {
 	return now, what, nil
 }
 
+// earlierPresent tells what was done to the cells of earlier parts. They can be
+// changed and removed; what comes after them is the last part's affair.
+func (r *reader) earlierPresent() (what []string, err error) {
+	t := r.t
+	for k := range t.Earlier {
+		var now []int
+		changes := len(what)
+		for _, p := range r.now {
+			switch {
+			case p.part != k+1:
+				continue
+			case p.round == 0:
+				return nil, &EditError{fmt.Sprintf("a cell was added to question %d, which another has followed: add it to the last one", k+1)}
+			case p.changed:
+				t.Rounds[p.round-1].ByHand = true
+				what = append(what, fmt.Sprintf("the cell of step %d of question %d was changed", len(now)+1, k+1))
+			}
+			now = append(now, p.round-1)
+		}
+		was := slices.DeleteFunc(t.part(k).Plan(), func(i int) bool { return r.recorded[i+1] == roleDropped })
+		if !slices.Equal(inBoth(was, now), now) {
+			return nil, &EditError{fmt.Sprintf("the cells of question %d, which another has followed, were put into another order", k+1)}
+		}
+		if n := len(was) - len(now); n > 0 {
+			what = append(what, fmt.Sprintf("%s of question %d removed", counted(n, "step"), k+1))
+		}
+		if f := r.finals[k+1]; f.changed {
+			t.Earlier[k].Final.ByHand = true
+			what = append(what, fmt.Sprintf("the last cell of question %d was changed", k+1))
+		}
+		if len(what) > changes {
+			t.Earlier[k].Proof = nil
+			r.fromStart = true
+		}
+	}
+	return what, nil
+}
+
 func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // finish appends the person's turn, if there is one.
 func (r *reader) finish(what []string, now []int, first int) {
 	t := r.t
 	f := t.Final
+	final, there := r.finals[len(t.Earlier)+1]
 	switch {
 	case f == nil:
-	case r.final != nil && r.final.changed:
+	case there && final.changed:
 		f.ByHand = true
 		what = append(what, "the last cell was changed")
-	case r.final == nil && (f.Answer != "" || f.Again):
+	case !there && (f.Answer != "" || f.Again):
 		f.Attempts, f.ByHand = nil, false
 		what = append(what, "the last cell was removed")
 	}
@@ -142,7 +185,7 @@ func (r *reader) finish(what []string, now []int, first int) {
 		return
 	}
 	if f != nil {
-		f.Again, f.Answer = r.final != nil, ""
+		f.Again, f.Answer = there, ""
 	}
 	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: what, Plan: numbers(now[:first]), Rest: numbers(now[first:])}})
 	t.Proof, t.Ended, t.Failure = nil, false, ""

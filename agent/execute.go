@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"dsstar/notebook"
 )
@@ -64,12 +65,15 @@ func (r *run) restore(ctx context.Context) (intact bool, err error) {
 // time, or 0.
 func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, err error) {
 	plan := r.t.acceptedRounds()
-	before := len(r.t.before())
+	opening, before := len(r.t.opening()), len(r.t.before())
 	for i, e := range executions {
 		e.Outputs = notebook.Steady(e.Outputs)
+		if i < opening && e.Status != notebook.OK {
+			return 0, fmt.Errorf("set up the session: %s", oneLine(e))
+		}
 		if i < before {
-			if e.Status != notebook.OK {
-				return 0, fmt.Errorf("set up the session: %s", oneLine(e))
+			if err := r.earlierReplayed(i-opening, e); err != nil {
+				return 0, err
 			}
 			continue
 		}
@@ -93,4 +97,41 @@ func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, 
 		return 0, fmt.Errorf("go back: %d of %d cells were run again", len(executions), cells)
 	}
 	return 0, nil
+}
+
+// earlierReplayed takes over what a cell of an earlier part gave when it ran
+// again: cell n of them all, from 0. A part that has become another is not proved
+// any more.
+func (r *run) earlierReplayed(n int, e notebook.Execution) error {
+	for k := range r.t.Earlier {
+		part := r.t.part(k)
+		for _, i := range part.cellRounds() {
+			if n--; n == -1 {
+				return r.replaced(k, &part.Rounds[i].Attempts, e)
+			}
+		}
+		if _, ok := part.finalAttempt(); !ok {
+			continue
+		}
+		if n--; n == -1 {
+			err := r.replaced(k, &part.Final.Attempts, e)
+			part.Final.Answer = strings.TrimSpace(part.Final.Attempts[len(part.Final.Attempts)-1].Execution.Stdout())
+			return err
+		}
+	}
+	return nil // before the first part
+}
+
+// replaced puts an execution in the place of the last attempt's, if it is another.
+func (r *run) replaced(part int, attempts *[]Attempt, e notebook.Execution) error {
+	last := &(*attempts)[len(*attempts)-1]
+	if e.Status != notebook.OK {
+		return &EditError{fmt.Sprintf("a cell of an earlier question fails: %s; it is in the notebook as it was\n%s",
+			oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
+	}
+	if last.Execution.PlainText() == e.PlainText() {
+		return nil
+	}
+	last.Execution, r.t.Earlier[part].Proof = e, nil
+	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("a cell of question %d printed something else when it was run again", part+1)})
 }

@@ -23,7 +23,7 @@ func ReadTrajectory(nb *notebook.Notebook) (*Trajectory, error) {
 	if meta.Version != 1 {
 		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 1", meta.Version)
 	}
-	r := &reader{t: t, plans: meta.Plans, recorded: map[int]string{}, seen: map[string]bool{}, opening: map[string]present{}}
+	r := &reader{t: t, plans: meta.Plans, recorded: map[int]string{}, seen: map[string]bool{}, opening: map[string]present{}, finals: map[int]present{}}
 	for i, c := range nb.Cells {
 		var m cellMeta
 		if c.Metadata["dsstar"] != nil {
@@ -61,7 +61,9 @@ type reader struct {
 	words   []present    // headings whose words were changed
 	notes   []string
 	opening map[string]present // by role
-	final   *present           // the last cell of the last part
+	finals  map[int]present    // the last cells, by part
+
+	fromStart bool // all cells of the last part are to be run again
 }
 
 // A present cell is one as the person left it.
@@ -161,11 +163,7 @@ func (r *reader) answer(m cellMeta, p present) error {
 		return nil
 	}
 	(*final).Attempts = append((*final).Attempts, attemptOf(m, p.cell))
-	if p.part > len(r.t.Earlier) {
-		r.final = &p
-	} else if p.changed {
-		return &EditError{"the last cell of an earlier question was changed"}
-	}
+	r.finals[p.part] = p
 	return nil
 }
 

@@ -418,8 +418,11 @@ func (t *Trajectory) Doubts() []string {
 	if !t.Sufficient() {
 		why = append(why, "the plan was not judged sufficient")
 	}
-	if t.Proof != nil && !t.Proof.Same {
+	switch {
+	case t.Proof != nil && !t.Proof.Same:
 		why = append(why, t.Proof.Reason)
+	case t.Proof == nil && t.Answer() != "" && t.Ended:
+		why = append(why, "it was not proved as it is now")
 	}
 	return why
 }

@@ -201,17 +201,10 @@ func (t *Trajectory) opening() []titled {
 // cells may have changed them, and Run All begins from the files again.
 func (t *Trajectory) variablesCell() string {
 	var imports, names []string
-	var cells []titled
-	for k := range len(t.Earlier) + 1 {
-		cells = append(cells, t.part(k).own()...)
-	}
-	used := wordsOf(strings.Join(codes(cells), "\n"))
-	for _, v := range t.Variables {
-		switch {
-		case !used[v.Name]:
-		case v.Import != "":
+	for _, v := range t.loaded() {
+		if v.Import != "" {
 			imports = append(imports, v.Import)
-		case v.File != "":
+		} else {
 			names = append(names, pyString(v.Name))
 		}
 	}
@@ -226,6 +219,21 @@ func (t *Trajectory) variablesCell() string {
 		return ""
 	}
 	return "# What these cells use of the session in which they were written, for a session that has none of it.\n" + strings.Join(parts, "\n\n")
+}
+
+// loaded returns the variables that a fresh session gets: those that the cells use.
+func (t *Trajectory) loaded() (all []Variable) {
+	var cells []titled
+	for k := range len(t.Earlier) + 1 {
+		cells = append(cells, t.part(k).own()...)
+	}
+	used := wordsOf(strings.Join(codes(cells), "\n"))
+	for _, v := range t.Variables {
+		if used[v.Name] && (v.Import != "" || v.File != "") {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 const loadCode = `import pickle
@@ -255,7 +263,11 @@ func (r *run) shownVariables() (told []prompts.Variable, others string) {
 	var texts []string
 	var described []Variable
 	var rest strings.Builder
-	for _, v := range r.t.Variables {
+	all := r.t.Variables
+	if r.host == nil {
+		all = r.t.loaded() // the session of a run that goes on elsewhere has no others
+	}
+	for _, v := range all {
 		if v.Text != "" {
 			described, texts = append(described, v), append(texts, v.Name+"\n"+v.Name+"\n"+v.Text)
 		} else if v.Import == "" {

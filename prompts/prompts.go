@@ -67,9 +67,9 @@ type File struct {
 
 // Answered is a question with the steps and the answer that it got.
 type Answered struct {
-	Question string
-	Steps    []Step
-	Answer   string
+	Question, Guidelines string
+	Steps                []Step
+	Answer               string
 }
 
 // A Variable is an object of the session under its name.

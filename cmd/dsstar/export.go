@@ -96,8 +96,7 @@ func chooseExporter(to, out string) (exporter, error) {
 func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		path = agent.Folder(arg).Notebook()
-		if _, err := os.Stat(path); os.IsNotExist(err) {
+		if path = notebook.Newest(agent.Folder(arg).Notebook()); path == "" {
 			return &usageError{fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", printable(arg)),
 				[]string{"ls -d dsstar-runs/*   # the runs of this folder", "ls " + quoteShell(arg) + "/*.ipynb"}}
 		}

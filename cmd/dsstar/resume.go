@@ -116,6 +116,9 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		j.progress.say("finished there is nothing left to do, and no change in the notebook")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
+	if done := len(r.t.Rounds); question == "" && len(r.t.Edits()) == 0 {
+		j.progress.say("goes on  where it stopped: %s so far", plural(done, "round"))
+	}
 	for _, what := range r.t.Edits() {
 		j.progress.say("edited   %s", what)
 	}
