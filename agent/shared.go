@@ -222,7 +222,10 @@ func (r *run) answered() prompts.Earlier {
 		for i := range steps {
 			steps[i].Output = clip(steps[i].Output, r.showing().result/2)
 		}
-		earlier.Parts = append(earlier.Parts, prompts.Answered{Question: part.Task.Question, Guidelines: part.Task.Guidelines, Steps: steps, Answer: part.Answer()})
+		last, _ := part.finalAttempt()
+		earlier.Parts = append(earlier.Parts, prompts.Answered{
+			Question: part.Task.Question, Guidelines: part.Task.Guidelines, Steps: steps, Code: last.Code, Answer: part.Answer(),
+		})
 	}
 	return earlier
 }

@@ -69,7 +69,7 @@ type File struct {
 type Answered struct {
 	Question, Guidelines string
 	Steps                []Step
-	Answer               string
+	Code, Answer         string // the last cell, and what it printed
 }
 
 // A Variable is an object of the session under its name.

@@ -53,7 +53,7 @@ var goldens = []struct {
 	}}},
 	{"notebook", []Part{Notebook{Steps: []Step{load, rate, quit}}}},
 	{"earlier", []Part{Earlier{Parts: []Answered{
-		{Question: "How many fees are there?", Guidelines: "Just a number.", Steps: []Step{load}, Answer: "1000\n"}, {Question: "Which is the lowest?", Steps: []Step{rate, quit}, Answer: hostile},
+		{Question: "How many fees are there?", Guidelines: "Just a number.", Steps: []Step{load}, Code: "print(len(fees))", Answer: "1000\n"}, {Question: "Which is the lowest?", Steps: []Step{rate, quit}, Answer: hostile},
 	}}}},
 	{"notes", []Part{Notes{Texts: []string{"The rates of 2023 only.", hostile}}}},
 	{"script", []Part{Script{Plan: []string{load.Text, rate.Text}, Code: rate.Code, Ran: true, Output: hostile}}},
