@@ -8,8 +8,10 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -71,6 +73,7 @@ type Kind string
 
 // The kinds of events of a run, in the order in which they first occur.
 const (
+	Begun     Kind = "begun"     // nothing is done yet
 	Started   Kind = "started"   // the environment is known
 	Described Kind = "described" // a file has its description
 	Met       Kind = "met"       // the variables of somebody else's session are known
@@ -128,7 +131,7 @@ type run struct {
 	shown     shown
 	earlier   Seconds   // that an earlier attempt at this run took
 	began     time.Time // this one
-	paid      float64   // US dollars of earlier attempts
+	paid      float64   // US dollars, by this one
 	reserved  int       // model calls made or under way
 	spent     error     // a budget, while files were described
 	asked     int       // bytes of all requests
@@ -181,7 +184,10 @@ func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*
 	return r.t, err
 }
 
-func (r *run) run(ctx context.Context) error {
+func (r *run) run(ctx context.Context) (ended error) {
+	if err := r.observe(Event{Kind: Begun}); err != nil {
+		return err
+	}
 	if r.t.Answer() != "" {
 		return r.proveAlone(ctx)
 	}
@@ -199,6 +205,7 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.meet(ctx); err != nil {
 		return err
 	}
+	defer func() { ended = cmp.Or(ended, r.takeLeave(ctx)) }()
 	if err := r.readyToAsk(); err != nil {
 		return err
 	}
@@ -217,10 +224,7 @@ func (r *run) run(ctx context.Context) error {
 	if err := r.finalize(ctx); err != nil {
 		return err
 	}
-	if err := r.prove(ctx, proof); err != nil {
-		return err
-	}
-	return r.takeLeave(ctx)
+	return r.prove(ctx, proof)
 }
 
 // learn gets the files described, unless they are.
@@ -291,6 +295,9 @@ func (r *run) begin(ctx context.Context) error {
 	broken, err := r.replayed(executions, len(cells))
 	if err != nil || broken == 0 {
 		return err
+	}
+	if f := r.t.Final; f != nil && f.ByHand {
+		return &EditError{fmt.Sprintf("step %d no longer runs, and the last cell, which builds on it, is yours; it is in the notebook as you left it", broken)}
 	}
 	r.dirty, r.t.Final = true, nil // what it rests on is no more
 	_, err = r.restore(ctx)

@@ -83,7 +83,7 @@ func benchmarkRounds(b *testing.B, rounds int, files map[string]string, descript
 				case e.Kind == agent.Checked:
 					inRounds += time.Since(begin)
 				}
-				return folder.Save(t)
+				return agent.Draw(t).Save(folder.Notebook())
 			},
 		}, s.task)
 		if err != nil {

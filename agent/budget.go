@@ -50,7 +50,7 @@ func (r *run) reserve() error {
 	if most := r.cfg.Limits.Calls; most > 0 && r.reserved >= most {
 		return &BudgetError{"max-calls", counted(most, "model call")}
 	}
-	if most := r.cfg.Limits.Cost; most > 0 && r.t.Cost != nil && *r.t.Cost-r.paid >= most {
+	if most := r.cfg.Limits.Cost; most > 0 && r.paid >= most {
 		return &BudgetError{"max-cost", fmt.Sprintf("%g US dollars", most)}
 	}
 	r.reserved++
@@ -83,13 +83,16 @@ func (r *run) count(role string, calls int, u llm.Usage) {
 		sum.Add(u)
 	}
 	r.t.ByRole[role] = own
-	if r.t.Cost == nil {
-		return
+	price, ok := r.price(role)
+	if ok {
+		r.paid += price.Cost(u)
 	}
-	if price, ok := r.price(role); ok {
+	switch {
+	case r.t.Cost == nil:
+	case ok:
 		cost := *r.t.Cost + price.Cost(u)
 		r.t.Cost = &cost
-	} else {
+	default:
 		r.t.Cost = nil // a sum that lacks a part is none
 	}
 }

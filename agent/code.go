@@ -27,7 +27,7 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 		round.Verdict.Reason = fmt.Sprintf("step %d was %s", step, problem)
 	}
 	if round.Route == nil {
-		round.Route = &Route{Back: step, Reason: problem}
+		round.goBack(Route{Back: step, Reason: problem})
 	}
 	return false, r.observe(Event{Kind: Routed, Text: problem})
 }

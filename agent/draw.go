@@ -124,9 +124,7 @@ func digest(source string) string {
 
 func (d *drawing) markdown(id string, meta cellMeta, source string) {
 	source = strings.TrimSpace(source)
-	if meta.Role == roleRound {
-		meta.Digest = digest(source)
-	}
+	meta.Digest = digest(source)
 	d.add(notebook.Cell{ID: id, Type: notebook.Markdown, Source: source, Metadata: map[string]any{"dsstar": meta}})
 }
 

@@ -57,6 +57,9 @@ func (r *reader) reconcile() error {
 		}
 	}
 	t.Notes = r.notes
+	if left := len(inBoth(was, t.rest())); left > 0 {
+		first = min(first, len(was)-left) // these are still to be run again
+	}
 	r.finish(what, now, first)
 	return nil
 }
@@ -178,7 +181,7 @@ func (r *reader) finish(what []string, now []int, first int) {
 		f.ByHand = true
 		what = append(what, "the last cell was changed")
 	case !there && (f.Answer != "" || f.Again):
-		f.Attempts, f.ByHand = nil, false
+		*f = Final{Begun: f.Begun + 1}
 		what = append(what, "the last cell was removed")
 	}
 	if len(what) == 0 {
@@ -202,12 +205,14 @@ func numbers(indexes []int) []int {
 
 // refuse is reconcile for a run in the paper's way.
 func (r *reader) refuse() error {
-	for _, p := range r.now {
-		if p.round == 0 || p.changed {
-			return &EditError{"cells were changed or added, and a run in the paper's way has no cells to go on from, but whole scripts"}
-		}
+	changed := slices.ContainsFunc(r.now, func(p present) bool { return p.round == 0 || p.changed }) || len(r.notes) > len(r.t.Notes)
+	for _, p := range r.opening {
+		changed = changed || p.changed
 	}
-	r.t.Notes = r.notes
+	final, there := r.finals[1]
+	if changed || final.changed || !there && r.t.Answer() != "" {
+		return &EditError{"the notebook was edited, and a run in the paper's way has no cells to go on from, but whole scripts"}
+	}
 	return nil
 }
 

@@ -126,7 +126,7 @@ func TestResumeEdited(t *testing.T) {
 		{"the last cell", source("final", "print(z)", "z += \"!\"\nprint(z)"), script{"verifier": yes}, []string{"the last cell was changed"},
 			[]string{"verifier round 4"}, []string{"1", "2", "3"}, "123!", false},
 		{"the last cell is removed", remove("final"), script{"verifier": yes, "finalizer": "print(y)", "checker": "Form: fits"}, []string{"the last cell was removed"},
-			[]string{"verifier round 4", "finalizer the answer", "checker the answer"}, []string{"1", "2", "3"}, "12", false},
+			[]string{"verifier round 4", "finalizer the answer, begun again 1", "checker the answer"}, []string{"1", "2", "3"}, "12", false},
 		{"a cell is added", insert("step-2", mine), script{"verifier": yes}, []string{"a cell was added as step 3"},
 			[]string{"verifier round 5", "checker the answer"}, []string{"1", "2", "m", "3"}, "12m3", false},
 		{"a cell is added at the end", insert("proof", notebook.Cell{ID: "end", Type: notebook.Code, Source: `z += "e"`}), script{"verifier": yes},
@@ -152,7 +152,7 @@ func TestResumeEdited(t *testing.T) {
 		{"a note that leads on", insert("step-3", note("Mind the gap.")), script{
 			"verifier round 4": no, "planner round 5": "Mind it.", "coder round 5": `z += "g"`, "verifier round 5": yes, "router": "Add Step", "finalizer": "print(z)",
 		}, []string{"a note was left: Mind the gap."},
-			[]string{"verifier round 4", "router round 4", "planner round 5", "coder round 5", "verifier round 5", "finalizer the answer", "checker the answer"},
+			[]string{"verifier round 4", "router round 4", "planner round 5", "coder round 5", "verifier round 5", "finalizer the answer, begun again 1", "checker the answer"},
 			[]string{"1", "2", "3", "g"}, "123g", false},
 		{"the judge goes back", source("step-2", `"2"`, `"II"`), script{
 			"verifier round 4": no, "router": "Step 2 is wrong!", "planner round 5": "Again.", "coder round 5": "z = x\nz += \"a\"\nprint(z)", "verifier round 5": yes, "finalizer": "print(z)",

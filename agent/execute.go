@@ -78,9 +78,12 @@ func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, 
 			continue
 		}
 		round, step := &r.t.Rounds[plan[i-before]], i-before+1
+		if e.Status != notebook.OK && round.ByHand {
+			return 0, r.handFails(step, e)
+		}
 		if e.Status != notebook.OK {
 			reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, oneLine(e))
-			r.current().Route = &Route{Back: step, Reason: reason}
+			r.current().goBack(Route{Back: step, Reason: reason})
 			return step, r.observe(Event{Kind: Warned, Text: reason})
 		}
 		attempt := &round.Attempts[len(round.Attempts)-1]

@@ -561,6 +561,12 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *agent.Trajectory) {
 	if tr.Final != nil && tr.Final.Again {
 		cells = cells[:len(cells)-1] // it is not run yet
 	}
+	for i := len(tr.Rounds) - 1; i >= 0; i-- {
+		if edit := tr.Rounds[i].Edit; edit != nil {
+			cells = cells[:len(cells)-len(edit.Rest)] // nor are these
+			break
+		}
+	}
 	all := strings.Join(cells, "\n")
 	if !slices.Contains([]agent.Kind{agent.Judged, agent.WentBack, agent.Proving}, e.Kind) ||
 		strings.Contains(all, "tick()") || strings.Contains(all, "once()") {

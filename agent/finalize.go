@@ -31,7 +31,7 @@ func (r *run) finalize(ctx context.Context) error {
 	if err := r.finalAgain(ctx, faults); err != nil {
 		return err
 	}
-	q := question{"finalizer", "the answer", func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
+	q := question{"finalizer", r.answerSubject(), func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
 	repair := func(failed Attempt, report string) question {
 		return question{"debugger", "", r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)}
 	}
@@ -52,6 +52,15 @@ func (r *run) finalize(ctx context.Context) error {
 	return r.observe(Event{Kind: Finalized, Text: final.Answer})
 }
 
+// answerSubject names the requests for the last cell. One that is begun anew is
+// not given the replies of before.
+func (r *run) answerSubject() string {
+	if n := r.t.Final.Begun; n > 0 {
+		return fmt.Sprintf("the answer, begun again %d", n)
+	}
+	return "the answer"
+}
+
 // finalAgain runs the last cell again which a run had before a person's turn: if
 // the person wrote it, or nothing was added to the plan since. Else, or if it does
 // not do, another is asked for.
@@ -62,7 +71,7 @@ func (r *run) finalAgain(ctx context.Context, faults examiner) error {
 		return nil
 	}
 	if !ok || !final.ByHand && r.current().Edit == nil {
-		*final = Final{}
+		*final = Final{Begun: final.Begun + 1}
 		return nil
 	}
 	if final.ByHand {
@@ -79,7 +88,7 @@ func (r *run) finalAgain(ctx context.Context, faults examiner) error {
 	case final.ByHand && !printed:
 		return &EditError{"the last cell prints nothing: it must print the answer"}
 	case a.Execution.Status != notebook.OK:
-		*final = Final{}
+		*final = Final{Begun: final.Begun + 1}
 		_, err := r.restore(ctx)
 		return err
 	}

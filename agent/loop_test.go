@@ -72,7 +72,7 @@ func (p *played) noError(t reporter) *played {
 func TestSufficientAtOnce(t *testing.T) {
 	p := play(t, simple).noError(t)
 	equal(t, "events", p.kinds, []agent.Kind{
-		agent.Started, agent.Described, agent.Estimated, agent.Planned, agent.Ran, agent.Judged,
+		agent.Begun, agent.Started, agent.Described, agent.Estimated, agent.Planned, agent.Ran, agent.Judged,
 		agent.Checked, agent.Ran, agent.Finalized, agent.Proving, agent.Proved, agent.Ended,
 	})
 	equal(t, "requests", p.model.asked, []string{

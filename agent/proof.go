@@ -36,7 +36,7 @@ func (r *run) elsewhere() *Trajectory {
 
 // proveAlone gives a run that has its answer the proof that it may lack.
 func (r *run) proveAlone(ctx context.Context) error {
-	if r.t.Proof != nil {
+	if p := r.t.Proof; p != nil && !p.Unable {
 		return nil
 	}
 	r.recall()
@@ -69,7 +69,7 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 			return ctx.Err()
 		}
 		// There is an answer all the same: it is not proved.
-		r.t.Proof = &Proof{Reason: "a fresh session could not be opened: " + err.Error()}
+		r.t.Proof = &Proof{Reason: "a fresh session could not be opened: " + err.Error(), Unable: true}
 		return r.observe(Event{Kind: Proved, Text: r.t.Proof.Reason})
 	}
 	defer r.kernel.start()()
@@ -101,6 +101,7 @@ func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string
 		if last, err = s.Execute(ctx, code); err != nil {
 			return "", "", err
 		}
+		last.Outputs = notebook.Steady(last.Outputs)
 		if last.Status != notebook.OK {
 			return r.t.uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), oneLine(last))), "", nil
 		}
@@ -129,7 +130,7 @@ func (r *run) proveScript(ctx context.Context, s Session, dir, printed string, p
 		lines := strings.Split(strings.TrimSpace(result.Stderr), "\n")
 		return "the script failed in plain Python: " + clip(lines[len(lines)-1], 300), nil
 	}
-	if out := strings.TrimSpace(result.Out); !endsWith(out, r.t.Answer(), printed) {
+	if out := strings.TrimSpace(notebook.SteadyText(result.Out)); !endsWith(out, r.t.Answer(), printed) {
 		return "the script printed another answer, at the end of: " + clip(out[strings.LastIndexByte(out, '\n')+1:], 300), nil
 	}
 	return "", nil

@@ -82,6 +82,9 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	}
 	r.anchor = c.ID
 	p := present{part: max(1, m.Part), round: m.Round, changed: m.Digest != "" && m.Digest != digest(c.Source), cell: c}
+	if p.changed && c.Type == notebook.Markdown && (m.Role != roleRound || r.partOf(m.Round) <= len(r.t.Earlier)) {
+		r.annotated(c)
+	}
 	switch m.Role {
 	case roleQuestion:
 		r.inPart = p.part
@@ -185,6 +188,14 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 	}
 }
 
+// annotated keeps what a person has made of a text of ours, which is drawn anew:
+// after it, as a cell of the person's own.
+func (r *reader) annotated(c notebook.Cell) {
+	r.t.Kept = append(r.t.Kept, Kept{c.ID, notebook.Cell{
+		ID: c.ID + "-by-hand", Type: notebook.Markdown, Source: c.Source, Metadata: without(c.Metadata, "dsstar"), Attachments: c.Attachments,
+	}})
+}
+
 func without(all map[string]any, key string) map[string]any {
 	rest := map[string]any{}
 	for k, v := range all {
@@ -219,4 +230,29 @@ func metadata(all map[string]any, into any) error {
 		return fmt.Errorf("read the notebook: its dsstar metadata: %w", err)
 	}
 	return nil
+}
+
+// Restate makes the notebook of a run, which somebody has executed since, say what
+// its last cell prints now, and that this is not proved. Nothing else is changed.
+func Restate(nb *notebook.Notebook, answer string) {
+	t, err := ReadTrajectory(nb)
+	meta, ok := nb.Metadata["dsstar"].(map[string]any)
+	if err != nil || !ok {
+		return // it says no more than it did
+	}
+	delete(meta, "proof")
+	meta["answer"], meta["verified"] = answer, false
+	t.Final, t.Proof, t.Ended, t.Failure = &Final{Answer: answer}, nil, true, ""
+	id := "question"
+	if n := len(t.Earlier); n > 0 {
+		id = fmt.Sprintf("question-%d", n+1)
+	}
+	for i := range nb.Cells {
+		if c := &nb.Cells[i]; c.ID == id {
+			c.Source = strings.TrimSpace(showQuestion(t))
+			if own, ok := c.Metadata["dsstar"].(map[string]any); ok {
+				own["digest"] = digest(c.Source)
+			}
+		}
+	}
 }

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-
-	"dsstar/notebook"
 )
 
 // A Folder is a run folder by its path: what a run leaves.
@@ -77,17 +75,8 @@ func NewFolder(base, question string, now time.Time) (Folder, error) {
 	}
 }
 
-// Save writes the notebook and the script of the trajectory, each whole or not
-// at all.
-func (f Folder) Save(t *Trajectory) error {
-	if err := Draw(t).Save(f.Notebook()); err != nil {
-		return fmt.Errorf("save the notebook: %w", err)
-	}
-	if err := notebook.WriteFile(f.Script(), []byte(t.Script())); err != nil {
-		return fmt.Errorf("save the script: %w", err)
-	}
-	return nil
-}
+// Digest is what Scripts of a [Trajectory] has of a script.
+func Digest(script []byte) string { return digest(string(script)) }
 
 // ErrRunning is wrapped by the error of [Folder.Lock].
 var ErrRunning = errors.New("another dsstar is at work in the run folder")

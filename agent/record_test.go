@@ -117,38 +117,9 @@ func TestCreateFolder(t *testing.T) {
 	}
 }
 
-func TestSave(t *testing.T) {
-	f, err := CreateFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestScript(t *testing.T) {
 	tr := &Trajectory{Task: Task{Question: "How many?"}, Rounds: []Round{{Step: "Load\nit.", Attempts: []Attempt{{Code: "x = 1", Execution: notebook.Execution{Status: notebook.OK}}}}}}
-	for range 2 { // a second save replaces the first
-		if err := f.Save(tr); err != nil {
-			t.Fatal(err)
-		}
-	}
-	script, err := os.ReadFile(f.Script())
-	if err != nil || !strings.HasSuffix(string(script), "\n\n# %% Step 1: Load it.\nx = 1\n") || string(script) != tr.Script() {
-		t.Errorf("%v\n%s", err, script)
-	}
-	file, err := os.Open(f.Notebook())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	nb, err := notebook.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := ReadTrajectory(nb); err != nil || got.Rounds[0].Step != "Load\nit." {
-		t.Errorf("read back %+v, %v", got, err)
-	}
-	entries, _ := os.ReadDir(string(f))
-	if len(entries) != 3 {
-		t.Errorf("the folder holds %v", entries)
-	}
-	if err := Folder(filepath.Join(string(f), "gone")).Save(tr); err == nil {
-		t.Error("no error for a folder that is gone")
+	if script := tr.Script(); !strings.HasSuffix(script, "\n\n# %% Step 1: Load it.\nx = 1\n") || !strings.HasPrefix(script, "# %% Parameters\n") {
+		t.Errorf("the script is\n%s", script)
 	}
 }

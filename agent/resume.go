@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,9 +31,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 		r.cfg.Model = llm.Remember(cfg.Model, cfg.Answered)
 		r.recount(cfg.Answered)
 	}
-	if t.Cost != nil {
-		r.paid = *t.Cost
-	}
+	ended := t.Ended && t.Failure == "" // in its own time
 	t.Ended, t.Failure = false, ""
 	if what := t.dataChanges(files); what != "" && t.Described {
 		r.startOver("the data files have changed: " + what)
@@ -47,7 +46,15 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 		}
 		t.Task.Files, t.Task.Others, t.Task.LeftOut = files, 0, ""
 	}
+	for _, w := range fresh.Warnings {
+		if !slices.Contains(t.Warnings, w) {
+			t.Warnings = append(t.Warnings, w)
+		}
+	}
 	r.all = files
+	if t.Answer() == "" && t.Final != nil && ended {
+		t.Final = &Final{Begun: t.Final.Begun + 1} // all its tries are used up; they are in the trace
+	}
 	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 {
 		t.Final, t.Proof = nil, nil // there are rounds left to do better
 	}
@@ -57,7 +64,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 // Finished reports whether nothing is left to do for a run, with the data files
 // as they are now and so many rounds at most.
 func Finished(t *Trajectory, files []File, maxRounds int) bool {
-	return t.Answer() != "" && t.Proof != nil && (t.Sufficient() || t.left(maxRounds) <= 0) && t.dataChanges(files) == ""
+	return t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable && (t.Sufficient() || t.left(maxRounds) <= 0) && t.dataChanges(files) == ""
 }
 
 // Edits tells what a person has changed in the notebook, in words, as far as it
@@ -81,6 +88,7 @@ func (r *run) recount(all []llm.Exchange) {
 			r.count(e.Role, max(1, e.Calls), e.Usage)
 		}
 	}
+	r.paid = 0
 }
 
 // dataChanges says which data files are not those that were described; "" if all
@@ -153,51 +161,47 @@ func (r *run) recalled(family []int) (done bool, err error) {
 // all are.
 func (r *run) again(ctx context.Context) error {
 	for len(r.t.rest()) > 0 {
-		if r.current().Edit == nil {
-			if err := r.afterRewrite(ctx); err != nil {
+		round := &r.t.Rounds[r.t.rest()[0]]
+		if round.Rewrite == "" {
+			if err := r.repeat(ctx, round); err != nil {
 				return err
 			}
 			continue
 		}
-		i := r.t.rest()[0]
-		if r.t.Rounds[i].Rewrite == "" {
-			if err := r.repeat(ctx, i); err != nil {
+		if last := r.current(); last.Edit != nil || last.Route != nil {
+			step := round.Rewrite
+			r.t.Rounds = append(r.t.Rounds, Round{Step: step})
+			if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
 				return err
 			}
-			continue
 		}
-		edit := r.current().Edit
-		edit.Rest = edit.Rest[1:]
-		step := r.t.Rounds[i].Rewrite
-		r.t.Rounds[i].Rewrite = ""
-		r.t.Rounds = append(r.t.Rounds, Round{Step: step})
-		if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
-			return err
-		}
-		if err := r.afterRewrite(ctx); err != nil {
+		if err := r.rewrite(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// afterRewrite has the cell of a changed step written; those that follow are then
-// run again after it. Without one there is nothing for them to follow.
-func (r *run) afterRewrite(ctx context.Context) error {
-	done := r.current().Route == nil
-	if _, accepted := r.current().Accepted(); done && !accepted {
+// rewrite has the cell of a changed step written, in the round that is under way;
+// those that follow are then run again after it. Without it there is nothing for
+// them to follow. Until then the record has the step as the person left it.
+func (r *run) rewrite(ctx context.Context) error {
+	done := true
+	if _, accepted := r.current().Accepted(); !accepted {
 		var err error
 		if done, err = r.implement(ctx); err != nil {
 			return err
 		}
 	}
-	edit := r.t.lastEdit()
-	rest := edit.Rest
-	if edit.Rest = nil; !done {
-		_, err := r.restore(ctx)
-		return err
+	if !done {
+		if _, err := r.restore(ctx); err != nil || r.handsOff(1) {
+			return cmp.Or(err, error(&EditError{fmt.Sprintf("no cell that runs could be written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}))
+		}
 	}
-	if len(rest) > 0 {
+	edit := r.t.lastEdit()
+	rest := edit.Rest[1:]
+	r.t.Rounds[edit.Rest[0]-1].Rewrite = ""
+	if edit.Rest = nil; done && len(rest) > 0 {
 		r.t.Rounds = append(r.t.Rounds, Round{Edit: &Edit{
 			What: []string{"the steps after it are run again"}, Plan: numbers(r.t.Plan()), Rest: rest,
 		}})
@@ -205,10 +209,16 @@ func (r *run) afterRewrite(ctx context.Context) error {
 	return nil
 }
 
-// repeat runs the cell of round i again, as the next step of the plan. A cell of
+// handsOff reports whether one of the cells that are still to be run again, from
+// the one at from, is a person's own: then nothing is dropped.
+func (r *run) handsOff(from int) bool {
+	return slices.ContainsFunc(r.t.rest()[from:], func(i int) bool { return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != "" })
+}
+
+// repeat runs the cell of a round again, as the next step of the plan. A cell of
 // a person's own must run; another that does not is dropped with all after it.
-func (r *run) repeat(ctx context.Context, i int) error {
-	round, edit := &r.t.Rounds[i], r.current().Edit
+func (r *run) repeat(ctx context.Context, round *Round) error {
+	edit := r.current().Edit
 	step := len(r.t.Plan()) + 1
 	last := &round.Attempts[len(round.Attempts)-1]
 	e, err := r.execute(ctx, last.Code)
@@ -216,10 +226,8 @@ func (r *run) repeat(ctx context.Context, i int) error {
 		return err
 	}
 	if e.Status != notebook.OK {
-		for _, later := range r.t.rest() {
-			if r.t.Rounds[later].ByHand {
-				return &EditError{fmt.Sprintf("the cell of step %d fails: %s; it is in the notebook as you left it\n%s", step, oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
-			}
+		if r.handsOff(0) {
+			return r.handFails(step, e)
 		}
 		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, oneLine(e))
 		edit.Rest = nil
@@ -231,8 +239,15 @@ func (r *run) repeat(ctx context.Context, i int) error {
 		return err
 	}
 	last.Execution = e
-	edit.Plan, edit.Rest = append(edit.Plan, i+1), edit.Rest[1:]
+	edit.Plan, edit.Rest = append(edit.Plan, edit.Rest[0]), edit.Rest[1:]
 	return r.observe(Event{Kind: Ran, Try: 1, Execution: &e})
+}
+
+// handFails is the error for a step whose cell a person wants as it is, and which
+// fails, or that of another which a person's own builds on.
+func (r *run) handFails(step int, e notebook.Execution) error {
+	return &EditError{fmt.Sprintf("the cell of step %d fails: %s; it is in the notebook as you left it\n%s",
+		step, oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
 }
 
 // Ask closes the question that was answered and asks another, in the same

@@ -30,7 +30,7 @@ func (r *run) route(ctx context.Context) error {
 			route.Reason = round.Verdict.Reason
 		}
 	}
-	round.Route = &route
+	round.goBack(route)
 	if err := r.observe(Event{Kind: Routed, Text: route.Reason}); err != nil {
 		return err
 	}

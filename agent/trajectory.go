@@ -97,6 +97,14 @@ type Edit struct {
 	Rest []int    `json:"rest,omitempty"` // those that follow them as soon as they have been run again
 }
 
+// goBack gives the round its route.
+func (r *Round) goBack(route Route) {
+	r.Route = &route
+	if r.Plan != nil && route.Back > 0 && route.Back <= len(r.Plan) {
+		r.Plan = r.Plan[:route.Back-1]
+	}
+}
+
 // Accepted returns the attempt that ran without fault, if there is one: the
 // last, as a round stops trying then.
 func (r Round) Accepted() (Attempt, bool) {
@@ -112,6 +120,7 @@ type Final struct {
 	Answer   string    `json:"answer"`
 	ByHand   bool      `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 	Again    bool      `json:"again,omitempty"`   // the accepted cell is to be run again
+	Begun    int       `json:"begun,omitempty"`   // how often it was begun anew, with none of the tries before
 }
 
 // A Part is a question that was answered before another was asked in the same
@@ -137,6 +146,7 @@ type Kept struct {
 type Proof struct {
 	Same    bool    `json:"same"`             // both printed the answer
 	Reason  string  `json:"reason,omitempty"` // what differed or failed, in one line
+	Unable  bool    `json:"unable,omitempty"` // no session could be opened for it: it is still to be made
 	Seconds float64 `json:"-"`
 }
 
@@ -155,7 +165,8 @@ type Trajectory struct {
 	Proof        *Proof        `json:"proof,omitempty"`
 	Notes        []string      `json:"notes,omitempty"` // to the agent, that it has read
 	Kept         []Kept        `json:"-"`
-	Models       []string      `json:"models,omitempty"` // that answered
+	Scripts      []string      `json:"scripts,omitempty"` // digests of the last two that were written: what stands in the script's file is ours if it is one of them
+	Models       []string      `json:"models,omitempty"`  // that answered
 	Warnings     []string      `json:"warnings,omitempty"`
 	Ended        bool          `json:"ended"`
 	Failure      string        `json:"failure,omitempty"` // what ended the run before its end, in one line

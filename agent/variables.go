@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -133,11 +134,17 @@ func (r *run) carry(ctx context.Context, code string) error {
 	return nil
 }
 
-// takeLeave tells what the cells leave behind in somebody's session.
+// leavePatience is how long a session may take to say what the cells leave behind.
+const leavePatience = 20 * time.Second
+
+// takeLeave tells what the cells leave behind in somebody's session, however the
+// run has ended.
 func (r *run) takeLeave(ctx context.Context) error {
 	if r.host == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavePatience)
+	defer cancel()
 	var carried []Variable
 	for _, v := range r.t.Variables {
 		if v.File != "" {
@@ -189,7 +196,7 @@ func (t *Trajectory) uncarried(code string, e notebook.Execution, reason string)
 // opening returns the cells that no model has written: parameters, set-up and,
 // where the others use somebody's variables, the cell that loads those.
 func (t *Trajectory) opening() []titled {
-	cells := []titled{{"Parameters", parametersCell(t.Task)}, {"Set-up", setUpCell(t.Task)}}
+	cells := []titled{{"Parameters", parametersCell(t.part(0).Task)}, {"Set-up", setUpCell(t.Task)}}
 	if code := t.variablesCell(); code != "" {
 		cells = append(cells, titled{"Variables", code})
 	}

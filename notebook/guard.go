@@ -77,6 +77,12 @@ func (g *Guarded) Know(data []byte) {
 	}
 }
 
+// GoOn makes path the file, which is the first or a sibling of it, with this content.
+func (g *Guarded) GoOn(path string, content []byte) {
+	g.path = path
+	g.Know(content)
+}
+
 // MoveOn makes the first sibling that does not exist the file: notebook-2.ipynb
 // for notebook.ipynb, and so on.
 func (g *Guarded) MoveOn() {

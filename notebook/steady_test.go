@@ -15,7 +15,7 @@ func TestSteady(t *testing.T) {
 			"text/plain": "[<matplotlib.lines.Line2D at 0x7f9d3c0b5e10>, <bound method A.b of <A at 0x55d1c0ffee>>]", "image/png": "at 0x7f9d3c0b5e10",
 		}},
 		{Type: notebook.ErrorOutput, EName: "E", EValue: "no <f at 0x7f9d3c0b5e10>", Traceback: []string{"a", "<f at 0x7f9d3c0b5e10>"}},
-		{Type: notebook.Stream, Name: "stdout", Text: "the register at 0xff holds 0x7f9d3c0b5e10, 0x1F at noon"},
+		{Type: notebook.Stream, Name: "stdout", Text: "text at 0x08048000, at 0xff <b>at 0x08048000</b> <at> 0x7f9d3c0b5e10"},
 	}
 	want := []notebook.Output{
 		{Type: notebook.Stream, Name: "stdout", Text: "<__main__.A object at 0x…>\n"},
@@ -23,7 +23,7 @@ func TestSteady(t *testing.T) {
 			"text/plain": "[<matplotlib.lines.Line2D at 0x…>, <bound method A.b of <A at 0x…>>]", "image/png": "at 0x7f9d3c0b5e10",
 		}},
 		{Type: notebook.ErrorOutput, EName: "E", EValue: "no <f at 0x…>", Traceback: []string{"a", "<f at 0x…>"}},
-		{Type: notebook.Stream, Name: "stdout", Text: "the register at 0xff holds 0x7f9d3c0b5e10, 0x1F at noon"},
+		{Type: notebook.Stream, Name: "stdout", Text: "text at 0x08048000, at 0xff <b>at 0x08048000</b> <at> 0x7f9d3c0b5e10"},
 	}
 	before := outputs[1].Data["text/plain"]
 	if diff := cmp.Diff(want, notebook.Steady(outputs)); diff != "" {

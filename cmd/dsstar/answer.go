@@ -33,7 +33,7 @@ type job struct {
 	keeper   *keeper // nil: no kernel stays
 	progress *progress
 	past     bool   // the run has begun before: what it needs of variables it has
-	goOn     string // the model with which to resume the run, if it must be said
+	goOn     string // flags that must be given to resume the run
 }
 
 // runFlags are the flags of the commands that answer a question.
@@ -69,7 +69,7 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if a.placeToKeep(ctx, j) {
-		return nil
+		return j.forGuest()
 	}
 	j.progress.wait("setting up Python")
 	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
@@ -108,6 +108,7 @@ func (j *job) forGuest() error {
 	switch {
 	case g != nil:
 		g.keep = j.names
+		j.goOn = strings.TrimSpace("--kernel " + quoteShell(g.name) + " " + j.goOn)
 	case len(j.names) > 0:
 		return &usageError{"--keep is for a kernel that is running already: the run's own ends with it",
 			[]string{"dsstar kernels", `dsstar nb --kernel newest --keep NAME "question"`}}
@@ -243,7 +244,7 @@ type stoppedError struct {
 	err      error
 	notebook string // its path
 	run      string // the run folder
-	model    string // with which to go on, if it must be said
+	with     string // flags that must be given to go on
 }
 
 func (e *stoppedError) Error() string {

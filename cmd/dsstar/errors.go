@@ -124,8 +124,8 @@ func (e *stoppedError) resume() string {
 	if errors.Is(e.err, agent.ErrStopped) {
 		words += "--review "
 	}
-	if e.model != "" {
-		words += "--model " + e.model + " "
+	if e.with != "" {
+		words += e.with + " "
 	}
 	return words + quoteShell(e.run) + "   # goes on, and asks nothing twice"
 }

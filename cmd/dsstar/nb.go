@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const nbHelp = `Answer a question about the files of a folder and leave a notebook. In a kernel
@@ -60,7 +61,7 @@ func (a *app) nbCommand() *cobra.Command {
 		Example: nbExample,
 	}
 	cmd.Flags().StringVarP(&data, "data", "d", "", "the folder with the data files; may be left out with a running kernel")
-	cmd.Flags().StringSliceVar(&keep, "keep", nil, "variables of the cells that stay in a running kernel: NAMES, or all")
+	keepFlag(cmd.Flags(), &keep)
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer: TEXT, or @FILE")
 	flags.add(cmd.Flags())
 	settingFlags(cmd.Flags())
@@ -150,4 +151,8 @@ func (a *app) guidelines(arg string) (string, error) {
 		return "", &usageError{fmt.Sprintf("--guidelines: %v", err), []string{"ls -l " + quoteShell(path)}}
 	}
 	return strings.TrimSpace(string(b)), nil
+}
+
+func keepFlag(f *pflag.FlagSet, names *[]string) {
+	f.StringSliceVar(names, "keep", nil, "variables of the cells that stay in a running kernel: NAMES, or all")
 }

@@ -239,9 +239,6 @@ func (r *replay) report(w io.Writer) error {
 	var b strings.Builder
 	begin := fmt.Sprintf("round %-2d ", r.result.Round)
 	fmt.Fprintf(&b, "%s%s\n", begin, fit(printed(r.result.Step), 99-len(begin)))
-	if len(r.attempts) == 0 {
-		b.WriteString("         it has no attempts: no cell was written\n")
-	}
 	for _, a := range r.result.Attempts {
 		what := "ran"
 		if a.Error != "" {

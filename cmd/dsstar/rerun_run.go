@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/agent"
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
@@ -121,14 +122,16 @@ func (r *rerun) run(ctx context.Context) error {
 	r.out.start()
 	err := r.execute(ctx)
 	r.late()
-	saved := r.out.finish()
-	r.result.Seconds = time.Since(r.begin).Seconds()
 	if err == nil {
 		if r.check {
 			r.checkCells()
 		}
-		r.result.Answer = r.findAnswer()
+		if r.result.Answer = r.findAnswer(); r.result.Answer != nil && (!r.result.Answer.Same || r.data != "") {
+			r.out.change(func() { agent.Restate(r.nb, r.result.Answer.Is) })
+		}
 	}
+	saved := r.out.finish()
+	r.result.Seconds = time.Since(r.begin).Seconds()
 	if err == nil {
 		err = saved
 	}

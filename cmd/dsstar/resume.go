@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,7 @@ const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-m
 
 func (a *app) resumeCommand() *cobra.Command {
 	var question, guidelines string
+	var keep []string
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use:     "resume [flags] RUN",
@@ -49,6 +51,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&question, "ask", "", "another question, for the same session")
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer to --ask: TEXT, or @FILE")
+	keepFlag(cmd.Flags(), &keep)
 	flags.addCommon(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -61,6 +64,9 @@ func (a *app) resumeCommand() *cobra.Command {
 		}
 		form, err := a.guidelines(guidelines)
 		if err != nil {
+			return err
+		}
+		if flags.names, err = keeping(keep); err != nil {
 			return err
 		}
 		if form != "" && question == "" {
@@ -91,15 +97,18 @@ type pastRun struct {
 // resume goes on with the run at path. Everything that can be wrong is looked at
 // before anything is set up.
 func (a *app) resume(ctx context.Context, j job, path, question, form string) error {
-	r, err := openRun(path)
+	r, err := findRun(path)
 	if err != nil {
 		return err
 	}
-	release, err := r.folder.Lock()
+	release, err := r.folder.Lock() // before it is read
 	if err != nil {
 		return err
 	}
 	defer release()
+	if err := r.read(); err != nil {
+		return err
+	}
 	now, err := r.dataFiles(ctx)
 	if err != nil {
 		return err
@@ -110,8 +119,11 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 			return &usageError{err.Error(), []string{"dsstar resume " + quoteShell(path)}}
 		}
 	}
-	saver := continued(r.folder, r.path, r.content)
+	saver := continued(r)
 	j.progress.say("run      %s", r.folder)
+	if name := filepath.Base(r.path); r.path != r.folder.Notebook() {
+		j.progress.say("notebook %s: notebook.ipynb was edited while the run went on, and is left alone", name)
+	}
 	if agent.Finished(r.t, now, j.settings.MaxRounds) {
 		j.progress.say("finished there is nothing left to do, and no change in the notebook")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
@@ -129,11 +141,15 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err != nil {
 		return err
 	}
+	if r.t.Task.Data == "" && j.settings.Kernel == "" && !slices.ContainsFunc(r.t.Variables, func(v agent.Variable) bool { return v.File != "" }) {
+		return &usageError{"the run is about the variables of a kernel, and no cell had read one when it stopped: name the kernel",
+			[]string{"dsstar resume --kernel NAME " + quoteShell(path), "dsstar kernels"}}
+	}
 	if err := a.models(&j); err != nil {
 		return err
 	}
 	if j.settings.Model == demoModel {
-		j.goOn = demoModel
+		j.goOn = "--model " + demoModel
 	}
 	j.progress.say("model    %s", a.modelLine(j.settings))
 	if err := j.setUp(ctx, a); err != nil {
@@ -168,9 +184,9 @@ func (r pastRun) dataFiles(ctx context.Context) (all []agent.File, err error) {
 	return all, err
 }
 
-// openRun reads the run that an argument names: its folder, of which the newest
+// findRun finds the run that an argument names: its folder, of which the newest
 // notebook counts, or a notebook in it.
-func openRun(arg string) (r pastRun, err error) {
+func findRun(arg string) (r pastRun, err error) {
 	bad := func(hint, format string, args ...any) (pastRun, error) {
 		return pastRun{}, &usageError{fmt.Sprintf(format, args...), []string{hint}}
 	}
@@ -191,17 +207,25 @@ func openRun(arg string) (r pastRun, err error) {
 			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", printable(arg))
 		}
 	}
-	nb, err := openNotebook(r.path)
-	if err != nil {
+	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err
-	}
-	if r.content, err = nb.Encode(); err != nil {
-		return pastRun{}, err
-	}
-	if r.t, err = agent.ReadTrajectory(nb); err != nil {
-		return bad("dsstar resume --help   # what can be changed in a notebook", "%s: %v", printable(r.path), err)
 	}
 	return r, nil
+}
+
+// read reads the record.
+func (r *pastRun) read() error {
+	nb, err := openNotebook(r.path)
+	if err != nil {
+		return err
+	}
+	if r.content, err = nb.Encode(); err != nil {
+		return err
+	}
+	if r.t, err = agent.ReadTrajectory(nb); err != nil {
+		return &usageError{fmt.Sprintf("%s: %v", printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook"}}
+	}
+	return nil
 }
 
 // answered reads what the model has answered in the run so far.

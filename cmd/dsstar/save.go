@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"dsstar/agent"
 	"dsstar/notebook"
@@ -28,13 +29,14 @@ func newSaver(f agent.Folder) *saver {
 	return &saver{notebook.GuardNotebook(f.Notebook()), notebook.GuardText(f.Script())}
 }
 
-// continued is the saver of a run that goes on from the notebook at a path, which
-// had been read with this content.
-func continued(f agent.Folder, path string, content []byte) *saver {
-	s := &saver{notebook.GuardNotebook(path), notebook.GuardText(f.Script())}
-	s.notebook.Know(content)
-	if script, err := os.ReadFile(f.Script()); err == nil {
-		s.script.Know(script) // it is made of the notebook
+// continued is the saver of a run that goes on from its record.
+func continued(r pastRun) *saver {
+	s := newSaver(r.folder)
+	s.notebook.GoOn(r.path, r.content)
+	if path := notebook.Newest(r.folder.Script()); path != "" {
+		if script, err := os.ReadFile(path); err == nil && slices.Contains(r.t.Scripts, agent.Digest(script)) {
+			s.script.GoOn(path, script)
+		}
 	}
 	return s
 }
@@ -46,12 +48,24 @@ func (s *saver) save(t *agent.Trajectory) (warnings []string, err error) {
 		t.Warnings = append(t.Warnings, text)
 		warnings = append(warnings, text)
 	}
-	if err := guarded(s.script, func() ([]byte, error) { return []byte(t.Script()), nil }, warn); err != nil {
+	// The notebook first: it names this script and the one before, so that a run
+	// that is killed in between knows either for its own.
+	script := []byte(t.Script())
+	if d := agent.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
+		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
+	}
+	draw := func() ([]byte, error) { return agent.Draw(t).Encode() }
+	if err := guarded(s.notebook, draw, warn); err != nil {
+		return warnings, fmt.Errorf("save the notebook: %w", err)
+	}
+	told := len(warnings)
+	if err := guarded(s.script, func() ([]byte, error) { return script, nil }, warn); err != nil {
 		return warnings, fmt.Errorf("save the script: %w", err)
 	}
-	// Last, as it has the warnings.
-	if err := guarded(s.notebook, func() ([]byte, error) { return agent.Draw(t).Encode() }, warn); err != nil {
-		return warnings, fmt.Errorf("save the notebook: %w", err)
+	if len(warnings) > told {
+		if err := guarded(s.notebook, draw, warn); err != nil { // which has them
+			return warnings, fmt.Errorf("save the notebook: %w", err)
+		}
 	}
 	return warnings, nil
 }

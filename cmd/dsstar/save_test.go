@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -114,5 +115,72 @@ func TestDeletedDuringRun(t *testing.T) {
 	s.expect(exitVerified)
 	if r := decodeResult(t, s.stdout); len(r.Warnings) != 0 || !readNotebook(t, filepath.Join(s.out, "notebook.ipynb")).Verified() {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestSaverGoesOn: a run that goes on from its record knows its own files from
+// those that somebody has edited, siblings included.
+func TestSaverGoesOn(t *testing.T) {
+	f := agent.Folder(t.TempDir())
+	tr := &agent.Trajectory{Task: agent.Task{Question: "q", Data: "/d"}}
+	save := func(s *saver, moved ...string) {
+		t.Helper()
+		tr.Failure += "x" // something to save
+		warnings, err := s.save(tr)
+		if err != nil || len(warnings) != len(moved) {
+			t.Fatalf("%q, %v", warnings, err)
+		}
+		for i, name := range moved {
+			if !strings.Contains(warnings[i], "the run goes on in "+name) {
+				t.Errorf("%q, want one about %s", warnings[i], name)
+			}
+		}
+	}
+	goOn := func(name string) *saver {
+		t.Helper()
+		r, err := findRun(string(f))
+		if err == nil {
+			err = r.read()
+		}
+		if err != nil || filepath.Base(r.path) != name {
+			t.Fatalf("%v: it goes on from %s, want %s", err, r.path, name)
+		}
+		tr = r.t
+		return continued(r)
+	}
+	mine := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte("# mine\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newSaver(f)
+	save(s)
+	save(goOn("notebook.ipynb"))
+	mine(f.Script())
+	editFile(t, f.Notebook(), `"source": [`, `"source": [
+    "Mine. ",`)
+	save(s, "notebook-2.ipynb", "solution-2.py")
+	s = goOn("notebook-2.ipynb")
+	save(s)
+	editFile(t, filepath.Join(string(f), "notebook-2.ipynb"), `"source": [`, `"source": [
+    "Mine too. ",`)
+	save(s, "notebook-3.ipynb")
+	save(goOn("notebook-3.ipynb"))
+	mine(filepath.Join(string(f), "solution-2.py"))
+	s = goOn("notebook-3.ipynb")
+	save(s, "solution-3.py")
+	for _, path := range []string{f.Script(), filepath.Join(string(f), "solution-2.py")} {
+		if data, err := os.ReadFile(path); err != nil || string(data) != "# mine\n" {
+			t.Errorf("%s: %q, %v", path, data, err)
+		}
+	}
+	var names []string
+	entries, err := os.ReadDir(string(f))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := "notebook-2.ipynb notebook-3.ipynb notebook.ipynb solution-2.py solution-3.py solution.py"; err != nil || strings.Join(names, " ") != want {
+		t.Errorf("the folder has %q, %v", names, err)
 	}
 }

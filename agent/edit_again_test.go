@@ -1,0 +1,208 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/notebook"
+)
+
+// more is a model for runs that are resumed: it says yes to all.
+var more = script{
+	"verifier": yes, "checker": "Form: fits", "planner": "More.", "coder": "y = x\ny += \"b\"\nprint(y)", "router": "Add Step", "finalizer": "print(y)",
+}
+
+// A second edit before the first is carried out loses nothing of it.
+func TestEditTwice(t *testing.T) {
+	p := play(t, three).noError(t)
+	better := source("round-2", "Two.", "Two, but better.")
+	t.Run("before the cell is written", func(t *testing.T) {
+		tr := must2(edited(t, must2(edited(t, p.Trajectory, better)), insert("step-3", note("Mind."))))
+		got := goOn(t, more, tr).noError(t)
+		if !strings.Contains(got.Cells()[3], `"b"`) || got.Answer() != "1b3" {
+			t.Errorf("answer %q, cells %q", got.Answer(), got.Cells()[2:])
+		}
+	})
+	t.Run("while it is written", func(t *testing.T) {
+		stopped := goOn(t, script{}, must2(edited(t, p.Trajectory, better)))
+		if stopped.err == nil {
+			t.Fatal("the model has answered")
+		}
+		got := goOn(t, more, must2(edited(t, stopped.Trajectory, insert("data", note("Mind."))))).noError(t)
+		if got.Answer() != "1b3" {
+			t.Errorf("answer %q, cells %q", got.Answer(), got.Cells()[2:])
+		}
+	})
+	t.Run("after a cell of the person's own has failed", func(t *testing.T) {
+		failed := goOn(t, more, must2(edited(t, p.Trajectory, source("step-2", "", "nothing_like_it\n"))))
+		wrong := (*agent.EditError)(nil)
+		got := goOn(t, more, must2(edited(t, failed.Trajectory, insert("step-3", note("Mind.")))))
+		if !errors.As(failed.err, &wrong) || !errors.As(got.err, &wrong) {
+			t.Errorf("%v, then %v", failed.err, got.err)
+		}
+	})
+}
+
+func must2[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// What a person wrote is never dropped because something before it fails.
+func TestHandsOff(t *testing.T) {
+	p := play(t, three).noError(t)
+	wrong := (*agent.EditError)(nil)
+	keeps := func(t *testing.T, got *played, mine string) {
+		t.Helper()
+		if !errors.As(got.err, &wrong) {
+			t.Errorf("the error is %v", got.err)
+		}
+		nb := readNotebook(t, got.Trajectory)
+		if !slices.ContainsFunc(got.Cells(), func(code string) bool { return strings.Contains(code, mine) }) || len(nb.Cells) == 0 {
+			t.Errorf("%q is lost: %q", mine, got.Cells())
+		}
+	}
+	t.Run("a changed step before it has no cell", func(t *testing.T) {
+		tr := must2(edited(t, p.Trajectory, all(source("round-2", "Two.", "Better."), source("step-3", "z = y", "z = x\nz += \"mine\""))))
+		never := more.with(script{"coder": `raise KeyError("k")`, "debugger": `raise KeyError("k")`})
+		got := goOn(t, never, tr)
+		keeps(t, got, "mine")
+		if end := goOn(t, more, reread(t, must(agent.Draw(got.Trajectory).Encode()))).noError(t); end.Answer() != "1mine3" {
+			t.Errorf("in the end: %q, %q", end.Answer(), end.Cells()[2:])
+		}
+	})
+	t.Run("a step before the last cell", func(t *testing.T) {
+		tr := must2(edited(t, p.Trajectory, source("final", "print(z)", "# mine\nprint(z)")))
+		tr.Rounds[1].Attempts[0].Code = "nothing_like_it" // does not run a second time
+		keeps(t, goOn(t, more, tr), "# mine")
+	})
+	t.Run("words in dsstar's own cells", func(t *testing.T) {
+		tr := must2(edited(t, p.Trajectory, all(source("verdict-2", "", "My own remark.\n\n"), source("step-3", `"3"`, `"4"`))))
+		got := goOn(t, more, tr).noError(t)
+		if data := string(must(agent.Draw(got.Trajectory).Encode())); strings.Count(data, "My own remark.") != 1 || got.Answer() != "124" {
+			t.Errorf("answer %q\n%s", got.Answer(), data)
+		}
+	})
+}
+
+// A route that is chosen after a folded round was deleted goes back all the same.
+func TestRouteAfterDeletion(t *testing.T) {
+	r := &recorder{}
+	play(t, three.with(script{
+		"verifier round 2": no, "router round 2": "Step 2 is wrong!", "coder round 3": "y = x\ny += \"3\"\nprint(y)", "verifier round 3": no,
+		"router round 3": "Step 2 is wrong!", "planner round 4": "Four.", "coder round 4": "w = x\nprint(w)", "verifier round 4": yes, "finalizer": "print(w)",
+	}), r.record).noError(t)
+	i := slices.IndexFunc(r.all, func(m moment) bool {
+		return m.what == "event judged" && strings.Contains(string(m.notebook), "round-3")
+	})
+	tr := must2(edited(t, reread(t, r.all[i].notebook), remove("round-2")))
+	if len(tr.Edits()) > 0 {
+		t.Errorf("noticed %q", tr.Edits())
+	}
+	got := goOn(t, more.with(script{"router": "Step 2 is wrong!", "coder": "w = x\nprint(w)", "finalizer": "print(w)"}), tr).noError(t)
+	if cells := got.Cells()[2:]; len(cells) != 3 || cells[1] != "w = x\nprint(w)" {
+		t.Errorf("the cells %q", cells)
+	}
+}
+
+// A run in the paper's way refuses edits.
+func TestPaperRefusesEdits(t *testing.T) {
+	p := play(t, script{"analyzer": `print("a table")`, "planner": "Next.", "coder": "x = 1\nprint(x)", "verifier": "raw:Yes", "finalizer": "x = 1\nprint(x)"},
+		func(s *stage) { s.config.Method = agent.Paper() }).noError(t)
+	wrong := (*agent.EditError)(nil)
+	for name, change := range map[string]func(reporter, *notebook.Notebook){
+		"the last cell": source("final", "x = 1", "x = 2"), "no last cell": remove("final"), "a cell": insert("final", mine),
+		"the set-up": source("setup", "import os", "import sys"), "a note": insert("final", note("Mind.")),
+	} {
+		if _, err := edited(t, p.Trajectory, change); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The data folder can be changed after another question, too.
+func TestResumeElsewhereAfterAsk(t *testing.T) {
+	tr := play(t, three).noError(t).Trajectory
+	if err := tr.Ask("And now?", ""); err != nil {
+		t.Fatal(err)
+	}
+	second := goOn(t, more.with(script{"coder": "v = z\nprint(v)", "finalizer": "print(v)"}), tr).noError(t)
+	got := goOn(t, more.with(script{"analyzer": `print("another table")`}), must2(edited(t, second.Trajectory, source("parameters", "/data", "/other")))).noError(t)
+	if got.Task.Data != "/other" || !got.Verified() || !strings.Contains(got.Cells()[0], "How many?") {
+		t.Errorf("%q, verified %v", got.Cells()[0], got.Verified())
+	}
+}
+
+// What ended a run is not in the way of going on with it.
+func TestResumeDeadEnds(t *testing.T) {
+	t.Run("before its end was saved", func(t *testing.T) {
+		r := &recorder{}
+		play(t, simple, r.record).noError(t)
+		i := slices.IndexFunc(r.all, func(m moment) bool { return m.what == "event proved" })
+		tr := reread(t, r.all[i].notebook)
+		if agent.Finished(tr, tr.Task.Files, 6) {
+			t.Error("it has ended")
+		}
+		if got := goOn(t, script{}, tr).noError(t); got.Ask("?", "") != nil {
+			t.Error("no other question can be asked")
+		}
+	})
+	t.Run("no last cell ran", func(t *testing.T) {
+		p := play(t, simple.with(script{"finalizer": `raise KeyError("k")`, "debugger": `raise KeyError("k")`}))
+		if got := goOn(t, more.with(script{"finalizer": "print(x)"}), reread(t, must(agent.Draw(p.Trajectory).Encode()))).noError(t); got.Answer() != "1" {
+			t.Errorf("answer %q", got.Answer())
+		}
+	})
+	t.Run("a removed last cell does not come back", func(t *testing.T) {
+		r := &recorder{}
+		p := play(t, three, r.record).noError(t)
+		got := goOn(t, more, must2(edited(t, p.Trajectory, remove("final"))), func(s *stage) { s.config.Answered = r.last.answered }).noError(t)
+		if got.Answer() != "12" {
+			t.Errorf("answer %q", got.Answer())
+		}
+	})
+	t.Run("no session for the proof", func(t *testing.T) {
+		p := play(t, simple, func(s *stage) {
+			s.world.open = func(_ context.Context, p agent.Purpose) error {
+				if p == agent.Prove {
+					return errors.New("no memory")
+				}
+				return nil
+			}
+		}).noError(t)
+		if p.Verified() || agent.Finished(p.Trajectory, p.Task.Files, 6) {
+			t.Errorf("verified %v", p.Verified())
+		}
+		if got := goOn(t, script{}, p.Trajectory).noError(t); !got.Verified() {
+			t.Errorf("%q", got.Doubts())
+		}
+	})
+	t.Run("a budget without a cost so far", func(t *testing.T) {
+		tr := play(t, simple).noError(t).Trajectory // no price was known
+		if err := tr.Ask("?", ""); err != nil {
+			t.Fatal(err)
+		}
+		got := goOn(t, simple, tr, func(s *stage) {
+			s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 1e9, Output: 1e9}, true }
+			s.config.Limits.Cost = 0.01
+		})
+		if spent := (*agent.BudgetError)(nil); !errors.As(got.err, &spent) {
+			t.Errorf("%v after %q", got.err, got.model.asked)
+		}
+	})
+}
+
+// A result that looks like an address is one.
+func TestAddressAsResult(t *testing.T) {
+	p := play(t, simple.with(script{"coder": "x = \"text at 0x08048000\"\nprint(x)"})).noError(t)
+	if p.Answer() != "text at 0x08048000" || !p.Verified() {
+		t.Errorf("answer %q, %q", p.Answer(), p.Doubts())
+	}
+}
