@@ -480,6 +480,7 @@ type stage struct {
 	config agent.Config
 	task   agent.Task
 	resume *agent.Trajectory // to go on from; nil: the run begins
+	quick  bool              // the notebook is checked at the end only
 	model  *model
 	world  *world
 }
@@ -524,7 +525,9 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 	s.config.Observe = func(e agent.Event, tr *agent.Trajectory) error {
 		p.events, p.kinds = append(p.events, e), append(p.kinds, e.Kind)
 		p.checkState(t, e, tr)
-		last = checkNotebook(t, tr, last)
+		if !s.quick || e.Kind == agent.Ended {
+			last = checkNotebook(t, tr, last)
+		}
 		if watch != nil {
 			return watch(e, tr)
 		}

@@ -132,7 +132,7 @@ func TestResumeAfterKill(t *testing.T) {
 					continue // the run folder has nothing yet: it is begun again
 				}
 				tr := reread(t, m.notebook)
-				got := goOn(t, c.replies, tr, func(s *stage) { s.config.Answered = m.answered }).noError(t)
+				got := goOn(t, c.replies, tr, func(s *stage) { s.config.Answered, s.quick = m.answered, true }).noError(t)
 				for _, e := range m.answered {
 					if slices.Contains(got.model.asked, e.Role+" "+e.Subject) {
 						t.Errorf("%d, %s: the %s was asked for %s again", n, m.what, e.Role, e.Subject)
@@ -156,7 +156,7 @@ func TestResumeWithoutTrace(t *testing.T) {
 		if m.notebook == nil {
 			continue
 		}
-		got := goOn(t, c.replies, reread(t, m.notebook)).noError(t)
+		got := goOn(t, c.replies, reread(t, m.notebook), func(s *stage) { s.quick = true }).noError(t)
 		if got.Answer() != whole.Answer() || !got.Verified() || len(got.Rounds) != len(whole.Rounds) {
 			t.Errorf("moment %d, after %s: answer %q, %d rounds", n, m.what, got.Answer(), len(got.Rounds))
 		}
