@@ -79,6 +79,7 @@ const (
 	Met       Kind = "met"       // the variables of somebody else's session are known
 	Estimated Kind = "estimated" // what the rounds may cost, in one line
 	Planned   Kind = "planned"   // a step was proposed
+	Repeated  Kind = "repeated"  // the cell of a step is run again
 	Ran       Kind = "ran"       // a cell ran, well or not
 	Rejected  Kind = "rejected"  // a person did not let a cell run
 	Judged    Kind = "judged"    // a verdict was given
@@ -176,6 +177,9 @@ func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*
 		r.t.Failure = "interrupted"
 	case err != nil:
 		r.t.Failure = err.Error()
+	}
+	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+		r.t.Unusable = &Request{unread.Role, unread.Subject}
 	}
 	r.t.Ended = true
 	if end := r.observe(Event{Kind: Ended}); err == nil {
@@ -354,7 +358,7 @@ func (r *run) observe(e Event) error {
 		r.t.Warnings = append(r.t.Warnings, e.Text)
 	}
 	if n := len(r.t.Rounds); n > 0 && e.Kind != Finalized && e.Kind != Proved {
-		e.Round, e.Step = n, r.t.stepOf(n-1)
+		e.Round, e.Step = n, cmp.Or(e.Step, r.t.stepOf(n-1))
 	}
 	r.t.Seconds = Seconds{
 		Total: r.earlier.Total + time.Since(r.began).Seconds(),

@@ -20,6 +20,9 @@ type question struct {
 	words func() ([]prompts.Part, map[string]string)
 }
 
+// askedAgain ends the subject of a request that follows a reply which could not be read.
+const askedAgain = ", asked again"
+
 // ask puts a question to the model and reads the reply. A reply that cannot be
 // read is sent back once with the rule; then it is a *ReplyError.
 func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, error) {
@@ -35,7 +38,7 @@ func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, err
 	if err != nil {
 		return *new(T), err
 	}
-	request.Subject += ", asked again"
+	request.Subject += askedAgain
 	request.Messages = append(request.Messages,
 		llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
 	second, err := r.call(ctx, request)

@@ -39,7 +39,7 @@ func (r *reader) reconcile() error {
 		}
 	}
 	if !slices.Equal(inBoth(was, now), inBoth(now, was)) || len(what) == 0 && first < max(len(was), len(now)) {
-		what = append(what, "the steps were put into another order")
+		what, r.ordered = append(what, "the steps were put into another order"), true
 	}
 	moved, err := r.reopened()
 	if err != nil {
@@ -190,7 +190,7 @@ func (r *reader) finish(what []string, now []int, first int) {
 	if f != nil {
 		f.Again, f.Answer = there, ""
 	}
-	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: what, Plan: numbers(now[:first]), Rest: numbers(now[first:])}})
+	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: what, Plan: numbers(now[:first]), Rest: numbers(now[first:]), Ordered: r.ordered}})
 	t.Proof, t.Ended, t.Failure = nil, false, ""
 }
 
@@ -221,6 +221,9 @@ var dataDir = regexp.MustCompile(`^data_dir = (".*")\nquestion = (".*")$`)
 // reopened looks at the cells before the first step. Only the data folder can be
 // changed there; it says so.
 func (r *reader) reopened() (what string, err error) {
+	if len(r.opening) < 2 {
+		return "", &EditError{"the parameters or the set-up cell is gone: undo that, or take it over from solution.py"}
+	}
 	for _, role := range []string{roleSetup, roleVariables} {
 		if r.opening[role].changed {
 			return "", &EditError{"the set-up was changed, whose cells are dsstar's own: undo it, and put your code into a cell after them"}

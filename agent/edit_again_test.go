@@ -83,6 +83,13 @@ func TestHandsOff(t *testing.T) {
 		tr.Rounds[1].Attempts[0].Code = "nothing_like_it" // does not run a second time
 		keeps(t, goOn(t, more, tr), "# mine")
 	})
+	t.Run("an order in which they do not run", func(t *testing.T) {
+		got := goOn(t, more, must2(edited(t, p.Trajectory, move("step-1", "step-2"))))
+		keeps(t, got, "y = x")
+		if cells := got.Cells()[2:]; len(cells) != 4 || !strings.HasPrefix(cells[0], "y = x") {
+			t.Errorf("the cells are %q", cells)
+		}
+	})
 	t.Run("words in dsstar's own cells", func(t *testing.T) {
 		tr := must2(edited(t, p.Trajectory, all(source("verdict-2", "", "My own remark.\n\n"), source("step-3", `"3"`, `"4"`))))
 		got := goOn(t, more, tr).noError(t)
@@ -182,6 +189,18 @@ func TestResumeDeadEnds(t *testing.T) {
 		}
 		if got := goOn(t, script{}, p.Trajectory).noError(t); !got.Verified() {
 			t.Errorf("%q", got.Doubts())
+		}
+	})
+	t.Run("a reply that cannot be used", func(t *testing.T) {
+		r := &recorder{}
+		p := play(t, simple.with(script{"planner round 1": "raw:```python\nx = 1\n```", "planner round 1, asked again": "raw:```python\nx = 1\n```"}), r.record)
+		if unread := (*agent.ReplyError)(nil); !errors.As(p.err, &unread) {
+			t.Fatal(p.err)
+		}
+		tr := reread(t, r.last.notebook)
+		got := goOn(t, simple, tr, func(s *stage) { s.config.Answered = r.last.answered }).noError(t)
+		if got.Answer() != "1" || got.model.count("planner") != 1 || got.model.count("analyzer") != 0 {
+			t.Errorf("answer %q, asked %q", got.Answer(), got.model.asked)
 		}
 	})
 	t.Run("a budget without a cost so far", func(t *testing.T) {

@@ -311,8 +311,11 @@ func TestAsk(t *testing.T) {
 	if err := second.Ask("?", ""); err != nil {
 		t.Error(err)
 	}
-	if err := second.Ask("??", ""); err == nil {
-		t.Error("a question was asked before the last was answered")
+	if err := second.Ask("??", ""); err != nil || len(second.Earlier) != 2 || second.Task.Question != "??" {
+		t.Errorf("a question for which nothing was done is not replaced: %v, %q", err, second.Task.Question)
+	}
+	if err := (&agent.Trajectory{Rounds: make([]agent.Round, 1)}).Ask("??", ""); err == nil {
+		t.Error("a question was asked before the first was answered")
 	}
 }
 

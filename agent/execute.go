@@ -68,6 +68,9 @@ func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, 
 	opening, before := len(r.t.opening()), len(r.t.before())
 	for i, e := range executions {
 		e.Outputs = notebook.Steady(e.Outputs)
+		if i == 2 && i < opening && e.Status != notebook.OK {
+			return 0, fmt.Errorf("the variables of the kernel that the run began in cannot be loaded here; the Python of that kernel can: %s", oneLine(e))
+		}
 		if i < opening && e.Status != notebook.OK {
 			return 0, fmt.Errorf("set up the session: %s", oneLine(e))
 		}
@@ -136,5 +139,5 @@ func (r *run) replaced(part int, attempts *[]Attempt, e notebook.Execution) erro
 		return nil
 	}
 	last.Execution, r.t.Earlier[part].Proof = e, nil
-	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("a cell of question %d printed something else when it was run again", part+1)})
+	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("a cell of question %d printed something else when it was run again: its answer is no longer proved", part+1)})
 }

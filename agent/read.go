@@ -63,6 +63,7 @@ type reader struct {
 	opening map[string]present // by role
 	finals  map[int]present    // the last cells, by part
 
+	ordered   bool // the person has put the cells into another order
 	fromStart bool // all cells of the last part are to be run again
 }
 
@@ -87,6 +88,9 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	}
 	switch m.Role {
 	case roleQuestion:
+		if title, _, _ := strings.Cut(c.Source, "\n"); p.changed && title != "# "+prose(r.t.part(p.part-1).Task.Question) {
+			return &EditError{"the question was changed: undo it, and ask another one with --ask"}
+		}
 		r.inPart = p.part
 	case roleParameters, roleSetup, roleVariables:
 		r.opening[m.Role] = p
@@ -249,7 +253,7 @@ func Restate(nb *notebook.Notebook, answer string) {
 	}
 	for i := range nb.Cells {
 		if c := &nb.Cells[i]; c.ID == id {
-			c.Source = strings.TrimSpace(showQuestion(t))
+			c.Source = strings.TrimSpace(showQuestion(t) + showLater(t))
 			if own, ok := c.Metadata["dsstar"].(map[string]any); ok {
 				own["digest"] = digest(c.Source)
 			}

@@ -28,11 +28,11 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 		t.Cost = nil // what goes on from here has no price
 	}
 	if len(cfg.Answered) > 0 {
-		r.cfg.Model = llm.Remember(cfg.Model, cfg.Answered)
+		r.cfg.Model = llm.Remember(cfg.Model, t.usable(cfg.Answered))
 		r.recount(cfg.Answered)
 	}
 	ended := t.Ended && t.Failure == "" // in its own time
-	t.Ended, t.Failure = false, ""
+	t.Ended, t.Failure, t.Unusable = false, "", nil
 	if what := t.dataChanges(files); what != "" && t.Described {
 		r.startOver("the data files have changed: " + what)
 	}
@@ -59,6 +59,17 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 		t.Final, t.Proof = nil, nil // there are rounds left to do better
 	}
 	return r.carryOut(ctx, r.run)
+}
+
+// usable returns the exchanges but for those of the request that ended the run:
+// its replies would end it again.
+func (t *Trajectory) usable(all []llm.Exchange) []llm.Exchange {
+	if t.Unusable == nil {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(e llm.Exchange) bool {
+		return e.Role == t.Unusable.Role && strings.TrimSuffix(e.Subject, askedAgain) == t.Unusable.Subject
+	})
 }
 
 // Finished reports whether nothing is left to do for a run, with the data files
@@ -212,7 +223,7 @@ func (r *run) rewrite(ctx context.Context) error {
 // handsOff reports whether one of the cells that are still to be run again, from
 // the one at from, is a person's own: then nothing is dropped.
 func (r *run) handsOff(from int) bool {
-	return slices.ContainsFunc(r.t.rest()[from:], func(i int) bool { return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != "" })
+	return r.t.lastEdit().Ordered || slices.ContainsFunc(r.t.rest()[from:], func(i int) bool { return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != "" })
 }
 
 // repeat runs the cell of a round again, as the next step of the plan. A cell of
@@ -221,6 +232,9 @@ func (r *run) repeat(ctx context.Context, round *Round) error {
 	edit := r.current().Edit
 	step := len(r.t.Plan()) + 1
 	last := &round.Attempts[len(round.Attempts)-1]
+	if err := r.observe(Event{Kind: Repeated, Step: step, Text: round.Step}); err != nil {
+		return err
+	}
 	e, err := r.execute(ctx, last.Code)
 	if err != nil {
 		return err
@@ -255,6 +269,10 @@ func (r *run) handFails(step int, e notebook.Execution) error {
 func (t *Trajectory) Ask(question, guidelines string) error {
 	if t.Method.Script {
 		return &EditError{"a run in the paper's way has no session in which another question could be asked"}
+	}
+	if n := len(t.Earlier); n > 0 && len(t.Rounds) == t.from() {
+		t.Task.Question, t.Task.Guidelines, t.Ended, t.Failure = question, guidelines, false, ""
+		return nil // nothing was done for the one before
 	}
 	if !t.Ended || t.Answer() == "" {
 		return &EditError{"the question before is not answered yet, or cells were changed since"}

@@ -27,6 +27,23 @@ func showQuestion(t *Trajectory) string {
 	return b.String()
 }
 
+// showLater lists the questions that followed the first, at the top.
+func showLater(t *Trajectory) string {
+	var b strings.Builder
+	for k := range t.Earlier {
+		later := t.part(k + 1)
+		state := "not verified"
+		if later.Verified() {
+			state = "verified"
+		}
+		fmt.Fprintf(&b, "- %s → %s (%s)\n", prose(later.Task.Question), prose(cmp.Or(later.Answer(), "no answer yet")), state)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n**Asked afterwards**\n\n" + b.String()
+}
+
 // badge is the state of the run in one line.
 func badge(t *Trajectory) string {
 	switch {

@@ -95,6 +95,8 @@ type Edit struct {
 	What []string `json:"what"`           // what the person did, in words
 	Plan []int    `json:"plan"`           // the rounds, from 1, whose cells make up the plan
 	Rest []int    `json:"rest,omitempty"` // those that follow them as soon as they have been run again
+
+	Ordered bool `json:"ordered,omitempty"` // the person put the cells into this order, which is not changed for one that fails
 }
 
 // goBack gives the round its route.
@@ -134,6 +136,12 @@ type Part struct {
 	Proof      *Proof `json:"proof,omitempty"`
 }
 
+// A Request is one of a role to the model, by its subject.
+type Request struct {
+	Role    string `json:"role"`
+	Subject string `json:"subject"`
+}
+
 // A Kept cell is a person's own: neither code of the plan nor of dsstar. It stays
 // where it is in the notebook.
 type Kept struct {
@@ -169,7 +177,8 @@ type Trajectory struct {
 	Models       []string      `json:"models,omitempty"`  // that answered
 	Warnings     []string      `json:"warnings,omitempty"`
 	Ended        bool          `json:"ended"`
-	Failure      string        `json:"failure,omitempty"` // what ended the run before its end, in one line
+	Failure      string        `json:"failure,omitempty"`  // what ended the run before its end, in one line
+	Unusable     *Request      `json:"unusable,omitempty"` // the request whose replies ended it, as they could not be used
 
 	// What differs between two runs that do the same stands apart: see measured.
 	Started time.Time        `json:"-"`

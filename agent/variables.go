@@ -80,9 +80,14 @@ func (r *run) meet(ctx context.Context) error {
 		return r.shy(ctx, "the variables of the session are not described", err)
 	}
 	for i, v := range all { // those that the run had read stay as they were
-		if n := slices.IndexFunc(r.t.Variables, func(o Variable) bool { return o.Name == v.Name && o.read() }); n >= 0 {
-			all[i] = r.t.Variables[n]
+		n := slices.IndexFunc(r.t.Variables, func(o Variable) bool { return o.Name == v.Name && o.read() })
+		if n < 0 {
+			continue
 		}
+		if was := r.t.Variables[n]; was.Text != v.Text {
+			return &EditError{fmt.Sprintf("the variable %s of the session is not what it was when cells of this run read it: ask in a new run", v.Name)}
+		}
+		all[i] = r.t.Variables[n]
 	}
 	if r.t.Variables = all; len(all) == 0 {
 		return nil

@@ -108,7 +108,6 @@ func (j *job) forGuest() error {
 	switch {
 	case g != nil:
 		g.keep = j.names
-		j.goOn = strings.TrimSpace("--kernel " + quoteShell(g.name) + " " + j.goOn)
 	case len(j.names) > 0:
 		return &usageError{"--keep is for a kernel that is running already: the run's own ends with it",
 			[]string{"dsstar kernels", `dsstar nb --kernel newest --keep NAME "question"`}}

@@ -69,7 +69,7 @@ the user's cache folder.`,
 		question := strings.TrimSpace(demoQuestion)
 		j := job{
 			runFlags: flags, settings: s, here: true, progress: a.newProgress(flags.quiet),
-			model: model, goOn: "--model " + demoModel,
+			model: model, goOn: strings.TrimSpace("--model " + demoModel + " " + givenFlags(cmd)),
 		}
 		defer j.progress.stop()
 		j.progress.say("demo     %s", demoNotice)

@@ -65,10 +65,7 @@ func explain(err error) (code int, text string, hints []string) {
 	}
 	if s, ok := errors.AsType[*stoppedError](err); ok {
 		code, _, hints := explain(s.err)
-		if code == exitBudget {
-			hints = nil // they are about a new run
-		}
-		return code, text, append([]string{s.resume()}, hints...)
+		return code, text, s.hints(hints)
 	}
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
@@ -94,6 +91,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if s, ok := errors.AsType[*llm.StatusError](err); ok {
 		return exitError, text, statusHints(s)
 	}
+	if errors.Is(err, agent.ErrRunning) {
+		return exitError, text, []string{"pgrep -af dsstar   # which one; this command works when it has ended"}
+	}
 	if errors.Is(err, agent.ErrInUse) {
 		return exitUsage, text, []string{"mktemp -d   # gives a new folder for --out"}
 	}
@@ -118,16 +118,24 @@ func (e *describeError) Unwrap() error { return e.err }
 
 var asDescribe = strings.NewReplacer("dsstar nb", "dsstar describe", ` --data DIR "question"`, " DIR", " --data ", " ")
 
-// resume is the hint for a run that was stopped.
-func (e *stoppedError) resume() string {
-	words := "dsstar resume "
-	if errors.Is(e.err, agent.ErrStopped) {
-		words += "--review "
+// hints are the hints for a run that was stopped, where that of its cause are not
+// about a new one.
+func (e *stoppedError) hints(cause []string) []string {
+	with := e.with
+	if _, ok := errors.AsType[*llm.ReplayError](e.err); ok {
+		with, cause = "--model PROVIDER/MODEL", nil // the recording has no more
 	}
-	if e.with != "" {
-		words += e.with + " "
+	again := "dsstar resume " + quoteShell(e.run)
+	if with != "" {
+		again = "dsstar resume " + with + " " + quoteShell(e.run)
 	}
-	return words + quoteShell(e.run) + "   # goes on, and asks nothing twice"
+	if _, ok := errors.AsType[*agent.EditError](e.err); ok {
+		return []string{again + "   # when it is mended in " + e.notebook}
+	}
+	if _, ok := errors.AsType[*agent.BudgetError](e.err); ok {
+		cause = nil
+	}
+	return append([]string{again + "   # goes on, and asks nothing twice"}, cause...)
 }
 
 // An unreachableError is a server that does not answer.

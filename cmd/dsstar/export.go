@@ -87,6 +87,9 @@ func chooseExporter(to, out string) (exporter, error) {
 			return e, nil
 		}
 	}
+	if ending := filepath.Ext(out); to == "" && ending != "" && out != "-" {
+		return exporter{}, &usageError{fmt.Sprintf("--out: there is no format for %s: it is html, md or script", printable(ending)), []string{"dsstar export --to html -o " + quoteShell(out) + " RUN"}}
+	}
 	if to == "" {
 		return exporters[0], nil
 	}

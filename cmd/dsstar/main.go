@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -81,6 +82,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 					continue
 				}
 				cancel()
+				time.Sleep(time.Second) // one Ctrl-C may come twice: from the terminal and from whoever runs us
 			case <-ctx.Done():
 				return
 			}

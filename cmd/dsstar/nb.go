@@ -90,7 +90,7 @@ func (a *app) nbCommand() *cobra.Command {
 			return err
 		}
 		// Everything that can be wrong is looked at before anything is set up.
-		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet)}
+		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
 		defer j.progress.stop()
 		if j.task, err = newTask(cmd.Context(), question, form, data); err != nil {
 			return err

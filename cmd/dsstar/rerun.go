@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/agent"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/notebook"
@@ -209,6 +210,9 @@ func (p *patience) Set(text string) error {
 // before anything is set up.
 func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
 	begin := time.Now()
+	if run := notebook.Newest(agent.Folder(path).Notebook()); run != "" {
+		path = run // it names a run folder
+	}
 	nb, err := openNotebook(path)
 	if err != nil {
 		return err

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
@@ -69,6 +69,9 @@ func (a *app) resumeCommand() *cobra.Command {
 		if flags.names, err = keeping(keep); err != nil {
 			return err
 		}
+		if question = strings.TrimSpace(question); question == "" && cmd.Flags().Changed("ask") {
+			return &usageError{"--ask: no question is given", []string{`dsstar resume --ask "question" ` + quoteShell(args[0])}}
+		}
 		if form != "" && question == "" {
 			return &usageError{"--guidelines are for the question of --ask", []string{`dsstar resume --ask "question" --guidelines TEXT ` + quoteShell(args[0])}}
 		}
@@ -79,9 +82,9 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err := checkBudget(s); err != nil {
 			return err
 		}
-		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet)}
+		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
 		defer j.progress.stop()
-		return a.resume(cmd.Context(), j, args[0], strings.TrimSpace(question), form)
+		return a.resume(cmd.Context(), j, args[0], question, form)
 	}
 	return cmd
 }
@@ -114,6 +117,9 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		return err
 	}
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
+	if question != "" && j.settings.Model == demoModel {
+		return &usageError{"the demo has recorded replies to its own question only", []string{"dsstar resume --model PROVIDER/MODEL --ask " + quoteShell(question) + " " + quoteShell(path)}}
+	}
 	if question != "" {
 		if err := r.t.Ask(question, form); err != nil {
 			return &usageError{err.Error(), []string{"dsstar resume " + quoteShell(path)}}
@@ -125,7 +131,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		j.progress.say("notebook %s: notebook.ipynb was edited while the run went on, and is left alone", name)
 	}
 	if agent.Finished(r.t, now, j.settings.MaxRounds) {
-		j.progress.say("finished there is nothing left to do, and no change in the notebook")
+		j.progress.say("finished there is nothing left to do")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
 	if done := len(r.t.Rounds); question == "" && len(r.t.Edits()) == 0 {
@@ -141,15 +147,12 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err != nil {
 		return err
 	}
-	if r.t.Task.Data == "" && j.settings.Kernel == "" && !slices.ContainsFunc(r.t.Variables, func(v agent.Variable) bool { return v.File != "" }) {
-		return &usageError{"the run is about the variables of a kernel, and no cell had read one when it stopped: name the kernel",
-			[]string{"dsstar resume --kernel NAME " + quoteShell(path), "dsstar kernels"}}
+	if j.settings.Kernel == "" && r.t.Answer() == "" && len(r.t.Earlier) == 0 && (r.t.Task.Data == "" || len(r.t.Variables) > 0) {
+		return &usageError{"the run began with the variables of a running kernel, and is not at its end: name that kernel",
+			[]string{"dsstar resume --kernel NAME " + quoteShell(path), "dsstar kernels   # those that are running"}}
 	}
 	if err := a.models(&j); err != nil {
 		return err
-	}
-	if j.settings.Model == demoModel {
-		j.goOn = "--model " + demoModel
 	}
 	j.progress.say("model    %s", a.modelLine(j.settings))
 	if err := j.setUp(ctx, a); err != nil {
@@ -219,11 +222,11 @@ func (r *pastRun) read() error {
 	if err != nil {
 		return err
 	}
-	if r.content, err = nb.Encode(); err != nil {
+	if r.content, err = os.ReadFile(r.path); err != nil {
 		return err
 	}
 	if r.t, err = agent.ReadTrajectory(nb); err != nil {
-		return &usageError{fmt.Sprintf("%s: %v", printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook"}}
+		return &usageError{fmt.Sprintf("%s: %v", printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook", "dsstar rerun " + quoteShell(r.path) + "   # runs any notebook again"}}
 	}
 	return nil
 }
@@ -244,4 +247,31 @@ func answered(folder agent.Folder) ([]llm.Exchange, error) {
 			"mv " + quoteShell(folder.Trace()) + " " + quoteShell(folder.Trace()+".bad") + "   # the notebook is enough to go on from"}}
 	}
 	return exchanges, nil
+}
+
+// givenFlags are the flags of a command line without which its run could not go on
+// as it began.
+func givenFlags(cmd *cobra.Command) string {
+	var words []string
+	for _, name := range []string{"model", "role-model", "base-url", "api-key-env", "context", "python", "kernel", "server", "review"} {
+		f := cmd.Flags().Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			words = append(words, "--"+name)
+			if f.Value.Type() == "bool" {
+				continue
+			}
+			if name == "server" || name == "kernel" {
+				value, _, _ = strings.Cut(value, "?") // which may hold a token
+			}
+			words = append(words, quoteShell(value))
+		}
+	}
+	return strings.Join(words, " ")
 }

@@ -143,6 +143,9 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 	case agent.Planned:
 		p.say("step %-3d %s", e.Step, e.Text)
 		p.await("writing the cell")
+	case agent.Repeated:
+		p.say("step %-3d %s", e.Step, e.Text)
+		p.await("running the cell again")
 	case agent.Ran:
 		p.ran(e, t)
 	case agent.Rejected:
