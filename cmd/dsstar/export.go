@@ -87,7 +87,7 @@ func chooseExporter(to, out string) (exporter, error) {
 			return e, nil
 		}
 	}
-	if ending := filepath.Ext(out); to == "" && ending != "" && out != "-" {
+	if ending := filepath.Ext(out); to == "" && ending != "" && ending != ".ipynb" {
 		return exporter{}, &usageError{fmt.Sprintf("--out: there is no format for %s: it is html, md or script", printable(ending)), []string{"dsstar export --to html -o " + quoteShell(out) + " RUN"}}
 	}
 	if to == "" {

@@ -253,7 +253,7 @@ func answered(folder agent.Folder) ([]llm.Exchange, error) {
 // as it began.
 func givenFlags(cmd *cobra.Command) string {
 	var words []string
-	for _, name := range []string{"model", "role-model", "base-url", "api-key-env", "context", "python", "kernel", "server", "review"} {
+	for _, name := range []string{"review", "model", "role-model", "base-url", "api-key-env", "context", "python", "kernel", "server"} {
 		f := cmd.Flags().Lookup(name)
 		if f == nil || !f.Changed {
 			continue

@@ -78,7 +78,7 @@ func TestResumeBudget(t *testing.T) {
 	t.Parallel()
 	data := dataFolder(t, numbers)
 	s := ask(t, data, steps().serve(t).URL, "--max-calls", "6")
-	s.expect(exitBudget, "the budget is spent: 6 model calls", "dsstar resume "+s.out)
+	s.expect(exitBudget, "the budget is spent: 6 model calls", "dsstar resume --model scripted --base-url", s.out+"   # goes on")
 	before, err := answered(agent.Folder(s.out))
 	if err != nil || len(before) != 6 {
 		t.Fatalf("%d exchanges, %v", len(before), err)
@@ -158,7 +158,7 @@ func TestResumeFails(t *testing.T) {
 	s.expect(exitVerified)
 	s.editCells(func(nb *notebook.Notebook) { cellNamed(t, nb, "step-1").Source += "\nnothing_like_it" })
 	again := s.again(roles{}.serve(t).URL)
-	again.expect(exitError, "the cell of step 1 fails: NameError", "as you left it", "dsstar resume "+s.out)
+	again.expect(exitError, "the cell of step 1 fails: NameError", "as you left it", s.out+"   # when it is mended in "+filepath.Join(s.out, "notebook.ipynb"))
 	nb, err := openNotebook(filepath.Join(s.out, "notebook.ipynb"))
 	if err != nil {
 		t.Fatal(err)
