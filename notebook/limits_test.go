@@ -604,6 +604,7 @@ func TestLateMessages(t *testing.T) {
 func flood(t testing.TB, f *notebook.Fold, n, size int) uint64 {
 	text := strings.Repeat("one line of a long loop\n", size/24)
 	content := json.RawMessage(stdout(text).content)
+	runtime.GC() // what other tests have left is not counted
 	var m runtime.MemStats
 	peak := uint64(0)
 	for sent := 0; sent < n; sent += len(text) {
