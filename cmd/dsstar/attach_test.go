@@ -248,8 +248,11 @@ func TestServer(t *testing.T) {
 		if r.Kernel != (resultKernel{"Python 3", true, "none", "replay"}) || r.Answer != "42" {
 			t.Errorf("%+v", r)
 		}
-		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "outputs of a cell may be missing") { // above the server's limit
-			t.Errorf("warnings %q", r.Warnings)
+		// That is above the server's limit, but on a machine that is too slow for it.
+		e := s.trajectory().Rounds[0].Attempts[1].Execution
+		whole := strings.Count(e.Stdout(), "\n") >= 5000
+		if told := len(r.Warnings) == 1 && strings.Contains(r.Warnings[0], "outputs of a cell may be missing"); told == whole {
+			t.Errorf("warnings %q; all there: %v", r.Warnings, whole)
 		}
 		if left := running(); len(left) > 0 {
 			t.Errorf("kernels %v are left on the server", left)

@@ -57,9 +57,19 @@ func TestKernels(t *testing.T) {
 	file := filepath.Join(server.RuntimeDir, "kernel-"+id+".json")
 	userKernel(t, server.RuntimeDir, "0123abcd-user")
 	done := make(chan string, 1)
+	state := func(want string) {
+		waitFor(t, "the server says "+want, func() bool {
+			var k struct {
+				State string `json:"execution_state"`
+			}
+			server.Call(t, "GET", "/api/kernels/"+id, nil, &k)
+			return k.State == want
+		})
+	}
 	inKernel(t, file, "import time")
-	go func() { done <- inKernel(t, file, "time.sleep(4)") }()
-	time.Sleep(500 * time.Millisecond)
+	state("idle")
+	go func() { done <- inKernel(t, file, "time.sleep(8)") }()
+	state("busy")
 
 	gone := exec.Command("true")
 	if err := gone.Run(); err != nil {
