@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
@@ -218,4 +219,14 @@ func decodeResult(t *testing.T, stdout string) result {
 		t.Errorf("more than one document on stdout: %q", stdout)
 	}
 	return r
+}
+
+// waitFor waits until something has happened.
+func waitFor(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); !happened(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("did not come to pass: %s", what)
+		}
+	}
 }

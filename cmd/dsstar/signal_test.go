@@ -117,16 +117,6 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// waitFor waits until something has happened.
-func waitFor(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !happened(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("did not come to pass: %s", what)
-		}
-	}
-}
-
 // TestInterruptDuringCell: a cell that ignores the interrupt goes too, with
 // the process that it started.
 func TestInterruptDuringCell(t *testing.T) {
