@@ -24,6 +24,10 @@ func ReadTrajectory(nb *notebook.Notebook) (*Trajectory, error) {
 		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 1", meta.Version)
 	}
 	r := &reader{t: t, plans: meta.Plans, recorded: map[int]string{}, seen: map[string]bool{}, opening: map[string]present{}, finals: map[int]present{}}
+	r.ids = map[string]bool{}
+	for _, c := range nb.Cells {
+		r.ids[c.ID] = true
+	}
 	for i, c := range nb.Cells {
 		var m cellMeta
 		if c.Metadata["dsstar"] != nil {
@@ -52,6 +56,7 @@ type reader struct {
 	recorded map[int]string // the roles of the rounds whose record was found
 	anchor   string         // id of the last cell of ours
 	seen     map[string]bool
+	ids      map[string]bool // of all cells
 	times    *measured
 	inPart   int // of the cell; from 1
 
@@ -186,17 +191,33 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 		return
 	}
 	c.Metadata = without(c.Metadata, "dsstar")
+	if ownID().MatchString(c.ID) {
+		c.ID = r.newID(c.ID) // it stands where a copy of it has taken its place
+	}
 	r.t.Kept = append(r.t.Kept, Kept{cmp.Or(m.After, r.anchor), c})
 	if text := strings.TrimSpace(c.Source); slices.Contains(c.Tags(), noteTag) && text != "" {
 		r.notes = append(r.notes, text)
 	}
 }
 
+// ownID matches the ids that [Draw] gives.
+var ownID = lazy(`^((question|answer|final)(-\d+)?|data|parameters|setup|variables|proof|(round|step|verdict)-\d+)$`)
+
+// newID makes an id for a person's cell of one of ours.
+func (r *reader) newID(id string) string {
+	made := id + "-by-hand"
+	for n := 2; r.ids[made]; n++ {
+		made = fmt.Sprintf("%s-by-hand-%d", id, n)
+	}
+	r.ids[made] = true
+	return made
+}
+
 // annotated keeps what a person has made of a text of ours, which is drawn anew:
 // after it, as a cell of the person's own.
 func (r *reader) annotated(c notebook.Cell) {
 	r.t.Kept = append(r.t.Kept, Kept{c.ID, notebook.Cell{
-		ID: c.ID + "-by-hand", Type: notebook.Markdown, Source: c.Source, Metadata: without(c.Metadata, "dsstar"), Attachments: c.Attachments,
+		ID: r.newID(c.ID), Type: notebook.Markdown, Source: c.Source, Metadata: without(c.Metadata, "dsstar"), Attachments: c.Attachments,
 	}})
 }
 
