@@ -419,7 +419,7 @@ func TestAnyEdits(t *testing.T) {
 			}
 			got := goOn(t, script{
 				"planner": "Next.", "coder": "y = x\nprint(y)", "verifier": rapid.SampledFrom([]string{yes, yes, no}).Draw(t, "verdict"), "router": "Add Step", "finalizer": "print(y)", "debugger": "y = 1\nprint(y)", "checker": "Form: fits",
-			}, changed, func(s *stage) { s.config.MaxRounds = 2 })
+			}, changed, func(s *stage) { s.config.MaxRounds, s.quick = 2, rapid.IntRange(0, 2).Draw(t, "quick") > 0 })
 			if wrong := (*agent.EditError)(nil); got.err != nil && !errors.As(got.err, &wrong) {
 				t.Fatal(got.err)
 			}
