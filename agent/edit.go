@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -216,7 +215,7 @@ func (r *reader) refuse() error {
 	return nil
 }
 
-var dataDir = regexp.MustCompile(`^data_dir = (".*")\nquestion = (".*")$`)
+var dataDir = lazy(`^data_dir = (".*")\nquestion = (".*")$`)
 
 // reopened looks at the cells before the first step. Only the data folder can be
 // changed there; it says so.
@@ -233,7 +232,7 @@ func (r *reader) reopened() (what string, err error) {
 	if !p.changed {
 		return "", nil
 	}
-	m := dataDir.FindStringSubmatch(strings.TrimSpace(p.cell.Source))
+	m := dataDir().FindStringSubmatch(strings.TrimSpace(p.cell.Source))
 	var data, question string
 	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil || json.Unmarshal([]byte(m[2]), &question) != nil {
 		return "", &EditError{`the parameters cell has other lines than data_dir = "…" and question = "…": put your code into a cell after the set-up`}
@@ -262,7 +261,7 @@ func handStep(code string) string {
 var unescape = strings.NewReplacer(plainBackslash, `\`, "\\`", "`", `\*`, `*`, `\_`, `_`, plainDollar, `$`, `\[`, `[`, `\]`, `]`,
 	"&lt;", "<", "&gt;", ">", "&amp;", "&", `\~`, `~`, `\#`, `#`, `\|`, `|`)
 
-var stepHeading = regexp.MustCompile(`^## Step \d+(: *|$)`)
+var stepHeading = lazy(`^## Step \d+(: *|$)`)
 
 // stepText is the text of a step whose heading a person has changed: the inverse
 // of showStep.
@@ -271,7 +270,7 @@ func stepText(source string) string {
 	var words []string
 	for line := range strings.Lines(source) {
 		line = strings.TrimSpace(line)
-		if at := stepHeading.FindString(line); at != "" {
+		if at := stepHeading().FindString(line); at != "" {
 			if line = line[len(at):]; strings.HasSuffix(line, "…") {
 				continue // all of it stands below
 			}

@@ -82,7 +82,7 @@ func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, 
 		}
 		round, step := &r.t.Rounds[plan[i-before]], i-before+1
 		if e.Status != notebook.OK && round.ByHand {
-			return 0, r.handFails(step, e)
+			return 0, stays(fmt.Sprintf("the cell of step %d", step), e)
 		}
 		if e.Status != notebook.OK {
 			reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, oneLine(e))
@@ -132,8 +132,7 @@ func (r *run) earlierReplayed(n int, e notebook.Execution) error {
 func (r *run) replaced(part int, attempts *[]Attempt, e notebook.Execution) error {
 	last := &(*attempts)[len(*attempts)-1]
 	if e.Status != notebook.OK {
-		return &EditError{fmt.Sprintf("a cell of an earlier question fails: %s; it is in the notebook as it was\n%s",
-			oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
+		return stays("a cell of an earlier question", e)
 	}
 	if last.Execution.PlainText() == e.PlainText() {
 		return nil

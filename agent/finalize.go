@@ -84,7 +84,7 @@ func (r *run) finalAgain(ctx context.Context, faults examiner) error {
 	printed := strings.TrimSpace(a.Execution.Stdout()) != ""
 	switch {
 	case final.ByHand && a.Execution.Status != notebook.OK:
-		return &EditError{fmt.Sprintf("the last cell fails: %s; it is in the notebook as you left it\n%s", oneLine(a.Execution), strings.TrimSpace(errorReport(a.Execution, reportChars)))}
+		return stays("the last cell", a.Execution)
 	case final.ByHand && !printed:
 		return &EditError{"the last cell prints nothing: it must print the answer"}
 	case a.Execution.Status != notebook.OK:

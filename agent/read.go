@@ -88,7 +88,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	}
 	r.anchor = c.ID
 	p := present{part: max(1, m.Part), round: m.Round, changed: m.Digest != "" && m.Digest != digest(c.Source), cell: c}
-	if p.changed && c.Type == notebook.Markdown && (m.Role != roleRound || r.partOf(m.Round) <= len(r.t.Earlier)) {
+	if p.changed && c.Type == notebook.Markdown && (m.Role != roleRound || r.t.partOf(m.Round) <= len(r.t.Earlier)) {
 		r.annotated(c)
 	}
 	switch m.Role {
@@ -118,7 +118,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 		}
 		round := r.round(m.Round)
 		round.Attempts = append(round.Attempts, attemptOf(m, c))
-		p.part = r.partOf(m.Round)
+		p.part = r.t.partOf(m.Round)
 		r.now = append(r.now, p)
 	case roleAnswer, roleFinal:
 		return r.answer(m, p)
@@ -144,16 +144,6 @@ func (r *reader) round(n int) *Round {
 		r.t.Rounds = append(r.t.Rounds, Round{})
 	}
 	return &r.t.Rounds[n-1]
-}
-
-// partOf is the part, from 1, of round n.
-func (r *reader) partOf(n int) int {
-	for k, p := range r.t.Earlier {
-		if n <= p.End {
-			return k + 1
-		}
-	}
-	return len(r.t.Earlier) + 1
 }
 
 // answer takes the heading of a last cell, or that cell.

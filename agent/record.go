@@ -120,7 +120,7 @@ func (t *Trajectory) Script() string {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		fmt.Fprintf(&b, "# %%%% %s\n%s\n", strings.Join(strings.Fields(c.title), " "), c.code)
+		fmt.Fprintf(&b, "# %%%% %s\n%s\n", oneSpace(c.title), c.code)
 	}
 	return b.String()
 }

@@ -241,7 +241,7 @@ func (r *run) repeat(ctx context.Context, round *Round) error {
 	}
 	if e.Status != notebook.OK {
 		if r.handsOff(0) {
-			return r.handFails(step, e)
+			return stays(fmt.Sprintf("the cell of step %d", step), e)
 		}
 		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, oneLine(e))
 		edit.Rest = nil
@@ -257,11 +257,11 @@ func (r *run) repeat(ctx context.Context, round *Round) error {
 	return r.observe(Event{Kind: Ran, Try: 1, Execution: &e})
 }
 
-// handFails is the error for a step whose cell a person wants as it is, and which
-// fails, or that of another which a person's own builds on.
-func (r *run) handFails(step int, e notebook.Execution) error {
-	return &EditError{fmt.Sprintf("the cell of step %d fails: %s; it is in the notebook as you left it\n%s",
-		step, oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
+// stays is the error for a cell that fails and stays in the notebook: a person
+// wants it as it is, or what a person has asked or written builds on it.
+func stays(cell string, e notebook.Execution) error {
+	return &EditError{fmt.Sprintf("%s fails: %s; it is in the notebook as you left it\n%s",
+		cell, oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
 }
 
 // Ask closes the question that was answered and asks another, in the same

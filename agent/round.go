@@ -30,10 +30,6 @@ func (t *Trajectory) At(round int) (cells []string, attempts []Attempt, err erro
 	if round < 1 || round > len(t.Rounds) {
 		return nil, nil, &NoRoundError{round, len(t.Rounds)}
 	}
-	k := slices.IndexFunc(t.Earlier, func(p Part) bool { return round <= p.End })
-	if k < 0 {
-		k = len(t.Earlier)
-	}
 	attempts = slices.DeleteFunc(slices.Clone(t.Rounds[round-1].Attempts), Attempt.notRun)
-	return t.part(k).upTo(round - 1).base(), attempts, nil
+	return t.part(t.partOf(round) - 1).upTo(round - 1).base(), attempts, nil
 }

@@ -298,7 +298,7 @@ const plainDollar, plainBackslash = "<span>&#36;</span>", "<span>&#92;</span>"
 
 // prose shows words as they are, as one paragraph; code spans stay code.
 func prose(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = oneSpace(text)
 	var b strings.Builder
 	for text != "" {
 		at := codeSpan().FindStringIndex(text)

@@ -163,14 +163,8 @@ func withData(source, data string) string {
 	})
 }
 
-// dataLine sets the data folder. A JSON string is a Python one.
-func dataLine(data string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(data) // a string cannot fail
-	return "data_dir = " + strings.TrimSuffix(b.String(), "\n")
-}
+// dataLine sets the data folder.
+func dataLine(data string) string { return "data_dir = " + quotePython(data) }
 
 // pythonString returns the value of a plain string literal.
 func pythonString(literal string) (value string, ok bool) {

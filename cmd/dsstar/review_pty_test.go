@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"testing/iotest"
 
 	"github.com/creack/pty"
-	"golang.org/x/term"
 
 	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
@@ -41,21 +39,7 @@ func atReview(t *testing.T, url string, env []string, args ...string) *reviewed 
 		"--base-url", url, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?"}, args...)...)
 	s.cmd.Env = append(append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=1", "DSSTAR_CACHE=false", "VISUAL=", "EDITOR=false"), env...)
 	s.cmd.Stdout = &s.stdout
-	var err error
-	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 50, Cols: 100}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = s.cmd.Process.Kill()
-		_ = s.tty.Close()
-	})
-	if s.was, err = term.GetState(int(s.tty.Fd())); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(s.done)
-		_, _ = io.Copy(s, s.tty) // ends with an error when the program has
-	}()
+	s.start(t, &pty.Winsize{Rows: 50, Cols: 100})
 	return s
 }
 

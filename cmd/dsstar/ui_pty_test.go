@@ -53,21 +53,7 @@ func stalled(t *testing.T) *session {
 	s.cmd = exec.Command(os.Args[0], "nb", "--data", dataFolder(t, numbers), "--out", filepath.Join(t.TempDir(), "run"),
 		"--base-url", m.serve(t).URL, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?")
 	s.cmd.Env = append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=")
-	var err error
-	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 60}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = s.cmd.Process.Kill()
-		_ = s.tty.Close()
-	})
-	if s.was, err = term.GetState(int(s.tty.Fd())); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(s.done)
-		_, _ = io.Copy(s, s.tty) // ends with an error when the program has
-	}()
+	s.start(t, &pty.Winsize{Rows: 24, Cols: 60})
 	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "planning, ") })
 	return s
 }
@@ -119,4 +105,24 @@ func (s *session) shows(t *testing.T) *terminal {
 		t.Error(err)
 	}
 	return m
+}
+
+// start starts the session's command on a terminal of that size.
+func (s *session) start(t *testing.T, size *pty.Winsize) {
+	t.Helper()
+	var err error
+	if s.tty, err = pty.StartWithSize(s.cmd, size); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		_ = s.tty.Close()
+	})
+	if s.was, err = term.GetState(int(s.tty.Fd())); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.done)
+		_, _ = io.Copy(s, s.tty) // ends with an error when the program has
+	}()
 }

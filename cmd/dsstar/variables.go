@@ -118,8 +118,11 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 
 // quotePython returns a Python string literal; a JSON string is one.
 func quotePython(s string) string {
-	text, _ := json.Marshal(s) // strings cannot fail
-	return string(text)
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string cannot fail
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // keeping checks the names of --keep.

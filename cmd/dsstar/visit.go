@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"dsstar/agent"
+	"dsstar/kernel"
+	"dsstar/notebook"
+)
+
+// attach connects to the guest's kernel.
+func (g *guest) attach(ctx context.Context, o kernel.Options) (*kernel.Kernel, error) {
+	if !g.dial {
+		return kernel.Attach(ctx, g.File, o)
+	}
+	o.Discard = g.discard
+	return kernel.Dial(ctx, g.Server, g.ID, o)
+}
+
+// kept names what stays of what cells do to names.
+func (g *guest) kept() string {
+	if len(g.keep) == 0 {
+		return ""
+	}
+	return ", but for " + strings.Join(g.keep, ", ")
+}
+
+// A visit is the run's own session in a kernel that is not ours.
+type visit struct {
+	*kernel.Kernel
+	folder agent.Folder
+	keep   []string
+}
+
+// clearNames takes names away that would lead the set-up cell astray. The kernel
+// gives them back at the end of the visit.
+const clearNames = `for _name in ("base_dir", "__file__"):
+    globals().pop(_name, None)`
+
+// visit opens the run's own session as a guest.
+func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, error) {
+	k, err := g.attach(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := k.Execute(ctx, clearNames); err != nil {
+		_ = k.Close() // the first error says more
+		return nil, err
+	}
+	return visit{k, agent.Folder(o.Dir), g.keep}, nil
+}
+
+// Rollback brings the user's names back first, those that are in the way too.
+func (v visit) Rollback(ctx context.Context, cells []string) ([]notebook.Execution, error) {
+	all, err := v.Kernel.Rollback(ctx, slices.Concat([]string{clearNames}, cells))
+	if len(all) > 0 && all[0].Status == notebook.OK {
+		all = all[1:]
+	}
+	return all, err
+}
