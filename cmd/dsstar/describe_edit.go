@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -240,8 +241,9 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 			defer term.Restore(int(f.Fd()), was)
 		}
 	}
-	a.editing.Store(true)
-	defer a.editing.Store(false)
+	a.editors.Store(math.MaxInt64)
+	// A Ctrl-C that ended the editor may reach us only after the editor's end.
+	defer func() { a.editors.Store(time.Now().Add(time.Second).UnixNano()) }()
 	if err := cmd.Run(); err != nil {
 		return "", &editorError{editor, err}
 	}

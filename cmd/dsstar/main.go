@@ -35,10 +35,10 @@ type app struct {
 	env            []string
 	stdinTTY       bool
 	stderrTTY      bool
-	width          func() int  // of the terminal behind stderr
-	cacheDir       string      // of dsstar, in the user's cache folder
-	configDir      string      // of dsstar, in the user's configuration folder
-	editing        atomic.Bool // the terminal is an editor's
+	width          func() int   // of the terminal behind stderr
+	cacheDir       string       // of dsstar, in the user's cache folder
+	configDir      string       // of dsstar, in the user's configuration folder
+	editors        atomic.Int64 // until when Ctrl-C is an editor's, in Unix nanoseconds
 }
 
 func main() { os.Exit(mainCode()) }
@@ -78,7 +78,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 		for {
 			select {
 			case s := <-signals:
-				if s == os.Interrupt && a.editing.Load() {
+				if s == os.Interrupt && time.Now().UnixNano() < a.editors.Load() {
 					continue
 				}
 				cancel()
