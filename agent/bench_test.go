@@ -38,12 +38,13 @@ func (s instant) Execute(_ context.Context, code string) (notebook.Execution, er
 	return notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}}, nil
 }
 
-func (s instant) Rollback(ctx context.Context, cells []string) (all []notebook.Execution, err error) {
+func (s instant) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
+	back := notebook.Restoration{Way: notebook.ByReplay}
 	for _, code := range cells {
 		e, _ := s.Execute(ctx, code)
-		all = append(all, e)
+		back.Executions = append(back.Executions, e)
 	}
-	return all, nil
+	return back, nil
 }
 
 func (instant) Close() error { return nil }

@@ -37,12 +37,12 @@ func (r *run) restore(ctx context.Context) (intact bool, err error) {
 	for intact = true; r.dirty; {
 		cells := r.t.base()
 		stop := r.kernel.start()
-		executions, err := r.session.Rollback(ctx, cells)
+		back, err := r.session.Rollback(ctx, cells)
 		stop()
 		if err != nil {
 			return false, err
 		}
-		broken, err := r.replayed(executions, len(cells))
+		broken, err := r.replayed(back.Executions, len(cells))
 		if err != nil {
 			return false, err
 		}

@@ -210,8 +210,9 @@ func (s *session) Close() error {
 	return nil
 }
 
-func (s *session) Rollback(ctx context.Context, cells []string) (all []notebook.Execution, err error) {
+func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	defer s.use("Rollback")()
+	back := notebook.Restoration{Way: notebook.ByReplay}
 	s.w.mu.Lock()
 	if s.purpose == agent.Work {
 		s.w.rollbacks++
@@ -222,13 +223,13 @@ func (s *session) Rollback(ctx context.Context, cells []string) (all []notebook.
 	for _, code := range cells {
 		e, err := s.cell(ctx, code)
 		if err != nil {
-			return nil, err
+			return back, err
 		}
-		if all = append(all, e); e.Status != notebook.OK {
+		if back.Executions = append(back.Executions, e); e.Status != notebook.OK {
 			break
 		}
 	}
-	return all, nil
+	return back, nil
 }
 
 func (s *session) Execute(ctx context.Context, code string) (notebook.Execution, error) {

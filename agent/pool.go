@@ -300,7 +300,9 @@ func (s *scratch) enter(ctx context.Context, data string) error {
 	var executions []notebook.Execution
 	var err error
 	if s.ran != (script{}) {
-		executions, err = s.Rollback(ctx, cells)
+		var back notebook.Restoration
+		back, err = s.Rollback(ctx, cells)
+		executions = back.Executions
 	} else {
 		executions, err = executeAll(ctx, s, cells)
 	}

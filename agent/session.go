@@ -17,7 +17,7 @@ type Session interface {
 	// Rollback puts the session into exactly the state, files of the working
 	// folder included, that the cells produce from an empty session, and
 	// returns what they gave. It stops at a cell that fails.
-	Rollback(ctx context.Context, cells []string) ([]notebook.Execution, error)
+	Rollback(ctx context.Context, cells []string) (notebook.Restoration, error)
 	Close() error
 }
 

@@ -110,7 +110,8 @@ func TestGuestRollback(t *testing.T) {
 		runCell(t, g, cell, notebook.OK)
 	}
 	runCell(t, k, "mine = 'made meanwhile'", notebook.OK)
-	done, err := g.Rollback(t.Context(), []string{"a = [1]", "print(a, df, gone, 'b' in globals(), os.getpid() == pid, mine)"})
+	back, err := g.Rollback(t.Context(), []string{"a = [1]", "print(a, df, gone, 'b' in globals(), os.getpid() == pid, mine)"})
+	done := back.Executions
 	if err != nil || len(done) != 2 || done[1].Stdout() != "[1] 1 2 False True made meanwhile\n" {
 		t.Errorf("%v %+v", err, done)
 	}

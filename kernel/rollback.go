@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"dsstar/notebook"
 )
@@ -19,18 +20,29 @@ import (
 // are deleted, those that they bound anew get their old objects back, and the
 // cells run again. Objects and files that were changed in place stay changed.
 //
-// It returns the executions. It stops at the first cell that is not OK, whose
-// execution is the last one returned. After an error the kernel is dead, or has
-// run fewer cells than were asked for; another Rollback may follow.
-func (k *Kernel) Rollback(ctx context.Context, cells []string) ([]notebook.Execution, error) {
+// It stops at the first cell that is not OK, whose execution is the last one
+// returned. After an error the kernel is dead, or has run fewer cells than were
+// asked for; another Rollback may follow.
+func (k *Kernel) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
+	began := time.Now()
+	back := notebook.Restoration{Way: notebook.ByReplay}
 	ctx, release, err := k.begin(ctx)
 	if err != nil {
-		return nil, err
+		return back, err
 	}
 	defer release()
 	if k.again == nil {
-		return k.current().restore(ctx, k, cells)
+		back.Way = notebook.ByNames
+		back.Executions, err = k.current().restore(ctx, k, cells)
+	} else {
+		back.Executions, err = k.replay(ctx, cells)
 	}
+	back.Seconds = time.Since(began).Seconds()
+	return back, err
+}
+
+// replay is Rollback by a new process.
+func (k *Kernel) replay(ctx context.Context, cells []string) ([]notebook.Execution, error) {
 	if err := k.current().end(); err != nil {
 		return nil, fmt.Errorf("roll back: %w", err)
 	}

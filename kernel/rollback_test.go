@@ -26,7 +26,8 @@ func TestRollbackFiles(t *testing.T) {
 		"os.symlink('"+outside+"', 'link'); os.symlink('"+filepath.Dir(outside)+"', 'dirlink'); os.symlink('.', 'loop')\n"+
 		"open('random.py', 'w').write('raise SystemExit')", notebook.OK)
 	before := k.Info().PID
-	done, err := k.Rollback(t.Context(), cells)
+	back, err := k.Rollback(t.Context(), cells)
+	done := back.Executions
 	if err != nil || len(done) != 2 || done[1].Status != notebook.OK {
 		t.Fatalf("%v %+v", err, done)
 	}

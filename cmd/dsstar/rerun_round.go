@@ -132,7 +132,9 @@ func (r *replay) rebuild(ctx context.Context, first bool) error {
 	var all []notebook.Execution
 	var err error
 	if !first {
-		all, err = r.k.Rollback(ctx, r.base)
+		var back notebook.Restoration
+		back, err = r.k.Rollback(ctx, r.base)
+		all = back.Executions
 	}
 	for i := 0; first && err == nil && i < len(r.base); i++ {
 		var x notebook.Execution

@@ -53,10 +53,10 @@ func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, err
 }
 
 // Rollback brings the user's names back first, those that are in the way too.
-func (v visit) Rollback(ctx context.Context, cells []string) ([]notebook.Execution, error) {
-	all, err := v.Kernel.Rollback(ctx, slices.Concat([]string{clearNames}, cells))
-	if len(all) > 0 && all[0].Status == notebook.OK {
-		all = all[1:]
+func (v visit) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
+	back, err := v.Kernel.Rollback(ctx, slices.Concat([]string{clearNames}, cells))
+	if all := back.Executions; len(all) > 0 && all[0].Status == notebook.OK {
+		back.Executions = all[1:]
 	}
-	return all, err
+	return back, err
 }

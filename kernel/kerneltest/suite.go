@@ -15,7 +15,7 @@ import (
 // A Kernel is what the suite tests: the methods of kernel.Kernel.
 type Kernel interface {
 	Execute(ctx context.Context, code string) (notebook.Execution, error)
-	Rollback(ctx context.Context, cells []string) ([]notebook.Execution, error)
+	Rollback(ctx context.Context, cells []string) (notebook.Restoration, error)
 	Alive() bool
 	Close() error
 }
@@ -265,7 +265,8 @@ func testRollback(t *testing.T, k Kernel) {
 		if _, err := k.Execute(t.Context(), spoil); err != nil {
 			t.Fatal(err)
 		}
-		done, err := k.Rollback(t.Context(), cells)
+		back, err := k.Rollback(t.Context(), cells)
+		done := back.Executions
 		if err != nil || len(done) != len(cells) || done[1].Status != notebook.OK {
 			t.Fatalf("roll back: %v %+v", err, done)
 		}
@@ -274,7 +275,8 @@ func testRollback(t *testing.T, k Kernel) {
 		equal(t, "count", again.Count, 3)
 		must(t, k, "gone", notebook.Raised)
 	}
-	done, err := k.Rollback(t.Context(), []string{"1", "1/0", "2"})
+	back, err := k.Rollback(t.Context(), []string{"1", "1/0", "2"})
+	done := back.Executions
 	if err != nil || len(done) != 2 || done[1].Status != notebook.Raised {
 		t.Errorf("roll back to a failing cell: %v %+v", err, done)
 	}
