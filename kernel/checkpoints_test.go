@@ -134,7 +134,7 @@ func TestCheckpointFiles(t *testing.T) {
 	goBack(t, k, cells, notebook.ByReplay, 0, "over the limit")
 	prints(t, k, "__import__('os').path.getsize('big')", "2000")
 	runCell(t, k, "import os; os.mkfifo('pipe')", notebook.OK)
-	goBack(t, k, []string{cells[0]}, notebook.ByReplay, 0, "")
+	goBack(t, k, []string{cells[0]}, notebook.ByReplay, 0, "over the limit")
 }
 
 // TestCheckpointMemory: with little memory the states in between are given up, the
@@ -152,7 +152,7 @@ func TestCheckpointMemory(t *testing.T) {
 	}
 	goBack(t, k, cells[:3], notebook.ByReplay, 0, "to save memory")
 	prints(t, k, "a[0]", "1.0")
-	goBack(t, k, cells[:2], notebook.ByReplay, 0, "to save memory")
+	goBack(t, k, cells[:2], notebook.ByCheckpoint, 2, "") // made anew on the way
 }
 
 // TestCheckpointGone: a copy that the system has killed costs a replay.
@@ -171,7 +171,7 @@ func TestCheckpointGone(t *testing.T) {
 	for _, pid := range frozen {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	goBack(t, k, cells, notebook.ByReplay, 0, "")
+	goBack(t, k, cells, notebook.ByReplay, 0, "no checkpoint")
 	prints(t, k, "x + y", "3")
 }
 
