@@ -3,104 +3,130 @@ package kernel
 import (
 	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
+
+	"dsstar/notebook"
 )
 
-// freezer is the Python package of a kernel that freezes copies of itself.
-//
+// checkpointModule is the Python package of the kernel with checkpoints.
+const checkpointModule = "dsstar_kernel"
+
 //go:embed dsstar_kernel/*.py
-var freezer embed.FS
+var checkpointFiles embed.FS
 
-const freezerName = "dsstar_kernel"
+// Freezes reports whether [CheckpointSpec] can make of s a kernel with checkpoints:
+// on Linux, of one that is started as python -m ipykernel_launcher.
+func Freezes(s Spec) bool { return runtime.GOOS == "linux" && launcher(s) > 0 }
 
-// Freezes reports whether [CheckpointSpec] can make of s a kernel that freezes copies
-// of itself: on Linux, of one that is started as python -m ipykernel_launcher.
-func Freezes(s Spec) bool { return runtime.GOOS == "linux" && launcher(s) >= 0 }
-
-// launcher returns where in Argv the module of ipykernel is; -1 for nowhere.
+// launcher returns where in Argv the module of ipykernel is; 0 for nowhere.
 func launcher(s Spec) int {
-	return slices.IndexFunc(s.Argv, func(arg string) bool { return arg == "ipykernel" || arg == "ipykernel_launcher" })
+	for i, arg := range s.Argv {
+		if i > 0 && s.Argv[i-1] == "-m" && (arg == "ipykernel" || arg == "ipykernel_launcher") {
+			return i
+		}
+	}
+	return 0
 }
 
-// CheckpointSpec returns the Spec of the same kernel, except that it can freeze
-// copies of itself, to which Rollback goes back in milliseconds (docs/checkpoints.md).
-// Its code, a Python package around the ipykernel that the interpreter has, is
-// written to a folder in dir that bears the hash of it, if it is not there yet.
-// The error wraps [errors.ErrUnsupported] where [Freezes] reports false.
+// CheckpointSpec returns the Spec of the same kernel with checkpoints, to which
+// Rollback goes back in milliseconds: see docs/checkpoints.md for the messages. It
+// writes the package that does so, around the ipykernel of the interpreter, to a
+// folder of dir that is named by its content, so that those of other versions of
+// this program stay, and that other programs may write at the same time. Where
+// [Freezes] reports false the error is [errors.ErrUnsupported].
 func CheckpointSpec(s Spec, dir string) (Spec, error) {
-	at := launcher(s)
 	switch {
 	case runtime.GOOS != "linux":
-		return s, fmt.Errorf("checkpoints of the session need Linux: %w", errors.ErrUnsupported)
-	case at < 1 || s.Argv[at-1] != "-m":
-		return s, fmt.Errorf("checkpoints of the session need a kernel that starts as python -m ipykernel_launcher: %w", errors.ErrUnsupported)
+		return s, fmt.Errorf("there are no checkpoints on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+	case launcher(s) == 0:
+		return s, fmt.Errorf("checkpoints are for kernels that are started as python -m ipykernel_launcher: %w", errors.ErrUnsupported)
 	}
-	folder, err := unpack(freezer, freezerName, dir)
+	dir, err := filepath.Abs(dir) // cells run elsewhere
+	if err == nil {
+		dir, err = writeCheckpointModule(dir)
+	}
 	if err != nil {
 		return s, fmt.Errorf("write the kernel with checkpoints: %w", err)
 	}
 	s.Argv = slices.Clone(s.Argv)
-	s.Argv[at] = freezerName
+	s.Argv[launcher(s)] = checkpointModule
 	users, ok := s.Env["PYTHONPATH"]
 	if !ok {
 		users = "${PYTHONPATH}"
 	}
-	env := map[string]string{"PYTHONPATH": folder + string(os.PathListSeparator) + users, "DSSTAR_PYTHONPATH": users}
-	s.Env = maps.Clone(s.Env)
-	if s.Env == nil {
-		s.Env = map[string]string{}
+	// The package puts back what the user had.
+	env := map[string]string{"PYTHONPATH": dir + ":" + users, "DSSTAR_PYTHONPATH": users}
+	for name, value := range s.Env {
+		if name != "PYTHONPATH" {
+			env[name] = value
+		}
 	}
-	maps.Copy(s.Env, env)
+	s.Env = env
 	return s, nil
 }
 
-// unpack writes the folder name of files into one in dir that is named by the
-// hash of its content, and returns that. It is there whole or not at all.
-func unpack(files embed.FS, name, dir string) (string, error) {
-	hash := sha256.New()
-	err := fs.WalkDir(files, name, func(path string, d fs.DirEntry, err error) error {
+// writeCheckpointModule makes sure that the package is in a folder of dir, which
+// it returns.
+func writeCheckpointModule(dir string) (string, error) {
+	files, hash := map[string][]byte{}, sha256.New()
+	err := fs.WalkDir(checkpointFiles, checkpointModule, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text, err := files.ReadFile(path)
-		fmt.Fprintf(hash, "%s %d\n%s", path, len(text), text)
+		files[path], err = checkpointFiles.ReadFile(path)
+		fmt.Fprintf(hash, "%s %d\n%s", path, len(files[path]), files[path])
 		return err
 	})
 	if err != nil {
 		return "", err
 	}
-	folder, err := filepath.Abs(filepath.Join(dir, fmt.Sprintf("%s-%.6x", strings.ReplaceAll(name, "_", "-"), hash.Sum(nil))))
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(folder); err == nil {
-		return folder, nil
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	part, err := os.MkdirTemp(dir, ".part-")
+	home := filepath.Join(dir, hex.EncodeToString(hash.Sum(nil))[:12])
+	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
+		if err := writeWhole(home, files); err != nil {
+			return "", err
+		}
+	}
+	return home, writeFiles(home, files) // nothing, unless somebody has changed them
+}
+
+// writeWhole makes the folder path with files, all of them or none. It is no
+// error if somebody else is quicker.
+func writeWhole(path string, files map[string][]byte) error {
+	part, err := os.MkdirTemp(filepath.Dir(path), ".part-")
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer os.RemoveAll(part)
-	if err := os.CopyFS(part, files); err != nil {
-		return "", err
+	if err := errors.Join(os.Chmod(part, 0o755), writeFiles(part, files)); err != nil {
+		return err
 	}
-	if err := os.Chmod(part, 0o755); err != nil {
-		return "", err
+	if err := os.Rename(part, path); err != nil {
+		if _, there := os.Stat(path); there != nil {
+			return err
+		}
 	}
-	// Another program may have been quicker, with the same files.
-	if err := os.Rename(part, folder); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", err
+	return nil
+}
+
+func writeFiles(dir string, files map[string][]byte) error {
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := notebook.WriteFile(path, content); err != nil {
+			return err
+		}
 	}
-	return folder, nil
+	return nil
 }

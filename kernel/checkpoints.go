@@ -32,7 +32,7 @@ type checkpoints struct {
 
 // A mark is a state that the session was in.
 type mark struct {
-	trail       // that had led to it
+	trail        // that had led to it
 	id    string // of the frozen copy; "" if there is none
 	count int    // execution_count
 	files *state // what Scratch held

@@ -17,11 +17,7 @@ import (
 // freezing are options for a kernel that freezes copies of itself.
 func freezing(t testing.TB) Options {
 	o := options(t)
-	spec, err := CheckpointSpec(o.Spec, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Spec, o.Copies = spec, filepath.Join(t.TempDir(), "copies")
+	o.Spec, o.Copies = checkpointSpec(t, testPython(t)), filepath.Join(t.TempDir(), "copies")
 	return o
 }
 
