@@ -584,6 +584,9 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *agent.Trajectory) {
 			break
 		}
 	}
+	if slices.ContainsFunc(p.world.ways, func(b notebook.Restoration) bool { return b.Way == notebook.NotAtAll }) {
+		return
+	}
 	all := strings.Join(cells, "\n")
 	if !slices.Contains([]agent.Kind{agent.Judged, agent.WentBack, agent.Proving}, e.Kind) ||
 		strings.Contains(all, "tick()") || strings.Contains(all, "once()") {
