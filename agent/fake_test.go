@@ -136,8 +136,9 @@ type world struct {
 	sessions  []*session
 	ticks     int // of tick()
 	once      bool
-	rollbacks int    // of the work session
-	pdf       string // what the text of every PDF is
+	rollbacks int                    // of the work session
+	ways      []notebook.Restoration // what Rollback says of itself, in turn; the last goes on; none: by replay
+	pdf       string                 // what the text of every PDF is
 }
 
 func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
@@ -149,7 +150,7 @@ func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Se
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		w.t.Errorf("a session is opened in %s: %v", dir, err)
 	}
-	s := &session{w: w, purpose: p}
+	s := &session{w: w, purpose: p, gave: map[string]notebook.Execution{}}
 	s.reset()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,6 +188,7 @@ type session struct {
 	busy        atomic.Bool
 	ran         []string   // whole cells
 	rolled      [][]string // the cells of each Rollback
+	gave        map[string]notebook.Execution
 }
 
 func (s *session) reset() {
@@ -212,12 +214,21 @@ func (s *session) Close() error {
 
 func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	defer s.use("Rollback")()
-	back := notebook.Restoration{Way: notebook.ByReplay}
+	back := notebook.Restoration{Way: notebook.ByReplay, Seconds: 0.5}
 	s.w.mu.Lock()
 	if s.purpose == agent.Work {
+		if n := len(s.w.ways); n > 0 {
+			back = s.w.ways[min(s.w.rollbacks, n-1)]
+		}
 		s.w.rollbacks++
 	}
 	s.w.mu.Unlock()
+	if back.Way == notebook.NotAtAll {
+		for _, code := range cells {
+			back.Executions = append(back.Executions, s.gave[code])
+		}
+		return back, nil
+	}
 	s.rolled = append(s.rolled, slices.Clone(cells))
 	s.reset()
 	for _, code := range cells {
@@ -238,7 +249,9 @@ func (s *session) Execute(ctx context.Context, code string) (notebook.Execution,
 		s.w.t.Error("a cell was run in a dead kernel")
 	}
 	s.ran = append(s.ran, code)
-	return s.cell(ctx, code)
+	e, err := s.cell(ctx, code)
+	s.gave[code] = e
+	return e, err
 }
 
 // cell answers the agent's own cells and runs all others.
@@ -570,6 +583,9 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *agent.Trajectory) {
 			cells = cells[:len(cells)-len(edit.Rest)] // nor are these
 			break
 		}
+	}
+	if slices.ContainsFunc(p.world.ways, func(b notebook.Restoration) bool { return b.Way == notebook.NotAtAll }) {
+		return
 	}
 	all := strings.Join(cells, "\n")
 	if !slices.Contains([]agent.Kind{agent.Judged, agent.WentBack, agent.Proving}, e.Kind) ||
