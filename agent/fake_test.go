@@ -150,7 +150,7 @@ func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Se
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		w.t.Errorf("a session is opened in %s: %v", dir, err)
 	}
-	s := &session{w: w, purpose: p, gave: map[string]notebook.Execution{}}
+	s := &session{w: w, purpose: p}
 	s.reset()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,7 +188,6 @@ type session struct {
 	busy        atomic.Bool
 	ran         []string   // whole cells
 	rolled      [][]string // the cells of each Rollback
-	gave        map[string]notebook.Execution
 }
 
 func (s *session) reset() {
@@ -224,9 +223,6 @@ func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restor
 	}
 	s.w.mu.Unlock()
 	if back.Way == notebook.NotAtAll {
-		for _, code := range cells {
-			back.Executions = append(back.Executions, s.gave[code])
-		}
 		return back, nil
 	}
 	s.rolled = append(s.rolled, slices.Clone(cells))
@@ -249,9 +245,7 @@ func (s *session) Execute(ctx context.Context, code string) (notebook.Execution,
 		s.w.t.Error("a cell was run in a dead kernel")
 	}
 	s.ran = append(s.ran, code)
-	e, err := s.cell(ctx, code)
-	s.gave[code] = e
-	return e, err
+	return s.cell(ctx, code)
 }
 
 // cell answers the agent's own cells and runs all others.

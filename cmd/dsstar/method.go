@@ -28,9 +28,16 @@ func method(s configs.Method) agent.Method {
 	return m
 }
 
-// checkCandidates refuses several cells for a step where there can be only one.
-func checkCandidates(s *configs.Settings, review bool) error {
+// checkMethod refuses what does not go together: several cells for a step where
+// there can be only one, and a session that is to go back and must not.
+func checkMethod(s *configs.Settings, review bool) error {
 	switch {
+	case s.Rollback == "off" && s.Method.Paper:
+		return &usageError{"--rollback off: with --paper every script runs in a fresh process",
+			[]string{`dsstar nb --paper --rollback replay --data DIR "question"`}}
+	case s.Rollback == "off" && s.Method.Candidates > 1:
+		return &usageError{"--rollback off: the candidates for a step run from the same state, to which the session goes back",
+			[]string{fmt.Sprintf(`dsstar nb --candidates %d --rollback auto --data DIR "question"`, s.Method.Candidates)}}
 	case s.Method.Candidates == 1:
 	case s.Method.Paper:
 		return &usageError{"--candidates: with --paper every round writes the whole script, and only one",

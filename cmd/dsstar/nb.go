@@ -101,7 +101,7 @@ func (a *app) nbCommand() *cobra.Command {
 		if err := checkBudget(s); err != nil {
 			return err
 		}
-		if err := checkCandidates(s, flags.review); err != nil {
+		if err := checkMethod(s, flags.review); err != nil {
 			return err
 		}
 		if err := a.models(&j); err != nil {
