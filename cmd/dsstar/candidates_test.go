@@ -66,6 +66,7 @@ func TestCandidatesUsage(t *testing.T) {
 		{[]string{"--candidates", "0"}, []string{"--candidates: method.candidates: is \"0\", should be 1 to 9", "hint: dsstar config --defaults"}},
 		{[]string{"--candidates", "10"}, []string{"should be 1 to 9"}},
 		{[]string{"--candidates", "2", "--paper"}, []string{"--paper", "hint: dsstar nb --paper --candidates 1"}},
+		{[]string{"--candidates", "2", "--rollback", "off"}, []string{"--rollback off", "hint: dsstar nb --candidates 2 --rollback auto"}},
 	} {
 		ask(t, data, "http://127.0.0.1:1/v1", c.args...).expect(exitUsage, c.said...)
 	}
