@@ -424,6 +424,48 @@ func TestCopiesOutside(t *testing.T) {
 	}
 }
 
+// Hard links within the folder stay links, and a folder that forbids to write is
+// no hindrance.
+func TestCopiesLinksAndModes(t *testing.T) {
+	p := copiesPlace(t, 1<<30)
+	path := func(name string) string { return filepath.Join(p.folder, name) }
+	if err := os.Mkdir(path("sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path("a"), "linked")
+	writeFile(t, path("sub/file"), "in sub")
+	err := errors.Join(os.Link(path("a"), path("b")), os.Link(path("a"), path("sub/c")), os.Chmod(path("sub"), 0o500))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, was := p.take(t), everything(t, p.folder)
+	for _, gone := range []string{"a", "b", "sub/c", "sub/file"} {
+		if err := errors.Join(os.Chmod(path("sub"), 0o700), os.Remove(path(gone)), os.Chmod(path("sub"), 0o500)); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, path("a"), "of its own")
+		p.restore(t, s)
+		if diff := cmp.Diff(was, everything(t, p.folder)); diff != "" {
+			t.Error(gone, diff)
+		}
+	}
+}
+
+// After settle the clock of file systems is later.
+func TestSettle(t *testing.T) {
+	for range 20 {
+		var now, then unix.Timespec
+		err := unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now)
+		err = errors.Join(err, settle(t.Context(), moment{now.Sec, now.Nsec}), unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &then))
+		if err != nil || then.Nano() <= now.Nano() {
+			t.Fatal(now, then, err)
+		}
+	}
+	if err := settle(t.Context(), moment{sec: time.Now().Unix() + 60}); err == nil {
+		t.Error("waited for a time to come")
+	}
+}
+
 // Each folder that cannot be kept is refused in words, and leaves nothing.
 func TestCopiesRefused(t *testing.T) {
 	for _, tt := range []struct {
