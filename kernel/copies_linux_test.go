@@ -723,6 +723,10 @@ func BenchmarkTake(b *testing.B) {
 				if err := os.RemoveAll(to); err != nil {
 					b.Fatal(err)
 				}
+				for i := range bb.changed {
+					write(i)
+				}
+				time.Sleep(10 * time.Millisecond)
 				b.StartTimer()
 				if out, err := exec.Command("cp", "-a", p.folder, to).CombinedOutput(); err != nil {
 					b.Fatal(err, string(out))
