@@ -225,8 +225,7 @@ func (r *run) afterAll(ctx context.Context, s *scratch, which script, i int) (st
 // it failed. Each file finds none of the names of the one before. On Linux it is a
 // child of the kernel that runs the script, with a process group of its own, so
 // that nothing of it is left but the files that it should not have written;
-// elsewhere children of a process with threads are less safe. Pandas is loaded
-// before, as each child would take as long for it as for twenty files.
+// elsewhere children of a process with threads are less safe.
 const batchCell = `import contextlib, io, json, os, select, signal, sys, warnings
 
 def _describe(paths, code, folder, most, mark, out):
@@ -246,9 +245,6 @@ def _describe(paths, code, folder, most, mark, out):
         print(mark, json.dumps({"file": number, "text": text}), file=out, flush=True)
 
 def _in_child(*args):
-    if "pandas" in args[1]:
-        with contextlib.suppress(ImportError):
-            import pandas
     read, write = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -294,9 +290,10 @@ else:
 print(_args[4], json.dumps({"clean": sys.platform == "linux" and os.listdir(_args[2]) == ["data"]}))`
 
 // enter makes the session see the data folder as the run's own would, and
-// nothing else: after a script from nothing.
+// nothing else: after a script from nothing. Pandas is loaded, which most scripts
+// want: a session that goes back to a frozen copy of itself has it at once.
 func (s *scratch) enter(ctx context.Context, data string) error {
-	cells := []string{"data_dir = " + pyString(data), setUpCell(Task{Data: data}), "%reset -f"}
+	cells := []string{"data_dir = " + pyString(data), setUpCell(Task{Data: data}), "import pandas\n%reset -f"}
 	var executions []notebook.Execution
 	var err error
 	if s.ran != (script{}) {

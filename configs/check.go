@@ -153,6 +153,9 @@ func (s *Settings) validate(won map[string]setting) error {
 	if v := s.Method.VerifierInput; v != "full" && v != "query-plan" {
 		return bad("method.verifier_input", "full or query-plan")
 	}
+	if ways := []string{"auto", "checkpoint", "replay", "off"}; !slices.Contains(ways, s.Rollback) {
+		return bad("rollback", "auto, checkpoint, replay or off")
+	}
 	for key, d := range map[string]time.Duration{
 		"call_timeout": s.CallTimeout, "idle_timeout": s.IdleTimeout,
 		"cell_timeout": s.CellTimeout, "start_timeout": s.StartTimeout,

@@ -47,6 +47,8 @@ type Settings struct {
 	Kernel       string        `mapstructure:"kernel"`
 	Server       string        `mapstructure:"server"`
 	Jobs         int           `mapstructure:"jobs"`
+	Rollback     string        `mapstructure:"rollback"` // "auto", "checkpoint", "replay" or "off"
+	MaxMemory    Bytes         `mapstructure:"max_memory"`
 
 	Out string `mapstructure:"out"`
 
@@ -55,6 +57,9 @@ type Settings struct {
 
 	entries []Entry
 }
+
+// Bytes is an amount of memory. It is written with its unit: 500MB, 4GB, 4GiB.
+type Bytes int64
 
 // A Price is what a model costs, in US dollars for a million tokens.
 type Price struct {

@@ -102,12 +102,15 @@ func TestPrecedence(t *testing.T) {
 
 func TestConversions(t *testing.T) {
 	s := load(t, Sources{
-		UserFile: file(t, "c.yaml", "temperature: 1\nproviders: {openai: {key_env: MY_KEY}}\n"),
-		Env:      []string{"DSSTAR_CALL_TIMEOUT=90s", "DSSTAR_RETRIES=0"},
+		UserFile: file(t, "c.yaml", "temperature: 1\nproviders: {openai: {key_env: MY_KEY}}\nrollback: off\n"),
+		Env:      []string{"DSSTAR_CALL_TIMEOUT=90s", "DSSTAR_RETRIES=0", "DSSTAR_MAX_MEMORY=1.5 GiB"},
 		Flags:    map[string]Flag{"cell_timeout": {"--cell-timeout", time.Hour}, "jobs": {"--jobs", "2"}},
 	})
 	if *s.Temperature != 1 || s.CallTimeout != 90*time.Second || s.Retries != 0 || s.CellTimeout != time.Hour || s.Jobs != 2 {
 		t.Errorf("%+v", s)
+	}
+	if s.Rollback != "off" || s.MaxMemory != 3<<29 {
+		t.Errorf("rollback %s, %d bytes", s.Rollback, s.MaxMemory)
 	}
 	if got := s.Providers["openai"]; !slices.Equal(got.KeyEnv, []string{"MY_KEY"}) || got.BaseURL != "https://api.openai.com/v1" {
 		t.Errorf("openai: %+v", got)
@@ -138,6 +141,10 @@ func TestErrors(t *testing.T) {
 		{"cell_timeout: soon", `cell_timeout: is "soon", should be a duration`},
 		{"providers: {openai: {key_env: 3}}", "providers.openai.key_env: is 3, should be a list"},
 		{"cell_timeout: -5m", "cell_timeout: is \"-5m\", should be longer than nothing"},
+		{"rollback: maybe", `rollback: is "maybe", should be auto, checkpoint, replay or off`},
+		{"max_memory: 4", "max_memory: is 4, should be an amount of memory with its unit: 500MB, 4GB or 4GiB"},
+		{"max_memory: -4GB", `max_memory: is "-4GB", should be an amount`},
+		{"max_memory: 9999999999T", "should be an amount"},
 		{"temperature: hot", `temperature: is "hot", should be a number`},
 		{"temperature: 3", "temperature: is 3, should be 0 to 2, or null"},
 		{"temperature: .nan", "temperature: is NaN"},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,7 +53,7 @@ func decodeAll(won map[string]setting, s *Settings) error {
 func decoder(text bool) viper.DecoderConfigOption {
 	return func(c *mapstructure.DecoderConfig) {
 		c.WeaklyTypedInput = text
-		c.DecodeHook = mapstructure.ComposeDecodeHookFunc(exactNumber, duration, list)
+		c.DecodeHook = mapstructure.ComposeDecodeHookFunc(exactNumber, duration, amount, list)
 	}
 }
 
@@ -77,6 +79,39 @@ func duration(_, to reflect.Type, value any) (any, error) {
 		}
 	}
 	return nil, fmt.Errorf("is %s, should be a duration with its unit: 90s, 5m or 1h30m", show(value))
+}
+
+var amountOf = regexp.MustCompile(`(?i)^([0-9]+(?:\.[0-9]+)?) *([kmgt])(i?)b?$`)
+
+// amount reads a text; of a number it would not be clear what it counts.
+func amount(_, to reflect.Type, value any) (any, error) {
+	if to != reflect.TypeFor[Bytes]() {
+		return value, nil
+	}
+	switch v := value.(type) {
+	case Bytes:
+		return v, nil
+	case int:
+		if v == 0 {
+			return Bytes(0), nil
+		}
+	case string:
+		if v == "0" {
+			return Bytes(0), nil
+		}
+		if m := amountOf.FindStringSubmatch(strings.TrimSpace(v)); m != nil {
+			n, _ := strconv.ParseFloat(m[1], 64) // digits
+			base := 1000.0
+			if m[3] != "" {
+				base = 1024
+			}
+			n *= math.Pow(base, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
+			if n < math.MaxInt64 {
+				return Bytes(n), nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("is %s, should be an amount of memory with its unit: 500MB, 4GB or 4GiB", show(value))
 }
 
 // list reads a name, or names with commas between them, where a list is wanted.

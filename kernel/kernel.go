@@ -28,6 +28,11 @@ type Options struct {
 	Outputs      Outputs       // what becomes of very long outputs
 	Input        InputFunc     // answers input(); nil: input() raises an exception
 	Discard      bool          // attach although the server may then drop output that it keeps for somebody else
+	Stays        bool          // Rollback leaves a living kernel as it is, and runs nothing
+	Replays      string        // why the kernel is one that goes back by replay, for [notebook.Restoration]; "" if that is no question
+	MaxMemory    int64         // bytes that a kernel may hold with the frozen copies of itself; 0 for half of what is free
+	Copies       string        // folder of ours for copies of what is in Scratch, best on the same file system; "" for a temporary one
+	MaxCopies    int64         // bytes that these may take; 0 for a gigabyte
 	KeepIn       string        // Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
 
 	sockets bool // Unix sockets for whatever kernel: for tests
@@ -82,6 +87,8 @@ type Kernel struct {
 	waits   waits
 	again   opening       // starts the next session; nil for a guest
 	turn    chan struct{} // holds a token while nobody uses the session's shell channel
+	way     wayBack       // belongs to whoever has the turn, like the trail
+	trail   trail
 
 	mu      sync.Mutex
 	session *session                // never nil; dead after a failed Rollback
@@ -147,6 +154,7 @@ func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) 
 	if own {
 		k.again = open
 	}
+	k.way = newWay(s, o, own)
 	k.turn <- struct{}{}
 	return k, nil
 }
@@ -167,7 +175,7 @@ func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, e
 		return notebook.Execution{}, err
 	}
 	defer release()
-	return k.current().execute(ctx, c, k.limit(c))
+	return k.cell(ctx, c)
 }
 
 // limit returns how long c may run; 0 for as long as it likes.
@@ -209,6 +217,7 @@ func (k *Kernel) finish(end func(*session) error) error {
 	k.mu.Unlock()
 	<-k.turn // never given back
 	err := end(k.current())
+	k.way.close()
 	close(k.done)
 	return err
 }
@@ -217,7 +226,10 @@ func (k *Kernel) finish(end func(*session) error) error {
 func (k *Kernel) Info() Info { return k.current().info }
 
 // Alive reports whether the kernel is running, as far as can be seen.
-func (k *Kernel) Alive() bool { return !ended(k.current().host) }
+func (k *Kernel) Alive() bool {
+	s := k.current()
+	return !ended(s.host) && s.fell() == ""
+}
 
 func (k *Kernel) current() *session {
 	k.mu.Lock()

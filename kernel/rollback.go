@@ -10,73 +10,160 @@ import (
 	"dsstar/notebook"
 )
 
-// Rollback takes the kernel to the state that cells produce from nothing: it
-// ends the process, empties Scratch, starts a new process and executes cells in
-// order. Names, objects changed in place, files in Scratch and random
-// generators are then what the cells alone make them. It works on a kernel
-// that has died, too.
+// Rollback takes the kernel to the state that cells produce from nothing. It
+// works on a kernel that has died, too. There are three ways, of which it takes
+// the first that is open.
+//
+// A kernel that can freeze copies of itself (see [CheckpointSpec]) goes on from the copy
+// that was made after the most of the cells, with the files in Scratch as they
+// were then, and runs the rest.
+//
+// Any other process of ours is ended, Scratch is emptied, and a new process
+// executes the cells in order. Names, objects changed in place, files in Scratch
+// and random generators are then what the cells alone make them.
 //
 // A kernel that is not ours is not restarted: the names that cells made there
-// are deleted, those that they bound anew get their old objects back, and the
-// cells run again. Objects and files that were changed in place stay changed.
+// are deleted, those that they bound anew get their old objects back, Scratch is
+// emptied, and the cells run again. Objects and other files that were changed in
+// place stay changed.
 //
 // It stops at the first cell that is not OK, whose execution is the last one
 // returned. After an error the kernel is dead, or has run fewer cells than were
 // asked for; another Rollback may follow.
 func (k *Kernel) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	began := time.Now()
-	back := notebook.Restoration{Way: notebook.ByReplay}
 	ctx, release, err := k.begin(ctx)
 	if err != nil {
-		return back, err
+		return notebook.Restoration{}, err
 	}
 	defer release()
-	if k.again == nil {
-		back.Way = notebook.ByNames
-		back.Executions, err = k.current().restore(ctx, k, cells)
-	} else {
-		back.Executions, err = k.replay(ctx, cells)
+	k.way.keep(ctx, k)
+	back, err := k.way.back(ctx, k, cells)
+	if err == nil && back.Way != notebook.NotAtAll {
+		k.trail = newTrail(cells, back.Executions)
+		err = k.proceed(ctx, cells, &back)
+	}
+	if err != nil {
+		k.trail.lost = true
+		err = fmt.Errorf("roll back: %w", err)
 	}
 	back.Seconds = time.Since(began).Seconds()
 	return back, err
 }
 
-// replay is Rollback by a new process.
-func (k *Kernel) replay(ctx context.Context, cells []string) ([]notebook.Execution, error) {
+// proceed executes the cells that a session which went back has not run yet. It
+// stops at the first that is not OK.
+func (k *Kernel) proceed(ctx context.Context, cells []string, back *notebook.Restoration) error {
+	for _, code := range cells[len(back.Executions):] {
+		x, err := k.cell(ctx, Cell{Code: code})
+		if err != nil {
+			return err
+		}
+		if back.Executions = append(back.Executions, x); x.Status != notebook.OK {
+			break
+		}
+	}
+	return nil
+}
+
+// cell executes a cell in its turn, on a state that can be gone back to if possible.
+func (k *Kernel) cell(ctx context.Context, c Cell) (notebook.Execution, error) {
+	k.way.keep(ctx, k)
+	x, err := k.current().execute(ctx, c, k.limit(c))
+	k.trail.add(c.Code, x, err)
+	return x, err
+}
+
+// A trail is what the cells of a session were and gave, from its beginning.
+type trail struct {
+	cells []string
+	ran   []notebook.Execution
+	lost  bool // a cell did not end well: the state is not what the cells make
+	known bool // the way back has been told of the present state
+}
+
+func newTrail(cells []string, ran []notebook.Execution) trail {
+	n := len(ran)
+	return trail{cells: cells[:n:n], ran: ran[:n:n], known: true}
+}
+
+func (t *trail) add(code string, x notebook.Execution, err error) {
+	if err != nil || x.Status != notebook.OK {
+		t.lost = true
+	}
+	if !t.lost {
+		t.cells, t.ran, t.known = append(t.cells, code), append(t.ran, x), false
+	}
+}
+
+// A wayBack takes the session of a kernel back. Its methods are called in the
+// kernel's turn.
+type wayBack interface {
+	// keep remembers, if it can, the state that the kernel's trail has led to.
+	keep(context.Context, *Kernel)
+	// back takes the session to what the first of the cells made, as many as it can,
+	// and returns what these gave.
+	back(ctx context.Context, k *Kernel, cells []string) (notebook.Restoration, error)
+	// leave has the kernel give up what it holds for this, as it is about to be left.
+	leave(*session)
+	// close frees what is remembered.
+	close()
+}
+
+// stay does not go back, unless the kernel has died.
+type stay struct{ wayBack }
+
+func (stay) keep(context.Context, *Kernel) {}
+
+func (s stay) back(ctx context.Context, k *Kernel, cells []string) (notebook.Restoration, error) {
+	if k.Alive() {
+		return notebook.Restoration{Way: notebook.NotAtAll}, nil
+	}
+	return s.wayBack.back(ctx, k, cells)
+}
+
+// replay goes back by a new process.
+type replay struct{}
+
+func (replay) keep(context.Context, *Kernel) {}
+func (replay) leave(*session)                {}
+func (replay) close()                        {}
+
+func (replay) back(ctx context.Context, k *Kernel, _ []string) (notebook.Restoration, error) {
+	back := notebook.Restoration{Way: notebook.ByReplay, Why: k.options.Replays}
 	if err := k.current().end(); err != nil {
-		return nil, fmt.Errorf("roll back: %w", err)
+		return back, err
 	}
 	// Only now: a live process could still write there.
 	if err := empty(k.options.Scratch, k.options.Outputs.Folder); err != nil {
-		return nil, fmt.Errorf("roll back: %w", err)
+		return back, err
 	}
 	s, err := k.again(ctx, k.options)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = reason(ctx)
 		}
-		return nil, fmt.Errorf("roll back: %w", err)
+		return back, err
 	}
 	k.mu.Lock()
 	k.session = s
 	k.mu.Unlock()
-	return s.replay(ctx, k, cells)
+	return back, nil
 }
 
-// replay executes cells in order and stops at the first that is not OK.
-func (s *session) replay(ctx context.Context, k *Kernel, cells []string) ([]notebook.Execution, error) {
-	done := make([]notebook.Execution, 0, len(cells))
-	for _, code := range cells {
-		x, err := s.execute(ctx, Cell{Code: code}, k.options.CellTimeout)
-		if err != nil {
-			return done, fmt.Errorf("roll back: %w", err)
-		}
-		done = append(done, x)
-		if x.Status != notebook.OK {
-			break
-		}
+// names goes back in a kernel that is not ours.
+type names struct{}
+
+func (names) keep(context.Context, *Kernel) {}
+func (names) leave(*session)                {}
+func (names) close()                        {}
+
+func (names) back(ctx context.Context, k *Kernel, _ []string) (notebook.Restoration, error) {
+	back := notebook.Restoration{Way: notebook.ByNames}
+	if err := k.current().restore(ctx); err != nil {
+		return back, err
 	}
-	return done, nil
+	return back, empty(k.options.Scratch, k.options.Outputs.Folder)
 }
 
 // empty removes what is in the folder path, but not the folder, which it makes

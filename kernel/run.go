@@ -60,6 +60,10 @@ func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 		r.exec.Status, r.exec.Reason = notebook.Died, "the kernel was already dead: "+how
 		return r.exec, lost
 	}
+	if how := r.s.fell(); how != "" {
+		r.exec.Status, r.exec.Reason = notebook.Died, "the kernel was already dead: "+how
+		return r.exec, nil
+	}
 	if ctx.Err() != nil {
 		return notebook.Execution{}, reason(ctx)
 	}
@@ -186,8 +190,10 @@ func (r *run) reply(ctx context.Context, m wire.Message) {
 		return
 	}
 	var reply struct {
-		Status string `json:"status"`
-		Count  int    `json:"execution_count"`
+		Status        string   `json:"status"`
+		Count         int      `json:"execution_count"`
+		EName, EValue string   // see docs/checkpoints.md
+		Traceback     []string // of an exception, also one of the name "KernelDied"
 	}
 	if err := json.Unmarshal(m.Content, &reply); err != nil {
 		r.doubt("the kernel's reply could not be read: " + err.Error())
@@ -206,6 +212,10 @@ func (r *run) reply(ctx context.Context, m wire.Message) {
 	r.exec.Count = max(r.exec.Count, reply.Count)
 	if reply.Status != "ok" {
 		r.exec.Status = notebook.Raised
+	}
+	if reply.EName == "KernelDied" && len(reply.Traceback) == 0 && r.s.freezes() {
+		r.s.fall(reply.EValue)
+		r.exec.Status, r.exec.Reason = notebook.Died, "the kernel died: "+reply.EValue
 	}
 }
 
@@ -271,11 +281,12 @@ func (r *run) check(now time.Time) {
 	switch {
 	case r.killed != "":
 		if now.After(r.killAt.Add(w.kill)) {
+			r.s.host.kill() // not only what runs cells
 			r.die("it could not be killed")
 		}
 	case !r.killAt.IsZero() && now.After(r.killAt):
 		r.s.partingWords()
-		r.killed = r.s.host.kill() // its end is noticed by follow
+		r.killed = r.s.kill() // its end is noticed by follow
 	case r.asking != nil: // people take their time
 	case unfinished && r.probe == "" && quiet > w.idle:
 		r.test()

@@ -32,6 +32,7 @@ type session struct {
 	greeted   string            // the kernel's session; empty until it has answered
 	late      []lateMessage     // what was said about those
 	lateBytes int               // in late
+	fallen    string            // how the process that runs cells has ended, of a kernel that outlives it; ""
 	heard     chan struct{}     // closed at the first iopub message
 	hearing   sync.Once
 }
@@ -192,6 +193,24 @@ var atOnce = func() context.Context {
 	cancel()
 	return ctx
 }()
+
+// fall records that the process which runs the cells of a kernel with frozen
+// copies has ended. The kernel itself is there, and can go back.
+func (s *session) fall(how string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fallen = how
+}
+
+// fell returns how it has ended; "" if it has not.
+func (s *session) fell() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fallen
+}
+
+// rise records that there is such a process again.
+func (s *session) rise() { s.fall("") }
 
 func (s *session) forget(id string) {
 	s.mu.Lock()

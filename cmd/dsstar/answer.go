@@ -271,7 +271,7 @@ func noAnswer(t *agent.Trajectory) error {
 // conclude prints the result and turns what it is worth into an error; ended is
 // what ended the run before its end, if anything did.
 func (a *app) conclude(ctx context.Context, j job, t *agent.Trajectory, folder agent.Folder, saver *saver, ended error) error {
-	r := newResult(t, folder, j.place.result())
+	r := newResult(t, folder, j.place.result(j.settings))
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
 		ended = noAnswer(t)

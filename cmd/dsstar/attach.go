@@ -360,11 +360,12 @@ func (a *app) openAt(p place, s *configs.Settings, keeper *keeper) agent.Open {
 		files := filepath.Join(dir, "files")
 		if purpose == agent.Work {
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"}
-			if p.guest != nil {
-				return p.guest.visit(ctx, o)
-			}
+			o.Stays = s.Rollback == "off"
 		}
 		o.Spec, o.Scratch = p.spec, files
+		if purpose == agent.Work && p.guest != nil {
+			return p.guest.visit(ctx, o)
+		}
 		var k *kernel.Kernel
 		var err error
 		keep := keeper != nil && purpose == agent.Work
@@ -374,7 +375,7 @@ func (a *app) openAt(p place, s *configs.Settings, keeper *keeper) agent.Open {
 		if o.Env = a.kernelEnv(s, purpose); p.server.URL != "" {
 			k, err = kernel.Dial(ctx, p.server, "", o)
 		} else {
-			k, err = kernel.Start(ctx, o)
+			k, err = a.start(ctx, o, s, purpose)
 		}
 		if err != nil {
 			return nil, err // not a nil *Kernel in an interface
@@ -384,14 +385,6 @@ func (a *app) openAt(p place, s *configs.Settings, keeper *keeper) agent.Open {
 		}
 		return k, nil
 	}
-}
-
-// result is the kernel as --json shows it.
-func (p place) result() resultKernel {
-	if p.guest != nil {
-		return resultKernel{Name: p.guest.name, Owned: false, Sandbox: "none", Rollback: "names"}
-	}
-	return resultKernel{Name: cmp.Or(p.spec.DisplayName, p.spec.Name), Owned: true, Sandbox: "none", Rollback: "replay"}
 }
 
 // warnings are what the record of a run says about its place.

@@ -287,7 +287,11 @@ func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Noteboo
 	}
 	p.wait("starting the kernel")
 	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout
-	k, err := kernel.Start(ctx, o)
+	if o.Scratch == "" { // it does not go back
+		k, err := kernel.Start(ctx, o)
+		return k, spec, err
+	}
+	k, err := a.start(ctx, o, s, agent.Work)
 	return k, spec, err
 }
 

@@ -72,6 +72,8 @@ func kernelFlags(f *pflag.FlagSet) {
 	f.String("python", "", "an interpreter of your own, with ipykernel, numpy and pandas")
 	f.String("kernel", "", "an installed kernelspec, or a running kernel by id, notebook or URL: dsstar kernels lists them")
 	f.Duration("cell-timeout", 0, "how long one cell may run (default 5m)")
+	f.String("rollback", "", "how a session goes back: auto, checkpoint, replay or off (default auto)")
+	f.String("max-memory", "", "memory for the session and the frozen copies of it, as 4GB (default: half of what is free)")
 	f.Int("jobs", 0, "kernels that describe files at the same time (default: one a core, at most 4)")
 }
 

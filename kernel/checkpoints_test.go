@@ -1,0 +1,240 @@
+//go:build linux
+
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"dsstar/notebook"
+)
+
+// freezing are options for a kernel that freezes copies of itself.
+func freezing(t testing.TB) Options {
+	o := options(t)
+	spec, err := CheckpointSpec(o.Spec, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Spec, o.Copies = spec, filepath.Join(t.TempDir(), "copies")
+	return o
+}
+
+// goBack goes back to cells and demands the way, how many cells did not run again,
+// and why that were not all.
+func goBack(t testing.TB, k *Kernel, cells []string, way notebook.Way, kept int, why string) notebook.Restoration {
+	t.Helper()
+	back, err := k.Rollback(t.Context(), cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" && back.Why != "" {
+		t.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why, way, kept, why)
+	}
+	return back
+}
+
+// prints executes an expression and demands what it gives.
+func prints(t testing.TB, k *Kernel, expression, want string) {
+	t.Helper()
+	if x := runCell(t, k, "print("+expression+", end='')", notebook.OK); x.Stdout() != want {
+		t.Errorf("%s is %q, want %q", expression, x.Stdout(), want)
+	}
+}
+
+// TestCheckpoints: the state of names, objects, generators of random numbers and
+// files goes back, with what the cells printed when they ran, after every end that
+// a cell can have.
+func TestCheckpoints(t *testing.T) {
+	t.Parallel()
+	o := freezing(t)
+	o.CellTimeout = 2 * time.Second
+	k := openWith(t, o, impatient())
+	pid := k.Info().PID
+	cells := []string{
+		"import random\na = [random.random()]\nopen('log.txt', 'w').write('one')",
+		"import random\na.append(random.random()); print(a)\nopen('log.txt', 'a').write(', two')",
+	}
+	var printed string
+	for _, c := range cells {
+		printed = runCell(t, k, c, notebook.OK).Stdout()
+	}
+	for code, status := range map[string]notebook.Status{
+		"a.clear(); open('log.txt', 'w').close(); open('new', 'w').close()\n1/0":                notebook.Raised,
+		"import os; os.remove('log.txt'); os._exit(3)":                                          notebook.Died,
+		"import os, signal; a.clear(); os.kill(os.getpid(), signal.SIGKILL)":                    notebook.Died,
+		"import time\nwhile True:\n    try: time.sleep(9)\n    except BaseException: a.clear()": notebook.TimedOut,
+		"a.clear(); random.seed(1)":                                                             notebook.OK,
+	} {
+		runCell(t, k, code, status)
+		back := goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
+		if len(back.Executions) != 2 || back.Executions[1].Stdout() != printed || !k.Alive() || k.Info().PID != pid {
+			t.Errorf("after %s: %+v, alive %v", code, back, k.Alive())
+		}
+		prints(t, k, "a", strings.TrimSpace(printed))
+		prints(t, k, "open('log.txt').read(), __import__('os').listdir('.')", "one, two ['log.txt']")
+		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
+	}
+	back := goBack(t, k, []string{cells[0], "print(len(a))"}, notebook.ByCheckpoint, 1, "")
+	if len(back.Executions) != 2 || back.Executions[1].Stdout() != "1\n" || back.Executions[1].Count != 2 {
+		t.Errorf("%+v", back)
+	}
+	goBack(t, k, nil, notebook.ByCheckpoint, 0, "")
+	prints(t, k, "'a' in globals(), __import__('os').listdir('.')", "False []")
+}
+
+// TestCheckpointsOfAnother: of two states that the same cells made, the later one is
+// gone back to: it is the one that the record tells of.
+func TestCheckpointsOfAnother(t *testing.T) {
+	t.Parallel()
+	k := open(t, freezing(t))
+	cells := []string{"import random", "x = random.random(); print(x)"}
+	runCell(t, k, cells[0], notebook.OK)
+	runCell(t, k, cells[1], notebook.OK)
+	goBack(t, k, cells[:1], notebook.ByCheckpoint, 1, "")
+	runCell(t, k, "random.random()", notebook.OK)
+	goBack(t, k, cells[:1], notebook.ByCheckpoint, 1, "")
+	runCell(t, k, "random.seed()", notebook.OK)
+	x := runCell(t, k, cells[1], notebook.OK)
+	goBack(t, k, []string{cells[0], "random.seed()", cells[1]}, notebook.ByCheckpoint, 3, "")
+	prints(t, k, "x", strings.TrimSpace(x.Stdout()))
+}
+
+// TestCheckpointRefused: what a copy would not have is named, and the cells run
+// again; a nearer state that can be kept is still gone back to.
+func TestCheckpointRefused(t *testing.T) {
+	t.Parallel()
+	k := open(t, freezing(t))
+	cells := []string{"x = [1]", "import subprocess; p = subprocess.Popen(['sleep', '60'])"}
+	for _, c := range cells {
+		runCell(t, k, c, notebook.OK)
+	}
+	runCell(t, k, "x.append(2); 1/0", notebook.Raised)
+	goBack(t, k, cells, notebook.ByCheckpoint, 1, "sleep 60")
+	prints(t, k, "x, p.poll()", "[1] None")
+	goBack(t, k, []string{"y = 1"}, notebook.ByReplay, 0, "")
+	prints(t, k, "'x' in globals(), y", "False 1")
+}
+
+// TestCheckpointFiles: a folder of which no copies can be kept is no reason to go
+// back to less than everything.
+func TestCheckpointFiles(t *testing.T) {
+	t.Parallel()
+	o := freezing(t)
+	o.MaxCopies = 1000
+	k := open(t, o)
+	cells := []string{"x = open('big', 'w').write('x' * 2000)"}
+	runCell(t, k, cells[0], notebook.OK)
+	runCell(t, k, "import os; os.remove('big')", notebook.OK)
+	goBack(t, k, cells, notebook.ByReplay, 0, "over the limit")
+	prints(t, k, "__import__('os').path.getsize('big')", "2000")
+	runCell(t, k, "import os; os.mkfifo('pipe')", notebook.OK)
+	goBack(t, k, []string{cells[0]}, notebook.ByReplay, 0, "")
+}
+
+// TestCheckpointMemory: with little memory the states in between are given up, the
+// oldest first.
+func TestCheckpointMemory(t *testing.T) {
+	t.Parallel()
+	o := freezing(t)
+	o.MaxMemory = 600 << 20
+	k := open(t, o)
+	cells := []string{"import numpy as np"}
+	runCell(t, k, cells[0], notebook.OK)
+	for i := range 6 { // the pages of each are another's
+		cells = append(cells, fmt.Sprintf("a = np.full(16 << 20, %d.0)", i))
+		runCell(t, k, cells[i+1], notebook.OK)
+	}
+	goBack(t, k, cells[:3], notebook.ByReplay, 0, "to save memory")
+	prints(t, k, "a[0]", "1.0")
+	goBack(t, k, cells[:2], notebook.ByReplay, 0, "to save memory")
+}
+
+// TestCheckpointGone: a copy that the system has killed costs a replay.
+func TestCheckpointGone(t *testing.T) {
+	t.Parallel()
+	k := open(t, freezing(t))
+	cells := []string{"x = 1", "y = 2"}
+	for _, c := range cells {
+		runCell(t, k, c, notebook.OK)
+	}
+	goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
+	frozen := childrenOf(t, k.Info().PID)
+	if len(frozen) < 4 { // of no cells, one, two, and the live one
+		t.Fatalf("%d processes", len(frozen))
+	}
+	for _, pid := range frozen {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	goBack(t, k, cells, notebook.ByReplay, 0, "")
+	prints(t, k, "x + y", "3")
+}
+
+func childrenOf(t testing.TB, pid int) []int {
+	t.Helper()
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []int
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range strings.Fields(string(text)) {
+			var child int
+			if _, err := fmt.Sscan(word, &child); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, child)
+		}
+	}
+	return all
+}
+
+// TestStays: without going back everything stays, and a dead kernel begins again.
+func TestStays(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Stays = true
+	k := open(t, o)
+	runCell(t, k, "x = [1]", notebook.OK)
+	runCell(t, k, "x.append(2); 1/0", notebook.Raised)
+	if back := goBack(t, k, []string{"x = [1]"}, notebook.NotAtAll, 0, ""); len(back.Executions) != 0 {
+		t.Errorf("%+v", back)
+	}
+	prints(t, k, "x", "[1, 2]")
+	runCell(t, k, "import os; os._exit(1)", notebook.Died)
+	goBack(t, k, []string{"x = [1]"}, notebook.ByReplay, 0, "")
+	prints(t, k, "x", "[1]")
+}
+
+// TestLeaveFreezing: a kernel that is left holds no copies any more.
+func TestLeaveFreezing(t *testing.T) {
+	t.Parallel()
+	o := freezing(t)
+	o.KeepIn = t.TempDir()
+	k := open(t, o)
+	runCell(t, k, "kept = 1", notebook.OK)
+	runCell(t, k, "kept = 2", notebook.OK)
+	if err := k.Leave("/n.ipynb"); err != nil {
+		t.Fatal(err)
+	}
+	info := k.Info()
+	defer syscall.Kill(info.PID, syscall.SIGKILL)
+	if n := len(childrenOf(t, info.PID)); n != 1 {
+		t.Errorf("%d processes beside the kernel", n)
+	}
+	again, err := Attach(t.Context(), info.File, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	prints(t, again, "kept", "2")
+}

@@ -1,0 +1,442 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+const (
+	maxCopied = 10_000 // files, folders and links in a folder of which copies are kept
+	maxNested = 100    // folders in each other; each costs a descriptor while it is looked at
+)
+
+// errOverLimit is wrapped by the error of a take for which there is no room:
+// there may be, after another state has been dropped.
+var errOverLimit = errors.New("over the limit")
+
+// copies keeps what a folder held at several moments, so that it can be put
+// back exactly: names, contents, links, hard links between its files, empty
+// folders, permission bits and times of modification. Owners and extended
+// attributes are not kept.
+//
+// The folder may be written by untrusted code: what its links point to is
+// neither read nor written. A file counts as unchanged while its inode, size
+// and times are, the time of its last change (ctime) among them, which programs
+// cannot set; so it is copied once for all states that hold it.
+//
+// The copies are a cache for the life of this program: nothing is synced, and
+// what a killed program has left is removed by the next. One goroutine at a time
+// may use them.
+type copies struct {
+	folder string
+	except string   // what is left alone in folder; "" for nothing
+	root   *os.Root // folder
+	path   string   // of store
+	store  *os.Root // nil until the first copy
+	limit  int64
+	held   int64 // bytes of the copies that are no clones
+	made   int   // copies so far
+	plain  bool  // cloning has failed: it is another file system, or one that cannot
+	known  map[stamp]*content
+}
+
+// state is what a folder held at a moment.
+type state struct {
+	folder item            // but for what it holds
+	items  map[string]item // by path in the folder; nil once dropped
+}
+
+// item is a file, a folder or a link.
+type item struct {
+	mode     fs.FileMode
+	modified moment
+	target   string   // of a link
+	content  *content // of a file; hard links to one file share it
+}
+
+// content is what a file held, for all states in which it did.
+type content struct {
+	path   string // of a file that held it
+	stamp  stamp  // of the file in the folder that holds it, if that is unchanged
+	name   string // of the copy in the store
+	copy   stamp  // of the copy
+	cloned bool
+	uses   int // items of states
+}
+
+// stamp tells whether a file is the same, and unchanged.
+type stamp struct {
+	dev, ino, links   uint64
+	size              int64
+	modified, changed moment
+}
+
+// moment is a time of a file system, all that it can say.
+type moment struct{ sec, nsec int64 }
+
+func modified(info fs.FileInfo) moment {
+	return moment{info.ModTime().Unix(), int64(info.ModTime().Nanosecond())}
+}
+
+func (m moment) before(n moment) bool {
+	return m.sec < n.sec || m.sec == n.sec && m.nsec < n.nsec
+}
+
+// newCopies returns the copies of a folder, which must not be replaced by
+// another, in the folder store outside of it. What is in store is removed; it is
+// made when first needed, and best is on the same file system, which may then
+// share blocks. except is the path of something directly in folder that is left
+// alone; "" for nothing. limit is the most that all copies hold together, in
+// bytes, blocks shared with the folder not counted. The caller must close it.
+func newCopies(folder, except, store string, limit int64) (*copies, error) {
+	if err := os.RemoveAll(store); err != nil {
+		return nil, fmt.Errorf("remove old copies: %w", err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	c := &copies{folder: folder, root: root, path: store, limit: limit, known: map[stamp]*content{}}
+	if filepath.Dir(except) == filepath.Clean(folder) {
+		c.except = filepath.Base(except)
+	}
+	return c, nil
+}
+
+// close removes all copies.
+func (c *copies) close() error {
+	err := c.root.Close()
+	if c.store != nil {
+		err = errors.Join(err, c.store.Close(), os.RemoveAll(c.path))
+		c.store = nil
+	}
+	return err
+}
+
+// take keeps what the folder holds now. Nothing may be writing to it. The error
+// says, for a person, why this folder cannot be kept; the states before it
+// remain.
+func (c *copies) take(ctx context.Context) (*state, error) {
+	s, err := c.look(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("copy the working folder: %w", err)
+	}
+	return s, nil
+}
+
+func (c *copies) look(ctx context.Context) (*state, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	info, err := c.root.Lstat(".")
+	if err != nil {
+		return nil, err
+	}
+	l := listing{c, map[string]item{}, map[stamp]*content{}}
+	if err := l.folder(ctx, c.root, ".", 0); err != nil {
+		return nil, err
+	}
+	if err := c.keep(ctx, l.fresh); err != nil {
+		return nil, err
+	}
+	for _, x := range l.items {
+		if x.content != nil {
+			x.content.uses++
+		}
+	}
+	return &state{item{mode: info.Mode(), modified: modified(info)}, l.items}, nil
+}
+
+// check demands that the folder is still what it was when the copies began, and
+// that the times of its files can be relied on.
+func (c *copies) check() error {
+	there, err := os.Stat(c.folder)
+	if err != nil {
+		return err
+	}
+	ours, err := c.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(there, ours) {
+		return errors.New("it has been replaced by another folder")
+	}
+	return reliable(c.root)
+}
+
+// listing is a look at a folder.
+type listing struct {
+	copies *copies
+	items  map[string]item
+	fresh  map[stamp]*content // of which there is no copy yet
+}
+
+// folder adds what is in dir, which is at path.
+func (l *listing) folder(ctx context.Context, dir *os.Root, path string, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if depth > maxNested {
+		return fmt.Errorf("it has more than %d folders in each other", maxNested)
+	}
+	names, err := namesIn(dir, maxCopied)
+	if err != nil {
+		return at(path, err)
+	}
+	if len(l.items)+len(names) > maxCopied {
+		return fmt.Errorf("it holds more than %d files", maxCopied)
+	}
+	slices.Sort(names) // for an error that is the same each time
+	for _, name := range names {
+		path := filepath.Join(path, name)
+		if path == l.copies.except {
+			continue
+		}
+		if err := l.add(ctx, dir, name, path, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listing) add(ctx context.Context, dir *os.Root, name, path string, depth int) error {
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return at(path, err)
+	}
+	x := item{mode: info.Mode(), modified: modified(info)}
+	switch info.Mode().Type() {
+	case 0:
+		x.content = l.content(stampOf(info), path)
+	case fs.ModeSymlink:
+		x.target, err = dir.Readlink(name)
+	case fs.ModeDir:
+		var sub *os.Root
+		if sub, err = dir.OpenRoot(name); err == nil {
+			defer sub.Close()
+			if err := l.folder(ctx, sub, path, depth+1); err != nil {
+				return err
+			}
+		}
+	default:
+		err = fmt.Errorf("is %s, which cannot be copied", kind(info.Mode()))
+	}
+	l.items[path] = x
+	return at(path, err)
+}
+
+func (l *listing) content(s stamp, path string) *content {
+	for _, known := range []map[stamp]*content{l.copies.known, l.fresh} {
+		if x := known[s]; x != nil {
+			return x
+		}
+	}
+	x := &content{stamp: s, path: path}
+	l.fresh[s] = x
+	return x
+}
+
+// keep copies all contents, or none.
+func (c *copies) keep(ctx context.Context, fresh map[stamp]*content) error {
+	if len(fresh) == 0 {
+		return nil
+	}
+	var latest moment
+	var rest int64 // bytes to copy
+	for s := range fresh {
+		rest += s.size
+		if latest.before(s.changed) {
+			latest = s.changed
+		}
+	}
+	// A change in the same tick of the clock would not show.
+	err := settle(ctx, latest)
+	if err == nil && c.store == nil {
+		err = c.makeStore()
+	}
+	if err != nil {
+		return err
+	}
+	for s, x := range fresh {
+		if err := c.copy(ctx, x, rest); err != nil {
+			for _, x := range fresh {
+				c.discard(x)
+			}
+			return err
+		}
+		rest -= s.size
+		c.known[s] = x
+	}
+	return nil
+}
+
+func (c *copies) makeStore() (err error) {
+	if err := os.MkdirAll(c.path, 0o700); err != nil {
+		return err
+	}
+	c.store, err = os.OpenRoot(c.path)
+	return err
+}
+
+// copy copies x; rest is its size and that of all that are to follow.
+func (c *copies) copy(ctx context.Context, x *content, rest int64) error {
+	from, err := openSame(c.root, x.path, os.O_RDONLY, x.stamp)
+	if err != nil {
+		return at(x.path, err)
+	}
+	defer from.Close()
+	c.made++
+	name := strconv.Itoa(c.made)
+	to, err := c.store.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	x.name, x.cloned = name, !c.plain && clone(to, from)
+	if !x.cloned {
+		c.plain = true
+		sum := c.held + rest
+		c.held += x.stamp.size // for discard
+		if sum > c.limit {
+			return fmt.Errorf("its copies would hold %s, %w of %s", bytesText(sum), errOverLimit, bytesText(c.limit))
+		}
+		if err := copyBytes(ctx, to, from, x.stamp.size); err != nil {
+			return at(x.path, err)
+		}
+	}
+	if err := demand(from, x.stamp); err != nil {
+		return at(x.path, err)
+	}
+	info, err := to.Stat()
+	if err == nil {
+		x.copy = stampOf(info)
+	}
+	return err
+}
+
+// drop frees what only s needs.
+func (c *copies) drop(s *state) {
+	for _, x := range s.items {
+		if x.content == nil {
+			continue
+		}
+		if x.content.uses--; x.content.uses == 0 {
+			c.discard(x.content)
+		}
+	}
+	s.items = nil
+}
+
+// discard removes the copy of x, if there is one.
+func (c *copies) discard(x *content) {
+	if x.name == "" {
+		return
+	}
+	_ = c.store.Remove(x.name) // it will go with the store
+	if !x.cloned {
+		c.held -= x.stamp.size
+	}
+	x.name = ""
+	delete(c.known, x.stamp)
+}
+
+// openSame opens a regular file that has the stamp s.
+func openSame(root *os.Root, path string, flag int, s stamp) (*os.File, error) {
+	// Not to wait, should it be a pipe by now.
+	f, err := root.OpenFile(path, flag|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := demand(f, s); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// demand is an error if f has not the stamp s.
+func demand(f *os.File, s stamp) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || stampOf(info) != s {
+		return errors.New("has been changed meanwhile")
+	}
+	return nil
+}
+
+// copyBytes copies n bytes; what the system calls that io.Copy uses can share,
+// they share.
+func copyBytes(ctx context.Context, to, from *os.File, n int64) error {
+	const most = 64 << 20 // between two looks at ctx
+	for n > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		done, err := io.CopyN(to, from, min(n, most))
+		if err != nil {
+			return err
+		}
+		n -= done
+	}
+	return nil
+}
+
+// namesIn returns the names in a folder, not many more than most.
+func namesIn(dir *os.Root, most int) ([]string, error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var all []string
+	for len(all) <= most {
+		names, err := f.Readdirnames(1000)
+		all = append(all, names...)
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// at says which file in the folder an error is of.
+func at(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err // its path is a part of path
+	}
+	return fmt.Errorf("%q: %w", path, err)
+}
+
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "of a kind of its own"
+}
+
+func bytesText(n int64) string {
+	if n < 1e9 {
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}

@@ -1,0 +1,86 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// reliable demands a file system of this machine, where each change of a file
+// shows in its ctime, by the clock of this machine, at once. Others keep times
+// for a while (NFS), or make them up (9P, FUSE).
+func reliable(root *os.Root) error {
+	f, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var s unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
+		return err
+	}
+	switch int64(s.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC,
+		unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC:
+		return nil
+	}
+	return fmt.Errorf("it is on a file system (type %#x) that may hide changes of files", s.Type)
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	s := info.Sys().(*syscall.Stat_t)
+	return stamp{
+		dev: uint64(s.Dev), ino: s.Ino, links: uint64(s.Nlink), size: s.Size,
+		modified: moment{int64(s.Mtim.Sec), int64(s.Mtim.Nsec)}, changed: moment{int64(s.Ctim.Sec), int64(s.Ctim.Nsec)},
+	}
+}
+
+// clone makes to, which is no longer than from, share the blocks of from.
+func clone(to, from *os.File) bool { return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil }
+
+// setModified does not follow a link.
+func setModified(root *os.Root, path string, m moment) error {
+	dir, err := root.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Sec: m.sec, Nsec: m.nsec}}
+	return unix.UtimesNanoAt(int(dir.Fd()), filepath.Base(path), times, unix.AT_SYMLINK_NOFOLLOW)
+}
+
+// settle waits until a file that is changed then gets a later ctime than m: a
+// tick of the kernel's coarse clock, by which file systems go, takes up to 10 ms.
+func settle(ctx context.Context, m moment) error {
+	if m == (moment{}) {
+		return nil
+	}
+	if m.nsec == 0 {
+		m.sec++ // a file system that counts seconds
+	}
+	for {
+		var now unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now); err != nil {
+			return err
+		}
+		is := moment{int64(now.Sec), int64(now.Nsec)}
+		switch {
+		case m.before(is):
+			return ctx.Err()
+		case m.sec > is.sec+2:
+			return errors.New("it has files that were changed in the future: the clock has been set back")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+}

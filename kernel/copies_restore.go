@@ -1,0 +1,299 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// restore makes the folder hold what it held when s was taken. Files that are
+// unchanged since are not touched. Nothing may be writing to the folder. After
+// an error it holds something between the two; another restore, or emptying it,
+// may follow.
+//
+// A changed file that still is the same inode is written in place: a frozen copy
+// of the kernel that had it open, or mapped, then finds its content again behind
+// its own descriptor, where a new file under the old name would be one that only
+// others see. That the write is no single step costs nothing, as restoring many
+// files is none either: a folder that was left half restored is never read, since
+// whoever goes on after an error, or after the death of this program, empties
+// it and runs the cells again.
+//
+// A file that has a name outside the folder too is not written in place: the
+// content out there is not ours. It gets a new inode.
+func (c *copies) restore(ctx context.Context, s *state) error {
+	if s.items == nil {
+		return errors.New("put back the working folder: the state was dropped")
+	}
+	r := restoring{c, s, map[string]stamp{}, map[*content]bool{}}
+	for _, do := range []func(context.Context) error{r.clear, r.fill, r.finish} {
+		if err := do(ctx); err != nil {
+			return fmt.Errorf("put back the working folder: %w", err)
+		}
+	}
+	return nil
+}
+
+// restoring is one restore under way.
+type restoring struct {
+	*copies
+	state *state
+	there map[string]stamp  // what is already, perhaps with another content, by path
+	wrote map[*content]bool // files that were written
+}
+
+// clear removes what s has not.
+func (r *restoring) clear(ctx context.Context) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	info, err := r.root.Lstat(".")
+	if err == nil {
+		err = open700(r.root, ".", info)
+	}
+	if err != nil {
+		return err
+	}
+	return r.clearFolder(ctx, r.root, ".")
+}
+
+func (r *restoring) clearFolder(ctx context.Context, dir *os.Root, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	names, err := namesIn(dir, 1<<30)
+	if err != nil {
+		return at(path, err)
+	}
+	for _, name := range names {
+		path := filepath.Join(path, name)
+		if path == r.except {
+			continue
+		}
+		if err := r.clearItem(ctx, dir, name, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *restoring) clearItem(ctx context.Context, dir *os.Root, name, path string) error {
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return at(path, err)
+	}
+	if info.IsDir() {
+		if err := open700(dir, name, info); err != nil {
+			return at(path, err)
+		}
+		sub, err := dir.OpenRoot(name)
+		if err != nil {
+			return at(path, err)
+		}
+		err = r.clearFolder(ctx, sub, path)
+		sub.Close()
+		if err != nil {
+			return err
+		}
+	}
+	if r.same(dir, name, path, info) {
+		r.there[path] = stampOf(info)
+		return nil
+	}
+	return at(path, dir.Remove(name))
+}
+
+// same tells whether what is at path is what s has there, but for the content of
+// a file and the mode.
+func (r *restoring) same(dir *os.Root, name, path string, info fs.FileInfo) bool {
+	x, ok := r.state.items[path]
+	if !ok || x.mode.Type() != info.Mode().Type() {
+		return false
+	}
+	switch {
+	case x.content != nil:
+		is, was := stampOf(info), x.content.stamp
+		return is.dev == was.dev && is.ino == was.ino
+	case x.mode.Type() == fs.ModeSymlink:
+		target, err := dir.Readlink(name)
+		return err == nil && target == x.target && modified(info) == x.modified
+	}
+	return true
+}
+
+// fill makes what is missing and writes what has changed. Modes and times of
+// folders, which that changes, come last.
+func (r *restoring) fill(ctx context.Context) error {
+	files := map[*content][]string{}
+	for _, path := range slices.Sorted(maps.Keys(r.state.items)) { // a folder before what is in it
+		x := r.state.items[path]
+		_, there := r.there[path]
+		var err error
+		switch {
+		case x.content != nil:
+			files[x.content] = append(files[x.content], path)
+		case there:
+		case x.mode.IsDir():
+			err = r.root.Mkdir(path, 0o700)
+		default:
+			if err = r.root.Symlink(x.target, path); err == nil {
+				err = setModified(r.root, path, x.modified)
+			}
+		}
+		if err != nil {
+			return at(path, err)
+		}
+	}
+	for x, names := range files {
+		if err := r.file(ctx, x, names); err != nil {
+			return at(names[0], err)
+		}
+	}
+	return nil
+}
+
+// file makes all names of one file hold x.
+func (r *restoring) file(ctx context.Context, x *content, names []string) error {
+	var have, miss []string
+	untouched := true
+	for _, name := range names {
+		s, there := r.there[name]
+		untouched = untouched && there && s == x.stamp
+		if there {
+			have = append(have, name)
+		} else {
+			miss = append(miss, name)
+		}
+	}
+	if untouched {
+		return nil
+	}
+	r.wrote[x] = true
+	f, err := r.reopen(have)
+	if err == nil && f == nil {
+		for _, name := range have {
+			if err := r.root.Remove(name); err != nil {
+				return err
+			}
+		}
+		have, miss = names[:1], names[1:]
+		f, err = r.root.OpenFile(names[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := r.write(ctx, f, x); err != nil {
+		return err
+	}
+	for _, name := range miss {
+		if err := r.root.Link(have[0], name); err != nil {
+			return err
+		}
+	}
+	like := r.state.items[names[0]]
+	if err := f.Chmod(like.mode); err != nil {
+		return err
+	}
+	return setModified(r.root, have[0], like.modified)
+}
+
+// reopen opens the file of which names are names for writing; nil if it has
+// others, or none.
+func (r *restoring) reopen(names []string) (*os.File, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	info, err := r.root.Lstat(names[0])
+	if err != nil || !info.Mode().IsRegular() || stampOf(info).links != uint64(len(names)) {
+		return nil, err
+	}
+	if info.Mode().Perm()&0o600 != 0o600 {
+		if err := r.root.Chmod(names[0], 0o600); err != nil {
+			return nil, err
+		}
+		if info, err = r.root.Lstat(names[0]); err != nil {
+			return nil, err
+		}
+	}
+	return openSame(r.root, names[0], os.O_WRONLY, stampOf(info))
+}
+
+// write makes f hold x. It is never empty meanwhile, as it may be mapped.
+func (r *restoring) write(ctx context.Context, f *os.File, x *content) error {
+	from, err := openSame(r.store, x.name, os.O_RDONLY, x.copy)
+	if err != nil {
+		return fmt.Errorf("its copy: %w", err)
+	}
+	defer from.Close()
+	if err := f.Truncate(x.stamp.size); err != nil {
+		return err
+	}
+	if x.cloned && clone(f, from) {
+		return nil
+	}
+	return copyBytes(ctx, f, from, x.stamp.size)
+}
+
+// finish sets modes and times of folders, and has the states know again the
+// files that were written, for all that share them.
+func (r *restoring) finish(ctx context.Context) error {
+	var latest moment
+	paths := slices.Sorted(maps.Keys(r.state.items))
+	for _, path := range slices.Backward(paths) { // a folder after what is in it, as it may forbid to look
+		x := r.state.items[path]
+		if !x.mode.IsDir() && !r.wrote[x.content] {
+			continue
+		}
+		info, err := r.root.Lstat(path)
+		if err != nil {
+			return at(path, err)
+		}
+		if x.mode.IsDir() {
+			if err := r.finishFolder(path, x, info); err != nil {
+				return at(path, err)
+			}
+			continue
+		}
+		s := stampOf(info)
+		delete(r.known, x.content.stamp)
+		r.known[s], x.content.stamp = x.content, s
+		if latest.before(s.changed) {
+			latest = s.changed
+		}
+	}
+	info, err := r.root.Lstat(".")
+	if err == nil {
+		err = r.finishFolder(".", r.state.folder, info)
+	}
+	if err != nil {
+		return err
+	}
+	// A change in the same tick of the clock would not show.
+	return settle(ctx, latest)
+}
+
+func (r *restoring) finishFolder(path string, x item, info fs.FileInfo) error {
+	if modified(info) != x.modified {
+		if err := setModified(r.root, path, x.modified); err != nil {
+			return err
+		}
+	}
+	if info.Mode() != x.mode {
+		return r.root.Chmod(path, x.mode)
+	}
+	return nil
+}
+
+// open700 allows the owner to work in a folder; finish sets the mode again.
+func open700(dir *os.Root, name string, info fs.FileInfo) error {
+	if info.Mode().Perm()&0o700 == 0o700 {
+		return nil
+	}
+	return dir.Chmod(name, info.Mode()|0o700)
+}
