@@ -47,7 +47,7 @@ func (l lab) open(t testing.TB, spec Spec, env ...string) (*Kernel, error) {
 		return nil, err
 	}
 	env = append(os.Environ(), append(env, "DSSTAR_FOLDER="+dir, "DSSTAR_DIGESTS="+l.digests, "PYTHONHASHSEED=0")...)
-	return Start(t.Context(), Options{Spec: spec, Dir: dir, Scratch: dir, Env: env, CellTimeout: 30 * time.Second})
+	return Start(t.Context(), Options{Spec: spec, Dir: dir, Scratch: dir, Copies: filepath.Join(t.TempDir(), "copies"), Env: env, CellTimeout: 30 * time.Second})
 }
 
 // state reads what a cell told. Volatile facts are left out unless they are wanted.
@@ -319,4 +319,11 @@ func (l lab) session(t *testing.T, spec Spec, seed uint64, total *tally) {
 }
 
 // checkpointSpec is for the kernel with checkpoints.
-func checkpointSpec(t testing.TB) Spec { return PythonSpec(testPython(t)) }
+func checkpointSpec(t testing.TB) Spec {
+	t.Helper()
+	spec, err := CheckpointSpec(PythonSpec(testPython(t)), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
