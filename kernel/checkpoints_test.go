@@ -17,7 +17,7 @@ import (
 // freezing are options for a kernel that freezes copies of itself.
 func freezing(t testing.TB) Options {
 	o := options(t)
-	spec, err := CheckpointSpec(o.Spec, t.TempDir())
+	spec, err := CheckpointSpec(testPython(t), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

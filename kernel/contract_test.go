@@ -19,19 +19,21 @@ type way struct {
 	open   func(t testing.TB, o Options) *Kernel
 }
 
-// ways are all ways to an own kernel of the given interpreter. They share two servers.
-func ways(t testing.TB, python string) []way {
-	local := func(tcp bool) func(testing.TB, Options) *Kernel {
-		return func(t testing.TB, o Options) *Kernel {
-			o.Spec, o.TCP = PythonSpec(python), tcp
-			k, err := start(t.Context(), o, impatient())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return k
+// ways are all ways to an own kernel of the given spec. They share two servers.
+func ways(t testing.TB, spec Spec) []way {
+	return append([]way{localWay(spec, false), localWay(spec, true)}, servedWays(t, spec)...)
+}
+
+func localWay(spec Spec, tcp bool) way {
+	name := map[bool]string{false: "ipc", true: "tcp"}[tcp]
+	return way{name, false, func(t testing.TB, o Options) *Kernel {
+		o.Spec, o.TCP = spec, tcp
+		k, err := start(t.Context(), o, impatient())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	return append([]way{{"ipc", false, local(false)}, {"tcp", false, local(true)}}, servedWays(t, python)...)
+		return k
+	}}
 }
 
 // impatient waits spare the contract's cells that ignore interrupts some seconds.
@@ -41,9 +43,9 @@ func impatient() waits {
 	return w
 }
 
-func servedWays(t testing.TB, python string) []way {
+func servedWays(t testing.TB, spec Spec) []way {
 	specs := map[string]map[string]any{"subject": {
-		"argv": PythonSpec(python).Argv, "display_name": "Subject", "language": "python",
+		"argv": spec.Argv, "env": spec.Env, "display_name": "Subject", "language": "python",
 	}}
 	limits := []string{"--ZMQChannelsWebsocketConnection.limit_rate=False"}
 	jupyter := server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, limits...))
@@ -75,19 +77,29 @@ func server(t testing.TB, s *kerneltest.Server) Server {
 
 func TestContract(t *testing.T) {
 	for version, python := range map[string]string{"ipykernel7": testPython(t), "ipykernel6": pyenvtest.OldPython(t)} {
-		for _, w := range ways(t, python) {
-			t.Run(version+"/"+w.name, func(t *testing.T) {
-				t.Parallel()
-				kerneltest.Run(t, kerneltest.Subject{Served: w.served, Open: func(t testing.TB, limit time.Duration) kerneltest.Kernel {
-					dir := t.TempDir()
-					return w.open(t, Options{
-						Dir: dir, Scratch: dir, Env: os.Environ(), CellTimeout: limit,
-						Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
-					})
-				}})
-			})
+		for _, w := range ways(t, PythonSpec(python)) {
+			t.Run(version+"/"+w.name, w.test)
 		}
 	}
+}
+
+// A kernel with checkpoints is a kernel like any other.
+func TestContractOfCheckpoints(t *testing.T) {
+	spec := checkpointSpec(t, testPython(t))
+	t.Run("ipykernel7/ipc", localWay(spec, false).test)
+	t.Run("ipykernel7/websocket-v1", servedWays(t, spec)[0].test)
+	t.Run("ipykernel6/ipc", localWay(checkpointSpec(t, pyenvtest.OldPython(t)), false).test)
+}
+
+func (w way) test(t *testing.T) {
+	t.Parallel()
+	kerneltest.Run(t, kerneltest.Subject{Served: w.served, Open: func(t testing.TB, limit time.Duration) kerneltest.Kernel {
+		dir := t.TempDir()
+		return w.open(t, Options{
+			Dir: dir, Scratch: dir, Env: os.Environ(), CellTimeout: limit,
+			Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
+		})
+	}})
 }
 
 // TCP is used where the path of a socket gets too long.

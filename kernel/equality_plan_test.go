@@ -243,7 +243,7 @@ func (p *planner) back(cells int) {
 func (p *planner) cell() (string, scope) {
 	s := p.trail[len(p.trail)-1].clone()
 	var lines []string
-	if p.IntN(3) == 0 {
+	if p.IntN(5) == 0 {
 		for _, name := range slices.Sorted(maps.Keys(imports)) {
 			if !s.has[name] && p.IntN(2) == 0 {
 				s.has[name] = true

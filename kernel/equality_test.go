@@ -249,7 +249,7 @@ func (s *played) again(ctx context.Context, k *Kernel) error {
 // The state after going back is that of a fresh kernel that ran only the cells that are left, and that of the session when
 // it was there before. See testdata/digest.py for what is compared.
 func TestEquality(t *testing.T) {
-	spec := checkpointSpec(t)
+	spec := checkpointSpec(t, testPython(t))
 	l := newLab(t)
 	total := tally{ways: map[string]int{}}
 	t.Cleanup(func() { t.Log(&total) })
@@ -316,14 +316,4 @@ func (l lab) session(t *testing.T, spec Spec, seed uint64, total *tally) {
 	if err != nil {
 		t.Errorf("%v\n\nthe session:\n%s", err, p.script())
 	}
-}
-
-// checkpointSpec is for the kernel with checkpoints.
-func checkpointSpec(t testing.TB) Spec {
-	t.Helper()
-	spec, err := CheckpointSpec(PythonSpec(testPython(t)), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec
 }

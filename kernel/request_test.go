@@ -15,7 +15,7 @@ import (
 
 // everywhere runs a test over every transport, on the interpreter's ipykernel.
 func everywhere(t *testing.T, o func(testing.TB) Options, test func(*testing.T, *Kernel)) {
-	for _, w := range ways(t, testPython(t)) {
+	for _, w := range ways(t, PythonSpec(testPython(t))) {
 		t.Run(w.name, func(t *testing.T) {
 			k := w.open(t, o(t))
 			defer func() {

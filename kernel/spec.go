@@ -33,10 +33,10 @@ func PythonSpec(python string) Spec {
 }
 
 // IPython reports whether s starts an ipykernel: python -m ipykernel_launcher, or
-// a program of that name.
+// a program of that name, or that of [CheckpointSpec].
 func (s Spec) IPython() bool {
 	for i, arg := range s.Argv {
-		if strings.HasPrefix(arg, "ipykernel") && i > 0 && s.Argv[i-1] == "-m" || i == 0 && strings.HasPrefix(filepath.Base(arg), "ipykernel") {
+		if (strings.HasPrefix(arg, "ipykernel") || arg == checkpointModule) && i > 0 && s.Argv[i-1] == "-m" || i == 0 && strings.HasPrefix(filepath.Base(arg), "ipykernel") {
 			return true
 		}
 	}

@@ -1,0 +1,54 @@
+"""python -m dsstar_kernel -f CONNECTION_FILE [options of ipykernel]"""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from pathlib import Path
+
+
+def restore_paths() -> None:
+    """Makes sys.path and the environment what they are in an ipykernel. The kernelspec's PYTHONPATH names the folder of
+    this package before the user's own, which DSSTAR_PYTHONPATH has, too; ${PYTHONPATH} means that there is none."""
+    users = os.environ.pop("DSSTAR_PYTHONPATH", "").replace("${PYTHONPATH}", "")
+    os.environ.pop("PYTHONPATH", None)
+    if users:
+        os.environ["PYTHONPATH"] = users
+    cwd = os.getcwd()
+    if sys.path and sys.path[0] in ("", cwd):  # by -m; ipykernel adds "" by itself
+        del sys.path[0]
+    package = str(Path(__file__).parent.parent)
+    if package in sys.path:
+        at = sys.path.index(package)
+        del sys.path[at]
+        nothing = ("", cwd, os.path.join(cwd, "${PYTHONPATH}"))  # how an empty entry is read
+        if not users and at < len(sys.path) and sys.path[at] in nothing:
+            del sys.path[at]
+
+
+def main() -> int:
+    restore_paths()
+    # What both sides need, once, and before the fork. A ZeroMQ context would not survive that.
+    import jupyter_client.session  # noqa: F401
+    import zmq  # noqa: F401
+
+    from . import channel, front, linux, worker
+
+    linux.adopt_orphans()
+    pid, session = os.getpid(), str(uuid.uuid4())
+    ours, theirs = channel.pair()
+    pipes = [os.pipe(), os.pipe()]
+    child = os.fork()
+    if child == 0:
+        ours.close()
+        worker.run(sys.argv[1:], theirs, pipes, pid, session)
+        return 0
+    theirs.close()
+    for _, end in pipes:
+        os.close(end)
+    return front.run(sys.argv[1:], ours, [end for end, _ in pipes], child, session)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

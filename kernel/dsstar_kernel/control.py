@@ -1,0 +1,65 @@
+"""The control channel, which the front answers by itself, whatever the worker does."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING, Any
+
+from . import linux
+
+if TYPE_CHECKING:
+    from .front import Front
+
+Message = dict[str, Any]
+
+
+class Control:
+    def __init__(self, front: Front) -> None:
+        self.front = front
+
+    def handle(self, frames: list[bytes]) -> None:
+        front = self.front
+        try:
+            idents, parts = front.session.feed_identities(frames)
+            message = front.session.deserialize(parts)
+        except Exception:
+            return  # not signed, or sent twice
+        kind = message["header"]["msg_type"]
+        if front.checkpoints.handle(kind, idents, message):
+            return
+        front.publish_status("busy", message)
+        answer = getattr(self, kind, None) if kind.endswith("_request") else None
+        content = answer(message["content"]) if answer else self.unknown(kind)
+        self.reply(idents, message, content)
+        if kind == "shutdown_request":
+            front.session.send(front.sockets.iopub, "shutdown_reply", content, parent=message, ident=b"kernel.shutdown")
+        front.publish_status("idle", message)
+
+    def reply(self, idents: Any, message: Message, content: Message) -> None:
+        kind = message["header"]["msg_type"].rsplit("_", 1)[0] + "_reply"
+        self.front.session.send(self.front.sockets.control, kind, content, parent=message, ident=idents)
+
+    def unknown(self, kind: str) -> Message:
+        return {"status": "error", "ename": "Unsupported", "evalue": f"this kernel has no {kind}", "traceback": []}
+
+    def kernel_info_request(self, _: Message) -> Message:
+        return self.front.info or self.unknown("answer before it has started")
+
+    def interrupt_request(self, _: Message) -> Message:
+        self.front.interrupt()
+        return {"status": "ok"}
+
+    def shutdown_request(self, content: Message) -> Message:
+        self.front.stop()
+        return {"status": "ok", "restart": content.get("restart", False)}
+
+    def connect_request(self, _: Message) -> Message:
+        return {"status": "ok", **{k: v for k, v in self.front.sockets.info.items() if k.endswith("_port")}}
+
+    def usage_request(self, _: Message) -> Message:
+        pids = [os.getpid(), *linux.descendants(os.getpid())]
+        return {
+            "hostname": socket.gethostname(), "pid": os.getpid(), "cpu_count": os.cpu_count(),
+            "kernel_memory": sum(map(linux.pss, pids)),
+        }  # fmt: skip

@@ -1,0 +1,447 @@
+"""The front: it passes messages between the clients and the worker, one request after the other, and outlives workers."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import json
+import os
+import resource
+import signal
+import socket
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import zmq
+
+from . import linux
+from .channel import Channel
+from .checkpoints import Asked, Checkpoints
+from .control import Control
+from .sockets import Sockets
+
+TEXT_DELAY = 0.03  # seconds that output may wait for more of it
+TEXT_SIZE = 1 << 20
+MESSAGE_SIZE = 4 << 20  # of one text: readers have a message whole in memory
+GROUP_SIGNAL = 0.2  # seconds in which a signal to the group has reached the worker, too
+
+
+@dataclass
+class Live:
+    """The worker that is alive; pid is 0 while it is being resumed."""
+
+    pid: int
+    channel: Channel
+    ready: bool = False
+    leaving: bool = False  # it ends because it was told to
+
+
+@dataclass
+class Request:
+    """A message on the shell channel, or a checkpoint_request, which waits in the same queue."""
+
+    frames: list[bytes]
+    header: bytes = b""
+    type: str = ""
+    aborted: bool = False
+    checkpoint: Asked | None = None
+
+    @classmethod
+    def of(cls, frames: list[bytes]) -> Request:
+        try:
+            header = frames[frames.index(b"<IDS|MSG>") + 2]
+            return cls(frames, header, json.loads(header)["msg_type"])
+        except (ValueError, IndexError, KeyError, TypeError):
+            return cls(frames)
+
+
+class Output:
+    """Collects what workers print, and publishes it."""
+
+    def __init__(self, sockets: Sockets, pipes: list[int]) -> None:
+        self.sockets, self.pipes = sockets, dict(zip(pipes, ("stdout", "stderr"), strict=True))
+        for pipe in pipes:
+            os.set_blocking(pipe, False)
+        self.parent = b"{}"  # header of the request that what comes by the pipes is about
+        self.due = 0.0
+        self._key: tuple[str, bytes] = ("", b"")
+        self._pieces: list[str] = []
+        self._size = 0
+        self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in self.pipes.values()}
+
+    def add(self, name: str, parent: bytes, text: str) -> None:
+        if self._pieces and self._key != (name, parent):
+            self.publish()
+        if not self._pieces:
+            self._key, self.due = (name, parent), time.monotonic() + TEXT_DELAY
+        self._pieces.append(text)
+        self._size += len(text)
+        if self._size > TEXT_SIZE:
+            self.publish()
+
+    def add_raw(self, name: str, parent: bytes, data: bytes) -> None:
+        if text := self._decoders[name].decode(data):
+            self.add(name, parent, text)
+
+    def publish(self) -> None:
+        if not self._pieces:
+            return
+        (name, parent), text = self._key, "".join(self._pieces)
+        self._pieces, self._size, self.due = [], 0, 0.0
+        about = {"header": json.loads(parent)} if parent != b"{}" else None
+        for at in range(0, len(text), MESSAGE_SIZE):
+            content = {"name": name, "text": text[at : at + MESSAGE_SIZE]}
+            self.sockets.session.send(self.sockets.iopub, "stream", content, parent=about, ident=b"stream." + name.encode())
+
+    def read_pipes(self) -> None:
+        """Takes in what was written to the descriptors, by C code and other processes."""
+        for pipe, name in self.pipes.items():
+            with contextlib.suppress(BlockingIOError):
+                while data := os.read(pipe, 1 << 16):
+                    self.add_raw(name, self.parent, data)
+
+
+class Front:
+    def __init__(self, sockets: Sockets, channel: Channel, pipes: list[int], worker: int) -> None:
+        self.sockets, self.session = sockets, sockets.session
+        self.live: Live | None = Live(worker, channel)
+        self.output = Output(sockets, pipes)
+        self.queue: deque[Request] = deque()
+        self.running: Request | None = None
+        self.info: dict[str, Any] = {}  # content of kernel_info_reply
+        self.status: int | None = None  # of the wait for the worker with which the front ends
+        self.stopping = 0.0  # when shutdown was asked for
+        self.interrupted = 0.0  # when a signal came that the worker may not have got
+        self.poller = zmq.Poller()
+        self.checkpoints = Checkpoints(self)
+        self.control = Control(self)
+
+    # ---- requests
+
+    def request(self, asked: Asked) -> Request:
+        """What stands in the queue for a checkpoint_request."""
+        return Request([], checkpoint=asked)
+
+    def enqueue(self, request: Request) -> None:
+        comm = request.type in ("comm_msg", "comm_close")
+        if comm and self.live and self.live.ready and not any(r.type == "comm_open" for r in self.queue):
+            # An async cell may be waiting for it, as a cell that runs the event loop itself.
+            self.live.channel.post(b"shell", *request.frames)
+            return
+        self.queue.append(request)
+        self.next()
+
+    def next(self) -> None:
+        """Has the worker handle the next request, if it is idle."""
+        while self.queue and not self.running:
+            if self.live and not self.live.ready:
+                return  # soon
+            request = self.queue.popleft()
+            if request.aborted:
+                self.answer(request, {"status": "aborted"})
+            elif request.checkpoint and self.live:
+                self.running = request
+                self.live.channel.post(b"checkpoint")
+            elif request.checkpoint:
+                request.checkpoint.fail("Failed", "the kernel has died: roll back, or restart it")
+            elif self.live:
+                self.running = request
+                if request.type == "execute_request":
+                    self.output.parent = request.header
+                self.live.channel.post(b"shell", *request.frames)
+            elif request.type == "kernel_info_request":
+                self.answer(request, self.info)
+            else:
+                self.answer(request, error("KernelDied", "the kernel has died: roll back to a checkpoint, or restart it"))
+
+    def answer(self, request: Request, content: dict[str, Any], publish: bool = False) -> None:
+        """Answers a request in place of the worker."""
+        try:
+            idents, frames = self.session.feed_identities(request.frames)
+            message = self.session.deserialize(frames)
+        except Exception:
+            return  # not signed, or answered before
+        reply = request.type.rsplit("_", 1)[0] + "_reply"
+        if request.type.endswith("_request"):
+            self.publish_status("busy", message)
+            if publish:
+                self.session.send(self.sockets.iopub, "error", {k: content[k] for k in ("ename", "evalue", "traceback")},
+                                  parent=message, ident=b"error")  # fmt: skip
+            self.session.send(self.sockets.shell, reply, content, parent=message, ident=idents)
+        self.publish_status("idle", message)
+
+    def publish_status(self, state: str, about: dict[str, Any]) -> None:
+        self.session.send(self.sockets.iopub, "status", {"execution_state": state}, parent=about, ident=b"kernel.status")
+
+    def abort(self) -> None:
+        """Marks the cells that have arrived until now: one before them failed."""
+        self.read_shell()
+        for request in self.queue:
+            request.aborted |= request.type == "execute_request"
+
+    def give_up(self, name: str, why: str, publish: bool = False) -> None:
+        """Answers what the worker that has gone will not answer."""
+        if self.running and self.running.checkpoint:
+            self.running.checkpoint.fail("Failed", why)
+        elif self.running:
+            self.answer(self.running, error(name, why), publish)
+        self.running = None
+        waiting, self.queue = self.queue, deque()
+        for request in waiting:
+            if request.checkpoint:
+                request.checkpoint.fail("Failed", why)
+            else:
+                self.answer(request, {"status": "aborted"})
+
+    # ---- the worker
+
+    def read_worker(self) -> None:
+        live = self.live
+        try:
+            for _ in range(1000):  # then the sockets have their turn
+                if live is None or live is not self.live or (message := live.channel.receive()) is None:
+                    return
+                self.on_worker(live, message)
+        except EOFError:
+            if live and live is self.live:
+                self.end_worker()
+
+    def on_worker(self, live: Live, message: list[bytes]) -> None:
+        kind, *parts = message
+        if kind in (b"text", b"raw"):
+            name, parent, text = parts
+            add = self.output.add_raw if kind == b"raw" else lambda n, p, t: self.output.add(n, p, t.decode())
+            add(name.decode(), parent, text)
+            return
+        self.output.publish()
+        if kind in (b"iopub", b"shell", b"control", b"stdin"):
+            getattr(self.sockets, kind.decode()).send_multipart(parts)
+        elif kind == b"done":
+            if self.running and self.running.header == parts[0]:
+                self.running = None
+                self.next()
+        elif kind == b"abort":
+            self.abort()
+        elif kind == b"ready":
+            self.info, live.ready = json.loads(parts[0]), True
+            self.next()
+        elif kind == b"bye":
+            live.leaving = True
+        elif kind == b"checkpoint":
+            self.checkpoints.made(json.loads(parts[0]), live.channel.fds.popleft() if live.channel.fds else None)
+            self.next()
+        elif kind == b"pid":
+            live.pid = int(parts[0])
+        elif kind == b"resumed":
+            live.ready = True
+            self.checkpoints.resumed(json.loads(parts[0]))
+            self.next()
+
+    def connect(self, sock: socket.socket) -> None:
+        """Takes a worker that is being resumed at the other end."""
+        self.live = Live(0, Channel(sock))
+        self.poller.register(sock.fileno(), zmq.POLLIN)
+
+    def disconnect(self) -> None:
+        """Takes in all that the worker, which has ended, has left, and forgets it."""
+        assert self.live
+        with contextlib.suppress(EOFError):
+            while (message := self.live.channel.receive()) is not None:
+                if message[0] not in (b"ready", b"resumed", b"checkpoint", b"done"):
+                    self.on_worker(self.live, message)
+        self.output.read_pipes()
+        self.output.publish()
+        self.poller.unregister(self.live.channel.sock.fileno())
+        self.live.channel.sock.close()
+        self.live = None
+
+    def end_worker(self) -> None:
+        """Kills the worker, if it has not ended, and sees to what that means."""
+        assert self.live
+        linux.kill(self.live.pid) if self.live.pid else None
+        self.worker_ended(linux.wait(self.live.pid) if self.live.pid else None)
+
+    def worker_ended(self, status: int | None) -> None:
+        assert self.live
+        leaving = self.live.leaving or self.stopping
+        self.disconnect()
+        how = linux.ending(status)
+        if self.checkpoints.resume_failed(how):
+            return
+        if leaving or not self.checkpoints.kept:
+            self.status = status or 0
+            return
+        linux.end_all(os.getpid(), self.checkpoints.pids())
+        self.give_up("KernelDied", f"the kernel died: {how}", publish=True)
+
+    def reap(self) -> None:
+        """Collects the children that have ended: workers, frozen copies, orphans of the user's."""
+        while True:
+            try:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            if ended is None:
+                return
+            _, status = os.waitpid(ended.si_pid, os.WNOHANG)
+            if self.live and ended.si_pid == self.live.pid:
+                self.worker_ended(status)
+            else:
+                self.checkpoints.lost(ended.si_pid)
+
+    # ---- signals
+
+    def interrupt(self) -> None:
+        """Interrupts the worker and the processes that it has started, which are in the group of the front."""
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if os.getpgrp() == os.getpid():
+            os.killpg(0, signal.SIGINT)
+        elif self.live and self.live.pid:
+            os.kill(self.live.pid, signal.SIGINT)
+        signal.signal(signal.SIGINT, handler)
+
+    def pass_interrupt(self) -> None:
+        """Passes a SIGINT on that was sent to this process alone. One sent to the group has reached the worker, whose C
+        handler says so."""
+        if not self.interrupted or not self.live:
+            self.interrupted = 0
+            return
+        if self.live.channel.signals:
+            self.interrupted = self.live.channel.signals = 0
+        elif time.monotonic() > self.interrupted + GROUP_SIGNAL:
+            self.interrupted = 0
+            if self.live.pid:
+                os.kill(self.live.pid, signal.SIGINT)
+
+    def stop(self) -> None:
+        """Tells the worker to end in its own way."""
+        self.stopping = self.stopping or time.monotonic()
+        if self.live:
+            self.live.channel.post(b"exit")
+        else:
+            self.status = 0
+
+    # ---- the loop
+
+    def read_shell(self) -> None:
+        with contextlib.suppress(zmq.Again):
+            while True:
+                self.enqueue(Request.of(self.sockets.shell.recv_multipart(zmq.NOBLOCK)))
+
+    def read_clients(self) -> None:
+        s = self.sockets
+        with contextlib.suppress(zmq.Again):
+            while True:
+                s.heartbeat.send_multipart(s.heartbeat.recv_multipart(zmq.NOBLOCK))
+        with contextlib.suppress(zmq.Again):
+            while True:
+                self.control.handle(s.control.recv_multipart(zmq.NOBLOCK))
+        with contextlib.suppress(zmq.Again):
+            while True:
+                answer = s.stdin.recv_multipart(zmq.NOBLOCK)
+                if self.live:
+                    self.live.channel.post(b"stdin", *answer)
+        with contextlib.suppress(zmq.Again):
+            while True:
+                self.welcome(s.iopub.recv(zmq.NOBLOCK))
+        self.read_shell()
+
+    def welcome(self, event: bytes) -> None:
+        """Greets a new subscriber (JEP 65)."""
+        if event[:1] == b"\1":
+            content = {"subscription": event[1:].decode("utf-8", "replace")}
+            self.session.send(self.sockets.iopub, "iopub_welcome", content, ident=event[1:] or None)
+
+    def run(self) -> int | None:
+        """Runs until the kernel has ended, and returns how its last worker did."""
+        wake, waker = socket.socketpair()
+        for end in (wake, waker):
+            end.setblocking(False)
+        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+            signal.signal(number, lambda *_: None)
+        orphaned = orphanage()
+        s = self.sockets
+        for readable in (s.shell, s.control, s.stdin, s.heartbeat, s.iopub, wake, *self.output.pipes):
+            self.poller.register(readable if isinstance(readable, zmq.Socket | int) else readable.fileno(), zmq.POLLIN)
+        assert self.live
+        self.poller.register(self.live.channel.sock.fileno(), zmq.POLLIN)
+        while self.status is None and not orphaned():
+            ready = dict(self.poller.poll(self.patience()))
+            if wake.fileno() in ready:
+                signals = wake.recv(4096)
+                if signal.SIGTERM in signals:
+                    break
+                if signal.SIGINT in signals:
+                    self.interrupted = time.monotonic()
+            self.turn(ready)
+            if self.status is None:
+                self.reap()
+        return self.finish()
+
+    def patience(self) -> int:
+        """Milliseconds until something is due."""
+        dues = [time.monotonic() + 1]
+        if self.output.due:
+            dues.append(self.output.due)
+        if self.interrupted:
+            dues.append(self.interrupted + GROUP_SIGNAL / 10)
+        return max(0, int(1e3 * (min(dues) - time.monotonic())) + 1)
+
+    def turn(self, ready: dict[Any, int]) -> None:
+        """Does what there is to do."""
+        if self.live:
+            self.read_worker()
+        if any(pipe in ready for pipe in self.output.pipes):
+            self.output.read_pipes()
+        self.pass_interrupt()
+        if self.output.due and time.monotonic() >= self.output.due:
+            self.output.publish()
+        self.read_clients()
+        self.checkpoints.check()
+        if self.live:
+            all_sent = self.live.channel.flush()
+            events = zmq.POLLIN if all_sent else zmq.POLLIN | zmq.POLLOUT
+            self.poller.modify(self.live.channel.sock.fileno(), events)
+
+    def finish(self) -> int | None:
+        """Ends all processes, after they have said all."""
+        linux.end_all(os.getpid())
+        if self.live:
+            self.disconnect()
+        self.output.read_pipes()
+        self.output.publish()
+        self.sockets.close()
+        return self.status
+
+
+def error(name: str, value: str, **more: Any) -> dict[str, Any]:
+    return {"status": "error", "ename": name, "evalue": value, "traceback": [f"{name}: {value}"], **more}
+
+
+def orphanage() -> Any:
+    """Returns a function that tells whether the process with which the kernel is to end has ended."""
+    parent, now = int(os.environ.get("JPY_PARENT_PID") or 0), os.getppid()
+    if parent <= 1:
+        return lambda: False
+    if parent != now:  # there is something in between, as ipykernel sees it
+        return lambda: os.getppid() == 1
+    return lambda: os.getppid() != parent
+
+
+def run(argv: list[str], sock: socket.socket, pipes: list[int], worker: int, session: str) -> int:
+    """Runs the front and ends as the last worker has ended."""
+    try:
+        file = argv[argv.index("-f") + 1]
+        front = Front(Sockets(file, session), Channel(sock), pipes, worker)
+    except BaseException:
+        linux.kill(worker)
+        raise
+    status = front.run() or 0
+    if os.WIFSIGNALED(status):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(os.WTERMSIG(status), signal.SIG_DFL) if os.WTERMSIG(status) != signal.SIGKILL else None
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    return os.WEXITSTATUS(status)

@@ -1,0 +1,152 @@
+"""What Linux says about processes, and what it is asked to do about them."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PAGE = os.sysconf("SC_PAGESIZE")
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def die_with_parent() -> None:
+    """Has this process killed when its parent ends."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of those descendants whose own parent ends."""
+    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def flush_c() -> None:
+    """Writes out what C code has printed."""
+    _libc.fflush(None)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that pid is the parent of, ended ones too."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for tid in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):
+                found += map(int, Path(f"/proc/{pid}/task/{tid}/children").read_text().split())
+    return found
+
+
+def descendants(pid: int, without: Collection[int] = ()) -> Iterator[int]:
+    """The children of pid and theirs, but for those of some."""
+    for child in children(pid):
+        if child not in without:
+            yield child
+            yield from descendants(child, without)
+
+
+def state(pid: int) -> str:
+    """One letter: R, S, Z ...; empty if there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
+
+
+def command(pid: int) -> str:
+    """What pid runs, for people."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ").strip()
+        return (words or Path(f"/proc/{pid}/comm").read_text().strip())[:80]
+    except OSError:
+        return "?"
+
+
+def kill(pid: int) -> None:
+    """Kills pid, if it is there."""
+    with contextlib.suppress(OSError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def wait(pid: int, seconds: float = 5) -> int | None:
+    """Waits for the end of a child; None if it cannot be seen."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            done, status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            return None
+        if done:
+            return status
+        time.sleep(0.0005)
+    return None
+
+
+def end_all(pid: int, without: Collection[int] = (), seconds: float = 5) -> None:
+    """Kills all descendants of pid, this process, but for those of some, and those that they start meanwhile."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        alive = [p for p in descendants(pid, without) if state(p) not in ("Z", "X", "")]
+        for p in alive:
+            kill(p)
+        for p in children(pid):
+            if p not in without:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(p, os.WNOHANG)
+        if not alive:
+            return
+        time.sleep(0.0005)
+
+
+def rss(pid: int) -> int:
+    """Bytes in memory, shared ones too; cheap."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
+    except OSError:
+        return 0
+
+
+def pss(pid: int) -> int:
+    """Bytes in memory, shared ones in parts; milliseconds for each gigabyte."""
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    return rss(pid)
+
+
+def available() -> int:
+    """Bytes that can still be had, from the machine or the control group."""
+    free = 1 << 62
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                free = int(line.split()[1]) << 10
+    with contextlib.suppress(OSError, IndexError):
+        group = Path("/sys/fs/cgroup" + Path("/proc/self/cgroup").read_text().split("::", 1)[1].split("\n")[0])
+        for folder in (group, *group.parents):
+            with contextlib.suppress(OSError, ValueError):
+                limit = int((folder / "memory.max").read_text())  # "max" is no number
+                used = int((folder / "memory.current").read_text())
+                idle = next(
+                    int(words[1])
+                    for words in map(str.split, (folder / "memory.stat").read_text().splitlines())
+                    if words[0] == "inactive_file"
+                )
+                free = min(free, max(0, limit - used + idle))
+    return free
+
+
+def ending(status: int | None) -> str:
+    """How a process ended, for people."""
+    if status is None:
+        return "it ended"
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return f"killed by signal {number} ({signal.Signals(number).name})"
+    return f"exit status {os.WEXITSTATUS(status)}"

@@ -1,0 +1,168 @@
+"""What a copy gets right with some help: pools of threads and processes, generators, offsets, timers, semaphores.
+
+DSSTAR_KERNEL_WITHOUT names fix-ups to be left out, so that tests can show that each is needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import random
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .hazards import File
+
+WITHOUT = frozenset(os.environ.get("DSSTAR_KERNEL_WITHOUT", "").split(","))
+LOKY = ("joblib.externals.loky", "loky")
+TRACKERS = (*(f"{name}.backend.resource_tracker" for name in LOKY), "multiprocessing.resource_tracker")
+# Pools that start their threads again by themselves in a forked process.
+FORK_WELL = ("/numexpr/", "openblas")
+OMP_PAUSE_SOFT = 1
+_graveyard: list[Any] = []  # objects whose destructors would wait for threads or processes that a copy does not have
+
+
+def enabled(fix: str) -> bool:
+    return fix not in WITHOUT
+
+
+def prepare() -> None:
+    """Called before user code. Wheels come with a GNU OpenMP that cannot end its threads, GCC's before 9; the system's
+    takes its place in all libraries that are loaded after it."""
+    if enabled("openmp"):
+        with contextlib.suppress(OSError):
+            ctypes.CDLL("libgomp.so.1", mode=os.RTLD_GLOBAL | os.RTLD_NOW)
+
+
+def quiesce() -> None:
+    """Called before a fork: ends the threads of GNU OpenMP, which start again when they are needed."""
+    if not enabled("openmp"):
+        return
+    from .hazards import mappings
+
+    for path in {m.path for m in mappings() if m.code and "libgomp" in os.path.basename(m.path)}:
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(path).omp_pause_resource_all(OMP_PAUSE_SOFT)
+
+
+def forks_well(libraries: list[str]) -> bool:
+    """Whether a native thread that is in these libraries is of a pool that a copy starts again by itself."""
+    return bool(libraries) and any(name in libraries[0] for name in FORK_WELL)
+
+
+def owns(thread: threading.Thread) -> bool:
+    """Whether a copy is helped to do without this thread."""
+    if not enabled("pools"):
+        return False
+    target = getattr(getattr(thread, "_target", None), "__module__", None) or type(thread).__module__
+    return target == "tqdm._monitor" or target.startswith(LOKY)
+
+
+def _executors() -> Iterator[tuple[Any, Any]]:
+    """joblib's pool of processes, with its module."""
+    for name in LOKY:
+        module = sys.modules.get(f"{name}.reusable_executor")
+        if module is not None and getattr(module, "_executor", None) is not None:
+            yield module, module._executor
+
+
+def _trackers() -> Iterator[Any]:
+    """The objects that look after processes which clean up shared memory and semaphores."""
+    for name in TRACKERS:
+        tracker = getattr(sys.modules.get(name), "_resource_tracker", None)
+        if tracker is not None and getattr(tracker, "_fd", None) is not None:
+            yield tracker
+
+
+def processes() -> set[int]:
+    """The processes that a copy starts again when they are needed."""
+    found: set[int] = set()
+    if enabled("pools"):
+        for _, executor in _executors():
+            found.update(executor._processes or ())
+        found.update(tracker._pid for tracker in _trackers() if tracker._pid)
+    return found
+
+
+def descriptors() -> set[int]:
+    """The pipes to those processes."""
+    found: set[int] = set()
+
+    def add(owner: Any, *path: str) -> None:
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            for name in path:
+                owner = getattr(owner, name)
+            number = owner if isinstance(owner, int) else owner.fileno()
+            if os.readlink(f"/proc/self/fd/{number}").startswith("pipe:"):
+                found.add(number)
+
+    if enabled("pools"):
+        for _, executor in _executors():
+            for queue in ("_call_queue", "_result_queue", "_executor_manager_thread_wakeup"):
+                for end in ("_reader", "_writer"):
+                    add(executor, queue, end)
+            for process in list((executor._processes or {}).values()):
+                add(process, "_popen", "sentinel")
+        for tracker in _trackers():
+            add(tracker, "_fd")
+    return found
+
+
+class Kept:
+    """What fork() does not keep: made in a worker before it is copied, restored in a process resumed from the copy."""
+
+    def __init__(self, files: list[File]) -> None:
+        from .hazards import mappings
+
+        self._files = files
+        self._random = random.getstate()  # the module seeds itself anew in every forked process
+        self._timers = {which: signal.getitimer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL,
+                                                                    signal.ITIMER_PROF)}  # fmt: skip
+        self._pipes = descriptors()
+        self._semaphores = {
+            m.start: ctypes.string_at(m.start, m.end - m.start) for m in mappings() if m.shared and m.semaphore
+        }
+
+    def restore(self) -> None:
+        if enabled("random"):
+            random.setstate(self._random)
+        if enabled("timers"):
+            for which, timer in self._timers.items():
+                if timer[0]:
+                    signal.setitimer(which, *timer)
+        if enabled("offsets"):
+            # The undone cells have moved them: an open file is one thing, however many processes have it.
+            for file in self._files:
+                with contextlib.suppress(OSError):
+                    os.lseek(file["fd"], file["position"], os.SEEK_SET)
+        if enabled("semaphores"):
+            # Whoever held them has been killed.
+            for address, content in self._semaphores.items():
+                ctypes.memmove(address, content, len(content))
+        if enabled("pools"):
+            self._reset_pools()
+
+    def _reset_pools(self) -> None:
+        for module, executor in _executors():
+            _graveyard.append(executor)
+            module._executor = module._executor_kwargs = None
+        for name in LOKY:
+            wakeups = getattr(sys.modules.get(f"{name}.process_executor"), "_threads_wakeups", None)
+            if wakeups is not None:
+                wakeups.clear()
+        for tracker in _trackers():
+            tracker._fd = tracker._pid = None
+        tqdm = getattr(sys.modules.get("tqdm.std"), "tqdm", None)
+        if getattr(tqdm, "monitor", None) is not None:
+            _graveyard.append(tqdm.monitor)
+            tqdm.monitor = None
+        # Objects in the graveyard still own these numbers.
+        null = os.open(os.devnull, os.O_RDWR)
+        for fd in self._pipes:
+            os.dup2(null, fd, inheritable=False)
+        os.close(null)

@@ -1,0 +1,379 @@
+"""The worker: stock ipykernel on one thread, whose sockets are the channel to the front."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import gc
+import json
+import os
+import random
+import select
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+sys.modules["debugpy"] = None  # type: ignore[assignment]  # its threads would not survive a fork
+import ipykernel.debugger  # noqa: E402, F401
+
+del sys.modules["debugpy"]
+
+import zmq  # noqa: E402
+from ipykernel import iostream, ipkernel, kernelapp
+from ipykernel.displayhook import ZMQDisplayHook
+from jupyter_client.session import json_packer
+from tornado import ioloop
+from traitlets import Any as AnyTrait
+
+from . import hazards, linux, pools
+from .channel import Channel
+from .frozen import freeze
+
+FEATURE = "dsstar checkpoints"
+NOTHING = bytes(4)  # the int 0
+
+
+class Socket:
+    """What ipykernel takes for a ZeroMQ socket or stream of one of its channels."""
+
+    io_loop = None
+    closed = False
+
+    def __init__(self, channel: Channel, kind: bytes) -> None:
+        self._channel, self._kind = channel, kind
+        self.receive: Callable[..., Any] | None = None
+        self.socket = self
+
+    def on_recv(self, callback: Callable[..., Any], copy: bool = True) -> None:
+        self.receive = callback
+
+    def send_multipart(self, parts: list[Any], *_: Any, **__: Any) -> None:
+        self._channel.send(self._kind, *(p if isinstance(p, bytes) else bytes(p) for p in parts))
+
+    def send(self, part: Any, *_: Any, **__: Any) -> None:
+        self.send_multipart([part])
+
+    def flush(self, *_: Any, **__: Any) -> None:
+        """All is sent already."""
+
+    def poll(self, *_: Any) -> int:
+        return 0
+
+
+class Publisher(iostream.IOPubThread):  # type: ignore[misc]
+    """An IOPubThread without a thread."""
+
+    def __init__(self, socket: Socket) -> None:
+        self.thread = None
+        self.io_loop = None
+        self.socket = socket
+
+    def schedule(self, f: Callable[[], Any]) -> None:
+        f()
+
+
+class Stream(iostream.OutStream):  # type: ignore[misc]
+    """sys.stdout or sys.stderr: every piece goes to the front at once, which collects and publishes them. What was
+    written to the descriptors is sent before, so that the order is right."""
+
+    def __init__(self, channel: Channel, pipes: list[int], number: int, original: int, session: Any) -> None:
+        super().__init__(session, Publisher(Socket(channel, b"iopub")), ("stdout", "stderr")[number - 1], watchfd=False)
+        self._channel, self._pipes, self._number = channel, pipes, number
+        self._original_stdstream_copy = original  # where ipykernel's own log goes
+        self._packed: tuple[Any, bytes] = (None, b"")
+
+    def fileno(self) -> int:
+        return self._number
+
+    def write(self, string: str) -> int:
+        if not isinstance(string, str):
+            raise TypeError(f"write() argument must be str, not {type(string)}")
+        if self.pub_thread is None:
+            raise ValueError("I/O operation on closed file")
+        self.flush()
+        self._send(b"text", self.name, string.encode("utf-8", "replace"))
+        return len(string)
+
+    def _send(self, kind: bytes, name: str, text: bytes) -> None:
+        parent = self.parent_header
+        header, packed = self._packed
+        if header is not parent:
+            packed = json_packer(parent)
+            self._packed = (parent, packed)
+        self._channel.send(kind, name.encode(), packed, text)
+
+    def flush(self) -> None:
+        for pipe, name in zip(self._pipes, ("stdout", "stderr"), strict=True):
+            if fcntl.ioctl(pipe, termios.FIONREAD, NOTHING) != NOTHING:
+                with contextlib.suppress(BlockingIOError):  # the front was quicker
+                    while text := os.read(pipe, 1 << 16):
+                        self._send(b"raw", name, text)
+
+
+class NoSubshells:
+    """What ipykernel 7 asks for the main thread; false, so that it looks for nothing else."""
+
+    def __init__(self) -> None:
+        import threading
+
+        self.parent_thread = threading.main_thread()
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class Kernel(ipkernel.IPythonKernel):  # type: ignore[misc]
+    """The kernel, which handles one request after the other as the front sends them."""
+
+    shell_stream = AnyTrait()
+    control_stream = AnyTrait()
+    debugpy_stream = None
+    _supports_kernel_subshells = False
+    channel: Channel
+    _info: dict[str, Any] | None = None
+
+    @property
+    def kernel_info(self) -> dict[str, Any]:
+        if self._info is None:
+            state = random.getstate()  # the banner has a random tip, and the user's numbers should not depend on it
+            self._info = {**super().kernel_info, "supported_features": [FEATURE]}
+            random.setstate(state)
+        return self._info
+
+    async def dispatch_shell(self, msg: list[Any], *args: Any, **kwargs: Any) -> None:
+        try:
+            await super().dispatch_shell(msg, *args, **kwargs)
+        finally:
+            linux.flush_c()
+            sys.stdout.flush()
+            frames = [bytes(frame) for frame in msg]
+            self.channel.send(b"done", frames[frames.index(b"<IDS|MSG>") + 2])
+
+    @wraps(ipkernel.IPythonKernel.do_execute)  # ipykernel looks at its parameters
+    async def do_execute(self, code: str, silent: bool, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        reply: dict[str, Any] = await super().do_execute(code, silent, *args, **kwargs)
+        linux.flush_c()
+        content = self.get_parent("shell").get("content", {})
+        if reply["status"] == "error" and not silent and content.get("stop_on_error", True):
+            self.channel.send(b"abort")  # what has arrived by now; before the reply, which may bring new requests
+        return reply
+
+    def _abort_queues(self, subshell_id: str | None = None) -> None:
+        """The front has the queue."""
+
+    def _input_request(self, prompt: str, ident: Any, parent: Any, password: bool = False) -> str:
+        sys.stdout.flush()
+        app = self.parent
+        app.pump()
+        app.answers.clear()  # to questions that nobody asks any more
+        content = {"prompt": prompt, "password": password}
+        self.session.send(self.stdin_socket, "input_request", content, parent, ident=ident)
+        while not app.answers:
+            try:
+                select.select([self.channel.sock], [], [], 1)
+                app.pump()
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt("Interrupted by user") from None
+        _, frames = self.session.feed_identities(app.answers.pop(0))
+        value = str(self.session.deserialize(frames)["content"]["value"])
+        if value == "\x04":
+            raise EOFError
+        return value
+
+    def in_turn(self, do: Callable[[], Any]) -> None:
+        """Has do called when no request is being handled."""
+        if not hasattr(self, "_main_asyncio_lock"):  # ipykernel 6
+
+            async def call() -> None:
+                do()
+
+            self.schedule_dispatch(call)
+            return
+
+        async def wait() -> None:
+            async with self._main_asyncio_lock:
+                do()
+
+        self._turn = asyncio.ensure_future(wait())
+
+
+class App(kernelapp.IPKernelApp):  # type: ignore[misc]
+    """ipykernel's application without its sockets, threads and connection file."""
+
+    kernel_class = Kernel
+
+    def setup(self, channel: Channel, pipes: list[tuple[int, int]], front: int, session: str) -> None:
+        self.channel, self.front, self.session_id = channel, front, session
+        self.pipes = pipes
+        self.answers: list[list[bytes]] = []
+        self.inbox: list[list[bytes]] = []
+        self.tasks: set[asyncio.Future[Any]] = set()
+
+    def init_poller(self) -> None: ...
+    def init_heartbeat(self) -> None: ...
+    def write_connection_file(self, **_: Any) -> None: ...
+    def log_connection_info(self) -> None: ...
+    def close(self) -> None: ...
+
+    def init_sockets(self) -> None:
+        self.session.session = self.session_id
+
+    def init_io(self) -> None:
+        """From here on descriptors 1 and 2 are the pipes; errors before are seen where the kernel was started."""
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        reading = [end for end, _ in self.pipes]
+        for end in reading:
+            os.set_blocking(end, False)
+        for number, (_, end) in enumerate(self.pipes, 1):
+            copy = os.dup(number)
+            os.dup2(end, number)
+            os.close(end)
+            setattr(sys, ("stdout", "stderr")[number - 1], Stream(self.channel, reading, number, copy, self.session))
+        for handler in self.log.handlers:
+            if getattr(handler, "stream", None) in (sys.__stderr__, sys.stderr):
+                handler.stream = open(sys.stderr._original_stdstream_copy, "w", closefd=False)  # noqa: SIM115
+        self.displayhook = ZMQDisplayHook(self.session, Socket(self.channel, b"iopub"))
+        sys.displayhook = self.displayhook
+        self.patch_io()
+
+    def init_kernel(self) -> None:
+        sockets = {kind: Socket(self.channel, kind.encode()) for kind in ("shell", "control", "iopub", "stdin")}
+        Kernel.channel = self.channel
+        self.kernel = kernel = Kernel.instance(
+            parent=self, session=self.session, log=self.log, profile_dir=self.profile_dir, user_ns=self.user_ns,
+            shell_stream=sockets["shell"], control_stream=sockets["control"], iopub_socket=sockets["iopub"],
+            stdin_socket=sockets["stdin"], iopub_thread=None, control_thread=None, shell_channel_thread=NoSubshells(),
+        )  # fmt: skip
+        self.displayhook.get_execution_count = lambda: kernel.execution_count
+
+    def start(self) -> None:
+        self.kernel.start()
+        self.io_loop = ioloop.IOLoop.current()
+        self.loop = asyncio.get_event_loop()
+        self.loop.add_reader(self.channel.sock, self.drain)
+        self.wake()
+        self.hazards = hazards.Survey({self.channel.sock.fileno(), *(end for end, _ in self.pipes)})
+        self.channel.send(b"ready", json.dumps({**self.kernel.kernel_info, "status": "ok"}).encode())
+        self.io_loop.start()
+        self.channel.send(b"bye")
+
+    def wake(self) -> None:
+        """Has the C handler of signals send their numbers to the front, which so learns of those that came here."""
+        signal.set_wakeup_fd(self.channel.sock.fileno(), warn_on_full_buffer=False)
+
+    def pump(self) -> None:
+        """Takes in what the front has sent."""
+        try:
+            while (message := self.channel.receive()) is not None:
+                kind, *parts = message
+                if kind == b"stdin":
+                    self.answers.append(parts)
+                else:
+                    self.inbox.append(message)
+        except EOFError:
+            os._exit(1)  # the front has gone
+        if self.inbox:
+            self.loop.call_soon(self.drain, False)
+
+    def drain(self, pump: bool = True) -> None:
+        """Handles what the front has sent."""
+        if pump:
+            self.pump()
+        while self.inbox:
+            kind, *parts = self.inbox.pop(0)
+            if kind == b"checkpoint":
+                self.kernel.in_turn(self.checkpoint)
+            elif kind == b"exit":
+                self.kernel.shell.exit_now = True
+            else:
+                stream = self.kernel.shell_stream if kind == b"shell" else self.kernel.control_stream
+                done = stream.receive([zmq.Frame(part) for part in parts])
+                if asyncio.iscoroutine(done):
+                    task = asyncio.ensure_future(done)
+                    self.tasks.add(task)  # asyncio keeps none alive
+                    task.add_done_callback(self.tasks.discard)
+
+    def checkpoint(self) -> None:
+        """Makes a frozen copy and tells the front, or tells why not. A process resumed from it comes back from here."""
+        pid = os.getpid()
+        try:
+            self._checkpoint()
+        except BaseException as error:
+            if os.getpid() != pid:
+                os._exit(1)
+            self.channel.send(b"checkpoint", json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
+
+    def _checkpoint(self) -> None:
+        began = time.perf_counter()
+        for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+            with contextlib.suppress(Exception):
+                stream.flush()  # type: ignore[union-attr]
+        linux.flush_c()
+        sys.stdout.flush()
+        findings = self.hazards.findings()
+        if findings:
+            gc.collect()  # what only garbage holds
+            subprocess._cleanup()  # type: ignore[attr-defined]
+            findings = self.hazards.findings()
+        looked = time.perf_counter()
+        if findings:
+            self.channel.send(b"checkpoint", json.dumps({"findings": findings}).encode())
+            return
+        pools.quiesce()
+        kept = pools.Kept(self.hazards.files)
+        frozen = freeze(self.front, self.channel.sock.fileno())
+        if frozen is None:
+            self._resumed(kept)
+            return
+        forked = time.perf_counter()
+        fds: list[int] = []
+        reply: dict[str, Any] = {"findings": self.hazards.threads()}
+        if not reply["findings"]:
+            fds = [frozen.line.fileno()]
+            reply |= {
+                "pid": frozen.pid, "files": self.hazards.files, "execution_count": self.kernel.shell.execution_count - 1,
+                "milliseconds": {"look": 1e3 * (looked - began), "copy": 1e3 * (forked - looked)},
+            }  # fmt: skip
+        self.channel.send(b"checkpoint", json.dumps(reply).encode(), fds=fds)
+        frozen.line.close()
+
+    def _resumed(self, kept: pools.Kept) -> None:
+        self.session.pid = os.getpid()
+        for stream in (sys.stdout, sys.stderr):
+            stream._master_pid = os.getpid()  # type: ignore[union-attr]
+        self.channel.forget()
+        self.channel.sock.setblocking(False)
+        self.inbox.clear()
+        self.answers.clear()
+        if pools.enabled("loop"):  # it remembers the process that it ran in
+            asyncio._set_running_loop(self.loop)
+            asyncio.set_event_loop(self.loop)
+        self.wake()
+        kept.restore()
+        self.channel.send(b"resumed", json.dumps({"execution_count": self.kernel.shell.execution_count - 1}).encode())
+
+
+def run(argv: list[str], sock: socket.socket, pipes: list[tuple[int, int]], front: int, session: str) -> None:
+    """Runs the kernel until it is told to end."""
+    linux.die_with_parent()
+    pools.prepare()
+    # poll(2) keeps no object in Linux that parent and child would share, as epoll does.
+    asyncio.set_event_loop(asyncio.SelectorEventLoop(selectors.PollSelector()))
+    channel = Channel(sock)
+    os.register_at_fork(after_in_child=channel.forget)
+    app = App.instance()
+    app.setup(channel, pipes, front, session)
+    app.initialize([*argv, "--HistoryManager.hist_file=:memory:"])
+    app.start()
+
+
