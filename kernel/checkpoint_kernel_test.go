@@ -23,7 +23,7 @@ func checkpointSpec(t testing.TB, python string) Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := CheckpointSpec(python, filepath.Join(cache, "dsstar", "test-kernels"))
+	spec, err := CheckpointSpec(PythonSpec(python), filepath.Join(cache, "dsstar", "test-kernels"))
 	if err != nil {
 		t.Fatal(err)
 	}

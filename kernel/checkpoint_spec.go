@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"dsstar/notebook"
 )
@@ -20,29 +21,55 @@ const checkpointModule = "dsstar_kernel"
 //go:embed dsstar_kernel/*.py
 var checkpointFiles embed.FS
 
-// CheckpointSpec returns a Spec that starts the ipykernel of the given Python
-// interpreter with checkpoints: see docs/checkpoints.md for the messages. It
-// writes the package that does so to a folder of dir that is named by its
-// content, so that those of other versions of this program stay, and that other
-// programs may write at the same time. There are checkpoints on Linux only: the
-// error is [errors.ErrUnsupported] elsewhere.
-func CheckpointSpec(python, dir string) (Spec, error) {
-	if runtime.GOOS != "linux" {
-		return Spec{}, fmt.Errorf("a kernel with checkpoints on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+// Freezes reports whether [CheckpointSpec] can make of s a kernel with checkpoints:
+// on Linux, of one that is started as python -m ipykernel_launcher.
+func Freezes(s Spec) bool { return runtime.GOOS == "linux" && launcher(s) > 0 }
+
+// launcher returns where in Argv the module of ipykernel is; 0 for nowhere.
+func launcher(s Spec) int {
+	for i, arg := range s.Argv {
+		if i > 0 && s.Argv[i-1] == "-m" && (arg == "ipykernel" || arg == "ipykernel_launcher") {
+			return i
+		}
+	}
+	return 0
+}
+
+// CheckpointSpec returns the Spec of the same kernel with checkpoints, to which
+// Rollback goes back in milliseconds: see docs/checkpoints.md for the messages. It
+// writes the package that does so, around the ipykernel of the interpreter, to a
+// folder of dir that is named by its content, so that those of other versions of
+// this program stay, and that other programs may write at the same time. Where
+// [Freezes] reports false the error is [errors.ErrUnsupported].
+func CheckpointSpec(s Spec, dir string) (Spec, error) {
+	switch {
+	case runtime.GOOS != "linux":
+		return s, fmt.Errorf("there are no checkpoints on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+	case launcher(s) == 0:
+		return s, fmt.Errorf("checkpoints are for kernels that are started as python -m ipykernel_launcher: %w", errors.ErrUnsupported)
 	}
 	dir, err := filepath.Abs(dir) // cells run elsewhere
 	if err == nil {
 		dir, err = writeCheckpointModule(dir)
 	}
 	if err != nil {
-		return Spec{}, fmt.Errorf("write the kernel with checkpoints: %w", err)
+		return s, fmt.Errorf("write the kernel with checkpoints: %w", err)
 	}
-	return Spec{
-		Name: "python3-checkpoints", DisplayName: "Python 3 (checkpoints)", Language: "python",
-		Argv: []string{python, "-m", checkpointModule, "-f", "{connection_file}", "--HistoryManager.enabled=False"},
-		// The package puts back what the user had.
-		Env: map[string]string{"PYTHONPATH": dir + ":${PYTHONPATH}", "DSSTAR_PYTHONPATH": "${PYTHONPATH}"},
-	}, nil
+	s.Argv = slices.Clone(s.Argv)
+	s.Argv[launcher(s)] = checkpointModule
+	users, ok := s.Env["PYTHONPATH"]
+	if !ok {
+		users = "${PYTHONPATH}"
+	}
+	// The package puts back what the user had.
+	env := map[string]string{"PYTHONPATH": dir + ":" + users, "DSSTAR_PYTHONPATH": users}
+	for name, value := range s.Env {
+		if name != "PYTHONPATH" {
+			env[name] = value
+		}
+	}
+	s.Env = env
+	return s, nil
 }
 
 // writeCheckpointModule makes sure that the package is in a folder of dir, which

@@ -32,7 +32,7 @@ type checkpoints struct {
 
 // A mark is a state that the session was in.
 type mark struct {
-	trail       // that had led to it
+	trail        // that had led to it
 	id    string // of the frozen copy; "" if there is none
 	count int    // execution_count
 	files *state // what Scratch held
@@ -62,6 +62,18 @@ func newWay(s *session, o Options, own bool) wayBack {
 
 // freezes reports whether the kernel can freeze copies of itself.
 func (s *session) freezes() bool { return slices.Contains(s.info.Features, checkpointing) }
+
+const died = "the kernel died: "
+
+// obituary reads the content of an error, and of a reply with one, by which a kernel
+// that has frozen copies says that the process which ran cells has ended, and how.
+func (s *session) obituary(content json.RawMessage) (how string, ok bool) {
+	var c struct{ EName, EValue string }
+	if !s.freezes() || json.Unmarshal(content, &c) != nil || c.EName != "KernelDied" {
+		return "", false
+	}
+	return strings.CutPrefix(c.EValue, died)
+}
 
 // kill ends the kernel, or of one with frozen copies the process that runs cells.
 func (s *session) kill() (done string) {

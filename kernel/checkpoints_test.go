@@ -17,11 +17,7 @@ import (
 // freezing are options for a kernel that freezes copies of itself.
 func freezing(t testing.TB) Options {
 	o := options(t)
-	spec, err := CheckpointSpec(testPython(t), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Spec, o.Copies = spec, filepath.Join(t.TempDir(), "copies")
+	o.Spec, o.Copies = checkpointSpec(t, testPython(t)), filepath.Join(t.TempDir(), "copies")
 	return o
 }
 
@@ -134,7 +130,7 @@ func TestCheckpointFiles(t *testing.T) {
 	goBack(t, k, cells, notebook.ByReplay, 0, "over the limit")
 	prints(t, k, "__import__('os').path.getsize('big')", "2000")
 	runCell(t, k, "import os; os.mkfifo('pipe')", notebook.OK)
-	goBack(t, k, []string{cells[0]}, notebook.ByReplay, 0, "")
+	goBack(t, k, []string{cells[0]}, notebook.ByReplay, 0, "over the limit")
 }
 
 // TestCheckpointMemory: with little memory the states in between are given up, the
@@ -152,7 +148,7 @@ func TestCheckpointMemory(t *testing.T) {
 	}
 	goBack(t, k, cells[:3], notebook.ByReplay, 0, "to save memory")
 	prints(t, k, "a[0]", "1.0")
-	goBack(t, k, cells[:2], notebook.ByReplay, 0, "to save memory")
+	goBack(t, k, cells[:2], notebook.ByCheckpoint, 2, "") // made anew on the way
 }
 
 // TestCheckpointGone: a copy that the system has killed costs a replay.
@@ -171,7 +167,7 @@ func TestCheckpointGone(t *testing.T) {
 	for _, pid := range frozen {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	goBack(t, k, cells, notebook.ByReplay, 0, "")
+	goBack(t, k, cells, notebook.ByReplay, 0, " ") // in which words depends on which one is noticed first
 	prints(t, k, "x + y", "3")
 }
 

@@ -190,10 +190,8 @@ func (r *run) reply(ctx context.Context, m wire.Message) {
 		return
 	}
 	var reply struct {
-		Status        string   `json:"status"`
-		Count         int      `json:"execution_count"`
-		EName, EValue string   // see docs/checkpoints.md
-		Traceback     []string // of an exception, also one of the name "KernelDied"
+		Status string `json:"status"`
+		Count  int    `json:"execution_count"`
 	}
 	if err := json.Unmarshal(m.Content, &reply); err != nil {
 		r.doubt("the kernel's reply could not be read: " + err.Error())
@@ -213,9 +211,9 @@ func (r *run) reply(ctx context.Context, m wire.Message) {
 	if reply.Status != "ok" {
 		r.exec.Status = notebook.Raised
 	}
-	if reply.EName == "KernelDied" && len(reply.Traceback) == 0 && r.s.freezes() {
-		r.s.fall(reply.EValue)
-		r.exec.Status, r.exec.Reason = notebook.Died, "the kernel died: "+reply.EValue
+	if how, ok := r.s.obituary(m.Content); ok {
+		r.s.fall(how)
+		r.exec.Status, r.exec.Reason = notebook.Died, died+how
 	}
 }
 
@@ -238,6 +236,9 @@ func (r *run) publish(msgType string, content json.RawMessage, buffers [][]byte)
 		r.doubt("the Jupyter server held output back that came faster than it passes on " +
 			"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
 		return
+	}
+	if _, ok := r.s.obituary(content); ok && msgType == "error" {
+		return // the reply says so too
 	}
 	if r.cell.Divert != nil && r.cell.Divert(r.id, Message{Type: msgType, Content: content, Buffers: buffers}) {
 		return
@@ -409,7 +410,7 @@ func (r *run) died() {
 
 func (r *run) die(how string) {
 	r.over = true
-	r.exec.Status, r.exec.Reason = notebook.Died, "the kernel died: "+how
+	r.exec.Status, r.exec.Reason = notebook.Died, died+how
 }
 
 // finish returns what the run gave.

@@ -50,6 +50,12 @@ class Control:
         self.front.interrupt()
         return {"status": "ok"}
 
+    def kill_request(self, _: Message) -> Message:
+        """Kills the worker: its end is noticed, and told, like any other."""
+        if self.front.live and self.front.live.pid:
+            linux.kill(self.front.live.pid)
+        return {"status": "ok"}
+
     def shutdown_request(self, content: Message) -> Message:
         self.front.stop()
         return {"status": "ok", "restart": content.get("restart", False)}
