@@ -103,9 +103,14 @@ func TestTorture(t *testing.T) {
 	if err := k.Close(); err != nil {
 		t.Error(err)
 	}
+	ends := time.Now().Add(2 * time.Second)
 	for _, pid := range all {
-		if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err == nil && processState(pid) != "Z" {
-			t.Errorf("process %d is left behind", pid)
+		for s := processState(pid); s != "" && s != "Z"; s = processState(pid) {
+			if time.Now().After(ends) {
+				command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+				t.Fatalf("process %d is left behind: %s %s", pid, s, command)
+			}
+			time.Sleep(10 * time.Millisecond)
 		}
 	}
 }
