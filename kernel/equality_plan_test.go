@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"dsstar/notebook"
 )
@@ -14,15 +15,17 @@ import (
 type plan struct {
 	seed     uint64
 	unseeded bool // some of what is left cannot be made again by running the cells
+	strict   bool // every cell must end as it should
 	ops      []op
 }
 
 // An op runs a cell, or goes back to the first cells that are left.
 type op struct {
-	code string          // "" to go back
-	want notebook.Status // of the cell; all but OK are followed by going back
-	back int             // cells that stay
-	look bool            // the cell tells the state
+	code  string          // "" to go back
+	want  notebook.Status // of the cell; all but OK are followed by going back
+	back  int             // cells that stay
+	look  bool            // the cell tells the state
+	limit time.Duration   // 0 for that of the kernel
 }
 
 // script is the plan for a person to paste, cell by cell.

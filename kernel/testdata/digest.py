@@ -16,19 +16,23 @@ working folder: names, contents, modes.
 Left out, because no two runs of the same cells agree on it: addresses, process ids, times, the names of temporary
 folders, the order of sets (their members are compared), inner caches of libraries, frames of tracebacks but for names and
 lines. Lines that begin with "~" hold within one session only (times of files, the state of generators that nobody
-seeded): they are compared when a session goes back to where it was, never between two sessions. Left out because a
+seeded): they are compared when a session goes back to where it was, never between two sessions. Those that begin with "^"
+are not compared between kernels of two kinds: ipykernel loads a debugger, the kernel with checkpoints does not. Left out because a
 kernel with checkpoints has other inner parts than ipykernel's, and no cell sees them: modules named dsstar_kernel,
-descriptors of the kernel itself, its threads, what SIGINT does between cells.
+descriptors of the kernel itself, its threads, what SIGINT does between cells. Left out, too: threads of joblib's pool of
+processes, which going back ends and joblib starts again.
 """
 import os
 
 
 def probe():
     import random
+    import signal
     import sys
     import threading
 
     before = {
+        "timers": [(time > 0, every) for time, every in map(signal.getitimer, (0, 1, 2))],  # a child has none
         "random": random.getstate(),  # a forked child seeds it anew
         "threads": sorted(t.name for t in threading.enumerate()),
         "modules": sorted(sys.modules),
@@ -147,6 +151,8 @@ def describe(before):
     def mapping(x):
         children = []
         for i, (k, v) in enumerate(x.items()):
+            if x is namespace.get("__warningregistry__") and k == "version":
+                continue  # how often filters have changed
             if type(k) in atoms:
                 children.append(("[%s]" % atom(k), v))
             else:
@@ -464,21 +470,22 @@ def describe(before):
 
     # The process.
     fact("cwd", clean(os.getcwd()))
-    fact("environ", clean(repr(sorted(os.environ.items()))))
+    fact("environ", clean(repr(sorted((k, v) for k, v in os.environ.items() if not k.startswith("PYDEVD_")))))
     mask = os.umask(0o22)
     os.umask(mask)
     fact("umask", oct(mask))
     fact("sys.path", clean(repr(sys.path)))
     fact("sys.argv", clean(repr([re.sub(r"/tmp/\S*|/\S*\.json", "FILE", a) for a in sys.argv[1:]])))
-    fact("sys.modules", sorted(m for m in before["modules"] if not m.startswith("dsstar_kernel")))
+    fact("^sys.modules", [m for m in before["modules"] if not m.startswith("dsstar_kernel")])
     fact("recursion", sys.getrecursionlimit())
-    fact("hooks", [name(type(sys.excepthook)), name(type(sys.displayhook)), name(type(sys.stdout)), name(type(sys.stderr)), sys.gettrace() is None])
+    fact("^hooks", [name(type(sys.excepthook)), name(type(sys.displayhook)), name(type(sys.stdout)), name(type(sys.stderr)), sys.gettrace() is None])
     fact("signals", {s.name: clean(repr(signal.getsignal(s))) for s in signal.valid_signals() if hasattr(s, "name") and s != signal.SIGINT})
-    fact("timers", [signal.getitimer(i) for i in (0, 1, 2)])
+    fact("timers", before["timers"])
     fact("limits", [resource.getrlimit(i) for i in range(16)])
     fact("nice", os.nice(0))
-    fact("builtins", sorted(vars(sys.modules["builtins"])))
-    own = {"MainThread", "IPythonHistorySavingThread", "Control", "Heartbeat", "IOPub", "IPython Background Thread"}
+    fact("builtins", sorted(set(vars(sys.modules["builtins"])) - {"execfile", "runfile"}))  # the debugger's
+    own = {"MainThread", "IPythonHistorySavingThread", "Control", "Heartbeat", "IOPub", "IPython Background Thread", "Shell channel",
+           "ExecutorManagerThread", "QueueFeederThread"}
     fact("threads", [re.sub(r"\d+", "N", n) for n in before["threads"] if n not in own and not n.startswith(("Thread-", "IPython"))])
     look("warnings.filters", list(filters))
     look("random", sys.modules["random"]._inst)
@@ -486,17 +493,18 @@ def describe(before):
     fact("locale", locale.setlocale(6))
     logging = sys.modules.get("logging")
     if logging:
-        fact("logging", sorted((k, v.level, len(v.handlers), v.disabled) for k, v in logging.Logger.manager.loggerDict.items()
+        fact("^logging", sorted((k, v.level, len(v.handlers), v.disabled) for k, v in logging.Logger.manager.loggerDict.items()
                                if isinstance(v, logging.Logger) and k.split(".")[0] not in ("dsstar_kernel", "asyncio")))
         fact("logging.root", [logging.root.level, len(logging.root.handlers), logging.root.manager.disable])
     for n in ("builtins", "os", "os.path", "json", "math", "random", "textwrap", "time", "numpy", "pandas", "matplotlib.pyplot"):
         if n in sys.modules:
             m = sys.modules[n]
             fact("module " + n, sha(repr(sorted((k, "%s.%s" % (v.__module__, v.__qualname__), code(v.__code__) if hasattr(v, "__code__") else "")
-                 for k, v in vars(m).items() if isinstance(v, (types.FunctionType, types.BuiltinFunctionType)) and k != "input")).encode()))
+                 for k, v in vars(m).items() if isinstance(v, (types.FunctionType, types.BuiltinFunctionType)) and k not in ("input", "execfile", "runfile"))).encode()))
+    if "numpy.random.mtrand" in sys.modules:  # which numpy imports when it is used
+        look("numpy.random", sys.modules["numpy.random.mtrand"]._rand)
     if "numpy" in sys.modules:
         np = sys.modules["numpy"]
-        look("numpy.random", np.random.mtrand._rand)
         fact("numpy.err", [np.geterr(), name(type(np.geterrcall()))])
         fact("numpy.print", brief(np.get_printoptions()))
     if "pandas" in sys.modules:
