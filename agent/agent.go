@@ -81,10 +81,11 @@ const (
 	Planned   Kind = "planned"   // a step was proposed
 	Repeated  Kind = "repeated"  // the cell of a step is run again
 	Ran       Kind = "ran"       // a cell ran, well or not
+	Picked    Kind = "picked"    // one of several candidates became the step's cell
 	Rejected  Kind = "rejected"  // a person did not let a cell run
 	Judged    Kind = "judged"    // a verdict was given
 	Routed    Kind = "routed"    // a route was chosen
-	WentBack  Kind = "went back" // the session is back at the accepted cells
+	WentBack  Kind = "went back" // the session is back at the accepted cells; the text says by which way
 	Checked   Kind = "checked"   // the answer's form was held against the guidelines
 	Finalized Kind = "finalized" // the last cell printed the answer
 	Proving   Kind = "proving"   // a fresh run begins
@@ -99,6 +100,7 @@ type Event struct {
 	Round     int // from 1; 0 outside the rounds
 	Step      int // the number of the step in the plan
 	Try       int // from 1
+	Candidate int // of Ran and Picked: from 1; 0: the cell is the only one
 	Text      string
 	Execution *notebook.Execution // of Ran and Rejected
 }
@@ -111,6 +113,7 @@ type run struct {
 	session     Session
 	host        Host // the session, if it is somebody else's
 	dirty       bool // the session is not at the accepted cells
+	answering   bool // the rounds are over
 	data        dataState
 	changedFile string // a data file that is no longer as data has it
 

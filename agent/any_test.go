@@ -53,7 +53,7 @@ var (
 		return rapid.SampledFrom([]string{"```python\n", "Here:\n```py\n", "```\n", "cut:```python\n"}).Draw(t, "fence") + strings.Join(lines, "\n") + "\n```"
 	}), anything)
 	anyVerdict = rapid.OneOf(rapid.SampledFrom([]string{yes, no, no, no, "Verdict: inconclusive\nReason: none", "**Verdict:** Sufficient.", "Verdict: sufficient, but not yet",
-		"Verdict: sufficient\nVerdict: insufficient", "Yes", "No", "yes and no", "Verdict:", "sufficient?", "Reason: all is there"}), anything)
+		"Verdict: sufficient\nVerdict: insufficient", "Yes", "No", "yes and no", "Verdict:", "sufficient?", "Reason: all is there", "Choice: 2\nReason: x"}), anything)
 	anyRoute = rapid.OneOf(rapid.SampledFrom([]string{"Add Step", "add step.", "Step 1", "Step 2", "Step 3", "Step 0", "Step -1", "Step 99999999999999999999",
 		"Step 1 or Step 2", "Add Step after Step 1", "`Step 1`", "Step 1 is wrong", "Step"}), anything)
 	anyStep = rapid.OneOf(rapid.SampledFrom([]string{"Load the table.", "Step 2: Go on.", "1. Look\n2. Count", "```python\nx\n```"}), anything)
@@ -79,8 +79,9 @@ func TestAnyReplies(t *testing.T) {
 		method := agent.Method{
 			Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"), NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly"),
 			NoReasons: flag.Draw(t, "NoReasons"), NoFormCheck: flag.Draw(t, "NoFormCheck"), NoComputed: flag.Draw(t, "NoComputed"),
-			NoInconclusive: flag.Draw(t, "NoInconclusive"),
+			NoInconclusive: flag.Draw(t, "NoInconclusive"), Candidates: rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "Candidates"),
 		}
+		cells := max(1, method.Candidates)
 		most := rapid.IntRange(0, 60).Draw(t, "most calls")
 		p := play(t, nil, func(s *stage) {
 			s.config.Model, s.config.MaxRounds, s.config.DebugTries, s.config.Method, s.config.Limits.Calls = m, rounds, tries, method, most
@@ -92,7 +93,7 @@ func TestAnyReplies(t *testing.T) {
 		// Each call may be asked again; a repair may need its report shortened.
 		const cell = 2 + tries*(2+2)
 		bounds := map[string]int{
-			"analyzer": files * 2, "planner": rounds * 2, "coder": rounds * 2, "verifier": rounds * 2, "router": rounds * 2,
+			"analyzer": files * 2, "planner": rounds * 2, "coder": rounds * 2 * cells, "verifier": rounds * 4, "router": rounds * 2,
 			"debugger": (files + rounds + 1) * tries * 2, "summarizer": (files + rounds + 1) * tries * 2, "finalizer": 2, "checker": 4,
 		}
 		calls := 0
@@ -101,7 +102,7 @@ func TestAnyReplies(t *testing.T) {
 				t.Errorf("the %s was asked %d times", role, n)
 			}
 		}
-		if calls > (files+1)*cell+rounds*(cell+6)+4 || (most > 0 && calls > most) || calls != p.Usage.Calls {
+		if calls > (files+1)*cell+rounds*(cell+6+2*cells)+4 || (most > 0 && calls > most) || calls != p.Usage.Calls {
 			t.Errorf("%d calls of %d, and %d are counted", calls, most, p.Usage.Calls)
 		}
 		var unread *agent.ReplyError

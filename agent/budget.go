@@ -130,12 +130,16 @@ func (r *run) estimate() error {
 }
 
 // guess is what a number of rounds may use: planner, coder, verifier and router
-// in each, a debugger in every other, and at the end finalizer and checker. The
-// notebook grows by about 600 tokens a round.
+// in each, a debugger in every other, and at the end finalizer and checker; with
+// candidates a coder for each and a verifier more. The notebook grows by about 600
+// tokens a round.
 func (r *run) guess(rounds, prefix int, perByte float64) Usage {
 	const asking, growth, reply, cached = 500, 600, 350, 0.8
 	var u Usage
 	u.Calls = 4*rounds + rounds/2 + 1
+	if n := r.most(); n > 1 {
+		u.Calls += n * rounds
+	}
 	u.InputTokens = u.Calls * (int(float64(prefix)*perByte) + asking + growth*rounds/2)
 	u.CachedTokens = int(cached * float64(u.InputTokens))
 	u.OutputTokens = u.Calls * reply

@@ -18,7 +18,10 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 	repair := func(failed Attempt, report string) question {
 		return question{"debugger", "", r.repairWords(step, round.Step, failed, report)}
 	}
-	problem, err := r.try(ctx, question{"coder", r.subject(0), r.codeWords}, repair, &round.Attempts, nil)
+	problem, err := r.candidates(ctx)
+	if err == nil && problem == "" {
+		problem, err = r.try(ctx, question{"coder", r.subject(0), r.codeWords}, repair, &round.Attempts, nil)
+	}
 	if err != nil || problem == "" {
 		return err == nil, err
 	}
@@ -32,10 +35,13 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 	return false, r.observe(Event{Kind: Routed, Text: problem})
 }
 
-func (r *run) codeWords() ([]prompts.Part, map[string]string) {
+func (r *run) codeWords() ([]prompts.Part, map[string]string) { return r.codeWordsFor(0) }
+
+// codeWordsFor ask for a candidate, from 2; 0: for the only cell, or the first.
+func (r *run) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
 	round := r.current()
 	step := r.t.stepOf(len(r.t.Rounds) - 1)
-	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.cfg.Method.Script}
+	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.cfg.Method.Script, Candidate: candidate}
 	parts, inputs := r.shared()
 	if coder.Script {
 		// Line 26: the base is the last script, also after the plan was cut.
@@ -57,9 +63,9 @@ func (r *run) try(ctx context.Context, q question, repair func(Attempt, string) 
 	attempts *[]Attempt, faults examiner) (problem string, err error) {
 	subject := q.subject
 	for {
-		n := len(*attempts) + 1
+		n := tries(*attempts) + 1
 		if n > 1 {
-			last := (*attempts)[n-2]
+			last := lastTry(*attempts)
 			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 || last.notRun() && !r.isLast(attempts) {
 				return problem, nil
 			}

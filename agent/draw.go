@@ -75,7 +75,7 @@ func Draw(t *Trajectory) *notebook.Notebook {
 	ran := notebook.Execution{Status: notebook.OK}
 	for i, c := range t.opening() {
 		role := []string{roleParameters, roleSetup, roleVariables}[i]
-		d.code(role, cellMeta{Role: role}, Attempt{c.code, ran})
+		d.code(role, cellMeta{Role: role}, Attempt{Code: c.code, Execution: ran})
 	}
 	for k := range len(t.Earlier) + 1 {
 		d.part(k)
@@ -245,7 +245,7 @@ func (d *drawing) final(t *Trajectory, part int, suffix string) {
 	if ok {
 		rest.Attempts = t.Final.Attempts[:len(t.Final.Attempts)-1]
 	}
-	d.markdown("answer"+suffix, cellMeta{Role: roleAnswer, Part: part, Final: &rest}, "## Answer\n"+showFailed(rest.Attempts))
+	d.markdown("answer"+suffix, cellMeta{Role: roleAnswer, Part: part, Final: &rest}, "## Answer\n"+showFailed(Round{Attempts: rest.Attempts, Returns: rest.Returns}))
 	if ok {
 		d.code("final"+suffix, cellMeta{Role: roleFinal, Part: part}, good)
 	}

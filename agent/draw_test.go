@@ -43,6 +43,7 @@ func TestNotebookIsTheRecord(t *testing.T) {
 				File: name, Text: text.Draw(t, "text"), Code: text.Draw(t, "code"), Tries: rapid.IntRange(0, 3).Draw(t, "tries"), Error: text.Draw(t, "error"),
 			})
 		}
+		tr.Method.Candidates = rapid.SampledFrom([]int{0, 3}).Draw(t, "candidates")
 		last := checkNotebook(t, tr, &notebook.Notebook{})
 		var plan []string
 		for range rapid.IntRange(0, 6).Draw(t, "rounds") {
@@ -59,7 +60,7 @@ func TestNotebookIsTheRecord(t *testing.T) {
 			}
 		}
 		if rapid.Bool().Draw(t, "final") {
-			tr.Final = &agent.Final{Attempts: failed(t)}
+			tr.Final = &agent.Final{Attempts: failed(t), Returns: returns(t)}
 			if rapid.Bool().Draw(t, "answered") {
 				tr.Final.Attempts = append(tr.Final.Attempts, good(t))
 				tr.Final.Answer = text.Draw(t, "answer")
@@ -77,7 +78,10 @@ func TestNotebookIsTheRecord(t *testing.T) {
 func drawRound(t *rapid.T, tr *agent.Trajectory, plan *[]string, last *notebook.Notebook) *notebook.Notebook {
 	tr.Rounds = append(tr.Rounds, agent.Round{Step: text.Draw(t, "step")})
 	round := &tr.Rounds[len(tr.Rounds)-1]
-	round.Attempts = failed(t)
+	round.Attempts, round.Returns = append(candidates(t), failed(t)...), returns(t)
+	if rapid.Bool().Draw(t, "picked") {
+		round.Pick = &agent.Pick{Candidate: rapid.IntRange(1, 3).Draw(t, "pick"), Of: 3, Reason: text.Draw(t, "why")}
+	}
 	last = checkNotebook(t, tr, last)
 	step := len(*plan) + 1
 	switch rapid.SampledFrom([]string{"under way", "dropped", "ran", "judged", "sufficient", "add", "back", "back"}).Draw(t, "fate") {
@@ -115,6 +119,27 @@ func failed(t *rapid.T) (all []agent.Attempt) {
 		a.Execution.Status = rapid.SampledFrom([]notebook.Status{notebook.Raised, notebook.TimedOut, notebook.Died, notebook.NotRun}).Draw(t, "status")
 		a.Execution.Reason = text.Draw(t, "reason")
 		all = append(all, a)
+	}
+	return all
+}
+
+// candidates may have run, and may not be picked from yet.
+func candidates(t *rapid.T) (all []agent.Attempt) {
+	for n := range rapid.IntRange(0, 2).Draw(t, "candidates") {
+		a := good(t)
+		a.Candidate = n + 1
+		a.Execution.Status = rapid.SampledFrom([]notebook.Status{notebook.OK, notebook.OK, notebook.Raised}).Draw(t, "status")
+		all = append(all, a)
+	}
+	return all
+}
+
+func returns(t *rapid.T) (all []agent.Return) {
+	for range rapid.IntRange(0, 2).Draw(t, "returns") {
+		all = append(all, agent.Return{After: rapid.IntRange(0, 4).Draw(t, "after"), Restoration: notebook.Restoration{
+			Way:  rapid.SampledFrom([]notebook.Way{notebook.ByCheckpoint, notebook.ByReplay, notebook.ByNames, notebook.NotAtAll}).Draw(t, "way"),
+			Kept: rapid.IntRange(0, 9).Draw(t, "kept"), Why: text.Draw(t, "why"), Seconds: rapid.Float64Range(0, 99).Draw(t, "seconds"),
+		}})
 	}
 	return all
 }

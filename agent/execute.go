@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsstar/notebook"
@@ -42,22 +43,53 @@ func (r *run) restore(ctx context.Context) (intact bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		broken, err := r.replayed(back.Executions, len(cells))
-		if err != nil {
-			return false, err
-		}
-		if broken > 0 {
-			intact = false
-			continue
+		r.returned(back)
+		if back.Way != notebook.NotAtAll {
+			broken, err := r.replayed(back.Executions, len(cells))
+			if err != nil {
+				return false, err
+			}
+			if broken > 0 {
+				intact = false
+				continue
+			}
 		}
 		if r.dirty = false; r.t.Method.Script {
 			continue // nothing has gone back: every script starts from nothing
 		}
-		if err := r.observe(Event{Kind: WentBack}); err != nil {
+		if err := r.wentBack(back); err != nil {
 			return false, err
 		}
 	}
 	return intact, nil
+}
+
+// stayed is what a run is warned of that does not go back.
+const stayed = "going back is off: after a cell that failed or was dropped, the next one ran on what it had left in the session"
+
+// returned records how the session went back, where it did: in the round that is
+// under way, or at the last cell.
+func (r *run) returned(back notebook.Restoration) {
+	back.Executions = nil
+	switch {
+	case r.t.Method.Script: // nothing has gone back
+	case r.answering:
+		r.t.Final.Returns = append(r.t.Final.Returns, Return{len(r.t.Final.Attempts), back})
+	case len(r.t.Rounds) > r.t.from():
+		round := r.current()
+		round.Returns = append(round.Returns, Return{len(round.Attempts), back})
+	}
+}
+
+// wentBack tells how the session went back, or once that it does not.
+func (r *run) wentBack(back notebook.Restoration) error {
+	switch {
+	case back.Way != notebook.NotAtAll:
+		return r.observe(Event{Kind: WentBack, Text: wayOf(back)})
+	case !slices.Contains(r.t.Warnings, stayed):
+		return r.observe(Event{Kind: Warned, Text: stayed})
+	}
+	return nil
 }
 
 // replayed takes over what the accepted cells gave when they ran again, where it

@@ -136,8 +136,9 @@ type world struct {
 	sessions  []*session
 	ticks     int // of tick()
 	once      bool
-	rollbacks int    // of the work session
-	pdf       string // what the text of every PDF is
+	rollbacks int                    // of the work session
+	ways      []notebook.Restoration // what Rollback says of itself, in turn; the last goes on; none: by replay
+	pdf       string                 // what the text of every PDF is
 }
 
 func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
@@ -212,12 +213,18 @@ func (s *session) Close() error {
 
 func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	defer s.use("Rollback")()
-	back := notebook.Restoration{Way: notebook.ByReplay}
+	back := notebook.Restoration{Way: notebook.ByReplay, Seconds: 0.5}
 	s.w.mu.Lock()
 	if s.purpose == agent.Work {
+		if n := len(s.w.ways); n > 0 {
+			back = s.w.ways[min(s.w.rollbacks, n-1)]
+		}
 		s.w.rollbacks++
 	}
 	s.w.mu.Unlock()
+	if back.Way == notebook.NotAtAll {
+		return back, nil
+	}
 	s.rolled = append(s.rolled, slices.Clone(cells))
 	s.reset()
 	for _, code := range cells {
@@ -570,6 +577,9 @@ func (p *played) checkState(t stageHand, e agent.Event, tr *agent.Trajectory) {
 			cells = cells[:len(cells)-len(edit.Rest)] // nor are these
 			break
 		}
+	}
+	if slices.ContainsFunc(p.world.ways, func(b notebook.Restoration) bool { return b.Way == notebook.NotAtAll }) {
+		return
 	}
 	all := strings.Join(cells, "\n")
 	if !slices.Contains([]agent.Kind{agent.Judged, agent.WentBack, agent.Proving}, e.Kind) ||

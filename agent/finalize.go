@@ -26,6 +26,7 @@ func (r *run) finalize(ctx context.Context) error {
 	if r.t.Final == nil {
 		r.t.Final = &Final{} // before the first try, so that every event's notebook shows the tries
 	}
+	r.answering = true
 	final := r.t.Final
 	faults, doubts := r.finalFaults(verdict), (*formDoubts)(nil)
 	if err := r.finalAgain(ctx, faults); err != nil {
@@ -92,7 +93,7 @@ func (r *run) finalAgain(ctx context.Context, faults examiner) error {
 		_, err := r.restore(ctx)
 		return err
 	}
-	final.Attempts, final.Again = []Attempt{a}, false
+	final.Attempts, final.Returns, final.Again = []Attempt{a}, nil, false
 	return r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
 }
 

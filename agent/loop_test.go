@@ -646,8 +646,8 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	want := []event{
-		{agent.Planned, 2, 2, 0, "Do the next thing."}, {agent.Ran, 2, 2, 1, "the kernel died"}, {agent.WentBack, 2, 2, 0, ""},
-		{agent.Ran, 2, 2, 2, ""}, {agent.Routed, 2, 2, 0, "the total"}, {agent.WentBack, 2, 2, 0, ""},
+		{agent.Planned, 2, 2, 0, "Do the next thing."}, {agent.Ran, 2, 2, 1, "the kernel died"}, {agent.WentBack, 2, 2, 0, "by replay"},
+		{agent.Ran, 2, 2, 2, ""}, {agent.Routed, 2, 2, 0, "the total"}, {agent.WentBack, 2, 2, 0, "by replay"},
 		{agent.Planned, 3, 2, 0, "The third."}, {agent.Ran, 3, 2, 1, ""},
 	}
 	if !reflect.DeepEqual(got, want) {

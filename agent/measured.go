@@ -13,13 +13,14 @@ import (
 // notebook's last cell, so that a diff of two runs shows what they did and, in
 // one place, what they took.
 type measured struct {
-	Started  time.Time        `json:"started"`
-	Usage    Usage            `json:"usage"`
-	ByRole   map[string]Usage `json:"by_role,omitempty"`
-	Cost     *float64         `json:"cost_usd,omitempty"`
-	Seconds  Seconds          `json:"seconds"`
-	Proofs   map[int]float64  `json:"proofs,omitempty"`   // seconds, by part from 1
-	Attempts map[string]ran   `json:"attempts,omitempty"` // by the name of attemptName
+	Started  time.Time          `json:"started"`
+	Usage    Usage              `json:"usage"`
+	ByRole   map[string]Usage   `json:"by_role,omitempty"`
+	Cost     *float64           `json:"cost_usd,omitempty"`
+	Seconds  Seconds            `json:"seconds"`
+	Proofs   map[int]float64    `json:"proofs,omitempty"`   // seconds, by part from 1
+	Attempts map[string]ran     `json:"attempts,omitempty"` // by the name of attemptName
+	Returns  map[string]float64 `json:"returns,omitempty"`  // seconds, by the name of returnName
 }
 
 // ran is what an attempt took, and how its kernel counted it, which one that died
@@ -32,10 +33,13 @@ type ran struct {
 // attemptName names an attempt: of what, and which, from 1.
 func attemptName(of string, n int) string { return fmt.Sprintf("%s, try %d", of, n+1) }
 
+// returnName names a going back: of what, and which, from 1.
+func returnName(of string, n int) string { return fmt.Sprintf("%s, return %d", of, n+1) }
+
 // withoutTimes returns a copy of the trajectory without what is measured, and
 // that.
 func (t *Trajectory) withoutTimes() (*Trajectory, *measured) {
-	m := &measured{t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds, map[int]float64{}, map[string]ran{}}
+	m := &measured{t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds, map[int]float64{}, map[string]ran{}, map[string]float64{}}
 	bare := *t
 	bare.Started, bare.Usage, bare.ByRole, bare.Cost, bare.Seconds = time.Time{}, Usage{}, nil, nil, Seconds{}
 	bare.Rounds, bare.Earlier, bare.Descriptions = slices.Clone(t.Rounds), slices.Clone(t.Earlier), slices.Clone(t.Descriptions)
@@ -54,6 +58,14 @@ func (t *Trajectory) withoutTimes() (*Trajectory, *measured) {
 			e.Seconds = 0
 		}
 	})
+	bare.eachReturns(func(of string, returns *[]Return) {
+		*returns = slices.Clone(*returns)
+		for n := range *returns {
+			if b := &(*returns)[n]; b.Seconds != 0 {
+				m.Returns[returnName(of, n)], b.Seconds = b.Seconds, 0
+			}
+		}
+	})
 	bare.eachProof(func(part int, p *Proof) {
 		m.Proofs[part], p.Seconds = p.Seconds, 0
 	})
@@ -68,6 +80,11 @@ func (t *Trajectory) measure(m *measured) {
 			e, was := &(*attempts)[n].Execution, m.Attempts[attemptName(of, n)]
 			recount(e, was.Count)
 			e.Seconds = was.Seconds
+		}
+	})
+	t.eachReturns(func(of string, returns *[]Return) {
+		for n := range *returns {
+			(*returns)[n].Seconds = m.Returns[returnName(of, n)]
 		}
 	})
 	t.eachProof(func(part int, p *Proof) { p.Seconds = m.Proofs[part] })
@@ -92,13 +109,21 @@ func (t *Trajectory) eachAttempts(do func(of string, attempts *[]Attempt)) {
 	for i := range t.Rounds {
 		do(fmt.Sprintf("round %d", i+1), &t.Rounds[i].Attempts)
 	}
+	t.eachFinal(func(of string, f *Final) { do(of, &f.Attempts) })
+}
+
+// eachReturns calls do for all lists of returns.
+func (t *Trajectory) eachReturns(do func(of string, returns *[]Return)) {
+	for i := range t.Rounds {
+		do(fmt.Sprintf("round %d", i+1), &t.Rounds[i].Returns)
+	}
+	t.eachFinal(func(of string, f *Final) { do(of, &f.Returns) })
+}
+
+func (t *Trajectory) eachFinal(do func(of string, f *Final)) {
 	for k := range len(t.Earlier) + 1 {
-		final := t.Final
-		if k < len(t.Earlier) {
-			final = t.Earlier[k].Final
-		}
-		if final != nil {
-			do(fmt.Sprintf("answer %d", k+1), &final.Attempts)
+		if f := t.part(k).Final; f != nil {
+			do(fmt.Sprintf("answer %d", k+1), f)
 		}
 	}
 }

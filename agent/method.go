@@ -14,6 +14,7 @@ type Method struct {
 	NoComputed     bool `json:"no_computed,omitempty"`     // the last cell may print a constant
 	NoUnfinished   bool `json:"no_unfinished,omitempty"`   // the router is asked also when every step is found right
 	NoInconclusive bool `json:"no_inconclusive,omitempty"` // no verdict that the data hold no answer
+	Candidates     int  `json:"candidates,omitempty"`      // cells for each step, of which the verifier picks one; 0: 1
 }
 
 // Paper is the method as DS-STAR was published: Algorithm 1 and Appendix H.

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +90,20 @@ func FuzzRoute(f *testing.F) {
 	})
 }
 
+// FuzzPick: a choice is one of those that there are, and its number is in the reply.
+func FuzzPick(f *testing.F) {
+	for _, reply := range append(seeds, "Choice: 2\nReason: x", "| Choice | Reason |\n|---|---|\n| 2 | x |", "{\"choice\": 2}", "Candidate 2", "Choice: 2.5") {
+		f.Add(reply)
+	}
+	f.Fuzz(func(t *testing.T, reply string) {
+		p, err := parsePick(reply, []int{1, 3, 4})
+		number := strconv.Itoa(p.Candidate)
+		if err == nil != slices.Contains([]int{1, 3, 4}, p.Candidate) || err != nil && p != (Pick{}) || err == nil && !strings.Contains(reply, number) && !strings.Contains(reply, `\`) {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+}
+
 // FuzzStep: a step is one line that says something; a text is never empty.
 func FuzzStep(f *testing.F) {
 	for _, reply := range seeds {
@@ -114,7 +130,7 @@ func longReplies() map[string]string {
 	for _, part := range []string{
 		"```\n", "```python\nx = 1\n```\n", "```python\n", "~~~ ", "`", "> ", "- ", "Step ", "Step 1 ", "Step 1\n", "Steps 1, ", "Add Step ", "add a ", "<think>", "</think>", "<think>\n",
 		"<think></think>\n", "[", "<pre>\n", "<code>x</code>\n", "\"", "'''", "\"\"\"\n", "(", "x = (\n", "{\"a\":", "{\"code\": \"", "| a ", "| a | b |\n", "|---|---|\n", "Verdict: ",
-		"Verdict:\n", "Verdict: sufficient\n", "Yes. ", "The plan is sufficient. ", "The plan is sufficient x. ", "not ", "sufficient ", "Reason:\n", "Form: fits ", "1. ", "1. a\n", " ", "\n", "x", "import a\n",
+		"Verdict:\n", "Verdict: sufficient\n", "Yes. ", "The plan is sufficient. ", "The plan is sufficient x. ", "not ", "sufficient ", "Reason:\n", "Form: fits ", "Choice: 1 ", "Choice: 2\n", "Candidate 1\n", "1. ", "1. a\n", " ", "\n", "x", "import a\n",
 		"print(x)\n", "# %%\n", "In [1]: ", "a, ", "a = ", "for x in ", "sorry ", "\xff", "✅", "*", "_",
 	} {
 		long[clip(part, 30)] = strings.Repeat(part, size/len(part))
@@ -134,6 +150,7 @@ func TestLongReplies(t *testing.T) {
 			"verdict": func() error { _, err := parseVerdict(reply); return err },
 			"form":    func() error { _, err := parseForm(reply); return err },
 			"route":   func() error { _, err := parseRoute(reply, 5); return err },
+			"pick":    func() error { _, err := parsePick(reply, []int{1, 2}); return err },
 			"text":    func() error { _, err := parseText(reply); return err },
 		} {
 			start := time.Now()

@@ -90,6 +90,7 @@ func goOn(t stageHand, replies script, tr *agent.Trajectory, change ...func(*sta
 // same compares what two runs did, not when.
 var same = cmp.Options{
 	cmpopts.EquateEmpty(), cmpopts.IgnoreFields(agent.Trajectory{}, "Started", "Seconds", "Warnings"),
+	cmpopts.IgnoreFields(agent.Round{}, "Returns"), cmpopts.IgnoreFields(agent.Final{}, "Returns"), // a session that begins anew has none
 	cmpopts.IgnoreFields(agent.Proof{}, "Seconds"), cmpopts.IgnoreFields(notebook.Execution{}, "Seconds", "Count"),
 }
 
@@ -116,6 +117,16 @@ var troubled = []struct {
 	{"replies that cannot be read", simple.with(script{
 		"verifier round 1": "raw:hm", "verifier round 1, asked again": "raw:hm", "router round 1": "raw:?", "router round 1, asked again": "raw:?",
 	})},
+	{"candidates", forked},
+	{"candidates of which none runs", forked.with(script{
+		"coder round 2": `raise KeyError("k")`, "coder round 2, candidate 2": "die()", "coder round 2, candidate 3": "hang()",
+		"debugger round 2, try 2": `raise KeyError("l")`, "debugger round 2, try 3": "y = x\nprint(y)",
+	})},
+	{"candidates, back, and no choice that can be read", forked.with(script{
+		"verifier round 2, candidates": "raw:?", "verifier round 2, candidates, asked again": "raw:?", "verifier round 2": no, "router round 2": "Step 2",
+		"planner round 3": "Three.", "coder round 3": "raw:", "coder round 3, asked again": "raw:", "coder round 3, candidate 2": "x += \"d\"\nprint(x)",
+		"coder round 3, candidate 3": `raise KeyError("k")`, "verifier round 3": yes,
+	})},
 	{"out of rounds", simple.with(script{"verifier": no})},
 	{"a script that fails", simple.with(script{"analyzer": `raise KeyError("c")`, "debugger a.csv, try 2": `print("a table")`})},
 }
@@ -126,7 +137,8 @@ func TestResumeAfterKill(t *testing.T) {
 	for _, c := range troubled {
 		t.Run(c.name, func(t *testing.T) {
 			r := &recorder{}
-			whole := play(t, c.replies, r.record).noError(t)
+			method := func(s *stage) { s.config.Method.Candidates = strings.Count(c.name, "candidates") * 3 }
+			whole := play(t, c.replies, r.record, method).noError(t)
 			for n, m := range r.all {
 				if m.notebook == nil {
 					continue // the run folder has nothing yet: it is begun again

@@ -55,7 +55,7 @@ var ErrStopped = errors.New("stopped at a review")
 // byHand begins the reason of a cell that a person did not let run.
 const byHand = "rejected by hand"
 
-// reviewed runs a cell that is try number len(*attempts)+1, if the person who
+// reviewed runs a cell that is the next try, if the person who
 // reviews the run lets it. One that is rejected is an attempt that was not run.
 // What the person made of step and cell is in the record when that has run.
 func (r *run) reviewed(ctx context.Context, attempts *[]Attempt, code string, faults examiner) (a Attempt, err error) {
@@ -115,9 +115,10 @@ func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
 
 // proposal is what is asked about a cell.
 func (r *run) proposal(attempts *[]Attempt, code string) Proposal {
-	p := Proposal{Round: len(r.t.Rounds), Try: len(*attempts) + 1, Code: code}
-	if n := len(*attempts); n > 0 {
-		p.Failed, p.Error = (*attempts)[n-1].Code, problemOf((*attempts)[n-1])
+	p := Proposal{Round: len(r.t.Rounds), Try: tries(*attempts) + 1, Code: code}
+	if len(*attempts) > 0 {
+		last := lastTry(*attempts)
+		p.Failed, p.Error = last.Code, problemOf(last)
 	}
 	if r.isLast(attempts) {
 		p.Text = r.finalStep(Verdict{Inconclusive: r.t.Inconclusive()})

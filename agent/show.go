@@ -79,7 +79,7 @@ func showData(t *Trajectory) string {
 		if d.Code != "" && d.Error == "" {
 			body += folded("The script that printed it", fenced(d.Code, "python"))
 		}
-		body += showFailed(d.Failed)
+		body += showFailed(Round{Attempts: d.Failed})
 		b.WriteString(folded(title, body))
 	}
 	if n := t.Task.Others; n > 0 {
@@ -115,7 +115,7 @@ func showStep(step int, r Round) string {
 	if r.ByHand {
 		text += "\n" + handMark + "\n"
 	}
-	return text + showFailed(r.Attempts)
+	return text + showFailed(r)
 }
 
 // handMark stands below the words of a step whose cell a person wrote or changed.
@@ -140,17 +140,66 @@ func headed(text string) (title, body string) {
 	return text[:end] + " …", text
 }
 
-// showFailed shows the attempts at a cell that did not end well.
-func showFailed(attempts []Attempt) string {
+// showFailed shows the attempts at a cell that are not in the notebook: those that
+// did not end well, and candidates that were not chosen.
+func showFailed(r Round) string {
 	var b strings.Builder
-	for i, a := range attempts {
-		title := fmt.Sprintf("Try %d failed: <code>%s</code>", i+1, html.EscapeString(oneLine(a.Execution)))
-		if a.notRun() {
-			title = fmt.Sprintf("Try %d was not run: %s", i+1, html.EscapeString(oneLine(a.Execution)))
+	for i, a := range r.Attempts {
+		title := fmt.Sprintf("%s failed: <code>%s</code>", r.Label(i), html.EscapeString(oneLine(a.Execution)))
+		switch {
+		case a.notRun():
+			title = fmt.Sprintf("%s was not run: %s", r.Label(i), html.EscapeString(oneLine(a.Execution)))
+		case a.Execution.Status == notebook.OK:
+			title = r.Label(i) + html.EscapeString(r.unchosen(i))
 		}
-		b.WriteString(folded(title, showAttempt(a)))
+		b.WriteString(folded(title, showAttempt(a)+r.showUndone(i)))
 	}
 	return b.String()
+}
+
+// Label names attempt i, from 0: "Try 2", or "Candidate 3" where there were several.
+func (r Round) Label(i int) string {
+	switch a := r.Attempts[i]; {
+	case a.Candidate > 0:
+		return fmt.Sprintf("Candidate %d", a.Candidate)
+	case r.Pick != nil && i == len(r.Attempts)-1:
+		return fmt.Sprintf("Candidate %d", r.Pick.Candidate)
+	}
+	return fmt.Sprintf("Try %d", tries(r.Attempts[:i+1]))
+}
+
+// unchosen says why attempt i, which ran, is not the step's cell; "" if it is, or if
+// that is still open.
+func (r Round) unchosen(i int) string {
+	switch {
+	case r.Attempts[i].Candidate == 0 || r.Pick == nil:
+		return ""
+	case r.Pick.Reason == "":
+		return ", not chosen"
+	}
+	return ", not chosen: " + oneSpace(r.Pick.Reason)
+}
+
+// showUndone says how the session went back after attempt i.
+func (r Round) showUndone(i int) string {
+	text := ""
+	for _, b := range r.Returns {
+		if b.After == i+1 {
+			text = "\n→ the session went back " + prose(wayOf(b.Restoration)) + "\n"
+		}
+	}
+	return text
+}
+
+// wayOf says how a session went back.
+func wayOf(b notebook.Restoration) string {
+	switch {
+	case b.Way == notebook.NotAtAll:
+		return "not at all: going back is off"
+	case b.Why != "":
+		return fmt.Sprintf("by %s (%s)", b.Way, oneSpace(b.Why))
+	}
+	return "by " + string(b.Way)
 }
 
 func showAttempt(a Attempt) string {
@@ -179,16 +228,20 @@ func showVerdict(n int, r Round) string {
 	}
 	text := fmt.Sprintf("**Round %d: %s.** %s", n, word, prose(r.Verdict.Reason))
 	if r.Route != nil {
-		text += "\n\n→ " + showRoute(*r.Route)
+		text += "\n\n→ " + showRoute(r)
 	}
 	return text
 }
 
-func showRoute(r Route) string {
-	if r.Back == 0 {
+func showRoute(r Round) string {
+	if r.Route.Back == 0 {
 		return "**Add Step**"
 	}
-	return fmt.Sprintf("**Step %d is wrong**: the plan goes back to before it.", r.Back)
+	session := ""
+	if n := len(r.Returns); n > 0 && r.Returns[n-1].After == len(r.Attempts) {
+		session = ", the session " + prose(wayOf(r.Returns[n-1].Restoration))
+	}
+	return fmt.Sprintf("**Step %d is wrong**: the plan goes back to before it%s.", r.Route.Back, session)
 }
 
 // showDropped shows a round that left no cell: folded, with a line that says
@@ -217,9 +270,12 @@ func showDropped(t *Trajectory, i int) string {
 	var body strings.Builder
 	for n, a := range r.Attempts {
 		if len(r.Attempts) > 1 {
-			fmt.Fprintf(&body, "Try %d:\n\n", n+1)
+			body.WriteString(r.Label(n) + prose(r.unchosen(n)) + ":\n\n")
 		}
 		body.WriteString(showAttempt(a) + "\n")
+		if n < len(r.Attempts)-1 {
+			body.WriteString(r.showUndone(n) + "\n")
+		}
 	}
 	if r.Verdict != nil {
 		body.WriteString(showVerdict(i+1, r) + "\n")
@@ -259,6 +315,7 @@ func showProof(t *Trajectory) string {
 		fmt.Fprintf(&b, "- Cost: %.2f US dollars.\n", *t.Cost)
 	}
 	fmt.Fprintf(&b, "- Time: %.0f s, of which the model %.0f s and kernels %.0f s.\n", t.Seconds.Total, t.Seconds.Model, t.Seconds.Kernel)
+	b.WriteString(showReturns(t))
 	for _, w := range t.Warnings {
 		fmt.Fprintf(&b, "- Warning: %s\n", prose(w))
 	}
@@ -273,6 +330,38 @@ func showProof(t *Trajectory) string {
 		b.WriteString(folded("Details", more))
 	}
 	return b.String()
+}
+
+// showReturns tells how often the session went back, by which ways, and why not by
+// a better one.
+func showReturns(t *Trajectory) string {
+	times, whys := map[notebook.Way]int{}, map[notebook.Way][]string{}
+	sum, seconds := 0, 0.0
+	t.eachReturns(func(_ string, returns *[]Return) {
+		for _, b := range *returns {
+			if b.Way == notebook.NotAtAll {
+				continue // a warning says so
+			}
+			times[b.Way]++
+			sum++
+			seconds += b.Seconds
+			if why := oneSpace(b.Why); why != "" && !slices.Contains(whys[b.Way], why) {
+				whys[b.Way] = append(whys[b.Way], why)
+			}
+		}
+	})
+	if sum == 0 {
+		return ""
+	}
+	var parts []string
+	for _, way := range slices.Sorted(maps.Keys(times)) {
+		part := fmt.Sprintf("%d by %s", times[way], way)
+		if len(whys[way]) > 0 {
+			part += " (" + strings.Join(whys[way], "; ") + ")"
+		}
+		parts = append(parts, part)
+	}
+	return fmt.Sprintf("- The session went back %s, in %.2f s: %s.\n", counted(sum, "time"), seconds, prose(strings.Join(parts, ", ")))
 }
 
 // showRoles tells what each role has used.

@@ -53,6 +53,20 @@ func (d Description) lead() string {
 type Attempt struct {
 	Code      string             `json:"code"`
 	Execution notebook.Execution `json:"execution"`
+	Candidate int                `json:"candidate,omitempty"` // from 1: one of several for the step that is not, or not yet, picked
+}
+
+// A Pick is the verifier's choice among the candidates for a step.
+type Pick struct {
+	Candidate int    `json:"candidate"`        // the one that became the step's cell, from 1
+	Of        int    `json:"of"`               // that were asked for
+	Reason    string `json:"reason,omitempty"` // "" where there was nothing to choose
+}
+
+// A Return is one time that the session went back to the accepted cells.
+type Return struct {
+	After int `json:"after,omitempty"` // attempts that there were: the last of them, from 1, is what was undone
+	notebook.Restoration
 }
 
 // A Verdict is the verifier's judgement of plan, code and results. An
@@ -78,6 +92,8 @@ type Route struct {
 type Round struct {
 	Step     string    `json:"step"`
 	Attempts []Attempt `json:"attempts"`
+	Pick     *Pick     `json:"pick,omitempty"`    // nil: there was one candidate, or none is picked yet
+	Returns  []Return  `json:"returns,omitempty"` // without their executions
 	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
 	Route    *Route    `json:"route,omitempty"`   // nil until chosen
 
@@ -107,9 +123,9 @@ func (r *Round) goBack(route Route) {
 }
 
 // Accepted returns the attempt that ran without fault, if there is one: the
-// last, as a round stops trying then.
+// last, as a round stops trying then. A candidate is none before it is picked.
 func (r Round) Accepted() (Attempt, bool) {
-	if n := len(r.Attempts); n > 0 && r.Attempts[n-1].Execution.Status == notebook.OK {
+	if n := len(r.Attempts); n > 0 && r.Attempts[n-1].Execution.Status == notebook.OK && r.Attempts[n-1].Candidate == 0 {
 		return r.Attempts[n-1], true
 	}
 	return Attempt{}, false
@@ -118,6 +134,7 @@ func (r Round) Accepted() (Attempt, bool) {
 // Final is the last cell, which prints the answer, with the tries at it.
 type Final struct {
 	Attempts []Attempt `json:"attempts"`
+	Returns  []Return  `json:"returns,omitempty"` // without their executions
 	Answer   string    `json:"answer"`
 	ByHand   bool      `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 	Again    bool      `json:"again,omitempty"`   // the accepted cell is to be run again

@@ -81,6 +81,7 @@ type Method struct {
 	Computed      bool   `mapstructure:"computed"`
 	Unfinished    bool   `mapstructure:"unfinished"`
 	Inconclusive  bool   `mapstructure:"inconclusive"`
+	Candidates    int    `mapstructure:"candidates"`
 }
 
 // Price returns what a model costs, by its name as provider/name.

@@ -3,9 +3,12 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -52,8 +55,9 @@ func newWay(s *session, o Options, own bool) wayBack {
 	}
 	c := &checkpoints{budget: o.MaxMemory}
 	if o.Scratch != "" {
+		store := cmp.Or(o.Copies, filepath.Join(os.TempDir(), "dsstar-copies-"+rand.Text()))
 		var err error
-		if c.copies, err = newCopies(o.Scratch, o.Outputs.Folder, o.Copies, cmp.Or(o.MaxCopies, defaultCopies)); err != nil {
+		if c.copies, err = newCopies(o.Scratch, o.Outputs.Folder, store, cmp.Or(o.MaxCopies, defaultCopies)); err != nil {
 			c.off = err.Error()
 		}
 	}

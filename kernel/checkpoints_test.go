@@ -234,3 +234,16 @@ func TestLeaveFreezing(t *testing.T) {
 	defer again.Close()
 	prints(t, again, "kept", "2")
 }
+
+// TestCheckpointsServed: a server passes the messages on.
+func TestCheckpointsServed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	k := servedWays(t, checkpointSpec(t, testPython(t)))[0].open(t, Options{Dir: dir, Scratch: dir, Copies: filepath.Join(t.TempDir(), "copies")})
+	defer k.Close()
+	cells := []string{"x = [open('a', 'w').write('b')]"}
+	runCell(t, k, cells[0], notebook.OK)
+	runCell(t, k, "x.clear(); import os; os.remove('a'); os.kill(os.getpid(), 9)", notebook.Died)
+	goBack(t, k, cells, notebook.ByCheckpoint, 1, "")
+	prints(t, k, "x, open('a').read()", "[1] b")
+}

@@ -87,7 +87,6 @@ func TestContract(t *testing.T) {
 func TestContractOfCheckpoints(t *testing.T) {
 	spec := checkpointSpec(t, testPython(t))
 	t.Run("ipykernel7/ipc", localWay(spec, false).test)
-	t.Run("ipykernel7/websocket-v1", servedWays(t, spec)[0].test)
 	t.Run("ipykernel6/ipc", localWay(checkpointSpec(t, pyenvtest.OldPython(t)), false).test)
 }
 

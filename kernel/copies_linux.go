@@ -58,6 +58,7 @@ func setModified(root *os.Root, path string, m moment) error {
 
 // settle waits until a file that is changed then gets a later ctime than m: a
 // tick of the kernel's coarse clock, by which file systems go, takes up to 10 ms.
+// Linux 6.13 has finer times for some file systems, where that is for nothing.
 func settle(ctx context.Context, m moment) error {
 	if m == (moment{}) {
 		return nil

@@ -240,13 +240,12 @@ func (r *restoring) write(ctx context.Context, f *os.File, x *content) error {
 	return copyBytes(ctx, f, from, x.stamp.size)
 }
 
-// finish sets modes and times of folders, and has the states know again the
+// finish sets modes and times of folders, none of which keeps us out as we could
+// read it then, and has the states know again the
 // files that were written, for all that share them.
 func (r *restoring) finish(ctx context.Context) error {
 	var latest moment
-	paths := slices.Sorted(maps.Keys(r.state.items))
-	for _, path := range slices.Backward(paths) { // a folder after what is in it, as it may forbid to look
-		x := r.state.items[path]
+	for path, x := range r.state.items {
 		if !x.mode.IsDir() && !r.wrote[x.content] {
 			continue
 		}

@@ -110,13 +110,17 @@ type wayBack interface {
 	close()
 }
 
-// stay does not go back, unless the kernel has died.
+// stay does not go back, unless the kernel has died. One that is new has not been
+// anywhere.
 type stay struct{ wayBack }
 
 func (stay) keep(context.Context, *Kernel) {}
 
 func (s stay) back(ctx context.Context, k *Kernel, cells []string) (notebook.Restoration, error) {
-	if k.Alive() {
+	switch {
+	case k.Alive() && len(k.trail.cells) == 0 && !k.trail.lost:
+		return notebook.Restoration{Way: notebook.ByReplay}, nil
+	case k.Alive():
 		return notebook.Restoration{Way: notebook.NotAtAll}, nil
 	}
 	return s.wayBack.back(ctx, k, cells)

@@ -81,6 +81,12 @@ type Step struct {
 	Text, Code, Output string
 }
 
+// A Candidate is one of several cells for a step, with what it printed.
+type Candidate struct {
+	Number       int
+	Code, Output string
+}
+
 // A Dropped step is one that the router or a failing cell took out of the plan.
 // Output is what it printed, given for those of the last round only.
 type Dropped struct{ Text, Reason, Output string }
@@ -106,10 +112,17 @@ type (
 	}
 	// Coder asks for the cell of a step [49, 50].
 	Coder struct {
-		Number int
-		Step   string
-		First  bool
-		Script bool // the whole script instead
+		Number    int
+		Step      string
+		First     bool
+		Script    bool // the whole script instead
+		Candidate int  // from 2: others were asked for a cell for the same step; 0: none
+	}
+	// Picker asks which of several cells for a step is the best.
+	Picker struct {
+		Number     int
+		Step       string
+		Candidates []Candidate
 	}
 	// Verifier asks whether the plan suffices [51].
 	Verifier struct {
@@ -166,6 +179,7 @@ func (Analyzer) template() string       { return "analyzer" }
 func (PlannerFirst) template() string   { return "planner_first" }
 func (PlannerNext) template() string    { return "planner_next" }
 func (Coder) template() string          { return "coder" }
+func (Picker) template() string         { return "picker" }
 func (Verifier) template() string       { return "verifier" }
 func (Router) template() string         { return "router" }
 func (Finalizer) template() string      { return "finalizer" }

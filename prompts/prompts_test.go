@@ -74,6 +74,8 @@ var goldens = []struct {
 	{"planner_next_none_left", []Part{PlannerNext{Dropped: []Dropped{{Text: load.Text, Reason: "The file cannot be read."}}}}},
 	{"coder_first", []Part{Coder{Number: 1, Step: load.Text, First: true}}},
 	{"coder_next", []Part{Coder{Number: 2, Step: rate.Text}}},
+	{"coder_candidate", []Part{Coder{Number: 2, Step: rate.Text, Candidate: 3}}},
+	{"picker", []Part{Picker{Number: 2, Step: rate.Text, Candidates: []Candidate{{1, rate.Code, hostile}, {3, quit.Code, ""}}}}},
 	{"coder_script_first", []Part{Coder{Number: 1, Step: load.Text, First: true, Script: true}}},
 	{"coder_script_next", []Part{Coder{Number: 2, Step: rate.Text, Script: true}}},
 	{"verifier", []Part{Verifier{Reasons: true, Unfinished: true, Inconclusive: true}}},
@@ -149,7 +151,7 @@ func TestGolden(t *testing.T) {
 
 // parts has the zero value of every part.
 var parts = []Part{Earlier{}, Notes{},
-	System{}, Context{}, Notebook{}, Analyzer{}, PlannerFirst{}, PlannerNext{}, Coder{}, Verifier{}, Router{}, Finalizer{},
+	System{}, Context{}, Notebook{}, Analyzer{}, PlannerFirst{}, PlannerNext{}, Coder{}, Picker{}, Verifier{}, Router{}, Finalizer{},
 	Summarizer{}, DebuggerScript{}, Debugger{}, Reask{}, Script{}, Checker{},
 }
 

@@ -21,8 +21,32 @@ func method(s configs.Method) agent.Method {
 	if s.Paper {
 		m = agent.Paper()
 	}
+	if s.Candidates > 1 {
+		m.Candidates = s.Candidates // one is the way of a run that does not say
+	}
 	m.NoAnalyzer, m.NoRouter, m.PlanOnly = !s.Analyzer, !s.Router, s.VerifierInput == "query-plan"
 	return m
+}
+
+// checkMethod refuses what does not go together: several cells for a step where
+// there can be only one, and a session that is to go back and must not.
+func checkMethod(s *configs.Settings, review bool) error {
+	switch {
+	case s.Rollback == "off" && s.Method.Paper:
+		return &usageError{"--rollback off: with --paper every script runs in a fresh process",
+			[]string{`dsstar nb --paper --rollback replay --data DIR "question"`}}
+	case s.Rollback == "off" && s.Method.Candidates > 1:
+		return &usageError{"--rollback off: the candidates for a step run from the same state, to which the session goes back",
+			[]string{fmt.Sprintf(`dsstar nb --candidates %d --rollback auto --data DIR "question"`, s.Method.Candidates)}}
+	case s.Method.Candidates == 1:
+	case s.Method.Paper:
+		return &usageError{"--candidates: with --paper every round writes the whole script, and only one",
+			[]string{`dsstar nb --paper --candidates 1 --data DIR "question"`}}
+	case review:
+		return &usageError{"--candidates: with --review no cell runs that was not accepted, so that a step has one at a time",
+			[]string{`dsstar nb --review --candidates 1 --data DIR "question"`}}
+	}
+	return nil
 }
 
 // modelOf is the name of the model that plays a role.

@@ -38,6 +38,9 @@ accept it, edit the step and the cell in $VISUAL or $EDITOR, reject it with a
 reason that the planner reads, accept all that follow, or stop. What you accept is
 what runs. The scripts that describe files are not asked about.
 
+With --candidates K each step gets K cells, each run from the accepted ones, and the
+verifier picks one; the notebook has the others, folded, with its reason.
+
 ` + exitHelp
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
@@ -96,6 +99,9 @@ func (a *app) nbCommand() *cobra.Command {
 			return err
 		}
 		if err := checkBudget(s); err != nil {
+			return err
+		}
+		if err := checkMethod(s, flags.review); err != nil {
 			return err
 		}
 		if err := a.models(&j); err != nil {

@@ -87,9 +87,10 @@ is printed; with --check its outputs are compared with the recorded ones.
                  a list of what (stdout; display 2, image/png; …) and diff
   answer         of dsstar's notebooks that have one: same, was, is
 With --round it is notebook, round, step, seconds, kernel as above, and
-  attempts       list of attempt (from 1), recorded and status (ok, error, timeout,
-                 died), error and text of what it put out now, verdict (same or
-                 differs; without --check it is about the status), differences
+  attempts       list of attempt (from 1), label (try 2, candidate 3), recorded and
+                 status (ok, error, timeout, died), error and text of what it put out
+                 now, verdict (same or differs; without --check it is about the
+                 status), differences
 
 Exit codes:
   0    every cell ran; with --check: nothing differs; with --round: each attempt

@@ -29,6 +29,7 @@ type roundResult struct {
 // An attemptResult is one attempt that was run again.
 type attemptResult struct {
 	Attempt     int                   `json:"attempt"`
+	Label       string                `json:"label"` // "try 2", or "candidate 3"
 	Recorded    notebook.Status       `json:"recorded"`
 	Status      notebook.Status       `json:"status"`
 	Error       string                `json:"error"` // "": it ran
@@ -45,6 +46,7 @@ type replay struct {
 	show     *transcript
 	base     []string // the code that makes the state that the round began with
 	attempts []agent.Attempt
+	labels   []string // of the attempts
 	result   roundResult
 }
 
@@ -117,7 +119,13 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 	if len(r.attempts) == 0 {
 		return &usageError{fmt.Sprintf("--round: no cell was run in round %d", n), []string{"dsstar rerun --check " + quoteShell(path)}}
 	}
-	r.result = roundResult{Notebook: path, Round: n, Step: t.Rounds[n-1].Step, Attempts: []attemptResult{}}
+	round := t.Rounds[n-1]
+	for i, a := range round.Attempts {
+		if a.Execution.Status != notebook.NotRun {
+			r.labels = append(r.labels, strings.ToLower(round.Label(i)))
+		}
+	}
+	r.result = roundResult{Notebook: path, Round: n, Step: round.Step, Attempts: []attemptResult{}}
 	return nil
 }
 
@@ -175,7 +183,7 @@ func (r *replay) run(ctx context.Context) error {
 			}
 		}
 		if len(r.attempts) > 1 {
-			r.show.say("try %d", i+1)
+			r.show.say("%s", r.labels[i])
 		}
 		r.show.cell(len(r.base)+1, recorded.Code, true)
 		x, err := r.k.ExecuteCell(ctx, kernel.Cell{Code: recorded.Code, MayRaise: true, Observe: r.show.output})
@@ -191,7 +199,7 @@ func (r *replay) run(ctx context.Context) error {
 
 // compare holds what an attempt did now against the record.
 func (r *replay) compare(n int, was, is notebook.Execution) attemptResult {
-	a := attemptResult{Attempt: n, Recorded: outcome(was), Status: outcome(is), Text: is.PlainText(), Verdict: same, Differences: []notebook.Difference{}}
+	a := attemptResult{Attempt: n, Label: r.labels[n-1], Recorded: outcome(was), Status: outcome(is), Text: is.PlainText(), Verdict: same, Differences: []notebook.Difference{}}
 	if a.Status != notebook.OK {
 		a.Error = problemOf(is)
 	}
@@ -252,7 +260,7 @@ func (r *replay) report(w io.Writer) error {
 		case !r.check:
 			what += ", as recorded"
 		}
-		fmt.Fprintln(&b, checkLine(fmt.Sprintf("try %d", a.Attempt), string(a.Verdict), what))
+		fmt.Fprintln(&b, checkLine(a.Label, string(a.Verdict), what))
 		reportDifferences(&b, "", a.Differences)
 	}
 	_, err := io.WriteString(w, b.String())

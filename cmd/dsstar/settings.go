@@ -38,6 +38,7 @@ func modelFlags(f *pflag.FlagSet) {
 func methodFlags(f *pflag.FlagSet) {
 	f.Bool("paper", false, "DS-STAR as published, wherever dsstar differs")
 	f.String("verifier-input", "", "what the verifier sees: full or query-plan")
+	f.Int("candidates", 0, "cells that are tried for each step, of which the verifier picks one (default 1)")
 	f.Bool("no-analyzer", false, "do not describe the files")
 	f.Bool("no-router", false, "only add steps, never go back")
 	f.Bool("no-reasons", false, "the verdict does not say what is missing")
@@ -62,7 +63,7 @@ func keyOf(f *pflag.Flag) (key string, value string) {
 			value = "true"
 		}
 	}
-	if key != "cache" && (isOff || key == "paper" || key == "verifier_input") {
+	if key != "cache" && (isOff || key == "paper" || key == "verifier_input" || key == "candidates") {
 		key = "method." + key
 	}
 	return key, value

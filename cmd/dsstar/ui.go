@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -154,8 +155,11 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 		p.judged(t)
 	case agent.Routed:
 		p.routed(t)
+	case agent.Picked:
+		p.say("         candidate %d is chosen%s", e.Candidate, after(": ", e.Text))
+		p.await("judging")
 	case agent.WentBack:
-		p.say("         the session is back at the accepted cells (%d)", t.Steps())
+		p.say("         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
 		p.await("planning")
 	case agent.Checked:
 		p.say("form     %s", checked(e.Text))
@@ -197,6 +201,11 @@ func (p *progress) ran(e agent.Event, t *agent.Trajectory) {
 		p.say("answer   printed in %.1f s", e.Execution.Seconds)
 		return
 	}
+	if e.Candidate > 0 {
+		p.say("         candidate %d %s", e.Candidate, cmp.Or(after("failed: ", e.Text), fmt.Sprintf("ran in %.1f s", e.Execution.Seconds)))
+		p.await("writing the next candidate")
+		return
+	}
 	if e.Execution.Status == notebook.OK && e.Text == "" {
 		p.say("         ran in %.1f s", e.Execution.Seconds)
 		p.await("judging")
@@ -204,6 +213,14 @@ func (p *progress) ran(e agent.Event, t *agent.Trajectory) {
 	}
 	p.say("         try %d failed: %s", e.Try, e.Text)
 	p.await("going back and repairing the cell")
+}
+
+// after is text behind what introduces it, or "".
+func after(intro, text string) string {
+	if text == "" {
+		return ""
+	}
+	return intro + text
 }
 
 func (p *progress) judged(t *agent.Trajectory) {

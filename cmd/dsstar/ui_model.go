@@ -33,7 +33,7 @@ func (v *view) learn(e agent.Event, t *agent.Trajectory) {
 	case agent.Planned:
 		v.drafts, v.output, v.verdict, v.route = nil, nil, "", ""
 		v.round, v.step, v.text = e.Round, e.Step, e.Text
-	case agent.Ran, agent.Rejected:
+	case agent.Ran, agent.Rejected, agent.Picked:
 		v.drafts = nil
 	case agent.Judged:
 		v.drafts, v.verdict = nil, judgement(t)

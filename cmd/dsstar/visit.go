@@ -56,7 +56,7 @@ func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, err
 func (v visit) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	back, err := v.Kernel.Rollback(ctx, slices.Concat([]string{clearNames}, cells))
 	if all := back.Executions; len(all) > 0 && all[0].Status == notebook.OK {
-		back.Executions = all[1:]
+		back.Executions, back.Kept = all[1:], max(0, back.Kept-1)
 	}
 	return back, err
 }

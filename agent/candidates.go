@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// most is how many candidates a step gets. A person who reviews every cell before
+// it runs is not asked about cells of which all but one are for nothing, and a whole
+// script has nothing to branch from.
+func (r *run) most() int {
+	if r.cfg.Review != nil || r.cfg.Method.Script {
+		return 1
+	}
+	return max(1, r.cfg.Method.Candidates)
+}
+
+// candidates gets several cells for the round's step, runs each from the accepted
+// cells, and has one picked of those that ran: that is the accepted attempt then,
+// and the session is where it left it. If none ran, they are there to be repaired.
+// It goes on where a run was stopped. The problem is why there is nothing to go on
+// with; "" if there is, or if the step gets one cell only.
+func (r *run) candidates(ctx context.Context) (problem string, err error) {
+	round := r.current()
+	begun := len(round.Attempts) > 0
+	if !begun && r.most() == 1 || begun && lastCandidate(round.Attempts) == 0 {
+		return "", nil
+	}
+	at, problem, err := r.runCandidates(ctx, round)
+	if err != nil || problem != "" {
+		return problem, err
+	}
+	good := slices.DeleteFunc(slices.Clone(round.Attempts), func(a Attempt) bool { return a.Execution.Status != notebook.OK })
+	if len(good) == 0 {
+		return "", nil
+	}
+	pick := Pick{Candidate: good[0].Candidate}
+	if len(good) > 1 {
+		if pick, err = r.pick(ctx, good); err != nil {
+			return "", err
+		}
+	}
+	pick.Of = max(r.most(), lastCandidate(round.Attempts))
+	round.take(pick)
+	if err := r.observe(Event{Kind: Picked, Candidate: pick.Candidate, Text: pick.Reason}); err != nil {
+		return "", err
+	}
+	r.dirty = r.dirty || at != pick.Candidate
+	if intact, err := r.restore(ctx); err != nil || !intact {
+		return "it cannot go on with the candidate that was picked: an earlier step, or that one, no longer runs", err
+	}
+	return "", nil
+}
+
+// runCandidates asks for the candidates that the round lacks and runs them, each
+// distinct cell once. It returns the candidate in whose state the session is; 0 if
+// none has run.
+func (r *run) runCandidates(ctx context.Context, round *Round) (at int, problem string, err error) {
+	for n := lastCandidate(round.Attempts) + 1; n <= r.most(); n++ {
+		code, err := ask(ctx, r, r.candidate(n), readCode)
+		if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+			problem, err = unread.Error(), r.observe(Event{Kind: Warned, Text: unread.Error()})
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return at, "", err
+		}
+		if slices.ContainsFunc(round.Attempts, func(a Attempt) bool { return a.Code == code }) {
+			continue
+		}
+		r.dirty = r.dirty || at > 0
+		if intact, err := r.restore(ctx); err != nil || !intact {
+			return at, "an earlier step no longer runs", err
+		}
+		a, err := r.attempt(ctx, code, nil)
+		if err != nil {
+			return at, "", err
+		}
+		a.Candidate, at = n, n
+		round.Attempts = append(round.Attempts, a)
+		if err := r.observe(Event{Kind: Ran, Try: 1, Candidate: n, Text: problemOf(a), Execution: &a.Execution}); err != nil {
+			return at, "", err
+		}
+	}
+	if len(round.Attempts) > 0 {
+		problem = ""
+	}
+	return at, problem, nil
+}
+
+// candidate asks for candidate n. The first is asked for as the only one is.
+func (r *run) candidate(n int) question {
+	q := question{"coder", r.subject(0), r.codeWords}
+	if n > 1 {
+		q.subject = fmt.Sprintf("%s, candidate %d", q.subject, n)
+		q.words = func() ([]prompts.Part, map[string]string) { return r.codeWordsFor(n) }
+	}
+	return q
+}
+
+// pick lets the verifier choose among cells that ran. A reply that cannot be read
+// chooses the first.
+func (r *run) pick(ctx context.Context, good []Attempt) (Pick, error) {
+	var numbers []int
+	for _, a := range good {
+		numbers = append(numbers, a.Candidate)
+	}
+	q := question{"verifier", r.subject(0) + ", candidates", func() ([]prompts.Part, map[string]string) { return r.pickWords(good) }}
+	pick, err := ask(ctx, r, q, readPick(numbers))
+	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+		pick = Pick{Candidate: numbers[0], Reason: "the verifier made no choice that could be read, and this is the first that ran"}
+		err = r.observe(Event{Kind: Warned, Text: unread.Error()})
+	}
+	return pick, err
+}
+
+func (r *run) pickWords(good []Attempt) ([]prompts.Part, map[string]string) {
+	show := r.showing()
+	picker := prompts.Picker{Number: r.t.stepOf(len(r.t.Rounds) - 1), Step: r.current().Step}
+	var lengths []int
+	for _, a := range good {
+		lengths = append(lengths, min(len(a.Execution.PlainText()), show.result))
+	}
+	parts, inputs := r.shared()
+	for i, share := range shares(lengths, show.results, show.result) {
+		c := prompts.Candidate{Number: good[i].Candidate, Code: good[i].Code, Output: clip(good[i].Execution.PlainText(), share)}
+		picker.Candidates = append(picker.Candidates, c)
+		inputs["candidates"] += strings.Join([]string{c.Code, c.Output, ""}, "\n")
+	}
+	inputs["step"] = picker.Step
+	return append(parts, picker), inputs
+}
+
+// take makes the candidate that is picked the round's last attempt, and a cell like
+// any other.
+func (r *Round) take(p Pick) {
+	r.Pick = &p
+	from, to := slices.IndexFunc(r.Attempts, func(a Attempt) bool { return a.Candidate == p.Candidate }), len(r.Attempts)
+	picked := r.Attempts[from]
+	picked.Candidate = 0
+	r.Attempts = append(slices.Delete(slices.Clone(r.Attempts), from, from+1), picked)
+	for i := range r.Returns {
+		switch after := &r.Returns[i].After; {
+		case *after == from+1:
+			*after = to
+		case *after > from:
+			*after--
+		}
+	}
+}
+
+// lastCandidate is the number of the last attempt as a candidate; 0 if it is none.
+func lastCandidate(attempts []Attempt) int {
+	if len(attempts) == 0 {
+		return 0
+	}
+	return attempts[len(attempts)-1].Candidate
+}
+
+// tries is how many tries there were: all candidates are one.
+func tries(attempts []Attempt) int {
+	n, several := 0, false
+	for _, a := range attempts {
+		if a.Candidate == 0 {
+			n++
+		}
+		several = several || a.Candidate > 0
+	}
+	if several {
+		n++
+	}
+	return n
+}
+
+// lastTry is the attempt that a repair begins from: of candidates the first.
+func lastTry(attempts []Attempt) Attempt {
+	if lastCandidate(attempts) > 0 {
+		return attempts[0]
+	}
+	return attempts[len(attempts)-1]
+}

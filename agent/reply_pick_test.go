@@ -1,0 +1,54 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParsePick(t *testing.T) {
+	of := func(n int, reason string) Pick { return Pick{Candidate: n, Reason: reason} }
+	for _, c := range []struct {
+		reply   string
+		want    Pick
+		problem string
+	}{
+		{"Choice: 3\nReason: it checks the join", of(3, "it checks the join"), ""},
+		{"**Choice:** 3\n**Reason:** it checks\nthe join", of(3, "it checks the join"), ""},
+		{"My choice is candidate 1, as it follows the manual.", of(1, ""), ""},
+		{"Choice: Candidate #1\n\nReason: x", of(1, "x"), ""},
+		{"Choice: **4**", of(4, ""), ""},
+		{"Candidate: 4", of(4, ""), ""},
+		{"- 4", of(4, ""), ""},
+		{"`3`", of(3, ""), ""},
+		{"Candidate 3\nReason: candidate 1 counts rows twice.", of(3, "candidate 1 counts rows twice."), ""},
+		{`{"choice": 3, "reason": "x"}`, of(3, "x"), ""},
+		{`{"candidate": "3", "reason": "x"}`, of(3, "x"), ""},
+		{"<think>Choice: 1</think>Choice: 3\nReason: none", of(3, ""), ""},
+
+		{"Choice: 2\nReason: x", Pick{}, "names candidate 2"},
+		{"Choice: 0", Pick{}, "names candidate 0"},
+		{"Choice: 1.5", Pick{}, "names candidate 1.5"},
+		{"Choice: 99999999999999999999", Pick{}, "names candidate 99999999999999999999"},
+		{"Choice: -1", Pick{}, "no choice"},
+		{"Choice: not 1", Pick{}, "no choice"},
+		{"Choice: 1? No.", Pick{}, "no choice"},
+		{"Choice: none", Pick{}, "no choice"},
+		{"Choice: 1 or 3", Pick{}, "more than one"},
+		{"Choice: 1, 3", Pick{}, "more than one"},
+		{"Choice: 1 and candidate 3", Pick{}, "more than one"},
+		{"Choice: 1\nChoice: 3", Pick{}, "more than one"},
+		{"1\n3", Pick{}, "more than one"},
+		{"Candidate 3 is the best, I think, since candidate 1 is wrong.", Pick{}, "no choice"},
+		{"Reason: it is right", Pick{}, "no choice"},
+		{"I'm sorry, but I can't help with that.", Pick{}, "refusal"},
+		{"", Pick{}, "empty"},
+	} {
+		t.Run(clip(c.reply, 40), func(t *testing.T) {
+			got, err := parsePick(c.reply, []int{1, 3, 4})
+			check(t, got, err, c.want, c.problem)
+		})
+	}
+	if rule := readPick([]int{1, 3}).rule; !strings.Contains(rule, "numbers 1, 3") {
+		t.Errorf("the rule is %q", rule)
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dsstar/agent"
+)
+
+// TestCandidates: of three cells on the same state of a real kernel the second is
+// picked, and neither of the others has left a trace, in variables, in what was
+// changed in place, or in files.
+func TestCandidates(t *testing.T) {
+	t.Parallel()
+	m := counting()
+	m["planner"] = say("Load.", "Add up.")
+	m["coder"] = say(
+		cell("import os, random\nparts = [40]\nprint(len(parts))"), // and twice more
+		cell("import os, random\nparts = [40]\nprint(len(parts))"), cell("import os, random\nparts = [40]\nprint(len(parts))"),
+		cell("parts.append(100)\nopen('note.txt', 'w').write('x')\nrandom.random()\ntotal = sum(parts)\nprint(total)"),
+		cell("parts.append(2)\ntotal = sum(parts)\nprint(total, os.path.exists('note.txt'), random.random() == random.Random(0).random())"),
+		cell("parts.clear()\nother = 1\nprint(parts['n'])"),
+	)
+	m["verifier"] = say("Verdict: insufficient\nMissing: the total.", sufficient)
+	m["router"] = say("Add Step")
+	m["picker"] = say("Choice: 2\nReason: it adds what the file has.")
+	m["finalizer"] = say(cell("assert 'other' not in globals()\nprint(total)"))
+	s := ask(t, dataFolder(t, numbers), m.serve(t).URL, "--candidates", "3")
+	s.expect(exitVerified, "candidate 1 ran in", "candidate 3 failed: TypeError", "candidate 2 is chosen: it adds what the file has.",
+		"the session is back at the accepted cells (2), by ")
+	tr := s.trajectory()
+	round := tr.Rounds[1]
+	if a, ok := round.Accepted(); !ok || a.Execution.Stdout() != "42 False True\n" || len(round.Attempts) != 3 || len(tr.Rounds[0].Attempts) != 1 {
+		t.Errorf("accepted %v, attempts %+v", ok, round.Attempts)
+	}
+	if tr.Method.Candidates != 3 || round.Pick == nil || *round.Pick != (agent.Pick{Candidate: 2, Of: 3, Reason: "it adds what the file has."}) {
+		t.Errorf("method %+v, pick %+v", tr.Method, round.Pick)
+	}
+	if len(round.Returns) != 3 || round.Returns[0].Way == "" || round.Returns[0].Seconds <= 0 {
+		t.Errorf("it went back %+v", round.Returns)
+	}
+	if s.stdout != "42\n" {
+		t.Errorf("stdout %q", s.stdout)
+	}
+	if _, err := os.Stat(filepath.Join(s.out, "files", "note.txt")); err == nil {
+		t.Error("the file of a candidate that was not chosen is there")
+	}
+	path := filepath.Join(s.out, "notebook.ipynb")
+	validate(t, path)
+
+	again := ask(t, s.data, "http://127.0.0.1:1/v1", "--candidates", "3", "--model", "replay:"+filepath.Join(s.out, "trace.jsonl"))
+	again.expect(exitVerified, "candidate 2 is chosen")
+	stdout, stderr := rerunCode(t.Context(), t, 0, "--check", "--round", "2", path)
+	wantText(t, "the round", stdout, "candidate 1 same     ran\n", "candidate 3 same     raised TypeError", "candidate 2 same     ran\n")
+	wantText(t, "its outputs", stderr, "\n140\n", "\n42 False True\n")
+}
+
+func TestCandidatesUsage(t *testing.T) {
+	t.Parallel()
+	data := dataFolder(t, numbers)
+	for _, c := range []struct {
+		args []string
+		said []string
+	}{
+		{[]string{"--candidates", "0"}, []string{"--candidates: method.candidates: is \"0\", should be 1 to 9", "hint: dsstar config --defaults"}},
+		{[]string{"--candidates", "10"}, []string{"should be 1 to 9"}},
+		{[]string{"--candidates", "2", "--paper"}, []string{"--paper", "hint: dsstar nb --paper --candidates 1"}},
+		{[]string{"--candidates", "2", "--rollback", "off"}, []string{"--rollback off", "hint: dsstar nb --candidates 2 --rollback auto"}},
+	} {
+		ask(t, data, "http://127.0.0.1:1/v1", c.args...).expect(exitUsage, c.said...)
+	}
+	a, _, stderr := testApp(t, "DSSTAR_METHOD_CANDIDATES=2")
+	a.stdinTTY, a.stderrTTY = true, true
+	if code := a.run(t.Context(), []string{"nb", "--quiet", "--review", "--data", data, "How many?"}); code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+	wantText(t, "stderr", stderr.String(), "--review", "hint: dsstar nb --review --candidates 1")
+}

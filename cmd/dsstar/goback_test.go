@@ -1,0 +1,120 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/agent"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+)
+
+// spoiled is a model whose second cell changes what the first has made, also a
+// file, and then fails: the repaired one shows whether that has left a trace.
+func spoiled() roles {
+	m := counting()
+	m["planner"] = say("Load.", "Add up.")
+	m["coder"] = say(cell("import os, random\nparts = [40, 2]\nprint(len(parts))\nopen('note.txt', 'w').write('good')"),
+		cell("parts.append(random.random())\nopen('note.txt', 'w').write('bad')\nopen('new.txt', 'w').close()\n1 / 0"))
+	m["verifier"] = say("Verdict: insufficient\nMissing: the total.", sufficient)
+	m["router"] = say("Add Step")
+	m["debugger"] = say(cell("total = int(sum(parts))\nprint(len(parts), open('note.txt').read(), os.path.exists('new.txt'))"))
+	return m
+}
+
+// TestRollback: a failed cell leaves no trace, whichever way the session goes
+// back, and the notebook says which one that was; but if it is told not to.
+func TestRollback(t *testing.T) {
+	t.Parallel()
+	data := dataFolder(t, numbers)
+	for name, c := range map[string]struct {
+		way     notebook.Way
+		args    []string
+		printed string
+		said    string
+	}{
+		"auto":       {notebook.ByCheckpoint, nil, "2 good False\n", "the session is back at the accepted cells (1), by checkpoint"},
+		"checkpoint": {notebook.ByCheckpoint, []string{"--rollback", "checkpoint", "--max-memory", "2GB"}, "2 good False\n", "by checkpoint"},
+		"replay":     {notebook.ByReplay, []string{"--rollback", "replay"}, "2 good False\n", "by replay"},
+		"off":        {notebook.NotAtAll, []string{"--rollback", "off"}, "3 bad True\n", "going back is off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			way := c.way
+			if runtime.GOOS != "linux" && way == notebook.ByCheckpoint {
+				t.Skip("there are checkpoints on Linux only")
+			}
+			s := ask(t, data, spoiled().serve(t).URL, append(slices.Clone(c.args), "--json")...)
+			s.expect(exitVerified, c.said)
+			tr := s.trajectory()
+			if a, ok := tr.Rounds[1].Accepted(); !ok || a.Execution.Stdout() != c.printed {
+				t.Errorf("accepted %v: %q", ok, a.Execution.Stdout())
+			}
+			if back := tr.Rounds[1].Returns; len(back) != 1 || back[0].Way != way || back[0].Why != "" {
+				t.Errorf("%+v", back)
+			}
+			if want := `"rollback": "` + string(way) + `"`; !strings.Contains(s.stdout, want) {
+				t.Errorf("no %s in %s", want, s.stdout)
+			}
+		})
+	}
+}
+
+// TestRollbackRefused: where a copy of the session would not be exact the cells run
+// again, and the notebook says why.
+func TestRollbackRefused(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("there are checkpoints on Linux only")
+	}
+	m := spoiled()
+	m["coder"] = say(cell("import os, random, subprocess\nparts = [40, 2]\nopen('note.txt', 'w').write('good')\np = subprocess.Popen(['sleep', '100'])"),
+		cell("parts.append(1)\n1 / 0"))
+	s := ask(t, dataFolder(t, numbers), m.serve(t).URL)
+	s.expect(exitVerified)
+	back := s.trajectory().Rounds[1].Returns
+	if len(back) != 1 || !strings.Contains(back[0].Why, "sleep 100") {
+		t.Errorf("%+v", back)
+	}
+	text, err := os.ReadFile(filepath.Join(s.out, "notebook.ipynb"))
+	wantText(t, "the notebook", string(text), "by replay (process sleep 100)")
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRollbackUnsupported: a kernel that cannot freeze copies of itself is an error
+// for those who insist, and goes back by replay for others, who are told why. This
+// one finds no Python packages but its own.
+func TestRollbackUnsupported(t *testing.T) {
+	t.Parallel()
+	a, _, _ := testApp(t)
+	spec := kernel.PythonSpec(pyenvtest.Python(t))
+	spec.Argv = slices.Insert(spec.Argv, 1, "-I")
+	dir := t.TempDir()
+	o := kernel.Options{Spec: spec, Dir: dir, Scratch: filepath.Join(dir, "files"), Env: os.Environ()}
+	why := "No module named dsstar_kernel"
+	if runtime.GOOS != "linux" {
+		why = "there are no checkpoints on " + runtime.GOOS
+	}
+	if _, err := a.start(t.Context(), o, &configs.Settings{Rollback: "checkpoint"}, agent.Work); err == nil || !strings.Contains(err.Error(), why) {
+		t.Error(err)
+	}
+	k, err := a.start(t.Context(), o, &configs.Settings{Rollback: "auto"}, agent.Work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	if back, err := k.Rollback(t.Context(), []string{"x = 1"}); err != nil || back.Way != notebook.ByReplay || !strings.Contains(back.Why, why) {
+		t.Errorf("%v %+v", err, back)
+	}
+	data := dataFolder(t, numbers)
+	ask(t, data, "http://127.0.0.1:1/v1", "--rollback", "maybe").expect(exitUsage, "should be auto, checkpoint, replay or off")
+	ask(t, data, "http://127.0.0.1:1/v1", "--rollback", "off", "--paper").expect(exitUsage, "hint: dsstar nb --paper --rollback replay")
+}
