@@ -1,0 +1,419 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/notebook"
+)
+
+var (
+	sessions    = flag.Int("sessions", 25, "random sessions of TestEquality")
+	sessionSeed = flag.Uint64("session-seed", 1, "the first of their seeds")
+)
+
+// A lab is a folder of the states that sessions tell, and the cell that tells one.
+type lab struct {
+	digests string
+	look    string
+}
+
+func newLab(t testing.TB) lab {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", "digest.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lab{t.TempDir(), fmt.Sprintf("exec(compile(open(%q).read(), 'digest.py', 'exec'), {})", path)}
+}
+
+// open starts a kernel in a folder of its own, which the end of the test closes.
+func (l lab) open(t testing.TB, spec Spec, changes ...func(*Options)) *Kernel {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{
+		Spec: spec, Dir: dir, Scratch: dir, Copies: filepath.Join(t.TempDir(), "copies"), CellTimeout: 30 * time.Second,
+		Env: append(os.Environ(), "DSSTAR_FOLDER="+dir, "DSSTAR_DIGESTS="+l.digests, "PYTHONHASHSEED=0"),
+	}
+	for _, change := range changes {
+		change(&o)
+	}
+	return open(t, o)
+}
+
+// state reads what a cell told, without the lines that begin with one of the marks in except.
+func (l lab) state(x notebook.Execution, except string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(l.digests, filepath.Base(x.Stdout())))
+	if err != nil || x.Status != notebook.OK {
+		return nil, fmt.Errorf("no state: %w %s", err, x.PlainText())
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return strings.ContainsAny(line[:1], except) }), nil
+}
+
+// A kept is a cell that is left in a session.
+type kept struct {
+	op
+	node    int // of the tree of sessions: the same only where all cells before are the same, too
+	skipped bool
+	got     notebook.Execution
+}
+
+// A played session is one that has run a plan.
+type played struct {
+	lab   lab
+	k     *Kernel
+	plan  plan
+	trail []kept
+	nodes int
+	looks map[int]notebook.Execution // by the node that was looked at
+	ways  map[string]int             // how it went back
+	exact bool                       // nothing ran again since the start
+}
+
+// play runs a plan in a session that is empty. It returns what is wrong with where going back led to.
+func (l lab) play(ctx context.Context, k *Kernel, p plan) (*played, error) {
+	s := &played{lab: l, k: k, plan: p, looks: map[int]notebook.Execution{}, ways: map[string]int{}, exact: true}
+	for i, o := range p.ops {
+		if err := s.do(ctx, o); err != nil {
+			return s, fmt.Errorf("op %d: %w", i+1, err)
+		}
+	}
+	return s, nil
+}
+
+func (s *played) do(ctx context.Context, o op) error {
+	if o.code == "" {
+		return s.back(ctx, o.back)
+	}
+	x, err := s.k.ExecuteCell(ctx, Cell{Code: o.code, Timeout: o.limit})
+	if err != nil {
+		return err
+	}
+	s.nodes++
+	cell := kept{o, s.nodes, false, x}
+	switch {
+	case o.look:
+		err = s.compare(x)
+	case o.want == notebook.OK && x.Status == notebook.Raised && !s.plan.strict:
+		// The statements do not know what the ones before have left. It is undone, as any cell that fails.
+		cell.skipped = true
+		s.trail = append(s.trail, cell)
+		return s.back(ctx, len(s.trail))
+	case x.Status != o.want && (o.want == notebook.OK || x.Status == notebook.OK):
+		return fmt.Errorf("%s %s\n%s\n%s", x.Status, x.Reason, x.PlainText(), o.code)
+	case o.want != notebook.OK:
+		return nil // the plan goes back now
+	}
+	s.trail = append(s.trail, cell)
+	return err
+}
+
+// compare compares the state with what it was when the session was here before.
+func (s *played) compare(now notebook.Execution) error {
+	here := 0
+	if n := len(s.trail); n > 0 {
+		here = s.trail[n-1].node
+	}
+	then, ok := s.looks[here]
+	if !ok || s.plan.unseeded && !s.exact {
+		s.looks[here] = now
+		return nil
+	}
+	if s.exact {
+		return s.lab.same(then, now, sameSession)
+	}
+	return s.lab.same(then, now, twoSessions)
+}
+
+// Which lines of a state are not compared; see testdata/digest.py.
+const (
+	sameSession = ""
+	twoSessions = "~"
+	twoKernels  = "~^"
+)
+
+// same returns how the states that two executions told differ.
+func (l lab) same(want, got notebook.Execution, except string) error {
+	a, err := l.state(want, except)
+	b, e := l.state(got, except)
+	if err := errors.Join(err, e); err != nil {
+		return err
+	}
+	if slices.Equal(a, b) {
+		return nil
+	}
+	return fmt.Errorf("the states differ (-want +got):\n%s", differing(a, b))
+}
+
+// differing are the lines that are in one of a and b only, and what is in another place.
+func differing(a, b []string) string {
+	if len(a) > 2000 || len(b) > 2000 { // cmp is slow with many lines
+		in := func(all []string) map[string]bool {
+			m := map[string]bool{}
+			for _, line := range all {
+				m[line] = true
+			}
+			return m
+		}
+		inA, inB := in(a), in(b)
+		var d []string
+		for _, line := range a {
+			if !inB[line] {
+				d = append(d, "- "+line)
+			}
+		}
+		for _, line := range b {
+			if !inA[line] {
+				d = append(d, "+ "+line)
+			}
+		}
+		if len(d) > 0 {
+			return strings.Join(d[:min(60, len(d))], "\n")
+		}
+	}
+	return cmp.Diff(a, b)
+}
+
+// back goes back to the first cells of the trail, without those that were undone because they failed.
+func (s *played) back(ctx context.Context, cells int) error {
+	s.trail = s.trail[:cells]
+	var codes []string
+	var left []kept
+	for _, c := range s.trail {
+		if !c.skipped {
+			codes, left = append(codes, c.code), append(left, c)
+		}
+	}
+	r, err := s.k.Rollback(ctx, codes)
+	if err != nil {
+		return fmt.Errorf("go back to %d cells: %w", len(codes), err)
+	}
+	why := string(r.Way)
+	if r.Why != "" {
+		why += ": " + r.Why
+	}
+	if r.Way == notebook.ByCheckpoint && r.Kept < len(codes) {
+		why += ", and cells ran again"
+	}
+	s.ways[why]++
+	s.exact = s.exact && r.Way == notebook.ByCheckpoint && r.Kept == len(codes)
+	if len(r.Executions) != len(codes) {
+		return fmt.Errorf("back at %d cells of %d", len(r.Executions), len(codes))
+	}
+	for i, x := range r.Executions {
+		if d := outputs(left[i], x, s.plan.unseeded); d != "" {
+			return fmt.Errorf("after going back (%s) cell %d has given: %s\n%s", why, i+1, d, left[i].code)
+		}
+	}
+	return nil
+}
+
+// outputs returns how an execution differs from that of a cell in what can be seen.
+func outputs(want kept, got notebook.Execution, unseeded bool) string {
+	if got.Status != want.got.Status || got.Count != want.got.Count {
+		return fmt.Sprintf("%s [%d], want %s [%d]: %s", got.Status, got.Count, want.got.Status, want.got.Count, got.PlainText())
+	}
+	if want.look || unseeded {
+		return ""
+	}
+	return cmp.Diff(steady(want.got), steady(got))
+}
+
+// unsteady are addresses, and process ids in the names of the files that tracebacks and warnings give to cells.
+var unsteady = regexp.MustCompile(`ipykernel_\d+|\b0x[0-9a-f]{6,}`)
+
+func steady(x notebook.Execution) string { return unsteady.ReplaceAllString(x.PlainText(), "...") }
+
+// again runs the cells that are left in another session, which is empty, and compares outputs and state.
+func (s *played) again(ctx context.Context, k *Kernel) error {
+	var last notebook.Execution
+	for i, c := range s.trail {
+		if c.skipped {
+			continue
+		}
+		x, err := k.Execute(ctx, c.code)
+		if err != nil {
+			return err
+		}
+		if d := outputs(c, x, s.plan.unseeded); d != "" {
+			return fmt.Errorf("in a fresh kernel cell %d gives: %s\n%s", i+1, d, c.code)
+		}
+		last = x
+	}
+	return s.lab.same(last, s.trail[len(s.trail)-1].got, twoSessions)
+}
+
+// The state after going back is that of a fresh kernel that ran only the cells that are left, and that of the session when
+// it was there before. See testdata/digest.py for what is compared.
+func TestEquality(t *testing.T) {
+	spec := checkpointSpec(t, testPython(t))
+	l := newLab(t)
+	total := tally{ways: map[string]int{}}
+	t.Cleanup(func() { t.Log(&total) })
+	for i := range uint64(*sessions) {
+		seed := *sessionSeed + i
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			l.session(t, spec, seed, &total)
+		})
+	}
+}
+
+// A tally counts what sessions did.
+type tally struct {
+	mu                              sync.Mutex
+	sessions, cells, undone, looked int
+	ways                            map[string]int
+}
+
+func (y *tally) String() string {
+	s := fmt.Sprintf("%d sessions left %d cells; %d raised unplanned; %d times the state was told", y.sessions, y.cells, y.undone, y.looked)
+	for way, n := range y.ways {
+		s += fmt.Sprintf("\n%5d times %s", n, way)
+	}
+	return s
+}
+
+func (y *tally) add(s *played) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.sessions++
+	for _, c := range s.trail {
+		y.cells++
+		if c.skipped {
+			y.undone++
+		}
+	}
+	y.looked += len(s.looks)
+	for way, n := range s.ways {
+		y.ways[way] += n
+	}
+}
+
+// session plays one plan, and runs what is left of it in a fresh kernel.
+func (l lab) session(t *testing.T, spec Spec, seed uint64, total *tally) {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	p := newPlan(seed, 14, l.look)
+	s, err := l.play(ctx, l.open(t, spec), p)
+	total.add(s)
+	if err == nil && !p.unseeded {
+		err = s.again(ctx, l.open(t, spec))
+	}
+	if err != nil {
+		t.Errorf("%v\n\nthe session:\n%s", err, p.script())
+	}
+}
+
+// The same plans lead to the same states in a kernel that goes back by checkpoints and in ipykernel, which goes back by
+// starting again.
+func TestDifferential(t *testing.T) {
+	l, found := newLab(t), 0
+	for seed := *sessionSeed; found < max(3, *sessions/10); seed++ {
+		p := newPlan(seed, 10, l.look)
+		if p.unseeded {
+			continue
+		}
+		found++
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			defer cancel()
+			var ends [2]kept
+			for i, spec := range []Spec{checkpointSpec(t, testPython(t)), PythonSpec(testPython(t))} {
+				s, err := l.play(ctx, l.open(t, spec), p)
+				if err != nil {
+					t.Fatalf("%s: %v\n\nthe session:\n%s", spec.Name, err, p.script())
+				}
+				ends[i] = s.trail[len(s.trail)-1]
+			}
+			if err := l.same(ends[1].got, ends[0].got, twoKernels); err != nil {
+				t.Errorf("%v\n\nthe session:\n%s", err, p.script())
+			}
+		})
+	}
+}
+
+// What a frozen copy needs help with, by the name with which the help is switched off.
+var helped = map[string]struct{ made, undone, again string }{
+	"random": {
+		"import random; random.seed(3); x = random.random()", "random.random()", "y = random.random()",
+	},
+	"offsets": {
+		"open('t', 'w').write('line\\n' * 9999); f = open('t'); f.readline()", "f.read()", "assert f.readline() == 'line\\n'",
+	},
+	"timers": {
+		"import signal; signal.signal(signal.SIGALRM, print); signal.setitimer(signal.ITIMER_REAL, 1000)", "signal.setitimer(signal.ITIMER_REAL, 0)",
+		"assert signal.getitimer(signal.ITIMER_REAL)[0] > 900",
+	},
+	"semaphores": {
+		"import multiprocessing; lock = multiprocessing.get_context('fork').Lock()", "lock.acquire()", "assert lock.acquire(timeout=1); lock.release()",
+	},
+	"loop": {
+		"import asyncio; await asyncio.sleep(0)", "x = 1", "import asyncio; await asyncio.sleep(.01)",
+	},
+	"pools": {
+		"import math; from joblib import Parallel, delayed; x = Parallel(2)(delayed(math.sqrt)(i) for i in range(4))", "x = 1",
+		"assert Parallel(2)(delayed(math.sqrt)(i) for i in range(4)) == x",
+	},
+	"openmp": {
+		"import numpy as np; from sklearn.ensemble import HistGradientBoostingRegressor as R\na = np.arange(400.).reshape(-1, 2); x = R(max_iter=2).fit(a, a[:, 0]).predict(a[:9])",
+		"a[:] = 1", "assert (R(max_iter=2).fit(a, a[:, 0]).predict(a[:9]) == x).all()",
+	},
+	"files": {
+		"open('t', 'w').write('kept')", "import os; open('t', 'a').write('x'); open('u', 'w').write('x')", "x = 1",
+	},
+}
+
+// With all help the state is exact; without one of its kinds the suite says so.
+func TestExactNeeds(t *testing.T) {
+	l := newLab(t)
+	for name, h := range helped {
+		p := plan{strict: true, unseeded: true, ops: []op{
+			{code: h.made, want: notebook.OK}, {code: l.look, want: notebook.OK, look: true}, {back: 1}, {code: h.undone, want: notebook.OK},
+			{back: 1}, {code: l.look, want: notebook.OK, look: true}, {back: 1}, {code: h.again, want: notebook.OK, limit: 10 * time.Second},
+		}}
+		play := func(t *testing.T, without func(*Options)) error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			k := l.open(t, checkpointSpec(t, testPython(t)), without)
+			s, err := l.play(ctx, k, p)
+			if !s.exact {
+				err = fmt.Errorf("it went back in other ways: %v, %v", s.ways, err)
+			}
+			return err
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := play(t, func(*Options) {}); err != nil {
+				t.Errorf("with: %v", err)
+			}
+			err := play(t, func(o *Options) {
+				if o.Env = append(o.Env, "DSSTAR_KERNEL_WITHOUT="+name); name == "files" {
+					o.Scratch = "" // nobody keeps what is in it
+				}
+			})
+			if err == nil {
+				t.Error("it does as well without")
+			}
+			t.Logf("without: %.300v", err)
+		})
+	}
+}
