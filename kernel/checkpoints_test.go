@@ -83,11 +83,37 @@ func TestCheckpoints(t *testing.T) {
 	prints(t, k, "'a' in globals(), __import__('os').listdir('.')", "False []")
 }
 
+// TestCheckpointBranches: a state that was left can be gone back to as well, with
+// what the cell gave that made it.
+func TestCheckpointBranches(t *testing.T) {
+	t.Parallel()
+	o := freezing(t)
+	o.Branches = true
+	k := open(t, o)
+	base := []string{"import random"}
+	runCell(t, k, base[0], notebook.OK)
+	var tried []string
+	for i := range 3 {
+		goBack(t, k, base, notebook.ByCheckpoint, 1, "")
+		x := runCell(t, k, fmt.Sprintf("x = %d + random.random(); print(x)", i), notebook.OK)
+		tried = append(tried, x.Stdout())
+	}
+	for i, printed := range tried {
+		back := goBack(t, k, append(base, fmt.Sprintf("x = %d + random.random(); print(x)", i)), notebook.ByCheckpoint, 2, "")
+		if back.Executions[1].Stdout() != printed {
+			t.Errorf("%q, want %q", back.Executions[1].Stdout(), printed)
+		}
+		prints(t, k, "x", strings.TrimSpace(printed))
+	}
+}
+
 // TestCheckpointsOfAnother: of two states that the same cells made, the later one is
 // gone back to: it is the one that the record tells of.
 func TestCheckpointsOfAnother(t *testing.T) {
 	t.Parallel()
-	k := open(t, freezing(t))
+	o := freezing(t)
+	o.Branches = true
+	k := open(t, o)
 	cells := []string{"import random", "x = random.random(); print(x)"}
 	runCell(t, k, cells[0], notebook.OK)
 	runCell(t, k, cells[1], notebook.OK)
@@ -141,7 +167,7 @@ func TestCheckpointMemory(t *testing.T) {
 	k := open(t, o)
 	cells := []string{"import numpy as np"}
 	runCell(t, k, cells[0], notebook.OK)
-	for i := range 6 { // the pages of each are another's
+	for i := range 8 { // the pages of each are another's
 		cells = append(cells, fmt.Sprintf("a = np.full(16 << 20, %d.0)", i))
 		runCell(t, k, cells[i+1], notebook.OK)
 	}
@@ -153,7 +179,9 @@ func TestCheckpointMemory(t *testing.T) {
 // TestCheckpointGone: a copy that the system has killed costs a replay.
 func TestCheckpointGone(t *testing.T) {
 	t.Parallel()
-	k := open(t, freezing(t))
+	o := freezing(t)
+	o.Branches = true
+	k := open(t, o)
 	cells := []string{"x = 1", "y = 2"}
 	for _, c := range cells {
 		runCell(t, k, c, notebook.OK)

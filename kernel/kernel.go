@@ -30,6 +30,7 @@ type Options struct {
 	Discard      bool          // attach although the server may then drop output that it keeps for somebody else
 	Stays        bool          // Rollback leaves a living kernel as it is, and runs nothing
 	Replays      string        // why the kernel is one that goes back by replay, for [notebook.Restoration]; "" if that is no question
+	Branches     bool          // keep checkpoints of the states that Rollback leaves, too: to try several cells on one state and go on with one
 	MaxMemory    int64         // bytes that a kernel may hold with the frozen copies of itself; 0 for half of what is free
 	Copies       string        // folder of ours for copies of what is in Scratch, best on the same file system; "" for a temporary one
 	MaxCopies    int64         // bytes that these may take; 0 for a gigabyte

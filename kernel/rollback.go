@@ -37,7 +37,9 @@ func (k *Kernel) Rollback(ctx context.Context, cells []string) (notebook.Restora
 		return notebook.Restoration{}, err
 	}
 	defer release()
-	k.way.keep(ctx, k)
+	if k.options.Branches {
+		k.way.keep(ctx, k)
+	}
 	back, err := k.way.back(ctx, k, cells)
 	if err == nil && back.Way != notebook.NotAtAll {
 		k.trail = newTrail(cells, back.Executions)

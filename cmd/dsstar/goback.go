@@ -20,7 +20,7 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 	}
 	freezing := o
 	if purpose == agent.Work {
-		freezing.MaxMemory = int64(s.MaxMemory)
+		freezing.MaxMemory, freezing.Branches = int64(s.MaxMemory), s.Method.Candidates > 1
 	}
 	freezing.Copies = filepath.Join(o.Dir, ".dsstar-copies")
 	var k *kernel.Kernel
