@@ -188,6 +188,8 @@ var hazards = map[string]hazard{
 	"pyarrow":    {setup: "import pandas as pd; pd.DataFrame({'a': range(9000)}).to_parquet('p'); pd.read_parquet('p').to_csv('c'); pd.read_csv('c', engine='pyarrow')", mutate: "pd.read_parquet('p')", probe: "int(pd.read_parquet('p').a.sum()), pd.read_csv('c', engine='pyarrow').shape"},
 	"duckdb":     {setup: "import duckdb; duckdb.sql('create table t as select * from range(1000) r(a)')", mutate: "duckdb.sql('drop table t')", probe: "duckdb.sql('select sum(a) from t').fetchall(), duckdb.sql(\"select current_setting('threads') > 1\").fetchall()", without: "duckdb"},
 
+	"duckdb named": {setup: "import duckdb; c = duckdb.connect(':memory:'); c.execute('create table t as select 1 a')", mutate: "c.execute('drop table t')", probe: "c.execute('select * from t').fetchall()"},
+
 	"thread":        {setup: "import threading, time; threading.Thread(target=time.sleep, args=(99,), daemon=True, name='mine').start()", refused: "thread"},
 	"executor":      {setup: "from concurrent.futures import ThreadPoolExecutor as T; p = T(2); list(p.map(len, ['a']))", refused: "thread"},
 	"subprocess":    {setup: "import subprocess; p = subprocess.Popen(['sleep', '99'])", refused: "process"},
@@ -202,6 +204,7 @@ var hazards = map[string]hazard{
 	"memory map":    {setup: "import numpy as np; m = np.memmap('mm', dtype='f8', mode='w+', shape=(1000,))", refused: "mapping"},
 	"shared memory": {setup: "from multiprocessing import shared_memory as s; x = s.SharedMemory(create=True, size=4096)", refused: "mapping"},
 	"database":      {setup: "import sqlite3; db = sqlite3.connect('x.db'); db.execute('create table t(a)'); db.commit()", refused: "database"},
+	"duckdb file":   {setup: "import duckdb; c = duckdb.connect('x.duckdb'); c.execute('create table t as select 1 a')", refused: "database"},
 	"lock":          {setup: "import fcntl; f = open('l', 'w'); fcntl.lockf(f, fcntl.LOCK_EX)", refused: "file"},
 	"polars":        {setup: "import polars; polars.DataFrame({'a': [2, 1]}).sort('a')", refused: "library"},
 	"written":       {setup: "w = open('w', 'w'); w.write('abc')", mutate: "w.write('zzz'); w.flush()", late: "file"},
