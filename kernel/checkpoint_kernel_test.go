@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -146,4 +148,139 @@ func TestCheckpointTree(t *testing.T) {
 			t.Errorf("at %s: %s, want %s", name, got, want[name])
 		}
 	}
+}
+
+// A hazard is a state that a copy of a process may not have as it was. Probe is
+// an expression, evaluated after setup and after going back. With refused it is
+// found by that kind when the checkpoint is made, or with late when going back.
+type hazard struct {
+	setup, mutate, probe string
+	refused, late        string
+	without              string // the fix-up without which the probe differs or hangs
+	tools                bool   // needs more packages
+}
+
+var hazards = map[string]hazard{
+	"lists":      {setup: "a = [1]; d = {'x': [1]}; b = a", mutate: "a.append(2); d['x'].clear(); del b", probe: "a, d, a is b"},
+	"frame":      {setup: "import numpy as np, pandas as pd; arr = np.arange(12.).reshape(3, 4); df = pd.DataFrame(arr, copy=False)", mutate: "df.iloc[0, 0] = 9; arr[2] = -1; df.drop(columns=[1], inplace=True)", probe: "arr.tolist(), df.shape, df.iloc[0, 0]"},
+	"generator":  {setup: "it = iter(range(9)); next(it); g = (i for i in it); next(g)", mutate: "next(g); next(g)", probe: "next(g)"},
+	"random":     {setup: "import random; random.seed(5); random.random()", mutate: "random.random()", probe: "[random.random() for _ in range(3)]", without: "random"},
+	"unseeded":   {setup: "import random; random.gauss(0, 1)", mutate: "random.random()", probe: "[random.gauss(0, 1) for _ in range(3)]", without: "random"},
+	"numpy":      {setup: "import numpy as np; np.random.rand(); rng = np.random.default_rng()", mutate: "np.random.rand(); rng.random(5)", probe: "np.random.rand(3).tolist(), rng.random(3).tolist()"},
+	"sets":       {setup: "s = {str(i) for i in range(50)}", mutate: "s.clear()", probe: "list(s)"},
+	"process":    {setup: "import os, sys, textwrap; os.chdir('/usr')", mutate: "os.chdir('/tmp'); os.environ['Z'] = '1'; os.umask(0o77); sys.path.insert(0, '/q'); textwrap.dedent = None", probe: "os.getcwd(), os.environ.get('Z'), sys.path[0], textwrap.dedent is None, os.umask(0o22)"},
+	"contexts":   {setup: "import numpy as np, decimal, threading, pandas as pd; np.seterr(divide='raise'); decimal.getcontext().prec = 7; tl = threading.local(); tl.x = 1; pd.set_option('display.max_rows', 7)", mutate: "np.seterr(divide='ignore'); decimal.getcontext().prec = 9; tl.x = 2; pd.set_option('display.max_rows', 9)", probe: "np.geterr()['divide'], decimal.getcontext().prec, tl.x, pd.get_option('display.max_rows')"},
+	"figure":     {setup: "%matplotlib agg\nimport matplotlib.pyplot as plt; fig, ax = plt.subplots(); ax.plot([1, 2])", mutate: "ax.plot([3, 4]); ax.set_title('u'); plt.close(fig)", probe: "len(ax.lines), ax.get_title(), plt.get_fignums()"},
+	"timer":      {setup: "import signal; signal.signal(signal.SIGALRM, lambda *_: None); signal.setitimer(signal.ITIMER_REAL, 1000)", mutate: "signal.setitimer(signal.ITIMER_REAL, 0)", probe: "signal.getitimer(signal.ITIMER_REAL)[0] > 0", without: "timers"},
+	"task":       {setup: "import asyncio\nasync def b():\n    while True: await asyncio.sleep(.01)\nt = asyncio.ensure_future(b())", mutate: "t.cancel()", probe: "t.cancelled(), asyncio.get_running_loop() is t.get_loop()", without: "loop"},
+	"semaphore":  {setup: "import multiprocessing; lock = multiprocessing.Lock()", mutate: "lock.acquire()", probe: "lock.acquire(timeout=1), lock.release()", without: "semaphores"},
+	"tqdm":       {setup: "import time\nfrom tqdm import tqdm\nfor i in tqdm(range(3), file=open('/dev/null', 'w')): time.sleep(.01)", mutate: "1", probe: "[i for i in tqdm(range(3), file=open('/dev/null', 'w'))]", tools: true},
+	"offset":     {setup: "open('f', 'w').write('0123456789' * 5000); f = open('f'); f.read(3)", mutate: "f.read(20000)", probe: "f.read(30000)[-3:]", without: "offsets"},
+	"descriptor": {setup: "import os; open('f', 'w').write('0123456789'); fd = os.open('f', 0); os.read(fd, 3)", mutate: "os.read(fd, 3)", probe: "os.read(fd, 3)", without: "offsets"},
+	"chunks":     {setup: "import pandas as pd; open('f', 'w').write('1\\n' * 200000 + '2\\n'); it = pd.read_csv('f', chunksize=100, header=None); next(it)", mutate: "list(it)", probe: "sum(c[0].sum() for c in it)", without: "offsets"},
+	"memory db":  {setup: "import sqlite3; db = sqlite3.connect(':memory:'); db.execute('create table t(a)'); db.execute('insert into t values(1)'); db.commit()", mutate: "db.execute('delete from t'); db.commit(); db.close()", probe: "db.execute('select * from t').fetchall()"},
+	"read map":   {setup: "import numpy as np; np.save('m.npy', np.arange(1000)); m = np.load('m.npy', mmap_mode='r')", mutate: "del m", probe: "int(m.sum())"},
+	"untouched":  {setup: "w = open('w', 'w'); w.write('abc')", mutate: "1", probe: "w.closed"},
+	"temporary":  {setup: "import tempfile; t = tempfile.TemporaryFile(); _ = t.write(b'x'); t.flush()", mutate: "1", probe: "t.tell()"},
+	"blas":       {setup: "import numpy as np; A = np.random.RandomState(0).rand(700, 700); B = A @ A", mutate: "B = None; A @ A", probe: "float((A @ A).sum())"},
+	"openmp":     {setup: kmeans, mutate: "m.fit(X[:100])", probe: "float(KMeans(3, n_init=1, random_state=0).fit(X).inertia_)", without: "openmp"},
+	"loky":       {setup: "import math\nfrom joblib import Parallel, delayed\ndef f(): return sum(Parallel(n_jobs=2)(delayed(math.sqrt)(i) for i in range(20)))\nf()", mutate: "f()", probe: "f()", without: "pools"},
+	"pyarrow":    {setup: "import pandas as pd; pd.DataFrame({'a': range(9000)}).to_parquet('p'); pd.read_parquet('p').to_csv('c'); pd.read_csv('c', engine='pyarrow')", mutate: "pd.read_parquet('p')", probe: "int(pd.read_parquet('p').a.sum()), pd.read_csv('c', engine='pyarrow').shape"},
+	"duckdb":     {setup: "import duckdb; duckdb.sql('create table t as select * from range(1000) r(a)')", mutate: "duckdb.sql('drop table t')", probe: "duckdb.sql('select sum(a) from t').fetchall(), duckdb.sql(\"select current_setting('threads') > 1\").fetchall()", without: "duckdb"},
+
+	"thread":        {setup: "import threading, time; threading.Thread(target=time.sleep, args=(99,), daemon=True, name='mine').start()", refused: "thread"},
+	"executor":      {setup: "from concurrent.futures import ThreadPoolExecutor as T; p = T(2); list(p.map(len, ['a']))", refused: "thread"},
+	"subprocess":    {setup: "import subprocess; p = subprocess.Popen(['sleep', '99'])", refused: "process"},
+	"unwaited":      {setup: "import subprocess, time; p = subprocess.Popen(['false']); time.sleep(.3)", refused: "process"},
+	"daemon":        {setup: "import os, time; os.system('(setsid sleep 98 >/dev/null 2>&1 &)'); time.sleep(.1)", refused: "process"},
+	"processes":     {setup: "import multiprocessing as m; from concurrent.futures import ProcessPoolExecutor as T; p = T(1, mp_context=m.get_context('fork')); list(p.map(len, ['a']))", refused: "process"},
+	"socket":        {setup: "import socket; a, b = socket.socketpair()", refused: "socket"},
+	"pipe":          {setup: "import os; r, w = os.pipe()", refused: "pipe"},
+	"epoll":         {setup: "import select; e = select.epoll()", refused: "descriptor"},
+	"memfd":         {setup: "import os; m = os.memfd_create('x')", refused: "descriptor"},
+	"device":        {setup: "import os; d = open('/dev/fuse' if os.path.exists('/dev/fuse') else '/dev/ptmx', 'rb', buffering=0)", refused: "device"},
+	"memory map":    {setup: "import numpy as np; m = np.memmap('mm', dtype='f8', mode='w+', shape=(1000,))", refused: "mapping"},
+	"shared memory": {setup: "from multiprocessing import shared_memory as s; x = s.SharedMemory(create=True, size=4096)", refused: "mapping"},
+	"database":      {setup: "import sqlite3; db = sqlite3.connect('x.db'); db.execute('create table t(a)'); db.commit()", refused: "database"},
+	"lock":          {setup: "import fcntl; f = open('l', 'w'); fcntl.lockf(f, fcntl.LOCK_EX)", refused: "file"},
+	"polars":        {setup: "import polars; polars.DataFrame({'a': [2, 1]}).sort('a')", refused: "library"},
+	"written":       {setup: "w = open('w', 'w'); w.write('abc')", mutate: "w.write('zzz'); w.flush()", late: "file"},
+	"replaced":      {setup: "import os; w = open('w', 'w'); w.write('abc'); w.flush()", mutate: "os.remove('w'); open('w', 'w').write('abc')", late: "file"},
+	"read changed":  {setup: "open('f', 'w').write('abc'); f = open('f')", mutate: "open('f', 'a').write('d')", late: "file"},
+}
+
+const kmeans = "import numpy as np; from sklearn.cluster import KMeans; X = np.random.RandomState(0).rand(5000, 4); m = KMeans(3, n_init=1, random_state=0).fit(X)"
+
+// None of the hazards is silently wrong: the state is exact after going back, or the checkpoint is refused by name.
+func TestHazards(t *testing.T) {
+	for name, h := range hazards {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			python := testPython(t)
+			if h.tools {
+				python = pyenvtest.Tools(t)
+			}
+			k := openCheckpoints(t, python)
+			want, got := h.try(t, k)
+			if got != want {
+				t.Errorf("after going back: %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// Each fix-up is needed: without it the checkpoint is refused, the state differs after going back, or the cell hangs.
+func TestHazardsWithoutHelp(t *testing.T) {
+	for name, h := range hazards {
+		if h.without == "" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := openCheckpoints(t, testPython(t), "DSSTAR_KERNEL_WITHOUT="+h.without)
+			if want, got := h.try(t, k); got == want {
+				t.Errorf("without %s it is %s, too", h.without, got)
+			}
+		})
+	}
+}
+
+// try returns what the probe shows at the checkpoint and after going back to it.
+func (h hazard) try(t *testing.T, k *Kernel) (want, got string) {
+	runCell(t, k, h.setup, notebook.OK)
+	reply := request(t, k, "checkpoint_request", struct{}{})
+	if h.refused != "" {
+		if reply.EName != "Refused" || !slices.ContainsFunc(reply.Findings, func(f struct{ Kind, Detail string }) bool { return f.Kind == h.refused }) {
+			t.Errorf("%+v, want a %s to be found", reply, h.refused)
+		}
+		runCell(t, k, "1", notebook.OK)
+		return "", ""
+	}
+	if reply.Status != "ok" {
+		return "a checkpoint", reply.EValue
+	}
+	probe := h.probe
+	if probe == "" {
+		probe = "0"
+	}
+	want = runCell(t, k, "print(repr(("+probe+")))", notebook.OK).Stdout()
+	rollBack(t, k, reply.Checkpoint)
+	mutated, err := k.ExecuteCell(t.Context(), Cell{Code: h.mutate, Timeout: 20 * time.Second})
+	if err != nil || mutated.Status != notebook.OK {
+		return want, fmt.Sprintf("%v %s", err, mutated.PlainText())
+	}
+	if h.late != "" {
+		back := request(t, k, "rollback_request", map[string]string{"checkpoint": reply.Checkpoint})
+		if back.EName != "Refused" || len(back.Findings) == 0 || back.Findings[0].Kind != h.late {
+			t.Errorf("%+v, want a %s to be found", back, h.late)
+		}
+		runCell(t, k, "1", notebook.OK)
+		return "", ""
+	}
+	rollBack(t, k, reply.Checkpoint)
+	x, err := k.ExecuteCell(t.Context(), Cell{Code: "print(repr((" + probe + ")))", Timeout: 20 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return want, x.PlainText()
 }

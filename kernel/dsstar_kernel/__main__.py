@@ -33,7 +33,7 @@ def main() -> int:
     import jupyter_client.session  # noqa: F401
     import zmq  # noqa: F401
 
-    from . import channel, front, linux, worker
+    from . import channel, front, linux
 
     linux.adopt_orphans()
     pid, session = os.getpid(), str(uuid.uuid4())
@@ -42,6 +42,8 @@ def main() -> int:
     child = os.fork()
     if child == 0:
         ours.close()
+        from . import worker  # not needed by the front
+
         worker.run(sys.argv[1:], theirs, pipes, pid, session)
         return 0
     theirs.close()

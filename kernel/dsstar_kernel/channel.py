@@ -67,9 +67,7 @@ class Channel:
         data = b"".join((lengths, *message))
         self._number = (self._number + 1) & 0xFFFFFFFF
         pid, end = os.getpid(), len(data)
-        return [
-            HEAD.pack(pid, self._number, at + SIZE >= end) + data[at : at + SIZE] for at in range(0, end, SIZE)
-        ]
+        return [HEAD.pack(pid, self._number, at + SIZE >= end) + data[at : at + SIZE] for at in range(0, end, SIZE)]
 
     def send(self, *message: bytes, fds: Sequence[int] = ()) -> None:
         """Sends a message and waits until it is sent. Any thread may."""

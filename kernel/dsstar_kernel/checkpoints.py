@@ -204,7 +204,8 @@ class Checkpoints:
         asked.reply({
             "status": "ok", "live": process(live.pid) if live and live.pid else None, "front": process(os.getpid()),
             "checkpoints": [
-                {"checkpoint": name, **process(c.pid), "execution_count": c.execution_count} for name, c in self.kept.items()
+                {"checkpoint": name, "execution_count": c.execution_count, **process(c.pid)}
+                for name, c in self.kept.items()
             ],
             "available": linux.available(),
         })  # fmt: skip

@@ -1,4 +1,4 @@
-"""The front: it passes messages between the clients and the worker, one request after the other, and outlives workers."""
+"""The front: it passes messages between clients and worker, one request after the other, and outlives workers."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from .sockets import Sockets
 TEXT_DELAY = 0.03  # seconds that output may wait for more of it
 TEXT_SIZE = 1 << 20
 MESSAGE_SIZE = 4 << 20  # of one text: readers have a message whole in memory
+DEAD = "the kernel has died: roll back to a checkpoint, or restart it"
 GROUP_SIGNAL = 0.2  # seconds in which a signal to the group has reached the worker, too
 
 
@@ -93,7 +94,9 @@ class Output:
         about = {"header": json.loads(parent)} if parent != b"{}" else None
         for at in range(0, len(text), MESSAGE_SIZE):
             content = {"name": name, "text": text[at : at + MESSAGE_SIZE]}
-            self.sockets.session.send(self.sockets.iopub, "stream", content, parent=about, ident=b"stream." + name.encode())
+            self.sockets.session.send(
+                self.sockets.iopub, "stream", content, parent=about, ident=b"stream." + name.encode()
+            )
 
     def read_pipes(self) -> None:
         """Takes in what was written to the descriptors, by C code and other processes."""
@@ -145,7 +148,7 @@ class Front:
                 self.running = request
                 self.live.channel.post(b"checkpoint")
             elif request.checkpoint:
-                request.checkpoint.fail("Failed", "the kernel has died: roll back, or restart it")
+                request.checkpoint.fail("Failed", DEAD)
             elif self.live:
                 self.running = request
                 if request.type == "execute_request":
@@ -154,7 +157,7 @@ class Front:
             elif request.type == "kernel_info_request":
                 self.answer(request, self.info)
             else:
-                self.answer(request, error("KernelDied", "the kernel has died: roll back to a checkpoint, or restart it"))
+                self.answer(request, error("KernelDied", DEAD))
 
     def answer(self, request: Request, content: dict[str, Any], publish: bool = False) -> None:
         """Answers a request in place of the worker."""
@@ -167,13 +170,15 @@ class Front:
         if request.type.endswith("_request"):
             self.publish_status("busy", message)
             if publish:
-                self.session.send(self.sockets.iopub, "error", {k: content[k] for k in ("ename", "evalue", "traceback")},
-                                  parent=message, ident=b"error")  # fmt: skip
+                shown = {key: content[key] for key in ("ename", "evalue", "traceback")}
+                self.session.send(self.sockets.iopub, "error", shown, parent=message, ident=b"error")
             self.session.send(self.sockets.shell, reply, content, parent=message, ident=idents)
         self.publish_status("idle", message)
 
     def publish_status(self, state: str, about: dict[str, Any]) -> None:
-        self.session.send(self.sockets.iopub, "status", {"execution_state": state}, parent=about, ident=b"kernel.status")
+        self.session.send(
+            self.sockets.iopub, "status", {"execution_state": state}, parent=about, ident=b"kernel.status"
+        )
 
     def abort(self) -> None:
         """Marks the cells that have arrived until now: one before them failed."""
@@ -364,8 +369,9 @@ class Front:
             signal.signal(number, lambda *_: None)
         orphaned = orphanage()
         s = self.sockets
-        for readable in (s.shell, s.control, s.stdin, s.heartbeat, s.iopub, wake, *self.output.pipes):
-            self.poller.register(readable if isinstance(readable, zmq.Socket | int) else readable.fileno(), zmq.POLLIN)
+        readable: list[Any] = [s.shell, s.control, s.stdin, s.heartbeat, s.iopub, wake.fileno(), *self.output.pipes]
+        for source in readable:
+            self.poller.register(source, zmq.POLLIN)
         assert self.live
         self.poller.register(self.live.channel.sock.fileno(), zmq.POLLIN)
         while self.status is None and not orphaned():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import os
 import re
@@ -11,15 +12,16 @@ import struct
 import threading
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from . import linux, pools
 
+SEMAPHORE = "/dev/shm/sem."
 QUIET_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 GPU_DEVICES = ("/dev/nvidia", "/dev/dri/", "/dev/kfd", "/dev/accel")
 DATABASES = {b"SQLite format 3": 0, b"DUCK": 8}  # what their files have, and where
 # Not the C library nor the interpreter: they are on every stack.
-COMMON = re.compile(r"/(libc|libm|libpthread|ld-linux|libpython|libstdc\+\+|libgcc_s)[-.]|^\[|/python3[.\d]*$")
+COMMON = re.compile(r"/(libc|libm|libpthread|ld-linux|libpython[\d.]+|libstdc\+\+|libgcc_s)[-.]|^\[|/python3[.\d]*$")
 
 
 class Finding(TypedDict):
@@ -39,7 +41,6 @@ class File(TypedDict):
     size: int
     changed: int
     node: int
-    device: int
 
 
 class Survey:
@@ -49,21 +50,29 @@ class Survey:
         self.ours = {0, 1, 2, *ours}
         self.base = {fd: _link(fd) for fd in _descriptors()}
         self.files: list[File] = []
+        self.pipes: set[str] = set()  # of libraries; in a resumed process they have no thread at first
 
     def findings(self) -> list[Finding]:
         """All findings that can be had before a fork. The files that are open are in self.files."""
         found: list[Finding] = []
         self.files = []
         pool = pools.descriptors()
+        looked = False
         for fd in _descriptors():
             link = _link(fd)
             if fd in self.ours or fd in pool or not link or self.base.get(fd) == link:
                 continue
+            if link.startswith("pipe:"):
+                if not looked and link not in self.pipes:
+                    looked, self.pipes = True, self.pipes | _library_pipes()
+                if link in self.pipes:
+                    continue
             finding = _descriptor(fd, link) or self._file(fd, link)
             if finding:
                 found.append(finding)
-        found += [Finding(kind="mapping", detail=f"{m.path or 'memory'} is written by several processes")
-                  for m in mappings() if m.shared and not m.semaphore]  # fmt: skip
+        for _, _, path in shared():
+            if not path.startswith(SEMAPHORE):
+                found.append(Finding(kind="mapping", detail=f"{path or 'memory'} is shared for writing"))
         found += _processes() + _locks()
         return [f for i, f in enumerate(found) if f not in found[:i]]
 
@@ -78,32 +87,27 @@ class Survey:
         fields = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
         writable = int(fields["flags"], 8) & os.O_ACCMODE != os.O_RDONLY
         if writable:
-            with contextlib.suppress(OSError), open(f"/proc/self/fd/{fd}", "rb") as file:
-                head = file.read(16)
+            # Not opened anew: the close would drop the locks that this process has on the file.
+            with contextlib.suppress(OSError):
+                head = os.pread(fd, 16, 0)
                 if any(head[at:].startswith(mark) for mark, at in DATABASES.items()):
                     return Finding(kind="database", detail=f"{link} is open for writing")
         self.files.append(
             File(fd=fd, path=link, position=int(fields["pos"]), writable=writable, size=status.st_size,
-                 changed=status.st_mtime_ns, node=status.st_ino, device=status.st_dev)
+                 changed=status.st_mtime_ns, node=status.st_ino)
         )  # fmt: skip
         return None
 
     def threads(self) -> list[Finding]:
         """The threads that a fork has left: those of pools that a copy starts again are no finding."""
         found: list[Finding] = []
-        named = {thread.native_id: thread for thread in threading.enumerate()}
-        for tid in map(int, os.listdir("/proc/self/task")):
-            thread = named.get(tid)
-            if tid == os.getpid() or thread is not None and pools.owns(thread):
-                continue
-            if thread is not None:
+        for thread in threading.enumerate():
+            if thread is not threading.main_thread() and not pools.owns(thread):
                 found.append(Finding(kind="thread", detail=f"thread {thread.name}"))
-                continue
-            libraries = _libraries(tid)
-            if linux.state(tid) == "" or pools.forks_well(libraries):
-                continue
-            owner = _owner(libraries[0]) if libraries else "a library"
-            found.append(Finding(kind="library", detail=f"{owner} keeps threads that a copy would not have"))
+        for native in _native_threads():
+            if not native.forks_well:
+                owner = _owner(native.library)
+                found.append(Finding(kind="library", detail=f"{owner} keeps threads that a copy would not have"))
         return [f for i, f in enumerate(found) if f not in found[:i]]
 
 
@@ -114,12 +118,13 @@ def changed(pid: int, files: list[File]) -> list[Finding]:
         at = f"/proc/{pid}/fd/{file['fd']}"
         try:
             now, link = os.stat(at), os.readlink(at)
+            if now.st_ino != file["node"]:
+                continue  # libraries may close files after a fork, as matplotlib does
             same = (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])
             if file["writable"] and same:
-                same = link == file["path"]
-                if same and not link.endswith(" (deleted)"):
-                    there = os.stat(link)
-                    same = (there.st_ino, there.st_dev) == (file["node"], file["device"])
+                same = link == file["path"] and (link.endswith(" (deleted)") or os.path.samefile(link, at))
+        except FileNotFoundError:
+            continue
         except OSError:
             same = False
         if not same:
@@ -127,20 +132,16 @@ def changed(pid: int, files: list[File]) -> list[Finding]:
     return found
 
 
-class Mapping:
-    """A line of /proc/self/maps."""
-
-    def __init__(self, line: str) -> None:
-        parts = line.split(None, 5)
-        self.start, self.end = (int(x, 16) for x in parts[0].split("-"))
-        self.path = parts[5].strip() if len(parts) > 5 else ""
-        self.shared = parts[1][1] == "w" and parts[1][3] == "s"
-        self.code = "x" in parts[1]
-        self.semaphore = self.path.startswith("/dev/shm/sem.")
+def mappings(permissions: str) -> list[tuple[int, int, str]]:
+    """Start, end and path of what is mapped with these permissions, a pattern, in the order of addresses."""
+    line = re.compile(rf"^([0-9a-f]+)-([0-9a-f]+) {permissions} \S+ \S+ \S+ *(.*)$", re.MULTILINE)
+    found = line.findall(Path("/proc/self/maps").read_text())
+    return [(int(start, 16), int(end, 16), path) for start, end, path in found]
 
 
-def mappings() -> list[Mapping]:
-    return [Mapping(line) for line in Path("/proc/self/maps").read_text().splitlines()]
+def shared() -> list[tuple[int, int, str]]:
+    """The mappings through which processes write to one another."""
+    return mappings(r".w.s")
 
 
 def _descriptors() -> list[int]:
@@ -205,28 +206,54 @@ def _locks() -> list[Finding]:
 def _owner(library: str) -> str:
     """The package that a library belongs to."""
     inside = re.search(r"/(?:site|dist)-packages/([A-Za-z0-9_]+?)(?:_runtime\w*)?(?:\.libs)?/", library)
-    return inside[1] if inside else os.path.basename(library).split(".so")[0]
+    return inside[1].strip("_") if inside else os.path.basename(library).split(".so")[0]
 
 
-def _libraries(tid: int) -> list[str]:
-    """The libraries that a native thread is in, innermost first: those with return addresses on its stack."""
-    try:
-        words = Path(f"/proc/self/task/{tid}/syscall").read_text().split()
-        if len(words) < 3:
-            return []  # it runs
-        pointer = int(words[-2], 16)
-        maps = mappings()
-        stack = next(m for m in maps if m.start <= pointer < m.end)
+def _library_pipes() -> set[str]:
+    """The pipes that threads of libraries which fork well wait at, as pyarrow's for signals."""
+    waiting = (native for native in _native_threads() if native.forks_well)
+    return {link for native in waiting if (link := _link(native.argument)).startswith("pipe:")}
+
+
+class Native:
+    """A thread that Python knows nothing of: its name, the first argument of the system call in which it waits, and the
+    library that it is in, "" if none is seen: the innermost with a return address on its stack."""
+
+    def __init__(self, tid: int, code: list[tuple[int, int, str]], data: list[tuple[int, int, str]]) -> None:
+        task = Path(f"/proc/self/task/{tid}")
+        self.name = (task / "comm").read_text().strip()
+        self.argument, self.library = -1, ""
+        words = (task / "syscall").read_text().split()
+        if len(words) > 3:  # else it runs
+            self.argument = int(words[1], 16)
+            pointer = int(words[-2], 16)
+            _, end, _ = _around(pointer, data)
+            self.library = self._innermost(pointer, end, code)
+        self.forks_well = pools.forks_well(self.name, self.library)
+
+    def _innermost(self, stack: int, end: int, code: list[tuple[int, int, str]]) -> str:
         with open("/proc/self/mem", "rb", buffering=0) as memory:
-            memory.seek(pointer)
-            data = memory.read(min(stack.end - pointer, 1 << 15) & ~7)
-    except (OSError, StopIteration, ValueError):
-        return []
-    code = [m for m in maps if m.code and m.path and not COMMON.search(m.path)]
-    found: dict[str, Any] = {}
-    for (address,) in struct.iter_unpack("<Q", data[: len(data) & ~7]):
-        for m in code:
-            if m.start <= address < m.end:
-                found.setdefault(m.path)
-                break
-    return list(found)
+            memory.seek(stack)
+            data = memory.read(max(0, min(end - stack, 1 << 15)) & ~7)
+        return next((path for (word,) in struct.iter_unpack("<Q", data) if (path := _around(word, code)[2])), "")
+
+
+def _around(address: int, maps: list[tuple[int, int, str]]) -> tuple[int, int, str]:
+    """The mapping that has the address."""
+    at = bisect.bisect_right(maps, (address, 1 << 64, "")) - 1
+    return maps[at] if at >= 0 and address < maps[at][1] else (0, 0, "")
+
+
+def _native_threads() -> list[Native]:
+    known = {
+        os.getpid(),
+        *(thread.native_id for thread in threading.enumerate()),
+    }  # the main one's is wrong after a fork
+    tids = [tid for tid in map(int, os.listdir("/proc/self/task")) if tid not in known]
+    code = [m for m in mappings(r"..x.") if m[2] and not COMMON.search(m[2])] if tids else []
+    data = mappings(r"rw.p") if tids else []
+    found = []
+    for tid in tids:
+        with contextlib.suppress(OSError):  # it has ended
+            found.append(Native(tid, code, data))
+    return found

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 WITHOUT = frozenset(os.environ.get("DSSTAR_KERNEL_WITHOUT", "").split(","))
 LOKY = ("joblib.externals.loky", "loky")
 TRACKERS = (*(f"{name}.backend.resource_tracker" for name in LOKY), "multiprocessing.resource_tracker")
-# Pools that start their threads again by themselves in a forked process.
-FORK_WELL = ("/numexpr/", "openblas")
+# Libraries that start their threads again by themselves in a forked process, and threads that nobody misses there.
+FORK_WELL = ("/numexpr/", "openblas", "/libarrow")
+NOT_MISSED = ("jemalloc_bg_thd", "polars-ooc-clea")
 OMP_PAUSE_SOFT = 1
 _graveyard: list[Any] = []  # objects whose destructors would wait for threads or processes that a copy does not have
 
@@ -39,20 +40,41 @@ def prepare() -> None:
             ctypes.CDLL("libgomp.so.1", mode=os.RTLD_GLOBAL | os.RTLD_NOW)
 
 
-def quiesce() -> None:
-    """Called before a fork: ends the threads of GNU OpenMP, which start again when they are needed."""
-    if not enabled("openmp"):
-        return
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Ends threads for a fork: those of GNU OpenMP, which start again when they are needed, and those of duckdb, which
+    start again afterwards, here and in a resumed process."""
     from .hazards import mappings
 
-    for path in {m.path for m in mappings() if m.code and "libgomp" in os.path.basename(m.path)}:
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(path).omp_pause_resource_all(OMP_PAUSE_SOFT)
+    if enabled("openmp"):
+        for path in {path for _, _, path in mappings("..x.") if "libgomp" in os.path.basename(path)}:
+            with contextlib.suppress(OSError, AttributeError):
+                ctypes.CDLL(path).omp_pause_resource_all(OMP_PAUSE_SOFT)
+    with _quiet_duckdb():
+        yield
 
 
-def forks_well(libraries: list[str]) -> bool:
-    """Whether a native thread that is in these libraries is of a pool that a copy starts again by itself."""
-    return bool(libraries) and any(name in libraries[0] for name in FORK_WELL)
+@contextlib.contextmanager
+def _quiet_duckdb() -> Iterator[None]:
+    duckdb = sys.modules.get("duckdb")
+    cursor, threads = None, 0
+    if duckdb is not None and enabled("duckdb"):
+        with contextlib.suppress(Exception):  # it is the user's: it may be closed
+            cursor = duckdb.default_connection().cursor()
+            (threads,) = cursor.execute("SELECT current_setting('threads')").fetchone()
+            cursor.execute("SET threads = 1")
+    try:
+        yield
+    finally:
+        if cursor is not None:
+            with contextlib.suppress(Exception):
+                cursor.execute(f"SET threads = {threads}") if threads else None
+                cursor.close()
+
+
+def forks_well(name: str, library: str) -> bool:
+    """Whether a copy needs no help to do without a native thread of this name that is in this library."""
+    return name in NOT_MISSED or any(known in library for known in FORK_WELL)
 
 
 def owns(thread: threading.Thread) -> bool:
@@ -117,7 +139,7 @@ class Kept:
     """What fork() does not keep: made in a worker before it is copied, restored in a process resumed from the copy."""
 
     def __init__(self, files: list[File]) -> None:
-        from .hazards import mappings
+        from .hazards import SEMAPHORE, shared
 
         self._files = files
         self._random = random.getstate()  # the module seeds itself anew in every forked process
@@ -125,7 +147,7 @@ class Kept:
                                                                     signal.ITIMER_PROF)}  # fmt: skip
         self._pipes = descriptors()
         self._semaphores = {
-            m.start: ctypes.string_at(m.start, m.end - m.start) for m in mappings() if m.shared and m.semaphore
+            start: ctypes.string_at(start, end - start) for start, end, path in shared() if path.startswith(SEMAPHORE)
         }
 
     def restore(self) -> None:
@@ -139,7 +161,8 @@ class Kept:
             # The undone cells have moved them: an open file is one thing, however many processes have it.
             for file in self._files:
                 with contextlib.suppress(OSError):
-                    os.lseek(file["fd"], file["position"], os.SEEK_SET)
+                    if os.fstat(file["fd"]).st_ino == file["node"]:
+                        os.lseek(file["fd"], file["position"], os.SEEK_SET)
         if enabled("semaphores"):
             # Whoever held them has been killed.
             for address, content in self._semaphores.items():
@@ -157,7 +180,7 @@ class Kept:
                 wakeups.clear()
         for tracker in _trackers():
             tracker._fd = tracker._pid = None
-        tqdm = getattr(sys.modules.get("tqdm.std"), "tqdm", None)
+        tqdm: Any = getattr(sys.modules.get("tqdm.std"), "tqdm", None)
         if getattr(tqdm, "monitor", None) is not None:
             _graveyard.append(tqdm.monitor)
             tqdm.monitor = None

@@ -52,7 +52,7 @@ class Sockets:
             else:
                 sock.bind(f"tcp://{ip}:{port}")
         else:
-            while port <= 0 or not self.info.get(port_name) and os.path.exists(f"{ip}-{port}"):
+            while port <= 0 or (not self.info.get(port_name) and os.path.exists(f"{ip}-{port}")):
                 port += 1
             sock.bind(f"ipc://{ip}-{port}")
         self.info[port_name] = port

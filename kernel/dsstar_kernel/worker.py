@@ -1,5 +1,8 @@
 """The worker: stock ipykernel on one thread, whose sockets are the channel to the front."""
 
+# mypy: disable-error-code="no-untyped-call, attr-defined, assignment, override"
+# ipykernel has types for little of what is used here, and other ones in other versions.
+
 from __future__ import annotations
 
 import asyncio
@@ -16,17 +19,13 @@ import socket
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-sys.modules["debugpy"] = None  # type: ignore[assignment]  # its threads would not survive a fork
-import ipykernel.debugger  # noqa: E402, F401
-
-del sys.modules["debugpy"]
-
-import zmq  # noqa: E402
+import zmq
 from ipykernel import iostream, ipkernel, kernelapp
 from ipykernel.displayhook import ZMQDisplayHook
 from jupyter_client.session import json_packer
@@ -68,7 +67,7 @@ class Socket:
         return 0
 
 
-class Publisher(iostream.IOPubThread):  # type: ignore[misc]
+class Publisher(iostream.IOPubThread):
     """An IOPubThread without a thread."""
 
     def __init__(self, socket: Socket) -> None:
@@ -80,7 +79,7 @@ class Publisher(iostream.IOPubThread):  # type: ignore[misc]
         f()
 
 
-class Stream(iostream.OutStream):  # type: ignore[misc]
+class Stream(iostream.OutStream):
     """sys.stdout or sys.stderr: every piece goes to the front at once, which collects and publishes them. What was
     written to the descriptors is sent before, so that the order is right."""
 
@@ -118,24 +117,24 @@ class Stream(iostream.OutStream):  # type: ignore[misc]
                         self._send(b"raw", name, text)
 
 
-class NoSubshells:
-    """What ipykernel 7 asks for the main thread; false, so that it looks for nothing else."""
+class Absent:
+    """In place of what this kernel has not. ipykernel 7 asks the thread of its subshells for the main one."""
 
     def __init__(self) -> None:
-        import threading
-
         self.parent_thread = threading.main_thread()
 
     def __bool__(self) -> bool:
         return False
 
+    def on_recv(self, *_: Any, **__: Any) -> None: ...
 
-class Kernel(ipkernel.IPythonKernel):  # type: ignore[misc]
+
+class Kernel(ipkernel.IPythonKernel):
     """The kernel, which handles one request after the other as the front sends them."""
 
     shell_stream = AnyTrait()
     control_stream = AnyTrait()
-    debugpy_stream = None
+    debugpy_stream = Absent()
     _supports_kernel_subshells = False
     channel: Channel
     _info: dict[str, Any] | None = None
@@ -171,19 +170,20 @@ class Kernel(ipkernel.IPythonKernel):  # type: ignore[misc]
 
     def _input_request(self, prompt: str, ident: Any, parent: Any, password: bool = False) -> str:
         sys.stdout.flush()
-        app = self.parent
+        app: Any = self.parent
+        session: Any = self.session
         app.pump()
         app.answers.clear()  # to questions that nobody asks any more
         content = {"prompt": prompt, "password": password}
-        self.session.send(self.stdin_socket, "input_request", content, parent, ident=ident)
+        session.send(self.stdin_socket, "input_request", content, parent, ident=ident)
         while not app.answers:
             try:
                 select.select([self.channel.sock], [], [], 1)
                 app.pump()
             except KeyboardInterrupt:
                 raise KeyboardInterrupt("Interrupted by user") from None
-        _, frames = self.session.feed_identities(app.answers.pop(0))
-        value = str(self.session.deserialize(frames)["content"]["value"])
+        _, frames = session.feed_identities(app.answers.pop(0))
+        value = str(session.deserialize(frames)["content"]["value"])
         if value == "\x04":
             raise EOFError
         return value
@@ -205,7 +205,7 @@ class Kernel(ipkernel.IPythonKernel):  # type: ignore[misc]
         self._turn = asyncio.ensure_future(wait())
 
 
-class App(kernelapp.IPKernelApp):  # type: ignore[misc]
+class App(kernelapp.IPKernelApp):
     """ipykernel's application without its sockets, threads and connection file."""
 
     kernel_class = Kernel
@@ -215,6 +215,7 @@ class App(kernelapp.IPKernelApp):  # type: ignore[misc]
         self.pipes = pipes
         self.answers: list[list[bytes]] = []
         self.inbox: list[list[bytes]] = []
+        self.streams: list[Stream] = []
         self.tasks: set[asyncio.Future[Any]] = set()
 
     def init_poller(self) -> None: ...
@@ -238,21 +239,27 @@ class App(kernelapp.IPKernelApp):  # type: ignore[misc]
             copy = os.dup(number)
             os.dup2(end, number)
             os.close(end)
-            setattr(sys, ("stdout", "stderr")[number - 1], Stream(self.channel, reading, number, copy, self.session))
+            self.streams.append(Stream(self.channel, reading, number, copy, self.session))
         for handler in self.log.handlers:
-            if getattr(handler, "stream", None) in (sys.__stderr__, sys.stderr):
-                handler.stream = open(sys.stderr._original_stdstream_copy, "w", closefd=False)  # noqa: SIM115
+            if getattr(handler, "stream", None) is sys.__stderr__:
+                handler.stream = os.fdopen(copy, "w", closefd=False)  # ipykernel's own log
+        sys.stdout, sys.stderr = self.streams
         self.displayhook = ZMQDisplayHook(self.session, Socket(self.channel, b"iopub"))
         sys.displayhook = self.displayhook
         self.patch_io()
 
     def init_kernel(self) -> None:
+        sys.modules.setdefault("debugpy", None)  # type: ignore[arg-type]  # its threads would not survive a fork
+        import ipykernel.debugger  # noqa: F401
+
+        if sys.modules["debugpy"] is None:
+            del sys.modules["debugpy"]
         sockets = {kind: Socket(self.channel, kind.encode()) for kind in ("shell", "control", "iopub", "stdin")}
         Kernel.channel = self.channel
         self.kernel = kernel = Kernel.instance(
             parent=self, session=self.session, log=self.log, profile_dir=self.profile_dir, user_ns=self.user_ns,
             shell_stream=sockets["shell"], control_stream=sockets["control"], iopub_socket=sockets["iopub"],
-            stdin_socket=sockets["stdin"], iopub_thread=None, control_thread=None, shell_channel_thread=NoSubshells(),
+            stdin_socket=sockets["stdin"], iopub_thread=None, control_thread=None, shell_channel_thread=Absent(),
         )  # fmt: skip
         self.displayhook.get_execution_count = lambda: kernel.execution_count
 
@@ -323,25 +330,30 @@ class App(kernelapp.IPKernelApp):  # type: ignore[misc]
         findings = self.hazards.findings()
         if findings:
             gc.collect()  # what only garbage holds
-            subprocess._cleanup()  # type: ignore[attr-defined]
+            subprocess._cleanup()
             findings = self.hazards.findings()
+        if findings:  # threads say whose the others are
+            with pools.quiet():
+                findings = self.hazards.threads() + findings
         looked = time.perf_counter()
         if findings:
             self.channel.send(b"checkpoint", json.dumps({"findings": findings}).encode())
             return
-        pools.quiesce()
         kept = pools.Kept(self.hazards.files)
-        frozen = freeze(self.front, self.channel.sock.fileno())
+        with pools.quiet():
+            frozen = freeze(self.front, self.channel.sock.fileno())
+            left = self.hazards.threads() if frozen else []
         if frozen is None:
             self._resumed(kept)
             return
         forked = time.perf_counter()
         fds: list[int] = []
-        reply: dict[str, Any] = {"findings": self.hazards.threads()}
+        reply: dict[str, Any] = {"findings": left}
+        count = self.kernel.shell.execution_count - 1
         if not reply["findings"]:
             fds = [frozen.line.fileno()]
             reply |= {
-                "pid": frozen.pid, "files": self.hazards.files, "execution_count": self.kernel.shell.execution_count - 1,
+                "pid": frozen.pid, "files": self.hazards.files, "execution_count": count,
                 "milliseconds": {"look": 1e3 * (looked - began), "copy": 1e3 * (forked - looked)},
             }  # fmt: skip
         self.channel.send(b"checkpoint", json.dumps(reply).encode(), fds=fds)
@@ -349,8 +361,8 @@ class App(kernelapp.IPKernelApp):  # type: ignore[misc]
 
     def _resumed(self, kept: pools.Kept) -> None:
         self.session.pid = os.getpid()
-        for stream in (sys.stdout, sys.stderr):
-            stream._master_pid = os.getpid()  # type: ignore[union-attr]
+        for stream in self.streams:
+            stream._master_pid = os.getpid()
         self.channel.forget()
         self.channel.sock.setblocking(False)
         self.inbox.clear()
@@ -375,5 +387,3 @@ def run(argv: list[str], sock: socket.socket, pipes: list[tuple[int, int]], fron
     app.setup(channel, pipes, front, session)
     app.initialize([*argv, "--HistoryManager.hist_file=:memory:"])
     app.start()
-
-

@@ -1,0 +1,214 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+)
+
+// What kills a cell's process is gone back from; without a checkpoint it is the death of the kernel, as always.
+func TestCheckpointCrashes(t *testing.T) {
+	k := openCheckpoints(t, testPython(t))
+	crashes := map[string]string{
+		"import ctypes; ctypes.string_at(0)":             "killed by signal 11 (SIGSEGV)",
+		"import os; os._exit(3)":                         "exit status 3",
+		"import os, signal; os.kill(os.getpid(), 9)":     "killed by signal 9 (SIGKILL)",
+		"import os; os.fork() or os.abort(); os.abort()": "killed by signal 6 (SIGABRT)",
+	}
+	runCell(t, k, "x = 41", notebook.OK)
+	id := checkpoint(t, k)
+	for code, how := range crashes {
+		x := runCell(t, k, "print('last words'); "+code, notebook.Raised)
+		if o, _ := x.Error(); o.EName != "KernelDied" || !strings.HasSuffix(o.EValue, how) || x.Stdout() != "last words\n" {
+			t.Errorf("%s: %+v", code, x)
+		}
+		if o, _ := runCell(t, k, "x", notebook.Raised).Error(); o.EName != "" {
+			t.Errorf("a dead kernel shows %+v", o)
+		}
+		if reply := request(t, k, "checkpoint_request", struct{}{}); reply.EName != "Failed" {
+			t.Errorf("a checkpoint of a dead kernel: %+v", reply)
+		}
+		rollBack(t, k, id)
+		if got := runCell(t, k, "print(x + 1)", notebook.OK).Stdout(); got != "42\n" {
+			t.Errorf("after %s: %q", code, got)
+		}
+	}
+	request(t, k, "drop_request", map[string]any{"checkpoints": []string{id, "unknown"}})
+	if x := runCell(t, k, "import os; os._exit(3)", notebook.Died); x.Reason != "the kernel died: exit status 3" {
+		t.Errorf("reason %q", x.Reason)
+	}
+}
+
+// A cell that cannot be interrupted ends with the roll back, and so do the processes that it has started.
+func TestRollBackRunning(t *testing.T) {
+	k := openCheckpoints(t, testPython(t))
+	runCell(t, k, "x = 1", notebook.OK)
+	id := checkpoint(t, k)
+	mark := filepath.Base(t.TempDir()) + fmt.Sprint(os.Getpid())
+	for name, code := range map[string]string{
+		"ignores SIGINT": "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); x = 2\nprint('started', flush=True)\nwhile True: pass",
+		"holds the GIL":  "import re; x = 3; print('started', flush=True); re.match(r'(a+)+$', 'a' * 40 + 'b')",
+		"prints":         "print('started')\nwhile True: print('z' * 1000)",
+		"has processes": "import subprocess, os, time; sleep = ['sh', '-c', ': " + mark + "; sleep 99; true']\nsubprocess.Popen(sleep); subprocess.Popen(sleep, start_new_session=True)\n" +
+			"os.system('(setsid sh -c \": " + mark + "; sleep 99; true\" >/dev/null 2>&1 &)'); print('started'); time.sleep(99)",
+	} {
+		started, done := make(chan bool, 1), make(chan notebook.Execution, 1)
+		go func() {
+			x, err := k.ExecuteCell(t.Context(), Cell{Code: code, Observe: func(notebook.Output) {
+				select {
+				case started <- true:
+				default:
+				}
+			}})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- x
+		}()
+		<-started
+		if n := len(commands(mark)); name == "has processes" && n < 3 {
+			t.Errorf("%d processes run", n)
+		}
+		start := time.Now()
+		rollBack(t, k, id)
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("%s: took %v", name, took)
+		}
+		if x := <-done; x.Status != notebook.Raised {
+			t.Errorf("%s: %+v", name, x)
+		}
+		if got := runCell(t, k, "print(x)", notebook.OK).Stdout(); got != "1\n" {
+			t.Errorf("%s: x is %q", name, got)
+		}
+		if left := commands(mark); len(left) > 0 {
+			t.Errorf("%s: processes %v are left", name, left)
+		}
+	}
+}
+
+// commands lists the processes whose command has text in it.
+func commands(text string) (pids []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
+	for _, file := range files {
+		if b, err := os.ReadFile(file); err == nil && strings.Contains(string(b), text) {
+			pids = append(pids, file)
+		}
+	}
+	return pids
+}
+
+// Neither processes nor descriptors pile up in the front, and nothing survives it.
+func TestCheckpointLeaks(t *testing.T) {
+	k := openCheckpoints(t, testPython(t))
+	runCell(t, k, "x = 0", notebook.OK)
+	front := k.Info().PID
+	descriptors := func() int {
+		entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", front))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	var before int
+	base := checkpoint(t, k)
+	for i := range 30 {
+		id := checkpoint(t, k)
+		runCell(t, k, "x += 1", notebook.OK)
+		rollBack(t, k, id)
+		if i%5 == 4 {
+			runCell(t, k, "import os; os.abort()", notebook.Raised)
+			rollBack(t, k, base)
+		}
+		request(t, k, "drop_request", map[string]any{"checkpoints": []string{id}})
+		if i == 4 {
+			before = descriptors()
+		}
+	}
+	if after := descriptors(); after != before {
+		t.Errorf("%d descriptors are open, %d before", after, before)
+	}
+	list := request(t, k, "checkpoints_request", struct{}{})
+	if len(list.Checkpoints) != 1 || list.Checkpoints[0].Checkpoint != base || list.Checkpoints[0].Bytes == 0 || list.Live.Bytes == 0 || list.Front.PID != front {
+		t.Errorf("%+v", list)
+	}
+	time.Sleep(50 * time.Millisecond) // what was dropped last ends
+	want := map[int]bool{list.Live.PID: true, list.Checkpoints[0].PID: true}
+	for _, pid := range childrenOf(t, front) {
+		if !want[pid] {
+			t.Errorf("process %d is left", pid)
+		}
+	}
+	runCell(t, k, "import subprocess; p = subprocess.Popen(['sleep', '97'])", notebook.OK)
+	if err := syscall.Kill(front, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(2 * time.Second)
+	for pid := range want {
+		for processExists(pid) && time.Now().Before(deadline) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(b), ") Z") {
+			t.Errorf("process %d survives the front: %s", pid, b)
+		}
+	}
+}
+
+func childrenOf(t *testing.T, pid int) (children []int) {
+	t.Helper()
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for _, word := range strings.Fields(string(b)) {
+			var child int
+			if _, err := fmt.Sscan(word, &child); err != nil {
+				t.Fatal(err)
+			}
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+// A checkpoint that was asked for during a cell is made after it, and one that is
+// gone, refused or unknown leaves the kernel as it was.
+func TestCheckpointMisfortunes(t *testing.T) {
+	k := openCheckpoints(t, pyenvtest.OldPython(t))
+	done := make(chan notebook.Execution, 1)
+	go func() { x, _ := k.Execute(t.Context(), "import time; time.sleep(1); x = 9"); done <- x }()
+	time.Sleep(300 * time.Millisecond)
+	id := checkpoint(t, k)
+	if x := <-done; x.Status != notebook.OK {
+		t.Fatalf("%+v", x)
+	}
+	runCell(t, k, "x = 10", notebook.OK)
+	rollBack(t, k, id)
+	if got := runCell(t, k, "print(x)", notebook.OK).Stdout(); got != "9\n" {
+		t.Errorf("x is %q", got)
+	}
+	runCell(t, k, "import os; x = 11; os.register_at_fork(after_in_child=lambda: os._exit(9))", notebook.OK)
+	if reply := request(t, k, "checkpoint_request", struct{}{}); reply.EName != "Failed" {
+		t.Errorf("with a hook that ends the copy: %+v", reply)
+	}
+	list := request(t, k, "checkpoints_request", struct{}{})
+	if err := syscall.Kill(list.Checkpoints[0].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for _, lost := range []string{id, "nonsense"} {
+		if reply := request(t, k, "rollback_request", map[string]string{"checkpoint": lost}); reply.EName != "NoCheckpoint" {
+			t.Errorf("%s: %+v", lost, reply)
+		}
+	}
+	if got := runCell(t, k, "print(x)", notebook.OK).Stdout(); got != "11\n" {
+		t.Errorf("x is %q", got)
+	}
+}
