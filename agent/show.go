@@ -196,6 +196,8 @@ func wayOf(b notebook.Restoration) string {
 	switch {
 	case b.Way == notebook.NotAtAll:
 		return "not at all: going back is off"
+	case b.Way == notebook.ByCheckpoint && b.Why != "":
+		return fmt.Sprintf("by an earlier checkpoint, for want of a nearer one (%s)", oneSpace(b.Why))
 	case b.Why != "":
 		return fmt.Sprintf("by %s (%s)", b.Way, oneSpace(b.Why))
 	}

@@ -203,10 +203,7 @@ func (c *checkpoints) ask(ctx context.Context, s *session, request string, conte
 		}
 		return err.Error()
 	}
-	var problem struct {
-		Status, EName, EValue string
-		Findings              []struct{ Detail string }
-	}
+	var problem struct{ Status, EName, EValue string }
 	if err := json.Unmarshal(reply.Content, &problem); err != nil {
 		return fmt.Sprintf("%s: %v", reply.Type, err)
 	}
@@ -216,11 +213,7 @@ func (c *checkpoints) ask(ctx context.Context, s *session, request string, conte
 		}
 		return ""
 	}
-	var found []string
-	for _, f := range problem.Findings {
-		found = append(found, f.Detail)
-	}
-	return cmp.Or(strings.Join(found, "; "), problem.EValue, problem.EName, "no reason was given")
+	return cmp.Or(problem.EValue, problem.EName, "no reason was given")
 }
 
 // thin gives copies up until the kernel with them keeps to its budget: first those

@@ -4,7 +4,6 @@ package kernel
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -169,29 +168,6 @@ func TestCheckpointGone(t *testing.T) {
 	}
 	goBack(t, k, cells, notebook.ByReplay, 0, " ") // in which words depends on which one is noticed first
 	prints(t, k, "x + y", "3")
-}
-
-func childrenOf(t testing.TB, pid int) []int {
-	t.Helper()
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []int
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, word := range strings.Fields(string(text)) {
-			var child int
-			if _, err := fmt.Sscan(word, &child); err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, child)
-		}
-	}
-	return all
 }
 
 // TestStays: without going back everything stays, and a dead kernel begins again.

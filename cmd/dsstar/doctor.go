@@ -142,7 +142,8 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	defer k.Close()
 	ready := time.Since(begin)
-	e, err := k.Execute(ctx, "import sys, numpy, pandas\nprint(sys.version.split()[0], 'numpy', numpy.__version__, 'pandas', pandas.__version__)")
+	cell := "import sys, numpy, pandas\nprint(sys.version.split()[0], 'numpy', numpy.__version__, 'pandas', pandas.__version__)"
+	e, err := k.Execute(ctx, cell)
 	if err != nil {
 		return failedBy("kernel", err)
 	}
@@ -150,8 +151,22 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 		return finding{"kernel", "failed", strings.TrimSpace(e.PlainText()), []string{
 			quoteShell(python) + " -m pip install " + strings.Join(required, " ")}}
 	}
+	back, err := k.Rollback(ctx, []string{cell})
+	if err != nil {
+		return failedBy("kernel", err)
+	}
 	where := cmp.Or(p.server.URL, python)
-	return finding{"kernel", "ok", fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()), ready.Seconds(), where), nil}
+	return finding{"kernel", "ok", fmt.Sprintf("Python %s, ready in %.1f s: %s\n%s",
+		strings.TrimSpace(e.Stdout()), ready.Seconds(), where, goesBack(back)), nil}
+}
+
+// goesBack says how a kernel does.
+func goesBack(b notebook.Restoration) string {
+	text := fmt.Sprintf("goes back by %s, in %.2g s", b.Way, b.Seconds)
+	if b.Why != "" {
+		text += ": " + b.Why
+	}
+	return text
 }
 
 func (a *app) checkSandbox(context.Context, *configs.Settings) finding {

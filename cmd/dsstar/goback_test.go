@@ -83,7 +83,7 @@ func TestRollbackRefused(t *testing.T) {
 		t.Errorf("%+v", back)
 	}
 	text, err := os.ReadFile(filepath.Join(s.out, "notebook.ipynb"))
-	wantText(t, "the notebook", string(text), "by replay (process sleep 100)")
+	wantText(t, "the notebook", string(text), "by an earlier checkpoint, for want of a nearer one (process: sleep 100)")
 	if err != nil {
 		t.Error(err)
 	}
