@@ -54,6 +54,7 @@ var rows = []row{
 	{"300 cells, seconds | nbconvert, papermill", wallTime},
 	{"300 cells, peak memory of the runner | nbconvert, papermill", memory},
 	{"the demo's notebook, rerun --check, seconds | nbconvert", checkDemo},
+	{"100 files described, each from one checkpoint | 100 kernel starts", describeFiles},
 	{"20,000 displays in one cell, kept | jupyter_client", displays},
 	{"500 MB printed in one cell, peak memory of the runner | -", flood},
 	{"30,000 executions in a row, hangs | -", inARow},
