@@ -188,6 +188,8 @@ var hazards = map[string]hazard{
 	"pyarrow":    {setup: "import pandas as pd; pd.DataFrame({'a': range(9000)}).to_parquet('p'); pd.read_parquet('p').to_csv('c'); pd.read_csv('c', engine='pyarrow')", mutate: "pd.read_parquet('p')", probe: "int(pd.read_parquet('p').a.sum()), pd.read_csv('c', engine='pyarrow').shape"},
 	"duckdb":     {setup: "import duckdb; duckdb.sql('create table t as select * from range(1000) r(a)')", mutate: "duckdb.sql('drop table t')", probe: "duckdb.sql('select sum(a) from t').fetchall(), duckdb.sql(\"select current_setting('threads') > 1\").fetchall()", without: "duckdb"},
 
+	"duckdb named": {setup: "import duckdb; c = duckdb.connect(':memory:'); c.execute('create table t as select 1 a')", mutate: "c.execute('drop table t')", probe: "c.execute('select * from t').fetchall()"},
+
 	"thread":        {setup: "import threading, time; threading.Thread(target=time.sleep, args=(99,), daemon=True, name='mine').start()", refused: "thread"},
 	"executor":      {setup: "from concurrent.futures import ThreadPoolExecutor as T; p = T(2); list(p.map(len, ['a']))", refused: "thread"},
 	"subprocess":    {setup: "import subprocess; p = subprocess.Popen(['sleep', '99'])", refused: "process"},
@@ -202,6 +204,7 @@ var hazards = map[string]hazard{
 	"memory map":    {setup: "import numpy as np; m = np.memmap('mm', dtype='f8', mode='w+', shape=(1000,))", refused: "mapping"},
 	"shared memory": {setup: "from multiprocessing import shared_memory as s; x = s.SharedMemory(create=True, size=4096)", refused: "mapping"},
 	"database":      {setup: "import sqlite3; db = sqlite3.connect('x.db'); db.execute('create table t(a)'); db.commit()", refused: "database"},
+	"duckdb file":   {setup: "import duckdb; c = duckdb.connect('x.duckdb'); c.execute('create table t as select 1 a')", refused: "database"},
 	"lock":          {setup: "import fcntl; f = open('l', 'w'); fcntl.lockf(f, fcntl.LOCK_EX)", refused: "file"},
 	"polars":        {setup: "import polars; polars.DataFrame({'a': [2, 1]}).sort('a')", refused: "library"},
 	"written":       {setup: "w = open('w', 'w'); w.write('abc')", mutate: "w.write('zzz'); w.flush()", late: "file"},
@@ -283,4 +286,30 @@ func (h hazard) try(t *testing.T, k *Kernel) (want, got string) {
 		t.Fatal(err)
 	}
 	return want, x.PlainText()
+}
+
+// An ordinary session with all that the managed environment is for is never refused, and goes back exactly.
+func TestCheckpointOrdinarySession(t *testing.T) {
+	k := openCheckpoints(t, testPython(t))
+	for i, code := range []string{
+		"import numpy as np, pandas as pd, matplotlib.pyplot as plt, seaborn as sns, statsmodels.api as sm\n" +
+			"from scipy import stats; from sklearn.ensemble import RandomForestClassifier as Forest; rs = np.random.RandomState(0)",
+		"df = pd.DataFrame(rs.rand(5000, 4), columns=list('abcd')); df.to_csv('x.csv', index=False); df.to_excel('x.xlsx'); df.to_parquet('x.parquet')",
+		"df = pd.read_csv('x.csv').merge(pd.read_parquet('x.parquet'), left_index=True, right_index=True, suffixes=('', '_2')); g = df.groupby(pd.cut(df.a, 5), observed=True).mean()",
+		"model = sm.OLS(df.b, df[['a', 'c']]).fit(); p = stats.ttest_ind(df.a, df.b).pvalue; f = Forest(10, n_jobs=2, random_state=0).fit(df[['a', 'b']], df.c > .5)",
+		"sns.histplot(df.a); plt.savefig('x.png'); plt.show()",
+	} {
+		runCell(t, k, code, notebook.OK)
+		id := checkpoint(t, k)
+		if i == 0 {
+			continue
+		}
+		want := runCell(t, k, "print(df.shape, float(df.iloc[7].sum()), rs.get_state()[2])", notebook.OK).Stdout()
+		runCell(t, k, "df['a'] = 0; df = df.head(3); rs.rand(9); f = None", notebook.OK)
+		rollBack(t, k, id)
+		if got := runCell(t, k, "print(df.shape, float(df.iloc[7].sum()), rs.get_state()[2])", notebook.OK).Stdout(); got != want {
+			t.Errorf("after cell %d: %s, want %s", i, got, want)
+		}
+	}
+	runCell(t, k, "f.fit(df[['a', 'b']], df.c > .5).predict(df[['a', 'b']]); pd.read_parquet('x.parquet')", notebook.OK)
 }

@@ -13,6 +13,7 @@ import signal
 import socket
 import struct
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 
@@ -52,7 +53,7 @@ class Channel:
         sock.setblocking(False)
         self.sock = sock
         self.fds: deque[int] = deque()  # that came with messages, in their order
-        self.signals = 0  # how many the worker's C signal handler has reported: see worker.wake
+        self.signaled = 0.0  # when the worker's C handler of signals has reported one: see App.wake
         self._waiting: deque[tuple[bytes, Sequence[int]]] = deque()
         self.forget()
 
@@ -126,7 +127,7 @@ class Channel:
                 raise EOFError
             self.fds.extend(fds)
             if len(data) == 1:
-                self.signals += 1
+                self.signaled = time.monotonic()
                 continue
             pid, number, last = HEAD.unpack_from(data)
             if last and (pid, number) not in self._parts:

@@ -204,11 +204,14 @@ class Front:
 
     def read_worker(self) -> None:
         live = self.live
+        before = live.channel.signaled if live else 0
         try:
             for _ in range(1000):  # then the sockets have their turn
                 if live is None or live is not self.live or (message := live.channel.receive()) is None:
-                    return
+                    break
                 self.on_worker(live, message)
+            if live and live is self.live and live.channel.signaled != before:
+                live.channel.post(b"wake")  # its event loop, which sleeps on after a handler that calls call_soon
         except EOFError:
             if live and live is self.live:
                 self.end_worker()
@@ -310,12 +313,9 @@ class Front:
     def pass_interrupt(self) -> None:
         """Passes a SIGINT on that was sent to this process alone. One sent to the group has reached the worker, whose C
         handler says so."""
-        if not self.interrupted or not self.live:
+        if not self.live or abs(self.live.channel.signaled - self.interrupted) < GROUP_SIGNAL:
             self.interrupted = 0
-            return
-        if self.live.channel.signals:
-            self.interrupted = self.live.channel.signals = 0
-        elif time.monotonic() > self.interrupted + GROUP_SIGNAL:
+        elif self.interrupted and time.monotonic() > self.interrupted + GROUP_SIGNAL:
             self.interrupted = 0
             if self.live.pid:
                 os.kill(self.live.pid, signal.SIGINT)

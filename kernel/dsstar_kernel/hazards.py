@@ -10,6 +10,7 @@ import socket
 import stat
 import struct
 import threading
+import time
 from collections.abc import Collection
 from pathlib import Path
 from typing import TypedDict
@@ -73,7 +74,7 @@ class Survey:
         for _, _, path in shared():
             if not path.startswith(SEMAPHORE):
                 found.append(Finding(kind="mapping", detail=f"{path or 'memory'} is shared for writing"))
-        found += _processes() + _locks()
+        found += _processes() + _locks() + _at_work()
         return [f for i, f in enumerate(found) if f not in found[:i]]
 
     def _file(self, fd: int, link: str) -> Finding | None:
@@ -215,12 +216,26 @@ def _library_pipes() -> set[str]:
     return {link for native in waiting if (link := _link(native.argument)).startswith("pipe:")}
 
 
+def _at_work() -> list[Finding]:
+    """Libraries whose threads do something in the background, which a copy would never see done."""
+    pool = [native for native in _native_threads() if native.forks_well and native.library]
+    deadline = time.monotonic() + 0.3
+    busy = pool
+    while busy and time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            before = [native.work.read_text() for native in pool]
+            time.sleep(0.003)
+            busy = [native for native, work in zip(pool, before, strict=True) if native.work.read_text() != work]
+    return [Finding(kind="library", detail=f"{_owner(n.library)} works in the background") for n in busy[:1]]
+
+
 class Native:
     """A thread that Python knows nothing of: its name, the first argument of the system call in which it waits, and the
     library that it is in, "" if none is seen: the innermost with a return address on its stack."""
 
     def __init__(self, tid: int, code: list[tuple[int, int, str]], data: list[tuple[int, int, str]]) -> None:
         task = Path(f"/proc/self/task/{tid}")
+        self.work = task / "schedstat"  # how long it has run
         self.name = (task / "comm").read_text().strip()
         self.argument, self.library = -1, ""
         words = (task / "syscall").read_text().split()

@@ -22,7 +22,7 @@ WITHOUT = frozenset(os.environ.get("DSSTAR_KERNEL_WITHOUT", "").split(","))
 LOKY = ("joblib.externals.loky", "loky")
 TRACKERS = (*(f"{name}.backend.resource_tracker" for name in LOKY), "multiprocessing.resource_tracker")
 # Libraries that start their threads again by themselves in a forked process, and threads that nobody misses there.
-FORK_WELL = ("/numexpr/", "openblas", "/libarrow")
+FORK_WELL = ("/numexpr/", "openblas", "/libarrow", "pypocketfft")
 NOT_MISSED = ("jemalloc_bg_thd", "polars-ooc-clea")
 OMP_PAUSE_SOFT = 1
 _graveyard: list[Any] = []  # objects whose destructors would wait for threads or processes that a copy does not have
@@ -56,20 +56,31 @@ def quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet_duckdb() -> Iterator[None]:
-    duckdb = sys.modules.get("duckdb")
-    cursor, threads = None, 0
-    if duckdb is not None and enabled("duckdb"):
+    stopped: list[tuple[Any, int]] = []
+    for connection in _duckdb_connections():
         with contextlib.suppress(Exception):  # it is the user's: it may be closed
-            cursor = duckdb.default_connection().cursor()
+            cursor = connection.cursor()
             (threads,) = cursor.execute("SELECT current_setting('threads')").fetchone()
             cursor.execute("SET threads = 1")
+            stopped.append((cursor, threads))
     try:
         yield
     finally:
-        if cursor is not None:
+        for cursor, threads in reversed(stopped):
             with contextlib.suppress(Exception):
-                cursor.execute(f"SET threads = {threads}") if threads else None
+                cursor.execute(f"SET threads = {threads}")
                 cursor.close()
+
+
+def _duckdb_connections() -> Iterator[Any]:
+    """The default one and those that have a name. Others keep their threads, which are found."""
+    duckdb: Any = sys.modules.get("duckdb")
+    if duckdb is None or not enabled("duckdb"):
+        return
+    yield duckdb.default_connection()
+    for value in list(vars(sys.modules["__main__"]).values()):
+        if isinstance(value, duckdb.DuckDBPyConnection):
+            yield value
 
 
 def forks_well(name: str, library: str) -> bool:

@@ -302,7 +302,7 @@ class App(kernelapp.IPKernelApp):
                 self.kernel.in_turn(self.checkpoint)
             elif kind == b"exit":
                 self.kernel.shell.exit_now = True
-            else:
+            elif kind != b"wake":
                 stream = self.kernel.shell_stream if kind == b"shell" else self.kernel.control_stream
                 done = stream.receive([zmq.Frame(part) for part in parts])
                 if asyncio.iscoroutine(done):
