@@ -73,7 +73,7 @@ var statements = map[string][]string{
 		"import random; $+E = random.Random($i)", "$E.random()",
 		"with open($+T, 'w') as out: out.write('line %d\\n' % $i * 50)", "with open($T, 'a') as out: out.write('more $i\\n')",
 		"with open($T, 'w') as out: out.write('new $i\\n')", "with open($T, 'r+') as out: out.write('IN PLACE')",
-		"import os; os.remove($-T)", "import os; os.rename($-T, $+T)", "import shutil; shutil.copy($T, $+T)", "import os; os.chmod($T, 0o6$i0 & 0o777)",
+		"import os; os.remove($-T)", "import os; os.rename($-T, $+T)", "import shutil; copied = shutil.copy($T, $+T)", "import os; os.chmod($T, 0o6$i0 & 0o777)",
 		"import os; os.makedirs(here + '/sub$i/deep', exist_ok=True)", "import shutil; shutil.rmtree(here + '/sub$i', ignore_errors=True)",
 		"import os; os.makedirs(here + '/sub$i', exist_ok=True); open(here + '/sub$i/f', 'a').write('$i')",
 		"import os; os.symlink('nowhere$i', $+Y)", "import os; os.truncate($T, $i)", "import os; os.replace($-T, $T)",

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,6 +26,9 @@ var (
 	sessionSeed = flag.Uint64("session-seed", 1, "the first of their seeds")
 )
 
+//go:embed testdata/digest.py
+var digest []byte
+
 // A lab is a folder of the states that sessions tell, and the cell that tells one.
 type lab struct {
 	digests string
@@ -33,11 +37,12 @@ type lab struct {
 
 func newLab(t testing.TB) lab {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("testdata", "digest.py"))
-	if err != nil {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "digest.py")
+	if err := os.WriteFile(path, digest, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return lab{t.TempDir(), fmt.Sprintf("exec(compile(open(%q).read(), 'digest.py', 'exec'), {})", path)}
+	return lab{dir, fmt.Sprintf("exec(compile(open(%q).read(), 'digest.py', 'exec'), {})", path)}
 }
 
 // open starts a kernel in a folder of its own, which the end of the test closes.
@@ -387,7 +392,7 @@ func TestExactNeeds(t *testing.T) {
 	l := newLab(t)
 	for name, h := range helped {
 		p := plan{strict: true, unseeded: true, ops: []op{
-			{code: h.made, want: notebook.OK}, {code: l.look, want: notebook.OK, look: true}, {back: 1}, {code: h.undone, want: notebook.OK},
+			{code: h.made, want: notebook.OK}, {code: l.look, want: notebook.OK, look: true}, {back: 1}, {code: h.undone, want: notebook.OK, limit: 10 * time.Second},
 			{back: 1}, {code: l.look, want: notebook.OK, look: true}, {back: 1}, {code: h.again, want: notebook.OK, limit: 10 * time.Second},
 		}}
 		play := func(t *testing.T, without func(*Options)) error {
@@ -410,10 +415,124 @@ func TestExactNeeds(t *testing.T) {
 					o.Scratch = "" // nobody keeps what is in it
 				}
 			})
-			if err == nil {
-				t.Error("it does as well without")
+			if err == nil || strings.HasPrefix(err.Error(), "op 1:") {
+				t.Errorf("without: it does as well, or could not begin: %v", err)
 			}
 			t.Logf("without: %.300v", err)
 		})
+	}
+}
+
+// changes are small ones that the digest must show, by the beginning of a line that tells it.
+var changes = [][2]string{
+	{"l[0].append(1)", "l[0]: builtins.list of 1"},
+	{"l[0] = l[1] = []", "l[1]: is l[0]"},
+	{"l[2] = l[1]", "l[2]: is l["},
+	{"d['b'] = d.pop('a'); d['a'] = 1", "d: builtins.dict [\"'b'"},
+	{"o.x = 2", "o.x: 2"},
+	{"C.y = 3", "C.y: 3"},
+	{"C.m = lambda self: 2", "C.m: function"},
+	{"f.__defaults__ = (3,)", "f.defaults"},
+	{"g.__closure__[0].cell_contents.append(1)", "g.closure[seen].contents"},
+	{"next(gen)", "gen.locals"},
+	{"next(it)", "it.reduced"},
+	{"a[0] = 9", "a: numpy.ndarray"},
+	{"v = a[1:]", "v: numpy.ndarray"},
+	{"v = a[1:].copy()", "v: numpy.ndarray"},
+	{"a = np.asfortranarray(a.reshape(2, 3))", "a: numpy.ndarray"},
+	{"a.flags.writeable = False", "a: numpy.ndarray"},
+	{"df.iloc[0, 0] = 5", "df.block"},
+	{"df['a'] = df['a'].astype('float32')", "df.block"},
+	{"df.index = df.index.rename('i')", "df.axis1.names"},
+	{"df.attrs['x'] = 1", "df.attrs"},
+	{"df['c'] = df['c'].cat.add_categories(['q'])", "df.block"},
+	{"text.readline()", "text: to be read"},
+	{"raw.read(1)", "raw: _io"},
+	{"out.write('x')", "out: to be written"},
+	{"chunks.get_chunk(1)", "chunks: next chunk"},
+	{"random.random()", "random: random.Random"},
+	{"np.random.rand()", "numpy.random"},
+	{"rng.random()", "rng: numpy"},
+	{"x = ax.set_title('u')", "fig: picture"},
+	{"line.set_linewidth(7)", "fig: picture"},
+	{"x = plt.figure()", "figures[2]"},
+	{"plt.rcParams['lines.linewidth'] = 9", "rcParams"},
+	{"db.execute('insert into t values(2)')", "db: sqlite3.Connection"},
+	{"cursor.fetchone()", "cursor: rows left"},
+	{"pd.set_option('display.max_rows', 7)", "pandas.options"},
+	{"np.seterr(all='ignore')", "numpy.err"},
+	{"os.chdir('sub')", "cwd"},
+	{"os.environ['X'] = '1'", "environ"},
+	{"os.umask(0o77)", "umask"},
+	{"sys.path.append('x')", "sys.path"},
+	{"import colorsys", "^sys.modules"},
+	{"warnings.simplefilter('ignore')", "warnings.filters"},
+	{"decimal.getcontext().prec = 5", "decimal"},
+	{"import textwrap; textwrap.dedent = lambda x: 1", "module textwrap"},
+	{"signal.signal(signal.SIGUSR1, signal.SIG_IGN)", "signals"},
+	{"sys.setrecursionlimit(4000)", "recursion"},
+	{"get_ipython().events.register('pre_run_cell', lambda *_: None)", "shell.events"},
+	{"open(here + '/new', 'w').close()", "file $DIR/new"},
+	{"os.chmod(here + '/t', 0o600)", "file $DIR/t"},
+	{"os.utime(here + '/t', (1, 1))", "~file $DIR/t"},
+	{"open(here + '/t', 'a').write('x')", "file $DIR/t"},
+	{"del l", "l["},
+}
+
+const changing = `
+import os, sys, random, signal, warnings, decimal, sqlite3, io
+import numpy as np, pandas as pd
+%matplotlib agg
+import matplotlib.pyplot as plt
+here = os.getcwd(); os.mkdir('sub'); open('t', 'w').write('line\n' * 9)
+e = []; l = [[], e, e]; d = {'a': 1, 'b': 2}
+class C:
+    y = 1
+    def m(self): return 1
+o = C(); o.x = 1
+def f(x=1): return x
+g = (lambda seen: lambda: seen)([])
+gen = (i for i in range(9)); next(gen)
+it = iter([1, 2, 3]); next(it)
+a = np.arange(6.); v = a[2:]
+df = pd.DataFrame({'a': [1, 2], 'b': [.5, 1.], 'c': pd.Categorical(['x', 'y'])})
+text = open('t'); raw = open('t', 'rb', buffering=0); out = open('w', 'w')
+chunks = pd.read_csv(io.StringIO('a\n1\n2\n3'), chunksize=1)
+rng = np.random.default_rng(1)
+fig, ax = plt.subplots(); line, = ax.plot([1, 2])
+db = sqlite3.connect(':memory:'); db.execute('create table t(a)'); db.executemany('insert into t values(?)', [(1,), (2,)]); db.commit()
+cursor = db.execute('select * from t')
+`
+
+// A digest shows small changes, and nothing where there is none.
+func TestDigest(t *testing.T) {
+	l := newLab(t)
+	k := l.open(t, PythonSpec(testPython(t)))
+	runCell(t, k, changing, notebook.OK)
+	history := regexp.MustCompile(`^(In|_i+\d*|_ih|_oh|Out|_+\d*|names|execution_count|shell.hidden)(:|\[)`)
+	tell := func() []string {
+		lines, err := l.state(runCell(t, k, l.look, notebook.OK), sameSession)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.DeleteFunc(lines, history.MatchString)
+	}
+	was := tell()
+	if d := differing(was, tell()); d != "" {
+		t.Errorf("without a change: %s", d)
+	}
+	for _, c := range changes {
+		runCell(t, k, c[0], notebook.OK)
+		now := tell()
+		told := false
+		for _, pair := range [][2][]string{{was, now}, {now, was}} {
+			for _, line := range pair[0] {
+				told = told || strings.HasPrefix(line, c[1]) && !slices.Contains(pair[1], line)
+			}
+		}
+		if !told {
+			t.Errorf("%s is not told by %s:\n%s", c[0], c[1], differing(was, now))
+		}
+		was = now
 	}
 }

@@ -83,7 +83,7 @@ func run(ctx context.Context, only string, quick bool) error {
 		return err
 	}
 	fmt.Println("| what | dsstar | others | |\n|---|---|---|---|")
-	for _, r := range rows {
+	for _, r := range slices.Concat(rows, checkpointRows()) {
 		if !strings.Contains(r.name, only) {
 			continue
 		}

@@ -83,8 +83,8 @@ def describe(before):
             offsets[int(fd)] = os.lseek(int(fd), 0, os.SEEK_CUR)
         except OSError:
             pass
-    warnings.simplefilter("ignore", append=False)
-    filters = warnings.filters[1:]
+    filters = warnings.filters[:]
+    warnings.simplefilter("ignore")
 
     lines, seen, kept, queue, last = [], {}, [], collections.deque(), []
 
