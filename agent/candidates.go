@@ -41,7 +41,7 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 		return "", nil
 	}
 	pick := Pick{Candidate: good[0].Candidate}
-	if len(good) > 1 {
+	if !agree(good) {
 		if pick, err = r.pick(ctx, good); err != nil {
 			return "", err
 		}
@@ -137,6 +137,16 @@ func (r *run) pickWords(good []Attempt) ([]prompts.Part, map[string]string) {
 	}
 	inputs["step"] = picker.Step
 	return append(parts, picker), inputs
+}
+
+// agree reports whether attempts printed the same, which leaves nothing to choose.
+func agree(attempts []Attempt) bool {
+	for _, a := range attempts {
+		if a.Execution.PlainText() != attempts[0].Execution.PlainText() {
+			return false
+		}
+	}
+	return true
 }
 
 // take makes the candidate that is picked the round's last attempt, and a cell like
