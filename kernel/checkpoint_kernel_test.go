@@ -119,15 +119,19 @@ func rollBack(t testing.TB, k *Kernel, to string) checkpointReply {
 	if reply.Status != "ok" {
 		t.Fatalf("roll back: %+v", reply)
 	}
+	k.current().rise()
 	return reply
 }
 
+// openCheckpoints opens a kernel whose checkpoints are made by the test alone.
 func openCheckpoints(t testing.TB, python string, env ...string) *Kernel {
 	t.Helper()
 	dir := t.TempDir()
-	return open(t, Options{
+	k := open(t, Options{
 		Spec: checkpointSpec(t, python), Dir: dir, Scratch: dir, Env: append(os.Environ(), env...), CellTimeout: time.Minute,
 	})
+	k.way = replay{}
+	return k
 }
 
 func TestCheckpointTree(t *testing.T) {

@@ -25,12 +25,12 @@ func TestCheckpointCrashes(t *testing.T) {
 	runCell(t, k, "x = 41", notebook.OK)
 	id := checkpoint(t, k)
 	for code, how := range crashes {
-		x := runCell(t, k, "print('last words'); "+code, notebook.Raised)
-		if o, _ := x.Error(); o.EName != "KernelDied" || !strings.HasSuffix(o.EValue, how) || x.Stdout() != "last words\n" {
+		x := runCell(t, k, "print('last words'); "+code, notebook.Died)
+		if x.Reason != "the kernel died: "+how || len(x.Outputs) != 1 || x.Stdout() != "last words\n" {
 			t.Errorf("%s: %+v", code, x)
 		}
-		if o, _ := runCell(t, k, "x", notebook.Raised).Error(); o.EName != "" {
-			t.Errorf("a dead kernel shows %+v", o)
+		if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel was already dead: "+how {
+			t.Errorf("a dead kernel says %+v", x)
 		}
 		if reply := request(t, k, "checkpoint_request", struct{}{}); reply.EName != "Failed" {
 			t.Errorf("a checkpoint of a dead kernel: %+v", reply)
@@ -123,7 +123,7 @@ func TestCheckpointLeaks(t *testing.T) {
 		runCell(t, k, "x += 1", notebook.OK)
 		rollBack(t, k, id)
 		if i%5 == 4 {
-			runCell(t, k, "import os; os.abort()", notebook.Raised)
+			runCell(t, k, "import os; os.abort()", notebook.Died)
 			rollBack(t, k, base)
 		}
 		request(t, k, "drop_request", map[string]any{"checkpoints": []string{id}})
