@@ -60,7 +60,7 @@ func TestCheckpointKernelCertified(t *testing.T) {
 		t.Skip("there are checkpoints on Linux only")
 	}
 	home, python := t.TempDir(), pyenvtest.Tools(t)
-	withCheckpoints, err := kernel.CheckpointSpec(python, filepath.Join(home, "packages"))
+	withCheckpoints, err := kernel.CheckpointSpec(kernel.PythonSpec(python), filepath.Join(home, "packages"))
 	if err != nil {
 		t.Fatal(err)
 	}
