@@ -507,7 +507,7 @@ cursor = db.execute('select * from t')
 // A digest shows small changes, and nothing where there is none.
 func TestDigest(t *testing.T) {
 	l := newLab(t)
-	k := l.open(t, PythonSpec(testPython(t)))
+	k := l.open(t, checkpointSpec(t, testPython(t)))
 	runCell(t, k, changing, notebook.OK)
 	history := regexp.MustCompile(`^(In|_i+\d*|_ih|_oh|Out|_+\d*|names|execution_count|shell.hidden)(:|\[)`)
 	tell := func() []string {
