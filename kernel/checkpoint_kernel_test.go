@@ -181,8 +181,9 @@ var hazards = map[string]hazard{
 	"tqdm":       {setup: "import time\nfrom tqdm import tqdm\nfor i in tqdm(range(3), file=open('/dev/null', 'w')): time.sleep(.01)", mutate: "1", probe: "[i for i in tqdm(range(3), file=open('/dev/null', 'w'))]", tools: true},
 	"offset":     {setup: "open('f', 'w').write('0123456789' * 5000); f = open('f'); f.read(3)", mutate: "f.read(20000)", probe: "f.read(30000)[-3:]", without: "offsets"},
 	"descriptor": {setup: "import os; open('f', 'w').write('0123456789'); fd = os.open('f', 0); os.read(fd, 3)", mutate: "os.read(fd, 3)", probe: "os.read(fd, 3)", without: "offsets"},
-	"chunks":     {setup: "import pandas as pd; open('f', 'w').write('1\\n' * 200000 + '2\\n'); it = pd.read_csv('f', chunksize=100, header=None); next(it)", mutate: "list(it)", probe: "sum(c[0].sum() for c in it)", without: "offsets"},
+	"chunks":     {setup: "import pandas as pd; open('f', 'w').write('1\\n' * 200000 + '2\\n'); it = pd.read_csv('f', chunksize=20000, header=None); next(it)", mutate: "list(it)", probe: "sum(c[0].sum() for c in it)", without: "offsets"},
 	"memory db":  {setup: "import sqlite3; db = sqlite3.connect(':memory:'); db.execute('create table t(a)'); db.execute('insert into t values(1)'); db.commit()", mutate: "db.execute('delete from t'); db.commit(); db.close()", probe: "db.execute('select * from t').fetchall()"},
+	"sqlite":     {setup: "import sqlite3; db = sqlite3.connect('x.db'); db.execute('create table t(a)'); db.execute('insert into t values(1)'); db.commit()", mutate: "db.create_function('f', 0, lambda: 1)", probe: "db.execute('select * from t').fetchall(), db.total_changes"},
 	"read map":   {setup: "import numpy as np; np.save('m.npy', np.arange(1000)); m = np.load('m.npy', mmap_mode='r')", mutate: "del m", probe: "int(m.sum())"},
 	"untouched":  {setup: "w = open('w', 'w'); w.write('abc')", mutate: "1", probe: "w.closed"},
 	"temporary":  {setup: "import tempfile; t = tempfile.TemporaryFile(); _ = t.write(b'x'); t.flush()", mutate: "1", probe: "t.tell()"},
@@ -207,8 +208,10 @@ var hazards = map[string]hazard{
 	"device":        {setup: "import os; d = open('/dev/fuse' if os.path.exists('/dev/fuse') else '/dev/ptmx', 'rb', buffering=0)", refused: "device"},
 	"memory map":    {setup: "import numpy as np; m = np.memmap('mm', dtype='f8', mode='w+', shape=(1000,))", refused: "mapping"},
 	"shared memory": {setup: "from multiprocessing import shared_memory as s; x = s.SharedMemory(create=True, size=4096)", refused: "mapping"},
-	"database":      {setup: "import sqlite3; db = sqlite3.connect('x.db'); db.execute('create table t(a)'); db.commit()", refused: "database"},
-	"duckdb file":   {setup: "import duckdb; c = duckdb.connect('x.duckdb'); c.execute('create table t as select 1 a')", refused: "database"},
+	"sqlite begun":  {setup: "import sqlite3; db = sqlite3.connect('x.db'); db.execute('create table t(a)'); db.execute('insert into t values(1)')", refused: "file"},
+	"sqlite wal":    {setup: "import sqlite3; db = sqlite3.connect('x.db'); db.execute('pragma journal_mode=wal'); db.execute('create table t(a)'); db.commit()", refused: "mapping"},
+	"sqlite other":  {setup: "import sqlite3; db = sqlite3.connect('x.db'); db.execute('create table t(a)'); db.commit()", mutate: "db.execute('insert into t values(1)'); db.commit()", late: "file"},
+	"duckdb file":   {setup: "import duckdb; c = duckdb.connect('x.duckdb'); c.execute('create table t as select 1 a')", refused: "file"},
 	"lock":          {setup: "import fcntl; f = open('l', 'w'); fcntl.lockf(f, fcntl.LOCK_EX)", refused: "file"},
 	"polars":        {setup: "import polars; polars.DataFrame({'a': [2, 1]}).sort('a')", refused: "library"},
 	"written":       {setup: "w = open('w', 'w'); w.write('abc')", mutate: "w.write('zzz'); w.flush()", late: "file"},
@@ -220,15 +223,8 @@ const kmeans = "import numpy as np; from sklearn.cluster import KMeans; X = np.r
 
 // None of the hazards is silently wrong: the state is exact after going back, or the checkpoint is refused by name.
 func TestHazards(t *testing.T) {
-	for name, h := range hazards {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			python := testPython(t)
-			if h.tools {
-				python = pyenvtest.Tools(t)
-			}
-			k := openCheckpoints(t, python)
-			want, got := h.try(t, k)
+	for tools, python := range map[bool]string{false: testPython(t), true: pyenvtest.Tools(t)} {
+		tryHazards(t, openCheckpoints(t, python), time.Minute, func(h hazard) bool { return h.tools == tools }, func(t *testing.T, want, got string) {
 			if got != want {
 				t.Errorf("after going back: %s, want %s", got, want)
 			}
@@ -236,24 +232,46 @@ func TestHazards(t *testing.T) {
 	}
 }
 
+// tryHazards tries some in one kernel, each from its beginning.
+func tryHazards(t *testing.T, k *Kernel, limit time.Duration, some func(hazard) bool, check func(t *testing.T, want, got string)) {
+	beginning := checkpoint(t, k)
+	for name, h := range hazards {
+		if some(h) {
+			t.Run(name, func(t *testing.T) {
+				want, got := h.try(t, k, limit)
+				check(t, want, got)
+				rollBack(t, k, beginning)
+				if err := empty(k.options.Scratch, ""); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
 // Each fix-up is needed: without it the checkpoint is refused, the state differs after going back, or the cell hangs.
 func TestHazardsWithoutHelp(t *testing.T) {
-	for name, h := range hazards {
-		if h.without == "" {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
+	fixes := map[string]bool{}
+	for _, h := range hazards {
+		fixes[h.without] = true
+	}
+	delete(fixes, "")
+	for fix := range fixes {
+		t.Run(fix, func(t *testing.T) {
 			t.Parallel()
-			k := openCheckpoints(t, testPython(t), "DSSTAR_KERNEL_WITHOUT="+h.without)
-			if want, got := h.try(t, k); got == want {
-				t.Errorf("without %s it is %s, too", h.without, got)
-			}
+			k := openCheckpoints(t, testPython(t), "DSSTAR_KERNEL_WITHOUT="+fix)
+			tryHazards(t, k, 5*time.Second, func(h hazard) bool { return h.without == fix }, func(t *testing.T, want, got string) {
+				if got == want {
+					t.Errorf("without %s it is %s, too", fix, got)
+				}
+			})
 		})
 	}
 }
 
-// try returns what the probe shows at the checkpoint and after going back to it.
-func (h hazard) try(t *testing.T, k *Kernel) (want, got string) {
+// try returns what the probe shows at the checkpoint and after going back to it. A
+// cell that takes longer than the limit hangs.
+func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got string) {
 	runCell(t, k, h.setup, notebook.OK)
 	reply := request(t, k, "checkpoint_request", struct{}{})
 	if h.refused != "" {
@@ -272,7 +290,7 @@ func (h hazard) try(t *testing.T, k *Kernel) (want, got string) {
 	}
 	want = runCell(t, k, "print(repr(("+probe+")))", notebook.OK).Stdout()
 	rollBack(t, k, reply.Checkpoint)
-	mutated, err := k.ExecuteCell(t.Context(), Cell{Code: h.mutate, Timeout: 20 * time.Second})
+	mutated, err := k.ExecuteCell(t.Context(), Cell{Code: h.mutate, Timeout: limit})
 	if err != nil || mutated.Status != notebook.OK {
 		return want, fmt.Sprintf("%v %s", err, mutated.PlainText())
 	}
@@ -285,7 +303,7 @@ func (h hazard) try(t *testing.T, k *Kernel) (want, got string) {
 		return "", ""
 	}
 	rollBack(t, k, reply.Checkpoint)
-	x, err := k.ExecuteCell(t.Context(), Cell{Code: "print(repr((" + probe + ")))", Timeout: 20 * time.Second})
+	x, err := k.ExecuteCell(t.Context(), Cell{Code: "print(repr((" + probe + ")))", Timeout: limit})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,7 @@ type checkpoints struct {
 	replay
 	marks  []*mark // the oldest first
 	copies *copies // of the files in Scratch; nil if there is no such folder
+	folder string  // Scratch, as processes see it
 	budget int64   // bytes that the kernel may hold with its copies; 0 until it is known
 	off    string  // why no more copies are made in this session; ""
 }
@@ -58,6 +59,12 @@ func newWay(s *session, o Options, own bool) wayBack {
 		store := cmp.Or(o.Copies, filepath.Join(os.TempDir(), "dsstar-copies-"+rand.Text()))
 		var err error
 		if c.copies, err = newCopies(o.Scratch, o.Outputs.Folder, store, cmp.Or(o.MaxCopies, defaultCopies)); err != nil {
+			c.off = err.Error()
+		}
+		if c.folder, err = filepath.EvalSymlinks(o.Scratch); err == nil {
+			c.folder, err = filepath.Abs(c.folder)
+		}
+		if err != nil {
 			c.off = err.Error()
 		}
 	}
@@ -171,7 +178,7 @@ func (c *checkpoints) resume(ctx context.Context, s *session, m *mark) string {
 	var reply struct {
 		Count int `json:"execution_count"`
 	}
-	if why := c.ask(ctx, s, "rollback_request", map[string]string{"checkpoint": m.id}, &reply); why != "" {
+	if why := c.ask(ctx, s, "rollback_request", map[string]string{"checkpoint": m.id, "folder": c.folder}, &reply); why != "" {
 		return why
 	}
 	s.rise()

@@ -158,6 +158,31 @@ func TestCheckpointFiles(t *testing.T) {
 	goBack(t, k, []string{cells[0]}, notebook.ByReplay, 0, "over the limit")
 }
 
+// TestCheckpointOpenFiles: files that were open go back with those who had them
+// open, and a database with its connection; one that is another by then is a reason
+// to replay.
+func TestCheckpointOpenFiles(t *testing.T) {
+	t.Parallel()
+	k := open(t, freezing(t))
+	cells := []string{"import os, sqlite3\nlog = open('log', 'w'); log.write('one, '); log.flush(); log.write('two')\ntext = open('log')",
+		"db = sqlite3.connect('db'); db.execute('create table t(a)'); db.execute('insert into t values(1)'); db.commit()"}
+	for _, c := range cells {
+		runCell(t, k, c, notebook.OK)
+	}
+	for _, spoil := range []string{
+		"log.write(', three'); log.flush(); text.read()\ndb.execute('insert into t values(2)'); db.commit()",
+		"log.truncate(0); db.execute('drop table t'); db.commit(); log.close(); db.close()",
+	} {
+		runCell(t, k, spoil, notebook.OK)
+		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
+		prints(t, k, "text.read(), db.execute('select * from t').fetchall(), log.flush(), open('log').read()", "one,  [(1,)] None one, two")
+		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
+	}
+	runCell(t, k, "os.remove('log'); open('log', 'w').write('another')", notebook.OK)
+	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
+	prints(t, k, "text.read(), db.execute('select * from t').fetchall(), log.flush(), open('log').read()", "one,  [(1,)] None one, two")
+}
+
 // TestCheckpointMemory: with little memory the states in between are given up, the
 // oldest first.
 func TestCheckpointMemory(t *testing.T) {

@@ -28,6 +28,15 @@ class Checkpoint:
     execution_count: int
     files: list[hazards.File]
 
+    def answers(self) -> bool:
+        """Whether the copy is there: it may have been killed, for want of memory, and not have ended yet."""
+        try:
+            self.line.settimeout(PATIENCE / 4)
+            self.line.send(b"there?")
+            return self.line.recv(32) == b"here"
+        except OSError:
+            return False
+
 
 @dataclass
 class Asked:
@@ -119,10 +128,10 @@ class Checkpoints:
     def _rollback(self, asked: Asked, content: Message) -> None:
         name = str(content.get("checkpoint"))
         checkpoint = self.kept.get(name)
-        if checkpoint is None or linux.state(checkpoint.pid) in ("Z", "X", ""):
+        if checkpoint is None or not checkpoint.answers():
             asked.fail("NoCheckpoint", f"there is no checkpoint {name}")
             return
-        if findings := hazards.changed(checkpoint.pid, checkpoint.files):
+        if findings := hazards.changed(checkpoint.pid, checkpoint.files, str(content.get("folder") or "")):
             asked.refuse(findings)
             return
         front = self.front

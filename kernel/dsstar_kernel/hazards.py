@@ -17,10 +17,8 @@ from typing import TypedDict
 
 from . import linux, pools
 
-SEMAPHORE = "/dev/shm/sem."
 QUIET_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 GPU_DEVICES = ("/dev/nvidia", "/dev/dri/", "/dev/kfd", "/dev/accel")
-DATABASES = {b"SQLite format 3": 0, b"DUCK": 8}  # what their files have, and where
 # Not the C library nor the interpreter: they are on every stack.
 COMMON = re.compile(r"/(libc|libm|libpthread|ld-linux|libpython[\d.]+|libstdc\+\+|libgcc_s)[-.]|^\[|/python3[.\d]*$")
 
@@ -44,6 +42,25 @@ class File(TypedDict):
     node: int
 
 
+Mapping = tuple[int, int, str]  # start, end and path of what is mapped
+
+
+class Maps:
+    """What is mapped into this process. The list is read once: that takes milliseconds, as libraries have thousands."""
+
+    def __init__(self) -> None:
+        self._text = Path("/proc/self/maps").read_text()
+
+    def find(self, permissions: str) -> list[Mapping]:
+        """What is mapped with these permissions, a pattern, in the order of addresses."""
+        line = re.compile(rf"^([0-9a-f]+)-([0-9a-f]+) {permissions} \S+ \S+ \S+ *(.*)$", re.MULTILINE)
+        return [(int(start, 16), int(end, 16), path) for start, end, path in line.findall(self._text)]
+
+    def shared(self) -> list[Mapping]:
+        """The mappings through which processes write to one another."""
+        return self.find(r".w.s")
+
+
 class Survey:
     """Looks at this process for what has come since it was made, before any user code ran."""
 
@@ -52,11 +69,13 @@ class Survey:
         self.base = {fd: _link(fd) for fd in _descriptors()}
         self.files: list[File] = []
         self.pipes: set[str] = set()  # of libraries; in a resumed process they have no thread at first
+        self.maps = Maps()
 
     def findings(self) -> list[Finding]:
-        """All findings that can be had before a fork. The files that are open are in self.files."""
+        """All findings but those about threads. The files that are open are in self.files."""
         found: list[Finding] = []
         self.files = []
+        self.maps = Maps()
         pool = pools.descriptors()
         looked = False
         for fd in _descriptors():
@@ -65,55 +84,82 @@ class Survey:
                 continue
             if link.startswith("pipe:"):
                 if not looked and link not in self.pipes:
-                    looked, self.pipes = True, self.pipes | _library_pipes()
+                    looked, self.pipes = True, self.pipes | self._library_pipes()
                 if link in self.pipes:
                     continue
             finding = _descriptor(fd, link) or self._file(fd, link)
             if finding:
                 found.append(finding)
-        for _, _, path in shared():
-            if not path.startswith(SEMAPHORE):
+        for _, _, path in self.maps.shared():
+            if not path.startswith(pools.SEMAPHORE):
                 found.append(Finding(kind="mapping", detail=f"{path or 'memory'} is shared for writing"))
-        found += _processes() + _locks() + _at_work()
+        found += _processes()
         return [f for i, f in enumerate(found) if f not in found[:i]]
 
     def _file(self, fd: int, link: str) -> Finding | None:
-        """Notes a regular file, or finds a database that is open for writing."""
+        """Notes a regular file, or finds what is wrong with it."""
         try:
             info, status = Path(f"/proc/self/fdinfo/{fd}").read_text(), os.fstat(fd)
         except OSError:
             return None
         if not stat.S_ISREG(status.st_mode) or link.startswith(("/proc/", "/sys/")):
             return None
+        if re.search(r"^lock:.* POSIX ", info, re.MULTILINE):  # such locks belong to a process; databases have them
+            return Finding(kind="file", detail=f"{link} is locked")
         fields = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
         writable = int(fields["flags"], 8) & os.O_ACCMODE != os.O_RDONLY
-        if writable:
-            # Not opened anew: the close would drop the locks that this process has on the file.
-            with contextlib.suppress(OSError):
-                head = os.pread(fd, 16, 0)
-                if any(head[at:].startswith(mark) for mark, at in DATABASES.items()):
-                    return Finding(kind="database", detail=f"{link} is open for writing")
         self.files.append(
             File(fd=fd, path=link, position=int(fields["pos"]), writable=writable, size=status.st_size,
                  changed=status.st_mtime_ns, node=status.st_ino)
         )  # fmt: skip
         return None
 
+    def at_work(self) -> list[Finding]:
+        """Libraries whose threads do something in the background, which a copy would never see done."""
+        tids = self._native()
+        deadline = time.monotonic() + 0.3
+        while tids and time.monotonic() < deadline:
+            before = [_work(tid) for tid in tids]
+            time.sleep(0.003)
+            tids = [tid for tid, work in zip(tids, before, strict=True) if _work(tid) != work]
+        owners = [_owner(thread.library) for thread in self._located(tids[:1])]
+        return [Finding(kind="library", detail=f"{owner} works in the background") for owner in owners]
+
     def threads(self) -> list[Finding]:
-        """The threads that a fork has left: those of pools that a copy starts again are no finding."""
+        """The threads that a fork has left, which a copy would miss, but for those of pools that it starts again."""
         found: list[Finding] = []
         for thread in threading.enumerate():
             if thread is not threading.main_thread() and not pools.owns(thread):
                 found.append(Finding(kind="thread", detail=f"thread {thread.name}"))
-        for native in _native_threads():
+        for native in self._located(self._native()):
             if not native.forks_well:
                 owner = _owner(native.library)
                 found.append(Finding(kind="library", detail=f"{owner} keeps threads that a copy would not have"))
         return [f for i, f in enumerate(found) if f not in found[:i]]
 
+    def _native(self) -> list[int]:
+        """The threads that Python knows nothing of, but for those that nobody misses."""
+        known = {os.getpid(), *(thread.native_id for thread in threading.enumerate())}  # the main one's is wrong after a fork
+        return [tid for tid in map(int, os.listdir("/proc/self/task")) if tid not in known and pools.missed(tid)]
 
-def changed(pid: int, files: list[File]) -> list[Finding]:
-    """The files that the frozen copy pid has open and that have been changed since it was made."""
+    def _located(self, tids: list[int]) -> list[Native]:
+        code = [m for m in self.maps.find(r"..x.") if m[2] and not COMMON.search(m[2])] if tids else []
+        data = self.maps.find(r"rw.p") if tids else []
+        found = []
+        for tid in tids:
+            with contextlib.suppress(OSError):  # it has ended
+                found.append(Native(tid, code, data))
+        return found
+
+    def _library_pipes(self) -> set[str]:
+        """The pipes that threads of libraries which fork well wait at, as pyarrow's for signals."""
+        waiting = (native for native in self._located(self._native()) if native.forks_well)
+        return {link for native in waiting if (link := _link(native.argument)).startswith("pipe:")}
+
+
+def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
+    """The files that the frozen copy pid has open and that have been changed since it was made. What is in the folder,
+    if it is not "", is put back by the client, in place; so there it matters only that the files are the same ones."""
     found = []
     for file in files:
         at = f"/proc/{pid}/fd/{file['fd']}"
@@ -121,8 +167,9 @@ def changed(pid: int, files: list[File]) -> list[Finding]:
             now, link = os.stat(at), os.readlink(at)
             if now.st_ino != file["node"]:
                 continue  # libraries may close files after a fork, as matplotlib does
-            same = (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])
-            if file["writable"] and same:
+            put_back = bool(folder) and file["path"].startswith(folder.rstrip("/") + "/")
+            same = put_back or (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])
+            if same and (put_back or file["writable"]):
                 same = link == file["path"] and (link.endswith(" (deleted)") or os.path.samefile(link, at))
         except FileNotFoundError:
             continue
@@ -131,18 +178,6 @@ def changed(pid: int, files: list[File]) -> list[Finding]:
         if not same:
             found.append(Finding(kind="file", detail=f"{file['path']} was open and has been changed since"))
     return found
-
-
-def mappings(permissions: str) -> list[tuple[int, int, str]]:
-    """Start, end and path of what is mapped with these permissions, a pattern, in the order of addresses."""
-    line = re.compile(rf"^([0-9a-f]+)-([0-9a-f]+) {permissions} \S+ \S+ \S+ *(.*)$", re.MULTILINE)
-    found = line.findall(Path("/proc/self/maps").read_text())
-    return [(int(start, 16), int(end, 16), path) for start, end, path in found]
-
-
-def shared() -> list[tuple[int, int, str]]:
-    """The mappings through which processes write to one another."""
-    return mappings(r".w.s")
 
 
 def _descriptors() -> list[int]:
@@ -194,49 +229,25 @@ def _processes() -> list[Finding]:
     return found
 
 
-def _locks() -> list[Finding]:
-    """Locks that a copy would not hold: POSIX ones belong to a process."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/locks").read_text().splitlines():
-            fields = line.split()
-            if fields[1] == "POSIX" and fields[4] == str(os.getpid()):
-                return [Finding(kind="file", detail="a file is locked by this process")]
-    return []
-
-
 def _owner(library: str) -> str:
     """The package that a library belongs to."""
     inside = re.search(r"/(?:site|dist)-packages/([A-Za-z0-9_]+?)(?:_runtime\w*)?(?:\.libs)?/", library)
     return inside[1].strip("_") if inside else os.path.basename(library).split(".so")[0]
 
 
-def _library_pipes() -> set[str]:
-    """The pipes that threads of libraries which fork well wait at, as pyarrow's for signals."""
-    waiting = (native for native in _native_threads() if native.forks_well)
-    return {link for native in waiting if (link := _link(native.argument)).startswith("pipe:")}
-
-
-def _at_work() -> list[Finding]:
-    """Libraries whose threads do something in the background, which a copy would never see done."""
-    pool = [native for native in _native_threads() if native.forks_well and native.library]
-    deadline = time.monotonic() + 0.3
-    busy = pool
-    while busy and time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            before = [native.work.read_text() for native in pool]
-            time.sleep(0.003)
-            busy = [native for native, work in zip(pool, before, strict=True) if native.work.read_text() != work]
-    return [Finding(kind="library", detail=f"{_owner(n.library)} works in the background") for n in busy[:1]]
+def _work(tid: int) -> str:
+    """How long a thread has run, and how often."""
+    with contextlib.suppress(OSError):  # it has ended
+        return Path(f"/proc/self/task/{tid}/schedstat").read_text()
+    return ""
 
 
 class Native:
-    """A thread that Python knows nothing of: its name, the first argument of the system call in which it waits, and the
+    """A thread that Python knows nothing of: the first argument of the system call in which it waits, and the
     library that it is in, "" if none is seen: the innermost with a return address on its stack."""
 
-    def __init__(self, tid: int, code: list[tuple[int, int, str]], data: list[tuple[int, int, str]]) -> None:
+    def __init__(self, tid: int, code: list[Mapping], data: list[Mapping]) -> None:
         task = Path(f"/proc/self/task/{tid}")
-        self.work = task / "schedstat"  # how long it has run
-        self.name = (task / "comm").read_text().strip()
         self.argument, self.library = -1, ""
         words = (task / "syscall").read_text().split()
         if len(words) > 3:  # else it runs
@@ -244,31 +255,16 @@ class Native:
             pointer = int(words[-2], 16)
             _, end, _ = _around(pointer, data)
             self.library = self._innermost(pointer, end, code)
-        self.forks_well = pools.forks_well(self.name, self.library)
+        self.forks_well = pools.forks_well(self.library)
 
-    def _innermost(self, stack: int, end: int, code: list[tuple[int, int, str]]) -> str:
+    def _innermost(self, stack: int, end: int, code: list[Mapping]) -> str:
         with open("/proc/self/mem", "rb", buffering=0) as memory:
             memory.seek(stack)
             data = memory.read(max(0, min(end - stack, 1 << 15)) & ~7)
         return next((path for (word,) in struct.iter_unpack("<Q", data) if (path := _around(word, code)[2])), "")
 
 
-def _around(address: int, maps: list[tuple[int, int, str]]) -> tuple[int, int, str]:
+def _around(address: int, maps: list[Mapping]) -> Mapping:
     """The mapping that has the address."""
     at = bisect.bisect_right(maps, (address, 1 << 64, "")) - 1
     return maps[at] if at >= 0 and address < maps[at][1] else (0, 0, "")
-
-
-def _native_threads() -> list[Native]:
-    known = {
-        os.getpid(),
-        *(thread.native_id for thread in threading.enumerate()),
-    }  # the main one's is wrong after a fork
-    tids = [tid for tid in map(int, os.listdir("/proc/self/task")) if tid not in known]
-    code = [m for m in mappings(r"..x.") if m[2] and not COMMON.search(m[2])] if tids else []
-    data = mappings(r"rw.p") if tids else []
-    found = []
-    for tid in tids:
-        with contextlib.suppress(OSError):  # it has ended
-            found.append(Native(tid, code, data))
-    return found

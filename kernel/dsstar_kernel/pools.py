@@ -13,10 +13,11 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .hazards import File
+    from .hazards import File, Maps
 
 WITHOUT = frozenset(os.environ.get("DSSTAR_KERNEL_WITHOUT", "").split(","))
 LOKY = ("joblib.externals.loky", "loky")
@@ -24,6 +25,7 @@ TRACKERS = (*(f"{name}.backend.resource_tracker" for name in LOKY), "multiproces
 # Libraries that start their threads again by themselves in a forked process, and threads that nobody misses there.
 FORK_WELL = ("/numexpr/", "openblas", "/libarrow", "pypocketfft")
 NOT_MISSED = ("jemalloc_bg_thd", "polars-ooc-clea")
+SEMAPHORE = "/dev/shm/sem."
 OMP_PAUSE_SOFT = 1
 _graveyard: list[Any] = []  # objects whose destructors would wait for threads or processes that a copy does not have
 
@@ -41,13 +43,11 @@ def prepare() -> None:
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
+def quiet(maps: Maps) -> Iterator[None]:
     """Ends threads for a fork: those of GNU OpenMP, which start again when they are needed, and those of duckdb, which
     start again afterwards, here and in a resumed process."""
-    from .hazards import mappings
-
     if enabled("openmp"):
-        for path in {path for _, _, path in mappings("..x.") if "libgomp" in os.path.basename(path)}:
+        for path in {path for _, _, path in maps.find("..x.") if "libgomp" in os.path.basename(path)}:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(path).omp_pause_resource_all(OMP_PAUSE_SOFT)
     with _quiet_duckdb():
@@ -83,9 +83,17 @@ def _duckdb_connections() -> Iterator[Any]:
             yield value
 
 
-def forks_well(name: str, library: str) -> bool:
-    """Whether a copy needs no help to do without a native thread of this name that is in this library."""
-    return name in NOT_MISSED or any(known in library for known in FORK_WELL)
+def missed(tid: int) -> bool:
+    """Whether a copy might miss this thread, by its name."""
+    try:
+        return Path(f"/proc/self/task/{tid}/comm").read_text().strip() not in NOT_MISSED
+    except OSError:
+        return False  # it has ended
+
+
+def forks_well(library: str) -> bool:
+    """Whether a copy needs no help to do without a thread that is in this library."""
+    return any(known in library for known in FORK_WELL)
 
 
 def owns(thread: threading.Thread) -> bool:
@@ -149,16 +157,14 @@ def descriptors() -> set[int]:
 class Kept:
     """What fork() does not keep: made in a worker before it is copied, restored in a process resumed from the copy."""
 
-    def __init__(self, files: list[File]) -> None:
-        from .hazards import SEMAPHORE, shared
-
+    def __init__(self, files: list[File], maps: Maps) -> None:
         self._files = files
         self._random = random.getstate()  # the module seeds itself anew in every forked process
         self._timers = {which: signal.getitimer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL,
                                                                     signal.ITIMER_PROF)}  # fmt: skip
         self._pipes = descriptors()
         self._semaphores = {
-            start: ctypes.string_at(start, end - start) for start, end, path in shared() if path.startswith(SEMAPHORE)
+            start: ctypes.string_at(start, end - start) for start, end, path in maps.shared() if path.startswith(SEMAPHORE)
         }
 
     def restore(self) -> None:

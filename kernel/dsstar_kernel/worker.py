@@ -327,37 +327,32 @@ class App(kernelapp.IPKernelApp):
                 stream.flush()  # type: ignore[union-attr]
         linux.flush_c()
         sys.stdout.flush()
-        findings = self.hazards.findings()
+        findings = self.hazards.findings() + self.hazards.at_work()
         if findings:
             gc.collect()  # what only garbage holds
             subprocess._cleanup()
             findings = self.hazards.findings()
-        if findings:  # threads say whose the others are
-            with pools.quiet():
+        kept = pools.Kept(self.hazards.files, self.hazards.maps)
+        with pools.quiet(self.hazards.maps):
+            if findings:  # threads say whose the others are
                 findings = self.hazards.threads() + findings
-        looked = time.perf_counter()
-        if findings:
-            self.channel.send(b"checkpoint", json.dumps({"findings": findings}).encode())
-            return
-        kept = pools.Kept(self.hazards.files)
-        with pools.quiet():
-            frozen = freeze(self.front, self.channel.sock.fileno())
-            left = self.hazards.threads() if frozen else []
-        if frozen is None:
+            looked = time.perf_counter()
+            frozen = None if findings else freeze(self.front, self.channel.sock.fileno())
+            left = self.hazards.threads() if frozen else findings
+        if frozen is None and not findings:
             self._resumed(kept)
             return
-        forked = time.perf_counter()
         fds: list[int] = []
         reply: dict[str, Any] = {"findings": left}
-        count = self.kernel.shell.execution_count - 1
-        if not reply["findings"]:
+        if frozen and not left:
             fds = [frozen.line.fileno()]
             reply |= {
-                "pid": frozen.pid, "files": self.hazards.files, "execution_count": count,
-                "milliseconds": {"look": 1e3 * (looked - began), "copy": 1e3 * (forked - looked)},
+                "pid": frozen.pid, "files": self.hazards.files, "execution_count": self.kernel.shell.execution_count - 1,
+                "milliseconds": {"look": 1e3 * (looked - began), "copy": 1e3 * (time.perf_counter() - looked)},
             }  # fmt: skip
         self.channel.send(b"checkpoint", json.dumps(reply).encode(), fds=fds)
-        frozen.line.close()
+        if frozen:
+            frozen.line.close()
 
     def _resumed(self, kept: pools.Kept) -> None:
         self.session.pid = os.getpid()
