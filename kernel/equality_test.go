@@ -53,7 +53,7 @@ func (l lab) open(t testing.TB, spec Spec, changes ...func(*Options)) *Kernel {
 		t.Fatal(err)
 	}
 	o := Options{
-		Spec: spec, Dir: dir, Scratch: dir, Copies: filepath.Join(t.TempDir(), "copies"), CellTimeout: 30 * time.Second,
+		Spec: spec, Dir: dir, Scratch: dir, Copies: filepath.Join(t.TempDir(), "copies"), CellTimeout: 30 * time.Second, Branches: true,
 		Env: append(os.Environ(), "DSSTAR_FOLDER="+dir, "DSSTAR_DIGESTS="+l.digests, "PYTHONHASHSEED=0"),
 	}
 	for _, change := range changes {

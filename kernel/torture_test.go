@@ -365,10 +365,13 @@ func (o *torture) interrupt() {
 	x := o.under(endless[o.IntN(len(endless))], o.k.Interrupt)
 	o.now.Count++
 	if x.Status != notebook.Raised || !strings.Contains(x.PlainText(), "KeyboardInterrupt") || strings.Trim(x.Stdout(), "z\n") != "begun" {
-		o.fatalf("%s %s\n%.3000s", x.Status, x.Reason, x.PlainText())
+		o.fatalf("%s %s, printed %q\n%.3000s", x.Status, x.Reason, short(x.Stdout()), strings.TrimLeft(x.PlainText(), "begunz\n"))
 	}
 	o.check()
 }
+
+// short is text without the output of the endless cell.
+func short(text string) string { return strings.ReplaceAll(text, strings.Repeat("z", 100)+"\n", "") }
 
 func (o *torture) backUnderCell() {
 	id := o.any()
