@@ -223,14 +223,47 @@ func (c *checkpoints) ask(ctx context.Context, s *session, request string, conte
 	return cmp.Or(problem.EValue, problem.EName, "no reason was given")
 }
 
-// thin gives copies up until the kernel with them keeps to its budget: first those
-// that the present trail has not come by, then the oldest; that of the empty
-// session last of all. resident is more than they can hold, which is cheap to know.
+// thin gives copies up until they are not too many and the kernel keeps to its
+// budget with them: first those that the present trail has not come by, then the
+// oldest; that of the empty session last of all. resident is more than they can
+// hold, which is cheap to know.
 func (c *checkpoints) thin(ctx context.Context, s *session, resident int64) {
-	frozen := slices.DeleteFunc(slices.Clone(c.marks), func(m *mark) bool { return m.id == "" })
-	if c.budget != 0 && resident <= c.budget && len(frozen) <= mostFrozen {
+	frozen := c.dispensable()
+	for len(frozen) > mostFrozen {
+		c.giveUp(ctx, s, frozen[0])
+		frozen = frozen[1:]
+	}
+	if c.budget != 0 && resident <= c.budget {
 		return
 	}
+	sum, bytes := c.count(ctx, s)
+	for len(frozen) > 1 && sum > c.budget {
+		sum -= bytes[frozen[0].id]
+		c.giveUp(ctx, s, frozen[0])
+		frozen = frozen[1:]
+	}
+}
+
+// dispensable returns the marks with a copy, those first that can best be done without.
+func (c *checkpoints) dispensable() []*mark {
+	frozen := slices.DeleteFunc(slices.Clone(c.marks), func(m *mark) bool { return m.id == "" })
+	last := frozen[len(frozen)-1].cells
+	rank := func(m *mark) int {
+		switch n := len(m.cells); {
+		case n == 0:
+			return 2
+		case n <= len(last) && slices.Equal(m.cells, last[:n]):
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(frozen, func(a, b *mark) int { return rank(a) - rank(b) })
+	return frozen
+}
+
+// count returns what the kernel holds with its copies, and each of these, in bytes
+// of its own and its share of what several hold. It sets a budget that nobody has.
+func (c *checkpoints) count(ctx context.Context, s *session) (sum int64, bytes map[string]int64) {
 	type held struct {
 		Checkpoint string
 		Bytes      int64
@@ -241,33 +274,20 @@ func (c *checkpoints) thin(ctx context.Context, s *session, resident int64) {
 		Available   int64
 	}
 	if c.ask(ctx, s, "checkpoints_request", struct{}{}, &reply) != "" {
-		return // they will be counted after the next
+		return 0, nil // they will be counted after the next
 	}
-	sum, bytes := reply.Live.Bytes+reply.Front.Bytes, map[string]int64{}
+	sum, bytes = reply.Live.Bytes+reply.Front.Bytes, map[string]int64{}
 	for _, h := range reply.Checkpoints {
 		bytes[h.Checkpoint] = h.Bytes
 		sum += h.Bytes
 	}
-	if c.budget == 0 {
-		c.budget = (reply.Available + sum) / 2
-	}
-	last := frozen[len(frozen)-1].cells
-	rank := func(m *mark) int {
-		switch {
-		case len(m.cells) == 0:
-			return 2
-		case len(m.cells) <= len(last) && slices.Equal(m.cells, last[:len(m.cells)]):
-			return 1
-		}
-		return 0
-	}
-	slices.SortStableFunc(frozen, func(a, b *mark) int { return rank(a) - rank(b) })
-	for left := len(frozen); left > 1 && (sum > c.budget || left > mostFrozen); left-- {
-		m := frozen[len(frozen)-left]
-		sum -= bytes[m.id]
-		m.why = "its copy was given up to save memory"
-		c.thaw(ctx, s, m)
-	}
+	c.budget = cmp.Or(c.budget, (reply.Available+sum)/2)
+	return sum, bytes
+}
+
+func (c *checkpoints) giveUp(ctx context.Context, s *session, m *mark) {
+	m.why = "its copy was given up to save memory"
+	c.thaw(ctx, s, m)
 }
 
 // forget gives up the marks that match.
