@@ -4,6 +4,7 @@ package llmtest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -126,6 +127,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		return
 	}
 	r, err := s.receive(h)
+	if errors.Is(err, io.ErrUnexpectedEOF) || h.Context().Err() != nil {
+		return // the client has gone, as one may that was told to end
+	}
 	if err != nil {
 		s.t.Errorf("llmtest: %v", err)
 		http.Error(w, err.Error(), http.StatusBadRequest)
