@@ -164,7 +164,7 @@ func (c *checkpoints) back(ctx context.Context, k *Kernel, cells []string) (note
 func (c *checkpoints) leading(cells []string) []*mark {
 	var all []*mark
 	for _, m := range slices.Backward(c.marks) {
-		if n := len(m.cells); n <= len(cells) && slices.Equal(m.cells, cells[:n]) {
+		if begin(cells, m.cells) {
 			all = append(all, m)
 		}
 	}
@@ -249,10 +249,10 @@ func (c *checkpoints) dispensable() []*mark {
 	frozen := slices.DeleteFunc(slices.Clone(c.marks), func(m *mark) bool { return m.id == "" })
 	last := frozen[len(frozen)-1].cells
 	rank := func(m *mark) int {
-		switch n := len(m.cells); {
-		case n == 0:
+		switch {
+		case len(m.cells) == 0:
 			return 2
-		case n <= len(last) && slices.Equal(m.cells, last[:n]):
+		case begin(last, m.cells):
 			return 1
 		}
 		return 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"dsstar/notebook"
@@ -37,7 +38,7 @@ func (k *Kernel) Rollback(ctx context.Context, cells []string) (notebook.Restora
 		return notebook.Restoration{}, err
 	}
 	defer release()
-	if k.options.Branches {
+	if k.options.Branches || begin(cells, k.trail.cells) { // else nobody comes back to it
 		k.way.keep(ctx, k)
 	}
 	back, err := k.way.back(ctx, k, cells)
@@ -96,6 +97,11 @@ func (t *trail) add(code string, x notebook.Execution, err error) {
 	if !t.lost {
 		t.cells, t.ran, t.known = append(t.cells, code), append(t.ran, x), false
 	}
+}
+
+// begin reports whether cells begin with those.
+func begin(cells, with []string) bool {
+	return len(with) <= len(cells) && slices.Equal(cells[:len(with)], with)
 }
 
 // A wayBack takes the session of a kernel back. Its methods are called in the

@@ -18,6 +18,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -64,9 +65,16 @@ func startLab(t *testing.T, collaboration bool) *lab {
 	t.Helper()
 	browser := browserPath(t)
 	python := pyenvtest.Lab(t)
+	spec := kernel.PythonSpec(pyenvtest.Python(t))
+	if !collaboration && kernel.Freezes(spec) { // there, for once, with checkpoints
+		var err error
+		if spec, err = kernel.CheckpointSpec(spec, t.TempDir()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	kernels := map[string]map[string]any{"python3": {
-		"argv":         []string{pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"},
-		"display_name": "Python 3 (ipykernel)", "language": "python", "metadata": map[string]any{"debugger": true},
+		"argv": spec.Argv, "env": spec.Env, "display_name": "Python 3 (ipykernel)", "language": "python",
+		"metadata": map[string]any{"debugger": collaboration},
 	}}
 	l := &lab{Server: kerneltest.JupyterLab(t, python, kernels, collaboration), t: t, err: &bytes.Buffer{}}
 	cmd := exec.CommandContext(t.Context(), python, "-I", "-c", labDriver, browser, l.URL, l.Token)
