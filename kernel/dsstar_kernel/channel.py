@@ -46,6 +46,17 @@ def receive_fds(sock: socket.socket, size: int) -> tuple[bytes, list[int]]:
     return data, list(fds)
 
 
+class Uninterrupted:
+    """A block in which the thread gets no SIGINT, but after it. Besides what it would cut in two, a traceback that ends
+    in the middle of such a block may have a place without a line, which IPython cannot show."""
+
+    def __enter__(self) -> None:
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+    def __exit__(self, *_: object) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+
 class Channel:
     """One end of the line, which does not block: send waits by itself, post leaves what does not fit to flush."""
 
@@ -77,14 +88,9 @@ class Channel:
             if len(packets) == 1:
                 self._send(packets[0], fds)
                 return
-            # An exception between two packets would leave half a message.
-            main = threading.current_thread() is threading.main_thread()
-            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT} if main else set())
-            try:
+            with Uninterrupted():  # an exception between two packets would leave half a message
                 for i, packet in enumerate(packets):
                     self._send(packet, fds if i == len(packets) - 1 else ())
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
     def _send(self, packet: bytes, fds: Sequence[int]) -> None:
         while True:

@@ -33,7 +33,7 @@ from tornado import ioloop
 from traitlets import Any as AnyTrait
 
 from . import hazards, linux, pools
-from .channel import Channel
+from .channel import Channel, Uninterrupted
 from .frozen import freeze
 
 FEATURE = "dsstar checkpoints"
@@ -97,8 +97,9 @@ class Stream(iostream.OutStream):
             raise TypeError(f"write() argument must be str, not {type(string)}")
         if self.pub_thread is None:
             raise ValueError("I/O operation on closed file")
-        self.flush()
-        self._send(b"text", self.name, string.encode("utf-8", "replace"))
+        with Uninterrupted():
+            self._flush()
+            self._send(b"text", self.name, string.encode("utf-8", "replace"))
         return len(string)
 
     def _send(self, kind: bytes, name: str, text: bytes) -> None:
@@ -110,6 +111,10 @@ class Stream(iostream.OutStream):
         self._channel.send(kind, name.encode(), packed, text)
 
     def flush(self) -> None:
+        with Uninterrupted():
+            self._flush()
+
+    def _flush(self) -> None:
         for pipe, name in zip(self._pipes, ("stdout", "stderr"), strict=True):
             if fcntl.ioctl(pipe, termios.FIONREAD, NOTHING) != NOTHING:
                 with contextlib.suppress(BlockingIOError):  # the front was quicker
