@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -360,9 +361,12 @@ func choose(t *testing.T, env []string, name string) (place, error) {
 // TestHub: what a hub answers for a server that is not running, or to a wrong token.
 func TestHub(t *testing.T) {
 	t.Parallel()
+	var mu sync.Mutex // a survey may still be asking
 	var status int
 	var asked []string
 	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
 		asked = append(asked, r.Header.Get("Authorization"))
 		w.WriteHeader(status)
 	}))
@@ -372,13 +376,17 @@ func TestHub(t *testing.T) {
 		http.StatusForbidden:        hub.URL + "/hub/token makes one",
 		http.StatusFailedDependency: hub.URL + "/hub/api/users/ada/servers/gpu",
 	} {
+		mu.Lock()
 		status = code
+		mu.Unlock()
 		want := exitError
 		if code == http.StatusForbidden {
 			want = exitCredentials
 		}
 		attached(t, env, "http://127.0.0.1:1/v1", "--server", hub.URL+"/user/ada/gpu/lab").expect(want, said)
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	if len(asked) == 0 || slices.ContainsFunc(asked, func(h string) bool { return h != "token hubtoken" }) {
 		t.Errorf("asked with %q", asked)
 	}
