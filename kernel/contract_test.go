@@ -44,9 +44,10 @@ func impatient() waits {
 }
 
 func servedWays(t testing.TB, spec Spec) []way {
-	specs := map[string]map[string]any{"subject": {
-		"argv": spec.Argv, "env": spec.Env, "display_name": "Subject", "language": "python",
-	}}
+	specs := map[string]map[string]any{"subject": {"argv": spec.Argv, "display_name": "Subject", "language": "python"}}
+	if spec.Env != nil { // null is no environment
+		specs["subject"]["env"] = spec.Env
+	}
 	limits := []string{"--ZMQChannelsWebsocketConnection.limit_rate=False"}
 	jupyter := server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, limits...))
 	gateway := server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, limits...))

@@ -66,6 +66,7 @@ func startLab(t *testing.T, collaboration bool) *lab {
 	browser := browserPath(t)
 	python := pyenvtest.Lab(t)
 	spec := kernel.PythonSpec(pyenvtest.Python(t))
+	spec.Env = map[string]string{}
 	if !collaboration && kernel.Freezes(spec) { // there, for once, with checkpoints
 		var err error
 		if spec, err = kernel.CheckpointSpec(spec, t.TempDir()); err != nil {
