@@ -28,7 +28,7 @@ func Freezes(s Spec) bool { return runtime.GOOS == "linux" && launcher(s) > 0 }
 // launcher returns where in Argv the module of ipykernel is; 0 for nowhere.
 func launcher(s Spec) int {
 	for i, arg := range s.Argv {
-		if i > 0 && s.Argv[i-1] == "-m" && (arg == "ipykernel" || arg == "ipykernel_launcher") {
+		if i > 0 && s.Argv[i-1] == "-m" && (arg == "ipykernel" || arg == "ipykernel_launcher" || arg == checkpointModule) {
 			return i
 		}
 	}
@@ -40,6 +40,7 @@ func launcher(s Spec) int {
 // writes the package that does so, around the ipykernel of the interpreter, to a
 // folder of dir that is named by its content, so that those of other versions of
 // this program stay, and that other programs may write at the same time. Where
+// A Spec that has them already stays as it is; where
 // [Freezes] reports false the error is [errors.ErrUnsupported].
 func CheckpointSpec(s Spec, dir string) (Spec, error) {
 	switch {
@@ -47,6 +48,9 @@ func CheckpointSpec(s Spec, dir string) (Spec, error) {
 		return s, fmt.Errorf("there are no checkpoints on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 	case launcher(s) == 0:
 		return s, fmt.Errorf("checkpoints are for kernels that are started as python -m ipykernel_launcher: %w", errors.ErrUnsupported)
+	}
+	if s.Argv[launcher(s)] == checkpointModule {
+		return s, nil
 	}
 	dir, err := filepath.Abs(dir) // cells run elsewhere
 	if err == nil {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"dsstar/notebook"
 )
@@ -19,9 +18,21 @@ import (
 const (
 	checkpointing = "dsstar checkpoints" // the feature of kernels that freeze copies of themselves (docs/checkpoints.md)
 	mostFrozen    = 40                   // frozen copies at once: each is a process
-	frozenWait    = 15 * time.Second     // for the kernel to freeze a copy or to go on from one
 	defaultCopies = 1 << 30              // bytes of files that are kept
 )
+
+// Way is how Rollback goes back where nothing is in the way.
+func (k *Kernel) Way() notebook.Way {
+	switch k.way.(type) {
+	case stay:
+		return notebook.NotAtAll
+	case names:
+		return notebook.ByNames
+	case *checkpoints:
+		return notebook.ByCheckpoint
+	}
+	return notebook.ByReplay
+}
 
 // checkpoints goes back to frozen copies of the session, and where there is none
 // by replay. It is for one Kernel.
@@ -31,7 +42,8 @@ type checkpoints struct {
 	copies *copies // of the files in Scratch; nil if there is no such folder
 	folder string  // Scratch, as processes see it
 	budget int64   // bytes that the kernel may hold with its copies; 0 until it is known
-	off    string  // why no more copies are made in this session; ""
+	off    string  // why no copies are made any more; ""
+	mute   bool    // the kernel did not answer in time, and is asked no more
 }
 
 // A mark is a state that the session was in.
@@ -51,7 +63,7 @@ func newWay(s *session, o Options, own bool) wayBack {
 		return stay{newWay(s, o, own)}
 	case !own:
 		return names{}
-	case !s.freezes():
+	case o.NoCheckpoints || !s.freezes():
 		return replay{}
 	}
 	c := &checkpoints{budget: o.MaxMemory}
@@ -88,7 +100,7 @@ func (s *session) obituary(content json.RawMessage) (how string, ok bool) {
 
 // kill ends the kernel, or of one with frozen copies the process that runs cells.
 func (s *session) kill() (done string) {
-	if !s.freezes() || ended(s.host) {
+	if s.guest != nil || !s.freezes() || ended(s.host) {
 		return s.host.kill()
 	}
 	s.tell(control, "kill_request", struct{}{})
@@ -105,16 +117,21 @@ func (c *checkpoints) keep(ctx context.Context, k *Kernel) {
 	k.trail.known = true
 	c.forget(ctx, s, func(m *mark) bool { return slices.Equal(m.cells, k.trail.cells) })
 	m := &mark{trail: k.trail, why: c.off}
-	c.marks = append(c.marks, m)
-	if m.why != "" {
+	if m.why == "" {
+		c.freeze(ctx, s, m)
+	}
+	if ctx.Err() != nil && m.id == "" {
+		k.trail.known = false // whoever has gone is no reason
 		return
 	}
-	if c.copies != nil {
-		var err error
-		if m.files, err = c.copies.take(ctx); err != nil {
-			m.why = err.Error()
-			return
-		}
+	c.marks = append(c.marks, m)
+}
+
+// freeze makes the copy of m, and those of the files, or says in m why not.
+func (c *checkpoints) freeze(ctx context.Context, s *session, m *mark) {
+	if err := c.takeFiles(ctx, s, m); err != nil {
+		m.why = err.Error()
+		return
 	}
 	var reply struct {
 		Checkpoint string
@@ -126,11 +143,29 @@ func (c *checkpoints) keep(ctx context.Context, k *Kernel) {
 		return
 	}
 	m.id, m.count = reply.Checkpoint, reply.Count
-	c.thin(ctx, s, reply.Resident)
+	c.thin(ctx, s, m, reply.Resident)
+}
+
+// takeFiles keeps what Scratch holds. Where there is no room, older copies go.
+func (c *checkpoints) takeFiles(ctx context.Context, s *session, m *mark) error {
+	if c.copies == nil {
+		return nil
+	}
+	var err error
+	for {
+		if m.files, err = c.copies.take(ctx); !errors.Is(err, errOverLimit) {
+			return err
+		}
+		frozen := c.dispensable(m)
+		if len(frozen) == 0 {
+			return err
+		}
+		c.giveUp(ctx, s, frozen[0], "to make room for files")
+	}
 }
 
 // back goes to the nearest mark that it can, or replays.
-func (c *checkpoints) back(ctx context.Context, k *Kernel, cells []string) (notebook.Restoration, error) {
+func (c *checkpoints) back(ctx context.Context, k *Kernel, cells []string) (back notebook.Restoration, known bool, err error) {
 	s, why := k.current(), ""
 	for _, m := range c.leading(cells) {
 		if ended(s.host) {
@@ -142,21 +177,22 @@ func (c *checkpoints) back(ctx context.Context, k *Kernel, cells []string) (note
 			problem = c.resume(ctx, s, m)
 		}
 		if ctx.Err() != nil {
-			return notebook.Restoration{}, reason(ctx)
+			return back, false, reason(ctx)
 		}
 		if problem == "" {
-			back := notebook.Restoration{Way: notebook.ByCheckpoint, Kept: len(m.cells), Executions: slices.Clone(m.ran), Why: why}
+			back = notebook.Restoration{Way: notebook.ByCheckpoint, Kept: len(m.cells), Executions: slices.Clone(m.ran), Why: why}
 			if back.Kept == 0 && len(cells) > 0 {
 				back.Way = notebook.ByReplay // from a copy of the empty session
 			}
-			return back, nil
+			return back, true, nil
 		}
 		why = cmp.Or(why, problem)
 	}
 	c.clear()
-	back, err := c.replay.back(ctx, k, cells)
+	back, known, err = c.replay.back(ctx, k, cells)
+	c.mute = c.mute && err != nil
 	back.Why = why
-	return back, err
+	return back, known, err
 }
 
 // leading returns the marks of states that the first of the cells made, most cells
@@ -201,12 +237,16 @@ func (c *checkpoints) ask(ctx context.Context, s *session, request string, conte
 	if err != nil {
 		return err.Error()
 	}
-	ctx, cancel := context.WithTimeout(ctx, frozenWait)
+	if c.mute {
+		return c.off
+	}
+	limited, cancel := context.WithTimeout(ctx, s.waits.frozen)
 	defer cancel()
-	reply, err := s.ask(ctx, Message{Channel: Control, Type: request, Content: body})
+	reply, err := s.ask(limited, Message{Channel: Control, Type: request, Content: body})
 	if err != nil {
-		if errors.Is(err, context.DeadlineExceeded) {
-			c.off = fmt.Sprintf("the kernel did not answer a %s for %v", request, frozenWait)
+		if limited.Err() != nil && ctx.Err() == nil {
+			c.mute, c.off = true, fmt.Sprintf("the kernel did not answer a %s for %v", request, s.waits.frozen)
+			return c.off
 		}
 		return err.Error()
 	}
@@ -225,34 +265,33 @@ func (c *checkpoints) ask(ctx context.Context, s *session, request string, conte
 
 // thin gives copies up until they are not too many and the kernel keeps to its
 // budget with them: first those that the present trail has not come by, then the
-// oldest; that of the empty session last of all. resident is more than they can
-// hold, which is cheap to know.
-func (c *checkpoints) thin(ctx context.Context, s *session, resident int64) {
-	frozen := c.dispensable()
-	for len(frozen) > mostFrozen {
-		c.giveUp(ctx, s, frozen[0])
+// oldest; that of the empty session last of all, and not that of m, the newest.
+// resident is more than they can hold, which is cheap to know.
+func (c *checkpoints) thin(ctx context.Context, s *session, m *mark, resident int64) {
+	frozen := c.dispensable(m)
+	for len(frozen) >= mostFrozen {
+		c.giveUp(ctx, s, frozen[0], "to save memory")
 		frozen = frozen[1:]
 	}
 	if c.budget != 0 && resident <= c.budget {
 		return
 	}
-	sum, bytes := c.count(ctx, s)
-	for len(frozen) > 1 && sum > c.budget {
-		sum -= bytes[frozen[0].id]
-		c.giveUp(ctx, s, frozen[0])
+	// What several hold is another's when one is given up: each time it is counted anew.
+	for sum := c.count(ctx, s); len(frozen) > 0 && sum > c.budget; sum = c.count(ctx, s) {
+		c.giveUp(ctx, s, frozen[0], "to save memory")
 		frozen = frozen[1:]
 	}
 }
 
-// dispensable returns the marks with a copy, those first that can best be done without.
-func (c *checkpoints) dispensable() []*mark {
+// dispensable returns the marks with a copy but for the newest, those first that can
+// best be done without.
+func (c *checkpoints) dispensable(newest *mark) []*mark {
 	frozen := slices.DeleteFunc(slices.Clone(c.marks), func(m *mark) bool { return m.id == "" })
-	last := frozen[len(frozen)-1].cells
 	rank := func(m *mark) int {
 		switch {
 		case len(m.cells) == 0:
 			return 2
-		case begin(last, m.cells):
+		case begin(newest.cells, m.cells):
 			return 1
 		}
 		return 0
@@ -261,32 +300,28 @@ func (c *checkpoints) dispensable() []*mark {
 	return frozen
 }
 
-// count returns what the kernel holds with its copies, and each of these, in bytes
-// of its own and its share of what several hold. It sets a budget that nobody has.
-func (c *checkpoints) count(ctx context.Context, s *session) (sum int64, bytes map[string]int64) {
-	type held struct {
-		Checkpoint string
-		Bytes      int64
-	}
+// count returns what the kernel holds with its copies, in bytes. It sets a budget
+// that nobody has set.
+func (c *checkpoints) count(ctx context.Context, s *session) (sum int64) {
+	type held struct{ Bytes int64 }
 	var reply struct {
 		Live, Front held
 		Checkpoints []held
 		Available   int64
 	}
 	if c.ask(ctx, s, "checkpoints_request", struct{}{}, &reply) != "" {
-		return 0, nil // they will be counted after the next
+		return 0 // they will be counted after the next
 	}
-	sum, bytes = reply.Live.Bytes+reply.Front.Bytes, map[string]int64{}
+	sum = reply.Live.Bytes + reply.Front.Bytes
 	for _, h := range reply.Checkpoints {
-		bytes[h.Checkpoint] = h.Bytes
 		sum += h.Bytes
 	}
 	c.budget = cmp.Or(c.budget, (reply.Available+sum)/2)
-	return sum, bytes
+	return sum
 }
 
-func (c *checkpoints) giveUp(ctx context.Context, s *session, m *mark) {
-	m.why = "its copy was given up to save memory"
+func (c *checkpoints) giveUp(ctx context.Context, s *session, m *mark, what string) {
+	m.why = "its copy was given up " + what
 	c.thaw(ctx, s, m)
 }
 

@@ -40,5 +40,6 @@
 // delivers into unbounded inboxes (inbox.go). Sessions are opened by start.go,
 // attach.go and dial.go. A run (run.go) follows one cell until its last message;
 // a visit (visit.go) keeps a guest's cells apart from the session around them.
-// Rolling back replaces the session.
+// Rolling back (rollback.go) replaces the session, or has its kernel go on from a
+// frozen copy of itself (checkpoints.go) with the files that there were (copies.go).
 package kernel

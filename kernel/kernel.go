@@ -18,23 +18,24 @@ var ErrClosed = errors.New("the kernel is closed")
 // Options say what to start and how. [Start] needs the Spec, [Dial] the name of
 // one on the server; [Attach] needs none. All else may be left out.
 type Options struct {
-	Spec         Spec          // what to start
-	Dir          string        // working directory of the kernel process; a guest's cells run there too
-	Scratch      string        // folder that cells write to; emptied at the start and by Rollback, created if missing; "" for none
-	Env          []string      // the whole environment of a process of ours; the Spec's own is added
-	TCP          bool          // reach a process of ours by TCP on the loopback interface, not by Unix sockets
-	CellTimeout  time.Duration // how long a cell may run; 0 for no limit
-	StartTimeout time.Duration // until the kernel is ready; 0 for a minute
-	Outputs      Outputs       // what becomes of very long outputs
-	Input        InputFunc     // answers input(); nil: input() raises an exception
-	Discard      bool          // attach although the server may then drop output that it keeps for somebody else
-	Stays        bool          // Rollback leaves a living kernel as it is, and runs nothing
-	Replays      string        // why the kernel is one that goes back by replay, for [notebook.Restoration]; "" if that is no question
-	Branches     bool          // keep checkpoints of the states that Rollback leaves, too: to try several cells on one state and go on with one
-	MaxMemory    int64         // bytes that a kernel may hold with the frozen copies of itself; 0 for half of what is free
-	Copies       string        // folder of ours for copies of what is in Scratch, best on the same file system; "" for a temporary one
-	MaxCopies    int64         // bytes that these may take; 0 for a gigabyte
-	KeepIn       string        // Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
+	Spec          Spec          // what to start
+	Dir           string        // working directory of the kernel process; a guest's cells run there too
+	Scratch       string        // folder that cells write to; emptied at the start and by Rollback, created if missing; "" for none
+	Env           []string      // the whole environment of a process of ours; the Spec's own is added
+	TCP           bool          // reach a process of ours by TCP on the loopback interface, not by Unix sockets
+	CellTimeout   time.Duration // how long a cell may run; 0 for no limit
+	StartTimeout  time.Duration // until the kernel is ready; 0 for a minute
+	Outputs       Outputs       // what becomes of very long outputs
+	Input         InputFunc     // answers input(); nil: input() raises an exception
+	Discard       bool          // attach although the server may then drop output that it keeps for somebody else
+	Stays         bool          // Rollback leaves a living kernel as it is, and runs nothing
+	NoCheckpoints bool          // go back by replay, although the kernel could freeze copies of itself
+	Replays       string        // why the kernel is one that goes back by replay, for [notebook.Restoration]; "" if that is no question
+	Branches      bool          // keep checkpoints of the states that Rollback leaves, too: to try several cells on one state and go on with one
+	MaxMemory     int64         // bytes that a kernel may hold with the frozen copies of itself; 0 for half of what is free
+	Copies        string        // folder of ours for copies of what is in Scratch, best on the same file system; "" for a temporary one
+	MaxCopies     int64         // bytes that these may take; 0 for a gigabyte
+	KeepIn        string        // Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
 
 	sockets bool // Unix sockets for whatever kernel: for tests
 }
@@ -78,7 +79,7 @@ type Info struct {
 	Features       []string       // supported_features: "kernel subshells", "debugger"
 	Banner         string         // what the kernel says when it starts
 	Language       map[string]any // language_info as the kernel gave it, for the notebook's metadata
-	PID            int            // of a process of ours; changes with every Rollback
+	PID            int            // of a process of ours; changes with a new process
 }
 
 // A Kernel is a live kernel: one that this process started and will end, or a
@@ -111,6 +112,7 @@ type waits struct {
 	shutdown  time.Duration // from shutdown_request to its reply
 	exit      time.Duration // from the reply to the end of the process
 	kill      time.Duration // from SIGKILL to the end of the process
+	frozen    time.Duration // for the kernel to freeze a copy of itself or to go on from one
 	handshake time.Duration // for a server's first connection to a kernel, before another is tried
 	reconnect time.Duration // from the loss of a server to giving it up
 }
@@ -119,7 +121,7 @@ func defaultWaits() waits {
 	return waits{
 		greet: 2 * time.Second, tune: 10 * time.Second, rouse: 5 * time.Second, takeUp: time.Minute, idle: 4 * time.Second,
 		interrupt: 5 * time.Second, cancel: 2 * time.Second,
-		shutdown: time.Second, exit: 150 * time.Millisecond, kill: 5 * time.Second, handshake: 10 * time.Second, reconnect: time.Minute,
+		frozen: 15 * time.Second, shutdown: time.Second, exit: 150 * time.Millisecond, kill: 5 * time.Second, handshake: 10 * time.Second, reconnect: time.Minute,
 	}
 }
 

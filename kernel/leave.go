@@ -31,7 +31,9 @@ func (s *session) part(notebook string) error {
 		return s.shutdown()
 	}
 	var err error
-	if ended(s.host) {
+	if how := s.fell(); how != "" {
+		err = fmt.Errorf("the kernel has ended: %s", how)
+	} else if ended(s.host) {
 		how, lost := s.host.fate()
 		err = fmt.Errorf("the kernel has ended: %s", how)
 		if lost != nil {

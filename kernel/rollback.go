@@ -12,8 +12,9 @@ import (
 )
 
 // Rollback takes the kernel to the state that cells produce from nothing. It
-// works on a kernel that has died, too. There are three ways, of which it takes
-// the first that is open.
+// works on a kernel that has died, too. What requests other than cells have
+// changed in the kernel may stay. There are three ways, of which it takes the first
+// that is open; with Options.Stays it takes none while the kernel lives.
 //
 // A kernel that can freeze copies of itself (see [CheckpointSpec]) goes on from the copy
 // that was made after the most of the cells, with the files in Scratch as they
@@ -41,9 +42,10 @@ func (k *Kernel) Rollback(ctx context.Context, cells []string) (notebook.Restora
 	if k.options.Branches || begin(cells, k.trail.cells) { // else nobody comes back to it
 		k.way.keep(ctx, k)
 	}
-	back, err := k.way.back(ctx, k, cells)
+	back, known, err := k.way.back(ctx, k, cells)
 	if err == nil && back.Way != notebook.NotAtAll {
-		k.trail = newTrail(cells, back.Executions)
+		n := len(back.Executions)
+		k.trail = trail{cells: cells[:n:n], ran: back.Executions[:n:n], known: known}
 		err = k.proceed(ctx, cells, &back)
 	}
 	if err != nil {
@@ -85,11 +87,6 @@ type trail struct {
 	known bool // the way back has been told of the present state
 }
 
-func newTrail(cells []string, ran []notebook.Execution) trail {
-	n := len(ran)
-	return trail{cells: cells[:n:n], ran: ran[:n:n], known: true}
-}
-
 func (t *trail) add(code string, x notebook.Execution, err error) {
 	if err != nil || x.Status != notebook.OK {
 		t.lost = true
@@ -110,26 +107,22 @@ type wayBack interface {
 	// keep remembers, if it can, the state that the kernel's trail has led to.
 	keep(context.Context, *Kernel)
 	// back takes the session to what the first of the cells made, as many as it can,
-	// and returns what these gave.
-	back(ctx context.Context, k *Kernel, cells []string) (notebook.Restoration, error)
+	// and returns what these gave, and whether that state is remembered already.
+	back(ctx context.Context, k *Kernel, cells []string) (back notebook.Restoration, known bool, err error)
 	// leave has the kernel give up what it holds for this, as it is about to be left.
 	leave(*session)
 	// close frees what is remembered.
 	close()
 }
 
-// stay does not go back, unless the kernel has died. One that is new has not been
-// anywhere.
+// stay does not go back, unless the kernel has died, or is new.
 type stay struct{ wayBack }
 
 func (stay) keep(context.Context, *Kernel) {}
 
-func (s stay) back(ctx context.Context, k *Kernel, cells []string) (notebook.Restoration, error) {
-	switch {
-	case k.Alive() && len(k.trail.cells) == 0 && !k.trail.lost:
-		return notebook.Restoration{Way: notebook.ByReplay}, nil
-	case k.Alive():
-		return notebook.Restoration{Way: notebook.NotAtAll}, nil
+func (s stay) back(ctx context.Context, k *Kernel, cells []string) (notebook.Restoration, bool, error) {
+	if k.Alive() && (len(k.trail.cells) > 0 || k.trail.lost) {
+		return notebook.Restoration{Way: notebook.NotAtAll}, true, nil
 	}
 	return s.wayBack.back(ctx, k, cells)
 }
@@ -141,26 +134,26 @@ func (replay) keep(context.Context, *Kernel) {}
 func (replay) leave(*session)                {}
 func (replay) close()                        {}
 
-func (replay) back(ctx context.Context, k *Kernel, _ []string) (notebook.Restoration, error) {
-	back := notebook.Restoration{Way: notebook.ByReplay, Why: k.options.Replays}
+func (replay) back(ctx context.Context, k *Kernel, _ []string) (back notebook.Restoration, known bool, err error) {
+	back = notebook.Restoration{Way: notebook.ByReplay, Why: k.options.Replays}
 	if err := k.current().end(); err != nil {
-		return back, err
+		return back, false, err
 	}
 	// Only now: a live process could still write there.
 	if err := empty(k.options.Scratch, k.options.Outputs.Folder); err != nil {
-		return back, err
+		return back, false, err
 	}
 	s, err := k.again(ctx, k.options)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = reason(ctx)
 		}
-		return back, err
+		return back, false, err
 	}
 	k.mu.Lock()
 	k.session = s
 	k.mu.Unlock()
-	return back, nil
+	return back, false, nil
 }
 
 // names goes back in a kernel that is not ours.
@@ -170,12 +163,12 @@ func (names) keep(context.Context, *Kernel) {}
 func (names) leave(*session)                {}
 func (names) close()                        {}
 
-func (names) back(ctx context.Context, k *Kernel, _ []string) (notebook.Restoration, error) {
-	back := notebook.Restoration{Way: notebook.ByNames}
+func (names) back(ctx context.Context, k *Kernel, _ []string) (back notebook.Restoration, known bool, err error) {
+	back = notebook.Restoration{Way: notebook.ByNames}
 	if err := k.current().restore(ctx); err != nil {
-		return back, err
+		return back, false, err
 	}
-	return back, empty(k.options.Scratch, k.options.Outputs.Folder)
+	return back, false, empty(k.options.Scratch, k.options.Outputs.Folder)
 }
 
 // empty removes what is in the folder path, but not the folder, which it makes

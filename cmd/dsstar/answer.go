@@ -78,6 +78,10 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	if j.place.guest != nil && j.keep {
 		return &usageError{"--keep-kernel: the kernel is not dsstar's, and stays in any case", []string{strings.Replace(j.again, " --keep-kernel", "", 1)}}
 	}
+	if j.place.guest != nil && j.settings.Rollback == "checkpoint" {
+		return &usageError{"--rollback checkpoint: a kernel that is not the run's own goes back by names",
+			[]string{strings.Replace(j.again, " --rollback checkpoint", "", 1)}}
+	}
 	if j.place.guest != nil && j.settings.Method.Paper {
 		return &usageError{"--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
 			[]string{`dsstar nb --paper --data DIR "question"   # without --kernel`}}
@@ -185,7 +189,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	}
 	j.progress.wait("starting the kernel")
 	config := agentConfig(s)
-	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(j.place, s, j.keeper)), words, string(folder)
+	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(&j.place, s, j.keeper)), words, string(folder)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}

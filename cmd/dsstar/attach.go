@@ -28,6 +28,7 @@ type place struct {
 	spec   kernel.Spec   // of the kernels that are started
 	server kernel.Server // that starts them; zero for this machine
 	guest  *guest        // nil: all kernels are ours
+	way    notebook.Way  // how the run's own session goes back; "" before it is open
 }
 
 // A guest is the run in a kernel that is not ours.
@@ -353,17 +354,20 @@ func unshared(where string, folders []string, temporary string) error {
 }
 
 // openAt returns what opens the sessions of a run. With a keeper the run's own one
-// stays.
-func (a *app) openAt(p place, s *configs.Settings, keeper *keeper) agent.Open {
+// stays. How that goes back is noted in p.
+func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
 		files := filepath.Join(dir, "files")
 		if purpose == agent.Work {
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"}
 			o.Stays = s.Rollback == "off"
+			_ = os.RemoveAll(copiesIn(dir)) // what a run left there that was killed
 		}
 		o.Spec, o.Scratch = p.spec, files
+		o.NoCheckpoints = s.Rollback == "replay"
 		if purpose == agent.Work && p.guest != nil {
+			p.way = notebook.ByNames
 			return p.guest.visit(ctx, o)
 		}
 		var k *kernel.Kernel
@@ -379,6 +383,13 @@ func (a *app) openAt(p place, s *configs.Settings, keeper *keeper) agent.Open {
 		}
 		if err != nil {
 			return nil, err // not a nil *Kernel in an interface
+		}
+		if purpose == agent.Work {
+			p.way = k.Way()
+			if err := mustFreeze(s, k); err != nil {
+				_ = k.Close() // the first error says more
+				return nil, err
+			}
 		}
 		if keep {
 			return keptSession{k, keeper}, nil

@@ -115,6 +115,7 @@ func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	}
 	s.Python, s.Kernel, s.Jobs, s.Out = user.Python, user.Kernel, user.Jobs, user.Out
 	s.CellTimeout, s.StartTimeout, s.Warnings = user.CellTimeout, user.StartTimeout, user.Warnings
+	s.Rollback, s.MaxMemory = user.Rollback, user.MaxMemory
 	return s, nil
 }
 

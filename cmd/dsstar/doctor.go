@@ -131,7 +131,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	defer os.RemoveAll(dir)
 	begin := time.Now()
-	k, err := a.openAt(p, s, nil)(ctx, agent.Describe, dir)
+	k, err := a.openAt(&p, s, nil)(ctx, agent.Describe, dir)
 	if err != nil && p.server.URL != "" {
 		return failedBy("kernel", err)
 	}
@@ -151,13 +151,16 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 		return finding{"kernel", "failed", strings.TrimSpace(e.PlainText()), []string{
 			quoteShell(python) + " -m pip install " + strings.Join(required, " ")}}
 	}
+	where := cmp.Or(p.server.URL, python)
+	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()), ready.Seconds(), where)
+	if s.Rollback == "off" {
+		return finding{"kernel", "ok", text + "\ndoes not go back", nil}
+	}
 	back, err := k.Rollback(ctx, []string{cell})
 	if err != nil {
 		return failedBy("kernel", err)
 	}
-	where := cmp.Or(p.server.URL, python)
-	return finding{"kernel", "ok", fmt.Sprintf("Python %s, ready in %.1f s: %s\n%s",
-		strings.TrimSpace(e.Stdout()), ready.Seconds(), where, goesBack(back)), nil}
+	return finding{"kernel", "ok", text + "\n" + goesBack(back), nil}
 }
 
 // goesBack says how a kernel does.

@@ -22,7 +22,7 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 	if purpose == agent.Work {
 		freezing.MaxMemory, freezing.Branches = int64(s.MaxMemory), s.Method.Candidates > 1
 	}
-	freezing.Copies = filepath.Join(o.Dir, ".dsstar-copies")
+	freezing.Copies = copiesIn(o.Dir)
 	var k *kernel.Kernel
 	spec, err := kernel.CheckpointSpec(o.Spec, filepath.Join(a.cacheDir, "kernels"))
 	if err == nil {
@@ -39,22 +39,26 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 	return kernel.Start(ctx, o)
 }
 
-// wayBack is how the kernels of the place go back, for --json.
-func (p place) wayBack(s *configs.Settings) notebook.Way {
-	switch {
-	case s.Rollback == "off":
-		return notebook.NotAtAll
-	case p.guest != nil:
-		return notebook.ByNames
-	case s.Rollback == "replay" || p.server.URL != "" || !kernel.Freezes(p.spec):
-		return notebook.ByReplay
+// copiesIn is where the copies of a session's files are, in its folder: on the same
+// file system as they, which may then share blocks.
+func copiesIn(dir string) string { return filepath.Join(dir, ".dsstar-copies") }
+
+// mustFreeze refuses a kernel that cannot do what the settings insist on.
+func mustFreeze(s *configs.Settings, k *kernel.Kernel) error {
+	if s.Rollback != "checkpoint" || k.Way() == notebook.ByCheckpoint {
+		return nil
 	}
-	return notebook.ByCheckpoint
+	return &usageError{"--rollback checkpoint: this kernel cannot freeze copies of itself",
+		[]string{`dsstar nb --rollback auto --data DIR "question"`}}
 }
 
 // result is the kernel as --json shows it.
 func (p place) result(s *configs.Settings) resultKernel {
-	r := resultKernel{Name: cmp.Or(p.spec.DisplayName, p.spec.Name), Owned: true, Sandbox: "none", Rollback: string(p.wayBack(s))}
+	way := cmp.Or(p.way, notebook.ByReplay)
+	if s.Rollback == "off" {
+		way = notebook.NotAtAll
+	}
+	r := resultKernel{Name: cmp.Or(p.spec.DisplayName, p.spec.Name), Owned: true, Sandbox: "none", Rollback: string(way)}
 	if p.guest != nil {
 		r.Name, r.Owned = p.guest.name, false
 	}

@@ -31,13 +31,10 @@ func method(s configs.Method) agent.Method {
 // checkMethod refuses what does not go together: several cells for a step where
 // there can be only one, and a session that is to go back and must not.
 func checkMethod(s *configs.Settings, review bool) error {
+	if err := mayStay(s, method(s.Method)); err != nil {
+		return err
+	}
 	switch {
-	case s.Rollback == "off" && s.Method.Paper:
-		return &usageError{"--rollback off: with --paper every script runs in a fresh process",
-			[]string{`dsstar nb --paper --rollback replay --data DIR "question"`}}
-	case s.Rollback == "off" && s.Method.Candidates > 1:
-		return &usageError{"--rollback off: the candidates for a step run from the same state, to which the session goes back",
-			[]string{fmt.Sprintf(`dsstar nb --candidates %d --rollback auto --data DIR "question"`, s.Method.Candidates)}}
 	case s.Method.Candidates == 1:
 	case s.Method.Paper:
 		return &usageError{"--candidates: with --paper every round writes the whole script, and only one",
@@ -45,6 +42,19 @@ func checkMethod(s *configs.Settings, review bool) error {
 	case review:
 		return &usageError{"--candidates: with --review no cell runs that was not accepted, so that a step has one at a time",
 			[]string{`dsstar nb --review --candidates 1 --data DIR "question"`}}
+	}
+	return nil
+}
+
+// mayStay refuses to let a session stay as it is that is to go back by its method.
+func mayStay(s *configs.Settings, m agent.Method) error {
+	switch {
+	case s.Rollback != "off":
+	case m.Script:
+		return &usageError{"--rollback off: with --paper every script runs in a fresh process", []string{"dsstar nb --paper --rollback replay …"}}
+	case m.Candidates > 1:
+		return &usageError{"--rollback off: the candidates for a step run from the same state, to which the session goes back",
+			[]string{fmt.Sprintf("dsstar nb --candidates %d --rollback auto …", m.Candidates)}}
 	}
 	return nil
 }

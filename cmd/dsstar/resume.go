@@ -113,9 +113,13 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		return err
 	}
 	now, err := r.dataFiles(ctx)
+	if err == nil {
+		err = mayStay(j.settings, r.t.Method)
+	}
 	if err != nil {
 		return err
 	}
+	j.settings.Method.Candidates = r.t.Method.Candidates // the run's, for its kernel
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
 	if question != "" && j.settings.Model == demoModel {
 		return &usageError{"the demo has recorded replies to its own question only", []string{"dsstar resume --model PROVIDER/MODEL --ask " + quoteShell(question) + " " + quoteShell(path)}}

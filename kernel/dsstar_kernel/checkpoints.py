@@ -181,6 +181,7 @@ class Checkpoints:
         linux.end_all(os.getpid(), self.pids())
         if self.front.live:
             self.front.disconnect()
+        self.front.obituary = f"the kernel died: {why}"
         asked.fail("Failed", why)
         self.front.next()
 
@@ -193,6 +194,8 @@ class Checkpoints:
             if checkpoint := self.kept.pop(str(name), None):
                 self._end(checkpoint)
         asked.reply({"status": "ok"})
+        if not self.front.live and not self.kept and not self._resuming:
+            self.front.status = self.front.ended  # nobody can go on from here
 
     def _end(self, checkpoint: Checkpoint) -> None:
         checkpoint.line.close()

@@ -25,7 +25,6 @@ from .sockets import Sockets
 TEXT_DELAY = 0.03  # seconds that output may wait for more of it
 TEXT_SIZE = 1 << 20
 MESSAGE_SIZE = 4 << 20  # of one text: readers have a message whole in memory
-DEAD = "the kernel has died: roll back to a checkpoint, or restart it"
 GROUP_SIGNAL = 0.2  # seconds in which a signal to the group has reached the worker, too
 
 
@@ -114,6 +113,8 @@ class Front:
         self.queue: deque[Request] = deque()
         self.running: Request | None = None
         self.info: dict[str, Any] = {}  # content of kernel_info_reply
+        self.obituary = ""  # of the last worker that has ended while there were checkpoints
+        self.ended = 0  # status of the wait for it
         self.status: int | None = None  # of the wait for the worker with which the front ends
         self.stopping = 0.0  # when shutdown was asked for
         self.interrupted = 0.0  # when a signal came that the worker may not have got
@@ -148,7 +149,7 @@ class Front:
                 self.running = request
                 self.live.channel.post(b"checkpoint")
             elif request.checkpoint:
-                request.checkpoint.fail("Failed", DEAD)
+                request.checkpoint.fail("Failed", self.obituary)
             elif self.live:
                 self.running = request
                 if request.type == "execute_request":
@@ -157,7 +158,7 @@ class Front:
             elif request.type == "kernel_info_request":
                 self.answer(request, self.info)
             else:
-                self.answer(request, error("KernelDied", DEAD))
+                self.answer(request, error("KernelDied", self.obituary), request.type == "execute_request")
 
     def answer(self, request: Request, content: dict[str, Any], publish: bool = False) -> None:
         """Answers a request in place of the worker."""
@@ -282,7 +283,8 @@ class Front:
             self.status = status or 0
             return
         linux.end_all(os.getpid(), self.checkpoints.pids())
-        self.give_up("KernelDied", f"the kernel died: {how}", publish=True)
+        self.ended, self.obituary = status or 0, f"the kernel died: {how}"
+        self.give_up("KernelDied", self.obituary, publish=True)
 
     def reap(self) -> None:
         """Collects the children that have ended: workers, frozen copies, orphans of the user's."""
