@@ -105,6 +105,7 @@ class Checkpoints:
         if findings or sock is None:
             if sock:
                 sock.close()
+                linux.kill(info["pid"])
             asked.refuse(findings)
             return
         self._made += 1

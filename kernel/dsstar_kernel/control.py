@@ -26,7 +26,11 @@ class Control:
         except Exception:
             return  # not signed, or sent twice
         kind = message["header"]["msg_type"]
-        if front.checkpoints.handle(kind, idents, message):
+        try:
+            if front.checkpoints.handle(kind, idents, message):
+                return
+        except (TypeError, ValueError, AttributeError) as error:  # of a field that is not what it should be
+            self.reply(idents, message, {"status": "error", "ename": "Failed", "evalue": str(error), "traceback": []})
             return
         front.publish_status("busy", message)
         answer = getattr(self, kind, None) if kind.endswith("_request") else None

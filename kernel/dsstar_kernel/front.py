@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import socket
+import struct
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from . import linux
 from .channel import Channel
 from .checkpoints import Asked, Checkpoints
 from .control import Control
-from .sockets import Sockets
+from .sockets import DELIM, Sockets
 
 TEXT_DELAY = 0.03  # seconds that output may wait for more of it
 TEXT_SIZE = 1 << 20
@@ -46,15 +47,14 @@ class Request:
     header: bytes = b""
     type: str = ""
     aborted: bool = False
+    answered: bool = False
     checkpoint: Asked | None = None
 
     @classmethod
     def of(cls, frames: list[bytes]) -> Request:
-        try:
-            header = frames[frames.index(b"<IDS|MSG>") + 2]
-            return cls(frames, header, json.loads(header)["msg_type"])
-        except (ValueError, IndexError, KeyError, TypeError):
-            return cls(frames)
+        """Reads a message that is signed. Raises whatever is wrong with it."""
+        header = frames[frames.index(DELIM) + 2]
+        return cls(frames, header, str(json.loads(header)["msg_type"]))
 
 
 class Output:
@@ -168,7 +168,7 @@ class Front:
         except Exception:
             return  # not signed, or answered before
         reply = request.type.rsplit("_", 1)[0] + "_reply"
-        if request.type.endswith("_request"):
+        if request.type.endswith("_request") and not request.answered:
             self.publish_status("busy", message)
             if publish:
                 shown = {key: content[key] for key in ("ename", "evalue", "traceback")}
@@ -213,7 +213,7 @@ class Front:
                 self.on_worker(live, message)
             if live and live is self.live and live.channel.signaled != before:
                 live.channel.post(b"wake")  # its event loop, which sleeps on after a handler that calls call_soon
-        except EOFError:
+        except (EOFError, ValueError, LookupError, struct.error):  # gone, or a cell has written nonsense into the channel
             if live and live is self.live:
                 self.end_worker()
 
@@ -226,11 +226,12 @@ class Front:
             return
         self.output.publish()
         if kind in (b"iopub", b"shell", b"control", b"stdin"):
+            if kind == b"shell" and self.running:
+                self.running.answered = True
             getattr(self.sockets, kind.decode()).send_multipart(parts)
         elif kind == b"done":
-            if self.running and self.running.header == parts[0]:
-                self.running = None
-                self.next()
+            self.done(parts[0])
+            self.next()
         elif kind == b"abort":
             self.abort()
         elif kind == b"ready":
@@ -248,6 +249,11 @@ class Front:
             self.checkpoints.resumed(json.loads(parts[0]))
             self.next()
 
+    def done(self, header: bytes) -> None:
+        """The worker has handled the request with this header."""
+        if self.running and self.running.header == header:
+            self.running = None
+
     def connect(self, sock: socket.socket) -> None:
         """Takes a worker that is being resumed at the other end."""
         self.live = Live(0, Channel(sock))
@@ -258,19 +264,28 @@ class Front:
         assert self.live
         with contextlib.suppress(EOFError):
             while (message := self.live.channel.receive()) is not None:
-                if message[0] not in (b"ready", b"resumed", b"checkpoint", b"done"):
+                if message[0] == b"done":
+                    self.done(message[1])
+                elif message[0] not in (b"ready", b"resumed", b"checkpoint"):
                     self.on_worker(self.live, message)
         self.output.read_pipes()
         self.output.publish()
         self.poller.unregister(self.live.channel.sock.fileno())
+        for fd in self.live.channel.fds:
+            os.close(fd)
         self.live.channel.sock.close()
         self.live = None
 
     def end_worker(self) -> None:
         """Kills the worker, if it has not ended, and sees to what that means."""
         assert self.live
-        linux.kill(self.live.pid) if self.live.pid else None
-        self.worker_ended(linux.wait(self.live.pid) if self.live.pid else None)
+        pid, status = self.live.pid, None
+        if pid and self.live.leaving:
+            status = linux.wait(pid)  # its exit handlers run
+        if pid and status is None:
+            linux.kill(pid)
+            status = linux.wait(pid)
+        self.worker_ended(status)
 
     def worker_ended(self, status: int | None) -> None:
         assert self.live
@@ -335,7 +350,13 @@ class Front:
     def read_shell(self) -> None:
         with contextlib.suppress(zmq.Again):
             while True:
-                self.enqueue(Request.of(self.sockets.shell.recv_multipart(zmq.NOBLOCK)))
+                frames = self.sockets.shell.recv_multipart(zmq.NOBLOCK)
+                try:
+                    request = Request.of(frames) if self.sockets.signed(frames) else None
+                except (ValueError, KeyError, TypeError, RecursionError):
+                    request = None  # ipykernel says nothing either to what is no message
+                if request:
+                    self.enqueue(request)
 
     def read_clients(self) -> None:
         s = self.sockets
@@ -369,6 +390,8 @@ class Front:
         signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
+        for number in (signal.SIGUSR1, signal.SIGUSR2):
+            signal.signal(number, signal.SIG_IGN)  # a cell may send them to its group, which this is in
         orphaned = orphanage()
         s = self.sockets
         readable: list[Any] = [s.shell, s.control, s.stdin, s.heartbeat, s.iopub, wake.fileno(), *self.output.pipes]
@@ -382,7 +405,7 @@ class Front:
                 signals = wake.recv(4096)
                 if signal.SIGTERM in signals:
                     break
-                if signal.SIGINT in signals:
+                if signal.SIGINT in signals and self.running:
                     self.interrupted = time.monotonic()
             self.turn(ready)
             if self.status is None:

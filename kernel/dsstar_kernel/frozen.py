@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import time
 from dataclasses import dataclass
@@ -27,6 +28,17 @@ class Frozen:
 def freeze(front: int, main: int) -> Frozen | None:
     """Makes a frozen copy of this process, a child of the front, and returns it. Returns None in a process that was
     resumed from it: that one has a new channel at descriptor main. Raises OSError if there can be no copy."""
+    # Handlers of the user would run in the copy and change it, and here for the helper's end.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        return _freeze(front, main)
+    finally:
+        if signal.SIGCHLD not in mask:
+            signal.sigtimedwait({signal.SIGCHLD}, 0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _freeze(front: int, main: int) -> Frozen | None:
     mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     child = os.fork()
     if child == 0:

@@ -20,7 +20,12 @@ from . import linux, pools
 QUIET_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 GPU_DEVICES = ("/dev/nvidia", "/dev/dri/", "/dev/kfd", "/dev/accel")
 # Not the C library nor the interpreter: they are on every stack.
+DELETED = " (deleted)"
 COMMON = re.compile(r"/(libc|libm|libpthread|ld-linux|libpython[\d.]+|libstdc\+\+|libgcc_s)[-.]|^\[|/python3[.\d]*$")
+
+
+# POSIX locks belong to a process: databases have them. Others a copy would share, and keep when they are given up here.
+LOCKED = re.compile(r"^lock:.* (POSIX |(FLOCK|OFDLCK) +\S+ +WRITE )", re.MULTILINE)
 
 
 class Finding(TypedDict):
@@ -65,7 +70,7 @@ class Survey:
     """Looks at this process for what has come since it was made, before any user code ran."""
 
     def __init__(self, ours: Collection[int]) -> None:
-        self.ours = {0, 1, 2, *ours}
+        self.ours = set(ours)
         self.base = {fd: _link(fd) for fd in _descriptors()}
         self.files: list[File] = []
         self.pipes: set[str] = set()  # of libraries; in a resumed process they have no thread at first
@@ -102,9 +107,11 @@ class Survey:
             info, status = Path(f"/proc/self/fdinfo/{fd}").read_text(), os.fstat(fd)
         except OSError:
             return None
+        if stat.S_ISDIR(status.st_mode):
+            return Finding(kind="descriptor", detail=f"a list of what is in {link} is open")
         if not stat.S_ISREG(status.st_mode) or link.startswith(("/proc/", "/sys/")):
             return None
-        if re.search(r"^lock:.* POSIX ", info, re.MULTILINE):  # such locks belong to a process; databases have them
+        if LOCKED.search(info):
             return Finding(kind="file", detail=f"{link} is locked")
         fields = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
         writable = int(fields["flags"], 8) & os.O_ACCMODE != os.O_RDONLY
@@ -147,8 +154,9 @@ class Survey:
         data = self.maps.find(r"rw.p") if tids else []
         found = []
         for tid in tids:
-            with contextlib.suppress(OSError):  # it has ended
-                found.append(Native(tid, code, data))
+            native = Native(tid, code, data)
+            if native.library or os.path.exists(f"/proc/self/task/{tid}"):  # else it has ended
+                found.append(native)
         return found
 
     def _library_pipes(self) -> set[str]:
@@ -161,16 +169,20 @@ def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
     """The files that the frozen copy pid has open and that have been changed since it was made. What is in the folder,
     if it is not "", is put back by the client, in place; so there it matters only that the files are the same ones."""
     found = []
+    with contextlib.suppress(OSError):
+        if os.readlink(f"/proc/{pid}/cwd").endswith(DELETED):
+            found.append(Finding(kind="file", detail="the folder that cells worked in has been removed since"))
     for file in files:
         at = f"/proc/{pid}/fd/{file['fd']}"
         try:
             now, link = os.stat(at), os.readlink(at)
             if now.st_ino != file["node"]:
                 continue  # libraries may close files after a fork, as matplotlib does
-            put_back = bool(folder) and file["path"].startswith(folder.rstrip("/") + "/")
+            deleted = file["path"].endswith(DELETED)  # only this process knew it
+            put_back = bool(folder) and not deleted and file["path"].startswith(folder.rstrip("/") + "/")
             same = put_back or (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])
             if same and (put_back or file["writable"]):
-                same = link == file["path"] and (link.endswith(" (deleted)") or os.path.samefile(link, at))
+                same = link == file["path"] and (deleted or os.path.samefile(link, at))
         except FileNotFoundError:
             continue
         except OSError:
@@ -231,6 +243,8 @@ def _processes() -> list[Finding]:
 
 def _owner(library: str) -> str:
     """The package that a library belongs to."""
+    if not library:
+        return "something"
     inside = re.search(r"/(?:site|dist)-packages/([A-Za-z0-9_]+?)(?:_runtime\w*)?(?:\.libs)?/", library)
     return inside[1].strip("_") if inside else os.path.basename(library).split(".so")[0]
 
@@ -247,14 +261,14 @@ class Native:
     library that it is in, "" if none is seen: the innermost with a return address on its stack."""
 
     def __init__(self, tid: int, code: list[Mapping], data: list[Mapping]) -> None:
-        task = Path(f"/proc/self/task/{tid}")
         self.argument, self.library = -1, ""
-        words = (task / "syscall").read_text().split()
-        if len(words) > 3:  # else it runs
-            self.argument = int(words[1], 16)
-            pointer = int(words[-2], 16)
-            _, end, _ = _around(pointer, data)
-            self.library = self._innermost(pointer, end, code)
+        with contextlib.suppress(OSError):  # Linux may keep it from us: then the thread is one that nobody knows
+            words = Path(f"/proc/self/task/{tid}/syscall").read_text().split()
+            if len(words) > 3:  # else it runs
+                self.argument = int(words[1], 16)
+                pointer = int(words[-2], 16)
+                _, end, _ = _around(pointer, data)
+                self.library = self._innermost(pointer, end, code)
         self.forks_well = pools.forks_well(self.library)
 
     def _innermost(self, stack: int, end: int, code: list[Mapping]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import zmq
 from jupyter_client.session import Session
+
+DELIM = b"<IDS|MSG>"
 
 
 class Sockets:
@@ -57,6 +60,12 @@ class Sockets:
             sock.bind(f"ipc://{ip}-{port}")
         self.info[port_name] = port
         return sock
+
+    def signed(self, frames: list[bytes]) -> bool:
+        """Whether these are the frames of a message with the signature of the key."""
+        if DELIM not in frames or len(frames) < (at := frames.index(DELIM)) + 6:
+            return False
+        return self.session.auth is None or hmac.compare_digest(self.session.sign(frames[at + 2 : at + 6]), frames[at + 1])
 
     def close(self) -> None:
         """Closes the sockets, after their clients have had a second to take what was sent."""

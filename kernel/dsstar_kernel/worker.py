@@ -158,6 +158,8 @@ class Kernel(ipkernel.IPythonKernel):
         finally:
             linux.flush_c()
             sys.stdout.flush()
+            if os.getpid() != self.session.pid:
+                os._exit(0)  # a process that the cell has forked: it would take the requests that follow
             frames = [bytes(frame) for frame in msg]
             self.channel.send(b"done", frames[frames.index(b"<IDS|MSG>") + 2])
 
@@ -181,14 +183,17 @@ class Kernel(ipkernel.IPythonKernel):
         app.answers.clear()  # to questions that nobody asks any more
         content = {"prompt": prompt, "password": password}
         session.send(self.stdin_socket, "input_request", content, parent, ident=ident)
-        while not app.answers:
+        value = None
+        while value is None:
             try:
                 select.select([self.channel.sock], [], [], 1)
                 app.pump()
             except KeyboardInterrupt:
                 raise KeyboardInterrupt("Interrupted by user") from None
-        _, frames = session.feed_identities(app.answers.pop(0))
-        value = str(session.deserialize(frames)["content"]["value"])
+            while app.answers and value is None:
+                with contextlib.suppress(ValueError, LookupError, TypeError):  # what is no answer, ipykernel ignores
+                    _, frames = session.feed_identities(app.answers.pop(0))
+                    value = str(session.deserialize(frames)["content"]["value"])
         if value == "\x04":
             raise EOFError
         return value
@@ -361,6 +366,7 @@ class App(kernelapp.IPKernelApp):
 
     def _resumed(self, kept: pools.Kept) -> None:
         self.session.pid = os.getpid()
+        threading.main_thread()._set_native_id()  # type: ignore[attr-defined]
         for stream in self.streams:
             stream._master_pid = os.getpid()
         self.channel.forget()
