@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"dsstar/notebook"
 )
@@ -240,8 +241,10 @@ func (c *checkpoints) ask(ctx context.Context, s *session, request string, conte
 	if c.mute {
 		return c.off
 	}
-	limited, cancel := context.WithTimeout(ctx, s.waits.frozen)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.waits.frozen)
 	defer cancel()
+	// Not at once: of a copy that is being made, nobody would know.
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(s.waits.cancel, cancel) })()
 	reply, err := s.ask(limited, Message{Channel: Control, Type: request, Content: body})
 	if err != nil {
 		if limited.Err() != nil && ctx.Err() == nil {

@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -196,6 +197,15 @@ func TestCheckpointMemory(t *testing.T) {
 		cells = append(cells, fmt.Sprintf("a = np.full(16 << 20, %d.0)", i))
 		runCell(t, k, cells[i+1], notebook.OK)
 	}
+	if list := request(t, k, "checkpoints_request", struct{}{}); true {
+		sum := list.Live.Bytes + list.Front.Bytes
+		for _, c := range list.Checkpoints {
+			sum += c.Bytes
+		}
+		if sum > o.MaxMemory+140<<20 { // an array has come since they were counted
+			t.Errorf("it holds %d MB", sum>>20)
+		}
+	}
 	goBack(t, k, cells[:3], notebook.ByReplay, 0, "to save memory")
 	prints(t, k, "a[0]", "1.0")
 	goBack(t, k, cells[:2], notebook.ByCheckpoint, 2, "") // made anew on the way
@@ -275,4 +285,95 @@ func TestCheckpointsServed(t *testing.T) {
 	runCell(t, k, "x.clear(); import os; os.remove('a'); os.kill(os.getpid(), 9)", notebook.Died)
 	goBack(t, k, cells, notebook.ByCheckpoint, 1, "")
 	prints(t, k, "x, open('a').read()", "[1] b")
+}
+
+// TestCheckpointDiesLater: a death between two cells is told with the next one, and
+// gone back from.
+func TestCheckpointDiesLater(t *testing.T) {
+	t.Parallel()
+	o := freezing(t)
+	o.KeepIn = t.TempDir()
+	k := open(t, o)
+	runCell(t, k, "x = 1", notebook.OK)
+	runCell(t, k, "import os, signal, time; signal.signal(signal.SIGALRM, lambda *_: os._exit(3)); signal.setitimer(signal.ITIMER_REAL, 0.05)", notebook.OK)
+	time.Sleep(300 * time.Millisecond)
+	if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel died: exit status 3" || len(x.Outputs) > 0 || k.Alive() {
+		t.Errorf("%+v, alive %v", x, k.Alive())
+	}
+	goBack(t, k, []string{"x = 1"}, notebook.ByCheckpoint, 1, "")
+	prints(t, k, "x", "1")
+	runCell(t, k, "import os; os._exit(4)", notebook.Died)
+	if err := k.Leave(""); err == nil || !strings.Contains(err.Error(), "the kernel has ended: exit status 4") {
+		t.Error(err)
+	}
+}
+
+// TestCheckpointMute: a kernel that does not answer is asked once.
+func TestCheckpointMute(t *testing.T) {
+	t.Parallel()
+	w := defaultWaits()
+	w.frozen = time.Second
+	k := openWith(t, freezing(t), w)
+	cells := []string{"x = 1", "x = 2", "x = 3"}
+	for _, c := range cells {
+		runCell(t, k, c, notebook.OK)
+	}
+	if err := syscall.Kill(k.Info().PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	goBack(t, k, cells, notebook.ByReplay, 0, "did not answer a")
+	if took := time.Since(began); took > 6*time.Second {
+		t.Errorf("took %v", took)
+	}
+	prints(t, k, "x", "3")
+	goBack(t, k, cells, notebook.ByReplay, 0, "did not answer a") // nor is another that might
+}
+
+// TestCheckpointHaste: whoever has no time is no reason against checkpoints.
+func TestCheckpointHaste(t *testing.T) {
+	t.Parallel()
+	k := open(t, freezing(t))
+	runCell(t, k, "x = 1", notebook.OK)
+	for i := range 12 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(3*i)*time.Millisecond)
+		_, _ = k.Execute(ctx, "x = 2")
+		cancel()
+		goBack(t, k, []string{"x = 1"}, notebook.ByCheckpoint, 1, "")
+		prints(t, k, "x", "1")
+	}
+	if list := request(t, k, "checkpoints_request", struct{}{}); len(list.Checkpoints) > 3 {
+		t.Errorf("nobody knows some of %d copies", len(list.Checkpoints))
+	}
+}
+
+// TestCheckpointForked: a process that a cell has forked and left answers nothing.
+func TestCheckpointForked(t *testing.T) {
+	t.Parallel()
+	k := open(t, freezing(t))
+	runCell(t, k, "import os\nif os.fork() == 0: print('child')", notebook.OK)
+	for i := range 5 {
+		prints(t, k, fmt.Sprint(i), fmt.Sprint(i))
+	}
+}
+
+// TestCheckpointGuest: a guest neither ends nor rolls back somebody's kernel that
+// can freeze copies of itself.
+func TestCheckpointGuest(t *testing.T) {
+	t.Parallel()
+	o := freezing(t)
+	o.KeepIn = t.TempDir()
+	k := open(t, o)
+	runCell(t, k, "x = 1", notebook.OK)
+	w := brisk()
+	g, err := attach(t.Context(), k.Info().File, Options{CellTimeout: time.Second}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	x := runCell(t, g, "import time; end = time.monotonic() + 4\nwhile time.monotonic() < end:\n    try: time.sleep(1)\n    except KeyboardInterrupt: pass", notebook.TimedOut)
+	if !strings.Contains(x.Reason, "which is not ours, was left to it") || g.Way() != notebook.ByNames {
+		t.Errorf("%q, %s", x.Reason, g.Way())
+	}
+	prints(t, k, "x", "1")
 }

@@ -74,6 +74,9 @@ func (k *Kernel) proceed(ctx context.Context, cells []string, back *notebook.Res
 // cell executes a cell in its turn, on a state that can be gone back to if possible.
 func (k *Kernel) cell(ctx context.Context, c Cell) (notebook.Execution, error) {
 	k.way.keep(ctx, k)
+	if ctx.Err() != nil { // before anything has run that would have to be undone
+		return notebook.Execution{}, reason(ctx)
+	}
 	x, err := k.current().execute(ctx, c, k.limit(c))
 	k.trail.add(c.Code, x, err)
 	return x, err

@@ -103,8 +103,10 @@ func (s *session) leave() {
 
 // restore gives the user's names back to them.
 func (s *session) restore(ctx context.Context) error {
-	if ended(s.host) {
-		how, _ := s.host.fate()
+	if how := s.fell(); how != "" || ended(s.host) {
+		if how == "" {
+			how, _ = s.host.fate()
+		}
 		return fmt.Errorf("the kernel is not ours to start again: %s", how)
 	}
 	if err := s.await(ctx); err != nil {

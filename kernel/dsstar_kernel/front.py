@@ -251,8 +251,11 @@ class Front:
 
     def done(self, header: bytes) -> None:
         """The worker has handled the request with this header."""
-        if self.running and self.running.header == header:
-            self.running = None
+        if not self.running or self.running.header != header:
+            return
+        if self.running.type == "execute_request" and not self.running.answered:  # an interrupt has hit the kernel's own code
+            self.answer(self.running, error("KeyboardInterrupt", ""), publish=True)
+        self.running = None
 
     def connect(self, sock: socket.socket) -> None:
         """Takes a worker that is being resumed at the other end."""

@@ -155,13 +155,17 @@ class Kernel(ipkernel.IPythonKernel):
     async def dispatch_shell(self, msg: list[Any], *args: Any, **kwargs: Any) -> None:
         try:
             await super().dispatch_shell(msg, *args, **kwargs)
+        except KeyboardInterrupt:
+            pass  # it came before or after the code
         finally:
-            linux.flush_c()
-            sys.stdout.flush()
-            if os.getpid() != self.session.pid:
-                os._exit(0)  # a process that the cell has forked: it would take the requests that follow
-            frames = [bytes(frame) for frame in msg]
-            self.channel.send(b"done", frames[frames.index(b"<IDS|MSG>") + 2])
+            with Uninterrupted():
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # as between all requests; an interrupt may have left it
+                linux.flush_c()
+                sys.stdout.flush()
+                if os.getpid() != self.session.pid:
+                    os._exit(0)  # a process that the cell has forked: it would take the requests that follow
+                frames = [bytes(frame) for frame in msg]
+                self.channel.send(b"done", frames[frames.index(b"<IDS|MSG>") + 2])
 
     @wraps(ipkernel.IPythonKernel.do_execute)  # ipykernel looks at its parameters
     async def do_execute(self, code: str, silent: bool, *args: Any, **kwargs: Any) -> dict[str, Any]:
