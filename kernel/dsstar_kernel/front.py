@@ -213,7 +213,7 @@ class Front:
                 self.on_worker(live, message)
             if live and live is self.live and live.channel.signaled != before:
                 live.channel.post(b"wake")  # its event loop, which sleeps on after a handler that calls call_soon
-        except (EOFError, ValueError, LookupError, struct.error):  # gone, or a cell has written nonsense into the channel
+        except (EOFError, ValueError, LookupError, struct.error):  # gone, or a cell has written nonsense
             if live and live is self.live:
                 self.end_worker()
 
@@ -253,7 +253,8 @@ class Front:
         """The worker has handled the request with this header."""
         if not self.running or self.running.header != header:
             return
-        if self.running.type == "execute_request" and not self.running.answered:  # an interrupt has hit the kernel's own code
+        if self.running.type == "execute_request" and not self.running.answered:
+            # An interrupt has hit the kernel's own code.
             self.answer(self.running, error("KeyboardInterrupt", ""), publish=True)
         self.running = None
 

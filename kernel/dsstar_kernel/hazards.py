@@ -146,7 +146,7 @@ class Survey:
 
     def _native(self) -> list[int]:
         """The threads that Python knows nothing of, but for those that nobody misses."""
-        known = {os.getpid(), *(thread.native_id for thread in threading.enumerate())}  # the main one's is wrong after a fork
+        known = {os.getpid(), *(thread.native_id for thread in threading.enumerate())}
         return [tid for tid in map(int, os.listdir("/proc/self/task")) if tid not in known and pools.missed(tid)]
 
     def _located(self, tids: list[int]) -> list[Native]:

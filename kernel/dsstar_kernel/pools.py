@@ -164,7 +164,9 @@ class Kept:
                                                                     signal.ITIMER_PROF)}  # fmt: skip
         self._pipes = descriptors()
         self._semaphores = {
-            start: ctypes.string_at(start, end - start) for start, end, path in maps.shared() if path.startswith(SEMAPHORE)
+            start: ctypes.string_at(start, end - start)
+            for start, end, path in maps.shared()
+            if path.startswith(SEMAPHORE)
         }
 
     def restore(self) -> None:

@@ -153,6 +153,7 @@ class Kernel(ipkernel.IPythonKernel):
         return self._info
 
     async def dispatch_shell(self, msg: list[Any], *args: Any, **kwargs: Any) -> None:
+        session: Any = self.session
         try:
             await super().dispatch_shell(msg, *args, **kwargs)
         except KeyboardInterrupt:
@@ -162,7 +163,7 @@ class Kernel(ipkernel.IPythonKernel):
                 signal.signal(signal.SIGINT, signal.SIG_IGN)  # as between all requests; an interrupt may have left it
                 linux.flush_c()
                 sys.stdout.flush()
-                if os.getpid() != self.session.pid:
+                if os.getpid() != session.pid:
                     os._exit(0)  # a process that the cell has forked: it would take the requests that follow
                 frames = [bytes(frame) for frame in msg]
                 self.channel.send(b"done", frames[frames.index(b"<IDS|MSG>") + 2])
@@ -361,7 +362,8 @@ class App(kernelapp.IPKernelApp):
         if frozen and not left:
             fds = [frozen.line.fileno()]
             reply |= {
-                "pid": frozen.pid, "files": self.hazards.files, "execution_count": self.kernel.shell.execution_count - 1,
+                "pid": frozen.pid, "files": self.hazards.files,
+                "execution_count": self.kernel.shell.execution_count - 1,
                 "milliseconds": {"look": 1e3 * (looked - began), "copy": 1e3 * (time.perf_counter() - looked)},
             }  # fmt: skip
         self.channel.send(b"checkpoint", json.dumps(reply).encode(), fds=fds)
@@ -370,7 +372,7 @@ class App(kernelapp.IPKernelApp):
 
     def _resumed(self, kept: pools.Kept) -> None:
         self.session.pid = os.getpid()
-        threading.main_thread()._set_native_id()  # type: ignore[attr-defined]
+        threading.main_thread()._set_native_id()
         for stream in self.streams:
             stream._master_pid = os.getpid()
         self.channel.forget()
