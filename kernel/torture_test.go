@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	tortures    = flag.Int("torture", 300, "operations of TestTorture")
+	tortures    = flag.Int("torture", 150, "operations of TestTorture")
 	tortureSeed = flag.Uint64("torture-seed", 1, "what they are made from")
 )
 

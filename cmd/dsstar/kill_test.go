@@ -18,7 +18,7 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-var kills = flag.Int("kills", 2, "how often TestKill kills a run")
+var kills = flag.Int("kills", 1, "how often TestKill kills a run")
 
 // TestKill kills the demo with SIGKILL at random moments, some of them more than
 // once, and resumes it: the notebook is valid each time, the end is the same, and
