@@ -237,8 +237,10 @@ func (r *run) publish(msgType string, content json.RawMessage, buffers [][]byte)
 			"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
 		return
 	}
-	if _, ok := r.s.obituary(content); ok && msgType == "error" {
-		return // the reply says so too
+	if msgType == "error" {
+		if _, ok := r.s.obituary(content); ok {
+			return // the reply says so too
+		}
 	}
 	if r.cell.Divert != nil && r.cell.Divert(r.id, Message{Type: msgType, Content: content, Buffers: buffers}) {
 		return
