@@ -77,7 +77,7 @@ type checkpointReply struct {
 	Findings              []struct{ Kind, Detail string }
 	Checkpoints           []struct {
 		Checkpoint string
-		PID        int
+		PID, Ready int
 		Bytes      int64
 	}
 	Live, Front struct {

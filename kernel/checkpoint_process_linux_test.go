@@ -134,12 +134,12 @@ func TestCheckpointLeaks(t *testing.T) {
 	if after := descriptors(); after != before {
 		t.Errorf("%d descriptors are open, %d before", after, before)
 	}
-	list := request(t, k, "checkpoints_request", struct{}{})
+	list := whenReady(t, k, base)
 	if len(list.Checkpoints) != 1 || list.Checkpoints[0].Checkpoint != base || list.Checkpoints[0].Bytes == 0 || list.Live.Bytes == 0 || list.Front.PID != front {
 		t.Errorf("%+v", list)
 	}
 	time.Sleep(50 * time.Millisecond) // what was dropped last ends
-	want := map[int]bool{list.Live.PID: true, list.Checkpoints[0].PID: true}
+	want := map[int]bool{list.Live.PID: true, list.Checkpoints[0].PID: true, list.Checkpoints[0].Ready: true}
 	for _, pid := range childrenOf(t, front) {
 		if !want[pid] {
 			t.Errorf("process %d is left", pid)
@@ -177,6 +177,70 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 		}
 	}
 	return children
+}
+
+// whenReady waits until a second copy of the checkpoint id can go on at once.
+func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
+	t.Helper()
+	rollBack(t, k, id)
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		list := request(t, k, "checkpoints_request", struct{}{})
+		for _, c := range list.Checkpoints {
+			if c.Checkpoint == id && c.Ready != 0 {
+				return list
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no copy is ready: %+v", list)
+		}
+	}
+}
+
+// The copy that is ready to go on is one like the others: signals to the group leave
+// no trace in it, and without it the kernel goes back all the same.
+func TestCheckpointReady(t *testing.T) {
+	k := openCheckpoints(t, testPython(t))
+	runCell(t, k, "x = 1; import random; random.seed(1)", notebook.OK)
+	first := checkpoint(t, k)
+	want := runCell(t, k, "x += 1; print(x, random.random())", notebook.OK).Stdout()
+	second := checkpoint(t, k)
+	for _, id := range []string{first, first, second, first} {
+		list := whenReady(t, k, id)
+		ready := 0
+		for _, c := range list.Checkpoints {
+			if c.Ready != 0 {
+				ready++
+			}
+		}
+		if ready != 1 {
+			t.Errorf("%d copies are ready: %+v", ready, list)
+		}
+		k.current().host.interrupt(k.current())
+		rollBack(t, k, id)
+		if id == first {
+			prints(t, k, "(x := x + 1, random.random())", "("+strings.Replace(strings.TrimSpace(want), " ", ", ", 1)+")")
+		}
+	}
+	for _, c := range whenReady(t, k, first).Checkpoints {
+		if c.Ready != 0 {
+			if err := syscall.Kill(c.Ready, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	rollBack(t, k, first)
+	prints(t, k, "x", "1")
+	for _, c := range whenReady(t, k, second).Checkpoints {
+		if c.Checkpoint == second { // what is ready does not outlive its checkpoint
+			if err := syscall.Kill(c.PID, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			gone(t, c.Ready)
+		}
+	}
+	if reply := request(t, k, "rollback_request", map[string]string{"checkpoint": second}); reply.EName != "NoCheckpoint" {
+		t.Errorf("%+v", reply)
+	}
 }
 
 // A checkpoint that was asked for during a cell is made after it, and one that is

@@ -263,6 +263,12 @@ func TestLeaveFreezing(t *testing.T) {
 	}
 	info := k.Info()
 	defer syscall.Kill(info.PID, syscall.SIGKILL)
+	for range 100 { // what has ended is collected soon
+		if len(childrenOf(t, info.PID)) == 1 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	if n := len(childrenOf(t, info.PID)); n != 1 {
 		t.Errorf("%d processes beside the kernel", n)
 	}

@@ -18,6 +18,8 @@ type session struct {
 	cells []string
 }
 
+const thinking = 100 * time.Millisecond // between a cell and going back: nobody decides sooner
+
 const bigFrame = "df = pd.DataFrame(np.random.default_rng(0).random((1_000_000, 134)))" // 1.07 GB
 
 var (
@@ -158,6 +160,7 @@ func (s session) back(ctx context.Context, k *kernel.Kernel, code string) (float
 	if _, err := k.Execute(ctx, code); err != nil {
 		return 0, notebook.Restoration{}, err
 	}
+	time.Sleep(thinking)
 	begun := time.Now()
 	r, err := k.Rollback(ctx, s.cells)
 	if err == nil {

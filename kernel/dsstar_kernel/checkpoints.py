@@ -6,10 +6,12 @@ import contextlib
 import os
 import socket
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from . import channel, hazards, linux
+from . import hazards, linux
+from .channel import pair, send_fds
 from .frozen import PATIENCE
 from .hazards import Finding
 
@@ -17,25 +19,70 @@ if TYPE_CHECKING:
     from .front import Front
 
 LEAST_FREE = 256 << 20  # bytes that must be available for another copy
+IDLE = 0.05  # seconds until a copy is readied, so as not to be in the way of what comes at once
 
 Message = dict[str, Any]
 
 
 @dataclass
 class Checkpoint:
-    pid: int
+    pid: int  # 0 while it leaves another one in its place
     line: socket.socket
     execution_count: int
     files: list[hazards.File]
+    readied: tuple[int, socket.socket] | None = None  # a copy that goes on at once, and its channel
 
     def answers(self) -> bool:
         """Whether the copy is there: it may have been killed, for want of memory, and not have ended yet."""
+        if not self.settle():
+            return False
         try:
-            self.line.settimeout(PATIENCE / 4)
             self.line.send(b"there?")
-            return self.line.recv(32) == b"here"
+            return self._heard() == b"here"
         except OSError:
             return False
+
+    def ready(self) -> None:
+        """Has the copy leave another one in its place, and get ready to go on: see frozen.py."""
+        if self.readied or not self.settle():
+            return
+        mine, theirs = pair()
+        with contextlib.suppress(OSError), theirs:
+            send_fds(self.line, b"ready", [theirs.fileno()])
+            self.readied, self.pid = (self.pid, mine), 0
+
+    def settle(self) -> bool:
+        """Reports whether the copy is there, perhaps as another one in its place."""
+        self.line.settimeout(PATIENCE / 4)
+        if not self.pid:
+            with contextlib.suppress(OSError, ValueError):
+                self.pid = int(self._heard() or 0)
+        return self.pid != 0
+
+    def _heard(self) -> bytes:
+        """What the copy says, but for what every new one does."""
+        while (said := self.line.recv(32)) == b"frozen":
+            pass
+        return said
+
+    def pids(self) -> set[int]:
+        return {self.pid, self.readied[0]} if self.readied else {self.pid}
+
+    def calm(self) -> None:
+        """Ends the copy that is ready to go on."""
+        if self.readied:
+            (pid, channel), self.readied = self.readied, None
+            channel.close()
+            linux.kill(pid)
+            linux.wait(pid)
+
+    def end(self) -> None:
+        self.settle()
+        self.line.close()
+        if self.pid:
+            linux.kill(self.pid)
+            linux.wait(self.pid)
+        self.calm()
 
 
 @dataclass
@@ -46,6 +93,7 @@ class Asked:
     idents: Any
     message: Message
     began: float = field(default_factory=time.monotonic)
+    again: bool = False  # it has been tried once
 
     def reply(self, content: Message) -> None:
         self.checkpoints.front.control.reply(self.idents, self.message, content)
@@ -66,6 +114,8 @@ class Checkpoints:
         self.kept: dict[str, Checkpoint] = {}
         self._made = 0
         self._resuming: tuple[Asked, str] | None = None
+        self.due = 0.0  # when next is to be readied
+        self._next = ""
 
     def handle(self, kind: str, idents: Any, message: Message) -> bool:
         """Handles a request of these; reports whether it is one."""
@@ -79,7 +129,10 @@ class Checkpoints:
         return True
 
     def pids(self) -> set[int]:
-        return {c.pid for c in self.kept.values()}
+        """All processes of checkpoints."""
+        for name in [name for name, checkpoint in self.kept.items() if not checkpoint.settle()]:
+            self.kept.pop(name).end()
+        return {pid for checkpoint in self.kept.values() for pid in checkpoint.pids()}
 
     # ---- checkpoint
 
@@ -111,6 +164,7 @@ class Checkpoints:
         self._made += 1
         name = f"{os.getpid()}-{self._made}"
         self.kept[name] = Checkpoint(info["pid"], sock, info["execution_count"], info["files"])
+        self._next, self.due = name, time.monotonic() + IDLE
         live = self.front.live.pid if self.front.live else 0
         asked.reply({
             "status": "ok", "checkpoint": name, "execution_count": info["execution_count"],
@@ -135,50 +189,61 @@ class Checkpoints:
         if findings := hazards.changed(checkpoint.pid, checkpoint.files, str(content.get("folder") or "")):
             asked.refuse(findings)
             return
-        front = self.front
         if self._resuming:
             self._resuming[0].fail("Failed", "another roll-back has come")
-            self._resuming = None
-        if front.live:
-            if front.live.pid:
-                linux.kill(front.live.pid)
-                linux.wait(front.live.pid)
-            linux.end_all(os.getpid(), self.pids())
-            front.disconnect()
-        linux.end_all(os.getpid(), self.pids())
-        front.give_up("RolledBack", "the kernel was rolled back while this ran")
-        mine, theirs = channel.pair()
         self._resuming = (asked, name)
-        front.connect(mine)
-        with theirs:
-            try:
-                channel.send_fds(checkpoint.line, b"resume", [theirs.fileno()])
-            except OSError as error:
-                self._failed(str(error))
+        self._resume(checkpoint)
+
+    def _resume(self, checkpoint: Checkpoint) -> None:
+        """Has a copy go on in place of whatever there is."""
+        front = self.front
+        checkpoint.ready()
+        linux.end_all(os.getpid(), self.pids())
+        if front.live:
+            front.disconnect()
+        front.give_up("RolledBack", "the kernel was rolled back while this ran")
+        if checkpoint.readied:
+            front.connect(*checkpoint.readied)
+            checkpoint.readied = None
+        else:
+            self._failed("the copy did not answer")
 
     def resumed(self, info: Message) -> None:
         """The worker that was resumed says that it is ready."""
         if self._resuming:
-            asked, _ = self._resuming
-            self._resuming = None
+            (asked, name), self._resuming = self._resuming, None
+            self._next, self.due = name, time.monotonic() + IDLE
             asked.reply({"status": "ok", **info, "milliseconds": asked.milliseconds()})
 
     def resume_failed(self, how: str) -> bool:
         """The worker has ended. Reports whether it was being resumed."""
         if not self._resuming:
             return False
-        self._failed(f"the copy ended when it was resumed: {how}")
+        asked, name = self._resuming
+        if not asked.again and self.kept[name].answers():
+            asked.again = True  # the one that was ready has been killed, perhaps for want of memory
+            self._resume(self.kept[name])
+        else:
+            self._failed(f"the copy ended when it was resumed: {how}")
         return True
 
     def check(self) -> None:
-        """Gives up what takes too long."""
-        if self._resuming and time.monotonic() > self._resuming[0].began + PATIENCE:
+        """Gives up what takes too long, and readies the copy that will most likely be resumed next."""
+        now = time.monotonic()
+        if self._resuming and now > self._resuming[0].began + PATIENCE:
             self._failed("the copy did not go on")
+        if self.due and now > self.due:
+            self.due = 0.0
+            for name, checkpoint in self.kept.items():
+                if name == self._next:
+                    checkpoint.ready()
+                else:
+                    checkpoint.calm()
 
     def _failed(self, why: str) -> None:
         assert self._resuming
         (asked, name), self._resuming = self._resuming, None
-        self._end(self.kept.pop(name))
+        self.kept.pop(name).end()
         linux.end_all(os.getpid(), self.pids())
         if self.front.live:
             self.front.disconnect()
@@ -193,31 +258,32 @@ class Checkpoints:
             if self._resuming and self._resuming[1] == name:
                 continue
             if checkpoint := self.kept.pop(str(name), None):
-                self._end(checkpoint)
+                checkpoint.end()
         asked.reply({"status": "ok"})
         if not self.front.live and not self.kept and not self._resuming:
             self.front.status = self.front.ended  # nobody can go on from here
 
-    def _end(self, checkpoint: Checkpoint) -> None:
-        checkpoint.line.close()
-        linux.kill(checkpoint.pid)
-        linux.wait(checkpoint.pid)
-
     def lost(self, pid: int) -> None:
         """A child has ended; if it was a checkpoint, there is one less."""
-        for name in [name for name, c in self.kept.items() if c.pid == pid]:
-            with contextlib.suppress(OSError):
-                self.kept.pop(name).line.close()
+        for name, checkpoint in list(self.kept.items()):
+            if checkpoint.pid == pid:
+                checkpoint.pid = 0
+                self.kept.pop(name).end()
+            elif checkpoint.readied and checkpoint.readied[0] == pid:
+                checkpoint.readied[1].close()
+                checkpoint.readied = None
 
     def _list(self, asked: Asked, _: Message) -> None:
-        def process(pid: int) -> Message:
-            return {"pid": pid, "bytes": linux.pss(pid)}
+        def process(pid: int, more: Collection[int] = ()) -> Message:
+            return {"pid": pid, "bytes": sum(map(linux.pss, {pid, *more}))}
 
+        self.pids()  # settles them
         live = self.front.live
         asked.reply({
-            "status": "ok", "live": process(live.pid) if live and live.pid else None, "front": process(os.getpid()),
+            "status": "ok", "live": process(live.pid) if live else None, "front": process(os.getpid()),
             "checkpoints": [
-                {"checkpoint": name, "execution_count": c.execution_count, **process(c.pid)}
+                {"checkpoint": name, "execution_count": c.execution_count, **process(c.pid, c.pids()),
+                 "ready": c.readied[0] if c.readied else 0}
                 for name, c in self.kept.items()
             ],
             "available": linux.available(),

@@ -56,7 +56,7 @@ class Control:
 
     def kill_request(self, _: Message) -> Message:
         """Kills the worker: its end is noticed, and told, like any other."""
-        if self.front.live and self.front.live.pid:
+        if self.front.live:
             linux.kill(self.front.live.pid)
         return {"status": "ok"}
 

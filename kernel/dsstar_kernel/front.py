@@ -31,7 +31,7 @@ GROUP_SIGNAL = 0.2  # seconds in which a signal to the group has reached the wor
 
 @dataclass
 class Live:
-    """The worker that is alive; pid is 0 while it is being resumed."""
+    """The worker that is alive."""
 
     pid: int
     channel: Channel
@@ -242,8 +242,6 @@ class Front:
         elif kind == b"checkpoint":
             self.checkpoints.made(json.loads(parts[0]), live.channel.fds.popleft() if live.channel.fds else None)
             self.next()
-        elif kind == b"pid":
-            live.pid = int(parts[0])
         elif kind == b"resumed":
             live.ready = True
             self.checkpoints.resumed(json.loads(parts[0]))
@@ -258,10 +256,11 @@ class Front:
             self.answer(self.running, error("KeyboardInterrupt", ""), publish=True)
         self.running = None
 
-    def connect(self, sock: socket.socket) -> None:
-        """Takes a worker that is being resumed at the other end."""
-        self.live = Live(0, Channel(sock))
+    def connect(self, pid: int, sock: socket.socket) -> None:
+        """Has a copy that is ready go on as the worker."""
+        self.live = Live(pid, Channel(sock))
         self.poller.register(sock.fileno(), zmq.POLLIN)
+        self.live.channel.post(b"go")
 
     def disconnect(self) -> None:
         """Takes in all that the worker, which has ended, has left, and forgets it."""
@@ -284,9 +283,9 @@ class Front:
         """Kills the worker, if it has not ended, and sees to what that means."""
         assert self.live
         pid, status = self.live.pid, None
-        if pid and self.live.leaving:
+        if self.live.leaving:
             status = linux.wait(pid)  # its exit handlers run
-        if pid and status is None:
+        if status is None:
             linux.kill(pid)
             status = linux.wait(pid)
         self.worker_ended(status)
@@ -327,7 +326,7 @@ class Front:
         handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
         if os.getpgrp() == os.getpid():
             os.killpg(0, signal.SIGINT)
-        elif self.live and self.live.pid:
+        elif self.live:
             os.kill(self.live.pid, signal.SIGINT)
         signal.signal(signal.SIGINT, handler)
 
@@ -338,8 +337,7 @@ class Front:
             self.interrupted = 0
         elif self.interrupted and time.monotonic() > self.interrupted + GROUP_SIGNAL:
             self.interrupted = 0
-            if self.live.pid:
-                os.kill(self.live.pid, signal.SIGINT)
+            os.kill(self.live.pid, signal.SIGINT)
 
     def stop(self) -> None:
         """Tells the worker to end in its own way."""
@@ -423,6 +421,8 @@ class Front:
             dues.append(self.output.due)
         if self.interrupted:
             dues.append(self.interrupted + GROUP_SIGNAL / 10)
+        if self.checkpoints.due:
+            dues.append(self.checkpoints.due)
         return max(0, int(1e3 * (min(dues) - time.monotonic())) + 1)
 
     def turn(self, ready: dict[Any, int]) -> None:

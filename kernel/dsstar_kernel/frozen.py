@@ -1,9 +1,13 @@
-"""Frozen copies: processes that wait at the point where they were made until they are dropped or resumed."""
+"""Frozen copies: processes that wait at the point where they were made until they are dropped or resumed.
+
+A copy that is to be resumed is readied first: it leaves another one in its place and waits for the word to go on.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import socket
 import time
@@ -11,10 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import linux
-from .channel import Channel, receive_fds
+from .channel import receive_fds
+from .hazards import Maps
 
 PATIENCE = 20.0  # seconds for a copy to be made or resumed: at-fork hooks of libraries may hang
 OOM = Path("/proc/self/oom_score_adj")
+WARM = 32 << 20  # bytes that one copy, that which will most likely go on next, does not share
+LARGE = 4 << 20  # bytes of a mapping that is somebody's data, or the stack of a thread
+PIECE = 1 << 20  # bytes: less than a millisecond
 
 
 @dataclass
@@ -25,91 +33,102 @@ class Frozen:
     line: socket.socket
 
 
-def freeze(front: int, main: int) -> Frozen | None:
-    """Makes a frozen copy of this process, a child of the front, and returns it. Returns None in a process that was
-    resumed from it: that one has a new channel at descriptor main. Raises OSError if there can be no copy."""
-    # Handlers of the user would run in the copy and change it, and here for the helper's end.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    try:
-        return _freeze(front, main)
-    finally:
-        if signal.SIGCHLD not in mask:
-            signal.sigtimedwait({signal.SIGCHLD}, 0)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+class Freezer:
+    """A block in which a copy can be made. No signal arrives in it: handlers of the user would run in the copy and
+    change it, and here for the helper's end."""
 
+    def __init__(self, front: int, main: int) -> None:
+        self._front, self._main = front, main
+        self._helper = 0
 
-def _freeze(front: int, main: int) -> Frozen | None:
-    mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    child = os.fork()
-    if child == 0:
-        # Nothing may go on from here but a resumed copy.
+    def __enter__(self) -> Freezer:
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._helper:
+            if linux.wait(self._helper, PATIENCE) is None:
+                linux.kill(self._helper)
+                linux.wait(self._helper)
+            if signal.SIGCHLD not in self._mask:
+                signal.sigtimedwait({signal.SIGCHLD}, 0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+    def freeze(self) -> Frozen | None:
+        """Makes a frozen copy of this process, a child of the front, and returns it. Returns None in a process that was
+        resumed from it: that one has a new channel at descriptor main. Raises OSError if there can be no copy."""
+        mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if not self._fork(theirs):
+            # Nothing may go on from here but a resumed copy.
+            try:
+                mine.close()
+                self._wait(theirs)
+                return None
+            except BaseException:
+                os._exit(1)
+        theirs.close()
+        mine.settimeout(PATIENCE)
+        copy = 0
         try:
+            copy = int(mine.recv(32) or 0)
+            if not copy or not mine.recv(32):
+                raise OSError("the copy ended at once")
+        except OSError as error:
             mine.close()
+            for pid in (self._helper, copy):
+                if pid:
+                    linux.kill(pid)
+            raise OSError(f"a frozen copy could not be made: {error}") from None
+        return Frozen(copy, mine)
+
+    def _fork(self, line: socket.socket) -> bool:
+        """Forks a helper that forks the copy, tells its number on the line and ends: so the front becomes the parent of
+        the copy. Returns False in the copy."""
+        self._helper = os.fork()
+        if self._helper:
+            return True
+        try:
             if copy := os.fork():
-                theirs.send(b"%d" % copy)
+                line.send(b"%d" % copy)
                 os._exit(0)
-            _wait(theirs, front, main)
-            return None
+            return False
         except BaseException:
             os._exit(1)
-    theirs.close()
-    mine.settimeout(PATIENCE)
-    copy = 0
-    try:
-        copy = int(mine.recv(32) or 0)
-        if not copy or not mine.recv(32):
-            raise OSError("the copy ended at once")
-    except OSError as error:
-        mine.close()
-        for pid in (child, copy):
-            if pid:
-                linux.kill(pid)
-        raise OSError(f"a frozen copy could not be made: {error}") from None
-    finally:
-        linux.wait(child)
-    return Frozen(copy, mine)
 
-
-def _wait(line: socket.socket, front: int, main: int) -> None:
-    """Waits to be resumed, and returns in the process that was."""
-    _adopted(front)
-    score = _score(500)  # to be killed for want of memory before the worker, of which this is only a copy
-    # The number stays taken, and the worker's end closes when the worker does.
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, main, inheritable=False)
-    os.close(null)
-    line.send(b"frozen")
-    while True:
-        data, fds = receive_fds(line, 64)
-        if not data:
-            os._exit(0)
-        if not fds:
-            line.send(b"here")
-            continue
-        if child := _fork():
-            for fd in fds:
-                os.close(fd)
-            if child > 0:
-                os.waitpid(child, 0)
-            continue
-        if copy := os.fork():
-            Channel(socket.socket(fileno=fds[0])).send(b"pid", b"%d" % copy)
-            os._exit(0)
-        line.close()
-        os.dup2(fds[0], main, inheritable=False)
-        os.close(fds[0])
-        _adopted(front)
-        if score is not None:
-            _score(score, add=False)
-        return
-
-
-def _fork() -> int:
-    """fork(), or -1 if there is no memory for it: the front sees that the channel closes."""
-    try:
-        return os.fork()
-    except OSError:
-        return -1
+    def _wait(self, line: socket.socket) -> None:
+        """Waits to be resumed, and returns in the process that was."""
+        _adopted(self._front)
+        score = _score(500)  # to be killed for want of memory before the worker, of which this is only a copy
+        # The number stays taken, and the worker's end closes when the worker does.
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, self._main, inheritable=False)
+        os.close(null)
+        while True:
+            line.send(b"frozen")
+            fds: list[int] = []
+            while not fds:
+                data, fds = receive_fds(line, 64)
+                if not data:
+                    os._exit(0)
+                if not fds:
+                    line.send(b"here")
+            with socket.socket(fileno=fds[0]) as channel:
+                try:
+                    readied = self._fork(line)
+                except OSError:
+                    readied = True  # without another copy, for which there is no memory
+                if readied:
+                    line.close()
+                    _warm(channel)
+                    if not channel.recv(64):  # "go"
+                        os._exit(0)
+                    while signal.sigtimedwait(signal.valid_signals(), 0):
+                        pass  # it was for the group, and waits in every copy
+                    os.dup2(channel.fileno(), self._main, inheritable=False)
+                    if score is not None:
+                        _score(score, add=False)
+                    return
+            _adopted(self._front)
 
 
 def _adopted(front: int) -> None:
@@ -122,6 +141,20 @@ def _adopted(front: int) -> None:
     linux.die_with_parent()
     if os.getppid() != front:  # it ended just now
         os._exit(1)
+
+
+def _warm(channel: socket.socket) -> None:
+    """Until the word comes, gives this process pages of its own for those that it shares with the copy. Else the first
+    cell has a fault for each page that it writes, some thousand, which take longer than the cell."""
+    left = WARM
+    for start, end, _ in Maps().find("rw.p"):
+        if end - start > LARGE:
+            continue
+        for at in range(start, end, PIECE):
+            size = min(PIECE, end - at)
+            left -= size
+            if left < 0 or select.select([channel], [], [], 0)[0] or not linux.populate(at, size):
+                return
 
 
 def _score(value: int, add: bool = True) -> int | None:

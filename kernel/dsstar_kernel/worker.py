@@ -34,7 +34,7 @@ from traitlets import Any as AnyTrait
 
 from . import hazards, linux, pools
 from .channel import Channel, Uninterrupted
-from .frozen import freeze
+from .frozen import Freezer
 
 FEATURE = "dsstar checkpoints"
 NOTHING = bytes(4)  # the int 0
@@ -348,15 +348,16 @@ class App(kernelapp.IPKernelApp):
             subprocess._cleanup()
             findings = self.hazards.findings()
         kept = pools.Kept(self.hazards.files, self.hazards.maps)
-        with pools.quiet(self.hazards.maps):
-            if findings:  # threads say whose the others are
-                findings = self.hazards.threads() + findings
-            looked = time.perf_counter()
-            frozen = None if findings else freeze(self.front, self.channel.sock.fileno())
-            left = self.hazards.threads() if frozen else findings
-        if frozen is None and not findings:
-            self._resumed(kept)
-            return
+        with Freezer(self.front, self.channel.sock.fileno()) as freezer:
+            with pools.quiet(self.hazards.maps):
+                if findings:  # threads say whose the others are
+                    findings = self.hazards.threads() + findings
+                looked = time.perf_counter()
+                frozen = None if findings else freezer.freeze()
+                left = self.hazards.threads() if frozen else findings
+            if frozen is None and not findings:
+                self._resumed(kept)
+                return
         fds: list[int] = []
         reply: dict[str, Any] = {"findings": left}
         if frozen and not left:
