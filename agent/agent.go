@@ -49,6 +49,7 @@ type Config struct {
 	Jobs             int // kernels that describe files at the same time
 	MaxTokens        int // of one reply; 0: the model's own limit
 
+	Sandbox  string   // what confines the cells, for the record
 	Warnings []string // that the record begins with
 
 	// Observe is told of each event after the trajectory holds it; it may read
@@ -163,7 +164,7 @@ func DescribeFiles(ctx context.Context, cfg Config, task Task, only ...string) (
 
 func newRun(cfg Config, task Task) *run {
 	r := &run{cfg: cfg, shown: firstShown(cfg), began: time.Now()}
-	r.t = &Trajectory{Task: task, Method: cfg.Method, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
+	r.t = &Trajectory{Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
 	if cfg.Price != nil {
 		r.t.Cost = new(float64)
 	}

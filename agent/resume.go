@@ -20,7 +20,7 @@ import (
 // The error is an [*EditError] where a cell of the person's own fails: then
 // the record has it as it was.
 func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Trajectory, error) {
-	cfg.Method = t.Method
+	cfg.Method, t.Sandbox = t.Method, cfg.Sandbox
 	r := newRun(cfg, t.Task)
 	fresh := r.t
 	r.t, r.earlier = t, t.Seconds

@@ -180,6 +180,7 @@ type Trajectory struct {
 	Task         Task          `json:"task"` // of the last part
 	Method       Method        `json:"method,omitzero"`
 	Environment  string        `json:"environment,omitempty"` // Python and its packages, as the model was told
+	Sandbox      string        `json:"sandbox,omitempty"`     // what has confined the cells, of the last part
 	Descriptions []Description `json:"-"`
 	Variables    []Variable    `json:"-"`                   // of the session, if it is somebody else's
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are

@@ -125,6 +125,7 @@ func (s *Settings) validate(won map[string]setting) error {
 		{"jobs", s.Jobs, 0, 64},
 		{"max_files", s.MaxFiles, 1, 1_000_000},
 		{"max_calls", s.MaxCalls, 0, 1_000_000_000},
+		{"max_processes", s.MaxProcesses, 16, 1_000_000},
 	} {
 		if r.value < r.lo || r.value > r.hi {
 			return bad(r.key, "%d to %d", r.lo, r.hi)
@@ -156,6 +157,17 @@ func (s *Settings) validate(won map[string]setting) error {
 	}
 	if ways := []string{"auto", "checkpoint", "replay", "off"}; !slices.Contains(ways, s.Rollback) {
 		return bad("rollback", "auto, checkpoint, replay or off")
+	}
+	if tiers := []string{"auto", "full", "builtin", "external", "off"}; !slices.Contains(tiers, s.Sandbox) {
+		return bad("sandbox", "auto, full, builtin, external or off")
+	}
+	if s.MaxMemory != 0 && s.MaxMemory < 1<<28 {
+		return bad("max_memory", "0, or at least 256MiB, which Python and pandas take")
+	}
+	for _, name := range s.AllowEnv {
+		if !variableName.MatchString(name) {
+			return bad("allow_env", "names of variables")
+		}
 	}
 	for key, d := range map[string]time.Duration{
 		"call_timeout": s.CallTimeout, "idle_timeout": s.IdleTimeout,

@@ -48,7 +48,17 @@ type Settings struct {
 	Server       string        `mapstructure:"server"`
 	Jobs         int           `mapstructure:"jobs"`
 	Rollback     string        `mapstructure:"rollback"` // "auto", "checkpoint", "replay" or "off"
-	MaxMemory    Bytes         `mapstructure:"max_memory"`
+
+	Sandbox              string   `mapstructure:"sandbox"` // "auto", "full", "builtin", "external" or "off"
+	AllowNet             bool     `mapstructure:"allow_net"`
+	AllowRead            []string `mapstructure:"allow_read"`
+	AllowWrite           []string `mapstructure:"allow_write"`
+	AllowEnv             []string `mapstructure:"allow_env"`
+	AllowMultiprocessing bool     `mapstructure:"allow_multiprocessing"`
+	MaxMemory            Bytes    `mapstructure:"max_memory"` // 0: see the default file
+	MaxProcesses         int      `mapstructure:"max_processes"`
+	MaxFile              Bytes    `mapstructure:"max_file"`
+	MaxFolder            Bytes    `mapstructure:"max_folder"`
 
 	Out string `mapstructure:"out"`
 

@@ -55,6 +55,8 @@ type local struct {
 	keep bool   // others can find it, and the process need not end with this one
 	conn connection
 	left bool
+
+	confined bool // the process is the guard of a sandbox
 }
 
 func (l *local) gone() <-chan struct{} { return l.exited }
@@ -62,7 +64,7 @@ func (l *local) gone() <-chan struct{} { return l.exited }
 func (l *local) fate() (string, error) { return l.death(), nil }
 
 func (l *local) interrupt(s *session) {
-	if l.spec.InterruptMode == "message" {
+	if l.spec.InterruptMode == "message" || l.confined { // whose processes no signal of ours reaches
 		s.tell(control, "interrupt_request", struct{}{})
 		return
 	}
@@ -111,6 +113,9 @@ func (l *local) end(w waits) (err error) {
 		case <-l.exited:
 		case <-time.After(w.kill): // not even SIGKILL ends a process in a hung system call
 			err = fmt.Errorf("process %d cannot be killed", l.pid)
+			if l.guard { // and takes with it, by the parent-death signal, what it has started itself
+				killGroup(l.pid)
+			}
 		}
 	}
 	if l.process != nil {

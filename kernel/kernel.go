@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -35,6 +36,7 @@ type Options struct {
 	MaxMemory     int64         // bytes that a kernel may hold with the frozen copies of itself; 0 for half of what is free
 	Copies        string        // folder of ours for copies of what is in Scratch, best on the same file system; "" for a temporary one
 	MaxCopies     int64         // bytes that these may take; 0 for a gigabyte
+	Sandbox       sandbox.Box   // what confines a process of ours
 	KeepIn        string        // Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
 
 	sockets bool // Unix sockets for whatever kernel: for tests

@@ -14,10 +14,12 @@ import (
 	"go.uber.org/goleak"
 
 	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
 func TestMain(m *testing.M) {
+	sandbox.Main(os.Args)
 	if kerneltest.Main(os.Args) {
 		return
 	}

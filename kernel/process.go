@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"dsstar/kernel/sandbox"
 )
 
 // stderrKept is how much of the kernel's own standard error is remembered.
@@ -20,6 +22,7 @@ type process struct {
 	exited chan struct{} // closed once the process has ended and been reaped
 	state  string        // how it ended, in words; set before exited is closed
 	stderr *tail
+	guard  bool // of a sandbox: it ends all that it has started when it is told to
 
 	mu   sync.Mutex
 	gone bool // the pid may be anybody's from now on: no more signals
@@ -30,11 +33,11 @@ type process struct {
 // has ended. The caller must end it with kill and wait for exited. With a file
 // for its standard error, which is taken over, it need not end with this
 // program, and may be left.
-func startProcess(cmd *exec.Cmd, stderr *os.File) (*process, error) {
-	if err := isolate(cmd, stderr == nil); err != nil {
+func startProcess(cmd *exec.Cmd, stderr *os.File, guard bool) (*process, error) {
+	if err := isolate(cmd, stderr == nil, guard); err != nil {
 		return nil, err
 	}
-	p := &process{exited: make(chan struct{}), stderr: &tail{file: stderr}}
+	p := &process{exited: make(chan struct{}), stderr: &tail{file: stderr}, guard: guard}
 	if cmd.Stderr = p.stderr; stderr != nil {
 		cmd.Stderr = stderr
 	}
@@ -86,7 +89,11 @@ func (p *process) interrupt() {
 func (p *process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.gone {
+	switch {
+	case p.gone:
+	case p.guard:
+		endProcess(p.pid)
+	default:
 		killGroup(p.pid)
 	}
 }
@@ -108,7 +115,11 @@ func (p *process) death() string {
 	if text == "" {
 		return p.state
 	}
-	last := []rune(text[strings.LastIndexByte(text, '\n')+1:])
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	if p.guard && strings.HasPrefix(line, sandbox.Stopped) {
+		return line
+	}
+	last := []rune(line)
 	return p.state + " (stderr: " + string(last[:min(len(last), 200)]) + ")"
 }
 

@@ -7,8 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent has Linux kill the kernel when dsstar dies, however it dies.
-func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+// dieWithParent has Linux kill the kernel when dsstar dies, however it dies, or
+// tell its guard.
+func dieWithParent(attr *syscall.SysProcAttr, guard bool) {
+	if attr.Pdeathsig = syscall.SIGKILL; guard {
+		attr.Pdeathsig = syscall.SIGTERM
+	}
+}
 
 // reap waits for the end of cmd, calls ended while the process is still a
 // zombie, and then collects it. The zombie holds the id of its process group,

@@ -8,7 +8,7 @@ import (
 )
 
 // dieWithParent: no such thing here. ipykernel itself watches JPY_PARENT_PID.
-func dieWithParent(*syscall.SysProcAttr) {}
+func dieWithParent(*syscall.SysProcAttr, bool) {}
 
 // reap waits for the end of cmd and calls ended. The id of the process group
 // could be in use again by then only if nobody of the group is left and the

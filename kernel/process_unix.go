@@ -13,11 +13,11 @@ import (
 
 // isolate gives cmd a session and process group of its own, so that a Ctrl-C
 // at the terminal does not reach the kernel and one signal reaches all of it. If
-// bound it ends when this program does.
-func isolate(cmd *exec.Cmd, bound bool) error {
+// bound it ends when this program does; a guard is told, and tidies up.
+func isolate(cmd *exec.Cmd, bound, guard bool) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if bound {
-		dieWithParent(cmd.SysProcAttr)
+		dieWithParent(cmd.SysProcAttr, guard)
 	}
 	return nil
 }
@@ -25,6 +25,7 @@ func isolate(cmd *exec.Cmd, bound bool) error {
 // The group may be gone already, which is all that these two can fail with.
 func interruptGroup(pid int) { _ = unix.Kill(-pid, unix.SIGINT) }
 func killGroup(pid int)      { _ = unix.Kill(-pid, unix.SIGKILL) }
+func endProcess(pid int)     { _ = unix.Kill(pid, unix.SIGTERM) }
 
 // describe says how a process ended.
 func describe(state *os.ProcessState) string {

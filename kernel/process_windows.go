@@ -9,7 +9,7 @@ import (
 
 // isolate refuses: interrupting and killing a whole kernel needs job objects
 // and interrupt events on Windows, which are not written yet.
-func isolate(*exec.Cmd, bool) error {
+func isolate(*exec.Cmd, bool, bool) error {
 	return fmt.Errorf("own kernel processes are not supported on Windows yet: %w", errors.ErrUnsupported)
 }
 
@@ -17,6 +17,7 @@ func isolate(*exec.Cmd, bool) error {
 
 func interruptGroup(int)               { panic("unreachable") }
 func killGroup(int)                    { panic("unreachable") }
+func endProcess(int)                   { panic("unreachable") }
 func reap(*exec.Cmd, func())           { panic("unreachable") }
 func describe(*os.ProcessState) string { panic("unreachable") }
 

@@ -241,6 +241,7 @@ func (r *run) publish(msgType string, content json.RawMessage, buffers [][]byte)
 		if _, ok := r.s.obituary(content); ok {
 			return // the reply says so too
 		}
+		content = r.s.hinted(content)
 	}
 	if r.cell.Divert != nil && r.cell.Divert(r.id, Message{Type: msgType, Content: content, Buffers: buffers}) {
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"dsstar/kernel/internal/wire"
+	"dsstar/kernel/sandbox"
 )
 
 // A session is one connection to one kernel, from its start or the moment of
@@ -24,6 +25,7 @@ type session struct {
 	info    Info
 	input   InputFunc // nil: nobody answers
 	outputs Outputs
+	box     sandbox.Box
 	guest   *visit // what is to be put right in a kernel that is not ours; nil for our own
 
 	mu        sync.Mutex
@@ -45,7 +47,7 @@ type lateMessage struct {
 
 func newSession(h host, o Options, w waits) *session {
 	return &session{
-		id: uuid.NewString(), host: h, waits: w, input: o.Input, outputs: o.Outputs,
+		id: uuid.NewString(), host: h, waits: w, input: o.Input, outputs: o.Outputs, box: o.Sandbox,
 		pending: map[string]*inbox{}, past: map[string]string{}, heard: make(chan struct{}),
 	}
 }
@@ -268,4 +270,28 @@ func (s *session) end() error {
 		_ = s.link.Close() // nothing was left to be sent
 	}
 	return err
+}
+
+// hinted returns the content of an error, with what to do about it in its
+// traceback if the sandbox may be the reason.
+func (s *session) hinted(content json.RawMessage) json.RawMessage {
+	if !s.box.Tier.Confines() {
+		return content
+	}
+	var c map[string]any
+	if json.Unmarshal(content, &c) != nil {
+		return content
+	}
+	lines, _ := c["traceback"].([]any)
+	name, _ := c["ename"].(string)
+	value, _ := c["evalue"].(string)
+	hint := s.box.Hint(name, value, fmt.Sprint(lines...))
+	if hint == "" {
+		return content
+	}
+	c["traceback"] = append(lines, hint)
+	if changed, err := json.Marshal(c); err == nil {
+		return changed
+	}
+	return content
 }

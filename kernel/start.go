@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"dsstar/kernel/sandbox"
 )
 
 // errNotReady is the cause of a context that ended at the start time-out.
@@ -76,6 +78,15 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	if l.confined = o.Sandbox.Tier.Confines(); l.confined {
+		write := []string{}
+		if o.Scratch != "" {
+			write = append(write, o.Scratch)
+		}
+		if cmd, err = o.Sandbox.Command(cmd, sandbox.Session{Private: l.dir, Write: write}); err != nil {
+			return err
+		}
+	}
 	if l.process, err = l.run(cmd); err != nil {
 		return err
 	}
@@ -85,7 +96,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 // run starts the process, which ends with this one unless it may be kept.
 func (l *local) run(cmd *exec.Cmd) (*process, error) {
 	if !l.keep {
-		return startProcess(cmd, nil)
+		return startProcess(cmd, nil, l.confined)
 	}
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return strings.HasPrefix(kv, parentPID) })
 	// Not a pipe, which would break when this program ends. It goes with the folder.
@@ -93,7 +104,7 @@ func (l *local) run(cmd *exec.Cmd) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return startProcess(cmd, stderr)
+	return startProcess(cmd, stderr, l.confined)
 }
 
 // connect waits until the kernel listens and dials it.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -188,7 +189,15 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 		j.progress.say("warning  %s", w)
 	}
 	j.progress.wait("starting the kernel")
+	j.place.box.Read = append(slices.Clone(j.place.box.Read), folder.Variables())
+	if data := j.task.Data; data != "" {
+		if !filepath.IsAbs(data) {
+			data = filepath.Join(string(folder), data)
+		}
+		j.place.box.Read = append(j.place.box.Read, data)
+	}
 	config := agentConfig(s)
+	config.Sandbox = j.place.sandbox()
 	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(&j.place, s, j.keeper)), words, string(folder)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)

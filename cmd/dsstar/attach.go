@@ -19,6 +19,7 @@ import (
 	"dsstar/agent"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -29,6 +30,7 @@ type place struct {
 	server kernel.Server // that starts them; zero for this machine
 	guest  *guest        // nil: all kernels are ours
 	way    notebook.Way  // how the run's own session goes back; "" before it is open
+	box    sandbox.Box   // of kernels of this machine that are started
 }
 
 // A guest is the run in a kernel that is not ours.
@@ -40,8 +42,16 @@ type guest struct {
 	keep    []string // names that stay as cells left them; "all": every name
 }
 
-// place finds out where sessions are to be opened. It starts nothing.
+// place finds out where sessions are to be opened, and how they are confined. It starts nothing.
 func (a *app) place(ctx context.Context, s *configs.Settings, say func(string)) (place, error) {
+	p, err := a.findPlace(ctx, s, say)
+	if err == nil {
+		err = p.confine(s, say)
+	}
+	return p, err
+}
+
+func (a *app) findPlace(ctx context.Context, s *configs.Settings, say func(string)) (place, error) {
 	if s.Python != "" || s.Kernel == "" && s.Server == "" {
 		spec, err := a.spec(ctx, s, say)
 		return place{spec: spec}, err
@@ -357,8 +367,11 @@ func unshared(where string, folders []string, temporary string) error {
 // stays. How that goes back is noted in p.
 func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
-		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
+		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout, Sandbox: p.box}
 		files := filepath.Join(dir, "files")
+		if purpose != agent.Work { // a temporary folder, with the script that is proved
+			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
+		}
 		if purpose == agent.Work {
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"}
 			o.Stays = s.Rollback == "off"

@@ -53,6 +53,7 @@ the user's cache folder.`,
 	}
 	flags.add(cmd.Flags())
 	kernelFlags(cmd.Flags())
+	sandboxFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		flags.again = sameCommand(cmd, args, "--yes")
 		if err := a.mayReview(flags); err != nil {
@@ -115,7 +116,9 @@ func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	}
 	s.Python, s.Kernel, s.Jobs, s.Out = user.Python, user.Kernel, user.Jobs, user.Out
 	s.CellTimeout, s.StartTimeout, s.Warnings = user.CellTimeout, user.StartTimeout, user.Warnings
-	s.Rollback, s.MaxMemory = user.Rollback, user.MaxMemory
+	s.Rollback, s.Sandbox, s.AllowNet, s.AllowMultiprocessing = user.Rollback, user.Sandbox, user.AllowNet, user.AllowMultiprocessing
+	s.AllowRead, s.AllowWrite, s.AllowEnv = user.AllowRead, user.AllowWrite, user.AllowEnv
+	s.MaxMemory, s.MaxProcesses, s.MaxFile, s.MaxFolder = user.MaxMemory, user.MaxProcesses, user.MaxFile, user.MaxFolder
 	return s, nil
 }
 

@@ -134,6 +134,7 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.
 		j.progress.say("warning  %s", w)
 	}
 	config := agentConfig(j.settings)
+	j.place.box.Read = append(j.place.box.Read, j.task.Data)
 	config.Model, config.Open, config.Prompts, config.Cache = j.model, a.openAt(&j.place, j.settings, nil), words, j.cache
 	config.Observe, config.Stream = j.describing(len(names)), j.progress.stream
 	if config.Corrections, err = a.corrections(j.task.Data); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/configs"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -25,6 +26,8 @@ type finding struct {
 	Status string   `json:"status"` // "ok", "warning" or "failed"
 	Detail string   `json:"detail"`
 	Hints  []string `json:"hints"` // commands to paste
+
+	Trials []sandbox.Trial `json:"trials,omitempty"` // of the sandbox
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -88,14 +91,14 @@ func printFinding(w io.Writer, f finding) {
 // have anywhere else.
 func failedBy(check string, err error) finding {
 	_, text, hints := explain(err)
-	return finding{check, "failed", text, hints}
+	return finding{check, "failed", text, hints, nil}
 }
 
 func (a *app) checkSettings(_ context.Context, s *configs.Settings) finding {
 	if len(s.Warnings) > 0 {
-		return finding{"settings", "warning", strings.Join(s.Warnings, "\n"), []string{"dsstar config"}}
+		return finding{"settings", "warning", strings.Join(s.Warnings, "\n"), []string{"dsstar config"}, nil}
 	}
-	return finding{"settings", "ok", "no unknown keys; dsstar " + version(), nil}
+	return finding{"settings", "ok", "no unknown keys; dsstar " + version(), nil, nil}
 }
 
 // checkFolders tries to write where runs and caches go.
@@ -104,12 +107,12 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 		existing := existing(dir)
 		probe, err := os.CreateTemp(existing, ".dsstar-doctor-")
 		if err != nil {
-			return finding{"folders", "failed", fmt.Sprintf("cannot write to %s: %v", dir, err), []string{"ls -ld " + quoteShell(existing)}}
+			return finding{"folders", "failed", fmt.Sprintf("cannot write to %s: %v", dir, err), []string{"ls -ld " + quoteShell(existing)}, nil}
 		}
 		probe.Close()
 		os.Remove(probe.Name())
 	}
-	return finding{"folders", "ok", fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.cacheDir), nil}
+	return finding{"folders", "ok", fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.cacheDir), nil, nil}
 }
 
 // checkKernel starts the kernel that a run would start and runs a cell in it. A
@@ -120,7 +123,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 		return failedBy("kernel", err)
 	}
 	if p.guest != nil {
-		return finding{"kernel", "ok", fmt.Sprintf("%s is running: %s", p.guest.name, about(p.guest.Running)), nil}
+		return finding{"kernel", "ok", fmt.Sprintf("%s is running: %s", p.guest.name, about(p.guest.Running)), nil, nil}
 	}
 	if err := a.look(ctx, &p, s, existing(s.Out)); err != nil {
 		return failedBy("kernel", err)
@@ -138,7 +141,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	python := slices.Concat(p.spec.Argv, []string{"python3"})[0]
 	if err != nil {
 		return finding{"kernel", "failed", err.Error(), []string{
-			quoteShell(python) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}}
+			quoteShell(python) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}, nil}
 	}
 	defer k.Close()
 	ready := time.Since(begin)
@@ -149,18 +152,18 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	if e.Status != notebook.OK {
 		return finding{"kernel", "failed", strings.TrimSpace(e.PlainText()), []string{
-			quoteShell(python) + " -m pip install " + strings.Join(required, " ")}}
+			quoteShell(python) + " -m pip install " + strings.Join(required, " ")}, nil}
 	}
 	where := cmp.Or(p.server.URL, python)
 	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()), ready.Seconds(), where)
 	if s.Rollback == "off" {
-		return finding{"kernel", "ok", text + "\ndoes not go back", nil}
+		return finding{"kernel", "ok", text + "\ndoes not go back", nil, nil}
 	}
 	back, err := k.Rollback(ctx, []string{cell})
 	if err != nil {
 		return failedBy("kernel", err)
 	}
-	return finding{"kernel", "ok", text + "\n" + goesBack(back), nil}
+	return finding{"kernel", "ok", text + "\n" + goesBack(back), nil, nil}
 }
 
 // goesBack says how a kernel does.
@@ -172,8 +175,48 @@ func goesBack(b notebook.Restoration) string {
 	return text
 }
 
-func (a *app) checkSandbox(context.Context, *configs.Settings) finding {
-	return finding{"sandbox", "warning", "none: the cells that a model writes run with your rights; use a container where that matters", nil}
+// checkSandbox tries for real what cells must not do, in each tier that works
+// here, and without any, which shows that the attempts are some.
+func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
+	b, why, err := box(s)
+	if err != nil {
+		return failedBy("sandbox", err)
+	}
+	if !b.Tier.Confines() {
+		return finding{"sandbox", "warning", string(b.Tier) + ": the cells that a model writes run with all rights of dsstar's", []string{"dsstar doctor --sandbox auto"}, nil}
+	}
+	tiers := []sandbox.Tier{sandbox.Builtin}
+	if _, _, err := sandbox.Choose(string(sandbox.Full)); err == nil {
+		tiers = append(tiers, sandbox.Full)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	trials, err := sandbox.Try(ctx, tiers...)
+	if err != nil {
+		return failedBy("sandbox", err)
+	}
+	f := finding{"sandbox", "ok", b.Describe(), nil, nil}
+	if why != "" {
+		f.Detail += ": " + why
+		f.Hints = []string{"sudo apt-get install bubblewrap   # full: nothing outside can be seen"}
+	}
+	for _, tier := range append(tiers, sandbox.Off) {
+		var open []string
+		for _, trial := range trials {
+			if trial.Done[tier] {
+				open = append(open, trial.Name)
+			}
+		}
+		line := fmt.Sprintf("%s: %d of %d forbidden things are blocked", tier, len(trials)-len(open), len(trials))
+		if tier == sandbox.Off {
+			line = fmt.Sprintf("without it %d of %d can be done", len(open), len(trials))
+		} else if len(open) > 0 {
+			line += ", but not: " + strings.Join(open, ", ")
+		}
+		f.Detail += "\n" + line
+	}
+	f.Trials = trials
+	return f
 }
 
 // checkModel asks the endpoint of each model for its models: that shows whether
@@ -187,7 +230,7 @@ func (a *app) checkModel(ctx context.Context, s *configs.Settings) finding {
 		return f
 	}
 	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
-		return finding{"model", "ok", "replayed from " + path, nil}
+		return finding{"model", "ok", "replayed from " + path, nil, nil}
 	}
 	all := []string{s.Model}
 	for _, role := range slices.Sorted(maps.Keys(s.Models)) {
@@ -223,21 +266,21 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return finding{"model", "failed", fmt.Sprintf("%s cannot be reached: %v", e.Provider, err), []string{"dsstar config   # shows the base URL"}}
+		return finding{"model", "failed", fmt.Sprintf("%s cannot be reached: %v", e.Provider, err), []string{"dsstar config   # shows the base URL"}, nil}
 	}
 	defer response.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<20)) // what came is enough to look for a name
 	switch {
 	case response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden:
-		f := finding{"model", "failed", fmt.Sprintf("%s refuses the key (%s)", e.Provider, response.Status), nil}
+		f := finding{"model", "failed", fmt.Sprintf("%s refuses the key (%s)", e.Provider, response.Status), nil, nil}
 		if e.KeyEnv != "" {
 			f.Hints = []string{"export " + e.KeyEnv + "=KEY"}
 		}
 		return f
 	case response.StatusCode != http.StatusOK:
-		return finding{"model", "warning", fmt.Sprintf("%s answers %s when asked for its models", e.Provider, response.Status), nil}
+		return finding{"model", "warning", fmt.Sprintf("%s answers %s when asked for its models", e.Provider, response.Status), nil, nil}
 	case !strings.Contains(string(body), e.Model):
-		return finding{"model", "warning", fmt.Sprintf("%s answers, but does not list %s", e.Provider, e.Model), nil}
+		return finding{"model", "warning", fmt.Sprintf("%s answers, but does not list %s", e.Provider, e.Model), nil, nil}
 	}
-	return finding{"model", "ok", fmt.Sprintf("%s answers and has %s", e.Provider, e.Model), nil}
+	return finding{"model", "ok", fmt.Sprintf("%s answers and has %s", e.Provider, e.Model), nil, nil}
 }

@@ -11,6 +11,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
+	"dsstar/kernel/sandbox"
 )
 
 // A usageError is a command line that cannot be carried out as it stands.
@@ -69,6 +70,9 @@ func explain(err error) (code int, text string, hints []string) {
 	}
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
+	}
+	if errors.Is(err, sandbox.ErrNone) {
+		return exitError, text + "; nothing was run", withoutSandbox
 	}
 	if errors.Is(err, errInterrupted) || errors.Is(err, agent.ErrStopped) {
 		return exitInterrupted, text, nil

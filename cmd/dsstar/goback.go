@@ -18,9 +18,16 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 	if s.Rollback == "replay" || s.Rollback == "off" || purpose == agent.Prove {
 		return kernel.Start(ctx, o)
 	}
+	if o.Sandbox.HidesProc() {
+		if s.Rollback == "checkpoint" {
+			return nil, &usageError{"--rollback checkpoint: " + hiddenProc, []string{"sudo apt-get install bubblewrap", "dsstar nb --allow-multiprocessing --rollback checkpoint …"}}
+		}
+		o.Replays = hiddenProc
+		return kernel.Start(ctx, o)
+	}
 	freezing := o
 	if purpose == agent.Work {
-		freezing.MaxMemory, freezing.Branches = int64(s.MaxMemory), s.Method.Candidates > 1
+		freezing.MaxMemory, freezing.Branches = o.Sandbox.Limits.Memory/4*3, s.Method.Candidates > 1
 	}
 	freezing.Copies = copiesIn(o.Dir)
 	var k *kernel.Kernel
@@ -38,6 +45,8 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 	o.Replays = err.Error()
 	return kernel.Start(ctx, o)
 }
+
+const hiddenProc = "the sandbox builtin hides what frozen copies need of /proc; bubblewrap or --allow-multiprocessing helps"
 
 // copiesIn is where the copies of a session's files are, in its folder: on the same
 // file system as they, which may then share blocks.
@@ -58,7 +67,7 @@ func (p place) result(s *configs.Settings) resultKernel {
 	if s.Rollback == "off" {
 		way = notebook.NotAtAll
 	}
-	r := resultKernel{Name: cmp.Or(p.spec.DisplayName, p.spec.Name), Owned: true, Sandbox: "none", Rollback: string(way)}
+	r := resultKernel{Name: cmp.Or(p.spec.DisplayName, p.spec.Name), Owned: true, Sandbox: p.sandbox(), Rollback: string(way)}
 	if p.guest != nil {
 		r.Name, r.Owned = p.guest.name, false
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"dsstar/kernel/sandbox"
 )
 
 // Exit codes; the help text and the README list them.
@@ -41,7 +43,10 @@ type app struct {
 	editors        atomic.Int64 // until when Ctrl-C is an editor's, in Unix nanoseconds
 }
 
-func main() { os.Exit(mainCode()) }
+func main() {
+	sandbox.Main(os.Args)
+	os.Exit(mainCode())
+}
 
 func mainCode() int {
 	// Next to nothing of the program's memory is garbage that is worth waiting for:

@@ -159,12 +159,14 @@ func (a *app) rerunCommand() *cobra.Command {
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settings.String("python", "", "an interpreter of your own, with ipykernel")
 	settings.String("kernel", "", "an installed kernelspec, by name, of any language")
+	sandboxFlags(settings)
 	f.AddFlagSet(settings)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		settings.VisitAll(func(f *pflag.Flag) {
 			if f.Changed {
-				f.Changed = false                          // in the other set
-				_ = settings.Set(f.Name, f.Value.String()) // it was parsed before
+				_, value := keyOf(f)
+				f.Changed = false               // in the other set
+				_ = settings.Set(f.Name, value) // it was parsed before
 			}
 		})
 		s, err := a.settings(settings)
@@ -237,7 +239,7 @@ func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *confi
 	}
 	p := a.newProgress(flags.quiet)
 	defer p.stop()
-	k, spec, err := a.rerunKernel(ctx, path, nb, s, p, kernel.Options{
+	k, spec, err := a.rerunKernel(ctx, path, nb, place, s, p, kernel.Options{
 		Dir: place.dir, Env: place.env, CellTimeout: time.Duration(flags.timeout), Outputs: out.long(),
 	})
 	if err != nil {
@@ -278,7 +280,7 @@ func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
 }
 
 // rerunKernel starts the kernel for the notebook. The caller closes it.
-func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Notebook, s *configs.Settings, p *progress, o kernel.Options) (*kernel.Kernel, kernel.Spec, error) {
+func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, s *configs.Settings, p *progress, o kernel.Options) (*kernel.Kernel, kernel.Spec, error) {
 	for _, w := range s.Warnings {
 		p.say("warning  %s", w)
 	}
@@ -287,6 +289,9 @@ func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Noteboo
 		return nil, spec, err
 	}
 	p.wait("starting the kernel")
+	if o.Sandbox, err = rerunBox(s, place, p); err != nil {
+		return nil, spec, err
+	}
 	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout
 	if o.Scratch == "" { // it does not go back
 		k, err := kernel.Start(ctx, o)

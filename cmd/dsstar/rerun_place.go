@@ -12,6 +12,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/configs"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -237,4 +238,30 @@ func (s sameAnswer) String() string {
 		return "same: " + one(s.Is)
 	}
 	return "differs: was " + one(s.Was) + ", is " + one(s.Is)
+}
+
+// rerunBox confines the cells: they read the notebook's folder and the data, and
+// write, of a notebook of ours, the copy of its folder in which they run.
+func rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (sandbox.Box, error) {
+	b, why, err := box(s)
+	if err != nil {
+		return b, err
+	}
+	if why != "" {
+		p.say("sandbox  %s: %s", b.Tier, why)
+	}
+	home, _ := os.UserHomeDir() // without one there is nothing to spare
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	if !strings.HasPrefix(home+"/", strings.TrimSuffix(place.home, "/")+"/") {
+		b.Read = append(b.Read, place.home)
+	}
+	if place.data != "" {
+		b.Read = append(b.Read, place.data)
+	}
+	if place.own {
+		b.Write = append(b.Write, place.dir)
+	}
+	return b, nil
 }

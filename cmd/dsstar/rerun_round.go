@@ -65,7 +65,7 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 	p := a.newProgress(flags.quiet)
 	defer p.stop()
 	files := filepath.Join(place.dir, "files")
-	k, _, err := a.rerunKernel(ctx, path, nb, s, p, kernel.Options{
+	k, _, err := a.rerunKernel(ctx, path, nb, place, s, p, kernel.Options{
 		Dir: place.dir, Scratch: files, Env: place.env, CellTimeout: patience,
 		Outputs: kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"},
 	})

@@ -14,6 +14,7 @@ import (
 func settingFlags(f *pflag.FlagSet) {
 	modelFlags(f)
 	kernelFlags(f)
+	sandboxFlags(f)
 	serverFlag(f)
 }
 
@@ -54,6 +55,9 @@ func methodFlags(f *pflag.FlagSet) {
 // same name; --no-x turns x off.
 func keyOf(f *pflag.Flag) (key string, value string) {
 	key, value = strings.ReplaceAll(f.Name, "-", "_"), f.Value.String()
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		value = strings.Join(list.GetSlice(), ",")
+	}
 	off, isOff := strings.CutPrefix(key, "no_")
 	if isOff {
 		key = off
@@ -74,8 +78,21 @@ func kernelFlags(f *pflag.FlagSet) {
 	f.String("kernel", "", "an installed kernelspec, or a running kernel by id, notebook or URL: dsstar kernels lists them")
 	f.Duration("cell-timeout", 0, "how long one cell may run (default 5m)")
 	f.String("rollback", "", "how a session goes back: auto, checkpoint, replay or off (default auto)")
-	f.String("max-memory", "", "memory for the session and the frozen copies of it, as 4GB (default: half of what is free)")
 	f.Int("jobs", 0, "kernels that describe files at the same time (default: one a core, at most 4)")
+}
+
+// sandboxFlags relax what confines the cells: each is the hint of an error that cells meet.
+func sandboxFlags(f *pflag.FlagSet) {
+	f.String("sandbox", "", "what confines the cells: auto, full, builtin, external or off (default auto)")
+	f.Bool("allow-net", false, "cells may use the network")
+	f.StringSlice("allow-read", nil, "a file or folder that cells may read beside the data; may be repeated")
+	f.StringSlice("allow-write", nil, "a folder that cells may write beside files/; may be repeated")
+	f.StringSlice("allow-env", nil, "a variable of your environment that cells may have; may be repeated")
+	f.Bool("allow-multiprocessing", false, "cells may share memory between processes (needed in builtin only)")
+	f.String("max-memory", "", "memory for the session and the frozen copies of it, as 4GB (default: 3/4 of what is free)")
+	f.Int("max-processes", 0, "processes and threads that cells may have (default 256)")
+	f.String("max-file", "", "size of one file that a cell may write (default 2GB)")
+	f.String("max-folder", "", "size of all files that cells may write (default 4GB)")
 }
 
 func serverFlag(f *pflag.FlagSet) {

@@ -14,12 +14,14 @@ import (
 
 	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
 )
 
 // asProgram makes the test binary the program itself.
 const asProgram = "DSSTAR_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	sandbox.Main(os.Args)
 	if os.Getenv(asProgram) != "" {
 		os.Exit(mainCode())
 	}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"dsstar/configs"
+	"dsstar/kernel/sandbox"
+)
+
+const leastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half of it
+
+// box is what confines the kernels of this machine that are started, as the
+// settings say. why is the reason for no better one, "" if there is none.
+func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
+	tier, why, err := sandbox.Choose(s.Sandbox)
+	if err != nil {
+		return b, "", err
+	}
+	b = sandbox.Box{
+		Tier: tier, Env: s.AllowEnv, Net: s.AllowNet, Multiprocessing: s.AllowMultiprocessing,
+		Limits: sandbox.Limits{Memory: int64(s.MaxMemory), Processes: s.MaxProcesses, File: int64(s.MaxFile), Folder: int64(s.MaxFolder)},
+	}
+	if b.Limits.Memory == 0 {
+		b.Limits.Memory = max(leastMemory, availableMemory()/4*3)
+	}
+	for _, list := range []struct {
+		from []string
+		to   *[]string
+		flag string
+	}{{s.AllowRead, &b.Read, "--allow-read"}, {s.AllowWrite, &b.Write, "--allow-write"}} {
+		for _, path := range list.from {
+			abs, err := filepath.Abs(path)
+			if err == nil {
+				_, err = os.Stat(abs)
+			}
+			if err != nil {
+				return b, "", &usageError{fmt.Sprintf("%s: %v", list.flag, err), []string{"ls -ld " + quoteShell(path)}}
+			}
+			*list.to = append(*list.to, abs)
+		}
+	}
+	return b, why, nil
+}
+
+// withoutSandbox are the ways on where none works, and nothing is run.
+var withoutSandbox = []string{
+	"sudo apt-get install bubblewrap   # or as your system installs it",
+	"dsstar nb --sandbox external …    # in a container or virtual machine that may be lost",
+	"dsstar nb --sandbox off …         # cells that a model writes have all your rights then",
+}
+
+// availableMemory returns how many bytes can be had, 0 if nobody knows.
+func availableMemory() int64 {
+	content, _ := os.ReadFile("/proc/meminfo")
+	_, after, _ := strings.Cut(string(content), "MemAvailable:")
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0
+	}
+	kilobytes, _ := strconv.ParseInt(fields[0], 10, 64)
+	free := kilobytes << 10
+	if limit, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil { // of a container
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(limit)), 10, 64); err == nil {
+			free = min(free, n)
+		}
+	}
+	return free
+}
+
+// confine has the kernels of this machine confined as the settings say.
+func (p *place) confine(s *configs.Settings, say func(string)) error {
+	if p.server.URL != "" {
+		return nil // they are the server's
+	}
+	b, why, err := box(s)
+	if err != nil {
+		return err
+	}
+	if p.box = b; why != "" {
+		say("sandbox " + string(b.Tier) + ": " + why)
+	}
+	return nil
+}
+
+// sandbox is what confines the run's own session, in words.
+func (p *place) sandbox() string {
+	switch {
+	case p.guest != nil:
+		return "none (attached)"
+	case p.server.URL != "":
+		return "none (of a server)"
+	}
+	return p.box.Describe()
+}

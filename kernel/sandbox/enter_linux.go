@@ -1,0 +1,120 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+var errNoLandlock = errors.New("this Linux has no Landlock: it came with 5.13 and may be switched off")
+
+// exitRefused is the exit code of a guard that has run nothing.
+const exitRefused = 125
+
+// Main carries out the commands by which this package starts its processes. If
+// args, the program's, are one of them it does not return.
+func Main(args []string) {
+	if len(args) != 3 || !slices.Contains([]string{guardCommand, enterCommand, tryCommand}, args[1]) {
+		return
+	}
+	if args[1] == tryCommand {
+		try(args[2])
+	}
+	st, err := readStage(args[2])
+	if err == nil && args[1] == guardCommand {
+		err = st.guard(args[2])
+	} else if err == nil {
+		err = st.enter()
+	}
+	fmt.Fprintln(os.Stderr, "dsstar sandbox: it could not be set up, and nothing was run:", err)
+	os.Exit(exitRefused)
+}
+
+// enter gives up all rights that the stage does not give and becomes the program.
+func (st stage) enter() error {
+	runtime.LockOSThread() // what is given up is this thread's, and execve makes it the process
+	if err := os.Chdir(st.Dir); err != nil {
+		return err
+	}
+	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("close_range: %w", err)
+	}
+	// Linux ends these processes first when memory is short; raising this is always allowed.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
+	if err := st.limit(); err != nil {
+		return err
+	}
+	if err := dropCapabilities(); err != nil {
+		return fmt.Errorf("drop capabilities: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no_new_privs: %w", err)
+	}
+	if err := st.confineFiles(); err != nil {
+		return err
+	}
+	if err := st.confineCalls(); err != nil {
+		return err
+	}
+	return fmt.Errorf("run %s: %w", st.Argv[0], unix.Exec(st.Argv[0], st.Argv, st.Env))
+}
+
+const openFiles = 4096
+
+// limit sets the limits that Linux keeps for each process. RLIMIT_AS is not one
+// of them: OpenBLAS spins when it meets it.
+func (st stage) limit() error {
+	l := st.Box.Limits
+	processes := uint64(l.Processes)
+	if processes != 0 && st.Box.Tier != Full {
+		processes += threadsOf(os.Getuid()) // counted for the user, not for the box; in a namespace of users for that
+	}
+	for _, r := range []struct {
+		name  string
+		which int
+		value uint64
+	}{
+		{"data", unix.RLIMIT_DATA, uint64(l.Memory)}, {"nproc", unix.RLIMIT_NPROC, processes}, {"fsize", unix.RLIMIT_FSIZE, uint64(l.File)},
+		{"nofile", unix.RLIMIT_NOFILE, openFiles},
+	} {
+		if r.value == 0 {
+			continue
+		}
+		var now unix.Rlimit
+		if err := unix.Getrlimit(r.which, &now); err != nil {
+			return fmt.Errorf("limit of %s: %w", r.name, err)
+		}
+		v := min(r.value, now.Max)
+		if err := unix.Setrlimit(r.which, &unix.Rlimit{Cur: v, Max: v}); err != nil {
+			return fmt.Errorf("limit of %s: %w", r.name, err)
+		}
+	}
+	return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+}
+
+// dropCapabilities gives all up for good: root would have them back with execve.
+func dropCapabilities() error {
+	for c := uintptr(0); c < 64; c++ {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); errors.Is(err, unix.EINVAL) {
+			break // there are no more
+		} else if err != nil && !errors.Is(err, unix.EPERM) { // who may not, has none
+			return err
+		}
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return err
+	}
+	const noRoot, noRootLocked = 1, 2
+	if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot|noRootLocked, 0, 0, 0); err != nil && !errors.Is(err, unix.EPERM) {
+		return err
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	return unix.Capset(&header, &none[0])
+}

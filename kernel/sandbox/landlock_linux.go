@@ -1,0 +1,164 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Rights of Landlock's for files (Linux, Documentation/userspace-api/landlock.rst).
+const (
+	fsRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	fsWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
+		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SYM
+	fsFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
+		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+)
+
+// landlockABI returns the version of this Linux, 0 without Landlock.
+func landlockABI() int {
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(v)
+}
+
+// A ruleset is what Landlock forbids but for its rules.
+type ruleset struct {
+	fd   int
+	attr unix.LandlockRulesetAttr
+}
+
+// newRuleset handles all that version abi knows. From version 2 on a file may be
+// moved between folders that can be written; version 1 forbids that by itself.
+func newRuleset(abi int, net, sharedNet bool) (*ruleset, error) {
+	r := &ruleset{attr: unix.LandlockRulesetAttr{Handled_access_fs: fsRead | fsWrite}}
+	if abi >= 2 {
+		r.attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_REFER
+	}
+	if abi >= 3 {
+		r.attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if abi >= 4 && !net && sharedNet {
+		r.attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if abi >= 5 {
+		r.attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	if abi >= 6 {
+		r.attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&r.attr)), unsafe.Sizeof(r.attr), 0)
+	if errno != 0 {
+		return nil, fmt.Errorf("landlock_create_ruleset: %w", errno)
+	}
+	r.fd = int(fd)
+	return r, nil
+}
+
+// allow permits access to what is beneath each path, as far as the version knows
+// it. A path that is not there, or not for this user, is left out.
+func (r *ruleset) allow(access uint64, paths ...string) error {
+	for _, path := range paths {
+		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOTDIR) {
+			continue
+		}
+		if err != nil {
+			return &os.PathError{Op: "open", Path: path, Err: err}
+		}
+		err = r.allowAt(fd, access)
+		_ = unix.Close(fd) // nothing was written
+		if err != nil {
+			return &os.PathError{Op: "landlock_add_rule", Path: path, Err: err}
+		}
+	}
+	return nil
+}
+
+func (r *ruleset) allowAt(fd int, access uint64) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		access &= fsFile
+	}
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: access & r.attr.Handled_access_fs, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// enforce puts the calling thread, and all that it will start, under the rules.
+func (r *ruleset) enforce() error {
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
+		return fmt.Errorf("landlock_restrict_self: %w", errno)
+	}
+	return unix.Close(r.fd)
+}
+
+// Files that a Python with the scientific stack reads, none of which is anybody's
+// secret: never /etc whole, where root would see /etc/shadow.
+var systemReads = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/timezone", "/etc/fonts",
+	"/etc/mime.types", "/etc/matplotlibrc", "/etc/protocols", "/etc/services", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group",
+	"/etc/host.conf", "/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates",
+	"/etc/pki/tls/certs", "/etc/python3", "/etc/inputrc", "/etc/magic", "/etc/debian_version", "/etc/os-release", "/etc/OpenCL",
+	"/var/cache/fontconfig",
+	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage",
+}
+
+// procReads are the files of /proc that are about the machine and nobody's process.
+var procReads = []string{
+	"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/loadavg", "/proc/uptime", "/proc/vmstat",
+	"/proc/sys/kernel/osrelease", "/proc/sys/vm/overcommit_memory", "/proc/sys/kernel/random", "/proc/sys/kernel/pid_max",
+	"/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/threads-max",
+}
+
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"}
+
+// confineFiles leaves the process the files of the stage.
+func (st stage) confineFiles() error {
+	full := st.Box.Tier == Full
+	abi := landlockABI()
+	if st.ABI > 0 {
+		abi = min(abi, st.ABI)
+	}
+	if abi == 0 {
+		return errNoLandlock
+	}
+	r, err := newRuleset(abi, st.Box.Net, !full)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(r.allow(fsRead, systemReads...), r.allow(fsRead, st.Read...),
+		r.allow(fsRead|fsWrite|unix.LANDLOCK_ACCESS_FS_REFER|unix.LANDLOCK_ACCESS_FS_TRUNCATE, st.Write...))
+	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
+		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	switch {
+	case full:
+		err = errors.Join(err, r.allow(fsRead, "/proc"), r.allow(device, "/dev"), r.allow(written, "/tmp", "/dev/shm"))
+	case st.Box.Multiprocessing:
+		err = errors.Join(err, r.allow(fsRead, "/proc"), r.allow(device, devices...), r.allow(written, "/dev/shm"))
+	default:
+		// /proc/self is resolved here, to the folder of this process, which the program will be.
+		err = errors.Join(err, r.allow(fsRead, procReads...), r.allow(fsRead, "/proc/self"), r.allow(device, devices...),
+			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/proc"))
+	}
+	if err != nil {
+		return err
+	}
+	return r.enforce()
+}

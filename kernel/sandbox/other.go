@@ -1,0 +1,18 @@
+//go:build !linux || !(amd64 || arm64)
+
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+)
+
+// Main does nothing here.
+func Main([]string) {}
+
+// Try fails: there is nothing to be tried.
+func Try(context.Context, ...Tier) ([]Trial, error) { return nil, builtinWorks() }
+
+func builtinWorks() error { return fmt.Errorf("there is none for %s/%s", runtime.GOOS, runtime.GOARCH) }
+func fullWorks() error    { return builtinWorks() }

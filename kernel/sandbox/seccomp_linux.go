@@ -1,0 +1,206 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A filter allows every system call but those of its rules, which fail with an
+// error number, so that Python raises OSError. Arguments are compared by their
+// low 32 bits, as Linux reads those that are ints: whoever sets a high one gets
+// through a filter that looks at all 64 (CVE-2019-10063).
+
+// A condition is about one argument.
+type condition struct {
+	arg   int
+	mask  uint32
+	value uint32
+	not   bool // the argument must not be the value
+}
+
+// A rule is what happens to a system call for which all conditions hold.
+type rule struct {
+	call  uint32
+	errno unix.Errno // 0: it does nothing and succeeds
+	when  []condition
+}
+
+const whole = 0xffffffff
+
+func is(arg int, value uint32) condition    { return condition{arg, whole, value, false} }
+func isNot(arg int, value uint32) condition { return condition{arg, whole, value, true} }
+
+// assemble returns the program for seccomp(2).
+func assemble(rules []rule) []unix.SockFilter {
+	const (
+		load   = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+		equal  = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+		and    = unix.BPF_ALU | unix.BPF_AND | unix.BPF_K
+		result = unix.BPF_RET | unix.BPF_K
+	)
+	// The offsets in struct seccomp_data.
+	const number, architecture, arguments = 0, 4, 16
+	program := []unix.SockFilter{
+		{Code: load, K: architecture},
+		{Code: equal, K: auditArch, Jt: 1},
+		{Code: result, K: unix.SECCOMP_RET_KILL_PROCESS}, // another table of calls, as that of 32-bit programs
+		{Code: load, K: number},
+	}
+	if x32 {
+		program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: 0x40000000, Jf: 1},
+			unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
+	}
+	for _, r := range rules {
+		var body []unix.SockFilter
+		var tests []int // where in body a condition fails
+		for _, c := range r.when {
+			body = append(body, unix.SockFilter{Code: load, K: uint32(arguments + 8*c.arg)}, unix.SockFilter{Code: and, K: c.mask},
+				unix.SockFilter{Code: equal, K: c.value})
+			tests = append(tests, len(body)-1)
+		}
+		body = append(body, unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ERRNO | uint32(r.errno)})
+		for i, at := range tests {
+			if skip := uint8(len(body) - at - 1); r.when[i].not {
+				body[at].Jt = skip
+			} else {
+				body[at].Jf = skip
+			}
+		}
+		if len(tests) > 0 {
+			body = append(body, unix.SockFilter{Code: load, K: number})
+		}
+		program = append(append(program, unix.SockFilter{Code: equal, K: r.call, Jf: uint8(len(body))}), body...)
+	}
+	return append(program, unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ALLOW})
+}
+
+// confineCalls puts the calling thread, and all that it will start, under the
+// filter of the stage.
+func (st stage) confineCalls() error {
+	program := assemble(st.rules())
+	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&filter))); errno != 0 {
+		return fmt.Errorf("seccomp: %w", errno)
+	}
+	return nil
+}
+
+func (st stage) rules() []rule {
+	rules := surface()
+	full := st.Box.Tier == Full
+	switch {
+	case st.Box.Net:
+		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH, unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS)...)
+	case full: // an empty network of its own, whose loopback is nobody's business
+		rules = append(rules, netlink)
+		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH, unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS, unix.AF_KEY)...)
+	default:
+		rules = append(rules, netlink, rule{unix.SYS_SOCKET, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}},
+			rule{unix.SYS_SOCKETPAIR, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}})
+	}
+	if !full {
+		rules = append(rules, withoutMounts(st.Box.Net)...)
+	}
+	return rules
+}
+
+// netlink: libzmq asks for the network's interfaces when it binds to TCP, and
+// aborts on any error but EINVAL and EOPNOTSUPP (ip_resolver.cpp).
+var netlink = rule{unix.SYS_SOCKET, unix.EOPNOTSUPP, []condition{is(0, unix.AF_NETLINK)}}
+
+func families(all ...uint32) (rules []rule) {
+	for _, family := range all {
+		rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, []condition{is(0, family)}})
+	}
+	return rules
+}
+
+func deny(errno unix.Errno, calls ...uint32) (rules []rule) {
+	for _, call := range calls {
+		rules = append(rules, rule{call: call, errno: errno})
+	}
+	return rules
+}
+
+// surface is what no analysis of data needs of Linux, in every tier.
+func surface() []rule {
+	rules := deny(unix.EPERM,
+		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP, unix.SYS_PIDFD_GETFD, unix.SYS_PERF_EVENT_OPEN,
+		unix.SYS_BPF, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
+		unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSCONFIG,
+		unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_CHROOT,
+		unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_REBOOT,
+		unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_SETTIMEOFDAY,
+		unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+		unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_VHANGUP, unix.SYS_FANOTIFY_INIT, unix.SYS_MIGRATE_PAGES)
+	// io_uring opens and connects out of the filter's sight. The flags of clone3 are in memory, where no filter sees
+	// them; the C library takes clone instead.
+	rules = append(rules, deny(unix.ENOSYS, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3)...)
+	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	return append(rules,
+		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, namespaces, 0, true}}},
+		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, unix.TIOCSTI)}}, // types into the terminal
+		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, tiocLinux)}},
+		// Limits and priorities of others. 0 is the process itself; of groups and users, those of this one.
+		rule{unix.SYS_PRLIMIT64, unix.EPERM, []condition{isNot(0, 0)}},
+		rule{unix.SYS_SETPRIORITY, unix.EPERM, []condition{isNot(0, unix.PRIO_PROCESS)}},
+		rule{unix.SYS_SETPRIORITY, unix.EPERM, []condition{isNot(1, 0)}},
+		rule{unix.SYS_IOPRIO_SET, unix.EPERM, []condition{isNot(0, ioprioProcess)}},
+		rule{unix.SYS_IOPRIO_SET, unix.EPERM, []condition{isNot(1, 0)}})
+}
+
+const ioprioProcess = 1 // IOPRIO_WHO_PROCESS
+
+const tiocLinux = 0x541c
+
+// withoutMounts is what the builtin tier forbids because it sees the machine's
+// own file systems, where Landlock does not see everything.
+func withoutMounts(net bool) []rule {
+	var rules []rule
+	if net {
+		// connect must stay for TCP, and a filter does not see where to: then no socket of the Unix kind.
+		rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, []condition{is(0, unix.AF_UNIX)}})
+	} else {
+		// To sockets in the file system: D-Bus, Docker's, the SSH agent's. The kernel itself only listens.
+		rules = append(rules, rule{call: unix.SYS_CONNECT, errno: unix.EPERM})
+	}
+	datagram := condition{1, 0xf, unix.SOCK_DGRAM, false} // goes to a named socket without connect
+	rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, []condition{is(0, unix.AF_UNIX), datagram}},
+		rule{unix.SYS_SOCKETPAIR, unix.EPERM, []condition{datagram}})
+	// Modes, owners and times could be changed of any file of the user's. An error would break shutil.copy, tarfile and
+	// zipfile: they do nothing.
+	rules = append(rules, deny(0, metadataCalls...)...)
+	// How others are scheduled. No error either: libzmq sets it for a thread of its own, by its number, and aborts if it may
+	// not.
+	for _, call := range []uint32{unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
+		rules = append(rules, rule{call, 0, []condition{isNot(0, 0)}})
+	}
+	// System V's memory, semaphores and queues are the whole machine's, and stay.
+	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
+		unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL)...)
+	// What happens to files that cannot be read, and when.
+	rules = append(rules, deny(unix.EPERM, unix.SYS_INOTIFY_ADD_WATCH)...)
+	rules = append(rules, deny(unix.EPERM, attributeCalls...)...)
+	// Before version 3, Landlock does not see that a file is cut.
+	rules = append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...)
+	rules = append(rules, deny(unix.EPERM, unix.SYS_TRUNCATE)...)
+	cut := func(arg int) []condition {
+		return []condition{{arg, unix.O_TRUNC | unix.O_ACCMODE, unix.O_TRUNC, false}}
+	}
+	for call, arg := range openCalls {
+		rules = append(rules, rule{call, unix.EPERM, cut(arg)})
+	}
+	return rules
+}
+
+// actionAvailable asks whether Linux knows an action of filters.
+func actionAvailable(action *uint32) error {
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(action))); errno != 0 {
+		return errno
+	}
+	return nil
+}

@@ -1,0 +1,7 @@
+package sandbox
+
+// A Trial is what has come of trying a forbidden thing for real in each tier.
+type Trial struct {
+	Name string        `json:"name"`
+	Done map[Tier]bool `json:"done"` // whether it could be done; Off is the proof that the attempt is one
+}
