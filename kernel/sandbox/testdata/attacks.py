@@ -413,12 +413,13 @@ def w22_mknod_disk():
 
 
 def first_writable(paths):
+    error = None
     for path in paths:
         try:
             os.close(os.open(path, os.O_WRONLY))
             return path
         except OSError as e:
-            error = e
+            error = error or e
     raise error
 
 
