@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-var work = profile{
+var seatbeltWork = profile{
 	Write: []string{"/Users/ada/project/run/files"}, Read: []string{"/Users/ada/project/data", "/opt/python"},
 	Private: "/private/tmp/ds-1",
 }
@@ -14,10 +14,10 @@ var work = profile{
 // TestSeatbelt reads the profiles as the language is read: as lists of strings and words.
 func TestSeatbelt(t *testing.T) {
 	for _, net := range []bool{false, true} {
-		p := work
+		p := seatbeltWork
 		p.Net = net
 		text := seatbelt(p)
-		rules := parse(t, text)
+		rules := parseSeatbelt(t, text)
 		if rules[0] != "(version 1)" || rules[1] != "(deny default)" {
 			t.Errorf("the profile begins with %q", rules[:2])
 		}
@@ -60,10 +60,10 @@ func TestSeatbelt(t *testing.T) {
 
 // TestSeatbeltPaths gives paths that would add a rule if they could leave their string, and paths that would allow all.
 func TestSeatbeltPaths(t *testing.T) {
-	plain := len(parse(t, seatbelt(profile{})))
+	plain := len(parseSeatbelt(t, seatbelt(profile{})))
 	for _, path := range []string{`/a"))(allow default)(deny x (subpath "`, `/a\`, `/a\"))(allow default)`, "/a\n(allow default)", "/a;b",
 		"/a(b", "/a)b", `/a"b`, "/a\r\tb", "/ä ö", `/#"^/.*"`, "/a\\\n\"(allow default)"} {
-		rules := parse(t, seatbelt(profile{Read: []string{path}}))
+		rules := parseSeatbelt(t, seatbelt(profile{Read: []string{path}}))
 		if len(rules) != plain+1 || slices.Contains(rules, "(allow default)") {
 			t.Errorf("%q: %d rules, want %d", path, len(rules), plain+1)
 		}
@@ -78,9 +78,9 @@ func TestSeatbeltPaths(t *testing.T) {
 	}
 }
 
-// parse returns the lists of a profile, with one space between what they hold, without comments and with strings
+// parseSeatbelt returns the lists of a profile, with one space between what they hold, without comments and with strings
 // as they are meant.
-func parse(t *testing.T, text string) []string {
+func parseSeatbelt(t *testing.T, text string) []string {
 	t.Helper()
 	var rules []string
 	var b strings.Builder
