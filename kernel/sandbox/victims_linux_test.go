@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -65,6 +66,7 @@ func newVictims(t testing.TB) *victims {
 		}
 	}
 	v.files(t)
+	v.segment(t)
 	v.listen(t)
 	v.start(t)
 	v.before = v.state(t)
@@ -123,6 +125,18 @@ func (v *victims) files(t testing.TB) {
 	if err := os.Chmod(v.home+"/.ssh", 0o700); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// segment makes shared memory of System V, which is no file.
+func (v *victims) segment(t testing.TB) {
+	t.Helper()
+	key := int(rand.Int32N(1<<30)) + 1
+	id, err := unix.SysvShmGet(key, 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
+	v.targets["segment"] = key
 }
 
 // shared are the files in folders that all processes share: those of v, and those that attacks make beside them.
@@ -310,7 +324,7 @@ func look(path string) (string, error) {
 	return fmt.Sprintf("%s, %d bytes, sha256 %x", seen, len(content), sha256.Sum256(content)), err
 }
 
-// condition tells whether the victim runs, and its nice value and limits.
+// condition tells whether the victim runs, and its limits and how Linux schedules it.
 func (v *victims) condition() string {
 	select {
 	case <-v.gone:
@@ -319,12 +333,15 @@ func (v *victims) condition() string {
 	}
 	proc := fmt.Sprintf("/proc/%d/", v.victim.Process.Pid)
 	stat, err := os.ReadFile(proc + "stat")
-	_, after, _ := strings.Cut(string(stat), ") ") // after the name: state is field 3, nice field 19 of proc(5)
+	_, after, _ := strings.Cut(string(stat), ") ") // what follows the name begins with field 3 of proc(5)
 	fields := strings.Fields(after)
 	limits, err2 := os.ReadFile(proc + "limits")
-	if err != nil || err2 != nil || len(fields) < 17 {
+	var processors unix.CPUSet
+	err3 := unix.SchedGetaffinity(v.victim.Process.Pid, &processors)
+	if err := errors.Join(err, err2, err3); err != nil || len(fields) < 39 {
 		return "dead"
 	}
-	held := slices.Contains([]string{"T", "t", "Z"}, fields[0])
-	return fmt.Sprintf("held %v, nice %s, limits %x", held, fields[16], sha256.Sum256(limits))
+	state, nice, policy := fields[0], fields[19-3], fields[41-3]
+	held := slices.Contains([]string{"T", "t", "Z"}, state)
+	return fmt.Sprintf("held %v, nice %s, policy %s, processors %d, limits %x", held, nice, policy, processors.Count(), sha256.Sum256(limits))
 }

@@ -3,7 +3,7 @@
 T: home, data, run, project   folders outside, with what victims_linux_test.go has put there
    parent, victim             processes outside; address: where the parent has 16 bytes to read
    tcp, udp                   ports of listeners on loopback; stream, datagram: paths of Unix sockets; abstract: a name
-   tmp, shm                   files outside, in /tmp and /dev/shm
+   tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory of System V
    pidns, netns               the namespaces of outside, as /proc/self/ns/* show them
    disk                       major and minor number of a disk
    key                        SHA-256 of a secret that is in environments outside; the secret itself is not told here
@@ -250,6 +250,17 @@ def r14_reopen_path_descriptor():
         return read("/proc/self/fd/%d" % fd)
     finally:
         os.close(fd)
+
+
+@attempt
+def r16_watch_home():
+    # Tells the names of files that other programs open, in folders that cannot be listed.
+    fd = check(libc.inotify_init())
+    try:
+        check(libc.inotify_add_watch(fd, HOME.encode(), 0xFFF))
+    finally:
+        os.close(fd)
+    return "watching"
 
 
 # Writing
@@ -719,6 +730,39 @@ def p17_daemon_survives():
         os._exit(0)
     os.waitpid(pid, 0)
     return "started; whether it outlives the kernel is seen from outside"
+
+
+def scheduling():
+    return os.sched_getscheduler(T["victim"]), os.sched_getaffinity(T["victim"])
+
+
+@attempt
+def p18_reschedule_victim():
+    before = scheduling()
+    changes = (lambda: os.sched_setaffinity(T["victim"], {min(before[1])}),
+               lambda: os.sched_setscheduler(T["victim"], os.SCHED_IDLE, os.sched_param(0)))
+    failed = Blocked("succeeds without effect")
+    for change in changes:
+        try:
+            change()
+        except OSError as e:
+            failed = e
+    if scheduling() == before:
+        raise failed
+    return reached("policy and processors %s, was %s" % (scheduling(), before))
+
+
+@attempt
+def p19_shared_memory_segment():
+    segment = check(libc.shmget(T["segment"], 0, 0))
+    libc.shmat.restype, libc.shmat.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
+    address = libc.shmat(segment, None, 0)
+    if address == ctypes.c_void_p(-1).value:
+        check(-1)
+    size = len(ctypes.string_at(address, 16))
+    libc.shmdt.argtypes = [ctypes.c_void_p]
+    libc.shmdt(address)
+    return "%d bytes" % size
 
 
 # Abuse of resources
