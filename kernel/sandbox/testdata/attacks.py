@@ -1,0 +1,888 @@
+"""What a hostile cell would try, run as one cell (or script) after a definition of the dict T.
+
+T: home, data, run, project   folders outside, with what victims_linux_test.go has put there
+   parent, victim             processes outside; address: where the parent has 16 bytes to read
+   tcp, udp                   ports of listeners on loopback; stream, datagram: paths of Unix sockets; abstract: a name
+   tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory of System V
+   pidns, netns               the namespaces of outside, as /proc/self/ns/* show them
+   disk                       major and minor number of a disk
+   key                        SHA-256 of a secret that is in environments outside; the secret itself is not told here
+   tag                        part of the names of all that is made where others could see it
+   bomb, memory, only         optional: how many processes or threads (3000); megabytes (none: no memory bomb);
+                              names of the attempts to run (all but SEPARATE, which can kill the kernel or need a look after)
+
+Prints one line, {name: [state, detail]}:
+   OPEN     it worked, on something outside
+   PRIVATE  it worked, but reached only what the sandbox has for itself
+   BLOCKED  it failed
+No detail quotes what was read. Where nothing is blocked, only the targets suffer; what else is opened is let be.
+"""
+
+import ctypes
+import glob
+import hashlib
+import json
+import os
+import platform
+import resource
+import shutil
+import signal
+import site
+import socket
+import stat
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+
+LIMIT = 10  # seconds for an attempt
+SEPARATE = ["a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb", "p17_daemon_survives"]
+ATTEMPTS = {}
+libc = ctypes.CDLL(None, use_errno=True)
+HOME, DATA, RUN = T["home"], T["data"], T["run"]
+
+
+class Blocked(Exception):
+    pass
+
+
+class Private(Exception):
+    pass
+
+
+def attempt(function):
+    """Registers an attempt: it returns what has worked, or raises."""
+    ATTEMPTS[function.__name__] = function
+    return function
+
+
+def run(function):
+    def expired(*_):
+        raise Blocked("no result in %d s" % LIMIT)
+
+    before = signal.signal(signal.SIGALRM, expired)
+    signal.alarm(LIMIT if function.__name__ not in SEPARATE else 6 * LIMIT)
+    try:
+        return "OPEN", str(function())[:100]
+    except Private as e:
+        return "PRIVATE", str(e)
+    except Blocked as e:
+        return "BLOCKED", str(e)
+    except Exception as e:
+        # OSError's text would name the target; its number and meaning do.
+        why = os.strerror(e.errno) if isinstance(e, OSError) and e.errno else str(e)
+        return "BLOCKED", "%s: %s" % (type(e).__name__, why[:80])
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def check(result):
+    """Raises the error of a C function that has returned -1."""
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result
+
+
+def syscall(name, *args):
+    x86, arm = {
+        "bpf": (321, 280), "userfaultfd": (323, 282), "keyctl": (250, 219), "perf_event_open": (298, 241),
+        "io_uring_setup": (425, 425), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
+    }[name]
+    number = {"x86_64": x86, "aarch64": arm}[platform.machine()]
+    return check(libc.syscall(ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in args]))
+
+
+def outside(kind):
+    """Whether this process is in the namespace of outside; if that cannot be told, it is."""
+    try:
+        return os.readlink("/proc/self/ns/" + kind) == T[kind + "ns"]
+    except OSError:
+        return True
+
+
+def reached(what):
+    """A process was reached by its number: one outside, unless numbers mean others here."""
+    if not outside("pid"):
+        raise Private(what + " of the sandbox's own process of that number")
+    return what
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return "%d bytes" % len(f.read(4096))
+
+
+def write(path, mode="w", text="x"):
+    with open(path, mode) as f:
+        f.write(text)
+    return "written"
+
+
+def in_child(work):
+    """Runs work() in a child, which has succeeded if it returns something true."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            code = 0 if work() else 1
+        finally:
+            os._exit(code)
+    if os.waitpid(pid, 0)[1] != 0:
+        raise Blocked("refused in the child")
+
+
+# Reading
+
+@attempt
+def r01_read_shadow():
+    return read("/etc/shadow")
+
+
+@attempt
+def r02_read_ssh_key():
+    return read(HOME + "/.ssh/id_rsa")
+
+
+@attempt
+def r03_read_aws_credentials():
+    return read(HOME + "/.aws/credentials")
+
+
+@attempt
+def r04_list_home():
+    return "%d entries" % len(os.listdir(HOME))
+
+
+def has_key(values):
+    return any(hashlib.sha256(v).hexdigest() == T["key"] for v in values)
+
+
+def environ_of(pid):
+    with open("/proc/%s/environ" % pid, "rb") as f:
+        return [v.partition(b"=")[2] for v in f.read().split(b"\0") if v]
+
+
+@attempt
+def r05_key_in_environment():
+    if not has_key(v.encode() for v in os.environ.values()):
+        raise Blocked("not there")
+    return "the key is there"
+
+
+@attempt
+def r06_parent_environ():
+    return reached("%d variables" % len(environ_of(T["parent"])))
+
+
+def processes():
+    return [p for p in os.listdir("/proc") if p.isdigit() and int(p) != os.getpid()]
+
+
+@attempt
+def r07_any_environ():
+    for pid in processes():
+        try:
+            if has_key(environ_of(pid)):
+                return "the key is in that of a process"
+        except OSError:
+            pass
+    raise Blocked("in none that can be read")
+
+
+@attempt
+def r08_other_command_lines():
+    for pid in processes():
+        try:
+            with open("/proc/%s/cmdline" % pid, "rb") as f:
+                if b"--pass" + b"word=" in f.read():
+                    return "a password"
+        except OSError:
+            pass
+    raise Blocked("none with a password")
+
+
+@attempt
+def r09_other_connection_file():
+    return read(HOME + "/.local/share/jupyter/runtime/kernel-1.json")
+
+
+@attempt
+def r10_stat_ssh_key():
+    return "%d bytes" % os.stat(HOME + "/.ssh/id_rsa").st_size
+
+
+def linked(link, target, use):
+    """Does something with a link in the working folder, which is gone afterwards."""
+    name = "link-%s" % T["tag"]
+    link(target, name)
+    try:
+        return use(name)
+    finally:
+        os.unlink(name)
+
+
+@attempt
+def r11_symlink_to_secret():
+    return linked(os.symlink, HOME + "/.ssh/id_rsa", read)
+
+
+@attempt
+def r12_hardlink_to_secret():
+    return linked(os.link, HOME + "/.ssh/id_rsa", read)
+
+
+@attempt
+def r13_cat_secret():
+    done = subprocess.run(["cat", HOME + "/.ssh/id_rsa"], capture_output=True)
+    if done.returncode != 0:
+        raise Blocked("cat exits with %d" % done.returncode)
+    return "%d bytes" % len(done.stdout)
+
+
+@attempt
+def r14_reopen_path_descriptor():
+    fd = os.open(HOME + "/.ssh/id_rsa", os.O_PATH)
+    try:
+        return read("/proc/self/fd/%d" % fd)
+    finally:
+        os.close(fd)
+
+
+@attempt
+def r16_watch_home():
+    # Tells the names of files that other programs open, in folders that cannot be listed.
+    fd = check(libc.inotify_init())
+    try:
+        check(libc.inotify_add_watch(fd, HOME.encode(), 0xFFF))
+    finally:
+        os.close(fd)
+    return "watching"
+
+
+# Writing
+
+@attempt
+def w01_create_in_home():
+    return write(HOME + "/created")
+
+
+@attempt
+def w02_append_to_bashrc():
+    return write(HOME + "/.bashrc", "a", "# x\n")
+
+
+@attempt
+def w03_create_in_data():
+    return write(DATA + "/created")
+
+
+@attempt
+def w04_modify_data():
+    return write(DATA + "/a.csv", "r+")
+
+
+@attempt
+def w05_truncate_data():
+    os.truncate(DATA + "/b.csv", 0)
+    return "truncated"
+
+
+@attempt
+def w06_open_truncating_data():
+    os.close(os.open(DATA + "/b2.csv", os.O_RDONLY | os.O_TRUNC))
+    if os.stat(DATA + "/b2.csv").st_size:
+        raise Blocked("opened, not truncated")
+    return "truncated"
+
+
+@attempt
+def w07_unlink_data():
+    os.unlink(DATA + "/c.csv")
+    return "deleted"
+
+
+@attempt
+def w08_rename_data():
+    os.rename(DATA + "/d.csv", DATA + "/d2.csv")
+    return "renamed"
+
+
+def mode_changed(path, mode):
+    # The sandbox may let a change of mode succeed without doing it, since shutil.copy wants one.
+    if os.stat(path).st_mode & 0o777 != mode:
+        raise Blocked("succeeds without effect")
+    return "mode %o" % mode
+
+
+@attempt
+def w09_chmod_data():
+    os.chmod(DATA + "/e.csv", 0o777)
+    return mode_changed(DATA + "/e.csv", 0o777)
+
+
+@attempt
+def w10_fchmod_data():
+    with open(DATA + "/e.csv") as f:
+        os.fchmod(f.fileno(), 0o776)
+    return mode_changed(DATA + "/e.csv", 0o776)
+
+
+@attempt
+def w11_chmod_ssh_folder():
+    os.chmod(HOME + "/.ssh", 0o777)
+    return mode_changed(HOME + "/.ssh", 0o777)
+
+
+@attempt
+def w12_utime_data():
+    os.utime(DATA + "/e.csv", (1, 1))
+    if os.stat(DATA + "/e.csv").st_mtime != 1:
+        raise Blocked("succeeds without effect")
+    return "dated 1970"
+
+
+@attempt
+def w13_setxattr_data():
+    os.setxattr(DATA + "/e.csv", "user.x", b"1")
+    if os.getxattr(DATA + "/e.csv", "user.x") != b"1":
+        raise Blocked("succeeds without effect")
+    return "set"
+
+
+@attempt
+def w14_overwrite_notebook():
+    return write(RUN + "/notebook.ipynb")
+
+
+@attempt
+def w15_rename_run():
+    os.rename(RUN, RUN + ".moved")
+    os.rename(RUN + ".moved", RUN)  # the other attempts need it
+    return "renamed, and back"
+
+
+@attempt
+def w16_remove_older_run():
+    shutil.rmtree(T["project"] + "/runs/r0")
+    return "removed"
+
+
+@attempt
+def w17_write_through_symlink():
+    return linked(os.symlink, HOME + "/.profile", lambda name: write(name, "a"))
+
+
+def in_shared_folder(known):
+    """Makes a file beside one of outside: if that one is not there, the folder is another."""
+    path = os.path.dirname(known) + "/attack-" + T["tag"]
+    write(path)
+    if not os.path.exists(known):
+        os.unlink(path)
+        raise Private("written to a folder of the sandbox's own")
+    return "written"
+
+
+@attempt
+def w18_host_tmp():
+    return in_shared_folder(T["tmp"])
+
+
+@attempt
+def w19_shm_leftover():
+    return in_shared_folder(T["shm"])
+
+
+@attempt
+def w20_read_shm():
+    return read(T["shm"])
+
+
+@attempt
+def w21_python_packages():
+    paths = sysconfig.get_paths()
+    for folder in {paths["stdlib"], paths["purelib"], paths["platlib"], *site.getsitepackages()}:
+        try:
+            with tempfile.TemporaryFile(dir=folder):
+                return "a file can be made in " + folder
+        except OSError:
+            pass
+    raise Blocked("not writable")
+
+
+@attempt
+def w22_mknod_disk():
+    name = "disk-%s" % T["tag"]
+    os.mknod(name, stat.S_IFBLK | 0o600, os.makedev(*T["disk"]))
+    try:
+        return read(name)
+    finally:
+        os.unlink(name)
+
+
+def first_writable(paths):
+    error = None
+    for path in paths:
+        try:
+            os.close(os.open(path, os.O_WRONLY))
+            return path
+        except OSError as e:
+            error = error or e
+    raise error
+
+
+@attempt
+def w23_core_pattern_sysrq():
+    return first_writable(["/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger"])
+
+
+@attempt
+def w24_cgroup_release_agent():
+    return first_writable(glob.glob("/sys/fs/cgroup/*/release_agent") + ["/sys/fs/cgroup/cgroup.procs"])
+
+
+@attempt
+def w25_io_uring():
+    os.close(syscall("io_uring_setup", 4, ctypes.create_string_buffer(120)))
+    return "a ring"
+
+
+# Network and sockets
+
+def connected(family, address, protocol=0):
+    with socket.socket(family, socket.SOCK_STREAM, protocol) as s:
+        s.settimeout(3)
+        s.connect(address)
+    return "connected"
+
+
+@attempt
+def n01_tcp_loopback():
+    return connected(socket.AF_INET, ("127.0.0.1", T["tcp"]))
+
+
+@attempt
+def n02_tcp_internet():
+    return connected(socket.AF_INET, ("1.1.1.1", 53))
+
+
+@attempt
+def n03_udp_loopback():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.settimeout(3)
+        s.sendto(b"x", ("127.0.0.1", T["udp"]))
+        return "answer of %d bytes" % len(s.recv(10))
+
+
+@attempt
+def n04_dns():
+    # In a child: no signal ends a look-up that gets no answer.
+    code = "import socket; socket.getaddrinfo('example.com', 80)"
+    done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL, timeout=5)
+    if done.returncode != 0:
+        raise Blocked("no answer")
+    return "an address"
+
+
+@attempt
+def n05_mptcp_loopback():
+    return connected(socket.AF_INET, ("127.0.0.1", T["tcp"]), 262)
+
+
+@attempt
+def n06_tcp_listen():
+    with socket.socket() as s:
+        s.bind(("0.0.0.0", 0))
+        s.listen(1)
+    if not outside("net"):
+        raise Private("on a network of the sandbox's own")
+    return "listening"
+
+
+@attempt
+def n07_vsock():
+    socket.socket(40, socket.SOCK_STREAM).close()
+    return "a socket"
+
+
+@attempt
+def n08_netlink_packet():
+    made = []
+    for name, family in ("netlink", 16), ("packet", 17):
+        try:
+            socket.socket(family, socket.SOCK_RAW).close()
+            made.append(name)
+        except OSError as e:
+            error = e
+    if not made:
+        raise error
+    return " and ".join(made)
+
+
+@attempt
+def n09_unix_stream():
+    return connected(socket.AF_UNIX, T["stream"])
+
+
+@attempt
+def n10_unix_datagram():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
+        return "sent %d" % s.sendto(b"x", T["datagram"])
+
+
+@attempt
+def n11_unix_datagram_of_pair():
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with a, b:
+        return "sent %d" % a.sendto(b"x", T["datagram"])
+
+
+@attempt
+def n12_unix_abstract():
+    return connected(socket.AF_UNIX, "\0" + T["abstract"])
+
+
+# Processes and the system's kernel
+
+@attempt
+def p01_kill_victim():
+    os.kill(T["victim"], signal.SIGUSR1)  # it survives that
+    return reached("signal")
+
+
+@attempt
+def p02_kill_parent():
+    os.kill(T["parent"], 0)
+    return reached("signal")
+
+
+@attempt
+def p03_kill_all():
+    os.kill(-1, 0)
+    try:
+        os.kill(T["victim"], 0)
+    except OSError:
+        raise Private("reaches the sandbox's own processes") from None
+    return reached("signal")
+
+
+@attempt
+def p04_ptrace_victim():
+    attach, detach, wall = 16, 17, 0x40000000
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    check(libc.ptrace(attach, T["victim"], None, None))
+    os.waitpid(T["victim"], wall)
+    check(libc.ptrace(detach, T["victim"], None, None))
+    return reached("attached")
+
+
+@attempt
+def p05_read_parent_memory():
+    class Span(ctypes.Structure):
+        _fields_ = [("start", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+    buffer = ctypes.create_string_buffer(16)
+    here, there = Span(ctypes.addressof(buffer), 16), Span(T["address"], 16)
+    libc.process_vm_readv.restype = ctypes.c_ssize_t
+    one = ctypes.c_ulong(1)
+    n = check(libc.process_vm_readv(T["parent"], ctypes.byref(here), one, ctypes.byref(there), one, ctypes.c_ulong(0)))
+    return reached("%d bytes" % n)
+
+
+@attempt
+def p06_open_parent_memory():
+    os.close(os.open("/proc/%d/mem" % T["parent"], os.O_RDONLY))
+    return reached("opened")
+
+
+@attempt
+def p07_prlimit_victim():
+    resource.prlimit(T["victim"], resource.RLIMIT_NOFILE, (64, 64))
+    return reached("limit")
+
+
+@attempt
+def p08_take_parent_descriptor():
+    pidfd = syscall("pidfd_open", T["parent"], 0)
+    try:
+        os.close(syscall("pidfd_getfd", pidfd, 1, 0))
+    finally:
+        os.close(pidfd)
+    return reached("its standard output")
+
+
+NEWNS, NEWUSER, REC_PRIVATE = 0x20000, 0x10000000, 0x4000 | 0x40000
+
+
+@attempt
+def p09_new_user_namespace():
+    in_child(lambda: libc.unshare(NEWUSER) == 0)
+    return "made"
+
+
+@attempt
+def p10_mount():
+    def mount():
+        if libc.unshare(NEWUSER | NEWNS) == 0 or libc.unshare(NEWNS) == 0:
+            # Nothing may come through to the mounts of outside.
+            return libc.mount(b"none", b"/", None, REC_PRIVATE, None) == 0 and \
+                libc.mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0
+        # Without rights this is EPERM; with them, no such file system.
+        libc.mount(b"none", b"/tmp", b"nosuchfs", 0, None)
+        return ctypes.get_errno() == 19
+    in_child(mount)
+    return "mounted"
+
+
+@attempt
+def p11_rare_system_calls():
+    buffer = ctypes.create_string_buffer(200)
+    open_ = []
+    for name, *args in (("bpf", 0, buffer, 120), ("userfaultfd", 1), ("keyctl", 0, -3, 0),
+                        ("perf_event_open", buffer, 0, -1, -1, 0)):
+        try:
+            result = syscall(name, *args)
+            if name != "keyctl":
+                os.close(result)
+        except PermissionError:
+            continue
+        except OSError as e:
+            if e.errno == 38:  # not implemented
+                continue
+        open_.append(name)
+    if not open_:
+        raise Blocked("all refused")
+    return ", ".join(open_)
+
+
+@attempt
+def p12_setuid_programs():
+    if libc.prctl(39, 0, 0, 0, 0) == 1:
+        raise Blocked("no_new_privs is set")
+    return "they would gain their rights"
+
+
+def capabilities():
+    """The sets of this process: effective, permitted, inheritable, then the high halves."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    sets = (ctypes.c_uint32 * 6)()
+    check(libc.capget(header, sets))
+    return sets
+
+
+@attempt
+def p13_capabilities():
+    sets = capabilities()
+    if not any(sets):
+        raise Blocked("none")
+    return "effective %08x%08x" % (sets[3], sets[0])
+
+
+@attempt
+def p14_terminal_input():
+    fd = os.open("/dev/tty", os.O_RDWR)
+    try:
+        # A bad address: EFAULT, when all checks of rights are passed, and nothing is typed.
+        libc.ioctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p]
+        check(libc.ioctl(fd, 0x5412, None))
+    except OSError as e:
+        if e.errno != 14:
+            raise
+    finally:
+        os.close(fd)
+    return "could type on the terminal"
+
+
+@attempt
+def p16_setpriority():
+    done = []
+    try:
+        os.setpriority(os.PRIO_PROCESS, T["victim"], 5)
+        done.append("the victim")
+    except OSError as e:
+        error = e
+    # Of all processes of the user, whose number is 0. Whoever may not make them faster (CAP_SYS_NICE is 23) hears so
+    # only if he could make them slower: then nothing changes.
+    if not capabilities()[0] >> 23 & 1 and resource.getrlimit(resource.RLIMIT_NICE)[0] == 0:
+        try:
+            os.setpriority(os.PRIO_USER, 0, -20)
+        except OSError as e:
+            if e.errno == 13:
+                done.append("all processes of the user")
+    if not done:
+        raise error
+    return reached(" and ".join(done))
+
+
+@attempt
+def p17_daemon_survives():
+    code = "import time; time.sleep(600)"
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.setsid()
+            os.closerange(0, 100)
+            os.execv(sys.executable, [sys.executable, "-c", code, "daemon-" + T["tag"]])
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return "started; whether it outlives the kernel is seen from outside"
+
+
+def scheduling():
+    return os.sched_getscheduler(T["victim"]), os.sched_getaffinity(T["victim"])
+
+
+@attempt
+def p18_reschedule_victim():
+    before = scheduling()
+    changes = (lambda: os.sched_setaffinity(T["victim"], {min(before[1])}),
+               lambda: os.sched_setscheduler(T["victim"], os.SCHED_IDLE, os.sched_param(0)))
+    failed = Blocked("succeeds without effect")
+    for change in changes:
+        try:
+            change()
+        except OSError as e:
+            failed = e
+    if scheduling() == before:
+        raise failed
+    return reached("policy and processors %s, was %s" % (scheduling(), before))
+
+
+@attempt
+def p19_shared_memory_segment():
+    segment = check(libc.shmget(T["segment"], 0, 0))
+    libc.shmat.restype, libc.shmat.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
+    address = libc.shmat(segment, None, 0)
+    if address == ctypes.c_void_p(-1).value:
+        check(-1)
+    size = len(ctypes.string_at(address, 16))
+    libc.shmdt.argtypes = [ctypes.c_void_p]
+    libc.shmdt(address)
+    return "%d bytes" % size
+
+
+# Abuse of resources
+
+@attempt
+def a01_fork_bomb():
+    most, children = T.get("bomb", 3000), []
+    try:
+        while len(children) < most:
+            pid = os.fork()
+            if pid == 0:
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)
+                signal.alarm(120)  # ends also one that is left behind
+                while True:
+                    signal.pause()
+            children.append(pid)
+        time.sleep(1)  # whoever looks now and then has to see them
+    except OSError as e:
+        raise Blocked("%d processes: %s" % (len(children), os.strerror(e.errno))) from None
+    finally:
+        for pid in children:
+            os.kill(pid, signal.SIGKILL)
+        for pid in children:
+            os.waitpid(pid, 0)
+    return "%d processes" % most
+
+
+@attempt
+def a02_thread_bomb():
+    most, threads, stop = T.get("bomb", 3000), [], threading.Event()
+    size = threading.stack_size(65536)
+    try:
+        while len(threads) < most:
+            t = threading.Thread(target=stop.wait, daemon=True)
+            t.start()
+            threads.append(t)
+        time.sleep(1)
+    except RuntimeError as e:
+        raise Blocked("%d threads: %s" % (len(threads), e)) from None
+    finally:
+        stop.set()
+        threading.stack_size(size)
+        for t in threads:
+            t.join(5)
+    return "%d threads" % most
+
+
+@attempt
+def a03_huge_file():
+    name = "huge-%s" % T["tag"]
+    try:
+        with open(name, "wb") as f:
+            f.truncate(20 << 30)
+        return "20 GB, sparse"
+    finally:
+        os.unlink(name)
+
+
+@attempt
+def a04_fd_exhaustion():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    fds = []
+    try:
+        while len(fds) < 10000:
+            fds.append(os.open("/dev/null", os.O_RDONLY))
+    finally:
+        for fd in fds:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    return "%d descriptors" % len(fds)
+
+
+@attempt
+def a05_core_dumps():
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    if hard == 0:
+        raise Blocked("0 bytes")
+    return "allowed"
+
+
+@attempt
+def a06_raise_limits():
+    kinds = [resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE, resource.RLIMIT_DATA,
+             resource.RLIMIT_CORE]
+    for kind in kinds:
+        soft, hard = resource.getrlimit(kind)
+        if hard == resource.RLIM_INFINITY:
+            continue
+        try:
+            resource.setrlimit(kind, (soft, hard + 1))
+        except (OSError, ValueError):
+            continue
+        resource.setrlimit(kind, (soft, hard))
+        return "raised, and lowered again"
+    raise Blocked("none can be raised")
+
+
+@attempt
+def a07_oom_score():
+    path = "/proc/self/oom_score_adj"
+    with open(path) as f:
+        before = f.read()
+    write(path, "w", "0" if int(before) > 0 else "-1")
+    write(path, "w", before)
+    return "lowered"
+
+
+@attempt
+def a08_memory_bomb():
+    if not T.get("memory"):
+        raise Blocked("not tried: T has no memory")
+    taken = []
+    try:
+        while len(taken) * 100 < T["memory"]:
+            taken.append(bytearray(b"x") * (100 << 20))
+    except MemoryError:
+        raise Blocked("MemoryError at %d MB" % (len(taken) * 100)) from None
+    return "%d MB" % (len(taken) * 100)
+
+
+print(json.dumps({name: run(function) for name, function in ATTEMPTS.items()
+                  if name in T.get("only", [n for n in ATTEMPTS if n not in SEPARATE])}))

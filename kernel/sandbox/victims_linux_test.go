@@ -1,0 +1,347 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// victims are what attacks.py goes for, all of it outside the sandbox and made for one test: a home, a project with
+// its data and runs, listeners, files that others could see, and a process. The end of the test removes them.
+type victims struct {
+	home, project, data, run, work string         // work is the run's files/, the only folder that cells may write to
+	key                            string         // a secret: in files of home, in the victim's environment, in environ
+	targets                        map[string]any // the T of attacks.py; a test may add bomb and memory
+
+	victim *exec.Cmd
+	gone   chan struct{} // closed when the victim is
+	canary *[16]byte     // what p05 tries to read
+	before map[string]string
+}
+
+// newVictims makes victims whose parent, in the sense of attacks.py, is the process of the test. They are not in
+// /tmp, which a sandbox can have for itself, and their paths are short: those of sockets have to be.
+func newVictims(t testing.TB) *victims {
+	t.Helper()
+	base, err := os.MkdirTemp("/var/tmp", "dsv-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	tag := strings.TrimPrefix(filepath.Base(base), "dsv-")
+	v := &victims{
+		home: base + "/home", project: base + "/project", data: base + "/project/data",
+		run: base + "/project/runs/r1", work: base + "/project/runs/r1/files",
+		key: "sk-planted-" + tag, canary: &[16]byte{}, gone: make(chan struct{}),
+	}
+	sum := sha256.Sum256([]byte(v.key))
+	v.targets = map[string]any{
+		"home": v.home, "project": v.project, "data": v.data, "run": v.run, "parent": os.Getpid(),
+		"address": uintptr(unsafe.Pointer(v.canary)), "key": hex.EncodeToString(sum[:]), "tag": tag, "disk": disk(),
+		"tmp": "/tmp/victim-" + tag, "shm": "/dev/shm/victim-" + tag,
+		"stream": base + "/docker.sock", "datagram": base + "/journal.sock", "abstract": "victim-" + tag,
+	}
+	for _, ns := range []string{"pid", "net"} {
+		if v.targets[ns+"ns"], err = os.Readlink("/proc/self/ns/" + ns); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v.files(t)
+	v.segment(t)
+	v.listen(t)
+	v.start(t)
+	v.before = v.state(t)
+	return v
+}
+
+// disk returns the numbers of a disk of the machine, or of what would be one.
+func disk() [2]int {
+	table, _ := os.ReadFile("/proc/partitions")
+	for line := range strings.Lines(string(table)) {
+		fields := strings.Fields(line)
+		if len(fields) != 4 {
+			continue
+		}
+		major, err := strconv.Atoi(fields[0])
+		if minor, err2 := strconv.Atoi(fields[1]); err == nil && err2 == nil {
+			return [2]int{major, minor}
+		}
+	}
+	return [2]int{254, 0}
+}
+
+func (v *victims) files(t testing.TB) {
+	t.Helper()
+	tmp, shm := v.targets["tmp"].(string), v.targets["shm"].(string)
+	content := map[string]string{
+		v.home + "/.ssh/id_rsa":        "-----BEGIN OPENSSH PRIVATE KEY-----\n" + v.key + "\n",
+		v.home + "/.aws/credentials":   "[default]\naws_secret_access_key = " + v.key + "\n",
+		v.home + "/.bashrc":            "# bashrc\n",
+		v.home + "/.profile":           "# profile\n",
+		v.run + "/notebook.ipynb":      "{}\n",
+		v.project + "/notes.txt":       "notes\n",
+		tmp:                            "of somebody else\n",
+		shm:                            v.key + "\n",
+		v.work + "/of-a-cell.txt":      "of an earlier cell\n",
+		v.project + "/runs/r0/n.ipynb": "{}\n",
+		v.home + "/.local/share/jupyter/runtime/kernel-1.json": `{"key":"` + v.key + `"}`,
+	}
+	for _, name := range []string{"a", "b", "b2", "c", "d", "e"} {
+		content[v.data+"/"+name+".csv"] = "a,b\n1,2\n3,4\n"
+	}
+	t.Cleanup(func() {
+		for _, path := range v.shared() {
+			_ = os.Remove(path)
+		}
+	})
+	for path, text := range content {
+		mode := fs.FileMode(0o644)
+		if strings.Contains(text, v.key) {
+			mode = 0o600
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(v.home+"/.ssh", 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// segment makes shared memory of System V, which is no file.
+func (v *victims) segment(t testing.TB) {
+	t.Helper()
+	key := int(rand.Int32N(1<<30)) + 1
+	id, err := unix.SysvShmGet(key, 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
+	v.targets["segment"] = key
+}
+
+// shared are the files in folders that all processes share: those of v, and those that attacks make beside them.
+func (v *victims) shared() []string {
+	var paths []string
+	for _, target := range []string{"tmp", "shm"} {
+		path := v.targets[target].(string)
+		paths = append(paths, path, strings.Replace(path, "victim-", "attack-", 1))
+	}
+	return paths
+}
+
+func (v *victims) listen(t testing.TB) {
+	t.Helper()
+	var serving sync.WaitGroup
+	t.Cleanup(serving.Wait) // after the sockets are closed: clean-ups run last first
+	stream := func(network, address string) net.Listener {
+		l, err := net.Listen(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		serving.Go(func() {
+			for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+				_ = c.Close()
+			}
+		})
+		return l
+	}
+	packets := func(network, address string) net.PacketConn {
+		c, err := net.ListenPacket(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		serving.Go(func() {
+			buffer := make([]byte, 64)
+			for _, from, err := c.ReadFrom(buffer); err == nil; _, from, err = c.ReadFrom(buffer) {
+				if network == "udp" {
+					_, _ = c.WriteTo([]byte("pong"), from)
+				}
+			}
+		})
+		return c
+	}
+	v.targets["tcp"] = stream("tcp", "127.0.0.1:0").Addr().(*net.TCPAddr).Port
+	v.targets["udp"] = packets("udp", "127.0.0.1:0").LocalAddr().(*net.UDPAddr).Port
+	stream("unix", v.targets["stream"].(string))
+	stream("unix", "@"+v.targets["abstract"].(string))
+	packets("unixgram", v.targets["datagram"].(string))
+}
+
+// start starts the victim, a shell that ignores SIGUSR1 and ends with the test, however that ends.
+func (v *victims) start(t testing.TB) {
+	t.Helper()
+	script := `trap "" USR1; echo ready; while read -r line; do :; done`
+	v.victim = exec.Command("sh", "-c", script, "victim", "--password=hunter2")
+	v.victim.Env = []string{"PATH=" + os.Getenv("PATH"), "SERVICE_KEY=" + v.key}
+	stdin, err := v.victim.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := v.victim.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready := make([]byte, len("ready\n"))
+	_, err = stdout.Read(ready)
+	go func() {
+		_ = v.victim.Wait()
+		close(v.gone)
+	}()
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = v.victim.Process.Kill()
+		<-v.gone
+		for _, pid := range v.daemons() {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.targets["victim"] = v.victim.Process.Pid
+}
+
+// environ is the environment to start dsstar, or what stands for it, with: the secret is in it, and home is HOME.
+func (v *victims) environ() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.home, "LANG=C.UTF-8", "OPENAI_API_KEY=" + v.key}
+}
+
+// python renders the targets as a statement that defines the dict T, for the attempts named or, without any,
+// for all that need not be run one by one.
+func (v *victims) python(only ...string) string {
+	targets := maps.Clone(v.targets)
+	if len(only) > 0 {
+		targets["only"] = only
+	}
+	text, err := json.Marshal(targets)
+	if err != nil {
+		panic(err) // texts and numbers alone
+	}
+	return "import json\nT = json.loads(" + strconv.QuoteToASCII(string(text)) + ")\n"
+}
+
+// daemons are the processes that p17_daemon_survives has left.
+func (v *victims) daemons() []int {
+	var pids []int
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		line, _ := os.ReadFile(path)
+		if bytes.Contains(line, []byte("daemon-"+v.targets["tag"].(string))) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// unharmed fails the test for everything outside that is not as newVictims has made it.
+func (v *victims) unharmed(t testing.TB) {
+	t.Helper()
+	for _, harm := range v.harm(t) {
+		t.Errorf("harmed: %s", harm)
+	}
+}
+
+func (v *victims) harm(t testing.TB) []string {
+	t.Helper()
+	after := v.state(t)
+	var harms []string
+	for _, what := range slices.Sorted(maps.Keys(v.before)) {
+		if after[what] != v.before[what] {
+			harms = append(harms, fmt.Sprintf("%s was %q, is %q", what, v.before[what], after[what]))
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(after)) {
+		if _, known := v.before[what]; !known {
+			harms = append(harms, what+" is new")
+		}
+	}
+	return harms
+}
+
+// state tells of every file outside, but of none that cells may write, and of the victim, what attacks could change.
+func (v *victims) state(t testing.TB) map[string]string {
+	t.Helper()
+	state := map[string]string{"victim": v.condition()}
+	for _, top := range append(v.shared(), v.home, v.project) {
+		err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case path == v.work:
+				return filepath.SkipDir
+			}
+			state[path], err = look(path)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return state
+}
+
+// look tells mode, time of change, attributes and content of a file.
+func look(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", err
+	}
+	names := make([]byte, 1024)
+	n, _ := unix.Llistxattr(path, names) // not every file system has any
+	seen := fmt.Sprintf("%v, %s, attributes %q", info.Mode(), info.ModTime().Format(time.RFC3339Nano), names[:max(n, 0)])
+	if !info.Mode().IsRegular() {
+		return seen, nil
+	}
+	content, err := os.ReadFile(path)
+	return fmt.Sprintf("%s, %d bytes, sha256 %x", seen, len(content), sha256.Sum256(content)), err
+}
+
+// condition tells whether the victim runs, and its limits and how Linux schedules it.
+func (v *victims) condition() string {
+	select {
+	case <-v.gone:
+		return "dead"
+	default:
+	}
+	proc := fmt.Sprintf("/proc/%d/", v.victim.Process.Pid)
+	stat, err := os.ReadFile(proc + "stat")
+	_, after, _ := strings.Cut(string(stat), ") ") // what follows the name begins with field 3 of proc(5)
+	fields := strings.Fields(after)
+	limits, err2 := os.ReadFile(proc + "limits")
+	var processors unix.CPUSet
+	err3 := unix.SchedGetaffinity(v.victim.Process.Pid, &processors)
+	if err := errors.Join(err, err2, err3); err != nil || len(fields) < 39 {
+		return "dead"
+	}
+	state, nice, policy := fields[0], fields[19-3], fields[41-3]
+	held := slices.Contains([]string{"T", "t", "Z"}, state)
+	return fmt.Sprintf("held %v, nice %s, policy %s, processors %d, limits %x", held, nice, policy, processors.Count(), sha256.Sum256(limits))
+}
