@@ -22,8 +22,8 @@ var arrows = map[string][]string{
 	"kernel/internal/wire":   {},
 	"kernel/kerneltest":      {"kernel", "kernel/internal/wire", "notebook"},
 	"kernel/pyenv":           {},
-	"kernel/bench":           {"kernel", "kernel/pyenv", "configs", "notebook"}, // a program that measures
-	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                       // for tests only
+	"kernel/bench":           {"kernel", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
+	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                                         // for tests only
 	"notebook":               {},
 	"notebook/export":        {"notebook"},
 	"prompts":                {},

@@ -29,6 +29,7 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -63,6 +64,7 @@ var rows = []row{
 }
 
 func main() {
+	sandbox.Main(os.Args)
 	only := flag.String("only", "", "measure only rows whose names contain this")
 	quick := flag.Bool("quick", false, "fewer repetitions")
 	flag.Parse()
@@ -83,7 +85,7 @@ func run(ctx context.Context, only string, quick bool) error {
 		return err
 	}
 	fmt.Println("| what | dsstar | others | |\n|---|---|---|---|")
-	for _, r := range slices.Concat(rows, checkpointRows()) {
+	for _, r := range slices.Concat(rows, checkpointRows(), sandboxRows()) {
 		if !strings.Contains(r.name, only) {
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 func builtinWorks() error {
-	if landlockABI() == 0 {
+	if Landlock() == 0 {
 		return errNoLandlock
 	}
 	// Asked for an action that every seccomp filter has.

@@ -22,9 +22,6 @@ const (
 	measureTic = 4 // looks between two at the folders, which may have many files
 )
 
-// Stopped begins the line on standard error in which a guard says why it has ended the processes.
-const Stopped = "dsstar stopped the code: "
-
 // guard starts the program, sees to its limits, and ends with it as it has ended,
 // after everything that it has started. It does not return but on an error.
 func (st stage) guard(file string) error {

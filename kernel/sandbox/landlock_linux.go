@@ -21,8 +21,8 @@ const (
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
-// landlockABI returns the version of this Linux, 0 without Landlock.
-func landlockABI() int {
+// Landlock returns the version of Landlock's interface that this Linux has, 0 for none.
+func Landlock() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return 0
@@ -131,7 +131,7 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 // confineFiles leaves the process the files of the stage.
 func (st stage) confineFiles() error {
 	full := st.Box.Tier == Full
-	abi := landlockABI()
+	abi := Landlock()
 	if st.ABI > 0 {
 		abi = min(abi, st.ABI)
 	}

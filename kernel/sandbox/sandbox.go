@@ -59,6 +59,10 @@ type Session struct {
 	Write   []string // folders that can be written; missing ones are made
 }
 
+// Stopped begins the line on standard error in which a guard says why it has
+// ended the processes.
+const Stopped = "dsstar stopped the code: "
+
 // ErrNone is in the error of Choose where no tier works.
 var ErrNone = errors.New("no sandbox works here")
 

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,9 +47,8 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := stage{Box: b, ABI: b.abi, Argv: cmd.Args, Dir: cmd.Dir, Private: s.Private}
+	st := stage{Box: b, ABI: b.abi, Dir: cmd.Dir, Private: s.Private}
 	st.Env = b.environment(cmd.Env, s.Private)
-	st.Argv = append([]string{cmd.Path}, cmd.Args[1:]...)
 	for _, dir := range []string{s.Private + "/home", s.Private + "/tmp"} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
@@ -56,12 +57,20 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if st.Write, err = folders(append([]string{s.Private}, slices.Concat(s.Write, b.Write)...)); err != nil {
 		return nil, err
 	}
-	python, err := pythonNeeds(cmd)
+	program, needs, err := programOf(cmd)
 	if err != nil {
 		return nil, err
 	}
-	if st.Read, err = readable(slices.Concat(python, b.Read)); err != nil {
+	st.Argv = append([]string{program}, cmd.Args[1:]...)
+	if st.Read, err = readable(append(needs, b.Read...)); err != nil {
 		return nil, err
+	}
+	for _, dir := range b.Read {
+		for _, open := range s.Write {
+			if within(dir, open) {
+				return nil, fmt.Errorf("%s would not be safe: it is in %s, where cells write", dir, open)
+			}
+		}
 	}
 	content, err := json.Marshal(st)
 	if err != nil {
@@ -134,18 +143,24 @@ func readable(paths []string) ([]string, error) {
 	return all, nil
 }
 
-// asked remembers what a Python has answered: it takes a start of it.
-var asked sync.Map // of the path of a Python and the folders of its environment, to []string
-
-// pythonNeeds returns what the Python of cmd reads: its installation, and where it looks for modules. Another program
-// needs what it is.
-func pythonNeeds(cmd *exec.Cmd) ([]string, error) {
-	needs := []string{cmd.Path}
-	if real, err := filepath.EvalSymlinks(cmd.Path); err == nil {
-		needs = append(needs, real)
+// within reports whether a path is a folder, or in it.
+func within(path, folder string) bool {
+	path, err := realPath(path)
+	if err != nil {
+		return false // it is not there
 	}
+	folder, err = realPath(folder)
+	return err == nil && (path == folder || strings.HasPrefix(path, folder+"/"))
+}
+
+// asked remembers what a Python has answered: it takes a start of it.
+var asked sync.Map // of its path and the variables for it, to []string
+
+// programOf returns the program of cmd, and what it reads: of a Python the interpreter itself, which the path may only
+// lead to by a script, its installation, and where it looks for modules.
+func programOf(cmd *exec.Cmd) (program string, needs []string, err error) {
 	if !strings.Contains(filepath.Base(cmd.Path), "python") {
-		return needs, nil
+		return cmd.Path, []string{cmd.Path}, nil
 	}
 	key := cmd.Path
 	for _, entry := range cmd.Env {
@@ -153,18 +168,21 @@ func pythonNeeds(cmd *exec.Cmd) ([]string, error) {
 			key += "\x00" + entry
 		}
 	}
-	if known, ok := asked.Load(key); ok {
-		return known.([]string), nil
+	known, ok := asked.Load(key)
+	if !ok {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		ask := exec.CommandContext(ctx, cmd.Path, "-c", `import sys; print(sys.executable, *{sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path[1:]}, sep="\0", end="")`)
+		ask.Env, ask.WaitDelay = cmd.Env, time.Second
+		out, err := ask.Output()
+		if err != nil {
+			return "", nil, fmt.Errorf("ask %s where its modules are: %w", cmd.Path, err)
+		}
+		known = strings.Split(string(out), "\x00")
+		asked.Store(key, known)
 	}
-	ask := exec.Command(cmd.Path, "-c", `import sys; print(*{sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path[1:]}, sep="\0", end="")`)
-	ask.Env, ask.WaitDelay = cmd.Env, 10*time.Second
-	out, err := ask.Output()
-	if err != nil {
-		return nil, fmt.Errorf("ask %s where its modules are: %w", cmd.Path, err)
-	}
-	needs = append(needs, strings.Split(string(out), "\x00")...)
-	asked.Store(key, needs)
-	return needs, nil
+	needs = slices.Clone(known.([]string))
+	return cmp.Or(needs[0], cmd.Path), append(needs, cmd.Path), nil
 }
 
 func readStage(file string) (stage, error) {

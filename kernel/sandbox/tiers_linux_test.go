@@ -1,0 +1,303 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dsstar/kernel"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
+)
+
+// boxes are the tiers that work here; where CI is, all must.
+func boxes(t testing.TB, v *victims) (all []sandbox.Box) {
+	t.Helper()
+	for _, name := range []string{"builtin", "full"} {
+		tier, _, err := sandbox.Choose(name)
+		switch {
+		case err == nil:
+			all = append(all, sandbox.Box{Tier: tier, Read: []string{v.data}, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30}})
+		case os.Getenv("CI") != "":
+			t.Fatal(err)
+		default:
+			t.Log(err)
+		}
+	}
+	return all
+}
+
+// open are the attempts that a tier leaves open, as SECURITY.md says.
+var open = map[sandbox.Tier][]string{sandbox.Builtin: {"r10_stat_ssh_key"}}
+
+// separate are the attempts that may end whoever makes them.
+var separate = []string{"a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb", "p17_daemon_survives"}
+
+// TestAttacks makes all attempts in kernels, in every tier.
+func TestAttacks(t *testing.T) {
+	v := newVictims(t)
+	v.targets["memory"] = 6000
+	for _, box := range boxes(t, v) {
+		t.Run(string(box.Tier), func(t *testing.T) {
+			spec := kernel.PythonSpec(pyenvtest.Python(t))
+			for _, only := range append([]string{""}, separate...) {
+				k, err := kernel.Start(t.Context(), kernel.Options{Spec: spec, Dir: v.run, Scratch: v.work, Env: v.environ(), Sandbox: box})
+				if err != nil {
+					t.Fatal(err)
+				}
+				names := []string{}
+				if only != "" {
+					names = append(names, only)
+				}
+				out := output(t, k, "import os; os.chdir("+quote(v.work)+")\n"+v.python(names...)+attacks)
+				if strings.Contains(out, v.key) {
+					t.Error("the key is in the output")
+				}
+				alive := k.Alive()
+				if err := k.Close(); err != nil {
+					t.Error(err)
+				}
+				if !alive {
+					t.Logf("%s: %s", only, out)
+					continue // it was ended
+				}
+				v.judge(t, box.Tier, outcomes(t, out))
+			}
+			v.unharmed(t)
+		})
+	}
+}
+
+func quote(s string) string { return "'" + s + "'" }
+
+// judge compares what came of attempts with what a tier promises.
+func (v *victims) judge(t *testing.T, tier sandbox.Tier, results map[string]outcome) {
+	t.Helper()
+	for name, result := range results {
+		switch wanted := slices.Contains(open[tier], name); {
+		case name == "p17_daemon_survives":
+			if left := v.daemons(); len(left) > 0 {
+				t.Errorf("%s: processes %v are left", name, left)
+			}
+		case result[0] == "OPEN" && !wanted:
+			t.Errorf("%s is open: %s", name, result[1])
+		case result[0] != "OPEN" && wanted:
+			t.Errorf("%s is said to be open, and is not: %s", name, result[1])
+		}
+	}
+}
+
+// TestAttacksOfPlainPython makes the attempts without a kernel around them, which a user can who has no environment.
+func TestAttacksOfPlainPython(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("TestAttacks makes them in kernels, and TestAttacksAsUser these as a user")
+	}
+	v := newVictims(t)
+	v.targets["memory"] = 6000
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	for _, box := range boxes(t, v) {
+		t.Run(string(box.Tier), func(t *testing.T) {
+			for _, only := range append([]string{""}, separate...) {
+				names := []string{}
+				if only != "" {
+					names = append(names, only)
+				}
+				private := t.TempDir()
+				script := filepath.Join(private, "attacks.py")
+				if err := os.WriteFile(script, []byte(v.python(names...)+attacks), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				cmd := &exec.Cmd{Path: python, Args: []string{python, script}, Dir: v.work, Env: v.environ()}
+				cmd, err := box.Command(cmd, sandbox.Session{Private: private, Write: []string{v.work}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var out, words bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &out, &words
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+				err = cmd.Run()
+				if strings.Contains(out.String(), v.key) {
+					t.Error("the key is in the output")
+				}
+				if only != "" && err != nil {
+					t.Logf("%s: %v %s", only, err, words.String())
+					continue
+				}
+				if err != nil {
+					t.Fatalf("%v: %s", err, words.String())
+				}
+				v.judge(t, box.Tier, outcomes(t, out.String()))
+			}
+			v.unharmed(t)
+		})
+	}
+}
+
+// TestAttacksAsUser is the same for root, as a user who is nobody in particular.
+func TestAttacksAsUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("a user runs all of the tests")
+	}
+	const nobody = 65534
+	dir, err := os.MkdirTemp("/var/tmp", "dsstar-user-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "sandbox.test")
+	if err := copyFile(os.Args[0], program); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^TestAttacksOfPlainPython$", "-test.v", "-test.timeout=3m")
+	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir, "CI=" + os.Getenv("CI")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("--- PASS: TestAttacksOfPlainPython")) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// TestCompatibility: what cells of an analysis do works in full, and in builtin all but what the documentation names.
+func TestCompatibility(t *testing.T) {
+	v := newVictims(t)
+	for _, box := range boxes(t, v) {
+		t.Run(string(box.Tier), func(t *testing.T) {
+			k, err := kernel.Start(t.Context(), kernel.Options{
+				Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: v.work, Scratch: v.work, Env: os.Environ(), Sandbox: box,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = k.Close() }()
+			var failed []string
+			for name, out := range incompatible(t, k, v) {
+				failed = append(failed, name)
+				t.Logf("%s: %s", name, out)
+			}
+			slices.Sort(failed)
+			if !slices.Equal(failed, incompatibleWith[box.Tier]) {
+				t.Errorf("these do not work: %q", failed)
+			}
+			v.unharmed(t)
+		})
+	}
+}
+
+// incompatibleWith is what docs/sandbox.md names.
+var incompatibleWith = map[sandbox.Tier][]string{sandbox.Builtin: {
+	"multiprocessing manager", "multiprocessing pool", "multiprocessing queue", "print in a child",
+	"scikit-learn with n_jobs", // one after the other, with a warning
+	"shared memory",
+}}
+
+// bombs are what a guard ends, or Linux refuses; after each of them a kernel starts as before.
+var rounds = flag.Int("bombs", 1, "how often TestBombs lets each bomb go off")
+
+var bombs = map[string]string{
+	"forks":       "import os, time\nwhile True:\n    try:\n        if os.fork() == 0: time.sleep(60)\n    except OSError: time.sleep(.1)",
+	"threads":     "import threading, time\nwhile True:\n    try: threading.Thread(target=time.sleep, args=(60,)).start()\n    except RuntimeError: time.sleep(.1)",
+	"memory":      "import os\nfor i in range(4):\n    if os.fork() == 0: break\nx = []\nwhile True:\n    try: x.append(b'x' * (100 << 20))\n    except MemoryError: import time; time.sleep(.1)",
+	"disk":        "import time\ni = 0\nwhile True:\n    i += 1\n    open(f'big{i}', 'wb').write(b'x' * (64 << 20))",
+	"descriptors": "import os, time\nwhile True:\n    try: os.dup(1)\n    except OSError: time.sleep(.1)",
+	"deaf":        "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(1)",
+	"daemon":      "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: os.execv('/bin/sleep', ['sleep', '61'])\n    os._exit(0)\ntime.sleep(60)",
+}
+
+// TestBombs lets each bomb go off for some seconds, and looks at what is left.
+func TestBombs(t *testing.T) {
+	v := newVictims(t)
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	names := slices.Sorted(maps.Keys(bombs))
+	for n := range *rounds {
+		for _, box := range boxes(t, v) {
+			box.Limits = sandbox.Limits{Memory: 512 << 20, Processes: 64, File: 1 << 30, Folder: 512 << 20}
+			for _, name := range names {
+				t.Run(fmt.Sprintf("%s/%s/%d", box.Tier, name, n), func(t *testing.T) { explode(t, box, python, name) })
+			}
+		}
+	}
+	v.unharmed(t)
+}
+
+// explode lets one bomb go off.
+func explode(t *testing.T, box sandbox.Box, python, name string) {
+	private, work := t.TempDir(), t.TempDir()
+	cmd := &exec.Cmd{Path: python, Args: []string{python, "-c", bombs[name]}, Dir: work, Env: os.Environ()}
+	cmd, err := box.Command(cmd, sandbox.Session{Private: private, Write: []string{work}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words bytes.Buffer
+	cmd.Stderr = &words
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	limited := name == "memory" || name == "disk" // others Linux refuses, and the guard for root
+	patience := 1500 * time.Millisecond
+	if limited {
+		patience = 20 * time.Second
+	}
+	stop := time.AfterFunc(patience, func() { _ = cmd.Process.Signal(unix.SIGTERM) })
+	defer stop.Stop()
+	begun := time.Now()
+	err = cmd.Wait()
+	t.Logf("%v after %.1f s: %s", err, time.Since(begun).Seconds(), words.String())
+	if time.Since(begun) > patience+8*time.Second {
+		t.Error("it took too long to end it")
+	}
+	if limited && !strings.Contains(words.String(), sandbox.Stopped) {
+		t.Errorf("nobody has said why: %q", words.String())
+	}
+	if left := processesWith(private); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+// processesWith returns those whose environment has the text.
+func processesWith(text string) (all []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		if b, err := os.ReadFile(file); err == nil && bytes.Contains(b, []byte(text)) {
+			all = append(all, file)
+		}
+	}
+	return all
+}
