@@ -29,14 +29,15 @@ func (b Box) Hint(name, value, trace string) string {
 			return name == word || strings.Contains(value, word) || strings.Contains(trace, word)
 		})
 	}
-	denied := name == "PermissionError" || strings.Contains(value, "[Errno 1]") || strings.Contains(value, "[Errno 13]")
+	denied := name == "PermissionError" || strings.Contains(value, "[Errno 1]") || strings.Contains(value, "[Errno 13]") ||
+		strings.Contains(value, "[Errno 30]")
 	hint := ""
 	switch m := deniedPath.FindStringSubmatch(value); {
 	case !b.Net && (any(offline) || denied && strings.Contains(trace, "socket")):
 		hint = "the network is off; allow it with --allow-net"
 	case b.HidesProc() && denied && any(sharing):
 		hint = "processes that share memory are off; allow them with --allow-multiprocessing"
-	case m != nil && (denied || strings.Contains(value, "[Errno 30]") || b.Tier == Full && name == "FileNotFoundError"):
+	case m != nil && (denied || b.Tier == Full && name == "FileNotFoundError"):
 		hint = b.hintAbout(m[1]+m[2], denied)
 	case name == "MemoryError" || strings.Contains(name, "ArrayMemoryError"):
 		hint = fmt.Sprintf("the code may use %s of memory; raise it with --max-memory", size(b.Limits.Memory))
