@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"dsstar/notebook"
@@ -75,11 +76,15 @@ func parametersCell(t Task) string {
 	return "data_dir = " + pyString(t.Data) + "\n" + question
 }
 
-// pyString returns s as a Python string literal; a JSON string is one.
+// controls are those that JSON leaves as they are; to some they are line breaks.
+var controls = lazy("[\u007f-\u009f]")
+
+// pyString returns s as a Python string literal in one line; a JSON string is one.
 func pyString(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // a string cannot fail
-	return strings.TrimSuffix(b.String(), "\n")
+	literal := strings.TrimSuffix(b.String(), "\n")
+	return controls().ReplaceAllStringFunc(literal, func(c string) string { return fmt.Sprintf("\\u%04x", []rune(c)[0]) })
 }

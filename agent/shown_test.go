@@ -98,7 +98,7 @@ func TestTooLongForOneText(t *testing.T) {
 		}
 	})
 	t.Run("checker", func(t *testing.T) {
-		p := play(t, simple.with(script{"coder": long}), limited("checker", 6500)).noError(t)
+		p := play(t, simple.with(script{"coder": long}), limited("checker", 6700)).noError(t)
 		if len(p.model.refused) == 0 || len(p.Warnings) != len(p.model.refused) || !p.Verified() {
 			t.Errorf("refused %q, warnings %q", p.model.refused, p.Warnings)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 
 	"dsstar/kernel/internal/wire"
+	"dsstar/notebook"
 )
 
 // sunPath is how long the path of a Unix socket may be, its final NUL
@@ -97,8 +99,13 @@ func (c connection) write(path string) error {
 // having read its ports from the connection file at path if it chose them.
 func (c *connection) bound(path string) bool {
 	if c.Transport == "ipc" {
-		for _, port := range []int{c.ShellPort, c.IOPubPort, c.ControlPort} {
-			if _, err := os.Stat(c.IP + "-" + strconv.Itoa(port)); err != nil {
+		for _, port := range []int{c.ShellPort, c.IOPubPort, c.ControlPort, c.StdinPort} {
+			// What runs in the kernel can write there: a link could lead to another program's socket.
+			info, err := os.Lstat(c.IP + "-" + strconv.Itoa(port))
+			if port == c.StdinPort && errors.Is(err, fs.ErrNotExist) {
+				continue // it is dialled only if there are answers
+			}
+			if err != nil || info.Mode().Type() != fs.ModeSocket {
 				return false
 			}
 		}
@@ -115,9 +122,12 @@ func (c *connection) bound(path string) bool {
 	return true
 }
 
+// maxConnection is how long a file of Jupyter's runtime folder may be, in bytes.
+const maxConnection = 1 << 20
+
 // readConnection reads a connection file.
 func readConnection(path string) (connection, error) {
-	b, err := os.ReadFile(path)
+	b, err := notebook.ReadFile(path, maxConnection)
 	if err != nil {
 		return connection{}, err
 	}

@@ -279,10 +279,10 @@ func (c *copies) keep(ctx context.Context, fresh map[stamp]*content) error {
 }
 
 func (c *copies) makeStore() (err error) {
-	if err := os.MkdirAll(c.path, 0o700); err != nil {
+	if err := os.Mkdir(c.path, 0o700); err != nil { // an error, should there be a link by now
 		return err
 	}
-	c.store, err = os.OpenRoot(c.path)
+	c.store, err = openFolder(c.path)
 	return err
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"dsstar/notebook"
 )
 
 // A Running is a kernel that runs, on this machine or on a server.
@@ -188,7 +190,7 @@ func LocalServers(l Lookup) []Server {
 				RootDir          string `json:"root_dir"`
 				NotebookDir      string `json:"notebook_dir"`
 			}
-			data, err := os.ReadFile(file)
+			data, err := notebook.ReadFile(file, maxConnection)
 			if err != nil || json.Unmarshal(data, &j) != nil || !processExists(j.PID) {
 				continue // a server that was killed leaves its file
 			}

@@ -1,11 +1,13 @@
 package kernel
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/google/renameio/v2/maybe"
 	"github.com/google/uuid"
 )
 
@@ -51,13 +53,12 @@ func (l *local) release(notebook string) error {
 	}
 	c := l.conn // ipykernel has rewritten the file, with less in it
 	c.Session = notebook
-	part := l.file + ".part"
-	err := c.write(part)
+	content, err := json.Marshal(c)
 	if err == nil {
-		err = os.Rename(part, l.file)
+		err = maybe.WriteFile(l.file, content, 0o600) // replaces whatever cells have put there
 	}
 	if err != nil {
-		return fmt.Errorf("make the kernel known: %w", errors.Join(err, os.Remove(part)))
+		return fmt.Errorf("make the kernel known: %w", err)
 	}
 	l.left = true
 	l.process.leave()

@@ -17,9 +17,10 @@ func (o Outputs) fold(c Cell) notebook.Fold {
 }
 
 // open makes the folder for long outputs, which may lie where cells write: a
-// link that one of them has put there is not followed.
+// link that one of them has put there, or in the place of the folder around it,
+// is not followed, and a pipe not waited for.
 func (o Outputs) open() (*os.Root, error) {
-	parent, err := os.OpenRoot(filepath.Dir(o.Folder))
+	parent, err := openFolder(filepath.Dir(o.Folder))
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func (o Outputs) open() (*os.Root, error) {
 	if err := parent.Mkdir(name, 0o777); err != nil && !os.IsExist(err) {
 		return nil, err
 	}
-	return parent.OpenRoot(name)
+	return folderIn(parent, name)
 }
 
 // takeLate removes and returns the late outputs.

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -175,15 +174,12 @@ func (names) back(ctx context.Context, k *Kernel, _ []string) (back notebook.Res
 }
 
 // empty removes what is in the folder path, but not the folder, which it makes
-// if it is missing, nor the folder kept. Links in it are removed, never followed.
+// if it is missing, nor the folder kept. Links in it or in its place are removed, never followed.
 func empty(path, kept string) error {
 	if path == "" {
 		return nil
 	}
-	if err := makeDir(path); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(path)
+	root, err := makeFolder(path)
 	if err != nil {
 		return err
 	}
@@ -199,7 +195,9 @@ func empty(path, kept string) error {
 	}
 	for _, name := range names {
 		if filepath.Join(path, name) == filepath.Clean(kept) {
-			continue // outputs of cells that the notebook still shows
+			if info, err := root.Lstat(name); err == nil && info.IsDir() {
+				continue // outputs of cells that the notebook still shows
+			}
 		}
 		if err := root.RemoveAll(name); err != nil {
 			return err
@@ -207,5 +205,3 @@ func empty(path, kept string) error {
 	}
 	return nil
 }
-
-func makeDir(path string) error { return os.MkdirAll(path, 0o777) }

@@ -165,7 +165,7 @@ const patience = 500 * time.Millisecond
 // look returns the content of the file if that is no edit.
 func (g *Guarded) look() ([]byte, error) {
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		data, err := os.ReadFile(g.path)
+		data, err := readGuarded(g.path)
 		if err != nil || g.expected(data) {
 			return data, err
 		}
@@ -173,6 +173,18 @@ func (g *Guarded) look() ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", g.path, ErrEdited)
 		}
 	}
+}
+
+// maxGuarded is the longest content that is read, in bytes.
+const maxGuarded = 1 << 30
+
+// readGuarded reads the file. Something else in its place is somebody's edit.
+func readGuarded(path string) ([]byte, error) {
+	data, err := ReadFile(path, maxGuarded)
+	if errors.Is(err, ErrNoFile) || errors.Is(err, ErrTooLong) {
+		err = fmt.Errorf("%w: %w", err, ErrEdited)
+	}
+	return data, err
 }
 
 // expected reports whether the content is one of ours, in whatever bytes.
@@ -225,7 +237,7 @@ func (g *Guarded) replace(temporary string, data, old []byte) error {
 	err := g.exchange(temporary, g.path)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		if now, err := os.ReadFile(g.path); err != nil || !bytes.Equal(now, old) {
+		if now, err := readGuarded(g.path); err != nil || !bytes.Equal(now, old) {
 			return errMeanwhile
 		}
 		return os.Rename(temporary, g.path)
@@ -234,7 +246,7 @@ func (g *Guarded) replace(temporary string, data, old []byte) error {
 	case err != nil:
 		return err
 	}
-	edit, err := os.ReadFile(temporary)
+	edit, err := readGuarded(temporary)
 	if err == nil && bytes.Equal(edit, old) {
 		return nil
 	}
@@ -260,7 +272,7 @@ func (g *Guarded) putBack(temporary string, edit, data []byte) error {
 		if err := g.exchange(temporary, g.path); err != nil {
 			return &keptError{temporary, err}
 		}
-		got, err := os.ReadFile(temporary)
+		got, err := readGuarded(temporary)
 		if err != nil {
 			return &keptError{temporary, err}
 		}

@@ -9,6 +9,7 @@ package prompts
 import (
 	"embed"
 	"fmt"
+	"regexp"
 	"strings"
 	"text/template"
 )
@@ -194,7 +195,7 @@ type Set struct{ templates *template.Template }
 
 // Load parses the templates that are shipped.
 func Load() (*Set, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "choices": choices, "inc": func(i int) int { return i + 1 }}).ParseFS(files, "*.md.tmpl")
+	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "line": line, "item": item, "words": words, "choices": choices, "inc": func(i int) int { return i + 1 }}).ParseFS(files, "*.md.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("load prompts: %w", err)
 	}
@@ -221,6 +222,34 @@ func choices(steps int) string {
 		names = append(names, fmt.Sprintf("Step %d", n))
 	}
 	return strings.Join(names, ", ")
+}
+
+// line returns words that stand in a line of the message, as one paragraph.
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// block is what Markdown takes for more than words where a paragraph begins, and
+// section what of it would change how the rest of a message is read.
+var (
+	block   = regexp.MustCompile("^(?:#|```|~~~|[-+*>=<]|[0-9]+[.)]|\\[)")
+	section = regexp.MustCompile("(?im)^[ \t]*(?:#{1,6}(?:[ \t]|$)|```|~~~|[-=]+[ \t]*$|<(?:script|pre|style|textarea|[!?])|\\[[^]]*]:)")
+)
+
+// item is line for an item of a list.
+func item(text string) string {
+	if text = line(text); block.MatchString(text) {
+		return `\` + text
+	}
+	return text
+}
+
+// words returns text that may have paragraphs and lists of its own. What would begin
+// a section or a fence is marked, so that it is words too.
+func words(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
+	return section.ReplaceAllStringFunc(text, func(mark string) string {
+		at := len(mark) - len(strings.TrimLeft(mark, " \t"))
+		return mark[:at] + `\` + mark[at:]
+	})
 }
 
 // fence is Fence for the templates, where nothing must be seen to be nothing.

@@ -52,6 +52,7 @@ var phrases = []struct{ role, phrase string }{
 	{"planner", "Propose"},
 	{"coder", "Write the notebook's next cell"},
 	{"debugger", "Write the cell again"},
+	{"summarizer", "Shorten this report"},
 	{"picker", "Pick the candidate"},
 	{"verifier", "Judge whether the plan"},
 	{"router", "Decide how the plan goes on"},

@@ -82,10 +82,14 @@ func (o *outFile) long() kernel.Outputs {
 	if o.path == "" {
 		return kernel.Outputs{}
 	}
-	folder, err := filepath.Abs(strings.TrimSuffix(o.path, ".ipynb") + "_files")
+	dir, err := filepath.EvalSymlinks(filepath.Dir(o.path)) // now, before cells can put a link there
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
 	if err != nil {
 		return kernel.Outputs{}
 	}
+	folder := filepath.Join(dir, strings.TrimSuffix(filepath.Base(o.path), ".ipynb")+"_files")
 	return kernel.Outputs{Folder: folder, ShownAs: filepath.Base(folder)}
 }
 
@@ -146,17 +150,11 @@ func (o *outFile) save() error {
 	if err != nil {
 		return err
 	}
-	mode := os.FileMode(0)
-	if info, err := os.Stat(o.path); err == nil {
-		mode = info.Mode().Perm()
-	}
+	// Cells may write there: what they put in its place is replaced, not followed.
 	if err := notebook.WriteFile(o.path, data); err != nil {
 		return err
 	}
 	o.written = true
-	if mode != 0 {
-		_ = os.Chmod(o.path, mode) // what it was before; that the notebook is there counts more
-	}
 	return nil
 }
 

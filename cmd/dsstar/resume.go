@@ -214,6 +214,11 @@ func findRun(arg string) (r pastRun, err error) {
 			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", printable(arg))
 		}
 	}
+	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // which the run will write
+		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", printable(path))
+		}
+	}
 	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err
 	}

@@ -243,6 +243,10 @@ func picture(name string, attached map[string]notebook.MIMEBundle, files fs.FS) 
 	if files == nil || !fs.ValidPath(name) {
 		return ""
 	}
+	// Asked before it is opened, too: opening a pipe waits.
+	if info, err := fs.Stat(files, name); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
 	f, err := files.Open(name)
 	if err != nil {
 		return ""

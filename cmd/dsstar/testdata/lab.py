@@ -32,7 +32,8 @@ DRAWN = "() => {" + PANEL + """const cells = [...panel.node.querySelectorAll('.j
 
 class Lab:
     def __init__(self, page, url, token):
-        self.page, self.url, self.token = page, url, token
+        self.page, self.url, self.token, self.names = page, url, token, []
+        page.expose_function("ran", lambda name: self.names.append(name))
 
     def open(self, path):
         """Opens a notebook, and waits for its kernel. One that is open before is saved and closed."""
@@ -105,6 +106,44 @@ class Lab:
 
     def save(self):
         self.page.evaluate("() => {" + PANEL + "return panel.context.save()}")
+
+    def visit(self, address):
+        """Opens a page that is no Lab's, does to each of its elements what a reader could, and returns what the page
+        asked of the network."""
+        asked = []
+        self.page.on("request", listen := lambda request: asked.append(request.url))
+        self.page.goto(address)
+        self.poke("body")
+        self.page.remove_listener("request", listen)
+        return [url for url in asked if url != address and not url.startswith("data:")]
+
+    def draw(self):
+        """Has Lab draw every cell, which it does for those in view."""
+        self.page.set_viewport_size({"width": WIDTH, "height": 12000})
+        self.page.wait_for_function("() => {" + PANEL + """return panel.content.model.cells.length ===
+            [...panel.node.querySelectorAll('.jp-Notebook .jp-Cell')].filter(c => c.isConnected && c.querySelector('.jp-Editor, .jp-RenderedMarkdown, .cm-editor')).length}""")
+        self.page.wait_for_timeout(1500)
+
+    def poke(self, where):
+        """Does to each element in the matching ones what a reader could do. What it starts has a moment."""
+        self.page.evaluate("""where => {
+            for (const e of document.querySelectorAll(`:is(${where}) *`)) {
+                const href = e.getAttribute('href') ?? e.getAttribute('xlink:href') ?? '';
+                for (const type of ['mouseover', 'mouseenter', 'pointerover', 'focus', 'toggle', 'animationstart', 'error', 'load'])
+                    e.dispatchEvent(new Event(type, {bubbles: type === 'mouseover'}));
+                if (e.tagName === 'FORM') e.requestSubmit();
+                if (/script/i.test(href) || e.hasAttribute('onclick') || ['BUTTON', 'SUMMARY'].includes(e.tagName)) {
+                    e.removeAttribute('target');
+                    e.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}));
+                }
+            }
+        }""", where)
+        self.page.wait_for_timeout(500)  # in which calls of ran come in
+
+    def ran(self):
+        """What has called ran(...) in any page or frame since the last time."""
+        names, self.names = sorted(set(self.names)), []
+        return names
 
     def dialogs(self):
         """The texts of the dialogs that are open."""

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+)
+
+// running is HTML of which each piece calls ran with its name, if anything in a page runs.
+var running = map[string]string{
+	"script":     `<script>ran('script')</script>`,
+	"onerror":    `<img src=x onerror="ran('onerror')">`,
+	"svg":        `<svg onload="ran('svg')"><circle r=9 /></svg>`,
+	"svg script": `<svg><script>ran('svg script')</script></svg>`,
+	"srcdoc":     `<iframe srcdoc="<script>parent.ran('srcdoc')</script>"></iframe>`,
+	"frame":      `<iframe src="javascript:parent.ran('frame')"></iframe>`,
+	"link":       `<a href="javascript:ran('link')">more</a>`,
+	"link tab":   "<a href=\"java\tscript:ran('link tab')\">more</a>",
+	"svg link":   `<svg><a href="javascript:ran('svg link')"><text y=20>more</text></a></svg>`,
+	"table":      `<table class="dataframe"><tr><td onmouseover="ran('table')" onclick="ran('table')">1</td></tr></table>`,
+	"button":     `<button onclick="ran('button')">Go</button>`,
+	"form":       `<form action="javascript:ran('form')"><button>Go</button></form>`,
+	"toggle":     `<details open ontoggle="ran('toggle')"><summary>x</summary>y</details>`,
+	"focus":      `<input autofocus onfocus="ran('focus')">`,
+	"animation":  `<style>@keyframes k { from {color: red} }</style><p style="animation: k 1s" onanimationstart="ran('animation')">x</p>`,
+	"object":     `<object data="data:text/html,<script>parent.ran('object')</script>"></object><video src=x onerror="ran('object')"></video>`,
+	"refresh":    `<meta http-equiv="refresh" content="0;url=javascript:ran('refresh')">`,
+	"base":       `<base href="https://example.org/"><link rel="stylesheet" href="https://example.org/x.css">`,
+	"closing":    `</pre></div></section></main><script>ran('closing')</script>`,
+	"mutation":   `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=ran('mutation')&gt;">`,
+	"noscript":   `<noscript><p title="</noscript><img src=x onerror=ran('noscript')>">`,
+}
+
+// attacker is a notebook that a stranger made: each output, cell and attachment would like to run something.
+func attacker() *notebook.Notebook {
+	nb := &notebook.Notebook{Metadata: map[string]any{"kernelspec": map[string]any{"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
+		"signature": "sha256:0000", "trusted": true}}
+	shown := func(mime, content string) {
+		nb.Cells = append(nb.Cells, notebook.Cell{ID: fmt.Sprintf("c%d", len(nb.Cells)), Type: notebook.Code, ExecutionCount: 1, Metadata: map[string]any{"trusted": true},
+			Source:  fmt.Sprintf("display({%s: %s}, raw=True)", quotePython(mime), quotePython(content)),
+			Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: content}}}})
+	}
+	for _, content := range running {
+		shown("text/html", content)
+		shown("text/markdown", content)
+		nb.Cells = append(nb.Cells, text(fmt.Sprintf("c%d", len(nb.Cells)), content))
+	}
+	svg := `<svg xmlns="http://www.w3.org/2000/svg" onload="ran('picture')"><script>ran('picture')</script><foreignObject><img xmlns="http://www.w3.org/1999/xhtml" src="x" onerror="ran('picture')"/></foreignObject></svg>`
+	shown("image/svg+xml", svg)
+	shown("application/javascript", "ran('javascript')")
+	shown("text/javascript", "ran('javascript')")
+	shown("text/latex", `$\href{javascript:ran('latex')}{x}$ $\unicode{<img src=x onerror=ran('latex')>}$ $\text{<img src=x onerror=ran('latex')>}$`)
+	shown("text/markdown", "[x](javascript:ran('markdown')) ![x](javascript:ran('markdown')) <javascript:ran('markdown')> ```<img src=x onerror=ran('markdown')>```\n\n[r]\n\n[r]: javascript:ran('markdown')")
+	shown("text/html", `<img src="data:image/svg+xml;base64,`+base64.StdEncoding.EncodeToString([]byte(svg))+`">`)
+	nb.Cells = append(nb.Cells, notebook.Cell{ID: "text", Type: notebook.Code, Source: "raise ValueError(" + quotePython(running["script"]) + ")", ExecutionCount: 1, Outputs: []notebook.Output{
+		{Type: notebook.Stream, Name: "stdout", Text: running["script"] + "\x1b]8;;javascript:ran('terminal')\x07x\x1b]8;;\x07 javascript:ran('terminal')"},
+		{Type: notebook.ErrorOutput, EName: running["script"], EValue: running["onerror"], Traceback: []string{running["onerror"]}},
+	}}, notebook.Cell{ID: "attached", Type: notebook.Markdown, Source: "![x](attachment:a.svg)", Attachments: map[string]notebook.MIMEBundle{"a.svg": {"image/svg+xml": svg}}},
+		notebook.Cell{ID: "raw", Type: notebook.Raw, Source: running["script"], Metadata: map[string]any{"raw_mimetype": "text/html"}})
+	return nb
+}
+
+// outputsInLab is where Lab shows what others wrote.
+const outputsInLab = ".jp-OutputArea-output, .jp-RenderedMarkdown"
+
+// TestNothingRuns opens what a stranger's notebook has become in a browser: neither in the page that dsstar export
+// makes of it nor in JupyterLab, which shows what dsstar has written without trusting it, does anything run. That the
+// pieces do run where they may is shown beside it.
+func TestNothingRuns(t *testing.T) {
+	t.Parallel()
+	l := startLab(t, false)
+	path := filepath.Join(l.Root, "attack.ipynb")
+	if err := attacker().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	visit := func(file string) (asked, ran []string) {
+		l.do(&asked, "visit", (&url.URL{Scheme: "file", Path: file}).String())
+		l.do(&ran, "ran")
+		return asked, ran
+	}
+
+	for name, content := range running {
+		l.write("control.html", "<!doctype html><body>"+content)
+		if _, ran := visit(filepath.Join(l.Root, "control.html")); !slices.Contains([]string{"refresh", "base", "mutation", "noscript"}, name) && !slices.Contains(ran, name) {
+			t.Errorf("the control does not run %s: %s", name, content) // those browsers have closed since
+		}
+	}
+
+	exported(t, 0, path)
+	if asked, ran := visit(strings.TrimSuffix(path, ".ipynb") + ".html"); len(asked)+len(ran) > 0 {
+		t.Errorf("in the page ran %q, and it asked for %q", ran, asked)
+	}
+
+	inLab := func(name string) (ran []string) {
+		l.do(nil, "visit", "about:blank")
+		l.do(nil, "open", name)
+		l.do(nil, "draw")
+		l.do(nil, "poke", outputsInLab)
+		l.do(&ran, "ran")
+		return ran
+	}
+	if ran := inLab("attack.ipynb"); len(ran) > 0 {
+		t.Errorf("in JupyterLab ran %q", ran)
+	}
+	// Executed anew by dsstar, it is no more trusted.
+	rerunCode(t.Context(), t, 0, "--allow-errors", "-o", filepath.Join(l.Root, "again.ipynb"), path)
+	if ran := inLab("again.ipynb"); len(ran) > 0 {
+		t.Errorf("in JupyterLab ran %q after a rerun", ran)
+	}
+	cmd := exec.CommandContext(t.Context(), pyenvtest.Lab(t), "-m", "jupyter", "trust", path)
+	cmd.Env = append(os.Environ(), "JUPYTER_DATA_DIR="+filepath.Join(filepath.Dir(l.RuntimeDir), "data"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if ran := inLab("attack.ipynb"); !slices.Contains(ran, "javascript") || !slices.Contains(ran, "script") {
+		t.Errorf("the control: of a notebook that is trusted only %q ran", ran)
+	}
+}

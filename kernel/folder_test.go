@@ -1,0 +1,261 @@
+//go:build unix
+
+package kernel
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"dsstar/notebook"
+)
+
+// soon is how long something may take that must not wait for anybody.
+const soon = 20 * time.Second
+
+// within fails the test if do waits.
+func within(t *testing.T, what string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); do() }()
+	select {
+	case <-done:
+	case <-time.After(soon):
+		t.Fatal(what, "waits")
+	}
+}
+
+// secret makes a folder with a file that nobody may read, change or add to.
+func secret(t *testing.T) (dir string, check func()) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "home")
+	file := filepath.Join(dir, "key")
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(file, []byte("planted-secret"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return dir, func() {
+		t.Helper()
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) != 1 {
+			t.Errorf("outside: %v %v", entries, err)
+		}
+		info, err := os.Stat(file)
+		if b, e := os.ReadFile(file); e != nil || string(b) != "planted-secret" || err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the file outside: %q %v, %v %v", b, e, info, err)
+		}
+	}
+}
+
+// hostilePlaces put something else in the place of a folder or file that dsstar uses.
+var hostilePlaces = map[string]func(path, outside string) error{
+	"link to a folder": func(path, outside string) error { return os.Symlink(outside, path) },
+	"link to a file":   func(path, outside string) error { return os.Symlink(filepath.Join(outside, "key"), path) },
+	"link to nothing":  func(path, outside string) error { return os.Symlink(filepath.Join(outside, "new"), path) },
+	"link to itself":   func(path, _ string) error { return os.Symlink(filepath.Base(path), path) },
+	"link to beside":   func(path, _ string) error { return os.Symlink(".", path) },
+	"pipe":             func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+	"hard link":        func(path, outside string) error { return os.Link(filepath.Join(outside, "key"), path) },
+	"huge file": func(path, _ string) error {
+		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40))
+	},
+}
+
+// Whatever stands in the place of Scratch is removed, and nothing behind it.
+func TestEmptyReplaced(t *testing.T) {
+	for name, put := range hostilePlaces {
+		t.Run(name, func(t *testing.T) {
+			outside, check := secret(t)
+			run := t.TempDir()
+			beside, scratch := filepath.Join(run, "notebook.ipynb"), filepath.Join(run, "files")
+			if err := errors.Join(os.WriteFile(beside, []byte("{}"), 0o644), put(scratch, outside)); err != nil {
+				t.Fatal(err)
+			}
+			within(t, "empty", func() {
+				if err := empty(scratch, ""); err != nil {
+					t.Error(err)
+				}
+			})
+			if entries, err := os.ReadDir(scratch); err != nil || len(entries) != 0 {
+				t.Errorf("%v %v", entries, err)
+			}
+			if info, err := os.Lstat(scratch); err != nil || !info.IsDir() {
+				t.Errorf("%v %v", info, err)
+			}
+			if _, err := os.Stat(beside); err != nil {
+				t.Error(err)
+			}
+			check()
+		})
+	}
+}
+
+// What is in the place of the folder for long outputs, or of the one around it, gets none.
+func TestOutputsReplaced(t *testing.T) {
+	for name, put := range hostilePlaces {
+		t.Run(name, func(t *testing.T) {
+			outside, check := secret(t)
+			for _, replaced := range []string{"files", "files/outputs"} {
+				run := t.TempDir()
+				if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(run, replaced)), 0o755), put(filepath.Join(run, replaced), outside)); err != nil {
+					t.Fatal(err)
+				}
+				within(t, "a long output", func() {
+					root, err := Outputs{Folder: filepath.Join(run, "files", "outputs")}.open()
+					if err == nil {
+						t.Errorf("%s: it goes to %s", replaced, root.Name())
+						root.Close()
+					}
+				})
+			}
+			check()
+		})
+	}
+}
+
+// A link where copies are to be kept is not followed: they hold what cells wrote.
+func TestCopiesReplaced(t *testing.T) {
+	outside, check := secret(t)
+	dir := t.TempDir()
+	folder, store := filepath.Join(dir, "files"), filepath.Join(dir, ".dsstar-copies")
+	if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "a"), []byte("a"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := newCopies(folder, "", store, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, store); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.take(t.Context()); err == nil {
+		t.Error("the copies are behind a link")
+	}
+	if err := c.close(); err != nil {
+		t.Error(err)
+	}
+	check()
+}
+
+// A socket is dialled only where the kernel has made one: behind a link is another program's.
+func TestBoundReplaced(t *testing.T) {
+	dir, err := privateDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	c := connection{Transport: "ipc", IP: filepath.Join(dir, "k"), ShellPort: 1, IOPubPort: 2, StdinPort: 3, ControlPort: 4, HBPort: 5}
+	for _, port := range []string{"other", "k-1", "k-2", "k-4"} {
+		l, err := net.Listen("unix", filepath.Join(dir, port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+	}
+	if !c.bound("") {
+		t.Fatal("the kernel listens")
+	}
+	for _, port := range []string{"k-1", "k-2", "k-3", "k-4"} {
+		path := filepath.Join(dir, port)
+		for name, put := range map[string]func() error{
+			"link": func() error { return os.Symlink("other", path) },
+			"file": func() error { return os.WriteFile(path, nil, 0o600) },
+			"pipe": func() error { return syscall.Mkfifo(path, 0o600) },
+		} {
+			_ = os.Rename(path, path+".kept")
+			if err := put(); err != nil {
+				t.Fatal(err)
+			}
+			if c.bound("") {
+				t.Errorf("%s is a %s, and is dialled", port, name)
+			}
+			_ = os.Remove(path)
+			_ = os.Rename(path+".kept", path)
+		}
+	}
+}
+
+// A connection file is a file, and a short one.
+func TestConnectionReplaced(t *testing.T) {
+	outside, _ := secret(t)
+	for _, name := range []string{"pipe", "huge file", "link to a folder"} {
+		path := filepath.Join(t.TempDir(), "kernel.json")
+		if err := hostilePlaces[name](path, outside); err != nil {
+			t.Fatal(err)
+		}
+		within(t, "reading a "+name, func() {
+			c := connection{Transport: "tcp"}
+			if _, err := readConnection(path); err == nil || c.bound(path) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+// Making a kernel known that stays writes through no link, whatever name it is under.
+func TestReleaseReplaced(t *testing.T) {
+	outside, check := secret(t)
+	file := filepath.Join(t.TempDir(), "kernel-1.json")
+	for _, path := range []string{file, file + ".part"} {
+		if err := os.Symlink(filepath.Join(outside, "key"), path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := &local{process: &process{}, keep: true, file: file, conn: connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: 1, IOPubPort: 1, ControlPort: 1}}
+	if err := l.release("n.ipynb"); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Lstat(file); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	if c, err := readConnection(file); err != nil || c.Session != "n.ipynb" {
+		t.Errorf("%+v %v", c, err)
+	}
+	check()
+}
+
+// TestReplacedInMidRun has cells put links and pipes in the place of Scratch and of the folder for long outputs. The
+// session goes back all the same, and nothing outside is read, written or removed.
+func TestReplacedInMidRun(t *testing.T) {
+	t.Parallel()
+	for way, spec := range map[string]Spec{"replay": PythonSpec(testPython(t)), "checkpoint": checkpointSpec(t, testPython(t))} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			outside, check := secret(t)
+			o := options(t)
+			o.Spec, o.Copies = spec, filepath.Join(t.TempDir(), "copies")
+			o.Outputs = Outputs{Limits: notebook.Limits{Stream: 1000}, Folder: filepath.Join(o.Scratch, "outputs"), ShownAs: "files/outputs"}
+			k := open(t, o)
+			cells := []string{"import os\nfiles, outside = " + `"` + o.Scratch + `", "` + outside + `"` + "\nopen(files + '/a.txt', 'w').write('1')"}
+			runCell(t, k, cells[0], notebook.OK)
+			for _, attack := range []string{
+				"os.mkfifo(files + '/outputs')\nprint('x' * 5000)",
+				"os.path.lexists(files + '/outputs') and os.remove(files + '/outputs')\nos.symlink(outside, files + '/outputs')\nprint('x' * 5000)",
+				"os.rename(files, files + '.moved%d')\nos.symlink(outside, files)\nprint('x' * 5000)",
+				"os.rename(files, files + '.moved%d')\nos.mkfifo(files)\nprint('x' * 5000)",
+				"os.link(outside + '/key', files + '/linked')\nos.chmod(files + '/linked', 0o600)",
+				"os.mkfifo(files + '/pipe')\nopen(files + '/huge', 'w').truncate(1 << 40)",
+			} {
+				attack = strings.ReplaceAll(attack, "%d", "' + str(os.getpid()) + '")
+				x := runCell(t, k, attack, notebook.OK)
+				if strings.Contains(x.PlainText(), "is in files/outputs") {
+					t.Errorf("%s\nsays that the output is kept", attack)
+				}
+				within(t, "going back", func() {
+					back, err := k.Rollback(t.Context(), cells)
+					if err != nil || len(back.Executions) != 1 || back.Executions[0].Status != notebook.OK {
+						t.Fatalf("%s\n%v %+v", attack, err, back)
+					}
+				})
+				if b, err := notebook.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10); err != nil || string(b) != "1" {
+					t.Errorf("%s\na.txt: %q %v", attack, b, err)
+				}
+				check()
+			}
+		})
+	}
+}

@@ -1,0 +1,122 @@
+//go:build unix
+
+package notebook
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// irregular puts what is no file, or none that anybody wants to read, at path.
+var irregular = map[string]func(path, outside string) error{
+	"pipe":           func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+	"folder":         func(path, _ string) error { return os.Mkdir(path, 0o700) },
+	"device":         func(path, _ string) error { return os.Symlink("/dev/zero", path) },
+	"link to a file": func(path, outside string) error { return os.Symlink(outside, path) },
+	"hard link":      func(path, outside string) error { return os.Link(outside, path) },
+	"socket": func(path, _ string) error {
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+		if err == nil {
+			l.SetUnlinkOnClose(false)
+			err = l.Close()
+		}
+		return err
+	},
+	"huge file": func(path, _ string) error {
+		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40))
+	},
+}
+
+// eachIrregular tests with each, on a file outside which nobody may change, and with a deadline.
+func eachIrregular(t *testing.T, test func(t *testing.T, path, kind string)) {
+	for kind, put := range irregular {
+		t.Run(kind, func(t *testing.T) {
+			outside, path := filepath.Join(t.TempDir(), "key"), filepath.Join(t.TempDir(), "f")
+			if err := errors.Join(os.WriteFile(outside, []byte("secret"), 0o600), put(path, outside)); err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan struct{})
+			go func() { defer close(done); test(t, path, kind) }()
+			select {
+			case <-done:
+			case <-time.After(20 * time.Second):
+				t.Fatal("it waits")
+			}
+			holds(t, outside, []byte("secret"))
+		})
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	eachIrregular(t, func(t *testing.T, path, kind string) {
+		data, err := ReadFile(path, 1000)
+		want := map[string]error{"huge file": ErrTooLong, "link to a file": nil, "hard link": nil}
+		if is, file := want[kind]; file && !errors.Is(err, is) || !file && !errors.Is(err, ErrNoFile) || err != nil && len(data) > 0 {
+			t.Errorf("%q, %v", data, err)
+		}
+	})
+	path := filepath.Join(t.TempDir(), "f")
+	put(t, path, []byte("abc"))
+	for most, want := range map[int64]error{2: ErrTooLong, 3: nil} {
+		if data, err := ReadFile(path, most); !errors.Is(err, want) || err == nil && string(data) != "abc" {
+			t.Errorf("at most %d: %q, %v", most, data, err)
+		}
+	}
+}
+
+// What cells have put in the place of a file is replaced, or is an error: it is not written through.
+func TestWriteFileReplaces(t *testing.T) {
+	eachIrregular(t, func(t *testing.T, path, kind string) {
+		err := WriteFile(path, []byte("new"))
+		if (err != nil) != (kind == "folder") {
+			t.Error(err)
+		}
+		if err == nil {
+			holds(t, path, []byte("new"))
+		}
+	})
+}
+
+// What is no file is somebody's edit of the guarded one, and stays.
+func TestGuardedReplaced(t *testing.T) {
+	eachIrregular(t, func(t *testing.T, path, kind string) {
+		g := GuardText(path)
+		g.Know([]byte("old"))
+		if err := g.Write([]byte("new")); !errors.Is(err, ErrEdited) {
+			t.Error(err)
+		}
+		g.MoveOn()
+		if err := g.Write([]byte("new")); err != nil || g.Path() == path {
+			t.Errorf("%s: %v", g.Path(), err)
+		}
+		holds(t, g.Path(), []byte("new"))
+	})
+}
+
+// The same in the instant before it is replaced.
+func TestGuardedReplacedMeanwhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	g := GuardText(path)
+	if err := g.Write([]byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	g.meanwhile = func() {
+		if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+			t.Error(err)
+		}
+		g.meanwhile = nil
+	}
+	if err := g.Write(bytes.Repeat([]byte("new"), 3)); !errors.Is(err, ErrEdited) {
+		t.Error(err)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		t.Errorf("%v %v", info, err)
+	}
+	alone(t, path, "f")
+}
