@@ -55,7 +55,9 @@ func (r *reader) reconcile() error {
 			what = append(what, "a note was left: "+note)
 		}
 	}
-	t.Notes = r.notes
+	if !slices.Equal(slices.Sorted(slices.Values(t.Notes)), slices.Sorted(slices.Values(r.notes))) {
+		t.Notes = r.notes // else they stay in the order in which they were left, wherever they are drawn
+	}
 	if left := len(inBoth(was, t.rest())); left > 0 {
 		first = min(first, len(was)-left) // these are still to be run again
 	}

@@ -65,7 +65,7 @@ func TestRerunAttacks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, stderr := rerunCode(t.Context(), t, exitError, "--allow-errors", "--sandbox", tier, "--max-memory", "2GB", path)
+		_, stderr := rerunCode(t.Context(), t, exitVerified, "--allow-errors", "--sandbox", tier, "--max-memory", "2GB", path)
 		after := cellsOf(t, strings.TrimSuffix(path, ".ipynb")+".rerun.ipynb")
 		for i, attack := range attackCells {
 			shown := plainOf(after[i])
