@@ -318,6 +318,9 @@ func showProof(t *Trajectory) string {
 	}
 	fmt.Fprintf(&b, "- Time: %.0f s, of which the model %.0f s and kernels %.0f s.\n", t.Seconds.Total, t.Seconds.Model, t.Seconds.Kernel)
 	b.WriteString(showReturns(t))
+	if t.Sandbox != "" {
+		fmt.Fprintf(&b, "- Sandbox of the cells: %s.\n", prose(t.Sandbox))
+	}
 	for _, w := range t.Warnings {
 		fmt.Fprintf(&b, "- Warning: %s\n", prose(w))
 	}

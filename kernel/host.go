@@ -124,7 +124,7 @@ func (l *local) end(w waits) (err error) {
 	if l.keep && !l.left {
 		_ = os.Remove(l.file) // nobody is to look for it
 	}
-	if l.dir != "" {
+	if l.dir != "" && !(l.left && l.confined) { // whose sockets are there
 		_ = os.RemoveAll(l.dir) // an empty folder in /tmp is not worth an error
 	}
 	return err

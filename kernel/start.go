@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,16 +75,19 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if err := c.write(l.file); err != nil {
 		return err
 	}
-	cmd, err := l.spec.command(l.file, o.Dir, o.Env)
+	file := l.file
+	if l.keep && o.Sandbox.Tier.Confines() { // the kernel has one of its own: others' are out of its reach
+		file = filepath.Join(l.dir, "kernel.json")
+		if err := c.write(file); err != nil {
+			return err
+		}
+	}
+	cmd, err := l.spec.command(file, o.Dir, o.Env)
 	if err != nil {
 		return err
 	}
 	if l.confined = o.Sandbox.Tier.Confines(); l.confined {
-		write := []string{}
-		if o.Scratch != "" {
-			write = append(write, o.Scratch)
-		}
-		if cmd, err = o.Sandbox.Command(cmd, sandbox.Session{Private: l.dir, Write: write}); err != nil {
+		if cmd, err = o.Sandbox.Command(cmd, l.share(o)); err != nil {
 			return err
 		}
 	}
@@ -91,6 +95,18 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 		return err
 	}
 	return l.connect(ctx, s, c, l.file)
+}
+
+// share is what the processes of a sandbox have.
+func (l *local) share(o Options) sandbox.Session {
+	s := sandbox.Session{Private: l.dir, Env: slices.Collect(maps.Keys(o.Spec.Env))}
+	if o.Scratch != "" {
+		s.Write = []string{o.Scratch}
+	}
+	if l.keep { // for when it is left
+		s.Remove = []string{l.dir, l.file}
+	}
+	return s
 }
 
 // run starts the process, which ends with this one unless it may be kept.

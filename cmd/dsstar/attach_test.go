@@ -137,7 +137,7 @@ func TestAttach(t *testing.T) {
 	s = attached(t, env, model.URL, "--kernel", "0123", "--yes", "--json")
 	s.expect(exitVerified, "not restarted or shut down", "try 1 failed", "back at the accepted cells", "verified")
 	r := decodeResult(t, s.stdout)
-	if want := (resultKernel{"0123abcd", false, "none", "names"}); r.Kernel != want || r.Answer != "42" {
+	if want := (resultKernel{"0123abcd", false, "none (attached)", "names"}); r.Kernel != want || r.Answer != "42" {
 		t.Errorf("%+v", r)
 	}
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "not the run's own, 0123abcd") || !slices.Equal(s.trajectory().Warnings, r.Warnings) {
@@ -246,7 +246,7 @@ func TestServer(t *testing.T) {
 		s.expect(exitVerified, "verified")
 		s.without(server.Token)
 		r := decodeResult(t, s.stdout)
-		if r.Kernel != (resultKernel{"Python 3", true, "none", "replay"}) || r.Answer != "42" {
+		if r.Kernel != (resultKernel{"Python 3", true, "none (of a server)", "replay"}) || r.Answer != "42" {
 			t.Errorf("%+v", r)
 		}
 		// That is above the server's limit, but on a machine that is too slow for it.

@@ -130,7 +130,7 @@ func TestRerunReplaced(t *testing.T) {
 			path := saved(t, "n.ipynb", code("replace", "import os, time\nwhile not os.path.exists('o.ipynb'): time.sleep(.01)\nos.remove('o.ipynb')\nfor p in 'o.ipynb', 'o_files': "+put),
 				code("much", "for i in range(20_000): print('x' * 99)"), code("wait", "import time; time.sleep(2.5)"))
 			out := strings.TrimSuffix(path, "n.ipynb") + "o.ipynb"
-			rerunCode(t.Context(), t, 0, "-o", out, path)
+			rerunCode(t.Context(), t, 0, "--sandbox", "off", "-o", out, path)
 			cells := cellsOf(t, out)
 			if info, err := os.Lstat(out); err != nil || !info.Mode().IsRegular() {
 				t.Errorf("%v %v", info, err)

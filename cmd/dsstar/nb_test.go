@@ -129,12 +129,12 @@ func TestNotVerified(t *testing.T) {
 	})
 }
 
-// TestChangedData: nothing keeps cells from writing to the data folder yet, but
-// an answer from data that the run has changed is never verified.
+// TestChangedData: without a sandbox nothing keeps cells from writing to the data
+// folder, but an answer from data that the run has changed is never verified.
 func TestChangedData(t *testing.T) {
 	m := counting()
 	m["coder"] = say(cell("open('data/numbers.csv', 'a').write('1\\n')\nimport pandas as pd\ntotal = int(pd.read_csv('data/numbers.csv')['n'].sum())\nprint(total)"))
-	s := ask(t, dataFolder(t, numbers), m.serve(t).URL)
+	s := ask(t, dataFolder(t, numbers), m.serve(t).URL, "--sandbox", "off")
 	s.expect(exitNotVerified, "numbers.csv was changed")
 }
 

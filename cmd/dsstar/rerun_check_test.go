@@ -20,7 +20,7 @@ import (
 func executed(t *testing.T, cells ...notebook.Cell) string {
 	t.Helper()
 	path := saved(t, "n.ipynb", cells...)
-	rerunCode(t.Context(), t, 0, "--quiet", "--allow-errors", "-o", path, path)
+	rerunCode(t.Context(), t, 0, "--sandbox", "off", "--quiet", "--allow-errors", "-o", path, path)
 	return path
 }
 

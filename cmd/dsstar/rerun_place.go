@@ -21,7 +21,7 @@ type rerunPlace struct {
 	own    bool           // dsstar wrote the notebook
 	home   string         // the notebook's folder, absolute
 	dir    string         // where cells run: home, or for our own a temporary folder
-	data   string         // the data folder of our own, absolute if that is known
+	data   string         // the data folder, absolute if that is known; of notebooks that are not ours that of --data
 	code   map[int]string // by position, what runs instead of what the cell says
 	inject int            // position of the cell that was added; 0: none was
 	env    []string
@@ -104,6 +104,7 @@ func (p *rerunPlace) setData(path, data string, nb *notebook.Notebook) error {
 		return nil
 	case !p.own && data != "":
 		p.injectData(at, data, nb)
+		p.data = data
 		return nil
 	case !p.own:
 		return nil

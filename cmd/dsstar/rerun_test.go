@@ -112,7 +112,7 @@ nbformat.write(nb, sys.argv[3])`
 	if out, err := exec.Command(tools, "-c", script, path, filepath.Dir(path), theirs).CombinedOutput(); err != nil {
 		t.Fatalf("nbclient: %v\n%s", err, out)
 	}
-	stdout, stderr := rerunCode(t.Context(), t, 0, "--python", tools, path)
+	stdout, stderr := rerunCode(t.Context(), t, 0, "--sandbox", "off", "--python", tools, path)
 	ours := strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb"
 	if stdout != ours+"\n" {
 		t.Errorf("stdout is %q", stdout)
@@ -391,7 +391,7 @@ func TestRerunKernelOfTheNotebook(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, stdout, stderr := testApp(t, "JUPYTER_PATH="+jupyter, "MY_API_KEY=key")
-		if exit := a.run(t.Context(), []string{"rerun", "-o", "-", path}); exit != 0 {
+		if exit := a.run(t.Context(), []string{"rerun", "--allow-env", "MY_API_KEY", "-o", "-", path}); exit != 0 {
 			t.Fatalf("exit code %d: %s", exit, stderr)
 		}
 		wantText(t, "the notebook", stdout.String(), want+` key :memory:\n`, `"name": "`+name+`"`)

@@ -81,7 +81,7 @@ func (p *place) confine(s *configs.Settings, say func(string)) error {
 		return err
 	}
 	if p.box = b; why != "" {
-		say("sandbox " + string(b.Tier) + ": " + why)
+		say("the sandbox is " + string(b.Tier) + ": " + why)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func program(t *testing.T, args ...string) (cmd *exec.Cmd, mark string, stderr *
 	t.Helper()
 	mark = "DSSTAR_TEST_MARK=" + t.TempDir()
 	cmd = exec.Command(os.Args[0], args...)
-	cmd.Env = append(cleanEnv(), asProgram+"=1", mark)
+	cmd.Env = append(cleanEnv(), asProgram+"=1", mark, "DSSTAR_ALLOW_ENV=DSSTAR_TEST_MARK")
 	stderr = &bytes.Buffer{}
 	cmd.Stderr = stderr
 	if err := cmd.Start(); err != nil {
@@ -134,7 +134,7 @@ while True:
         pass`))
 	out := filepath.Join(t.TempDir(), "run")
 	cmd, mark, stderr := program(t, "nb", "--data", dataFolder(t, numbers), "--out", out, "--base-url", m.serve(t).URL,
-		"--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?")
+		"--model", "scripted", "--python", pyenvtest.Python(t), "--allow-write", filepath.Dir(started), "What is the total?")
 	waitFor(t, "the cell's start", func() bool {
 		_, err := os.Stat(started)
 		return err == nil

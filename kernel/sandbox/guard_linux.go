@@ -53,18 +53,26 @@ func (st stage) guard(file string) error {
 	for n := 1; ; n++ {
 		select {
 		case status := <-ended:
-			killAll()
+			st.end()
 			endLike(status)
 		case <-signals:
-			killAll()
+			st.end()
 			os.Exit(128 + int(unix.SIGTERM))
 		case <-look.C:
 			if why := st.exceeded(n%measureTic == 0); why != "" {
-				killAll()
+				st.end()
 				fmt.Fprintln(os.Stderr, Stopped+why)
 				os.Exit(128 + int(unix.SIGKILL))
 			}
 		}
+	}
+}
+
+// end ends all processes and removes what is to go with them.
+func (st stage) end() {
+	killAll()
+	for _, path := range st.Remove {
+		_ = os.RemoveAll(path) // nobody is there to be told
 	}
 }
 

@@ -57,6 +57,8 @@ type Box struct {
 type Session struct {
 	Private string   // folder of ours, for sockets, home and temporary files; it can be written
 	Write   []string // folders that can be written; missing ones are made
+	Env     []string // names of variables that stay in the environment, beside those of the box
+	Remove  []string // files and folders that the guard removes when it ends
 }
 
 // Stopped begins the line on standard error in which a guard says why it has
@@ -119,10 +121,10 @@ var harmless = []string{
 }
 
 // environment is that of a process of the box: nothing but harmless names and those of b.Env, and folders of its own.
-func (b Box) environment(env []string, private string) []string {
+func (b Box) environment(env, names []string, private string) []string {
 	kept := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return !slices.ContainsFunc(slices.Concat(harmless, b.Env), func(known string) bool {
+		return !slices.ContainsFunc(slices.Concat(harmless, b.Env, names), func(known string) bool {
 			return name == known || strings.HasSuffix(known, "_") && strings.HasPrefix(name, known)
 		})
 	})

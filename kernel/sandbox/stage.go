@@ -26,6 +26,7 @@ type stage struct {
 	Private string
 	Read    []string // whatever exists of these
 	Write   []string
+	Remove  []string
 }
 
 // names of the program's own commands, in os.Args[1]; os.Args[2] is the file of the stage.
@@ -47,8 +48,8 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := stage{Box: b, ABI: b.abi, Dir: cmd.Dir, Private: s.Private}
-	st.Env = b.environment(cmd.Env, s.Private)
+	st := stage{Box: b, ABI: b.abi, Dir: cmd.Dir, Private: s.Private, Remove: s.Remove}
+	st.Env = b.environment(cmd.Env, s.Env, s.Private)
 	for _, dir := range []string{s.Private + "/home", s.Private + "/tmp"} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
