@@ -56,7 +56,7 @@ func TestRerunAttacks(t *testing.T) {
 		cells = append(cells, notebook.Cell{ID: "c" + strconv.Itoa(i), Type: notebook.Code, Source: fill(attack[0])})
 	}
 	for _, tier := range []string{"builtin", "full"} {
-		if _, _, err := sandbox.Choose(tier); err != nil && os.Getenv("CI") == "" {
+		if _, _, err := sandbox.Choose(tier); err != nil && tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "" {
 			t.Log(err)
 			continue
 		}
