@@ -200,7 +200,9 @@ func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
 // no trace in it, and without it the kernel goes back all the same.
 func TestCheckpointReady(t *testing.T) {
 	k := openCheckpoints(t, testPython(t))
-	runCell(t, k, "x = 1; import random; random.seed(1)", notebook.OK)
+	// A time-out of the user's, and many open files, are no business of the copies'.
+	runCell(t, k, "x = 1; import os, random, resource, socket; random.seed(1); socket.setdefaulttimeout(.01)", notebook.OK)
+	runCell(t, k, "many = [os.open('/dev/null', 0) for _ in range(min(1500, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 100))]", notebook.OK)
 	first := checkpoint(t, k)
 	want := runCell(t, k, "x += 1; print(x, random.random())", notebook.OK).Stdout()
 	second := checkpoint(t, k)

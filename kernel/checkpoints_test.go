@@ -308,8 +308,8 @@ func TestCheckpointDiesLater(t *testing.T) {
 	o.KeepIn = t.TempDir()
 	k := open(t, o)
 	runCell(t, k, "x = 1", notebook.OK)
-	runCell(t, k, "import os, signal, time; signal.signal(signal.SIGALRM, lambda *_: os._exit(3)); signal.setitimer(signal.ITIMER_REAL, 0.05)", notebook.OK)
-	time.Sleep(300 * time.Millisecond)
+	runCell(t, k, "import os, signal, time; signal.signal(signal.SIGALRM, lambda *_: os._exit(3)); signal.setitimer(signal.ITIMER_REAL, 0.5)", notebook.OK)
+	time.Sleep(800 * time.Millisecond)
 	if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel died: exit status 3" || len(x.Outputs) > 0 || k.Alive() {
 		t.Errorf("%+v, alive %v", x, k.Alive())
 	}

@@ -86,8 +86,11 @@ func TestContract(t *testing.T) {
 	t.Run("ipykernel6/ipc", localWay(PythonSpec(pyenvtest.OldPython(t)), false).test)
 }
 
-// A kernel with checkpoints is a kernel like any other.
+// A kernel with checkpoints is a kernel like any other. TestContractOfSandboxes shows it in a sandbox.
 func TestContractOfCheckpoints(t *testing.T) {
+	if required("full") && !*allTiers {
+		t.Skip("TestContractOfSandboxes takes the same kernel")
+	}
 	spec := checkpointSpec(t, testPython(t))
 	t.Run("ipykernel7/ipc", localWay(spec, false).test)
 }

@@ -1,10 +1,15 @@
 package kernel
 
 import (
+	"flag"
+	"fmt"
+	"net"
 	"os"
+	"strings"
 	"testing"
 
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook"
 )
 
 // boxes are the tiers that work here, on which the tests insist where CI is.
@@ -24,20 +29,41 @@ func boxes(t testing.TB) (all []sandbox.Box) {
 	return all
 }
 
+var allTiers = flag.Bool("all-tiers", false, "TestContractOfSandboxes takes the tier builtin, too")
+
 // A kernel in a sandbox is a kernel like any other.
 func TestContractOfSandboxes(t *testing.T) {
 	for _, box := range boxes(t) {
-		spec := PythonSpec(testPython(t))
-		if box.Tier == sandbox.Full {
-			spec = checkpointSpec(t, testPython(t))
+		if box.Tier == sandbox.Builtin && !*allTiers {
+			continue // in which a kernel meets less than in full
 		}
-		w := localWay(spec, false)
+		w := localWay(checkpointSpec(t, testPython(t)), false)
 		inner := w.open
 		w.open = func(t testing.TB, o Options) *Kernel {
 			o.Sandbox = box
 			return inner(t, o)
 		}
 		t.Run(string(box.Tier), w.test)
+	}
+}
+
+// With the network allowed, cells reach it, and the kernel is reached in every tier.
+func TestSandboxWithNetwork(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, box := range boxes(t) {
+		box.Net = true
+		o := options(t)
+		o.Sandbox = box
+		k := open(t, o)
+		runCell(t, k, fmt.Sprintf("import socket; socket.create_connection(('127.0.0.1', %d), 5)", l.Addr().(*net.TCPAddr).Port), notebook.OK)
+		if x := runCell(t, k, "open('/etc/shadow')", notebook.Raised); !strings.Contains(x.PlainText(), "dsstar sandbox: /etc/shadow is outside") {
+			t.Error(x.PlainText())
+		}
 	}
 }
 

@@ -72,6 +72,9 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	if c.Transport == "tcp" && o.Sandbox.Tier.Confines() && !o.Sandbox.Net {
+		return fmt.Errorf("there is no network in the sandbox %s, and this kernel would be reached by it: it is no ipykernel, or the path of the folder for temporary files is too long for sockets (TMPDIR)", o.Sandbox.Tier)
+	}
 	if err := c.write(l.file); err != nil {
 		return err
 	}

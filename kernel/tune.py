@@ -2,6 +2,7 @@
 # cell. It leaves no name behind. ipykernel's inner parts have other names in other
 # versions: what is not there is left as it is.
 import contextlib
+import os
 import sys
 
 import zmq
@@ -30,3 +31,10 @@ def in_pieces(flush, size=4 << 20):
 with contextlib.suppress(AttributeError):
     for stream in (sys.stdout, sys.stderr):
         stream._flush_buffers = in_pieces(stream._flush_buffers)
+
+# IPython runs `!command` in a terminal of its own, which there is none of in the sandbox builtin.
+try:
+    os.close(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
+except (AttributeError, OSError):
+    with contextlib.suppress(AttributeError):
+        shell.system = shell.system_raw

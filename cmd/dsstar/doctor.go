@@ -207,6 +207,12 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 				open = append(open, trial.Name)
 			}
 		}
+		if expected := (tier == sandbox.Builtin && slices.Equal(open, []string{sandbox.Seen})); tier != sandbox.Off && len(open) > 0 && !expected {
+			f.Status = "failed"
+		}
+		if tier == sandbox.Off && len(open) < len(trials) && f.Status == "ok" {
+			f.Status = "warning" // some attempts show nothing here
+		}
 		line := fmt.Sprintf("%s: %d of %d forbidden things are blocked", tier, len(trials)-len(open), len(trials))
 		if tier == sandbox.Off {
 			line = fmt.Sprintf("without it %d of %d can be done", len(open), len(trials))

@@ -71,6 +71,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
 	}
+	if errors.Is(err, sandbox.ErrExposed) {
+		return exitUsage, text, []string{"mkdir data && mv FILES data   # a folder for what cells are to read", "dsstar nb --sandbox off …   # cells have all your rights then"}
+	}
 	if errors.Is(err, sandbox.ErrNone) {
 		return exitError, text + "; nothing was run", withoutSandbox
 	}

@@ -25,6 +25,7 @@ type rerunPlace struct {
 	code   map[int]string // by position, what runs instead of what the cell says
 	inject int            // position of the cell that was added; 0: none was
 	env    []string
+	given  bool // data is what the user says, not the notebook
 }
 
 // newRerunPlace finds the place for the notebook at path, and makes the folder for
@@ -39,7 +40,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real // which cells see
 	}
-	p := &rerunPlace{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.env}
+	p := &rerunPlace{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.env, given: data != ""}
 	if data != "" {
 		if data, err = rerunData(data, path); err != nil {
 			return nil, err
@@ -248,8 +249,8 @@ func rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (sandbox.Box,
 	if err != nil {
 		return b, err
 	}
-	if why != "" {
-		p.say("sandbox  %s: %s", b.Tier, why)
+	if words := b.Describe(); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
+		p.say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}
 	home, _ := os.UserHomeDir() // without one there is nothing to spare
 	if real, err := filepath.EvalSymlinks(home); err == nil {
@@ -258,11 +259,21 @@ func rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (sandbox.Box,
 	if !strings.HasPrefix(home+"/", strings.TrimSuffix(place.home, "/")+"/") {
 		b.Read = append(b.Read, place.home)
 	}
-	if place.data != "" {
+	if place.data != "" && (place.given || !hidden(place.data)) {
 		b.Read = append(b.Read, place.data)
 	}
 	if place.own {
 		b.Write = append(b.Write, place.dir)
 	}
 	return b, nil
+}
+
+// hidden reports whether a folder is one that a stranger's notebook might name to be read, where keys are: a hidden one,
+// but those of dsstar's own cache, or the system's.
+func hidden(folder string) bool {
+	cache, _ := userDirs(os.Getenv)
+	if strings.HasPrefix(folder, cache+string(filepath.Separator)) {
+		return false
+	}
+	return strings.Contains(filepath.ToSlash(folder), "/.") || strings.HasPrefix(folder, "/etc/") || folder == "/etc" || strings.HasPrefix(folder, "/var/lib")
 }

@@ -4,9 +4,12 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,6 +27,11 @@ func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
 	if os.Getenv(asProgram) != "" {
 		os.Exit(mainCode())
+	}
+	// Runs wait more than they compute.
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err) // the testing package has renamed its flag
 	}
 	os.Exit(m.Run())
 }

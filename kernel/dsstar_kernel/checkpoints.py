@@ -35,7 +35,7 @@ class Checkpoint:
     def answers(self) -> bool:
         """Whether the copy is there: it may have been killed, for want of memory, and not have ended yet."""
         if not self.settle():
-            return False
+            return self.readied is not None  # then it is the last
         try:
             self.line.send(b"there?")
             return self._heard() == b"here"
@@ -47,9 +47,12 @@ class Checkpoint:
         if self.readied or not self.settle():
             return
         mine, theirs = pair()
-        with contextlib.suppress(OSError), theirs:
-            send_fds(self.line, b"ready", [theirs.fileno()])
-            self.readied, self.pid = (self.pid, mine), 0
+        with theirs:
+            try:
+                send_fds(self.line, b"ready", [theirs.fileno()])
+                self.readied, self.pid = (self.pid, mine), 0
+            except OSError:
+                mine.close()
 
     def settle(self) -> bool:
         """Reports whether the copy is there, perhaps as another one in its place."""
@@ -66,10 +69,14 @@ class Checkpoint:
         return said
 
     def pids(self) -> set[int]:
-        return {self.pid, self.readied[0]} if self.readied else {self.pid}
+        return {pid for pid in (self.pid, self.readied[0] if self.readied else 0) if pid}
 
     def calm(self) -> None:
-        """Ends the copy that is ready to go on."""
+        """Ends the copy that is ready to go on, if there is another."""
+        if self.readied and self.settle():
+            self._end_ready()
+
+    def _end_ready(self) -> None:
         if self.readied:
             (pid, channel), self.readied = self.readied, None
             channel.close()
@@ -82,7 +89,7 @@ class Checkpoint:
         if self.pid:
             linux.kill(self.pid)
             linux.wait(self.pid)
-        self.calm()
+        self._end_ready()
 
 
 @dataclass
@@ -130,8 +137,9 @@ class Checkpoints:
 
     def pids(self) -> set[int]:
         """All processes of checkpoints."""
-        for name in [name for name, checkpoint in self.kept.items() if not checkpoint.settle()]:
-            self.kept.pop(name).end()
+        for name, checkpoint in list(self.kept.items()):
+            if not checkpoint.settle() and not checkpoint.readied:
+                self.kept.pop(name).end()
         return {pid for checkpoint in self.kept.values() for pid in checkpoint.pids()}
 
     # ---- checkpoint
@@ -175,7 +183,11 @@ class Checkpoints:
     def _daemons(self, new: int) -> list[Finding]:
         """Processes of the user's that have no other parent than the front."""
         known = {new, *self.pids(), self.front.live.pid if self.front.live else 0}
-        strays = [p for p in linux.children(os.getpid()) if p not in known and linux.state(p) not in ("Z", "X", "")]
+        for _ in range(20):
+            strays = [p for p in linux.children(os.getpid()) if p not in known and linux.state(p) not in ("Z", "X", "")]
+            if not strays:
+                break
+            time.sleep(0.005)  # a helper of a copy that was given up just now
         return [Finding(kind="process", detail=linux.command(p)) for p in strays]
 
     # ---- roll back
@@ -186,7 +198,7 @@ class Checkpoints:
         if checkpoint is None or not checkpoint.answers():
             asked.fail("NoCheckpoint", f"there is no checkpoint {name}")
             return
-        if findings := hazards.changed(checkpoint.pid, checkpoint.files, str(content.get("folder") or "")):
+        if findings := hazards.changed(min(checkpoint.pids()), checkpoint.files, str(content.get("folder") or "")):
             asked.refuse(findings)
             return
         if self._resuming:
@@ -220,9 +232,10 @@ class Checkpoints:
         if not self._resuming:
             return False
         asked, name = self._resuming
-        if not asked.again and self.kept[name].answers():
+        checkpoint = self.kept.get(name)
+        if checkpoint and not asked.again and checkpoint.answers():
             asked.again = True  # the one that was ready has been killed, perhaps for want of memory
-            self._resume(self.kept[name])
+            self._resume(checkpoint)
         else:
             self._failed(f"the copy ended when it was resumed: {how}")
         return True
@@ -243,7 +256,8 @@ class Checkpoints:
     def _failed(self, why: str) -> None:
         assert self._resuming
         (asked, name), self._resuming = self._resuming, None
-        self.kept.pop(name).end()
+        if checkpoint := self.kept.pop(name, None):
+            checkpoint.end()
         linux.end_all(os.getpid(), self.pids())
         if self.front.live:
             self.front.disconnect()

@@ -58,6 +58,7 @@ class Freezer:
         """Makes a frozen copy of this process, a child of the front, and returns it. Returns None in a process that was
         resumed from it: that one has a new channel at descriptor main. Raises OSError if there can be no copy."""
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        theirs.settimeout(None)  # the default may be the user's
         if not self._fork(theirs):
             # Nothing may go on from here but a resumed copy.
             try:
@@ -113,6 +114,7 @@ class Freezer:
                 if not fds:
                     line.send(b"here")
             with socket.socket(fileno=fds[0]) as channel:
+                channel.settimeout(None)
                 try:
                     readied = self._fork(line)
                 except OSError:
@@ -146,14 +148,15 @@ def _adopted(front: int) -> None:
 def _warm(channel: socket.socket) -> None:
     """Until the word comes, gives this process pages of its own for those that it shares with the copy. Else the first
     cell has a fault for each page that it writes, some thousand, which take longer than the cell."""
-    left = WARM
+    left, word = WARM, select.poll()  # select() knows no descriptors beyond 1023
+    word.register(channel, select.POLLIN | select.POLLHUP)
     for start, end, _ in Maps().find("rw.p"):
         if end - start > LARGE:
             continue
         for at in range(start, end, PIECE):
             size = min(PIECE, end - at)
             left -= size
-            if left < 0 or select.select([channel], [], [], 0)[0] or not linux.populate(at, size):
+            if left < 0 or word.poll(0) or not linux.populate(at, size):
                 return
 
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +30,7 @@ func builtinWorks() error {
 }
 
 // inside is where this program is in the namespaces of bubblewrap.
-const inside = "/tmp/.dsstar"
+const inside = "/.dsstar"
 
 // findBubblewrap looks where systems install programs, and nowhere that a user or a project could put one.
 func findBubblewrap() (string, error) {
@@ -79,7 +80,7 @@ func (st stage) bubblewrap(self, file string) (*exec.Cmd, error) {
 	args := append(namespaces(st.Box.Net),
 		// As root bubblewrap leaves /proc/sys writable, and with it core_pattern, which is the machine's.
 		"--size", "1073741824", "--tmpfs", "/tmp", "--proc", "/proc", "--ro-bind-try", "/proc/sys", "/proc/sys", "--dev", "/dev")
-	for _, path := range append(append([]string{}, systemReads...), st.Read...) {
+	for _, path := range slices.Concat(systemReads, st.Read, st.Named) {
 		info, err := os.Lstat(path)
 		switch {
 		case err != nil:
@@ -97,6 +98,7 @@ func (st stage) bubblewrap(self, file string) (*exec.Cmd, error) {
 	for _, path := range st.Write {
 		args = append(args, "--bind", path, path)
 	}
+	args = append(args, "--dir", st.Dir) // which need not be readable
 	args = append(args, "--ro-bind", self, inside, "--remount-ro", "/", "--chdir", "/", "--", inside, enterCommand, file)
 	return exec.Command(bwrap, args...), nil
 }

@@ -49,6 +49,7 @@ func (st stage) guard(file string) error {
 	}
 	ended := make(chan unix.WaitStatus, 1)
 	go reap(cmd.Process.Pid, ended)
+	st.before = st.written()
 	look := time.NewTicker(lookEvery)
 	for n := 1; ; n++ {
 		select {
@@ -119,7 +120,7 @@ func (st stage) exceeded(folders bool) string {
 		return fmt.Sprintf("%d processes and threads, limit %d; raise it with --max-processes", used.threads, l.Processes)
 	}
 	if folders && l.Folder > 0 {
-		if sum := st.written(); sum > l.Folder {
+		if sum := st.written() - st.before; sum > l.Folder {
 			return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", size(sum), size(l.Folder))
 		}
 	}

@@ -25,8 +25,11 @@ type stage struct {
 	Dir     string
 	Private string
 	Read    []string // whatever exists of these
+	Named   []string // the same by the names they were given, which may lead there by links
 	Write   []string
 	Remove  []string
+
+	before int64 // bytes that were in Write at the start
 }
 
 // names of the program's own commands, in os.Args[1]; os.Args[2] is the file of the stage.
@@ -66,6 +69,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if st.Read, err = readable(append(needs, b.Read...)); err != nil {
 		return nil, err
 	}
+	st.Named = otherNames(append(needs, b.Read...), st.Read)
 	for _, dir := range b.Read {
 		for _, open := range s.Write {
 			if within(dir, open) {
@@ -118,13 +122,27 @@ func realPath(p string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// readable returns where paths really are. Missing ones are left out; the home folder, whatever is above it, and
-// what is mapped to no file are refused.
-func readable(paths []string) ([]string, error) {
-	home, _ := os.UserHomeDir()
-	if real, err := filepath.EvalSymlinks(home); err == nil {
-		home = real
+// otherNames returns those of paths that lead by links to what is readable, but for those in one that does.
+func otherNames(paths, readable []string) (names []string) {
+	paths = slices.Clone(paths)
+	slices.SortFunc(paths, func(a, b string) int { return len(a) - len(b) })
+	for _, p := range paths {
+		p = filepath.Clean(p)
+		inside := func(folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
+		real, err := realPath(p)
+		if filepath.IsAbs(p) && err == nil && slices.Contains(readable, real) && !slices.ContainsFunc(slices.Concat(readable, names), inside) {
+			names = append(names, p)
+		}
 	}
+	return names
+}
+
+// ErrExposed is in the error about a path that cells must not read as a whole.
+var ErrExposed = errors.New("cells would read more than you mean")
+
+// readable returns where paths really are, but for missing ones. What has everything of the user's, or sockets of the
+// machine's services in it, is refused.
+func readable(paths []string) ([]string, error) {
 	var all []string
 	for _, p := range paths {
 		real, err := realPath(p)
@@ -134,14 +152,31 @@ func readable(paths []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if real == "/" || home != "" && (real == home || strings.HasPrefix(home, real+"/")) && home != "/" {
-			return nil, fmt.Errorf("%s would be readable with all that is in your home folder", p)
+		if aboveHome(real) {
+			return nil, fmt.Errorf("%w: all that is in your home folder, through %s", ErrExposed, p)
+		}
+		for _, top := range []string{"/run", "/dev", "/proc", "/sys"} {
+			if real == top || strings.HasPrefix(real, top+"/") {
+				return nil, fmt.Errorf("%w: the machine's services and processes, through %s", ErrExposed, p)
+			}
 		}
 		if !slices.Contains(all, real) {
 			all = append(all, real)
 		}
 	}
 	return all, nil
+}
+
+// aboveHome reports whether a path is the user's home folder or contains it.
+func aboveHome(path string) bool {
+	home, _ := os.UserHomeDir() // without one there is nothing to spare
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	if real, err := realPath(path); err == nil {
+		path = real
+	}
+	return path == "/" || home != "" && (path == home || strings.HasPrefix(home, path+"/"))
 }
 
 // within reports whether a path is a folder, or in it.
@@ -175,11 +210,15 @@ func programOf(cmd *exec.Cmd) (program string, needs []string, err error) {
 		defer cancel()
 		ask := exec.CommandContext(ctx, cmd.Path, "-c", `import sys; print(sys.executable, *{sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path[1:]}, sep="\0", end="")`)
 		ask.Env, ask.WaitDelay = cmd.Env, time.Second
+		if ask.Dir, err = os.MkdirTemp("", "dsstar-ask-"); err != nil { // an empty entry in PYTHONPATH is the folder that it runs in
+			return "", nil, err
+		}
+		defer os.RemoveAll(ask.Dir)
 		out, err := ask.Output()
 		if err != nil {
 			return "", nil, fmt.Errorf("ask %s where its modules are: %w", cmd.Path, err)
 		}
-		known = strings.Split(string(out), "\x00")
+		known = slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == ask.Dir || aboveHome(p) })
 		asked.Store(key, known)
 	}
 	needs = slices.Clone(known.([]string))

@@ -225,7 +225,7 @@ var incompatibleWith = map[sandbox.Tier][]string{sandbox.Builtin: {
 }}
 
 // bombs are what a guard ends, or Linux refuses; after each of them a kernel starts as before.
-var rounds = flag.Int("bombs", 1, "how often TestBombs lets each bomb go off")
+var rounds = flag.Int("bombs", 1, "how often TestBombs lets each bomb go off; with 1, half of them in each tier")
 
 var bombs = map[string]string{
 	"forks":       "import os, time\nwhile True:\n    try:\n        if os.fork() == 0: time.sleep(60)\n    except OSError: time.sleep(.1)",
@@ -248,7 +248,10 @@ func TestBombs(t *testing.T) {
 	for n := range *rounds {
 		for _, box := range boxes(t, v) {
 			box.Limits = sandbox.Limits{Memory: 512 << 20, Processes: 64, File: 1 << 30, Folder: 512 << 20}
-			for _, name := range names {
+			for i, name := range names {
+				if *rounds == 1 && (i%2 == 0) == (box.Tier == sandbox.Full) && name != "memory" {
+					continue // half of them in each tier
+				}
 				t.Run(fmt.Sprintf("%s/%s/%d", box.Tier, name, n), func(t *testing.T) { explode(t, box, python, name) })
 			}
 		}

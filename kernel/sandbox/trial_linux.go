@@ -214,7 +214,7 @@ var attempts = []struct {
 		_, err := os.Stat(fmt.Sprintf("/proc/%d", t.PID))
 		return err // where the others are not, it is nobody else's either
 	}},
-	{"see that a file outside exists", func(t targets) error { _, err := os.Stat(t.Secret); return err }},
+	{Seen, func(t targets) error { _, err := os.Stat(t.Secret); return err }},
 }
 
 // seen reads a file of the other process's in /proc.
