@@ -1,10 +1,8 @@
 package kernel
 
 import (
-	"flag"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"testing"
 
@@ -28,8 +26,6 @@ func boxes(t testing.TB) (all []sandbox.Box) {
 	}
 	return all
 }
-
-var allTiers = flag.Bool("all-tiers", false, "TestContractOfSandboxes takes the tier builtin, too")
 
 // A kernel in a sandbox is a kernel like any other.
 func TestContractOfSandboxes(t *testing.T) {
@@ -65,9 +61,4 @@ func TestSandboxWithNetwork(t *testing.T) {
 			t.Error(x.PlainText())
 		}
 	}
-}
-
-// required reports whether a tier must work: where CI is.
-func required(tier string) bool {
-	return tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "required" || tier != "full" && os.Getenv("CI") != ""
 }
