@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	sessions    = flag.Int("sessions", 12, "random sessions of TestEquality")
+	sessions    = flag.Int("sessions", 10, "random sessions of TestEquality")
 	sessionSeed = flag.Uint64("session-seed", 1, "the first of their seeds")
 )
 
