@@ -72,14 +72,15 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Transport == "tcp" && o.Sandbox.Tier.Confines() && !o.Sandbox.Net {
+	l.confined = o.Sandbox.Tier.Confines()
+	if c.Transport == "tcp" && l.confined && !o.Sandbox.Net {
 		return fmt.Errorf("there is no network in the sandbox %s, and this kernel would be reached by it: it is no ipykernel, or the path of the folder for temporary files is too long for sockets (TMPDIR)", o.Sandbox.Tier)
 	}
 	if err := c.write(l.file); err != nil {
 		return err
 	}
 	file := l.file
-	if l.keep && o.Sandbox.Tier.Confines() { // the kernel has one of its own: others' are out of its reach
+	if l.keep && l.confined { // the kernel has one of its own: others' are out of its reach
 		file = filepath.Join(l.dir, "kernel.json")
 		if err := c.write(file); err != nil {
 			return err
@@ -89,7 +90,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if l.confined = o.Sandbox.Tier.Confines(); l.confined {
+	if l.confined {
 		if cmd, err = o.Sandbox.Command(cmd, l.share(o)); err != nil {
 			return err
 		}

@@ -371,8 +371,7 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 		files := filepath.Join(dir, "files")
 		if purpose != agent.Work { // a temporary folder, with the script that is proved
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
-		}
-		if purpose == agent.Work {
+		} else {
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"}
 			o.Stays = s.Rollback == "off"
 			_ = os.RemoveAll(copiesIn(dir)) // what a run left there that was killed

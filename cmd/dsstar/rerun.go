@@ -289,7 +289,7 @@ func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Noteboo
 		return nil, spec, err
 	}
 	p.wait("starting the kernel")
-	if o.Sandbox, err = rerunBox(s, place, p); err != nil {
+	if o.Sandbox, err = a.rerunBox(s, place, p); err != nil {
 		return nil, spec, err
 	}
 	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout

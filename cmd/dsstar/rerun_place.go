@@ -244,7 +244,7 @@ func (s sameAnswer) String() string {
 
 // rerunBox confines the cells: they read the notebook's folder and the data, and
 // write, of a notebook of ours, the copy of its folder in which they run.
-func rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (sandbox.Box, error) {
+func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (sandbox.Box, error) {
 	b, why, err := box(s)
 	if err != nil {
 		return b, err
@@ -252,14 +252,10 @@ func rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (sandbox.Box,
 	if words := b.Describe(); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
 		p.say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}
-	home, _ := os.UserHomeDir() // without one there is nothing to spare
-	if real, err := filepath.EvalSymlinks(home); err == nil {
-		home = real
-	}
-	if !strings.HasPrefix(home+"/", strings.TrimSuffix(place.home, "/")+"/") {
+	if !sandbox.AboveHome(place.home) {
 		b.Read = append(b.Read, place.home)
 	}
-	if place.data != "" && (place.given || !hidden(place.data)) {
+	if place.data != "" && (place.given || !a.hidden(place.data)) {
 		b.Read = append(b.Read, place.data)
 	}
 	if place.own {
@@ -270,9 +266,8 @@ func rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (sandbox.Box,
 
 // hidden reports whether a folder is one that a stranger's notebook might name to be read, where keys are: a hidden one,
 // but those of dsstar's own cache, or the system's.
-func hidden(folder string) bool {
-	cache, _ := userDirs(os.Getenv)
-	if strings.HasPrefix(folder, cache+string(filepath.Separator)) {
+func (a *app) hidden(folder string) bool {
+	if strings.HasPrefix(folder, a.cacheDir+string(filepath.Separator)) {
 		return false
 	}
 	return strings.Contains(filepath.ToSlash(folder), "/.") || strings.HasPrefix(folder, "/etc/") || folder == "/etc" || strings.HasPrefix(folder, "/var/lib")

@@ -55,7 +55,7 @@ func (b Box) Hint(name, value, trace string) string {
 // hintAbout is the hint for a file that could not be opened.
 func (b Box) hintAbout(file string, denied bool) string {
 	file = path.Clean(file)
-	inside := slices.ContainsFunc(b.Read, func(dir string) bool { return file == dir || strings.HasPrefix(file, dir+"/") })
+	inside := slices.ContainsFunc(b.Read, func(dir string) bool { return in(file, dir) })
 	switch {
 	case inside && denied:
 		return file + " is read-only; write to the current folder"

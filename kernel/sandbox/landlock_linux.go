@@ -132,9 +132,6 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 func (st stage) confineFiles() error {
 	full := st.Box.Tier == Full
 	abi := Landlock()
-	if st.ABI > 0 {
-		abi = min(abi, st.ABI)
-	}
 	if abi == 0 {
 		return errNoLandlock
 	}

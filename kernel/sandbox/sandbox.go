@@ -49,8 +49,6 @@ type Box struct {
 	Net             bool     // the network may be used
 	Multiprocessing bool     // in the builtin tier: /dev/shm can be written, and all of /proc be read
 	Limits          Limits
-
-	abi int // Landlock's, to be an older kernel in tests; 0 for that of this one
 }
 
 // A Session is what the processes of one command share.

@@ -18,16 +18,14 @@ import (
 
 // A stage is what the guard and the process that becomes the program are told.
 type stage struct {
-	Box     Box
-	ABI     int // Landlock's
-	Argv    []string
-	Env     []string
-	Dir     string
-	Private string
-	Read    []string // whatever exists of these
-	Named   []string // the same by the names they were given, which may lead there by links
-	Write   []string
-	Remove  []string
+	Box    Box
+	Argv   []string
+	Env    []string
+	Dir    string
+	Read   []string // whatever exists of these
+	Named  []string // the same by the names they were given, which may lead there by links
+	Write  []string
+	Remove []string
 
 	before int64 // bytes that were in Write at the start
 }
@@ -51,7 +49,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := stage{Box: b, ABI: b.abi, Dir: cmd.Dir, Private: s.Private, Remove: s.Remove}
+	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove}
 	st.Env = b.environment(cmd.Env, s.Env, s.Private)
 	for _, dir := range []string{s.Private + "/home", s.Private + "/tmp"} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -128,7 +126,7 @@ func otherNames(paths, readable []string) (names []string) {
 	slices.SortFunc(paths, func(a, b string) int { return len(a) - len(b) })
 	for _, p := range paths {
 		p = filepath.Clean(p)
-		inside := func(folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
+		inside := func(folder string) bool { return in(p, folder) }
 		real, err := realPath(p)
 		if filepath.IsAbs(p) && err == nil && slices.Contains(readable, real) && !slices.ContainsFunc(slices.Concat(readable, names), inside) {
 			names = append(names, p)
@@ -152,11 +150,11 @@ func readable(paths []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if aboveHome(real) {
+		if AboveHome(real) {
 			return nil, fmt.Errorf("%w: all that is in your home folder, through %s", ErrExposed, p)
 		}
 		for _, top := range []string{"/run", "/dev", "/proc", "/sys"} {
-			if real == top || strings.HasPrefix(real, top+"/") {
+			if in(real, top) {
 				return nil, fmt.Errorf("%w: the machine's services and processes, through %s", ErrExposed, p)
 			}
 		}
@@ -167,8 +165,8 @@ func readable(paths []string) ([]string, error) {
 	return all, nil
 }
 
-// aboveHome reports whether a path is the user's home folder or contains it.
-func aboveHome(path string) bool {
+// AboveHome reports whether a path is the user's home folder or contains it.
+func AboveHome(path string) bool {
 	home, _ := os.UserHomeDir() // without one there is nothing to spare
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
@@ -176,17 +174,20 @@ func aboveHome(path string) bool {
 	if real, err := realPath(path); err == nil {
 		path = real
 	}
-	return path == "/" || home != "" && (path == home || strings.HasPrefix(home, path+"/"))
+	return path == "/" || home != "" && in(home, path)
 }
 
-// within reports whether a path is a folder, or in it.
+// in reports whether a path is a folder, or in it, by their names.
+func in(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+// within is in for where paths really are.
 func within(path, folder string) bool {
 	path, err := realPath(path)
 	if err != nil {
 		return false // it is not there
 	}
 	folder, err = realPath(folder)
-	return err == nil && (path == folder || strings.HasPrefix(path, folder+"/"))
+	return err == nil && in(path, folder)
 }
 
 // asked remembers what a Python has answered: it takes a start of it.
@@ -218,7 +219,7 @@ func programOf(cmd *exec.Cmd) (program string, needs []string, err error) {
 		if err != nil {
 			return "", nil, fmt.Errorf("ask %s where its modules are: %w", cmd.Path, err)
 		}
-		known = slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == ask.Dir || aboveHome(p) })
+		known = slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == ask.Dir || AboveHome(p) })
 		asked.Store(key, known)
 	}
 	needs = slices.Clone(known.([]string))
