@@ -63,6 +63,7 @@ var (
 // Whatever a model replies, the run ends within its bounds, by an answer or an
 // error that says why there is none, and its notebook is valid at every event.
 func TestAnyReplies(t *testing.T) {
+	once(t)
 	rapid.Check(t, func(t *rapid.T) {
 		m := &anyModel{asked: map[string]int{}, replies: map[string][]string{}}
 		for _, role := range []struct {

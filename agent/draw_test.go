@@ -18,6 +18,7 @@ import (
 // whole from its notebook, whose code cells are the accepted steps; see
 // checkNotebook. Which those are is worked out here from the routes as drawn.
 func TestNotebookIsTheRecord(t *testing.T) {
+	once(t)
 	rapid.Check(t, func(t *rapid.T) {
 		tr := &agent.Trajectory{
 			Task: agent.Task{Question: text.Draw(t, "question"), Guidelines: text.Draw(t, "guidelines"), Data: text.Draw(t, "data")},

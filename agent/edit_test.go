@@ -110,6 +110,7 @@ func readNotebook(t reporter, tr *agent.Trajectory) *notebook.Notebook {
 // TestResumeEdited: a person's change is noticed, the cells run again from it on,
 // the person's as they are, and the rest is the agent's again.
 func TestResumeEdited(t *testing.T) {
+	once(t)
 	cases := []struct {
 		name    string
 		change  func(reporter, *notebook.Notebook)
@@ -272,6 +273,7 @@ func TestResumeElsewhere(t *testing.T) {
 // TestAsk: another question goes on in the same session, and the notebook grows a
 // second part.
 func TestAsk(t *testing.T) {
+	once(t)
 	before := &recorder{}
 	first := play(t, three, before.record).noError(t)
 	tr := reread(t, must(agent.Draw(first.Trajectory).Encode()))
@@ -369,6 +371,7 @@ func TestResumeEarlierEdit(t *testing.T) {
 // TestAnyEdits: whatever a person does to the cells, nothing of theirs is lost,
 // and the run ends within its bounds.
 func TestAnyEdits(t *testing.T) {
+	once(t)
 	p := play(t, three.with(script{"verifier round 2": no, "router round 2": "Step 2 is wrong!", "coder round 3": "y = x\ny += \"3\"\nprint(y)", "finalizer": "print(y)"})).noError(t)
 	rapid.Check(t, func(t *rapid.T) {
 		tr, n := p.Trajectory, 0

@@ -681,6 +681,15 @@ func checkScript(t reporter, tr *agent.Trajectory) {
 	}
 }
 
-// spared reports whether moment n of many is left out: under the race detector two
-// of three are.
-func spared(n int) bool { return underRace && n%3 != 0 }
+// spared reports whether moment n of many is left out: under the race detector
+// eleven of twelve are.
+func spared(n int) bool { return agent.UnderRace && n%12 != 0 }
+
+// once leaves a test out that the race detector need not see: its many runs have the
+// goroutines of all others.
+func once(t *testing.T) {
+	t.Helper()
+	if agent.UnderRace {
+		t.Skip("many runs like others, which the race detector makes ten times as long")
+	}
+}

@@ -275,6 +275,7 @@ var ways = map[string]agent.Method{"own": {}, "paper": agent.Paper()}
 // Step l keeps the steps 1..l-1, for every l of plans up to four steps (lines 17
 // to 25).
 func TestEveryRoute(t *testing.T) {
+	once(t)
 	for name, method := range ways {
 		for steps := 1; steps <= 4; steps++ {
 			for l := 0; l <= steps; l++ {
@@ -298,6 +299,7 @@ func TestEveryRoute(t *testing.T) {
 
 // TestAlgorithm1 holds the loop to Algorithm 1 over any verdicts and routes.
 func TestAlgorithm1(t *testing.T) {
+	once(t)
 	checks := 0
 	rapid.Check(t, func(t *rapid.T) {
 		if checks++; spared(checks) {
@@ -319,6 +321,7 @@ func TestAlgorithm1(t *testing.T) {
 
 // Line 12: a plan that never suffices has exactly M rounds, and then an answer.
 func TestTwentyRounds(t *testing.T) {
+	once(t)
 	for name, method := range ways {
 		t.Run(name, func(t *testing.T) {
 			p := compare(t, 20, method, make([]choice, 20))
@@ -400,6 +403,7 @@ func TestPapersVerdictHasNoReason(t *testing.T) {
 
 // Every element that a Method leaves out is left out, and nothing else.
 func TestSwitches(t *testing.T) {
+	once(t)
 	two := simple.with(script{"verifier round 1": no, "coder round 1": "x = 1\nprint(\"found it\")\nprint(x)"})
 	t.Run("NoAnalyzer", func(t *testing.T) {
 		p := play(t, two, func(s *stage) { s.config.Method.NoAnalyzer = true }).noError(t)

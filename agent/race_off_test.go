@@ -1,5 +1,5 @@
 //go:build !race
 
-package agent_test
+package agent
 
-const underRace = false
+const UnderRace = false

@@ -1,6 +1,6 @@
 //go:build race
 
-package agent_test
+package agent
 
-// underRace: the race detector makes a run of the loop ten times as long.
-const underRace = true
+// UnderRace: the race detector makes a run of the loop ten times as long.
+const UnderRace = true

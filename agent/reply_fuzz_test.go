@@ -143,6 +143,9 @@ func longReplies() map[string]string {
 // TestLongReplies: no reply takes time out of proportion to its length. The
 // limit is far above what it takes, and far below what a quadratic reader does.
 func TestLongReplies(t *testing.T) {
+	if UnderRace {
+		t.Skip("reading has no goroutines")
+	}
 	for name, reply := range longReplies() {
 		for role, parse := range map[string]func() error{
 			"code":    func() error { _, err := parseCode(reply); return err },

@@ -70,6 +70,7 @@ func rejected(why string) agent.Decision {
 // TestReviewAcceptsAll: a run of which every cell is accepted is the run without
 // a review, and every cell is asked about right before it runs.
 func TestReviewAcceptsAll(t *testing.T) {
+	once(t)
 	for _, c := range troubled {
 		t.Run(c.name, func(t *testing.T) {
 			critic := &critic{}

@@ -39,6 +39,7 @@ var large = simple.with(script{
 // A request that is longer than the model's context is made shorter until it
 // fits, whoever makes it; every cut is told once and holds from then on.
 func TestTooLong(t *testing.T) {
+	once(t)
 	whole := play(t, large, largeData, func(s *stage) { s.config.Method.NoComputed = true }).noError(t)
 	for _, c := range []struct {
 		role, first string
@@ -173,6 +174,7 @@ func TestTooLongAtOnce(t *testing.T) {
 
 // Where the model's context is known, requests fit into it from the start.
 func TestContextIsKnown(t *testing.T) {
+	once(t)
 	const bytesPerToken = 3
 	six := large.with(script{
 		"coder": long, "coder round 2": long, "verifier round 3": no, "verifier round 6": yes, "router round 2": "Add Step", "finalizer": "y = x\nprint(1)\ny",
@@ -200,6 +202,7 @@ func TestContextIsKnown(t *testing.T) {
 // grows at its end, and what a role is asked comes last: providers keep what
 // requests have in common.
 func TestPrefix(t *testing.T) {
+	once(t)
 	p := play(t, large.with(script{"verifier round 3": no, "verifier round 4": yes, "finalizer": "y = x\nprint(1)\ny"}), largeData).noError(t)
 	if len(p.Rounds) != 4 || !slices.Equal(p.Plan(), []int{0, 2, 3}) {
 		t.Fatalf("%d rounds, plan %v", len(p.Rounds), p.Plan())

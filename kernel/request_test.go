@@ -95,7 +95,7 @@ func testRequests(t *testing.T, k *Kernel) {
 		{Control, "usage", ``, `"kernel_cpu"`},
 		{Control, "debug", `{"type": "request", "seq": 1, "command": "debugInfo", "arguments": {}}`, `"isStarted"`},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // jedi is imported for the first completion
 		reply, err := k.Ask(ctx, Message{Channel: c.channel, Type: c.request + "_request", Content: json.RawMessage(c.body)})
 		cancel()
 		if err != nil || reply.Type != c.request+"_reply" || !strings.Contains(string(reply.Content), c.want) {

@@ -84,17 +84,17 @@ func TestTorture(t *testing.T) {
 	o.cell(tortureSetUp, notebook.OK, "")
 	o.now.Random = o.state().Random
 	o.checkpoint()
-	begun, early := time.Now(), usedBy(t, k)
+	begun, early := time.Now(), use{}
 	for o.n = 1; o.n <= *tortures; o.n++ {
 		o.step()
 		switch {
 		case o.n == min(100, *tortures/3):
-			early = usedBy(t, k)
+			early = o.use()
 		case o.n%50 == 0:
 			o.processes()
 		}
 	}
-	late := usedBy(t, k)
+	late := o.use()
 	t.Logf("%d operations in %.0f s: %v; the front has %v, had %v", *tortures, time.Since(begun).Seconds(), o.count, late, early)
 	if late.descriptors > early.descriptors+2 || late.memory > early.memory+early.memory/5+4<<20 || late.live > early.live+2 || late.depth > early.depth {
 		t.Errorf("it grows: %+v, and was %+v", late, early)
@@ -302,6 +302,16 @@ func (o *torture) drop() {
 	if reply := o.ask("rollback_request", map[string]string{"checkpoint": id}); reply.EName != "NoCheckpoint" {
 		o.fatalf("back to what was dropped: %+v", reply)
 	}
+}
+
+// use is what the kernel takes with as few checkpoints as there may be: each has a
+// descriptor.
+func (o *torture) use() use {
+	o.ctx = o.T.Context()
+	for len(o.kept) > 2 {
+		o.drop()
+	}
+	return usedBy(o.T, o.k)
 }
 
 func (o *torture) noSuch() {

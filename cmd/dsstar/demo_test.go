@@ -73,6 +73,7 @@ const demoAnswer = "Seal Beach: 198.79"
 // TestDemo runs the demo as it is shipped and hands what it leaves to the tools
 // of the field: nbformat, nbconvert --execute and plain Python.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "run")
 	a, stdout, stderr := testApp(t)
 	if code := a.run(t.Context(), []string{"demo", "--out", out, "--json"}); code != exitVerified {

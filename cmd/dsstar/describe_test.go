@@ -150,6 +150,7 @@ func TestDescribeMaxFiles(t *testing.T) {
 }
 
 func TestDescribeBudgetAndCredentials(t *testing.T) {
+	t.Parallel()
 	d := newDescribing(t, map[string]string{"a.csv": table("n"), "c.csv": table("other"), "rules.md": "Round up."})
 	d.run("describe", d.data, "--max-calls", "1", "--json").expect(exitBudget, "1 model call", "dsstar describe --max-calls MORE")
 	reached := 0
@@ -173,6 +174,7 @@ func TestDescribeBudgetAndCredentials(t *testing.T) {
 // TestEditDescription is what a correction is for: describe, edit, and then the
 // planner of nb works from the user's text, which the notebook says.
 func TestEditDescription(t *testing.T) {
+	t.Parallel()
 	d := newDescribing(t, map[string]string{"a.csv": table("n"), "numbers.csv": numbers["numbers.csv"]})
 	script := filepath.Join(t.TempDir(), "my editor")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n[ \"$1\" = --wait ] || exit 9\ncp \"$2\" \""+d.home+"/seen\"\necho 'n is in cents.' >> \"$2\"\n"), 0o755); err != nil {

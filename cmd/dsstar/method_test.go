@@ -11,6 +11,7 @@ import (
 // TestBudget: a run that has spent its calls ends with its own exit code and a
 // notebook of all up to there.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	m := counting()
 	m["verifier"] = say("Verdict: insufficient\nMissing: the mean.", sufficient)
 	m["router"] = say("Add Step")
@@ -32,6 +33,7 @@ func TestBudget(t *testing.T) {
 // TestPaper runs the method as published in a real kernel: each round's script
 // starts from nothing, and the notebook has the last one alone.
 func TestPaper(t *testing.T) {
+	t.Parallel()
 	first := "import pandas as pd\nassert 'x' not in globals()\nx = pd.read_csv('data/numbers.csv')\nprint(len(x))"
 	model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
 		text := r.Last()
@@ -71,6 +73,7 @@ func TestPaper(t *testing.T) {
 // TestRetriever: an embedding model chooses the files that are shown, and a
 // replay chooses the same ones without it.
 func TestRetriever(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{"numbers.csv": numbers["numbers.csv"]}
 	for _, name := range []string{"wind", "rain", "total"} {
 		files[name+".csv"] = name + "\n1\n"

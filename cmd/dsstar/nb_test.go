@@ -40,6 +40,7 @@ func TestAnswer(t *testing.T) {
 }
 
 func TestReplayThatNoLongerFits(t *testing.T) {
+	t.Parallel()
 	data := dataFolder(t, numbers)
 	s := ask(t, data, counting().serve(t).URL)
 	s.expect(exitVerified)
@@ -54,6 +55,7 @@ func TestReplayThatNoLongerFits(t *testing.T) {
 // TestGoingBack is promise 4 on a real kernel: a dropped step's in-place
 // changes, files and use of random numbers leave no trace.
 func TestGoingBack(t *testing.T) {
+	t.Parallel()
 	m := counting()
 	m["coder"] = say(
 		cell("import random, numpy as np\nlist1 = [40]\nprint(len(list1))"),
@@ -78,6 +80,7 @@ func TestGoingBack(t *testing.T) {
 }
 
 func TestKernelKilledDuringACell(t *testing.T) {
+	t.Parallel()
 	m := counting()
 	// The pause is for ZeroMQ's own thread, which SIGKILL would end with the line unsent.
 	m["coder"] = say(cell("import os, signal, time\nprint('before', flush=True)\ntime.sleep(0.3)\nos.kill(os.getpid(), signal.SIGKILL)"))
@@ -91,6 +94,7 @@ func TestKernelKilledDuringACell(t *testing.T) {
 }
 
 func TestKernelKilledByEveryCell(t *testing.T) {
+	t.Parallel()
 	m := counting()
 	m["coder"] = say(cell("import os\nos._exit(7)"))
 	m["debugger"] = m["coder"]
@@ -100,6 +104,7 @@ func TestKernelKilledByEveryCell(t *testing.T) {
 }
 
 func TestCellTimeout(t *testing.T) {
+	t.Parallel()
 	m := counting()
 	m["coder"] = say(cell("import time\ntime.sleep(60)"))
 	m["debugger"] = say(cell("total = 42\nprint(total)"))
@@ -107,6 +112,7 @@ func TestCellTimeout(t *testing.T) {
 }
 
 func TestNotVerified(t *testing.T) {
+	t.Parallel()
 	t.Run("insufficient to the end", func(t *testing.T) {
 		m := counting()
 		m["verifier"] = say("Verdict: insufficient\nMissing: everything.")
@@ -132,6 +138,7 @@ func TestNotVerified(t *testing.T) {
 // TestChangedData: without a sandbox nothing keeps cells from writing to the data
 // folder, but an answer from data that the run has changed is never verified.
 func TestChangedData(t *testing.T) {
+	t.Parallel()
 	m := counting()
 	m["coder"] = say(cell("open('data/numbers.csv', 'a').write('1\\n')\nimport pandas as pd\ntotal = int(pd.read_csv('data/numbers.csv')['n'].sum())\nprint(total)"))
 	s := ask(t, dataFolder(t, numbers), m.serve(t).URL, "--sandbox", "off")
@@ -141,6 +148,7 @@ func TestChangedData(t *testing.T) {
 // TestConstant: a last cell that gives a known name a value of its own is sent
 // back like any other constant.
 func TestConstant(t *testing.T) {
+	t.Parallel()
 	m := counting()
 	m["finalizer"] = say(cell("total = 999\nprint(total)"))
 	m["debugger"] = say(cell("print(total)"))
@@ -154,6 +162,7 @@ func TestConstant(t *testing.T) {
 // TestDescriptionsDoNotMeet: what one file's script changes in its session does
 // not show in another file's description.
 func TestDescriptionsDoNotMeet(t *testing.T) {
+	t.Parallel()
 	m := counting()
 	m["analyzer"] = say(cell(`import os, pandas as pd
 print(pd.get_option("display.max_rows"), os.path.basename(os.getcwd()), os.listdir("."), "LEFT" in os.environ)
@@ -347,6 +356,7 @@ func TestMissingKeyIsACredentialError(t *testing.T) {
 
 // TestKeysStayOut: what the environment holds in keys is not in the kernel's.
 func TestKeysStayOut(t *testing.T) {
+	t.Parallel()
 	m := counting()
 	m["coder"] = say(cell("import os\nleft = [k for k in os.environ if 'KEY' in k or 'TOKEN' in k]\ntotal = len(left)\nprint(left)"))
 	out := filepath.Join(t.TempDir(), "run")
@@ -369,6 +379,7 @@ func TestKeysStayOut(t *testing.T) {
 // TestOwnKernelspec runs on a kernelspec of the user's, whose Python is named
 // as Jupyter names it: by "python" alone, in the environment that it lies in.
 func TestOwnKernelspec(t *testing.T) {
+	t.Parallel()
 	python := pyenvtest.Python(t)
 	prefix := t.TempDir()
 	spec := filepath.Join(prefix, "share", "jupyter", "kernels", "mine")

@@ -92,6 +92,7 @@ func noProcess(t *testing.T, mark string) {
 // its notebook holds: it always ends in 130, with a valid notebook and nothing
 // left behind.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	python := pyenvtest.Python(t)
 	for _, moment := range []struct{ name, holds string }{
 		{"at the start", ""},
@@ -102,6 +103,7 @@ func TestInterrupt(t *testing.T) {
 		{"proving", `"id": "final"`},
 	} {
 		t.Run(moment.name, func(t *testing.T) {
+			t.Parallel()
 			out := filepath.Join(t.TempDir(), "run")
 			cmd, mark, stderr := program(t, "demo", "--out", out, "--python", python)
 			waitFor(t, moment.name, func() bool {
@@ -130,6 +132,7 @@ func TestInterrupt(t *testing.T) {
 // TestInterruptDuringCell: a cell that ignores the interrupt goes too, with
 // the process that it started.
 func TestInterruptDuringCell(t *testing.T) {
+	t.Parallel()
 	started := filepath.Join(t.TempDir(), "started")
 	m := counting()
 	m["coder"] = say(cell(`import subprocess, time
@@ -161,6 +164,7 @@ while True:
 
 // TestKilled: even kill -9 leaves no kernel and a valid notebook.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	m := counting()
 	m["planner"] = []llmtest.Response{{Stall: true}}
 	out := filepath.Join(t.TempDir(), "run")
