@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Tier is how much holds.
@@ -63,17 +64,47 @@ type Session struct {
 // ended the processes.
 const Stopped = "dsstar stopped the code: "
 
+// EndsWithin is how long a guard takes at most to end all processes.
+const EndsWithin = 4 * time.Second
+
 // ErrNone is in the error of Choose where no tier works.
 var ErrNone = errors.New("no sandbox works here")
 
+// A Cause is why a tier does not work on a machine.
+type Cause string
+
+const (
+	NoLinux           Cause = "no Linux"           // nor any other system that has one
+	NoLandlock        Cause = "no Landlock"        // Linux is too old, or started without it
+	NoSeccomp         Cause = "no seccomp"         // Linux was built without it
+	NoBubblewrap      Cause = "no bubblewrap"      // it is not installed
+	AppArmor          Cause = "AppArmor"           // makes namespaces only for programs with a profile
+	NamespacesOff     Cause = "namespaces off"     // by a setting (sysctl)
+	NamespacesRefused Cause = "namespaces refused" // by whatever dsstar runs in, or who knows
+)
+
+// A MissingError is why a tier does not work here.
+type MissingError struct {
+	Tier  Tier
+	Cause Cause
+	Err   error
+}
+
+func (e *MissingError) Error() string { return e.Err.Error() }
+func (e *MissingError) Unwrap() error { return e.Err }
+
 // Choose returns the tier for what the user wants: "auto" or the name of one.
-// why says what stands in the way of a better one, "" if nothing does.
+// why says what stands in the way of a better one, "" if nothing does. The error has
+// [ErrNone] and a [MissingError].
 func Choose(wanted string) (tier Tier, why string, err error) {
 	switch wanted {
 	case string(Off), string(External):
 		return Tier(wanted), "", nil
 	case string(Full):
-		if err = errors.Join(builtinWorks(), fullWorks()); err != nil {
+		if err = builtinWorks(); err == nil { // which it is made of
+			err = fullWorks()
+		}
+		if err != nil {
 			return "", "", fmt.Errorf("%w: %w", ErrNone, err)
 		}
 		return Full, "", nil
