@@ -23,6 +23,13 @@ const (
 	measureEvery = time.Second // between two looks at the folders, which may have many files
 )
 
+// A watch is a stage under the eyes of its guard.
+type watch struct {
+	stage
+	before int64   // bytes that were in Write at the start
+	shm    *shared // what is made in the machine's /dev/shm, nil if nothing can be
+}
+
 // guard starts the program, sees to its limits, and ends with it as it has ended,
 // after everything that it has started. It does not return but on an error.
 func (st stage) guard(file string) error {
@@ -35,27 +42,31 @@ func (st stage) guard(file string) error {
 	signal.Ignore(unix.SIGINT) // it is for the program
 	measured := make(chan int64, 1)
 	go func() { measured <- st.written() }() // before the program adds to it
+	w := watch{stage: st}
 	select {
-	case st.before = <-measured:
+	case w.before = <-measured:
 	case <-signals:
 		os.Exit(128 + int(unix.SIGTERM))
+	}
+	if st.Box.Tier == Builtin && st.Box.Multiprocessing {
+		w.shm = newShared()
 	}
 	ended := make(chan unix.WaitStatus, 1)
 	if err := st.start(file, ended); err != nil {
 		return err
 	}
 	passed := make(chan string, 2)
-	go st.watch(lookEvery, passed, st.processesExceed)
-	go st.watch(measureEvery, passed, st.foldersExceed) // by itself: it may take long, and is not to delay an end
+	go report(lookEvery, passed, w.processesExceed)
+	go report(measureEvery, passed, w.foldersExceed) // by itself: it may take long, and is not to delay an end
 	select {
 	case status := <-ended:
-		st.end()
+		w.end()
 		endLike(status)
 	case <-signals:
-		st.end()
+		w.end()
 		os.Exit(128 + int(unix.SIGTERM))
 	case why := <-passed:
-		st.end()
+		w.end()
 		fmt.Fprintln(os.Stderr, Stopped+why)
 		os.Exit(128 + int(unix.SIGKILL))
 	}
@@ -87,8 +98,8 @@ func (st stage) start(file string, ended chan<- unix.WaitStatus) error {
 	return nil
 }
 
-// watch asks now and then whether a limit is passed, and tells why.
-func (st stage) watch(every time.Duration, passed chan<- string, why func() string) {
+// report asks now and then whether a limit is passed, and tells which.
+func report(every time.Duration, passed chan<- string, why func() string) {
 	for range time.Tick(every) {
 		if why := why(); why != "" {
 			passed <- why
@@ -98,9 +109,13 @@ func (st stage) watch(every time.Duration, passed chan<- string, why func() stri
 }
 
 // end ends all processes and removes what is to go with them.
-func (st stage) end() {
+func (w watch) end() {
+	if w.shm != nil {
+		w.shm.note(descendants(os.Getpid()))
+		defer w.shm.remove()
+	}
 	killAll()
-	for _, path := range st.Remove {
+	for _, path := range w.Remove {
 		_ = os.RemoveAll(path) // nobody is there to be told
 	}
 }
@@ -135,8 +150,8 @@ func endLike(status unix.WaitStatus) {
 }
 
 // processesExceed returns which limit the processes have passed, "" for none.
-func (st stage) processesExceed() string {
-	l := st.Box.Limits
+func (w watch) processesExceed() string {
+	l := w.Box.Limits
 	all := descendants(os.Getpid())
 	used := usageOf(all)
 	if l.Processes > 0 && used.threads > l.Processes+64 { // Linux has kept to the limit, but for root
@@ -145,13 +160,13 @@ func (st stage) processesExceed() string {
 	if l.Memory == 0 {
 		return ""
 	}
-	if hidden := st.hidden(all); hidden != 0 {
+	if hidden := w.hidden(all); hidden != 0 {
 		time.Sleep(lookEvery) // it may just be starting
 		if slices.Contains(descendants(os.Getpid()), hidden) && hides(hidden) {
 			return "a process cannot be looked into, nor what it uses: its program is one that nobody may read"
 		}
 	}
-	files := heldBy(all).memory + st.inMemory(all)
+	files := heldBy(all).memory + w.inMemory(all)
 	if used.resident+files <= l.Memory {
 		return ""
 	}
@@ -163,12 +178,12 @@ func (st stage) processesExceed() string {
 }
 
 // foldersExceed is processesExceed for what is on disk.
-func (st stage) foldersExceed() string {
-	limit := st.Box.Limits.Folder
+func (w watch) foldersExceed() string {
+	limit := w.Box.Limits.Folder
 	if limit == 0 {
 		return ""
 	}
-	if sum := st.written() - st.before + heldBy(descendants(os.Getpid())).disk; sum > limit {
+	if sum := w.written() - w.before + heldBy(descendants(os.Getpid())).disk; sum > limit {
 		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", size(sum), size(limit))
 	}
 	return ""

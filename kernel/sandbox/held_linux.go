@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,9 +40,9 @@ func heldBy(pids []int) (sum held) {
 		seen[file] = true
 	}
 	for _, pid := range pids { // first what is open, of which the size is known
-		eachOpen(pid, func(path string, st *unix.Stat_t) {
+		eachOpen(pid, func(path string, st *syscall.Stat_t) {
 			if strings.HasSuffix(path, gone) && st.Nlink == 0 {
-				count(inode{st.Dev, st.Ino}, path, st.Blocks*512)
+				count(inode{uint64(st.Dev), st.Ino}, path, st.Blocks*512)
 			}
 		})
 	}
@@ -56,16 +57,16 @@ func heldBy(pids []int) (sum held) {
 }
 
 // eachOpen calls f for each regular file that a process has open.
-func eachOpen(pid int, f func(path string, st *unix.Stat_t)) {
+func eachOpen(pid int, f func(path string, st *syscall.Stat_t)) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
 	open, _ := os.ReadDir(dir) // it may have ended
 	for _, fd := range open {
-		var st unix.Stat_t
+		var st syscall.Stat_t
 		path, err := os.Readlink(dir + fd.Name())
 		if err != nil || !strings.HasPrefix(path, "/") { // a pipe, a socket
 			continue
 		}
-		if unix.Stat(dir+fd.Name(), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
+		if syscall.Stat(dir+fd.Name(), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
 			f(path, &st)
 		}
 	}
@@ -97,8 +98,8 @@ func eachMapped(pid int, f func(path string, file inode, end int64)) {
 }
 
 // hidden returns a process that does not let this one see what it has open, 0 if there is none.
-func (st stage) hidden(pids []int) int {
-	if st.Box.Tier == Full {
+func (w watch) hidden(pids []int) int {
+	if w.Box.Tier == Full {
 		pids = pids[min(2, len(pids)):] // bubblewrap, which may be another user's program
 	}
 	if at := slices.IndexFunc(pids, hides); at >= 0 {
@@ -112,9 +113,13 @@ func hides(pid int) bool {
 	return errors.Is(err, fs.ErrPermission)
 }
 
-// inMemory returns what the folders take that bubblewrap has made in memory.
-func (st stage) inMemory(pids []int) (sum int64) {
-	if st.Box.Tier != Full || len(pids) < 3 {
+// inMemory returns what files take that have a name and are in memory.
+func (w watch) inMemory(pids []int) (sum int64) {
+	if w.shm != nil {
+		w.shm.note(pids)
+		return w.shm.bytes()
+	}
+	if w.Box.Tier != Full || len(pids) < 3 {
 		return 0
 	}
 	root := "/proc/" + strconv.Itoa(pids[2]) + "/root" // the first two are bubblewrap, which may still be outside

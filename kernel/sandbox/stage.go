@@ -29,8 +29,6 @@ type stage struct {
 	Sockets []string // in Read and Write, where others may listen
 	Remove  []string
 	ABI     int // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
-
-	before int64 // bytes that were in Write at the start
 }
 
 // names of the program's own commands, in os.Args[1]; os.Args[2] is the file of the stage.

@@ -1,0 +1,66 @@
+package sandbox_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dsstar/kernel/sandbox"
+)
+
+// TestSharedMemoryIsRemoved: what processes have made in the machine's /dev/shm goes with them, and nobody else's.
+func TestSharedMemoryIsRemoved(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	tag := "dsstar-test-" + filepath.Base(filepath.Dir(t.TempDir()))
+	mine := "/dev/shm/" + tag + "-mine"
+	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		left, _ := filepath.Glob("/dev/shm/*" + tag + "*")
+		for _, path := range left {
+			_ = os.RemoveAll(path)
+		}
+	})
+	const code = `import _multiprocessing, _posixshmem, mmap, os, subprocess, sys, time
+tag = sys.argv[1]
+mine = open("/dev/shm/" + tag + "-mine", "r+b") # somebody else's may be opened
+lock = _multiprocessing.SemLock(1, 1, 1, "/" + tag, False)
+fd = _posixshmem.shm_open("/" + tag + "-block", os.O_CREAT | os.O_RDWR, mode=0o600)
+os.ftruncate(fd, 1000)
+os.mkdir("/dev/shm/" + tag)
+with open("/dev/shm/" + tag + "/array", "w+b") as f:
+    f.truncate(4096)
+    array = mmap.mmap(f.fileno(), 0)
+print("made", flush=True)
+time.sleep(60)`
+	box := sandbox.Box{Tier: sandbox.Builtin, Multiprocessing: true, Limits: sandbox.Limits{Memory: 1 << 30}}
+	cmd, work := commandIn(t, box, python, "-c", strings.Replace(code, `print("made", flush=True)`, `open("made", "w")`, 1), tag)
+	ready := time.AfterFunc(0, func() {
+		for range 500 {
+			if _, err := os.Stat(work + "/made"); err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		_ = os.WriteFile(mine+"2", []byte("mine"), 0o600) // of somebody else, too, and new
+		_ = cmd.Process.Signal(unix.SIGTERM)
+	})
+	defer ready.Stop()
+	words := run(cmd, 8*time.Second)
+	if _, err := os.Stat(work + "/made"); err != nil {
+		t.Fatalf("it has made nothing: %s", words)
+	}
+	left, _ := filepath.Glob("/dev/shm/*" + tag + "*")
+	if strings.Join(left, " ") != mine+" "+mine+"2" {
+		t.Errorf("left: %v", left)
+	}
+}
