@@ -15,23 +15,23 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// unseen are ways to hold what no folder shows, and no process's own memory. Each takes 300 MB of 256, and waits.
+// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than 512 MB of memory, or 64 MB of
+// disk, and waits.
 var unseen = map[string]string{
-	"deleted":    "f = open('x', 'wb'); os.remove('x'); fill(f)",
-	"nameless":   "f = open(os.open('.', os.O_TMPFILE | os.O_RDWR), 'wb'); fill(f)",
-	"mapped":     "f = open('x', 'w+b'); fill(f); m = mmap.mmap(f.fileno(), 0); os.remove('x'); f.close()",
+	"deleted":    "f = open('x', 'wb'); os.remove('x'); fill(f, 80)",
+	"nameless":   "f = open(os.open('.', os.O_TMPFILE | os.O_RDWR), 'wb'); fill(f, 80)",
+	"mapped":     "f = open('x', 'w+b'); fill(f, 80); m = mmap.mmap(f.fileno(), 0); os.remove('x'); f.close()",
 	"memfd":      "f = open(os.memfd_create('x'), 'wb'); fill(f)",
 	"undumpable": "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); f = open(os.memfd_create('x'), 'wb'); fill(f)",
 	"unreadable": "f = open(os.open('p', os.O_CREAT | os.O_WRONLY, 0o111), 'wb'); f.write(open(sys.executable, 'rb').read()); f.close(); " +
 		"m = os.memfd_create('x', 0); fill(open(m, 'wb', closefd=False)) if not os.getuid() else 0; os.set_inheritable(m, True); os.execv('p', ['p', '-c', 'import time; time.sleep(60)'])",
-	"in memory": "fill(open('/dev/shm/dsstar-unseen', 'wb'), 150); fill(open('/tmp/dsstar-unseen', 'wb'), 150)",
+	"in memory": "fill(open('/dev/shm/dsstar-unseen', 'wb'), 280); fill(open('/tmp/dsstar-unseen', 'wb'), 280)",
 	"too much":  "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
 }
 
 const fill = `import ctypes, mmap, os, sys, time
-def fill(f, n=300):
-    for i in range(n): f.write(b'x' * (1 << 20))
-    f.flush()
+def fill(f, n=540):
+    os.posix_fallocate(f.fileno(), 0, n << 20)
 `
 
 // TestUnseen: what is held so counts for the limits, or cannot be.
@@ -43,12 +43,12 @@ func TestUnseen(t *testing.T) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	for _, box := range boxes(t, &victims{data: t.TempDir()}) {
-		box.Limits = sandbox.Limits{Memory: 256 << 20, Folder: 256 << 20}
+		box.Limits = sandbox.Limits{Memory: 512 << 20, Folder: 64 << 20}
 		for name, code := range unseen {
-			want := "limit 256 MB; raise it with --max-memory"
+			want := "limit 512 MB; raise it with --max-memory"
 			switch name {
 			case "deleted", "nameless", "mapped":
-				want = "limit 256 MB; raise it with --max-folder"
+				want = "limit 64 MB; raise it with --max-folder"
 			case "unreadable":
 				if os.Getuid() != 0 {
 					want = "cannot be looked into"
@@ -58,7 +58,7 @@ func TestUnseen(t *testing.T) {
 					want = "Permission denied"
 				}
 			case "too much":
-				if want = "[256, 256]"; box.Tier == sandbox.Builtin {
+				if want = "[512, 512]"; box.Tier == sandbox.Builtin {
 					continue // they are the machine's, and closed
 				}
 			}
