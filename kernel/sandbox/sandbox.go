@@ -141,6 +141,17 @@ func (b Box) Describe() string {
 // HidesProc reports whether processes see nothing of /proc but what is their own.
 func (b Box) HidesProc() bool { return b.Tier == Builtin && !b.Multiprocessing }
 
+// scopes is the version of Landlock's interface from which on it keeps signals, and sockets without a path, in the sandbox.
+const scopes = 6
+
+// UnixSockets reports whether processes can make Unix sockets and connect them. With the network allowed a filter cannot
+// tell where to, and then there are none where Landlock does not hold it, or other programs' sockets are in sight.
+func (b Box) UnixSockets() bool { return b.unixSockets(Landlock()) }
+
+func (b Box) unixSockets(abi int) bool {
+	return !b.Net || !b.Tier.Confines() || b.Tier == Full && abi >= scopes
+}
+
 // harmless are the variables that a process of a box keeps; a name that ends with "_" stands for all that begin so.
 var harmless = []string{
 	"PATH", "LANG", "LANGUAGE", "LC_", "TZ", "TERM", "COLUMNS", "LINES", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",

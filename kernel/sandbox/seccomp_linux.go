@@ -112,6 +112,9 @@ func (st stage) rules() []rule {
 		rules = append(rules, netlink, rule{unix.SYS_SOCKET, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}},
 			rule{unix.SYS_SOCKETPAIR, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}})
 	}
+	if !st.Box.unixSockets(st.landlock()) {
+		rules = append(rules, families(unix.AF_UNIX)...)
+	}
 	if !full {
 		rules = append(rules, withoutMounts(st.Box.Net)...)
 	}
@@ -177,10 +180,7 @@ const tiocLinux = 0x541c
 // own file systems, where Landlock does not see everything.
 func withoutMounts(net bool) []rule {
 	var rules []rule
-	if net {
-		// connect must stay for TCP, and a filter does not see where to: then no socket of the Unix kind.
-		rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, []condition{is(0, unix.AF_UNIX)}})
-	} else {
+	if !net { // else it must stay for TCP
 		// To sockets in the file system: D-Bus, Docker's, the SSH agent's. The kernel itself only listens.
 		rules = append(rules, rule{call: unix.SYS_CONNECT, errno: unix.EPERM})
 	}

@@ -17,14 +17,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scopesSignals is the version of Landlock's interface that keeps signals in the sandbox. Before it the guard does: the
-// filter asks it about each (seccomp_unotify(2)), and it answers by who is meant, of whom a filter knows only the number.
-// In full the numbers of processes outside mean nothing.
-const scopesSignals = 6
-
-func (st stage) asksAboutSignals() bool {
-	return st.Box.Tier == Builtin && st.landlock() < scopesSignals
-}
+// asksAboutSignals reports whether the guard keeps signals in the sandbox, where Landlock does not: the filter asks it about
+// each (seccomp_unotify(2)), and it answers by who is meant, of whom a filter knows only the number. In full the numbers of
+// processes outside mean nothing.
+func (st stage) asksAboutSignals() bool { return st.Box.Tier == Builtin && st.landlock() < scopes }
 
 // askedSignals are the calls of which the guard is asked, and what else could send a signal and is refused.
 func askedSignals() (rules []rule) {
