@@ -15,8 +15,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than 512 MB of memory, or 64 MB of
-// disk, and waits.
+// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than 512 MB of memory, or
+// 64 MB of disk, and waits.
 var unseen = map[string]string{
 	"deleted":    "f = open('x', 'wb'); os.remove('x'); fill(f, 80)",
 	"nameless":   "f = open(os.open('.', os.O_TMPFILE | os.O_RDWR), 'wb'); fill(f, 80)",

@@ -44,7 +44,7 @@ const (
 // sockets returns the Unix sockets in the folders that cells read or write, where services may listen: that a mount is
 // read-only keeps nobody from connecting. Those of the session itself are not looked at. needs is what the program reads.
 func (b Box) sockets(needs []string) ([]string, error) {
-	w := walk{left: mostEntries, until: time.Now().Add(longestWalk)}
+	w := newWalk()
 	for _, path := range needs {
 		if err := w.installation(path); err != nil {
 			return nil, err
@@ -59,31 +59,31 @@ func (b Box) sockets(needs []string) ([]string, error) {
 	return slices.Compact(w.found), nil
 }
 
+// A walk goes through folders for sockets, until it has seen too much.
 type walk struct {
 	found []string
 	left  int
 	until time.Time
 }
 
+func newWalk() *walk { return &walk{left: mostEntries, until: time.Now().Add(longestWalk)} }
+
 // installations remembers the sockets of a Python's folders: they are many files, and dsstar's life is short.
-var installations sync.Map // of a path to []string
+var installations sync.Map // of a path to a func() ([]string, error)
 
 // installation is folder for what programs are made of. The system's own is full of files, and not for sockets.
 func (w *walk) installation(path string) error {
 	if real, err := realPath(path); err != nil || slices.ContainsFunc([]string{"/usr", "/opt"}, func(top string) bool { return in(real, top) }) {
 		return nil
 	}
-	known, ok := installations.Load(path)
-	if !ok {
-		inside := walk{left: w.left, until: w.until}
-		if err := inside.folder(path); err != nil {
-			return err
-		}
-		installations.Store(path, inside.found)
-		known = inside.found
-	}
-	w.found = append(w.found, known.([]string)...)
-	return nil
+	look, _ := installations.LoadOrStore(path, sync.OnceValues(func() ([]string, error) {
+		inside := newWalk()
+		err := inside.folder(path)
+		return inside.found, err
+	}))
+	found, err := look.(func() ([]string, error))()
+	w.found = append(w.found, found...)
+	return err
 }
 
 // folder finds the sockets in a folder, or that a path is one.
