@@ -100,7 +100,7 @@ func (w *walk) folder(path string) error {
 			w.found = append(w.found, file)
 		}
 		if w.left--; w.left < 0 || w.left%1024 == 0 && time.Now().After(w.until) {
-			return fmt.Errorf("%w: other programs may listen on sockets in %s, which has too many files to look for them", ErrExposed, strings.TrimSuffix(path, "/"))
+			return fmt.Errorf("%w: other programs may listen on sockets in %s, which has too many files to look for them; the sandbox builtin closes all sockets", ErrExposed, strings.TrimSuffix(path, "/"))
 		}
 		return nil
 	})
