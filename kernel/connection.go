@@ -12,7 +12,6 @@ import (
 	"strconv"
 
 	"dsstar/kernel/internal/wire"
-	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -60,10 +59,9 @@ func privateDir() (string, error) {
 func newConnection(dir string, o Options) (connection, error) {
 	c := connection{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: o.Spec.Name}
 	base := filepath.Join(dir, "k") // ZeroMQ adds "-<port>"
-	// Clients other than this one may know TCP better. Out of a sandbox there is none, but in builtin with the network no
+	// Clients other than this one may know TCP better. Out of a sandbox there is none, but with the network there may be no
 	// Unix sockets.
-	tcp := (o.TCP || o.KeepIn != "") && !o.Sandbox.Tier.Confines() || !o.Spec.IPython() && !o.sockets ||
-		o.Sandbox.Tier == sandbox.Builtin && o.Sandbox.Net
+	tcp := (o.TCP || o.KeepIn != "") && !o.Sandbox.Tier.Confines() || !o.Spec.IPython() && !o.sockets || !o.Sandbox.UnixSockets()
 	if tcp || runtime.GOOS == "windows" || len(base)+len("-5")+1 > sunPath {
 		c.Transport, c.IP = "tcp", "127.0.0.1"
 		if o.Spec.IPython() {

@@ -198,7 +198,8 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	f := finding{"sandbox", "ok", fmt.Sprintf("%s (Landlock ABI %d)", b.Describe(), sandbox.Landlock()), nil, nil}
 	if why != "" {
 		f.Detail += ": " + why
-		f.Hints = []string{"sudo apt-get install bubblewrap   # full: nothing outside can be seen"}
+		_, _, missing := sandbox.Choose(string(sandbox.Full))
+		f.Hints = tierHints(missing)
 	}
 	for _, tier := range append(tiers, sandbox.Off) {
 		var open []string

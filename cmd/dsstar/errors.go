@@ -74,8 +74,11 @@ func explain(err error) (code int, text string, hints []string) {
 	if errors.Is(err, sandbox.ErrExposed) {
 		return exitUsage, text, []string{"mkdir data && mv FILES data   # a folder for what cells are to read", "dsstar nb --sandbox off …   # cells have all your rights then"}
 	}
+	if errors.Is(err, sandbox.ErrWritable) {
+		return exitUsage, text, writableHints
+	}
 	if errors.Is(err, sandbox.ErrNone) {
-		return exitError, text + "; nothing was run", withoutSandbox
+		return exitError, text + "; nothing was run", sandboxHints(err)
 	}
 	if errors.Is(err, errInterrupted) || errors.Is(err, agent.ErrStopped) {
 		return exitInterrupted, text, nil

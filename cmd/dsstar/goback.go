@@ -20,7 +20,7 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 	}
 	if o.Sandbox.HidesProc() {
 		if s.Rollback == "checkpoint" {
-			return nil, &usageError{"--rollback checkpoint: " + hiddenProc, []string{"sudo apt-get install bubblewrap", "dsstar nb --allow-multiprocessing --rollback checkpoint …"}}
+			return nil, &usageError{"--rollback checkpoint: " + hiddenProc, []string{"dsstar nb --allow-multiprocessing --rollback checkpoint …", "dsstar doctor   # what keeps the sandbox from being full, which hides nothing of it"}}
 		}
 		o.Replays = hiddenProc
 		return kernel.Start(ctx, o)

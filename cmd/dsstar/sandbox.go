@@ -46,13 +46,6 @@ func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	return b, why, nil
 }
 
-// withoutSandbox are the ways on where none works, and nothing is run.
-var withoutSandbox = []string{
-	"sudo apt-get install bubblewrap   # or as your system installs it",
-	"dsstar nb --sandbox external …    # in a container or virtual machine that may be lost",
-	"dsstar nb --sandbox off …         # cells that a model writes have all your rights then",
-}
-
 // availableMemory returns how many bytes can be had, 0 if nobody knows.
 func availableMemory() int64 {
 	content, _ := os.ReadFile("/proc/meminfo")

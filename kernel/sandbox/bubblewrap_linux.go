@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,12 +21,12 @@ import (
 
 func builtinWorks() error {
 	if Landlock() == 0 {
-		return errNoLandlock
+		return &MissingError{Builtin, NoLandlock, errNoLandlock}
 	}
 	// Asked for an action that every seccomp filter has.
 	action := uint32(unix.SECCOMP_RET_ALLOW)
 	if err := actionAvailable(&action); err != nil {
-		return fmt.Errorf("this Linux has no seccomp filters: %w", err)
+		return &MissingError{Builtin, NoSeccomp, fmt.Errorf("this Linux has no seccomp filters: %w", err)}
 	}
 	return nil
 }
@@ -39,7 +41,7 @@ func findBubblewrap() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("bubblewrap is not installed")
+	return "", &MissingError{Full, NoBubblewrap, errors.New("bubblewrap is not installed")}
 }
 
 // fullWorks tries bubblewrap once.
@@ -48,19 +50,59 @@ var fullWorks = sync.OnceValue(func() error {
 	if err != nil {
 		return err
 	}
+	return tryFull(bwrap)
+})
+
+// tryFull has a program start that does nothing, as every other starts.
+func tryFull(bwrap string) error {
+	dir, err := os.MkdirTemp("", "dsstar-full-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	args := append(namespaces(false), "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true")
-	out, err := exec.CommandContext(ctx, bwrap, args...).CombinedOutput()
+	st := stage{Box: Box{Tier: Full, Limits: Limits{Memory: 1 << 30}}, Argv: []string{"/bin/true"}, Dir: "/"}
+	self, err := os.Executable()
 	if err == nil {
-		return nil
+		st.Write, err = folders([]string{dir})
 	}
-	words := strings.TrimSpace(string(out))
-	if b, e := os.ReadFile("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"); e == nil && strings.TrimSpace(string(b)) == "1" && os.Getuid() != 0 {
-		words += " (this system lets only programs with an AppArmor profile make namespaces: install apparmor-profiles)"
+	file := filepath.Join(dir, stageFile)
+	if err == nil {
+		err = st.save(file)
 	}
-	return fmt.Errorf("bubblewrap does not work: %w: %s", err, words)
-})
+	if err != nil {
+		return err
+	}
+	cmd, err := st.bubblewrap(bwrap, self, file)
+	if err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, cmd.Path, cmd.Args[1:]...).CombinedOutput()
+	if err != nil {
+		return &MissingError{Full, whyNoNamespaces(), fmt.Errorf("bubblewrap does not work: %w: %s", err, strings.TrimSpace(string(out)))}
+	}
+	return nil
+}
+
+// whyNoNamespaces looks for a setting by which a system keeps namespaces from users.
+func whyNoNamespaces() Cause {
+	set := func(name, value string) bool {
+		b, err := os.ReadFile("/proc/sys/" + name)
+		return err == nil && strings.TrimSpace(string(b)) == value
+	}
+	switch {
+	case set("user/max_user_namespaces", "0"):
+		return NamespacesOff
+	case os.Getuid() == 0:
+		return NamespacesRefused // the others are about users
+	case set("kernel/unprivileged_userns_clone", "0"):
+		return NamespacesOff
+	case set("kernel/apparmor_restrict_unprivileged_userns", "1"):
+		return AppArmor
+	}
+	return NamespacesRefused
+}
 
 func namespaces(net bool) []string {
 	args := []string{"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
@@ -71,15 +113,16 @@ func namespaces(net bool) []string {
 	return args
 }
 
+// memoryFolders are those that are in memory in the full tier.
+var memoryFolders = []string{"/tmp", "/dev/shm"}
+
 // bubblewrap returns the command that enters the stage inside of namespaces.
-func (st stage) bubblewrap(self, file string) (*exec.Cmd, error) {
-	bwrap, err := findBubblewrap()
-	if err != nil {
-		return nil, err
+func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
+	// As root bubblewrap leaves /proc/sys writable, and with it core_pattern, which is the machine's.
+	args := append(namespaces(st.Box.Net), "--proc", "/proc", "--ro-bind-try", "/proc/sys", "/proc/sys", "--dev", "/dev")
+	for _, dir := range memoryFolders {
+		args = append(args, "--size", strconv.FormatInt(cmp.Or(st.Box.Limits.Memory, 1<<30), 10), "--tmpfs", dir)
 	}
-	args := append(namespaces(st.Box.Net),
-		// As root bubblewrap leaves /proc/sys writable, and with it core_pattern, which is the machine's.
-		"--size", "1073741824", "--tmpfs", "/tmp", "--proc", "/proc", "--ro-bind-try", "/proc/sys", "/proc/sys", "--dev", "/dev")
 	for _, path := range slices.Concat(systemReads, st.Read, st.Named) {
 		info, err := os.Lstat(path)
 		switch {
@@ -97,6 +140,12 @@ func (st stage) bubblewrap(self, file string) (*exec.Cmd, error) {
 	}
 	for _, path := range st.Write {
 		args = append(args, "--bind", path, path)
+	}
+	for _, path := range st.Kept {
+		args = append(args, "--ro-bind", path, path)
+	}
+	for _, path := range st.Sockets {
+		args = append(args, "--ro-bind-try", "/dev/null", path) // nobody listens there
 	}
 	args = append(args, "--dir", st.Dir) // which need not be readable
 	args = append(args, "--ro-bind", self, inside, "--remount-ro", "/", "--chdir", "/", "--", inside, enterCommand, file)

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -18,9 +19,16 @@ import (
 )
 
 const (
-	lookEvery  = 250 * time.Millisecond
-	measureTic = 4 // looks between two at the folders, which may have many files
+	lookEvery    = 250 * time.Millisecond
+	measureEvery = time.Second // between two looks at the folders, which may have many files
 )
+
+// A watch is a stage under the eyes of its guard.
+type watch struct {
+	stage
+	before int64   // bytes that were in Write at the start
+	shm    *shared // what is made in the machine's /dev/shm, nil if nothing can be
+}
 
 // guard starts the program, sees to its limits, and ends with it as it has ended,
 // after everything that it has started. It does not return but on an error.
@@ -32,47 +40,82 @@ func (st stage) guard(file string) error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
 	signal.Ignore(unix.SIGINT) // it is for the program
+	measured := make(chan int64, 1)
+	go func() { measured <- st.written() }() // before the program adds to it
+	w := watch{stage: st}
+	select {
+	case w.before = <-measured:
+	case <-signals:
+		os.Exit(128 + int(unix.SIGTERM))
+	}
+	if st.Box.Tier == Builtin && st.Box.Multiprocessing {
+		w.shm = newShared()
+	}
+	ended := make(chan unix.WaitStatus, 1)
+	if err := st.start(file, ended); err != nil {
+		return err
+	}
+	passed := make(chan string, 2)
+	go report(lookEvery, passed, w.processesExceed)
+	go report(measureEvery, passed, w.foldersExceed) // by itself: it may take long, and is not to delay an end
+	select {
+	case status := <-ended:
+		w.end()
+		endLike(status)
+	case <-signals:
+		w.end()
+		os.Exit(128 + int(unix.SIGTERM))
+	case why := <-passed:
+		w.end()
+		fmt.Fprintln(os.Stderr, Stopped+why)
+		os.Exit(128 + int(unix.SIGKILL))
+	}
+	panic("unreachable")
+}
+
+// start starts the program, whose end is told to ended.
+func (st stage) start(file string, ended chan<- unix.WaitStatus) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	cmd := exec.Command(self, enterCommand, file)
 	if st.Box.Tier == Full {
-		if cmd, err = st.bubblewrap(self, file); err != nil {
+		bwrap, err := findBubblewrap()
+		if err != nil {
+			return err
+		}
+		if cmd, err = st.bubblewrap(bwrap, self, file); err != nil {
 			return err
 		}
 	}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", os.Environ(), os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	if err := st.startAnswered(cmd); err != nil {
 		return err
 	}
-	ended := make(chan unix.WaitStatus, 1)
 	go reap(cmd.Process.Pid, ended)
-	st.before = st.written()
-	look := time.NewTicker(lookEvery)
-	for n := 1; ; n++ {
-		select {
-		case status := <-ended:
-			st.end()
-			endLike(status)
-		case <-signals:
-			st.end()
-			os.Exit(128 + int(unix.SIGTERM))
-		case <-look.C:
-			if why := st.exceeded(n%measureTic == 0); why != "" {
-				st.end()
-				fmt.Fprintln(os.Stderr, Stopped+why)
-				os.Exit(128 + int(unix.SIGKILL))
-			}
+	return nil
+}
+
+// report asks now and then whether a limit is passed, and tells which.
+func report(every time.Duration, passed chan<- string, why func() string) {
+	for range time.Tick(every) {
+		if why := why(); why != "" {
+			passed <- why
+			return
 		}
 	}
 }
 
 // end ends all processes and removes what is to go with them.
-func (st stage) end() {
+func (w watch) end() {
+	if w.shm != nil {
+		w.shm.note(descendants(os.Getpid()))
+		defer w.shm.remove()
+	}
 	killAll()
-	for _, path := range st.Remove {
+	for _, path := range w.Remove {
 		_ = os.RemoveAll(path) // nobody is there to be told
 	}
 }
@@ -106,23 +149,42 @@ func endLike(status unix.WaitStatus) {
 	os.Exit(status.ExitStatus())
 }
 
-// exceeded returns which limit the processes have passed, "" for none.
-func (st stage) exceeded(folders bool) string {
-	l := st.Box.Limits
+// processesExceed returns which limit the processes have passed, "" for none.
+func (w watch) processesExceed() string {
+	l := w.Box.Limits
 	all := descendants(os.Getpid())
 	used := usageOf(all)
-	if l.Memory > 0 && used.resident > l.Memory {
-		if sum := proportional(all); sum > l.Memory {
-			return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", size(sum), size(l.Memory))
-		}
-	}
 	if l.Processes > 0 && used.threads > l.Processes+64 { // Linux has kept to the limit, but for root
 		return fmt.Sprintf("%d processes and threads, limit %d; raise it with --max-processes", used.threads, l.Processes)
 	}
-	if folders && l.Folder > 0 {
-		if sum := st.written() - st.before; sum > l.Folder {
-			return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", size(sum), size(l.Folder))
+	if l.Memory == 0 {
+		return ""
+	}
+	if hidden := w.hidden(all); hidden != 0 {
+		time.Sleep(lookEvery) // it may just be starting
+		if slices.Contains(descendants(os.Getpid()), hidden) && hides(hidden) {
+			return "a process cannot be looked into, nor what it uses: its program is one that nobody may read"
 		}
+	}
+	files := heldBy(all).memory + w.inMemory(all)
+	if used.resident+files <= l.Memory {
+		return ""
+	}
+	sum, shared := proportional(all)
+	if sum += max(0, files-shared); sum > l.Memory { // what is mapped of the files is in both
+		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", size(sum), size(l.Memory))
+	}
+	return ""
+}
+
+// foldersExceed is processesExceed for what is on disk.
+func (w watch) foldersExceed() string {
+	limit := w.Box.Limits.Folder
+	if limit == 0 {
+		return ""
+	}
+	if sum := w.written() - w.before + heldBy(descendants(os.Getpid())).disk; sum > limit {
+		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", size(sum), size(limit))
 	}
 	return ""
 }

@@ -30,6 +30,14 @@ func Landlock() int {
 	return int(v)
 }
 
+// landlock is the version that the stage uses.
+func (st stage) landlock() int {
+	if st.ABI > 0 {
+		return min(st.ABI, Landlock())
+	}
+	return Landlock()
+}
+
 // A ruleset is what Landlock forbids but for its rules.
 type ruleset struct {
 	fd   int
@@ -131,7 +139,7 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 // confineFiles leaves the process the files of the stage.
 func (st stage) confineFiles() error {
 	full := st.Box.Tier == Full
-	abi := Landlock()
+	abi := st.landlock()
 	if abi == 0 {
 		return errNoLandlock
 	}

@@ -14,8 +14,10 @@ func Main([]string) {}
 // Try fails: there is nothing to be tried.
 func Try(context.Context, ...Tier) ([]Trial, error) { return nil, builtinWorks() }
 
-func builtinWorks() error { return fmt.Errorf("there is none for %s/%s", runtime.GOOS, runtime.GOARCH) }
-func fullWorks() error    { return builtinWorks() }
+func builtinWorks() error {
+	return &MissingError{Builtin, NoLinux, fmt.Errorf("there is none for %s/%s", runtime.GOOS, runtime.GOARCH)}
+}
+func fullWorks() error { return builtinWorks() }
 
 // Landlock returns 0: there is none.
 func Landlock() int { return 0 }

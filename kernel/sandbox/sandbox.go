@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Tier is how much holds.
@@ -63,17 +64,47 @@ type Session struct {
 // ended the processes.
 const Stopped = "dsstar stopped the code: "
 
+// EndsWithin is how long a guard takes at most to end all processes.
+const EndsWithin = 4 * time.Second
+
 // ErrNone is in the error of Choose where no tier works.
 var ErrNone = errors.New("no sandbox works here")
 
+// A Cause is why a tier does not work on a machine.
+type Cause string
+
+const (
+	NoLinux           Cause = "no Linux"           // nor any other system that has one
+	NoLandlock        Cause = "no Landlock"        // Linux is too old, or started without it
+	NoSeccomp         Cause = "no seccomp"         // Linux was built without it
+	NoBubblewrap      Cause = "no bubblewrap"      // it is not installed
+	AppArmor          Cause = "AppArmor"           // makes namespaces only for programs with a profile
+	NamespacesOff     Cause = "namespaces off"     // by a setting (sysctl)
+	NamespacesRefused Cause = "namespaces refused" // by whatever dsstar runs in, or who knows
+)
+
+// A MissingError is why a tier does not work here.
+type MissingError struct {
+	Tier  Tier
+	Cause Cause
+	Err   error
+}
+
+func (e *MissingError) Error() string { return e.Err.Error() }
+func (e *MissingError) Unwrap() error { return e.Err }
+
 // Choose returns the tier for what the user wants: "auto" or the name of one.
-// why says what stands in the way of a better one, "" if nothing does.
+// why says what stands in the way of a better one, "" if nothing does. The error has
+// [ErrNone] and a [MissingError].
 func Choose(wanted string) (tier Tier, why string, err error) {
 	switch wanted {
 	case string(Off), string(External):
 		return Tier(wanted), "", nil
 	case string(Full):
-		if err = errors.Join(builtinWorks(), fullWorks()); err != nil {
+		if err = builtinWorks(); err == nil { // which it is made of
+			err = fullWorks()
+		}
+		if err != nil {
 			return "", "", fmt.Errorf("%w: %w", ErrNone, err)
 		}
 		return Full, "", nil
@@ -109,6 +140,17 @@ func (b Box) Describe() string {
 
 // HidesProc reports whether processes see nothing of /proc but what is their own.
 func (b Box) HidesProc() bool { return b.Tier == Builtin && !b.Multiprocessing }
+
+// scopes is the version of Landlock's interface from which on it keeps signals, and sockets without a path, in the sandbox.
+const scopes = 6
+
+// UnixSockets reports whether processes can make Unix sockets and connect them. With the network allowed a filter cannot
+// tell where to, and then there are none where Landlock does not hold it, or other programs' sockets are in sight.
+func (b Box) UnixSockets() bool { return b.unixSockets(Landlock()) }
+
+func (b Box) unixSockets(abi int) bool {
+	return !b.Net || !b.Tier.Confines() || b.Tier == Full && abi >= scopes
+}
 
 // harmless are the variables that a process of a box keeps; a name that ends with "_" stands for all that begin so.
 var harmless = []string{

@@ -25,11 +25,14 @@ type condition struct {
 // A rule is what happens to a system call for which all conditions hold.
 type rule struct {
 	call  uint32
-	errno unix.Errno // 0: it does nothing and succeeds
+	errno unix.Errno // 0: it does nothing and succeeds; askGuard: the guard decides
 	when  []condition
 }
 
-const whole = 0xffffffff
+const (
+	whole    = 0xffffffff
+	askGuard = unix.Errno(1 << 15) // larger than any
+)
 
 func is(arg int, value uint32) condition    { return condition{arg, whole, value, false} }
 func isNot(arg int, value uint32) condition { return condition{arg, whole, value, true} }
@@ -62,7 +65,11 @@ func assemble(rules []rule) []unix.SockFilter {
 				unix.SockFilter{Code: equal, K: c.value})
 			tests = append(tests, len(body)-1)
 		}
-		body = append(body, unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ERRNO | uint32(r.errno)})
+		action := unix.SECCOMP_RET_ERRNO | uint32(r.errno)
+		if r.errno == askGuard {
+			action = unix.SECCOMP_RET_USER_NOTIF
+		}
+		body = append(body, unix.SockFilter{Code: result, K: action})
 		for i, at := range tests {
 			if skip := uint8(len(body) - at - 1); r.when[i].not {
 				body[at].Jt = skip
@@ -83,6 +90,9 @@ func assemble(rules []rule) []unix.SockFilter {
 func (st stage) confineCalls() error {
 	program := assemble(st.rules())
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	if st.asksAboutSignals() {
+		return confineAsked(&filter)
+	}
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&filter))); errno != 0 {
 		return fmt.Errorf("seccomp: %w", errno)
 	}
@@ -102,8 +112,14 @@ func (st stage) rules() []rule {
 		rules = append(rules, netlink, rule{unix.SYS_SOCKET, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}},
 			rule{unix.SYS_SOCKETPAIR, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}})
 	}
+	if !st.Box.unixSockets(st.landlock()) {
+		rules = append(rules, families(unix.AF_UNIX)...)
+	}
 	if !full {
 		rules = append(rules, withoutMounts(st.Box.Net)...)
+	}
+	if st.asksAboutSignals() {
+		rules = append(rules, askedSignals()...)
 	}
 	return rules
 }
@@ -137,6 +153,9 @@ func surface() []rule {
 		unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_SETTIMEOFDAY,
 		unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 		unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_VHANGUP, unix.SYS_FANOTIFY_INIT, unix.SYS_MIGRATE_PAGES)
+	// The guard does not see memory of System V's that no process has mapped, nor into a process that cannot be dumped.
+	rules = append(rules, rule{call: unix.SYS_SHMGET, errno: unix.EPERM},
+		rule{unix.SYS_PRCTL, unix.EPERM, []condition{is(0, unix.PR_SET_DUMPABLE)}})
 	// io_uring opens and connects out of the filter's sight. The flags of clone3 are in memory, where no filter sees
 	// them; the C library takes clone instead.
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3)...)
@@ -161,10 +180,7 @@ const tiocLinux = 0x541c
 // own file systems, where Landlock does not see everything.
 func withoutMounts(net bool) []rule {
 	var rules []rule
-	if net {
-		// connect must stay for TCP, and a filter does not see where to: then no socket of the Unix kind.
-		rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, []condition{is(0, unix.AF_UNIX)}})
-	} else {
+	if !net { // else it must stay for TCP
 		// To sockets in the file system: D-Bus, Docker's, the SSH agent's. The kernel itself only listens.
 		rules = append(rules, rule{call: unix.SYS_CONNECT, errno: unix.EPERM})
 	}
@@ -180,7 +196,7 @@ func withoutMounts(net bool) []rule {
 		rules = append(rules, rule{call, 0, []condition{isNot(0, 0)}})
 	}
 	// System V's memory, semaphores and queues are the whole machine's, and stay.
-	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
+	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
 		unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL)...)
 	// What happens to files that cannot be read, and when.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_INOTIFY_ADD_WATCH)...)

@@ -18,16 +18,17 @@ import (
 
 // A stage is what the guard and the process that becomes the program are told.
 type stage struct {
-	Box    Box
-	Argv   []string
-	Env    []string
-	Dir    string
-	Read   []string // whatever exists of these
-	Named  []string // the same by the names they were given, which may lead there by links
-	Write  []string
-	Remove []string
-
-	before int64 // bytes that were in Write at the start
+	Box     Box
+	Argv    []string
+	Env     []string
+	Dir     string
+	Read    []string // whatever exists of these
+	Named   []string // the same by the names they were given, which may lead there by links
+	Write   []string
+	Kept    []string // of Read, those in a folder of Write: they stay as they are
+	Sockets []string // in Read and Write, where others may listen
+	Remove  []string
+	ABI     int // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
 }
 
 // names of the program's own commands, in os.Args[1]; os.Args[2] is the file of the stage.
@@ -75,15 +76,30 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 			}
 		}
 	}
-	content, err := json.Marshal(st)
-	if err != nil {
+	if st.Kept, err = b.kept(st.Read); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(s.Private, "sandbox.json")
-	if err := writeNew(file, content); err != nil {
+	if b.Tier == Full {
+		if st.Sockets, err = b.sockets(needs); err != nil {
+			return nil, err
+		}
+	}
+	file := filepath.Join(s.Private, stageFile)
+	if err := st.save(file); err != nil {
 		return nil, err
 	}
 	return &exec.Cmd{Path: self, Args: []string{self, guardCommand, file}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}, nil
+}
+
+// stageFile is the name of the stage's file in the private folder.
+const stageFile = "sandbox.json"
+
+func (st stage) save(file string) error {
+	content, err := json.Marshal(st)
+	if err != nil {
+		return err
+	}
+	return writeNew(file, content)
 }
 
 // writeNew writes a file where none is: in a folder that cells could write to once there would else be a link to follow.

@@ -65,20 +65,28 @@ func usageOf(pids []int) (sum usage) {
 }
 
 // proportional returns what processes have in memory, each a part of what they
-// share (Pss): exact, and slow for much memory.
-func proportional(pids []int) (sum int64) {
+// share (Pss), and what of it is files in memory: exact, and slow for much memory.
+func proportional(pids []int) (sum, shared int64) {
 	for _, pid := range pids {
 		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
-		_, after, ok := strings.Cut(string(b), "\nPss:")
-		fields := strings.Fields(after)
-		if err != nil || !ok || len(fields) == 0 {
-			sum += usageOf([]int{pid}).resident
-			continue
+		field := func(name string) (bytes int64, ok bool) {
+			_, after, ok := strings.Cut(string(b), "\n"+name+":")
+			fields := strings.Fields(after)
+			if !ok || len(fields) == 0 {
+				return 0, false
+			}
+			kilobytes, _ := strconv.ParseInt(fields[0], 10, 64)
+			return kilobytes << 10, true
 		}
-		kilobytes, _ := strconv.ParseInt(fields[0], 10, 64)
-		sum += kilobytes << 10
+		all, ok := field("Pss")
+		if err != nil || !ok {
+			all = usageOf([]int{pid}).resident
+		}
+		sum += all
+		mapped, _ := field("Pss_Shmem") // since Linux 5.4
+		shared += mapped
 	}
-	return sum
+	return sum, shared
 }
 
 // threadsOf counts the threads of a user's processes.
@@ -100,7 +108,7 @@ func threadsOf(uid int) (n uint64) {
 // whose own has ended. First they are stopped, so that they start no more.
 func killAll() {
 	self := os.Getpid()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(EndsWithin); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		all := descendants(self)
 		if len(all) == 0 {
 			return

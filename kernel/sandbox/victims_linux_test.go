@@ -59,6 +59,7 @@ func newVictims(t testing.TB) *victims {
 		"address": uintptr(unsafe.Pointer(v.canary)), "key": hex.EncodeToString(sum[:]), "tag": tag, "disk": disk(),
 		"tmp": "/tmp/victim-" + tag, "shm": "/dev/shm/victim-" + tag,
 		"stream": base + "/docker.sock", "datagram": base + "/journal.sock", "abstract": "victim-" + tag,
+		"inside": base + "/project/data/docker.sock",
 	}
 	for _, ns := range []string{"pid", "net"} {
 		if v.targets[ns+"ns"], err = os.Readlink("/proc/self/ns/" + ns); err != nil {
@@ -185,6 +186,7 @@ func (v *victims) listen(t testing.TB) {
 	v.targets["tcp"] = stream("tcp", "127.0.0.1:0").Addr().(*net.TCPAddr).Port
 	v.targets["udp"] = packets("udp", "127.0.0.1:0").LocalAddr().(*net.UDPAddr).Port
 	stream("unix", v.targets["stream"].(string))
+	stream("unix", v.targets["inside"].(string))
 	stream("unix", "@"+v.targets["abstract"].(string))
 	packets("unixgram", v.targets["datagram"].(string))
 }

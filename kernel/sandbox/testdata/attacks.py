@@ -2,7 +2,8 @@
 
 T: home, data, run, project   folders outside, with what victims_linux_test.go has put there
    parent, victim             processes outside; address: where the parent has 16 bytes to read
-   tcp, udp                   ports of listeners on loopback; stream, datagram: paths of Unix sockets; abstract: a name
+   tcp, udp                   ports of listeners on loopback; stream, datagram, inside (the data): paths of Unix sockets;
+                              abstract: a name
    tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory of System V
    pidns, netns               the namespaces of outside, as /proc/self/ns/* show them
    disk                       major and minor number of a disk
@@ -543,6 +544,11 @@ def n11_unix_datagram_of_pair():
 @attempt
 def n12_unix_abstract():
     return connected(socket.AF_UNIX, "\0" + T["abstract"])
+
+
+@attempt
+def n13_unix_stream_in_data():
+    return connected(socket.AF_UNIX, T["inside"])
 
 
 # Processes and the system's kernel

@@ -1,0 +1,39 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTryFull has a bubblewrap refuse an argument that sessions need: then full does not work, and it is said why.
+func TestTryFull(t *testing.T) {
+	bwrap, err := findBubblewrap()
+	if err == nil {
+		err = tryFull(bwrap)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, refused := range []string{"--size", "--tmpfs", "--proc", "--remount-ro", "--unshare-pid", enterCommand} {
+		wrapper := filepath.Join(t.TempDir(), "bwrap")
+		script := fmt.Sprintf("#!/bin/sh\nfor a; do [ \"$a\" != %s ] || { echo \"bwrap: Can't use $a\" >&2; exit 1; }; done\nexec %s \"$@\"\n", refused, bwrap)
+		if err := os.WriteFile(wrapper, []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		err := tryFull(wrapper)
+		missing, ok := errors.AsType[*MissingError](err)
+		if !ok || missing.Tier != Full || missing.Cause != NamespacesRefused && missing.Cause != AppArmor || !strings.Contains(err.Error(), "Can't use "+refused) {
+			t.Errorf("without %s: %v", refused, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "dsstar-full-*")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}

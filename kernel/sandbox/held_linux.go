@@ -1,0 +1,133 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// held is what deleted files take that processes keep, in bytes. No folder shows them.
+type held struct{ memory, disk int64 }
+
+// An inode is a file, by whatever name.
+type inode struct{ dev, ino uint64 }
+
+// gone is how Linux shows the path of a file that is deleted.
+const gone = " (deleted)"
+
+// heldBy returns what processes hold open, or have only mapped still. What cannot be seen is a file that is on its way
+// from one process to another.
+func heldBy(pids []int) (sum held) {
+	seen := map[inode]bool{}
+	count := func(file inode, path string, bytes int64) {
+		switch {
+		case seen[file]:
+			return
+		case strings.HasPrefix(path, "/memfd:"), strings.HasPrefix(path, "/dev/shm/"):
+			sum.memory += bytes
+		default:
+			sum.disk += bytes
+		}
+		seen[file] = true
+	}
+	for _, pid := range pids { // first what is open, of which the size is known
+		eachOpen(pid, func(path string, st *syscall.Stat_t) {
+			if strings.HasSuffix(path, gone) && st.Nlink == 0 {
+				count(inode{uint64(st.Dev), st.Ino}, path, st.Blocks*512)
+			}
+		})
+	}
+	for _, pid := range pids {
+		eachMapped(pid, func(path string, file inode, end int64) {
+			if strings.HasSuffix(path, gone) && path != "/dev/zero"+gone { // which is memory without a file
+				count(file, path, end)
+			}
+		})
+	}
+	return sum
+}
+
+// eachOpen calls f for each regular file that a process has open.
+func eachOpen(pid int, f func(path string, st *syscall.Stat_t)) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
+	open, _ := os.ReadDir(dir) // it may have ended
+	for _, fd := range open {
+		var st syscall.Stat_t
+		path, err := os.Readlink(dir + fd.Name())
+		if err != nil || !strings.HasPrefix(path, "/") { // a pipe, a socket
+			continue
+		}
+		if syscall.Stat(dir+fd.Name(), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
+			f(path, &st)
+		}
+	}
+}
+
+// eachMapped calls f for each file of which a process has a part in its memory; end is where in the file that ends.
+func eachMapped(pid int, f func(path string, file inode, end int64)) {
+	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/maps") // it may have ended
+	for line := range bytes.Lines(b) {
+		// 7f00-7f01 rw-s 00001000 00:01 1027 /path
+		at := bytes.IndexByte(line, '/')
+		if at < 0 {
+			continue
+		}
+		fields := strings.Fields(string(line[:at]))
+		if len(fields) != 5 {
+			continue
+		}
+		from, to, _ := strings.Cut(fields[0], "-")
+		major, minor, _ := strings.Cut(fields[3], ":")
+		var n [6]uint64
+		for i, word := range []string{from, to, fields[2], major, minor} {
+			n[i], _ = strconv.ParseUint(word, 16, 64) // Linux has written it
+		}
+		n[5], _ = strconv.ParseUint(fields[4], 10, 64)
+		path := string(bytes.TrimRight(line[at:], "\n"))
+		f(path, inode{unix.Mkdev(uint32(n[3]), uint32(n[4])), n[5]}, int64(n[2]+n[1]-n[0]))
+	}
+}
+
+// hidden returns a process that does not let this one see what it has open, 0 if there is none.
+func (w watch) hidden(pids []int) int {
+	if w.Box.Tier == Full {
+		pids = pids[min(2, len(pids)):] // bubblewrap, which may be another user's program
+	}
+	if at := slices.IndexFunc(pids, hides); at >= 0 {
+		return pids[at]
+	}
+	return 0
+}
+
+func hides(pid int) bool {
+	_, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")
+	return errors.Is(err, fs.ErrPermission)
+}
+
+// inMemory returns what files take that have a name and are in memory.
+func (w watch) inMemory(pids []int) (sum int64) {
+	if w.shm != nil {
+		w.shm.note(pids)
+		return w.shm.bytes()
+	}
+	if w.Box.Tier != Full || len(pids) < 3 {
+		return 0
+	}
+	root := "/proc/" + strconv.Itoa(pids[2]) + "/root" // the first two are bubblewrap, which may still be outside
+	for _, dir := range memoryFolders {
+		var now unix.Statfs_t
+		if unix.Statfs(root+dir, &now) == nil {
+			sum += int64(now.Blocks-now.Bfree) * int64(now.Bsize)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,98 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"dsstar/kernel/sandbox"
+)
+
+// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than 512 MB of memory, or
+// 64 MB of disk, and waits.
+var unseen = map[string]string{
+	"deleted":    "f = open('x', 'wb'); os.remove('x'); fill(f, 80)",
+	"nameless":   "f = open(os.open('.', os.O_TMPFILE | os.O_RDWR), 'wb'); fill(f, 80)",
+	"mapped":     "f = open('x', 'w+b'); fill(f, 80); m = mmap.mmap(f.fileno(), 0); os.remove('x'); f.close()",
+	"memfd":      "f = open(os.memfd_create('x'), 'wb'); fill(f)",
+	"undumpable": "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); f = open(os.memfd_create('x'), 'wb'); fill(f)",
+	"unreadable": "f = open(os.open('p', os.O_CREAT | os.O_WRONLY, 0o111), 'wb'); f.write(open(sys.executable, 'rb').read()); f.close(); " +
+		"m = os.memfd_create('x', 0); fill(open(m, 'wb', closefd=False)) if not os.getuid() else 0; os.set_inheritable(m, True); os.execv('p', ['p', '-c', 'import time; time.sleep(60)'])",
+	"in memory": "fill(open('/dev/shm/dsstar-unseen', 'wb'), 280); fill(open('/tmp/dsstar-unseen', 'wb'), 280)",
+	"too much":  "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
+}
+
+const fill = `import ctypes, mmap, os, sys, time
+def fill(f, n=540):
+    os.posix_fallocate(f.fileno(), 0, n << 20)
+`
+
+// TestUnseen: what is held so counts for the limits, or cannot be.
+func TestUnseen(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, box := range boxes(t, &victims{data: t.TempDir()}) {
+		box.Limits = sandbox.Limits{Memory: 512 << 20, Folder: 64 << 20}
+		for name, code := range unseen {
+			want := "limit 512 MB; raise it with --max-memory"
+			switch name {
+			case "deleted", "nameless", "mapped":
+				want = "limit 64 MB; raise it with --max-folder"
+			case "unreadable":
+				if os.Getuid() != 0 {
+					want = "cannot be looked into"
+				}
+			case "in memory":
+				if box.Tier == sandbox.Builtin {
+					want = "Permission denied"
+				}
+			case "too much":
+				if want = "[512, 512]"; box.Tier == sandbox.Builtin {
+					continue // they are the machine's, and closed
+				}
+			}
+			cmd, _ := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(60)")
+			all.Go(func() { // together, as they mostly wait
+				if words := run(cmd, 10*time.Second); !strings.Contains(words, want) {
+					t.Errorf("%s: %s: %q, want %q", box.Tier, name, words, want)
+				}
+			})
+		}
+	}
+}
+
+// commandIn is a command in a box, in a folder of its own.
+func commandIn(t *testing.T, box sandbox.Box, args ...string) (cmd *exec.Cmd, work string) {
+	t.Helper()
+	work = t.TempDir()
+	cmd, err := box.Command(&exec.Cmd{Path: args[0], Args: args, Dir: work, Env: os.Environ()}, sandbox.Session{Private: t.TempDir(), Write: []string{work}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd, work
+}
+
+// run runs the guard of a box, which is told to end it after a while, and returns what it and the program say.
+func run(cmd *exec.Cmd, limit time.Duration) string {
+	var words bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &words, &words
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return err.Error()
+	}
+	stop := time.AfterFunc(limit, func() { _ = cmd.Process.Signal(unix.SIGTERM) })
+	defer stop.Stop()
+	_ = cmd.Wait() // how it ends is in its words
+	return words.String()
+}

@@ -1,0 +1,95 @@
+package sandbox_test
+
+import (
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dsstar/kernel/sandbox"
+)
+
+// TestKept: the data in a folder that cells may write stay as they are, or nothing is run; but for data that were named.
+func TestKept(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	parent := t.TempDir()
+	data := filepath.Join(parent, "data")
+	if err := errors.Join(os.Mkdir(data, 0o755), os.WriteFile(data+"/a.csv", []byte("1"), 0o644), os.Symlink(parent, parent+"/link")); err != nil {
+		t.Fatal(err)
+	}
+	const code = `import os, sys
+here = sys.argv[1]
+def can(f, *a):
+    try: f(*a); return "yes"
+    except OSError as e: return os.strerror(e.errno)
+print(can(open, here + "/new", "w"), can(open, here + "/data/a.csv", "a"), can(os.remove, here + "/data/a.csv"), can(os.rename, here + "/data", here + "/moved"), sep="; ")`
+	for _, box := range boxes(t, &victims{data: data}) {
+		for _, given := range []string{parent, parent + "/link", data} {
+			box.Write = []string{given}
+			_, err := box.Command(exec.Command(python), sandbox.Session{Private: t.TempDir()})
+			if given == data {
+				if err != nil {
+					t.Errorf("%s: %v", box.Tier, err)
+				}
+				continue
+			}
+			if box.Tier == sandbox.Builtin {
+				if !errors.Is(err, sandbox.ErrWritable) || !strings.Contains(err.Error(), data+" is in "+given) {
+					t.Errorf("%s: %v", box.Tier, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd, _ := commandIn(t, box, python, "-c", code, parent)
+			if words := run(cmd, 5*time.Second); words != "yes; Read-only file system; Read-only file system; Device or resource busy\n" {
+				t.Errorf("%s, --allow-write %s: %s", box.Tier, given, words)
+			}
+		}
+	}
+}
+
+// TestSockets: a service's socket in a folder that is named for reading or writing is found, and cannot be reached in full.
+func TestSockets(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	dir, err := os.MkdirTemp("/var/tmp", "dsv-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	var paths []string
+	for _, name := range []string{"/data/deep", "/open", "/python/bin"} {
+		if err := os.MkdirAll(dir+name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("unix", dir+name+"/s.sock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		paths = append(paths, dir+name+"/s.sock")
+	}
+	const code = `import socket, sys
+for path in sys.argv[1:]:
+    try: socket.socket(socket.AF_UNIX).connect(path); print("reached", path)
+    except OSError: print("not reached")`
+	t.Setenv("PYTHONPATH", dir+"/python")
+	for _, box := range boxes(t, &victims{data: dir + "/data"}) {
+		box.Write = []string{dir + "/open"}
+		cmd, _ := commandIn(t, box, append([]string{python, "-c", code}, paths...)...)
+		if words := run(cmd, 5*time.Second); words != strings.Repeat("not reached\n", 3) {
+			t.Errorf("%s: %s", box.Tier, words)
+		}
+	}
+}

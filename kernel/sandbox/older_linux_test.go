@@ -1,0 +1,128 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dsstar/kernel/sandbox"
+)
+
+// withABI has a command of a box use Landlock as an older Linux has it.
+func withABI(t *testing.T, cmd *exec.Cmd, abi int) {
+	t.Helper()
+	file := cmd.Args[2]
+	var st map[string]any
+	content, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(content, &st)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	st["ABI"] = abi
+	if content, err = json.Marshal(st); err == nil {
+		err = os.WriteFile(file, content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOlderLandlock makes the attempts in builtin with each version of Landlock that lacks something: no more is open. In
+// full it makes those for which Landlock is all, with the network allowed.
+func TestOlderLandlock(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	v := newVictims(t)
+	for _, box := range boxes(t, v) {
+		if box.Tier == sandbox.Builtin {
+			for _, abi := range []int{1, 3, 4, 5} {
+				v.attackOlder(t, box, python, abi)
+			}
+		} else {
+			box.Net = true
+			v.attackOlder(t, box, python, 5, "n09_unix_stream", "n12_unix_abstract", "n13_unix_stream_in_data")
+		}
+	}
+	v.unharmed(t)
+}
+
+// attackOlder makes attempts in a box with an older Landlock.
+func (v *victims) attackOlder(t *testing.T, box sandbox.Box, python string, abi int, names ...string) {
+	private := t.TempDir()
+	script := filepath.Join(private, "attacks.py")
+	if err := os.WriteFile(script, []byte(v.python(names...)+attacks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, script}, Dir: v.work, Env: v.environ()}, sandbox.Session{Private: private, Write: []string{v.work}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	withABI(t, cmd, abi)
+	begun := time.Now()
+	words := run(cmd, time.Minute)
+	t.Logf("%s with Landlock %d: %.1f s", box.Tier, abi, time.Since(begun).Seconds())
+	v.judge(t, box.Tier, outcomes(t, words))
+}
+
+// signals is what a process may do to its own, and not to others, with every version of Landlock.
+const signals = `import ctypes, fcntl, os, signal, socket, subprocess, sys, threading, time
+guard, tasks = os.getppid(), []
+try: tasks = [int(t) for t in os.listdir(f"/proc/{os.getppid()}/task")]
+except OSError: pass
+def refused(f, *a):
+    try: f(*a)
+    except (PermissionError, ProcessLookupError): return # or there is no such group
+    print("not refused:", f.__name__, *a)
+libc = ctypes.CDLL(None, use_errno=True)
+def call(n, *a):
+    if libc.syscall(ctypes.c_long(n), *[ctypes.c_long(x) for x in a]) < 0: raise OSError(ctypes.get_errno(), "")
+for pid in [guard, OUTSIDE] + tasks:
+    refused(os.kill, pid, 0); refused(os.kill, -pid, 0); refused(os.killpg, pid, 0)
+    if os.uname().machine == "x86_64":
+        refused(call, 200, pid, 0); refused(call, 234, pid, pid, 0)
+        if OLD: refused(call, 129, pid, 0, 0)
+r, w = os.pipe()
+if OLD: refused(fcntl.fcntl, r, fcntl.F_SETOWN, guard) # newer ones refuse the signal
+child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+os.killpg(child.pid, signal.SIGSTOP); os.kill(child.pid, signal.SIGCONT); child.kill()
+assert child.wait() == -9
+grandchild = int(subprocess.run(["sh", "-c", "sleep 60 >/dev/null 2>&1 & echo $!"], capture_output=True, text=True).stdout)
+os.kill(grandchild, 15)
+try: subprocess.run(["sleep", "60"], timeout=.1)
+except subprocess.TimeoutExpired: pass
+seen = []
+signal.signal(signal.SIGUSR1, lambda *a: seen.append(1))
+os.kill(os.getpid(), 10); os.kill(0, 10); signal.raise_signal(10); signal.pthread_kill(threading.get_ident(), 10)
+assert len(seen) == 4, seen
+try: os.kill(2**22 - 1, 0)
+except ProcessLookupError: pass
+print("all is well")
+`
+
+func TestSignals(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	v := newVictims(t)
+	for _, abi := range []int{5, 0} {
+		box := sandbox.Box{Tier: sandbox.Builtin, Multiprocessing: true, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256}}
+		cmd, _ := commandIn(t, box, python, "-c", fmt.Sprintf("OUTSIDE, OLD = %d, %d\n", v.targets["victim"], abi)+signals)
+		withABI(t, cmd, abi)
+		begun := time.Now()
+		if words := run(cmd, 10*time.Second); strings.TrimSpace(words) != "all is well" {
+			t.Errorf("Landlock %d: %s", abi, words)
+		}
+		t.Log(time.Since(begun))
+	}
+	v.unharmed(t)
+}

@@ -1,0 +1,63 @@
+package sandbox_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dsstar/kernel/sandbox"
+)
+
+// TestSharedMemoryIsRemoved: what processes have made in the machine's /dev/shm goes with them, and nobody else's.
+func TestSharedMemoryIsRemoved(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	tag := "dsstar-test-" + filepath.Base(filepath.Dir(t.TempDir()))
+	mine := "/dev/shm/" + tag + "-mine"
+	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		left, _ := filepath.Glob("/dev/shm/*" + tag + "*")
+		for _, path := range left {
+			_ = os.RemoveAll(path)
+		}
+	})
+	const code = `import _multiprocessing, _posixshmem, mmap, os, sys, time
+tag = sys.argv[1]
+mine = open("/dev/shm/" + tag + "-mine", "r+b") # somebody else's may be opened
+lock = _multiprocessing.SemLock(1, 1, 1, "/" + tag, False)
+fd = _posixshmem.shm_open("/" + tag + "-block", os.O_CREAT | os.O_RDWR, mode=0o600)
+os.ftruncate(fd, 1000)
+os.mkdir("/dev/shm/" + tag)
+with open("/dev/shm/" + tag + "/array", "w+b") as f:
+    f.truncate(4096)
+    array = mmap.mmap(f.fileno(), 0)
+open("made", "w").close()
+time.sleep(1) # some looks
+os._exit(0) # and Python tidies nothing up`
+	box := sandbox.Box{Tier: sandbox.Builtin, Multiprocessing: true, Limits: sandbox.Limits{Memory: 1 << 30}}
+	cmd, work := commandIn(t, box, python, "-c", code, tag)
+	var other sync.WaitGroup
+	other.Go(func() {
+		for range 500 {
+			if _, err := os.Stat(work + "/made"); err == nil {
+				_ = os.WriteFile(mine+"2", []byte("mine"), 0o600) // new, too
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	words := run(cmd, 8*time.Second)
+	other.Wait()
+	left, _ := filepath.Glob("/dev/shm/*" + tag + "*")
+	if strings.Join(left, " ") != mine+" "+mine+"2" {
+		t.Errorf("left: %v; %s", left, words)
+	}
+}
