@@ -74,6 +74,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if errors.Is(err, sandbox.ErrExposed) {
 		return exitUsage, text, []string{"mkdir data && mv FILES data   # a folder for what cells are to read", "dsstar nb --sandbox off …   # cells have all your rights then"}
 	}
+	if errors.Is(err, sandbox.ErrKept) {
+		return exitError, text, []string{"dsstar nb --allow-read DIR …   # the folder of what it could not read", "dsstar doctor --sandbox off     # whether it starts without the sandbox"}
+	}
 	if errors.Is(err, sandbox.ErrNone) {
 		return exitError, text + "; nothing was run", withoutSandbox
 	}

@@ -29,6 +29,8 @@ func builtinWorks() error {
 	return nil
 }
 
+func experimentalWorks() error { return errors.New("experimental is for macOS") }
+
 // inside is where this program is in the namespaces of bubblewrap.
 const inside = "/.dsstar"
 
@@ -80,7 +82,14 @@ func (st stage) bubblewrap(self, file string) (*exec.Cmd, error) {
 	args := append(namespaces(st.Box.Net),
 		// As root bubblewrap leaves /proc/sys writable, and with it core_pattern, which is the machine's.
 		"--size", "1073741824", "--tmpfs", "/tmp", "--proc", "/proc", "--ro-bind-try", "/proc/sys", "/proc/sys", "--dev", "/dev")
-	for _, path := range slices.Concat(systemReads, st.Read, st.Named) {
+	reads := slices.Concat(systemReads, st.Read, st.Named)
+	if st.Box.GPU {
+		for _, path := range gpuDevices() {
+			args = append(args, "--dev-bind-try", path, path)
+		}
+		reads = append(reads, gpuReads()...)
+	}
+	for _, path := range reads {
 		info, err := os.Lstat(path)
 		switch {
 		case err != nil:
