@@ -23,13 +23,18 @@ func Dockerlike() error {
 	rules = append(rules, rule{call: unix.SYS_CLONE3, errno: unix.ENOSYS}, rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, 0x7e020000, 0, true}}})
 	program := assemble(rules)
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	if unix.Getuid() != 0 { // who may not filter otherwise
+	install := func() unix.Errno {
+		_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&filter)))
+		return errno
+	}
+	errno := install()
+	if errno == unix.EACCES { // who is not root may filter only so
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return err
 		}
+		errno = install()
 	}
-	const all = 1 // SECCOMP_FILTER_FLAG_TSYNC
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, all, uintptr(unsafe.Pointer(&filter))); errno != 0 {
+	if errno != 0 {
 		return fmt.Errorf("seccomp: %w", errno)
 	}
 	for c := uintptr(0); c < 64; c++ {
