@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -140,12 +139,10 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 		return failedBy("kernel", err)
 	}
 	python := slices.Concat(p.spec.Argv, []string{"python3"})[0]
-	if errors.Is(err, sandbox.ErrKept) {
-		return failedBy("kernel", err)
-	}
 	if err != nil {
-		return finding{"kernel", "failed", err.Error(), []string{
-			quoteShell(python) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}, nil}
+		_, _, hints := explain(err)
+		return finding{"kernel", "failed", err.Error(), append([]string{
+			quoteShell(python) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}, hints...), nil}
 	}
 	defer k.Close()
 	ready := time.Since(begin)
