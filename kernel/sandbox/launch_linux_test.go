@@ -42,7 +42,12 @@ func outside(t *testing.T, files map[string]string) string {
 // said runs a command in a box and returns what it writes.
 func said(t *testing.T, box sandbox.Box, env []string, argv ...string) string {
 	t.Helper()
-	work := t.TempDir()
+	return saidIn(t, box, t.TempDir(), env, argv...)
+}
+
+// saidIn is said for a folder that the box may write.
+func saidIn(t *testing.T, box sandbox.Box, work string, env []string, argv ...string) string {
+	t.Helper()
 	cmd, err := box.Command(&exec.Cmd{Path: argv[0], Args: argv, Dir: work, Env: env}, sandbox.Session{Private: t.TempDir(), Write: []string{work}})
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +66,7 @@ func plainBoxes(t *testing.T) []sandbox.Box { return boxes(t, &victims{data: t.T
 
 // Folders of libraries and modules that variables name are read, but for the home and its hidden folders.
 func TestFoldersOfVariables(t *testing.T) {
-	dir := outside(t, map[string]string{"home/lib/x": "of lib\n", "home/mods/x": "of mods\n", "home/.ssh/x": "of ssh\n", "home/x": "of home\n"})
+	dir := outside(t, map[string]string{"home/lib/x": "of lib\n", "home/mods/x": "of mods\n", "home/.ssh/x": "of ssh\n", "home/.ssh/sub/x": "of ssh\n", "home/x": "of home\n"})
 	home := dir + "/home"
 	t.Setenv("HOME", home)
 	env := []string{"PATH=/usr/bin:/bin", "LD_LIBRARY_PATH=" + home + "/lib:" + home + ":relative::" + dir + "/missing",
@@ -71,6 +76,11 @@ func TestFoldersOfVariables(t *testing.T) {
 		if want := "of lib\nof mods\n2 " + home + "/lib\n"; !strings.HasPrefix(out, want) {
 			t.Errorf("%s: %q, want %q at first", box.Tier, out, want)
 		}
+		work := t.TempDir()
+		if err := os.Symlink(home+"/.ssh", work+"/mods"); err != nil { // as a cell of an earlier session could
+			t.Fatal(err)
+		}
+		out += saidIn(t, box, work, []string{"PATH=/usr/bin:/bin", "PYTHONPATH=" + work + "/mods/sub"}, "/bin/sh", "-c", `cat "$1/.ssh/sub/x"`, "sh", home)
 		if strings.Contains(out, "of ssh") || strings.Contains(out, "of home") {
 			t.Errorf("%s: the home is read: %q", box.Tier, out)
 		}
@@ -159,6 +169,30 @@ func TestLaunchers(t *testing.T) {
 	cmd := &exec.Cmd{Path: dir + "/bin/conda", Args: []string{"conda", "run", "-n", "other", "python3"}, Env: env}
 	if _, err := (sandbox.Box{Tier: sandbox.Builtin}).Command(cmd, sandbox.Session{Private: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "exit status 7") {
 		t.Errorf("a launcher that fails: %v", err)
+	}
+}
+
+// Packages that a user has installed for himself are found, though his home is another in the box.
+func TestPackagesOfUser(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	home := outside(t, map[string]string{"x": "of home"})
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+	for _, entry := range os.Environ() {
+		if strings.HasPrefix(entry, "PYENV_") {
+			env = append(env, entry)
+		}
+	}
+	cmd := exec.Command(python, "-c", "import os, site; d = site.getusersitepackages(); os.makedirs(d); open(d + '/of_user.py', 'w').write('name = 1')")
+	if cmd.Env = env; cmd.Run() != nil {
+		t.Skip("there are no packages of users")
+	}
+	for _, box := range plainBoxes(t) {
+		if out := said(t, box, env, python, "-c", "import of_user; print(of_user.name)"); out != "1\n" {
+			t.Errorf("%s: %s", box.Tier, out)
+		}
 	}
 }
 

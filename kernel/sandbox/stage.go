@@ -59,7 +59,8 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 		return nil, err
 	}
 	st.Argv, st.Env = l.argv, b.environment(l.env, s.Env, s.Private)
-	reads := slices.Concat(l.needs, b.variablesRead(st.Env), b.Read)
+	found := slices.DeleteFunc(slices.Concat(l.needs, b.variablesRead(st.Env)), func(path string) bool { return leadsThrough(path, st.Write) })
+	reads := slices.Concat(found, b.Read)
 	if st.Read, err = readable(reads); err != nil {
 		return nil, err
 	}
@@ -157,6 +158,19 @@ func readable(paths []string) ([]string, error) {
 		}
 	}
 	return all, nil
+}
+
+// leadsThrough reports whether a path leads through one of the folders, where cells may have made a link of it.
+func leadsThrough(path string, folders []string) bool {
+	for ; ; path = filepath.Dir(path) {
+		real, err := realPath(path)
+		if err == nil && slices.ContainsFunc(folders, func(folder string) bool { return in(real, folder) }) {
+			return true
+		}
+		if path == filepath.Dir(path) {
+			return false
+		}
+	}
 }
 
 // exposes returns what cells must not read as a whole and would through a path, "" for nothing such.
