@@ -54,6 +54,7 @@ type Settings struct {
 	AllowRead            []string `mapstructure:"allow_read"`
 	AllowWrite           []string `mapstructure:"allow_write"`
 	AllowEnv             []string `mapstructure:"allow_env"`
+	AllowGPU             bool     `mapstructure:"allow_gpu"`
 	AllowMultiprocessing bool     `mapstructure:"allow_multiprocessing"`
 	MaxMemory            Bytes    `mapstructure:"max_memory"` // 0: see the default file
 	MaxProcesses         int      `mapstructure:"max_processes"`

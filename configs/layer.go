@@ -162,7 +162,7 @@ func trustWarnings(project string, won map[string]setting) []string {
 		part := strings.Split(key, separator)
 		set, last := won[key], part[len(part)-1]
 		trusting := slices.Contains([]string{"base_url", "api_key_env", "key_env", "python", "server", "sandbox", "allow_net", "allow_read",
-			"allow_write", "allow_env", "allow_multiprocessing", "max_memory", "max_processes", "max_file", "max_folder"}, last) || last == "kernel" && isWebURL(fmt.Sprint(set.value))
+			"allow_write", "allow_env", "allow_gpu", "allow_multiprocessing", "max_memory", "max_processes", "max_file", "max_folder"}, last) || last == "kernel" && isWebURL(fmt.Sprint(set.value))
 		if set.source == project && set.value != "" && trusting {
 			warnings = append(warnings, fmt.Sprintf("%s sets %s to %s", project, display(key), show(set.value)))
 		}

@@ -50,7 +50,7 @@ func privateDir() (string, error) {
 // an ipykernel that is by Unix sockets in dir where they can be, so that no other
 // user can connect, and TCP on the loopback interface otherwise or where it is
 // asked for. Other kernels get TCP, as from every other client: some know nothing
-// else.
+// else. In a sandbox without the network they get sockets, too: nothing else is there.
 //
 // For TCP all ports of an ipykernel are 0: it then binds free ports and
 // rewrites the file, whereas ports chosen here could be taken by others before
@@ -61,7 +61,9 @@ func newConnection(dir string, o Options) (connection, error) {
 	base := filepath.Join(dir, "k") // ZeroMQ adds "-<port>"
 	// Clients other than this one may know TCP better. Out of a sandbox there is none, but with the network there may be no
 	// Unix sockets.
-	tcp := (o.TCP || o.KeepIn != "") && !o.Sandbox.Tier.Confines() || !o.Spec.IPython() && !o.sockets || !o.Sandbox.UnixSockets()
+	confined := o.Sandbox.Tier.Confines()
+	tcp := (o.TCP || o.KeepIn != "") && !confined || !o.Spec.IPython() && !o.sockets && !(confined && !o.Sandbox.Net) ||
+		!o.Sandbox.UnixSockets()
 	if tcp || runtime.GOOS == "windows" || len(base)+len("-5")+1 > sunPath {
 		c.Transport, c.IP = "tcp", "127.0.0.1"
 		if o.Spec.IPython() {

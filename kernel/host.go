@@ -56,7 +56,7 @@ type local struct {
 	conn connection
 	left bool
 
-	confined bool // the process is the guard of a sandbox
+	confined bool // the process is in a sandbox
 }
 
 func (l *local) gone() <-chan struct{} { return l.exited }

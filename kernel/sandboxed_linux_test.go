@@ -1,8 +1,11 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,6 +62,40 @@ func TestSandboxWithNetwork(t *testing.T) {
 		runCell(t, k, fmt.Sprintf("import socket; socket.create_connection(('127.0.0.1', %d), 5)", l.Addr().(*net.TCPAddr).Port), notebook.OK)
 		if x := runCell(t, k, "open('/etc/shadow')", notebook.Raised); !strings.Contains(x.PlainText(), "dsstar sandbox: /etc/shadow is outside") {
 			t.Error(x.PlainText())
+		}
+	}
+}
+
+// A kernelspec's own script, of which nobody can tell that it starts an ipykernel, is reached by sockets, and its Python
+// found; one that reads what it may not says so, with the way on.
+func TestSandboxOfScripts(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("/var/tmp", "dsk-") // which no tier shows
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	scripts := map[string]string{
+		"kernel.sh": "#!/bin/sh\nexec " + testPython(t) + " -m ipykernel_launcher -f \"$1\"\n",
+		"activates": "#!/bin/sh\n. " + dir + "/conda.sh\nexec python3 -m ipykernel_launcher -f \"$1\"\n",
+		"conda.sh":  "true\n",
+	}
+	for name, text := range scripts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, box := range boxes(t) {
+		o := options(t)
+		o.Sandbox = box
+		o.Spec = Spec{Name: "script", Language: "python", Argv: []string{dir + "/kernel.sh", "{connection_file}"}}
+		if box.Tier == sandbox.Builtin || *allTiers {
+			runCell(t, open(t, o), "print(1)", notebook.OK)
+		}
+		o.Spec.Argv[0] = dir + "/activates"
+		_, err := Start(t.Context(), o)
+		if !errors.Is(err, sandbox.ErrKept) || !strings.Contains(err.Error(), dir+"/conda.sh") {
+			t.Errorf("%s: %v", box.Tier, err)
 		}
 	}
 }

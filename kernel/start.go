@@ -46,6 +46,9 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 			return s, nil
 		}
 		words := l.lastWords()
+		if l.confined && l.process != nil && ctx.Err() != context.Canceled {
+			err = fmt.Errorf("%w: %w", err, sandbox.ErrKept)
+		}
 		s.end()
 		if try < rebinds && strings.Contains(words, "Address already in use") {
 			continue
@@ -74,7 +77,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	}
 	l.confined = o.Sandbox.Tier.Confines()
 	if c.Transport == "tcp" && l.confined && !o.Sandbox.Net {
-		return fmt.Errorf("there is no network in the sandbox %s, and this kernel would be reached by it: it is no ipykernel, or the path of the folder for temporary files is too long for sockets (TMPDIR)", o.Sandbox.Tier)
+		return fmt.Errorf("there is no network in the sandbox %s, and the path of the folder for temporary files is too long for sockets (TMPDIR)", o.Sandbox.Tier)
 	}
 	if err := c.write(l.file); err != nil {
 		return err
@@ -95,7 +98,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 			return err
 		}
 	}
-	if l.process, err = l.run(cmd); err != nil {
+	if l.process, err = l.run(cmd, o); err != nil {
 		return err
 	}
 	return l.connect(ctx, s, c, l.file)
@@ -114,9 +117,9 @@ func (l *local) share(o Options) sandbox.Session {
 }
 
 // run starts the process, which ends with this one unless it may be kept.
-func (l *local) run(cmd *exec.Cmd) (*process, error) {
+func (l *local) run(cmd *exec.Cmd, o Options) (*process, error) {
 	if !l.keep {
-		return startProcess(cmd, nil, l.confined)
+		return startProcess(cmd, nil, o.Sandbox.Tier.Guarded())
 	}
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return strings.HasPrefix(kv, parentPID) })
 	// Not a pipe, which would break when this program ends. It goes with the folder.
@@ -124,7 +127,7 @@ func (l *local) run(cmd *exec.Cmd) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return startProcess(cmd, stderr, l.confined)
+	return startProcess(cmd, stderr, o.Sandbox.Tier.Guarded())
 }
 
 // connect waits until the kernel listens and dials it.

@@ -140,8 +140,9 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	python := slices.Concat(p.spec.Argv, []string{"python3"})[0]
 	if err != nil {
-		return finding{"kernel", "failed", err.Error(), []string{
-			quoteShell(python) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}, nil}
+		_, _, hints := explain(err)
+		return finding{"kernel", "failed", err.Error(), append([]string{
+			quoteShell(python) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}, hints...), nil}
 	}
 	defer k.Close()
 	ready := time.Since(begin)
@@ -185,19 +186,23 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	if !b.Tier.Confines() {
 		return finding{"sandbox", "warning", string(b.Tier) + ": the cells that a model writes run with all rights of dsstar's", []string{"dsstar doctor --sandbox auto"}, nil}
 	}
-	tiers := []sandbox.Tier{sandbox.Builtin}
-	if _, _, err := sandbox.Choose(string(sandbox.Full)); err == nil {
-		tiers = append(tiers, sandbox.Full)
-	}
+	tiers := sandbox.Tiers()
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	trials, err := sandbox.Try(ctx, tiers...)
 	if err != nil {
 		return failedBy("sandbox", err)
 	}
-	f := finding{"sandbox", "ok", fmt.Sprintf("%s (Landlock ABI %d)", b.Describe(), sandbox.Landlock()), nil, nil}
+	f := finding{"sandbox", "ok", b.Describe(), nil, nil}
+	if b.Tier.Guarded() {
+		f.Detail += fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())
+	} else {
+		f.Status = "warning"
+	}
 	if why != "" {
 		f.Detail += ": " + why
+	}
+	if why != "" && b.Tier.Guarded() {
 		_, _, missing := sandbox.Choose(string(sandbox.Full))
 		f.Hints = tierHints(missing)
 	}
@@ -208,7 +213,7 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 				open = append(open, trial.Name)
 			}
 		}
-		if expected := (tier == sandbox.Builtin && slices.Equal(open, []string{sandbox.Seen})); tier != sandbox.Off && len(open) > 0 && !expected {
+		if expected := (tier != sandbox.Full && slices.Equal(open, []string{sandbox.Seen})); tier != sandbox.Off && len(open) > 0 && !expected {
 			f.Status = "failed"
 		}
 		if tier == sandbox.Off && len(open) < len(trials) && f.Status == "ok" {

@@ -77,6 +77,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if errors.Is(err, sandbox.ErrWritable) {
 		return exitUsage, text, writableHints
 	}
+	if errors.Is(err, sandbox.ErrKept) {
+		return exitError, text, []string{"dsstar nb --allow-read DIR …   # the folder of what it could not read", "dsstar doctor --sandbox off     # whether it starts without the sandbox"}
+	}
 	if errors.Is(err, sandbox.ErrNone) {
 		return exitError, text + "; nothing was run", sandboxHints(err)
 	}

@@ -21,7 +21,7 @@ func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 		return b, "", err
 	}
 	b = sandbox.Box{
-		Tier: tier, Env: s.AllowEnv, Net: s.AllowNet, Multiprocessing: s.AllowMultiprocessing,
+		Tier: tier, Env: s.AllowEnv, Net: s.AllowNet, GPU: s.AllowGPU, Multiprocessing: s.AllowMultiprocessing,
 		Limits: sandbox.Limits{Memory: int64(s.MaxMemory), Processes: s.MaxProcesses, File: int64(s.MaxFile), Folder: int64(s.MaxFolder)},
 	}
 	if b.Limits.Memory == 0 {

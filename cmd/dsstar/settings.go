@@ -88,6 +88,7 @@ func sandboxFlags(f *pflag.FlagSet) {
 	f.StringSlice("allow-read", nil, "a file or folder that cells may read beside the data; may be repeated")
 	f.StringSlice("allow-write", nil, "a folder that cells may write beside files/; may be repeated")
 	f.StringSlice("allow-env", nil, "a variable of your environment that cells may have; may be repeated")
+	f.Bool("allow-gpu", false, "cells may use graphics processors")
 	f.Bool("allow-multiprocessing", false, "cells may share memory between processes (needed in builtin only)")
 	f.String("max-memory", "", "memory for the session and the frozen copies of it, as 4GB (default: 3/4 of what is free)")
 	f.Int("max-processes", 0, "processes and threads that cells may have (default 256)")

@@ -31,6 +31,8 @@ func builtinWorks() error {
 	return nil
 }
 
+func experimentalWorks() error { return errors.New("experimental is for macOS") }
+
 // inside is where this program is in the namespaces of bubblewrap.
 const inside = "/.dsstar"
 
@@ -123,7 +125,14 @@ func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
 	for _, dir := range memoryFolders {
 		args = append(args, "--size", strconv.FormatInt(cmp.Or(st.Box.Limits.Memory, 1<<30), 10), "--tmpfs", dir)
 	}
-	for _, path := range slices.Concat(systemReads, st.Read, st.Named) {
+	reads := slices.Concat(systemReads, st.Read, st.Named)
+	if st.Box.GPU {
+		for _, path := range gpuDevices() {
+			args = append(args, "--dev-bind-try", path, path)
+		}
+		reads = append(reads, gpuReads()...)
+	}
+	for _, path := range reads {
 		info, err := os.Lstat(path)
 		switch {
 		case err != nil:

@@ -14,6 +14,10 @@ var (
 		"gaierror", "Name or service not known", "Temporary failure in name resolution", "Network is unreachable", "NewConnectionError",
 		"NameResolutionError",
 	}
+	noGPU = []string{
+		"No CUDA GPUs are available", "Found no NVIDIA driver", "no CUDA-capable device", "cudaErrorNoDevice", "cudaErrorInsufficientDriver", "CUDA_ERROR_NO_DEVICE",
+		"No HIP GPUs are available", "hipErrorNoDevice", "no ROCm-capable device",
+	}
 	sharing = []string{"SemLock", "sem_open", "shared_memory", "/dev/shm", "_posixshmem"}
 )
 
@@ -37,6 +41,8 @@ func (b Box) Hint(name, value, trace string) string {
 		hint = "the network is off; allow it with --allow-net"
 	case b.HidesProc() && denied && any(sharing):
 		hint = "processes that share memory are off; allow them with --allow-multiprocessing"
+	case !b.GPU && b.Tier.Guarded() && any(noGPU):
+		hint = "graphics processors are off; allow them with --allow-gpu"
 	case m != nil && (denied || b.Tier == Full && name == "FileNotFoundError"):
 		hint = b.hintAbout(m[1]+m[2], denied)
 	case name == "MemoryError" || strings.Contains(name, "ArrayMemoryError"):

@@ -8,6 +8,8 @@ func TestHint(t *testing.T) {
 	full.Tier = Full
 	net := builtin
 	net.Net = true
+	gpu := full
+	gpu.GPU = true
 	const outside = "/home/a b/key is outside the data and the run folder; allow it with --allow-read '/home/a b/key', or --allow-write for a folder"
 	for _, c := range []struct {
 		box                      Box
@@ -24,6 +26,8 @@ func TestHint(t *testing.T) {
 		{full, "OSError", "[Errno 30] Read-only file system: '/data/../data/x.csv'", "", "/data/x.csv is read-only; write to the current folder"},
 		{builtin, "PermissionError", "[Errno 13] Permission denied: '../x.csv'", "", "../x.csv is in a folder that is read-only; allow it with --allow-write FOLDER"},
 		{builtin, "PermissionError", "[Errno 13] Permission denied: '/psm_1'", "shared_memory.py", "processes that share memory are off; allow them with --allow-multiprocessing"},
+		{full, "RuntimeError", "No CUDA GPUs are available", "", "graphics processors are off; allow them with --allow-gpu"},
+		{gpu, "RuntimeError", "No CUDA GPUs are available", "", ""},
 		{builtin, "MemoryError", "", "", "the code may use 4.0 GB of memory; raise it with --max-memory"},
 		{builtin, "OSError", "[Errno 27] File too large", "", "a file may have 2.0 GB; raise it with --max-file"},
 		{builtin, "RuntimeError", "can't start new thread", "", "there may be 256 processes and threads; raise it with --max-processes"},

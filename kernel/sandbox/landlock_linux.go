@@ -121,8 +121,13 @@ var systemReads = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt",
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/timezone", "/etc/fonts",
 	"/etc/mime.types", "/etc/matplotlibrc", "/etc/protocols", "/etc/services", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group",
-	"/etc/host.conf", "/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates",
-	"/etc/pki/tls/certs", "/etc/python3", "/etc/inputrc", "/etc/magic", "/etc/debian_version", "/etc/os-release", "/etc/OpenCL",
+	"/etc/host.conf", "/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf",
+	// Not /etc/ssl nor /etc/pki whole, where private keys are.
+	"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/var/lib/ca-certificates",
+	"/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust", "/etc/crypto-policies",
+	// Nix and Guix, whose stores everybody reads; a system's programs are found by the links.
+	"/nix/store", "/gnu/store", "/run/current-system", "/run/opengl-driver",
+	"/etc/R", "/etc/python3", "/etc/inputrc", "/etc/magic", "/etc/debian_version", "/etc/os-release", "/etc/OpenCL",
 	"/var/cache/fontconfig",
 	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage",
 }
@@ -152,6 +157,10 @@ func (st stage) confineFiles() error {
 	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	if st.Box.GPU {
+		err = errors.Join(err, r.allow(device, gpuDevices()...), r.allow(fsRead, gpuReads()...), r.allow(fsRead, gpuProc...),
+			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/dev/dri"))
+	}
 	switch {
 	case full:
 		err = errors.Join(err, r.allow(fsRead, "/proc"), r.allow(device, "/dev"), r.allow(written, "/tmp", "/dev/shm"))

@@ -1,9 +1,28 @@
 package sandbox
 
 import (
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
+
+// sandboxExec is macOS's own, which takes a profile and becomes the program.
+const sandboxExec = "/usr/bin/sandbox-exec"
+
+// seatbelted returns the command of the stage under a profile, which is written to the session's private folder. There
+// is no guard: the command is the program itself, and what leaves its process group outlives it. Nor are there limits:
+// RLIMIT_DATA is not enforced by macOS, and RLIMIT_NPROC counts all of the user's processes.
+func (st stage) seatbelted(private string) (*exec.Cmd, error) {
+	private, err := realPath(private)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(private, "sandbox.sb")
+	if err := writeNew(file, []byte(seatbelt(profile{Write: st.Write, Read: st.Read, Private: private, Net: st.Box.Net}))); err != nil {
+		return nil, err
+	}
+	return &exec.Cmd{Path: sandboxExec, Args: append([]string{sandboxExec, "-f", file}, st.Argv...), Dir: st.Dir, Env: st.Env}, nil
+}
 
 // A profile is what a kernel on macOS may do. Paths are canonical, that is absolute and without symbolic links, as
 // Seatbelt compares them: /private/tmp, not /tmp.

@@ -1,6 +1,11 @@
 package sandbox
 
 import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -132,4 +137,51 @@ func parseSeatbelt(t *testing.T, text string) []string {
 		t.Fatalf("%d lists are open at the end", depth)
 	}
 	return rules
+}
+
+// The command of a Box, as far as it can be seen where there is no macOS.
+func TestSeatbeltCommand(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its paths are others")
+	}
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, data, files := base+"/private", base+"/data", base+"/files"
+	if err := errors.Join(os.Mkdir(private, 0o700), os.Mkdir(data, 0o700), os.Symlink(private, base+"/link")); err != nil {
+		t.Fatal(err)
+	}
+	box := Box{Tier: Experimental, Read: []string{data}, Net: true}
+	env := []string{"PATH=/usr/bin:/bin", "OPENAI_API_KEY=secret", "JPY_PARENT_PID=1"}
+	cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "true"}, Dir: files, Env: env}, Session{Private: base + "/link", Write: []string{files}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := private + "/sandbox.sb"
+	if want := []string{sandboxExec, "-f", file, "/bin/sh", "-c", "true"}; cmd.Path != sandboxExec || !slices.Equal(cmd.Args, want) || cmd.Dir != files {
+		t.Errorf("%s %q in %s, want %q", cmd.Path, cmd.Args, cmd.Dir, want)
+	}
+	if text := strings.Join(cmd.Env, "\n"); strings.Contains(text, "secret") || !strings.Contains(text, "HOME="+base+"/link/home") || !strings.Contains(text, "JPY_PARENT_PID=1") {
+		t.Errorf("its environment is %s", text)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := parseSeatbelt(t, string(text))
+	for _, want := range []string{
+		`(allow file-read* (subpath "` + data + `"))`, `(allow file-read* file-write* (subpath "` + files + `"))`,
+		`(allow file-read* file-write* (subpath "` + private + `"))`, `(allow network-outbound (remote ip "*:*"))`,
+	} {
+		if !slices.Contains(rules, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if runtime.GOOS == "darwin" {
+		return
+	}
+	if _, _, err := Choose("experimental"); !errors.Is(err, ErrNone) {
+		t.Errorf("experimental on %s: %v", runtime.GOOS, err)
+	}
 }

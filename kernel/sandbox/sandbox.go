@@ -15,7 +15,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -24,14 +23,18 @@ import (
 type Tier string
 
 const (
-	Off      Tier = "off"      // nothing
-	External Tier = "external" // whatever dsstar itself runs in
-	Builtin  Tier = "builtin"  // Landlock, seccomp, no capabilities, limits, the guard
-	Full     Tier = "full"     // the same, inside bubblewrap
+	Off          Tier = "off"          // nothing
+	External     Tier = "external"     // whatever dsstar itself runs in
+	Builtin      Tier = "builtin"      // Landlock, seccomp, no capabilities, limits, the guard
+	Full         Tier = "full"         // the same, inside bubblewrap
+	Experimental Tier = "experimental" // on macOS: a profile for sandbox-exec, without limits and a guard
 )
 
 // Confines reports whether processes of the tier are confined by this package.
-func (t Tier) Confines() bool { return t == Builtin || t == Full }
+func (t Tier) Confines() bool { return t.Guarded() || t == Experimental }
+
+// Guarded reports whether a command of the tier is a guard, which ends all that it has started.
+func (t Tier) Guarded() bool { return t == Builtin || t == Full }
 
 // Limits are what the processes of a box may use together, but for File.
 type Limits struct {
@@ -48,6 +51,7 @@ type Box struct {
 	Write           []string // folders that may be written, beside those of the command
 	Env             []string // names of variables that stay in the environment, beside the harmless ones
 	Net             bool     // the network may be used
+	GPU             bool     // graphics processors may be used, by the drivers of this machine
 	Multiprocessing bool     // in the builtin tier: /dev/shm can be written, and all of /proc be read
 	Limits          Limits
 }
@@ -66,6 +70,9 @@ const Stopped = "dsstar stopped the code: "
 
 // EndsWithin is how long a guard takes at most to end all processes.
 const EndsWithin = 4 * time.Second
+
+// ErrKept is in the error about a program that has ended in a box before it was ready.
+var ErrKept = errors.New("the sandbox may have kept it from files that it needs")
 
 // ErrNone is in the error of Choose where no tier works.
 var ErrNone = errors.New("no sandbox works here")
@@ -108,8 +115,17 @@ func Choose(wanted string) (tier Tier, why string, err error) {
 			return "", "", fmt.Errorf("%w: %w", ErrNone, err)
 		}
 		return Full, "", nil
+	case string(Experimental):
+		if err = experimentalWorks(); err != nil {
+			return "", "", fmt.Errorf("%w: %w", ErrNone, err)
+		}
+		return Experimental, untried, nil
 	case string(Builtin), "auto":
-		if err = builtinWorks(); err != nil {
+		err = builtinWorks()
+		if err != nil && wanted == "auto" && experimentalWorks() == nil {
+			return Experimental, untried, nil
+		}
+		if err != nil {
 			return "", "", fmt.Errorf("%w: %w", ErrNone, err)
 		}
 		if wanted == string(Builtin) {
@@ -123,11 +139,27 @@ func Choose(wanted string) (tier Tier, why string, err error) {
 	return "", "", fmt.Errorf("there is no sandbox %q", wanted)
 }
 
+// untried is what a user of the experimental tier should know.
+const untried = "its profile for sandbox-exec was never tried on a Mac, and it sets no limits"
+
+// Tiers are those that work here, the best last.
+func Tiers() (tiers []Tier) {
+	for _, t := range []Tier{Experimental, Builtin, Full} {
+		if _, _, err := Choose(string(t)); err == nil {
+			tiers = append(tiers, t)
+		}
+	}
+	return tiers
+}
+
 // Describe says in one line what holds and what is relaxed.
 func (b Box) Describe() string {
 	words := []string{string(b.Tier)}
 	if b.Net {
 		words = append(words, "network allowed")
+	}
+	if b.GPU {
+		words = append(words, "graphics processors allowed")
 	}
 	if b.Multiprocessing && b.Tier == Builtin {
 		words = append(words, "multiprocessing allowed")
@@ -150,27 +182,4 @@ func (b Box) UnixSockets() bool { return b.unixSockets(Landlock()) }
 
 func (b Box) unixSockets(abi int) bool {
 	return !b.Net || !b.Tier.Confines() || b.Tier == Full && abi >= scopes
-}
-
-// harmless are the variables that a process of a box keeps; a name that ends with "_" stands for all that begin so.
-var harmless = []string{
-	"PATH", "LANG", "LANGUAGE", "LC_", "TZ", "TERM", "COLUMNS", "LINES", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",
-	"PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONWARNINGS", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE",
-	"OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "POLARS_MAX_THREADS", "ARROW_", "MALLOC_", "SOURCE_DATE_EPOCH",
-	"DSSTAR_PYTHONPATH", "DSSTAR_KERNEL_WITHOUT",
-}
-
-// environment is that of a process of the box: nothing but harmless names and those of b.Env, and folders of its own.
-func (b Box) environment(env, names []string, private string) []string {
-	kept := slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
-		name, _, _ := strings.Cut(entry, "=")
-		return !slices.ContainsFunc(slices.Concat(harmless, b.Env, names), func(known string) bool {
-			return name == known || strings.HasSuffix(known, "_") && strings.HasPrefix(name, known)
-		})
-	})
-	home := private + "/home"
-	return append(kept, "HOME="+home, "TMPDIR="+private+"/tmp", "USER=sandbox", "LOGNAME=sandbox",
-		"IPYTHONDIR="+home+"/.ipython", "MPLCONFIGDIR="+home+"/.matplotlib", "XDG_CACHE_HOME="+home+"/.cache", "XDG_CONFIG_HOME="+home+"/.config",
-		"XDG_DATA_HOME="+home+"/.local/share", "JUPYTER_RUNTIME_DIR="+home+"/.jupyter/runtime", "JUPYTER_CONFIG_DIR="+home+"/.jupyter",
-		"JUPYTER_DATA_DIR="+home+"/.jupyter/data", "PYTHONDONTWRITEBYTECODE=1", "PYDEVD_DISABLE_FILE_VALIDATION=1")
 }

@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 )
 
 // A stage is what the guard and the process that becomes the program are told.
@@ -40,8 +36,8 @@ const (
 // Command returns cmd as a process of the box: what it may read is what its
 // Python and the box need, what it may write are the folders of s. It is to be
 // started in a process group of its own; SIGTERM ends it with all that it has
-// started, and so does the end of the program that started it. cmd is not
-// changed. A box that confines nothing returns it as it is.
+// started, and so does the end of the program that started it, but in the
+// experimental tier. cmd is not changed. A box that confines nothing returns it as it is.
 func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if !b.Tier.Confines() {
 		return cmd, nil
@@ -51,7 +47,6 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 		return nil, err
 	}
 	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove}
-	st.Env = b.environment(cmd.Env, s.Env, s.Private)
 	for _, dir := range []string{s.Private + "/home", s.Private + "/tmp"} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
@@ -60,15 +55,17 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if st.Write, err = folders(append([]string{s.Private}, slices.Concat(s.Write, b.Write)...)); err != nil {
 		return nil, err
 	}
-	program, needs, err := programOf(cmd)
+	l, err := launchOf(cmd)
 	if err != nil {
 		return nil, err
 	}
-	st.Argv = append([]string{program}, cmd.Args[1:]...)
-	if st.Read, err = readable(append(needs, b.Read...)); err != nil {
+	st.Argv, st.Env = l.argv, b.environment(l.env, s.Env, s.Private)
+	found := slices.DeleteFunc(slices.Concat(l.needs, b.variablesRead(st.Env)), func(path string) bool { return leadsThrough(path, st.Write) })
+	reads := slices.Concat(found, b.Read)
+	if st.Read, err = readable(reads); err != nil {
 		return nil, err
 	}
-	st.Named = otherNames(append(needs, b.Read...), st.Read)
+	st.Named = otherNames(reads, st.Read)
 	for _, dir := range b.Read {
 		for _, open := range s.Write {
 			if within(dir, open) {
@@ -76,11 +73,14 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 			}
 		}
 	}
+	if b.Tier == Experimental {
+		return st.seatbelted(s.Private)
+	}
 	if st.Kept, err = b.kept(st.Read); err != nil {
 		return nil, err
 	}
 	if b.Tier == Full {
-		if st.Sockets, err = b.sockets(needs); err != nil {
+		if st.Sockets, err = b.sockets(found); err != nil {
 			return nil, err
 		}
 	}
@@ -166,19 +166,43 @@ func readable(paths []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if AboveHome(real) {
-			return nil, fmt.Errorf("%w: all that is in your home folder, through %s", ErrExposed, p)
-		}
-		for _, top := range []string{"/run", "/dev", "/proc", "/sys"} {
-			if in(real, top) {
-				return nil, fmt.Errorf("%w: the machine's services and processes, through %s", ErrExposed, p)
-			}
+		if what := exposes(real); what != "" {
+			return nil, fmt.Errorf("%w: %s, through %s", ErrExposed, what, p)
 		}
 		if !slices.Contains(all, real) {
 			all = append(all, real)
 		}
 	}
 	return all, nil
+}
+
+// leadsThrough reports whether a path leads through one of the folders, where cells may have made a link of it.
+func leadsThrough(path string, folders []string) bool {
+	for ; ; path = filepath.Dir(path) {
+		real, err := realPath(path)
+		if err == nil && slices.ContainsFunc(folders, func(folder string) bool { return in(real, folder) }) {
+			return true
+		}
+		if path == filepath.Dir(path) {
+			return false
+		}
+	}
+}
+
+// exposes returns what cells must not read as a whole and would through a path, "" for nothing such.
+func exposes(path string) string {
+	if real, err := realPath(path); err == nil {
+		path = real
+	}
+	if AboveHome(path) {
+		return "all that is in your home folder"
+	}
+	for _, top := range []string{"/run", "/dev", "/proc", "/sys"} {
+		if in(path, top) {
+			return "the machine's services and processes"
+		}
+	}
+	return ""
 }
 
 // AboveHome reports whether a path is the user's home folder or contains it.
@@ -204,42 +228,6 @@ func within(path, folder string) bool {
 	}
 	folder, err = realPath(folder)
 	return err == nil && in(path, folder)
-}
-
-// asked remembers what a Python has answered: it takes a start of it.
-var asked sync.Map // of its path and the variables for it, to []string
-
-// programOf returns the program of cmd, and what it reads: of a Python the interpreter itself, which the path may only
-// lead to by a script, its installation, and where it looks for modules.
-func programOf(cmd *exec.Cmd) (program string, needs []string, err error) {
-	if !strings.Contains(filepath.Base(cmd.Path), "python") {
-		return cmd.Path, []string{cmd.Path}, nil
-	}
-	key := cmd.Path
-	for _, entry := range cmd.Env {
-		if strings.HasPrefix(entry, "PYTHON") {
-			key += "\x00" + entry
-		}
-	}
-	known, ok := asked.Load(key)
-	if !ok {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		ask := exec.CommandContext(ctx, cmd.Path, "-c", `import sys; print(sys.executable, *{sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path[1:]}, sep="\0", end="")`)
-		ask.Env, ask.WaitDelay = cmd.Env, time.Second
-		if ask.Dir, err = os.MkdirTemp("", "dsstar-ask-"); err != nil { // an empty entry in PYTHONPATH is the folder that it runs in
-			return "", nil, err
-		}
-		defer os.RemoveAll(ask.Dir)
-		out, err := ask.Output()
-		if err != nil {
-			return "", nil, fmt.Errorf("ask %s where its modules are: %w", cmd.Path, err)
-		}
-		known = slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return p == ask.Dir || AboveHome(p) })
-		asked.Store(key, known)
-	}
-	needs = slices.Clone(known.([]string))
-	return cmp.Or(needs[0], cmd.Path), append(needs, cmd.Path), nil
 }
 
 func readStage(file string) (stage, error) {

@@ -148,6 +148,46 @@ func TestAttacksOfPlainPython(t *testing.T) {
 	}
 }
 
+// The limit of processes and threads is the box's: Linux counts those of all of a user's programs.
+func TestLimitBesideOthers(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("Linux does not count root's; TestAttacksAsUser makes it as a user")
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	const threads = "import sys, threading, time\nfor i in range(int(sys.argv[1])): threading.Thread(target=time.sleep, args=(30,), daemon=True).start()\nprint('started', flush=True)\n"
+	other := exec.Command(python, "-c", threads+"sys.stdin.buffer.raw.read()", "100")
+	hold, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := other.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_, _ = hold.Close(), other.Process.Kill()
+		_ = other.Wait()
+	}()
+	if _, err := io.ReadFull(out, make([]byte, len("started\n"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, box := range plainBoxes(t) {
+		box.Limits.Processes = 50
+		if got := said(t, box, os.Environ(), python, "-c", threads, "30"); got != "started\n" {
+			t.Errorf("30 threads of 50 in %s, beside 100 of another program: %s", box.Tier, got)
+		}
+		if got := said(t, box, os.Environ(), python, "-c", threads, "120"); !strings.Contains(got, "can't start new thread") {
+			t.Errorf("120 threads of 50 in %s: %s", box.Tier, got)
+		}
+	}
+}
+
 // TestAttacksAsUser is the same for root, as a user who is nobody in particular.
 func TestAttacksAsUser(t *testing.T) {
 	if os.Getuid() != 0 {
@@ -166,11 +206,11 @@ func TestAttacksAsUser(t *testing.T) {
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^(TestAttacksOfPlainPython|TestUnseen)$", "-test.v", "-test.timeout=3m")
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^(TestAttacksOfPlainPython|TestUnseen|TestLimitBesideOthers)$", "-test.v", "-test.timeout=3m")
 	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir, "CI=" + os.Getenv("CI"), "DSSTAR_BUBBLEWRAP=" + os.Getenv("DSSTAR_BUBBLEWRAP")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
-	if err != nil || !bytes.Contains(out, []byte("--- PASS: TestAttacksOfPlainPython")) {
+	if err != nil || !bytes.Contains(out, []byte("--- PASS: TestAttacksOfPlainPython")) || !bytes.Contains(out, []byte("--- PASS: TestLimitBesideOthers")) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -4,200 +4,16 @@ package sandbox
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-const tryCommand = "__sandbox-try"
-
-// targets are what the attempts are aimed at: all of it is made for them.
-type targets struct {
-	Secret, Data, Socket string // files: somebody's key, one of the data, a service's socket
-	Port, Datagrams      int    // where somebody listens on the loopback interface, and answers
-	PID                  int    // somebody's process, with a variable in its environment and a word in its command line
-	Mark                 string // that variable's value, and that word
-}
-
-// Try tries forbidden things in each of the tiers, and without any, as commands
-// of this program. The error is that something could not be tried.
-func Try(ctx context.Context, tiers ...Tier) ([]Trial, error) {
-	dir, err := os.MkdirTemp("", "dsstar-try-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	trials := make([]Trial, len(attempts))
-	for i, a := range attempts {
-		trials[i] = Trial{a.name, map[Tier]bool{}}
-	}
-	for _, tier := range append([]Tier{Off}, tiers...) {
-		done, err := tryIn(ctx, tier, filepath.Join(dir, string(tier)))
-		if err != nil {
-			return nil, fmt.Errorf("try what %s holds: %w", tier, err)
-		}
-		for i := range trials {
-			trials[i].Done[tier] = done[trials[i].Name]
-		}
-	}
-	return trials, nil
-}
-
-func tryIn(ctx context.Context, tier Tier, dir string) (done map[string]bool, err error) {
-	t := targets{Secret: dir + "/home/id_rsa", Data: dir + "/data/a.csv", Socket: dir + "/home/docker.sock", Mark: "dsstar-try-" + filepath.Base(filepath.Dir(dir))}
-	for _, file := range []string{t.Secret, t.Data} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("a\n1\n"), 0o600)); err != nil {
-			return nil, err
-		}
-	}
-	tcp, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	defer tcp.Close()
-	t.Port = tcp.Addr().(*net.TCPAddr).Port
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	defer udp.Close()
-	t.Datagrams = udp.LocalAddr().(*net.UDPAddr).Port
-	go func() {
-		b := make([]byte, 1)
-		if _, from, err := udp.ReadFrom(b); err == nil {
-			_, _ = udp.WriteTo(b, from) // whoever waits for it gives up
-		}
-	}()
-	service, err := net.Listen("unix", t.Socket)
-	if err != nil {
-		return nil, err
-	}
-	defer service.Close()
-	victim := exec.Command("/bin/sh", "-c", "read line", t.Mark)
-	victim.Env = []string{"KEY=" + t.Mark}
-	hold, err := victim.StdinPipe()
-	if err == nil {
-		err = victim.Start()
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer victim.Wait()
-	defer hold.Close()
-	t.PID = victim.Process.Pid
-	return t.run(ctx, tier, dir)
-}
-
-// run runs the attempts in a process of their own, from the folder that it may write.
-func (t targets) run(ctx context.Context, tier Tier, dir string) (map[string]bool, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	aims, err := json.Marshal(t)
-	if err != nil {
-		return nil, err
-	}
-	work := dir + "/files"
-	if err := os.MkdirAll(work, 0o700); err != nil {
-		return nil, err
-	}
-	cmd := &exec.Cmd{Path: self, Args: []string{self, tryCommand, string(aims)}, Dir: work, Env: os.Environ()}
-	box := Box{Tier: tier, Read: []string{filepath.Dir(t.Data)}, Limits: Limits{Memory: 4 << 30, Processes: 256, File: 1 << 30}}
-	if cmd, err = box.Command(cmd, Session{Private: dir + "/private", Write: []string{work}}); err != nil {
-		return nil, err
-	}
-	var out, words bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &words
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	enough := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(unix.SIGTERM) })
-	defer enough()
-	if err := cmd.Wait(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, strings.TrimSpace(words.String()))
-	}
-	done := map[string]bool{}
-	return done, json.Unmarshal(out.Bytes(), &done)
-}
-
-// try is the process that makes the attempts.
-func try(aims string) {
-	var t targets
-	if err := json.Unmarshal([]byte(aims), &t); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	done := map[string]bool{}
-	for _, a := range attempts {
-		done[a.name] = a.do(t) == nil
-	}
-	_ = json.NewEncoder(os.Stdout).Encode(done) // whoever reads it sees that it is not whole
-	os.Exit(0)
-}
-
-// attempts return nil if they succeed.
-var attempts = []struct {
-	name string
-	do   func(targets) error
-}{
-	{"read a file outside", func(t targets) error { _, err := os.ReadFile(t.Secret); return err }},
-	{"list a folder outside", func(t targets) error { _, err := os.ReadDir(filepath.Dir(t.Secret)); return err }},
-	{"write a file outside", func(t targets) error { return os.WriteFile(filepath.Dir(t.Secret)+"/new", nil, 0o600) }},
-	{"read it by a link", func(t targets) error {
-		_ = os.Symlink(t.Secret, "link") // it may be there
-		_, err := os.ReadFile("link")
-		return err
-	}},
-	{"change the data", func(t targets) error {
-		f, err := os.OpenFile(t.Data, os.O_RDWR, 0)
-		if err == nil {
-			f.Close()
-		}
-		return err
-	}},
-	{"cut the data", func(t targets) error { return os.Truncate(t.Data, 0) }},
-	{"delete the data", func(t targets) error { return os.Rename(t.Data, t.Data+".gone") }},
-	{"connect to the network", func(t targets) error {
-		c, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(t.Port), time.Second)
-		if err == nil {
-			c.Close()
-		}
-		return err
-	}},
-	{"send a datagram", func(t targets) error {
-		c, err := net.DialTimeout("udp", "127.0.0.1:"+strconv.Itoa(t.Datagrams), time.Second)
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(300 * time.Millisecond)) // a socket can
-		if _, err := c.Write([]byte("x")); err != nil {
-			return err
-		}
-		_, err = c.Read(make([]byte, 1)) // who sends may be alone in a network of its own
-		return err
-	}},
-	{"talk to a service of this machine", func(t targets) error {
-		c, err := net.Dial("unix", t.Socket)
-		if err == nil {
-			c.Close()
-		}
-		return err
-	}},
-	{"signal another process", func(t targets) error { return unix.Kill(t.PID, 0) }},
+var systemAttempts = []attempt{
 	{"read another process's environment", func(t targets) error { return seen(t, "environ") }},
 	{"see another process's command line", func(t targets) error { return seen(t, "cmdline") }},
 	{"make namespaces", func(targets) error {
@@ -214,7 +30,6 @@ var attempts = []struct {
 		_, err := os.Stat(fmt.Sprintf("/proc/%d", t.PID))
 		return err // where the others are not, it is nobody else's either
 	}},
-	{Seen, func(t targets) error { _, err := os.Stat(t.Secret); return err }},
 }
 
 // seen reads a file of the other process's in /proc.

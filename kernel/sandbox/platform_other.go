@@ -1,4 +1,4 @@
-//go:build !linux || !(amd64 || arm64)
+//go:build !darwin && !(linux && (amd64 || arm64))
 
 package sandbox
 
@@ -17,7 +17,8 @@ func Try(context.Context, ...Tier) ([]Trial, error) { return nil, builtinWorks()
 func builtinWorks() error {
 	return &MissingError{Builtin, NoLinux, fmt.Errorf("there is none for %s/%s", runtime.GOOS, runtime.GOARCH)}
 }
-func fullWorks() error { return builtinWorks() }
+func fullWorks() error         { return builtinWorks() }
+func experimentalWorks() error { return builtinWorks() }
 
 // Landlock returns 0: there is none.
 func Landlock() int { return 0 }

@@ -1,0 +1,92 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// harmless are the variables that a process of a box keeps; a name that ends with "_" stands for all that begin so.
+var harmless = []string{
+	"PATH", "LANG", "LANGUAGE", "LC_", "TZ", "TERM", "COLUMNS", "LINES", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",
+	"PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONWARNINGS", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE",
+	"OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "POLARS_MAX_THREADS", "ARROW_", "MALLOC_", "SOURCE_DATE_EPOCH",
+	"NIX_LD", "NIX_LD_LIBRARY_PATH", "LOCALE_ARCHIVE", "GUIX_LOCPATH", "GUIX_PYTHONPATH", "R_HOME", "R_LIBS",
+	"DSSTAR_PYTHONPATH", "DSSTAR_KERNEL_WITHOUT",
+}
+
+// Variables that a process keeps whose box has the network; a proxy's may have a password in it.
+var (
+	proxies      = []string{"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"}
+	certificates = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
+)
+
+// ofGPUs are the variables that a process keeps whose box has graphics processors. Not all of NVIDIA's: one is a key.
+var ofGPUs = []string{
+	"CUDA_", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+	"HSA_OVERRIDE_GFX_VERSION", "ROCM_PATH", "ZE_AFFINITY_MASK", "XLA_FLAGS", "XLA_PYTHON_CLIENT_PREALLOCATE", "PYTORCH_CUDA_ALLOC_CONF",
+}
+
+// inLists are the variables that list folders of libraries and modules.
+var inLists = []string{"LD_LIBRARY_PATH", "NIX_LD_LIBRARY_PATH", "PYTHONPATH", "GUIX_PYTHONPATH", "R_LIBS"}
+
+// environment is that of a process of the box: nothing but harmless names and those of b.Env, and folders of its own.
+// No name is twice in it: of those in env the last counts.
+func (b Box) environment(env, names []string, private string) []string {
+	known := harmless
+	if b.Net {
+		known = slices.Concat(known, proxies, certificates)
+	}
+	if b.GPU {
+		known = slices.Concat(known, ofGPUs)
+	}
+	if b.Tier == Experimental {
+		known = slices.Concat(known, []string{"JPY_PARENT_PID"}) // there is no guard between ipykernel and its parent, with which it ends
+	}
+	home := private + "/home"
+	own := []string{"HOME=" + home, "TMPDIR=" + private + "/tmp", "USER=sandbox", "LOGNAME=sandbox",
+		"IPYTHONDIR=" + home + "/.ipython", "MPLCONFIGDIR=" + home + "/.matplotlib", "XDG_CACHE_HOME=" + home + "/.cache", "XDG_CONFIG_HOME=" + home + "/.config",
+		"XDG_DATA_HOME=" + home + "/.local/share", "JUPYTER_RUNTIME_DIR=" + home + "/.jupyter/runtime", "JUPYTER_CONFIG_DIR=" + home + "/.jupyter",
+		"JUPYTER_DATA_DIR=" + home + "/.jupyter/data", "PYTHONDONTWRITEBYTECODE=1", "PYDEVD_DISABLE_FILE_VALIDATION=1"}
+	var all, seen []string
+	for _, entry := range slices.Concat(named(env, slices.Concat(b.Env, names)), own, named(env, known)) {
+		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(seen, name) {
+			all, seen = append(all, entry), append(seen, name)
+		}
+	}
+	return all
+}
+
+// named returns the variables with the names, the last first.
+func named(env, names []string) (all []string) {
+	for _, entry := range slices.Backward(env) {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.ContainsFunc(names, func(n string) bool { return name == n || strings.HasSuffix(n, "_") && strings.HasPrefix(name, n) }) {
+			all = append(all, entry)
+		}
+	}
+	return all
+}
+
+// variablesRead returns the files and folders that variables of the environment name for libraries, modules and
+// certificates. What shows too much is left out, and the home's hidden folders, where keys are.
+func (b Box) variablesRead(env []string) []string {
+	lists := inLists
+	if b.Net {
+		lists = slices.Concat(lists, certificates)
+	}
+	home, _ := os.UserHomeDir()
+	home, _ = realPath(home) // without one there is nothing to spare
+	var all []string
+	for _, name := range lists {
+		for _, path := range filepath.SplitList(valueOf(env, name)) {
+			real, err := realPath(path)
+			hidden := filepath.Dir(real) == home && strings.HasPrefix(filepath.Base(real), ".")
+			if filepath.IsAbs(path) && err == nil && !hidden && exposes(real) == "" {
+				all = append(all, path)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,28 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import "path/filepath"
+
+// gpuDevices are the graphics processors of NVIDIA (Jetsons' and those of WSL too), AMD and Intel that Linux has. Not
+// /dev/dri/card*, which are the screens.
+func gpuDevices() []string {
+	return matching("/dev/nvidia*", "/dev/nvhost-*", "/dev/nvmap", "/dev/dxg", "/dev/kfd", "/dev/dri/renderD*")
+}
+
+// gpuReads is what their drivers read of the system, and no other program needs.
+func gpuReads() []string {
+	return matching("/sys/class/drm", "/sys/class/kfd", "/sys/devices/virtual/kfd", "/sys/bus/pci/devices", "/sys/devices/pci*", "/sys/dev/char",
+		"/sys/module/nvidia*", "/sys/module/amdgpu", "/etc/vulkan", "/etc/nvidia", "/etc/glvnd")
+}
+
+// gpuProc is the same of /proc, where it is not all of the process's own.
+var gpuProc = []string{"/proc/driver/nvidia", "/proc/devices", "/proc/modules"}
+
+func matching(patterns ...string) (all []string) {
+	for _, pattern := range patterns {
+		found, _ := filepath.Glob(pattern) // they are good
+		all = append(all, found...)
+	}
+	return all
+}

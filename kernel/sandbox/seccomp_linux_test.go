@@ -1,0 +1,91 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// TestFilter runs the filters on calls, as Linux does, in an interpreter: so it can be tried for another architecture.
+func TestFilter(t *testing.T) {
+	const allow, kill = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_KILL_PROCESS
+	refuse := func(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
+	builtin := filterOf(t, Box{Tier: Builtin})
+	net := filterOf(t, Box{Tier: Builtin, Net: true})
+	full := filterOf(t, Box{Tier: Full})
+	const inet, local = unix.AF_INET, unix.AF_UNIX
+	for _, c := range []struct {
+		name               string
+		call               uint32
+		args               []uint64
+		builtin, net, full uint32
+	}{
+		{"read", unix.SYS_READ, nil, allow, allow, allow},
+		{"socket of IP", unix.SYS_SOCKET, []uint64{inet, unix.SOCK_STREAM}, refuse(unix.EPERM), allow, allow},
+		{"socket of Unix", unix.SYS_SOCKET, []uint64{local, unix.SOCK_STREAM}, allow, refuse(unix.EPERM), allow},
+		{"socket of Unix, by the high bits", unix.SYS_SOCKET, []uint64{1<<32 | inet, unix.SOCK_STREAM}, refuse(unix.EPERM), allow, allow},
+		{"datagrams", unix.SYS_SOCKET, []uint64{local, unix.SOCK_DGRAM | unix.SOCK_CLOEXEC}, refuse(unix.EPERM), refuse(unix.EPERM), allow},
+		{"netlink", unix.SYS_SOCKET, []uint64{unix.AF_NETLINK, unix.SOCK_RAW}, refuse(unix.EOPNOTSUPP), allow, refuse(unix.EOPNOTSUPP)},
+		{"vsock", unix.SYS_SOCKET, []uint64{unix.AF_VSOCK, unix.SOCK_STREAM}, refuse(unix.EPERM), refuse(unix.EPERM), refuse(unix.EPERM)},
+		{"connect", unix.SYS_CONNECT, nil, refuse(unix.EPERM), allow, allow},
+		{"a thread", unix.SYS_CLONE, []uint64{unix.CLONE_VM | unix.CLONE_THREAD}, allow, allow, allow},
+		{"a namespace", unix.SYS_CLONE, []uint64{unix.CLONE_NEWUSER | uint64(unix.SIGCHLD)}, refuse(unix.EPERM), refuse(unix.EPERM), refuse(unix.EPERM)},
+		{"clone3", unix.SYS_CLONE3, nil, refuse(unix.ENOSYS), refuse(unix.ENOSYS), refuse(unix.ENOSYS)},
+		{"ptrace", unix.SYS_PTRACE, nil, refuse(unix.EPERM), refuse(unix.EPERM), refuse(unix.EPERM)},
+		{"TIOCSTI", unix.SYS_IOCTL, []uint64{0, unix.TIOCSTI}, refuse(unix.EPERM), refuse(unix.EPERM), refuse(unix.EPERM)},
+		{"TIOCGWINSZ", unix.SYS_IOCTL, []uint64{0, unix.TIOCGWINSZ}, allow, allow, allow},
+		{"fchmod", unix.SYS_FCHMOD, nil, refuse(0), refuse(0), allow},
+		{"limits of its own", unix.SYS_PRLIMIT64, []uint64{0}, allow, allow, allow},
+		{"limits of another", unix.SYS_PRLIMIT64, []uint64{7}, refuse(unix.EPERM), refuse(unix.EPERM), refuse(unix.EPERM)},
+		{"cut on opening", unix.SYS_OPENAT, []uint64{0, 0, unix.O_TRUNC}, refuse(unix.EPERM), refuse(unix.EPERM), allow},
+		{"write anew", unix.SYS_OPENAT, []uint64{0, 0, unix.O_WRONLY | unix.O_CREAT | unix.O_TRUNC}, allow, allow, allow},
+	} {
+		for tier, w := range map[*bpf.VM]uint32{builtin: c.builtin, net: c.net, full: c.full} {
+			if got := decide(t, tier, auditArch, c.call, c.args...); got != w {
+				t.Errorf("%s: %#x, want %#x", c.name, got, w)
+			}
+		}
+	}
+	for _, other := range []uint32{unix.AUDIT_ARCH_I386, unix.AUDIT_ARCH_ARM, unix.AUDIT_ARCH_X86_64 ^ unix.AUDIT_ARCH_AARCH64 ^ auditArch} {
+		if got := decide(t, full, other, unix.SYS_READ); got != kill {
+			t.Errorf("a call of the architecture %#x: %#x", other, got)
+		}
+	}
+	if got := decide(t, full, auditArch, 0x40000000|unix.SYS_READ); x32 != (got == refuse(unix.EPERM)) {
+		t.Errorf("a call of the x32 table: %#x", got)
+	}
+}
+
+func filterOf(t *testing.T, b Box) *bpf.VM {
+	t.Helper()
+	var program []bpf.Instruction
+	for _, f := range assemble(stage{Box: b}.rules()) {
+		program = append(program, bpf.RawInstruction{Op: f.Code, Jt: f.Jt, Jf: f.Jf, K: f.K}.Disassemble())
+	}
+	vm, err := bpf.NewVM(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vm
+}
+
+// decide returns what a filter says of a call: its arguments are struct seccomp_data, in the order of bytes of bpf.VM.
+func decide(t *testing.T, vm *bpf.VM, arch, call uint32, args ...uint64) uint32 {
+	t.Helper()
+	data := make([]byte, 64)
+	binary.BigEndian.PutUint32(data[0:], call)
+	binary.BigEndian.PutUint32(data[4:], arch)
+	for i, arg := range args { // the low half first, as both architectures have it
+		binary.BigEndian.PutUint32(data[16+8*i:], uint32(arg))
+		binary.BigEndian.PutUint32(data[20+8*i:], uint32(arg>>32))
+	}
+	verdict, err := vm.Run(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(verdict)
+}
