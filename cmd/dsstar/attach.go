@@ -374,7 +374,7 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 		} else {
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"}
 			o.Stays = s.Rollback == "off"
-			_ = os.RemoveAll(copiesIn(dir)) // what a run left there that was killed
+			_ = notebook.RemoveFolder(copiesIn(dir)) // what a run left there that was killed
 		}
 		o.Spec, o.Scratch = p.spec, files
 		o.NoCheckpoints = s.Rollback == "replay"

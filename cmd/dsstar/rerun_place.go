@@ -67,7 +67,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 // close removes a temporary folder.
 func (p *rerunPlace) close() {
 	if p.dir != p.home {
-		_ = os.RemoveAll(p.dir) // it is in the system's folder for such ones
+		_ = notebook.RemoveFolder(p.dir) // it is in the system's folder for such ones
 	}
 }
 
