@@ -139,7 +139,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	}
 	s, err := configs.Load(configs.Sources{UserFile: user, ProjectFile: projectFile, Env: a.env, Flags: given})
 	if r, ok := errors.AsType[*configs.RelaxedError](err); ok {
-		return nil, a.relaxed(r, user)
+		return nil, relaxed(r, user)
 	}
 	if err != nil {
 		return nil, &usageError{err.Error(), []string{"dsstar config --defaults   # every setting, with what it may be"}}
@@ -148,16 +148,16 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 }
 
 // relaxed says how the user can allow what the folder's file must not: once, for all runs from a shell, for good.
-func (a *app) relaxed(r *configs.RelaxedError, user string) error {
+func relaxed(r *configs.RelaxedError, user string) error {
 	flag, name := "--"+strings.ReplaceAll(r.Key, "_", "-"), "DSSTAR_"+strings.ToUpper(r.Key)
 	if r.Value != "true" {
 		flag += " " + quoteShell(r.Value)
 	}
-	return &usageError{r.Error(), []string{
-		"dsstar nb " + flag + " …   # if you mean it: a flag,",
-		"export " + name + "=" + quoteShell(r.Value) + "   # a variable,",
-		"mkdir -p " + quoteShell(filepath.Dir(user)) + " && echo " + quoteShell(r.Key+": "+r.Value) + " >> " + quoteShell(user) + "   # or your own file",
-	}}
+	hints := []string{"dsstar nb " + flag + " …   # if you mean it: a flag,", "export " + name + "=" + quoteShell(r.Value) + "   # a variable,"}
+	if user != "" {
+		hints = append(hints, "mkdir -p "+quoteShell(filepath.Dir(user))+" && echo "+quoteShell(r.Key+": "+r.Value)+" >> "+quoteShell(user)+"   # or your own file")
+	}
+	return &usageError{r.Error(), hints}
 }
 
 const projectFile = "dsstar.yaml"
