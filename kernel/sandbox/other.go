@@ -17,5 +17,7 @@ func Try(context.Context, ...Tier) ([]Trial, error) { return nil, builtinWorks()
 func builtinWorks() error { return fmt.Errorf("there is none for %s/%s", runtime.GOOS, runtime.GOARCH) }
 func fullWorks() error    { return builtinWorks() }
 
+var systemReads []string
+
 // Landlock returns 0: there is none.
 func Landlock() int { return 0 }
