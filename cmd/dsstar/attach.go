@@ -31,6 +31,8 @@ type place struct {
 	guest  *guest        // nil: all kernels are ours
 	way    notebook.Way  // how the run's own session goes back; "" before it is open
 	box    sandbox.Box   // of kernels of this machine that are started
+
+	confined string // what that holds, and what the user has relaxed
 }
 
 // A guest is the run in a kernel that is not ours.

@@ -195,7 +195,7 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	if err != nil {
 		return failedBy("sandbox", err)
 	}
-	f := finding{"sandbox", "ok", fmt.Sprintf("%s (Landlock ABI %d)", b.Describe(), sandbox.Landlock()), nil, nil}
+	f := finding{"sandbox", "ok", fmt.Sprintf("%s (Landlock ABI %d)", inWords(b, s), sandbox.Landlock()), nil, nil}
 	if why != "" {
 		f.Detail += ": " + why
 		f.Hints = []string{"sudo apt-get install bubblewrap   # full: nothing outside can be seen"}

@@ -245,7 +245,7 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (san
 	if err != nil {
 		return b, err
 	}
-	if words := b.Describe(); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
+	if words := inWords(b, s); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
 		p.say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}
 	if !sandbox.AboveHome(place.home) {

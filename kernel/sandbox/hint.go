@@ -117,7 +117,11 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// size is a number of bytes; 0 is no limit of them.
 func size(n int64) string {
+	if n == 0 {
+		return "any size"
+	}
 	if n >= 1<<30 {
 		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
 	}
