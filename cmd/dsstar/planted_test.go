@@ -28,9 +28,8 @@ import (
 // not planted.
 var planted string
 
-// plant plants the key in a home and a folder for temporary files of the tests' own. end looks for it in what the tests
-// have left there, and clears up.
-func plant() (end func() []string, err error) {
+// plant plants the key, in a home of the tests' own. end clears up.
+func plant() (end func(), err error) {
 	key := "planted-" + rand.Text()
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -40,15 +39,13 @@ func plant() (end func() []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "ds") // short: there will be sockets in it
+	home, err := os.MkdirTemp("", "dsstar-home-")
 	if err != nil {
 		return nil, err
 	}
-	home, temporary := filepath.Join(dir, "home"), filepath.Join(dir, "t")
-	err = errors.Join(os.MkdirAll(filepath.Join(home, ".ssh"), 0o700), os.Mkdir(temporary, 0o700),
-		os.WriteFile(filepath.Join(home, ".ssh", "id_ed25519"), []byte(key), 0o600))
+	err = errors.Join(os.Mkdir(filepath.Join(home, ".ssh"), 0o700), os.WriteFile(filepath.Join(home, ".ssh", "id_ed25519"), []byte(key), 0o600))
 	for name, value := range map[string]string{
-		"HOME": home, "TMPDIR": temporary, "PLANTED_API_KEY": key, "AWS_SECRET_ACCESS_KEY": key,
+		"HOME": home, "PLANTED_API_KEY": key, "AWS_SECRET_ACCESS_KEY": key,
 		"XDG_CACHE_HOME": cache, "GOPATH": os.Getenv("GOPATH"), "GOENV": os.Getenv("GOENV"), // as they are
 	} {
 		switch {
@@ -67,17 +64,13 @@ func plant() (end func() []string, err error) {
 		err = other.Start()
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, os.RemoveAll(home))
 	}
 	planted = key
-	return func() []string {
+	return func() {
 		_ = stdin.Close()
 		_ = other.Wait() // nothing hangs on how it ended
-		left, err := holding(planted, temporary)
-		if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
-			left = append(left, err.Error())
-		}
-		return left
+		_ = os.RemoveAll(home)
 	}, nil
 }
 
@@ -91,12 +84,8 @@ func plantedMain(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "plant a key:", err)
 		return 1
 	}
-	code := m.Run()
-	if left := end(); len(left) > 0 && code == 0 {
-		fmt.Fprintf(os.Stderr, "the planted key is in what the tests have left: %q\n", left)
-		return 1
-	}
-	return code
+	defer end()
+	return m.Run()
 }
 
 // holding returns the files below folders that hold the key.
