@@ -37,6 +37,7 @@ type Config struct {
 	Price       func(role string) (llm.Price, bool) // nil: no price is known
 	Cache       *Cache                              // of descriptions; nil: none
 	Corrections map[string]string                   // descriptions that a person has written, by file
+	Readable    []string                            // files and folders outside of the data that links in it may lead to
 	Answered    []llm.Exchange                      // of the run that [Resume] goes on with: what need not be asked again
 
 	MaxFiles         int // that are looked at at most; 0: all

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -78,7 +78,7 @@ func (r *run) describe(ctx context.Context) error {
 // and returns the others. A folder that cannot be opened here may still be there
 // for the scripts: then nothing is known of its files before they run.
 func (r *run) survey(ctx context.Context) (left []int, err error) {
-	root, err := os.OpenRoot(r.dataPath())
+	root, err := files.Open(r.dataPath(), r.cfg.Readable)
 	if err == nil {
 		defer root.Close()
 	}
@@ -125,37 +125,68 @@ func (r *run) choose() error {
 // look reads the beginning of every file; root is nil where there is none. One
 // that may not be read has its error; any other fault is left to the script, whose
 // error then says what it is.
-func (r *run) look(ctx context.Context, root *os.Root) error {
+func (r *run) look(ctx context.Context, root *files.Folder) error {
 	r.looks = make([]files.Look, len(r.t.Task.Files))
 	if root == nil {
 		return nil
 	}
-	var leading []string
+	var leading []*files.OutsideError
 	for i, f := range r.t.Task.Files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		look, err := files.LookAt(root, f, headBytes)
+		outside, leads := errors.AsType[*files.OutsideError](err)
 		switch d := &r.t.Descriptions[i]; {
+		case leads:
+			d.Error = "it is a link that leads out of the data folder, and is not read"
+			leading = append(leading, outside)
 		case errors.Is(err, fs.ErrPermission):
 			d.Error = "it cannot be read: permission denied"
 		case err == nil:
 			r.looks[i], d.Kind = look, look.Kind
 		}
-		if _, err := root.Stat(f.Name); err != nil && r.looks[i].Kind != "" {
-			leading = append(leading, f.Name)
+	}
+	return r.warnOfLinks(leading)
+}
+
+// warnOfLinks tells of links that are not followed, and how to allow it: file by file, or where there are several in a
+// folder that.
+func (r *run) warnOfLinks(leading []*files.OutsideError) error {
+	if len(leading) == 0 {
+		return nil
+	}
+	var names, allow []string
+	in := map[string]int{}
+	for _, l := range leading {
+		names = append(names, l.Name)
+		in[filepath.Dir(l.Target)]++
+	}
+	for _, l := range leading {
+		target := l.Target
+		if in[filepath.Dir(target)] > 1 {
+			target = filepath.Dir(target)
+		}
+		if flag := "--allow-read " + shellWord(target); !slices.Contains(allow, flag) {
+			allow = append(allow, flag)
 		}
 	}
-	if len(leading) > 0 {
-		names := leftOut(leading, 300)
-		return r.observe(Event{Kind: Warned, Text: "links lead out of the data folder, and what they lead to is read: " + strings.Join(strings.Fields(names), ", ")})
+	const most = 5
+	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("links that lead out of the data folder are not read: %s; allow it with %s",
+		strings.Join(strings.Fields(leftOut(names, 300)), ", "), strings.Join(allow[:min(len(allow), most)], " "))})
+}
+
+// shellWord quotes a path for a shell.
+func shellWord(path string) string {
+	if strings.ContainsFunc(path, func(c rune) bool { return c < '+' || c > 'z' || strings.ContainsRune(";<>?[]\\`^", c) }) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
-	return nil
+	return path
 }
 
 // settle gives a description to every file that needs neither script nor model,
 // and returns the others.
-func (r *run) settle(root *os.Root) (left []int, err error) {
+func (r *run) settle(root *files.Folder) (left []int, err error) {
 	store := r.openStore(root)
 	room := r.showing().context * 3 / 4 // for contents, so that there is some for descriptions
 	for i, f := range r.t.Task.Files {
@@ -166,9 +197,9 @@ func (r *run) settle(root *os.Root) (left []int, err error) {
 			d.Text, d.Corrected = text, true
 		case !utf8.ValidString(f.Name):
 			d.Error = "its name is not valid UTF-8, so that no cell can name it"
+		case d.Error != "":
 		case f.Size == 0:
 			d.Text = "The file is empty: it has 0 bytes."
-		case d.Error != "":
 		case r.cfg.Method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
@@ -213,7 +244,7 @@ func (r *run) wanted(name string) bool { return len(r.only) == 0 || slices.Conta
 // asItIs takes the content of a document or of a small file for its description,
 // and of an image what it is: rules that stand in a manual are what agents miss
 // most (DABstep, section 4.3).
-func (r *run) asItIs(root *os.Root, d *Description, i int, room *int) bool {
+func (r *run) asItIs(root *files.Folder, d *Description, i int, room *int) bool {
 	look, f := r.looks[i], r.t.Task.Files[i]
 	if r.cfg.Method.NoDocuments || root == nil {
 		return false

@@ -2,7 +2,8 @@ package agent
 
 import (
 	"context"
-	"os"
+
+	"dsstar/notebook"
 )
 
 // A later session is one that is being opened while other work goes on.
@@ -35,6 +36,6 @@ func (l *later) close() {
 		_ = l.session.Close() // nothing of the run depends on it any more
 	}
 	if l.dir != "" {
-		_ = os.RemoveAll(l.dir)
+		_ = notebook.RemoveFolder(l.dir)
 	}
 }

@@ -352,7 +352,7 @@ func (r *run) openPool(ctx context.Context, files int) (sessions *pool, closePoo
 		for _, l := range opening {
 			l.close()
 		}
-		_ = os.RemoveAll(folder) // a temporary folder; the system clears what stays
+		_ = notebook.RemoveFolder(folder) // a temporary folder; the system clears what stays
 	}
 	sessions = newPool(size)
 	ready := make(chan struct{}, size)

@@ -3,9 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,7 +116,7 @@ func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string
 // interpreter of the session, in an empty working folder.
 func (r *run) proveScript(ctx context.Context, s Session, dir, printed string, patience time.Duration) (reason string, err error) {
 	path := filepath.Join(dir, "solution.py")
-	if err := emptyFolder(filepath.Join(dir, "files")); err != nil {
+	if err := notebook.EmptyFolder(filepath.Join(dir, "files"), ""); err != nil {
 		return "", err
 	}
 	if err := notebook.WriteFile(path, []byte(r.elsewhere().Script())); err != nil {
@@ -136,23 +134,6 @@ func (r *run) proveScript(ctx context.Context, s Session, dir, printed string, p
 		return "the script printed another answer, at the end of: " + clip(out[strings.LastIndexByte(out, '\n')+1:], 300), nil
 	}
 	return "", nil
-}
-
-// emptyFolder removes what is in a folder. The folder stays: a sandbox may have been made for it.
-func emptyFolder(path string) error {
-	root, err := os.OpenRoot(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), ".")
-	for _, e := range entries {
-		err = errors.Join(err, root.RemoveAll(e.Name()))
-	}
-	return err
 }
 
 // endsWith reports whether the answer is the last lines of what a script

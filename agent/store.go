@@ -22,12 +22,12 @@ type Cache struct {
 // A store is the cache as one run uses it. Without a cache it keeps nothing.
 type store struct {
 	*run
-	root *os.Root // of the data; nil: there is nothing to know a file by
-	asks string   // the hash of model and words; "": nothing is kept
+	root *files.Folder // the data; nil: there is nothing to know a file by
+	asks string        // the hash of model and words; "": nothing is kept
 }
 
 // openStore opens the cache for the files of root. What cannot be read is not kept.
-func (r *run) openStore(root *os.Root) store {
+func (r *run) openStore(root *files.Folder) store {
 	s := store{run: r, root: root}
 	if r.cfg.Cache == nil || root == nil {
 		return s

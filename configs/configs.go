@@ -101,7 +101,8 @@ func (s *Settings) Price(model string) (Price, bool) {
 	return p, ok
 }
 
-// Sources are the places settings come from, besides the defaults. Later fields win over earlier ones.
+// Sources are the places settings come from, besides the defaults. Later fields win over earlier ones. ProjectFile is
+// not the user's own: see [RelaxedError].
 type Sources struct {
 	UserFile    string          // may not exist
 	ProjectFile string          // may not exist
@@ -141,12 +142,27 @@ func (e Entry) Text() string {
 	return fmt.Sprint(e.Value)
 }
 
-// Load finds the effective settings. An error names the source and the key that it is about.
+// Load finds the effective settings. An error names the source and the key that it is about; it can be a *[RelaxedError].
 func Load(from Sources) (*Settings, error) {
 	layers, err := from.layers()
 	if err != nil {
 		return nil, err
 	}
+	won := overlay(layers)
+	s := &Settings{}
+	if err := decodeAll(won, s); err != nil {
+		return nil, err
+	}
+	s.entries = entries(won)
+	s.Warnings = append(strayVariables(from.Env, won), trustWarnings(from.ProjectFile, won)...)
+	if err := s.validate(won); err != nil {
+		return nil, err
+	}
+	return s, checkProject(from.ProjectFile, won, overlay(layers[:projectLayer]), s)
+}
+
+// overlay returns what wins by key, of layers from the weakest to the strongest.
+func overlay(layers []layer) map[string]setting {
 	won := map[string]setting{}
 	for _, l := range layers {
 		for key, set := range l {
@@ -156,13 +172,7 @@ func Load(from Sources) (*Settings, error) {
 			won[key] = set
 		}
 	}
-	s := &Settings{}
-	if err := decodeAll(won, s); err != nil {
-		return nil, err
-	}
-	s.entries = entries(won)
-	s.Warnings = append(strayVariables(from.Env, won), trustWarnings(from.ProjectFile, won)...)
-	return s, s.validate(won)
+	return won
 }
 
 // Explain returns every effective setting and where it comes from, sorted by key.

@@ -187,13 +187,13 @@ func TestErrors(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	path := file(t, "dsstar.yaml", "base_url: https://user:hunter2@example.org/v1\npython: ./python\nmax_rounds: 3\nserver: http://localhost:8888/lab?a=b&token=hunter2\n")
+	path := file(t, "dsstar.yaml", "base_url: https://user:hunter2@example.org/v1\napi_key_env: KEY\nmax_rounds: 3\nproviders: {openai: {key_env: OTHER}}\n")
 	s := load(t, Sources{ProjectFile: path, Env: []string{"DSSTAR_MODLE=a/b", "DSSTAR_TEST_PYTHON=x", "PATH=/bin"}})
 	want := []string{
 		"the environment variable DSSTAR_MODLE is not a setting; did you mean DSSTAR_MODEL?",
+		path + ` sets api_key_env to "KEY"`,
 		path + ` sets base_url to "https://user:xxxxx@example.org/v1"`,
-		path + ` sets python to "./python"`,
-		path + ` sets server to "http://localhost:8888/lab?a=b&token=xxxxx"`,
+		path + ` sets providers.openai.key_env to "OTHER"`,
 	}
 	if diff := cmp.Diff(want, s.Warnings); diff != "" {
 		t.Error(diff)

@@ -26,6 +26,8 @@ type setting struct {
 // A layer holds the settings of one source by key.
 type layer map[string]setting
 
+const projectLayer = 2 // of those that layers returns
+
 // layers returns the layers from the weakest to the strongest. Every key in them is known and every value has
 // the type that it should have.
 func (from Sources) layers() ([]layer, error) {
@@ -154,15 +156,14 @@ func strayVariables(env []string, won map[string]setting) []string {
 	return warnings
 }
 
-// trustWarnings names what a project file decides about where keys and tokens are sent and which program is run: the
-// file may have come with the data.
+// trustWarnings names what a project file decides about where data, keys and tokens are sent: the file may have come with
+// the data.
 func trustWarnings(project string, won map[string]setting) []string {
 	var warnings []string
 	for _, key := range slices.Sorted(maps.Keys(won)) {
 		part := strings.Split(key, separator)
 		set, last := won[key], part[len(part)-1]
-		trusting := slices.Contains([]string{"base_url", "api_key_env", "key_env", "python", "server", "sandbox", "allow_net", "allow_read",
-			"allow_write", "allow_env", "allow_gpu", "allow_multiprocessing", "max_memory", "max_processes", "max_file", "max_folder"}, last) || last == "kernel" && isWebURL(fmt.Sprint(set.value))
+		trusting := slices.Contains([]string{"base_url", "api_key_env", "key_env"}, last)
 		if set.source == project && set.value != "" && trusting {
 			warnings = append(warnings, fmt.Sprintf("%s sets %s to %s", project, display(key), show(set.value)))
 		}

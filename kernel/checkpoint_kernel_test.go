@@ -246,7 +246,7 @@ func tryHazards(t *testing.T, k *Kernel, limit time.Duration, some func(hazard) 
 				want, got := h.try(t, k, limit)
 				check(t, want, got)
 				rollBack(t, k, beginning)
-				if err := empty(k.options.Scratch, ""); err != nil {
+				if err := notebook.EmptyFolder(k.options.Scratch, ""); err != nil {
 					t.Error(err)
 				}
 			})

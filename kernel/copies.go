@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+
+	"dsstar/notebook"
 )
 
 const (
@@ -97,7 +99,7 @@ func (m moment) before(n moment) bool {
 // alone; "" for nothing. limit is the most that all copies hold together, in
 // bytes, blocks shared with the folder not counted. The caller must close it.
 func newCopies(folder, except, store string, limit int64) (*copies, error) {
-	if err := os.RemoveAll(store); err != nil {
+	if err := notebook.RemoveFolder(store); err != nil {
 		return nil, fmt.Errorf("remove old copies: %w", err)
 	}
 	root, err := os.OpenRoot(folder)
@@ -115,7 +117,7 @@ func newCopies(folder, except, store string, limit int64) (*copies, error) {
 func (c *copies) close() error {
 	err := c.root.Close()
 	if c.store != nil {
-		err = errors.Join(err, c.store.Close(), os.RemoveAll(c.path))
+		err = errors.Join(err, c.store.Close(), notebook.RemoveFolder(c.path))
 		c.store = nil
 	}
 	return err
@@ -282,7 +284,7 @@ func (c *copies) makeStore() (err error) {
 	if err := os.Mkdir(c.path, 0o700); err != nil { // an error, should there be a link by now
 		return err
 	}
-	c.store, err = openFolder(c.path)
+	c.store, err = notebook.OpenFolder(c.path)
 	return err
 }
 

@@ -43,8 +43,8 @@ type dialling struct {
 
 func dial(ctx context.Context, server Server, id string, o Options, d dialling) (*Kernel, error) {
 	own := id == ""
-	if own && o.Scratch != "" {
-		if err := empty(o.Scratch, o.Outputs.Folder); err != nil {
+	if own {
+		if err := o.emptyScratch(); err != nil {
 			return nil, fmt.Errorf("start a kernel on %s: %w", server.URL, err)
 		}
 	}

@@ -76,7 +76,7 @@ func TestEmptyReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			within(t, "empty", func() {
-				if err := empty(scratch, ""); err != nil {
+				if err := notebook.EmptyFolder(scratch, ""); err != nil {
 					t.Error(err)
 				}
 			})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dsstar/kernel/internal/wire"
+	"dsstar/notebook"
 )
 
 // A host is where the kernel of a session runs, and what this program may do
@@ -125,7 +126,7 @@ func (l *local) end(w waits) (err error) {
 		_ = os.Remove(l.file) // nobody is to look for it
 	}
 	if l.dir != "" && !(l.left && l.confined) { // whose sockets are there
-		_ = os.RemoveAll(l.dir) // an empty folder in /tmp is not worth an error
+		_ = notebook.RemoveFolder(l.dir) // an empty folder in /tmp is not worth an error
 	}
 	return err
 }

@@ -138,10 +138,8 @@ func start(ctx context.Context, o Options, w waits) (*Kernel, error) {
 	if err := o.Spec.check(); err != nil {
 		return nil, fmt.Errorf("start kernel %s: %w", o.Spec.Name, err)
 	}
-	if o.Scratch != "" {
-		if err := empty(o.Scratch, o.Outputs.Folder); err != nil {
-			return nil, fmt.Errorf("start kernel %s: %w", o.Spec.Name, err)
-		}
+	if err := o.emptyScratch(); err != nil {
+		return nil, fmt.Errorf("start kernel %s: %w", o.Spec.Name, err)
 	}
 	return newKernel(ctx, o, w, true, func(ctx context.Context, o Options) (*session, error) { return boot(ctx, o, w) })
 }

@@ -20,7 +20,7 @@ func (o Outputs) fold(c Cell) notebook.Fold {
 // link that one of them has put there, or in the place of the folder around it,
 // is not followed, and a pipe not waited for.
 func (o Outputs) open() (*os.Root, error) {
-	parent, err := openFolder(filepath.Dir(o.Folder))
+	parent, err := notebook.OpenFolder(filepath.Dir(o.Folder))
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (o Outputs) open() (*os.Root, error) {
 	if err := parent.Mkdir(name, 0o777); err != nil && !os.IsExist(err) {
 		return nil, err
 	}
-	return folderIn(parent, name)
+	return notebook.FolderIn(parent, name)
 }
 
 // takeLate removes and returns the late outputs.

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -142,7 +141,7 @@ func (replay) back(ctx context.Context, k *Kernel, _ []string) (back notebook.Re
 		return back, false, err
 	}
 	// Only now: a live process could still write there.
-	if err := empty(k.options.Scratch, k.options.Outputs.Folder); err != nil {
+	if err := k.options.emptyScratch(); err != nil {
 		return back, false, err
 	}
 	s, err := k.again(ctx, k.options)
@@ -170,38 +169,13 @@ func (names) back(ctx context.Context, k *Kernel, _ []string) (back notebook.Res
 	if err := k.current().restore(ctx); err != nil {
 		return back, false, err
 	}
-	return back, false, empty(k.options.Scratch, k.options.Outputs.Folder)
+	return back, false, k.options.emptyScratch()
 }
 
-// empty removes what is in the folder path, but not the folder, which it makes
-// if it is missing, nor the folder kept. Links in it or in its place are removed, never followed.
-func empty(path, kept string) error {
-	if path == "" {
+// emptyScratch removes what cells have written, but for the long outputs.
+func (o Options) emptyScratch() error {
+	if o.Scratch == "" {
 		return nil
 	}
-	root, err := makeFolder(path)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	dir, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if filepath.Join(path, name) == filepath.Clean(kept) {
-			if info, err := root.Lstat(name); err == nil && info.IsDir() {
-				continue // outputs of cells that the notebook still shows
-			}
-		}
-		if err := root.RemoveAll(name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return notebook.EmptyFolder(o.Scratch, o.Outputs.Folder)
 }

@@ -25,8 +25,9 @@ type session struct {
 	info    Info
 	input   InputFunc // nil: nobody answers
 	outputs Outputs
-	box     sandbox.Box
-	guest   *visit // what is to be put right in a kernel that is not ours; nil for our own
+	box     sandbox.Box // of a kernel that is started here, and nobody else's
+	own     []string    // folders that it can write in its box
+	guest   *visit      // what is to be put right in a kernel that is not ours; nil for our own
 
 	mu        sync.Mutex
 	pending   map[string]*inbox // by the id of the request
@@ -47,7 +48,7 @@ type lateMessage struct {
 
 func newSession(h host, o Options, w waits) *session {
 	return &session{
-		id: uuid.NewString(), host: h, waits: w, input: o.Input, outputs: o.Outputs, box: o.Sandbox,
+		id: uuid.NewString(), host: h, waits: w, input: o.Input, outputs: o.Outputs,
 		pending: map[string]*inbox{}, past: map[string]string{}, heard: make(chan struct{}),
 	}
 }
@@ -285,7 +286,7 @@ func (s *session) hinted(content json.RawMessage) json.RawMessage {
 	lines, _ := c["traceback"].([]any)
 	name, _ := c["ename"].(string)
 	value, _ := c["evalue"].(string)
-	hint := s.box.Hint(name, value, fmt.Sprint(lines...))
+	hint := s.box.Hint(name, value, fmt.Sprint(lines...), s.own...)
 	if hint == "" {
 		return content
 	}

@@ -94,7 +94,9 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 		return err
 	}
 	if l.confined {
-		if cmd, err = o.Sandbox.Command(cmd, l.share(o)); err != nil {
+		share := l.share(o)
+		s.box, s.own = o.Sandbox, append(share.Write, share.Private)
+		if cmd, err = o.Sandbox.Command(cmd, share); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"strings"
 )
@@ -29,9 +28,9 @@ const (
 
 // LookAt looks at a file without reading all of it, unless it is small: some
 // 256 kB, and of an archive its directory, of at most 4 MB. Head has at most
-// head bytes. The error is the file system's.
-func LookAt(root *os.Root, f File, head int) (Look, error) {
-	file, info, err := open(root, f)
+// head bytes. The error is an [OutsideError] or the file system's.
+func LookAt(d *Folder, f File, head int) (Look, error) {
+	file, info, err := d.open(f)
 	if err != nil {
 		return Look{}, err
 	}

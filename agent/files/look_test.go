@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -22,14 +23,14 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-func openRoot(t testing.TB, dir string) *os.Root {
+func openRoot(t testing.TB, dir string, also ...string) *Folder {
 	t.Helper()
-	root, err := os.OpenRoot(dir)
+	d, err := Open(dir, also)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = root.Close() })
-	return root
+	t.Cleanup(func() { _ = d.Close() })
+	return d
 }
 
 // lookAll writes files and looks at them.
@@ -305,26 +306,59 @@ func TestCutJSON(t *testing.T) {
 	}
 }
 
-// A file may be a link to anywhere, as people keep data elsewhere; a folder on
-// its way may not lead out.
+// A file may be a link within the folder, and to what the user has named; what else it leads to is not read.
 func TestLinks(t *testing.T) {
 	base := t.TempDir()
-	data := filepath.Join(base, "data")
-	write(t, filepath.Join(data, "a.csv"), "a,b\n1,2\n")
-	write(t, filepath.Join(base, "far", "far.csv"), "a,b\n1,2\n")
-	for link, to := range map[string]string{"near.csv": "a.csv", "far.csv": "../far/far.csv", "broken.csv": "nowhere", "out": "../far"} {
-		if err := os.Symlink(to, filepath.Join(data, link)); err != nil {
+	real, err := filepath.EvalSymlinks(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, far := filepath.Join(base, "data"), filepath.Join(base, "far", "far.csv")
+	write(t, filepath.Join(data, "sub", "a.csv"), "a,b\n1,2\n")
+	write(t, far, "a,b\n1,2\n")
+	write(t, filepath.Join(base, "data2", "b.csv"), "a,b\n1,2\n")
+	for link, to := range map[string]string{
+		"data/near.csv": "sub/a.csv", "data/whole.csv": filepath.Join(data, "sub", "a.csv"), "data/again.csv": "../linked/near.csv", "linked": "data",
+		"data/far.csv": "../far/far.csv", "data/farther.csv": "../link.csv", "link.csv": far, "data/beside.csv": "../data2/b.csv",
+		"data/broken.csv": "nowhere", "data/out": "../far", "data/pipe": "/dev/null",
+	} {
+		if err := os.Symlink(to, filepath.Join(base, link)); err != nil {
 			t.Skip("links cannot be made here: ", err)
 		}
 	}
-	root := openRoot(t, data)
-	for name, ok := range map[string]bool{"near.csv": true, "far.csv": true, "broken.csv": false, "out/far.csv": false, "../far/far.csv": false, "out": false, ".": false} {
-		f := File{Name: name}
-		if look, err := LookAt(root, f, 10); (err == nil) != ok || ok && look.Format != "csv" {
-			t.Errorf("look at %s: %+v, %v", name, look, err)
+	for _, c := range []struct {
+		name    string
+		also    []string
+		ok      bool
+		outside string // the target of the error
+	}{
+		{"near.csv", nil, true, ""},
+		{"whole.csv", nil, true, ""},
+		{"again.csv", nil, true, ""},
+		{"far.csv", nil, false, "far/far.csv"},
+		{"farther.csv", nil, false, "far/far.csv"},
+		{"beside.csv", []string{data}, false, "data2/b.csv"},
+		{"far.csv", []string{filepath.Join(base, "far")}, true, ""},
+		{"far.csv", []string{filepath.Join(base, "nowhere"), far}, true, ""},
+		{"farther.csv", []string{filepath.Join(base, "link.csv")}, true, ""},
+		{"far.csv", []string{filepath.Join(base, "fa"), filepath.Join(base, "data2")}, false, "far/far.csv"},
+		{"broken.csv", []string{"/"}, false, ""},
+		{"pipe", []string{"/"}, false, ""},
+		{"out/far.csv", []string{base}, false, ""},
+		{"../far/far.csv", []string{base}, false, ""},
+		{".", nil, false, ""},
+	} {
+		root, f := openRoot(t, filepath.Join(base, "linked"), c.also...), File{Name: c.name}
+		look, err := LookAt(root, f, 10)
+		if outside, is := errors.AsType[*OutsideError](err); (err == nil) != c.ok || c.ok && look.Format != "csv" || is != (c.outside != "") ||
+			is && (outside.Target != filepath.Join(real, c.outside) || outside.Name != c.name) {
+			t.Errorf("look at %s, also %s: %+v, %v", c.name, c.also, look, err)
 		}
-		if sum, err := Sum(root, f); (err == nil) != ok || ok && len(sum) != 64 {
-			t.Errorf("sum of %s: %s, %v", name, sum, err)
+		if sum, err := Sum(root, f); (err == nil) != c.ok || c.ok && len(sum) != 64 {
+			t.Errorf("sum of %s: %s, %v", c.name, sum, err)
+		}
+		if _, ok, err := Text(root, f, 100); ok != c.ok {
+			t.Errorf("text of %s: %v", c.name, err)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 )
 
 const (
@@ -18,8 +17,8 @@ const (
 // all of it up to 64 MB. Of a larger file it is that of the size, the date and
 // 64 samples of 64 kB spread over it, so that a change which keeps size and
 // date can be missed.
-func Sum(root *os.Root, f File) (string, error) {
-	file, info, err := open(root, f)
+func Sum(d *Folder, f File) (string, error) {
+	file, info, err := d.open(f)
 	if err != nil {
 		return "", err
 	}

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -10,8 +9,8 @@ import (
 
 // Text returns all of a text in UTF-8, with "\n" line ends, if the file is text
 // of at most max bytes in an encoding that is known. Otherwise ok is false.
-func Text(root *os.Root, f File, max int64) (text string, ok bool, err error) {
-	file, info, err := open(root, f)
+func Text(d *Folder, f File, max int64) (text string, ok bool, err error) {
+	file, info, err := d.open(f)
 	if err != nil {
 		return "", false, err
 	}

@@ -60,7 +60,7 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with all variables")
 	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject with a reason, stop")
-	f.BoolVarP(&r.yes, "yes", "y", false, "attach to a running kernel without asking")
+	f.BoolVarP(&r.yes, "yes", "y", false, "use kernels that are not sandboxed, as they run already or are a server's, without asking")
 }
 
 // setUp finds where the sessions are to be opened, which may take making the
@@ -221,6 +221,7 @@ func agentConfig(s *configs.Settings) agent.Config {
 		Method: method(s.Method), Limits: agent.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
 		Price: prices(s), Context: s.Context, MaxTokens: s.MaxOutputTokens, Jobs: jobs(s.Jobs),
 		MaxFiles: s.MaxFiles, MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK,
+		Readable:    slices.Concat(s.AllowRead, s.AllowWrite),
 		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
 	}
 }

@@ -19,10 +19,12 @@ import (
 
 // testApp is the program with an environment of its own; the caches are the
 // user's, so that the Python environment is made only once.
-func testApp(t *testing.T, env ...string) (a *app, stdout, stderr *bytes.Buffer) {
+func testApp(t *testing.T, env ...string) (a *testProgram, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	a = &app{
+	watchForKey(t, stdout, stderr)
+	a = &testProgram{t: t}
+	a.app = &app{
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
 		env: append(append(cleanEnv(), "DSSTAR_CACHE=false", "DSSTAR_METHOD_DOCUMENTS=false"), env...), width: func() int { return 80 },
 	}
@@ -34,7 +36,7 @@ func testApp(t *testing.T, env ...string) (a *app, stdout, stderr *bytes.Buffer)
 func cleanEnv() []string {
 	var env []string
 	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "DSSTAR_") && !strings.Contains(entry, "_API_KEY") {
+		if strings.HasPrefix(entry, "PLANTED_") || !strings.HasPrefix(entry, "DSSTAR_") && !strings.Contains(entry, "_API_KEY") {
 			env = append(env, entry)
 		}
 	}

@@ -31,6 +31,8 @@ type place struct {
 	guest  *guest        // nil: all kernels are ours
 	way    notebook.Way  // how the run's own session goes back; "" before it is open
 	box    sandbox.Box   // of kernels of this machine that are started
+
+	confined string // what that holds, and what the user has relaxed
 }
 
 // A guest is the run in a kernel that is not ours.
@@ -188,44 +190,62 @@ func about(k kernel.Running) string {
 	return identity(k) + ", " + state
 }
 
-// consent tells which kernel the run will be a guest of, and has the user agree.
+// consent tells which kernels the run will use that are not confined, as they are not dsstar's, and has the user agree.
 func (a *app) consent(ctx context.Context, j *job) error {
-	g := j.place.guest
-	if g == nil {
+	lines, what, question := j.place.notOurs()
+	if lines == nil {
 		return nil
 	}
-	lines := []string{
-		fmt.Sprintf("kernel   %s: %s", g.name, about(g.Running)),
-		"         It is not dsstar's: it is not restarted or shut down. The cells that the model writes run in",
-		"         its session, unsandboxed, and use your variables, which are described to the model. At the end the",
-		"         names are as they were" + g.kept() + "; what a cell changes in place stays changed.",
-	}
-	buffered := g.dial && g.Connections == 0
-	if buffered {
-		lines = append(lines, "         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
-	}
-	if g.State == "busy" {
-		lines = append(lines, "         It is busy: the run waits until it is not.")
+	g := j.place.guest
+	buffered := g != nil && g.dial && g.Connections == 0
+	if g != nil {
+		g.discard = buffered || j.yes
 	}
 	j.progress.wait("")
-	if g.discard = j.yes; j.yes {
+	if j.yes {
 		for _, line := range lines {
 			j.progress.say("%s", line)
 		}
 		return nil
 	}
 	if !a.stdinTTY || !a.stderrTTY {
-		text := "attaching to a running kernel needs --yes where nobody can be asked\n" + strings.Join(lines, "\n")
-		return &usageError{text, []string{j.again}}
+		return &usageError{what + " needs --yes where nobody can be asked\n" + strings.Join(lines, "\n"), []string{j.again}}
 	}
 	for _, line := range lines {
 		fmt.Fprintln(a.stderr, "\r\x1b[K"+line)
 	}
-	g.discard = buffered
-	return a.ask(ctx, "         Attach to it? [y/N] ")
+	return a.ask(ctx, question)
 }
 
-var errDeclined = errors.New("not attached, and nothing was run")
+// notOurs says which kernels of the place are not confined, what it is to use them, and asks for it; lines is nil where
+// all are.
+func (p *place) notOurs() (lines []string, what, question string) {
+	g := p.guest
+	if g == nil && p.server.URL != "" {
+		return []string{
+			"server   " + p.server.URL + ": its kernels are not in dsstar's sandbox. The cells that the model writes run there",
+			"         with all rights that the server has.",
+		}, "running cells unsandboxed, in kernels of a server,", "         Run them there? [y/N] "
+	}
+	if g == nil {
+		return nil, "", ""
+	}
+	lines = []string{
+		fmt.Sprintf("kernel   %s: %s", g.name, about(g.Running)),
+		"         It is not dsstar's: it is not restarted or shut down. The cells that the model writes run in",
+		"         its session, unsandboxed, and use your variables, which are described to the model. At the end the",
+		"         names are as they were" + g.kept() + "; what a cell changes in place stays changed.",
+	}
+	if g.dial && g.Connections == 0 {
+		lines = append(lines, "         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
+	}
+	if g.State == "busy" {
+		lines = append(lines, "         It is busy: the run waits until it is not.")
+	}
+	return lines, "attaching to a running kernel", "         Attach to it? [y/N] "
+}
+
+var errDeclined = errors.New("declined, and nothing was run")
 
 // ask asks a question of yes or no; no is errDeclined.
 func (a *app) ask(ctx context.Context, question string) error {
@@ -374,7 +394,7 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 		} else {
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"}
 			o.Stays = s.Rollback == "off"
-			_ = os.RemoveAll(copiesIn(dir)) // what a run left there that was killed
+			_ = notebook.RemoveFolder(copiesIn(dir)) // what a run left there that was killed
 		}
 		o.Spec, o.Scratch = p.spec, files
 		o.NoCheckpoints = s.Rollback == "replay"

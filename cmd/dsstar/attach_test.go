@@ -242,7 +242,7 @@ func TestServer(t *testing.T) {
 	t.Run("own", func(t *testing.T) {
 		m := failing()
 		m["debugger"] = say(strings.Replace(m["debugger"][0].Text, "print(total)", "for i in range(5000): print(i, flush=True)", 1))
-		s := attached(t, elsewhere, m.serve(t).URL, "--server", server.URL+"/lab?token="+server.Token, "--json")
+		s := attached(t, elsewhere, m.serve(t).URL, "--server", server.URL+"/lab?token="+server.Token, "--json", "--yes")
 		s.expect(exitVerified, "verified")
 		s.without(server.Token)
 		r := decodeResult(t, s.stdout)
@@ -257,6 +257,21 @@ func TestServer(t *testing.T) {
 		}
 		if left := running(); len(left) > 0 {
 			t.Errorf("kernels %v are left on the server", left)
+		}
+	})
+	t.Run("unasked", func(t *testing.T) {
+		s := attached(t, token, "http://127.0.0.1:1/v1", "--server", server.URL)
+		s.expect(exitUsage, "unsandboxed", "its kernels are not in dsstar's sandbox", "dsstar: hint: dsstar nb --yes")
+		a, _, stderr := testApp(t, token...)
+		code := a.run(t.Context(), []string{"describe", s.data, "--base-url", "http://127.0.0.1:1/v1", "--model", "scripted", "--server", server.URL})
+		if code != exitUsage || !strings.Contains(stderr.String(), "dsstar: hint: dsstar describe --yes") {
+			t.Errorf("exit code %d: %s", code, stderr)
+		}
+		if left := running(); len(left) > 0 {
+			t.Errorf("kernels %v were started", left)
+		}
+		if _, err := os.Stat(s.out); err == nil {
+			t.Error("a run was begun")
 		}
 	})
 	t.Run("kernelspec", func(t *testing.T) {

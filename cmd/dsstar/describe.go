@@ -43,6 +43,7 @@ type describeFlags struct {
 	set      []string
 	json     bool
 	quiet    bool
+	yes      bool
 }
 
 func (a *app) describeCommand() *cobra.Command {
@@ -59,6 +60,7 @@ func (a *app) describeCommand() *cobra.Command {
 	f.StringArrayVar(&d.set, "set", nil, "correct a description without an editor: FILE=TEXT, FILE=@PATH or FILE=-; may be repeated")
 	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
 	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
+	f.BoolVarP(&d.yes, "yes", "y", false, "use kernels of a server, which are not sandboxed, without asking")
 	settingFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.describe(cmd, d, args); err != nil {
@@ -85,7 +87,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet}, settings: s, progress: a.newProgress(d.quiet)}
+	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, again: sameCommand(cmd, args, "--yes")}, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.stop()
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0]); err != nil {
 		return err
@@ -155,6 +157,9 @@ func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 	if g := j.place.guest; g != nil {
 		return &usageError{fmt.Sprintf("--kernel: %s is a running kernel (%s), and files are described in new ones", g.name, identity(g.Running)),
 			[]string{"dsstar describe DIR   # with the Python that dsstar sets up itself", "dsstar kernels   # kernelspecs"}}
+	}
+	if err := a.consent(ctx, j); err != nil {
+		return err
 	}
 	return a.look(ctx, &j.place, j.settings, j.task.Data)
 }

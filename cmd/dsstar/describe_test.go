@@ -312,3 +312,22 @@ func TestDescribeRunsAlone(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
+
+// TestDescribeLinks: what a link leads to out of the folder is neither shown nor told to the model, until the user allows it.
+func TestDescribeLinks(t *testing.T) {
+	d := newDescribing(t, map[string]string{"a.csv": "n\n1\n", "near.md": "kept here"})
+	far := dataFolder(t, map[string]string{"id_rsa.md": "planted-secret", "other.md": "planted-secret"})
+	for link, to := range map[string]string{"far.md": "id_rsa.md", "farther.md": "other.md"} {
+		if err := os.Symlink(filepath.Join(far, to), filepath.Join(d.data, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.run("describe", d.data).expect(exitVerified, "links that lead out of the data folder are not read: \"data/far.md\", \"data/farther.md\"", "allow it with --allow-read "+far)
+	if strings.Contains(d.stdout+d.stderr, "planted") || !strings.Contains(d.stdout, "kept here") || !strings.Contains(d.stdout, "it is a link that leads out of the data folder, and is not read") {
+		t.Errorf("%s\n%s", d.stdout, d.stderr)
+	}
+	d.run("describe", d.data, "--allow-read", far).expect(exitVerified)
+	if strings.Count(d.stdout, "planted-secret") != 2 || strings.Contains(d.stderr, "not read") {
+		t.Errorf("%s\n%s", d.stdout, d.stderr)
+	}
+}

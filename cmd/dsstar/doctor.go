@@ -193,7 +193,7 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	if err != nil {
 		return failedBy("sandbox", err)
 	}
-	f := finding{"sandbox", "ok", b.Describe(), nil, nil}
+	f := finding{"sandbox", "ok", inWords(b, s), nil, nil}
 	if b.Tier.Guarded() {
 		f.Detail += fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())
 	} else {

@@ -121,19 +121,22 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 		return false
 	}
 	s.Server = server.URL
-	ctx, cancel := context.WithTimeout(ctx, keepPatience) // there is another way
+	hurried, cancel := context.WithTimeout(ctx, keepPatience) // there is another way
 	defer cancel()
-	p, err := a.place(ctx, &s, func(string) {})
+	var err error
+	if j.place, err = a.place(hurried, &s, func(string) {}); err == nil {
+		err = a.look(hurried, &j.place, &s, j.folders()...)
+	}
+	if err == nil && a.consent(ctx, j) != nil { // the last question: it may take longer
+		err = errors.New("its kernels are not in dsstar's sandbox, and you have not agreed (--yes)")
+	}
 	if err == nil {
-		err = a.look(ctx, &p, &s, j.folders()...)
+		j.progress.say("server   %s has the run folder: the kernel that stays is one of its", server.URL)
+		return true
 	}
-	if err != nil {
-		j.progress.say("server   %s, which has the run folder, cannot be used: %v", server.URL, err)
-		return false
-	}
-	j.progress.say("server   %s has the run folder: the kernel that stays is one of its", server.URL)
-	j.place = p
-	return true
+	j.place = place{}
+	j.progress.say("server   %s, which has the run folder, cannot be used: %v", server.URL, err)
+	return false
 }
 
 // serverWith returns the server whose folder has a path, the nearest one of several.

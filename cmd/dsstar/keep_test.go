@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -100,7 +101,7 @@ func TestKeepKernelOnServer(t *testing.T) {
 		"has the run's folder": {local, nil},
 	} {
 		path := filepath.Join("runs", strings.Fields(name)[0])
-		s, kept := keepingKernel(t, c.env, filepath.Join(server.Root, path), failing(), c.args...)
+		s, kept := keepingKernel(t, c.env, filepath.Join(server.Root, path), failing(), append(c.args, "--yes")...)
 		s.expect(exitVerified, "stays on "+server.URL+"/, with all variables", "open "+path+"/notebook.ipynb in JupyterLab", "Shut Down")
 		s.without(server.Token)
 		if kept == nil || kept.Notebook != path+"/notebook.ipynb" {
@@ -126,6 +127,17 @@ func TestKeepKernelOnServer(t *testing.T) {
 		if e, err := k.Execute(t.Context(), "print(total, 'half' in globals())"); err != nil || e.Stdout() != "42 False\n" {
 			t.Errorf("%s: %v %s", name, err, e.PlainText())
 		}
+	}
+	settings, err := configs.Load(configs.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _, stderr := testApp(t, local...)
+	j := &job{runFlags: runFlags{keep: true, out: filepath.Join(server.Root, "runs", "unasked")}, settings: settings, progress: a.newProgress(false)}
+	used := a.placeToKeep(t.Context(), j)
+	j.progress.stop()
+	if used || j.place.server.URL != "" || !strings.Contains(stderr.String(), "cannot be used: its kernels are not in dsstar's sandbox") {
+		t.Errorf("a server's kernel is used without consent: %s", stderr)
 	}
 	var kernels []struct{ ID string }
 	if server.Call(t, "GET", "/api/kernels", nil, &kernels); len(kernels) != 2 {

@@ -37,9 +37,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(home); err == nil {
-		home = real // which cells see
-	}
+	home = realPath(home) // which cells see
 	p := &rerunPlace{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.env, given: data != ""}
 	if data != "" {
 		if data, err = rerunData(data, path); err != nil {
@@ -54,9 +52,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 	if p.dir, err = os.MkdirTemp("", "dsstar-rerun-"); err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(p.dir); err == nil {
-		p.dir = real
-	}
+	p.dir = realPath(p.dir)
 	if err := agent.Folder(home).Lend(p.dir); err != nil {
 		p.close()
 		return nil, err
@@ -67,7 +63,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 // close removes a temporary folder.
 func (p *rerunPlace) close() {
 	if p.dir != p.home {
-		_ = os.RemoveAll(p.dir) // it is in the system's folder for such ones
+		_ = notebook.RemoveFolder(p.dir) // it is in the system's folder for such ones
 	}
 }
 
@@ -249,14 +245,18 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (san
 	if err != nil {
 		return b, err
 	}
-	if words := b.Describe(); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
+	if words := inWords(b, s); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
 		p.say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}
 	if !sandbox.AboveHome(place.home) {
 		b.Read = append(b.Read, place.home)
 	}
-	if place.data != "" && (place.given || !a.hidden(place.data)) {
+	switch {
+	case place.data == "":
+	case place.given || !a.private(place.data):
 		b.Read = append(b.Read, place.data)
+	case b.Tier.Confines():
+		p.say("warning  the notebook's data folder, %s, is hidden or the system's: cells read it only with --data", printable(place.data))
 	}
 	if place.own {
 		b.Write = append(b.Write, place.dir)
@@ -264,11 +264,29 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (san
 	return b, nil
 }
 
-// hidden reports whether a folder is one that a stranger's notebook might name to be read, where keys are: a hidden one,
-// but those of dsstar's own cache, or the system's.
-func (a *app) hidden(folder string) bool {
-	if strings.HasPrefix(folder, a.cacheDir+string(filepath.Separator)) {
+// private reports whether a folder is one that a notebook cannot have cells read, as it may be a stranger's: a hidden one
+// or the system's, where keys are, the user's home, or one above it. The demo's is hidden, and nobody's.
+func (a *app) private(folder string) bool {
+	folder = filepath.Clean(folder)
+	names := []string{folder}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		names = append(names, real)
+	}
+	if strings.HasPrefix(names[len(names)-1], realPath(a.cacheDir)+string(filepath.Separator)+"demo-") {
 		return false
 	}
-	return strings.Contains(filepath.ToSlash(folder), "/.") || strings.HasPrefix(folder, "/etc/") || folder == "/etc" || strings.HasPrefix(folder, "/var/lib")
+	return sandbox.AboveHome(folder) || slices.ContainsFunc(names, func(name string) bool {
+		name = filepath.ToSlash(name)
+		return strings.Contains(name, "/.") || slices.ContainsFunc(systemFolders, func(dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") })
+	})
+}
+
+var systemFolders = []string{"/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/var/backups", "/var/lib", "/var/log", "/var/mail", "/var/spool"}
+
+// realPath is a path without links, if it is there.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }

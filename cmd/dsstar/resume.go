@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/configs"
 	"dsstar/notebook"
 )
 
@@ -112,6 +114,9 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err := r.read(); err != nil {
 		return err
 	}
+	if err := a.mayRead(r, j.settings); err != nil {
+		return err
+	}
 	now, err := r.dataFiles(ctx)
 	if err == nil {
 		err = mayStay(j.settings, r.t.Method)
@@ -177,6 +182,21 @@ func (r pastRun) data() string {
 	return data
 }
 
+// mayRead refuses a data folder that only the notebook names, and that may be none of its business: dsstar itself looks
+// into it, too.
+func (a *app) mayRead(r pastRun, s *configs.Settings) error {
+	data := r.data()
+	allowed := func(path string) bool {
+		abs, err := filepath.Abs(path)
+		return err == nil && inside(realPath(abs), realPath(data))
+	}
+	if data == "" || !a.private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
+		return nil
+	}
+	return &usageError{fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", printable(data)),
+		[]string{"dsstar resume --allow-read " + quoteShell(data) + " " + quoteShell(string(r.folder)) + "   # if it is yours"}}
+}
+
 // dataFiles lists the run's data folder as it is now.
 func (r pastRun) dataFiles(ctx context.Context) (all []agent.File, err error) {
 	data := r.data()
@@ -218,6 +238,9 @@ func findRun(arg string) (r pastRun, err error) {
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", printable(path))
 		}
+	}
+	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // which its cells read
+		return bad("ls -l "+quoteShell(r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", printable(r.folder.Variables()))
 	}
 	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err

@@ -214,25 +214,62 @@ func TestResumeUsage(t *testing.T) {
 		"not written by dsstar":               {other},
 		"is not a run folder":                 {filepath.Dir(other)},
 		"--guidelines are for the question":   {"--guidelines", "x", s.out},
-		"the run's data folder is not there:": {moved(t, s)},
+		"the run's data folder is not there:": {moved(t, s, "/gone")},
 	} {
 		a, stdout, stderr := testApp(t)
 		if code := a.run(t.Context(), append([]string{"resume"}, args...)); code != exitUsage || !strings.Contains(stderr.String(), text) || !strings.Contains(stderr.String(), "hint: ") {
 			t.Errorf("%q: exit code %d\n%s%s", args, code, stdout, stderr)
 		}
 	}
+	strangersData(t, s)
 }
 
-// moved is a copy of a run whose data folder is gone.
-func moved(t *testing.T, s *scene) string {
+// strangersData: a notebook cannot have dsstar or its cells look into a folder where keys are, unless the user says so.
+func strangersData(t *testing.T, s *scene) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.out, "notebook.ipynb"))
+	keys := filepath.Join(dataFolder(t, map[string]string{".ssh/numbers.csv": "n\n123454321\n"}), ".ssh")
+	link := filepath.Join(t.TempDir(), "data")
+	if err := os.Symlink(keys, link); err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range []string{keys, link, "/etc", "/proc/self", "/var/lib", home, filepath.Dir(home), "/"} {
+		run := moved(t, s, data)
+		a, stdout, stderr := testApp(t)
+		code := a.run(t.Context(), []string{"resume", "--python", pyenvtest.Python(t), run})
+		if said := "dsstar resume --allow-read " + data + " " + run; code != exitUsage || !strings.Contains(stderr.String(), said) {
+			t.Errorf("%s: exit code %d\n%s%s", data, code, stdout, stderr)
+		}
+	}
+	run := moved(t, s, link)
+	a, stdout, stderr := testApp(t)
+	if code := a.run(t.Context(), []string{"resume", "--allow-read", keys, "--model", "replay:/dev/null", "--python", pyenvtest.Python(t), run}); !strings.Contains(stderr.String(), "edited   the data folder is now") {
+		t.Errorf("allowed: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	run = moved(t, s, link)
+	out, said := rerunCode(t.Context(), t, exitError, run)
+	if !strings.Contains(said, "is hidden or the system's: cells read it only with --data") || strings.Contains(out+said, "123454321") {
+		t.Errorf("rerun: %s\n%s", out, said)
+	}
+	if err := os.Symlink(keys, filepath.Join(s.out, "variables")); err != nil {
+		t.Fatal(err)
+	}
+	s.again("http://127.0.0.1:1/v1").expect(exitUsage, "variables is not a folder, as a run leaves it")
+}
+
+// moved is a copy of a run with another data folder.
+func moved(t *testing.T, s *scene, data string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(s.out, "notebook.ipynb"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	was, _ := json.Marshal(s.data)
 	run := t.TempDir()
-	if err := os.WriteFile(filepath.Join(run, "notebook.ipynb"), bytes.ReplaceAll(data, bytes.Trim(was, `"`), []byte("/gone")), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(run, "notebook.ipynb"), bytes.ReplaceAll(content, bytes.Trim(was, `"`), []byte(data)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return run

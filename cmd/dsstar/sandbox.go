@@ -46,6 +46,18 @@ func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	return b, why, nil
 }
 
+// inWords says what a box of these settings holds, and what they relax of it. What a run itself needs is not yet in it.
+func inWords(b sandbox.Box, s *configs.Settings) string {
+	usual := sandbox.Limits{Memory: b.Limits.Memory}
+	if s.MaxMemory != 0 {
+		usual.Memory = max(leastMemory, availableMemory()/4*3)
+	}
+	if d, err := configs.Load(configs.Sources{}); err == nil { // the defaults, which cannot fail
+		usual.Processes, usual.File, usual.Folder = d.MaxProcesses, int64(d.MaxFile), int64(d.MaxFolder)
+	}
+	return b.Describe(usual)
+}
+
 // availableMemory returns how many bytes can be had, 0 if nobody knows.
 func availableMemory() int64 {
 	content, _ := os.ReadFile("/proc/meminfo")
@@ -73,7 +85,7 @@ func (p *place) confine(s *configs.Settings, say func(string)) error {
 	if err != nil {
 		return err
 	}
-	if p.box = b; why != "" {
+	if p.box, p.confined = b, inWords(b, s); why != "" {
 		say("the sandbox is " + string(b.Tier) + ": " + why)
 	}
 	return nil
@@ -87,5 +99,5 @@ func (p *place) sandbox() string {
 	case p.server.URL != "":
 		return "none (of a server)"
 	}
-	return p.box.Describe()
+	return p.confined
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -138,10 +139,26 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 		user = filepath.Join(a.configDir, "config.yaml")
 	}
 	s, err := configs.Load(configs.Sources{UserFile: user, ProjectFile: projectFile, Env: a.env, Flags: given})
+	if r, ok := errors.AsType[*configs.RelaxedError](err); ok {
+		return nil, relaxed(r, user)
+	}
 	if err != nil {
 		return nil, &usageError{err.Error(), []string{"dsstar config --defaults   # every setting, with what it may be"}}
 	}
 	return s, onPage(s)
+}
+
+// relaxed says how the user can allow what the folder's file must not: once, for all runs from a shell, for good.
+func relaxed(r *configs.RelaxedError, user string) error {
+	flag, name := "--"+strings.ReplaceAll(r.Key, "_", "-"), "DSSTAR_"+strings.ToUpper(r.Key)
+	if r.Value != "true" {
+		flag += " " + quoteShell(r.Value)
+	}
+	hints := []string{"dsstar nb " + flag + " …   # if you mean it: a flag,", "export " + name + "=" + quoteShell(r.Value) + "   # a variable,"}
+	if user != "" {
+		hints = append(hints, "mkdir -p "+quoteShell(filepath.Dir(user))+" && echo "+quoteShell(r.Key+": "+r.Value)+" >> "+quoteShell(user)+"   # or your own file")
+	}
+	return &usageError{r.Error(), hints}
 }
 
 const projectFile = "dsstar.yaml"

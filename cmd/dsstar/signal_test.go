@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err) // the testing package has renamed its flag
 	}
-	os.Exit(m.Run())
+	os.Exit(plantedMain(m))
 }
 
 // program starts dsstar as a process of its own, whose children can be told by
@@ -45,6 +45,8 @@ func program(t *testing.T, args ...string) (cmd *exec.Cmd, mark string, stderr *
 	cmd.Env = append(cleanEnv(), asProgram+"=1", mark, "DSSTAR_ALLOW_ENV=DSSTAR_TEST_MARK")
 	stderr = &bytes.Buffer{}
 	cmd.Stderr = stderr
+	watchForKey(t, stderr)
+	t.Cleanup(keepData(t, args))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

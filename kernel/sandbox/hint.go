@@ -2,7 +2,8 @@ package sandbox
 
 import (
 	"fmt"
-	"path"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,33 +19,35 @@ var (
 		"No CUDA GPUs are available", "Found no NVIDIA driver", "no CUDA-capable device", "cudaErrorNoDevice", "cudaErrorInsufficientDriver", "CUDA_ERROR_NO_DEVICE",
 		"No HIP GPUs are available", "hipErrorNoDevice", "no ROCm-capable device",
 	}
-	sharing = []string{"SemLock", "sem_open", "shared_memory", "/dev/shm", "_posixshmem"}
+	// Frames of a traceback in the library's own files, not words of the user's code.
+	socketFrame  = regexp.MustCompile(`/socket\.py["':]`)
+	sharingFrame = regexp.MustCompile(`/(?:synchronize|shared_memory|heap)\.py["':]`)
 )
 
 // Hint says what to do about an exception for which the box may be the reason, ""
-// if it is none. name, value and trace are the exception as Python shows it. It
-// looks at no file: the code that raised it must not learn more than it could see.
-func (b Box) Hint(name, value, trace string) string {
+// if it is none. name, value and trace are the exception as Python shows it; own
+// are the folders of the session, which it could write. Hint looks at the file
+// that the exception names, so what it says is for the notebook: the code that
+// raised it must not learn more than it could see.
+func (b Box) Hint(name, value, trace string, own ...string) string {
 	if !b.Tier.Confines() {
 		return ""
 	}
-	any := func(list []string) bool {
-		return slices.ContainsFunc(list, func(word string) bool {
-			return name == word || strings.Contains(value, word) || strings.Contains(trace, word)
-		})
+	has := func(word string) bool {
+		return name == word || strings.Contains(value, word) || strings.Contains(trace, word)
 	}
-	denied := name == "PermissionError" || strings.Contains(value, "[Errno 1]") || strings.Contains(value, "[Errno 13]") ||
-		strings.Contains(value, "[Errno 30]")
+	refused := strings.Contains(value, "[Errno 1]")
+	denied := refused || name == "PermissionError" || strings.Contains(value, "[Errno 13]") || strings.Contains(value, "[Errno 30]")
 	hint := ""
 	switch m := deniedPath.FindStringSubmatch(value); {
-	case !b.Net && (any(offline) || denied && strings.Contains(trace, "socket")):
+	case !b.Net && (slices.ContainsFunc(offline, has) || refused && socketFrame.MatchString(trace)):
 		hint = "the network is off; allow it with --allow-net"
-	case b.HidesProc() && denied && any(sharing):
+	case b.HidesProc() && denied && (sharingFrame.MatchString(trace) || strings.Contains(value, "/dev/shm")):
 		hint = "processes that share memory are off; allow them with --allow-multiprocessing"
-	case !b.GPU && b.Tier.Guarded() && any(noGPU):
+	case !b.GPU && b.Tier.Guarded() && slices.ContainsFunc(noGPU, has):
 		hint = "graphics processors are off; allow them with --allow-gpu"
 	case m != nil && (denied || b.Tier == Full && name == "FileNotFoundError"):
-		hint = b.hintAbout(m[1]+m[2], denied)
+		hint = b.hintAbout(m[1]+m[2], denied, strings.Contains(value, "[Errno 30]"), own)
 	case name == "MemoryError" || strings.Contains(name, "ArrayMemoryError"):
 		hint = fmt.Sprintf("the code may use %s of memory; raise it with --max-memory", size(b.Limits.Memory))
 	case strings.Contains(value, "[Errno 27]"):
@@ -58,19 +61,56 @@ func (b Box) Hint(name, value, trace string) string {
 	return "dsstar sandbox: " + hint
 }
 
-// hintAbout is the hint for a file that could not be opened.
-func (b Box) hintAbout(file string, denied bool) string {
-	file = path.Clean(file)
-	inside := slices.ContainsFunc(b.Read, func(dir string) bool { return in(file, dir) })
-	switch {
-	case inside && denied:
-		return file + " is read-only; write to the current folder"
-	case !path.IsAbs(file) && denied:
+// hintAbout is the hint for a file that could not be opened: as it was denied, surely for writing or not, or else as it
+// was not seen.
+func (b Box) hintAbout(file string, denied, writing bool, own []string) string {
+	file = filepath.Clean(file)
+	if !filepath.IsAbs(file) {
+		if exists := func(dir string) bool { _, err := os.Lstat(filepath.Join(dir, file)); return err == nil }; !denied || slices.ContainsFunc(own, exists) {
+			return ""
+		}
 		return file + " is in a folder that is read-only; allow it with --allow-write FOLDER"
-	case !path.IsAbs(file) || inside:
-		return ""
+	}
+	real, info := behind(file)
+	readable := inAny(real, slices.Concat(b.Read, systemReads))
+	switch {
+	case inAny(real, slices.Concat(own, b.Write)):
+		return "" // the file's own mode, or it is not there
+	case inAny(real, []string{"/proc", "/sys", "/dev", "/run"}):
+		return "" // nor can it be allowed
+	case readable && denied && (writing || info == nil || mayRead(info)):
+		return file + " is read-only; write to the current folder"
+	case readable || !denied && info == nil:
+		return "" // the file's own mode, or a file that is nowhere
+	case AboveHome(real):
+		return fmt.Sprintf("%s has all that is yours; allow what is needed of it with --allow-read PATH", file)
+	}
+	if inAny(file, slices.Concat(b.Read, own)) {
+		file = real // where a link in there leads
 	}
 	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, shellWord(file))
+}
+
+// behind returns where a path leads, and what is there; nil for nothing.
+func behind(path string) (real string, info os.FileInfo) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		if dir := filepath.Dir(path); dir != path {
+			parent, _ := behind(dir)
+			return filepath.Join(parent, filepath.Base(path)), nil
+		}
+		return path, nil
+	}
+	info, _ = os.Stat(real)
+	return real, info
+}
+
+// inAny reports whether a path is in one of the folders, wherever these really are.
+func inAny(path string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		real, _ := behind(folder)
+		return in(path, folder) || in(path, real)
+	})
 }
 
 // shellWord quotes a path for a shell, if it must be.
@@ -83,7 +123,11 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// size is a number of bytes; 0 is no limit of them.
 func size(n int64) string {
+	if n == 0 {
+		return "any size"
+	}
 	if n >= 1<<30 {
 		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
 	}

@@ -31,3 +31,6 @@ func experimentalWorks() error {
 func Landlock() int { return 0 }
 
 var systemAttempts []attempt // those of Linux are about /proc, namespaces and /dev/shm
+
+// systemReads are what its base allows, as far as a cell may be refused to write there.
+var systemReads = []string{"/usr", "/bin", "/sbin", "/System", "/Library"}

@@ -20,5 +20,7 @@ func builtinWorks() error {
 func fullWorks() error         { return builtinWorks() }
 func experimentalWorks() error { return builtinWorks() }
 
+var systemReads []string
+
 // Landlock returns 0: there is none.
 func Landlock() int { return 0 }

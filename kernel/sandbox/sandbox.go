@@ -152,21 +152,32 @@ func Tiers() (tiers []Tier) {
 	return tiers
 }
 
-// Describe says in one line what holds and what is relaxed.
-func (b Box) Describe() string {
+// Describe says in one line what holds and all that is relaxed; usual are the limits that a box has if nobody says more.
+func (b Box) Describe(usual Limits) string {
 	words := []string{string(b.Tier)}
-	if b.Net {
-		words = append(words, "network allowed")
+	if !b.Tier.Confines() {
+		return words[0]
 	}
-	if b.GPU {
-		words = append(words, "graphics processors allowed")
+	add := func(relaxed bool, format string, args ...any) {
+		if relaxed {
+			words = append(words, fmt.Sprintf(format, args...))
+		}
 	}
-	if b.Multiprocessing && b.Tier == Builtin {
-		words = append(words, "multiprocessing allowed")
+	raised := func(limit, usual int64) bool { return usual != 0 && (limit == 0 || limit > usual) }
+	add(b.Net, "network allowed")
+	add(b.GPU, "graphics processors allowed")
+	add(b.Multiprocessing && b.Tier == Builtin, "multiprocessing allowed")
+	for _, p := range b.Read {
+		add(true, "may read %s", p)
 	}
 	for _, p := range b.Write {
-		words = append(words, "may write "+p)
+		add(true, "may write %s", p)
 	}
+	add(len(b.Env) > 0, "has %s", strings.Join(b.Env, " and "))
+	add(raised(b.Limits.Memory, usual.Memory), "memory up to %s", size(b.Limits.Memory))
+	add(raised(int64(b.Limits.Processes), int64(usual.Processes)), "up to %d processes", b.Limits.Processes)
+	add(raised(b.Limits.File, usual.File), "files up to %s", size(b.Limits.File))
+	add(raised(b.Limits.Folder, usual.Folder), "all files up to %s", size(b.Limits.Folder))
 	return strings.Join(words, ", ")
 }
 

@@ -1,0 +1,117 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A Folder is a data folder whose files are looked at.
+type Folder struct {
+	root *os.Root
+	real string   // where it is, without links
+	also []string // the same of what links in it may lead to
+}
+
+// An OutsideError is a link that leads to a file which may not be read.
+type OutsideError struct {
+	Name   string // of the link, below the folder
+	Target string // the file, by its real path
+}
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("look at %s: it is a link to %s, out of the data folder", e.Name, e.Target)
+}
+
+// errIrregular is for what has become a folder or a pipe since it was listed.
+var errIrregular = errors.New("not a regular file")
+
+// Open opens the data folder at path. also are files and folders outside of it that links to files in it may lead to;
+// those that are not there do not count. The caller closes it.
+func Open(path string, also []string) (*Folder, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	real, err := realPath(path)
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	d := &Folder{root: root, real: real}
+	for _, p := range also {
+		if p, err := realPath(p); err == nil {
+			d.also = append(d.also, p)
+		}
+	}
+	return d, nil
+}
+
+// Close closes the folder.
+func (d *Folder) Close() error { return d.root.Close() }
+
+func realPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+// open opens a file for reading. The caller closes it.
+func (d *Folder) open(f File) (*os.File, fs.FileInfo, error) {
+	file, info, err := d.follow(filepath.FromSlash(f.Name))
+	if _, outside := errors.AsType[*OutsideError](err); err != nil && !outside {
+		err = fmt.Errorf("look at %s: %w", f.Name, err)
+	}
+	return file, info, err
+}
+
+// follow opens a file, or what a link to one leads to. An [os.Root] follows links within it, but for those with an
+// absolute path.
+func (d *Folder) follow(name string) (*os.File, fs.FileInfo, error) {
+	file, info, err := openRegular(d.root, name)
+	if err == nil {
+		return file, info, nil
+	}
+	if link, e := d.root.Lstat(name); e != nil || link.Mode()&fs.ModeSymlink == 0 { // the file itself, not a folder on its way
+		return nil, nil, err
+	}
+	target, err := filepath.EvalSymlinks(filepath.Join(d.real, name))
+	if err != nil {
+		return nil, nil, err
+	}
+	if below, ok := relative(d.real, target); ok {
+		return openRegular(d.root, below)
+	}
+	for _, p := range d.also {
+		if _, ok := relative(p, target); ok {
+			parent, err := os.OpenRoot(filepath.Dir(target))
+			if err != nil {
+				return nil, nil, err
+			}
+			defer parent.Close()
+			return openRegular(parent, filepath.Base(target))
+		}
+	}
+	return nil, nil, &OutsideError{filepath.ToSlash(name), target}
+}
+
+// relative returns the way to path from a folder that it is in, or is.
+func relative(folder, path string) (way string, ok bool) {
+	way, err := filepath.Rel(folder, path)
+	return way, err == nil && filepath.IsLocal(way)
+}
+
+func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() { // asked before opening: opening a pipe waits
+		return nil, nil, errIrregular
+	}
+	file, err := root.Open(name)
+	return file, info, err
+}

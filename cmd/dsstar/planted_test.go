@@ -1,0 +1,291 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"dsstar/agent"
+)
+
+// planted is a key that lies about while the tests run, as a user's do: in the environment, in ~/.ssh, and in the
+// arguments and the environment of another process. No test may find it in what dsstar writes or says. "" where it is
+// not planted.
+var planted string
+
+// plant plants the key, in a home of the tests' own. end clears up.
+func plant() (end func(), err error) {
+	key := "planted-" + rand.Text()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	was, err := os.UserHomeDir()
+	if err != nil {
+		return nil, err
+	}
+	home, err := os.MkdirTemp("", "dsstar-home-")
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(os.Mkdir(filepath.Join(home, ".ssh"), 0o700), os.WriteFile(filepath.Join(home, ".ssh", "id_ed25519"), []byte(key), 0o600))
+	for name, value := range map[string]string{
+		"HOME": home, "PLANTED_API_KEY": key, "AWS_SECRET_ACCESS_KEY": key,
+		"XDG_CACHE_HOME": cache, "GOPATH": os.Getenv("GOPATH"), "GOENV": os.Getenv("GOENV"), // as they are
+	} {
+		switch {
+		case name == "GOPATH" && value == "":
+			value = filepath.Join(was, "go")
+		case name == "GOENV" && value == "":
+			value = filepath.Join(was, ".config", "go", "env")
+		}
+		err = errors.Join(err, os.Setenv(name, value))
+	}
+	// It ends with its standard input, that is with the tests, however they end.
+	other := exec.Command("cat")
+	other.Args[0], other.Env = "cat-"+key, []string{"OPENAI_API_KEY=" + key}
+	stdin, pipeErr := other.StdinPipe()
+	if err = errors.Join(err, pipeErr); err == nil {
+		err = other.Start()
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(home))
+	}
+	planted = key
+	return func() {
+		_ = stdin.Close()
+		_ = other.Wait() // nothing hangs on how it ended
+		_ = os.RemoveAll(home)
+	}, nil
+}
+
+// plantedMain runs the tests with the planted key.
+func plantedMain(m *testing.M) int {
+	if runtime.GOOS != "linux" {
+		return m.Run() // the caches are in the home there
+	}
+	end, err := plant()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "plant a key:", err)
+		return 1
+	}
+	defer end()
+	return m.Run()
+}
+
+// holding returns the files below folders that hold the key.
+func holding(key string, folders ...string) (paths []string, err error) {
+	for _, folder := range folders {
+		err = errors.Join(err, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+				return nil // it goes by itself, or a test has closed it
+			}
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			if found, err := fileHolds(path, key); found || err != nil {
+				paths = append(paths, path)
+			}
+			return nil
+		}))
+	}
+	return paths, err
+}
+
+// fileHolds looks into a file, of which tests make some that are huge and empty: not further than most.
+func fileHolds(path, key string) (bool, error) {
+	const most, chunk = 64 << 20, 1 << 20
+	f, err := os.Open(path)
+	if err != nil {
+		return false, nil // see holding
+	}
+	defer f.Close()
+	r, buffer, kept := io.LimitReader(f, most), make([]byte, len(key)+chunk), 0
+	for {
+		n, err := io.ReadFull(r, buffer[kept:])
+		if bytes.Contains(buffer[:kept+n], []byte(key)) {
+			return true, nil
+		}
+		if err != nil {
+			return false, nil // the end
+		}
+		kept = copy(buffer, buffer[kept+n-len(key):kept+n]) // it may lie across two
+	}
+}
+
+var lookedInto sync.Map // tests whose folders are looked into at their end
+
+// watchForKey looks for the planted key in the test's temporary folders and in what was said, before these are removed.
+func watchForKey(t testing.TB, said ...*bytes.Buffer) {
+	t.Helper()
+	if planted == "" {
+		return
+	}
+	dir := filepath.Dir(t.TempDir()) // all of the test's; made now, it is removed after what follows
+	_, known := lookedInto.LoadOrStore(t, true)
+	t.Cleanup(func() {
+		for _, text := range said {
+			if bytes.Contains(text.Bytes(), []byte(planted)) {
+				t.Errorf("the planted key is in what dsstar says:\n%s", text)
+			}
+		}
+		if known {
+			return
+		}
+		if paths, err := holding(planted, dir); err != nil || len(paths) > 0 {
+			t.Errorf("the planted key is in %q (%v)", paths, err)
+		}
+	})
+}
+
+// A testProgram is the program in a test. It must leave the data as they are.
+type testProgram struct {
+	*app
+	t *testing.T
+}
+
+func (p *testProgram) run(ctx context.Context, args []string) int {
+	p.t.Helper()
+	check := keepData(p.t, args)
+	defer check()
+	return p.app.run(ctx, args)
+}
+
+// keepData remembers the data folders that a command line is about; check fails the test if one is not as it was. Without
+// a sandbox nothing holds the cells.
+func keepData(t *testing.T, args []string) (check func()) {
+	t.Helper()
+	before := map[string]map[string]string{}
+	if !strings.Contains(strings.Join(args, " "), "--sandbox off") {
+		for _, folder := range dataOf(args) {
+			before[folder] = hashes(folder)
+		}
+	}
+	return func() {
+		t.Helper()
+		for folder, was := range before {
+			if is := hashes(folder); !maps.Equal(was, is) {
+				t.Errorf("the data in %s have changed:\n%q, were\n%q", folder, is, was)
+			}
+		}
+	}
+}
+
+// dataOf returns the data folders of a command line: the one that it names, and that of the run that it goes on with or
+// runs again.
+func dataOf(args []string) (folders []string) {
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, "--data="); ok {
+			folders = append(folders, value)
+		} else if i > 0 && (args[i-1] == "--data" || args[i-1] == "describe") {
+			folders = append(folders, arg)
+		}
+	}
+	if len(args) > 0 && (args[0] == "resume" || args[0] == "rerun") {
+		for _, arg := range args[1:] {
+			if r, err := findRun(arg); err == nil && r.read() == nil && r.data() != "" {
+				folders = append(folders, r.data())
+			}
+		}
+	}
+	return slices.DeleteFunc(folders, func(folder string) bool { // a test of what is none, or of the system's
+		info, err := os.Stat(folder)
+		return err != nil || !info.IsDir() || !inside(os.TempDir(), realPath(folder))
+	})
+}
+
+// hashes are what is in a folder by name, but for run folders.
+func hashes(folder string) map[string]string {
+	all := map[string]string{}
+	_ = filepath.WalkDir(realPath(folder), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			all[path] = err.Error()
+			return nil
+		}
+		if _, err := os.Lstat(agent.Folder(path).Trace()); err == nil && d.IsDir() {
+			return fs.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil {
+			all[path] = err.Error()
+			return nil
+		}
+		all[path] = info.Mode().String()
+		if info.Mode().IsRegular() {
+			sum := sha256.New()
+			if f, err := os.Open(path); err == nil {
+				_, _ = io.Copy(sum, io.LimitReader(f, 64<<20))
+				_ = f.Close()
+			}
+			all[path] += fmt.Sprintf(" %d %s %s", info.Size(), info.ModTime(), hex.EncodeToString(sum.Sum(nil)))
+		}
+		return nil
+	})
+	return all
+}
+
+// What looks for the key and at the data does find them.
+func TestPlanted(t *testing.T) {
+	if planted == "" {
+		t.Skip("no key is planted here")
+	}
+	dir := t.TempDir()
+	key := "not-" + planted[8:]
+	for name, content := range map[string]string{
+		"run/notebook.ipynb": `{"text": "` + key + `"}`, "run/whole.txt": key, "run/none.txt": key[1:],
+		"run/late.txt": strings.Repeat("x", 1<<20+len(key)-5) + key, "run/files/deep/er.txt": strings.Repeat(key[:9], 200_000) + key,
+	} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := holding(key, dir)
+	if slices.Sort(found); err != nil || len(found) != 4 || slices.Contains(found, filepath.Join(dir, "run/none.txt")) {
+		t.Errorf("found in %q, %v", found, err)
+	}
+	if found, err := holding(planted, os.Getenv("HOME")); err != nil || len(found) != 1 {
+		t.Errorf("in the home it is in %q, %v", found, err)
+	}
+	if os.Getenv("AWS_SECRET_ACCESS_KEY") != planted || !strings.Contains(strings.Join(cleanEnv(), "\n"), "PLANTED_API_KEY="+planted) {
+		t.Error("the key is not in the environment")
+	}
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	if !slices.ContainsFunc(lines, func(path string) bool { found, _ := fileHolds(path, planted); return found }) {
+		t.Error("the key is in no process")
+	}
+	was := hashes(dir)
+	for what, change := range map[string]func() error{
+		"another byte": func() error { return os.WriteFile(filepath.Join(dir, "run/whole.txt"), []byte(key[1:]+"x"), 0o644) },
+		"a new file":   func() error { return os.WriteFile(filepath.Join(dir, "new"), nil, 0o644) },
+		"a mode":       func() error { return os.Chmod(filepath.Join(dir, "run"), 0o700) },
+		"one less":     func() error { return os.Remove(filepath.Join(dir, "run/none.txt")) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if is := hashes(dir); maps.Equal(was, is) {
+			t.Errorf("%s is not seen", what)
+		} else {
+			was = is
+		}
+	}
+	if got := dataOf([]string{"nb", "--data", dir, "--data=" + dir, "x"}); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+}

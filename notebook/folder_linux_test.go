@@ -1,0 +1,78 @@
+package notebook_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"dsstar/notebook"
+)
+
+// deep makes n folders in one another in dir, as a cell does that changes into each.
+func deep(t *testing.T, dir string, n int) {
+	t.Helper()
+	at, err := syscall.Open(dir, syscall.O_RDONLY, 0)
+	for range n {
+		if err == nil {
+			err = syscall.Mkdirat(at, "d", 0o755)
+		}
+		if err == nil {
+			var next int
+			next, err = syscall.Openat(at, "d", syscall.O_RDONLY, 0)
+			_ = syscall.Close(at)
+			at = next
+		}
+	}
+	if err := errors.Join(err, syscall.Close(at)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// More folders in one another than files may be open, and some that may not be looked into, are removed all the same.
+func TestRemoveDeep(t *testing.T) {
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &old); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 500, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old) })
+	for name, remove := range map[string]func(string) error{
+		"emptied": func(dir string) error { return notebook.EmptyFolder(dir, filepath.Join(dir, "kept")) },
+		"removed": notebook.RemoveFolder,
+	} {
+		t.Run(name, func(t *testing.T) {
+			outside := filepath.Join(t.TempDir(), "outside")
+			dir := filepath.Join(t.TempDir(), "files")
+			for _, path := range []string{outside, filepath.Join(dir, "kept", "outputs"), filepath.Join(dir, "closed", "in")} {
+				if err := os.MkdirAll(path, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			deep(t, dir, 1000)
+			err := errors.Join(os.WriteFile(filepath.Join(outside, "a"), nil, 0o444), os.Symlink(outside, filepath.Join(dir, "closed", "in", "link")),
+				os.Chmod(filepath.Join(dir, "closed", "in"), 0), os.Chmod(filepath.Join(dir, "closed"), 0), remove(dir))
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries, err := os.ReadDir(dir)
+			if name == "emptied" && (err != nil || len(entries) != 1 || entries[0].Name() != "kept") || name == "removed" && !os.IsNotExist(err) {
+				t.Errorf("left: %v %v", entries, err)
+			}
+			if _, err := os.Stat(filepath.Join(outside, "a")); err != nil {
+				t.Error(err)
+			}
+			if name == "emptied" {
+				if _, err := os.Stat(filepath.Join(dir, "kept", "outputs")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	if err := notebook.RemoveFolder(filepath.Join(t.TempDir(), "none", "none")); err != nil {
+		t.Error(err)
+	}
+}
