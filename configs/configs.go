@@ -154,7 +154,7 @@ func Load(from Sources) (*Settings, error) {
 		return nil, err
 	}
 	s.entries = entries(won)
-	s.Warnings = append(strayVariables(from.Env, won), trustWarnings(from.ProjectFile, won)...)
+	s.Warnings = strayVariables(from.Env, won)
 	if err := s.validate(won); err != nil {
 		return nil, err
 	}

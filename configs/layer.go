@@ -156,21 +156,6 @@ func strayVariables(env []string, won map[string]setting) []string {
 	return warnings
 }
 
-// trustWarnings names what a project file decides about where data, keys and tokens are sent: the file may have come with
-// the data.
-func trustWarnings(project string, won map[string]setting) []string {
-	var warnings []string
-	for _, key := range slices.Sorted(maps.Keys(won)) {
-		part := strings.Split(key, separator)
-		set, last := won[key], part[len(part)-1]
-		trusting := slices.Contains([]string{"base_url", "api_key_env", "key_env"}, last)
-		if set.source == project && set.value != "" && trusting {
-			warnings = append(warnings, fmt.Sprintf("%s sets %s to %s", project, display(key), show(set.value)))
-		}
-	}
-	return warnings
-}
-
 func entries(won map[string]setting) []Entry {
 	var all []Entry
 	for _, key := range slices.Sorted(maps.Keys(won)) {

@@ -3,22 +3,31 @@ package configs
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
 
-// A RelaxedError is a project file that lets cells do more than the settings do without it. Such a file may have come
-// with the data: what it says of the sandbox counts where it makes that tighter. It is none where a variable of the
-// environment or a flag sets the key, too.
+// A RelaxedError is a project file that lets cells do more than the settings do without it, or says where questions and
+// keys are sent. Such a file may have come with the data: what it says of the sandbox counts where it makes that
+// tighter. It is none where a variable of the environment or a flag sets the key, too.
 type RelaxedError struct {
 	File  string
-	Key   string // for instance allow_net
+	Key   string // for instance allow_net, providers.openai.base_url
 	Value string // as a flag takes it
+	Sends bool   // questions or keys, to somewhere else
 }
 
 func (e *RelaxedError) Error() string {
-	return fmt.Sprintf("%s: %s: is %s, and a project's file, which may be a stranger's, cannot let cells do more", e.File, e.Key, e.Value)
+	what := "let cells do more"
+	if e.Sends {
+		what = "say where your data and keys are sent"
+	}
+	return fmt.Sprintf("%s: %s: is %s, and a project's file, which may be a stranger's, cannot %s", e.File, e.Key, e.Value, what)
 }
+
+// sends are the keys, or last parts of them, that say where requests and the keys of models go.
+var sends = []string{"base_url", "base_url_env", "host_env", "api_key_env", "key_env"}
 
 // confinement are the keys that say what cells may do: those of the sandbox, and what runs out of it.
 var confinement = map[string]func(s *Settings) any{
@@ -46,8 +55,15 @@ func checkProject(file string, won, weaker map[string]setting, is *Settings) err
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(won)) {
-		if of := confinement[key]; of != nil && won[key].source == file && relaxes(of(was), of(is)) {
-			return &RelaxedError{file, key, asFlag(won[key].value)}
+		set, part := won[key], strings.Split(key, separator)
+		if set.source != file {
+			continue
+		}
+		if of := confinement[key]; of != nil && relaxes(of(was), of(is)) {
+			return &RelaxedError{file, key, asFlag(set.value), false}
+		}
+		if slices.Contains(sends, part[len(part)-1]) && asFlag(set.value) != "" && !reflect.DeepEqual(set.value, weaker[key].value) {
+			return &RelaxedError{file, display(key), asFlag(set.value), true}
 		}
 	}
 	return nil

@@ -52,6 +52,13 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"", "kernel: newest", "kernel"},
 		{"kernel: newest", "kernel: ''", ""},
 		{"", "max_rounds: 3", ""},
+		{"", "base_url: https://example.org/v1", "base_url"},
+		{"base_url: https://example.org/v1", "base_url: https://example.org/v1", ""},
+		{"", "base_url: ''", ""},
+		{"", "api_key_env: OTHER_KEY", "api_key_env"},
+		{"", "providers: {openai: {base_url: 'https://example.org/v1'}}", "providers.openai.base_url"},
+		{"", "providers: {openai: {key_env: OTHER}}", "providers.openai.key_env"},
+		{"", "model: openai/other", ""},
 	} {
 		from := Sources{UserFile: file(t, "config.yaml", c.user), ProjectFile: file(t, "dsstar.yaml", c.project)}
 		_, err := Load(from)

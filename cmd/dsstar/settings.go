@@ -150,13 +150,17 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 
 // relaxed says how the user can allow what the folder's file must not: once, for all runs from a shell, for good.
 func relaxed(r *configs.RelaxedError, user string) error {
+	own := "mkdir -p " + quoteShell(filepath.Dir(user)) + " && "
+	if strings.Contains(r.Key, ".") { // of a provider: only files have those
+		return &usageError{r.Error(), []string{own + "${EDITOR:-vi} " + quoteShell(user) + "   # if you mean it, move it to your own file"}}
+	}
 	flag, name := "--"+strings.ReplaceAll(r.Key, "_", "-"), "DSSTAR_"+strings.ToUpper(r.Key)
 	if r.Value != "true" {
 		flag += " " + quoteShell(r.Value)
 	}
 	hints := []string{"dsstar nb " + flag + " …   # if you mean it: a flag,", "export " + name + "=" + quoteShell(r.Value) + "   # a variable,"}
 	if user != "" {
-		hints = append(hints, "mkdir -p "+quoteShell(filepath.Dir(user))+" && echo "+quoteShell(r.Key+": "+r.Value)+" >> "+quoteShell(user)+"   # or your own file")
+		hints = append(hints, own+"echo "+quoteShell(r.Key+": "+r.Value)+" >> "+quoteShell(user)+"   # or your own file")
 	}
 	return &usageError{r.Error(), hints}
 }
