@@ -15,6 +15,7 @@ import (
 var arrows = map[string][]string{
 	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook"},
 	"agent/files":            {},
+	"agent/bench/runner":     {"agent", "agent/llm", "notebook"},
 	"agent/llm":              {},
 	"agent/llm/llmtest":      {"agent/llm"},
 	"kernel":                 {"kernel/internal/wire", "kernel/sandbox", "notebook"},
