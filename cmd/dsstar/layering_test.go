@@ -16,6 +16,7 @@ var arrows = map[string][]string{
 	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook"},
 	"agent/files":            {},
 	"agent/bench/runner":     {"agent", "agent/llm", "notebook"},
+	"agent/bench/tables":     {"agent", "agent/bench/runner"},
 	"agent/llm":              {},
 	"agent/llm/llmtest":      {"agent/llm"},
 	"kernel":                 {"kernel/internal/wire", "kernel/sandbox", "notebook"},

@@ -67,8 +67,8 @@ func (a About) flat() map[string]string {
 		tasks = text
 	}
 	all := map[string]string{
-		"bench": a.Bench, "agent": a.Agent, "model": a.Model, "repeat": fmt.Sprint(a.Repeat), "tasks": tasks,
-		"ids": agent.Digest([]byte(strings.Join(ids, "\n"))),
+		"bench": a.Bench, "agent": a.Agent, "model": a.Model, "repeat": fmt.Sprint(a.Repeat), "task_ids": tasks,
+		"digest": agent.Digest([]byte(strings.Join(ids, "\n"))),
 	}
 	for name, value := range a.Setup {
 		all[name] = value
