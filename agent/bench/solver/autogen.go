@@ -33,7 +33,7 @@ const (
 	goOn          = "There is no code block in your message, and no TERMINATE. Go on, or end with the answer and TERMINATE."
 )
 
-var terminates = regexp.MustCompile(`\bTERMINATE[\s.!*_"'` + "`" + `]*$`)
+var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" + `]*$`)
 
 func (s autoGen) work(ctx context.Context, d *desk) (string, bool, error) {
 	c, err := d.newChat("assistant", "Begin.", 0, prompts.Workplace{Code: true}, d.context(), prompts.AutoGen{})

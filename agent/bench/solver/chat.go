@@ -144,5 +144,8 @@ func unmarked(text string) string {
 			text = strings.TrimSpace(strings.TrimSuffix(inner, mark))
 		}
 	}
+	if strings.Count(text, "**") == 1 {
+		text = strings.TrimSpace(strings.TrimSuffix(text, "**")) // it began before the word Answer
+	}
 	return text
 }

@@ -147,10 +147,10 @@ func endOf(text, quote string, last bool) int {
 		case !strings.HasPrefix(text[i:], quote):
 		case nameFollows.MatchString(text[i+len(quote):]):
 			return i
-		case bracketFollows.MatchString(text[i+len(quote):]):
-			if end = i; !last {
-				return end
-			}
+		case !last && strings.HasPrefix(strings.TrimLeft(text[i+len(quote):], " \t\n"), ")"):
+			return i
+		case last && bracketFollows.MatchString(text[i+len(quote):]):
+			end = i
 		}
 	}
 	return end

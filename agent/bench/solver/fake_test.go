@@ -216,7 +216,9 @@ func newPlay(t testing.TB, replies script) *play {
 	p.cfg = agent.Config{
 		Model: p.model, Prompts: words, Dir: dir, ContextChars: 4000, DescriptionChars: 1000, TopK: 100, ResultChars: 1000,
 		MaxRounds: 20, DebugTries: 3, Jobs: 1,
-		Open: func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) { return p.session, ctx.Err() },
+		Open: func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+			return p.session, ctx.Err()
+		},
 	}
 	return p
 }

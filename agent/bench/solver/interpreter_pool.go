@@ -90,7 +90,8 @@ func near(pool []Experience, task string) (texts []string) {
 	for _, e := range pool {
 		tasks = append(tasks, e.Task)
 	}
-	for _, i := range nearest(tasks, task, reused) {
+	order, sharing := byNearness(tasks, task)
+	for _, i := range order[:min(reused, sharing)] {
 		e, state := pool[i], "done"
 		if !e.Done {
 			state = "failed"

@@ -70,7 +70,8 @@ func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
 	}
 	asks := prompts.InterpreterRecommend{Instruction: n.Instruction, Most: q.Choose}
 	recalled := map[string]Tool{}
-	for _, i := range nearest(texts, n.Instruction, q.Recall) {
+	order, _ := byNearness(texts, n.Instruction)
+	for _, i := range order[:min(q.Recall, len(order))] {
 		t := q.library.tools[i]
 		recalled[t.Name] = t
 		asks.Tools = append(asks.Tools, prompts.Tool{Name: t.Name, Description: t.Description})

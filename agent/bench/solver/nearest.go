@@ -12,10 +12,10 @@ var word = regexp.MustCompile(`[\p{L}\p{N}]+`)
 
 func wordsOf(text string) []string { return word.FindAllString(strings.ToLower(text), -1) }
 
-// nearest returns the indexes of the texts that are the nearest to a query by their
-// words, at most most, the nearest first (Okapi BM25 with its usual parameters). Texts
-// that share no word with it are none of them.
-func nearest(texts []string, query string, most int) (found []int) {
+// byNearness returns the indexes of the texts, the nearest to a query by their words
+// first (Okapi BM25 with its usual parameters), and how many of them share a word
+// with it.
+func byNearness(texts []string, query string) (order []int, sharing int) {
 	const k, b = 1.5, 0.75
 	total := 0
 	in := map[string]int{} // texts that have a word
@@ -43,10 +43,10 @@ func nearest(texts []string, query string, most int) (found []int) {
 		}
 	}
 	for i := range texts {
-		if scores[i] > 0 {
-			found = append(found, i)
+		if order = append(order, i); scores[i] > 0 {
+			sharing++
 		}
 	}
-	slices.SortStableFunc(found, func(x, y int) int { return cmp.Compare(scores[y], scores[x]) })
-	return found[:min(most, len(found))]
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(scores[y], scores[x]) })
+	return order, sharing
 }
