@@ -28,8 +28,8 @@ type (
 		Note   string
 		Left   int // steps; 0: it is not said
 	}
-	// Answer asks for the answer when all is done, or no step is left.
-	Answer struct{ OutOfSteps bool }
+	// Answer asks for the answer when no step is left.
+	Answer struct{}
 
 	// InterpreterPlan asks for a plan or, if Task says which one has failed or was
 	// edited, for another one (Data Interpreter, section 3.1).
@@ -62,6 +62,11 @@ type (
 	}
 	// InterpreterTest asks for the unit test of a tool.
 	InterpreterTest struct{ Schema, Tool string }
+	// InterpreterAnswer asks for the answer.
+	InterpreterAnswer struct {
+		Done []Result // but for the last
+		Last Node
+	}
 	// InterpreterReflect asks what is to be learnt from a task (section 3.3.2).
 	InterpreterReflect struct {
 		Instruction, Code, Result string
@@ -71,6 +76,9 @@ type (
 
 // A Node is a task of a Data Interpreter's graph that is done.
 type Node struct{ ID, Instruction, Code, Result string }
+
+// A Result is what a task that is done gave.
+type Result struct{ ID, Instruction, Result string }
 
 // Tried is code that was run for a task, and what it gave.
 type Tried struct{ Code, Result string }
@@ -91,4 +99,5 @@ func (InterpreterVerify) template() string    { return "interpreter_verify" }
 func (InterpreterRecommend) template() string { return "interpreter_recommend" }
 func (InterpreterTool) template() string      { return "interpreter_tool" }
 func (InterpreterTest) template() string      { return "interpreter_test" }
+func (InterpreterAnswer) template() string    { return "interpreter_answer" }
 func (InterpreterReflect) template() string   { return "interpreter_reflect" }

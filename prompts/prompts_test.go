@@ -110,7 +110,6 @@ var goldens = []struct {
 	{"observation", []Part{Observation{Output: "1000\n"}}},
 	{"observation_full", []Part{Observation{Output: hostile, Note: "The session was begun again.", Left: 3}}},
 	{"answer", []Part{Answer{}}},
-	{"answer_out_of_steps", []Part{Answer{OutOfSteps: true}}},
 	{"interpreter_plan", []Part{InterpreterPlan{Most: 3}}},
 	{"interpreter_plan_failed", []Part{InterpreterPlan{Plan: "[]", Task: "2", Code: rate.Code, Result: hostile}}},
 	{"interpreter_plan_edited", []Part{InterpreterPlan{Plan: "[]", Task: "2", Code: rate.Code, Result: "7", Edited: true, Most: 3}}},
@@ -124,6 +123,8 @@ var goldens = []struct {
 	{"interpreter_tool", []Part{InterpreterTool{Instruction: rate.Text, Code: rate.Code}}},
 	{"interpreter_tool_again", []Part{InterpreterTool{rate.Text, rate.Code, "def f(): pass", "assert f()", hostile}}},
 	{"interpreter_test", []Part{InterpreterTest{`{"name": "mean"}`, "def mean(x): return sum(x) / len(x)"}}},
+	{"interpreter_answer", []Part{InterpreterAnswer{[]Result{{"1", load.Text, load.Output}, {"2", rate.Text, hostile}}, Node{"3", quit.Text, quit.Code, "fine\n"}}}},
+	{"interpreter_answer_one", []Part{InterpreterAnswer{Last: Node{"1", load.Text, load.Code, load.Output}}}},
 	{"interpreter_reflect", []Part{InterpreterReflect{Instruction: rate.Text, Code: rate.Code, Result: hostile}}},
 	{"interpreter_reflect_failed", []Part{InterpreterReflect{rate.Text, rate.Code, "KeyError", true}}},
 	{"whole_request", []Part{
@@ -179,7 +180,7 @@ var parts = []Part{Earlier{}, Notes{},
 	System{}, Context{}, Notebook{}, Analyzer{}, PlannerFirst{}, PlannerNext{}, Coder{}, Picker{}, Verifier{}, Router{}, Finalizer{},
 	Summarizer{}, DebuggerScript{}, Debugger{}, Reask{}, Script{}, Checker{},
 	Workplace{}, ModelOnly{}, React{}, DAAgent{}, AutoGen{}, Observation{}, Answer{}, InterpreterPlan{}, InterpreterCode{}, InterpreterVerify{},
-	InterpreterRecommend{}, InterpreterTool{}, InterpreterTest{}, InterpreterReflect{},
+	InterpreterRecommend{}, InterpreterTool{}, InterpreterTest{}, InterpreterAnswer{}, InterpreterReflect{},
 }
 
 func TestEveryTemplateHasItsPart(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
 	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook"},
+	"agent/bench/solver":     {"agent", "agent/files", "agent/llm", "prompts", "notebook"},
 	"agent/files":            {},
 	"agent/bench/runner":     {"agent", "agent/llm", "notebook"},
 	"agent/bench/tables":     {"agent", "agent/bench/runner"},
