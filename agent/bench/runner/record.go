@@ -61,13 +61,14 @@ type Record struct {
 	Domain string `json:"domain,omitempty"`
 
 	Answer   string             `json:"answer"`
-	Score    *float64           `json:"score"`            // 0 to 1; null: the right answer is not public
-	Metric   string             `json:"metric,omitempty"` // what the score is, where the benchmark has several
-	Scores   map[string]float64 `json:"scores,omitempty"` // the others that the benchmark gives
-	Finished bool               `json:"finished"`         // the agent came to its end
-	Verified bool               `json:"verified"`         // and proved the answer
-	Cause    Cause              `json:"cause,omitempty"`  // why it is not solved; "": it is, or nobody knows
-	Error    string             `json:"error,omitempty"`  // in one line
+	Score    *float64           `json:"score"`              // 0 to 1; null: the right answer is not public
+	Metric   string             `json:"metric,omitempty"`   // what the score is, where the benchmark has several
+	Scores   map[string]float64 `json:"scores,omitempty"`   // the others that the benchmark gives
+	Finished bool               `json:"finished"`           // the agent came to its end
+	Verified bool               `json:"verified"`           // and proved the answer
+	Cause    Cause              `json:"cause,omitempty"`    // why it is not solved; "": it is, or nobody knows
+	Error    string             `json:"error,omitempty"`    // what ended the agent, in one line; "": it ended by itself
+	Unscored string             `json:"unscored,omitempty"` // why the scorer has no score
 
 	Rounds     int      `json:"rounds"` // or steps, of agents that have no rounds
 	Verdicts   []string `json:"verdicts,omitempty"`

@@ -154,3 +154,9 @@ func sum(values []float64) float64 {
 	}
 	return total
 }
+
+// Score is the mean score of a run in per cent, with its interval, or nil.
+func Score(r runner.Result) *Value { return accuracy(r, nil) }
+
+// Share is the mean of scores from 0 to 1 in per cent, with its interval, or nil.
+func Share(scores []float64) *Value { return share(scores) }
