@@ -14,6 +14,7 @@ import (
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
 	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook"},
+	"agent/bench":            {"agent"},
 	"agent/files":            {},
 	"agent/llm":              {},
 	"agent/llm/llmtest":      {"agent/llm"},
