@@ -15,6 +15,7 @@ import (
 var arrows = map[string][]string{
 	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook"},
 	"agent/bench/solver":     {"agent", "agent/files", "agent/llm", "prompts", "notebook"},
+	"agent/bench":            {"agent"},
 	"agent/files":            {},
 	"agent/bench/runner":     {"agent", "agent/llm", "notebook"},
 	"agent/bench/tables":     {"agent", "agent/bench/runner"},
