@@ -96,7 +96,7 @@ func TestDABStepSuite(t *testing.T) {
 func TestKramaBenchSuite(t *testing.T) {
 	root := write(t, map[string]string{
 		"workload/legal.json": `[{"id": "legal-hard-1", "query": "q", "answer": 3.5, "answer_type": "numeric_exact",
-			"data_sources": ["a.csv", "State MSA/*", "sub/", "gone.csv"], "subtasks": []},
+			"data_sources": ["a.csv", "state MSA/*", "b.csv", "other.csv", "gone.csv"], "subtasks": []},
 			{"id": "legal-easy-2", "query": "q", "answer": ["x"], "answer_type": "list_exact", "data_sources": ["sub/b.csv"]}]`,
 		"workload/wildfire.json":            `[{"id": "wildfire-easy-1", "query": "q", "answer": "Yes", "answer_type": "string_exact", "data_sources": ["x"]}]`,
 		"workload/legal-tiny.json":          `[{"id": "legal-hard-1", "query": "q", "answer": 3.5, "answer_type": "numeric_exact"}]`,
@@ -104,6 +104,7 @@ func TestKramaBenchSuite(t *testing.T) {
 		"data/legal/input/sub/b.csv":        "a",
 		"data/legal/input/State MSA/DC.csv": "a",
 		"data/legal/input/other.csv":        "a",
+		"data/legal/input/sub/other.csv":    "a",
 	})
 	suite := open(t, "kramabench", root, Setting{})
 	if len(suite.Tasks) != 3 || suite.Tasks[0].Files != nil || suite.Tasks[0].Missing != nil || suite.Tasks[0].Level != "hard" || suite.Tasks[0].Domain != "legal" {
@@ -116,7 +117,7 @@ func TestKramaBenchSuite(t *testing.T) {
 		t.Errorf("missing are %v", got)
 	}
 	oracle := open(t, "kramabench", filepath.Join(root, "workload", "legal.json"), Setting{Oracle: true})
-	if got := oracle.Tasks[0].Files; !slices.Equal(got, []string{"State MSA/DC.csv", "a.csv", "sub/b.csv"}) {
+	if got := oracle.Tasks[0].Files; !slices.Equal(got, []string{"State MSA/DC.csv", "a.csv", "other.csv", "sub/b.csv"}) {
 		t.Errorf("files are %v", got)
 	}
 	if got := below(root, oracle.Tasks[0].Missing...); !slices.Equal(got, []string{"data/legal/input/gone.csv"}) {
