@@ -255,14 +255,21 @@ func TestDir(t *testing.T) {
 {"id": "d", "question": "q", "data_dir": "data/gone", "answer": {"k": ["v"]}, "scorer": "dacode", "scorer_config": {"func": "compare_text", "options": {}}},
 {"id": "e", "question": "q", "data_dir": "data/a", "answer": {"gold_files": ["gold/e/r.csv"], "output_file": "r.csv"}, "scorer": "dacode",
  "scorer_config": {"func": "compare_csv", "options": {"condition_cols": [0]}}}]`,
-		"data/a/b.csv": "x", "gold/e/r.csv": "a,b\n1,2\n", "out/e/r.csv": "a,b\n1,3\n",
+		"data/a/b.csv": "x", "gold/e/r.csv": "a,b\n1,2\n",
 	})
 	suite := open(t, "dir", root, Setting{Oracle: true})
 	if got := below(root, suite.Tasks[3].Missing...); !slices.Equal(got, []string{"data/gone"}) || !slices.Equal(suite.Tasks[1].Files, []string{"b.csv"}) {
 		t.Errorf("tasks are %+v", suite.Tasks)
 	}
-	answers := []Answer{{ID: "a", Value: Said("43")}, {ID: "b", Value: Said(`["Y", "X"]`)}, {ID: "c", Value: Said("@n[1.50] @m[2]")}, {ID: "d", Value: Said(`{"K": "V"}`)},
-		{ID: "e", Value: Said("r.csv"), Dir: filepath.Join(root, "out", "e")}}
+	lines := write(t, map[string]string{"out/e/r.csv": "a,b\n1,3\n", "answers.jsonl": `{"task_id": "a", "answer": 43}
+{"task_id": "b", "answer": ["Y", "X"]}
+{"task_id": "c", "agent_answer": "@n[1.50] @m[2]"}
+{"task_id": "d", "agent_answer": "{'K': 'V'}"}
+{"task_id": "e", "agent_answer": "r.csv", "dir": "out/e"}`})
+	answers, err := suite.Benchmark.Answers(filepath.Join(lines, "answers.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	scores, err := suite.Score(t.Context(), Scorer{Python: python(t)}, answers)
 	if err != nil {
 		t.Fatal(err)
