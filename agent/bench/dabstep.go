@@ -60,7 +60,9 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 	return suite, err
 }
 
-// readDABStepAnswers reads {task_id, agent_answer, reasoning_trace} by the line.
+// readDABStepAnswers reads {task_id, agent_answer, reasoning_trace} by the line;
+// tasks of one's own may have answer for agent_answer and, where the answer is in
+// files, dir, the folder with them, relative to the file of answers.
 func readDABStepAnswers(path string) ([]Answer, error) {
 	var answers []Answer
 	err := readLines(path, func(raw json.RawMessage) error {
@@ -69,6 +71,7 @@ func readDABStepAnswers(path string) ([]Answer, error) {
 			Answer json.RawMessage `json:"agent_answer"`
 			Plain  json.RawMessage `json:"answer"`
 			Trace  json.RawMessage `json:"reasoning_trace"`
+			Dir    string          `json:"dir"`
 		}
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return err
@@ -82,6 +85,9 @@ func readDABStepAnswers(path string) ([]Answer, error) {
 		a := Answer{ID: string(row.ID), Value: row.Answer}
 		if row.Trace != nil && string(row.Trace) != "null" {
 			a.Trace = (&Answer{Value: row.Trace}).Text()
+		}
+		if a.Dir = filepath.FromSlash(row.Dir); a.Dir != "" && !filepath.IsAbs(a.Dir) {
+			a.Dir = filepath.Join(filepath.Dir(path), a.Dir)
 		}
 		answers = append(answers, a)
 		return nil

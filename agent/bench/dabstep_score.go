@@ -144,7 +144,8 @@ func (r answerRules) sameList(a, b string) bool {
 	if len(x) != len(y) {
 		return false
 	}
-	if !r.fixed {
+	const few = 100 // more are not tried against each other: it takes their square
+	if !r.fixed || len(x) > few {
 		return slices.EqualFunc(x, y, r.same)
 	}
 	left := slices.Clone(y)
@@ -182,7 +183,7 @@ func (r answerRules) sameText(a, b string) bool {
 		}
 		return subset(x, y) || subset(y, x)
 	}
-	return similarity(a, b) > 0.95
+	return alike(a, b, 0.95)
 }
 
 // onlyLettersMore returns whether longer has the words of shorter and beside

@@ -131,9 +131,15 @@ func FuzzDABStep(f *testing.F) {
 			if !r.same(a, a) {
 				t.Errorf("fixed %v: %q is not itself", fixed, a)
 			}
-			if x, y := r.same(a, b), r.same(b, a); x != y && !fixed && similarity(pyLower(pyStrip(a)), pyLower(pyStrip(b))) == similarity(pyLower(pyStrip(b)), pyLower(pyStrip(a))) {
+			if x, y := r.same(a, b), r.same(b, a); x != y && !fixed && len(a) < 300 && ratioTurns(a, b) {
 				t.Errorf("%q ~ %q is %v, turned %v", a, b, x, y)
 			}
 		}
 	})
+}
+
+// ratioTurns returns whether difflib says the same of a and b both ways round.
+func ratioTurns(a, b string) bool {
+	a, b = pyLower(pyStrip(a)), pyLower(pyStrip(b))
+	return similarity(a, b) == similarity(b, a)
 }

@@ -92,8 +92,8 @@ func Chart(ctx context.Context, python Python, dir string, compat Compat) (why s
 // code prints is passed over.
 const answerMark = "\x1edsstar-bench:"
 
-// call runs a helper's text and then func with args, both in a namespace of their
-// own, and decodes the JSON that it returns.
+// call runs func of a helper's text with args, in a namespace of its own, and
+// decodes the JSON that it returns.
 func (p Python) call(ctx context.Context, helper, name string, args []byte, out any) error {
 	source, err := json.Marshal(helper)
 	if err != nil {
@@ -103,10 +103,12 @@ func (p Python) call(ctx context.Context, helper, name string, args []byte, out 
 	if err != nil {
 		return err
 	}
-	// Text in JSON is a literal of Python's.
-	code := fmt.Sprintf("def _dsstar_bench():\n    import json\n    space = {'__name__': 'dsstar_bench'}\n"+
-		"    exec(compile(%s, '<dsstar bench>', 'exec'), space)\n    print('\\n' + %q + space[%q](json.loads(%s)))\n_dsstar_bench()\n",
-		source, answerMark, name, input)
+	// Text in JSON is a literal of Python's. The session keeps the helper, as
+	// compiling it takes longer than most scores.
+	code := fmt.Sprintf("def _dsstar_bench(source, kept=globals().setdefault('_dsstar_bench_kept', {})):\n    import json\n"+
+		"    if source not in kept:\n        space = {'__name__': 'dsstar_bench'}\n"+
+		"        exec(compile(source, '<dsstar bench>', 'exec'), space)\n        kept[source] = space\n"+
+		"    print('\\n' + %q + kept[source][%q](json.loads(%s)))\n_dsstar_bench(%s)\n", answerMark, name, input, source)
 	stdout, err := p(ctx, code)
 	if err != nil {
 		return err

@@ -7,8 +7,10 @@ import difflib
 import json
 import math
 import os
+import pathlib
 import re
 import sqlite3
+import tempfile
 import warnings
 
 import numpy as np
@@ -212,14 +214,14 @@ def compare_csv(result, expected, options, fixed):
 
 def compare_sqlite(result, expected, options, fixed):
     def names(path):
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+        with sqlite3.connect(pathlib.Path(path).absolute().as_uri() + "?mode=ro", uri=True) as db:
             return [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
 
     def dump(path, tables, into):
         if not os.path.exists(path):
             raise FileNotFoundError(2, "no such file", path)
         written = []
-        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        db = sqlite3.connect(pathlib.Path(path).absolute().as_uri() + "?mode=ro", uri=True)
         try:
             for table in tables:
                 name = '"' + table.replace('"', '""') + '"' if fixed else table
@@ -232,7 +234,6 @@ def compare_sqlite(result, expected, options, fixed):
             db.close()
         return written
 
-    import tempfile
     with tempfile.TemporaryDirectory() as scratch:
         for side in ("gold", "pred"):
             os.mkdir(os.path.join(scratch, side))

@@ -1,5 +1,17 @@
 package bench
 
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// alike returns whether the similarity of a and b is over bound. Texts whose
+// lengths rule it out are not compared: that takes long for long ones.
+func alike(a, b string, bound float64) bool {
+	n, m := utf8.RuneCountInString(a), utf8.RuneCountInString(b)
+	return 2*float64(min(n, m)) > bound*float64(n+m)*(1-1e-9) && similarity(a, b) > bound
+}
+
 // similarity is SequenceMatcher(None, a, b).ratio() of Python's difflib, by
 // characters, with the popular ones of a long b left out (autojunk).
 func similarity(a, b string) float64 {
@@ -36,23 +48,29 @@ func similarity(a, b string) float64 {
 // first of several; blocks begin with what at has and grow over what it has not.
 func longestMatch(x, y []rune, at map[rune][]int, span [4]int) (i, j, k int) {
 	i, j = span[0], span[2]
-	lengths := map[int]int{} // of the match that ends before x[row], by its end in y
+	// How long the match is that ends before row and before col+1; zero again where it is not of the last row.
+	last, next := make([]int, span[3]-span[2]+1), make([]int, span[3]-span[2]+1)
+	var lastCols, nextCols []int
 	for row := span[0]; row < span[1]; row++ {
-		next := map[int]int{}
-		for _, col := range at[x[row]] {
-			if col < span[2] {
-				continue
-			}
+		nextCols = nextCols[:0]
+		cols := at[x[row]]
+		first, _ := slices.BinarySearch(cols, span[2])
+		for _, col := range cols[first:] {
 			if col >= span[3] {
 				break
 			}
-			n := lengths[col-1] + 1
-			next[col] = n
+			c := col - span[2]
+			n := last[c] + 1
+			next[c+1] = n
+			nextCols = append(nextCols, c+1)
 			if n > k {
 				i, j, k = row-n+1, col-n+1, n
 			}
 		}
-		lengths = next
+		for _, c := range lastCols {
+			last[c] = 0
+		}
+		last, next, lastCols, nextCols = next, last, nextCols, lastCols
 	}
 	for i > span[0] && j > span[2] && x[i-1] == y[j-1] {
 		i, j, k = i-1, j-1, k+1

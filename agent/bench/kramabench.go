@@ -58,7 +58,7 @@ func kramaTask(raw json.RawMessage, domain, lake string, s Setting) (Task, error
 		Query   string          `json:"query"`
 		Answer  json.RawMessage `json:"answer"`
 		Type    string          `json:"answer_type"`
-		Sources []string        `json:"data_sources"`
+		Sources oneOrMore       `json:"data_sources"`
 	}
 	if err := json.Unmarshal(raw, &row); err != nil {
 		return Task{}, err
@@ -79,28 +79,60 @@ func kramaTask(raw json.RawMessage, domain, lake string, s Setting) (Task, error
 	return task, nil
 }
 
-// useSources gives the task the files below Data that sources name: a file, a
-// folder, or a pattern such as "reports/*".
+// useSources gives the task the files below Data that sources name: a file or a
+// folder, with wildcards or none, by its path in the lake or the end of that.
+// "./" is the whole lake.
 func (t *Task) useSources(sources []string) {
-	t.Files = []string{}
+	if slices.Equal(sources, []string{"./"}) {
+		return
+	}
 	names := filesBelow(t.Data)
+	t.Files = []string{}
 	for _, source := range sources {
-		pattern := path.Clean(filepath.ToSlash(source))
-		found := false
-		for _, name := range names {
-			matched, _ := path.Match(pattern, name) // a bad pattern matches nothing and is told as missing
-			if matched || name == pattern || strings.HasPrefix(name, strings.TrimSuffix(pattern, "/*")+"/") {
-				found = true
-				if !slices.Contains(t.Files, name) {
-					t.Files = append(t.Files, name)
-				}
-			}
-		}
-		if !found {
+		found := named(names, path.Clean(filepath.ToSlash(source)))
+		if len(found) == 0 {
 			t.Missing = append(t.Missing, filepath.Join(t.Data, filepath.FromSlash(source)))
 		}
+		t.Files = append(t.Files, found...)
 	}
 	slices.Sort(t.Files)
+	t.Files = slices.Compact(t.Files)
+}
+
+// named are the names that pattern means: from the top of the lake if there are
+// such, otherwise from any of its folders, and at last in other letters' case,
+// which the workloads do not always keep.
+func named(names []string, pattern string) []string {
+	for _, fold := range []func(string) string{strings.Clone, strings.ToLower} {
+		var top, deeper []string
+		for _, name := range names {
+			switch place := matchedAt(fold(name), fold(pattern)); {
+			case place == 0:
+				top = append(top, name)
+			case place > 0:
+				deeper = append(deeper, name)
+			}
+		}
+		if top != nil {
+			return top
+		}
+		if deeper != nil {
+			return deeper
+		}
+	}
+	return nil
+}
+
+// matchedAt is how many folders down the name, or a folder in it, matches
+// pattern; -1 if nowhere.
+func matchedAt(name, pattern string) int {
+	n, parts := strings.Count(pattern, "/")+1, strings.Split(name, "/")
+	for i := 0; i+n <= len(parts); i++ {
+		if ok, _ := path.Match(pattern, strings.Join(parts[i:i+n], "/")); ok { // a bad pattern means nothing
+			return i
+		}
+	}
+	return -1
 }
 
 // filesBelow are the names of the files below dir, with slashes.

@@ -230,8 +230,9 @@ func kramaF1(said, gold value, judge judgeTexts) (float64, map[string]float64, e
 	if judge == nil && saidText && goldText {
 		return one(sameWords(s, g)), nil, nil
 	}
+	_, saidList := said.([]value)
 	var ok bool
-	if goldText {
+	if goldText && (saidList || judge != nil) { // otherwise its characters are the items
 		if gold, ok = parsed(g, false); !ok {
 			return 0, nil, nil
 		}

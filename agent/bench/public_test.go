@@ -11,9 +11,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -34,6 +37,7 @@ func TestPublicScorers(t *testing.T) {
 	t.Run("kramabench-june", func(t *testing.T) { publicKramaBench(t, root, gen(), Upstream, "kramabench-june") })
 	t.Run("kramabench", func(t *testing.T) { publicKramaBench(t, root, gen(), Fixed, "kramabench") })
 	t.Run("dabench", func(t *testing.T) { publicDABench(t, root, gen()) })
+	t.Run("charts", func(t *testing.T) { publicCharts(t, root, gen()) })
 	t.Run("dacode", func(t *testing.T) { publicDACode(t, root) })
 }
 
@@ -193,6 +197,89 @@ func publicDABench(t *testing.T, root string, g *generator) {
 	}
 	t.Logf("totals %v", totals[:3])
 	differ(t, compared+3, lines)
+}
+
+// publicCharts compares what is taken from plotting code.
+func publicCharts(t *testing.T, root string, g *generator) {
+	folders := make([]string, max(1, *publicCases/20))
+	var lines []string
+	got := make([]string, len(folders))
+	for i := range folders {
+		folders[i] = write(t, map[string]string{"plot.py": g.plot(), "r.png": ""})
+		why, err := Chart(t.Context(), python(t), folders[i], Upstream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[i] = why
+	}
+	var want [][2]json.RawMessage
+	public(t, root, "charts", folders, &want)
+	kinds := map[string]int{}
+	for i, folder := range folders {
+		var settings [2]map[string]any
+		text, _ := os.ReadFile(filepath.Join(folder, "dabench", "plot.json"))
+		_ = json.Unmarshal(text, &settings[0]) // nothing, if no chart was found
+		if err := json.Unmarshal(want[i][0], &settings[1]); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range settings {
+			if colors, ok := s["color"].([]any); ok { // a set upstream
+				slices.SortFunc(colors, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+			}
+		}
+		data, err := python(t)(t.Context(), fmt.Sprintf("import json, os, numpy as np\np = %q\nd = np.load(p) if os.path.exists(p) else None\n"+
+			"print(json.dumps(None if d is None else [list(d.shape), d.flatten().tolist()]))", filepath.Join(folder, "dabench", "result.npy")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, _ := settings[1]["type"].(string)
+		kinds[kind]++
+		code, _ := os.ReadFile(filepath.Join(folder, "plot.py"))
+		if diff := cmp.Diff(settings[1], settings[0]); diff != "" {
+			lines = append(lines, fmt.Sprintf("%s\n%s%s", code, diff, got[i]))
+		}
+		if strings.TrimSpace(data) != string(want[i][1]) {
+			lines = append(lines, fmt.Sprintf("%s\ndata are %s, public %s", code, data, want[i][1]))
+		}
+	}
+	t.Logf("kinds: %v", kinds)
+	differ(t, len(folders), lines)
+}
+
+// plot is a program that draws a chart.
+func (g *generator) plot() string {
+	list := func(n int) string {
+		var items []string
+		for range n {
+			items = append(items, fmt.Sprintf("%.2f", g.Float64()*100-10))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	n := 1 + g.IntN(5)
+	body := []func() string{
+		func() string { return fmt.Sprintf("ax.bar(range(%d), %s, label='a')\n", n, list(n)) },
+		func() string { return fmt.Sprintf("ax.barh([str(i) for i in range(%d)], %s)\n", n, list(n)) },
+		func() string {
+			return fmt.Sprintf("ax.bar([i - .2 for i in range(%d)], %s, .4, label='a')\nax.bar([i + .2 for i in range(%d)], %s, .4, color='green', label='b')\n", n, list(n), n, list(n))
+		},
+		func() string {
+			return fmt.Sprintf("ax.plot(%s, label='a')\nax.plot(%s, color=(.1, .2, .3), label='b')\n", list(n+1), list(n+g.IntN(3)))
+		},
+		func() string {
+			return fmt.Sprintf("ax.pie([abs(x) for x in %s], labels=list('abcdef')[:%d])\n", list(n), n)
+		},
+		func() string { return fmt.Sprintf("ax.scatter(%s, %s, label='a')\n", list(n), list(n)) },
+		func() string { return fmt.Sprintf("ax.hist(%s, bins=3)\n", list(n)) },
+		func() string { return fmt.Sprintf("ax.scatter(%s, %s)\nax.plot(%s)\n", list(n), list(n), list(n+1)) },
+		func() string { return "" },
+	}[g.IntN(9)]()
+	if g.IntN(2) == 0 {
+		body += fmt.Sprintf("ax.set_title(%q)\nax.set_xlabel('x')\nax.set_ylabel('y y')\n", g.word())
+	}
+	if g.IntN(2) == 0 {
+		body += "ax.legend(title='Kind')\n"
+	}
+	return fmt.Sprintf("import matplotlib.pyplot as plt\nfig, ax = plt.subplots(figsize=(%d, 6))\n%splt.savefig('r.png')\nplt.show()\n", 4+g.IntN(6), body)
 }
 
 // publicDACode has Python make tasks with all of DA-Code's metrics.

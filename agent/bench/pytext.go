@@ -22,7 +22,17 @@ func pySpace(r rune) bool {
 
 func pyStrip(s string) string { return strings.TrimFunc(s, pySpace) }
 
-func pyLower(s string) string { return cases.Lower(language.Und).String(s) }
+// pyLower is str.lower().
+func pyLower(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
+	return cases.Lower(language.Und).String(s)
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
+}
 
 // pyWord is \w.
 const pyWord = `[\p{L}\p{N}_]`
@@ -54,7 +64,7 @@ var pyFloatForm = regexp.MustCompile(`(?i)^[+-]?(?:(?:\d+(?:_\d+)*\.?(?:\d+(?:_\
 
 // pyFloat is float(s); ok is whether it does not raise.
 func pyFloat(s string) (f float64, ok bool) {
-	if strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0 {
+	if isASCII(s) {
 		s = strings.Trim(s, " \t\n\v\f\r") // for ASCII text, C's idea of blanks
 	} else {
 		s = asciiDigits(pyStrip(s))

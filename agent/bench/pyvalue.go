@@ -108,7 +108,9 @@ func (p *valueParser) number() (value, error) {
 	if p.json && strings.ContainsAny(text, "_") || p.json && strings.HasPrefix(text, "+") {
 		return nil, fmt.Errorf("not a number: %q", text)
 	}
-	if i, ok := new(big.Int).SetString(text, 10); ok && !(len(strings.TrimLeft(text, "+-")) > 1 && strings.TrimLeft(text, "+-")[0] == '0') {
+	digits := strings.TrimLeft(text, "+-")
+	zeros := !p.json && strings.Trim(digits, "0") == "" // 00 is one of Python's, 07 is not
+	if i, ok := new(big.Int).SetString(text, 10); ok && (len(digits) == 1 || digits[0] != '0' || zeros) {
 		return i, nil
 	}
 	f, ok := pyFloat(text)
