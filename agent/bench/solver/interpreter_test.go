@@ -243,7 +243,7 @@ func TestGivenTools(t *testing.T) {
 // TestExperience: what a question teaches, failures included, the next one is told.
 func TestExperience(t *testing.T) {
 	pool := filepath.Join(t.TempDir(), "pool.json")
-	o := solver.Options{Interpreter: solver.Interpreter{NoVerify: true, Tries: 1, Memory: pool}}
+	o := solver.Options{Interpreter: solver.Interpreter{NoVerify: true, Tries: 1, Pool: pool}}
 	s, err := solver.New("data-interpreter", o)
 	if err != nil {
 		t.Fatal(err)

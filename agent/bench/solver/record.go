@@ -81,7 +81,7 @@ func (r *record) draw() *notebook.Notebook {
 		"dsstar": recordMeta{1, r.agent, r.options, r.task, r.sandbox, r.spent.Models, r.answer, false, r.finished, r.ended, r.failure},
 		"kernelspec": map[string]any{
 			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
-		"language_info": agent.LanguageInfo(),
+		"language_info": map[string]any{"name": "python"},
 	}}, 0}
 	d.markdown("question", cellMeta{Role: "question"}, r.showQuestion())
 	for i, code := range r.opening {
