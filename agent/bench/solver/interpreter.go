@@ -81,7 +81,7 @@ func (s interpreter) work(ctx context.Context, d *desk) (string, bool, error) {
 		return "", false, err
 	}
 	answer, err := q.answer(ctx)
-	return answer, done && err == nil, err
+	return answer, done && answer != "", err
 }
 
 // carryOut carries the plan out until all of its tasks are done (section 3.1.2).

@@ -121,7 +121,7 @@ func TestInterpreterUnreadable(t *testing.T) {
 		"planner": {tasks("1: a < 2"), tasks("1: a", "2: b"), tasks("1: c")},
 		"coder":   {"No.", "No!", block("print(\"7\")")}, "reporter": {"Seven.", "Seven!"},
 	})
-	if r := p.result; r.Answer != "" || !r.Finished || r.Executions != 1 {
+	if r := p.result; r.Answer != "" || r.Finished || r.Executions != 1 {
 		t.Errorf("the result is %+v", r)
 	}
 }
