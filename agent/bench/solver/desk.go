@@ -46,7 +46,7 @@ type job struct {
 // the last save.
 func (j job) do(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
 	d := &desk{Caller: agent.NewCaller(cfg), cfg: cfg, most: j.most}
-	d.record = &record{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox, started: time.Now()}
+	d.record = &record{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox, warnings: cfg.Warnings, started: time.Now()}
 	if j.code {
 		d.opening = (&agent.Trajectory{Task: task}).Cells()
 	}

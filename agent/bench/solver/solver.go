@@ -22,6 +22,10 @@ import (
 // the run folder cfg.Dir, which has a folder files/, and where it leaves its
 // notebook. It may be used by several goroutines at once.
 //
+// Of cfg, dsstar uses all. The others use Model, Open, Prompts, Dir, Limits, Price,
+// Stream, Sandbox, Warnings, MaxTokens, TopK and DescriptionChars; model-only also
+// Context and ContextChars, and data-interpreter Review.
+//
 // The result is never nil, also when the error is not: then it holds what there is.
 // Errors are those of [agent.Run]: a limit that is reached (*agent.BudgetError), a
 // model or a server that failed, a reply that no role could use, a cancelled ctx. That an
@@ -43,7 +47,7 @@ type Result struct {
 	Cost   *float64               `json:"cost_usd"` // nil: a price is not known
 	Models []string               `json:"models,omitempty"`
 
-	Executions int           `json:"executions"` // cells that were run, besides the set-up
+	Executions int           `json:"executions"` // cells and scripts that were run, besides the set-up
 	Failed     int           `json:"failed"`     // of these, those that did not end well
 	Debug      int           `json:"debug"`      // repairs of a cell or script
 	Seconds    agent.Seconds `json:"seconds"`
