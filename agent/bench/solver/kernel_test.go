@@ -90,7 +90,12 @@ func TestLive(t *testing.T) {
 				t.Errorf("the result is %+v", p.result)
 			}
 			liveChecks[name](t, p)
-			p.runAll(t)
+			switch name {
+			case "react":
+				p.nbconvert(t)
+			case "da-agent":
+				p.runAll(t)
+			}
 		})
 	}
 }
@@ -171,18 +176,10 @@ func (p *play) runAll(t *testing.T) {
 	}
 }
 
-// TestNbconvert: a notebook with a cell that raises runs to its end.
-func TestNbconvert(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it starts kernels")
-	}
-	t.Parallel()
+// nbconvert has a real front end run the notebook to its end, past the cells that raise.
+func (p *play) nbconvert(t *testing.T) {
+	t.Helper()
 	tools := pyenvtest.Tools(t)
-	p := newPlay(t, script{"react": {py("x = 7\nprint(y)"), py("print(x)"), py("final_answer(x)")}}).live(t, time.Minute)
-	p.solve(t, t.Context(), "react", solver.Options{})
-	if p.err != nil {
-		t.Fatal(p.err)
-	}
 	cmd := exec.CommandContext(t.Context(), tools, "-m", "nbconvert", "--to", "notebook", "--execute", "--output", "again.ipynb", "notebook.ipynb")
 	// nbconvert finds its kernel by name: it must be the one beside it.
 	cmd.Dir, cmd.Env = p.cfg.Dir, append(os.Environ(), "JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"))
