@@ -120,6 +120,3 @@ func PythonString(s string) string { return pyString(s) }
 
 // Size is a number of bytes for people: 512 bytes, 3.4 MB.
 func Size(bytes int64) string { return fileSize(bytes) }
-
-// LanguageInfo is what the metadata of a notebook say of its language.
-func LanguageInfo() map[string]any { return languageInfo("") }

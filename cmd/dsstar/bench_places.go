@@ -82,10 +82,11 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if r.words, err = prompts.Load(); err != nil {
 		return err
 	}
+	r.asPublished()
 	if err := r.openModels(about); err != nil {
 		return err
 	}
-	if r.solver, err = solver.New(r.flags.agent, solver.Options{Steps: r.flags.steps, Memory: r.flags.memory}); err != nil {
+	if r.solver, err = solver.New(r.flags.agent, r.flags.options()); err != nil {
 		return err
 	}
 	if err := r.findPlaces(cmd.Context()); err != nil {
@@ -148,19 +149,26 @@ func (r *benchRun) openModels(about runner.About) (err error) {
 		r.progress.say("model    %s, replayed from %s", about.Model, about.Replayed)
 		return nil
 	}
-	if r.settings.Temperature == nil {
-		for _, n := range solver.All() {
-			if n.Name == r.flags.agent {
-				r.settings.Temperature = n.Temperature
-			}
-		}
-	}
 	if r.model, err = r.app.model(r.settings, r.progress.retrying); err != nil {
 		return err
 	}
 	r.progress.say("model    %s", r.modelLine(r.settings))
 	r.ranker, err = r.app.ranker(r.settings, r.progress.retrying)
 	return err
+}
+
+// asPublished gives the settings that were published with an agent, where the user
+// has none.
+func (r *benchRun) asPublished() {
+	for _, n := range solver.All() {
+		if n.Name != r.flags.agent {
+			continue
+		}
+		if r.settings.Temperature == nil {
+			r.settings.Temperature = n.Temperature
+		}
+		r.settings.CellTimeout = max(r.settings.CellTimeout, n.CellTimeout)
+	}
 }
 
 // modelsOf are the models of one task.

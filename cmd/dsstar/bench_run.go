@@ -43,6 +43,8 @@ type benchFlags struct {
 	jobs, limit, repeat   int
 	seed                  uint64
 	steps, memory         int
+	interpreter           solver.Interpreter
+	reasoning             bool
 	timeout, totalTime    time.Duration
 	totalCost             float64
 	totalCalls            int
@@ -68,6 +70,12 @@ func (b *benchFlags) add(f *pflag.FlagSet) {
 	f.DurationVar(&b.totalTime, "total-time", 0, "time that the command may take")
 	f.IntVar(&b.steps, "max-steps", 0, "turns of the agents that have no rounds (default: as published)")
 	f.IntVar(&b.memory, "max-history", 0, "turns that da-agent remembers (default 15)")
+	f.BoolVar(&b.reasoning, "reasoning", false, "react: the prompt for models that reason on their own")
+	f.IntVar(&b.interpreter.Trials, "trials", 0, "data-interpreter: N of its verification (default 1)")
+	f.BoolVar(&b.interpreter.NoVerify, "no-verify", false, "data-interpreter: without verification")
+	f.BoolVar(&b.interpreter.NoPlan, "no-replan", false, "data-interpreter: a failed task is tried no other way")
+	f.BoolVar(&b.interpreter.NoTools, "no-tools", false, "data-interpreter: without tools")
+	f.StringVar(&b.interpreter.Pool, "pool", "", "data-interpreter: the file with experiences of other questions")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
 	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
 	compatFlag(f, &b.compat)
@@ -173,7 +181,7 @@ func (b *benchFlags) args(f *pflag.FlagSet) []string {
 		}
 		for _, value := range values {
 			switch path, isFile := strings.CutPrefix(value, "@"); {
-			case flag.Name == "tasks" || flag.Name == "data":
+			case flag.Name == "tasks" || flag.Name == "data" || flag.Name == "pool":
 				value = absolute(value)
 			case flag.Name == "model" && strings.HasPrefix(value, replayPrefix):
 				value = replayPrefix + absolute(strings.TrimPrefix(value, replayPrefix))
@@ -284,6 +292,9 @@ func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.
 		"tasks": absolute(b.tasks), "data": dataPath(b.data), "data_setting": unless(b.setting, "retrieval"), "compat": b.compat,
 		"seed": unless(fmt.Sprint(b.seed), "0"), "timeout_task": unless(b.timeout.String(), "0s"),
 		"max_steps": unless(fmt.Sprint(b.steps), "0"), "max_history": unless(fmt.Sprint(b.memory), "0"),
+		"reasoning": unless(fmt.Sprint(b.reasoning), "false"), "trials": unless(fmt.Sprint(b.interpreter.Trials), "0"),
+		"verify": unless(fmt.Sprint(!b.interpreter.NoVerify), "true"), "replan": unless(fmt.Sprint(!b.interpreter.NoPlan), "true"),
+		"tools": unless(fmt.Sprint(!b.interpreter.NoTools), "true"), "pool": dataPath(b.interpreter.Pool),
 	} {
 		if value != "" {
 			about.Setup[name] = value
@@ -386,6 +397,11 @@ func (b *benchFlags) check(s *configs.Settings) error {
 		return err
 	}
 	return checkMethod(s, false)
+}
+
+// options are what changes the agents that have no settings.
+func (b *benchFlags) options() solver.Options {
+	return solver.Options{Steps: b.steps, Memory: b.memory, Reasoning: b.reasoning, Interpreter: b.interpreter}
 }
 
 // A benchStopped is a run of a benchmark that ended before its end.

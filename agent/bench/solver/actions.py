@@ -1,5 +1,6 @@
 # The actions of agents that have more than Python cells. Each is a process, or a
 # connection, of its own, and prints what it gave.
+import contextlib as _contextlib
 import csv as _csv
 import os as _os
 import signal as _signal
@@ -24,7 +25,8 @@ def _process(*command):
         try:
             output, _ = process.communicate(timeout=action_seconds)
         except BaseException as stopped:
-            _os.killpg(process.pid, _signal.SIGKILL)  # whatever it has started, too
+            with _contextlib.suppress(ProcessLookupError):  # an interrupt may have reached it as well
+                _os.killpg(process.pid, _signal.SIGKILL)  # whatever it has started, too
             output, _ = process.communicate()
             if not isinstance(stopped, _subprocess.TimeoutExpired):
                 raise

@@ -3,6 +3,8 @@ package solver_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -109,8 +111,7 @@ func TestSame(t *testing.T) {
 			if p.err != nil {
 				t.Fatal(p.err)
 			}
-			p.nb.Cells = slices.DeleteFunc(p.nb.Cells, func(c notebook.Cell) bool { return c.ID == "measured" })
-			data, err := p.nb.Encode()
+			data, err := p.withoutMeasured().Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,6 +174,97 @@ func TestCancelled(t *testing.T) {
 			} else if p.err != nil {
 				contains(t, "the notebook", p.cell(t, "question").Source, "interrupted")
 			}
+		}
+	})
+}
+
+// TestReplay: from its trace an agent does the same again, without the model, and with
+// every request once under its subject.
+func TestReplay(t *testing.T) {
+	for name, replies := range map[string]script{
+		"model-only": {"model-only": {"Seven.", "Answer: 7"}},
+		"react":      {"react": {py("x = 7\nprint(x)"), "No code.", py("raise(x)"), py("answer(7)")}},
+		"da-agent":   {"da-agent": {action(`Bash(code="ls")`), "What?", action(`Bash(code="ls -l")`), action(`Terminate(output="7")`)}},
+		"autogen":    {"assistant": {"Hm.", "```python\nprint(\"7\")\n```", "Answer: 7\nTERMINATE"}},
+		"data-interpreter": {
+			"planner": {"no", tasks("1: Load", "2: Fail < 1"), tasks("1: Load", "2: Print < 1")}, "coder": {block("x = 7"), block("raise(x)"), block("print(x)")},
+			"debugger": {block("raise(y)"), block("raise(z)")}, "validator": {block("print(\"True\")"), block("print(\"True\")")},
+			"toolmaker": {toolOf("f", "def f(): pass"), "None"}, "tester": {block("test_x = 1")}, "recommender": {"[]", "[\"f\"]"}, "reporter": {"Answer: 7"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlay(t, replies)
+			path := filepath.Join(t.TempDir(), "trace.jsonl")
+			trace, err := llm.OpenTrace(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer trace.Close()
+			p.cfg.Model = llm.Traced(p.model, trace)
+			if p.solve(t, t.Context(), name, solver.Options{}); p.err != nil || p.result.Answer != "7" {
+				t.Fatalf("%v, %+v", p.err, p.result)
+			}
+			seen := map[string]bool{}
+			for _, s := range p.model.subjects() {
+				if seen[s] {
+					t.Errorf("%s was asked twice", s)
+				}
+				seen[s] = true
+			}
+			file, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			exchanges, err := llm.ReadTrace(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := newPlay(t, nil)
+			again.task = p.task
+			again.cfg.Model = llm.Replay(exchanges, llm.ReplayOptions{})
+			if again.solve(t, t.Context(), name, solver.Options{}); again.err != nil {
+				t.Fatal(again.err)
+			}
+			if !notebook.Same(p.withoutMeasured(), again.withoutMeasured()) {
+				t.Error("the notebook is another one")
+			}
+		})
+	}
+}
+
+// withoutMeasured is the notebook without its last cell.
+func (p *play) withoutMeasured() *notebook.Notebook {
+	nb := *p.nb
+	nb.Cells = slices.DeleteFunc(slices.Clone(nb.Cells), func(c notebook.Cell) bool { return c.ID == "measured" })
+	return &nb
+}
+
+// TestCancelledInACell: what was done is in the notebook.
+func TestCancelledInACell(t *testing.T) {
+	agents(t, func(t *testing.T, name string) {
+		replies := map[string]script{
+			"react": {"react": {py("x = 1"), py("wait()")}}, "autogen": {"assistant": {block("x = 1"), block("wait()")}},
+			"da-agent":         {"da-agent": {action(`Bash(code="ls")`), action("Python(file_path=\"a.py\"):\n```python\nx\nwait()\n```")}},
+			"data-interpreter": {"planner": {tasks("1: a", "2: b")}, "coder": {block("x = 1"), block("wait()")}, "validator": {block("y = 1")}, "toolmaker": {"None"}},
+		}[name]
+		if replies == nil {
+			t.Skip("it runs none")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		p := newPlay(t, replies)
+		p.session.waiting = func(ctx context.Context) error {
+			cancel()
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if p.solve(t, ctx, name, solver.Options{}); !errors.Is(p.err, context.Canceled) || p.result.Finished || p.result.Executions == 0 {
+			t.Errorf("%v, %+v", p.err, p.result)
+		}
+		if len(p.cells()) == 0 || !p.session.closed {
+			t.Error("the first cell is not in the notebook, or the session is open")
 		}
 	})
 }

@@ -31,6 +31,7 @@ func newDAAgent(o Options) daAgent {
 const (
 	actionSeconds = 300 // as in actions.py
 	mostUnread    = 3
+	mostRepeated  = 1
 	actionRule    = "Reply with a thought and one action, in the form that was given."
 )
 
@@ -45,49 +46,48 @@ func (s daAgent) work(ctx context.Context, d *desk) (string, bool, error) {
 		return "", false, err
 	}
 	var last act
-	unread, again := 0, false
-	for n := 1; n <= s.Steps; n++ {
+	unread, repeated := 0, 0
+	for n := 1; n <= s.Steps && unread <= mostUnread && repeated <= mostRepeated; n++ {
 		d.rounds = n
 		text, problem, err := c.ask(ctx, step(n))
 		if err != nil {
 			return "", false, err
 		}
-		title, a := "S"+step(n)[1:], act{}
+		title, a, rule := "S"+step(n)[1:], act{}, actionRule
 		if problem == "" {
 			a, problem = parseAct(text)
 		}
-		if problem != "" {
-			if err := c.unreadable(title, text, problem, actionRule); err != nil {
-				return "", false, err
-			}
-			if unread++; unread > mostUnread {
-				return "", false, nil
-			}
-			continue
-		}
-		if a == last {
-			if err := c.unreadable(title, text, "its action is the last one again", "Take another action."); err != nil || again {
-				return "", false, err
-			}
-			again = true
-			continue
-		}
-		last, again = a, false
-		t := turn{title: title, said: thoughtOf(text), did: Action{Kind: a.kind, Code: a.code}, cell: a.cell()}
-		if a.kind == "terminate" {
-			t.did = Action{Kind: a.kind, Code: a.code, Observation: "Terminate"}
-			_, err := d.add(t)
+		switch {
+		case problem != "":
+			unread++
+		case a == last:
+			repeated++
+			problem, rule = "its action is the last one again", "Take another action."
+		case a.kind == "terminate":
+			_, err := d.add(turn{title: title, said: thoughtOf(text), did: Action{Kind: a.kind, Code: a.code, Observation: "Terminate"}})
 			return a.code, err == nil, err
+		default:
+			last, repeated = a, 0
 		}
-		ran, err := d.run(ctx, t)
+		if problem != "" {
+			err = c.unreadable(title, text, problem, rule)
+		} else {
+			err = c.take(ctx, a, title, text)
+		}
 		if err != nil {
-			return "", false, err
-		}
-		if err := c.tell(prompts.Observation{Output: ran.did.Observation}); err != nil {
 			return "", false, err
 		}
 	}
 	return "", false, nil
+}
+
+// take takes an action and tells the model what it gave.
+func (c *chat) take(ctx context.Context, a act, title, text string) error {
+	t, err := c.run(ctx, turn{title: title, said: thoughtOf(text), did: Action{Kind: a.kind, Code: a.code}, cell: a.cell()})
+	if err != nil {
+		return err
+	}
+	return c.tell(prompts.Observation{Output: t.did.Observation})
 }
 
 // An act is an action of DA-Agent.

@@ -46,7 +46,7 @@ type job struct {
 // the last save.
 func (j job) do(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
 	d := &desk{Caller: agent.NewCaller(cfg), cfg: cfg, most: j.most}
-	d.record = &record{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox, started: time.Now()}
+	d.record = &record{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox, warnings: cfg.Warnings, started: time.Now()}
 	if j.code {
 		d.opening = (&agent.Trajectory{Task: task}).Cells()
 	}
@@ -123,7 +123,7 @@ func (d *desk) run(ctx context.Context, t turn) (*turn, error) {
 		}
 		t.did.Observation += "\nThe session was put back to where it stood before this code."
 		if !whole {
-			t.did.Observation += " Some of the earlier code failed when it was run again: its variables may be missing."
+			t.did.Observation += " Variables of earlier code that failed may be missing."
 		}
 	}
 	return d.add(t)
@@ -136,19 +136,25 @@ func (d *desk) add(t turn) (*turn, error) {
 }
 
 // back puts the session where the cells that ran well bring it, as far as they do.
+// It is whole if no others have left anything.
 func (d *desk) back(ctx context.Context) (whole bool, err error) {
 	defer d.time()()
 	cells := slices.Clone(d.opening)
+	whole = true
 	for _, t := range d.turns {
-		if t.cell != "" && t.ran.Status == notebook.OK {
+		switch {
+		case t.cell == "":
+		case t.ran.Status == notebook.OK:
 			cells = append(cells, t.cell)
+		case t.ran.Status == notebook.Raised:
+			whole = false
 		}
 	}
 	r, err := d.session.Rollback(ctx, cells)
 	if err != nil || r.Way == notebook.NotAtAll {
-		return err == nil, err
+		return whole, err
 	}
-	return !slices.ContainsFunc(r.Executions, func(e notebook.Execution) bool { return e.Status != notebook.OK }), nil
+	return whole && !slices.ContainsFunc(r.Executions, func(e notebook.Execution) bool { return e.Status != notebook.OK }), nil
 }
 
 // save writes the notebook as it is now.
@@ -195,7 +201,7 @@ func observed(e notebook.Execution, most int) string {
 	text := e.PlainText()
 	if problem, ok := e.Error(); ok && problem.EName == "ActionFailed" {
 		text = e.Stdout() + problem.EValue // whose frames are ours, not the agent's
-	} else if e.Status == notebook.Raised {
+	} else if e.Status != notebook.OK {
 		text = agent.ErrorReport(e, most)
 	}
 	if strings.TrimSpace(text) == "" {

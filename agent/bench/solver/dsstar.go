@@ -52,6 +52,11 @@ func resultOf(t *agent.Trajectory, ended bool) *Result {
 		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
 		Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models, Seconds: t.Seconds,
 	}
+	for _, d := range t.Descriptions {
+		if d.Like == "" && !d.Cached {
+			r.Executions, r.Failed, r.Debug = r.Executions+d.Tries, r.Failed+len(d.Failed), r.Debug+max(0, d.Tries-1)
+		}
+	}
 	for _, round := range t.Rounds {
 		if round.Verdict != nil {
 			r.Verdicts = append(r.Verdicts, *round.Verdict)

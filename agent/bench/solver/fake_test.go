@@ -17,11 +17,15 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	sandbox.Main(os.Args) // returns unless this process is one of a sandbox
+	goleak.VerifyTestMain(m)
+}
 
 var loadPrompts = sync.OnceValues(prompts.Load)
 

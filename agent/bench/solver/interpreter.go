@@ -14,16 +14,16 @@ import (
 // Interpreter are the options of data-interpreter. The zero value is the method as it
 // was published.
 type Interpreter struct {
-	Tasks    int    `json:"tasks"`            // of a plan at most; 3, as in the public code
-	Tries    int    `json:"tries"`            // at the code of a task, the first included; 3, as in the public code
-	Trials   int    `json:"trials"`           // N of the verification; 1 (section 4.1.3)
-	NoVerify bool   `json:"no_verify"`        // no verification
-	NoPlan   bool   `json:"no_replan"`        // a failed task is tried no other way (ablation: table 3)
-	NoTools  bool   `json:"no_tools"`         // tools are neither recommended nor made (ablation: table 3)
-	Recall   int    `json:"recall"`           // tools that are found by their words; 20, as in the public code
-	Choose   int    `json:"choose"`           // of these, tools that are shown; 5, as in the public code
-	Tools    []Tool `json:"-"`                // that are there from the start
-	Memory   string `json:"memory,omitempty"` // the file with experiences and tools of other questions; "": none (section 4.1.3)
+	Tasks    int    `json:"tasks"`          // of a plan at most; 3, as in the public code
+	Tries    int    `json:"tries"`          // at the code of a task, the first included; 3, as in the public code
+	Trials   int    `json:"trials"`         // N of the verification; 1 (section 4.1.3)
+	NoVerify bool   `json:"no_verify"`      // no verification
+	NoPlan   bool   `json:"no_replan"`      // a failed task is tried no other way (ablation: table 3)
+	NoTools  bool   `json:"no_tools"`       // tools are neither recommended nor made (ablation: table 3)
+	Recall   int    `json:"recall"`         // tools that are found by their words; 20, as in the public code
+	Choose   int    `json:"choose"`         // of these, tools that are shown; 5, as in the public code
+	Tools    []Tool `json:"-"`              // that are there from the start
+	Pool     string `json:"pool,omitempty"` // the file with experiences and tools of other questions; "": none (section 4.1.3)
 }
 
 // interpreter is Data Interpreter (section 3). A question becomes a graph of tasks,
@@ -46,7 +46,7 @@ type interpreter struct {
 func newInterpreter(o Options) interpreter {
 	i := o.Interpreter
 	i.Tasks, i.Tries, i.Trials, i.Recall, i.Choose = or(i.Tasks, 3), or(i.Tries, 3), or(i.Trials, 1), or(i.Recall, 20), or(i.Choose, 5)
-	return interpreter{or(o.Steps, 20), or(o.Observation, 5000), i, &memory{path: i.Memory}}
+	return interpreter{or(o.Steps, 20), or(o.Observation, 5000), i, &memory{path: i.Pool}}
 }
 
 func (s interpreter) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
@@ -81,7 +81,7 @@ func (s interpreter) work(ctx context.Context, d *desk) (string, bool, error) {
 		return "", false, err
 	}
 	answer, err := q.answer(ctx)
-	return answer, done && err == nil, err
+	return answer, done && answer != "", err
 }
 
 // carryOut carries the plan out until all of its tasks are done (section 3.1.2).

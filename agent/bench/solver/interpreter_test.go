@@ -121,7 +121,7 @@ func TestInterpreterUnreadable(t *testing.T) {
 		"planner": {tasks("1: a < 2"), tasks("1: a", "2: b"), tasks("1: c")},
 		"coder":   {"No.", "No!", block("print(\"7\")")}, "reporter": {"Seven.", "Seven!"},
 	})
-	if r := p.result; r.Answer != "" || !r.Finished || r.Executions != 1 {
+	if r := p.result; r.Answer != "" || r.Finished || r.Executions != 1 {
 		t.Errorf("the result is %+v", r)
 	}
 }
@@ -243,7 +243,7 @@ func TestGivenTools(t *testing.T) {
 // TestExperience: what a question teaches, failures included, the next one is told.
 func TestExperience(t *testing.T) {
 	pool := filepath.Join(t.TempDir(), "pool.json")
-	o := solver.Options{Interpreter: solver.Interpreter{NoVerify: true, Tries: 1, Memory: pool}}
+	o := solver.Options{Interpreter: solver.Interpreter{NoVerify: true, Tries: 1, Pool: pool}}
 	s, err := solver.New("data-interpreter", o)
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ type record struct {
 	options  any // for the metadata
 	task     agent.Task
 	sandbox  string
+	warnings []string
 	opening  []string // cells before the first turn
 	turns    []turn
 	answer   string
@@ -47,6 +48,7 @@ type recordMeta struct {
 	Options  any        `json:"options,omitempty"`
 	Task     agent.Task `json:"task"`
 	Sandbox  string     `json:"sandbox,omitempty"`
+	Warnings []string   `json:"warnings,omitempty"`
 	Models   []string   `json:"models,omitempty"`
 	Answer   string     `json:"answer"`
 	Verified bool       `json:"verified"` // never: only dsstar proves
@@ -78,10 +80,10 @@ type measured struct {
 // or ended its kernel, is no code cell.
 func (r *record) draw() *notebook.Notebook {
 	d := &drawing{&notebook.Notebook{Metadata: map[string]any{
-		"dsstar": recordMeta{1, r.agent, r.options, r.task, r.sandbox, r.spent.Models, r.answer, false, r.finished, r.ended, r.failure},
+		"dsstar": recordMeta{1, r.agent, r.options, r.task, r.sandbox, r.warnings, r.spent.Models, r.answer, false, r.finished, r.ended, r.failure},
 		"kernelspec": map[string]any{
 			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
-		"language_info": agent.LanguageInfo(),
+		"language_info": map[string]any{"name": "python"},
 	}}, 0}
 	d.markdown("question", cellMeta{Role: "question"}, r.showQuestion())
 	for i, code := range r.opening {

@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"dsstar/agent"
 )
@@ -20,6 +21,10 @@ import (
 // A Solver answers one task over the model, the sessions and the limits of cfg, in
 // the run folder cfg.Dir, which has a folder files/, and where it leaves its
 // notebook. It may be used by several goroutines at once.
+//
+// Of cfg, dsstar uses all. The others use Model, Open, Prompts, Dir, Limits, Price,
+// Stream, Sandbox, Warnings, MaxTokens, TopK and DescriptionChars; model-only also
+// Context and ContextChars, and data-interpreter Review.
 //
 // The result is never nil, also when the error is not: then it holds what there is.
 // Errors are those of [agent.Run]: a limit that is reached (*agent.BudgetError), a
@@ -42,7 +47,7 @@ type Result struct {
 	Cost   *float64               `json:"cost_usd"` // nil: a price is not known
 	Models []string               `json:"models,omitempty"`
 
-	Executions int           `json:"executions"` // cells that were run, besides the set-up
+	Executions int           `json:"executions"` // cells and scripts that were run, besides the set-up
 	Failed     int           `json:"failed"`     // of these, those that did not end well
 	Debug      int           `json:"debug"`      // repairs of a cell or script
 	Seconds    agent.Seconds `json:"seconds"`
@@ -66,27 +71,33 @@ type Options struct {
 	Interpreter Interpreter
 }
 
-// A Named solver is an agent by its name.
+// A Named solver is an agent by its name, with what was published of it that only the
+// caller can set, when it opens the model and the sessions.
 type Named struct {
 	Name        string
-	Summary     string   // in one line, with the source
-	Temperature *float64 // that was published; nil: none. The caller opens the model with it
+	Summary     string        // in one line, with the source
+	Temperature *float64      // of the model; nil: none was published
+	CellTimeout time.Duration // that a session must give a cell at least; 0: none was published
 	make        func(Options) Solver
 }
 
-// greedy is the temperature of DA-Code (section 5.1).
-var greedy = 0.0
-
 // All returns all agents.
 func All() []Named {
+	greedy := 0.0 // DA-Code, section 5.1
 	return []Named{
-		{"dsstar", "this program: DS-STAR in a live notebook", nil, func(Options) Solver { return dsstar{} }},
-		{"model-only", "the model alone, with what fits of the files (DS-STAR, tables 1 and 2)", nil, func(Options) Solver { return modelOnly{} }},
-		{"react", "thought, Python cell, observation, at most 10 steps (DABStep, section 4.1)", nil, func(o Options) Solver { return newReact(o) }},
-		{"da-agent", "Bash, Python, SQL, Terminate, at most 20 actions (DA-Code, section 4)", &greedy, func(o Options) Solver { return newDAAgent(o) }},
-		{"data-interpreter", "a graph of tasks, planned anew on failure, with tools and checks (Data Interpreter, section 3)", nil,
-			func(o Options) Solver { return newInterpreter(o) }},
-		{"autogen", "an assistant that writes code and a proxy that runs it (AutoGen 0.2)", nil, func(o Options) Solver { return newAutoGen(o) }},
+		{Name: "dsstar", Summary: "this program: DS-STAR in a live notebook",
+			make: func(Options) Solver { return dsstar{} }},
+		{Name: "model-only", Summary: "the model alone, with what fits of the files (DS-STAR, tables 1 and 2)",
+			make: func(Options) Solver { return modelOnly{} }},
+		{Name: "react", Summary: "thought, Python cell, observation, at most 10 steps (DABStep, section 4.1)",
+			make: func(o Options) Solver { return newReact(o) }},
+		{Name: "da-agent", Summary: "Bash, Python, SQL, Terminate, at most 20 actions (DA-Code, section 4)",
+			Temperature: &greedy, CellTimeout: (actionSeconds + 10) * time.Second,
+			make: func(o Options) Solver { return newDAAgent(o) }},
+		{Name: "data-interpreter", Summary: "a graph of tasks, planned anew on failure, with tools and checks (Data Interpreter, section 3)",
+			make: func(o Options) Solver { return newInterpreter(o) }},
+		{Name: "autogen", Summary: "an assistant that writes code and a proxy that runs it (AutoGen 0.2)",
+			make: func(o Options) Solver { return newAutoGen(o) }},
 	}
 }
 

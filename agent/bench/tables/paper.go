@@ -167,7 +167,7 @@ func named(r runner.Result) string { return Variation(r) + " with " + r.Model }
 
 // varies are the settings that make another kind of run, by the beginnings of
 // their names; others, such as time-outs, are of the machine.
-var varies = []string{"method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting", "debug_tries", "reference_plan", "experience", "trials", "tools"}
+var varies = []string{"method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting", "debug_tries", "reasoning", "trials", "verify", "replan", "tools", "pool"}
 
 func variations(setup map[string]string) map[string]string {
 	v := map[string]string{}
@@ -207,7 +207,7 @@ func Variation(r runner.Result) string {
 		case "false":
 			parts = append(parts, "no "+name)
 		default:
-			parts = append(parts, name+" "+value)
+			parts = append(parts, name+" "+value[strings.LastIndexByte(value, '/')+1:])
 		}
 	}
 	if len(parts) == 0 {
