@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -209,16 +210,15 @@ func (a *app) scoringPython(s *configs.Settings, suite *bench.Suite, answers map
 		if err != nil {
 			return "", err
 		}
-		seen := map[string]bool{}
+		var seen []string
 		for _, t := range suite.Tasks {
 			for _, path := range []string{t.GoldDir, answers[t.ID].Dir} {
-				if path != "" && !seen[path] {
-					seen[path] = true
-					p.box.Read = append(p.box.Read, path)
+				if !slices.Contains(seen, path) {
+					seen = append(seen, path)
 				}
 			}
 		}
-		return a.benchPython(s, func() place { return p }, bench.Task{}, "")(ctx, code)
+		return a.benchPython(s, func() place { return p }, seen, "")(ctx, code)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -64,7 +63,7 @@ func (r *benchRun) solve(ctx context.Context, j runner.Job) (runner.Record, erro
 	if _, err := os.Stat(folder.Notebook()); err == nil {
 		record.Notebook = folder.Notebook()
 	}
-	return r.score(ctx, record, t, told), nil
+	return r.score(ctx, record, t, told, j.Place), nil
 }
 
 // benchTask is a task as agents are given it. Where a task names its files, the
@@ -190,7 +189,7 @@ func (n *noting) failed() error {
 
 // score scores the answer of a record. What no score can be had for has none, and
 // can be scored later.
-func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task, model llm.Model) runner.Record {
+func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task, model llm.Model, at int) runner.Record {
 	if t.Gold == nil {
 		return record
 	}
@@ -199,8 +198,15 @@ func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task
 	if record.Notebook != "" { // of this repeat
 		answer.Dir = filepath.Join(filepath.Dir(record.Notebook), "files")
 	}
-	scorer := bench.Scorer{Compat: bench.Compat(r.flags.compat), Judge: judge(model), Python: r.app.benchPython(r.settings, func() place { return r.placeOf(0) }, t, answer.Dir)}
-	score, err := scorer.Score(ctx, t, &answer)
+	scorer := bench.Scorer{
+		Compat: bench.Compat(r.flags.compat), Judge: judge(model),
+		Python: r.benchPython(r.settings, func() place { return r.placeOf(at) }, []string{answer.Dir, t.GoldDir, t.Data}, ""),
+	}
+	_, err := r.chart(ctx, t, answer.Dir, at) // why there is none, the score says
+	var score bench.Score
+	if err == nil {
+		score, err = scorer.Score(ctx, t, &answer)
+	}
 	if err != nil {
 		record.Unscored = fit(strings.ReplaceAll(err.Error(), "\n", " "), 300)
 		return record
@@ -269,38 +275,3 @@ Reply: no
 First: %s
 Second: %s
 Reply:`
-
-// benchPython runs a scorer's code in a private, confined kernel that sees what a
-// task's answer is compared with.
-func (a *app) benchPython(s settingsOf, at func() place, t bench.Task, dir string) bench.Python {
-	return func(ctx context.Context, code string) (string, error) {
-		temporary, err := os.MkdirTemp("", "dsstar-score-")
-		if err != nil {
-			return "", err
-		}
-		defer os.RemoveAll(temporary)
-		p := at()
-		p.box.Read = slices.Clone(p.box.Read)
-		for _, path := range []string{dir, t.GoldDir, t.Data} {
-			if _, err := os.Stat(path); path != "" && err == nil {
-				p.box.Read = append(p.box.Read, path)
-			}
-		}
-		if err := os.Mkdir(filepath.Join(temporary, "files"), 0o755); err != nil {
-			return "", err
-		}
-		k, err := a.openAt(&p, s, nil)(ctx, agent.Prove, temporary)
-		if err != nil {
-			return "", err
-		}
-		defer k.Close()
-		e, err := k.Execute(ctx, code)
-		if err != nil {
-			return "", err
-		}
-		if e.Status != "ok" {
-			return "", fmt.Errorf("the scorer's code failed: %s", fit(strings.TrimSpace(e.PlainText()), 500))
-		}
-		return e.Stdout(), nil
-	}
-}
