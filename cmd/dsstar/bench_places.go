@@ -299,7 +299,7 @@ func (r *benchRun) run(ctx context.Context) error {
 		}
 		return &benchStopped{err, r.flags.out}
 	}
-	r.progress.say("table    dsstar bench report --out report.html %s", quoteShell(r.flags.out))
+	r.progress.say("report   dsstar bench report --out report.html %s", quoteShell(r.flags.out))
 	if r.flags.asJSON {
 		return printJSON(r.stdout, newBenchResult(result))
 	}
