@@ -28,7 +28,7 @@ paraphrases need --model, the plots and models of DA-Code need Python.`
 func (a *app) benchScoreCommand() *cobra.Command {
 	var suite suiteFlags
 	var answers, compat string
-	var asJSON bool
+	var asJSON, save bool
 	cmd := &cobra.Command{
 		Use:   "score [OUT | --bench NAME --tasks PATH --answers FILE]",
 		Short: "Score the answers of a run or of a file",
@@ -39,6 +39,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 	suite.add(cmd.Flags())
 	cmd.Flags().StringVar(&answers, "answers", "", "the file with the answers, instead of a run")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
+	cmd.Flags().BoolVar(&save, "save", false, "record the scores in OUT, for its tables")
 	compatFlag(cmd.Flags(), &compat)
 	settings := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	modelFlags(settings)
@@ -56,6 +57,11 @@ func (a *app) benchScoreCommand() *cobra.Command {
 		s, err := a.settings(settings)
 		if err != nil {
 			return err
+		}
+		if save {
+			if err := a.saveScores(cmd.Context(), &suite, s, c, args); err != nil {
+				return err
+			}
 		}
 		scores, err := a.scoreAnswers(cmd.Context(), &suite, s, c, answers, args)
 		if err != nil {
@@ -118,6 +124,52 @@ func (a *app) scoreAnswers(ctx context.Context, flags *suiteFlags, s *configs.Se
 		return none, err
 	}
 	return a.scoreAll(ctx, suite, s, compat, answersOf(r, byID(suite), 1))
+}
+
+// saveScores scores all of a run's answers by its own rules, and records what has
+// changed.
+func (a *app) saveScores(ctx context.Context, flags *suiteFlags, s *configs.Settings, compat bench.Compat, args []string) error {
+	if len(args) != 1 {
+		return &usageError{"--save records the scores of one run", []string{"dsstar bench score --save OUT"}}
+	}
+	r, err := readBench(args[0])
+	if err != nil {
+		return err
+	}
+	if r.Setup["compat"] != string(compat) {
+		return &usageError{fmt.Sprintf("%s is scored by %s, and its tables are of one kind", r.Path, r.Setup["compat"]),
+			[]string{fmt.Sprintf("dsstar bench score --save --compat %s %s", r.Setup["compat"], quoteShell(r.Path))}}
+	}
+	suite, err := suiteOf(r, flags)
+	if err != nil {
+		return err
+	}
+	folder, err := runner.Open(r.Path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	tasks := byID(suite)
+	for repeat := 1; repeat <= max(1, r.Repeat); repeat++ {
+		scores, err := a.scoreAll(ctx, suite, s, compat, answersOf(r, tasks, repeat))
+		if err != nil {
+			return err
+		}
+		of := map[string]taskScore{}
+		for _, score := range scores.Tasks {
+			of[score.ID] = score
+		}
+		for _, record := range r.Records {
+			score := of[record.Task]
+			if record.Repeat != repeat || score.Score == nil || record.Score != nil && *record.Score == *score.Score {
+				continue
+			}
+			if err := folder.Append(withScore(record, bench.Score{Value: *score.Score, Metric: score.Metric, Parts: score.Parts})); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func answersError(err error, file string) error {

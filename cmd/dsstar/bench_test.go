@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -148,7 +149,7 @@ func TestBench(t *testing.T) {
 
 	// One task, then the rest: as if it had been stopped.
 	_, stderr := s.bench(exitBudget, "--tasks", tasks, "--agent", "react", "--out", first, "--total-calls", "1")
-	contains(t, stderr, "right    sum-1", "1 of 3 done: 1 right, 0 wrong", "the budget is spent: 1 model calls for all tasks",
+	contains(t, stderr, "right    sum-1", "1 of 3 done: 1 right, 0 wrong", "the budget is spent: model calls for all tasks: 1",
 		"hint: dsstar bench run --resume --out "+first+" --total-calls MORE")
 	stdout, stderr := s.run(exitVerified, "run", "--resume", "--out", first)
 	contains(t, stdout, "score 50.00 % (1 of 2 right, 95 % interval 9.5 to 90.5), and 1 not scored")
@@ -198,6 +199,21 @@ func TestBench(t *testing.T) {
 	var scores benchScores
 	if err := json.Unmarshal([]byte(stdout), &scores); err != nil || len(scores.Tasks) != 3 || *scores.Tasks[0].Score != 1 || *scores.Tasks[1].Score != 0 || scores.Tasks[2].Score != nil {
 		t.Errorf("%v, %s", err, stdout)
+	}
+	_, stderr = s.run(exitUsage, "score", second, "--save", "--compat", "fixed")
+	contains(t, stderr, "is scored by upstream")
+	folder, err := runner.Open(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := result.Records[0] // as if the judge had failed
+	torn.Score, torn.Unscored = nil, "no judge"
+	if err := errors.Join(folder.Append(torn), folder.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s.run(exitVerified, "score", again, "--save")
+	if result, err := runner.Read(again); err != nil || !result.Records[0].Right() || result.Records[0].Unscored != "" {
+		t.Errorf("%v, %+v", err, result.Records[0])
 	}
 	stdout, _ = s.run(exitVerified, "submit", "--format", "dabstep", second)
 	if stdout != `{"task_id":"sum-1","agent_answer":"41"}`+"\n"+`{"task_id":"sum-2","agent_answer":"1042"}`+"\n"+`{"task_id":"sum-3","agent_answer":"43"}`+"\n" {
@@ -294,12 +310,14 @@ func TestBenchFailures(t *testing.T) {
 		return adds(r)
 	})
 	s := newBenchScene(t, server.URL)
-	stdout, stderr := s.bench(exitVerified, "--tasks", tasks, "--agent", "react", "--out", out, "--timeout-task", "5s", "--jobs", "2")
-	contains(t, stderr, "wrong    sum-1, model error", "wrong    sum-2, time-out", "right    sum-3")
-	contains(t, stdout, "1 of 3 right")
+	stdout, stderr := s.bench(exitVerified, "--tasks", tasks, "--agent", "react", "--out", out, "--jobs", "2", "--ids", "sum-1,sum-3")
+	contains(t, stderr, "wrong    sum-1, model error", "right    sum-3")
+	contains(t, stdout, "1 of 2 right")
 	broken = false
 	stdout, _ = s.run(exitVerified, "run", "--resume", "--out", out, "--retry", "model-error")
-	contains(t, stdout, "2 of 3 right")
+	contains(t, stdout, "2 of 2 right")
+	_, stderr = s.bench(exitVerified, "--tasks", tasks, "--agent", "react", "--out", out+"-2", "--timeout-task", "2s", "--ids", "sum-2")
+	contains(t, stderr, "wrong    sum-2, time-out")
 	_, stderr = s.run(exitUsage, "run", "--resume", "--out", out, "--retry", "bad-luck")
 	contains(t, stderr, `there is no cause "bad-luck"`)
 }

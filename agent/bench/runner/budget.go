@@ -70,9 +70,9 @@ func (b *Budget) reserve() error {
 	defer b.mu.Unlock()
 	switch {
 	case b.Calls > 0 && b.calls >= b.Calls:
-		b.spent = &agent.BudgetError{Flag: "total-calls", Most: fmt.Sprintf("%d model calls for all tasks", b.Calls)}
+		b.spent = &agent.BudgetError{Flag: "total-calls", Most: fmt.Sprintf("model calls for all tasks: %d", b.Calls)}
 	case b.Cost > 0 && b.paid >= b.Cost:
-		b.spent = &agent.BudgetError{Flag: "total-cost", Most: fmt.Sprintf("%g US dollars for all tasks", b.Cost)}
+		b.spent = &agent.BudgetError{Flag: "total-cost", Most: fmt.Sprintf("US dollars for all tasks: %g", b.Cost)}
 	}
 	if b.spent == nil {
 		b.calls++

@@ -108,7 +108,7 @@ func Create(path string, about About) (*Folder, error) {
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == aboutFile }) {
 		return nil, fmt.Errorf("%s: %w", path, ErrExists)
 	}
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != resultsFile }) { // a killed Create leaves that
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !leftByCreate(e.Name()) }) {
 		return nil, fmt.Errorf("%s: %w", path, agent.ErrInUse)
 	}
 	f := &Folder{About: about, path: path, done: map[Key]bool{}}
@@ -124,6 +124,11 @@ func Create(path string, about About) (*Folder, error) {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", aboutFile, err), f.Close())
 	}
 	return f, nil
+}
+
+// leftByCreate reports whether a Create that was killed may have left the file.
+func leftByCreate(name string) bool {
+	return name == resultsFile || strings.HasPrefix(name, "."+aboutFile) // temporary names of notebook.WriteFile
 }
 
 // Open goes on with a folder. A last line that a crash tore is cut off. The caller

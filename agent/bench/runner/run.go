@@ -92,7 +92,7 @@ type Totals struct {
 	Cost                   float64
 }
 
-// sick is how many model errors in a row end a run: the model is gone.
+// sick is how many errors of model or kernel in a row end a run: one of them is gone.
 const sick = 5
 
 // Run does every task of the folder that has no result. Its error says why some
@@ -105,7 +105,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	if cfg.Time > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, cfg.Time, &agent.BudgetError{Flag: "total-time", Most: cfg.Time.String() + " for all tasks"})
+		ctx, cancel = context.WithTimeoutCause(ctx, cfg.Time, &agent.BudgetError{Flag: "total-time", Most: "time for all tasks: " + cfg.Time.String()})
 		defer cancel()
 	}
 	ctx, r.stop = context.WithCancelCause(ctx)
@@ -134,7 +134,7 @@ type run struct {
 	failed  error     // what has ended the run
 	healthy time.Time // when a place was known to be well
 	missing []bool    // places that are lost
-	inARow  int       // model errors without any other end between them
+	inARow  int       // errors of model or kernel without any other end between them
 	solving int       // tasks in work
 }
 
@@ -355,7 +355,7 @@ func (r *run) record(record Record) error {
 	}
 	r.mu.Lock()
 	r.count(record)
-	if r.inARow++; record.Cause != ModelError {
+	if r.inARow++; record.Cause != ModelError && record.Cause != KernelError {
 		r.inARow = 0
 	}
 	ill := r.inARow >= sick
@@ -367,12 +367,12 @@ func (r *run) record(record Record) error {
 	return nil
 }
 
-// A SickError says that the last tasks have all ended because of the model: it
-// makes no sense to go on.
+// A SickError says that the last tasks have all ended because of model or kernel:
+// it makes no sense to go on.
 type SickError struct{ Last string }
 
 func (e *SickError) Error() string {
-	return fmt.Sprintf("the last %d tasks ended with a model error: %s", sick, e.Last)
+	return fmt.Sprintf("the last %d tasks ended with an error of model or kernel, the last one with: %s", sick, e.Last)
 }
 
 func (r *run) count(record Record) {

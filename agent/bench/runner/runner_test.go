@@ -185,6 +185,28 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// TestKilledCreate begins where a runner was killed before it had told what it runs.
+func TestKilledCreate(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{resultsFile, "." + aboutFile + "123"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Create(dir, about(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "mine.txt"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(other, about(1)); !errors.Is(err, agent.ErrInUse) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestForget(t *testing.T) {
 	f := create(t, about(3))
 	for i, cause := range []Cause{"", ModelError, Wrong} {

@@ -147,14 +147,21 @@ func about(r runner.Result) []string {
 	if missing := len(r.Missing()); missing > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d tasks have no result yet, and count as wrong", missing, len(r.Items)*max(1, r.Repeat)))
 	}
-	unscored := 0
+	hidden, failed := 0, 0
 	for _, record := range r.Records {
-		if _, ok := record.Value(); !ok {
-			unscored++
+		switch _, ok := record.Value(); {
+		case ok:
+		case record.Unscored != "":
+			failed++
+		default:
+			hidden++
 		}
 	}
-	if unscored > 0 {
-		notes = append(notes, fmt.Sprintf("the right answers to %d tasks are not public: they are left out; dsstar bench submit writes what is handed in", unscored))
+	if hidden > 0 {
+		notes = append(notes, fmt.Sprintf("the right answers to %d tasks are not public: they are left out; dsstar bench submit writes what is handed in", hidden))
+	}
+	if failed > 0 {
+		notes = append(notes, fmt.Sprintf("%d answers could not be scored, and are left out; dsstar bench score --save tries again", failed))
 	}
 	if r.Repeat > 1 {
 		notes = append(notes, fmt.Sprintf("a task's score is the mean of its %d runs, and n counts tasks", r.Repeat))

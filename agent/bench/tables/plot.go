@@ -128,13 +128,20 @@ func byRounds(runs []runner.Result) plot {
 			high = max(high, counts[i][n])
 		}
 	}
+	first := 1 // none took no round, as a rule
+	for _, shares := range counts {
+		if shares[0] > 0 {
+			first = 0
+		}
+	}
 	var groups []string
-	for n := range last + 1 {
+	for n := first; n <= last; n++ {
 		groups = append(groups, fmt.Sprint(n))
 	}
 	c := newCanvas()
 	y := c.axes(high, "%.0f")
-	c.bars(groups, len(runs), y, func(n, i int) (float64, *float64, *float64, string) {
+	c.bars(groups, len(runs), y, func(g, i int) (float64, *float64, *float64, string) {
+		n := first + g
 		return counts[i][n], nil, nil, fmt.Sprintf("%s: %.1f %% of the tasks took %d rounds", Variation(runs[i]), counts[i][n], n)
 	})
 	return plot{"Rounds", "How many rounds (or steps) tasks took, in per cent of the tasks; the last may be more.", c.done()}
