@@ -39,9 +39,6 @@ type benchRun struct {
 	places   []*benchPlace
 }
 
-// settingsOf is short for what most functions here are given.
-type settingsOf = *configs.Settings
-
 // A benchPlace is this machine, or a server.
 type benchPlace struct {
 	url      string // "": this machine
@@ -190,6 +187,9 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 		}
 		if p.guest != nil {
 			return &usageError{fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one", p.guest.name), []string{"dsstar bench run …   # without --kernel"}}
+		}
+		if r.settings.MaxMemory == 0 { // what is free is for all of them
+			p.box.Limits.Memory = max(leastMemory, p.box.Limits.Memory/int64(r.flags.jobs))
 		}
 		r.places = []*benchPlace{{place: p}}
 		if err := r.app.look(ctx, &r.places[0].place, r.settings, existing(r.flags.out)); err != nil {

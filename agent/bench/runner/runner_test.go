@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -440,5 +441,37 @@ func TestSafeNames(t *testing.T) {
 	}
 	if safe("a/b") == safe("a_b") {
 		t.Error("two tasks have one folder")
+	}
+}
+
+// TestMemory runs tasks with long answers: what is recorded is not kept.
+func TestMemory(t *testing.T) {
+	const tasks, size = 200, 200_000
+	f := create(t, about(tasks))
+	inUse := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := inUse()
+	var grown int64
+	if err := Run(t.Context(), Config{
+		Folder: f, Places: []Place{{}}, Jobs: 2,
+		Solve: func(context.Context, Job) (Record, error) {
+			r := scored(1)
+			r.Answer = strings.Repeat("x", size)
+			return r, nil
+		},
+		Observe: func(e Event) {
+			if e.Kind == Ended && e.Right == tasks-1 {
+				grown = inUse() - before
+			}
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if grown > tasks*size/4 {
+		t.Errorf("%d MB more are in use after %d answers of %d MB together", grown>>20, tasks, tasks*size>>20)
 	}
 }
