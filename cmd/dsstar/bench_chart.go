@@ -55,10 +55,11 @@ func leaveCells(files string) error {
 		meta, _ := c.Metadata["dsstar"].(map[string]any)
 		role, _ := meta["role"].(string)
 		status, _ := meta["status"].(string)
-		if c.Type == notebook.Code && slices.Contains([]string{"step", "final", "action"}, role) && (status == "" || status == string(notebook.OK)) {
+		if c.Type == notebook.Code && slices.Contains([]string{"actions", "step", "final", "action"}, role) && (status == "" || status == string(notebook.OK)) {
 			cells = append(cells, c.Source)
 		}
 	}
+	// The cell "actions" defines what an agent has besides plain Python.
 	program := strings.Join(cells, "\n\n") + "\n"
 	if !strings.Contains(program, "savefig") {
 		return nil

@@ -164,7 +164,7 @@ func (a *app) saveScores(ctx context.Context, flags *suiteFlags, s *configs.Sett
 			if record.Repeat != repeat || score.Score == nil || record.Score != nil && *record.Score == *score.Score {
 				continue
 			}
-			if err := folder.Append(withScore(record, bench.Score{Value: *score.Score, Metric: score.Metric, Parts: score.Parts})); err != nil {
+			if err := folder.Append(withScore(record, bench.Score{Value: *score.Score, Metric: score.Metric, Parts: score.Parts, Detail: score.Detail})); err != nil {
 				return err
 			}
 		}

@@ -217,7 +217,7 @@ func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task
 // withScore is a record with another score.
 func withScore(record runner.Record, s bench.Score) runner.Record {
 	value := s.Value
-	record.Score, record.Metric, record.Scores, record.Unscored = &value, s.Metric, s.Parts, ""
+	record.Score, record.Metric, record.Scores, record.Detail, record.Unscored = &value, s.Metric, s.Parts, s.Detail, ""
 	switch {
 	case record.Error != "": // its cause is known
 	case record.Right():

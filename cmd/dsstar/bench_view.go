@@ -43,7 +43,7 @@ func (v *benchView) ended(e runner.Event) {
 		} else if e.Record.Cause != "" {
 			why = ", " + string(e.Record.Cause)
 		}
-		why += after(": ", e.Record.Error)
+		why += after(": ", fit(e.Record.Error+e.Record.Detail, 100))
 	}
 	v.progress.say("%-8s %s%s in %.0f s; %s", word, e.Key, why, e.Record.Seconds.Total, v.state(e.Totals))
 }

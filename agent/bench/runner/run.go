@@ -340,12 +340,27 @@ func (r *run) do(ctx context.Context, j job, place int) error {
 		return err
 	}
 	record.Task, record.Repeat, record.Level, record.Domain = j.item.ID, j.key.Repeat, j.item.Level, j.item.Domain
-	if record.Notebook != "" {
-		if rel, err := filepath.Rel(r.Folder.path, record.Notebook); err == nil {
-			record.Notebook = filepath.ToSlash(rel)
-		}
+	if record.Notebook, err = below(r.Folder.path, record.Notebook); err != nil {
+		return err
 	}
 	return r.record(record)
+}
+
+// below names a file as seen from a folder, with slashes; "" stays so.
+func below(folder, path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	from, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(from, to)
+	return filepath.ToSlash(rel), err
 }
 
 // record appends a record and tells of it.

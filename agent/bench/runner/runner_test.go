@@ -444,6 +444,27 @@ func TestSafeNames(t *testing.T) {
 	}
 }
 
+// TestRelativeFolder has a folder that is named from where the program is, and a
+// notebook that is not.
+func TestRelativeFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	f, err := Create("out", about(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: func(_ context.Context, j Job) (Record, error) {
+		r := scored(1)
+		r.Notebook, _ = filepath.Abs(filepath.Join(j.Dir, "notebook.ipynb"))
+		return r, nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := Read("out"); err != nil || result.Records[0].Notebook != "tasks/task-00/notebook.ipynb" {
+		t.Errorf("%v, %+v", err, result.Records)
+	}
+}
+
 // TestMemory runs tasks with long answers: what is recorded is not kept.
 func TestMemory(t *testing.T) {
 	const tasks, size = 200, 200_000
