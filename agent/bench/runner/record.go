@@ -64,6 +64,7 @@ type Record struct {
 	Score    *float64           `json:"score"`              // 0 to 1; null: the right answer is not public
 	Metric   string             `json:"metric,omitempty"`   // what the score is, where the benchmark has several
 	Scores   map[string]float64 `json:"scores,omitempty"`   // the others that the benchmark gives
+	Detail   string             `json:"detail,omitempty"`   // of the scorer: why, in one line
 	Finished bool               `json:"finished"`           // the agent came to its end
 	Verified bool               `json:"verified"`           // and proved the answer
 	Cause    Cause              `json:"cause,omitempty"`    // why it is not solved; "": it is, or nobody knows
