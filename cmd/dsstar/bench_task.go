@@ -53,7 +53,7 @@ func (r *benchRun) solve(ctx context.Context, j runner.Job) (runner.Record, erro
 	result, err := r.solver.Solve(ctx, config, task)
 	record := taskRecord(result)
 	if err != nil {
-		cause, fatal := r.cause(ctx, j, told, err)
+		cause, fatal := r.cause(ctx, j, told, record.Executions > 0, err)
 		if fatal != nil {
 			return record, fatal
 		}
@@ -132,8 +132,9 @@ func verdictWord(v agent.Verdict) string {
 }
 
 // cause says whose fault it is that an agent ended with an error. What is nobody's
-// in the run is fatal: it ends the run, or sends the task to another place.
-func (r *benchRun) cause(ctx context.Context, j runner.Job, told *noting, err error) (c runner.Cause, fatal error) {
+// in the run is fatal: it ends the run, or sends the task to another place, such as a
+// kernel that does not start before any cell has run.
+func (r *benchRun) cause(ctx context.Context, j runner.Job, told *noting, ran bool, err error) (c runner.Cause, fatal error) {
 	if errors.Is(context.Cause(ctx), runner.ErrOverTime) {
 		return runner.OverTime, nil
 	}
@@ -154,6 +155,9 @@ func (r *benchRun) cause(ctx context.Context, j runner.Job, told *noting, err er
 	}
 	if _, ok := errors.AsType[*usageError](err); ok || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) {
 		return "", err
+	}
+	if !ran {
+		return "", &runner.PlaceError{Err: err}
 	}
 	if r.places[j.Place].url == "" {
 		return runner.KernelError, nil
