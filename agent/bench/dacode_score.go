@@ -6,11 +6,28 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-//go:embed dacode_score.py
-var daCodeScorer string
+// The parts of the scorer, which share a namespace.
+var (
+	//go:embed dacode_score.py
+	daCodeTask string
+	//go:embed dacode_tables.py
+	daCodeTables string
+	//go:embed dacode_text.py
+	daCodeText string
+	//go:embed dacode_images.py
+	daCodeImages string
+	//go:embed dacode_ml.py
+	daCodeML string
+
+	daCodeScorer = strings.Join([]string{daCodeTask, daCodeTables, daCodeText, daCodeImages, daCodeML}, "\n\n")
+)
+
+// daCodeMetrics are the functions that an eval configuration may name.
+var daCodeMetrics = []string{"compare_csv", "compare_sqlite", "compare_text", "compare_image", "compare_ml", "compare_competition_ml"}
 
 //go:embed dacode_chart.py
 var daCodeChart string
@@ -43,6 +60,11 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 	config, err := readEval(t.Gold)
 	if err != nil {
 		return Score{}, err
+	}
+	for _, name := range config.Func {
+		if !slices.Contains(daCodeMetrics, name) {
+			return Score{}, fmt.Errorf("there is no metric %q; there are %s", name, strings.Join(daCodeMetrics, ", "))
+		}
 	}
 	score := Score{Metric: strings.Join(config.Func, "+")}
 	if a == nil {
