@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"dsstar/agent/files"
@@ -110,8 +109,7 @@ type Event struct {
 // run is the state of one run. Its fields belong to the goroutine of Run,
 // except while files are described: then mu guards t and Observe.
 type run struct {
-	cfg         Config
-	t           *Trajectory
+	caller
 	session     Session
 	host        Host // the session, if it is somebody else's
 	dirty       bool // the session is not at the accepted cells
@@ -131,17 +129,12 @@ type run struct {
 	alone    bool                   // nothing but the descriptions is wanted
 	only     []string               // and of these files only; empty: of all
 
-	mu        sync.Mutex
 	context   prompts.Context // the same in every request after the descriptions
 	described bool            // context is made
 	shown     shown
 	earlier   Seconds   // that an earlier attempt at this run took
 	began     time.Time // this one
-	paid      float64   // US dollars, by this one
-	reserved  int       // model calls made or under way
 	spent     error     // a budget, while files were described
-	asked     int       // bytes of all requests
-	model     stopwatch
 	kernel    stopwatch
 }
 
@@ -164,7 +157,7 @@ func DescribeFiles(ctx context.Context, cfg Config, task Task, only ...string) (
 }
 
 func newRun(cfg Config, task Task) *run {
-	r := &run{cfg: cfg, shown: firstShown(cfg), began: time.Now()}
+	r := &run{caller: caller{cfg: cfg}, shown: firstShown(cfg), began: time.Now()}
 	r.t = &Trajectory{Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
 	if cfg.Price != nil {
 		r.t.Cost = new(float64)
@@ -174,9 +167,7 @@ func newRun(cfg Config, task Task) *run {
 
 // carryOut does the work of a run within its time, and ends its record.
 func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*Trajectory, error) {
-	bounded, cancel := withTime(ctx, r.cfg.Limits.Time)
-	defer cancel()
-	err := overdue(bounded, work(bounded))
+	err := r.within(ctx, work)
 	switch {
 	case errors.Is(err, context.Canceled):
 		r.t.Failure = "interrupted"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"dsstar/agent/llm"
 	"dsstar/prompts"
@@ -30,18 +29,24 @@ func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, err
 	if err != nil {
 		return *new(T), err
 	}
+	return readOrAskAgain(ctx, &r.caller, request, reply, how)
+}
+
+// readOrAskAgain reads a reply, or the one that follows when the rule was quoted.
+func readOrAskAgain[T any](ctx context.Context, c *caller, request llm.Request, reply llm.Reply, how reading[T]) (T, error) {
 	value, problem := readReply(reply, how)
 	if problem == nil {
 		return value, nil
 	}
-	again, err := r.cfg.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: how.rule})
+	again, err := c.cfg.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: how.rule})
 	if err != nil {
 		return *new(T), err
 	}
+	subject := request.Subject
 	request.Subject += askedAgain
-	request.Messages = append(request.Messages,
+	request.Messages = append(slices.Clip(request.Messages),
 		llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
-	second, err := r.call(ctx, request)
+	second, err := c.call(ctx, request)
 	switch {
 	case err == nil:
 		reply = second
@@ -50,7 +55,7 @@ func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, err
 		return *new(T), err
 	}
 	if problem != nil {
-		return *new(T), &ReplyError{Role: q.role, Subject: q.subject, Problem: problem.Error(), Reply: reply.Text, Kind: kindOf(problem)}
+		return *new(T), &ReplyError{Role: request.Role, Subject: subject, Problem: problem.Error(), Reply: reply.Text, Kind: kindOf(problem)}
 	}
 	return value, nil
 }
@@ -110,37 +115,4 @@ func (r *run) system() prompts.System {
 	m := r.cfg.Method
 	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly,
 		Variables: variableWords(r.context) != "", NoFiles: r.t.Task.Data == ""}
-}
-
-// call makes one model call and counts it.
-func (r *run) call(ctx context.Context, request llm.Request) (llm.Reply, error) {
-	if err := r.reserve(); err != nil {
-		return llm.Reply{}, err
-	}
-	if r.cfg.Stream != nil {
-		role, subject := request.Role, request.Subject
-		request.OnText = func(soFar string) { r.cfg.Stream(role, subject, soFar) }
-	}
-	stop := r.model.start()
-	reply, err := r.cfg.Model.Ask(ctx, request)
-	stop()
-	if err != nil {
-		return reply, overdue(ctx, err)
-	}
-	reply.Text = strings.ToValidUTF8(reply.Text, "\uFFFD") // as notebooks are
-	if !reply.Remembered {
-		r.count(request.Role, 1, reply.Usage)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if reply.Remembered {
-		r.reserved--
-	}
-	for _, m := range request.Messages {
-		r.asked += len(m.Text)
-	}
-	if reply.Model != "" && !slices.Contains(r.t.Models, reply.Model) {
-		r.t.Models = append(r.t.Models, reply.Model)
-	}
-	return reply, nil
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"dsstar/agent/llm"
 )
 
 // Limits are what a run may use, from where it was begun or resumed; 0 is no limit.
@@ -41,22 +39,6 @@ func overdue(ctx context.Context, err error) error {
 	return err
 }
 
-// reserve takes a model call from the budget, before it is made: calls that are
-// under way count. What a call costs is known only afterwards, so that the last
-// one can go beyond the limit.
-func (r *run) reserve() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if most := r.cfg.Limits.Calls; most > 0 && r.reserved >= most {
-		return &BudgetError{"max-calls", counted(most, "model call")}
-	}
-	if most := r.cfg.Limits.Cost; most > 0 && r.paid >= most {
-		return &BudgetError{"max-cost", fmt.Sprintf("%g US dollars", most)}
-	}
-	r.reserved++
-	return nil
-}
-
 // spending holds back the error of a spent budget while files are described: the
 // calls under way are paid for, and what comes of them is kept.
 func (r *run) spending(err error) error {
@@ -68,40 +50,6 @@ func (r *run) spending(err error) error {
 	defer r.mu.Unlock()
 	r.spent = spent
 	return nil
-}
-
-// count adds what calls of a role have used.
-func (r *run) count(role string, calls int, u llm.Usage) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.t.ByRole == nil {
-		r.t.ByRole = map[string]Usage{}
-	}
-	own := r.t.ByRole[role]
-	for _, sum := range []*Usage{&own, &r.t.Usage} {
-		sum.Calls += calls
-		sum.Add(u)
-	}
-	r.t.ByRole[role] = own
-	price, ok := r.price(role)
-	if ok {
-		r.paid += price.Cost(u)
-	}
-	switch {
-	case r.t.Cost == nil:
-	case ok:
-		cost := *r.t.Cost + price.Cost(u)
-		r.t.Cost = &cost
-	default:
-		r.t.Cost = nil // a sum that lacks a part is none
-	}
-}
-
-func (r *run) price(role string) (llm.Price, bool) {
-	if r.cfg.Price == nil {
-		return llm.Price{}, false
-	}
-	return r.cfg.Price(role)
 }
 
 // The rounds that questions take: DS-STAR section 5 found 3.0 on average for

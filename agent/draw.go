@@ -48,7 +48,8 @@ type cellMeta struct {
 
 // notebookMeta is what the notebook's metadata holds under "dsstar".
 type notebookMeta struct {
-	Version int `json:"version"`
+	Version int    `json:"version"`
+	Agent   string `json:"agent,omitempty"` // that is not the loop: see package agent/bench/solver
 	*Trajectory
 	Answer     string  `json:"answer"`
 	Verified   bool    `json:"verified"`
@@ -65,7 +66,7 @@ func Draw(t *Trajectory) *notebook.Notebook {
 	t, times := t.withoutTimes()
 	d := &drawing{t: t, nb: &notebook.Notebook{}}
 	d.nb.Metadata = map[string]any{
-		"dsstar":        notebookMeta{1, t, t.Answer(), t.Verified(), t.Sufficient(), t.plans(), len(t.Rounds)},
+		"dsstar":        notebookMeta{1, "", t, t.Answer(), t.Verified(), t.Sufficient(), t.plans(), len(t.Rounds)},
 		"kernelspec":    map[string]any{"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
 		"language_info": languageInfo(t.Environment),
 	}

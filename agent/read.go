@@ -20,6 +20,9 @@ func ReadTrajectory(nb *notebook.Notebook) (*Trajectory, error) {
 	if err := metadata(nb.Metadata, &meta); err != nil {
 		return nil, err
 	}
+	if meta.Agent != "" {
+		return nil, fmt.Errorf("read the notebook: it is the record of another agent, %s, and not of a run that dsstar can go on with", meta.Agent)
+	}
 	if meta.Version != 1 {
 		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 1", meta.Version)
 	}

@@ -189,13 +189,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 		j.progress.say("warning  %s", w)
 	}
 	j.progress.wait("starting the kernel")
-	j.place.box.Read = append(slices.Clone(j.place.box.Read), folder.Variables())
-	if data := j.task.Data; data != "" {
-		if !filepath.IsAbs(data) {
-			data = filepath.Join(string(folder), data)
-		}
-		j.place.box.Read = append(j.place.box.Read, data)
-	}
+	j.place.show(folder, j.task.Data)
 	config := agentConfig(s)
 	config.Sandbox = j.place.sandbox()
 	j.progress.say("sandbox  %s", config.Sandbox)
@@ -213,6 +207,18 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	t, err := run(ctx, config)
 	j.progress.stop()
 	return a.conclude(ctx, j, t, folder, saver, err)
+}
+
+// show lets the cells of a run read its variables and its data.
+func (p *place) show(folder agent.Folder, data string) {
+	p.box.Read = append(slices.Clone(p.box.Read), folder.Variables())
+	if data == "" {
+		return
+	}
+	if !filepath.IsAbs(data) {
+		data = filepath.Join(string(folder), data)
+	}
+	p.box.Read = append(p.box.Read, data)
 }
 
 // agentConfig is the part of a run's configuration that is settings.

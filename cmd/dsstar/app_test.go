@@ -19,7 +19,7 @@ import (
 
 // testApp is the program with an environment of its own; the caches are the
 // user's, so that the Python environment is made only once.
-func testApp(t *testing.T, env ...string) (a *testProgram, stdout, stderr *bytes.Buffer) {
+func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	watchForKey(t, stdout, stderr)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -33,6 +34,9 @@ func interrupted(err error) error {
 		stopped := *s
 		stopped.err = errInterrupted
 		return &stopped
+	}
+	if s, ok := errors.AsType[*benchStopped](err); ok {
+		return &benchStopped{errInterrupted, s.out}
 	}
 	return errInterrupted
 }
@@ -68,8 +72,15 @@ func explain(err error) (code int, text string, hints []string) {
 		code, _, hints := explain(s.err)
 		return code, text, s.hints(hints)
 	}
+	if s, ok := errors.AsType[*benchStopped](err); ok {
+		code, _, hints := explain(s.err)
+		return code, text, s.hints(hints)
+	}
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
+	}
+	if errors.Is(err, runner.ErrRunning) {
+		return exitError, text, []string{"pgrep -af 'dsstar bench'   # which one; this command works when it has ended"}
 	}
 	if errors.Is(err, sandbox.ErrExposed) {
 		return exitUsage, text, []string{"mkdir data && mv FILES data   # a folder for what cells are to read", "dsstar nb --sandbox off …   # cells have all your rights then"}

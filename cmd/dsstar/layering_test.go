@@ -14,7 +14,11 @@ import (
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
 	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook"},
+	"agent/bench/solver":     {"agent", "agent/files", "agent/llm", "prompts", "notebook"},
+	"agent/bench":            {"agent"},
 	"agent/files":            {},
+	"agent/bench/runner":     {"agent", "agent/llm", "notebook"},
+	"agent/bench/tables":     {"agent", "agent/bench/runner"},
 	"agent/llm":              {},
 	"agent/llm/llmtest":      {"agent/llm"},
 	"kernel":                 {"kernel/internal/wire", "kernel/sandbox", "notebook"},

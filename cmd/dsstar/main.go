@@ -134,7 +134,7 @@ func (a *app) rootCommand() *cobra.Command {
 		return &usageError{flagError(err), []string{cmd.CommandPath() + " --help"}}
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(), a.describeCommand(), a.demoCommand(), a.traceCommand(),
-		a.kernelsCommand(), a.doctorCommand(), a.configCommand())
+		a.kernelsCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand())
 	return root
 }
 

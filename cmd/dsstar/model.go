@@ -25,31 +25,44 @@ func (a *app) models(j *job) (err error) {
 		return err
 	}
 	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
-		exchanges, err := readTrace(path)
-		if err != nil {
-			return err
-		}
-		j.model = llm.Replay(exchanges, llm.ReplayOptions{})
-		if slices.ContainsFunc(exchanges, func(e llm.Exchange) bool { return e.Role == "retriever" }) {
-			j.ranker = llm.ReplayRanker(exchanges, llm.ReplayOptions{})
-		}
-		return nil
+		j.model, j.ranker, err = replayed(path)
+		return err
 	}
 	if j.model, err = a.model(s, j.progress.retrying); err != nil {
 		return err
 	}
 	j.cache = a.descriptionCache(s)
-	if s.EmbeddingModel == "" {
-		return nil
-	}
-	e, err := a.callable(s, s.EmbeddingModel, j.progress.retrying)
-	if err == nil {
-		j.ranker, err = e.OpenRanker()
-	}
+	j.ranker, err = a.ranker(s, j.progress.retrying)
+	return err
+}
+
+// replayed are the model and the ranker of a trace; the ranker is nil if it has none.
+func replayed(trace string) (llm.Model, llm.Ranker, error) {
+	exchanges, err := readTrace(trace)
 	if err != nil {
-		return fmt.Errorf("embedding model: %w", err)
+		return nil, nil, err
 	}
-	return nil
+	m := llm.Replay(exchanges, llm.ReplayOptions{})
+	if slices.ContainsFunc(exchanges, func(e llm.Exchange) bool { return e.Role == "retriever" }) {
+		return m, llm.ReplayRanker(exchanges, llm.ReplayOptions{}), nil
+	}
+	return m, nil, nil
+}
+
+// ranker is the model that ranks files, or nil.
+func (a *app) ranker(s *configs.Settings, retrying func(llm.Retry)) (llm.Ranker, error) {
+	if s.EmbeddingModel == "" {
+		return nil, nil
+	}
+	e, err := a.callable(s, s.EmbeddingModel, retrying)
+	if err != nil {
+		return nil, fmt.Errorf("embedding model: %w", err)
+	}
+	r, err := e.OpenRanker()
+	if err != nil {
+		return nil, fmt.Errorf("embedding model: %w", err)
+	}
+	return r, nil
 }
 
 // model returns the model of the settings, with the models of single roles.

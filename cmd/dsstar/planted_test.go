@@ -156,7 +156,7 @@ func watchForKey(t testing.TB, said ...*bytes.Buffer) {
 // A testProgram is the program in a test. It must leave the data as they are.
 type testProgram struct {
 	*app
-	t *testing.T
+	t testing.TB
 }
 
 func (p *testProgram) run(ctx context.Context, args []string) int {
@@ -168,7 +168,7 @@ func (p *testProgram) run(ctx context.Context, args []string) int {
 
 // keepData remembers the data folders that a command line is about; check fails the test if one is not as it was. Without
 // a sandbox nothing holds the cells.
-func keepData(t *testing.T, args []string) (check func()) {
+func keepData(t testing.TB, args []string) (check func()) {
 	t.Helper()
 	before := map[string]map[string]string{}
 	if !strings.Contains(strings.Join(args, " "), "--sandbox off") {

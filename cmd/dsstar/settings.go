@@ -15,6 +15,7 @@ import (
 func settingFlags(f *pflag.FlagSet) {
 	modelFlags(f)
 	kernelFlags(f)
+	f.Int("jobs", 0, "kernels that describe files at the same time (default: one a core, at most 4)")
 	sandboxFlags(f)
 	serverFlag(f)
 }
@@ -79,7 +80,6 @@ func kernelFlags(f *pflag.FlagSet) {
 	f.String("kernel", "", "an installed kernelspec, or a running kernel by id, notebook or URL: dsstar kernels lists them")
 	f.Duration("cell-timeout", 0, "how long one cell may run (default 5m)")
 	f.String("rollback", "", "how a session goes back: auto, checkpoint, replay or off (default auto)")
-	f.Int("jobs", 0, "kernels that describe files at the same time (default: one a core, at most 4)")
 }
 
 // sandboxFlags relax what confines the cells: each is the hint of an error that cells meet.
@@ -111,9 +111,9 @@ var notSettings = map[string]bool{
 func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	given := map[string]configs.Flag{}
 	var bad error
-	flags.Visit(func(f *pflag.Flag) {
+	flags.VisitAll(func(f *pflag.Flag) {
 		switch {
-		case notSettings[f.Name]:
+		case !f.Changed, notSettings[f.Name]:
 		case f.Name == "role-model":
 			list, err := flags.GetStringArray(f.Name)
 			if err != nil {

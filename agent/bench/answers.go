@@ -1,0 +1,181 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// MissingError names files or values that are needed and not there.
+type MissingError struct {
+	What []string
+}
+
+func (e *MissingError) Error() string {
+	return "missing: " + strings.Join(e.What, ", ")
+}
+
+// AnswersError says which answers do not fit the tasks, by task id.
+type AnswersError struct {
+	Unknown    []string // no such task
+	Twice      []string // more than one answer
+	Null       []string // no value (only for a submission)
+	Unanswered []string // no answer (only for a submission)
+}
+
+func (e *AnswersError) Error() string {
+	var parts []string
+	for _, part := range []struct {
+		what string
+		ids  []string
+	}{{"answers to tasks that are not there", e.Unknown}, {"more than one answer to", e.Twice}, {"null answers to", e.Null}, {"no answer to", e.Unanswered}} {
+		if len(part.ids) > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %s", part.what, some(part.ids)))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// some lists the first few of names.
+func some(names []string) string {
+	const shown = 5
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+// match finds the answer to each task by id. whole demands one for every task.
+func (s *Suite) match(answers []Answer, whole bool) (map[string]*Answer, error) {
+	tasks := map[string]bool{}
+	for _, t := range s.Tasks {
+		tasks[t.ID] = true
+	}
+	byID := make(map[string]*Answer, len(answers))
+	var bad AnswersError
+	for i := range answers {
+		a := &answers[i]
+		switch {
+		case !tasks[a.ID]:
+			bad.Unknown = append(bad.Unknown, a.ID)
+		case byID[a.ID] != nil:
+			if !slices.Contains(bad.Twice, a.ID) {
+				bad.Twice = append(bad.Twice, a.ID)
+			}
+		default:
+			byID[a.ID] = a
+			if whole && (a.Value == nil || string(a.Value) == "null") {
+				bad.Null = append(bad.Null, a.ID)
+			}
+		}
+	}
+	for _, t := range s.Tasks {
+		if whole && byID[t.ID] == nil {
+			bad.Unanswered = append(bad.Unanswered, t.ID)
+		}
+	}
+	if len(bad.Unknown)+len(bad.Twice)+len(bad.Null)+len(bad.Unanswered) > 0 {
+		return byID, &bad
+	}
+	return byID, nil
+}
+
+// readLines reads a file of one JSON object a line (or of one array of them)
+// and calls row for each.
+func readLines(path string, row func(raw json.RawMessage) error) error {
+	text, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '[' {
+		var rows []json.RawMessage
+		if err := json.Unmarshal(trimmed, &rows); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		for i, raw := range rows {
+			if err := row(raw); err != nil {
+				return fmt.Errorf("%s: entry %d: %w", path, i+1, err)
+			}
+		}
+		return nil
+	}
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if err := row(line); err != nil {
+			return fmt.Errorf("%s: line %d: %w", path, i+1, err)
+		}
+	}
+	return nil
+}
+
+// readFile is os.ReadFile with a *MissingError for a file that is not there.
+func readFile(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &MissingError{What: []string{path}}
+	}
+	return text, err
+}
+
+// A textID is an id that some files write as a number and others as text.
+type textID string
+
+func (id *textID) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		*id = textID(text)
+		return nil
+	}
+	var number json.Number
+	if err := json.Unmarshal(raw, &number); err != nil {
+		return fmt.Errorf("an id must be text or a number, not %s", raw)
+	}
+	*id = textID(number)
+	return nil
+}
+
+// writeLines writes rows as JSON, one a line.
+func writeLines[T any](w io.Writer, rows []T) error {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	for _, row := range rows {
+		if err := enc.Encode(row); err != nil {
+			return err
+		}
+	}
+	_, err := out.WriteTo(w)
+	return err
+}
+
+// present returns whether path is there.
+func present(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// firstPresent is the first of the names below root that is there, or "".
+func firstPresent(root string, names ...string) string {
+	for _, name := range names {
+		if path := filepath.Join(root, filepath.FromSlash(name)); present(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+// isFile returns whether path is a file.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}

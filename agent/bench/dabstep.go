@@ -1,0 +1,165 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+)
+
+// contextFiles are the files of DABStep's data/context, the same for all tasks.
+var contextFiles = []string{
+	"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv", "merchant_data.json", "payments-readme.md", "payments.csv",
+}
+
+// openDABStep reads the data set huggingface.co/datasets/adyen/DABstep:
+// tasks/{all,dev}.jsonl and context, at path or in its folder data; or path is
+// a file of tasks. The answers of "all" are not published.
+func openDABStep(path string, s Setting) (*Suite, error) {
+	if s.Split == "" {
+		s.Split = "all"
+	}
+	tasks, root := path, filepath.Dir(filepath.Dir(path))
+	if !isFile(path) {
+		tasks = firstPresent(path, "data/tasks/"+s.Split+".jsonl", "tasks/"+s.Split+".jsonl")
+		if tasks == "" {
+			return nil, &MissingError{What: []string{filepath.Join(path, "data", "tasks", s.Split+".jsonl")}}
+		}
+		root = filepath.Dir(filepath.Dir(tasks))
+	}
+	suite := &Suite{}
+	context := filepath.Join(root, "context")
+	for _, name := range contextFiles {
+		if file := filepath.Join(context, name); !present(file) {
+			suite.Missing = append(suite.Missing, file)
+		}
+	}
+	if !present(context) {
+		suite.Missing, context = []string{context}, ""
+	}
+	err := readLines(tasks, func(raw json.RawMessage) error {
+		var row struct {
+			ID         textID          `json:"task_id"`
+			Question   string          `json:"question"`
+			Guidelines string          `json:"guidelines"`
+			Level      string          `json:"level"`
+			Answer     json.RawMessage `json:"answer"`
+		}
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return err
+		}
+		task := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines, Level: row.Level, Data: context, Missing: suite.Missing}
+		if gold := (&Answer{Value: row.Answer}).Text(); gold != "" && gold != "null" {
+			task.Gold = Said(gold)
+		}
+		suite.Tasks = append(suite.Tasks, task)
+		return nil
+	})
+	return suite, err
+}
+
+// readDABStepAnswers reads {task_id, agent_answer, reasoning_trace} by the line;
+// tasks of one's own may have answer for agent_answer and, where the answer is in
+// files, dir, the folder with them, relative to the file of answers.
+func readDABStepAnswers(path string) ([]Answer, error) {
+	var answers []Answer
+	err := readLines(path, func(raw json.RawMessage) error {
+		var row struct {
+			ID     textID          `json:"task_id"`
+			Answer json.RawMessage `json:"agent_answer"`
+			Plain  json.RawMessage `json:"answer"`
+			Trace  json.RawMessage `json:"reasoning_trace"`
+			Dir    string          `json:"dir"`
+		}
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return err
+		}
+		if row.ID == "" {
+			return fmt.Errorf("no task_id")
+		}
+		if row.Answer == nil {
+			row.Answer = row.Plain
+		}
+		a := Answer{ID: string(row.ID), Value: row.Answer}
+		if row.Trace != nil && string(row.Trace) != "null" {
+			a.Trace = (&Answer{Value: row.Trace}).Text()
+		}
+		if a.Dir = filepath.FromSlash(row.Dir); a.Dir != "" && !filepath.IsAbs(a.Dir) {
+			a.Dir = filepath.Join(filepath.Dir(path), a.Dir)
+		}
+		answers = append(answers, a)
+		return nil
+	})
+	return answers, err
+}
+
+// submitDABStep writes what the leaderboard takes: every task, text in each
+// column, no other columns. A trace is given for all tasks or for none, since a
+// key that a line lacks is read as null, which is refused.
+func submitDABStep(w io.Writer, tasks []Task, answers []Answer) error {
+	type row struct {
+		ID     string  `json:"task_id"`
+		Answer string  `json:"agent_answer"`
+		Trace  *string `json:"reasoning_trace,omitempty"`
+	}
+	traced := slices.ContainsFunc(answers, func(a Answer) bool { return a.Trace != "" })
+	rows := make([]row, len(answers))
+	for i := range answers {
+		rows[i] = row{ID: answers[i].ID, Answer: answers[i].Text()}
+		if traced {
+			rows[i].Trace = &answers[i].Trace
+		}
+	}
+	return writeLines(w, rows)
+}
+
+// totalDABStep is the accuracy by level, as the leaderboard rounds it.
+func totalDABStep(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
+	totals := []Total{mean("", "accuracy", scores, nil, 2)}
+	return append(totals, groups("level", tasks, scores, func(t Task) string { return t.Level }, 2)...)
+}
+
+// groups is the mean score of each group of tasks, hard before easy, otherwise
+// by name.
+func groups(group string, tasks []Task, scores []Score, name func(Task) string, decimals int) []Total {
+	var names []string
+	for _, t := range tasks {
+		if n := name(t); !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	if order := []string{"hard", "medium", "easy"}; !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(order, n) }) {
+		slices.SortFunc(names, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
+	}
+	var totals []Total
+	for _, n := range names {
+		totals = append(totals, mean(group, n, scores, func(i int) bool { return name(tasks[i]) == n }, decimals))
+	}
+	return totals
+}
+
+// mean is the mean, in per cent, of the scores that pick takes (nil: all).
+// decimals < 0 leaves it as it is.
+func mean(group, name string, scores []Score, pick func(i int) bool, decimals int) Total {
+	total := Total{Group: group, Name: name}
+	sum := 0.0
+	for i, s := range scores {
+		if pick == nil || pick(i) {
+			sum += s.Value
+			total.N++
+		}
+	}
+	if total.N > 0 {
+		total.Value = sum / float64(total.N) * 100
+	}
+	if decimals >= 0 {
+		total.Value = pyRound(total.Value, decimals)
+	}
+	if math.IsNaN(total.Value) {
+		total.Value = 0
+	}
+	return total
+}

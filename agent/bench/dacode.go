@@ -1,0 +1,228 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// openDACode reads a checkout of github.com/yiyihum/da-code, or its folder
+// da_code: configs/task/all.jsonl, configs/eval/eval_all.jsonl, source/<id> and
+// gold/<id>. The repository has 100 of the 500 folders; the others are told as
+// missing until its archives are unpacked there.
+func openDACode(path string, _ Setting) (*Suite, error) {
+	tasks := firstPresent(path, "da_code/configs/task/all.jsonl", "configs/task/all.jsonl")
+	if tasks == "" {
+		return nil, &MissingError{What: []string{filepath.Join(path, "da_code", "configs", "task", "all.jsonl")}}
+	}
+	root := filepath.Dir(filepath.Dir(filepath.Dir(tasks)))
+	evals, suite := map[string]json.RawMessage{}, &Suite{}
+	err := readLines(filepath.Join(root, "configs", "eval", "eval_all.jsonl"), func(raw json.RawMessage) error {
+		var row struct {
+			ID string `json:"id"`
+		}
+		err := json.Unmarshal(raw, &row)
+		evals[row.ID] = slices.Clone(raw)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return suite, readLines(tasks, func(raw json.RawMessage) error {
+		var row struct {
+			ID          string `json:"id"`
+			Instruction string `json:"instruction"`
+			Hardness    string `json:"hardness"`
+		}
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return err
+		}
+		task := Task{ID: row.ID, Question: row.Instruction, Level: strings.ToLower(row.Hardness), Data: filepath.Join(root, "source", row.ID),
+			Gold: evals[row.ID], GoldDir: filepath.Join(root, "gold", row.ID)}
+		if !present(task.Data) {
+			task.Missing = append(task.Missing, task.Data)
+		}
+		if task.Gold == nil {
+			task.Missing = append(task.Missing, "the eval configuration of "+row.ID)
+		} else if err := task.dacode(); err != nil {
+			return err
+		}
+		suite.Tasks = append(suite.Tasks, task)
+		return nil
+	})
+}
+
+// dacode sets what the eval configuration says of the task.
+func (t *Task) dacode() error {
+	config, err := readEval(t.Gold)
+	if err != nil {
+		return err
+	}
+	t.Domain, t.Kind = config.Config.Task, config.Config.Type
+	if t.Kind == "" {
+		t.Kind = config.Config.Task
+	}
+	for _, result := range config.Result {
+		for _, file := range result.File {
+			if gold := filepath.Join(t.GoldDir, filepath.Base(file)); !present(gold) && !slices.Contains(config.Func, "compare_ml") {
+				t.Missing = append(t.Missing, gold) // a clustering has no right answer: compare_ml tells
+			}
+		}
+	}
+	return nil
+}
+
+// An evalConfig is a line of DA-Code's eval configuration.
+type evalConfig struct {
+	Func   oneOrMore `json:"func"`
+	Config struct {
+		Task     string `json:"task"`
+		Type     string `json:"type"`
+		Hardness string `json:"hardness"`
+	} `json:"config"`
+	Result []struct {
+		File oneOrMore `json:"file"`
+	} `json:"result"`
+}
+
+func readEval(raw json.RawMessage) (evalConfig, error) {
+	var config evalConfig
+	if err := json.Unmarshal(raw, &config); err != nil {
+		return config, fmt.Errorf("eval configuration: %w", err)
+	}
+	return config, nil
+}
+
+// A oneOrMore is text or a list of it.
+type oneOrMore []string
+
+func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
+	var single string
+	if json.Unmarshal(raw, &single) == nil {
+		*o = oneOrMore{single}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(o))
+}
+
+// readDACodeAnswers reads DA-Code's output folder: <id>/dabench/result.json
+// beside the files that the agent left in <id>.
+func readDACodeAnswers(dir string) ([]Answer, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &MissingError{What: []string{dir}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var answers []Answer
+	for _, entry := range entries {
+		file := filepath.Join(dir, entry.Name(), "dabench", "result.json")
+		if !present(file) {
+			continue // a run that never ended has none: its task is told as without an answer
+		}
+		a, err := readResult(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		a.ID, a.Dir = entry.Name(), filepath.Join(dir, entry.Name())
+		answers = append(answers, a)
+	}
+	if answers == nil {
+		return nil, &MissingError{What: []string{filepath.Join(dir, "<task>", "dabench", "result.json")}}
+	}
+	return answers, nil
+}
+
+func readResult(file string) (Answer, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return Answer{}, err
+	}
+	var row struct {
+		Finished   bool            `json:"finished"`
+		Steps      int             `json:"steps"`
+		Result     json.RawMessage `json:"result"`
+		Trajectory []struct {
+			Action      string `json:"action"`
+			Observation string `json:"observation"`
+		} `json:"trajectory"`
+	}
+	if err := json.Unmarshal(text, &row); err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Value: row.Result, Unfinished: !row.Finished, Steps: row.Steps}
+	for i := 0; i+1 < len(row.Trajectory); i++ { // what an action gave stands with the next one
+		if !slices.ContainsFunc([]string{"Bash", "Python", "SQL"}, func(k string) bool { return strings.HasPrefix(row.Trajectory[i].Action, k) }) {
+			continue
+		}
+		a.Actions++
+		if gone := row.Trajectory[i+1].Observation; failedAction(gone) {
+			a.Failed++
+		}
+	}
+	return a, nil
+}
+
+// failedAction tells an error by the words that the public evaluator looks for.
+func failedAction(observation string) bool {
+	return !strings.Contains(observation, "executed successfully. No output.") &&
+		(strings.HasPrefix(observation, "ERROR:") || strings.Contains(observation, "Traceback (") ||
+			strings.HasPrefix(observation, "bash: -c: line ") || strings.Contains(observation, "Error: "))
+}
+
+// totalDACode is the mean score by what evaluate.py groups by, and the completion
+// rate, the mean number of steps and the share of actions without an error. Tasks
+// without a result, which that leaves out, count as 0.
+func totalDACode(tasks []Task, scores []Score, answers map[string]*Answer) []Total {
+	totals := []Total{mean("", "score", scores, nil, -1)}
+	finished, steps, actions, failed := 0, 0, 0, 0
+	for _, t := range tasks {
+		if a := answers[t.ID]; a != nil {
+			finished += int(one(!a.Unfinished))
+			steps, actions, failed = steps+a.Steps, actions+a.Actions, failed+a.Failed
+		}
+	}
+	if len(answers) > 0 && len(tasks) > 0 {
+		totals = append(totals, Total{Name: "completion rate", Value: float64(finished) / float64(len(tasks)) * 100, N: len(tasks)},
+			Total{Name: "steps", Value: float64(steps) / float64(len(answers)), N: len(answers)})
+	}
+	if actions > 0 {
+		totals = append(totals, Total{Name: "executable code", Value: float64(actions-failed) / float64(actions) * 100, N: actions})
+	}
+	for _, g := range []struct {
+		name string
+		of   func(Task) string
+	}{
+		{"task type", func(t Task) string { return daCodeType(t) }},
+		{"hardness", func(t Task) string { return t.Level }},
+		{"big type", func(t Task) string {
+			if slices.Contains([]string{"data insight", "data manipulation", "data visualization", "statistical analysis"}, t.Domain) {
+				return "EDA"
+			}
+			return daCodeType(t)
+		}},
+		{"result type", func(t Task) string {
+			if slices.Contains([]string{"line", "pie", "bar", "scatter"}, t.Kind) {
+				return "plot"
+			}
+			return t.Kind
+		}},
+	} {
+		totals = append(totals, groups(g.name, tasks, scores, g.of, -1)...)
+	}
+	return totals
+}
+
+// daCodeType counts competitions to machine learning.
+func daCodeType(t Task) string {
+	if strings.Contains(t.Domain, "machine learning") {
+		return "machine learning"
+	}
+	return t.Domain
+}

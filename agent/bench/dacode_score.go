@@ -1,0 +1,144 @@
+package bench
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The parts of the scorer, which share a namespace.
+var (
+	//go:embed dacode_score.py
+	daCodeTask string
+	//go:embed dacode_tables.py
+	daCodeTables string
+	//go:embed dacode_text.py
+	daCodeText string
+	//go:embed dacode_images.py
+	daCodeImages string
+	//go:embed dacode_ml.py
+	daCodeML string
+
+	daCodeScorer = strings.Join([]string{daCodeTask, daCodeTables, daCodeText, daCodeImages, daCodeML}, "\n\n")
+)
+
+// daCodeMetrics are the functions that an eval configuration may name.
+var daCodeMetrics = []string{"compare_csv", "compare_sqlite", "compare_text", "compare_image", "compare_ml", "compare_competition_ml"}
+
+//go:embed dacode_chart.py
+var daCodeChart string
+
+// scoreDACode has Python compare what the agent left with what is right: tables,
+// databases, JSON text, charts and predictions. All of it is Python's, databases
+// too, since what equals what is decided by pandas.read_csv's types, and charts
+// and predictions need numpy and scikit-learn anyway. What Fixed puts right
+// (da_agent/evaluators @b211daf):
+//
+//	conditon_cols, cleaned_condition_cols, target_colunm   options that are misspelt have no effect
+//	ignore_order           sorts each column for itself: rows that are not gold's pass
+//	divide                 is "devide" for text; a table's is right
+//	a misspelt key         in a right answer (di-text-002) cannot be met: the nearest is taken
+//	color                  passes if the answer has fewer colours than gold
+//	accuracy               of text labels compares them with themselves; of a competition fails
+//	                       (f1 as well refuses labels that gold has not)
+//	rmsle                  is without the root
+//	loss metrics           score the higher the worse they are, where upper_bound is the worse one
+//	logloss                has base 2, and half of it for any number of classes
+//	roc_auc_score          of several classes always fails
+//	quadratic_weighted_kappa  fails if labels do not begin at 0 or reach as far as gold's
+//	row order              decides in compare_ml even where there are ids
+//
+// Tables give partial credit (divide), which the paper does not say, in both.
+// fuzzywuzzy's similarity is that over difflib, not over python-Levenshtein. An
+// image of another size is resized by Pillow, not OpenCV, before it is compared
+// by pixel. Arrays with pickles in them are refused. There is no time limit of 10 s.
+func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
+	config, err := readEval(t.Gold)
+	if err != nil {
+		return Score{}, err
+	}
+	for _, name := range config.Func {
+		if !slices.Contains(daCodeMetrics, name) {
+			return Score{}, fmt.Errorf("there is no metric %q; there are %s", name, strings.Join(daCodeMetrics, ", "))
+		}
+	}
+	score := Score{Metric: strings.Join(config.Func, "+")}
+	if a == nil {
+		return score, nil
+	}
+	if s.Python == nil {
+		return Score{}, &NeedError{t.ID, "a Python session"}
+	}
+	task, err := json.Marshal([]any{map[string]any{"config": t.Gold, "result": a.Text(), "dir": a.Dir, "gold_dir": t.GoldDir, "fixed": s.Compat == Fixed}})
+	if err != nil {
+		return Score{}, err
+	}
+	var out []struct {
+		Score  float64            `json:"score"`
+		Detail string             `json:"detail"`
+		Parts  map[string]float64 `json:"parts"`
+	}
+	if err := s.Python.call(ctx, daCodeScorer, "main", task, &out); err != nil {
+		return Score{}, err
+	}
+	if len(out) != 1 {
+		return Score{}, errors.New("the Python scorer told nothing")
+	}
+	score.Value, score.Detail, score.Parts = out[0].Score, out[0].Detail, out[0].Parts
+	return score, nil
+}
+
+// Chart runs the programs that an agent left in dir, as the public harness does
+// after a plotting task, and writes the data and the settings of the chart to
+// dir/dabench/result.npy and plot.json, where the score looks for them. The code
+// is the agent's: python is a session in the sandbox which is given up after. why
+// tells in a line why there is no chart; that is no error.
+//
+// Upstream removes lines that show, save or close a figure; here these calls do
+// nothing, so that a block of one such line stays a program. With Fixed, a figure
+// may be saved by any savefig, not only pyplot's.
+func Chart(ctx context.Context, python Python, dir string, compat Compat) (why string, err error) {
+	args, err := json.Marshal([]any{dir, compat != Upstream})
+	if err != nil {
+		return "", err
+	}
+	err = python.call(ctx, daCodeChart+"\ndef main(args):\n    return json.dumps(chart_of(*args))\n", "main", args, &why)
+	return why, err
+}
+
+// answerMark begins the line that a Python helper answers with; whatever else the
+// code prints is passed over.
+const answerMark = "\x1edsstar-bench:"
+
+// call runs func of a helper's text with args, in a namespace of its own, and
+// decodes the JSON that it returns.
+func (p Python) call(ctx context.Context, helper, name string, args []byte, out any) error {
+	source, err := json.Marshal(helper)
+	if err != nil {
+		return err
+	}
+	input, err := json.Marshal(string(args))
+	if err != nil {
+		return err
+	}
+	// Text in JSON is a literal of Python's. The session keeps the helper, as
+	// compiling it takes longer than most scores.
+	code := fmt.Sprintf("def _dsstar_bench(source, kept=globals().setdefault('_dsstar_bench_kept', {})):\n    import json\n"+
+		"    if source not in kept:\n        space = {'__name__': 'dsstar_bench'}\n"+
+		"        exec(compile(source, '<dsstar bench>', 'exec'), space)\n        kept[source] = space\n"+
+		"    print('\\n' + %q + kept[source][%q](json.loads(%s)))\n_dsstar_bench(%s)\n", answerMark, name, input, source)
+	stdout, err := p(ctx, code)
+	if err != nil {
+		return err
+	}
+	i := strings.LastIndex(stdout, answerMark)
+	if i < 0 {
+		return errors.New("the Python helper gave no answer")
+	}
+	line, _, _ := strings.Cut(stdout[i+len(answerMark):], "\n")
+	return json.Unmarshal([]byte(strings.TrimRight(line, "\r")), out)
+}

@@ -1,0 +1,105 @@
+"""Scores what an agent left for one task of DA-Code, with the packages of the managed environment alone.
+
+It does what the public evaluator does (yiyihum/da-code, da_agent/evaluators); with FIXED, its faults are put right.
+dsstar runs this text and that of dacode_tables, _text, _images and _ml, in one namespace, in a Python session.
+"""
+import difflib
+import json
+import math
+import os
+import pathlib
+import re
+import sqlite3
+import tempfile
+import warnings
+
+import numpy as np
+import pandas as pd
+
+MAX_ROWS = 10000
+TOLERANCE = 1e-2
+LOSSES = {"logloss_class", "logloss_total", "rmsle", "rmse", "mae", "mse", "smape", "medae", "crps"}
+MISSPELT = {"conditon_cols": "condition_cols", "cleaned_condition_cols": "condition_cols", "target_colunm": "target_column"}
+
+
+# --- files and metrics of one task ------------------------------------------------------------------------------------
+
+def score_task(task):
+    """Returns {score, detail, parts} for {config, result, dir, gold_dir, fixed, value}."""
+    config, fixed = task["config"], task["fixed"]
+    pairs = aligned(config, task["result"], task["dir"], task["gold_dir"])
+    scores, details, parts = [], [], {}
+    try:
+        for func, result, gold, options in pairs:
+            if fixed:
+                options = {MISSPELT.get(k, k): v for k, v in options.items()}
+            options["config"] = config.get("config", {})
+            try:
+                one, detail, part = globals()[func](result, gold, options, fixed)
+            except FileNotFoundError as e:
+                one, detail, part = 0.0, f"no file {os.path.basename(e.filename or str(e))}", {}
+            scores.append(one)
+            details.append(detail)
+            parts.update(part)
+    except Exception as e:  # what upstream's evaluator catches ends the task's metrics too
+        scores.append(0.0)
+        details.append(f"{type(e).__name__}: {e}".split("\n")[0][:300])
+    scores = [float(s) if s is not None and not math.isnan(float(s)) else 0.0 for s in scores]
+    if not scores:
+        scores, details = [0.0], ["nothing to compare"]
+    conj = {"avg": lambda s: sum(s) / len(s), "max": max, "min": min,
+            "and": lambda s: float(all(s)), "or": lambda s: float(any(s))}[config.get("conj", "avg")]
+    return {"score": conj(scores), "detail": "; ".join(d for d in details if d), "parts": parts}
+
+
+def as_list(x):
+    return list(x) if isinstance(x, list) else [x]
+
+
+def aligned(config, result, directory, gold_dir):
+    """The (metric, result, gold, options) to compare: single ones are repeated, longer ones cut to the shortest."""
+    wanted = as_list(config["result"])
+    is_plot = config.get("config", {}).get("task") == "data visualization"
+    funcs = as_list(config["func"])
+    options = config.get("options", [{}] * len(funcs))
+    options = [dict(o or {}) for o in as_list(options)]
+    if "number" in wanted[0]:
+        golds = [wanted[0]["number"]]
+        is_file = result.endswith((".txt", ".json", ".png", ".jpg", ".csv", ".npy"))
+        results = named_files(result, directory, is_plot) if is_file else [result]
+    else:
+        golds = config_files(wanted, gold_dir, base=True)
+        results = named_files(result, directory, is_plot)
+        if len(results) != len(golds):
+            results = config_files(wanted, directory, base=False)
+    size = max(len(results), len(golds), len(funcs))
+    columns = [c * size if len(c) == 1 and size > 1 else c for c in (funcs, results, golds, options)]
+    size = min(map(len, columns))
+    return [] if size == 0 else list(zip(*(c[:size] for c in columns)))
+
+
+def named_files(text, directory, is_plot):
+    names = [m[0] for m in re.findall(r"\b(?:[\w/\-_]+/)?([\w\-_]+(\.\w+)+)\b", text)]
+    if not names:
+        return []
+    files = [os.path.join(directory, n) for n in names]
+    if is_plot:
+        return [files + [os.path.join(directory, "dabench/plot.json"), os.path.join(directory, "dabench/result.npy")]]
+    return files
+
+
+def config_files(wanted, directory, base):
+    files = []
+    for entry in wanted:
+        paths = [os.path.join(directory, os.path.basename(f) if base else f) for f in as_list(entry["file"])]
+        if entry.get("multi"):
+            files.append(paths)
+        else:
+            files.extend(paths)
+    return files
+
+
+def main(tasks):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return json.dumps([score_task(t) for t in tasks])

@@ -1,0 +1,293 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDACodeSuite(t *testing.T) {
+	root := write(t, map[string]string{
+		"da_code/configs/task/all.jsonl": `{"id": "dm-csv-001", "type": "Data Manipulation", "instruction": "q", "hardness": "Hard", "post_process": []}
+{"id": "plot-bar-001", "type": "Data Visualization", "instruction": "q", "hardness": "Easy", "post_process": ["plot_process"]}
+{"id": "ml-cluster-001", "type": "ML Clustering", "instruction": "q", "hardness": "Easy", "post_process": []}`,
+		"da_code/configs/eval/eval_all.jsonl": `{"id": "dm-csv-001", "config": {"task": "data manipulation", "type": "csv", "hardness": "Hard"}, "func": ["compare_csv"], "result": [{"file": "r.csv"}], "options": [{}]}
+{"id": "plot-bar-001", "config": {"task": "data visualization", "type": "bar", "hardness": "Easy"}, "func": ["compare_image"], "result": [{"multi": true, "file": ["r.png", "dabench/plot.json", "dabench/result.npy"]}], "options": [{"keys": []}]}
+{"id": "ml-cluster-001", "config": {"task": "machine learning", "type": "cluster", "metric": "silhouette", "hardness": "Easy"}, "func": ["compare_ml"], "result": [{"file": "c.csv"}], "options": [{}]}`,
+		"da_code/source/dm-csv-001/a.csv": "a\n1\n",
+		"da_code/source/ml-cluster-001/a": "a",
+		"da_code/gold/dm-csv-001/r.csv":   "a\n1\n",
+		"out/dm-csv-001/dabench/result.json": `{"finished": true, "steps": 4, "result": "r.csv", "trajectory": [
+			{"action": "Bash(code)", "code": "ls", "observation": ""}, {"action": "Python(x)", "code": "1", "observation": "a.csv"},
+			{"action": "Terminate(r.csv)", "code": "", "observation": "Traceback (most recent call last)"}], "result_files": {"added_files": [], "changed_files": []}}`,
+		"out/plot-bar-001/dabench/result.json": `{"finished": false, "steps": 20, "result": "", "trajectory": []}`,
+		"out/dm-csv-001/r.csv":                 "a\n1\n",
+		"out/ml-cluster-001/x":                 "a run that was killed",
+	})
+	suite := open(t, "dacode", root, Setting{})
+	var got [][]string
+	for _, task := range suite.Tasks {
+		got = append(got, append([]string{task.Level, task.Domain, task.Kind}, below(root, task.Missing...)...))
+	}
+	want := [][]string{{"hard", "data manipulation", "csv"},
+		{"easy", "data visualization", "bar", "da_code/source/plot-bar-001", "da_code/gold/plot-bar-001/r.png", "da_code/gold/plot-bar-001/plot.json", "da_code/gold/plot-bar-001/result.npy"},
+		{"easy", "machine learning", "cluster"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	answers, err := suite.Benchmark.Answers(filepath.Join(root, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(answers) != 2 || answers[0].Actions != 2 || answers[0].Failed != 1 || !answers[1].Unfinished {
+		t.Errorf("answers are %+v", answers)
+	}
+	totals := suite.Totals([]Score{{Value: 1}, {}, {}}, answers)
+	line := func(total Total) string {
+		return fmt.Sprintf("%s/%s %.4g of %d", total.Group, total.Name, total.Value, total.N)
+	}
+	var lines []string
+	for _, total := range totals {
+		lines = append(lines, line(total))
+	}
+	wantLines := []string{"/score 33.33 of 3", "/completion rate 33.33 of 3", "/steps 12 of 2", "/executable code 50 of 2",
+		"task type/data manipulation 100 of 1", "task type/data visualization 0 of 1", "task type/machine learning 0 of 1",
+		"hardness/hard 100 of 1", "hardness/easy 0 of 2", "big type/EDA 50 of 2", "big type/machine learning 0 of 1",
+		"result type/cluster 0 of 1", "result type/csv 100 of 1", "result type/plot 0 of 1"}
+	if diff := cmp.Diff(wantLines, lines); diff != "" {
+		t.Error(diff)
+	}
+	var need *NeedError
+	if _, err := suite.Score(t.Context(), Scorer{}, answers); !errors.As(err, &need) || need.Need != "a Python session" {
+		t.Errorf("without Python: %v", err)
+	}
+	scores, err := suite.Score(t.Context(), Scorer{Python: python(t)}, answers)
+	if err != nil || scores[0].Value != 1 || scores[1].Detail != "not finished" || scores[2].Detail != "no answer" {
+		t.Errorf("scores are %+v, %v", scores, err)
+	}
+	var missing *MissingError
+	if _, err := suite.Benchmark.Answers(filepath.Join(root, "nowhere")); !errors.As(err, &missing) {
+		t.Errorf("no answers: %v", err)
+	}
+}
+
+// table is a CSV text of columns side by side.
+func table(rows ...string) string { return strings.Join(rows, "\n") + "\n" }
+
+// numbers is a CSV of an id and a value that f gives.
+func numbers(n int, f func(i int) any) string {
+	var out bytes.Buffer
+	out.WriteString("id,y\n")
+	for i := range n {
+		fmt.Fprintf(&out, "%d,%v\n", i, f(i))
+	}
+	return out.String()
+}
+
+// TestDACodeFaults holds each fault of the public code, and that Fixed has none.
+func TestDACodeFaults(t *testing.T) {
+	run := python(t)
+	label := func(names ...string) func(i int) any { return func(i int) any { return names[i%len(names)] } }
+	value := func(by float64) func(i int) any { return func(i int) any { return float64(i%7) + 1 + by } }
+	ml := func(metric, kind, lower, upper, options string) string {
+		return `{"func": ["compare_competition_ml"], "config": {"task": "machine learning competition", "type": "` + kind + `", "metric": "` + metric +
+			`", "lower_bound": ` + lower + `, "upper_bound": ` + upper + `}, "result": [{"file": "r.csv"}], "options": [` + options + `]}`
+	}
+	csv := func(options string) string {
+		return `{"func": ["compare_csv"], "result": [{"file": ["r.csv"]}], "options": [` + options + `]}`
+	}
+	text := func(gold string) string {
+		return `{"func": ["compare_text"], "result": [{"number": [` + gold + `]}], "options": [{}]}`
+	}
+	for _, v := range []struct {
+		name, config, gold, said string // said is a file r.csv, or a JSON text
+		upstream, fixed          float64
+	}{
+		{"a table", csv(`{}`), table("a,b", "1,x", "2,y"), table("n,A,B", "0,1.009,X ", "0,2,y"), 1, 1},
+		{"half a table", csv(`{}`), table("a,b", "1,x", "2,y"), table("a,b", "1,x", "2,z"), 0.5, 0.5},
+		{"all of a table", csv(`{"score_rule": "all"}`), table("a,b", "1,x", "2,y"), table("a,b", "1,x", "2,z"), 0, 0},
+		{"misspelt condition_cols", csv(`{"conditon_cols": [0]}`), table("a,b", "1,x", "2,y"), table("a,b", "1,x", "2,z"), 0.5, 1},
+		{"rows in disorder", csv(`{"ignore_order": true}`), table("a,b", "1,x", "2,y"), table("a,b", "2,y", "1,x"), 1, 1},
+		{"rows mixed", csv(`{"ignore_order": true}`), table("a,b", "1,x", "2,y"), table("a,b", "1,y", "2,x"), 1, 0.5},
+		{"an empty table", csv(`{}`), table("a,b", "1,x"), table("a,b"), 0, 0},
+		{"text", text(`{"Mean": [1.5], "City": "Rome"}`), "", `The answer: {mean: 1.509, 'City ': ['rome'], /* so */}`, 1, 1},
+		{"a misspelt key", text(`{"Agriculytural Land %": [5]}`), "", `{"Agricultural Land %": 5}`, 0, 1},
+		{"no text", text(`{"a": 1}`), "", `nothing`, 0, 0},
+		{"all labels wrong", ml("f1", "binary classification", "0", "1", `{}`), numbers(10, label("a", "b")), numbers(10, label("b", "a")), 0, 0},
+		{"a new label", ml("f1", "binary classification", "0", "1", `{}`), numbers(10, label("a", "b")), numbers(10, func(i int) any { return []string{"a", "c"}[i/9] }), 0, 0.35714285714285715},
+		{"accuracy of a table", ml("accuracy", "binary classification", "0", "1", `{}`), numbers(10, label("a", "b")), numbers(10, label("a", "b")), 0, 1},
+		{"a perfect loss", ml("rmsle", "regression", "0.1437", "0.1558", `{}`), numbers(10, value(0)), numbers(10, value(0)), 0, 1},
+		{"a bad loss", ml("rmsle", "regression", "0.1437", "0.1558", `{}`), numbers(10, value(0)), numbers(10, value(90)), 1, 0},
+		{"a loss whose bounds are right", ml("rmse", "regression", "51.9", "11.5", `{}`), numbers(10, value(0)), numbers(10, value(11.5)), 1, 1},
+		{"a score", ml("r2", "regression", "0", "1", `{}`), numbers(10, value(0)), numbers(10, value(0)), 1, 1},
+		{"labels from 3", ml("quadratic_weighted_kappa", "regression", "0", "1", `{}`), numbers(9, func(i int) any { return 3 + i%3 }), numbers(9, func(i int) any { return 3 + i%3 }), 0, 1},
+	} {
+		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
+			root := write(t, map[string]string{"gold/r.csv": v.gold, "out/r.csv": v.said})
+			task := Task{ID: "x", Rules: "dacode", Gold: json.RawMessage(v.config), GoldDir: filepath.Join(root, "gold")}
+			answer := &Answer{ID: "x", Value: Said("r.csv"), Dir: filepath.Join(root, "out")}
+			if v.gold == "" {
+				answer.Value = Said(v.said)
+			}
+			score, err := Scorer{Compat: compat, Python: run}.Score(t.Context(), task, answer)
+			if err != nil || math.Abs(score.Value-want) > 1e-9 {
+				t.Errorf("%s, %s: %v (%s, %v), not %v", v.name, compat, score.Value, score.Detail, err, want)
+			}
+		}
+	}
+	for compat, want := range map[Compat]float64{Upstream: 1, Fixed: 0} { // compare_ml: text labels, and rows by id
+		config := `{"func": ["compare_ml"], "config": {"type": "binary classification", "metric": "accuracy", "lower_bound": 0, "upper_bound": 1},
+			"result": [{"file": "r.csv"}], "options": [{"target_column": "y"}]}`
+		root := write(t, map[string]string{"gold/r.csv": numbers(10, label("a", "b")), "out/r.csv": numbers(10, label("b", "a"))})
+		task := Task{ID: "x", Rules: "dacode", Gold: json.RawMessage(config), GoldDir: filepath.Join(root, "gold")}
+		score, err := Scorer{Compat: compat, Python: run}.Score(t.Context(), task, &Answer{ID: "x", Value: Said("r.csv"), Dir: filepath.Join(root, "out")})
+		if err != nil || score.Value != want {
+			t.Errorf("all text labels wrong, %s: %+v, %v", compat, score, err)
+		}
+		back := strings.Split(strings.TrimSpace(numbers(10, func(i int) any { return i })), "\n")
+		slices.Reverse(back[1:])
+		root = write(t, map[string]string{"gold/r.csv": numbers(10, func(i int) any { return i }), "out/r.csv": strings.Join(back, "\n")})
+		task.GoldDir = filepath.Join(root, "gold")
+		task.Gold = json.RawMessage(strings.NewReplacer("binary classification", "regression", "accuracy", "r2").Replace(config))
+		score, err = Scorer{Compat: compat, Python: run}.Score(t.Context(), task, &Answer{ID: "x", Value: Said("r.csv"), Dir: filepath.Join(root, "out")})
+		if err != nil || score.Value != 1-want {
+			t.Errorf("rows turned round, %s: %+v, %v", compat, score, err)
+		}
+	}
+}
+
+// TestChart takes charts from code that draws them and compares them.
+func TestChart(t *testing.T) {
+	run := python(t)
+	draw := func(body string) string {
+		return "import matplotlib.pyplot as plt\nimport sys\n" + body
+	}
+	bar := "fig, ax = plt.subplots(figsize=(8, 6))\nax.bar(['a', 'b'], %s, color='%s')\nax.set_title('%s')\nax.set_xlabel('Month')\nplt.savefig('r.png')\nplt.close()\n"
+	config := json.RawMessage(`{"func": ["compare_image"], "config": {"task": "data visualization", "type": "bar"},
+		"result": [{"multi": true, "file": ["r.png", "dabench/plot.json", "dabench/result.npy"]}], "options": [{"keys": ["color", "figsize", "graph_title", "x_label", "type"]}]}`)
+	gold := write(t, map[string]string{"plot.py": draw(fmt.Sprintf(bar, "[3, 1]", "#ff0000", "Sales"))})
+	if _, err := run(t.Context(), fmt.Sprintf("import os, runpy; os.chdir(%q); runpy.run_path('plot.py')", gold)); err != nil {
+		t.Fatal(err)
+	}
+	if why, err := Chart(t.Context(), run, gold, Fixed); why != "" || err != nil {
+		t.Fatal(why, err)
+	}
+	for _, name := range []string{"plot.json", "result.npy"} {
+		if err := os.Rename(filepath.Join(gold, "dabench", name), filepath.Join(gold, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var settings map[string]any
+	text, _ := os.ReadFile(filepath.Join(gold, "plot.json"))
+	if err := json.Unmarshal(text, &settings); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"type": "bar", "color": []any{"#ff0000"}, "figsize": []any{8., 6.}, "graph_title": "Sales", "x_label": "Month", "y_label": "",
+		"legend_title": "", "labels": []any{}, "xtick_labels": []any{"a", "b"}, "ytick_labels": settings["ytick_labels"]}
+	if diff := cmp.Diff(want, settings); diff != "" {
+		t.Error(diff)
+	}
+	for _, v := range []struct {
+		name, code string
+		why        string // the beginning of it
+		score      float64
+	}{
+		{"the same", fmt.Sprintf(bar, "[3, 1]", "#fa0505", "sales"), "", 1},
+		{"in other units", fmt.Sprintf(bar, "[300, 100]", "red", "Sales"), "", 1},
+		{"other data", fmt.Sprintf(bar, "[3, 2]", "red", "Sales"), "", 0},
+		{"another colour", fmt.Sprintf(bar, "[3, 1]", "blue", "Sales"), "", 0},
+		{"another title", fmt.Sprintf(bar, "[3, 1]", "red", "Profit"), "", 0},
+		{"in a block", "def main():\n    " + strings.ReplaceAll(strings.TrimSpace(fmt.Sprintf(bar, "[3, 1]", "red", "Sales")), "\n", "\n    ") +
+			"\nif __name__ == '__main__':\n    main()\n    if True:\n        plt.savefig('r.png')\n", "", 1},
+		{"no code", "", "no code that draws the image was left", 0},
+		{"code that fails", "plt.savefig('x')\n1/0\n", "no chart from plot2.py (ZeroDivisionError", 0},
+		{"code that ends itself", fmt.Sprintf(bar, "[3, 1]", "red", "Sales") + "sys.exit(3)\n", "no chart from plot2.py (SystemExit", 0},
+		{"no chart", "plt.figure()\nplt.savefig('r.png')\n", "no chart from plot2.py", 0},
+	} {
+		files := map[string]string{"r.png": ""}
+		if v.code != "" {
+			files["plot2.py"] = draw(v.code)
+		}
+		dir := write(t, files)
+		if err := os.Remove(filepath.Join(dir, "r.png")); err != nil {
+			t.Fatal(err)
+		}
+		drawImage(t, run, filepath.Join(dir, "r.png"))
+		why, err := Chart(t.Context(), run, dir, Fixed)
+		if err != nil || !strings.HasPrefix(why, v.why) || (v.why == "") != (why == "") {
+			t.Errorf("%s: %q, %v", v.name, why, err)
+		}
+		task := Task{ID: "x", Rules: "dacode", Gold: config, GoldDir: gold}
+		score, err := Scorer{Python: run}.Score(t.Context(), task, &Answer{ID: "x", Value: Said("r.png"), Dir: dir})
+		if err != nil || score.Value != v.score {
+			t.Errorf("%s: %+v, %v", v.name, score, err)
+		}
+	}
+	if why, err := Chart(t.Context(), run, t.TempDir(), Fixed); err != nil || why != "no image was left" {
+		t.Errorf("an empty folder: %q, %v", why, err)
+	}
+}
+
+// drawImage leaves some image, which is not gold's.
+func drawImage(t *testing.T, run Python, path string) {
+	t.Helper()
+	if _, err := run(t.Context(), fmt.Sprintf("from PIL import Image; Image.new('RGB', (80, 60)).save(%q)", path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDir reads tasks of one's own, of every kind of rules.
+func TestDir(t *testing.T) {
+	root := write(t, map[string]string{
+		"index.json": `[
+{"id": "a", "question": "q", "guidelines": "g", "data_dir": "data/a", "answer": 43, "scorer": "dabstep", "difficulty": "easy", "benchmark": "mine"},
+{"id": "b", "question": "q", "data_dir": "data/a", "answer": ["x", "y"], "answer_type": "list_exact", "scorer": "kramabench", "data_sources": ["b.csv"]},
+{"id": "c", "question": "q", "data_dir": "data/a", "answer": {"n": "1.5", "m": 2}, "scorer": "infiagent"},
+{"id": "d", "question": "q", "data_dir": "data/gone", "answer": {"k": ["v"]}, "scorer": "dacode", "scorer_config": {"func": "compare_text", "options": {}}},
+{"id": "e", "question": "q", "data_dir": "data/a", "answer": {"gold_files": ["gold/e/r.csv"], "output_file": "r.csv"}, "scorer": "dacode",
+ "scorer_config": {"func": "compare_csv", "options": {"condition_cols": [0]}}}]`,
+		"data/a/b.csv": "x", "gold/e/r.csv": "a,b\n1,2\n",
+	})
+	suite := open(t, "dir", root, Setting{Oracle: true})
+	if got := below(root, suite.Tasks[3].Missing...); !slices.Equal(got, []string{"data/gone"}) || !slices.Equal(suite.Tasks[1].Files, []string{"b.csv"}) {
+		t.Errorf("tasks are %+v", suite.Tasks)
+	}
+	lines := write(t, map[string]string{"out/e/r.csv": "a,b\n1,3\n", "answers.jsonl": `{"task_id": "a", "answer": 43}
+{"task_id": "b", "answer": ["Y", "X"]}
+{"task_id": "c", "agent_answer": "@n[1.50] @m[2]"}
+{"task_id": "d", "agent_answer": "{'K': 'V'}"}
+{"task_id": "e", "agent_answer": "r.csv", "dir": "out/e"}`})
+	answers, err := suite.Benchmark.Answers(filepath.Join(lines, "answers.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores, err := suite.Score(t.Context(), Scorer{Python: python(t)}, answers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, score := range scores {
+		if score.Value != 1 {
+			t.Errorf("%+v", score)
+		}
+	}
+	if totals := suite.Totals(scores, answers); totals[0].Value != 100 || totals[0].N != 5 {
+		t.Errorf("totals are %+v", totals)
+	}
+	b, _ := Find("dir")
+	if _, err := b.Open(write(t, map[string]string{"index.json": `[{"id": "a", "answer": 1, "scorer": "x"}]`}), Setting{}); err == nil || !strings.Contains(err.Error(), `no scorer "x"`) {
+		t.Errorf("an unknown scorer: %v", err)
+	}
+	var unknown *UnknownError
+	if _, err := Find("gaia"); !errors.As(err, &unknown) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,143 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// openDir reads tasks of one's own: an index.json, which is an array of
+//
+//	{"id", "question", "guidelines", "data_dir", "answer", "scorer", …}
+//
+// with data_dir relative to the index. scorer is dabstep, kramabench (answer_type
+// says which of its metrics), infiagent (answer is an object of fields) or dacode
+// (scorer_config is a line of its eval configuration without id and result).
+func openDir(path string, s Setting) (*Suite, error) {
+	index := path
+	if !isFile(index) {
+		index = filepath.Join(path, "index.json")
+	}
+	suite := &Suite{}
+	return suite, readLines(index, func(raw json.RawMessage) error {
+		var row dirRow
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return err
+		}
+		task, err := row.task(filepath.Dir(index), s)
+		suite.Tasks = append(suite.Tasks, task)
+		return err
+	})
+}
+
+type dirRow struct {
+	ID         textID          `json:"id"`
+	Question   string          `json:"question"`
+	Guidelines string          `json:"guidelines"`
+	DataDir    string          `json:"data_dir"`
+	Answer     json.RawMessage `json:"answer"`
+	AnswerType string          `json:"answer_type"`
+	Scorer     string          `json:"scorer"`
+	Config     json.RawMessage `json:"scorer_config"`
+	Level      string          `json:"difficulty"`
+	Benchmark  string          `json:"benchmark"`
+	Sources    []string        `json:"data_sources"`
+}
+
+func (row dirRow) task(root string, s Setting) (Task, error) {
+	t := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines, Level: row.Level, Domain: row.Benchmark,
+		Kind: row.AnswerType, Rules: row.Scorer, Data: filepath.Join(root, filepath.FromSlash(row.DataDir))}
+	if !present(t.Data) {
+		t.Missing = append(t.Missing, t.Data)
+	}
+	if s.Oracle && len(row.Sources) > 0 {
+		t.useSources(row.Sources)
+	}
+	if row.Answer == nil || string(row.Answer) == "null" {
+		return t, nil
+	}
+	var err error
+	switch t.Rules {
+	case "", "dabstep":
+		t.Rules, t.Gold = "dabstep", Said((&Answer{Value: row.Answer}).Text())
+	case "kramabench":
+		t.Gold = row.Answer
+	case "infiagent", "dabench":
+		t.Rules = "dabench"
+		t.Gold, err = fieldPairs(row.Answer)
+	case "dacode":
+		err = row.dacode(&t, root)
+	default:
+		err = fmt.Errorf("task %s: there is no scorer %q; there are dabstep, kramabench, infiagent, dacode", row.ID, row.Scorer)
+	}
+	return t, err
+}
+
+// fieldPairs writes an object of fields as DABench writes a label.
+func fieldPairs(object json.RawMessage) (json.RawMessage, error) {
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(object, &fields); err != nil {
+		return nil, fmt.Errorf("the answer of an infiagent task is an object of fields: %w", err)
+	}
+	var pairs [][2]string
+	for name, value := range fields {
+		pairs = append(pairs, [2]string{name, (&Answer{Value: value}).Text()})
+	}
+	slices.SortFunc(pairs, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	return json.Marshal(pairs)
+}
+
+// dacode makes a line of DA-Code's eval configuration.
+func (row dirRow) dacode(t *Task, root string) error {
+	config := map[string]any{}
+	if len(row.Config) > 0 {
+		if err := json.Unmarshal(row.Config, &config); err != nil {
+			return fmt.Errorf("task %s: scorer_config: %w", row.ID, err)
+		}
+	}
+	config["id"] = t.ID
+	var files struct {
+		Gold   []string `json:"gold_files"`
+		Output string   `json:"output_file"`
+	}
+	if json.Unmarshal(row.Answer, &files); len(files.Gold) > 0 { // otherwise the answer itself
+		t.GoldDir = filepath.Join(root, filepath.FromSlash(filepath.Dir(files.Gold[0])))
+		var names []string
+		for _, gold := range files.Gold {
+			names = append(names, filepath.Base(gold))
+			if file := filepath.Join(root, filepath.FromSlash(gold)); !present(file) {
+				t.Missing = append(t.Missing, file)
+			}
+		}
+		if files.Output != "" && len(names) == 1 && names[0] != files.Output {
+			return fmt.Errorf("task %s: the file with the right answer must be named %s, as the output is", row.ID, files.Output)
+		}
+		config["result"] = []any{map[string]any{"file": names}}
+	} else {
+		var answer any
+		dec := json.NewDecoder(bytes.NewReader(row.Answer))
+		dec.UseNumber()
+		if err := dec.Decode(&answer); err != nil {
+			return err
+		}
+		config["result"] = []any{map[string]any{"number": []any{answer}}}
+	}
+	var err error
+	t.Gold, err = json.Marshal(config)
+	return err
+}
+
+// totalDir is the mean score, over all and by level, benchmark and rules.
+func totalDir(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
+	totals := []Total{mean("", "score", scores, nil, 2)}
+	for _, g := range []struct {
+		name string
+		of   func(Task) string
+	}{{"level", func(t Task) string { return t.Level }}, {"benchmark", func(t Task) string { return t.Domain }}, {"rules", func(t Task) string { return t.Rules }}} {
+		totals = append(totals, groups(g.name, tasks, scores, g.of, 2)...)
+	}
+	return totals
+}

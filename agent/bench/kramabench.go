@@ -1,0 +1,242 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// kramaDomains are KramaBench's, each a workload and a lake. Other workloads of
+// a checkout (legal-tiny, quick-start-questions) are no part of the benchmark.
+var kramaDomains = []string{"archeology", "astronomy", "biomedical", "environment", "legal", "wildfire"}
+
+// openKramaBench reads a checkout of github.com/mitdbg/KramaBench, or one of its
+// workload files. A task's data is the whole lake of its domain, or, in the
+// oracle setting, the files that it names.
+func openKramaBench(root string, s Setting) (*Suite, error) {
+	suite := &Suite{}
+	workloads := []string{root}
+	if isFile(root) {
+		root = filepath.Dir(filepath.Dir(root))
+	} else {
+		workloads = nil
+		for _, domain := range kramaDomains {
+			file := filepath.Join(root, "workload", domain+".json")
+			if present(file) {
+				workloads = append(workloads, file)
+			} else {
+				suite.Missing = append(suite.Missing, file)
+			}
+		}
+		if workloads == nil {
+			return nil, &MissingError{What: []string{filepath.Join(root, "workload", "*.json")}}
+		}
+	}
+	for _, file := range workloads {
+		domain := strings.TrimSuffix(filepath.Base(file), ".json")
+		err := readLines(file, func(raw json.RawMessage) error {
+			task, err := kramaTask(raw, domain, filepath.Join(root, "data", domain, "input"), s)
+			suite.Tasks = append(suite.Tasks, task)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return suite, nil
+}
+
+func kramaTask(raw json.RawMessage, domain, lake string, s Setting) (Task, error) {
+	var row struct {
+		ID      textID          `json:"id"`
+		Query   string          `json:"query"`
+		Answer  json.RawMessage `json:"answer"`
+		Type    string          `json:"answer_type"`
+		Sources oneOrMore       `json:"data_sources"`
+	}
+	if err := json.Unmarshal(raw, &row); err != nil {
+		return Task{}, err
+	}
+	task := Task{ID: string(row.ID), Question: row.Query, Data: lake, Domain: domain, Kind: row.Type}
+	if string(row.Answer) != "null" {
+		task.Gold = row.Answer
+	}
+	if parts := strings.Split(task.ID, "-"); len(parts) > 1 {
+		task.Level = parts[1] // archeology-hard-12
+	}
+	switch {
+	case !present(lake):
+		task.Missing = append(task.Missing, lake)
+	case s.Oracle:
+		task.useSources(row.Sources)
+	}
+	return task, nil
+}
+
+// useSources gives the task the files below Data that sources name: a file or a
+// folder, with wildcards or none, by its path in the lake or the end of that.
+// "./" is the whole lake.
+func (t *Task) useSources(sources []string) {
+	if slices.Equal(sources, []string{"./"}) {
+		return
+	}
+	names := filesBelow(t.Data)
+	t.Files = []string{}
+	for _, source := range sources {
+		found := named(names, path.Clean(filepath.ToSlash(source)))
+		if len(found) == 0 {
+			t.Missing = append(t.Missing, filepath.Join(t.Data, filepath.FromSlash(source)))
+		}
+		t.Files = append(t.Files, found...)
+	}
+	slices.Sort(t.Files)
+	t.Files = slices.Compact(t.Files)
+}
+
+// named are the names that pattern means: from the top of the lake if there are
+// such, otherwise from any of its folders, and at last in other letters' case,
+// which the workloads do not always keep.
+func named(names []string, pattern string) []string {
+	for _, fold := range []func(string) string{strings.Clone, strings.ToLower} {
+		var top, deeper []string
+		for _, name := range names {
+			switch place := matchedAt(fold(name), fold(pattern)); {
+			case place == 0:
+				top = append(top, name)
+			case place > 0:
+				deeper = append(deeper, name)
+			}
+		}
+		if top != nil {
+			return top
+		}
+		if deeper != nil {
+			return deeper
+		}
+	}
+	return nil
+}
+
+// matchedAt is how many folders down the name, or a folder in it, matches
+// pattern; -1 if nowhere.
+func matchedAt(name, pattern string) int {
+	n, parts := strings.Count(pattern, "/")+1, strings.Split(name, "/")
+	for i := 0; i+n <= len(parts); i++ {
+		if ok, _ := path.Match(pattern, strings.Join(parts[i:i+n], "/")); ok { // a bad pattern means nothing
+			return i
+		}
+	}
+	return -1
+}
+
+// filesBelow are the names of the files below dir, with slashes.
+func filesBelow(dir string) []string {
+	var names []string
+	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names
+}
+
+// A kramaResponse is what a system under test answers with (its response cache
+// has it under model_output, serve_query under explanation).
+type kramaResponse struct {
+	ID          textID          `json:"task_id"`
+	ModelOutput json.RawMessage `json:"model_output,omitempty"`
+	Explanation json.RawMessage `json:"explanation,omitempty"`
+	Answer      json.RawMessage `json:"answer,omitempty"`
+	Code        string          `json:"code"`
+}
+
+// readKramaBenchAnswers reads a response cache of its harness, or lines of
+// {task_id, answer}.
+func readKramaBenchAnswers(file string) ([]Answer, error) {
+	var answers []Answer
+	err := readLines(file, func(raw json.RawMessage) error {
+		var row kramaResponse
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return err
+		}
+		if row.ID == "" {
+			return fmt.Errorf("no task_id")
+		}
+		a := Answer{ID: string(row.ID), Value: row.Answer, Code: row.Code}
+		for _, output := range []json.RawMessage{row.ModelOutput, row.Explanation} {
+			var said struct {
+				Answer json.RawMessage `json:"answer"`
+			}
+			if a.Value == nil && output != nil && json.Unmarshal(output, &said) == nil { // anything else has no answer in it
+				a.Value = said.Answer
+			}
+		}
+		answers = append(answers, a)
+		return nil
+	})
+	return answers, err
+}
+
+// submitKramaBench writes a response cache, which its harness scores with
+// --use_system_cache: one array, the fields of serve_query beside.
+func submitKramaBench(w io.Writer, _ []Task, answers []Answer) error {
+	type row struct {
+		ID     string                     `json:"task_id"`
+		Output map[string]json.RawMessage `json:"model_output"`
+		Code   string                     `json:"code"`
+		Usage  int                        `json:"token_usage_sut"`
+		Input  int                        `json:"token_usage_sut_input"`
+		Result int                        `json:"token_usage_sut_output"`
+	}
+	rows := make([]row, len(answers))
+	for i, a := range answers {
+		rows[i] = row{a.ID, map[string]json.RawMessage{"answer": a.Value}, a.Code, a.Tokens[0] + a.Tokens[1], a.Tokens[0], a.Tokens[1]}
+	}
+	text, err := json.MarshalIndent(rows, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// totalKramaBench is the mean over tasks (that is, over metrics by their
+// support), as a whole and by domain, level and metric. Upstream's first version
+// leaves list_approximate out of it.
+func totalKramaBench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
+	counts := func(i int) bool { return scores[i].Metric != juneListApproximate }
+	totals := []Total{mean("", "total", scores, counts, -1)}
+	for _, g := range []struct {
+		name string
+		of   func(Task) string
+	}{{"domain", func(t Task) string { return t.Domain }}, {"level", func(t Task) string { return t.Level }}} {
+		var names []string
+		for _, t := range tasks {
+			if !slices.Contains(names, g.of(t)) {
+				names = append(names, g.of(t))
+			}
+		}
+		slices.Sort(names)
+		for _, n := range names {
+			totals = append(totals, mean(g.name, n, scores, func(i int) bool { return counts(i) && g.of(tasks[i]) == n }, -1))
+		}
+	}
+	var metrics []string
+	for _, s := range scores {
+		if !slices.Contains(metrics, s.Metric) {
+			metrics = append(metrics, s.Metric)
+		}
+	}
+	slices.Sort(metrics)
+	for _, m := range metrics {
+		totals = append(totals, mean("metric", m, scores, func(i int) bool { return scores[i].Metric == m }, -1))
+	}
+	return totals
+}

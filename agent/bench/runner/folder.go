@@ -1,0 +1,374 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gofrs/flock"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+)
+
+// An About says what a run is: bench.json. Where two have the same Setup, they
+// measure the same.
+type About struct {
+	Version  int               `json:"version"`
+	Bench    string            `json:"bench"`
+	Agent    string            `json:"agent"`
+	Model    string            `json:"model"`
+	Repeat   int               `json:"repeat"`
+	Setup    map[string]string `json:"setup"`              // all else that results depend on, by the name of its flag or setting
+	Replayed string            `json:"replayed,omitempty"` // the folder whose replies it had instead of a model's
+	Args     []string          `json:"args"`               // of the command line, to go on with
+	Items    []Item            `json:"tasks"`              // in the order in which they are begun
+}
+
+const version = 1
+
+// A Difference is one between two runs.
+type Difference struct{ Name, Was, Is string }
+
+// Differs tells what is not as in b, sorted by name.
+func (a About) Differs(b About) []Difference {
+	was, is := a.flat(), b.flat()
+	var all []Difference
+	for name, old := range was {
+		if is[name] != old {
+			all = append(all, Difference{name, old, is[name]})
+		}
+	}
+	for name, value := range is {
+		if _, known := was[name]; !known && value != "" {
+			all = append(all, Difference{name, "", value})
+		}
+	}
+	slices.SortFunc(all, func(x, y Difference) int { return strings.Compare(x.Name, y.Name) })
+	return all
+}
+
+func (a About) flat() map[string]string {
+	var ids []string
+	for _, item := range a.Items {
+		ids = append(ids, item.ID)
+	}
+	slices.Sort(ids)
+	tasks := fmt.Sprintf("%d tasks", len(ids))
+	if text := strings.Join(ids, ", "); len(text) < 200 {
+		tasks = text
+	}
+	all := map[string]string{
+		"bench": a.Bench, "agent": a.Agent, "model": a.Model, "repeat": fmt.Sprint(a.Repeat), "task_ids": tasks,
+		"digest": agent.Digest([]byte(strings.Join(ids, "\n"))),
+	}
+	for name, value := range a.Setup {
+		all[name] = value
+	}
+	return all
+}
+
+// Errors of [Create] and [Open], which are wrapped.
+var (
+	ErrExists  = errors.New("it has results already")
+	ErrNone    = errors.New("there is no bench.json in it")
+	ErrRunning = errors.New("another runner is at work on it")
+)
+
+// A Folder is what a run leaves, open to be added to. Its methods may be called
+// concurrently.
+type Folder struct {
+	About
+
+	path string
+	lock *flock.Flock
+	mu   sync.Mutex
+	file *os.File
+	size int64 // of the whole lines
+	done map[Key]bool
+}
+
+// Create begins a folder, which must be new or empty. The caller must Close it.
+func Create(path string, about About) (*Folder, error) {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, fmt.Errorf("create the folder: %w", err)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("create the folder: %w", err)
+	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == aboutFile }) {
+		return nil, fmt.Errorf("%s: %w", path, ErrExists)
+	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !leftByCreate(e.Name()) }) {
+		return nil, fmt.Errorf("%s: %w", path, agent.ErrInUse)
+	}
+	f := &Folder{About: about, path: path, done: map[Key]bool{}}
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	f.Version = version
+	data, err := json.MarshalIndent(f.About, "", "  ")
+	if err == nil {
+		err = notebook.WriteFile(filepath.Join(path, aboutFile), append(data, '\n'))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("write %s: %w", aboutFile, err), f.Close())
+	}
+	return f, nil
+}
+
+// leftByCreate reports whether a Create that was killed may have left the file.
+func leftByCreate(name string) bool {
+	return name == resultsFile || strings.HasPrefix(name, "."+aboutFile) // temporary names of notebook.WriteFile
+}
+
+// Open goes on with a folder. A last line that a crash tore is cut off. The caller
+// must Close it.
+func Open(path string) (*Folder, error) {
+	about, err := readAbout(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{About: about, path: path, done: map[Key]bool{}}
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	err = f.each(func(r Record) { f.done[r.Key()] = true })
+	if err == nil {
+		err = f.file.Truncate(f.size)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+const (
+	aboutFile   = "bench.json"
+	resultsFile = "results.jsonl"
+)
+
+func (f *Folder) open() error {
+	path := filepath.Join(f.path, resultsFile)
+	f.lock = flock.New(path, flock.SetPermissions(0o644)) // it is never replaced
+	switch ok, err := f.lock.TryLock(); {
+	case err != nil:
+		return fmt.Errorf("lock %s: %w", path, err)
+	case !ok:
+		return fmt.Errorf("%s: %w", f.path, ErrRunning)
+	}
+	var err error
+	if f.file, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0o644); err != nil {
+		return errors.Join(err, f.lock.Close())
+	}
+	return nil
+}
+
+// each reads the whole lines, and counts their bytes.
+func (f *Folder) each(use func(Record)) (err error) {
+	f.size, err = eachRecord(f.file, use)
+	return err
+}
+
+// eachRecord hands out the records of whole lines, and counts the bytes of these.
+// A last line without its end is left out; any other that is none is an error.
+func eachRecord(file io.Reader, use func(Record)) (size int64, err error) {
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", resultsFile, err)
+	}
+	for n := 1; ; n++ {
+		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		if !whole {
+			return size, nil
+		}
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil || r.Task == "" {
+			return size, fmt.Errorf("%s: line %d is no result", resultsFile, n)
+		}
+		use(r)
+		size += int64(len(line)) + 1
+		data = rest
+	}
+}
+
+// Path is where the folder is.
+func (f *Folder) Path() string { return f.path }
+
+// Task is the run folder of a task. It may not exist.
+func (f *Folder) Task(k Key) string { return TaskFolder(f.path, k) }
+
+// TaskFolder is the run folder of a task of the run at path.
+func TaskFolder(path string, k Key) string { return filepath.Join(path, "tasks", safe(k.String())) }
+
+// safe is a name that is one element of a path on every system.
+func safe(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
+			return '_'
+		}
+		return r
+	}, name)
+	if clean == name && clean != "." && clean != ".." && clean != "" && len(clean) < 200 {
+		return name
+	}
+	return clean[:min(len(clean), 100)] + "-" + agent.Digest([]byte(name))[:8]
+}
+
+// Done reports whether there is a result.
+func (f *Folder) Done(k Key) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.done[k]
+}
+
+// Forget has those results made again that are chosen. What is recorded stays:
+// of two records of a task the later one counts.
+func (f *Folder) Forget(chosen func(Record) bool) error {
+	records, err := readRecords(f.path)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, r := range latest(records) {
+		if chosen(r) {
+			delete(f.done, r.Key())
+		}
+	}
+	return nil
+}
+
+// Append records a result: when it returns, the line is on the disk. What fails
+// half-way is taken back.
+func (f *Folder) Append(r Record) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		return fmt.Errorf("record %s: %w", r.Key(), err)
+	}
+	_, err := f.file.Write(line.Bytes())
+	if err == nil {
+		err = f.file.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("record %s: %w", r.Key(), errors.Join(err, f.file.Truncate(f.size)))
+	}
+	f.size += int64(line.Len())
+	f.done[r.Key()] = true
+	return nil
+}
+
+// Close ends the use of the folder. A second one does nothing.
+func (f *Folder) Close() error {
+	var err error
+	if f.file != nil {
+		err = f.file.Close()
+		f.file = nil
+	}
+	return errors.Join(err, f.lock.Close())
+}
+
+// A Result is a whole run, read.
+type Result struct {
+	About
+	Path    string
+	Records []Record // one for each task and repeat that has one, in the order of the tasks
+}
+
+// Missing are those without a record, in the order of the tasks.
+func (r Result) Missing() []Key {
+	have := map[Key]bool{}
+	for _, record := range r.Records {
+		have[record.Key()] = true
+	}
+	var missing []Key
+	for repeat := 1; repeat <= max(1, r.Repeat); repeat++ {
+		for _, item := range r.Items {
+			if k := (Key{item.ID, repeat}); !have[k] {
+				missing = append(missing, k)
+			}
+		}
+	}
+	return missing
+}
+
+// Read reads a run's folder, which may be at work.
+func Read(path string) (Result, error) {
+	about, err := readAbout(path)
+	if err != nil {
+		return Result{}, err
+	}
+	records, err := readRecords(path)
+	if err != nil {
+		return Result{}, err
+	}
+	place := map[string]int{}
+	for i, item := range about.Items {
+		place[item.ID] = i
+	}
+	records = latest(records)
+	slices.SortStableFunc(records, func(a, b Record) int {
+		if a.Task != b.Task {
+			return place[a.Task] - place[b.Task]
+		}
+		return a.Repeat - b.Repeat
+	})
+	return Result{about, path, records}, nil
+}
+
+// latest leaves the last record of each key.
+func latest(records []Record) []Record {
+	at := map[Key]int{}
+	var all []Record
+	for _, r := range records {
+		if i, seen := at[r.Key()]; seen {
+			all[i] = r
+			continue
+		}
+		at[r.Key()] = len(all)
+		all = append(all, r)
+	}
+	return all
+}
+
+func readAbout(path string) (About, error) {
+	var about About
+	data, err := os.ReadFile(filepath.Join(path, aboutFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return about, fmt.Errorf("%s: %w", path, ErrNone)
+	case err != nil:
+		return about, err
+	}
+	if err := json.Unmarshal(data, &about); err != nil {
+		return about, fmt.Errorf("%s: %w", filepath.Join(path, aboutFile), err)
+	}
+	if about.Version != version {
+		return about, fmt.Errorf("%s is of version %d, and this program reads %d", filepath.Join(path, aboutFile), about.Version, version)
+	}
+	return about, nil
+}
+
+func readRecords(path string) ([]Record, error) {
+	file, err := os.Open(filepath.Join(path, resultsFile))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var records []Record
+	_, err = eachRecord(file, func(r Record) { records = append(records, r) })
+	return records, err
+}

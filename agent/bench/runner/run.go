@@ -1,0 +1,425 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"dsstar/agent"
+)
+
+// A Place is where kernels are opened: this machine, or a Jupyter server.
+type Place struct {
+	Name string
+	// Ready waits until kernels can be opened, or says why they cannot. It is
+	// called before the first task and after one that the place has failed. nil:
+	// it always is. What is no [*PlaceError] ends the whole run.
+	Ready func(ctx context.Context) error
+}
+
+// A PlaceError says that the place of a task has failed, not the task, which is
+// then given to another one.
+type PlaceError struct{ Err error }
+
+func (e *PlaceError) Error() string { return e.Err.Error() }
+func (e *PlaceError) Unwrap() error { return e.Err }
+
+// ErrOverTime is the cause of the context of a task whose time is over.
+var ErrOverTime = errors.New("the time of the task is over")
+
+// A Job is one task to be done.
+type Job struct {
+	Item
+	Repeat int
+	Dir    string // its run folder: there, and empty
+	Place  int    // of Config.Places
+}
+
+// A Config is what a run needs. Folder, Places, Jobs and Solve are required.
+type Config struct {
+	Folder  *Folder
+	Places  []Place
+	Jobs    int           // tasks at once, in all places together
+	Timeout time.Duration // of one task; 0: none
+	Time    time.Duration // of the run; 0: none
+	Budget  *Budget       // nil: none
+
+	// Solve does one task and scores it. What can be the fault of agent, model or
+	// cells is in the Record. An error is no result: a [*PlaceError], or one that
+	// ends the run. Calls are concurrent.
+	Solve func(ctx context.Context, j Job) (Record, error)
+
+	// Observe, if set, is told what happens. One call at a time.
+	Observe func(Event)
+
+	Pause    time.Duration // before a lost place is tried again; 0: 5 s, then up to a minute
+	Patience time.Duration // how long all places may be lost; 0: 10 minutes
+	Give     int           // how often a task is given on whose places are well; 0: 3
+}
+
+// A Kind is a kind of event.
+type Kind string
+
+// The kinds of events.
+const (
+	Begun     Kind = "begun"      // a task
+	Ended     Kind = "ended"      // it has its record
+	GivenBack Kind = "given back" // its place has failed
+	Lost      Kind = "lost"       // a place
+	Back      Kind = "back"       // it is there again
+)
+
+// An Event is one thing that happened, with the state after it.
+type Event struct {
+	Kind   Kind
+	Key    Key
+	Place  string
+	Err    error   // of GivenBack and Lost
+	Record *Record // of Ended
+
+	Totals
+}
+
+// Totals is where a run stands.
+type Totals struct {
+	Right, Wrong, Unscored int // recorded, earlier ones included
+	Earlier                int // of these, how many there were at the beginning
+	Running, Left          int
+	Cost                   float64
+}
+
+// sick is how many errors of model or kernel in a row end a run: one of them is gone.
+const sick = 5
+
+// Run does every task of the folder that has no result. Its error says why some
+// have none: the context's, an [*agent.BudgetError] whose flag begins with
+// total-, or what Solve returned. Whatever it is, the folder can be resumed.
+func Run(ctx context.Context, cfg Config) error {
+	r, err := newRun(cfg)
+	if err != nil {
+		return err
+	}
+	if cfg.Time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, cfg.Time, &agent.BudgetError{Flag: "total-time", Most: "time for all tasks: " + cfg.Time.String()})
+		defer cancel()
+	}
+	ctx, r.stop = context.WithCancelCause(ctx)
+	defer r.stop(nil)
+	var workers sync.WaitGroup
+	for n := range cfg.Jobs {
+		workers.Go(func() { r.work(ctx, n%len(cfg.Places)) })
+	}
+	workers.Wait()
+	if r.failed != nil {
+		return r.failed
+	}
+	if r.queue.waiting() > 0 {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+type run struct {
+	Config
+	queue *queue
+	stop  context.CancelCauseFunc
+
+	mu      sync.Mutex
+	totals  Totals
+	failed  error     // what has ended the run
+	healthy time.Time // when a place was known to be well
+	missing []bool    // places that are lost
+	inARow  int       // errors of model or kernel without any other end between them
+	solving int       // tasks in work
+}
+
+func newRun(cfg Config) (*run, error) {
+	if len(cfg.Places) == 0 || cfg.Jobs < 1 {
+		return nil, errors.New("a run needs a place and a job")
+	}
+	if cfg.Pause == 0 {
+		cfg.Pause = 5 * time.Second
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = 10 * time.Minute
+	}
+	if cfg.Give == 0 {
+		cfg.Give = 3
+	}
+	if cfg.Budget == nil {
+		cfg.Budget = &Budget{}
+	}
+	r := &run{Config: cfg, healthy: time.Now(), missing: make([]bool, len(cfg.Places))}
+	records, err := readRecords(cfg.Folder.path)
+	if err != nil {
+		return nil, err
+	}
+	for _, record := range records {
+		cfg.Budget.Add(record)
+	}
+	for _, record := range latest(records) {
+		if cfg.Folder.Done(record.Key()) {
+			r.count(record)
+			r.totals.Earlier++
+		}
+	}
+	r.queue = newQueue(cfg.Folder.jobs())
+	return r, nil
+}
+
+// jobs are the tasks without a result: all of them once before any is repeated.
+func (f *Folder) jobs() []job {
+	var jobs []job
+	for repeat := 1; repeat <= max(1, f.Repeat); repeat++ {
+		for _, item := range f.Items {
+			if k := (Key{item.ID, repeat}); !f.Done(k) {
+				jobs = append(jobs, job{item: item, key: k})
+			}
+		}
+	}
+	return jobs
+}
+
+// work does one task after another at a place.
+func (r *run) work(ctx context.Context, place int) {
+	if !r.ready(ctx, place, nil) {
+		return
+	}
+	for {
+		j, ok := r.queue.take(ctx)
+		if !ok {
+			return
+		}
+		err := r.do(ctx, j, place)
+		if err == nil {
+			r.queue.done()
+			continue
+		}
+		lost, isPlace := errors.AsType[*PlaceError](err)
+		if !isPlace || ctx.Err() != nil {
+			r.queue.giveBack(j)
+			r.end(err)
+			return
+		}
+		if r.Places[place].Ready == nil || r.Places[place].Ready(ctx) == nil {
+			if j.tries++; j.tries >= r.Give {
+				r.hopeless(j, lost)
+				continue
+			}
+			r.back(j, place, lost)
+			continue
+		}
+		r.back(j, place, lost)
+		if !r.ready(ctx, place, lost) {
+			return
+		}
+	}
+}
+
+func (r *run) back(j job, place int, err error) {
+	r.queue.giveBack(j)
+	r.tell(Event{Kind: GivenBack, Key: j.key, Place: r.Places[place].Name, Err: err})
+}
+
+// hopeless records a task that no place could do, though they are well.
+func (r *run) hopeless(j job, err error) {
+	zero := 0.0
+	if err := r.record(Record{
+		Task: j.item.ID, Repeat: j.key.Repeat, Level: j.item.Level, Domain: j.item.Domain,
+		Score: &zero, Cause: KernelError, Error: err.Error(),
+	}); err != nil {
+		r.queue.giveBack(j)
+		r.end(err)
+		return
+	}
+	r.queue.done()
+}
+
+// ready waits until a place is well. It reports false when there is nothing left
+// to do there. lost is why it is known not to be, if it is.
+func (r *run) ready(ctx context.Context, place int, lost error) bool {
+	p := r.Places[place]
+	if p.Ready == nil {
+		return true
+	}
+	for pause := r.Pause; ; pause = min(2*pause, max(time.Minute, r.Pause)) {
+		if lost == nil {
+			if lost = p.Ready(ctx); lost == nil {
+				r.found(place)
+				return true
+			}
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		if _, ok := errors.AsType[*PlaceError](lost); !ok {
+			r.end(lost)
+			return false
+		}
+		if r.hopelesslyLost() {
+			r.end(fmt.Errorf("no place for kernels is left: %w", lost))
+			return false
+		}
+		r.miss(place, lost)
+		select {
+		case <-time.After(pause):
+		case <-r.queue.over:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+		lost = nil
+	}
+}
+
+// miss tells that a place is lost, once.
+func (r *run) miss(place int, err error) {
+	r.mu.Lock()
+	known := r.missing[place]
+	r.missing[place] = true
+	r.mu.Unlock()
+	if !known {
+		r.tell(Event{Kind: Lost, Place: r.Places[place].Name, Err: err})
+	}
+}
+
+// found notes that a place is well.
+func (r *run) found(place int) {
+	r.mu.Lock()
+	was := r.missing[place]
+	r.missing[place] = false
+	r.healthy = time.Now()
+	r.mu.Unlock()
+	if was {
+		r.tell(Event{Kind: Back, Place: r.Places[place].Name})
+	}
+}
+
+func (r *run) hopelesslyLost() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.solving == 0 && time.Since(r.healthy) > r.Patience
+}
+
+// do solves one task in a new run folder and records what came of it.
+func (r *run) do(ctx context.Context, j job, place int) error {
+	dir := r.Folder.Task(j.key)
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("begin %s anew: %w", j.key, err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("begin %s: %w", j.key, err)
+	}
+	r.mu.Lock()
+	r.solving++
+	r.mu.Unlock()
+	r.tell(Event{Kind: Begun, Key: j.key, Place: r.Places[place].Name})
+	bounded, cancel := ctx, context.CancelFunc(func() {})
+	if r.Timeout > 0 {
+		bounded, cancel = context.WithTimeoutCause(ctx, r.Timeout, ErrOverTime)
+	}
+	record, err := r.Solve(bounded, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place})
+	cancel()
+	r.mu.Lock()
+	r.solving--
+	if err == nil {
+		r.healthy = time.Now()
+	}
+	r.mu.Unlock()
+	switch {
+	case ctx.Err() != nil: // what it has is not all that it would have had
+		return context.Cause(ctx)
+	case r.Budget.Spent() != nil:
+		return r.Budget.Spent()
+	case err != nil:
+		return err
+	}
+	record.Task, record.Repeat, record.Level, record.Domain = j.item.ID, j.key.Repeat, j.item.Level, j.item.Domain
+	if record.Notebook, err = below(r.Folder.path, record.Notebook); err != nil {
+		return err
+	}
+	return r.record(record)
+}
+
+// below names a file as seen from a folder, with slashes; "" stays so.
+func below(folder, path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	from, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(from, to)
+	return filepath.ToSlash(rel), err
+}
+
+// record appends a record and tells of it.
+func (r *run) record(record Record) error {
+	if err := r.Folder.Append(record); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.count(record)
+	if r.inARow++; record.Cause != ModelError && record.Cause != KernelError {
+		r.inARow = 0
+	}
+	ill := r.inARow >= sick
+	r.mu.Unlock()
+	r.tell(Event{Kind: Ended, Key: record.Key(), Record: &record})
+	if ill {
+		r.end(&SickError{record.Error})
+	}
+	return nil
+}
+
+// A SickError says that the last tasks have all ended because of model or kernel:
+// it makes no sense to go on.
+type SickError struct{ Last string }
+
+func (e *SickError) Error() string {
+	return fmt.Sprintf("the last %d tasks ended with an error of model or kernel, the last one with: %s", sick, e.Last)
+}
+
+func (r *run) count(record Record) {
+	switch _, scored := record.Value(); {
+	case !scored:
+		r.totals.Unscored++
+	case record.Right():
+		r.totals.Right++
+	default:
+		r.totals.Wrong++
+	}
+}
+
+// end ends the run because of an error, unless one has before.
+func (r *run) end(err error) {
+	r.mu.Lock()
+	if r.failed == nil {
+		r.failed = err
+	}
+	r.mu.Unlock()
+	r.queue.close()
+	r.stop(err)
+}
+
+func (r *run) tell(e Event) {
+	if r.Observe == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.Totals = r.totals
+	e.Running, e.Left = r.solving, r.queue.waiting()
+	e.Cost = r.Budget.Paid()
+	r.Observe(e)
+}

@@ -1,0 +1,498 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+)
+
+func about(n int) About {
+	a := About{Bench: "dir", Agent: "fake", Model: "none", Repeat: 1, Setup: map[string]string{"max_rounds": "20"}}
+	for i := range n {
+		a.Items = append(a.Items, Item{ID: fmt.Sprintf("task-%02d", i), Level: []string{"easy", "hard"}[i%2]})
+	}
+	return a
+}
+
+func create(t *testing.T, a About) *Folder {
+	t.Helper()
+	f, err := Create(filepath.Join(t.TempDir(), "out"), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func reopen(t *testing.T, f *Folder) *Folder {
+	t.Helper()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Open(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g
+}
+
+func scored(v float64) Record { return Record{Score: &v, Finished: true, Usage: agent.Usage{Calls: 2}} }
+
+// A counter is a solver that counts how often each task came to its end.
+type counter struct {
+	mu    sync.Mutex
+	ended map[string]int
+}
+
+func (c *counter) end(j Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended == nil {
+		c.ended = map[string]int{}
+	}
+	c.ended[Key{j.ID, j.Repeat}.String()]++
+}
+
+// onceEach checks that every task has one record, and ended once.
+func (c *counter) onceEach(t *testing.T, f *Folder) {
+	t.Helper()
+	result, err := Read(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing := result.Missing(); len(missing) > 0 {
+		t.Errorf("no record of %v", missing)
+	}
+	lines, err := os.ReadFile(filepath.Join(f.Path(), resultsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, want := strings.Count(string(lines), "\n"), len(result.Items)*result.Repeat; n != want {
+		t.Errorf("%d lines, want %d", n, want)
+	}
+	for task, n := range c.ended {
+		if n != 1 {
+			t.Errorf("%s was run %d times to its end", task, n)
+		}
+	}
+}
+
+func TestRunAndRepeat(t *testing.T) {
+	a := about(7)
+	a.Repeat = 3
+	f := create(t, a)
+	var c counter
+	var last Event
+	err := Run(t.Context(), Config{Folder: f, Places: []Place{{Name: "here"}}, Jobs: 4, Observe: func(e Event) { last = e },
+		Solve: func(_ context.Context, j Job) (Record, error) {
+			if entries, err := os.ReadDir(j.Dir); err != nil || len(entries) > 0 {
+				t.Errorf("%s: %v, %v", j.Dir, entries, err)
+			}
+			c.end(j)
+			r := scored(float64(j.Repeat % 2))
+			r.Notebook = filepath.Join(j.Dir, "notebook.ipynb")
+			return r, nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.onceEach(t, f)
+	if last.Right != 14 || last.Wrong != 7 || last.Running != 0 || last.Left != 0 {
+		t.Errorf("%+v", last.Totals)
+	}
+	result, _ := Read(f.Path())
+	if r := result.Records[2]; r.Notebook != "tasks/task-00-r3/notebook.ipynb" || r.Level != "easy" || r.Repeat != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestResume stops a run in its midst, tears the last line and leaves a task half
+// done: the rest is done once each, and what was torn again.
+func TestResume(t *testing.T) {
+	f := create(t, about(10))
+	ctx, stop := context.WithCancel(t.Context())
+	n := 0
+	err := Run(ctx, Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: func(ctx context.Context, j Job) (Record, error) {
+		if n++; n == 5 {
+			if err := os.WriteFile(filepath.Join(j.Dir, "half"), nil, 0o644); err != nil {
+				t.Error(err)
+			}
+			stop()
+		}
+		return scored(1), nil
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v", err)
+	}
+	f.Close()
+	results := filepath.Join(f.Path(), resultsFile)
+	data, err := os.ReadFile(results)
+	if err != nil || strings.Count(string(data), "\n") != 4 {
+		t.Fatalf("%v\n%s", err, data)
+	}
+	if err := os.WriteFile(results, data[:len(data)-7], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f = reopen(t, f)
+	var c counter
+	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 3, Solve: func(_ context.Context, j Job) (Record, error) {
+		if _, err := os.Stat(filepath.Join(j.Dir, "half")); err == nil {
+			t.Error("what a task had left half done is still there")
+		}
+		c.end(j)
+		return scored(1), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.onceEach(t, f)
+	if len(c.ended) != 7 {
+		t.Errorf("%d tasks were done again or for the first time, want 7", len(c.ended))
+	}
+}
+
+func TestBrokenResults(t *testing.T) {
+	f := create(t, about(2))
+	f.Close()
+	if err := os.WriteFile(filepath.Join(f.Path(), resultsFile), []byte("{}\n{\"task_id\":\"task-01\"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(f.Path()); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLock(t *testing.T) {
+	f := create(t, about(1))
+	if _, err := Open(f.Path()); !errors.Is(err, ErrRunning) {
+		t.Errorf("%v", err)
+	}
+	if _, err := Create(f.Path(), about(1)); !errors.Is(err, ErrExists) {
+		t.Errorf("%v", err)
+	}
+	if _, err := Read(f.Path()); err != nil {
+		t.Errorf("a run at work cannot be read: %v", err)
+	}
+}
+
+// TestKilledCreate begins where a runner was killed before it had told what it runs.
+func TestKilledCreate(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{resultsFile, "." + aboutFile + "123"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Create(dir, about(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "mine.txt"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(other, about(1)); !errors.Is(err, agent.ErrInUse) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestForget(t *testing.T) {
+	f := create(t, about(3))
+	for i, cause := range []Cause{"", ModelError, Wrong} {
+		r := scored(0)
+		r.Task, r.Repeat, r.Cause = f.Items[i].ID, 1, cause
+		if err := f.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Forget(func(r Record) bool { return r.Cause == ModelError }); err != nil {
+		t.Fatal(err)
+	}
+	done := 0
+	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: func(context.Context, Job) (Record, error) {
+		done++
+		return scored(1), nil
+	}}); err != nil || done != 1 {
+		t.Errorf("%v, %d", err, done)
+	}
+	if result, err := Read(f.Path()); err != nil || len(result.Records) != 3 || !result.Records[1].Right() {
+		t.Errorf("%v, %+v", err, result.Records)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	f := create(t, about(10))
+	price := func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
+	solve := func(b *Budget) func(ctx context.Context, j Job) (Record, error) {
+		m := b.Model(answers{})
+		return func(ctx context.Context, j Job) (Record, error) {
+			for range 2 {
+				if _, err := m.Ask(ctx, llm.Request{Role: "coder"}); err != nil {
+					return Record{Cause: ModelError}, nil // it must not be recorded
+				}
+			}
+			one := 2.0
+			r := scored(1)
+			r.Cost = &one
+			return r, nil
+		}
+	}
+	b := &Budget{Calls: 7, Price: price}
+	err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve(b)})
+	if spent, ok := errors.AsType[*agent.BudgetError](err); !ok || spent.Flag != "total-calls" {
+		t.Fatalf("%v", err)
+	}
+	f = reopen(t, f)
+	if result, _ := Read(f.Path()); len(result.Records) != 3 || b.Paid() != 7 {
+		t.Errorf("%d records, %v paid", len(result.Records), b.Paid())
+	}
+	b = &Budget{Cost: 10, Price: price} // of which 6 are spent
+	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve(b)})
+	if spent, ok := errors.AsType[*agent.BudgetError](err); !ok || spent.Flag != "total-cost" {
+		t.Fatalf("%v", err)
+	}
+	if result, _ := Read(f.Path()); len(result.Records) != 5 {
+		t.Errorf("%d records", len(result.Records))
+	}
+	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Time: 10 * time.Millisecond, Solve: func(ctx context.Context, _ Job) (Record, error) {
+		<-ctx.Done()
+		return scored(1), nil
+	}})
+	if spent, ok := errors.AsType[*agent.BudgetError](err); !ok || spent.Flag != "total-time" {
+		t.Errorf("%v", err)
+	}
+}
+
+type answers struct{}
+
+func (answers) Ask(context.Context, llm.Request) (llm.Reply, error) {
+	return llm.Reply{Usage: llm.Usage{OutputTokens: 1}}, nil
+}
+
+func TestTimeout(t *testing.T) {
+	f := create(t, about(1))
+	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Timeout: time.Millisecond, Solve: func(ctx context.Context, _ Job) (Record, error) {
+		<-ctx.Done()
+		r := scored(0)
+		if errors.Is(context.Cause(ctx), ErrOverTime) {
+			r.Cause = OverTime
+		}
+		return r, nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if result, _ := Read(f.Path()); result.Records[0].Cause != OverTime {
+		t.Errorf("%+v", result.Records)
+	}
+}
+
+// TestPlaceDies lets one of two places die while it is at work and come back
+// later: every task comes to its end once.
+func TestPlaceDies(t *testing.T) {
+	f := create(t, about(40))
+	var c counter
+	var mu sync.Mutex
+	down, died, ended := false, false, map[int]int{}
+	isDown := func() bool { mu.Lock(); defer mu.Unlock(); return down }
+	var told []Kind
+	err := Run(t.Context(), Config{
+		Folder: f, Jobs: 4, Pause: time.Millisecond,
+		Places: []Place{{Name: "a", Ready: func(context.Context) error { return nil }}, {Name: "b", Ready: func(context.Context) error {
+			if isDown() {
+				return &PlaceError{errors.New("gone")}
+			}
+			return nil
+		}}},
+		Observe: func(e Event) {
+			if e.Kind != Begun && e.Kind != Ended {
+				told = append(told, e.Kind)
+			}
+		},
+		Solve: func(ctx context.Context, j Job) (Record, error) {
+			mu.Lock()
+			if j.Place == 1 && ended[1] >= 3 && !died {
+				down, died = true, true
+				time.AfterFunc(20*time.Millisecond, func() { mu.Lock(); down = false; mu.Unlock() })
+			}
+			mu.Unlock()
+			time.Sleep(2 * time.Millisecond)
+			if j.Place == 1 && isDown() {
+				return Record{}, &PlaceError{errors.New("lost")}
+			}
+			c.end(j)
+			mu.Lock()
+			ended[j.Place]++
+			mu.Unlock()
+			return scored(1), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.onceEach(t, f)
+	if ended[1] <= 3 {
+		t.Errorf("the place that came back was not used again: %v", ended)
+	}
+	text := fmt.Sprint(told)
+	if !strings.Contains(text, "given back") || strings.Count(text, "lost") != 1 || !strings.HasSuffix(text, " back]") || strings.HasSuffix(text, "given back]") {
+		t.Errorf("%v", told)
+	}
+}
+
+func TestAllPlacesLost(t *testing.T) {
+	f := create(t, about(2))
+	err := Run(t.Context(), Config{Folder: f, Jobs: 2, Pause: time.Millisecond, Patience: 10 * time.Millisecond,
+		Places: []Place{{Name: "a", Ready: func(context.Context) error { return &PlaceError{errors.New("refused")} }}},
+		Solve:  func(context.Context, Job) (Record, error) { t.Error("solved without a place"); return Record{}, nil }})
+	if err == nil || !strings.Contains(err.Error(), "no place for kernels is left: refused") {
+		t.Errorf("%v", err)
+	}
+	wrong := errors.New("no pandas there")
+	err = Run(t.Context(), Config{Folder: f, Jobs: 2, Places: []Place{{Ready: func(context.Context) error { return wrong }}}, Solve: nil})
+	if !errors.Is(err, wrong) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTaskFailsItsPlaces has a task that no place can do, though they are well.
+func TestTaskFailsItsPlaces(t *testing.T) {
+	f := create(t, about(3))
+	tries := 0
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}}, Solve: func(_ context.Context, j Job) (Record, error) {
+		if j.ID == "task-01" {
+			tries++
+			return Record{}, &PlaceError{errors.New("no kernel starts")}
+		}
+		return scored(1), nil
+	}})
+	if result, _ := Read(f.Path()); err != nil || tries != 3 || len(result.Records) != 3 || result.Records[1].Cause != KernelError {
+		t.Errorf("%v, %d tries, %+v", err, tries, result.Records)
+	}
+}
+
+func TestModelGone(t *testing.T) {
+	f := create(t, about(20))
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}}, Solve: func(_ context.Context, j Job) (Record, error) {
+		r := scored(0)
+		if j.ID > "task-03" {
+			r.Cause, r.Error = ModelError, "connection refused"
+		}
+		return r, nil
+	}})
+	if _, ok := errors.AsType[*SickError](err); !ok || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("%v", err)
+	}
+	if result, _ := Read(f.Path()); len(result.Records) != 4+sick {
+		t.Errorf("%d records", len(result.Records))
+	}
+}
+
+func TestFatal(t *testing.T) {
+	f := create(t, about(8))
+	wrong := errors.New("the key is wrong")
+	err := Run(t.Context(), Config{Folder: f, Jobs: 3, Places: []Place{{}}, Solve: func(ctx context.Context, j Job) (Record, error) {
+		if j.ID == "task-02" {
+			return Record{}, wrong
+		}
+		<-ctx.Done()
+		return scored(1), nil
+	}})
+	if result, _ := Read(f.Path()); !errors.Is(err, wrong) || len(result.Records) != 0 {
+		t.Errorf("%v, %+v", err, result.Records)
+	}
+}
+
+func TestDiffers(t *testing.T) {
+	a, b := about(3), about(3)
+	b.Model, b.Setup = "other", map[string]string{"max_rounds": "5", "method.router": "false"}
+	b.Items = b.Items[:2]
+	var names []string
+	for _, d := range a.Differs(b) {
+		names = append(names, d.Name+": "+d.Was+" -> "+d.Is)
+	}
+	got := strings.Join(names, "; ")
+	for _, want := range []string{"model: none -> other", "max_rounds: 20 -> 5", "method.router:  -> false", "task_ids: task-00, task-01, task-02 -> task-00, task-01"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s lacks %s", got, want)
+		}
+	}
+	if d := a.Differs(about(3)); len(d) > 0 {
+		t.Errorf("%v", d)
+	}
+}
+
+func TestSafeNames(t *testing.T) {
+	for _, name := range []string{"../../etc", "a/b", "..", "", strings.Repeat("x", 400), "ok-1.2_3"} {
+		if got := safe(name); strings.ContainsAny(got, `/\`) || got == ".." || got == "" || len(got) > 200 {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+	if safe("a/b") == safe("a_b") {
+		t.Error("two tasks have one folder")
+	}
+}
+
+// TestRelativeFolder has a folder that is named from where the program is, and a
+// notebook that is not.
+func TestRelativeFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	f, err := Create("out", about(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Solve: func(_ context.Context, j Job) (Record, error) {
+		r := scored(1)
+		r.Notebook, _ = filepath.Abs(filepath.Join(j.Dir, "notebook.ipynb"))
+		return r, nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := Read("out"); err != nil || result.Records[0].Notebook != "tasks/task-00/notebook.ipynb" {
+		t.Errorf("%v, %+v", err, result.Records)
+	}
+}
+
+// TestMemory runs tasks with long answers: what is recorded is not kept.
+func TestMemory(t *testing.T) {
+	const tasks, size = 200, 200_000
+	f := create(t, about(tasks))
+	inUse := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := inUse()
+	var grown int64
+	if err := Run(t.Context(), Config{
+		Folder: f, Places: []Place{{}}, Jobs: 2,
+		Solve: func(context.Context, Job) (Record, error) {
+			r := scored(1)
+			r.Answer = strings.Repeat("x", size)
+			return r, nil
+		},
+		Observe: func(e Event) {
+			if e.Kind == Ended && e.Right == tasks-1 {
+				grown = inUse() - before
+			}
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if grown > tasks*size/4 {
+		t.Errorf("%d MB more are in use after %d answers of %d MB together", grown>>20, tasks, tasks*size>>20)
+	}
+}

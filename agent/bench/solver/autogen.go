@@ -1,0 +1,123 @@
+package solver
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// autoGen is the two-agent chat of AutoGen (Wu et al. 2023, figure 1; the AssistantAgent
+// and UserProxyAgent of its version 0.2): an assistant that writes code blocks, and a
+// proxy that runs them and replies with what they gave, until the assistant says TERMINATE
+// or the proxy has replied 100 times, the library's default. All code blocks of a
+// message run in order, up to the first that fails. Python runs in the one session, where
+// the library's default executor starts a process for each block.
+type autoGen struct {
+	Steps       int `json:"steps"`
+	Observation int `json:"observation"`
+}
+
+func newAutoGen(o Options) autoGen { return autoGen{or(o.Steps, 100), or(o.Observation, 20_000)} }
+
+func (s autoGen) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+	return job{agent: "autogen", options: s, most: s.Observation, code: true, setup: actions, work: s.work}.do(ctx, cfg, task)
+}
+
+const (
+	assistantRule = "Send a code block to be run, or the answer and TERMINATE."
+	goOn          = "There is no code block in your message, and no TERMINATE. Go on, or end with the answer and TERMINATE."
+)
+
+var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" + `]*$`)
+
+func (s autoGen) work(ctx context.Context, d *desk) (string, bool, error) {
+	c, err := d.newChat("assistant", "Begin.", 0, prompts.Workplace{Code: true}, d.context(), prompts.AutoGen{})
+	if err != nil {
+		return "", false, err
+	}
+	said := "" // the last message that was more than TERMINATE
+	for n := 1; n <= s.Steps+1; n++ {
+		d.rounds = n
+		text, problem, err := c.ask(ctx, fmt.Sprintf("message %d", n))
+		if err != nil {
+			return "", false, err
+		}
+		title := fmt.Sprintf("Message %d", n)
+		if problem != "" {
+			if err := c.unreadable(title, text, problem, assistantRule); err != nil {
+				return "", false, err
+			}
+			continue
+		}
+		ends := terminates.MatchString(text)
+		if bare := strings.TrimSpace(terminates.ReplaceAllString(text, "")); bare != "" {
+			said = bare
+		}
+		if ends {
+			answer := sayAnswer(said)
+			_, err := d.add(turn{title: title, said: rest(text), did: Action{Kind: "terminate", Code: answer}})
+			return answer, err == nil, err
+		}
+		if n > s.Steps {
+			_, err := d.add(turn{title: title, said: text, did: Action{Observation: "The proxy has no reply left."}})
+			return sayAnswer(said), false, err
+		}
+		if err := c.proxy(ctx, title, text); err != nil {
+			return "", false, err
+		}
+	}
+	return sayAnswer(said), false, nil
+}
+
+// proxy runs the blocks of a message and makes the reply to it.
+func (c *chat) proxy(ctx context.Context, title, text string) error {
+	said := rest(text)
+	var output []string
+	note := "The code ran without an error."
+	for _, b := range agent.Blocks(text) {
+		t := turn{title: title, said: said, did: Action{Kind: "python", Code: b.Code}, cell: b.Code}
+		switch b.Language {
+		case "python", "":
+		case "sh", "bash", "shell":
+			t.did.Kind, t.cell = "bash", "bash("+literal(b.Code)+")"
+		default:
+			note = "A block in the language " + b.Language + " cannot be run: use python or sh."
+			continue
+		}
+		if b.Code == "" {
+			continue
+		}
+		ran, err := c.run(ctx, t)
+		if err != nil {
+			return err
+		}
+		output = append(output, ran.did.Observation)
+		said, title = "", title+", next block"
+		if ran.ran.Status != notebook.OK {
+			note = "The code failed."
+			break
+		}
+	}
+	if len(output) == 0 {
+		if _, err := c.add(turn{title: title, said: text, did: Action{Observation: goOn}}); err != nil {
+			return err
+		}
+		c.pending = goOn
+		return nil
+	}
+	return c.tell(prompts.Observation{Output: strings.Join(output, "\n"), Note: note})
+}
+
+// sayAnswer is the answer of a last message: what follows "Answer:", or all of it
+// but for its code.
+func sayAnswer(said string) string {
+	if answer, err := parseAnswer(said); err == nil {
+		return answer
+	}
+	return rest(said)
+}

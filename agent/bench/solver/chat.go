@@ -1,0 +1,151 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/prompts"
+)
+
+// A chat is a conversation with the model: a system message, which holds the task
+// and is always sent, and as much of what was said since as the window lets through.
+type chat struct {
+	*desk
+	role    string
+	system  string
+	past    []exchange
+	pending string // what the model is told next
+	window  int    // exchanges that are sent again; 0: all
+}
+
+// An exchange is what the model was told, and its reply.
+type exchange struct{ told, reply string }
+
+// newChat begins a chat whose system message is made of the parts.
+func (d *desk) newChat(role, first string, window int, parts ...prompts.Part) (*chat, error) {
+	system, err := d.cfg.Prompts.Text(parts...)
+	return &chat{desk: d, role: role, system: system, pending: first, window: window}, err
+}
+
+// ask sends what is pending and returns the reply without the model's thoughts. A
+// reply of which nothing can be used comes with the problem, in words for the model.
+// While the request is longer than the model's context, the oldest exchange is
+// forgotten, for good.
+func (c *chat) ask(ctx context.Context, subject string) (text, problem string, err error) {
+	for {
+		var reply llm.Reply
+		reply, err = c.Call(ctx, c.request(subject))
+		if errors.Is(err, llm.ErrContextLength) && len(c.past) > 0 {
+			c.past = c.past[1:]
+			continue
+		}
+		if err != nil {
+			return "", "", err
+		}
+		text, problem = readable(reply)
+		c.past = append(c.past, exchange{c.pending, text})
+		if c.window > 0 && len(c.past) > c.window {
+			c.past = c.past[len(c.past)-c.window:]
+		}
+		c.pending = ""
+		return text, problem, nil
+	}
+}
+
+func (c *chat) request(subject string) llm.Request {
+	r := llm.Request{Role: c.role, Subject: subject, MaxTokens: c.cfg.MaxTokens, Messages: []llm.Message{{Role: "system", Text: c.system}}}
+	for _, e := range c.past {
+		r.Messages = append(r.Messages, llm.Message{Role: "user", Text: e.told}, llm.Message{Role: "assistant", Text: e.reply})
+	}
+	r.Messages = append(r.Messages, llm.Message{Role: "user", Text: c.pending})
+	r.Inputs = c.inputs(map[string]string{"told": c.pending})
+	return r
+}
+
+// readable is what of a reply can be used, or why nothing can. A reply that was cut
+// off stays in the conversation, but nothing of it is carried out.
+func readable(reply llm.Reply) (text, problem string) {
+	text, err := agent.Visible(reply.Text)
+	switch {
+	case err != nil:
+		return "(nothing)", err.Error()
+	case reply.Finish == "length":
+		return text, "it was cut off by the limit on its length"
+	case reply.Finish == "content_filter":
+		return text, "it was withheld"
+	}
+	return text, ""
+}
+
+// tell sets what the model is told next.
+func (c *chat) tell(parts ...prompts.Part) (err error) {
+	c.pending, err = c.cfg.Prompts.Text(parts...)
+	return err
+}
+
+// unreadable adds a turn for a reply that could not be used, and tells the model so.
+func (c *chat) unreadable(title, said, problem, rule string) error {
+	if err := c.tell(prompts.Reask{Problem: problem, Rule: rule}); err != nil {
+		return err
+	}
+	_, err := c.add(turn{title: title, said: said, did: Action{Observation: c.pending}})
+	return err
+}
+
+// step names a request by its number.
+func step(n int) string { return "step " + strconv.Itoa(n) }
+
+// rest is a text without its code blocks.
+func rest(text string) string {
+	var b strings.Builder
+	inCode := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			inCode = !inCode
+		} else if !inCode {
+			b.WriteString(line)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+const answerRule = "The last line of the reply is `Answer:` and the answer, which may go on in lines below."
+
+var errNoAnswer = errors.New("it has no line that begins with Answer")
+
+var answerLine = regexp.MustCompile(`(?i)^[\s*_#>]*(?:final\s+)?answer[*_]*\s*:[*_]*(.*)$`)
+
+// parseAnswer returns what stands after the last line that begins with "Answer:".
+func parseAnswer(text string) (string, error) {
+	lines := strings.Split(text, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if m := answerLine.FindStringSubmatch(lines[i]); m != nil {
+			if answer := unmarked(strings.Join(append([]string{m[1]}, lines[i+1:]...), "\n")); answer != "" {
+				return answer, nil
+			}
+		}
+	}
+	return "", errNoAnswer
+}
+
+// unmarked is an answer without the marks of bold or code, or a fence, around it.
+func unmarked(text string) string {
+	text = strings.TrimSpace(text)
+	if blocks := agent.Blocks(text); len(blocks) == 1 && strings.HasPrefix(text, "```") {
+		return strings.TrimSpace(blocks[0].Code)
+	}
+	for _, mark := range []string{"**", "`"} {
+		if inner, ok := strings.CutPrefix(text, mark); ok && strings.HasSuffix(inner, mark) {
+			text = strings.TrimSpace(strings.TrimSuffix(inner, mark))
+		}
+	}
+	if strings.Count(text, "**") == 1 {
+		text = strings.TrimSpace(strings.TrimSuffix(text, "**")) // it began before the word Answer
+	}
+	return text
+}

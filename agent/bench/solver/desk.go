@@ -1,0 +1,211 @@
+package solver
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// A desk is what an agent works at: the model, one session, and the record of what
+// it does, which is saved after every turn. It belongs to one goroutine.
+type desk struct {
+	*agent.Caller
+	*record
+	cfg     agent.Config
+	session agent.Session
+	most    int // bytes of an observation
+}
+
+// The cells that define what agents have besides plain Python.
+var (
+	//go:embed actions.py
+	actions string // bash(), python() and sql()
+	//go:embed final_answer.py
+	finalAnswer string
+)
+
+// A job is how an agent works at a desk.
+type job struct {
+	agent   string
+	options any    // for the record
+	most    int    // bytes of an observation
+	code    bool   // it runs code
+	setup   string // a cell that is run before all others; "": none
+	work    func(context.Context, *desk) (answer string, finished bool, err error)
+}
+
+// do carries a job out, within the limits of cfg, from the opening of the session to
+// the last save.
+func (j job) do(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+	d := &desk{Caller: agent.NewCaller(cfg), cfg: cfg, most: j.most}
+	d.record = &record{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox, warnings: cfg.Warnings, started: time.Now()}
+	if j.code {
+		d.opening = (&agent.Trajectory{Task: task}).Cells()
+	}
+	if j.setup != "" {
+		d.opening = append(d.opening, strings.TrimSpace(j.setup))
+	}
+	err := d.save()
+	if err == nil {
+		err = d.Within(ctx, func(ctx context.Context) error { return d.at(ctx, j) })
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		d.failure = "interrupted"
+	case err != nil:
+		d.failure = err.Error()
+	}
+	d.ended = true
+	err = errors.Join(err, d.save())
+	return d.result(), err
+}
+
+// at opens the session, if the job needs one, and does the work.
+func (d *desk) at(ctx context.Context, j job) (err error) {
+	if j.code {
+		stop := d.time()
+		d.session, err = d.cfg.Open(ctx, agent.Work, d.cfg.Dir)
+		stop()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = d.session.Close() }() // nothing depends on it any more
+		for _, code := range d.opening {
+			e, err := d.execute(ctx, code)
+			if err != nil {
+				return err
+			}
+			if e.Status != notebook.OK {
+				return fmt.Errorf("set up the session: %s", agent.Problem(e))
+			}
+		}
+	}
+	d.answer, d.finished, err = j.work(ctx, d)
+	d.answer = strings.TrimSpace(d.answer)
+	return err
+}
+
+// time measures the kernel.
+func (d *desk) time() (stop func()) {
+	began := time.Now()
+	return func() { d.kernel += time.Since(began) }
+}
+
+func (d *desk) execute(ctx context.Context, code string) (notebook.Execution, error) {
+	defer d.time()()
+	e, err := d.session.Execute(ctx, code)
+	e.Outputs = notebook.Steady(e.Outputs)
+	return e, err
+}
+
+// run runs the cell of a turn, and adds the turn with what the agent is to be shown.
+// A session that is lost, or was stopped in the middle, is put back to where the
+// cells that ran well had brought it.
+func (d *desk) run(ctx context.Context, t turn) (*turn, error) {
+	e, err := d.execute(ctx, t.cell)
+	if err != nil {
+		return nil, err
+	}
+	t.ran = e
+	t.did.Observation = observed(e, d.most)
+	if e.Status != notebook.OK && e.Status != notebook.Raised {
+		whole, err := d.back(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t.did.Observation += "\nThe session was put back to where it stood before this code."
+		if !whole {
+			t.did.Observation += " Variables of earlier code that failed may be missing."
+		}
+	}
+	return d.add(t)
+}
+
+// add adds a turn, and saves. The turn is valid until the next is added.
+func (d *desk) add(t turn) (*turn, error) {
+	d.turns = append(d.turns, t)
+	return &d.turns[len(d.turns)-1], d.save()
+}
+
+// back puts the session where the cells that ran well bring it, as far as they do.
+// It is whole if no others have left anything.
+func (d *desk) back(ctx context.Context) (whole bool, err error) {
+	defer d.time()()
+	cells := slices.Clone(d.opening)
+	whole = true
+	for _, t := range d.turns {
+		switch {
+		case t.cell == "":
+		case t.ran.Status == notebook.OK:
+			cells = append(cells, t.cell)
+		case t.ran.Status == notebook.Raised:
+			whole = false
+		}
+	}
+	r, err := d.session.Rollback(ctx, cells)
+	if err != nil || r.Way == notebook.NotAtAll {
+		return whole, err
+	}
+	return whole && !slices.ContainsFunc(r.Executions, func(e notebook.Execution) bool { return e.Status != notebook.OK }), nil
+}
+
+// save writes the notebook as it is now.
+func (d *desk) save() error {
+	d.spent, d.total = d.Spent(), time.Since(d.started)
+	data, err := d.draw().Encode()
+	if err != nil {
+		return err
+	}
+	return notebook.WriteFile(agent.Folder(d.cfg.Dir).Notebook(), data)
+}
+
+// context is the task and the names of the files, for the beginning of requests.
+func (d *desk) context() prompts.Context {
+	most := d.cfg.TopK
+	if most <= 0 {
+		most = 100
+	}
+	c := prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines}
+	var more strings.Builder
+	for i, f := range d.task.Files {
+		path := agent.PythonString("data/" + f.Name)
+		if i < most {
+			c.Files = append(c.Files, prompts.File{Path: path, Size: agent.Size(f.Size)})
+		} else {
+			more.WriteString(path + "\n")
+		}
+	}
+	c.LeftOut = agent.Clip(more.String(), d.cfg.DescriptionChars)
+	return c
+}
+
+// inputs are those of every request by which a recorded reply is known to fit.
+func (d *desk) inputs(more map[string]string) map[string]string {
+	all := map[string]string{"question": d.task.Question, "guidelines": d.task.Guidelines}
+	for name, text := range more {
+		all[name] = text
+	}
+	return all
+}
+
+// observed is what an agent is shown of an execution, in about most bytes.
+func observed(e notebook.Execution, most int) string {
+	text := e.PlainText()
+	if problem, ok := e.Error(); ok && problem.EName == "ActionFailed" {
+		text = e.Stdout() + problem.EValue // whose frames are ours, not the agent's
+	} else if e.Status != notebook.OK {
+		text = agent.ErrorReport(e, most)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "The code ran, and printed nothing."
+	}
+	return strings.TrimRight(agent.Clip(text, most), "\n")
+}

@@ -1,0 +1,87 @@
+package solver
+
+import (
+	"context"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+)
+
+// dsstar is this program's own loop, with whatever cfg says of it.
+type dsstar struct{}
+
+// saveEvery bounds how often the notebook is saved while files are described.
+const saveEvery = 500 * time.Millisecond
+
+func (dsstar) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+	folder, watching := agent.Folder(cfg.Dir), cfg.Observe
+	var saved time.Time
+	cfg.Observe = func(e agent.Event, t *agent.Trajectory) error {
+		if e.Kind != agent.Described || time.Since(saved) > saveEvery {
+			if err := saveRun(folder, t); err != nil {
+				return err
+			}
+			saved = time.Now()
+		}
+		if watching == nil {
+			return nil
+		}
+		return watching(e, t)
+	}
+	t, err := agent.Run(ctx, cfg, task)
+	return resultOf(t, err == nil), err
+}
+
+// saveRun saves what a run is to leave: see [agent.Folder].
+func saveRun(folder agent.Folder, t *agent.Trajectory) error {
+	data, err := agent.Draw(t).Encode()
+	if err != nil {
+		return err
+	}
+	if err := notebook.WriteFile(folder.Notebook(), data); err != nil {
+		return err
+	}
+	return notebook.WriteFile(folder.Script(), []byte(t.Script()))
+}
+
+// resultOf tells of a trajectory what a benchmark counts. A run is finished when
+// the plan was found sufficient within its rounds, and an answer was printed.
+func resultOf(t *agent.Trajectory, ended bool) *Result {
+	r := &Result{
+		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
+		Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models, Seconds: t.Seconds,
+	}
+	for _, d := range t.Descriptions {
+		if d.Like == "" && !d.Cached {
+			r.Executions, r.Failed, r.Debug = r.Executions+d.Tries, r.Failed+len(d.Failed), r.Debug+max(0, d.Tries-1)
+		}
+	}
+	for _, round := range t.Rounds {
+		if round.Verdict != nil {
+			r.Verdicts = append(r.Verdicts, *round.Verdict)
+		}
+		if round.Route != nil {
+			r.Routes = append(r.Routes, *round.Route)
+		}
+		r.tried(round.Attempts)
+	}
+	if t.Final != nil {
+		r.tried(t.Final.Attempts)
+	}
+	return r
+}
+
+// tried counts the tries at one cell.
+func (r *Result) tried(attempts []agent.Attempt) {
+	for i, a := range attempts {
+		r.Executions++
+		if a.Execution.Status != notebook.OK {
+			r.Failed++
+		}
+		if i > 0 && a.Candidate == 0 && attempts[i-1].Execution.Status != notebook.OK {
+			r.Debug++
+		}
+		r.Actions = append(r.Actions, Action{"python", a.Code, a.Execution.PlainText()})
+	}
+}

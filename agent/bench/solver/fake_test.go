@@ -1,0 +1,296 @@
+package solver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"dsstar/agent"
+	"dsstar/agent/bench/solver"
+	"dsstar/agent/llm"
+	"dsstar/kernel/sandbox"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+func TestMain(m *testing.M) {
+	sandbox.Main(os.Args) // returns unless this process is one of a sandbox
+	goleak.VerifyTestMain(m)
+}
+
+var loadPrompts = sync.OnceValues(prompts.Load)
+
+// A script holds the model's replies by role, in order. A reply that begins with
+// "cut:" ends at the limit on its length; "fail:" and "long:" are errors of the model.
+type script map[string][]string
+
+var errModel = errors.New("the model is gone")
+
+// A model answers from a script and remembers what it was asked.
+type model struct {
+	mu     sync.Mutex
+	left   script
+	asked  []llm.Request
+	before func(r llm.Request)
+}
+
+func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = append(m.asked, r)
+	if m.before != nil {
+		m.before(r)
+	}
+	if err := ctx.Err(); err != nil {
+		return llm.Reply{}, err
+	}
+	left := m.left[r.Role]
+	if len(left) == 0 {
+		return llm.Reply{}, fmt.Errorf("no reply to %s, %s", r.Role, r.Subject)
+	}
+	m.left[r.Role] = left[1:]
+	reply := llm.Reply{Text: left[0], Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
+	switch begin, rest, _ := strings.Cut(left[0], ":"); begin {
+	case "cut":
+		reply.Text, reply.Finish = rest, "length"
+	case "fail":
+		return llm.Reply{}, errModel
+	case "long":
+		return llm.Reply{}, &llm.StatusError{Status: 413, Message: "too long"}
+	}
+	return reply, nil
+}
+
+// subjects are the requests, each as "role subject".
+func (m *model) subjects() (all []string) {
+	for _, r := range m.asked {
+		all = append(all, r.Role+" "+r.Subject)
+	}
+	return all
+}
+
+// text is all of a request, by its place from 0.
+func (m *model) text(n int) string {
+	var all []string
+	for _, message := range m.asked[n].Messages {
+		all = append(all, message.Text)
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// A session runs lines of a small language:
+//
+//	x = 1         print(x)       print("text")
+//	raise(text)   hang()         die()      wait()
+//	answer(text)  which is what final_answer puts out
+//
+// What it does not know it passes over.
+type session struct {
+	vars    map[string]string
+	dead    bool
+	ran     []string
+	rolled  [][]string
+	closed  bool
+	waiting func(context.Context) error
+}
+
+func (s *session) Execute(ctx context.Context, code string) (notebook.Execution, error) {
+	if err := ctx.Err(); err != nil {
+		return notebook.Execution{}, err
+	}
+	if s.dead || s.closed {
+		return notebook.Execution{}, errors.New("a cell was run in a dead kernel")
+	}
+	s.ran = append(s.ran, code)
+	return s.run(ctx, code)
+}
+
+func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
+	s.rolled = append(s.rolled, slices.Clone(cells))
+	s.vars, s.dead = map[string]string{}, false
+	back := notebook.Restoration{Way: notebook.ByReplay}
+	for _, code := range cells {
+		e, err := s.run(ctx, code)
+		if err != nil {
+			return back, err
+		}
+		if back.Executions = append(back.Executions, e); e.Status != notebook.OK {
+			break
+		}
+	}
+	return back, nil
+}
+
+func (s *session) Close() error { s.closed = true; return nil }
+
+func (s *session) run(ctx context.Context, code string) (notebook.Execution, error) {
+	e := notebook.Execution{Status: notebook.OK, Count: len(s.ran), Seconds: 0.25}
+	out := ""
+	for line := range strings.Lines(code) {
+		line = strings.TrimRight(line, "\n")
+		if name, value, ok := strings.Cut(line, " = "); ok && !strings.ContainsAny(name, " (.") {
+			s.vars[name] = value
+			continue
+		}
+		call, arg, ok := strings.Cut(strings.TrimSuffix(line, ")"), "(")
+		if !ok || !strings.HasSuffix(line, ")") {
+			continue
+		}
+		switch call {
+		case "print":
+			value, known := s.vars[arg]
+			switch {
+			case known:
+			case strings.HasPrefix(arg, `"`):
+				value = strings.Trim(arg, `"`)
+			default:
+				return raised(e, out, "NameError", arg), nil
+			}
+			out += value + "\n"
+		case "bash", "python", "sql":
+			out += call + " " + arg + "\n"
+		case "raise":
+			return raised(e, out, "ValueError", arg), nil
+		case "answer":
+			e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.DisplayData,
+				Data: notebook.MIMEBundle{"text/plain": arg, "application/vnd.dsstar.answer+json": map[string]any{"answer": arg}}})
+		case "hang":
+			e.Status, e.Reason = notebook.TimedOut, "the cell ran longer than 60 s"
+		case "die":
+			s.dead, e.Status, e.Reason = true, notebook.Died, "the kernel died"
+		case "wait":
+			if err := s.waiting(ctx); err != nil {
+				return e, err
+			}
+		}
+	}
+	if out != "" {
+		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.Stream, Name: "stdout", Text: out})
+	}
+	return e, nil
+}
+
+func raised(e notebook.Execution, out, name, value string) notebook.Execution {
+	e.Status = notebook.Raised
+	if out != "" {
+		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.Stream, Name: "stdout", Text: out})
+	}
+	e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ErrorOutput, EName: name, EValue: value, Traceback: []string{name + ": " + value}})
+	return e
+}
+
+// A play is one task solved by an agent over fakes.
+type play struct {
+	model   *model
+	session *session
+	cfg     agent.Config
+	task    agent.Task
+	result  *solver.Result
+	err     error
+	nb      *notebook.Notebook
+	bytes   []byte
+}
+
+// newPlay is a task with two files, "a" of one line and "b" of many.
+func newPlay(t testing.TB, replies script) *play {
+	t.Helper()
+	words, err := loadPrompts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, dir := t.TempDir(), t.TempDir()
+	long := strings.Repeat("one line of many\n", 1000)
+	for name, text := range map[string]string{"a.txt": "the fee is 7\n", "b.txt": long} {
+		if err := os.WriteFile(filepath.Join(data, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := &play{model: &model{left: replies}, session: &session{vars: map[string]string{}}}
+	p.task = agent.Task{Question: "What is the fee?", Guidelines: "A number.", Data: data,
+		Files: []agent.File{{Name: "a.txt", Size: 13}, {Name: "b.txt", Size: int64(len(long))}}}
+	p.cfg = agent.Config{
+		Model: p.model, Prompts: words, Dir: dir, ContextChars: 4000, DescriptionChars: 1000, TopK: 100, ResultChars: 1000,
+		MaxRounds: 20, DebugTries: 3, Jobs: 1,
+		Open: func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+			return p.session, ctx.Err()
+		},
+	}
+	return p
+}
+
+func (p *play) solve(t testing.TB, ctx context.Context, name string, o solver.Options) *play {
+	t.Helper()
+	s, err := solver.New(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.result, p.err = s.Solve(ctx, p.cfg, p.task)
+	if p.result == nil {
+		t.Fatal("there is no result")
+	}
+	if p.bytes, err = os.ReadFile(agent.Folder(p.cfg.Dir).Notebook()); err != nil {
+		t.Fatal(err)
+	}
+	if p.nb, err = notebook.Read(strings.NewReader(string(p.bytes))); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// run plays a script with an agent; it fails the test on an error.
+func run(t testing.TB, name string, o solver.Options, replies script) *play {
+	t.Helper()
+	p := newPlay(t, replies).solve(t, t.Context(), name, o)
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	return p
+}
+
+// cells are the sources of the notebook's code cells after the set-up.
+func (p *play) cells() (all []string) {
+	for _, c := range p.nb.Cells {
+		if c.Type == notebook.Code && strings.HasPrefix(c.ID, "action-") {
+			all = append(all, c.Source)
+		}
+	}
+	return all
+}
+
+func (p *play) cell(t testing.TB, id string) notebook.Cell {
+	t.Helper()
+	for _, c := range p.nb.Cells {
+		if c.ID == id {
+			return c
+		}
+	}
+	t.Fatalf("the notebook has no cell %s", id)
+	return notebook.Cell{}
+}
+
+func same(t testing.TB, what string, want, got any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s:\n%s", what, d)
+	}
+}
+
+func contains(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s lacks %q:\n%s", what, part, text)
+		}
+	}
+}
+
+func py(code string) string { return "Thought: go on.\n\n```python\n" + code + "\n```" }

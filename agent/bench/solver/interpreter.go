@@ -1,0 +1,199 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// Interpreter are the options of data-interpreter. The zero value is the method as it
+// was published.
+type Interpreter struct {
+	Tasks    int    `json:"tasks"`          // of a plan at most; 3, as in the public code
+	Tries    int    `json:"tries"`          // at the code of a task, the first included; 3, as in the public code
+	Trials   int    `json:"trials"`         // N of the verification; 1 (section 4.1.3)
+	NoVerify bool   `json:"no_verify"`      // no verification
+	NoPlan   bool   `json:"no_replan"`      // a failed task is tried no other way (ablation: table 3)
+	NoTools  bool   `json:"no_tools"`       // tools are neither recommended nor made (ablation: table 3)
+	Recall   int    `json:"recall"`         // tools that are found by their words; 20, as in the public code
+	Choose   int    `json:"choose"`         // of these, tools that are shown; 5, as in the public code
+	Tools    []Tool `json:"-"`              // that are there from the start
+	Pool     string `json:"pool,omitempty"` // the file with experiences and tools of other questions; "": none (section 4.1.3)
+}
+
+// interpreter is Data Interpreter (section 3). A question becomes a graph of tasks,
+// which are carried out in topological order; code that fails is debugged; a task that
+// fails, or that a person has edited, changes the plan from there on. A person is
+// asked by Review of the configuration about a task that has failed, and about
+// nothing else (human editing, section 3.1.2).
+//
+// Three things are ours, since a benchmark needs them and the paper has none of them: at
+// the end the answer is asked for, as tasks print more than that; at most Steps tasks are
+// carried out, 20 as DS-STAR's rounds; and what tools lie in the library at first is
+// up to the caller, as those of table 5 are a library of their own.
+type interpreter struct {
+	Steps       int `json:"steps"`
+	Observation int `json:"observation"`
+	Interpreter
+	memory *memory
+}
+
+func newInterpreter(o Options) interpreter {
+	i := o.Interpreter
+	i.Tasks, i.Tries, i.Trials, i.Recall, i.Choose = or(i.Tasks, 3), or(i.Tries, 3), or(i.Trials, 1), or(i.Recall, 20), or(i.Choose, 5)
+	return interpreter{or(o.Steps, 20), or(o.Observation, 5000), i, &memory{path: i.Pool}}
+}
+
+func (s interpreter) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+	return job{agent: "data-interpreter", options: s, most: s.Observation, code: true, work: s.work}.do(ctx, cfg, task)
+}
+
+// An inquiry is one question that the interpreter is at.
+type inquiry struct {
+	*desk
+	interpreter
+	system  string
+	graph   graph
+	library library
+	pool    []Experience // of other questions
+	learnt  []Experience // from this one
+	plans   int
+}
+
+func (s interpreter) work(ctx context.Context, d *desk) (string, bool, error) {
+	q := &inquiry{desk: d, interpreter: s}
+	kept, err := s.memory.read()
+	if err != nil {
+		return "", false, err
+	}
+	q.library, q.pool = newLibrary(s.Tools, kept.Tools), kept.Experiences
+	if q.system, err = d.cfg.Prompts.Text(prompts.Workplace{Code: true}, d.context()); err != nil {
+		return "", false, err
+	}
+	done, err := q.carryOut(ctx)
+	err = errors.Join(err, s.memory.add(q.learnt, q.library.made))
+	if err != nil {
+		return "", false, err
+	}
+	answer, err := q.answer(ctx)
+	return answer, done && answer != "", err
+}
+
+// carryOut carries the plan out until all of its tasks are done (section 3.1.2).
+func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
+	if err := q.plan(ctx, nil); err != nil {
+		return false, err
+	}
+	for q.rounds < q.Steps {
+		n := q.graph.next()
+		if n == nil {
+			return true, nil
+		}
+		q.rounds++
+		if err := q.attempt(ctx, n); err != nil {
+			return false, err
+		}
+		if !n.done || n.edited {
+			if q.NoPlan && !n.done {
+				return false, nil
+			}
+			if err := q.plan(ctx, n); err != nil {
+				return false, err
+			}
+		}
+	}
+	return q.graph.next() == nil, nil
+}
+
+// attempt carries one task out: code, debugging, verification, and what is to be
+// learnt from it.
+func (q *inquiry) attempt(ctx context.Context, n *node) error {
+	tools, err := q.recommend(ctx, n)
+	if err != nil {
+		return err
+	}
+	if err := q.trials(ctx, n, tools); err != nil {
+		return err
+	}
+	if !n.done {
+		if err := q.editByHand(ctx, n); err != nil {
+			return err
+		}
+	}
+	if err := q.reflect(ctx, n); err != nil || !n.done {
+		return err
+	}
+	return q.makeTool(ctx, n)
+}
+
+// request is a request of a role, with the words that all begin with.
+func (q *inquiry) request(role, subject string, inputs map[string]string, parts ...prompts.Part) (llm.Request, error) {
+	text, err := q.cfg.Prompts.Text(parts...)
+	return llm.Request{
+		Role: role, Subject: subject, Inputs: q.inputs(inputs), MaxTokens: q.cfg.MaxTokens,
+		Messages: []llm.Message{{Role: "system", Text: q.system}, {Role: "user", Text: text}},
+	}, err
+}
+
+const codeRule = "Reply with one ```python code block that holds the whole code, and nothing else."
+
+// code asks a role for code. The reply that cannot be read is a *agent.ReplyError.
+func (q *inquiry) code(ctx context.Context, role, subject string, inputs map[string]string, parts ...prompts.Part) (string, error) {
+	r, err := q.request(role, subject, inputs, parts...)
+	if err != nil {
+		return "", err
+	}
+	return agent.Ask(ctx, q.Caller, r, agent.ParseCode, codeRule)
+}
+
+// runCode runs code as a turn of its own.
+func (q *inquiry) runCode(ctx context.Context, title, said, code string) (notebook.Execution, string, error) {
+	t, err := q.run(ctx, turn{title: title, said: said, did: Action{Kind: "python", Code: code}, cell: code})
+	if err != nil {
+		return notebook.Execution{}, "", err
+	}
+	return t.ran, t.did.Observation, nil
+}
+
+// note adds a turn that runs nothing.
+func (q *inquiry) note(title, said, observation string) error {
+	_, err := q.add(turn{title: title, said: said, did: Action{Observation: observation}})
+	return err
+}
+
+// answer asks for the answer, from what the tasks gave.
+func (q *inquiry) answer(ctx context.Context) (string, error) {
+	done := q.graph.finished()
+	if len(done) == 0 {
+		return "", q.note("No task was carried out", "", "")
+	}
+	asks := prompts.InterpreterAnswer{Last: done[len(done)-1]}
+	results := asks.Last.Result
+	for _, n := range done[:len(done)-1] {
+		asks.Done, results = append(asks.Done, prompts.Result{ID: n.ID, Instruction: n.Instruction, Result: n.Result}), results+"\n"+n.Result
+	}
+	r, err := q.request("reporter", "the answer", map[string]string{"results": results}, asks)
+	if err != nil {
+		return "", err
+	}
+	said := ""
+	answer, err := agent.Ask(ctx, q.Caller, r, func(text string) (string, error) {
+		said = text
+		return parseAnswer(text)
+	}, answerRule)
+	if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+		return "", q.note("The answer", unread.Reply, unread.Error())
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = q.add(turn{title: "The answer", said: said, did: Action{Kind: "answer", Code: answer}})
+	return answer, err
+}
+
+func (q *inquiry) subject(n *node) string { return fmt.Sprintf("plan %d, task %s", q.plans, n.ID) }

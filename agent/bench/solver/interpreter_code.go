@@ -1,0 +1,92 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// write gets code for a task and runs it, and has it debugged while it fails, in at
+// most Tries runs (self-debugging, section 3.1.2). Tried is what was tried before. It
+// leaves code and result in the task, and reports whether the code ran.
+func (q *inquiry) write(ctx context.Context, n *node, tools []Tool, tried []prompts.Tried, subject string) (ok bool, err error) {
+	asks := prompts.InterpreterCode{
+		Done: q.graph.finished(), Tools: schemas(tools), Experiences: near(q.pool, n.Instruction), ID: n.ID, Instruction: n.Instruction,
+	}
+	for try := 1; try <= q.Tries; try++ {
+		role, name := "coder", fmt.Sprintf("%s, try %d", subject, try)
+		if try > 1 {
+			role = "debugger"
+		}
+		asks.Tries = tried
+		code, err := q.code(ctx, role, name, q.codeInputs(asks), asks)
+		if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+			n.result = unread.Error()
+			return false, q.note("Task "+name, unread.Reply, unread.Error())
+		}
+		if err != nil {
+			return false, err
+		}
+		if try > 1 {
+			q.debug++
+		}
+		e, shown, err := q.runCode(ctx, fmt.Sprintf("Task %s, try %d", n.ID, try), n.Instruction, code)
+		if err != nil {
+			return false, err
+		}
+		n.code, n.result = code, shown
+		if e.Status == notebook.OK {
+			return true, nil
+		}
+		tried = append(tried, prompts.Tried{Code: code, Result: shown})
+	}
+	return false, nil
+}
+
+// codeInputs are what a recorded reply with code must fit.
+func (q *inquiry) codeInputs(asks prompts.InterpreterCode) map[string]string {
+	inputs := map[string]string{"task": asks.Instruction, "tools": fmt.Sprint(asks.Tools), "experiences": fmt.Sprint(asks.Experiences)}
+	for _, n := range asks.Done {
+		inputs["plan"], inputs["code"], inputs["results"] = inputs["plan"]+n.Instruction+"\n", inputs["code"]+n.Code+"\n", inputs["results"]+n.Result+"\n"
+	}
+	for _, t := range asks.Tries {
+		inputs["code"], inputs["results"] = inputs["code"]+t.Code+"\n", inputs["results"]+t.Result+"\n"
+	}
+	return inputs
+}
+
+// editByHand holds a task that has failed until a person has edited it, if there is
+// one, and runs it again as the person left it (human editing, section 3.1.2). One that
+// is rejected stays failed, and the planner reads the reason.
+func (q *inquiry) editByHand(ctx context.Context, n *node) error {
+	for try := 1; q.cfg.Review != nil && !n.done; try++ {
+		d, err := q.cfg.Review(ctx, agent.Proposal{
+			Round: q.rounds, Step: len(q.graph.finished()) + 1, Try: try, Text: n.Instruction, Code: n.code, Failed: n.code, Error: n.result,
+		})
+		switch {
+		case err != nil:
+			return err
+		case d.Choice == agent.Stop:
+			return agent.ErrStopped
+		case d.Choice != agent.Accept:
+			if d.Reason != "" {
+				n.result += "\nA person rejected it: " + d.Reason
+			}
+			return nil
+		}
+		if d.Text != "" {
+			n.Instruction = d.Text
+		}
+		n.edited, n.code = true, d.Code
+		e, shown, err := q.runCode(ctx, fmt.Sprintf("Task %s, by hand", n.ID), n.Instruction, n.code)
+		if err != nil {
+			return err
+		}
+		n.result, n.done = shown, e.Status == notebook.OK
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package solver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// An Experience is what was learnt from a task, done or failed (Data Interpreter,
+// section 3.3.2).
+type Experience struct {
+	Task   string `json:"task"`
+	Code   string `json:"code"`   // its last
+	Answer string `json:"answer"` // what that gave
+	Done   bool   `json:"done"`
+	Lesson string `json:"lesson"` // in the model's words
+}
+
+// memory is the file that carries experiences and tools from one question to the
+// others of a solver. Without a path it is always empty. Another program must not
+// write to the file meanwhile.
+type memory struct {
+	path string
+	mu   sync.Mutex
+}
+
+type remembered struct {
+	Experiences []Experience `json:"experiences"`
+	Tools       []Tool       `json:"tools"`
+}
+
+func (m *memory) read() (r remembered, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.load()
+}
+
+func (m *memory) load() (r remembered, err error) {
+	if m.path == "" {
+		return r, nil
+	}
+	data, err := os.ReadFile(m.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("read the experience pool: %w", err)
+	}
+	return r, nil
+}
+
+// add adds what a question has taught.
+func (m *memory) add(learnt []Experience, made []Tool) error {
+	if m.path == "" || len(learnt)+len(made) == 0 {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, err := m.load()
+	if err != nil {
+		return err
+	}
+	all := newLibrary(r.Tools, made)
+	r.Experiences, r.Tools = append(r.Experiences, learnt...), all.tools
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return notebook.WriteFile(m.path, append(data, '\n'))
+}
+
+// reused is how many experiences a coder is shown. The paper names no number.
+const reused = 3
+
+// near returns the experiences that are the nearest to a task, as a coder reads them.
+func near(pool []Experience, task string) (texts []string) {
+	var tasks []string
+	for _, e := range pool {
+		tasks = append(tasks, e.Task)
+	}
+	order, sharing := byNearness(tasks, task)
+	for _, i := range order[:min(reused, sharing)] {
+		e, state := pool[i], "done"
+		if !e.Done {
+			state = "failed"
+		}
+		texts = append(texts, fmt.Sprintf("Task (%s): %s\n\n%s\n\nCode:\n%s\n\nResult:\n%s", state, e.Task, e.Lesson, e.Code, agent.Clip(e.Answer, 1000)))
+	}
+	return texts
+}
+
+// reflect asks what is to be learnt from a task, if there is somewhere to keep it.
+func (q *inquiry) reflect(ctx context.Context, n *node) error {
+	if q.memory.path == "" || n.code == "" {
+		return nil
+	}
+	r, err := q.request("reflector", fmt.Sprintf("%s, round %d", q.subject(n), q.rounds),
+		map[string]string{"task": n.Instruction, "code": n.code, "results": n.result},
+		prompts.InterpreterReflect{Instruction: n.Instruction, Code: n.code, Result: n.result, Failed: !n.done})
+	if err != nil {
+		return err
+	}
+	reply, err := q.Call(ctx, r)
+	if errors.Is(err, llm.ErrContextLength) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if lesson, problem := readable(reply); problem == "" {
+		q.learnt = append(q.learnt, Experience{n.Instruction, n.code, n.result, n.done, lesson})
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package solver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// A Tool is a function that code of tasks may call (Data Interpreter, section 3.2).
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"` // in one sentence
+	Schema      json.RawMessage `json:"schema"`      // name, description, parameters, returns: what coders read
+	Code        string          `json:"code"`        // that defines the function
+}
+
+// A library is the tools of a question, those of other questions included.
+type library struct {
+	tools   []Tool
+	made    []Tool          // in this question
+	defined map[string]bool // in the session
+}
+
+func newLibrary(given ...[]Tool) library {
+	l := library{defined: map[string]bool{}}
+	for _, tools := range given {
+		for _, t := range tools {
+			l.put(t)
+		}
+	}
+	return l
+}
+
+// put adds a tool, in the place of one that had its name.
+func (l *library) put(t Tool) {
+	for i := range l.tools {
+		if l.tools[i].Name == t.Name {
+			l.tools[i] = t
+			return
+		}
+	}
+	l.tools = append(l.tools, t)
+}
+
+func schemas(tools []Tool) (all []string) {
+	for _, t := range tools {
+		all = append(all, string(t.Schema))
+	}
+	return all
+}
+
+// recommend chooses the tools for a task: those whose descriptions are the nearest
+// to it by their words, and of these the ones that the model picks, at most Choose
+// (section 3.2.1). They are defined in the session afterwards. A reply that cannot
+// be read picks the nearest.
+func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
+	if q.NoTools || len(q.library.tools) == 0 {
+		return nil, nil
+	}
+	var texts []string
+	for _, t := range q.library.tools {
+		texts = append(texts, strings.ReplaceAll(t.Name, "_", " ")+" "+t.Description)
+	}
+	asks := prompts.InterpreterRecommend{Instruction: n.Instruction, Most: q.Choose}
+	recalled := map[string]Tool{}
+	order, _ := byNearness(texts, n.Instruction)
+	for _, i := range order[:min(q.Recall, len(order))] {
+		t := q.library.tools[i]
+		recalled[t.Name] = t
+		asks.Tools = append(asks.Tools, prompts.Tool{Name: t.Name, Description: t.Description})
+	}
+	r, err := q.request("recommender", q.subject(n), map[string]string{"task": n.Instruction, "tools": fmt.Sprint(asks.Tools)}, asks)
+	if err != nil {
+		return nil, err
+	}
+	names, err := agent.Ask(ctx, q.Caller, r, parseNames, "Reply with one ```json code block that holds a list of names, and nothing else.")
+	if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+		names = nil
+		for _, t := range asks.Tools {
+			names = append(names, t.Name)
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	var tools []Tool
+	for _, name := range names {
+		if t, ok := recalled[name]; ok && len(tools) < q.Choose {
+			tools = append(tools, t)
+			delete(recalled, name)
+		}
+	}
+	return q.define(ctx, tools)
+}
+
+func parseNames(text string) (names []string, err error) {
+	if json.Unmarshal([]byte(jsonOf(text)), &names) != nil {
+		return nil, errors.New("it is no list of names in JSON")
+	}
+	return names, nil
+}
+
+// define runs the code of tools that the session has not got yet, and returns those
+// that it then has.
+func (q *inquiry) define(ctx context.Context, tools []Tool) (have []Tool, err error) {
+	for _, t := range tools {
+		if !q.library.defined[t.Name] {
+			e, _, err := q.runCode(ctx, "Tool "+t.Name, t.Description, t.Code)
+			if err != nil {
+				return nil, err
+			}
+			q.library.defined[t.Name] = e.Status == notebook.OK
+		}
+		if q.library.defined[t.Name] {
+			have = append(have, t)
+		}
+	}
+	return have, nil
+}
+
+var pythonName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// parseTool reads a tool: its schema and its code. nil: there is nothing to make one of.
+func parseTool(text string) (*Tool, error) {
+	t := &Tool{}
+	for _, b := range agent.Blocks(text) {
+		switch b.Language {
+		case "json":
+			t.Schema = json.RawMessage(b.Code)
+		case "python":
+			t.Code = b.Code
+		}
+	}
+	if t.Schema == nil && t.Code == "" && strings.HasPrefix(strings.ToLower(strings.Trim(strings.TrimSpace(text), "`*\"'")), "none") {
+		return nil, nil
+	}
+	switch {
+	case t.Schema == nil || t.Code == "":
+		return nil, errors.New("it has not both a json and a python code block")
+	case json.Unmarshal(t.Schema, t) != nil || !pythonName.MatchString(t.Name) || t.Description == "":
+		return nil, errors.New("its JSON is no schema with name and description")
+	case !regexp.MustCompile(`(?m)^(?:async )?(?:def|class) ` + t.Name + `\b`).MatchString(t.Code):
+		return nil, fmt.Errorf("its code does not define %s", t.Name)
+	}
+	return t, nil
+}
+
+const toolRule = "Reply with a ```json and a ```python code block, and nothing else."
+
+// makeTool makes a tool of the code of a task that is done, if that has a core which
+// others could use, tests it, and has it repaired while the test fails (section
+// 3.2.2). One that does not pass is left out.
+func (q *inquiry) makeTool(ctx context.Context, n *node) error {
+	if q.NoTools {
+		return nil
+	}
+	asks := prompts.InterpreterTool{Instruction: n.Instruction, Code: n.code}
+	for try := 1; try <= q.Tries; try++ {
+		subject := fmt.Sprintf("%s, try %d", q.subject(n), try)
+		r, err := q.request("toolmaker", subject, map[string]string{"code": n.code, "results": asks.Result}, asks)
+		if err != nil {
+			return err
+		}
+		t, err := agent.Ask(ctx, q.Caller, r, parseTool, toolRule)
+		if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+			return q.note("A tool", unread.Reply, unread.Error())
+		}
+		if err != nil || t == nil {
+			return err
+		}
+		if try > 1 {
+			q.debug++
+		}
+		test, failed, err := q.unitTest(ctx, *t, asks.Test, subject)
+		if err != nil || test == "" {
+			return err
+		}
+		if failed == "" {
+			q.library.put(*t)
+			q.library.made = append(q.library.made, *t)
+			q.library.defined[t.Name] = true
+			return nil
+		}
+		q.library.defined[t.Name] = false
+		asks.Tool, asks.Test, asks.Result = t.Code, test, failed
+	}
+	return nil
+}
+
+// unitTest defines a tool and runs its test, which is asked for unless there is one
+// already. failed is what went wrong; test is "" if there is none.
+func (q *inquiry) unitTest(ctx context.Context, t Tool, before, subject string) (test, failed string, err error) {
+	if test = before; test == "" {
+		test, err = q.code(ctx, "tester", subject, map[string]string{"code": t.Code},
+			prompts.InterpreterTest{Schema: string(t.Schema), Tool: t.Code})
+		if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+			return "", "", q.note("Test of the tool "+t.Name, unread.Reply, unread.Error())
+		}
+		if err != nil {
+			return "", "", err
+		}
+	}
+	e, shown, err := q.runCode(ctx, "Tool "+t.Name, t.Description, t.Code)
+	if err != nil || e.Status != notebook.OK {
+		return test, shown, err
+	}
+	if e, shown, err = q.runCode(ctx, "Test of the tool "+t.Name, "", test); err != nil || e.Status != notebook.OK {
+		return test, shown, err
+	}
+	return test, "", nil
+}

@@ -1,0 +1,146 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"dsstar/agent"
+	"dsstar/prompts"
+)
+
+// The confidence in a result by what its validation prints (Data Interpreter,
+// equation 2).
+const (
+	sureRight = 1
+	sureWrong = 0.2
+	unsure    = 0.5
+)
+
+// A candidate is a result of a task with the code that gave it, of the last trial
+// that did, and the confidence of each trial.
+type candidate struct {
+	code, result string
+	confidence   []float64
+}
+
+func (c candidate) mean() float64 {
+	sum := 0.0
+	for _, x := range c.confidence {
+		sum += x
+	}
+	return sum / float64(len(c.confidence))
+}
+
+// trials carries a task out with automated confidence-based verification (section
+// 3.3.1): code, its result, and validation code that says whether that is right; while
+// it does not, other code, up to N trials. The result with the highest mean
+// confidence is the task's, of equal ones the first.
+func (q *inquiry) trials(ctx context.Context, n *node, tools []Tool) error {
+	var all []*candidate
+	var tried []prompts.Tried
+	for k := 1; k <= q.Trials; k++ {
+		subject := q.subject(n)
+		if k > 1 {
+			subject += fmt.Sprintf(", trial %d", k)
+		}
+		ran, err := q.write(ctx, n, tools, tried, subject)
+		if err != nil {
+			return err
+		}
+		if !ran {
+			if len(all) == 0 {
+				return nil // self-debugging is over, and the task has failed
+			}
+			continue
+		}
+		if q.NoVerify {
+			n.done = true
+			return nil
+		}
+		confidence, validation, err := q.validate(ctx, n, subject)
+		if err != nil {
+			return err
+		}
+		all = withTrial(all, n.code, n.result, confidence)
+		if confidence == sureRight {
+			break
+		}
+		tried = append(tried, prompts.Tried{Code: n.code, Result: n.result + "\n\nA check of this result gave:\n" + validation})
+	}
+	return q.elect(ctx, n, all)
+}
+
+// withTrial adds a trial to the candidate that has the same result, or a new one.
+func withTrial(all []*candidate, code, result string, confidence float64) []*candidate {
+	for _, c := range all {
+		if strings.TrimSpace(c.result) == strings.TrimSpace(result) {
+			c.code, c.confidence = code, append(c.confidence, confidence)
+			return all
+		}
+	}
+	return append(all, &candidate{code, result, []float64{confidence}})
+}
+
+// best is the candidate with the highest mean confidence.
+func best(all []*candidate) *candidate {
+	winner := all[0]
+	for _, c := range all[1:] {
+		if c.mean() > winner.mean() {
+			winner = c
+		}
+	}
+	return winner
+}
+
+// elect makes the best candidate the task's. Its code is run again where other code
+// was run after it, so that the session has its variables.
+func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
+	winner := best(all)
+	last := n.code
+	n.code, n.result, n.done = winner.code, winner.result, true
+	if len(all) > 1 {
+		var lines []string
+		for _, c := range all {
+			lines = append(lines, fmt.Sprintf("%.2f in %d trials: %s", c.mean(), len(c.confidence), agent.Clip(c.result, 200)))
+		}
+		if err := q.note(fmt.Sprintf("Task %s, confidence", n.ID), strings.Join(lines, "\n"), ""); err != nil {
+			return err
+		}
+	}
+	if last == winner.code {
+		return nil
+	}
+	_, _, err := q.runCode(ctx, fmt.Sprintf("Task %s, as chosen", n.ID), n.Instruction, winner.code)
+	return err
+}
+
+// validate gets validation code for the task's result, runs it, and tells the
+// confidence that follows.
+func (q *inquiry) validate(ctx context.Context, n *node, subject string) (confidence float64, printed string, err error) {
+	code, err := q.code(ctx, "validator", subject, map[string]string{"task": n.Instruction, "code": n.code, "results": n.result},
+		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})
+	if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+		return unsure, unread.Error(), q.note(fmt.Sprintf("Task %s, verification", n.ID), unread.Reply, unread.Error())
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	e, shown, err := q.runCode(ctx, fmt.Sprintf("Task %s, verification", n.ID), "", code)
+	if err != nil {
+		return 0, "", err
+	}
+	lines := strings.Split(strings.TrimSpace(e.Stdout()), "\n")
+	switch _, raised := e.Error(); strings.TrimSpace(lines[len(lines)-1]) {
+	case "True":
+		if !raised {
+			return sureRight, shown, nil
+		}
+	case "False":
+		if !raised {
+			return sureWrong, shown, nil
+		}
+	}
+	return unsure, shown, nil
+}

@@ -1,0 +1,92 @@
+package solver
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+
+	"dsstar/agent"
+	"dsstar/agent/files"
+	"dsstar/agent/llm"
+	"dsstar/prompts"
+)
+
+// modelOnly is the model alone, as in DS-STAR's tables 1 and 2: the question, its
+// guidelines and as much of the files' text as fits, and no code is run. The papers
+// do not say how much they sent; here it is what the descriptions may take together.
+type modelOnly struct{}
+
+func (modelOnly) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+	return job{agent: "model-only", work: modelAlone}.do(ctx, cfg, task)
+}
+
+func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
+	most := d.cfg.ContextChars
+	if d.cfg.Context > 0 {
+		most = min(most, 2*d.cfg.Context) // three bytes a token, and a third for all else
+	}
+	known, err := d.withText(most)
+	if err != nil {
+		return "", false, err
+	}
+	var shown string
+	for _, f := range known.Files {
+		shown += f.Description + "\n"
+	}
+	system, err := d.cfg.Prompts.Text(prompts.Workplace{})
+	if err != nil {
+		return "", false, err
+	}
+	text, err := d.cfg.Prompts.Text(known, prompts.ModelOnly{})
+	if err != nil {
+		return "", false, err
+	}
+	var said string
+	answer, err := agent.Ask(ctx, d.Caller, llm.Request{
+		Role: "model-only", Subject: "the answer", Inputs: d.inputs(map[string]string{"files": shown}), MaxTokens: d.cfg.MaxTokens,
+		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
+	}, func(text string) (string, error) {
+		said = text
+		return parseAnswer(text)
+	}, answerRule)
+	if err != nil {
+		return "", false, err
+	}
+	d.rounds = 1
+	_, err = d.add(turn{title: "The reply", said: said, did: Action{Kind: "answer", Code: answer}})
+	return answer, true, err
+}
+
+// withText is the context with the text of the files, in most bytes: short ones are
+// whole, and of the others each has the same.
+func (d *desk) withText(most int) (prompts.Context, error) {
+	c := d.context()
+	if len(c.Files) == 0 {
+		return c, nil
+	}
+	data := d.task.Data
+	if !filepath.IsAbs(data) {
+		data = filepath.Join(d.cfg.Dir, data)
+	}
+	root, err := files.Open(data, d.cfg.Readable)
+	if err != nil {
+		return c, err
+	}
+	defer root.Close()
+	order := make([]int, len(c.Files))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.task.Files[a].Size, d.task.Files[b].Size) })
+	for n, i := range order {
+		look, err := files.LookAt(root, d.task.Files[i], max(most/(len(order)-n), 100))
+		if err != nil {
+			c.Files[i].Kind = "it cannot be read"
+			continue
+		}
+		c.Files[i].Kind, c.Files[i].Description, c.Files[i].Whole = look.Kind, look.Head, look.Whole
+		most -= len(look.Head)
+	}
+	return c, nil
+}

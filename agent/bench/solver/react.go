@@ -1,0 +1,136 @@
+package solver
+
+import (
+	"context"
+	"errors"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// react is DABStep's baseline (section 4.1): a thought and a Python cell in each of
+// at most 10 steps (table 1), in one session that keeps its state, until the code
+// hands over the answer. Two settings are those of the library that it runs in
+// (smolagents): 20,000 characters of an observation, and one more call for the answer when no
+// step is left. Models that reason on their own have a prompt of four stages.
+type react struct {
+	Steps       int  `json:"steps"`
+	Observation int  `json:"observation"`
+	Reasoning   bool `json:"reasoning,omitempty"`
+}
+
+func newReact(o Options) react {
+	return react{or(o.Steps, 10), or(o.Observation, 20_000), o.Reasoning}
+}
+
+// or is n, or what was published if n is not set.
+func or(n, published int) int {
+	if n > 0 {
+		return n
+	}
+	return published
+}
+
+func (s react) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+	return job{agent: "react", options: s, most: s.Observation, code: true, setup: finalAnswer, work: s.work}.do(ctx, cfg, task)
+}
+
+const reactRule = "Reply with a thought and one ```python code block."
+
+var errNoBlock = errors.New("it has no code block")
+
+func (s react) work(ctx context.Context, d *desk) (string, bool, error) {
+	c, err := d.newChat("react", "Begin.", 0, prompts.Workplace{Code: true}, d.context(), prompts.React{Steps: s.Steps, Reasoning: s.Reasoning})
+	if err != nil {
+		return "", false, err
+	}
+	for n := 1; n <= s.Steps; n++ {
+		d.rounds = n
+		text, problem, err := c.ask(ctx, step(n))
+		if err != nil {
+			return "", false, err
+		}
+		code := ""
+		if problem == "" {
+			code, problem = pythonOf(text)
+		}
+		title := "S" + step(n)[1:]
+		if problem != "" {
+			if err := c.unreadable(title, text, problem, reactRule); err != nil {
+				return "", false, err
+			}
+			continue
+		}
+		t, err := d.run(ctx, turn{title: title, said: rest(text), did: Action{Kind: "python", Code: code}, cell: code})
+		if err != nil {
+			return "", false, err
+		}
+		if answer, ok := handedOver(t.ran); ok {
+			return answer, true, nil
+		}
+		if err := c.tell(prompts.Observation{Output: t.did.Observation, Left: s.Steps - n}); err != nil {
+			return "", false, err
+		}
+	}
+	answer, err := c.lastWord(ctx)
+	return answer, false, err
+}
+
+// pythonOf is the code of a step: what stands in its Python blocks, in order.
+func pythonOf(text string) (code, problem string) {
+	for _, b := range agent.Blocks(text) {
+		if b.Language == "python" || b.Language == "" {
+			code += b.Code + "\n\n"
+		}
+	}
+	if code == "" {
+		return "", errNoBlock.Error()
+	}
+	return code[:len(code)-2], ""
+}
+
+// handedOver is the answer that a cell has given to final_answer.
+func handedOver(e notebook.Execution) (answer string, ok bool) {
+	if e.Status != notebook.OK {
+		return "", false
+	}
+	for _, o := range e.Outputs {
+		data, is := o.Data["application/vnd.dsstar.answer+json"].(map[string]any)
+		if is {
+			answer, ok = data["answer"].(string)
+		}
+	}
+	return answer, ok
+}
+
+// lastWord asks for the answer when no step is left. A reply without one is no
+// answer.
+func (c *chat) lastWord(ctx context.Context) (string, error) {
+	told, err := c.cfg.Prompts.Text(prompts.Answer{})
+	if err != nil {
+		return "", err
+	}
+	if c.pending != "" {
+		told = c.pending + "\n\n" + told
+	}
+	c.pending = told
+	text, problem, err := c.ask(ctx, "the answer")
+	if errors.Is(err, llm.ErrContextLength) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	answer, unread := "", error(nil)
+	if problem == "" {
+		answer, unread = parseAnswer(text)
+	}
+	t := turn{title: "The answer, as no step is left", said: text, did: Action{Kind: "answer", Code: answer}}
+	if problem != "" || unread != nil {
+		t.did = Action{Observation: "There is no answer in the reply."}
+	}
+	_, err = c.add(t)
+	return answer, err
+}

@@ -1,0 +1,106 @@
+package solver_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/agent/bench/solver"
+	"dsstar/notebook"
+)
+
+func TestReact(t *testing.T) {
+	p := run(t, "react", solver.Options{}, script{"react": {
+		py("x = 7\nprint(x)"), "I have no code.", "cut:```python\nprint(x)\n```", py("print(y)"),
+		py("hang()"), "First.\n\n```python\nprint(x)\n```\n\nThen the answer.\n\n```py\nanswer(7)\n```",
+	}})
+	r := p.result
+	if r.Answer != "7" || !r.Finished || r.Rounds != 6 || r.Executions != 4 || r.Failed != 2 || len(r.Actions) != 6 {
+		t.Errorf("the result is %+v", r)
+	}
+	same(t, "the cells", []string{"x = 7\nprint(x)", "print(y)", "print(x)\n\nanswer(7)"}, p.cells())
+	contains(t, "request 1", p.model.text(0), "What is the fee?", "A number.", `"data/a.txt" (13 bytes)`, "at most 10 steps")
+	contains(t, "request 2", p.model.text(1), "x = 7", "Observation:", "```\n7\n```", "Steps that are left: 9")
+	contains(t, "request 3", p.model.text(2), "it has no code block")
+	contains(t, "request 4", p.model.text(3), "it was cut off")
+	contains(t, "request 5", p.model.text(4), "NameError: y")
+	contains(t, "request 6", p.model.text(5), "the cell ran longer than 60 s", "put back")
+	same(t, "what was run again", [][]string{append(slices.Clone(p.session.ran[:3]), "x = 7\nprint(x)")}, p.session.rolled)
+
+	raised := p.cell(t, "action-4")
+	same(t, "the tags of a cell that raised", []string{"raises-exception"}, raised.Tags())
+	contains(t, "a cell that was stopped", p.cell(t, "turn-5").Source, "hang()", "longer than 60 s")
+	contains(t, "a reply without code", p.cell(t, "turn-2").Source, "I have no code.", "it has no code block")
+	if len(p.cell(t, "action-1").Outputs) != 1 || p.cell(t, "action-6").ExecutionCount != 6 {
+		t.Error("the outputs or counts are not those of the cells")
+	}
+}
+
+func TestReactOutOfSteps(t *testing.T) {
+	p := run(t, "react", solver.Options{Steps: 2}, script{"react": {py("x = 7\nprint(x)"), py("print(x)"), "It must be.\n\n**Final answer:** `7`"}})
+	if r := p.result; r.Answer != "7" || r.Finished || r.Rounds != 2 {
+		t.Errorf("the result is %+v", r)
+	}
+	contains(t, "the last request", p.model.text(2), "No step is left", "```\n7\n```")
+	contains(t, "the notebook", p.cell(t, "question").Source, "Not finished")
+
+	p = run(t, "react", solver.Options{Steps: 1}, script{"react": {py("die()"), "I do not know."}})
+	if r := p.result; r.Answer != "" || r.Finished || p.session.dead {
+		t.Errorf("the result is %+v", r)
+	}
+}
+
+func TestReactReasoning(t *testing.T) {
+	p := run(t, "react", solver.Options{Reasoning: true}, script{"react": {"<think>\nHm.\n</think>\n" + py("answer(7)")}})
+	contains(t, "the request", p.model.text(0), "Explore", "Conclude")
+	if said := p.cell(t, "turn-1").Source; strings.Contains(said, "Hm.") {
+		t.Errorf("the thoughts are in the notebook: %s", said)
+	}
+}
+
+// TestForgets: while the request is too long, the oldest exchange goes.
+func TestForgets(t *testing.T) {
+	p := run(t, "react", solver.Options{}, script{"react": {py(`print("first")`), py(`print("second")`), "long:", py("answer(7)")}})
+	last := p.model.text(3)
+	contains(t, "the request", last, "What is the fee?", "second")
+	if strings.Contains(last, `print("first")`) {
+		t.Error("nothing was forgotten")
+	}
+	p = newPlay(t, script{"react": {"long:"}}).solve(t, t.Context(), "react", solver.Options{})
+	if p.err == nil {
+		t.Error("a task that does not fit is no error")
+	}
+}
+
+func TestObservationIsBounded(t *testing.T) {
+	p := run(t, "react", solver.Options{Observation: 100}, script{"react": {py(`print("` + strings.Repeat("long ", 100) + `")`), py("answer(7)")}})
+	if n := len(p.result.Actions[0].Observation); n > 200 {
+		t.Errorf("the observation has %d bytes", n)
+	}
+	contains(t, "the observation", p.result.Actions[0].Observation, "characters cut here")
+}
+
+// TestHostile: what a model says is words in the notebook.
+func TestHostile(t *testing.T) {
+	p := run(t, "react", solver.Options{}, script{"react": {"<script>alert(1)</script> # Heading $x$\n" + py("answer(7)")}})
+	if said := p.cell(t, "turn-1").Source; strings.Contains(said, "<script>") || strings.Contains(said, "\n# Heading") {
+		t.Errorf("the cell is %s", said)
+	}
+}
+
+func TestSetUpFails(t *testing.T) {
+	p := newPlay(t, script{})
+	p.session.dead = true
+	if p.solve(t, t.Context(), "react", solver.Options{}); p.err == nil {
+		t.Error("a dead kernel is no error")
+	}
+	for _, c := range p.nb.Cells {
+		if c.Type == notebook.Code && strings.HasPrefix(c.ID, "action") && c.ID != "actions" {
+			t.Errorf("there is a cell %s", c.ID)
+		}
+	}
+	if errors.Is(p.err, errModel) {
+		t.Error(p.err)
+	}
+}

@@ -1,0 +1,204 @@
+package solver
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// A turn is one thing that an agent said, and what came of it.
+type turn struct {
+	title string
+	said  string // the model's words
+	did   Action
+	cell  string // what was run for it; "": nothing
+	ran   notebook.Execution
+}
+
+// A record is all that an agent other than dsstar did. The notebook is drawn from it.
+type record struct {
+	agent    string
+	options  any // for the metadata
+	task     agent.Task
+	sandbox  string
+	warnings []string
+	opening  []string // cells before the first turn
+	turns    []turn
+	answer   string
+	finished bool
+	ended    bool
+	failure  string // what ended it before its end, in one line
+	rounds   int    // steps, messages or tasks, as the agent counts
+	debug    int    // repairs
+
+	started time.Time
+	spent   agent.Spent
+	kernel  time.Duration
+	total   time.Duration
+}
+
+// recordMeta is what the notebook's metadata hold under "dsstar".
+type recordMeta struct {
+	Version  int        `json:"version"`
+	Agent    string     `json:"agent"`
+	Options  any        `json:"options,omitempty"`
+	Task     agent.Task `json:"task"`
+	Sandbox  string     `json:"sandbox,omitempty"`
+	Warnings []string   `json:"warnings,omitempty"`
+	Models   []string   `json:"models,omitempty"`
+	Answer   string     `json:"answer"`
+	Verified bool       `json:"verified"` // never: only dsstar proves
+	Finished bool       `json:"finished"`
+	Ended    bool       `json:"ended"`
+	Failure  string     `json:"failure,omitempty"`
+}
+
+// cellMeta is what a cell's metadata hold under "dsstar".
+type cellMeta struct {
+	Role     string    `json:"role"`
+	Turn     int       `json:"turn,omitempty"`   // from 1
+	Kind     string    `json:"kind,omitempty"`   // of the action
+	Status   string    `json:"status,omitempty"` // of its execution
+	Reason   string    `json:"reason,omitempty"`
+	Measured *measured `json:"measured,omitempty"`
+}
+
+// measured is what differs between two runs that do the same.
+type measured struct {
+	Started time.Time       `json:"started"`
+	Spent   agent.Spent     `json:"spent"`
+	Seconds agent.Seconds   `json:"seconds"`
+	Turns   map[int]float64 `json:"turns,omitempty"` // seconds, by turn from 1
+}
+
+// draw draws the notebook. Run All runs what the agent ran, in order: a cell that
+// raised is marked so that the next ones run all the same, and one that was stopped,
+// or ended its kernel, is no code cell.
+func (r *record) draw() *notebook.Notebook {
+	d := &drawing{&notebook.Notebook{Metadata: map[string]any{
+		"dsstar": recordMeta{1, r.agent, r.options, r.task, r.sandbox, r.warnings, r.spent.Models, r.answer, false, r.finished, r.ended, r.failure},
+		"kernelspec": map[string]any{
+			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
+		"language_info": map[string]any{"name": "python"},
+	}}, 0}
+	d.markdown("question", cellMeta{Role: "question"}, r.showQuestion())
+	for i, code := range r.opening {
+		role := []string{"parameters", "setup", "actions"}[i]
+		c := d.code(role, cellMeta{Role: role}, code, nil)
+		if i == 0 {
+			c.Metadata["tags"] = []string{"parameters"} // papermill's convention
+		} else {
+			c.Metadata["jupyter"] = map[string]any{"source_hidden": true}
+		}
+	}
+	took := &measured{r.started, r.spent, r.seconds(), map[int]float64{}}
+	for i, t := range r.turns {
+		d.turn(i+1, t)
+		if t.cell != "" {
+			took.Turns[i+1] = t.ran.Seconds
+		}
+	}
+	if r.answer != "" {
+		d.markdown("answer", cellMeta{Role: "answer"}, "## Answer\n\n"+prompts.Fence(r.answer, ""))
+	}
+	d.markdown("measured", cellMeta{Role: "measured", Measured: took}, r.showMeasured())
+	return d.nb
+}
+
+func (r *record) seconds() agent.Seconds {
+	return agent.Seconds{Total: r.total.Seconds(), Model: r.spent.Model, Kernel: r.kernel.Seconds()}
+}
+
+func (r *record) showQuestion() string {
+	state := "… **Running**: this notebook is saved after every turn."
+	switch {
+	case r.failure != "":
+		state = "✘ **Stopped**: " + agent.Prose(r.failure)
+	case r.ended && !r.finished:
+		state = "⚠ **Not finished**: the agent was at its limit."
+	case r.ended:
+		state = "**Finished** by the agent's own rule. Nobody has verified the answer."
+	}
+	text := fmt.Sprintf("# %s\n\n%s\n\n*Agent:* %s", strings.ReplaceAll(agent.Prose(r.task.Question), "\n\n", " "), state, r.agent)
+	if r.task.Guidelines != "" {
+		text += "\n\n*Form of the answer:* " + agent.Prose(r.task.Guidelines)
+	}
+	return text
+}
+
+func (r *record) showMeasured() string {
+	u := r.spent.Usage
+	return fmt.Sprintf("## What it took\n\n- %d model calls, %d tokens in (%d cached), %d out.\n- %.1f s: model %.1f s, kernel %.1f s.",
+		u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens, r.total.Seconds(), r.spent.Model, r.kernel.Seconds())
+}
+
+// result tells what a benchmark counts.
+func (r *record) result() *Result {
+	result := &Result{
+		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, Debug: r.debug, Seconds: r.seconds(),
+		Usage: r.spent.Usage, ByRole: r.spent.ByRole, Cost: r.spent.Cost, Models: r.spent.Models,
+	}
+	for _, t := range r.turns {
+		if t.cell != "" {
+			result.Executions++
+			if t.ran.Status != notebook.OK {
+				result.Failed++
+			}
+		}
+		if t.did != (Action{}) { // else nothing but words
+			result.Actions = append(result.Actions, t.did)
+		}
+	}
+	return result
+}
+
+// A drawing is a notebook under way.
+type drawing struct {
+	nb   *notebook.Notebook
+	runs int // code cells so far: their execution counts are 1..N
+}
+
+func (d *drawing) markdown(id string, meta cellMeta, source string) {
+	d.nb.Cells = append(d.nb.Cells, notebook.Cell{
+		ID: id, Type: notebook.Markdown, Source: strings.TrimSpace(source), Metadata: map[string]any{"dsstar": meta},
+	})
+}
+
+func (d *drawing) code(id string, meta cellMeta, source string, outputs []notebook.Output) *notebook.Cell {
+	d.runs++
+	c := notebook.Cell{ID: id, Type: notebook.Code, Source: source, Metadata: map[string]any{"dsstar": meta}, ExecutionCount: d.runs}
+	for _, o := range outputs {
+		if o.Type == notebook.ExecuteResult {
+			o.ExecutionCount = d.runs
+		}
+		c.Outputs = append(c.Outputs, o)
+	}
+	d.nb.Cells = append(d.nb.Cells, c)
+	return &d.nb.Cells[len(d.nb.Cells)-1]
+}
+
+// turn draws what was said, and the cell, or what was told instead.
+func (d *drawing) turn(n int, t turn) {
+	meta := cellMeta{Role: "turn", Turn: n, Kind: t.did.Kind}
+	said := fmt.Sprintf("## %s\n\n%s", agent.Prose(t.title), agent.Prose(t.said))
+	runs := t.ran.Status == notebook.OK || t.ran.Status == notebook.Raised
+	if t.cell != "" && !runs {
+		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s", agent.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
+	}
+	if t.did.Observation != "" && (t.cell == "" || !runs) {
+		said += "\n\n" + prompts.Fence(t.did.Observation, "")
+	}
+	d.markdown(fmt.Sprintf("turn-%d", n), meta, said)
+	if t.cell == "" || !runs {
+		return
+	}
+	meta.Role, meta.Status, meta.Reason = "action", string(t.ran.Status), t.ran.Reason
+	c := d.code(fmt.Sprintf("action-%d", n), meta, t.cell, t.ran.Outputs)
+	if t.ran.Status == notebook.Raised {
+		c.Metadata["tags"] = []string{"raises-exception"} // JupyterLab's and nbclient's: the next ones run
+	}
+}

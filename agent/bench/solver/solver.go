@@ -1,0 +1,114 @@
+// Package solver holds the agents that benchmarks compare, behind one interface:
+// dsstar itself and the methods that the papers measure it against, each as it was
+// published, with its published defaults, over the same sessions, sandbox, model
+// layer and limits. [All] lists them; [New] makes one.
+//
+// Whatever the agent, a run folder gets a notebook whose code cells are what the
+// agent ran, in order, with their outputs. Its metadata name the agent. What
+// differs between two runs that do the same stands in its last cell and nowhere
+// else.
+package solver
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+)
+
+// A Solver answers one task over the model, the sessions and the limits of cfg, in
+// the run folder cfg.Dir, which has a folder files/, and where it leaves its
+// notebook. It may be used by several goroutines at once.
+//
+// Of cfg, dsstar uses all. The others use Model, Open, Prompts, Dir, Limits, Price,
+// Stream, Sandbox, Warnings, MaxTokens, TopK and DescriptionChars; model-only also
+// Context and ContextChars, and data-interpreter Review.
+//
+// The result is never nil, also when the error is not: then it holds what there is.
+// Errors are those of [agent.Run]: a limit that is reached (*agent.BudgetError), a
+// model or a server that failed, a reply that no role could use, a cancelled ctx. That an
+// agent used up its steps is no error.
+type Solver interface {
+	Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error)
+}
+
+// A Result is what came of a task.
+type Result struct {
+	Answer   string          `json:"answer"`
+	Finished bool            `json:"finished"` // by the agent's own rule: not cut off
+	Rounds   int             `json:"rounds"`   // steps, messages or tasks, as the agent counts
+	Verdicts []agent.Verdict `json:"verdicts,omitempty"`
+	Routes   []agent.Route   `json:"routes,omitempty"`
+
+	Usage  agent.Usage            `json:"usage"`
+	ByRole map[string]agent.Usage `json:"by_role,omitempty"`
+	Cost   *float64               `json:"cost_usd"` // nil: a price is not known
+	Models []string               `json:"models,omitempty"`
+
+	Executions int           `json:"executions"` // cells and scripts that were run, besides the set-up
+	Failed     int           `json:"failed"`     // of these, those that did not end well
+	Debug      int           `json:"debug"`      // repairs of a cell or script
+	Seconds    agent.Seconds `json:"seconds"`
+	Actions    []Action      `json:"actions,omitempty"` // in order
+}
+
+// An Action is one thing that an agent did: DA-Code's unit of a trajectory.
+type Action struct {
+	Kind        string `json:"kind"` // "python", "bash", "sql", "terminate"; "": a reply that was none
+	Code        string `json:"code"`
+	Observation string `json:"observation"` // that the agent was shown
+}
+
+// Options change an agent. The zero value is the method as it was published; what
+// an agent has no use for is ignored.
+type Options struct {
+	Steps       int  // turns at most; of data-interpreter tasks
+	Memory      int  // turns that da-agent remembers
+	Observation int  // bytes of an observation that the model is shown at most
+	Reasoning   bool // react has the prompt for models that reason on their own
+	Interpreter Interpreter
+}
+
+// A Named solver is an agent by its name, with what was published of it that only the
+// caller can set, when it opens the model and the sessions.
+type Named struct {
+	Name        string
+	Summary     string        // in one line, with the source
+	Temperature *float64      // of the model; nil: none was published
+	CellTimeout time.Duration // that a session must give a cell at least; 0: none was published
+	make        func(Options) Solver
+}
+
+// All returns all agents.
+func All() []Named {
+	greedy := 0.0 // DA-Code, section 5.1
+	return []Named{
+		{Name: "dsstar", Summary: "this program: DS-STAR in a live notebook",
+			make: func(Options) Solver { return dsstar{} }},
+		{Name: "model-only", Summary: "the model alone, with what fits of the files (DS-STAR, tables 1 and 2)",
+			make: func(Options) Solver { return modelOnly{} }},
+		{Name: "react", Summary: "thought, Python cell, observation, at most 10 steps (DABStep, section 4.1)",
+			make: func(o Options) Solver { return newReact(o) }},
+		{Name: "da-agent", Summary: "Bash, Python, SQL, Terminate, at most 20 actions (DA-Code, section 4)",
+			Temperature: &greedy, CellTimeout: (actionSeconds + 10) * time.Second,
+			make: func(o Options) Solver { return newDAAgent(o) }},
+		{Name: "data-interpreter", Summary: "a graph of tasks, planned anew on failure, with tools and checks (Data Interpreter, section 3)",
+			make: func(o Options) Solver { return newInterpreter(o) }},
+		{Name: "autogen", Summary: "an assistant that writes code and a proxy that runs it (AutoGen 0.2)",
+			make: func(o Options) Solver { return newAutoGen(o) }},
+	}
+}
+
+// New returns the agent of that name.
+func New(name string, options Options) (Solver, error) {
+	var names []string
+	for _, n := range All() {
+		if n.Name == name {
+			return n.make(options), nil
+		}
+		names = append(names, n.Name)
+	}
+	return nil, fmt.Errorf("there is no agent %q; there are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,211 @@
+package tables
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsstar/agent/bench/runner"
+)
+
+// A Comparison is what is not the same in two runs, over the tasks that both have.
+// Its JSON is a contract: see docs/benchmarks.md.
+type Comparison struct {
+	A       Side                `json:"a"`
+	B       Side                `json:"b"`
+	Tasks   int                 `json:"tasks"`  // that both have scored
+	Better  int                 `json:"better"` // of these, how many have a higher score in b
+	Worse   int                 `json:"worse"`
+	P       float64             `json:"p"`    // two-sided and exact, that neither is the better one
+	Test    string              `json:"test"` // "McNemar" where all scores are right or wrong, else "sign"
+	Changed []Change            `json:"changed"`
+	Setup   []runner.Difference `json:"setup"` // what was run otherwise
+	Only    map[string]int      `json:"only"`  // tasks that one alone has, by "a" and "b"
+}
+
+// A Side is one of the runs, over the tasks that both have.
+type Side struct {
+	Run     string   `json:"run"`
+	Name    string   `json:"name"`
+	Score   float64  `json:"score"` // per cent
+	Low     float64  `json:"low"`
+	High    float64  `json:"high"`
+	Cost    *float64 `json:"cost_usd"` // of a task; null: a price is not known
+	Calls   float64  `json:"calls"`    // of a task, as the rest
+	Tokens  float64  `json:"tokens"`
+	Seconds float64  `json:"seconds"`
+}
+
+// A Change is one task whose score is not the same.
+type Change struct {
+	Task   string       `json:"task_id"`
+	Level  string       `json:"level,omitempty"`
+	A      float64      `json:"a"`
+	B      float64      `json:"b"`
+	CauseA runner.Cause `json:"cause_a,omitempty"`
+	CauseB runner.Cause `json:"cause_b,omitempty"`
+	SaidA  string       `json:"answer_a"`
+	SaidB  string       `json:"answer_b"`
+}
+
+// Compare compares two runs of one benchmark task by task. A task that is repeated
+// has the mean of its scores.
+func Compare(a, b runner.Result) (Comparison, error) {
+	if a.Bench != b.Bench {
+		return Comparison{}, fmt.Errorf("%s is a run of %s, and %s of %s", a.Path, a.Bench, b.Path, b.Bench)
+	}
+	c := Comparison{Test: "McNemar", Changed: []Change{}, Setup: a.Differs(b.About), Only: map[string]int{}}
+	ofB := map[string]taskRecords{}
+	for _, t := range byTask(b, nil) {
+		ofB[t.ID] = t
+	}
+	var both [2][]taskRecords
+	var values [2][]float64
+	for _, t := range byTask(a, nil) {
+		u, common := ofB[t.ID]
+		x, okX := t.score(len(t.records))
+		y, okY := u.score(len(u.records))
+		delete(ofB, t.ID)
+		switch {
+		case !common || len(u.records) == 0:
+			if len(t.records) > 0 {
+				c.Only["a"]++
+			}
+			continue
+		case len(t.records) == 0:
+			c.Only["b"]++
+			continue
+		}
+		both[0], both[1] = append(both[0], t), append(both[1], u)
+		if !okX || !okY {
+			continue
+		}
+		values[0], values[1] = append(values[0], x), append(values[1], y)
+		c.note(t, u, x, y)
+	}
+	for _, u := range ofB {
+		if len(u.records) > 0 {
+			c.Only["b"]++
+		}
+	}
+	c.Tasks, c.P = len(values[0]), SignTest(c.Better, c.Worse)
+	c.A, c.B = side(a, both[0], values[0]), side(b, both[1], values[1])
+	return c, nil
+}
+
+// note takes one task that both have into the comparison.
+func (c *Comparison) note(t, u taskRecords, x, y float64) {
+	for _, v := range []float64{x, y} {
+		if v != 0 && v != 1 {
+			c.Test = "sign"
+		}
+	}
+	switch {
+	case math.Abs(x-y) < 1e-9:
+		return
+	case y > x:
+		c.Better++
+	default:
+		c.Worse++
+	}
+	p, q := t.records[0], u.records[0]
+	c.Changed = append(c.Changed, Change{t.ID, t.Level, x, y, p.Cause, q.Cause, p.Answer, q.Answer})
+}
+
+func side(r runner.Result, tasks []taskRecords, values []float64) Side {
+	s := Side{Run: r.Path, Name: Variation(r) + ", " + r.Model, Low: 0, High: 100}
+	if v := share(values); v != nil {
+		s.Score, s.Low, s.High = v.Value, *v.Low, *v.High
+	}
+	n, cost, priced := 0.0, 0.0, true
+	for _, t := range tasks {
+		for _, record := range t.records {
+			n++
+			s.Calls += calls(record)
+			s.Tokens += inTokens(record) + outTokens(record)
+			s.Seconds += record.Seconds.Total
+			if priced = priced && record.Cost != nil; priced {
+				cost += *record.Cost
+			}
+		}
+	}
+	if n == 0 {
+		return s
+	}
+	s.Calls, s.Tokens, s.Seconds = s.Calls/n, s.Tokens/n, s.Seconds/n
+	if priced {
+		cost /= n
+		s.Cost = &cost
+	}
+	return s
+}
+
+// Markdown writes the comparison for people.
+func (c Comparison) Markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "A: %s (%s)\nB: %s (%s)\n\n", c.A.Name, c.A.Run, c.B.Name, c.B.Run)
+	rows := [][]string{
+		{"Score %", fmt.Sprintf("%.2f (%.1f to %.1f)", c.A.Score, c.A.Low, c.A.High), fmt.Sprintf("%.2f (%.1f to %.1f)", c.B.Score, c.B.Low, c.B.High), fmt.Sprintf("%+.2f", c.B.Score-c.A.Score)},
+		{"US dollars a task", figure(c.A.Cost, 4), figure(c.B.Cost, 4), absent},
+		line("Model calls a task", 1, c.A.Calls, c.B.Calls),
+		line("Tokens a task", 0, c.A.Tokens, c.B.Tokens),
+		line("Seconds a task", 1, c.A.Seconds, c.B.Seconds),
+	}
+	if c.A.Cost != nil && c.B.Cost != nil {
+		rows[1] = line("US dollars a task", 4, *c.A.Cost, *c.B.Cost)
+	}
+	b.WriteString(grid([]string{fmt.Sprintf("Over %d tasks", c.Tasks), "A", "B", "B - A"}, rows))
+	fmt.Fprintf(&b, "\n%d better in B, %d worse: p = %.4f (%s test, two-sided, exact)\n", c.Better, c.Worse, c.P, c.Test)
+	for _, who := range []string{"a", "b"} {
+		if n := c.Only[who]; n > 0 {
+			fmt.Fprintf(&b, "%d tasks have a result in %s alone and are left out\n", n, strings.ToUpper(who))
+		}
+	}
+	for _, d := range c.Setup {
+		if d.Name != "digest" {
+			fmt.Fprintf(&b, "- %s: %s in A, %s in B\n", d.Name, orNone(d.Was), orNone(d.Is))
+		}
+	}
+	if len(c.Changed) == 0 {
+		return b.String()
+	}
+	rows = nil
+	changed := slices.Clone(c.Changed)
+	slices.SortStableFunc(changed, func(x, y Change) int { return strings.Compare(sign(x), sign(y)) })
+	for _, ch := range changed {
+		rows = append(rows, []string{ch.Task, ch.Level, sign(ch), said(ch.A, ch.SaidA, ch.CauseA), said(ch.B, ch.SaidB, ch.CauseB)})
+	}
+	b.WriteString("\n" + grid([]string{"Task", "Level", "B is", "A", "B"}, rows))
+	return b.String()
+}
+
+func line(name string, decimals int, a, b float64) []string {
+	return []string{name, fmt.Sprintf("%.*f", decimals, a), fmt.Sprintf("%.*f", decimals, b), fmt.Sprintf("%+.*f", decimals, b-a)}
+}
+
+func sign(c Change) string {
+	if c.B > c.A {
+		return "better"
+	}
+	return "worse"
+}
+
+func said(score float64, answer string, cause runner.Cause) string {
+	text := []rune(strings.Join(strings.Fields(answer), " "))
+	if len(text) > 40 {
+		text = append(text[:39], '…')
+	}
+	words := fmt.Sprintf("%.4g: %s", score, string(text))
+	if cause != "" && cause != runner.Wrong {
+		words += " (" + string(cause) + ")"
+	}
+	return strings.TrimSuffix(words, ": ")
+}
+
+func orNone(value string) string {
+	if value == "" {
+		return "the default"
+	}
+	return value
+}

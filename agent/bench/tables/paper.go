@@ -1,0 +1,253 @@
+package tables
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsstar/agent/bench/runner"
+)
+
+// A Paper is one table of a paper.
+type Paper struct {
+	Name    string // "ds-star:1"
+	Title   string
+	Source  string
+	bench   string // the benchmark that its runs are of
+	columns []column
+	rows    []row
+	notes   []string
+}
+
+type column struct {
+	name     string
+	decimals int
+	of       measure
+}
+
+// A row is one line of the paper's: who, with which figures, by which run.
+type row struct {
+	framework, model string
+	published        []float64 // none for those that were not
+	run              *variant  // nil: it cannot be run here
+}
+
+// A variant is a kind of run: the agent, and what is not the default of it.
+type variant struct {
+	agent string
+	setup map[string]string
+	flags string // of the command line, beside those that every run has
+}
+
+// Papers are the tables that can be made.
+func Papers() []Paper {
+	return slices.Concat(dsStar(), dabStep(), daCode(), dataInterpreter())
+}
+
+// Find returns the table of a name.
+func Find(name string) (Paper, bool) {
+	all := Papers()
+	i := slices.IndexFunc(all, func(p Paper) bool { return p.Name == name })
+	if i < 0 {
+		return Paper{}, false
+	}
+	return all[i], true
+}
+
+// A Table is a paper's table with ours beside. Its JSON is a contract: see
+// docs/benchmarks.md.
+type Table struct {
+	Paper   string   `json:"paper"`
+	Title   string   `json:"title"`
+	Source  string   `json:"source"`
+	Columns []string `json:"columns"`
+	Rows    []Row    `json:"rows"`
+	Notes   []string `json:"notes"`
+
+	decimals []int
+}
+
+// A Row is one line of a table. Of the two, Published and Ours, it may have either.
+type Row struct {
+	Framework string     `json:"framework"`
+	Model     string     `json:"model"`
+	Published []*float64 `json:"published"` // null: not published
+	Run       string     `json:"run"`       // the folder of our run; "": there is none
+	Ours      []*Value   `json:"ours"`      // null: the run has no such figure
+	Missing   string     `json:"missing"`   // the command of the run that is missing; "": none is, or it cannot be run
+}
+
+// Make puts runs into the table of a paper.
+func (p Paper) Make(runs []runner.Result) Table {
+	t := Table{Paper: p.Name, Title: p.Title, Source: p.Source, Notes: slices.Clone(p.notes)}
+	for _, c := range p.columns {
+		t.Columns, t.decimals = append(t.Columns, c.name), append(t.decimals, c.decimals)
+	}
+	var ours []runner.Result
+	for _, r := range runs {
+		if r.Bench != p.bench {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s of %s is not in this table, which is about %s", named(r), r.Bench, p.bench))
+			continue
+		}
+		ours = append(ours, r)
+		for _, note := range about(r) {
+			t.Notes = append(t.Notes, named(r)+": "+note)
+		}
+	}
+	used := make([]bool, len(ours))
+	for _, row := range p.rows {
+		line := Row{Framework: row.framework, Model: row.model, Published: published(row.published, len(p.columns))}
+		found := false
+		for i, r := range ours {
+			if row.run != nil && row.run.is(r) && sameModel(row.model, r.Model) {
+				used[i], found = true, true
+				line.Run, line.Ours = r.Path, p.measured(r)
+				t.Rows = append(t.Rows, line)
+			}
+		}
+		if !found {
+			if row.run != nil {
+				line.Missing = p.command(row)
+			}
+			t.Rows = append(t.Rows, line)
+		}
+	}
+	for i, r := range ours {
+		if !used[i] {
+			t.Rows = append(t.Rows, Row{Framework: Variation(r), Model: r.Model, Published: published(nil, len(p.columns)), Run: r.Path, Ours: p.measured(r)})
+		}
+	}
+	return t
+}
+
+func (p Paper) measured(r runner.Result) []*Value {
+	var values []*Value
+	for _, c := range p.columns {
+		values = append(values, c.of(r))
+	}
+	return values
+}
+
+func published(figures []float64, n int) []*float64 {
+	all := make([]*float64, n)
+	for i := range figures {
+		if figures[i] >= 0 {
+			all[i] = &figures[i]
+		}
+	}
+	return all
+}
+
+// none stands for a figure that was not published.
+const none = -1.0
+
+// about is what a reader of a run's figures must know.
+func about(r runner.Result) []string {
+	var notes []string
+	if missing := len(r.Missing()); missing > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d tasks have no result yet, and count as wrong", missing, len(r.Items)*max(1, r.Repeat)))
+	}
+	hidden, failed := 0, 0
+	for _, record := range r.Records {
+		switch _, ok := record.Value(); {
+		case ok:
+		case record.Unscored != "":
+			failed++
+		default:
+			hidden++
+		}
+	}
+	if hidden > 0 {
+		notes = append(notes, fmt.Sprintf("the right answers to %d tasks are not public: they are left out; dsstar bench submit writes what is handed in", hidden))
+	}
+	if failed > 0 {
+		notes = append(notes, fmt.Sprintf("%d answers could not be scored, and are left out; dsstar bench score --save tries again", failed))
+	}
+	if r.Repeat > 1 {
+		notes = append(notes, fmt.Sprintf("a task's score is the mean of its %d runs, and n counts tasks", r.Repeat))
+	}
+	return notes
+}
+
+// named is how notes name a run: without its folder, which a replay has not.
+func named(r runner.Result) string { return Variation(r) + " with " + r.Model }
+
+// varies are the settings that make another kind of run, by the beginnings of
+// their names; others, such as time-outs, are of the machine.
+var varies = []string{"method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting", "debug_tries", "reasoning", "trials", "verify", "replan", "tools", "pool"}
+
+func variations(setup map[string]string) map[string]string {
+	v := map[string]string{}
+	for name, value := range setup {
+		if slices.ContainsFunc(varies, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
+			v[name] = value
+		}
+	}
+	return v
+}
+
+// is reports whether r is a run of this kind.
+func (v variant) is(r runner.Result) bool {
+	have := variations(r.Setup)
+	if v.agent != r.Agent || len(have) != len(v.setup) {
+		return false
+	}
+	for name, value := range v.setup {
+		if name == "models.verifier" && sameModel(value, have[name]) {
+			continue
+		}
+		if have[name] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// Variation names a run by its agent and what is not the default of it.
+func Variation(r runner.Result) string {
+	var parts []string
+	for name, value := range variations(r.Setup) {
+		name = strings.TrimPrefix(name, "method.")
+		switch value {
+		case "true":
+			parts = append(parts, name)
+		case "false":
+			parts = append(parts, "no "+name)
+		default:
+			parts = append(parts, name+" "+value[strings.LastIndexByte(value, '/')+1:])
+		}
+	}
+	if len(parts) == 0 {
+		return r.Agent
+	}
+	slices.Sort(parts)
+	return r.Agent + ", " + strings.Join(parts, ", ")
+}
+
+// sameModel compares the names of models without provider, case and hyphens.
+func sameModel(a, b string) bool {
+	return modelName(a) == modelName(b)
+}
+
+func modelName(name string) string {
+	return plain(name[strings.LastIndexByte(name, '/')+1:])
+}
+
+// command is the run that would give a row its figures.
+func (p Paper) command(r row) string {
+	words := []string{"dsstar bench run --bench", p.bench, "--tasks TASKS --agent", r.run.agent, "--model", flagModel(r.model)}
+	if r.run.flags != "" {
+		words = append(words, r.run.flags)
+	}
+	return strings.Join(append(words, "--out OUT"), " ")
+}
+
+func flagModel(name string) string {
+	id := strings.ToLower(strings.ReplaceAll(name, " ", "-"))
+	for begin, provider := range map[string]string{"gemini": "gemini", "gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic", "deepseek": "deepseek"} {
+		if strings.HasPrefix(id, begin) {
+			return provider + "/" + id
+		}
+	}
+	return "PROVIDER/" + id
+}

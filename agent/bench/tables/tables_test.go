@@ -1,0 +1,226 @@
+package tables
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"dsstar/agent"
+	"dsstar/agent/bench/runner"
+)
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 5e-5 {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// TestWilson has values of R: prop.test(x, n, correct = FALSE).
+func TestWilson(t *testing.T) {
+	for _, c := range []struct {
+		x, n      int
+		low, high float64
+	}{{5, 10, 0.2366, 0.7634}, {0, 10, 0, 0.2775}, {10, 10, 0.7225, 1}, {63, 72, 0.7792, 0.9328}, {1, 1, 0.2065, 1}} {
+		low, high := Wilson(float64(c.x)/float64(c.n), c.n)
+		near(t, fmt.Sprintf("%d of %d, low", c.x, c.n), low, c.low)
+		near(t, fmt.Sprintf("%d of %d, high", c.x, c.n), high, c.high)
+	}
+}
+
+// TestSignTest has values of R: binom.test(x, n)$p.value.
+func TestSignTest(t *testing.T) {
+	for _, c := range []struct {
+		better, worse int
+		p             float64
+	}{{0, 0, 1}, {1, 0, 1}, {5, 0, 0.0625}, {0, 6, 0.03125}, {8, 2, 0.109375}, {10, 10, 1}, {60, 40, 0.0568879}} {
+		near(t, fmt.Sprint(c.better, c.worse), SignTest(c.better, c.worse), c.p)
+	}
+}
+
+// sample is a run of easy and hard tasks with these scores; negative: no record.
+func sample(agentName, model string, setup map[string]string, scores ...float64) runner.Result {
+	r := runner.Result{Path: "runs/" + agentName, About: runner.About{Bench: "dabstep", Agent: agentName, Model: model, Repeat: 1, Setup: setup}}
+	for i, score := range scores {
+		item := runner.Item{ID: fmt.Sprint(i + 1), Level: []string{"easy", "hard"}[i%2]}
+		r.Items = append(r.Items, item)
+		if score < 0 {
+			continue
+		}
+		cost, cause := 0.25, runner.Cause("")
+		if score < 1 {
+			cause = runner.Wrong
+		}
+		r.Records = append(r.Records, runner.Record{
+			Task: item.ID, Repeat: 1, Level: item.Level, Answer: fmt.Sprint("answer ", i), Score: &score, Cause: cause, Finished: true, Rounds: 1 + i,
+			Cost: &cost, Executions: 4, Failed: 1, Usage: agent.Usage{Calls: 10 + i}, Seconds: agent.Seconds{Total: float64(i)},
+			Notebook: fmt.Sprintf("tasks/%d/notebook.ipynb", i+1),
+		})
+	}
+	return r
+}
+
+func TestPaperTable(t *testing.T) {
+	p, ok := Find("ds-star:1")
+	if !ok {
+		t.Fatal("no table ds-star:1")
+	}
+	table := p.Make([]runner.Result{
+		sample("dsstar", "gemini/gemini-2.5-pro", map[string]string{"method.paper": "true", "cell_timeout": "10m"}, 1, 0, 1, -1),
+		sample("dsstar", "ollama/some", map[string]string{"method.candidates": "3"}, 1, 1),
+		{About: runner.About{Bench: "dacode", Agent: "react", Model: "m"}},
+	})
+	text := regexp.MustCompile(" +").ReplaceAllString(table.Markdown(), " ")
+	for _, want := range []string{
+		"| DS-STAR | Gemini-2.5-Pro | 87.50 | 100.00 (n 2, 34.24 to 100.00) | 45.24 | 0.00 (n 2, 0.00 to 65.76) |",
+		"| dsstar, candidates 3 | ollama/some |", "1 of 4 tasks have no result yet, and count as wrong",
+		"react with m of dacode is not in this table",
+		"dsstar bench run --bench dabstep --tasks TASKS --agent react --model gemini/gemini-2.5-pro --out OUT # ReAct, Gemini-2.5-Pro",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the table lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "--paper --out") {
+		t.Errorf("a run that is there is called missing:\n%s", text)
+	}
+}
+
+// TestPapers makes every table of nothing and of a run, holds each row's figures to
+// its columns, and each row's run to what its own command would be recorded as.
+func TestPapers(t *testing.T) {
+	for _, p := range Papers() {
+		for _, row := range p.rows {
+			if len(row.published) > len(p.columns) {
+				t.Errorf("%s, %s %s: %d figures for %d columns", p.Name, row.framework, row.model, len(row.published), len(p.columns))
+			}
+			if row.run == nil {
+				continue
+			}
+			run := sample(row.run.agent, "x/"+row.model, row.run.setup, 1, 0)
+			run.Bench = p.bench
+			found := 0
+			for _, made := range p.Make([]runner.Result{run}).Rows {
+				if made.Run != "" {
+					found++
+					if made.Framework != row.framework || made.Model != row.model {
+						t.Errorf("%s: the run of %s %s is in the row of %s %s", p.Name, row.framework, row.model, made.Framework, made.Model)
+					}
+				}
+			}
+			if found != 1 {
+				t.Errorf("%s: the run of %s %s is in %d rows", p.Name, row.framework, row.model, found)
+			}
+		}
+		table := p.Make(nil)
+		if _, err := json.Marshal(table); err != nil || table.Markdown() == "" {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+}
+
+func TestMeasures(t *testing.T) {
+	r := sample("dsstar", "m", nil, 1, 0, 0.5, 1)
+	r.Records[0].Scores = map[string]float64{"cr": 0.75}
+	for _, c := range []struct {
+		name string
+		of   measure
+		want float64
+	}{
+		{"accuracy", accuracyOf(nil), 62.5}, {"easy", accuracyOf(level("easy")), 75}, {"cost", meanCost(nil), 0.25}, {"total cost", totalCost, 1},
+		{"calls", meanOf(nil, calls), 11.5}, {"rounds of hard", meanOf(level("hard"), rounds), 3}, {"refined", refined(nil), 75}, {"executable", executable, 75},
+		{"completion", completion, 100}, {"part", partOf("cr", nil), 0.75},
+	} {
+		if v := c.of(r); v == nil || v.Value != c.want {
+			t.Errorf("%s: %+v, want %v", c.name, v, c.want)
+		}
+	}
+	r.Records[1].Cost, r.Records[2].Score = nil, nil
+	if v := totalCost(r); v != nil {
+		t.Errorf("a total that lacks a part: %+v", v)
+	}
+	if v := accuracy(r, nil); v.N != 3 {
+		t.Errorf("what cannot be scored counts: %+v", v)
+	}
+	r.Repeat = 2 // each has one record of two: what is missing is wrong
+	if v := accuracy(r, nil); math.Abs(v.Value-100.0/3) > 1e-9 || v.N != 3 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	a := sample("react", "m", nil, 1, 0, 0, 1, 0, -1)
+	b := sample("dsstar", "m", map[string]string{"max_rounds": "5"}, 1, 1, 1, 0, 1, 1)
+	c, err := Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Tasks != 5 || c.Better != 3 || c.Worse != 1 || math.Abs(c.P-0.625) > 1e-9 || c.Test != "McNemar" || c.Only["b"] != 1 {
+		t.Errorf("%+v", c)
+	}
+	text := c.Markdown()
+	for _, want := range []string{"| Score % ", "40.00", "80.00", "+40.00", "3 better in B, 1 worse: p = 0.6250 (McNemar test", "max_rounds: the default in A, 5 in B", "0: answer 1", "1 tasks have a result in B alone"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the comparison lacks %q:\n%s", want, text)
+		}
+	}
+	if other := (runner.Result{About: runner.About{Bench: "dacode"}}); true {
+		if _, err := Compare(a, other); err == nil {
+			t.Error("runs of two benchmarks are compared")
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	evil := `<script>alert("x")</script>`
+	a := sample("react", evil, nil, 1, 0, 0.5)
+	a.Records[0].Answer, a.Items[1].Level, a.Records[1].Level = evil, evil, evil
+	a.Records[2].Notebook = `tasks/"><img onerror=x>/a b.ipynb`
+	runs := []runner.Result{a, sample("dsstar", "m", nil, 1, 1, 0, 1)}
+	var first, second bytes.Buffer
+	for _, w := range []*bytes.Buffer{&first, &second} {
+		if err := Report(w, "pages", runs); err != nil {
+			t.Fatal(err)
+		}
+		for i := range runs { // seconds, which differ on every machine, are nowhere
+			for j := range runs[i].Records {
+				runs[i].Records[j].Seconds.Total += 1
+			}
+		}
+	}
+	if !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Error("the same records give two pages")
+	}
+	text := first.String()
+	for _, bad := range []string{"<script", "<img", "http://", "https://", "ZgotmplZ"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page has %q:\n%s", bad, text)
+		}
+	}
+	for _, want := range []string{`href="../runs/dsstar/tasks/1/notebook.ipynb"`, "Score by level", "Failures by cause", `<circle`, "a%20b.ipynb"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q:\n%s", want, text)
+		}
+	}
+	for _, svg := range strings.SplitAfter(text, "<svg role")[1:] {
+		svg, _, _ = strings.Cut(svg, "</svg>")
+		dec := xml.NewDecoder(strings.NewReader("<svg role" + svg + "</svg>"))
+		for {
+			if _, err := dec.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%v\n%s", err, svg)
+			}
+		}
+	}
+	var empty bytes.Buffer
+	if err := Report(&empty, ".", []runner.Result{{Path: "x"}}); err != nil {
+		t.Errorf("a run without results: %v", err)
+	}
+}

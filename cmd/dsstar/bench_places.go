@@ -1,0 +1,363 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dsstar/agent/bench"
+	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/solver"
+	"dsstar/agent/bench/tables"
+	"dsstar/agent/llm"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/prompts"
+)
+
+// A benchRun is one use of bench run.
+type benchRun struct {
+	*app
+	flags    *benchFlags
+	settings *configs.Settings
+	progress *progress
+	suite    *bench.Suite
+	tasks    map[string]bench.Task
+	folder   *runner.Folder
+	solver   solver.Solver
+	words    *prompts.Set
+	model    llm.Model  // nil: each task has the replies that it had
+	ranker   llm.Ranker // nil: files are ranked by their words
+	prices   func(role string) (llm.Price, bool)
+	budget   *runner.Budget
+	places   []*benchPlace
+}
+
+// A benchPlace is this machine, or a server.
+type benchPlace struct {
+	url      string // "": this machine
+	settings *configs.Settings
+	mu       sync.Mutex
+	place    place
+	checked  time.Time // when it was last seen to be well
+}
+
+// newBenchRun looks at everything that can be wrong before anything is run.
+func (a *app) newBenchRun(cmd *cobra.Command, flags *benchFlags, s *configs.Settings, past *runner.About) (*benchRun, error) {
+	if err := flags.check(s); err != nil {
+		return nil, err
+	}
+	r := &benchRun{app: a, flags: flags, settings: s, progress: a.newProgress(flags.quiet)}
+	if err := r.prepare(cmd, past); err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
+	if r.suite, err = r.flags.open("run"); err != nil {
+		return err
+	}
+	tasks, err := r.flags.choose(r.suite)
+	if err != nil {
+		return err
+	}
+	if err := r.complete(tasks); err != nil {
+		return err
+	}
+	about, err := r.flags.about(cmd.Flags(), r.settings, tasks, past)
+	if err != nil {
+		return err
+	}
+	if r.words, err = prompts.Load(); err != nil {
+		return err
+	}
+	r.asPublished()
+	if err := r.openModels(about); err != nil {
+		return err
+	}
+	if r.solver, err = solver.New(r.flags.agent, r.flags.options()); err != nil {
+		return err
+	}
+	if err := r.findPlaces(cmd.Context()); err != nil {
+		return err
+	}
+	r.tasks = byID(r.suite)
+	r.folder, err = r.flags.folder(about, past)
+	return err
+}
+
+func (r *benchRun) close() {
+	r.progress.stop()
+	if r.folder != nil {
+		_ = r.folder.Close() // every line is on the disk
+	}
+}
+
+// complete refuses tasks without data, and tells what else is missing.
+func (r *benchRun) complete(tasks []bench.Task) error {
+	var lacking, missing []string
+	for _, t := range tasks {
+		if _, _, err := listData(context.Background(), t.Data); t.Data == "" || err != nil && t.Files == nil {
+			lacking = append(lacking, t.ID)
+			missing = append(missing, t.Missing...)
+			continue
+		}
+		for _, what := range t.Missing {
+			if !slices.Contains(missing, what) {
+				missing = append(missing, what)
+			}
+		}
+	}
+	if len(lacking) > 0 {
+		text := fmt.Sprintf("%d of %d tasks have no data: %s", len(lacking), len(tasks), someOf(lacking, 5))
+		if len(missing) > 0 {
+			text += "\nmissing: " + someOf(missing, 10)
+		}
+		return &usageError{text, []string{"dsstar bench run … --data DIR   # the folder with the data", "dsstar bench run … --ids IDS   # other tasks"}}
+	}
+	for _, what := range slices.Concat(r.suite.Missing, missing) {
+		r.progress.say("missing  %s", what)
+	}
+	return nil
+}
+
+func someOf(list []string, most int) string {
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+}
+
+// openModels opens what all tasks share of the models.
+func (r *benchRun) openModels(about runner.About) (err error) {
+	priced := *r.settings
+	priced.Model = about.Model
+	r.prices = prices(&priced)
+	r.budget = &runner.Budget{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Price: r.prices}
+	if about.Replayed != "" {
+		r.progress.say("model    %s, replayed from %s", about.Model, about.Replayed)
+		return nil
+	}
+	if r.model, err = r.app.model(r.settings, r.progress.retrying); err != nil {
+		return err
+	}
+	r.progress.say("model    %s", r.modelLine(r.settings))
+	r.ranker, err = r.app.ranker(r.settings, r.progress.retrying)
+	return err
+}
+
+// asPublished gives the settings that were published with an agent, where the user
+// has none.
+func (r *benchRun) asPublished() {
+	for _, n := range solver.All() {
+		if n.Name != r.flags.agent {
+			continue
+		}
+		if r.settings.Temperature == nil {
+			r.settings.Temperature = n.Temperature
+		}
+		r.settings.CellTimeout = max(r.settings.CellTimeout, n.CellTimeout)
+	}
+}
+
+// modelsOf are the models of one task.
+func (r *benchRun) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
+	if r.model != nil {
+		return r.model, r.ranker, nil
+	}
+	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, replayPrefix), runner.Key{ID: j.ID, Repeat: j.Repeat})
+	return replayed(from + "/trace.jsonl")
+}
+
+// findPlaces finds out where kernels are opened. Servers may come later.
+func (r *benchRun) findPlaces(ctx context.Context) error {
+	if len(r.flags.servers) == 0 {
+		r.progress.wait("setting up Python")
+		p, err := r.app.place(ctx, r.settings, func(line string) { r.progress.say("set-up   %s", line) })
+		if err != nil {
+			return err
+		}
+		if p.guest != nil {
+			return &usageError{fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one", p.guest.name), []string{"dsstar bench run …   # without --kernel"}}
+		}
+		if r.settings.MaxMemory == 0 { // what is free is for all of them
+			p.box.Limits.Memory = max(leastMemory, p.box.Limits.Memory/int64(r.flags.jobs))
+		}
+		r.places = []*benchPlace{{place: p}}
+		if err := r.app.look(ctx, &r.places[0].place, r.settings, existing(r.flags.out)); err != nil {
+			return err
+		}
+		r.progress.say("sandbox  %s", p.sandbox())
+		return nil
+	}
+	for _, given := range r.flags.servers {
+		s := *r.settings
+		s.Server = given
+		named, err := kernel.NewServer(given, "")
+		if err != nil {
+			return &usageError{fmt.Sprintf("--server: %v", err), []string{"jupyter server list"}}
+		}
+		r.places = append(r.places, &benchPlace{url: named.URL, settings: &s})
+	}
+	return nil
+}
+
+// placeOf is a copy of a place, for one task.
+func (r *benchRun) placeOf(i int) place {
+	b := r.places[i]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.place
+}
+
+// fresh is how long a server that was well is taken to be so.
+const fresh = 2 * time.Second
+
+// ready waits until kernels of a server can be opened, or says why they cannot. What
+// cannot get better by waiting is no PlaceError.
+func (r *benchRun) ready(ctx context.Context, i int) error {
+	b := r.places[i]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if time.Since(b.checked) < fresh {
+		return nil
+	}
+	p, err := r.app.place(ctx, b.settings, func(string) {})
+	if err == nil && p.guest != nil {
+		err = &usageError{"--kernel: it is a running kernel, and every task has a new one", []string{"dsstar bench run …   # without --kernel"}}
+	}
+	if err == nil {
+		err = r.app.look(ctx, &p, b.settings, existing(r.flags.out))
+	}
+	switch {
+	case err == nil:
+		b.place, b.checked = p, time.Now()
+		return nil
+	case isUsage(err):
+		return err
+	}
+	return &runner.PlaceError{Err: err}
+}
+
+// answers reports whether a server is there, which an error does not always say.
+func (r *benchRun) answers(ctx context.Context, i int) bool {
+	b := r.places[i]
+	b.mu.Lock()
+	server := b.place.server
+	b.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, surveyTime)
+	defer cancel()
+	_, _, err := server.Specs(ctx)
+	_, refused := errors.AsType[*kernel.ServerError](err)
+	return err == nil || refused
+}
+
+// isUsage reports whether an error is about what the user gave: trying again is of
+// no use.
+func isUsage(err error) bool {
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return true
+	}
+	refused, ok := errors.AsType[*kernel.ServerError](err)
+	return ok && refused.Credentials()
+}
+
+// run carries the run out and tells what came of it.
+func (r *benchRun) run(ctx context.Context) error {
+	r.progress.say("run      %s", r.folder.Path())
+	began := time.Now()
+	view := &benchView{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: began}
+	config := runner.Config{
+		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Time: r.flags.totalTime, Budget: r.budget,
+		Solve: r.solve, Observe: view.event,
+	}
+	for i, b := range r.places {
+		p := runner.Place{Name: b.url}
+		if b.url != "" {
+			p.Ready = func(ctx context.Context) error { return r.ready(ctx, i) }
+		}
+		config.Places = append(config.Places, p)
+	}
+	r.progress.wait("starting")
+	err := runner.Run(ctx, config)
+	r.progress.stop()
+	result, failed := runner.Read(r.folder.Path())
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	if err != nil {
+		if r.flags.asJSON {
+			err = errors.Join(err, printJSON(r.stdout, newBenchResult(result)))
+		}
+		return &benchStopped{err, r.flags.out}
+	}
+	r.progress.say("report   dsstar bench report --out report.html %s", quoteShell(r.flags.out))
+	if r.flags.asJSON {
+		return printJSON(r.stdout, newBenchResult(result))
+	}
+	_, err = fmt.Fprintln(r.stdout, newBenchResult(result).line())
+	return err
+}
+
+// A benchResult is the object that bench run prints with --json. Its fields are a
+// contract: see docs/benchmarks.md.
+type benchResult struct {
+	Out      string        `json:"out"`
+	Bench    string        `json:"bench"`
+	Agent    string        `json:"agent"`
+	Model    string        `json:"model"`
+	Tasks    int           `json:"tasks"`
+	Repeat   int           `json:"repeat"`
+	Right    int           `json:"right"`
+	Wrong    int           `json:"wrong"`
+	Unscored int           `json:"unscored"`
+	Missing  int           `json:"missing"` // without a result: the run was stopped
+	Score    *tables.Value `json:"score"`   // per cent; null: nothing can be scored
+	CostUSD  *float64      `json:"cost_usd"`
+	Usage    tokenUsage    `json:"usage"`
+}
+
+func newBenchResult(r runner.Result) benchResult {
+	b := benchResult{Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items), Repeat: max(1, r.Repeat),
+		Missing: len(r.Missing()), Score: tables.Score(r), CostUSD: new(float64)}
+	for _, record := range r.Records {
+		switch _, scored := record.Value(); {
+		case !scored:
+			b.Unscored++
+		case record.Right():
+			b.Right++
+		default:
+			b.Wrong++
+		}
+		b.Usage.Calls += record.Usage.Calls
+		b.Usage.InputTokens += record.Usage.InputTokens
+		b.Usage.CachedTokens += record.Usage.CachedTokens
+		b.Usage.OutputTokens += record.Usage.OutputTokens
+		if record.Cost == nil {
+			b.CostUSD = nil
+		} else if b.CostUSD != nil {
+			*b.CostUSD += *record.Cost
+		}
+	}
+	return b
+}
+
+// line is the result for people.
+func (b benchResult) line() string {
+	if b.Score == nil {
+		return fmt.Sprintf("no score: the right answers to %d tasks are not public; dsstar bench submit writes what is handed in", b.Unscored)
+	}
+	text := fmt.Sprintf("score %.2f %% (%d of %d right, 95 %% interval %.1f to %.1f)", b.Score.Value, b.Right, b.Right+b.Wrong+b.Missing, *b.Score.Low, *b.Score.High)
+	if b.Unscored > 0 {
+		text += fmt.Sprintf(", and %d not scored", b.Unscored)
+	}
+	return text
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"dsstar/agent/bench"
+	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/tables"
+	"dsstar/notebook"
+)
+
+func paperNames() []string {
+	var names []string
+	for _, p := range tables.Papers() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func (a *app) benchTableCommand() *cobra.Command {
+	var papers []string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "table --paper NAME [OUT…]",
+		Short: "A paper's table, with ours beside the published figures",
+		Long: `Print a table of a paper with the published figures, ours beside them with the
+number of tasks and the 95 % interval, and the runs that would fill what is empty.
+A run is in the row of its agent, its switches and its model; others follow below.
+
+Tables: ` + strings.Join(paperNames(), ", "),
+		Example: "  dsstar bench table --paper ds-star:1 first second\n  dsstar bench table --paper ds-star:4 --paper ds-star:fig4 first",
+	}
+	cmd.Flags().StringSliceVar(&papers, "paper", nil, "the table, as ds-star:1; may be repeated")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		made, err := makeTables(papers, args)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(a.stdout, map[string]any{"tables": made})
+		}
+		for i, t := range made {
+			if i > 0 {
+				fmt.Fprintln(a.stdout)
+			}
+			if _, err := fmt.Fprint(a.stdout, t.Markdown()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func makeTables(papers, paths []string) ([]tables.Table, error) {
+	if len(papers) == 0 {
+		return nil, &usageError{"--paper is not given; there are " + strings.Join(paperNames(), ", "), []string{"dsstar bench table --paper ds-star:1 OUT"}}
+	}
+	runs, err := readBenches(paths)
+	if err != nil {
+		return nil, err
+	}
+	var made []tables.Table
+	for _, name := range papers {
+		p, ok := tables.Find(name)
+		if !ok {
+			return nil, &usageError{fmt.Sprintf("--paper: there is no table %q; there are %s", name, strings.Join(paperNames(), ", ")), []string{"dsstar bench table --paper ds-star:1 OUT"}}
+		}
+		made = append(made, p.Make(runs))
+	}
+	return made, nil
+}
+
+func (a *app) benchCompareCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "compare A B",
+		Short:   "Two runs, task by task",
+		Long:    "Compare two runs of one benchmark over the tasks that both have: what changed, whether that\nmay be chance (McNemar's exact test, or the sign test), and what they cost.",
+		Example: "  dsstar bench compare first second",
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) != 2 {
+			return &usageError{fmt.Sprintf("two runs are compared, and %d are given", len(args)), []string{"dsstar bench compare A B"}}
+		}
+		runs, err := readBenches(args)
+		if err != nil {
+			return err
+		}
+		c, err := tables.Compare(runs[0], runs[1])
+		if err != nil {
+			return &usageError{err.Error(), []string{"dsstar bench compare A B   # runs of one benchmark"}}
+		}
+		if asJSON {
+			return printJSON(a.stdout, c)
+		}
+		_, err = fmt.Fprint(a.stdout, c.Markdown())
+		return err
+	}
+	return cmd
+}
+
+func (a *app) benchReportCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:     "report OUT… --out report.html",
+		Short:   "One HTML page about runs, with plots",
+		Long:    "Write one HTML page that needs nothing else: scores by level, rounds, cost against score,\nfailures by cause, and every task with a link to its notebook.",
+		Example: "  dsstar bench report first second --out report.html",
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "report.html", "the page")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return &usageError{"no run is given", []string{"dsstar bench report OUT --out report.html"}}
+		}
+		runs, err := readBenches(args)
+		if err != nil {
+			return err
+		}
+		var page bytes.Buffer
+		if err := tables.Report(&page, filepath.Dir(out), runs); err != nil {
+			return err
+		}
+		if err := notebook.WriteFile(out, page.Bytes()); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(a.stdout, out)
+		return err
+	}
+	return cmd
+}
+
+func (a *app) benchSubmitCommand() *cobra.Command {
+	var flags suiteFlags
+	var format, out string
+	var repeat int
+	cmd := &cobra.Command{
+		Use:     "submit --format NAME OUT",
+		Short:   "The answers of a run in the form in which the benchmark takes them",
+		Long:    "Print the answers of a run in the form in which the benchmark takes them. Every task must\nhave one.",
+		Example: "  dsstar bench submit --format dabstep first > submission.jsonl",
+	}
+	cmd.Flags().StringVar(&format, "format", "", "the benchmark's form; default: that of the run")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "the file to write; default: standard output")
+	cmd.Flags().IntVar(&repeat, "repeat", 1, "which of the repeats")
+	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "where the benchmark is now, if it was moved")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return &usageError{fmt.Sprintf("the answers of one run are handed in, and %d are given", len(args)), []string{"dsstar bench submit --format dabstep OUT"}}
+		}
+		r, err := readBench(args[0])
+		if err != nil {
+			return err
+		}
+		page, err := submission(r, &flags, format, repeat)
+		if err != nil {
+			return err
+		}
+		if out != "" {
+			return notebook.WriteFile(out, page)
+		}
+		_, err = a.stdout.Write(page)
+		return err
+	}
+	return cmd
+}
+
+// submission writes what is handed in. An agent that has no answer says so with an
+// empty one, where the form has room for it.
+func submission(r runner.Result, flags *suiteFlags, format string, repeat int) ([]byte, error) {
+	suite, err := suiteOf(r, flags)
+	if err != nil {
+		return nil, err
+	}
+	if format != "" && format != r.Bench {
+		b, err := bench.Find(format)
+		if err != nil {
+			return nil, &usageError{"--format: " + err.Error(), []string{"dsstar bench submit --format " + r.Bench + " " + quoteShell(r.Path)}}
+		}
+		suite.Benchmark = b
+	}
+	answers := answersOf(r, byID(suite), repeat)
+	for i := range answers {
+		if answers[i].Value == nil {
+			answers[i].Value = bench.Said("")
+		}
+	}
+	var page bytes.Buffer
+	err = suite.Submit(&page, answers)
+	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
+		return nil, &usageError{bad.Error(), []string{"dsstar bench run --resume --out " + quoteShell(r.Path) + "   # gets the answers that are missing"}}
+	}
+	return page.Bytes(), err
+}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"dsstar/agent"
+	"dsstar/agent/bench"
+	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/solver"
+	"dsstar/agent/llm"
+	"dsstar/kernel"
+	"dsstar/kernel/sandbox"
+)
+
+// solve does one task in its run folder and scores what comes of it.
+func (r *benchRun) solve(ctx context.Context, j runner.Job) (runner.Record, error) {
+	t := r.tasks[j.ID]
+	folder, err := agent.CreateFolder(j.Dir)
+	if err != nil {
+		return runner.Record{}, err
+	}
+	task, err := benchTask(ctx, t, folder)
+	if err != nil {
+		return runner.Record{}, err
+	}
+	trace, err := llm.OpenTrace(folder.Trace())
+	if err != nil {
+		return runner.Record{}, err
+	}
+	defer trace.Close()
+	model, ranker, err := r.modelsOf(j)
+	if err != nil {
+		return runner.Record{}, err
+	}
+	told := &noting{Model: r.budget.Model(llm.Traced(model, trace))}
+	p := r.placeOf(j.Place)
+	p.show(folder, task.Data)
+	config := agentConfig(r.settings)
+	config.Jobs = max(1, r.settings.Jobs)
+	config.Model, config.Prompts, config.Dir, config.Open = told, r.words, string(folder), r.app.openAt(&p, r.settings, nil)
+	config.Price, config.Sandbox = r.prices, p.sandbox()
+	if ranker != nil {
+		config.Ranker = llm.TracedRanker(ranker, trace)
+	}
+	verified := false
+	config.Observe = func(_ agent.Event, t *agent.Trajectory) error { verified = t.Verified(); return nil }
+	result, err := r.solver.Solve(ctx, config, task)
+	record := taskRecord(result)
+	if err != nil {
+		cause, fatal := r.cause(ctx, j, told, record.Executions > 0, err)
+		if fatal != nil {
+			return record, fatal
+		}
+		record.Cause, record.Error, record.Finished = cause, fit(strings.ReplaceAll(err.Error(), "\n", " "), 300), false
+	}
+	record.Verified = verified && err == nil
+	if _, err := os.Stat(folder.Notebook()); err == nil {
+		record.Notebook = folder.Notebook()
+	}
+	return r.score(ctx, record, t, told, j.Place), nil
+}
+
+// benchTask is a task as agents are given it. Where a task names its files, the
+// run folder gets a data folder with these only.
+func benchTask(ctx context.Context, t bench.Task, folder agent.Folder) (agent.Task, error) {
+	data := t.Data
+	if t.Files != nil {
+		data = filepath.Join(string(folder), "data")
+		for _, name := range t.Files {
+			if err := lendFile(filepath.Join(t.Data, filepath.FromSlash(name)), filepath.Join(data, filepath.FromSlash(name))); err != nil {
+				return agent.Task{}, fmt.Errorf("task %s: %w", t.ID, err)
+			}
+		}
+	}
+	return newTask(ctx, t.Question, t.Guidelines, data)
+}
+
+// lendFile makes a file appear at another path: as another name of it where the
+// file system allows, else as a copy. Cells cannot write there.
+func lendFile(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o444)
+}
+
+// taskRecord is what an agent's result says, before it is scored.
+func taskRecord(s *solver.Result) runner.Record {
+	if s == nil {
+		return runner.Record{}
+	}
+	r := runner.Record{
+		Answer: s.Answer, Finished: s.Finished, Rounds: s.Rounds, DebugTries: s.Debug, Executions: s.Executions, Failed: s.Failed,
+		Usage: s.Usage, ByRole: s.ByRole, Cost: s.Cost, Seconds: s.Seconds,
+	}
+	for _, v := range s.Verdicts {
+		r.Verdicts = append(r.Verdicts, verdictWord(v))
+	}
+	for _, route := range s.Routes {
+		word := "add step"
+		if route.Back > 0 {
+			word = fmt.Sprintf("step %d", route.Back)
+		}
+		r.Routes = append(r.Routes, word)
+	}
+	return r
+}
+
+func verdictWord(v agent.Verdict) string {
+	switch {
+	case v.Inconclusive:
+		return "inconclusive"
+	case v.Sufficient:
+		return "sufficient"
+	case v.Unfinished:
+		return "unfinished"
+	}
+	return "insufficient"
+}
+
+// cause says whose fault it is that an agent ended with an error. What is nobody's
+// in the run is fatal: it ends the run, or sends the task to another place, such as a
+// kernel that does not start before any cell has run.
+func (r *benchRun) cause(ctx context.Context, j runner.Job, told *noting, ran bool, err error) (c runner.Cause, fatal error) {
+	if errors.Is(context.Cause(ctx), runner.ErrOverTime) {
+		return runner.OverTime, nil
+	}
+	if _, ok := errors.AsType[*llm.CredentialError](err); ok || ctx.Err() != nil {
+		return "", err
+	}
+	if spent, ok := errors.AsType[*agent.BudgetError](err); ok {
+		if strings.HasPrefix(spent.Flag, "total-") {
+			return "", err
+		}
+		return runner.OverBudget, nil
+	}
+	if _, ok := errors.AsType[*agent.ReplyError](err); ok {
+		return runner.NotFinished, nil
+	}
+	if failed := told.failed(); failed != nil && errors.Is(err, failed) {
+		return runner.ModelError, nil
+	}
+	if _, ok := errors.AsType[*usageError](err); ok || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) {
+		return "", err
+	}
+	if !ran {
+		return "", &runner.PlaceError{Err: err}
+	}
+	if r.places[j.Place].url == "" {
+		return runner.KernelError, nil
+	}
+	_, lost := errors.AsType[*kernel.ServerLostError](err)
+	_, refused := errors.AsType[*kernel.ServerError](err)
+	if lost || refused || !r.answers(ctx, j.Place) {
+		return "", &runner.PlaceError{Err: err}
+	}
+	return runner.KernelError, nil
+}
+
+// A noting model remembers how its last call failed.
+type noting struct {
+	llm.Model
+	mu  sync.Mutex
+	err error
+}
+
+func (n *noting) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
+	reply, err := n.Model.Ask(ctx, r)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.err = err
+	return reply, err
+}
+
+func (n *noting) failed() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.err
+}
+
+// score scores the answer of a record. What no score can be had for has none, and
+// can be scored later.
+func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task, model llm.Model, at int) runner.Record {
+	if t.Gold == nil {
+		return record
+	}
+	record.Task, record.Repeat = t.ID, max(1, record.Repeat)
+	answer := answerOf(record, r.flags.agent, t, r.flags.out)
+	if record.Notebook != "" { // of this repeat
+		answer.Dir = filepath.Join(filepath.Dir(record.Notebook), "files")
+	}
+	scorer := bench.Scorer{
+		Compat: bench.Compat(r.flags.compat), Judge: judge(model),
+		Python: r.benchPython(r.settings, func() place { return r.placeOf(at) }, []string{answer.Dir, t.GoldDir, t.Data}, ""),
+	}
+	_, err := r.chart(ctx, t, answer.Dir, at) // why there is none, the score says
+	var score bench.Score
+	if err == nil {
+		score, err = scorer.Score(ctx, t, &answer)
+	}
+	if err != nil {
+		record.Unscored = fit(strings.ReplaceAll(err.Error(), "\n", " "), 300)
+		return record
+	}
+	return withScore(record, score)
+}
+
+// withScore is a record with another score.
+func withScore(record runner.Record, s bench.Score) runner.Record {
+	value := s.Value
+	record.Score, record.Metric, record.Scores, record.Detail, record.Unscored = &value, s.Metric, s.Parts, s.Detail, ""
+	switch {
+	case record.Error != "": // its cause is known
+	case record.Right():
+		record.Cause = ""
+	case strings.TrimSpace(record.Answer) == "":
+		record.Cause = runner.NoAnswer
+	case !record.Finished:
+		record.Cause = runner.NotFinished
+	default:
+		record.Cause = runner.Wrong
+	}
+	return record
+}
+
+// judge has a model say whether two answers mean the same.
+func judge(m llm.Model) bench.Judge {
+	if m == nil {
+		return nil
+	}
+	return func(ctx context.Context, answer, gold string) (bool, error) {
+		reply, err := m.Ask(ctx, llm.Request{
+			Role: "judge", Subject: "the answer", Inputs: map[string]string{"answer": answer, "gold": gold},
+			Messages: []llm.Message{{Role: "user", Text: fmt.Sprintf(judgeText, gold, answer)}},
+		})
+		if err != nil {
+			return false, err
+		}
+		text, err := agent.Visible(reply.Text)
+		if err != nil {
+			return false, err
+		}
+		word := strings.ToLower(strings.Trim(strings.TrimSpace(text), ".*\"'`"))
+		switch {
+		case strings.HasPrefix(word, "yes"):
+			return true, nil
+		case strings.HasPrefix(word, "no"):
+			return false, nil
+		}
+		return false, fmt.Errorf("the judge says neither yes nor no: %s", fit(text, 80))
+	}
+}
+
+// judgeText asks as KramaBench does: for one word, after examples.
+const judgeText = `Two answers to one question follow. Say whether the second means the same as the
+first: the same facts and figures, in whatever words. Reply with one word, yes or no.
+
+First: The rate rose by about a third.
+Second: It increased by roughly 33%%.
+Reply: yes
+
+First: Sales were highest in Lyon.
+Second: Sales were highest in Nantes.
+Reply: no
+
+First: %s
+Second: %s
+Reply:`
