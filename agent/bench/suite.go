@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -180,8 +181,12 @@ func Find(name string) (*Benchmark, error) {
 
 // Open reads the benchmark's tasks. What its layout cannot do without and path
 // has not is a *MissingError; whatever else is not there is named in the suite
-// and in its tasks, all of which are returned.
+// and in its tasks, all of which are returned. The paths in them are absolute.
 func (b *Benchmark) Open(path string, s Setting) (*Suite, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
 	suite, err := b.open(path, s)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", b.Title, err)
@@ -201,8 +206,13 @@ func (b *Benchmark) Open(path string, s Setting) (*Suite, error) {
 	return suite, nil
 }
 
-// Answers reads a file of answers (DA-Code: a folder) in the benchmark's form.
+// Answers reads a file of answers (DA-Code: a folder) in the benchmark's form. The
+// paths in them are absolute.
 func (b *Benchmark) Answers(path string) ([]Answer, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
 	answers, err := b.read(path)
 	if err != nil {
 		return nil, fmt.Errorf("read answers: %w", err)

@@ -182,7 +182,7 @@ func answersOf(r runner.Result, tasks map[string]bench.Task, repeat int) []bench
 // rules of DA-Code an agent that used up its steps has given no answer; by all
 // others, and for one that answers all the same, it counts.
 func answerOf(r runner.Record, agent string, task bench.Task, out string) bench.Answer {
-	dir := runner.TaskFolder(out, r.Key())
+	dir := absolute(runner.TaskFolder(out, r.Key())) // for a kernel, whose working folder is another
 	answer := bench.Answer{
 		ID: r.Task, Dir: filepath.Join(dir, "files"), Steps: r.Rounds, Actions: r.Executions, Failed: r.Failed,
 		Unfinished: r.Error != "" || !r.Finished && task.Rules == "dacode" && agent != "dsstar",
