@@ -6,7 +6,8 @@ package prompts
 type (
 	// Workplace says who the model is and what it works with.
 	Workplace struct {
-		Code bool // it can have code run
+		Code  bool // it can have code run
+		Shown int  // characters of one output; 0: it is not said
 	}
 	// ModelOnly asks for the answer at once.
 	ModelOnly struct{}

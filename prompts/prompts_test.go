@@ -101,7 +101,7 @@ var goldens = []struct {
 	}}},
 	{"debugger_whole", []Part{Debugger{Number: 2, Step: rate.Text, Code: rate.Code, Error: "KeyError: 'rate'", Script: true}}},
 	{"reask", []Part{Reask{Problem: "it has no code block", Rule: "Reply with one ```python code block and nothing else."}}},
-	{"workplace", []Part{Workplace{Code: true}}},
+	{"workplace", []Part{Workplace{Code: true, Shown: 5000}}},
 	{"model_only", []Part{Workplace{}, ModelOnly{}}},
 	{"react", []Part{React{Steps: 10}}},
 	{"react_reasoning", []Part{React{Steps: 10, Reasoning: true}}},

@@ -18,7 +18,8 @@ class ActionFailed(Exception):
 
 def _process(*command):
     # A picture is drawn into a file: the process has no notebook to show it in.
-    environment = dict(_os.environ, MPLBACKEND="Agg", PYTHONUNBUFFERED="1")
+    path = _os.path.dirname(_sys.executable) + _os.pathsep + _os.environ.get("PATH", _os.defpath)  # python has the packages there, too
+    environment = dict(_os.environ, MPLBACKEND="Agg", PYTHONUNBUFFERED="1", PATH=path)
     with _subprocess.Popen(command, stdin=_subprocess.DEVNULL, stdout=_subprocess.PIPE, stderr=_subprocess.STDOUT,
                            env=environment, start_new_session=True) as process:
         problem = ""

@@ -36,7 +36,7 @@ const (
 var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" + `]*$`)
 
 func (s autoGen) work(ctx context.Context, d *desk) (string, bool, error) {
-	c, err := d.newChat("assistant", "Begin.", 0, prompts.Workplace{Code: true}, d.context(), prompts.AutoGen{})
+	c, err := d.newChat("assistant", "Begin.", 0, prompts.Workplace{Code: true, Shown: d.most}, d.context(), prompts.AutoGen{})
 	if err != nil {
 		return "", false, err
 	}

@@ -41,7 +41,7 @@ func (s daAgent) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (
 
 func (s daAgent) work(ctx context.Context, d *desk) (string, bool, error) {
 	c, err := d.newChat("da-agent", "Observation: you are in the folder now.", s.Memory,
-		prompts.Workplace{Code: true}, d.context(), prompts.DAAgent{Steps: s.Steps, Seconds: actionSeconds})
+		prompts.Workplace{Code: true, Shown: d.most}, d.context(), prompts.DAAgent{Steps: s.Steps, Seconds: actionSeconds})
 	if err != nil {
 		return "", false, err
 	}

@@ -72,7 +72,7 @@ func (s interpreter) work(ctx context.Context, d *desk) (string, bool, error) {
 		return "", false, err
 	}
 	q.library, q.pool = newLibrary(s.Tools, kept.Tools), kept.Experiences
-	if q.system, err = d.cfg.Prompts.Text(prompts.Workplace{Code: true}, d.context()); err != nil {
+	if q.system, err = d.cfg.Prompts.Text(prompts.Workplace{Code: true, Shown: d.most}, d.context()); err != nil {
 		return "", false, err
 	}
 	done, err := q.carryOut(ctx)

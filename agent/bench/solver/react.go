@@ -42,7 +42,7 @@ const reactRule = "Reply with a thought and one ```python code block."
 var errNoBlock = errors.New("it has no code block")
 
 func (s react) work(ctx context.Context, d *desk) (string, bool, error) {
-	c, err := d.newChat("react", "Begin.", 0, prompts.Workplace{Code: true}, d.context(), prompts.React{Steps: s.Steps, Reasoning: s.Reasoning})
+	c, err := d.newChat("react", "Begin.", 0, prompts.Workplace{Code: true, Shown: d.most}, d.context(), prompts.React{Steps: s.Steps, Reasoning: s.Reasoning})
 	if err != nil {
 		return "", false, err
 	}
