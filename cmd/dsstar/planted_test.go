@@ -205,7 +205,8 @@ func dataOf(args []string) (folders []string) {
 	}
 	return slices.DeleteFunc(folders, func(folder string) bool { // a test of what is none, or of the system's
 		info, err := os.Stat(folder)
-		return err != nil || !info.IsDir() || !inside(os.TempDir(), realPath(folder))
+		real := realPath(folder)
+		return err != nil || !info.IsDir() || real == realPath(os.TempDir()) || !inside(os.TempDir(), real)
 	})
 }
 
