@@ -145,13 +145,13 @@ func TestGuestOfBusyKernel(t *testing.T) {
 	k, file := someone(t)
 	busy := make(chan notebook.Execution, 1)
 	go func() {
-		x, _ := k.Execute(context.Background(), "import time; time.sleep(2)\nprint('undisturbed')")
+		x, _ := k.Execute(context.Background(), "import time; time.sleep(4)\nprint('undisturbed')")
 		busy <- x
 	}()
 	time.Sleep(300 * time.Millisecond)
 	begun := time.Now()
 	g := visitor(t, file, Options{CellTimeout: time.Second})
-	if took := time.Since(begun); took > time.Second {
+	if took := time.Since(begun); took > 3*time.Second {
 		t.Errorf("attached after %v", took)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -275,7 +275,7 @@ func TestAttachToSilence(t *testing.T) {
 			defer s.end()
 			begun := time.Now()
 			_, err := Attach(t.Context(), filepath.Join(l.dir, "kernel.json"), Options{StartTimeout: 500 * time.Millisecond})
-			if err == nil || !strings.Contains(err.Error(), "not ready in time") || time.Since(begun) > 2*time.Second {
+			if err == nil || !strings.Contains(err.Error(), "not ready in time") || time.Since(begun) > 10*time.Second {
 				t.Errorf("after %v: %v", time.Since(begun), err)
 			}
 		})

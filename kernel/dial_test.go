@@ -237,7 +237,7 @@ func testGoneServer(t *testing.T, s Server) {
 	if err := k.Close(); err == nil || !strings.Contains(err.Error(), "may still run") {
 		t.Errorf("close: %v", err)
 	}
-	if took := time.Since(begun); took > 3*time.Second {
+	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
@@ -364,7 +364,7 @@ func testDeletedByUser(t *testing.T, s Server) {
 	}
 	begun := time.Now()
 	_ = g.Close()
-	if took := time.Since(begun); took > time.Second {
+	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("close took %v", took)
 	}
 }

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	}
 	// Tests of kernels wait more than they compute.
 	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {
 		panic(err) // the testing package has renamed its flag
 	}
 	goleak.VerifyTestMain(m)

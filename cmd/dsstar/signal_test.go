@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 	// Runs wait more than they compute.
 	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {
 		panic(err) // the testing package has renamed its flag
 	}
 	os.Exit(plantedMain(m))

@@ -226,7 +226,7 @@ func testCancel(t *testing.T, k Kernel) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	if took := time.Since(start); took > 1500*time.Millisecond {
+	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
 	must(t, k, "1", notebook.OK)
@@ -295,7 +295,7 @@ func testClose(t *testing.T, k Kernel) {
 			t.Error(err)
 		}
 	}
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > 4500*time.Millisecond { // a kernel that does not end is killed after 5 s
 		t.Errorf("close took %v", took)
 	}
 	if err := <-under; err == nil {
