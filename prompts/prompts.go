@@ -37,6 +37,7 @@ type (
 		Question, Guidelines string
 		Files                []File
 		LeftOut              string // names of files that are not described
+		NamesOnly            bool   // no file is described
 		NoFiles              bool   // there is no data folder
 		Variables            []Variable
 		OtherVariables       string // names of variables that are not described

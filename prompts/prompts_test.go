@@ -51,6 +51,7 @@ var goldens = []struct {
 		Files:      []File{fees, more, mail, empty},
 		LeftOut:    "\"data/a.csv\"\n\"data/b.csv\"",
 	}}},
+	{"context_names", []Part{Context{Question: "Which card scheme?", NamesOnly: true, Files: []File{{Path: "\"data/a.csv\"", Size: "1 kB"}}, LeftOut: "\"data/b.csv\""}}},
 	{"notebook", []Part{Notebook{Steps: []Step{load, rate, quit}}}},
 	{"earlier", []Part{Earlier{Parts: []Answered{
 		{Question: "How many fees are there?", Guidelines: "Just a number.", Steps: []Step{load}, Code: "print(len(fees))", Answer: "1000\n"}, {Question: "Which is the lowest?", Steps: []Step{rate, quit}, Answer: hostile},

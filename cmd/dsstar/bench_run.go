@@ -49,6 +49,8 @@ type benchFlags struct {
 	totalCost             float64
 	totalCalls            int
 	resume, quiet, asJSON bool
+
+	replayed string // the folder of the run that is replayed, or ""
 }
 
 func (b *benchFlags) add(f *pflag.FlagSet) {
@@ -274,6 +276,7 @@ func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.
 	about := runner.About{Bench: b.bench, Agent: b.agent, Model: s.Model, Repeat: b.repeat, Setup: map[string]string{}, Args: b.args(f)}
 	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
 		about.Model, about.Replayed = past.Model, absolute(path)
+		b.replayed = about.Replayed
 	}
 	defaults, err := configs.Load(configs.Sources{})
 	if err != nil {
@@ -323,11 +326,21 @@ func unless(value, usual string) string {
 // open makes the folder, or goes on with it if it is about the same.
 func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Folder, error) {
 	if !b.resume {
+		pool, err := b.poolNow()
+		if err != nil {
+			return nil, err
+		}
 		f, err := runner.Create(b.out, about)
 		if errors.Is(err, runner.ErrExists) {
 			return nil, &usageError{err.Error(), []string{"dsstar bench run --resume --out " + quoteShell(b.out), "dsstar bench run … --out " + quoteShell(b.out+"-2")}}
 		}
-		return f, err
+		if err != nil {
+			return nil, err
+		}
+		if err := b.keepPool(pool); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return f, nil
 	}
 	for _, d := range past.Differs(about) {
 		if d.Name == "digest" {
@@ -401,7 +414,9 @@ func (b *benchFlags) check(s *configs.Settings) error {
 
 // options are what changes the agents that have no settings.
 func (b *benchFlags) options() solver.Options {
-	return solver.Options{Steps: b.steps, Memory: b.memory, Reasoning: b.reasoning, Interpreter: b.interpreter}
+	i := b.interpreter
+	i.Pool = b.pool()
+	return solver.Options{Steps: b.steps, Memory: b.memory, Reasoning: b.reasoning, Interpreter: i}
 }
 
 // A benchStopped is a run of a benchmark that ended before its end.

@@ -27,8 +27,10 @@ var happy = map[string]script{
 	"da-agent":   {"da-agent": {`Thought: look.` + "\n" + `Action: Bash(code="cat data/a.txt")`, `Action: Terminate(output="7")`}},
 	"autogen":    {"assistant": {"Let us see.\n\n```python\nx = 7\nprint(x)\n```", "It is seven.\nAnswer: 7\nTERMINATE"}},
 	"data-interpreter": {
-		"planner": {"```json\n[{\"task_id\": \"1\", \"dependent_task_ids\": [], \"instruction\": \"Read the fee.\"}]\n```"},
-		"coder":   {"```python\nx = 7\nprint(x)\n```"}, "validator": {"```python\nprint(\"True\")\n```"}, "toolmaker": {"None"},
+		"planner": {"```json\n[{\"task_id\": \"1\", \"dependent_task_ids\": [], \"instruction\": \"Read the fee.\"}, " +
+			"{\"task_id\": \"2\", \"dependent_task_ids\": [\"1\"], \"instruction\": \"Print the fee.\"}]\n```"},
+		"coder":     {"```python\nx = 7\nprint(x)\n```", "```python\nprint(x)\n```"},
+		"validator": {"```python\nprint(\"True\")\n```", "```python\nprint(\"True\")\n```"}, "toolmaker": {"None"},
 		"reporter": {"Answer: 7"},
 	},
 }

@@ -167,15 +167,35 @@ func (d *desk) save() error {
 	return notebook.WriteFile(agent.Folder(d.cfg.Dir).Notebook(), data)
 }
 
-// context is the task and the names of the files, for the beginning of requests.
-func (d *desk) context() prompts.Context {
-	most := d.cfg.TopK
+// ordered returns the files of the task and how many of them, from the first, requests
+// name one by one. If that is not all, those whose names are the nearest to the
+// question come first.
+func (d *desk) ordered() (all []agent.File, most int) {
+	all, most = d.task.Files, d.cfg.TopK
 	if most <= 0 {
 		most = 100
 	}
-	c := prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines}
+	if len(all) <= most {
+		return all, len(all)
+	}
+	var names []string
+	for _, f := range all {
+		names = append(names, f.Name)
+	}
+	order, _ := byNearness(names, d.task.Question)
+	all = nil
+	for _, i := range order {
+		all = append(all, d.task.Files[i])
+	}
+	return all, most
+}
+
+// context is the task and the names of the files, for the beginning of requests.
+func (d *desk) context() prompts.Context {
+	c := prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines, NamesOnly: true}
+	all, most := d.ordered()
 	var more strings.Builder
-	for i, f := range d.task.Files {
+	for i, f := range all {
 		path := agent.PythonString("data/" + f.Name)
 		if i < most {
 			c.Files = append(c.Files, prompts.File{Path: path, Size: agent.Size(f.Size)})

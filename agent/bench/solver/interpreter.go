@@ -67,7 +67,7 @@ type inquiry struct {
 
 func (s interpreter) work(ctx context.Context, d *desk) (string, bool, error) {
 	q := &inquiry{desk: d, interpreter: s}
-	kept, err := s.memory.read()
+	kept, err := s.memory.read(d.task.Question)
 	if err != nil {
 		return "", false, err
 	}
@@ -76,7 +76,7 @@ func (s interpreter) work(ctx context.Context, d *desk) (string, bool, error) {
 		return "", false, err
 	}
 	done, err := q.carryOut(ctx)
-	err = errors.Join(err, s.memory.add(q.learnt, q.library.made))
+	err = errors.Join(err, s.memory.add(d.task.Question, q.learnt, q.library.made))
 	if err != nil {
 		return "", false, err
 	}

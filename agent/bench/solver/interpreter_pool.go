@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 
 	"dsstar/agent"
@@ -18,11 +19,12 @@ import (
 // An Experience is what was learnt from a task, done or failed (Data Interpreter,
 // section 3.3.2).
 type Experience struct {
-	Task   string `json:"task"`
-	Code   string `json:"code"`   // its last
-	Answer string `json:"answer"` // what that gave
-	Done   bool   `json:"done"`
-	Lesson string `json:"lesson"` // in the model's words
+	Task     string `json:"task"`
+	Code     string `json:"code"`   // its last
+	Answer   string `json:"answer"` // what that gave
+	Done     bool   `json:"done"`
+	Lesson   string `json:"lesson"`             // in the model's words
+	Question string `json:"question,omitempty"` // that it is from
 }
 
 // memory is the file that carries experiences and tools from one question to the
@@ -38,10 +40,19 @@ type remembered struct {
 	Tools       []Tool       `json:"tools"`
 }
 
-func (m *memory) read() (r remembered, err error) {
+// read returns what other questions have taught. What this one has, in an earlier run
+// of it or one that was stopped, must not help it.
+func (m *memory) read(question string) (remembered, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.load()
+	r, err := m.load()
+	r.forget(question)
+	return r, err
+}
+
+func (r *remembered) forget(question string) {
+	r.Experiences = slices.DeleteFunc(r.Experiences, func(e Experience) bool { return e.Question == question })
+	r.Tools = slices.DeleteFunc(r.Tools, func(t Tool) bool { return t.Question == question })
 }
 
 func (m *memory) load() (r remembered, err error) {
@@ -61,9 +72,9 @@ func (m *memory) load() (r remembered, err error) {
 	return r, nil
 }
 
-// add adds what a question has taught.
-func (m *memory) add(learnt []Experience, made []Tool) error {
-	if m.path == "" || len(learnt)+len(made) == 0 {
+// add keeps what a question has taught, in the place of what it did before.
+func (m *memory) add(question string, learnt []Experience, made []Tool) error {
+	if m.path == "" {
 		return nil
 	}
 	m.mu.Lock()
@@ -72,6 +83,7 @@ func (m *memory) add(learnt []Experience, made []Tool) error {
 	if err != nil {
 		return err
 	}
+	r.forget(question)
 	all := newLibrary(r.Tools, made)
 	r.Experiences, r.Tools = append(r.Experiences, learnt...), all.tools
 	data, err := json.MarshalIndent(r, "", " ")
@@ -120,7 +132,7 @@ func (q *inquiry) reflect(ctx context.Context, n *node) error {
 		return err
 	}
 	if lesson, problem := readable(reply); problem == "" {
-		q.learnt = append(q.learnt, Experience{n.Instruction, n.code, n.result, n.done, lesson})
+		q.learnt = append(q.learnt, Experience{n.Instruction, n.code, n.result, n.done, lesson, q.task.Question})
 	}
 	return nil
 }

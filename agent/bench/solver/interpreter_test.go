@@ -190,13 +190,13 @@ func TestTools(t *testing.T) {
 	p := run(t, "data-interpreter", o, script{
 		"planner":     {tasks("1: Load the fees", "2: The mean fee < 1")},
 		"coder":       {block("fees = 7\nprint(fees)"), block("print(fees)")},
-		"toolmaker":   {toolOf("mean_fee", "def mean_fee(fees): pass\nraise(broken)"), toolOf("mean_fee", good), "None, as it is too special."},
+		"toolmaker":   {toolOf("mean_fee", "def mean_fee(fees): pass\nraise(broken)"), toolOf("mean_fee", good)}, // and none of the last task
 		"tester":      {block("test_x = 1\nprint(test_x)")},
 		"recommender": {"```json\n[\"mean_fee\", \"no_such\"]\n```"},
 		"reporter":    {"Answer: 7"},
 	})
 	same(t, "the requests", []string{"planner plan 1", "coder plan 1, task 1, try 1", "toolmaker plan 1, task 1, try 1", "tester plan 1, task 1, try 1",
-		"toolmaker plan 1, task 1, try 2", "recommender plan 1, task 2", "coder plan 1, task 2, try 1", "toolmaker plan 1, task 2, try 1", "reporter the answer"},
+		"toolmaker plan 1, task 1, try 2", "recommender plan 1, task 2", "coder plan 1, task 2, try 1", "reporter the answer"},
 		p.model.subjects())
 	contains(t, "the repair", p.model.text(4), "raise(broken)", "test_x = 1", "ValueError: broken")
 	contains(t, "the recommendation", p.model.text(5), "`mean_fee`: Gives the mean fee.", "at most 5")
@@ -262,10 +262,30 @@ func TestExperience(t *testing.T) {
 	}
 	contains(t, "the pool", string(data), "Say the encoding.", "raise(encoding)", `"done": false`, `"done": true`, "def mean_fee")
 
+	p = newPlay(t, script{ // the same question once more: it starts from nothing, and takes the place of the first run
+		"planner": {tasks("1: Load the fees"), tasks("1: Load the fees carefully")}, "coder": {block("raise(encoding)"), block("fees = 7")},
+		"reflector": {"Say the encoding.", "With the encoding it works."}, "toolmaker": {toolOf("mean_fee", "def mean_fee(fees): pass")},
+		"tester": {block("test_x = 1")}, "reporter": {"Answer: 7"},
+	})
+	if p.result, p.err = s.Solve(t.Context(), p.cfg, p.task); p.err != nil {
+		t.Fatal(p.err)
+	}
+	if strings.Contains(p.model.text(1), "# Experience") || slices.ContainsFunc(p.model.subjects(), func(s string) bool { return strings.HasPrefix(s, "recommender") }) {
+		t.Errorf("a question is helped by its own experiences:\n%s", p.model.text(1))
+	}
+	again, err := os.ReadFile(pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(again), `"lesson"`); n != 2 || strings.Count(string(again), `"name"`) != strings.Count(string(data), `"name"`) {
+		t.Errorf("the pool has %d experiences:\n%s", n, again)
+	}
+
 	p = newPlay(t, script{
 		"planner": {tasks("1: Load other fees")}, "recommender": {"[\"mean_fee\"]"}, "coder": {block("print(\"8\")")},
 		"reflector": {"Easy."}, "toolmaker": {"None"}, "reporter": {"Answer: 8"},
 	})
+	p.task.Question = "What is the other fee?"
 	if p.result, p.err = s.Solve(t.Context(), p.cfg, p.task); p.err != nil {
 		t.Fatal(p.err)
 	}

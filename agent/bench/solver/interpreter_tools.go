@@ -16,9 +16,10 @@ import (
 // A Tool is a function that code of tasks may call (Data Interpreter, section 3.2).
 type Tool struct {
 	Name        string          `json:"name"`
-	Description string          `json:"description"` // in one sentence
-	Schema      json.RawMessage `json:"schema"`      // name, description, parameters, returns: what coders read
-	Code        string          `json:"code"`        // that defines the function
+	Description string          `json:"description"`        // in one sentence
+	Schema      json.RawMessage `json:"schema"`             // name, description, parameters, returns: what coders read
+	Code        string          `json:"code"`               // that defines the function
+	Question    string          `json:"question,omitempty"` // whose task it was made of; "": it was there before
 }
 
 // A library is the tools of a question, those of other questions included.
@@ -155,9 +156,11 @@ const toolRule = "Reply with a ```json and a ```python code block, and nothing e
 
 // makeTool makes a tool of the code of a task that is done, if that has a core which
 // others could use, tests it, and has it repaired while the test fails (section
-// 3.2.2). One that does not pass is left out.
+// 3.2.2). One that does not pass is left out. None is made if nobody could use it: no
+// task is to come, and no pool keeps it for other questions.
 func (q *inquiry) makeTool(ctx context.Context, n *node) error {
-	if q.NoTools {
+	more := q.rounds < q.Steps && (n.edited || q.graph.next() != nil)
+	if q.NoTools || !more && q.memory.path == "" {
 		return nil
 	}
 	asks := prompts.InterpreterTool{Instruction: n.Instruction, Code: n.code}
@@ -182,6 +185,7 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 			return err
 		}
 		if failed == "" {
+			t.Question = q.task.Question
 			q.library.put(*t)
 			q.library.made = append(q.library.made, *t)
 			q.library.defined[t.Name] = true

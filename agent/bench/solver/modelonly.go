@@ -65,6 +65,8 @@ func (d *desk) withText(most int) (prompts.Context, error) {
 	if len(c.Files) == 0 {
 		return c, nil
 	}
+	c.NamesOnly = false
+	all, _ := d.ordered()
 	data := d.task.Data
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(d.cfg.Dir, data)
@@ -78,9 +80,9 @@ func (d *desk) withText(most int) (prompts.Context, error) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.task.Files[a].Size, d.task.Files[b].Size) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Size, all[b].Size) })
 	for n, i := range order {
-		look, err := files.LookAt(root, d.task.Files[i], max(most/(len(order)-n), 100))
+		look, err := files.LookAt(root, all[i], max(most/(len(order)-n), 100))
 		if err != nil {
 			c.Files[i].Kind = "it cannot be read"
 			continue

@@ -104,3 +104,15 @@ func TestSetUpFails(t *testing.T) {
 		t.Error(p.err)
 	}
 }
+
+// TestManyFiles: what is not named one by one are the files whose names are the
+// furthest from the question, and none is called described.
+func TestManyFiles(t *testing.T) {
+	p := newPlay(t, script{"model-only": {"Answer: 7"}, "react": {"Thought: I know.\n```python\nfinal_answer(7)\n```"}})
+	p.cfg.TopK = 1
+	p.task.Question = "What is the b of 2023?"
+	p.solve(t, t.Context(), "react", solver.Options{})
+	contains(t, "the request", p.model.text(0), `## "data/b.txt"`, "by their names seem the least related to the question:\n\n```\n\"data/a.txt\"")
+	p.solve(t, t.Context(), "model-only", solver.Options{})
+	contains(t, "the model's", p.model.text(len(p.model.asked)-1), "## \"data/b.txt\" (17.0 kB)", "one line of many", "not described here")
+}

@@ -1,5 +1,7 @@
 package tables
 
+import "slices"
+
 // The figures of this file are those of DS-STAR (arXiv 2509.21825).
 
 const dsStarSource = "DS-STAR (arXiv 2509.21825)"
@@ -22,17 +24,29 @@ func easyAndHard() []column {
 	return []column{{"Easy %", 2, accuracyOf(level("easy"))}, {"Hard %", 2, accuracyOf(level("hard"))}}
 }
 
+// Model-only on DABStep is what DABStep published of its own baseline, which is no
+// model alone: it has Python. A run that is to stand beside it must have that, too.
+const (
+	modelOnly     = "Model-only"
+	modelOnlyNote = "Model-only: the figures are those of DABStep's ReAct baseline (dabstep:1), with Python, 10 steps and the prompt for models that reason. " +
+		"Ours beside them are react --reasoning; a run of model-only, one call without code, stands in a row of its own"
+)
+
 func dsStar() []Paper {
 	const gemini = "Gemini-2.5-Pro"
 	dabstep := func(number, title string, rows ...row) Paper {
-		return Paper{Name: "ds-star:" + number, Title: title, Source: dsStarSource + ", table " + number, bench: "dabstep", columns: easyAndHard(), rows: rows,
+		p := Paper{Name: "ds-star:" + number, Title: title, Source: dsStarSource + ", table " + number, bench: "dabstep", tasks: 450, columns: easyAndHard(), rows: rows,
 			notes: []string{"published on the 450 hidden tasks (72 easy, 378 hard): one easy task is 1.39 points"}}
+		if slices.ContainsFunc(rows, func(r row) bool { return r.framework == modelOnly }) {
+			p.notes = append(p.notes, modelOnlyNote)
+		}
+		return p
 	}
 	ours := row{"DS-STAR", gemini, []float64{87.50, 45.24}, paperWay("")}
 	return []Paper{
 		dabstep("1", "DABStep",
-			row{"Model-only", gemini, []float64{66.67, 12.70}, other("model-only")},
-			row{"Model-only", "o4-mini", []float64{76.39, 14.55}, other("model-only")},
+			row{modelOnly, gemini, []float64{66.67, 12.70}, reasoning()},
+			row{modelOnly, "o4-mini", []float64{76.39, 14.55}, reasoning()},
 			row{"ReAct", "Claude-4-Sonnet", []float64{81.94, 19.84}, other("react")},
 			row{"ReAct", gemini, []float64{69.44, 10.05}, other("react")},
 			row{"AutoGen", gemini, []float64{59.72, 10.32}, other("autogen")},
@@ -51,7 +65,7 @@ func dsStar() []Paper {
 			row{"DS-STAR", "GPT-5", []float64{88.89, 43.12}, paperWay("")}),
 		costs(gemini),
 		dabstep("10", "DABStep with another model for the verifier",
-			row{"Model-only", gemini, []float64{66.67, 12.70}, other("model-only")},
+			row{modelOnly, gemini, []float64{66.67, 12.70}, reasoning()},
 			row{"Amity DA Agent", gemini, []float64{80.56, 41.01}, nil},
 			row{"DS-STAR, verifier Llama 3.1 8B", gemini, []float64{83.33, 42.59},
 				paperWay("--role-model verifier=PROVIDER/llama-3.1-8b", "models.verifier", "llama-3.1-8b")},
@@ -85,7 +99,7 @@ func krama(gemini string) Paper {
 		}
 		return &variant{v.agent, setup, flags}
 	}
-	return Paper{Name: "ds-star:2", Title: "KramaBench", Source: dsStarSource + ", table 2", bench: "kramabench", columns: columns,
+	return Paper{Name: "ds-star:2", Title: "KramaBench", Source: dsStarSource + ", table 2", bench: "kramabench", tasks: 104, columns: columns,
 		notes: []string{
 			"most likely scored by the public code of June 2025, whose faults give points to wrong answers: dsstar bench score --compat upstream does so too",
 			"DS-GURU is KramaBench's own baseline and is not among the agents",
@@ -113,7 +127,7 @@ func krama(gemini string) Paper {
 func daCodeOfDSStar(gemini string) Paper {
 	columns := append(daCodeColumns(), column{"Total", 1, accuracyOf(nil)})
 	da := other("da-agent")
-	return Paper{Name: "ds-star:3", Title: "DA-Code", Source: dsStarSource + ", table 3", bench: "dacode", columns: columns,
+	return Paper{Name: "ds-star:3", Title: "DA-Code", Source: dsStarSource + ", table 3", bench: "dacode", tasks: 500, columns: columns,
 		notes: []string{"published before DA-Code's scorer was relaxed in January 2026", "Data Interpreter was left out, as it does not write the files that are asked for"},
 		rows: []row{
 			{"DA-Agent", "Mixtral-8x22B", []float64{14.8, 31.6, 10.2, 17.6, 16.8, 8.6, 15.4}, da},
@@ -129,20 +143,21 @@ func daCodeOfDSStar(gemini string) Paper {
 }
 
 func costs(gemini string) Paper {
-	return Paper{Name: "ds-star:6", Title: "What a task of DABStep takes", Source: dsStarSource + ", table 6", bench: "dabstep",
+	dev := map[string]string{"split": "dev"}
+	return Paper{Name: "ds-star:6", Title: "What a task of DABStep takes", Source: dsStarSource + ", table 6", bench: "dabstep", tasks: 10,
 		columns: []column{{"Calls", 1, meanOf(nil, calls)}, {"Input tokens", 0, meanOf(nil, inTokens)}, {"Output tokens", 0, meanOf(nil, outTokens)}, {"US dollars", 2, meanCost(nil)}},
 		notes:   []string{"published: the mean over the 10 development tasks (--split dev), at 1.25 and 10 US dollars a million tokens in and out"},
 		rows: []row{
-			{"ReAct", gemini, []float64{7.1, 44691, 2928, 0.09}, &variant{"react", nil, "--split dev"}},
-			{"DA-Agent", gemini, []float64{8.8, 39999, 4123, 0.09}, &variant{"da-agent", nil, "--split dev"}},
-			{"DS-STAR", gemini, []float64{12.7, 154669, 3373, 0.23}, paperWay("--split dev")},
+			{"ReAct", gemini, []float64{7.1, 44691, 2928, 0.09}, &variant{"react", dev, "--split dev"}},
+			{"DA-Agent", gemini, []float64{8.8, 39999, 4123, 0.09}, &variant{"da-agent", dev, "--split dev"}},
+			{"DS-STAR", gemini, []float64{12.7, 154669, 3373, 0.23}, paperWay("--split dev", "split", "dev")},
 		}}
 }
 
 // figure4 is the figure on the number of rounds. What it shows only as a curve is
 // not published as a figure.
 func figure4(gemini string) Paper {
-	p := Paper{Name: "ds-star:fig4", Title: "Rounds on DABStep, and how many there may be", Source: dsStarSource + ", figure 4 and section 4.3", bench: "dabstep",
+	p := Paper{Name: "ds-star:fig4", Title: "Rounds on DABStep, and how many there may be", Source: dsStarSource + ", figure 4 and section 4.3", bench: "dabstep", tasks: 450,
 		columns: append(easyAndHard(),
 			column{"Rounds, easy", 1, meanOf(level("easy"), rounds)}, column{"Rounds, hard", 1, meanOf(level("hard"), rounds)},
 			column{"One round, easy %", 0, once(level("easy"))}, column{"More than one, hard %", 0, refined(level("hard"))}),

@@ -1,14 +1,26 @@
 package tables
 
-import "dsstar/agent/bench/runner"
+import (
+	"slices"
+
+	"dsstar/agent/bench/runner"
+)
+
+// reasoning is ReAct with the prompt for models that reason on their own.
+func reasoning() *variant {
+	return &variant{"react", map[string]string{"reasoning": "true"}, "--reasoning"}
+}
 
 // dabStep has the figures of DABStep (arXiv 2506.23719). All models are those of
 // its ReAct baseline, with at most 10 steps.
 func dabStep() []Paper {
 	p := Paper{Name: "dabstep:1", Title: "Baselines on DABStep", Source: "DABStep (arXiv 2506.23719), table 1", bench: "dabstep",
 		columns: []column{{"Hard %", 2, accuracyOf(level("hard"))}, {"Easy %", 2, accuracyOf(level("easy"))}, {"All tasks, US dollars", 2, totalCost}},
-		notes: []string{"published on the 450 hidden tasks; reasoning models had another prompt than ReAct's",
+		tasks:   450,
+		notes: []string{"published on the 450 hidden tasks",
+			"o4-mini, o3-mini, o1, R1 and Gemini 2.5 Pro had the prompt for models that reason (section 4.1): --reasoning",
 			"models that ran without a price have no cost"}}
+	reason := []string{"o4-mini", "o3-mini", "o1", "Deepseek R1", "Gemini 2.5 Pro"}
 	for _, r := range []struct {
 		model            string
 		hard, easy, cost float64
@@ -19,20 +31,26 @@ func dabStep() []Paper {
 		{"GPT-4o", 6.08, 66.67, 53}, {"Deepseek V3", 5.56, 66.67, 2}, {"Claude 3.5 Haiku", 5.03, 77.78, 35},
 		{"Llama 3.3 70B", 3.70, 68.06, none}, {"GPT-4o-mini", 3.44, 69.44, 3}, {"Llama 4 Scout", 1.85, 52.78, none}, {"Llama 3.2 1B", 0.00, 1.39, none},
 	} {
-		p.rows = append(p.rows, row{"ReAct, 10 steps", r.model, []float64{r.hard, r.easy, r.cost}, other("react")})
+		run := other("react")
+		if slices.Contains(reason, r.model) {
+			run = reasoning()
+		}
+		p.rows = append(p.rows, row{"ReAct, 10 steps", r.model, []float64{r.hard, r.easy, r.cost}, run})
 	}
 	return []Paper{p}
 }
 
 // daCode has the figures of DA-Code (arXiv 2410.07331). Its tables are pictures in
-// some copies: what could not be read in two places is not given.
+// some copies: what could not be read in two places is not given. The rates and the
+// whole of table 4 are those of the HTML of its first version.
 func daCode() []Paper {
 	rates := []column{{"Completion %", 1, completion}, {"Steps", 1, meanOf(nil, rounds)}, {"Executable %", 1, executable}}
 	da := other("da-agent")
+	from := "the rates, and what is published of GPT-4o, can be read at arxiv.org/html/2410.07331v1"
 	return []Paper{
-		{Name: "da-code:3", Title: "DA-Agent on DA-Code", Source: "DA-Code (arXiv 2410.07331), table 3", bench: "dacode",
+		{Name: "da-code:3", Title: "DA-Agent on DA-Code", Source: "DA-Code (arXiv 2410.07331), table 3", bench: "dacode", tasks: 500,
 			columns: append(append(daCodeColumns(), column{"Total", 1, accuracyOf(nil)}), rates...),
-			notes:   []string{"at most 20 steps, the last 15 of which are shown to the model", "published before the scorer was relaxed in January 2026"},
+			notes:   []string{"at most 20 steps, the last 15 of which are shown to the model", "published before the scorer was relaxed in January 2026", from},
 			rows: []row{
 				{"DA-Agent", "Mixtral-8x22B", []float64{14.8, 31.6, 10.2, 17.6, 16.8, 8.6, 15.4}, da},
 				{"DA-Agent", "DeepSeek-Coder-V2.5", []float64{25.1, 34.1, 14.7, 32.8, 18.7, 14.1, 20.7}, da},
@@ -41,9 +59,9 @@ func daCode() []Paper {
 				{"DA-Agent", "GPT-4o", []float64{none, none, none, none, none, none, 29.1, 97.4, none, 77.7}, da},
 				{"DA-Agent", "GPT-4", []float64{30.4, 48.4, 24.6, 45.4, 27.8, 23.4, 30.5, 99.4, none, 76.8}, da},
 			}},
-		{Name: "da-code:4", Title: "Frameworks on DA-Code-100", Source: "DA-Code (arXiv 2410.07331), table 4", bench: "dacode",
+		{Name: "da-code:4", Title: "Frameworks on DA-Code-100", Source: "DA-Code (arXiv 2410.07331), table 4", bench: "dacode", tasks: 100,
 			columns: append([]column{{"Score", 1, accuracyOf(nil)}}, rates...),
-			notes:   []string{"published on 100 tasks chosen at random, which --ids must name"},
+			notes:   []string{"published on 100 tasks chosen at random, which --ids must name", "the figures can be read at arxiv.org/html/2410.07331v1"},
 			rows: []row{
 				{"OpenDevin", "GPT-4", []float64{26.2, 96.0}, nil},
 				{"AutoGen", "GPT-4", nil, other("autogen")},
@@ -61,7 +79,8 @@ func dataInterpreter() []Paper {
 	const gpt = "GPT-4-Turbo"
 	di := other("data-interpreter")
 	source := "Data Interpreter (arXiv 2402.18679), table "
-	comprehensive := "of each task: half of the completion rate and half of the normalised performance score"
+	comprehensive := "of each task: half of the completion rate and half of the normalised performance score. Nothing here computes that: " +
+		"ours are only what records have as a score CS"
 	sets := func(measured func(string) measure, names ...string) []column {
 		var all []column
 		for _, name := range names {
@@ -69,11 +88,13 @@ func dataInterpreter() []Paper {
 		}
 		return all
 	}
-	byDomain := func(name string) measure { return unit(accuracyOf(exactly(name))) }
-	average := column{"Avg.", 2, unit(accuracyOf(nil))}
+	rated := func(score string, names ...string) []column {
+		all := sets(func(name string) measure { return partOf(score, exactly(name)) }, names...)
+		return append(all, column{"Avg.", 2, partOf(score, nil)})
+	}
 	return []Paper{
-		{Name: "data-interpreter:1", Title: "ML-Benchmark", Source: source + "1", bench: "dir", notes: []string{comprehensive},
-			columns: append(sets(byDomain, "WR", "BCW", "Titanic", "House Prices", "SCTP", "ICR", "SVPC"), average),
+		{Name: "data-interpreter:1", Title: "ML-Benchmark", Source: source + "1", bench: "dir", unscored: true, notes: []string{comprehensive},
+			columns: rated("CS", "WR", "BCW", "Titanic", "House Prices", "SCTP", "ICR", "SVPC"),
 			rows: []row{
 				{"AutoGen", gpt, []float64{0.96, 0.99, 0.87, 0.86, 0.83, 0.77, 0.73, 0.86}, other("autogen")},
 				{"Open Interpreter", gpt, []float64{1.00, 0.93, 0.86, 0.87, 0.68, 0.58, 0.44, 0.77}, nil},
@@ -82,15 +103,16 @@ func dataInterpreter() []Paper {
 				{"Data Interpreter", gpt, []float64{0.98, 0.99, 0.91, 0.96, 0.94, 0.96, 0.89, 0.95}, di},
 			}},
 		{Name: "data-interpreter:2", Title: "Open-ended tasks", Source: source + "2", bench: "dir",
-			notes:   []string{"completion rates as people judged them; most of the tasks need the network and cannot be replicated without"},
-			columns: append(sets(byDomain, "OCR", "WSC", "ER", "WPI", "IBR", "T2I", "I2C", "MGG"), average),
+			notes: []string{"completion rates as people judged them; most of the tasks need the network and cannot be replicated without",
+				"ours are only what records have as a score CR"},
+			columns: rated("CR", "OCR", "WSC", "ER", "WPI", "IBR", "T2I", "I2C", "MGG"),
 			rows: []row{
 				{"AutoGen", gpt, []float64{0.67, 0.65, 0.10, 0.26, 1.00, 0.10, 0.20, 0.67, 0.46}, nil},
 				{"Open Interpreter", gpt, []float64{0.50, 0.30, 0.10, 0.36, 1.00, 0.50, 0.25, 0.20, 0.40}, nil},
 				{"Data Interpreter", gpt, []float64{0.85, 0.96, 0.98, 1.00, 1.00, 1.00, 1.00, 0.93, 0.97}, nil},
 			}},
-		{Name: "data-interpreter:3", Title: "ML-Benchmark without single components", Source: source + "3", bench: "dir", notes: []string{comprehensive},
-			columns: append(sets(byDomain, "House Prices", "SCTP", "SVPC", "ICR"), average),
+		{Name: "data-interpreter:3", Title: "ML-Benchmark without single components", Source: source + "3", bench: "dir", unscored: true, notes: []string{comprehensive},
+			columns: rated("CS", "House Prices", "SCTP", "SVPC", "ICR"),
 			rows: []row{
 				{"Code execution only", gpt, []float64{0.51, 0.17, 0.66, 0.17, 0.37}, other("react")},
 				{"with dynamic plan", gpt, []float64{0.96, 0.91, 0.80, 0.74, 0.85}, &variant{"data-interpreter", map[string]string{"tools": "false"}, "--no-tools"}},
@@ -111,16 +133,4 @@ func dataInterpreter() []Paper {
 // exactly takes the tasks of one domain.
 func exactly(name string) func(runner.Item) bool {
 	return func(i runner.Item) bool { return plain(i.Domain) == plain(name) }
-}
-
-// unit makes a share of one in per cent one of 0 to 1.
-func unit(of measure) measure {
-	return func(r runner.Result) *Value {
-		v := of(r)
-		if v == nil {
-			return nil
-		}
-		low, high := *v.Low/100, *v.High/100
-		return &Value{v.Value / 100, v.N, &low, &high}
-	}
 }

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,9 +15,12 @@ type Paper struct {
 	Title   string
 	Source  string
 	bench   string // the benchmark that its runs are of
+	tasks   int    // of these, how many the figures are of; 0: that is not known
 	columns []column
 	rows    []row
 	notes   []string
+
+	unscored bool // nothing here computes its figures: no run would fill them in
 }
 
 type column struct {
@@ -90,7 +94,7 @@ func (p Paper) Make(runs []runner.Result) Table {
 			continue
 		}
 		ours = append(ours, r)
-		for _, note := range about(r) {
+		for _, note := range append(p.apart(r), about(r)...) {
 			t.Notes = append(t.Notes, named(r)+": "+note)
 		}
 	}
@@ -106,7 +110,7 @@ func (p Paper) Make(runs []runner.Result) Table {
 			}
 		}
 		if !found {
-			if row.run != nil {
+			if row.run != nil && !p.unscored {
 				line.Missing = p.command(row)
 			}
 			t.Rows = append(t.Rows, line)
@@ -141,6 +145,27 @@ func published(figures []float64, n int) []*float64 {
 // none stands for a figure that was not published.
 const none = -1.0
 
+// apart is what a run has that the published ones had not, though it is in their row.
+func (p Paper) apart(r runner.Result) []string {
+	var parts []string
+	if p.tasks > 0 && len(r.Items) != p.tasks {
+		parts = append(parts, fmt.Sprintf("%d tasks, and the published figures are of %d", len(r.Items), p.tasks))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Setup)) {
+		switch value := r.Setup[name]; {
+		case varied(name) || name == "tasks" || name == "data" || name == "seed":
+		case name != "compat":
+			parts = append(parts, name+" "+value)
+		case value != "upstream": // as the public code, with which the papers were scored
+			parts = append(parts, "scored "+value)
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{"ours: " + strings.Join(parts, ", ")}
+}
+
 // about is what a reader of a run's figures must know.
 func about(r runner.Result) []string {
 	var notes []string
@@ -173,14 +198,23 @@ func about(r runner.Result) []string {
 func named(r runner.Result) string { return Variation(r) + " with " + r.Model }
 
 // varies are the settings that make another kind of run, by the beginnings of
-// their names; others, such as time-outs, are of the machine.
-var varies = []string{"method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting", "debug_tries", "reasoning", "trials", "verify", "replan", "tools", "pool"}
+// their names. A table tells of others, such as limits, in a note.
+var varies = []string{"split", "method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting", "debug_tries", "reasoning", "trials", "verify", "replan", "tools", "pool"}
 
-func variations(setup map[string]string) map[string]string {
+func varied(name string) bool {
+	return slices.ContainsFunc(varies, func(begin string) bool { return strings.HasPrefix(name, begin) })
+}
+
+func variations(r runner.Result) map[string]string {
 	v := map[string]string{}
-	for name, value := range setup {
-		if slices.ContainsFunc(varies, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
+	for name, value := range r.Setup {
+		if varied(name) {
 			v[name] = value
+		}
+	}
+	for _, arg := range r.Args { // the split is recorded there
+		if split, ok := strings.CutPrefix(arg, "--split="); ok && split != "test" && split != "all" {
+			v["split"] = split
 		}
 	}
 	return v
@@ -188,7 +222,7 @@ func variations(setup map[string]string) map[string]string {
 
 // is reports whether r is a run of this kind.
 func (v variant) is(r runner.Result) bool {
-	have := variations(r.Setup)
+	have := variations(r)
 	if v.agent != r.Agent || len(have) != len(v.setup) {
 		return false
 	}
@@ -206,7 +240,7 @@ func (v variant) is(r runner.Result) bool {
 // Variation names a run by its agent and what is not the default of it.
 func Variation(r runner.Result) string {
 	var parts []string
-	for name, value := range variations(r.Setup) {
+	for name, value := range variations(r) {
 		name = strings.TrimPrefix(name, "method.")
 		switch value {
 		case "true":

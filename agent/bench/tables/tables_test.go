@@ -125,6 +125,48 @@ func TestPapers(t *testing.T) {
 	}
 }
 
+// TestApart has the runs that must not be in a paper's row unnoticed.
+func TestApart(t *testing.T) {
+	table := func(paper string, runs ...runner.Result) string {
+		p, _ := Find(paper)
+		return regexp.MustCompile(" +").ReplaceAllString(p.Make(runs).Markdown(), " ")
+	}
+	few := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "fixed", "temperature": "0.3", "tasks": "/t", "seed": "7"}, 1, 0)
+	dev := sample("react", "x/gemini-2.5-pro", nil, 1, 0)
+	dev.Args = []string{"--split=dev"}
+	usual := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "upstream"}, make([]float64, 450)...)
+	usual.Args = []string{"--split=test"}
+	reasons := sample("react", "x/gemini-2.5-pro", map[string]string{"reasoning": "true"}, 1, 0)
+	alone := sample("model-only", "x/gemini-2.5-pro", nil, 1, 1)
+	machine := sample("data-interpreter", "x/gpt-4-turbo", nil, 1, 1)
+	machine.Bench = "dir"
+	scored := machine
+	scored.Records = []runner.Record{{Task: "1", Repeat: 1, Scores: map[string]float64{"CS": 0.9}}}
+	for _, c := range []struct{ what, text, want string }{
+		{"few tasks", table("ds-star:1", few), "- react with x/gemini-2.5-pro: ours: 2 tasks, and the published figures are of 450, scored fixed, temperature 0.3\n"},
+		{"another split", table("ds-star:1", dev), "| react, split dev | x/gemini-2.5-pro | – | 100.00"},
+		{"its split", table("ds-star:6", dev), "| ReAct | Gemini-2.5-Pro | 7.1 | 10.5 "},
+		{"not its split", table("ds-star:6", usual), "| react | x/gemini-2.5-pro | – |"},
+		{"with reasoning", table("dabstep:1", reasons), "| ReAct, 10 steps | Gemini 2.5 Pro | 12.70 | 0.00 "},
+		{"without", table("dabstep:1", few), "--model gemini/gemini-2.5-pro --reasoning --out OUT"},
+		{"the baseline's figures", table("ds-star:1", reasons), "| Model-only | Gemini-2.5-Pro | 66.67 | 100.00 "},
+		{"and its note", table("ds-star:10", reasons), "- Model-only: the figures are those of DABStep's ReAct baseline"},
+		{"the model alone", table("ds-star:1", alone), "| model-only | x/gemini-2.5-pro | – | 100.00"},
+		{"a score that is not CS", table("data-interpreter:1", machine), "| Data Interpreter | GPT-4-Turbo | 0.98 | – |"},
+		{"one that is", table("data-interpreter:1", scored), " 0.95 | 0.90 (n 1) |"},
+	} {
+		if !strings.Contains(c.text, c.want) {
+			t.Errorf("%s: the table lacks %q:\n%s", c.what, c.want, c.text)
+		}
+	}
+	if text := table("ds-star:1", usual); strings.Contains(text, "ours:") {
+		t.Errorf("a run like the published ones is noted:\n%s", text)
+	}
+	if text := table("data-interpreter:1"); strings.Contains(text, "bench run") {
+		t.Errorf("a run is said to give CS:\n%s", text)
+	}
+}
+
 func TestMeasures(t *testing.T) {
 	r := sample("dsstar", "m", nil, 1, 0, 0.5, 1)
 	r.Records[0].Scores = map[string]float64{"cr": 0.75}
