@@ -2,7 +2,6 @@ package bench
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -165,9 +164,6 @@ func readKramaBenchAnswers(file string) ([]Answer, error) {
 		var row kramaResponse
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return err
-		}
-		if row.ID == "" {
-			return fmt.Errorf("no task_id")
 		}
 		a := Answer{ID: string(row.ID), Value: row.Answer, Code: row.Code}
 		for _, output := range []json.RawMessage{row.ModelOutput, row.Explanation} {

@@ -40,7 +40,7 @@ type Task struct {
 
 // An Answer is what an agent said to one task.
 type Answer struct {
-	ID         string          `json:"task_id"`
+	ID         string          `json:"task_id"`          // "": the file tells none
 	Value      json.RawMessage `json:"answer,omitempty"` // any JSON value, mostly a string; nil: none was given, which is wrong
 	Dir        string          `json:"dir,omitempty"`    // the folder with the files that the agent left (DA-Code)
 	Unfinished bool            `json:"unfinished,omitempty"`

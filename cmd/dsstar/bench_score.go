@@ -67,6 +67,9 @@ func (a *app) benchScoreCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		for _, warning := range scores.warnings() {
+			fmt.Fprintln(a.stderr, "dsstar: warning: "+printable(warning))
+		}
 		if asJSON {
 			return printJSON(a.stdout, scores)
 		}
@@ -85,6 +88,8 @@ type benchScores struct {
 	Tasks    []taskScore   `json:"tasks"`
 	Totals   []bench.Total `json:"totals"`   // as the benchmark sums up
 	Unscored int           `json:"unscored"` // tasks whose right answers are not public
+	Unknown  []string      `json:"unknown"`  // ids that are answered and are no task's
+	Nameless int           `json:"nameless"` // answers without an id
 }
 
 type taskScore struct {
@@ -113,7 +118,14 @@ func (a *app) scoreAnswers(ctx context.Context, flags *suiteFlags, s *configs.Se
 		if err != nil {
 			return none, answersError(err, file)
 		}
-		return a.scoreAll(ctx, suite, s, compat, answers)
+		to, strange := suite.Split(answers)
+		if len(to) == 0 && len(strange) > 0 {
+			_, err := suite.Score(ctx, bench.Scorer{}, strange)
+			return none, scoringError(err)
+		}
+		scores, err := a.scoreAll(ctx, suite, s, compat, to)
+		scores.strange(strange)
+		return scores, err
 	}
 	r, err := readBench(args[0])
 	if err != nil {
@@ -215,7 +227,7 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 
 // scoreAll scores answers. Tasks whose right answer is not public have no score.
 func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Settings, compat bench.Compat, answers []bench.Answer) (benchScores, error) {
-	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Totals: []bench.Total{}, Tasks: []taskScore{}}
+	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Totals: []bench.Total{}, Tasks: []taskScore{}, Unknown: []string{}}
 	scorer := bench.Scorer{Compat: compat}
 	if s.Model != "" {
 		m, err := a.model(s, func(llm.Retry) {})
@@ -304,6 +316,30 @@ func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score) {
 		b.Tasks = append(b.Tasks, one)
 	}
 	b.Score = tables.Share(values)
+}
+
+// strange notes answers that are to none of the tasks.
+func (b *benchScores) strange(answers []bench.Answer) {
+	for _, a := range answers {
+		switch {
+		case a.ID == "":
+			b.Nameless++
+		case !slices.Contains(b.Unknown, a.ID):
+			b.Unknown = append(b.Unknown, a.ID)
+		}
+	}
+}
+
+// warnings are what was left out, one line each.
+func (b benchScores) warnings() []string {
+	var all []string
+	if n := len(b.Unknown); n > 0 {
+		all = append(all, fmt.Sprintf("%d answers are to tasks that are not there: %s", n, someOf(b.Unknown, 5)))
+	}
+	if b.Nameless > 0 {
+		all = append(all, fmt.Sprintf("%d answers have no task_id", b.Nameless))
+	}
+	return all
 }
 
 // text is the scores for people: the sums, and what is not right.

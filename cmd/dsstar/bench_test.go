@@ -228,6 +228,7 @@ func TestBenchScoreFile(t *testing.T) {
 		"tasks.jsonl": `{"task_id": 1, "question": "q", "guidelines": "", "level": "easy", "answer": "12.34"}` + "\n" +
 			`{"task_id": "2", "question": "q", "level": "hard", "answer": "a, b"}` + "\n" + `{"task_id": "3", "question": "q", "level": "hard", "answer": "c"}` + "\n",
 		"answers.jsonl": `{"task_id": "1", "agent_answer": "12.3"}` + "\n" + `{"task_id": 2, "agent_answer": "b; c"}` + "\n",
+		"mixed.jsonl":   `{"task_id": "1", "agent_answer": "12.3"}` + "\n" + `{"agent_answer": "x"}` + "\n" + `{"task_id": "9", "agent_answer": NaN}` + "\n",
 		"stray.jsonl":   `{"task_id": "9", "agent_answer": "12.3"}` + "\n",
 	})
 	s := &benchScene{t: t}
@@ -252,7 +253,10 @@ func TestBenchScoreFile(t *testing.T) {
 	}
 	stdout, _ = score(exitVerified, "answers.jsonl")
 	contains(t, stdout, "level easy", "mean score 33.33 %")
-	_, stderr := score(exitUsage, "stray.jsonl")
+	stdout, stderr := score(exitVerified, "mixed.jsonl", "--json")
+	contains(t, stderr, "warning: 1 answers are to tasks that are not there: 9", "warning: 1 answers have no task_id")
+	contains(t, stdout, `"unknown": [`, `"9"`, `"nameless": 1`, `"score": 1,`)
+	_, stderr = score(exitUsage, "stray.jsonl")
 	contains(t, stderr, "answers to tasks that are not there: 9", "hint:")
 	_, stderr = score(exitUsage, "none.jsonl")
 	contains(t, stderr, "missing", "none.jsonl")
