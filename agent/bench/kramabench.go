@@ -204,10 +204,9 @@ func submitKramaBench(w io.Writer, _ []Task, answers []Answer) error {
 }
 
 // totalKramaBench is the mean over tasks (that is, over metrics by their
-// support), as a whole and by domain, level and metric. Upstream's first version
-// leaves list_approximate out of it.
+// support), as a whole and by domain, level and metric.
 func totalKramaBench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
-	counts := func(i int) bool { return scores[i].Metric != juneListApproximate }
+	counts := func(i int) bool { return !scores[i].Uncounted }
 	totals := []Total{mean("", "total", scores, counts, -1)}
 	for _, g := range []struct {
 		name string

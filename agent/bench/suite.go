@@ -75,6 +75,8 @@ type Score struct {
 	Parts   map[string]float64 `json:"parts,omitempty"`  // further metrics, or the fields of the answer, 0 to 1 unless named an error
 	Detail  string             `json:"detail,omitempty"` // why, in one line
 	Missing bool               `json:"missing,omitempty"`
+
+	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves it out of its total and of every mean
 }
 
 // A Total is one number of a benchmark's result, in per cent.

@@ -338,6 +338,16 @@ func TestKramaBench(t *testing.T) {
 	if !errors.As(err, &need) {
 		t.Errorf("without a judge: %v", err)
 	}
+	for _, answer := range []*Answer{nil, {ID: "1", Value: json.RawMessage("[1]")}} { // only the first version leaves it out of the total
+		for _, kind := range []string{"list_approximate", "list_exact"} {
+			for compat, want := range map[Compat]bool{Upstream: kind == "list_approximate", Fixed: false} {
+				score, err := Scorer{Compat: compat}.Score(t.Context(), Task{ID: "1", Kind: kind, Rules: "kramabench", Gold: json.RawMessage("[1]")}, answer)
+				if err != nil || score.Uncounted != want {
+					t.Errorf("%s %s: %+v, %v", compat, kind, score, err)
+				}
+			}
+		}
+	}
 	old := Task{ID: "legal-hard-15", Kind: "numeric_exact", Rules: "kramabench", Gold: json.RawMessage("593524")}
 	for compat, want := range map[Compat]float64{Upstream: 0, Fixed: 1} {
 		score, err := Scorer{Compat: compat}.Score(t.Context(), old, &Answer{ID: old.ID, Value: json.RawMessage("243377")})
@@ -349,7 +359,7 @@ func TestKramaBench(t *testing.T) {
 
 func TestKramaBenchTotals(t *testing.T) {
 	tasks := []Task{{Domain: "legal", Level: "easy"}, {Domain: "legal", Level: "hard"}, {Domain: "wildfire", Level: "hard"}}
-	scores := []Score{{Value: 1, Metric: "success"}, {Value: 0.5, Metric: "f1"}, {Value: 1, Metric: juneListApproximate}}
+	scores := []Score{{Value: 1, Metric: "success"}, {Value: 0.5, Metric: "f1"}, {Value: 1, Metric: juneListApproximate, Uncounted: true}}
 	var got []string
 	for _, total := range totalKramaBench(tasks, scores, nil) {
 		text, _ := json.Marshal(total)

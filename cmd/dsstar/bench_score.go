@@ -101,6 +101,8 @@ type taskScore struct {
 	Parts   map[string]float64 `json:"parts,omitempty"`
 	Missing bool               `json:"missing"` // there is no answer, or it is not finished
 	Detail  string             `json:"detail,omitempty"`
+
+	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves it out of its total
 }
 
 // scoreAnswers reads what is to be scored and scores it.
@@ -173,10 +175,12 @@ func (a *app) saveScores(ctx context.Context, flags *suiteFlags, s *configs.Sett
 		}
 		for _, record := range r.Records {
 			score := of[record.Task]
-			if record.Repeat != repeat || score.Score == nil || record.Score != nil && *record.Score == *score.Score {
+			if record.Repeat != repeat || score.Score == nil || record.Score != nil && *record.Score == *score.Score && record.Uncounted == score.Uncounted {
 				continue
 			}
-			if err := folder.Append(withScore(record, bench.Score{Value: *score.Score, Metric: score.Metric, Parts: score.Parts, Detail: score.Detail})); err != nil {
+			better := withScore(record, bench.Score{Value: *score.Score, Metric: score.Metric, Parts: score.Parts, Detail: score.Detail})
+			better.Uncounted = score.Uncounted
+			if err := folder.Append(better); err != nil {
 				return err
 			}
 		}
@@ -305,10 +309,10 @@ func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score) {
 	for _, t := range suite.Tasks {
 		one := taskScore{ID: t.ID, Level: t.Level, Domain: t.Domain}
 		if s, ok := of[t.ID]; ok {
-			values = append(values, s.Value)
-			one.Score, one.Metric, one.Parts, one.Missing, one.Detail = &values[len(values)-1], s.Metric, s.Parts, s.Missing, s.Detail
-			score := s.Value
-			one.Score = &score
+			if !s.Uncounted {
+				values = append(values, s.Value)
+			}
+			one.Score, one.Metric, one.Parts, one.Missing, one.Detail, one.Uncounted = &s.Value, s.Metric, s.Parts, s.Missing, s.Detail, s.Uncounted
 		} else {
 			b.Unscored++
 			one.Detail = "the right answer is not public"

@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -262,6 +264,48 @@ func TestBenchScoreFile(t *testing.T) {
 	contains(t, stderr, "missing", "none.jsonl")
 	_, stderr = score(exitUsage, "answers.jsonl", "--compat", "none")
 	contains(t, stderr, "--compat is upstream or fixed")
+}
+
+// TestBenchAnswers makes answers of records.
+func TestBenchAnswers(t *testing.T) {
+	t.Parallel()
+	for _, v := range []struct{ kind, said, want string }{
+		{"string_exact", "true", `"true"`},
+		{"string_approximate", "12", `"12"`},
+		{"numeric_exact", " -12.5 ", "-12.5"},
+		{"numeric_exact", "12%", `"12%"`},
+		{"numeric_exact", "true", `"true"`},
+		{"list_exact", `["a", 1]`, `["a", 1]`},
+		{"list_exact", "a, b", `"a, b"`},
+	} {
+		answer := answerOf(runner.Record{Task: "1", Answer: v.said, Finished: true}, "react", bench.Task{ID: "1", Rules: "kramabench", Kind: v.kind}, t.TempDir())
+		if string(answer.Value) != v.want {
+			t.Errorf("%s %q is %s, not %s", v.kind, v.said, answer.Value, v.want)
+		}
+	}
+	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} {
+		for _, agent := range agentNames() {
+			if answer := answerOf(runner.Record{Task: "1", Answer: "x"}, agent, bench.Task{ID: "1", Rules: rules}, t.TempDir()); answer.Unfinished != want {
+				t.Errorf("%s, %s: an agent without an end of its own: unfinished is %v", rules, agent, answer.Unfinished)
+			}
+		}
+	}
+}
+
+// TestBenchUncounted leaves out of the mean what the benchmark leaves out.
+func TestBenchUncounted(t *testing.T) {
+	t.Parallel()
+	suite := &bench.Suite{Tasks: []bench.Task{{ID: "1"}, {ID: "2"}}}
+	var got benchScores
+	got.fill(suite, []bench.Score{{ID: "1", Value: 1}, {ID: "2", Value: 0, Uncounted: true}})
+	if got.Score == nil || got.Score.Value != 100 || got.Score.N != 1 || !got.Tasks[1].Uncounted || *got.Tasks[1].Score != 0 {
+		t.Errorf("%+v", got)
+	}
+	right, wrong := 1.0, 0.0
+	run := runner.Result{About: runner.About{Items: []runner.Item{{ID: "1"}, {ID: "2"}}}, Records: []runner.Record{{Task: "1", Score: &right}, {Task: "2", Score: &wrong, Uncounted: true}}}
+	if score := tables.Score(run); score == nil || score.Value != 100 || score.N != 1 {
+		t.Errorf("%+v", score)
+	}
 }
 
 // TestBenchUsage has command lines that cannot be carried out.
