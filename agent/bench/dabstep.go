@@ -28,7 +28,7 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 		}
 		root = filepath.Dir(filepath.Dir(tasks))
 	}
-	suite := &Suite{}
+	suite := &Suite{Secret: []string{filepath.Join(filepath.Dir(tasks), "dev.jsonl")}}
 	context := filepath.Join(root, "context")
 	for _, name := range contextFiles {
 		if file := filepath.Join(context, name); !present(file) {
@@ -59,6 +59,9 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 		suite.Tasks = append(suite.Tasks, task)
 		return nil
 	})
+	if published {
+		suite.Secret = append(suite.Secret, tasks)
+	}
 	for i := range suite.Tasks {
 		if !published { // "" is how the data set hides all of them; one among others is a right answer
 			suite.Tasks[i].Gold = nil

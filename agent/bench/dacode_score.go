@@ -66,6 +66,9 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 			return Score{}, fmt.Errorf("there is no metric %q; there are %s", name, strings.Join(daCodeMetrics, ", "))
 		}
 	}
+	if missing := t.missingGold(); len(missing) > 0 { // no fault of the answer's
+		return Score{}, &MissingError{What: missing}
+	}
 	score := Score{Metric: strings.Join(config.Func, "+")}
 	if a == nil {
 		return score, nil

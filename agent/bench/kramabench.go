@@ -37,6 +37,7 @@ func openKramaBench(root string, s Setting) (*Suite, error) {
 			return nil, &MissingError{What: []string{filepath.Join(root, "workload", "*.json")}}
 		}
 	}
+	suite.Secret = workloads
 	for _, file := range workloads {
 		domain := strings.TrimSuffix(filepath.Base(file), ".json")
 		err := readLines(file, func(raw json.RawMessage) error {

@@ -20,6 +20,7 @@ type Suite struct {
 	Benchmark *Benchmark
 	Tasks     []Task
 	Missing   []string // what the benchmark's layout has and this copy has not, one line each; tasks say what they lack themselves
+	Secret    []string // files with right answers, beside those in tasks' GoldDir: see Exposed
 }
 
 // A Task is one question of a benchmark, its data and its right answer.

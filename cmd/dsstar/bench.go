@@ -106,7 +106,21 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	if err != nil {
 		return nil, &usageError{err.Error(), []string{"head -c 300 " + quoteShell(s.tasks)}}
 	}
-	return suite, s.move(suite)
+	if err := s.move(suite); err != nil || command != "run" {
+		return suite, err
+	}
+	return suite, s.hides(suite)
+}
+
+// hides refuses data from which an agent could read the right answers.
+func (s *suiteFlags) hides(suite *bench.Suite) error {
+	err := suite.Exposed()
+	found, ok := errors.AsType[*bench.ExposedError](err)
+	if !ok {
+		return err
+	}
+	return &usageError{err.Error() + "\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
+		[]string{"ls " + quoteShell(found.Data), "dsstar bench run … --data DIR   # a folder with the data alone"}}
 }
 
 // move gives the tasks the folder of --data.
@@ -122,7 +136,8 @@ func (s *suiteFlags) move(suite *bench.Suite) error {
 		return &usageError{fmt.Sprintf("--data: %v", err), []string{"ls -ld " + quoteShell(s.data)}}
 	}
 	for i := range suite.Tasks {
-		suite.Tasks[i].Data, suite.Tasks[i].Missing = data, nil
+		_, missing := suite.Tasks[i].Unscorable()
+		suite.Tasks[i].Data, suite.Tasks[i].Missing = data, missing
 	}
 	return nil
 }

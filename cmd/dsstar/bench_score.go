@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -87,7 +88,8 @@ type benchScores struct {
 	Score    *tables.Value `json:"score"` // per cent; null: nothing can be scored
 	Tasks    []taskScore   `json:"tasks"`
 	Totals   []bench.Total `json:"totals"`   // as the benchmark sums up
-	Unscored int           `json:"unscored"` // tasks whose right answers are not public
+	Unscored int           `json:"unscored"` // tasks whose right answers are not public, or missing
+	Missing  []string      `json:"missing"`  // what the copy of the benchmark lacks for scoring, as the ends of paths
 	Unknown  []string      `json:"unknown"`  // ids that are answered and are no task's
 	Nameless int           `json:"nameless"` // answers without an id
 }
@@ -231,7 +233,7 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 
 // scoreAll scores answers. Tasks whose right answer is not public have no score.
 func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Settings, compat bench.Compat, answers []bench.Answer) (benchScores, error) {
-	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Totals: []bench.Total{}, Tasks: []taskScore{}, Unknown: []string{}}
+	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Totals: []bench.Total{}, Tasks: []taskScore{}, Missing: []string{}, Unknown: []string{}}
 	scorer := bench.Scorer{Compat: compat}
 	if s.Model != "" {
 		m, err := a.model(s, func(llm.Retry) {})
@@ -242,10 +244,9 @@ func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Setti
 	}
 	known := *suite
 	known.Tasks = nil
-	hidden := map[string]bool{}
+	hidden := all.lacks(suite)
 	for _, t := range suite.Tasks {
-		if t.Gold == nil {
-			hidden[t.ID] = true
+		if hidden[t.ID] != "" {
 			continue
 		}
 		known.Tasks = append(known.Tasks, t)
@@ -254,7 +255,7 @@ func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Setti
 	at := map[string]bench.Answer{}
 	for _, answer := range answers {
 		at[answer.ID] = answer
-		if !hidden[answer.ID] {
+		if hidden[answer.ID] == "" {
 			public = append(public, answer)
 		}
 	}
@@ -263,7 +264,7 @@ func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Setti
 	if err != nil {
 		return all, scoringError(err)
 	}
-	all.fill(suite, scores)
+	all.fill(suite, scores, hidden)
 	if len(scores) > 0 {
 		all.Totals = known.Totals(scores, public)
 	}
@@ -300,7 +301,45 @@ func scoringError(err error) error {
 	return err
 }
 
-func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score) {
+// lacks notes what is not there of the suite, and returns why tasks that have no
+// score have none, by id.
+func (b *benchScores) lacks(suite *bench.Suite) map[string]string {
+	hidden, data := map[string]string{}, map[string]bool{}
+	for _, t := range suite.Tasks {
+		why, missing := t.Unscorable()
+		for i, what := range missing {
+			missing[i] = pathEnd(what)
+		}
+		if len(missing) > 0 {
+			why += ": " + someOf(missing, 3)
+		}
+		if why != "" {
+			hidden[t.ID] = why
+		}
+		b.Missing = append(b.Missing, missing...)
+		for _, what := range t.Missing {
+			data[what] = true
+		}
+	}
+	for _, what := range suite.Missing {
+		if !data[what] { // data are not needed here
+			b.Missing = append(b.Missing, pathEnd(what))
+		}
+	}
+	return hidden
+}
+
+// pathEnd is the end of a long path, which tells where in a benchmark it is.
+func pathEnd(path string) string {
+	const shown = 3
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	if len(parts) <= shown+1 {
+		return path
+	}
+	return "…/" + strings.Join(parts[len(parts)-shown:], "/")
+}
+
+func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score, hidden map[string]string) {
 	of := map[string]bench.Score{}
 	for _, s := range scores {
 		of[s.ID] = s
@@ -315,7 +354,7 @@ func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score) {
 			one.Score, one.Metric, one.Parts, one.Missing, one.Detail, one.Uncounted = &s.Value, s.Metric, s.Parts, s.Missing, s.Detail, s.Uncounted
 		} else {
 			b.Unscored++
-			one.Detail = "the right answer is not public"
+			one.Detail = hidden[t.ID]
 		}
 		b.Tasks = append(b.Tasks, one)
 	}
@@ -337,6 +376,9 @@ func (b *benchScores) strange(answers []bench.Answer) {
 // warnings are what was left out, one line each.
 func (b benchScores) warnings() []string {
 	var all []string
+	if n := len(b.Missing); n > 0 {
+		all = append(all, fmt.Sprintf("%d of this copy of the benchmark are missing: %s", n, someOf(b.Missing, 5)))
+	}
 	if n := len(b.Unknown); n > 0 {
 		all = append(all, fmt.Sprintf("%d answers are to tasks that are not there: %s", n, someOf(b.Unknown, 5)))
 	}
@@ -360,7 +402,7 @@ func (b benchScores) text() string {
 		fmt.Fprintf(&out, "mean score %.2f %%, 95 %% interval %.1f to %.1f, by the rules of %s (%s)\n", b.Score.Value, *b.Score.Low, *b.Score.High, b.Bench, b.Compat)
 	}
 	if b.Unscored > 0 {
-		fmt.Fprintf(&out, "the right answers to %d tasks are not public\n", b.Unscored)
+		fmt.Fprintf(&out, "%d tasks have no score: their right answers are not public, or missing\n", b.Unscored)
 	}
 	for _, t := range b.Tasks {
 		if t.Score != nil && *t.Score < 1 {

@@ -297,7 +297,7 @@ func TestBenchUncounted(t *testing.T) {
 	t.Parallel()
 	suite := &bench.Suite{Tasks: []bench.Task{{ID: "1"}, {ID: "2"}}}
 	var got benchScores
-	got.fill(suite, []bench.Score{{ID: "1", Value: 1}, {ID: "2", Value: 0, Uncounted: true}})
+	got.fill(suite, []bench.Score{{ID: "1", Value: 1}, {ID: "2", Value: 0, Uncounted: true}}, nil)
 	if got.Score == nil || got.Score.Value != 100 || got.Score.N != 1 || !got.Tasks[1].Uncounted || *got.Tasks[1].Score != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -306,6 +306,26 @@ func TestBenchUncounted(t *testing.T) {
 	if score := tables.Score(run); score == nil || score.Value != 100 || score.N != 1 {
 		t.Errorf("%+v", score)
 	}
+}
+
+// TestBenchMissingGold leaves tasks unscored whose right answer is not in the copy.
+func TestBenchMissingGold(t *testing.T) {
+	t.Parallel()
+	dir := dataFolder(t, map[string]string{
+		"index.json": `[{"id": "a", "question": "q", "data_dir": "data", "answer": {"gold_files": ["gold/a/r.csv"]}, "scorer": "dacode",
+			"scorer_config": {"func": "compare_csv"}}, {"id": "b", "question": "q", "data_dir": "data", "answer": 5}, {"id": "c", "question": "q", "data_dir": "data"}]`,
+		"data/x.csv": "x", "answers.jsonl": `{"task_id": "a", "answer": "r.csv", "dir": "."}` + "\n" + `{"task_id": "b", "answer": 5}`, "r.csv": "a",
+	})
+	s := &benchScene{t: t}
+	stdout, stderr := s.run(exitVerified, "score", "--bench", "dir", "--tasks", dir, "--answers", filepath.Join(dir, "answers.jsonl"), "--json")
+	contains(t, stderr, "warning: 1 of this copy of the benchmark are missing: …/gold/a/r.csv")
+	var got benchScores
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 2 || got.Tasks[0].Score != nil || *got.Tasks[1].Score != 1 || len(got.Missing) != 1 ||
+		got.Tasks[0].Detail != "the right answer is missing in this copy: …/gold/a/r.csv" || got.Tasks[2].Detail != "the right answer is not public" {
+		t.Errorf("%v, %s", err, stdout)
+	}
+	_, stderr = s.run(exitUsage, "run", "--bench", "dir", "--tasks", dir, "--data", dir, "--model", "ollama/m", "--out", filepath.Join(t.TempDir(), "out"))
+	contains(t, stderr, "task a: its data folder "+dir+" holds right answers: index.json", "hint: dsstar bench run … --data DIR")
 }
 
 // TestBenchUsage has command lines that cannot be carried out.
