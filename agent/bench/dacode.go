@@ -161,7 +161,7 @@ func readDACodeAnswers(dir string) ([]Answer, error) {
 	var answers []Answer
 	for _, entry := range entries {
 		file := filepath.Join(dir, entry.Name(), "dabench", "result.json")
-		if !present(file) {
+		if !ownFile(filepath.Join(dir, entry.Name()), file) {
 			continue // a run that never ended has none: its task is told as without an answer
 		}
 		a, err := readResult(file)

@@ -52,6 +52,9 @@ var daCodeChart string
 //	quadratic_weighted_kappa  fails if labels do not begin at 0 or reach as far as gold's
 //	row order              decides in compare_ml even where there are ids
 //
+// A result must be a file in the agent's folder, in both: a link out of it could lead
+// to the right answer.
+//
 // Tables give partial credit (divide), which the paper does not say, in both.
 // fuzzywuzzy's similarity is that over difflib, not over python-Levenshtein. An
 // image of another size is resized by Pillow, not OpenCV, before it is compared

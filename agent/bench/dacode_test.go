@@ -190,6 +190,13 @@ func TestDACodeLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	csv := `{"func": ["compare_csv"], "result": [{"file": ["r.csv"]}]}`
+	if err := os.WriteFile(filepath.Join(gold, "result.json"), []byte(`{"finished": true, "result": "r.csv"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var missing *MissingError
+	if answers, err := readDACodeAnswers(root); !errors.As(err, &missing) {
+		t.Errorf("a result.json that is gold's: %+v, %v", answers, err)
+	}
 	for _, v := range []struct {
 		config, said string
 		want         float64

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -45,6 +46,13 @@ func (s *Suite) Exposed() error {
 		}
 	}
 	return nil
+}
+
+// ownFile returns whether path is a file in folder, not a link out of it, nor a pipe.
+func ownFile(folder, path string) bool {
+	at := real(path)
+	info, err := os.Lstat(at)
+	return err == nil && info.Mode().IsRegular() && within(real(folder), []string{at}) != nil
 }
 
 // within are the paths that are below folder, relative to it.

@@ -127,6 +127,9 @@ func (a *app) scoreAnswers(ctx context.Context, flags *suiteFlags, s *configs.Se
 			_, err := suite.Score(ctx, bench.Scorer{}, strange)
 			return none, scoringError(err)
 		}
+		if to, err = flags.keepLevel(suite, to); err != nil {
+			return none, err
+		}
 		scores, err := a.scoreAll(ctx, suite, s, compat, to)
 		scores.strange(strange)
 		return scores, err
@@ -139,7 +142,29 @@ func (a *app) scoreAnswers(ctx context.Context, flags *suiteFlags, s *configs.Se
 	if err != nil {
 		return none, err
 	}
-	return a.scoreAll(ctx, suite, s, compat, answersOf(r, byID(suite), 1))
+	if flags.split != "" && !levels[flags.split] {
+		return none, &usageError{fmt.Sprintf("--split %s chooses tasks to be run; those of %s are chosen", flags.split, r.Path),
+			[]string{"dsstar bench score " + quoteShell(r.Path), "dsstar bench score --split easy " + quoteShell(r.Path)}}
+	}
+	answers, err := flags.keepLevel(suite, answersOf(r, byID(suite), 1))
+	if err != nil {
+		return none, err
+	}
+	return a.scoreAll(ctx, suite, s, compat, answers)
+}
+
+// keepLevel leaves the suite the tasks of the level that --split names, and returns
+// the answers to these.
+func (s *suiteFlags) keepLevel(suite *bench.Suite, answers []bench.Answer) ([]bench.Answer, error) {
+	if !levels[s.split] {
+		return answers, nil
+	}
+	suite.Tasks = slices.DeleteFunc(suite.Tasks, func(t bench.Task) bool { return !strings.EqualFold(t.Level, s.split) })
+	if len(suite.Tasks) == 0 {
+		return nil, &usageError{fmt.Sprintf("there is no task of level %s", s.split), []string{"dsstar bench score …   # without --split: all levels"}}
+	}
+	answers, _ = suite.Split(answers)
+	return answers, nil
 }
 
 // saveScores scores all of a run's answers by its own rules, and records what has

@@ -155,6 +155,10 @@ func TestBench(t *testing.T) {
 		"hint: dsstar bench run --resume --out "+first+" --total-calls MORE")
 	stdout, stderr := s.run(exitVerified, "run", "--resume", "--out", first)
 	contains(t, stdout, "score 50.00 % (1 of 2 right, 95 % interval 9.5 to 90.5), and 1 not scored")
+	level, _ := s.run(exitVerified, "score", first, "--split", "hard")
+	contains(t, level, "mean score 0.00 %")
+	_, stderr2 := s.run(exitUsage, "score", first, "--split", "dev")
+	contains(t, stderr2, "chooses tasks to be run", "hint: dsstar bench score --split easy")
 	contains(t, stderr, "wrong    sum-2, wrong answer", "answer   sum-3")
 	if n := len(server.Requests()); n != 3 {
 		t.Errorf("%d requests were made for three tasks of one each", n)
@@ -258,6 +262,13 @@ func TestBenchScoreFile(t *testing.T) {
 	stdout, stderr := score(exitVerified, "mixed.jsonl", "--json")
 	contains(t, stderr, "warning: 1 answers are to tasks that are not there: 9", "warning: 1 answers have no task_id")
 	contains(t, stdout, `"unknown": [`, `"9"`, `"nameless": 1`, `"score": 1,`)
+	stdout, stderr = score(exitVerified, "mixed.jsonl", "--json", "--split", "easy")
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.Tasks) != 1 || got.Tasks[0].TaskID != "1" || !strings.Contains(stdout, `"value": 100,`) {
+		t.Errorf("%v, %s", err, stdout)
+	}
+	contains(t, stderr, "not there: 9")
+	_, stderr = score(exitUsage, "mixed.jsonl", "--split", "medium")
+	contains(t, stderr, "there is no task of level medium", "hint:")
 	_, stderr = score(exitUsage, "stray.jsonl")
 	contains(t, stderr, "answers to tasks that are not there: 9", "hint:")
 	_, stderr = score(exitUsage, "none.jsonl")
