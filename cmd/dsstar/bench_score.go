@@ -59,6 +59,10 @@ func (a *app) benchScoreCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if answers == "" && len(args) == 1 && suite.split != "" && !levels[suite.split] {
+			return &usageError{fmt.Sprintf("--split %s chooses tasks to be run; those of %s are chosen", suite.split, args[0]),
+				[]string{"dsstar bench score " + quoteShell(args[0]), "dsstar bench score --split easy " + quoteShell(args[0])}}
+		}
 		if save {
 			if err := a.saveScores(cmd.Context(), &suite, s, c, args); err != nil {
 				return err
@@ -141,10 +145,6 @@ func (a *app) scoreAnswers(ctx context.Context, flags *suiteFlags, s *configs.Se
 	suite, err := suiteOf(r, flags)
 	if err != nil {
 		return none, err
-	}
-	if flags.split != "" && !levels[flags.split] {
-		return none, &usageError{fmt.Sprintf("--split %s chooses tasks to be run; those of %s are chosen", flags.split, r.Path),
-			[]string{"dsstar bench score " + quoteShell(r.Path), "dsstar bench score --split easy " + quoteShell(r.Path)}}
 	}
 	answers, err := flags.keepLevel(suite, answersOf(r, byID(suite), 1))
 	if err != nil {
@@ -401,14 +401,14 @@ func (b *benchScores) strange(answers []bench.Answer) {
 // warnings are what was left out, one line each.
 func (b benchScores) warnings() []string {
 	var all []string
-	if n := len(b.Missing); n > 0 {
-		all = append(all, fmt.Sprintf("%d of this copy of the benchmark are missing: %s", n, someOf(b.Missing, 5)))
+	if len(b.Missing) > 0 {
+		all = append(all, "missing in this copy of the benchmark: "+someOf(b.Missing, 5))
 	}
-	if n := len(b.Unknown); n > 0 {
-		all = append(all, fmt.Sprintf("%d answers are to tasks that are not there: %s", n, someOf(b.Unknown, 5)))
+	if len(b.Unknown) > 0 {
+		all = append(all, "left out are answers to tasks that are not there: "+someOf(b.Unknown, 5))
 	}
 	if b.Nameless > 0 {
-		all = append(all, fmt.Sprintf("%d answers have no task_id", b.Nameless))
+		all = append(all, fmt.Sprintf("left out are answers without a task_id: %d", b.Nameless))
 	}
 	return all
 }

@@ -260,7 +260,7 @@ func TestBenchScoreFile(t *testing.T) {
 	stdout, _ = score(exitVerified, "answers.jsonl")
 	contains(t, stdout, "level easy", "mean score 33.33 %")
 	stdout, stderr := score(exitVerified, "mixed.jsonl", "--json")
-	contains(t, stderr, "warning: 1 answers are to tasks that are not there: 9", "warning: 1 answers have no task_id")
+	contains(t, stderr, "warning: left out are answers to tasks that are not there: 9", "warning: left out are answers without a task_id: 1")
 	contains(t, stdout, `"unknown": [`, `"9"`, `"nameless": 1`, `"score": 1,`)
 	stdout, stderr = score(exitVerified, "mixed.jsonl", "--json", "--split", "easy")
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.Tasks) != 1 || got.Tasks[0].TaskID != "1" || !strings.Contains(stdout, `"value": 100,`) {
@@ -329,7 +329,7 @@ func TestBenchMissingGold(t *testing.T) {
 	})
 	s := &benchScene{t: t}
 	stdout, stderr := s.run(exitVerified, "score", "--bench", "dir", "--tasks", dir, "--answers", filepath.Join(dir, "answers.jsonl"), "--json")
-	contains(t, stderr, "warning: 1 of this copy of the benchmark are missing: …/gold/a/r.csv")
+	contains(t, stderr, "warning: missing in this copy of the benchmark: …/gold/a/r.csv")
 	var got benchScores
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 2 || got.Tasks[0].Score != nil || *got.Tasks[1].Score != 1 || len(got.Missing) != 1 ||
 		got.Tasks[0].Detail != "the right answer is missing in this copy: …/gold/a/r.csv" || got.Tasks[2].Detail != "the right answer is not public" {
