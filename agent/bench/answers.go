@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,6 +53,22 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
+// Split tells the answers to the suite's tasks from the others, in their order.
+func (s *Suite) Split(answers []Answer) (to, strange []Answer) {
+	tasks := map[string]bool{}
+	for _, t := range s.Tasks {
+		tasks[t.ID] = true
+	}
+	for _, a := range answers {
+		if tasks[a.ID] {
+			to = append(to, a)
+		} else {
+			strange = append(strange, a)
+		}
+	}
+	return to, strange
+}
+
 // match finds the answer to each task by id. whole demands one for every task.
 func (s *Suite) match(answers []Answer, whole bool) (map[string]*Answer, error) {
 	tasks := map[string]bool{}
@@ -64,7 +81,7 @@ func (s *Suite) match(answers []Answer, whole bool) (map[string]*Answer, error) 
 		a := &answers[i]
 		switch {
 		case !tasks[a.ID]:
-			bad.Unknown = append(bad.Unknown, a.ID)
+			bad.Unknown = append(bad.Unknown, cmp.Or(a.ID, "(no id)"))
 		case byID[a.ID] != nil:
 			if !slices.Contains(bad.Twice, a.ID) {
 				bad.Twice = append(bad.Twice, a.ID)
@@ -88,7 +105,7 @@ func (s *Suite) match(answers []Answer, whole bool) (map[string]*Answer, error) 
 }
 
 // readLines reads a file of one JSON object a line (or of one array of them)
-// and calls row for each.
+// and calls row for each. NaN, which Python writes for what is not there, is null.
 func readLines(path string, row func(raw json.RawMessage) error) error {
 	text, err := readFile(path)
 	if err != nil {
@@ -97,7 +114,7 @@ func readLines(path string, row func(raw json.RawMessage) error) error {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '[' {
 		var rows []json.RawMessage
-		if err := json.Unmarshal(trimmed, &rows); err != nil {
+		if err := json.Unmarshal(withoutNaN(trimmed), &rows); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		for i, raw := range rows {
@@ -111,11 +128,35 @@ func readLines(path string, row func(raw json.RawMessage) error) error {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if err := row(line); err != nil {
+		if err := row(withoutNaN(line)); err != nil {
 			return fmt.Errorf("%s: line %d: %w", path, i+1, err)
 		}
 	}
 	return nil
+}
+
+// withoutNaN is JSON with null for each NaN that stands outside of texts.
+func withoutNaN(text []byte) []byte {
+	if !bytes.Contains(text, []byte("NaN")) || json.Valid(text) {
+		return text
+	}
+	var out []byte
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case !quoted && bytes.HasPrefix(text[i:], []byte("NaN")):
+			out = append(out, "null"...)
+			i += len("NaN") - 1
+			continue
+		case quoted && c == '\\' && i+1 < len(text):
+			out = append(out, c)
+			i++
+		case c == '"':
+			quoted = !quoted
+		}
+		out = append(out, text[i])
+	}
+	return out
 }
 
 // readFile is os.ReadFile with a *MissingError for a file that is not there.

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"path/filepath"
@@ -29,7 +28,7 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 		}
 		root = filepath.Dir(filepath.Dir(tasks))
 	}
-	suite := &Suite{}
+	suite := &Suite{Secret: []string{filepath.Join(filepath.Dir(tasks), "dev.jsonl")}}
 	context := filepath.Join(root, "context")
 	for _, name := range contextFiles {
 		if file := filepath.Join(context, name); !present(file) {
@@ -39,6 +38,7 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 	if !present(context) {
 		suite.Missing, context = []string{context}, ""
 	}
+	published := false
 	err := readLines(tasks, func(raw json.RawMessage) error {
 		var row struct {
 			ID         textID          `json:"task_id"`
@@ -51,12 +51,22 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 			return err
 		}
 		task := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines, Level: row.Level, Data: context, Missing: suite.Missing}
-		if gold := (&Answer{Value: row.Answer}).Text(); gold != "" && gold != "null" {
+		if row.Answer != nil && string(row.Answer) != "null" {
+			gold := (&Answer{Value: row.Answer}).Text()
 			task.Gold = Said(gold)
+			published = published || gold != "" && gold != "null"
 		}
 		suite.Tasks = append(suite.Tasks, task)
 		return nil
 	})
+	if published {
+		suite.Secret = append(suite.Secret, tasks)
+	}
+	for i := range suite.Tasks {
+		if !published { // "" is how the data set hides all of them; one among others is a right answer
+			suite.Tasks[i].Gold = nil
+		}
+	}
 	return suite, err
 }
 
@@ -75,9 +85,6 @@ func readDABStepAnswers(path string) ([]Answer, error) {
 		}
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return err
-		}
-		if row.ID == "" {
-			return fmt.Errorf("no task_id")
 		}
 		if row.Answer == nil {
 			row.Answer = row.Plain

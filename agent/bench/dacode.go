@@ -21,8 +21,9 @@ func openDACode(path string, _ Setting) (*Suite, error) {
 		return nil, &MissingError{What: []string{filepath.Join(path, "da_code", "configs", "task", "all.jsonl")}}
 	}
 	root := filepath.Dir(filepath.Dir(filepath.Dir(tasks)))
-	evals, suite := map[string]json.RawMessage{}, &Suite{}
-	err := readLines(filepath.Join(root, "configs", "eval", "eval_all.jsonl"), func(raw json.RawMessage) error {
+	eval := filepath.Join(root, "configs", "eval", "eval_all.jsonl")
+	evals, suite := map[string]json.RawMessage{}, &Suite{Secret: []string{eval}}
+	err := readLines(eval, func(raw json.RawMessage) error {
 		var row struct {
 			ID string `json:"id"`
 		}
@@ -67,14 +68,51 @@ func (t *Task) dacode() error {
 	if t.Kind == "" {
 		t.Kind = config.Config.Task
 	}
+	t.Missing = append(t.Missing, t.missingGold()...)
+	return nil
+}
+
+// goldFiles are the files with the task's right answer; nil if it is none in files.
+// A clustering has none: it is rated by itself.
+func (t *Task) goldFiles() []string {
+	if t.Rules != "dacode" && t.Rules != "" || t.Gold == nil || t.GoldDir == "" {
+		return nil
+	}
+	config, err := readEval(t.Gold)
+	if err != nil || slices.Contains(config.Func, "compare_ml") && strings.Contains(strings.ToLower(config.Config.Type), "cluster") {
+		return nil
+	}
+	var files []string
 	for _, result := range config.Result {
 		for _, file := range result.File {
-			if gold := filepath.Join(t.GoldDir, filepath.Base(file)); !present(gold) && !slices.Contains(config.Func, "compare_ml") {
-				t.Missing = append(t.Missing, gold) // a clustering has no right answer: compare_ml tells
+			files = append(files, filepath.Join(t.GoldDir, filepath.Base(file)))
+		}
+	}
+	return files
+}
+
+// missingGold are those of them that are not there.
+func (t *Task) missingGold() []string {
+	return slices.DeleteFunc(t.goldFiles(), present)
+}
+
+// Unscorable says why answers to the task cannot be scored with this copy of the
+// benchmark, and which paths it lacks; why is "" if they can.
+func (t *Task) Unscorable() (why string, missing []string) {
+	if missing = t.missingGold(); t.Gold == nil {
+		for _, what := range t.Missing {
+			if !filepath.IsAbs(what) { // otherwise it is data
+				missing = append(missing, what)
 			}
 		}
 	}
-	return nil
+	switch {
+	case len(missing) > 0:
+		return "the right answer is missing in this copy", missing
+	case t.Gold == nil:
+		return "the right answer is not public", nil
+	}
+	return "", nil
 }
 
 // An evalConfig is a line of DA-Code's eval configuration.
@@ -123,7 +161,7 @@ func readDACodeAnswers(dir string) ([]Answer, error) {
 	var answers []Answer
 	for _, entry := range entries {
 		file := filepath.Join(dir, entry.Name(), "dabench", "result.json")
-		if !present(file) {
+		if !ownFile(filepath.Join(dir, entry.Name()), file) {
 			continue // a run that never ended has none: its task is told as without an answer
 		}
 		a, err := readResult(file)

@@ -52,6 +52,9 @@ var daCodeChart string
 //	quadratic_weighted_kappa  fails if labels do not begin at 0 or reach as far as gold's
 //	row order              decides in compare_ml even where there are ids
 //
+// A result must be a file in the agent's folder, in both: a link out of it could lead
+// to the right answer.
+//
 // Tables give partial credit (divide), which the paper does not say, in both.
 // fuzzywuzzy's similarity is that over difflib, not over python-Levenshtein. An
 // image of another size is resized by Pillow, not OpenCV, before it is compared
@@ -65,6 +68,9 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 		if !slices.Contains(daCodeMetrics, name) {
 			return Score{}, fmt.Errorf("there is no metric %q; there are %s", name, strings.Join(daCodeMetrics, ", "))
 		}
+	}
+	if missing := t.missingGold(); len(missing) > 0 { // no fault of the answer's
+		return Score{}, &MissingError{What: missing}
 	}
 	score := Score{Metric: strings.Join(config.Func, "+")}
 	if a == nil {

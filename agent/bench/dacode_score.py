@@ -35,7 +35,12 @@ def score_task(task):
                 options = {MISSPELT.get(k, k): v for k, v in options.items()}
             options["config"] = config.get("config", {})
             try:
-                one, detail, part = globals()[func](result, gold, options, fixed)
+                foreign = next((f for f in as_list(result) if is_foreign(f, task["dir"])), "")
+                if foreign:
+                    one, part = 0.0, {}
+                    detail = f"{os.path.basename(foreign)} is no file of the agent's: a folder, or a link out of its own"
+                else:
+                    one, detail, part = globals()[func](result, gold, options, fixed)
             except FileNotFoundError as e:
                 one, detail, part = 0.0, f"no file {os.path.basename(e.filename or str(e))}", {}
             scores.append(one)
@@ -50,6 +55,14 @@ def score_task(task):
     conj = {"avg": lambda s: sum(s) / len(s), "max": max, "min": min,
             "and": lambda s: float(all(s)), "or": lambda s: float(any(s))}[config.get("conj", "avg")]
     return {"score": conj(scores), "detail": "; ".join(d for d in details if d), "parts": parts}
+
+
+def is_foreign(path, directory):
+    """Whether what is there is not a file in the agent's folder: a link may lead to the right answer, a pipe to nowhere."""
+    if not os.path.lexists(path):
+        return False
+    real, root = os.path.realpath(path), os.path.realpath(directory)
+    return not (os.path.isfile(real) and real.startswith(os.path.join(root, "")))
 
 
 def as_list(x):

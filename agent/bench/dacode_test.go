@@ -70,11 +70,15 @@ func TestDACodeSuite(t *testing.T) {
 	if _, err := suite.Score(t.Context(), Scorer{}, answers); !errors.As(err, &need) || need.Need != "a Python session" {
 		t.Errorf("without Python: %v", err)
 	}
+	var missing *MissingError
+	if _, err := suite.Score(t.Context(), Scorer{Python: python(t)}, answers); !errors.As(err, &missing) || len(missing.What) != 3 {
+		t.Errorf("without right answers: %v", err)
+	}
+	suite.Tasks[1].GoldDir = write(t, map[string]string{"r.png": "", "plot.json": "", "result.npy": ""})
 	scores, err := suite.Score(t.Context(), Scorer{Python: python(t)}, answers)
 	if err != nil || scores[0].Value != 1 || scores[1].Detail != "not finished" || scores[2].Detail != "no answer" {
 		t.Errorf("scores are %+v, %v", scores, err)
 	}
-	var missing *MissingError
 	if _, err := suite.Benchmark.Answers(filepath.Join(root, "nowhere")); !errors.As(err, &missing) {
 		t.Errorf("no answers: %v", err)
 	}
@@ -165,6 +169,54 @@ func TestDACodeFaults(t *testing.T) {
 	}
 }
 
+// TestDACodeLinks refuses results that are elsewhere: an agent may have linked what
+// it could not see to where its scorer can.
+func TestDACodeLinks(t *testing.T) {
+	run := python(t)
+	root := write(t, map[string]string{"gold/r.csv": "a\n1\n", "gold/r.db": "", "gold/plot.json": `{"type": "bar"}`, "out/own.csv": "a\n1\n", "gold/r.png": "", "gold/result.npy": ""})
+	gold, out := filepath.Join(root, "gold"), filepath.Join(root, "out")
+	code := "import sqlite3, sys, os, numpy\nos.chdir(%q)\nos.remove('r.db')\ndb = sqlite3.connect('r.db')\ndb.execute('create table t (a)')\ndb.execute('insert into t values (1)')\n" +
+		"db.commit()\ndb.close()\nnumpy.save('result.npy', numpy.array([1, 2]))\nfrom PIL import Image; Image.new('RGB', (8, 6)).save('r.png')"
+	if _, err := run(t.Context(), fmt.Sprintf(code, gold)); err != nil {
+		t.Fatal(err)
+	}
+	drawImage(t, run, filepath.Join(out, "r.png"))
+	for from, to := range map[string]string{"../gold/r.csv": "r.csv", "../gold/r.db": "r.db", "../gold": "dabench", "own.csv": "inner.csv"} {
+		if err := os.Symlink(filepath.FromSlash(from), filepath.Join(out, to)); err != nil {
+			t.Skip(err) // Windows grants links to few
+		}
+	}
+	if err := os.Mkdir(filepath.Join(out, "folder.csv"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	csv := `{"func": ["compare_csv"], "result": [{"file": ["r.csv"]}]}`
+	if err := os.WriteFile(filepath.Join(gold, "result.json"), []byte(`{"finished": true, "result": "r.csv"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var missing *MissingError
+	if answers, err := readDACodeAnswers(root); !errors.As(err, &missing) {
+		t.Errorf("a result.json that is gold's: %+v, %v", answers, err)
+	}
+	for _, v := range []struct {
+		config, said string
+		want         float64
+	}{
+		{csv, "r.csv", 0},
+		{csv, "I wrote it", 0}, // by the name in the configuration
+		{csv, "folder.csv", 0},
+		{csv, "inner.csv", 1},
+		{csv, "own.csv", 1},
+		{`{"func": ["compare_sqlite"], "result": [{"file": ["r.db"]}]}`, "r.db", 0},
+		{`{"func": ["compare_image"], "config": {"task": "data visualization"}, "result": [{"multi": true, "file": ["r.png", "dabench/plot.json", "dabench/result.npy"]}]}`, "r.png", 0},
+	} {
+		task := Task{ID: "x", Rules: "dacode", Gold: json.RawMessage(v.config), GoldDir: gold}
+		score, err := Scorer{Python: run}.Score(t.Context(), task, &Answer{ID: "x", Value: Said(v.said), Dir: out})
+		if err != nil || score.Value != v.want || v.want == 0 && !strings.Contains(score.Detail, "is no file of the agent's") {
+			t.Errorf("%s of %s: %+v, %v", v.said, v.config, score, err)
+		}
+	}
+}
+
 // TestChart takes charts from code that draws them and compares them.
 func TestChart(t *testing.T) {
 	run := python(t)
@@ -242,6 +294,38 @@ func drawImage(t *testing.T, run Python, path string) {
 	t.Helper()
 	if _, err := run(t.Context(), fmt.Sprintf("from PIL import Image; Image.new('RGB', (80, 60)).save(%q)", path)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestExposed refuses data in which right answers lie.
+func TestExposed(t *testing.T) {
+	row := func(data string) string {
+		return `[{"id": "a", "question": "q", "data_dir": "` + data + `", "answer": {"gold_files": ["gold/r.csv"]}, "scorer": "dacode", "scorer_config": {"func": "compare_csv"}, "data_sources": ["x.csv"]}]`
+	}
+	for data, want := range map[string]string{"": "index.json", ".": "index.json", "gold": "r.csv", "data": ""} {
+		root := write(t, map[string]string{"index.json": row(data), "gold/r.csv": "a", "data/x.csv": "a"})
+		err := open(t, "dir", root, Setting{}).Exposed()
+		var exposed *ExposedError
+		if want == "" && err != nil || want != "" && (!errors.As(err, &exposed) || filepath.Base(exposed.File) != want && !strings.HasPrefix(exposed.File, "gold") || exposed.Task != "a") {
+			t.Errorf("data_dir %q: %v, not %q", data, err, want)
+		}
+		suite := open(t, "dir", root, Setting{Oracle: true}) // only the files that are named
+		if err := suite.Exposed(); err != nil {
+			t.Errorf("data_dir %q, x.csv alone: %v", data, err)
+		}
+		suite.Tasks[0].Files = []string{want}
+		if err := suite.Exposed(); want != "" && err == nil {
+			t.Errorf("data_dir %q, %s alone: no error", data, want)
+		}
+	}
+	root := write(t, map[string]string{"workload/legal.json": `[{"id": "legal-hard-1", "query": "q", "answer": 3.5, "answer_type": "numeric_exact"}]`, "data/legal/input/a.csv": "a"})
+	suite := open(t, "kramabench", root, Setting{})
+	if err := suite.Exposed(); err != nil {
+		t.Error(err)
+	}
+	suite.Tasks[0].Data = root // as --data can have it
+	if err := suite.Exposed(); err == nil {
+		t.Error("the workload is in the data")
 	}
 }
 

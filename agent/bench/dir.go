@@ -21,7 +21,7 @@ func openDir(path string, s Setting) (*Suite, error) {
 	if !isFile(index) {
 		index = filepath.Join(path, "index.json")
 	}
-	suite := &Suite{}
+	suite := &Suite{Secret: []string{index}}
 	return suite, readLines(index, func(raw json.RawMessage) error {
 		var row dirRow
 		if err := json.Unmarshal(raw, &row); err != nil {

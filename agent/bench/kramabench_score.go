@@ -51,7 +51,7 @@ func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, e
 	if !ok {
 		return Score{}, fmt.Errorf("there is no answer type %q; there are %s", kind, strings.Join(slices.Sorted(maps.Keys(metrics)), ", "))
 	}
-	score.Metric = metric.name
+	score.Metric, score.Uncounted = metric.name, metric.name == juneListApproximate
 	if a == nil {
 		return score, nil
 	}

@@ -20,6 +20,7 @@ type Suite struct {
 	Benchmark *Benchmark
 	Tasks     []Task
 	Missing   []string // what the benchmark's layout has and this copy has not, one line each; tasks say what they lack themselves
+	Secret    []string // files with right answers, beside those in tasks' GoldDir: see Exposed
 }
 
 // A Task is one question of a benchmark, its data and its right answer.
@@ -40,7 +41,7 @@ type Task struct {
 
 // An Answer is what an agent said to one task.
 type Answer struct {
-	ID         string          `json:"task_id"`
+	ID         string          `json:"task_id"`          // "": the file tells none
 	Value      json.RawMessage `json:"answer,omitempty"` // any JSON value, mostly a string; nil: none was given, which is wrong
 	Dir        string          `json:"dir,omitempty"`    // the folder with the files that the agent left (DA-Code)
 	Unfinished bool            `json:"unfinished,omitempty"`
@@ -75,6 +76,8 @@ type Score struct {
 	Parts   map[string]float64 `json:"parts,omitempty"`  // further metrics, or the fields of the answer, 0 to 1 unless named an error
 	Detail  string             `json:"detail,omitempty"` // why, in one line
 	Missing bool               `json:"missing,omitempty"`
+
+	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves it out of its total and of every mean
 }
 
 // A Total is one number of a benchmark's result, in per cent.

@@ -93,6 +93,23 @@ func TestDABStepSuite(t *testing.T) {
 	}
 }
 
+// TestDABStepGold tells right answers that are empty from such that are hidden.
+func TestDABStepGold(t *testing.T) {
+	for text, want := range map[string][]string{
+		`{"task_id": 1, "answer": ""}` + "\n" + `{"task_id": 2, "answer": "null"}` + "\n" + `{"task_id": 3, "answer": NaN}`:                         {"", "", ""},
+		`{"task_id": 1, "answer": ""}` + "\n" + `{"task_id": 2, "answer": "null"}` + "\n" + `{"task_id": 3, "answer": 5}` + "\n" + `{"task_id": 4}`: {`""`, `"null"`, `"5"`, ""},
+	} {
+		suite := open(t, "dabstep", filepath.Join(write(t, map[string]string{"tasks.jsonl": text}), "tasks.jsonl"), Setting{})
+		var got []string
+		for _, task := range suite.Tasks {
+			got = append(got, string(task.Gold))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the right answers are %q, not %q", text, got, want)
+		}
+	}
+}
+
 func TestKramaBenchSuite(t *testing.T) {
 	root := write(t, map[string]string{
 		"workload/legal.json": `[{"id": "legal-hard-1", "query": "q", "answer": 3.5, "answer_type": "numeric_exact",
@@ -205,13 +222,24 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("scored: %v", err)
 	}
 	for text, want := range map[string]string{
-		`{"task_id": "1", "agent_answer": "A"` + "\n": "a.jsonl: line 1: unexpected end of JSON input",
-		"\n" + `{"agent_answer": "A"}`:                "a.jsonl: line 2: no task_id",
-		`{"task_id": {}, "agent_answer": "A"}`:        "a.jsonl: line 1: an id must be text or a number, not {}",
+		`{"task_id": "1", "agent_answer": "A"` + "\n":   "a.jsonl: line 1: unexpected end of JSON input",
+		"\n" + `{"task_id": "1", "agent_answer": NaN0}`: "a.jsonl: line 2: invalid character '0' after object key:value pair",
+		`{"task_id": {}, "agent_answer": "A"}`:          "a.jsonl: line 1: an id must be text or a number, not {}",
 	} {
 		if _, err := read(text); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+	answers, err = read(`{"task_id": "1", "agent_answer": NaN}` + "\n" + `{"agent_answer": "b \"NaN"}` + "\n" + `{"task_id": "2", "agent_answer": "\" NaN", "reasoning_trace": NaN}`)
+	if err != nil || len(answers) != 3 || answers[0].Text() != "" || answers[1].ID != "" || answers[2].Text() != `" NaN` || answers[2].Trace != "" {
+		t.Errorf("NaN: %+v, %v", answers, err)
+	}
+	to, strange := suite.Split(answers)
+	if len(to) != 2 || len(strange) != 1 || to[1].ID != "2" {
+		t.Errorf("split into %+v and %+v", to, strange)
+	}
+	if scores, err := suite.Score(t.Context(), Scorer{}, to); err != nil || !scores[0].Missing || scores[0].Value != 0 {
+		t.Errorf("an answer of NaN: %+v, %v", scores, err)
 	}
 	if _, err := (Scorer{Compat: "exact"}).Score(t.Context(), suite.Tasks[0], nil); err == nil {
 		t.Error("a third way to score")
@@ -310,6 +338,16 @@ func TestKramaBench(t *testing.T) {
 	if !errors.As(err, &need) {
 		t.Errorf("without a judge: %v", err)
 	}
+	for _, answer := range []*Answer{nil, {ID: "1", Value: json.RawMessage("[1]")}} { // only the first version leaves it out of the total
+		for _, kind := range []string{"list_approximate", "list_exact"} {
+			for compat, want := range map[Compat]bool{Upstream: kind == "list_approximate", Fixed: false} {
+				score, err := Scorer{Compat: compat}.Score(t.Context(), Task{ID: "1", Kind: kind, Rules: "kramabench", Gold: json.RawMessage("[1]")}, answer)
+				if err != nil || score.Uncounted != want {
+					t.Errorf("%s %s: %+v, %v", compat, kind, score, err)
+				}
+			}
+		}
+	}
 	old := Task{ID: "legal-hard-15", Kind: "numeric_exact", Rules: "kramabench", Gold: json.RawMessage("593524")}
 	for compat, want := range map[Compat]float64{Upstream: 0, Fixed: 1} {
 		score, err := Scorer{Compat: compat}.Score(t.Context(), old, &Answer{ID: old.ID, Value: json.RawMessage("243377")})
@@ -321,7 +359,7 @@ func TestKramaBench(t *testing.T) {
 
 func TestKramaBenchTotals(t *testing.T) {
 	tasks := []Task{{Domain: "legal", Level: "easy"}, {Domain: "legal", Level: "hard"}, {Domain: "wildfire", Level: "hard"}}
-	scores := []Score{{Value: 1, Metric: "success"}, {Value: 0.5, Metric: "f1"}, {Value: 1, Metric: juneListApproximate}}
+	scores := []Score{{Value: 1, Metric: "success"}, {Value: 0.5, Metric: "f1"}, {Value: 1, Metric: juneListApproximate, Uncounted: true}}
 	var got []string
 	for _, total := range totalKramaBench(tasks, scores, nil) {
 		text, _ := json.Marshal(total)

@@ -106,7 +106,21 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	if err != nil {
 		return nil, &usageError{err.Error(), []string{"head -c 300 " + quoteShell(s.tasks)}}
 	}
-	return suite, s.move(suite)
+	if err := s.move(suite); err != nil || command != "run" {
+		return suite, err
+	}
+	return suite, s.hides(suite)
+}
+
+// hides refuses data from which an agent could read the right answers.
+func (s *suiteFlags) hides(suite *bench.Suite) error {
+	err := suite.Exposed()
+	found, ok := errors.AsType[*bench.ExposedError](err)
+	if !ok {
+		return err
+	}
+	return &usageError{err.Error() + "\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
+		[]string{"ls " + quoteShell(found.Data), "dsstar bench run … --data DIR   # a folder with the data alone"}}
 }
 
 // move gives the tasks the folder of --data.
@@ -122,7 +136,8 @@ func (s *suiteFlags) move(suite *bench.Suite) error {
 		return &usageError{fmt.Sprintf("--data: %v", err), []string{"ls -ld " + quoteShell(s.data)}}
 	}
 	for i := range suite.Tasks {
-		suite.Tasks[i].Data, suite.Tasks[i].Missing = data, nil
+		_, missing := suite.Tasks[i].Unscorable()
+		suite.Tasks[i].Data, suite.Tasks[i].Missing = data, missing
 	}
 	return nil
 }
@@ -179,19 +194,19 @@ func answersOf(r runner.Result, tasks map[string]bench.Task, repeat int) []bench
 }
 
 // answerOf is a record as the scorers take it; out is the folder of its run. By the
-// rules of DA-Code an agent that used up its steps has given no answer; by all
-// others, and for one that answers all the same, it counts.
-func answerOf(r runner.Record, agent string, task bench.Task, out string) bench.Answer {
+// rules of DA-Code an agent that used up its steps has given no answer, whichever
+// agent it is; by all others what it said counts.
+func answerOf(r runner.Record, _ string, task bench.Task, out string) bench.Answer {
 	dir := absolute(runner.TaskFolder(out, r.Key())) // for a kernel, whose working folder is another
 	answer := bench.Answer{
 		ID: r.Task, Dir: filepath.Join(dir, "files"), Steps: r.Rounds, Actions: r.Executions, Failed: r.Failed,
-		Unfinished: r.Error != "" || !r.Finished && task.Rules == "dacode" && agent != "dsstar",
+		Unfinished: r.Error != "" || !r.Finished && task.Rules == "dacode",
 		Tokens:     [2]int{r.Usage.InputTokens, r.Usage.OutputTokens},
 	}
 	switch text := strings.TrimSpace(r.Answer); {
 	case text == "":
-	case task.Rules == "kramabench" && json.Valid([]byte(text)):
-		answer.Value = json.RawMessage(text) // a number or a list is meant as such
+	case task.Rules == "kramabench" && meantAsValue(task.Kind, text):
+		answer.Value = json.RawMessage(text)
 	default:
 		answer.Value = bench.Said(r.Answer)
 	}
@@ -199,6 +214,14 @@ func answerOf(r runner.Record, agent string, task bench.Task, out string) bench.
 		answer.Code = string(script)
 	}
 	return answer
+}
+
+// meantAsValue returns whether the text of an answer of that type is a JSON value:
+// a number or a list where one is asked for. A text stays one, such as "true".
+func meantAsValue(kind, text string) bool {
+	numeric := strings.HasPrefix(kind, "numeric_") && strings.ContainsAny(text[:1], "-0123456789")
+	list := strings.HasPrefix(kind, "list_") && text[0] == '['
+	return (numeric || list) && json.Valid([]byte(text))
 }
 
 // byID are the tasks of a suite by their ids.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -58,6 +59,10 @@ func (a *app) benchScoreCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if answers == "" && len(args) == 1 && suite.split != "" && !levels[suite.split] {
+			return &usageError{fmt.Sprintf("--split %s chooses tasks to be run; those of %s are chosen", suite.split, args[0]),
+				[]string{"dsstar bench score " + quoteShell(args[0]), "dsstar bench score --split easy " + quoteShell(args[0])}}
+		}
 		if save {
 			if err := a.saveScores(cmd.Context(), &suite, s, c, args); err != nil {
 				return err
@@ -66,6 +71,9 @@ func (a *app) benchScoreCommand() *cobra.Command {
 		scores, err := a.scoreAnswers(cmd.Context(), &suite, s, c, answers, args)
 		if err != nil {
 			return err
+		}
+		for _, warning := range scores.warnings() {
+			fmt.Fprintln(a.stderr, "dsstar: warning: "+printable(warning))
 		}
 		if asJSON {
 			return printJSON(a.stdout, scores)
@@ -84,7 +92,10 @@ type benchScores struct {
 	Score    *tables.Value `json:"score"` // per cent; null: nothing can be scored
 	Tasks    []taskScore   `json:"tasks"`
 	Totals   []bench.Total `json:"totals"`   // as the benchmark sums up
-	Unscored int           `json:"unscored"` // tasks whose right answers are not public
+	Unscored int           `json:"unscored"` // tasks whose right answers are not public, or missing
+	Missing  []string      `json:"missing"`  // what the copy of the benchmark lacks for scoring, as the ends of paths
+	Unknown  []string      `json:"unknown"`  // ids that are answered and are no task's
+	Nameless int           `json:"nameless"` // answers without an id
 }
 
 type taskScore struct {
@@ -96,6 +107,8 @@ type taskScore struct {
 	Parts   map[string]float64 `json:"parts,omitempty"`
 	Missing bool               `json:"missing"` // there is no answer, or it is not finished
 	Detail  string             `json:"detail,omitempty"`
+
+	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves it out of its total
 }
 
 // scoreAnswers reads what is to be scored and scores it.
@@ -113,7 +126,17 @@ func (a *app) scoreAnswers(ctx context.Context, flags *suiteFlags, s *configs.Se
 		if err != nil {
 			return none, answersError(err, file)
 		}
-		return a.scoreAll(ctx, suite, s, compat, answers)
+		to, strange := suite.Split(answers)
+		if len(to) == 0 && len(strange) > 0 {
+			_, err := suite.Score(ctx, bench.Scorer{}, strange)
+			return none, scoringError(err)
+		}
+		if to, err = flags.keepLevel(suite, to); err != nil {
+			return none, err
+		}
+		scores, err := a.scoreAll(ctx, suite, s, compat, to)
+		scores.strange(strange)
+		return scores, err
 	}
 	r, err := readBench(args[0])
 	if err != nil {
@@ -123,7 +146,25 @@ func (a *app) scoreAnswers(ctx context.Context, flags *suiteFlags, s *configs.Se
 	if err != nil {
 		return none, err
 	}
-	return a.scoreAll(ctx, suite, s, compat, answersOf(r, byID(suite), 1))
+	answers, err := flags.keepLevel(suite, answersOf(r, byID(suite), 1))
+	if err != nil {
+		return none, err
+	}
+	return a.scoreAll(ctx, suite, s, compat, answers)
+}
+
+// keepLevel leaves the suite the tasks of the level that --split names, and returns
+// the answers to these.
+func (s *suiteFlags) keepLevel(suite *bench.Suite, answers []bench.Answer) ([]bench.Answer, error) {
+	if !levels[s.split] {
+		return answers, nil
+	}
+	suite.Tasks = slices.DeleteFunc(suite.Tasks, func(t bench.Task) bool { return !strings.EqualFold(t.Level, s.split) })
+	if len(suite.Tasks) == 0 {
+		return nil, &usageError{fmt.Sprintf("there is no task of level %s", s.split), []string{"dsstar bench score …   # without --split: all levels"}}
+	}
+	answers, _ = suite.Split(answers)
+	return answers, nil
 }
 
 // saveScores scores all of a run's answers by its own rules, and records what has
@@ -161,10 +202,12 @@ func (a *app) saveScores(ctx context.Context, flags *suiteFlags, s *configs.Sett
 		}
 		for _, record := range r.Records {
 			score := of[record.Task]
-			if record.Repeat != repeat || score.Score == nil || record.Score != nil && *record.Score == *score.Score {
+			if record.Repeat != repeat || score.Score == nil || record.Score != nil && *record.Score == *score.Score && record.Uncounted == score.Uncounted {
 				continue
 			}
-			if err := folder.Append(withScore(record, bench.Score{Value: *score.Score, Metric: score.Metric, Parts: score.Parts, Detail: score.Detail})); err != nil {
+			better := withScore(record, bench.Score{Value: *score.Score, Metric: score.Metric, Parts: score.Parts, Detail: score.Detail})
+			better.Uncounted = score.Uncounted
+			if err := folder.Append(better); err != nil {
 				return err
 			}
 		}
@@ -215,7 +258,7 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 
 // scoreAll scores answers. Tasks whose right answer is not public have no score.
 func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Settings, compat bench.Compat, answers []bench.Answer) (benchScores, error) {
-	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Totals: []bench.Total{}, Tasks: []taskScore{}}
+	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Totals: []bench.Total{}, Tasks: []taskScore{}, Missing: []string{}, Unknown: []string{}}
 	scorer := bench.Scorer{Compat: compat}
 	if s.Model != "" {
 		m, err := a.model(s, func(llm.Retry) {})
@@ -226,10 +269,9 @@ func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Setti
 	}
 	known := *suite
 	known.Tasks = nil
-	hidden := map[string]bool{}
+	hidden := all.lacks(suite)
 	for _, t := range suite.Tasks {
-		if t.Gold == nil {
-			hidden[t.ID] = true
+		if hidden[t.ID] != "" {
 			continue
 		}
 		known.Tasks = append(known.Tasks, t)
@@ -238,7 +280,7 @@ func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Setti
 	at := map[string]bench.Answer{}
 	for _, answer := range answers {
 		at[answer.ID] = answer
-		if !hidden[answer.ID] {
+		if hidden[answer.ID] == "" {
 			public = append(public, answer)
 		}
 	}
@@ -247,7 +289,7 @@ func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Setti
 	if err != nil {
 		return all, scoringError(err)
 	}
-	all.fill(suite, scores)
+	all.fill(suite, scores, hidden)
 	if len(scores) > 0 {
 		all.Totals = known.Totals(scores, public)
 	}
@@ -284,7 +326,45 @@ func scoringError(err error) error {
 	return err
 }
 
-func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score) {
+// lacks notes what is not there of the suite, and returns why tasks that have no
+// score have none, by id.
+func (b *benchScores) lacks(suite *bench.Suite) map[string]string {
+	hidden, data := map[string]string{}, map[string]bool{}
+	for _, t := range suite.Tasks {
+		why, missing := t.Unscorable()
+		for i, what := range missing {
+			missing[i] = pathEnd(what)
+		}
+		if len(missing) > 0 {
+			why += ": " + someOf(missing, 3)
+		}
+		if why != "" {
+			hidden[t.ID] = why
+		}
+		b.Missing = append(b.Missing, missing...)
+		for _, what := range t.Missing {
+			data[what] = true
+		}
+	}
+	for _, what := range suite.Missing {
+		if !data[what] { // data are not needed here
+			b.Missing = append(b.Missing, pathEnd(what))
+		}
+	}
+	return hidden
+}
+
+// pathEnd is the end of a long path, which tells where in a benchmark it is.
+func pathEnd(path string) string {
+	const shown = 3
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	if len(parts) <= shown+1 {
+		return path
+	}
+	return "…/" + strings.Join(parts[len(parts)-shown:], "/")
+}
+
+func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score, hidden map[string]string) {
 	of := map[string]bench.Score{}
 	for _, s := range scores {
 		of[s.ID] = s
@@ -293,17 +373,44 @@ func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score) {
 	for _, t := range suite.Tasks {
 		one := taskScore{ID: t.ID, Level: t.Level, Domain: t.Domain}
 		if s, ok := of[t.ID]; ok {
-			values = append(values, s.Value)
-			one.Score, one.Metric, one.Parts, one.Missing, one.Detail = &values[len(values)-1], s.Metric, s.Parts, s.Missing, s.Detail
-			score := s.Value
-			one.Score = &score
+			if !s.Uncounted {
+				values = append(values, s.Value)
+			}
+			one.Score, one.Metric, one.Parts, one.Missing, one.Detail, one.Uncounted = &s.Value, s.Metric, s.Parts, s.Missing, s.Detail, s.Uncounted
 		} else {
 			b.Unscored++
-			one.Detail = "the right answer is not public"
+			one.Detail = hidden[t.ID]
 		}
 		b.Tasks = append(b.Tasks, one)
 	}
 	b.Score = tables.Share(values)
+}
+
+// strange notes answers that are to none of the tasks.
+func (b *benchScores) strange(answers []bench.Answer) {
+	for _, a := range answers {
+		switch {
+		case a.ID == "":
+			b.Nameless++
+		case !slices.Contains(b.Unknown, a.ID):
+			b.Unknown = append(b.Unknown, a.ID)
+		}
+	}
+}
+
+// warnings are what was left out, one line each.
+func (b benchScores) warnings() []string {
+	var all []string
+	if len(b.Missing) > 0 {
+		all = append(all, "missing in this copy of the benchmark: "+someOf(b.Missing, 5))
+	}
+	if len(b.Unknown) > 0 {
+		all = append(all, "left out are answers to tasks that are not there: "+someOf(b.Unknown, 5))
+	}
+	if b.Nameless > 0 {
+		all = append(all, fmt.Sprintf("left out are answers without a task_id: %d", b.Nameless))
+	}
+	return all
 }
 
 // text is the scores for people: the sums, and what is not right.
@@ -320,7 +427,7 @@ func (b benchScores) text() string {
 		fmt.Fprintf(&out, "mean score %.2f %%, 95 %% interval %.1f to %.1f, by the rules of %s (%s)\n", b.Score.Value, *b.Score.Low, *b.Score.High, b.Bench, b.Compat)
 	}
 	if b.Unscored > 0 {
-		fmt.Fprintf(&out, "the right answers to %d tasks are not public\n", b.Unscored)
+		fmt.Fprintf(&out, "%d tasks have no score: their right answers are not public, or missing\n", b.Unscored)
 	}
 	for _, t := range b.Tasks {
 		if t.Score != nil && *t.Score < 1 {

@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -153,6 +155,10 @@ func TestBench(t *testing.T) {
 		"hint: dsstar bench run --resume --out "+first+" --total-calls MORE")
 	stdout, stderr := s.run(exitVerified, "run", "--resume", "--out", first)
 	contains(t, stdout, "score 50.00 % (1 of 2 right, 95 % interval 9.5 to 90.5), and 1 not scored")
+	level, _ := s.run(exitVerified, "score", first, "--split", "hard")
+	contains(t, level, "mean score 0.00 %")
+	_, stderr2 := s.run(exitUsage, "score", first, "--split", "dev")
+	contains(t, stderr2, "chooses tasks to be run", "hint: dsstar bench score --split easy")
 	contains(t, stderr, "wrong    sum-2, wrong answer", "answer   sum-3")
 	if n := len(server.Requests()); n != 3 {
 		t.Errorf("%d requests were made for three tasks of one each", n)
@@ -228,6 +234,7 @@ func TestBenchScoreFile(t *testing.T) {
 		"tasks.jsonl": `{"task_id": 1, "question": "q", "guidelines": "", "level": "easy", "answer": "12.34"}` + "\n" +
 			`{"task_id": "2", "question": "q", "level": "hard", "answer": "a, b"}` + "\n" + `{"task_id": "3", "question": "q", "level": "hard", "answer": "c"}` + "\n",
 		"answers.jsonl": `{"task_id": "1", "agent_answer": "12.3"}` + "\n" + `{"task_id": 2, "agent_answer": "b; c"}` + "\n",
+		"mixed.jsonl":   `{"task_id": "1", "agent_answer": "12.3"}` + "\n" + `{"agent_answer": "x"}` + "\n" + `{"task_id": "9", "agent_answer": NaN}` + "\n",
 		"stray.jsonl":   `{"task_id": "9", "agent_answer": "12.3"}` + "\n",
 	})
 	s := &benchScene{t: t}
@@ -252,12 +259,84 @@ func TestBenchScoreFile(t *testing.T) {
 	}
 	stdout, _ = score(exitVerified, "answers.jsonl")
 	contains(t, stdout, "level easy", "mean score 33.33 %")
-	_, stderr := score(exitUsage, "stray.jsonl")
+	stdout, stderr := score(exitVerified, "mixed.jsonl", "--json")
+	contains(t, stderr, "warning: left out are answers to tasks that are not there: 9", "warning: left out are answers without a task_id: 1")
+	contains(t, stdout, `"unknown": [`, `"9"`, `"nameless": 1`, `"score": 1,`)
+	stdout, stderr = score(exitVerified, "mixed.jsonl", "--json", "--split", "easy")
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.Tasks) != 1 || got.Tasks[0].TaskID != "1" || !strings.Contains(stdout, `"value": 100,`) {
+		t.Errorf("%v, %s", err, stdout)
+	}
+	contains(t, stderr, "not there: 9")
+	_, stderr = score(exitUsage, "mixed.jsonl", "--split", "medium")
+	contains(t, stderr, "there is no task of level medium", "hint:")
+	_, stderr = score(exitUsage, "stray.jsonl")
 	contains(t, stderr, "answers to tasks that are not there: 9", "hint:")
 	_, stderr = score(exitUsage, "none.jsonl")
 	contains(t, stderr, "missing", "none.jsonl")
 	_, stderr = score(exitUsage, "answers.jsonl", "--compat", "none")
 	contains(t, stderr, "--compat is upstream or fixed")
+}
+
+// TestBenchAnswers makes answers of records.
+func TestBenchAnswers(t *testing.T) {
+	t.Parallel()
+	for _, v := range []struct{ kind, said, want string }{
+		{"string_exact", "true", `"true"`},
+		{"string_approximate", "12", `"12"`},
+		{"numeric_exact", " -12.5 ", "-12.5"},
+		{"numeric_exact", "12%", `"12%"`},
+		{"numeric_exact", "true", `"true"`},
+		{"list_exact", `["a", 1]`, `["a", 1]`},
+		{"list_exact", "a, b", `"a, b"`},
+	} {
+		answer := answerOf(runner.Record{Task: "1", Answer: v.said, Finished: true}, "react", bench.Task{ID: "1", Rules: "kramabench", Kind: v.kind}, t.TempDir())
+		if string(answer.Value) != v.want {
+			t.Errorf("%s %q is %s, not %s", v.kind, v.said, answer.Value, v.want)
+		}
+	}
+	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} {
+		for _, agent := range agentNames() {
+			if answer := answerOf(runner.Record{Task: "1", Answer: "x"}, agent, bench.Task{ID: "1", Rules: rules}, t.TempDir()); answer.Unfinished != want {
+				t.Errorf("%s, %s: an agent without an end of its own: unfinished is %v", rules, agent, answer.Unfinished)
+			}
+		}
+	}
+}
+
+// TestBenchUncounted leaves out of the mean what the benchmark leaves out.
+func TestBenchUncounted(t *testing.T) {
+	t.Parallel()
+	suite := &bench.Suite{Tasks: []bench.Task{{ID: "1"}, {ID: "2"}}}
+	var got benchScores
+	got.fill(suite, []bench.Score{{ID: "1", Value: 1}, {ID: "2", Value: 0, Uncounted: true}}, nil)
+	if got.Score == nil || got.Score.Value != 100 || got.Score.N != 1 || !got.Tasks[1].Uncounted || *got.Tasks[1].Score != 0 {
+		t.Errorf("%+v", got)
+	}
+	right, wrong := 1.0, 0.0
+	run := runner.Result{About: runner.About{Items: []runner.Item{{ID: "1"}, {ID: "2"}}}, Records: []runner.Record{{Task: "1", Score: &right}, {Task: "2", Score: &wrong, Uncounted: true}}}
+	if score := tables.Score(run); score == nil || score.Value != 100 || score.N != 1 {
+		t.Errorf("%+v", score)
+	}
+}
+
+// TestBenchMissingGold leaves tasks unscored whose right answer is not in the copy.
+func TestBenchMissingGold(t *testing.T) {
+	t.Parallel()
+	dir := dataFolder(t, map[string]string{
+		"index.json": `[{"id": "a", "question": "q", "data_dir": "data", "answer": {"gold_files": ["gold/a/r.csv"]}, "scorer": "dacode",
+			"scorer_config": {"func": "compare_csv"}}, {"id": "b", "question": "q", "data_dir": "data", "answer": 5}, {"id": "c", "question": "q", "data_dir": "data"}]`,
+		"data/x.csv": "x", "answers.jsonl": `{"task_id": "a", "answer": "r.csv", "dir": "."}` + "\n" + `{"task_id": "b", "answer": 5}`, "r.csv": "a",
+	})
+	s := &benchScene{t: t}
+	stdout, stderr := s.run(exitVerified, "score", "--bench", "dir", "--tasks", dir, "--answers", filepath.Join(dir, "answers.jsonl"), "--json")
+	contains(t, stderr, "warning: missing in this copy of the benchmark: …/gold/a/r.csv")
+	var got benchScores
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 2 || got.Tasks[0].Score != nil || *got.Tasks[1].Score != 1 || len(got.Missing) != 1 ||
+		got.Tasks[0].Detail != "the right answer is missing in this copy: …/gold/a/r.csv" || got.Tasks[2].Detail != "the right answer is not public" {
+		t.Errorf("%v, %s", err, stdout)
+	}
+	_, stderr = s.run(exitUsage, "run", "--bench", "dir", "--tasks", dir, "--data", dir, "--model", "ollama/m", "--out", filepath.Join(t.TempDir(), "out"))
+	contains(t, stderr, "task a: its data folder "+dir+" holds right answers: index.json", "hint: dsstar bench run … --data DIR")
 }
 
 // TestBenchUsage has command lines that cannot be carried out.

@@ -71,6 +71,8 @@ type Record struct {
 	Error    string             `json:"error,omitempty"`    // what ended the agent, in one line; "": it ended by itself
 	Unscored string             `json:"unscored,omitempty"` // why the scorer has no score
 
+	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves the score out of its total
+
 	Rounds     int      `json:"rounds"` // or steps, of agents that have no rounds
 	Verdicts   []string `json:"verdicts,omitempty"`
 	Routes     []string `json:"routes,omitempty"`

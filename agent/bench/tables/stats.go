@@ -77,11 +77,12 @@ func byTask(r runner.Result, chosen func(runner.Item) bool) []taskRecords {
 }
 
 // score is the mean of a task's scores over all repeats, of which those without
-// a record count as wrong. ok is false for a task that cannot be scored.
+// a record count as wrong. ok is false for a task that cannot be scored, or that the
+// benchmark leaves out.
 func (t taskRecords) score(repeats int) (mean float64, ok bool) {
 	for _, record := range t.records {
 		v, scored := record.Value()
-		if !scored {
+		if !scored || record.Uncounted {
 			return 0, false
 		}
 		mean += v

@@ -1,0 +1,75 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// ExposedError says that an agent would find right answers among its data.
+type ExposedError struct {
+	Task, Data, File string // File, which holds right answers, is in the folder Data
+}
+
+func (e *ExposedError) Error() string {
+	return fmt.Sprintf("task %s: its data folder %s holds right answers: %s", e.Task, e.Data, e.File)
+}
+
+// Exposed returns an *ExposedError if a file with right answers lies in the data of
+// a task, be it those of another one; links are followed.
+func (s *Suite) Exposed() error {
+	secret := slices.Clone(s.Secret)
+	for i := range s.Tasks {
+		secret = append(secret, s.Tasks[i].goldFiles()...)
+	}
+	secret = slices.DeleteFunc(secret, func(path string) bool { return !present(path) })
+	for i, path := range secret {
+		secret[i] = real(path)
+	}
+	slices.Sort(secret)
+	secret = slices.Compact(secret)
+	seen := map[string][]string{} // what a folder holds: many tasks have the same
+	for _, t := range s.Tasks {
+		if t.Data == "" {
+			continue
+		}
+		held, ok := seen[t.Data]
+		if !ok {
+			held = within(real(t.Data), secret)
+			seen[t.Data] = held
+		}
+		for _, name := range held {
+			if t.Files == nil || slices.Contains(t.Files, filepath.ToSlash(name)) {
+				return &ExposedError{t.ID, t.Data, name}
+			}
+		}
+	}
+	return nil
+}
+
+// ownFile returns whether path is a file in folder, not a link out of it, nor a pipe.
+func ownFile(folder, path string) bool {
+	at := real(path)
+	info, err := os.Lstat(at)
+	return err == nil && info.Mode().IsRegular() && within(real(folder), []string{at}) != nil
+}
+
+// within are the paths that are below folder, relative to it.
+func within(folder string, paths []string) []string {
+	var names []string
+	for _, path := range paths {
+		if name, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// real is path without links; what is not there stays as it is.
+func real(path string) string {
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		return p
+	}
+	return path
+}
