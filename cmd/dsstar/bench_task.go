@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"dsstar/agent"
 	"dsstar/agent/bench"
@@ -19,7 +20,9 @@ import (
 )
 
 // solve does one task in its run folder and scores what comes of it.
-func (r *benchRun) solve(ctx context.Context, j runner.Job) (runner.Record, error) {
+func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, error) {
+	ctx, cancel := j.Bound(run)
+	defer cancel()
 	t := r.tasks[j.ID]
 	folder, err := agent.CreateFolder(j.Dir)
 	if err != nil {
@@ -63,7 +66,7 @@ func (r *benchRun) solve(ctx context.Context, j runner.Job) (runner.Record, erro
 	if _, err := os.Stat(folder.Notebook()); err == nil {
 		record.Notebook = folder.Notebook()
 	}
-	return r.score(ctx, record, t, told, j.Place), nil
+	return r.score(run, record, t, told, j.Place), nil
 }
 
 // benchTask is a task as agents are given it. Where a task names its files, the
@@ -191,8 +194,13 @@ func (n *noting) failed() error {
 	return n.err
 }
 
-// score scores the answer of a record. What no score can be had for has none, and
-// can be scored later.
+// scoreTime is how long the scoring of one answer may take: the cells in it have
+// the time of cells.
+const scoreTime = 30 * time.Minute
+
+// score scores the answer of a record; ctx is the run's, as the time of the task
+// may be over. What lacks a judge, a right answer or a kernel has no score and can
+// be scored later; what the agent's code or files bring down is wrong.
 func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task, model llm.Model, at int) runner.Record {
 	if t.Gold == nil {
 		return record
@@ -206,7 +214,12 @@ func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task
 		Compat: bench.Compat(r.flags.compat), Judge: judge(model),
 		Python: r.benchPython(r.settings, func() place { return r.placeOf(at) }, []string{answer.Dir, t.GoldDir, t.Data}, ""),
 	}
-	_, err := r.chart(ctx, t, answer.Dir, at) // why there is none, the score says
+	ctx, cancel := context.WithTimeout(ctx, scoreTime)
+	defer cancel()
+	var err error
+	if record.Error == "" {
+		_, err = r.chart(ctx, t, answer.Dir, at) // why there is none, the score says
+	}
 	var score bench.Score
 	if err == nil {
 		score, err = scorer.Score(ctx, t, &answer)

@@ -37,6 +37,17 @@ type Job struct {
 	Repeat int
 	Dir    string // its run folder: there, and empty
 	Place  int    // of Config.Places
+
+	timeout time.Duration
+}
+
+// Bound is a context that ends with the time of the task; its cause is then
+// [ErrOverTime]. What it takes to score is outside of it.
+func (j Job) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if j.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, j.timeout, ErrOverTime)
 }
 
 // A Config is what a run needs. Folder, Places, Jobs and Solve are required.
@@ -44,11 +55,11 @@ type Config struct {
 	Folder  *Folder
 	Places  []Place
 	Jobs    int           // tasks at once, in all places together
-	Timeout time.Duration // of one task; 0: none
+	Timeout time.Duration // of one task, until it is scored; 0: none
 	Time    time.Duration // of the run; 0: none
 	Budget  *Budget       // nil: none
 
-	// Solve does one task and scores it. What can be the fault of agent, model or
+	// Solve does one task, in the time of [Job.Bound], and scores it. What can be the fault of agent, model or
 	// cells is in the Record. An error is no result: a [*PlaceError], or one that
 	// ends the run. Calls are concurrent.
 	Solve func(ctx context.Context, j Job) (Record, error)
@@ -319,12 +330,7 @@ func (r *run) do(ctx context.Context, j job, place int) error {
 	r.solving++
 	r.mu.Unlock()
 	r.tell(Event{Kind: Begun, Key: j.key, Place: r.Places[place].Name})
-	bounded, cancel := ctx, context.CancelFunc(func() {})
-	if r.Timeout > 0 {
-		bounded, cancel = context.WithTimeoutCause(ctx, r.Timeout, ErrOverTime)
-	}
-	record, err := r.Solve(bounded, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place})
-	cancel()
+	record, err := r.Solve(ctx, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place, timeout: r.Timeout})
 	r.mu.Lock()
 	r.solving--
 	if err == nil {

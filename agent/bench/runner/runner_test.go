@@ -283,13 +283,15 @@ func (answers) Ask(context.Context, llm.Request) (llm.Reply, error) {
 
 func TestTimeout(t *testing.T) {
 	f := create(t, about(1))
-	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Timeout: time.Millisecond, Solve: func(ctx context.Context, _ Job) (Record, error) {
+	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Timeout: time.Millisecond, Solve: func(run context.Context, j Job) (Record, error) {
+		ctx, cancel := j.Bound(run)
+		defer cancel()
 		<-ctx.Done()
 		r := scored(0)
 		if errors.Is(context.Cause(ctx), ErrOverTime) {
 			r.Cause = OverTime
 		}
-		return r, nil
+		return r, run.Err() // in which it is scored
 	}}); err != nil {
 		t.Fatal(err)
 	}
