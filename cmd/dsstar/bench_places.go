@@ -192,22 +192,48 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 			p.box.Limits.Memory = max(leastMemory, p.box.Limits.Memory/int64(r.flags.jobs))
 		}
 		r.places = []*benchPlace{{place: p}}
+		if err := r.consent(ctx, &r.places[0].place); err != nil {
+			return err
+		}
 		if err := r.app.look(ctx, &r.places[0].place, r.settings, existing(r.flags.out)); err != nil {
 			return err
 		}
 		r.progress.say("sandbox  %s", p.sandbox())
 		return nil
 	}
+	var named []*place
 	for _, given := range r.flags.servers {
 		s := *r.settings
 		s.Server = given
-		named, err := kernel.NewServer(given, "")
+		server, err := kernel.NewServer(given, "")
 		if err != nil {
 			return &usageError{fmt.Sprintf("--server: %v", err), []string{"jupyter server list"}}
 		}
-		r.places = append(r.places, &benchPlace{url: named.URL, settings: &s})
+		r.places = append(r.places, &benchPlace{url: server.URL, settings: &s})
+		named = append(named, &place{server: server})
+	}
+	if err := r.consent(ctx, named...); err != nil {
+		return err
+	}
+	for _, p := range named {
+		r.progress.say("sandbox  %s: %s", p.sandbox(), p.server.URL)
 	}
 	return nil
+}
+
+// consent tells which of the places do not confine their kernels, and has the user agree.
+func (r *benchRun) consent(ctx context.Context, places ...*place) error {
+	var all []string
+	var what, question string
+	for _, p := range places {
+		if lines, w, q := p.notOurs(); lines != nil {
+			all, what, question = append(all, lines...), w, q
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return r.app.agree(ctx, r.progress, r.flags.yes, all, what, question, r.flags.again)
 }
 
 // placeOf is a copy of a place, for one task.

@@ -49,6 +49,9 @@ type benchFlags struct {
 	totalCost             float64
 	totalCalls            int
 	resume, quiet, asJSON bool
+
+	yes   bool
+	again string // the command line with --yes
 }
 
 func (b *benchFlags) add(f *pflag.FlagSet) {
@@ -78,6 +81,7 @@ func (b *benchFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&b.interpreter.Pool, "pool", "", "data-interpreter: the file with experiences of other questions")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
 	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
+	f.BoolVarP(&b.yes, "yes", "y", false, "use kernels of servers, which are not sandboxed, without asking")
 	compatFlag(f, &b.compat)
 }
 
@@ -105,7 +109,8 @@ func (a *app) benchRunCommand() *cobra.Command {
 	kernelFlags(settings)
 	sandboxFlags(settings)
 	cmd.Flags().AddFlagSet(settings)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		flags.again = sameCommand(cmd, args, "--yes") // before it is filled up from the run that goes on
 		past, err := flags.past(cmd.Flags())
 		if err != nil {
 			return err
@@ -126,7 +131,7 @@ func (a *app) benchRunCommand() *cobra.Command {
 
 // notOfRun are the flags that a run does not depend on: they may be other ones
 // when it goes on.
-var notOfRun = []string{"out", "resume", "retry", "jobs", "server", "json", "quiet", "total-cost", "total-calls", "total-time", "help",
+var notOfRun = []string{"out", "resume", "retry", "jobs", "server", "json", "quiet", "yes", "total-cost", "total-calls", "total-time", "help",
 	"python", "kernel", "sandbox", "max-memory", "max-processes", "max-file", "max-folder"}
 
 // past gives the flags that are not given the values that they had in the run that

@@ -62,7 +62,7 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 		}
 		record.Cause, record.Error, record.Finished = cause, fit(strings.ReplaceAll(err.Error(), "\n", " "), 300), false
 	}
-	record.Verified = verified && err == nil
+	record.Verified, record.Sandbox = verified && err == nil, p.sandbox()
 	if _, err := os.Stat(folder.Notebook()); err == nil {
 		record.Notebook = folder.Notebook()
 	}

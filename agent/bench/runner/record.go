@@ -83,6 +83,7 @@ type Record struct {
 	Cost    *float64               `json:"cost_usd"` // null: a price is not known
 	Seconds agent.Seconds          `json:"seconds"`
 
+	Sandbox  string `json:"sandbox,omitempty"`  // of its cells, in words
 	Notebook string `json:"notebook,omitempty"` // below the run's folder, with slashes
 }
 
