@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,6 +116,9 @@ func (a *app) benchRunCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := noSecret(cmd.Flags().Lookup("base-url").Value.String()); err != nil {
+			return err
+		}
 		s, err := a.settings(settings)
 		if err != nil {
 			return err
@@ -169,6 +173,25 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 		}
 	}
 	return &r.About, nil
+}
+
+// noSecret refuses an address with a key in it: bench.json holds the command line,
+// and runs are handed on.
+func noSecret(address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil // settings say what is wrong with it
+	}
+	secret := u.User != nil
+	for name := range u.Query() {
+		secret = secret || !strings.HasSuffix(strings.ToLower(name), "version") // such as api-version
+	}
+	if !secret {
+		return nil
+	}
+	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return &usageError{"--base-url: the address holds a key or a password, and a run keeps its command line in bench.json",
+		[]string{"dsstar bench run --base-url " + quoteShell(clean.String()) + " --api-key-env NAME …   # the variable NAME has the key"}}
 }
 
 func defaultOut(agent string) string { return filepath.Join("bench-runs", agent) }

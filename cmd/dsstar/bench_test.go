@@ -295,6 +295,26 @@ func TestBenchUsage(t *testing.T) {
 	}
 }
 
+// TestBenchKeepsNoSecret has keys in addresses, which bench.json would hold.
+func TestBenchKeepsNoSecret(t *testing.T) {
+	t.Parallel()
+	tasks, out := trialTasks(t, 1, false), filepath.Join(t.TempDir(), "out")
+	s := &benchScene{t: t}
+	for _, address := range []string{"http://u:hunter2@h/v1", "http://h/v1?token=hunter2", "http://h/v1?api-version=1&key=hunter2"} {
+		_, stderr := s.run(exitUsage, "run", "--bench", "dir", "--tasks", tasks, "--out", out, "--model", "m", "--base-url", address)
+		contains(t, stderr, "holds a key", "hint: dsstar bench run --base-url http://h/v1 --api-key-env NAME")
+		if strings.Contains(stderr, "hunter2") {
+			t.Errorf("the key is shown: %s", stderr)
+		}
+	}
+	if err := noSecret("https://h/v1?api-version=2"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("the run was begun")
+	}
+}
+
 // TestBenchFailures has a model that fails, a task that takes too long, and a judge.
 func TestBenchFailures(t *testing.T) {
 	t.Parallel()
