@@ -329,7 +329,7 @@ func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.
 		}
 	}
 	for _, t := range tasks {
-		about.Items = append(about.Items, runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain})
+		about.Items = append(about.Items, runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain, Hidden: t.Gold == nil})
 	}
 	return about, nil
 }

@@ -41,7 +41,7 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 	if err != nil {
 		return runner.Record{}, err
 	}
-	told := &noting{Model: r.budget.Model(llm.Traced(model, trace))}
+	told := &noting{Model: j.Model(llm.Traced(model, trace))}
 	p := r.placeOf(j.Place)
 	p.show(folder, task.Data)
 	config := agentConfig(r.settings)
@@ -49,7 +49,7 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 	config.Model, config.Prompts, config.Dir, config.Open = told, r.words, string(folder), r.app.openAt(&p, r.settings, nil)
 	config.Price, config.Sandbox = r.prices, p.sandbox()
 	if ranker != nil {
-		config.Ranker = llm.TracedRanker(ranker, trace)
+		config.Ranker = j.Ranker(llm.TracedRanker(ranker, trace))
 	}
 	verified := false
 	config.Observe = func(_ agent.Event, t *agent.Trajectory) error { verified = t.Verified(); return nil }

@@ -279,13 +279,13 @@ func TestBenchUsage(t *testing.T) {
 		"--jobs must be at least 1":          run("--bench", "dir", "--tasks", tasks, "--jobs", "0"),
 		"the price of ollama/m is not known": run("--bench", "dir", "--tasks", tasks, "--total-cost", "3"),
 		"needs --yes where nobody can be asked\n  server   http://127.0.0.1:9/": run("--bench", "dir", "--tasks", tasks, "--server", "http://127.0.0.1:9/?token=s"),
-		"--retry goes with --resume":                                          run("--retry", "budget"),
-		"no run of a benchmark is in":                                         {"run", "--resume", "--out", out},
-		"--paper is not given":                                                {"table"},
-		`there is no table "x"`:                                               {"table", "--paper", "x"},
-		"two runs are compared":                                               {"compare", out},
-		"no run is given":                                                     {"report"},
-		"one run or one file":                                                 {"score"},
+		"--retry goes with --resume":  run("--retry", "budget"),
+		"no run of a benchmark is in": {"run", "--resume", "--out", out},
+		"--paper is not given":        {"table"},
+		`there is no table "x"`:       {"table", "--paper", "x"},
+		"two runs are compared":       {"compare", out},
+		"no run is given":             {"report"},
+		"one run or one file":         {"score"},
 	} {
 		_, stderr := s.run(exitUsage, args...)
 		contains(t, stderr, want, "hint: ")

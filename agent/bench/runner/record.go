@@ -18,6 +18,7 @@ type Item struct {
 	ID     string `json:"id"`
 	Level  string `json:"level,omitempty"`  // easy, hard …, as the suite has it
 	Domain string `json:"domain,omitempty"` // or type of task
+	Hidden bool   `json:"hidden,omitempty"` // the right answer is not public: it has no score
 }
 
 // A Key tells the results of a run apart.

@@ -39,6 +39,7 @@ type Job struct {
 	Place  int    // of Config.Places
 
 	timeout time.Duration
+	tally   *tally
 }
 
 // Bound is a context that ends with the time of the task; its cause is then
@@ -114,6 +115,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	defer r.ledger.close() // every line is written
 	if cfg.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, cfg.Time, &agent.BudgetError{Flag: "total-time", Most: "time for all tasks: " + cfg.Time.String()})
@@ -137,8 +139,9 @@ func Run(ctx context.Context, cfg Config) error {
 
 type run struct {
 	Config
-	queue *queue
-	stop  context.CancelCauseFunc
+	queue  *queue
+	ledger *ledger
+	stop   context.CancelCauseFunc
 
 	mu      sync.Mutex
 	totals  Totals
@@ -170,9 +173,6 @@ func newRun(cfg Config) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, record := range records {
-		cfg.Budget.Add(record)
-	}
 	for _, record := range latest(records) {
 		if cfg.Folder.Done(record.Key()) {
 			r.count(record)
@@ -180,7 +180,8 @@ func newRun(cfg Config) (*run, error) {
 		}
 	}
 	r.queue = newQueue(cfg.Folder.jobs())
-	return r, nil
+	r.ledger, err = openLedger(cfg.Folder, cfg.Budget)
+	return r, err
 }
 
 // jobs are the tasks without a result: all of them once before any is repeated.
@@ -239,16 +240,23 @@ func (r *run) back(j job, place int, err error) {
 
 // hopeless records a task that no place could do, though they are well.
 func (r *run) hopeless(j job, err error) {
-	zero := 0.0
 	if err := r.record(Record{
 		Task: j.item.ID, Repeat: j.key.Repeat, Level: j.item.Level, Domain: j.item.Domain,
-		Score: &zero, Cause: KernelError, Error: err.Error(),
+		Score: r.wrong(j), Cause: KernelError, Error: err.Error(),
 	}); err != nil {
 		r.queue.giveBack(j)
 		r.end(err)
 		return
 	}
 	r.queue.done()
+}
+
+// wrong is the score of a task that was not done; nil where its answer is not public.
+func (r *run) wrong(j job) *float64 {
+	if j.item.Hidden {
+		return nil
+	}
+	return new(float64)
 }
 
 // ready waits until a place is well. It reports false when there is nothing left
@@ -326,17 +334,24 @@ func (r *run) do(ctx context.Context, j job, place int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("begin %s: %w", j.key, err)
 	}
+	if err := r.ledger.begin(j.key); err != nil {
+		return err
+	}
 	r.mu.Lock()
 	r.solving++
 	r.mu.Unlock()
 	r.tell(Event{Kind: Begun, Key: j.key, Place: r.Places[place].Name})
-	record, err := r.Solve(ctx, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place, timeout: r.Timeout})
+	used := &tally{budget: r.Budget}
+	record, err := r.Solve(ctx, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place, timeout: r.Timeout, tally: used})
 	r.mu.Lock()
 	r.solving--
 	if err == nil {
 		r.healthy = time.Now()
 	}
 	r.mu.Unlock()
+	if failed := r.ledger.end(j.key, used); failed != nil {
+		return failed
+	}
 	switch {
 	case ctx.Err() != nil: // what it has is not all that it would have had
 		return context.Cause(ctx)
