@@ -21,7 +21,7 @@ the papers' tables beside what came of it. docs/benchmarks.md tells where the
 benchmarks are had from.
 
 Exit codes:
-  0    done: every task has a result, right or wrong
+  0    done: every task whose data is there has a result, right or wrong
   1    error
   2    usage
   4    model or server credentials

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,8 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 	if err != nil {
 		return runner.Record{}, err
 	}
-	task, err := benchTask(ctx, t, folder)
+	p := r.placeOf(j.Place)
+	task, err := benchTask(ctx, t, folder, !strings.HasPrefix(p.sandbox(), "none"))
 	if err != nil {
 		return runner.Record{}, err
 	}
@@ -42,7 +44,6 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 		return runner.Record{}, err
 	}
 	told := &noting{Model: j.Model(llm.Traced(model, trace))}
-	p := r.placeOf(j.Place)
 	p.show(folder, task.Data)
 	config := agentConfig(r.settings)
 	config.Jobs = max(1, r.settings.Jobs)
@@ -70,27 +71,44 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 }
 
 // benchTask is a task as agents are given it. Where a task names its files, the
-// run folder gets a data folder with these only.
-func benchTask(ctx context.Context, t bench.Task, folder agent.Folder) (agent.Task, error) {
+// run folder gets a data folder with these only. What is not there is a
+// [*runner.LackingError].
+func benchTask(ctx context.Context, t bench.Task, folder agent.Folder, confined bool) (agent.Task, error) {
 	data := t.Data
+	if data == "" {
+		return agent.Task{}, &runner.LackingError{Err: errors.New("it has no data")}
+	}
 	if t.Files != nil {
 		data = filepath.Join(string(folder), "data")
 		for _, name := range t.Files {
-			if err := lendFile(filepath.Join(t.Data, filepath.FromSlash(name)), filepath.Join(data, filepath.FromSlash(name))); err != nil {
+			err := lendFile(filepath.Join(t.Data, filepath.FromSlash(name)), filepath.Join(data, filepath.FromSlash(name)), confined)
+			if errors.Is(err, fs.ErrNotExist) {
+				return agent.Task{}, &runner.LackingError{Err: err}
+			}
+			if err != nil {
 				return agent.Task{}, fmt.Errorf("task %s: %w", t.ID, err)
 			}
 		}
 	}
-	return newTask(ctx, t.Question, t.Guidelines, data)
+	task, err := newTask(ctx, t.Question, t.Guidelines, data)
+	if isUsage(err) {
+		return task, &runner.LackingError{Err: err}
+	}
+	return task, err
 }
 
-// lendFile makes a file appear at another path: as another name of it where the
-// file system allows, else as a copy. Cells cannot write there.
-func lendFile(from, to string) error {
+// lendFile makes a file, or the one that a link leads to, appear at another path: as
+// another name of it where cells are confined, which cannot write there, and the file
+// system allows, else as a copy.
+func lendFile(from, to string, confined bool) error {
+	from, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	if os.Link(from, to) == nil {
+	if confined && os.Link(from, to) == nil {
 		return nil
 	}
 	data, err := os.ReadFile(from)

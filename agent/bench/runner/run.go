@@ -28,6 +28,13 @@ type PlaceError struct{ Err error }
 func (e *PlaceError) Error() string { return e.Err.Error() }
 func (e *PlaceError) Unwrap() error { return e.Err }
 
+// A LackingError says that a task cannot be run, as something of it is not there. It
+// stays without a record, and the run goes on.
+type LackingError struct{ Err error }
+
+func (e *LackingError) Error() string { return e.Err.Error() }
+func (e *LackingError) Unwrap() error { return e.Err }
+
 // ErrOverTime is the cause of the context of a task whose time is over.
 var ErrOverTime = errors.New("the time of the task is over")
 
@@ -61,8 +68,8 @@ type Config struct {
 	Budget  *Budget       // nil: none
 
 	// Solve does one task, in the time of [Job.Bound], and scores it. What can be the fault of agent, model or
-	// cells is in the Record. An error is no result: a [*PlaceError], or one that
-	// ends the run. Calls are concurrent.
+	// cells is in the Record. An error is no result: a [*PlaceError], a
+	// [*LackingError], or one that ends the run. Calls are concurrent.
 	Solve func(ctx context.Context, j Job) (Record, error)
 
 	// Observe, if set, is told what happens. One call at a time.
@@ -83,6 +90,7 @@ const (
 	GivenBack Kind = "given back" // its place has failed
 	Lost      Kind = "lost"       // a place
 	Back      Kind = "back"       // it is there again
+	Lacking   Kind = "lacking"    // a task cannot be run
 )
 
 // An Event is one thing that happened, with the state after it.
@@ -90,7 +98,7 @@ type Event struct {
 	Kind   Kind
 	Key    Key
 	Place  string
-	Err    error   // of GivenBack and Lost
+	Err    error   // of GivenBack, Lost and Lacking
 	Record *Record // of Ended
 
 	Totals
@@ -210,6 +218,11 @@ func (r *run) work(ctx context.Context, place int) {
 		err := r.do(ctx, j, place)
 		if err == nil {
 			r.queue.done()
+			continue
+		}
+		if lacking, ok := errors.AsType[*LackingError](err); ok && ctx.Err() == nil {
+			r.queue.done()
+			r.tell(Event{Kind: Lacking, Key: j.key, Err: lacking})
 			continue
 		}
 		lost, isPlace := errors.AsType[*PlaceError](err)

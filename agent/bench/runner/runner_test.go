@@ -450,6 +450,26 @@ func TestTaskFailsItsPlaces(t *testing.T) {
 	}
 }
 
+// TestLacking has a task that cannot be run: it has no record, and the others have.
+func TestLacking(t *testing.T) {
+	f := create(t, about(3))
+	var told []string
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}}, Solve: func(_ context.Context, j Job) (Record, error) {
+		if j.ID == "task-01" {
+			return Record{}, &LackingError{errors.New("no file")}
+		}
+		return scored(1), nil
+	}, Observe: func(e Event) {
+		if e.Kind == Lacking {
+			told = append(told, e.Key.ID)
+		}
+	}})
+	result, _ := Read(f.Path())
+	if missing := result.Missing(); err != nil || len(result.Records) != 2 || len(missing) != 1 || len(told) != 1 || told[0] != "task-01" {
+		t.Errorf("%v, %+v, %v, %v", err, result.Records, missing, told)
+	}
+}
+
 // TestHidden has such a task whose answer is not public: it has no score.
 func TestHidden(t *testing.T) {
 	a := about(1)
