@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,14 +74,15 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if err := r.complete(tasks, past != nil && r.flags.resume); err != nil {
 		return err
 	}
+	published := asPublished(r.flags.agent, r.settings)
 	about, err := r.flags.about(cmd.Flags(), r.settings, tasks, past)
 	if err != nil {
 		return err
 	}
+	maps.Copy(about.Setup, published)
 	if r.words, err = prompts.Load(); err != nil {
 		return err
 	}
-	r.asPublished()
 	if err := r.openModels(about); err != nil {
 		return err
 	}
@@ -193,17 +195,27 @@ func (r *benchRun) openModels(about runner.About) (err error) {
 }
 
 // asPublished gives the settings that were published with an agent, where the user
-// has none.
-func (r *benchRun) asPublished() {
+// has none, and returns these by their keys.
+func asPublished(agentName string, s *configs.Settings) map[string]string {
+	own := map[string]bool{}
+	for _, e := range s.Explain() {
+		own[e.Key] = e.Source != "default"
+	}
+	set := map[string]string{}
 	for _, n := range solver.All() {
-		if n.Name != r.flags.agent {
+		if n.Name != agentName {
 			continue
 		}
-		if r.settings.Temperature == nil {
-			r.settings.Temperature = n.Temperature
+		if s.Temperature == nil && n.Temperature != nil {
+			s.Temperature = n.Temperature
+			set["temperature"] = fmt.Sprint(*n.Temperature)
 		}
-		r.settings.CellTimeout = max(r.settings.CellTimeout, n.CellTimeout)
+		if !own["cell_timeout"] && s.CellTimeout < n.CellTimeout {
+			s.CellTimeout = n.CellTimeout
+			set["cell_timeout"] = n.CellTimeout.String()
+		}
 	}
+	return set
 }
 
 // modelsOf are the models of one task.
@@ -240,6 +252,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 		return nil
 	}
 	var named []*place
+	r.flags.jobs = max(r.flags.jobs, len(r.flags.servers)) // else some are never used
 	for _, given := range r.flags.servers {
 		s := *r.settings
 		s.Server = given

@@ -63,7 +63,7 @@ func (b *benchFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&b.limit, "limit", 0, "so many tasks at most")
 	f.Uint64Var(&b.seed, "seed", 0, "shuffles the tasks, before --limit (default: as the benchmark has them)")
 	f.IntVar(&b.repeat, "repeat", 1, "how often each task is run")
-	f.IntVar(&b.jobs, "jobs", 1, "tasks that are run at the same time")
+	f.IntVar(&b.jobs, "jobs", 1, "tasks that are run at the same time; at least one on each --server")
 	f.StringArrayVar(&b.servers, "server", nil, "the URL of a Jupyter server whose kernels are used; may be repeated")
 	f.StringVarP(&b.out, "out", "o", "", "the folder of the run; must be new or empty")
 	f.BoolVar(&b.resume, "resume", false, "go on with the run in --out")
