@@ -252,6 +252,11 @@ func TestBenchScoreFile(t *testing.T) {
 	}
 	stdout, _ = score(exitVerified, "answers.jsonl")
 	contains(t, stdout, "level easy", "mean score 33.33 %")
+	stdout, _ = score(exitVerified, "answers.jsonl", "--split", "hard")
+	contains(t, stdout, "mean score 0.00 %", "(n 2)")
+	if strings.Contains(stdout, "level easy") {
+		t.Errorf("tasks of another level are scored:\n%s", stdout)
+	}
 	_, stderr := score(exitUsage, "stray.jsonl")
 	contains(t, stderr, "answers to tasks that are not there: 9", "hint:")
 	_, stderr = score(exitUsage, "none.jsonl")
