@@ -12,6 +12,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/configs"
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // TestBenchLends has tasks whose files are links, as a download's cache has them, or
@@ -109,5 +110,27 @@ func TestBenchServersAllWork(t *testing.T) {
 	contains(t, stderr.String(), "sandbox  none (of a server): http://127.0.0.1:1/\n", "sandbox  none (of a server): http://127.0.0.1:2/\n")
 	if strings.Contains(stderr.String(), "hunter2") {
 		t.Errorf("the token is shown: %s", stderr)
+	}
+}
+
+// TestBenchPythonBroughtDown has code of an agent's end or hold the kernel in which a
+// scorer runs it: that is the code's fault, and told as such.
+func TestBenchPythonBroughtDown(t *testing.T) {
+	t.Parallel()
+	a, _, _ := testApp(t)
+	s, err := configs.Load(configs.Sources{Flags: map[string]configs.Flag{
+		"python": {Name: "--python", Value: pyenvtest.Python(t)}, "cell_timeout": {Name: "--cell-timeout", Value: 2 * time.Second}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.place(t.Context(), s, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range []string{"import os\nos._exit(1)", "while True: pass", "raise SystemExit"} {
+		_, err := a.benchPython(s, func() place { return p }, nil, "")(t.Context(), code)
+		if _, ok := errors.AsType[*bench.CodeError](err); !ok {
+			t.Errorf("%q: %T %v", code, err, err)
+		}
 	}
 }
