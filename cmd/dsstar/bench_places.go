@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,7 +78,12 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if err != nil {
 		return err
 	}
-	maps.Copy(about.Setup, published)
+	for name, value := range published {
+		if past != nil && r.flags.resume && past.Setup[name] == "" {
+			continue // it had it as well, of a version that did not record it
+		}
+		about.Setup[name] = value
+	}
 	if r.words, err = prompts.Load(); err != nil {
 		return err
 	}
