@@ -88,7 +88,12 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 		Detail string             `json:"detail"`
 		Parts  map[string]float64 `json:"parts"`
 	}
-	if err := s.Python.call(ctx, daCodeScorer, "main", task, &out); err != nil {
+	err = s.Python.call(ctx, daCodeScorer, "main", task, &out)
+	if bad, ok := errors.AsType[*CodeError](err); ok && len(t.Missing) == 0 { // the answer cannot be read, or not in the time and memory that there is
+		score.Detail = bad.Error()
+		return score, nil
+	}
+	if err != nil {
 		return Score{}, err
 	}
 	if len(out) != 1 {
@@ -113,6 +118,9 @@ func Chart(ctx context.Context, python Python, dir string, compat Compat) (why s
 		return "", err
 	}
 	err = python.call(ctx, daCodeChart+"\ndef main(args):\n    return json.dumps(chart_of(*args))\n", "main", args, &why)
+	if bad, ok := errors.AsType[*CodeError](err); ok { // it hung, or took the session along
+		return bad.Error(), nil
+	}
 	return why, err
 }
 
@@ -143,8 +151,11 @@ func (p Python) call(ctx context.Context, helper, name string, args []byte, out 
 	}
 	i := strings.LastIndex(stdout, answerMark)
 	if i < 0 {
-		return errors.New("the Python helper gave no answer")
+		return &CodeError{"it gave no answer"}
 	}
 	line, _, _ := strings.Cut(stdout[i+len(answerMark):], "\n")
-	return json.Unmarshal([]byte(strings.TrimRight(line, "\r")), out)
+	if err := json.Unmarshal([]byte(strings.TrimRight(line, "\r")), out); err != nil {
+		return &CodeError{"its answer is none: " + err.Error()}
+	}
+	return nil
 }

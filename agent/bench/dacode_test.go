@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,6 +82,37 @@ func TestDACodeSuite(t *testing.T) {
 	}
 	if _, err := suite.Benchmark.Answers(filepath.Join(root, "nowhere")); !errors.As(err, &missing) {
 		t.Errorf("no answers: %v", err)
+	}
+}
+
+// TestDACodeBroughtDown has what an agent left end the scorer's code: that is wrong,
+// and nobody else's fault. A kernel that does not start is.
+func TestDACodeBroughtDown(t *testing.T) {
+	task := Task{ID: "a", Rules: "dacode", Gold: json.RawMessage(`{"func": ["compare_csv"]}`)}
+	answer := &Answer{ID: "a", Value: Said("result.csv")}
+	none := errors.New("no kernel starts")
+	lacking := task
+	lacking.Missing = []string{"gold/a.csv"}
+	for name, c := range map[string]struct {
+		task   Task
+		out    string
+		err    error
+		scored bool
+	}{
+		"code":         {task, "", &CodeError{"the kernel died"}, true},
+		"no answer":    {task, "lots of text", nil, true},
+		"not JSON":     {task, answerMark + "nonsense\n", nil, true},
+		"kernel":       {task, "", none, false},
+		"without gold": {lacking, "", &CodeError{"no such file"}, false},
+	} {
+		run := func(context.Context, string) (string, error) { return c.out, c.err }
+		score, err := Scorer{Python: run}.Score(t.Context(), c.task, answer)
+		if (err == nil) != c.scored || score.Value != 0 || c.scored && score.Detail == "" {
+			t.Errorf("%s: %+v, %v", name, score, err)
+		}
+		if why, err := Chart(t.Context(), run, t.TempDir(), Fixed); (err == nil) != (name != "kernel") || err == nil && why == "" {
+			t.Errorf("%s: chart: %q, %v", name, why, err)
+		}
 	}
 }
 

@@ -106,8 +106,16 @@ const (
 )
 
 // Python runs code in a Python session that has the packages of the managed
-// environment and returns what it printed. An error of the code is an error.
+// environment and returns what it printed. Code that failed, ran out of time or
+// memory, or ended its session is a [*CodeError]; any other error is no fault of
+// the code's.
 type Python func(ctx context.Context, code string) (stdout string, err error)
+
+// A CodeError says that code which a scorer ran did not come to its end: what an
+// agent left is the cause.
+type CodeError struct{ Text string }
+
+func (e *CodeError) Error() string { return "the scorer's code failed: " + e.Text }
 
 // Judge says whether two texts mean the same (KramaBench, string_approximate).
 type Judge func(ctx context.Context, answer, gold string) (bool, error)

@@ -201,15 +201,20 @@ func (a *app) consent(ctx context.Context, j *job) error {
 	if g != nil {
 		g.discard = buffered || j.yes
 	}
-	j.progress.wait("")
-	if j.yes {
+	return a.agree(ctx, j.progress, j.yes, lines, what, question, j.again)
+}
+
+// agree shows lines and has the user agree to what they say; again is the command line with --yes.
+func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, what, question, again string) error {
+	p.wait("")
+	if yes {
 		for _, line := range lines {
-			j.progress.say("%s", line)
+			p.say("%s", line)
 		}
 		return nil
 	}
 	if !a.stdinTTY || !a.stderrTTY {
-		return &usageError{what + " needs --yes where nobody can be asked\n" + strings.Join(lines, "\n"), []string{j.again}}
+		return &usageError{what + " needs --yes where nobody can be asked\n" + strings.Join(lines, "\n"), []string{again}}
 	}
 	for _, line := range lines {
 		fmt.Fprintln(a.stderr, "\r\x1b[K"+line)

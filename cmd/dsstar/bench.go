@@ -21,7 +21,7 @@ the papers' tables beside what came of it. docs/benchmarks.md tells where the
 benchmarks are had from.
 
 Exit codes:
-  0    done: every task has a result, right or wrong
+  0    done: every task whose data is there has a result, right or wrong
   1    error
   2    usage
   4    model or server credentials
@@ -187,7 +187,7 @@ func answersOf(r runner.Result, tasks map[string]bench.Task, repeat int) []bench
 	var all []bench.Answer
 	for _, record := range r.Records {
 		if max(1, record.Repeat) == repeat {
-			all = append(all, answerOf(record, r.Agent, tasks[record.Task], r.Path))
+			all = append(all, answerOf(record, tasks[record.Task], r.Path))
 		}
 	}
 	return all
@@ -196,7 +196,7 @@ func answersOf(r runner.Result, tasks map[string]bench.Task, repeat int) []bench
 // answerOf is a record as the scorers take it; out is the folder of its run. By the
 // rules of DA-Code an agent that used up its steps has given no answer, whichever
 // agent it is; by all others what it said counts.
-func answerOf(r runner.Record, _ string, task bench.Task, out string) bench.Answer {
+func answerOf(r runner.Record, task bench.Task, out string) bench.Answer {
 	dir := absolute(runner.TaskFolder(out, r.Key())) // for a kernel, whose working folder is another
 	answer := bench.Answer{
 		ID: r.Task, Dir: filepath.Join(dir, "files"), Steps: r.Rounds, Actions: r.Executions, Failed: r.Failed,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func (r *benchRun) chart(ctx context.Context, t bench.Task, dir string, at int) 
 		return "", nil
 	}
 	if err := leaveCells(dir); err != nil {
-		return "", err
+		return err.Error(), nil // such as a folder of the agent's with that name
 	}
 	return bench.Chart(ctx, r.benchPython(r.settings, func() place { return r.placeOf(at) }, []string{t.Data}, dir), dir, bench.Compat(r.flags.compat))
 }
@@ -99,13 +100,8 @@ func (a *app) benchPython(s *configs.Settings, at func() place, read []string, w
 			return "", err
 		}
 		if e.Status != notebook.OK {
-			return "", &scorerError{fit(strings.TrimSpace(e.PlainText()), 500)}
+			return "", &bench.CodeError{Text: fit(strings.TrimSpace(cmp.Or(e.PlainText(), e.Reason, string(e.Status))), 500)}
 		}
 		return e.Stdout(), nil
 	}
 }
-
-// A scorerError is code of a scorer that failed.
-type scorerError struct{ text string }
-
-func (e *scorerError) Error() string { return "the scorer's code failed: " + e.text }

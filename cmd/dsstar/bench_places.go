@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -69,17 +70,23 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.complete(tasks); err != nil {
+	if err := r.complete(tasks, past != nil && r.flags.resume); err != nil {
 		return err
 	}
+	published := asPublished(r.flags.agent, r.settings)
 	about, err := r.flags.about(cmd.Flags(), r.settings, tasks, past)
 	if err != nil {
 		return err
 	}
+	for name, value := range published {
+		if past != nil && r.flags.resume && past.Setup[name] == "" {
+			continue // it had it as well, of a version that did not record it
+		}
+		about.Setup[name] = value
+	}
 	if r.words, err = prompts.Load(); err != nil {
 		return err
 	}
-	r.asPublished()
 	if err := r.openModels(about); err != nil {
 		return err
 	}
@@ -101,10 +108,16 @@ func (r *benchRun) close() {
 	}
 }
 
-// complete refuses tasks without data, and tells what else is missing.
-func (r *benchRun) complete(tasks []bench.Task) error {
-	var lacking, missing []string
+// complete refuses tasks without data, and tells what else is missing. A run that
+// goes on leaves such tasks without a result.
+func (r *benchRun) complete(tasks []bench.Task, goesOn bool) error {
+	var lacking, missing, out []string
+	seen := map[string]bool{}
 	for _, t := range tasks {
+		if names := strings.Join(t.Files, "\n") + "\x00" + t.Data; !seen[names] {
+			seen[names] = true
+			out = append(out, linksOut(t, slices.Concat(r.settings.AllowRead, r.settings.AllowWrite))...)
+		}
 		if _, _, err := listData(context.Background(), t.Data); t.Data == "" || err != nil && t.Files == nil {
 			lacking = append(lacking, t.ID)
 			missing = append(missing, t.Missing...)
@@ -116,17 +129,48 @@ func (r *benchRun) complete(tasks []bench.Task) error {
 			}
 		}
 	}
-	if len(lacking) > 0 {
+	if len(lacking) > 0 && !(goesOn && len(lacking) < len(tasks)) {
 		text := fmt.Sprintf("%d of %d tasks have no data: %s", len(lacking), len(tasks), someOf(lacking, 5))
 		if len(missing) > 0 {
 			text += "\nmissing: " + someOf(missing, 10)
 		}
 		return &usageError{text, []string{"dsstar bench run … --data DIR   # the folder with the data", "dsstar bench run … --ids IDS   # other tasks"}}
 	}
+	if len(out) > 0 {
+		return linkedOut(out)
+	}
 	for _, what := range slices.Concat(r.suite.Missing, missing) {
 		r.progress.say("missing  %s", what)
 	}
 	return nil
+}
+
+// linksOut are the files behind a task's data that are links to what is neither in
+// its folder nor allowed: cells are not shown it, as a stranger's data may link to
+// the user's keys.
+func linksOut(t bench.Task, allowed []string) (targets []string) {
+	names := t.Files
+	if names == nil {
+		all, _, _ := listData(context.Background(), t.Data) // what cannot be listed is told elsewhere
+		for _, file := range all {
+			names = append(names, file.Name)
+		}
+	}
+	for _, name := range names {
+		path := filepath.Join(t.Data, filepath.FromSlash(name))
+		target, err := filepath.EvalSymlinks(path)
+		shown := func(dir string) bool { return inside(realPath(absolute(dir)), target) }
+		if err == nil && !shown(t.Data) && !slices.ContainsFunc(allowed, shown) {
+			targets = append(targets, target)
+		}
+	}
+	return targets
+}
+
+// linkedOut refuses data whose files are elsewhere, as in the cache of a download.
+func linkedOut(targets []string) error {
+	return &usageError{fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), someOf(targets, 3)),
+		[]string{"dsstar bench run … --allow-read " + quoteShell(filepath.Dir(targets[0])), "hf download --repo-type dataset --local-dir DIR NAME   # without links"}}
 }
 
 func someOf(list []string, most int) string {
@@ -155,17 +199,27 @@ func (r *benchRun) openModels(about runner.About) (err error) {
 }
 
 // asPublished gives the settings that were published with an agent, where the user
-// has none.
-func (r *benchRun) asPublished() {
+// has none, and returns these by their keys.
+func asPublished(agentName string, s *configs.Settings) map[string]string {
+	own := map[string]bool{}
+	for _, e := range s.Explain() {
+		own[e.Key] = e.Source != "default"
+	}
+	set := map[string]string{}
 	for _, n := range solver.All() {
-		if n.Name != r.flags.agent {
+		if n.Name != agentName {
 			continue
 		}
-		if r.settings.Temperature == nil {
-			r.settings.Temperature = n.Temperature
+		if s.Temperature == nil && n.Temperature != nil {
+			s.Temperature = n.Temperature
+			set["temperature"] = fmt.Sprint(*n.Temperature)
 		}
-		r.settings.CellTimeout = max(r.settings.CellTimeout, n.CellTimeout)
+		if !own["cell_timeout"] && s.CellTimeout < n.CellTimeout {
+			s.CellTimeout = n.CellTimeout
+			set["cell_timeout"] = n.CellTimeout.String()
+		}
 	}
+	return set
 }
 
 // modelsOf are the models of one task.
@@ -192,22 +246,49 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 			p.box.Limits.Memory = max(leastMemory, p.box.Limits.Memory/int64(r.flags.jobs))
 		}
 		r.places = []*benchPlace{{place: p}}
+		if err := r.consent(ctx, &r.places[0].place); err != nil {
+			return err
+		}
 		if err := r.app.look(ctx, &r.places[0].place, r.settings, existing(r.flags.out)); err != nil {
 			return err
 		}
 		r.progress.say("sandbox  %s", p.sandbox())
 		return nil
 	}
+	var named []*place
+	r.flags.jobs = max(r.flags.jobs, len(r.flags.servers)) // else some are never used
 	for _, given := range r.flags.servers {
 		s := *r.settings
 		s.Server = given
-		named, err := kernel.NewServer(given, "")
+		server, err := kernel.NewServer(given, "")
 		if err != nil {
 			return &usageError{fmt.Sprintf("--server: %v", err), []string{"jupyter server list"}}
 		}
-		r.places = append(r.places, &benchPlace{url: named.URL, settings: &s})
+		r.places = append(r.places, &benchPlace{url: server.URL, settings: &s})
+		named = append(named, &place{server: server})
+	}
+	if err := r.consent(ctx, named...); err != nil {
+		return err
+	}
+	for _, p := range named {
+		r.progress.say("sandbox  %s: %s", p.sandbox(), p.server.URL)
 	}
 	return nil
+}
+
+// consent tells which of the places do not confine their kernels, and has the user agree.
+func (r *benchRun) consent(ctx context.Context, places ...*place) error {
+	var all []string
+	var what, question string
+	for _, p := range places {
+		if lines, w, q := p.notOurs(); lines != nil {
+			all, what, question = append(all, lines...), w, q
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return r.app.agree(ctx, r.progress, r.flags.yes, all, what, question, r.flags.again)
 }
 
 // placeOf is a copy of a place, for one task.
@@ -299,6 +380,9 @@ func (r *benchRun) run(ctx context.Context) error {
 		}
 		return &benchStopped{err, r.flags.out}
 	}
+	if n := len(result.Missing()); n > 0 {
+		r.progress.say("missing  %d tasks have no result and count as wrong, as their data is not there; then: dsstar bench run --resume --out %s", n, quoteShell(r.flags.out))
+	}
 	r.progress.say("report   dsstar bench report --out report.html %s", quoteShell(r.flags.out))
 	if r.flags.asJSON {
 		return printJSON(r.stdout, newBenchResult(result))
@@ -319,7 +403,7 @@ type benchResult struct {
 	Right    int           `json:"right"`
 	Wrong    int           `json:"wrong"`
 	Unscored int           `json:"unscored"`
-	Missing  int           `json:"missing"` // without a result: the run was stopped
+	Missing  int           `json:"missing"` // without a result: the run was stopped, or their data is not there
 	Score    *tables.Value `json:"score"`   // per cent; null: nothing can be scored
 	CostUSD  *float64      `json:"cost_usd"`
 	Usage    tokenUsage    `json:"usage"`

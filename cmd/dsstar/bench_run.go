@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,8 @@ type benchFlags struct {
 	resume, quiet, asJSON bool
 
 	replayed string // the folder of the run that is replayed, or ""
+	yes      bool
+	again    string // the command line with --yes
 }
 
 func (b *benchFlags) add(f *pflag.FlagSet) {
@@ -61,7 +64,7 @@ func (b *benchFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&b.limit, "limit", 0, "so many tasks at most")
 	f.Uint64Var(&b.seed, "seed", 0, "shuffles the tasks, before --limit (default: as the benchmark has them)")
 	f.IntVar(&b.repeat, "repeat", 1, "how often each task is run")
-	f.IntVar(&b.jobs, "jobs", 1, "tasks that are run at the same time")
+	f.IntVar(&b.jobs, "jobs", 1, "tasks that are run at the same time; at least one on each --server")
 	f.StringArrayVar(&b.servers, "server", nil, "the URL of a Jupyter server whose kernels are used; may be repeated")
 	f.StringVarP(&b.out, "out", "o", "", "the folder of the run; must be new or empty")
 	f.BoolVar(&b.resume, "resume", false, "go on with the run in --out")
@@ -80,6 +83,7 @@ func (b *benchFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&b.interpreter.Pool, "pool", "", "data-interpreter: the file with experiences of other questions")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
 	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
+	f.BoolVarP(&b.yes, "yes", "y", false, "use kernels of servers, which are not sandboxed, without asking")
 	compatFlag(f, &b.compat)
 }
 
@@ -107,9 +111,13 @@ func (a *app) benchRunCommand() *cobra.Command {
 	kernelFlags(settings)
 	sandboxFlags(settings)
 	cmd.Flags().AddFlagSet(settings)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		flags.again = sameCommand(cmd, args, "--yes") // before it is filled up from the run that goes on
 		past, err := flags.past(cmd.Flags())
 		if err != nil {
+			return err
+		}
+		if err := noSecret(cmd.Flags().Lookup("base-url").Value.String()); err != nil {
 			return err
 		}
 		s, err := a.settings(settings)
@@ -128,7 +136,7 @@ func (a *app) benchRunCommand() *cobra.Command {
 
 // notOfRun are the flags that a run does not depend on: they may be other ones
 // when it goes on.
-var notOfRun = []string{"out", "resume", "retry", "jobs", "server", "json", "quiet", "total-cost", "total-calls", "total-time", "help",
+var notOfRun = []string{"out", "resume", "retry", "jobs", "server", "json", "quiet", "yes", "total-cost", "total-calls", "total-time", "help",
 	"python", "kernel", "sandbox", "max-memory", "max-processes", "max-file", "max-folder"}
 
 // past gives the flags that are not given the values that they had in the run that
@@ -166,6 +174,25 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 		}
 	}
 	return &r.About, nil
+}
+
+// noSecret refuses an address with a key in it: bench.json holds the command line,
+// and runs are handed on.
+func noSecret(address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil // settings say what is wrong with it
+	}
+	secret := u.User != nil
+	for name := range u.Query() {
+		secret = secret || !strings.HasSuffix(strings.ToLower(name), "version") // such as api-version
+	}
+	if !secret {
+		return nil
+	}
+	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return &usageError{"--base-url: the address holds a key or a password, and a run keeps its command line in bench.json",
+		[]string{"dsstar bench run --base-url " + quoteShell(clean.String()) + " --api-key-env NAME …   # the variable NAME has the key"}}
 }
 
 func defaultOut(agent string) string { return filepath.Join("bench-runs", agent) }
@@ -304,7 +331,7 @@ func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.
 		}
 	}
 	for _, t := range tasks {
-		about.Items = append(about.Items, runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain})
+		about.Items = append(about.Items, runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain, Hidden: t.Gold == nil})
 	}
 	return about, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,8 @@ func (a *app) benchScoreCommand() *cobra.Command {
 type benchScores struct {
 	Bench    string        `json:"bench"`
 	Compat   string        `json:"compat"`
-	Score    *tables.Value `json:"score"` // per cent; null: nothing can be scored
+	Repeat   int           `json:"repeat"` // how often each task was run: scores and totals are means
+	Score    *tables.Value `json:"score"`  // per cent; null: nothing can be scored
 	Tasks    []taskScore   `json:"tasks"`
 	Totals   []bench.Total `json:"totals"`   // as the benchmark sums up
 	Unscored int           `json:"unscored"` // tasks whose right answers are not public, or missing
@@ -146,11 +148,20 @@ func (a *app) scoreAnswers(ctx context.Context, flags *suiteFlags, s *configs.Se
 	if err != nil {
 		return none, err
 	}
-	answers, err := flags.keepLevel(suite, answersOf(r, byID(suite), 1))
-	if err != nil {
-		return none, err
+	var all []benchScores
+	tasks := byID(suite)
+	for repeat := 1; repeat <= max(1, r.Repeat); repeat++ {
+		answers, err := flags.keepLevel(suite, answersOf(r, tasks, repeat))
+		if err != nil {
+			return none, err
+		}
+		scores, err := a.scoreAll(ctx, suite, s, compat, answers)
+		if err != nil {
+			return none, err
+		}
+		all = append(all, scores)
 	}
-	return a.scoreAll(ctx, suite, s, compat, answers)
+	return meanScores(all), nil
 }
 
 // keepLevel leaves the suite the tasks of the level that --split names, and returns
@@ -165,6 +176,52 @@ func (s *suiteFlags) keepLevel(suite *bench.Suite, answers []bench.Answer) ([]be
 	}
 	answers, _ = suite.Split(answers)
 	return answers, nil
+}
+
+// meanScores are the scores of repeats as one: a task's is the mean of its own.
+func meanScores(all []benchScores) benchScores {
+	mean := all[0]
+	if mean.Repeat = len(all); len(all) == 1 {
+		return mean
+	}
+	mean.Tasks, mean.Totals = slices.Clone(mean.Tasks), slices.Clone(mean.Totals)
+	n := float64(len(all))
+	var values []float64
+	for i := range mean.Tasks {
+		t := &mean.Tasks[i]
+		if t.Score == nil {
+			continue
+		}
+		sum, parts := 0.0, map[string]float64{}
+		for _, one := range all {
+			u := one.Tasks[i]
+			sum += *u.Score
+			for name, value := range u.Parts {
+				parts[name] += value / n
+			}
+			t.Missing = t.Missing || u.Missing
+			t.Detail = cmp.Or(t.Detail, u.Detail)
+		}
+		value := sum / n
+		t.Score, t.Parts = &value, parts
+		if !t.Uncounted {
+			values = append(values, value)
+		}
+	}
+	mean.Score = tables.Share(values)
+	for i := range mean.Totals {
+		t := &mean.Totals[i]
+		sum, found := 0.0, 0.0
+		for _, one := range all {
+			for _, u := range one.Totals {
+				if u.Group == t.Group && u.Name == t.Name {
+					sum, found = sum+u.Value, found+1
+				}
+			}
+		}
+		t.Value = sum / found
+	}
+	return mean
 }
 
 // saveScores scores all of a run's answers by its own rules, and records what has
@@ -205,8 +262,7 @@ func (a *app) saveScores(ctx context.Context, flags *suiteFlags, s *configs.Sett
 			if record.Repeat != repeat || score.Score == nil || record.Score != nil && *record.Score == *score.Score && record.Uncounted == score.Uncounted {
 				continue
 			}
-			better := withScore(record, bench.Score{Value: *score.Score, Metric: score.Metric, Parts: score.Parts, Detail: score.Detail})
-			better.Uncounted = score.Uncounted
+			better := withScore(record, bench.Score{Value: *score.Score, Metric: score.Metric, Parts: score.Parts, Detail: score.Detail, Uncounted: score.Uncounted})
 			if err := folder.Append(better); err != nil {
 				return err
 			}
@@ -225,21 +281,7 @@ func answersError(err error, file string) error {
 // suiteOf reads the tasks that a run was about, from where they were then unless
 // flags say otherwise.
 func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
-	f := suiteFlags{bench: r.Bench, tasks: flags.tasks, data: flags.data, setting: "retrieval"}
-	if f.tasks == "" {
-		f.tasks = r.Setup["tasks"]
-	}
-	if f.data == "" {
-		f.data = r.Setup["data"]
-	}
-	if r.Setup["data_setting"] != "" {
-		f.setting = r.Setup["data_setting"]
-	}
-	for _, arg := range r.Args {
-		if split, ok := strings.CutPrefix(arg, "--split="); ok {
-			f.split = split
-		}
-	}
+	f := flagsOf(r, flags)
 	suite, err := f.open("score")
 	if err != nil {
 		return nil, err
@@ -256,9 +298,29 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 	return suite, nil
 }
 
+// flagsOf say which tasks a run was chosen from.
+func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
+	f := suiteFlags{bench: r.Bench, tasks: flags.tasks, data: flags.data, setting: "retrieval"}
+	if f.tasks == "" {
+		f.tasks = r.Setup["tasks"]
+	}
+	if f.data == "" {
+		f.data = r.Setup["data"]
+	}
+	if r.Setup["data_setting"] != "" {
+		f.setting = r.Setup["data_setting"]
+	}
+	for _, arg := range r.Args {
+		if split, ok := strings.CutPrefix(arg, "--split="); ok {
+			f.split = split
+		}
+	}
+	return f
+}
+
 // scoreAll scores answers. Tasks whose right answer is not public have no score.
 func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Settings, compat bench.Compat, answers []bench.Answer) (benchScores, error) {
-	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Totals: []bench.Total{}, Tasks: []taskScore{}, Missing: []string{}, Unknown: []string{}}
+	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Repeat: 1, Totals: []bench.Total{}, Tasks: []taskScore{}, Missing: []string{}, Unknown: []string{}}
 	scorer := bench.Scorer{Compat: compat}
 	if s.Model != "" {
 		m, err := a.model(s, func(llm.Retry) {})
@@ -416,6 +478,9 @@ func (b benchScores) warnings() []string {
 // text is the scores for people: the sums, and what is not right.
 func (b benchScores) text() string {
 	var out strings.Builder
+	if b.Repeat > 1 {
+		fmt.Fprintf(&out, "means of %d runs of each task\n", b.Repeat)
+	}
 	for _, t := range b.Totals {
 		name := t.Name
 		if t.Group != "" {

@@ -52,7 +52,7 @@ func TestBenchServers(t *testing.T) {
 	tasks, dir := trialTasks(t, *benchTasks, false), t.TempDir()
 	run := func(name string, during func(out string), urls ...string) (took time.Duration) {
 		out := filepath.Join(dir, name)
-		args := []string{"bench", "run", "--bench", "dir", "--tasks", tasks, "--agent", "react", "--base-url", model.URL, "--model", "scripted",
+		args := []string{"bench", "run", "--bench", "dir", "--tasks", tasks, "--agent", "react", "--yes", "--base-url", model.URL, "--model", "scripted",
 			"--jobs", fmt.Sprint(each * len(urls)), "--out", out}
 		for _, url := range urls {
 			args = append(args, "--server", url)

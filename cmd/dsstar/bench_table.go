@@ -173,6 +173,38 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 	return cmd
 }
 
+// leaderboard is how many tasks DABStep's leaderboard wants answers to: all of them.
+const leaderboard = 450
+
+// whole refuses to hand in a run of a part of a benchmark, which no leaderboard takes.
+func whole(r runner.Result, flags *suiteFlags) error {
+	f := flagsOf(r, flags)
+	f.split = ""
+	suite, err := f.open("submit")
+	if err != nil {
+		return err
+	}
+	have := map[string]bool{}
+	for _, item := range r.Items {
+		have[item.ID] = true
+	}
+	all, lacking := len(suite.Tasks), 0
+	for _, t := range suite.Tasks {
+		if !have[t.ID] {
+			lacking++
+		}
+	}
+	if r.Bench == "dabstep" {
+		all = max(all, leaderboard)
+		lacking = max(lacking, leaderboard-len(r.Items))
+	}
+	if lacking == 0 {
+		return nil
+	}
+	return &usageError{fmt.Sprintf("%s is about %d tasks, and all %d are handed in together", r.Path, len(r.Items), all),
+		[]string{fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --out %s   # without --limit, --ids, --domain, --split", r.Bench, r.Agent, quoteShell(r.Path+"-all"))}}
+}
+
 // submission writes what is handed in. An agent that has no answer says so with an
 // empty one, where the form has room for it.
 func submission(r runner.Result, flags *suiteFlags, format string, repeat int) ([]byte, error) {
@@ -186,6 +218,9 @@ func submission(r runner.Result, flags *suiteFlags, format string, repeat int) (
 			return nil, &usageError{"--format: " + err.Error(), []string{"dsstar bench submit --format " + r.Bench + " " + quoteShell(r.Path)}}
 		}
 		suite.Benchmark = b
+	}
+	if err := whole(r, flags); err != nil {
+		return nil, err
 	}
 	answers := answersOf(r, byID(suite), repeat)
 	for i := range answers {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"dsstar/agent"
 	"dsstar/agent/bench"
@@ -19,13 +21,16 @@ import (
 )
 
 // solve does one task in its run folder and scores what comes of it.
-func (r *benchRun) solve(ctx context.Context, j runner.Job) (runner.Record, error) {
+func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, error) {
+	ctx, cancel := j.Bound(run)
+	defer cancel()
 	t := r.tasks[j.ID]
 	folder, err := agent.CreateFolder(j.Dir)
 	if err != nil {
 		return runner.Record{}, err
 	}
-	task, err := benchTask(ctx, t, folder)
+	p := r.placeOf(j.Place)
+	task, err := benchTask(ctx, t, folder, !strings.HasPrefix(p.sandbox(), "none"))
 	if err != nil {
 		return runner.Record{}, err
 	}
@@ -38,15 +43,14 @@ func (r *benchRun) solve(ctx context.Context, j runner.Job) (runner.Record, erro
 	if err != nil {
 		return runner.Record{}, err
 	}
-	told := &noting{Model: r.budget.Model(llm.Traced(model, trace))}
-	p := r.placeOf(j.Place)
+	told := &noting{Model: j.Model(llm.Traced(model, trace))}
 	p.show(folder, task.Data)
 	config := agentConfig(r.settings)
 	config.Jobs = max(1, r.settings.Jobs)
 	config.Model, config.Prompts, config.Dir, config.Open = told, r.words, string(folder), r.app.openAt(&p, r.settings, nil)
 	config.Price, config.Sandbox = r.prices, p.sandbox()
 	if ranker != nil {
-		config.Ranker = llm.TracedRanker(ranker, trace)
+		config.Ranker = j.Ranker(llm.TracedRanker(ranker, trace))
 	}
 	verified := false
 	config.Observe = func(_ agent.Event, t *agent.Trajectory) error { verified = t.Verified(); return nil }
@@ -59,35 +63,52 @@ func (r *benchRun) solve(ctx context.Context, j runner.Job) (runner.Record, erro
 		}
 		record.Cause, record.Error, record.Finished = cause, fit(strings.ReplaceAll(err.Error(), "\n", " "), 300), false
 	}
-	record.Verified = verified && err == nil
+	record.Verified, record.Sandbox = verified && err == nil, p.sandbox()
 	if _, err := os.Stat(folder.Notebook()); err == nil {
 		record.Notebook = folder.Notebook()
 	}
-	return r.score(ctx, record, t, told, j.Place), nil
+	return r.score(run, record, t, told, j.Place), nil
 }
 
 // benchTask is a task as agents are given it. Where a task names its files, the
-// run folder gets a data folder with these only.
-func benchTask(ctx context.Context, t bench.Task, folder agent.Folder) (agent.Task, error) {
+// run folder gets a data folder with these only. What is not there is a
+// [*runner.LackingError].
+func benchTask(ctx context.Context, t bench.Task, folder agent.Folder, confined bool) (agent.Task, error) {
 	data := t.Data
+	if data == "" {
+		return agent.Task{}, &runner.LackingError{Err: errors.New("it has no data")}
+	}
 	if t.Files != nil {
 		data = filepath.Join(string(folder), "data")
 		for _, name := range t.Files {
-			if err := lendFile(filepath.Join(t.Data, filepath.FromSlash(name)), filepath.Join(data, filepath.FromSlash(name))); err != nil {
+			err := lendFile(filepath.Join(t.Data, filepath.FromSlash(name)), filepath.Join(data, filepath.FromSlash(name)), confined)
+			if errors.Is(err, fs.ErrNotExist) {
+				return agent.Task{}, &runner.LackingError{Err: err}
+			}
+			if err != nil {
 				return agent.Task{}, fmt.Errorf("task %s: %w", t.ID, err)
 			}
 		}
 	}
-	return newTask(ctx, t.Question, t.Guidelines, data)
+	task, err := newTask(ctx, t.Question, t.Guidelines, data)
+	if isUsage(err) {
+		return task, &runner.LackingError{Err: err}
+	}
+	return task, err
 }
 
-// lendFile makes a file appear at another path: as another name of it where the
-// file system allows, else as a copy. Cells cannot write there.
-func lendFile(from, to string) error {
+// lendFile makes a file, or the one that a link leads to, appear at another path: as
+// another name of it where cells are confined, which cannot write there, and the file
+// system allows, else as a copy.
+func lendFile(from, to string, confined bool) error {
+	from, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	if os.Link(from, to) == nil {
+	if confined && os.Link(from, to) == nil {
 		return nil
 	}
 	data, err := os.ReadFile(from)
@@ -191,14 +212,19 @@ func (n *noting) failed() error {
 	return n.err
 }
 
-// score scores the answer of a record. What no score can be had for has none, and
-// can be scored later.
+// scoreTime is how long the scoring of one answer may take: the cells in it have
+// the time of cells.
+const scoreTime = 30 * time.Minute
+
+// score scores the answer of a record; ctx is the run's, as the time of the task
+// may be over. What lacks a judge, a right answer or a kernel has no score and can
+// be scored later; what the agent's code or files bring down is wrong.
 func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task, model llm.Model, at int) runner.Record {
 	if t.Gold == nil {
 		return record
 	}
 	record.Task, record.Repeat = t.ID, max(1, record.Repeat)
-	answer := answerOf(record, r.flags.agent, t, r.flags.out)
+	answer := answerOf(record, t, r.flags.out)
 	if record.Notebook != "" { // of this repeat
 		answer.Dir = filepath.Join(filepath.Dir(record.Notebook), "files")
 	}
@@ -206,7 +232,12 @@ func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task
 		Compat: bench.Compat(r.flags.compat), Judge: judge(model),
 		Python: r.benchPython(r.settings, func() place { return r.placeOf(at) }, []string{answer.Dir, t.GoldDir, t.Data}, ""),
 	}
-	_, err := r.chart(ctx, t, answer.Dir, at) // why there is none, the score says
+	ctx, cancel := context.WithTimeout(ctx, scoreTime)
+	defer cancel()
+	var err error
+	if record.Error == "" {
+		_, err = r.chart(ctx, t, answer.Dir, at) // why there is none, the score says
+	}
 	var score bench.Score
 	if err == nil {
 		score, err = scorer.Score(ctx, t, &answer)
@@ -222,6 +253,7 @@ func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task
 func withScore(record runner.Record, s bench.Score) runner.Record {
 	value := s.Value
 	record.Score, record.Metric, record.Scores, record.Detail, record.Unscored = &value, s.Metric, s.Parts, s.Detail, ""
+	record.Uncounted = s.Uncounted
 	switch {
 	case record.Error != "": // its cause is known
 	case record.Right():

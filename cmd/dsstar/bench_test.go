@@ -269,6 +269,11 @@ func TestBenchScoreFile(t *testing.T) {
 	contains(t, stderr, "not there: 9")
 	_, stderr = score(exitUsage, "mixed.jsonl", "--split", "medium")
 	contains(t, stderr, "there is no task of level medium", "hint:")
+	stdout, _ = score(exitVerified, "answers.jsonl", "--split", "hard")
+	contains(t, stdout, "mean score 0.00 %", "(n 2)")
+	if strings.Contains(stdout, "level easy") {
+		t.Errorf("tasks of another level are scored:\n%s", stdout)
+	}
 	_, stderr = score(exitUsage, "stray.jsonl")
 	contains(t, stderr, "answers to tasks that are not there: 9", "hint:")
 	_, stderr = score(exitUsage, "none.jsonl")
@@ -289,16 +294,14 @@ func TestBenchAnswers(t *testing.T) {
 		{"list_exact", `["a", 1]`, `["a", 1]`},
 		{"list_exact", "a, b", `"a, b"`},
 	} {
-		answer := answerOf(runner.Record{Task: "1", Answer: v.said, Finished: true}, "react", bench.Task{ID: "1", Rules: "kramabench", Kind: v.kind}, t.TempDir())
+		answer := answerOf(runner.Record{Task: "1", Answer: v.said, Finished: true}, bench.Task{ID: "1", Rules: "kramabench", Kind: v.kind}, t.TempDir())
 		if string(answer.Value) != v.want {
 			t.Errorf("%s %q is %s, not %s", v.kind, v.said, answer.Value, v.want)
 		}
 	}
 	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} {
-		for _, agent := range agentNames() {
-			if answer := answerOf(runner.Record{Task: "1", Answer: "x"}, agent, bench.Task{ID: "1", Rules: rules}, t.TempDir()); answer.Unfinished != want {
-				t.Errorf("%s, %s: an agent without an end of its own: unfinished is %v", rules, agent, answer.Unfinished)
-			}
+		if answer := answerOf(runner.Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules}, t.TempDir()); answer.Unfinished != want {
+			t.Errorf("%s: an agent without an end of its own: unfinished is %v", rules, answer.Unfinished)
 		}
 	}
 }
@@ -357,19 +360,40 @@ func TestBenchUsage(t *testing.T) {
 		"no task is left":                    run("--bench", "dir", "--tasks", tasks, "--domain", "x"),
 		"--jobs must be at least 1":          run("--bench", "dir", "--tasks", tasks, "--jobs", "0"),
 		"the price of ollama/m is not known": run("--bench", "dir", "--tasks", tasks, "--total-cost", "3"),
-		"--retry goes with --resume":         run("--retry", "budget"),
-		"no run of a benchmark is in":        {"run", "--resume", "--out", out},
-		"--paper is not given":               {"table"},
-		`there is no table "x"`:              {"table", "--paper", "x"},
-		"two runs are compared":              {"compare", out},
-		"no run is given":                    {"report"},
-		"one run or one file":                {"score"},
+		"needs --yes where nobody can be asked\n  server   http://127.0.0.1:9/": run("--bench", "dir", "--tasks", tasks, "--server", "http://127.0.0.1:9/?token=s"),
+		"--retry goes with --resume":  run("--retry", "budget"),
+		"no run of a benchmark is in": {"run", "--resume", "--out", out},
+		"--paper is not given":        {"table"},
+		`there is no table "x"`:       {"table", "--paper", "x"},
+		"two runs are compared":       {"compare", out},
+		"no run is given":             {"report"},
+		"one run or one file":         {"score"},
 	} {
 		_, stderr := s.run(exitUsage, args...)
 		contains(t, stderr, want, "hint: ")
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a command line that is wrong has made its folder")
+	}
+}
+
+// TestBenchKeepsNoSecret has keys in addresses, which bench.json would hold.
+func TestBenchKeepsNoSecret(t *testing.T) {
+	t.Parallel()
+	tasks, out := trialTasks(t, 1, false), filepath.Join(t.TempDir(), "out")
+	s := &benchScene{t: t}
+	for _, address := range []string{"http://u:hunter2@h/v1", "http://h/v1?token=hunter2", "http://h/v1?api-version=1&key=hunter2"} {
+		_, stderr := s.run(exitUsage, "run", "--bench", "dir", "--tasks", tasks, "--out", out, "--model", "m", "--base-url", address)
+		contains(t, stderr, "holds a key", "hint: dsstar bench run --base-url http://h/v1 --api-key-env NAME")
+		if strings.Contains(stderr, "hunter2") {
+			t.Errorf("the key is shown: %s", stderr)
+		}
+	}
+	if err := noSecret("https://h/v1?api-version=2"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("the run was begun")
 	}
 }
 

@@ -21,6 +21,8 @@ func (v *benchView) event(e runner.Event) {
 		v.ended(e)
 	case runner.GivenBack:
 		v.progress.say("again    %s: %v", e.Key, e.Err)
+	case runner.Lacking:
+		v.progress.say("lacking  %s: %v", e.Key, e.Err)
 	case runner.Lost:
 		v.progress.say("lost     %s: %v", e.Place, e.Err)
 	case runner.Back:

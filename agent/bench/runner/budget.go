@@ -9,9 +9,9 @@ import (
 	"dsstar/agent/llm"
 )
 
-// A Budget is what all tasks of a run together may use. Calls under way count;
-// what one costs is known only afterwards, so that the last ones can go beyond
-// the limit. Its methods may be called concurrently.
+// A Budget is what all tasks of a run together may use, over all its beginnings.
+// Calls under way count; what one costs is known only afterwards, so that the last
+// ones can go beyond the limit. Its methods may be called concurrently.
 type Budget struct {
 	Calls int                                 // model calls; 0: no limit
 	Cost  float64                             // US dollars; 0: no limit
@@ -21,16 +21,6 @@ type Budget struct {
 	calls int
 	paid  float64
 	spent error
-}
-
-// Add counts what is recorded already.
-func (b *Budget) Add(r Record) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.calls += r.Usage.Calls
-	if r.Cost != nil {
-		b.paid += *r.Cost
-	}
 }
 
 // Spent is an [*agent.BudgetError] from the first call on that was not made.
@@ -47,22 +37,12 @@ func (b *Budget) Paid() float64 {
 	return b.paid
 }
 
-// Model has calls of m taken from the budget. When it is spent, Ask returns the
-// error of Spent.
-func (b *Budget) Model(m llm.Model) llm.Model { return metered{m, b} }
-
-type metered struct {
-	model  llm.Model
-	budget *Budget
-}
-
-func (m metered) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
-	if err := m.budget.reserve(); err != nil {
-		return llm.Reply{}, err
-	}
-	reply, err := m.model.Ask(ctx, r)
-	m.budget.pay(r.Role, reply.Usage)
-	return reply, err
+// add counts what was used, by calls that nothing was reserved for.
+func (b *Budget) add(calls int, paid float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.calls += calls
+	b.paid += paid
 }
 
 func (b *Budget) reserve() error {
@@ -80,15 +60,74 @@ func (b *Budget) reserve() error {
 	return b.spent
 }
 
-func (b *Budget) pay(role string, u llm.Usage) {
+// cost is what tokens cost; 0 where the price is not known.
+func (b *Budget) cost(role string, u llm.Usage) float64 {
 	if b.Price == nil {
-		return
+		return 0
 	}
 	price, ok := b.Price(role)
 	if !ok {
-		return
+		return 0
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.paid += price.Cost(u)
+	return price.Cost(u)
+}
+
+// A tally is what one attempt at a task has used of the budget.
+type tally struct {
+	budget *Budget
+
+	mu    sync.Mutex
+	calls int
+	paid  float64
+}
+
+func (t *tally) sum() (calls int, paid float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.calls, t.paid
+}
+
+// pay counts calls of which the first was reserved.
+func (t *tally) pay(calls int, role string, u llm.Usage) {
+	paid := t.budget.cost(role, u)
+	t.budget.add(calls-1, paid)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls += calls
+	t.paid += paid
+}
+
+// Model has calls of m taken from the budget of the run, also those that score the
+// answer. When it is spent, Ask returns the error of [Budget.Spent].
+func (j Job) Model(m llm.Model) llm.Model { return metered{m, j.tally} }
+
+type metered struct {
+	model llm.Model
+	tally *tally
+}
+
+func (m metered) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
+	if err := m.tally.budget.reserve(); err != nil {
+		return llm.Reply{}, err
+	}
+	reply, err := m.model.Ask(ctx, r)
+	m.tally.pay(1, r.Role, reply.Usage)
+	return reply, err
+}
+
+// Ranker is Model for a ranker.
+func (j Job) Ranker(r llm.Ranker) llm.Ranker { return meteredRanker{r, j.tally} }
+
+type meteredRanker struct {
+	ranker llm.Ranker
+	tally  *tally
+}
+
+func (m meteredRanker) Rank(ctx context.Context, question string, texts []string) (llm.Ranking, error) {
+	if err := m.tally.budget.reserve(); err != nil {
+		return llm.Ranking{}, err
+	}
+	ranking, err := m.ranker.Rank(ctx, question, texts)
+	m.tally.pay(max(1, ranking.Calls), "retriever", ranking.Usage)
+	return ranking, err
 }

@@ -18,6 +18,7 @@ type Item struct {
 	ID     string `json:"id"`
 	Level  string `json:"level,omitempty"`  // easy, hard …, as the suite has it
 	Domain string `json:"domain,omitempty"` // or type of task
+	Hidden bool   `json:"hidden,omitempty"` // the right answer is not public: it has no score
 }
 
 // A Key tells the results of a run apart.
@@ -85,6 +86,7 @@ type Record struct {
 	Cost    *float64               `json:"cost_usd"` // null: a price is not known
 	Seconds agent.Seconds          `json:"seconds"`
 
+	Sandbox  string `json:"sandbox,omitempty"`  // of its cells, in words
 	Notebook string `json:"notebook,omitempty"` // below the run's folder, with slashes
 }
 

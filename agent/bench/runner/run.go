@@ -28,6 +28,13 @@ type PlaceError struct{ Err error }
 func (e *PlaceError) Error() string { return e.Err.Error() }
 func (e *PlaceError) Unwrap() error { return e.Err }
 
+// A LackingError says that a task cannot be run, as something of it is not there. It
+// stays without a record, and the run goes on.
+type LackingError struct{ Err error }
+
+func (e *LackingError) Error() string { return e.Err.Error() }
+func (e *LackingError) Unwrap() error { return e.Err }
+
 // ErrOverTime is the cause of the context of a task whose time is over.
 var ErrOverTime = errors.New("the time of the task is over")
 
@@ -37,6 +44,18 @@ type Job struct {
 	Repeat int
 	Dir    string // its run folder: there, and empty
 	Place  int    // of Config.Places
+
+	timeout time.Duration
+	tally   *tally
+}
+
+// Bound is a context that ends with the time of the task; its cause is then
+// [ErrOverTime]. What it takes to score is outside of it.
+func (j Job) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if j.timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, j.timeout, ErrOverTime)
 }
 
 // A Config is what a run needs. Folder, Places, Jobs and Solve are required.
@@ -44,13 +63,13 @@ type Config struct {
 	Folder  *Folder
 	Places  []Place
 	Jobs    int           // tasks at once, in all places together
-	Timeout time.Duration // of one task; 0: none
+	Timeout time.Duration // of one task, until it is scored; 0: none
 	Time    time.Duration // of the run; 0: none
 	Budget  *Budget       // nil: none
 
-	// Solve does one task and scores it. What can be the fault of agent, model or
-	// cells is in the Record. An error is no result: a [*PlaceError], or one that
-	// ends the run. Calls are concurrent.
+	// Solve does one task, in the time of [Job.Bound], and scores it. What can be the fault of agent, model or
+	// cells is in the Record. An error is no result: a [*PlaceError], a
+	// [*LackingError], or one that ends the run. Calls are concurrent.
 	Solve func(ctx context.Context, j Job) (Record, error)
 
 	// Observe, if set, is told what happens. One call at a time.
@@ -71,6 +90,7 @@ const (
 	GivenBack Kind = "given back" // its place has failed
 	Lost      Kind = "lost"       // a place
 	Back      Kind = "back"       // it is there again
+	Lacking   Kind = "lacking"    // a task cannot be run
 )
 
 // An Event is one thing that happened, with the state after it.
@@ -78,7 +98,7 @@ type Event struct {
 	Kind   Kind
 	Key    Key
 	Place  string
-	Err    error   // of GivenBack and Lost
+	Err    error   // of GivenBack, Lost and Lacking
 	Record *Record // of Ended
 
 	Totals
@@ -103,6 +123,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	defer r.ledger.close() // every line is written
 	if cfg.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, cfg.Time, &agent.BudgetError{Flag: "total-time", Most: "time for all tasks: " + cfg.Time.String()})
@@ -126,8 +147,9 @@ func Run(ctx context.Context, cfg Config) error {
 
 type run struct {
 	Config
-	queue *queue
-	stop  context.CancelCauseFunc
+	queue  *queue
+	ledger *ledger
+	stop   context.CancelCauseFunc
 
 	mu      sync.Mutex
 	totals  Totals
@@ -159,9 +181,6 @@ func newRun(cfg Config) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, record := range records {
-		cfg.Budget.Add(record)
-	}
 	for _, record := range latest(records) {
 		if cfg.Folder.Done(record.Key()) {
 			r.count(record)
@@ -169,7 +188,8 @@ func newRun(cfg Config) (*run, error) {
 		}
 	}
 	r.queue = newQueue(cfg.Folder.jobs())
-	return r, nil
+	r.ledger, err = openLedger(cfg.Folder, cfg.Budget)
+	return r, err
 }
 
 // jobs are the tasks without a result: all of them once before any is repeated.
@@ -200,6 +220,11 @@ func (r *run) work(ctx context.Context, place int) {
 			r.queue.done()
 			continue
 		}
+		if lacking, ok := errors.AsType[*LackingError](err); ok && ctx.Err() == nil {
+			r.queue.done()
+			r.tell(Event{Kind: Lacking, Key: j.key, Err: lacking})
+			continue
+		}
 		lost, isPlace := errors.AsType[*PlaceError](err)
 		if !isPlace || ctx.Err() != nil {
 			r.queue.giveBack(j)
@@ -228,16 +253,23 @@ func (r *run) back(j job, place int, err error) {
 
 // hopeless records a task that no place could do, though they are well.
 func (r *run) hopeless(j job, err error) {
-	zero := 0.0
 	if err := r.record(Record{
 		Task: j.item.ID, Repeat: j.key.Repeat, Level: j.item.Level, Domain: j.item.Domain,
-		Score: &zero, Cause: KernelError, Error: err.Error(),
+		Score: r.wrong(j), Cause: KernelError, Error: err.Error(),
 	}); err != nil {
 		r.queue.giveBack(j)
 		r.end(err)
 		return
 	}
 	r.queue.done()
+}
+
+// wrong is the score of a task that was not done; nil where its answer is not public.
+func (r *run) wrong(j job) *float64 {
+	if j.item.Hidden {
+		return nil
+	}
+	return new(float64)
 }
 
 // ready waits until a place is well. It reports false when there is nothing left
@@ -315,22 +347,24 @@ func (r *run) do(ctx context.Context, j job, place int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("begin %s: %w", j.key, err)
 	}
+	if err := r.ledger.begin(j.key); err != nil {
+		return err
+	}
 	r.mu.Lock()
 	r.solving++
 	r.mu.Unlock()
 	r.tell(Event{Kind: Begun, Key: j.key, Place: r.Places[place].Name})
-	bounded, cancel := ctx, context.CancelFunc(func() {})
-	if r.Timeout > 0 {
-		bounded, cancel = context.WithTimeoutCause(ctx, r.Timeout, ErrOverTime)
-	}
-	record, err := r.Solve(bounded, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place})
-	cancel()
+	used := &tally{budget: r.Budget}
+	record, err := r.Solve(ctx, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place, timeout: r.Timeout, tally: used})
 	r.mu.Lock()
 	r.solving--
 	if err == nil {
 		r.healthy = time.Now()
 	}
 	r.mu.Unlock()
+	if failed := r.ledger.end(j.key, used); failed != nil {
+		return failed
+	}
 	switch {
 	case ctx.Err() != nil: // what it has is not all that it would have had
 		return context.Cause(ctx)

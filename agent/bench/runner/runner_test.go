@@ -235,9 +235,9 @@ func TestForget(t *testing.T) {
 func TestBudget(t *testing.T) {
 	f := create(t, about(10))
 	price := func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
-	solve := func(b *Budget) func(ctx context.Context, j Job) (Record, error) {
-		m := b.Model(answers{})
+	solve := func() func(ctx context.Context, j Job) (Record, error) {
 		return func(ctx context.Context, j Job) (Record, error) {
+			m := j.Model(answers{})
 			for range 2 {
 				if _, err := m.Ask(ctx, llm.Request{Role: "coder"}); err != nil {
 					return Record{Cause: ModelError}, nil // it must not be recorded
@@ -250,7 +250,7 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	b := &Budget{Calls: 7, Price: price}
-	err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve(b)})
+	err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve()})
 	if spent, ok := errors.AsType[*agent.BudgetError](err); !ok || spent.Flag != "total-calls" {
 		t.Fatalf("%v", err)
 	}
@@ -258,12 +258,12 @@ func TestBudget(t *testing.T) {
 	if result, _ := Read(f.Path()); len(result.Records) != 3 || b.Paid() != 7 {
 		t.Errorf("%d records, %v paid", len(result.Records), b.Paid())
 	}
-	b = &Budget{Cost: 10, Price: price} // of which 6 are spent
-	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve(b)})
+	b = &Budget{Cost: 10, Price: price} // of which 7 are spent, one of them for no record
+	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve()})
 	if spent, ok := errors.AsType[*agent.BudgetError](err); !ok || spent.Flag != "total-cost" {
 		t.Fatalf("%v", err)
 	}
-	if result, _ := Read(f.Path()); len(result.Records) != 5 {
+	if result, _ := Read(f.Path()); len(result.Records) != 4 || b.Paid() != 10 {
 		t.Errorf("%d records", len(result.Records))
 	}
 	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Time: 10 * time.Millisecond, Solve: func(ctx context.Context, _ Job) (Record, error) {
@@ -275,6 +275,72 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestSpentIsKept has attempts that leave no record: one that is given back, one that
+// is killed, and one that is recorded again with another score. Each counts once.
+func TestSpentIsKept(t *testing.T) {
+	f := create(t, about(2))
+	price := func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
+	tries := 0
+	run := func(b *Budget, solve func(j Job) (Record, error)) {
+		t.Helper()
+		b.Price = price
+		err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: func(ctx context.Context, j Job) (Record, error) {
+			if _, err := j.Model(answers{}).Ask(ctx, llm.Request{Role: "coder"}); err != nil {
+				return Record{}, err
+			}
+			return solve(j)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := &Budget{}
+	run(b, func(Job) (Record, error) {
+		if tries++; tries == 1 {
+			return Record{}, &PlaceError{errors.New("gone")}
+		}
+		return scored(0), nil
+	})
+	if b.Paid() != 3 {
+		t.Errorf("%v paid for two tasks and one that was given back", b.Paid())
+	}
+	again := scored(1)
+	again.Task = "task-00"
+	if err := f.Append(again); err != nil {
+		t.Fatal(err)
+	}
+	// A task that was begun, made two calls, and then the program was killed in the midst of a line.
+	killed := Key{"task-01", 1}
+	trace := `{"n": 1, "role": "coder", "usage": {"output_tokens": 1}}` + "\n" + `{"n": 2, "role": "coder", "usage": {"output_tokens": 1}}` + "\n"
+	if err := os.WriteFile(filepath.Join(f.Task(killed), "trace.jsonl"), []byte(trace), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ledger := filepath.Join(f.Path(), ledgerFile)
+	data, err := os.ReadFile(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(ledger, append(data, `{"task_id":"task-01","repeat":1,"begun":true,"calls":0,"cost_usd":0}`+"\n"+`{"task_id":`...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time it is settled
+		b = &Budget{}
+		run(b, nil)
+		if b.Paid() != 5 || b.calls != 5 {
+			t.Errorf("%v paid, %d calls", b.Paid(), b.calls)
+		}
+	}
+	// A folder of a version that kept no ledger.
+	if err := os.Remove(ledger); err != nil {
+		t.Fatal(err)
+	}
+	b = &Budget{}
+	run(b, nil)
+	if b.calls != 4 { // two records of two calls; the third is one of them again
+		t.Errorf("%d calls", b.calls)
+	}
+}
+
 type answers struct{}
 
 func (answers) Ask(context.Context, llm.Request) (llm.Reply, error) {
@@ -283,13 +349,15 @@ func (answers) Ask(context.Context, llm.Request) (llm.Reply, error) {
 
 func TestTimeout(t *testing.T) {
 	f := create(t, about(1))
-	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Timeout: time.Millisecond, Solve: func(ctx context.Context, _ Job) (Record, error) {
+	if err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Timeout: time.Millisecond, Solve: func(run context.Context, j Job) (Record, error) {
+		ctx, cancel := j.Bound(run)
+		defer cancel()
 		<-ctx.Done()
 		r := scored(0)
 		if errors.Is(context.Cause(ctx), ErrOverTime) {
 			r.Cause = OverTime
 		}
-		return r, nil
+		return r, run.Err() // in which it is scored
 	}}); err != nil {
 		t.Fatal(err)
 	}
@@ -379,6 +447,39 @@ func TestTaskFailsItsPlaces(t *testing.T) {
 	}})
 	if result, _ := Read(f.Path()); err != nil || tries != 3 || len(result.Records) != 3 || result.Records[1].Cause != KernelError {
 		t.Errorf("%v, %d tries, %+v", err, tries, result.Records)
+	}
+}
+
+// TestLacking has a task that cannot be run: it has no record, and the others have.
+func TestLacking(t *testing.T) {
+	f := create(t, about(3))
+	var told []string
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}}, Solve: func(_ context.Context, j Job) (Record, error) {
+		if j.ID == "task-01" {
+			return Record{}, &LackingError{errors.New("no file")}
+		}
+		return scored(1), nil
+	}, Observe: func(e Event) {
+		if e.Kind == Lacking {
+			told = append(told, e.Key.ID)
+		}
+	}})
+	result, _ := Read(f.Path())
+	if missing := result.Missing(); err != nil || len(result.Records) != 2 || len(missing) != 1 || len(told) != 1 || told[0] != "task-01" {
+		t.Errorf("%v, %+v, %v, %v", err, result.Records, missing, told)
+	}
+}
+
+// TestHidden has such a task whose answer is not public: it has no score.
+func TestHidden(t *testing.T) {
+	a := about(1)
+	a.Items[0].Hidden = true
+	f := create(t, a)
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Places: []Place{{}}, Solve: func(context.Context, Job) (Record, error) {
+		return Record{}, &PlaceError{errors.New("no kernel starts")}
+	}})
+	if result, _ := Read(f.Path()); err != nil || len(result.Records) != 1 || result.Records[0].Score != nil || result.Records[0].Cause != KernelError {
+		t.Errorf("%v, %+v", err, result.Records)
 	}
 }
 

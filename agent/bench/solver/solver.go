@@ -77,7 +77,7 @@ type Named struct {
 	Name        string
 	Summary     string        // in one line, with the source
 	Temperature *float64      // of the model; nil: none was published
-	CellTimeout time.Duration // that a session must give a cell at least; 0: none was published
+	CellTimeout time.Duration // that a session should give a cell at least, so that the agent's own limit of an action is met first; 0: it has none
 	make        func(Options) Solver
 }
 
@@ -97,7 +97,8 @@ func All() []Named {
 		{Name: "data-interpreter", Summary: "a graph of tasks, planned anew on failure, with tools and checks (Data Interpreter, section 3)",
 			make: func(o Options) Solver { return newInterpreter(o) }},
 		{Name: "autogen", Summary: "an assistant that writes code and a proxy that runs it (AutoGen 0.2)",
-			make: func(o Options) Solver { return newAutoGen(o) }},
+			CellTimeout: (actionSeconds + 10) * time.Second,
+			make:        func(o Options) Solver { return newAutoGen(o) }},
 	}
 }
 

@@ -90,6 +90,9 @@ func Compare(a, b runner.Result) (Comparison, error) {
 		}
 	}
 	c.Tasks, c.P = len(values[0]), SignTest(c.Better, c.Worse)
+	if x, y := sandboxes(a), sandboxes(b); x != y {
+		c.Setup = append(c.Setup, runner.Difference{Name: "sandbox", Was: x, Is: y})
+	}
 	c.A, c.B = side(a, both[0], values[0]), side(b, both[1], values[1])
 	return c, nil
 }

@@ -188,10 +188,36 @@ func about(r runner.Result) []string {
 	if failed > 0 {
 		notes = append(notes, fmt.Sprintf("%d answers could not be scored, and are left out; dsstar bench score --save tries again", failed))
 	}
+	if open := unconfined(r); open > 0 {
+		notes = append(notes, fmt.Sprintf("the cells of %d of %d tasks ran outside the sandbox, with the rights and the network of their server", open, len(r.Records)))
+	}
 	if r.Repeat > 1 {
 		notes = append(notes, fmt.Sprintf("a task's score is the mean of its %d runs, and n counts tasks", r.Repeat))
 	}
 	return notes
+}
+
+// unconfined is how many records are of cells that no sandbox confined.
+func unconfined(r runner.Result) int {
+	n := 0
+	for _, record := range r.Records {
+		if strings.HasPrefix(record.Sandbox, "none") {
+			n++
+		}
+	}
+	return n
+}
+
+// sandboxes are what confined the cells of a run, in words.
+func sandboxes(r runner.Result) string {
+	var all []string
+	for _, record := range r.Records {
+		if record.Sandbox != "" && !slices.Contains(all, record.Sandbox) {
+			all = append(all, record.Sandbox)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
 }
 
 // named is how notes name a run: without its folder, which a replay has not.

@@ -266,3 +266,20 @@ func TestReport(t *testing.T) {
 		t.Errorf("a run without results: %v", err)
 	}
 }
+
+// TestSandboxIsTold has a run whose cells no sandbox confined: tables, pages and
+// comparisons say so.
+func TestSandboxIsTold(t *testing.T) {
+	a, b := sample("react", "m", nil, 1, 0), sample("react", "m", nil, 1, 0)
+	for i := range a.Records {
+		a.Records[i].Sandbox = "full"
+	}
+	b.Records[0].Sandbox, b.Records[1].Sandbox = "full", "none (of a server)"
+	if notes := strings.Join(about(b), "\n"); !strings.Contains(notes, "1 of 2 tasks ran outside the sandbox") || len(about(a)) > 0 {
+		t.Errorf("%q, %q", about(a), notes)
+	}
+	c, err := Compare(a, b)
+	if want := (runner.Difference{Name: "sandbox", Was: "full", Is: "full; none (of a server)"}); err != nil || len(c.Setup) != 1 || c.Setup[0] != want {
+		t.Errorf("%v, %+v", err, c.Setup)
+	}
+}

@@ -1,0 +1,195 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+)
+
+const ledgerFile = "spent.jsonl"
+
+// A spending is a line of spent.jsonl: one when an attempt at a task begins, and one
+// with what it has used when it ends, whatever comes of it.
+type spending struct {
+	Task   string  `json:"task_id"`
+	Repeat int     `json:"repeat"`
+	Begun  bool    `json:"begun,omitempty"`
+	Calls  int     `json:"calls"`
+	Cost   float64 `json:"cost_usd"` // as far as prices are known
+}
+
+// A ledger keeps what the attempts at a folder's tasks have used, those without a
+// record and the judge of their answers included, so that the limits of a run hold
+// over all its beginnings.
+type ledger struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+// openLedger counts what was used so far into the budget. An attempt that was killed
+// has used what its trace says.
+func openLedger(f *Folder, b *Budget) (*ledger, error) {
+	file, err := os.OpenFile(filepath.Join(f.path, ledgerFile), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the ledger: %w", err)
+	}
+	l := &ledger{file: file}
+	past, err := l.read()
+	if err == nil && len(past) == 0 {
+		past, err = l.carry(f)
+	}
+	if err == nil {
+		var killed []spending
+		killed, err = l.settle(f, b, past)
+		past = append(past, killed...)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	for _, s := range past {
+		b.add(s.Calls, s.Cost)
+	}
+	return l, nil
+}
+
+// read reads the lines. A last one that a crash tore is cut off.
+func (l *ledger) read() ([]spending, error) {
+	data, err := io.ReadAll(l.file)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", ledgerFile, err)
+	}
+	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	var all []spending
+	for n, line := range bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n")) {
+		var s spending
+		if len(whole) == 0 {
+			break
+		}
+		if err := json.Unmarshal(line, &s); err != nil || s.Task == "" {
+			return nil, fmt.Errorf("%s: line %d is no spending", ledgerFile, n+1)
+		}
+		all = append(all, s)
+	}
+	if len(whole) < len(data) {
+		return all, l.file.Truncate(int64(len(whole)))
+	}
+	return all, nil
+}
+
+// carry takes over the records of a folder that has no ledger yet. One that was
+// only scored again has used nothing more.
+func (l *ledger) carry(f *Folder) ([]spending, error) {
+	records, err := readRecords(f.path)
+	if err != nil {
+		return nil, err
+	}
+	type attempt struct {
+		key   Key
+		usage agent.Usage
+		took  agent.Seconds
+	}
+	seen := map[attempt]bool{}
+	var all []spending
+	for _, r := range records {
+		a := attempt{r.Key(), r.Usage, r.Seconds}
+		if seen[a] {
+			continue
+		}
+		seen[a] = true
+		s := spending{Task: a.key.ID, Repeat: a.key.Repeat, Calls: r.Usage.Calls}
+		if r.Cost != nil {
+			s.Cost = *r.Cost
+		}
+		if err := l.append(s); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// settle ends what was begun and has no end.
+func (l *ledger) settle(f *Folder, b *Budget, past []spending) ([]spending, error) {
+	open := map[Key]bool{}
+	var order []Key
+	for _, s := range past {
+		k := Key{s.Task, s.Repeat}
+		if s.Begun && !open[k] {
+			order = append(order, k)
+		}
+		open[k] = s.Begun
+	}
+	var all []spending
+	for _, k := range order {
+		if !open[k] {
+			continue
+		}
+		open[k] = false
+		s, err := traced(agent.Folder(f.Task(k)).Trace(), b)
+		if err != nil {
+			return nil, err
+		}
+		s.Task, s.Repeat = k.ID, k.Repeat
+		if err := l.append(s); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// traced is what the exchanges of a trace have used. One that is not there has none.
+func traced(path string, b *Budget) (spending, error) {
+	var s spending
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	defer file.Close()
+	exchanges, err := llm.ReadTrace(file)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, e := range exchanges {
+		s.Calls += max(1, e.Calls)
+		s.Cost += b.cost(e.Role, e.Usage)
+	}
+	return s, nil
+}
+
+func (l *ledger) begin(k Key) error {
+	return l.append(spending{Task: k.ID, Repeat: k.Repeat, Begun: true})
+}
+
+func (l *ledger) end(k Key, t *tally) error {
+	calls, paid := t.sum()
+	return l.append(spending{Task: k.ID, Repeat: k.Repeat, Calls: calls, Cost: paid})
+}
+
+// append writes one line, whole or, after a crash, torn.
+func (l *ledger) append(s spending) error {
+	line, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := l.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write %s: %w", ledgerFile, err)
+	}
+	return nil
+}
+
+func (l *ledger) close() error { return l.file.Close() }
