@@ -151,7 +151,7 @@ func TestLimits(t *testing.T) {
 		}
 		p = newPlay(t, copied(happy[name]))
 		p.cfg.Limits.Time = time.Millisecond
-		p.model.before = func(llm.Request) { time.Sleep(5 * time.Millisecond) }
+		p.model.before = func(llm.Request) { time.Sleep(50 * time.Millisecond) }
 		p.solve(t, t.Context(), name, solver.Options{})
 		if !errors.As(p.err, &spent) || spent.Flag != "max-time" {
 			t.Errorf("the error is %v", p.err)
