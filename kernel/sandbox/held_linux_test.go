@@ -25,13 +25,18 @@ var unseen = map[string]string{
 	"undumpable": "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); f = open(os.memfd_create('x'), 'wb'); fill(f)",
 	"unreadable": "f = open(os.open('p', os.O_CREAT | os.O_WRONLY, 0o111), 'wb'); f.write(open(sys.executable, 'rb').read()); f.close(); " +
 		"m = os.memfd_create('x', 0); fill(open(m, 'wb', closefd=False)) if not os.getuid() else 0; os.set_inheritable(m, True); os.execv('p', ['p', '-c', 'import time; time.sleep(60)'])",
+	"unled":     "unled(lambda: fill(open(os.memfd_create('x'), 'wb', closefd=False)))",
+	"unled too": "m = mmap.mmap(-1, 540 << 20); unled(lambda: [m.write(b'x' * (1 << 20)) for i in range(540)])",
 	"in memory": "fill(open('/dev/shm/dsstar-unseen', 'wb'), 280); fill(open('/tmp/dsstar-unseen', 'wb'), 280)",
 	"too much":  "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
 }
 
-const fill = `import ctypes, mmap, os, sys, time
+const fill = `import ctypes, mmap, os, platform, sys, threading, time
 def fill(f, n=540):
     os.posix_fallocate(f.fileno(), 0, n << 20)
+def unled(work): # the first thread ends, and another works
+    threading.Thread(target=lambda: (time.sleep(.3), work(), time.sleep(60))).start()
+    ctypes.CDLL(None).syscall(60 if platform.machine() == 'x86_64' else 93, 0)
 `
 
 // TestUnseen: what is held so counts for the limits, or cannot be.
@@ -95,4 +100,24 @@ func run(cmd *exec.Cmd, limit time.Duration) string {
 	defer stop.Stop()
 	_ = cmd.Wait() // how it ends is in its words
 	return words.String()
+}
+
+// A child that ended and nobody has waited for is no reason to end the session: only root could look into it.
+func TestUnreaped(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	const code = "import subprocess, time\np = subprocess.Popen(['/bin/true'])\ntime.sleep(1.2)\nprint('lives')"
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, box := range plainBoxes(t) {
+		box.Limits.Memory = 512 << 20
+		cmd, _ := commandIn(t, box, python, "-c", code)
+		all.Go(func() {
+			if words := run(cmd, 10*time.Second); words != "lives\n" {
+				t.Errorf("%s: %q", box.Tier, words)
+			}
+		})
+	}
 }

@@ -162,6 +162,9 @@ func surface() []rule {
 	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	return append(rules,
 		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, namespaces, 0, true}}},
+		// The guard sees what a process has open by one of its threads: all are to have the same.
+		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, unix.CLONE_THREAD | unix.CLONE_FILES, unix.CLONE_THREAD, false}}},
+		rule{unix.SYS_CLOSE_RANGE, unix.ENOSYS, []condition{{2, unix.CLOSE_RANGE_UNSHARE, unix.CLOSE_RANGE_UNSHARE, false}}},
 		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, unix.TIOCSTI)}}, // types into the terminal
 		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, tiocLinux)}},
 		// Limits and priorities of others. 0 is the process itself; of groups and users, those of this one.
