@@ -114,6 +114,7 @@ func (st stage) rules() []rule {
 	}
 	if !st.Box.unixSockets(st.landlock()) {
 		rules = append(rules, families(unix.AF_UNIX)...)
+		rules = append(rules, connectedPairs)
 	}
 	if !full {
 		rules = append(rules, withoutMounts(st.Box.Net)...)
@@ -127,6 +128,16 @@ func (st stage) rules() []rule {
 // netlink: libzmq asks for the network's interfaces when it binds to TCP, and
 // aborts on any error but EINVAL and EOPNOTSUPP (ip_resolver.cpp).
 var netlink = rule{unix.SYS_SOCKET, unix.EOPNOTSUPP, []condition{is(0, unix.AF_NETLINK)}}
+
+// connectedPairs: one of a pair can send to a named socket if it sends packets.
+var connectedPairs = rule{unix.SYS_SOCKETPAIR, unix.EPERM, sendsAnywhere()}
+
+// sendsAnywhere holds for types of sockets that reach others without connect: of Unix sockets all but two, as SOCK_RAW is
+// another name of SOCK_DGRAM there.
+func sendsAnywhere() []condition {
+	const kind = 0xf // without SOCK_CLOEXEC and SOCK_NONBLOCK
+	return []condition{{1, kind, unix.SOCK_STREAM, true}, {1, kind, unix.SOCK_SEQPACKET, true}}
+}
 
 func families(all ...uint32) (rules []rule) {
 	for _, family := range all {
@@ -187,9 +198,7 @@ func withoutMounts(net bool) []rule {
 		// To sockets in the file system: D-Bus, Docker's, the SSH agent's. The kernel itself only listens.
 		rules = append(rules, rule{call: unix.SYS_CONNECT, errno: unix.EPERM})
 	}
-	datagram := condition{1, 0xf, unix.SOCK_DGRAM, false} // goes to a named socket without connect
-	rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, []condition{is(0, unix.AF_UNIX), datagram}},
-		rule{unix.SYS_SOCKETPAIR, unix.EPERM, []condition{datagram}})
+	rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, append(sendsAnywhere(), is(0, unix.AF_UNIX))}, connectedPairs)
 	// Modes, owners and times could be changed of any file of the user's. An error would break shutil.copy, tarfile and
 	// zipfile: they do nothing.
 	rules = append(rules, deny(0, metadataCalls...)...)

@@ -14,9 +14,9 @@ import (
 func TestFilter(t *testing.T) {
 	const allow, kill = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_KILL_PROCESS
 	refuse := func(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
-	builtin := filterOf(t, Box{Tier: Builtin})
-	net := filterOf(t, Box{Tier: Builtin, Net: true})
-	full := filterOf(t, Box{Tier: Full})
+	builtin := filterOf(t, stage{Box: Box{Tier: Builtin}})
+	net := filterOf(t, stage{Box: Box{Tier: Builtin, Net: true}})
+	full := filterOf(t, stage{Box: Box{Tier: Full}})
 	const inet, local = unix.AF_INET, unix.AF_UNIX
 	for _, c := range []struct {
 		name               string
@@ -29,6 +29,11 @@ func TestFilter(t *testing.T) {
 		{"socket of Unix", unix.SYS_SOCKET, []uint64{local, unix.SOCK_STREAM}, allow, refuse(unix.EPERM), allow},
 		{"socket of Unix, by the high bits", unix.SYS_SOCKET, []uint64{1<<32 | inet, unix.SOCK_STREAM}, refuse(unix.EPERM), allow, allow},
 		{"datagrams", unix.SYS_SOCKET, []uint64{local, unix.SOCK_DGRAM | unix.SOCK_CLOEXEC}, refuse(unix.EPERM), refuse(unix.EPERM), allow},
+		{"datagrams by another name", unix.SYS_SOCKET, []uint64{local, unix.SOCK_RAW | unix.SOCK_NONBLOCK}, refuse(unix.EPERM), refuse(unix.EPERM), allow},
+		{"packets in order", unix.SYS_SOCKET, []uint64{local, unix.SOCK_SEQPACKET}, allow, refuse(unix.EPERM), allow},
+		{"a pair", unix.SYS_SOCKETPAIR, []uint64{local, unix.SOCK_STREAM | unix.SOCK_CLOEXEC}, allow, allow, allow},
+		{"a pair of datagrams", unix.SYS_SOCKETPAIR, []uint64{local, unix.SOCK_DGRAM}, refuse(unix.EPERM), refuse(unix.EPERM), allow},
+		{"a pair by another name", unix.SYS_SOCKETPAIR, []uint64{local, unix.SOCK_RAW}, refuse(unix.EPERM), refuse(unix.EPERM), allow},
 		{"netlink", unix.SYS_SOCKET, []uint64{unix.AF_NETLINK, unix.SOCK_RAW}, refuse(unix.EOPNOTSUPP), allow, refuse(unix.EOPNOTSUPP)},
 		{"vsock", unix.SYS_SOCKET, []uint64{unix.AF_VSOCK, unix.SOCK_STREAM}, refuse(unix.EPERM), refuse(unix.EPERM), refuse(unix.EPERM)},
 		{"connect", unix.SYS_CONNECT, nil, refuse(unix.EPERM), allow, allow},
@@ -58,15 +63,21 @@ func TestFilter(t *testing.T) {
 			t.Errorf("a call of the architecture %#x: %#x", other, got)
 		}
 	}
+	older := filterOf(t, stage{Box: Box{Tier: Full, Net: true}, ABI: scopes - 1}) // sockets without a path are in sight
+	for kind, want := range map[uint64]uint32{unix.SOCK_STREAM: allow, unix.SOCK_DGRAM: refuse(unix.EPERM), unix.SOCK_RAW: refuse(unix.EPERM)} {
+		if got := decide(t, older, auditArch, unix.SYS_SOCKETPAIR, local, kind); got != want {
+			t.Errorf("a pair of type %d in full with the network and an older Landlock: %#x, want %#x", kind, got, want)
+		}
+	}
 	if got := decide(t, full, auditArch, 0x40000000|unix.SYS_READ); x32 != (got == refuse(unix.EPERM)) {
 		t.Errorf("a call of the x32 table: %#x", got)
 	}
 }
 
-func filterOf(t *testing.T, b Box) *bpf.VM {
+func filterOf(t *testing.T, st stage) *bpf.VM {
 	t.Helper()
 	var program []bpf.Instruction
-	for _, f := range assemble(stage{Box: b}.rules()) {
+	for _, f := range assemble(st.rules()) {
 		program = append(program, bpf.RawInstruction{Op: f.Code, Jt: f.Jt, Jf: f.Jf, K: f.K}.Disassemble())
 	}
 	vm, err := bpf.NewVM(program)

@@ -189,6 +189,7 @@ func (v *victims) listen(t testing.TB) {
 	stream("unix", v.targets["inside"].(string))
 	stream("unix", "@"+v.targets["abstract"].(string))
 	packets("unixgram", v.targets["datagram"].(string))
+	packets("unixgram", "@"+v.targets["abstract"].(string)+"d")
 }
 
 // start starts the victim, a shell that ignores SIGUSR1 and ends with the test, however that ends.

@@ -3,7 +3,7 @@
 T: home, data, run, project   folders outside, with what victims_linux_test.go has put there
    parent, victim             processes outside; address: where the parent has 16 bytes to read
    tcp, udp                   ports of listeners on loopback; stream, datagram, inside (the data): paths of Unix sockets;
-                              abstract: a name
+                              abstract: a name, that of packets with a d after it
    tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory of System V
    pidns, netns               the namespaces of outside, as /proc/self/ns/* show them
    disk                       major and minor number of a disk
@@ -549,6 +549,26 @@ def n12_unix_abstract():
 @attempt
 def n13_unix_stream_in_data():
     return connected(socket.AF_UNIX, T["inside"])
+
+
+@attempt
+def n14_unix_datagram_by_another_name():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_RAW) as s:
+        return "sent %d" % s.sendto(b"x", T["datagram"])
+
+
+@attempt
+def n15_unix_pair_by_another_name():
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_RAW)
+    with a, b:
+        return "sent %d" % a.sendto(b"x", T["datagram"])
+
+
+@attempt
+def n16_unix_abstract_datagram_of_pair():
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with a, b:
+        return "sent %d" % a.sendto(b"x", "\0" + T["abstract"] + "d")
 
 
 # Processes and the system's kernel
