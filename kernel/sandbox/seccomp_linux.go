@@ -207,6 +207,7 @@ func withoutMounts(net bool) []rule {
 	for _, call := range []uint32{unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
 		rules = append(rules, rule{call, 0, []condition{isNot(0, 0)}})
 	}
+	rules = append(rules, fileRequests()...)
 	// System V's memory, semaphores and queues are the whole machine's, and stay.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
 		unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL)...)
@@ -224,6 +225,37 @@ func withoutMounts(net bool) []rule {
 	}
 	return rules
 }
+
+// fileRequests refuses what ioctl does to files and file systems, many of which ask for no more than a descriptor to
+// read by: flags as chattr sets them, sealing, copies of subvolumes. The error is that of a file system without them,
+// which programs expect. What is allowed only tells, or copies to a file that is open to write.
+func fileRequests() (rules []rule) {
+	const request, kind = 1, 0xff00
+	for _, f := range []struct {
+		kind uint32 // the second byte of a request says whose it is
+		not  []uint32
+	}{
+		{'f', []uint32{unix.FS_IOC_GETFLAGS, getFlags32, fiemap}}, // of all, and ext4, Lustre
+		{'X', []uint32{fsGetXattr}},                               // of all, and XFS
+		{'v', nil},
+		{'r', nil},  // FAT
+		{0x83, nil}, // ZFS
+		{0x94, []uint32{unix.FICLONE, unix.FICLONERANGE}}, // of all, and Btrfs
+		{0x97, nil}, // Ceph
+		{0xbc, nil}, // bcachefs
+		{0xcf, nil}, // CIFS
+		{0xf5, nil}, // F2FS
+	} {
+		r := rule{unix.SYS_IOCTL, unix.ENOTTY, []condition{{request, kind, f.kind << 8, false}}}
+		for _, allowed := range f.not {
+			r.when = append(r.when, isNot(request, allowed))
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+const getFlags32, fiemap, fsGetXattr = 0x80046601, 0xc020660b, 0x801c581f // linux/fs.h, linux/fiemap.h
 
 // actionAvailable asks whether Linux knows an action of filters.
 func actionAvailable(action *uint32) error {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -311,7 +312,7 @@ func (v *victims) state(t testing.TB) map[string]string {
 	return state
 }
 
-// look tells mode, time of change, attributes and content of a file.
+// look tells mode, time of change, attributes, flags and content of a file.
 func look(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -323,8 +324,14 @@ func look(path string) (string, error) {
 	if !info.Mode().IsRegular() {
 		return seen, nil
 	}
-	content, err := os.ReadFile(path)
-	return fmt.Sprintf("%s, %d bytes, sha256 %x", seen, len(content), sha256.Sum256(content)), err
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	flags, _ := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS) // not every file system has any
+	content, err := io.ReadAll(f)
+	return fmt.Sprintf("%s, flags %x, %d bytes, sha256 %x", seen, flags, len(content), sha256.Sum256(content)), err
 }
 
 // condition tells whether the victim runs, and its limits and how Linux schedules it.

@@ -20,6 +20,7 @@ No detail quotes what was read. Where nothing is blocked, only the targets suffe
 """
 
 import ctypes
+import fcntl
 import glob
 import hashlib
 import json
@@ -31,6 +32,7 @@ import signal
 import site
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -449,6 +451,18 @@ def w24_cgroup_release_agent():
 def w25_io_uring():
     os.close(syscall("io_uring_setup", 4, ctypes.create_string_buffer(120)))
     return "a ring"
+
+
+@attempt
+def w26_flags_of_data():
+    # Not to be dumped, and no date of reading: what chattr does, by a descriptor to read by.
+    fd = os.open(DATA + "/e.csv", os.O_RDONLY)
+    try:
+        before = struct.unpack("l", fcntl.ioctl(fd, 0x80086601, bytes(8)))[0]
+        fcntl.ioctl(fd, 0x40086602, struct.pack("l", before | 0x40 | 0x80))
+    finally:
+        os.close(fd)
+    return "set"
 
 
 # Network and sockets
