@@ -25,6 +25,12 @@ var unseen = map[string]string{
 	"undumpable": "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); f = open(os.memfd_create('x'), 'wb'); fill(f)",
 	"unreadable": "f = open(os.open('p', os.O_CREAT | os.O_WRONLY, 0o111), 'wb'); f.write(open(sys.executable, 'rb').read()); f.close(); " +
 		"m = os.memfd_create('x', 0); fill(open(m, 'wb', closefd=False)) if not os.getuid() else 0; os.set_inheritable(m, True); os.execv('p', ['p', '-c', 'import time; time.sleep(60)'])",
+	"unlisted":  "os.mkdir('unlisted', 0o300); fill(open('unlisted/x', 'wb'), 80)",
+	"untold":    "os.mkdir('untold'); fill(open('untold/x', 'wb'), 80); os.chmod('untold', 0o400)",
+	"deep":      "for i in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\nfill(open('x', 'wb'), 80)",
+	"deeper":    "for i in range(600): os.mkdir('d'); os.chdir('d')",
+	"many":      "for i in range(2100): open(str(i), 'w').close()",
+	"folders":   "for i in range(2100): os.mkdir(str(i))",
 	"unled":     "unled(lambda: fill(open(os.memfd_create('x'), 'wb', closefd=False)))",
 	"unled too": "m = mmap.mmap(-1, 540 << 20); unled(lambda: [m.write(b'x' * (1 << 20)) for i in range(540)])",
 	"in memory": "fill(open('/dev/shm/dsstar-unseen', 'wb'), 280); fill(open('/tmp/dsstar-unseen', 'wb'), 280)",
@@ -50,10 +56,21 @@ func TestUnseen(t *testing.T) {
 	for _, box := range boxes(t, &victims{data: t.TempDir()}) {
 		box.Limits = sandbox.Limits{Memory: 512 << 20, Folder: 64 << 20}
 		for name, code := range unseen {
+			box := box
 			want := "limit 512 MB; raise it with --max-memory"
 			switch name {
-			case "deleted", "nameless", "mapped":
+			case "deleted", "nameless", "mapped", "deep":
 				want = "limit 64 MB; raise it with --max-folder"
+			case "many", "folders":
+				box.Limits.Folder = 8 << 20
+				want = "limit 8 MB; raise it with --max-folder"
+			case "deeper":
+				want = "a folder that it has made cannot be looked into"
+			case "unlisted", "untold":
+				want = "limit 64 MB; raise it with --max-folder"
+				if os.Getuid() != 0 && (box.Tier == sandbox.Full || name == "unlisted") { // modes do not change in builtin
+					want = "a folder that it has made cannot be looked into"
+				}
 			case "unreadable":
 				if os.Getuid() != 0 {
 					want = "cannot be looked into"
@@ -67,8 +84,9 @@ func TestUnseen(t *testing.T) {
 					continue // they are the machine's, and closed
 				}
 			}
-			cmd, _ := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(60)")
+			cmd, work := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(60)")
 			all.Go(func() { // together, as they mostly wait
+				defer func() { _, _ = os.Chmod(work+"/unlisted", 0o700), os.Chmod(work+"/untold", 0o700) }() // so that they can be removed
 				if words := run(cmd, 10*time.Second); !strings.Contains(words, want) {
 					t.Errorf("%s: %s: %q, want %q", box.Tier, name, words, want)
 				}
