@@ -2,8 +2,11 @@ package sandbox_test
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -138,4 +141,74 @@ func TestUnreaped(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whichever of the guard's processes is killed, the other ends what has left the program.
+func TestKilledGuard(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	const code = `import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork(): os._exit(0)
+    sys.stdout.write("left\n"); sys.stdout.flush()
+    time.sleep(37)
+time.sleep(37)`
+	for _, box := range plainBoxes(t) {
+		for _, name := range []string{"keeper", "guard"} {
+			private := t.TempDir()
+			work := t.TempDir()
+			cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, "-c", code}, Dir: work, Env: os.Environ()}, sandbox.Session{Private: private, Write: []string{work}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			out, err := cmd.StdoutPipe()
+			if err == nil {
+				err = cmd.Start()
+			}
+			if err == nil {
+				_, err = io.ReadFull(out, make([]byte, len("left\n")))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid := -cmd.Process.Pid // its group, as who starts it does when all patience has ended
+			if name == "guard" {
+				if pid = childOf(cmd.Process.Pid); pid == 0 {
+					t.Fatal("it has no child")
+				}
+			}
+			if len(processesWith(private)) < 2 {
+				t.Error("the processes of the session are not seen")
+			}
+			if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+				t.Error(err)
+			}
+			_ = cmd.Wait() // it was killed
+			var left []string
+			for range 200 {
+				if left = processesWith(private); len(left) == 0 {
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			if len(left) > 0 {
+				t.Errorf("%s: the %s was killed, and processes %v are left", box.Tier, name, left)
+			}
+		}
+	}
+}
+
+// childOf returns a child of a process, 0 if it has none.
+func childOf(pid int) (child int) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range files {
+		if b, err := os.ReadFile(file); err == nil && len(b) > 0 {
+			_, _ = fmt.Sscan(string(b), &child)
+		}
+	}
+	return child
 }
