@@ -214,6 +214,9 @@ func withoutMounts(net bool) []rule {
 	// What happens to files that cannot be read, and when.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_INOTIFY_ADD_WATCH)...)
 	rules = append(rules, deny(unix.EPERM, attributeCalls...)...)
+	// Attributes can be read of files that cannot. The error is that of a file system without them: shutil.copy2 takes it.
+	rules = append(rules, deny(unix.ENOTSUP, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, unix.SYS_GETXATTRAT,
+		unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, unix.SYS_LISTXATTRAT, unix.SYS_FILE_GETATTR)...)
 	// Before version 3, Landlock does not see that a file is cut.
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...)
 	rules = append(rules, deny(unix.EPERM, unix.SYS_TRUNCATE)...)

@@ -56,6 +56,8 @@ func TestFilter(t *testing.T) {
 		{"FS_IOC_FSGETXATTR", unix.SYS_IOCTL, []uint64{3, 0x801c581f}, allow, allow, allow},
 		{"FICLONE", unix.SYS_IOCTL, []uint64{3, unix.FICLONE}, allow, allow, allow},
 		{"FICLONERANGE", unix.SYS_IOCTL, []uint64{3, unix.FICLONERANGE}, allow, allow, allow},
+		{"getxattr", unix.SYS_GETXATTR, nil, refuse(unix.ENOTSUP), refuse(unix.ENOTSUP), allow},
+		{"listxattrat", unix.SYS_LISTXATTRAT, nil, refuse(unix.ENOTSUP), refuse(unix.ENOTSUP), allow},
 		{"fchmod", unix.SYS_FCHMOD, nil, refuse(0), refuse(0), allow},
 		{"limits of its own", unix.SYS_PRLIMIT64, []uint64{0}, allow, allow, allow},
 		{"limits of another", unix.SYS_PRLIMIT64, []uint64{7}, refuse(unix.EPERM), refuse(unix.EPERM), refuse(unix.EPERM)},

@@ -124,6 +124,7 @@ func (v *victims) files(t testing.TB) {
 			t.Fatal(err)
 		}
 	}
+	_ = unix.Setxattr(v.home+"/.ssh/id_rsa", "user.origin", []byte("of somebody"), 0) // not every file system has any
 	if err := os.Chmod(v.home+"/.ssh", 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -266,6 +266,11 @@ def r16_watch_home():
     return "watching"
 
 
+@attempt
+def r17_attribute_of_ssh_key():
+    return "%d bytes" % len(os.getxattr(HOME + "/.ssh/id_rsa", "user.origin"))
+
+
 # Writing
 
 @attempt
