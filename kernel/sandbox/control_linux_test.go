@@ -15,6 +15,9 @@ import (
 //go:embed testdata/attacks.py
 var attacks string
 
+// attempts is how many attacks.py makes.
+const attempts = 84
+
 // An outcome is what an attempt of attacks.py reports: OPEN, PRIVATE or BLOCKED, and a detail.
 type outcome [2]string
 
@@ -59,8 +62,8 @@ func TestControl(t *testing.T) {
 	for _, name := range []string{"a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb", "p17_daemon_survives"} {
 		results[name] = v.attack(t, name)[name]
 	}
-	if len(results) != 84 {
-		t.Errorf("%d attempts, not 84", len(results))
+	if len(results) != attempts {
+		t.Errorf("%d attempts, not %d", len(results), attempts)
 	}
 	for name, result := range results {
 		switch {
