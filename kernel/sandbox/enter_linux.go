@@ -20,16 +20,20 @@ const exitRefused = 125
 // Main carries out the commands by which this package starts its processes. If
 // args, the program's, are one of them it does not return.
 func Main(args []string) {
-	if len(args) != 3 || !slices.Contains([]string{guardCommand, enterCommand, tryCommand}, args[1]) {
+	if len(args) != 3 || !slices.Contains([]string{guardCommand, watchCommand, enterCommand, tryCommand}, args[1]) {
 		return
 	}
 	if args[1] == tryCommand {
 		try(args[2])
 	}
 	st, err := readStage(args[2])
-	if err == nil && args[1] == guardCommand {
+	switch {
+	case err != nil:
+	case args[1] == guardCommand:
+		err = st.keep(args[2])
+	case args[1] == watchCommand:
 		err = st.guard(args[2])
-	} else if err == nil {
+	default:
 		err = st.enter()
 	}
 	fmt.Fprintln(os.Stderr, "dsstar sandbox: it could not be set up, and nothing was run:", err)

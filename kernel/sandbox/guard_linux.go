@@ -5,11 +5,9 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"syscall"
@@ -26,7 +24,7 @@ const (
 // A watch is a stage under the eyes of its guard.
 type watch struct {
 	stage
-	before int64   // bytes that were in Write at the start
+	before tally   // of Write, at the start
 	shm    *shared // what is made in the machine's /dev/shm, nil if nothing can be
 }
 
@@ -40,7 +38,7 @@ func (st stage) guard(file string) error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
 	signal.Ignore(unix.SIGINT) // it is for the program
-	measured := make(chan int64, 1)
+	measured := make(chan tally, 1)
 	go func() { measured <- st.written() }() // before the program adds to it
 	w := watch{stage: st}
 	select {
@@ -183,24 +181,15 @@ func (w watch) foldersExceed() string {
 	if limit == 0 {
 		return ""
 	}
-	if sum := w.written() - w.before + heldBy(descendants(os.Getpid())).disk; sum > limit {
+	now := w.written()
+	if now.hidesMore(w.before) {
+		time.Sleep(lookEvery) // it may be on its way
+		if now = w.written(); now.hidesMore(w.before) {
+			return "a folder that it has made cannot be looked into, or is too deep, nor what it has written there"
+		}
+	}
+	if sum := now.bytes - w.before.bytes + heldBy(descendants(os.Getpid())).disk; sum > limit {
 		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", size(sum), size(limit))
 	}
 	return ""
-}
-
-// written returns what the folders that can be written take on disk.
-func (st stage) written() (sum int64) {
-	for _, dir := range st.Write {
-		_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
-				return nil // it has gone
-			}
-			if info, err := e.Info(); err == nil {
-				sum += info.Sys().(*syscall.Stat_t).Blocks * 512
-			}
-			return nil
-		})
-	}
-	return sum
 }

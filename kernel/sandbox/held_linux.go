@@ -58,8 +58,9 @@ func heldBy(pids []int) (sum held) {
 
 // eachOpen calls f for each regular file that a process has open.
 func eachOpen(pid int, f func(path string, st *syscall.Stat_t)) {
-	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
-	open, _ := os.ReadDir(dir) // it may have ended
+	t, _ := running(pid) // it may have ended
+	dir := "/proc/" + strconv.Itoa(t.id) + "/fd/"
+	open, _ := os.ReadDir(dir)
 	for _, fd := range open {
 		var st syscall.Stat_t
 		path, err := os.Readlink(dir + fd.Name())
@@ -74,7 +75,8 @@ func eachOpen(pid int, f func(path string, st *syscall.Stat_t)) {
 
 // eachMapped calls f for each file of which a process has a part in its memory; end is where in the file that ends.
 func eachMapped(pid int, f func(path string, file inode, end int64)) {
-	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/maps") // it may have ended
+	t, _ := running(pid) // it may have ended
+	b, _ := os.ReadFile("/proc/" + strconv.Itoa(t.id) + "/maps")
 	for line := range bytes.Lines(b) {
 		// 7f00-7f01 rw-s 00001000 00:01 1027 /path
 		at := bytes.IndexByte(line, '/')
@@ -109,7 +111,11 @@ func (w watch) hidden(pids []int) int {
 }
 
 func hides(pid int) bool {
-	_, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")
+	t, ok := running(pid)
+	if !ok {
+		return false // one that ended holds nothing, though for any user but root it cannot be looked into
+	}
+	_, err := os.ReadDir("/proc/" + strconv.Itoa(t.id) + "/fd")
 	return errors.Is(err, fs.ErrPermission)
 }
 
@@ -122,7 +128,8 @@ func (w watch) inMemory(pids []int) (sum int64) {
 	if w.Box.Tier != Full || len(pids) < 3 {
 		return 0
 	}
-	root := "/proc/" + strconv.Itoa(pids[2]) + "/root" // the first two are bubblewrap, which may still be outside
+	t, _ := running(pids[2])
+	root := "/proc/" + strconv.Itoa(t.id) + "/root" // the first two are bubblewrap, which may still be outside
 	for _, dir := range memoryFolders {
 		var now unix.Statfs_t
 		if unix.Statfs(root+dir, &now) == nil {

@@ -2,8 +2,11 @@ package sandbox_test
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,13 +28,24 @@ var unseen = map[string]string{
 	"undumpable": "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); f = open(os.memfd_create('x'), 'wb'); fill(f)",
 	"unreadable": "f = open(os.open('p', os.O_CREAT | os.O_WRONLY, 0o111), 'wb'); f.write(open(sys.executable, 'rb').read()); f.close(); " +
 		"m = os.memfd_create('x', 0); fill(open(m, 'wb', closefd=False)) if not os.getuid() else 0; os.set_inheritable(m, True); os.execv('p', ['p', '-c', 'import time; time.sleep(60)'])",
+	"unlisted":  "os.mkdir('unlisted', 0o300); fill(open('unlisted/x', 'wb'), 80)",
+	"untold":    "os.mkdir('untold'); fill(open('untold/x', 'wb'), 80); os.chmod('untold', 0o400)",
+	"deep":      "for i in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\nfill(open('x', 'wb'), 80)",
+	"deeper":    "for i in range(600): os.mkdir('d'); os.chdir('d')",
+	"many":      "for i in range(2100): open(str(i), 'w').close()",
+	"folders":   "for i in range(2100): os.mkdir(str(i))",
+	"unled":     "unled(lambda: fill(open(os.memfd_create('x'), 'wb', closefd=False)))",
+	"unled too": "m = mmap.mmap(-1, 540 << 20); unled(lambda: [m.write(b'x' * (1 << 20)) for i in range(540)])",
 	"in memory": "fill(open('/dev/shm/dsstar-unseen', 'wb'), 280); fill(open('/tmp/dsstar-unseen', 'wb'), 280)",
 	"too much":  "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
 }
 
-const fill = `import ctypes, mmap, os, sys, time
+const fill = `import ctypes, mmap, os, platform, sys, threading, time
 def fill(f, n=540):
     os.posix_fallocate(f.fileno(), 0, n << 20)
+def unled(work): # the first thread ends, and another works
+    threading.Thread(target=lambda: (time.sleep(.3), work(), time.sleep(60))).start()
+    ctypes.CDLL(None).syscall(60 if platform.machine() == 'x86_64' else 93, 0)
 `
 
 // TestUnseen: what is held so counts for the limits, or cannot be.
@@ -45,10 +59,21 @@ func TestUnseen(t *testing.T) {
 	for _, box := range boxes(t, &victims{data: t.TempDir()}) {
 		box.Limits = sandbox.Limits{Memory: 512 << 20, Folder: 64 << 20}
 		for name, code := range unseen {
+			box := box
 			want := "limit 512 MB; raise it with --max-memory"
 			switch name {
-			case "deleted", "nameless", "mapped":
+			case "deleted", "nameless", "mapped", "deep":
 				want = "limit 64 MB; raise it with --max-folder"
+			case "many", "folders":
+				box.Limits.Folder = 8 << 20
+				want = "limit 8 MB; raise it with --max-folder"
+			case "deeper":
+				want = "a folder that it has made cannot be looked into"
+			case "unlisted", "untold":
+				want = "limit 64 MB; raise it with --max-folder"
+				if os.Getuid() != 0 && (box.Tier == sandbox.Full || name == "unlisted") { // modes do not change in builtin
+					want = "a folder that it has made cannot be looked into"
+				}
 			case "unreadable":
 				if os.Getuid() != 0 {
 					want = "cannot be looked into"
@@ -62,8 +87,9 @@ func TestUnseen(t *testing.T) {
 					continue // they are the machine's, and closed
 				}
 			}
-			cmd, _ := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(60)")
+			cmd, work := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(60)")
 			all.Go(func() { // together, as they mostly wait
+				defer func() { _, _ = os.Chmod(work+"/unlisted", 0o700), os.Chmod(work+"/untold", 0o700) }() // so that they can be removed
 				if words := run(cmd, 10*time.Second); !strings.Contains(words, want) {
 					t.Errorf("%s: %s: %q, want %q", box.Tier, name, words, want)
 				}
@@ -95,4 +121,94 @@ func run(cmd *exec.Cmd, limit time.Duration) string {
 	defer stop.Stop()
 	_ = cmd.Wait() // how it ends is in its words
 	return words.String()
+}
+
+// A child that ended and nobody has waited for is no reason to end the session: only root could look into it.
+func TestUnreaped(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	const code = "import subprocess, time\np = subprocess.Popen(['/bin/true'])\ntime.sleep(1.2)\nprint('lives')"
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, box := range plainBoxes(t) {
+		box.Limits.Memory = 512 << 20
+		cmd, _ := commandIn(t, box, python, "-c", code)
+		all.Go(func() {
+			if words := run(cmd, 10*time.Second); words != "lives\n" {
+				t.Errorf("%s: %q", box.Tier, words)
+			}
+		})
+	}
+}
+
+// Whichever of the guard's processes is killed, the other ends what has left the program.
+func TestKilledGuard(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	const code = `import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork(): os._exit(0)
+    sys.stdout.write("left\n"); sys.stdout.flush()
+    time.sleep(37)
+time.sleep(37)`
+	for _, box := range plainBoxes(t) {
+		for _, name := range []string{"keeper", "guard"} {
+			private := t.TempDir()
+			work := t.TempDir()
+			cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, "-c", code}, Dir: work, Env: os.Environ()}, sandbox.Session{Private: private, Write: []string{work}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			out, err := cmd.StdoutPipe()
+			if err == nil {
+				err = cmd.Start()
+			}
+			if err == nil {
+				_, err = io.ReadFull(out, make([]byte, len("left\n")))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid := -cmd.Process.Pid // its group, as who starts it does when all patience has ended
+			if name == "guard" {
+				if pid = childOf(cmd.Process.Pid); pid == 0 {
+					t.Fatal("it has no child")
+				}
+			}
+			if len(processesWith(private)) < 2 {
+				t.Error("the processes of the session are not seen")
+			}
+			if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+				t.Error(err)
+			}
+			_ = cmd.Wait() // it was killed
+			var left []string
+			for range 200 {
+				if left = processesWith(private); len(left) == 0 {
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			if len(left) > 0 {
+				t.Errorf("%s: the %s was killed, and processes %v are left", box.Tier, name, left)
+			}
+		}
+	}
+}
+
+// childOf returns a child of a process, 0 if it has none.
+func childOf(pid int) (child int) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range files {
+		if b, err := os.ReadFile(file); err == nil && len(b) > 0 {
+			_, _ = fmt.Sscan(string(b), &child)
+		}
+	}
+	return child
 }

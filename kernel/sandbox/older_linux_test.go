@@ -49,7 +49,7 @@ func TestOlderLandlock(t *testing.T) {
 			}
 		} else {
 			box.Net = true
-			v.attackOlder(t, box, python, 5, "n09_unix_stream", "n12_unix_abstract", "n13_unix_stream_in_data")
+			v.attackOlder(t, box, python, 5, "n09_unix_stream", "n12_unix_abstract", "n13_unix_stream_in_data", "n16_unix_abstract_datagram_of_pair")
 		}
 	}
 	v.unharmed(t)
@@ -70,7 +70,7 @@ func (v *victims) attackOlder(t *testing.T, box sandbox.Box, python string, abi 
 	begun := time.Now()
 	words := run(cmd, time.Minute)
 	t.Logf("%s with Landlock %d: %.1f s", box.Tier, abi, time.Since(begun).Seconds())
-	v.judge(t, box.Tier, outcomes(t, words))
+	v.judge(t, box.Tier, names, outcomes(t, words))
 }
 
 // signals is what a process may do to its own, and not to others, with every version of Landlock.

@@ -114,6 +114,7 @@ func (st stage) rules() []rule {
 	}
 	if !st.Box.unixSockets(st.landlock()) {
 		rules = append(rules, families(unix.AF_UNIX)...)
+		rules = append(rules, connectedPairs)
 	}
 	if !full {
 		rules = append(rules, withoutMounts(st.Box.Net)...)
@@ -127,6 +128,16 @@ func (st stage) rules() []rule {
 // netlink: libzmq asks for the network's interfaces when it binds to TCP, and
 // aborts on any error but EINVAL and EOPNOTSUPP (ip_resolver.cpp).
 var netlink = rule{unix.SYS_SOCKET, unix.EOPNOTSUPP, []condition{is(0, unix.AF_NETLINK)}}
+
+// connectedPairs: one of a pair can send to a named socket if it sends packets.
+var connectedPairs = rule{unix.SYS_SOCKETPAIR, unix.EPERM, sendsAnywhere()}
+
+// sendsAnywhere holds for types of sockets that reach others without connect: of Unix sockets all but two, as SOCK_RAW is
+// another name of SOCK_DGRAM there.
+func sendsAnywhere() []condition {
+	const kind = 0xf // without SOCK_CLOEXEC and SOCK_NONBLOCK
+	return []condition{{1, kind, unix.SOCK_STREAM, true}, {1, kind, unix.SOCK_SEQPACKET, true}}
+}
 
 func families(all ...uint32) (rules []rule) {
 	for _, family := range all {
@@ -162,6 +173,9 @@ func surface() []rule {
 	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	return append(rules,
 		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, namespaces, 0, true}}},
+		// The guard sees what a process has open by one of its threads: all are to have the same.
+		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, unix.CLONE_THREAD | unix.CLONE_FILES, unix.CLONE_THREAD, false}}},
+		rule{unix.SYS_CLOSE_RANGE, unix.ENOSYS, []condition{{2, unix.CLOSE_RANGE_UNSHARE, unix.CLOSE_RANGE_UNSHARE, false}}},
 		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, unix.TIOCSTI)}}, // types into the terminal
 		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, tiocLinux)}},
 		// Limits and priorities of others. 0 is the process itself; of groups and users, those of this one.
@@ -184,9 +198,7 @@ func withoutMounts(net bool) []rule {
 		// To sockets in the file system: D-Bus, Docker's, the SSH agent's. The kernel itself only listens.
 		rules = append(rules, rule{call: unix.SYS_CONNECT, errno: unix.EPERM})
 	}
-	datagram := condition{1, 0xf, unix.SOCK_DGRAM, false} // goes to a named socket without connect
-	rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, []condition{is(0, unix.AF_UNIX), datagram}},
-		rule{unix.SYS_SOCKETPAIR, unix.EPERM, []condition{datagram}})
+	rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, append(sendsAnywhere(), is(0, unix.AF_UNIX))}, connectedPairs)
 	// Modes, owners and times could be changed of any file of the user's. An error would break shutil.copy, tarfile and
 	// zipfile: they do nothing.
 	rules = append(rules, deny(0, metadataCalls...)...)
@@ -195,12 +207,16 @@ func withoutMounts(net bool) []rule {
 	for _, call := range []uint32{unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
 		rules = append(rules, rule{call, 0, []condition{isNot(0, 0)}})
 	}
+	rules = append(rules, fileRequests()...)
 	// System V's memory, semaphores and queues are the whole machine's, and stay.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
 		unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL)...)
 	// What happens to files that cannot be read, and when.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_INOTIFY_ADD_WATCH)...)
 	rules = append(rules, deny(unix.EPERM, attributeCalls...)...)
+	// Attributes can be read of files that cannot. The error is that of a file system without them: shutil.copy2 takes it.
+	rules = append(rules, deny(unix.ENOTSUP, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, unix.SYS_GETXATTRAT,
+		unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, unix.SYS_LISTXATTRAT, unix.SYS_FILE_GETATTR)...)
 	// Before version 3, Landlock does not see that a file is cut.
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...)
 	rules = append(rules, deny(unix.EPERM, unix.SYS_TRUNCATE)...)
@@ -212,6 +228,37 @@ func withoutMounts(net bool) []rule {
 	}
 	return rules
 }
+
+// fileRequests refuses what ioctl does to files and file systems, many of which ask for no more than a descriptor to
+// read by: flags as chattr sets them, sealing, copies of subvolumes. The error is that of a file system without them,
+// which programs expect. What is allowed only tells, or copies to a file that is open to write.
+func fileRequests() (rules []rule) {
+	const request, kind = 1, 0xff00
+	for _, f := range []struct {
+		kind uint32 // the second byte of a request says whose it is
+		not  []uint32
+	}{
+		{'f', []uint32{unix.FS_IOC_GETFLAGS, getFlags32, fiemap}}, // of all, and ext4, Lustre
+		{'X', []uint32{fsGetXattr}},                               // of all, and XFS
+		{'v', nil},
+		{'r', nil},  // FAT
+		{0x83, nil}, // ZFS
+		{0x94, []uint32{unix.FICLONE, unix.FICLONERANGE}}, // of all, and Btrfs
+		{0x97, nil}, // Ceph
+		{0xbc, nil}, // bcachefs
+		{0xcf, nil}, // CIFS
+		{0xf5, nil}, // F2FS
+	} {
+		r := rule{unix.SYS_IOCTL, unix.ENOTTY, []condition{{request, kind, f.kind << 8, false}}}
+		for _, allowed := range f.not {
+			r.when = append(r.when, isNot(request, allowed))
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+const getFlags32, fiemap, fsGetXattr = 0x80046601, 0xc020660b, 0x801c581f // linux/fs.h, linux/fiemap.h
 
 // actionAvailable asks whether Linux knows an action of filters.
 func actionAvailable(action *uint32) error {

@@ -47,28 +47,66 @@ type usage struct {
 
 func usageOf(pids []int) (sum usage) {
 	for _, pid := range pids {
-		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		at := bytes.LastIndexByte(b, ')') // of the name, which may be anything
-		if err != nil || at < 0 {
-			continue
+		if t, ok := running(pid); ok {
+			sum.threads += t.threads
+			sum.resident += t.resident
 		}
-		fields := strings.Fields(string(b[at+1:]))
-		if len(fields) < 22 || fields[0] == "Z" {
-			continue
-		}
-		threads, _ := strconv.Atoi(fields[17])
-		pages, _ := strconv.ParseInt(fields[21], 10, 64)
-		sum.threads += threads
-		sum.resident += pages * int64(os.Getpagesize())
 	}
 	return sum
+}
+
+// A thread is one of a process, and what that takes.
+type thread struct {
+	id    int // /proc/ID tells of its process, too
+	ended bool
+	usage
+}
+
+// running returns a thread of a process that has not ended: first the one that the process is named for, which can
+// end before others. Then Linux tells nothing by its number, and what is in /proc/PID is root's.
+func running(pid int) (t thread, ok bool) {
+	if t, ok = threadOf(pid); !ok || !t.ended {
+		return t, ok
+	}
+	tasks, _ := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task") // it may have gone
+	for _, task := range tasks {
+		id, err := strconv.Atoi(task.Name())
+		if t, ok = threadOf(id); err == nil && ok && !t.ended {
+			return t, true
+		}
+	}
+	return thread{}, false
+}
+
+const ending = 4 // PF_EXITING: its memory goes, which can take long
+
+func threadOf(id int) (t thread, ok bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(id) + "/stat")
+	at := bytes.LastIndexByte(b, ')') // of the name, which may be anything
+	if err != nil || at < 0 {
+		return t, false
+	}
+	fields := strings.Fields(string(b[at+1:])) // from field 3 of proc(5)
+	if len(fields) < 22 {
+		return t, false
+	}
+	flags, _ := strconv.ParseInt(fields[6], 10, 64)
+	pages, _ := strconv.ParseInt(fields[21], 10, 64)
+	t = thread{id: id, ended: fields[0] == "Z" || fields[0] == "X" || flags&ending != 0}
+	t.threads, _ = strconv.Atoi(fields[17])
+	t.resident = pages * int64(os.Getpagesize())
+	return t, true
 }
 
 // proportional returns what processes have in memory, each a part of what they
 // share (Pss), and what of it is files in memory: exact, and slow for much memory.
 func proportional(pids []int) (sum, shared int64) {
 	for _, pid := range pids {
-		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
+		t, ok := running(pid)
+		if !ok {
+			continue
+		}
+		b, err := os.ReadFile("/proc/" + strconv.Itoa(t.id) + "/smaps_rollup")
 		field := func(name string) (bytes int64, ok bool) {
 			_, after, ok := strings.Cut(string(b), "\n"+name+":")
 			fields := strings.Fields(after)
@@ -80,7 +118,7 @@ func proportional(pids []int) (sum, shared int64) {
 		}
 		all, ok := field("Pss")
 		if err != nil || !ok {
-			all = usageOf([]int{pid}).resident
+			all = t.resident
 		}
 		sum += all
 		mapped, _ := field("Pss_Shmem") // since Linux 5.4

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -123,6 +124,7 @@ func (v *victims) files(t testing.TB) {
 			t.Fatal(err)
 		}
 	}
+	_ = unix.Setxattr(v.home+"/.ssh/id_rsa", "user.origin", []byte("of somebody"), 0) // not every file system has any
 	if err := os.Chmod(v.home+"/.ssh", 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -189,6 +191,7 @@ func (v *victims) listen(t testing.TB) {
 	stream("unix", v.targets["inside"].(string))
 	stream("unix", "@"+v.targets["abstract"].(string))
 	packets("unixgram", v.targets["datagram"].(string))
+	packets("unixgram", "@"+v.targets["abstract"].(string)+"d")
 }
 
 // start starts the victim, a shell that ignores SIGUSR1 and ends with the test, however that ends.
@@ -310,7 +313,7 @@ func (v *victims) state(t testing.TB) map[string]string {
 	return state
 }
 
-// look tells mode, time of change, attributes and content of a file.
+// look tells mode, time of change, attributes, flags and content of a file.
 func look(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -322,8 +325,14 @@ func look(path string) (string, error) {
 	if !info.Mode().IsRegular() {
 		return seen, nil
 	}
-	content, err := os.ReadFile(path)
-	return fmt.Sprintf("%s, %d bytes, sha256 %x", seen, len(content), sha256.Sum256(content)), err
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	flags, _ := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS) // not every file system has any
+	content, err := io.ReadAll(f)
+	return fmt.Sprintf("%s, flags %x, %d bytes, sha256 %x", seen, flags, len(content), sha256.Sum256(content)), err
 }
 
 // condition tells whether the victim runs, and its limits and how Linux schedules it.

@@ -3,7 +3,7 @@
 T: home, data, run, project   folders outside, with what victims_linux_test.go has put there
    parent, victim             processes outside; address: where the parent has 16 bytes to read
    tcp, udp                   ports of listeners on loopback; stream, datagram, inside (the data): paths of Unix sockets;
-                              abstract: a name
+                              abstract: a name, that of packets with a d after it
    tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory of System V
    pidns, netns               the namespaces of outside, as /proc/self/ns/* show them
    disk                       major and minor number of a disk
@@ -20,6 +20,7 @@ No detail quotes what was read. Where nothing is blocked, only the targets suffe
 """
 
 import ctypes
+import fcntl
 import glob
 import hashlib
 import json
@@ -31,6 +32,7 @@ import signal
 import site
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -264,6 +266,11 @@ def r16_watch_home():
     return "watching"
 
 
+@attempt
+def r17_attribute_of_ssh_key():
+    return "%d bytes" % len(os.getxattr(HOME + "/.ssh/id_rsa", "user.origin"))
+
+
 # Writing
 
 @attempt
@@ -451,6 +458,18 @@ def w25_io_uring():
     return "a ring"
 
 
+@attempt
+def w26_flags_of_data():
+    # Not to be dumped, and no date of reading: what chattr does, by a descriptor to read by.
+    fd = os.open(DATA + "/e.csv", os.O_RDONLY)
+    try:
+        before = struct.unpack("l", fcntl.ioctl(fd, 0x80086601, bytes(8)))[0]
+        fcntl.ioctl(fd, 0x40086602, struct.pack("l", before | 0x40 | 0x80))
+    finally:
+        os.close(fd)
+    return "set"
+
+
 # Network and sockets
 
 def connected(family, address, protocol=0):
@@ -549,6 +568,26 @@ def n12_unix_abstract():
 @attempt
 def n13_unix_stream_in_data():
     return connected(socket.AF_UNIX, T["inside"])
+
+
+@attempt
+def n14_unix_datagram_by_another_name():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_RAW) as s:
+        return "sent %d" % s.sendto(b"x", T["datagram"])
+
+
+@attempt
+def n15_unix_pair_by_another_name():
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_RAW)
+    with a, b:
+        return "sent %d" % a.sendto(b"x", T["datagram"])
+
+
+@attempt
+def n16_unix_abstract_datagram_of_pair():
+    a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with a, b:
+        return "sent %d" % a.sendto(b"x", "\0" + T["abstract"] + "d")
 
 
 # Processes and the system's kernel

@@ -1,0 +1,97 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	leastOfFile   = 4096 // bytes that each file and folder counts for at least: there are not any number of inodes either
+	deepestFolder = 500  // each level takes a descriptor
+)
+
+// A tally is what folders take on disk.
+type tally struct {
+	bytes  int64
+	hidden map[inode]bool // folders of this user's that cannot be looked into
+}
+
+// written returns what the folders that can be written take.
+func (st stage) written() tally {
+	t := tally{hidden: map[inode]bool{}}
+	for _, dir := range st.Write {
+		_ = t.add(unix.AT_FDCWD, dir, 0) // it may have gone
+	}
+	return t
+}
+
+// add adds a file, or a folder and all below it, which paths may be too short for. It fails if it cannot be told what that
+// is; one that has gone is none.
+func (t *tally) add(parent int, name string, depth int) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(parent, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return unlessGone(err)
+	}
+	t.bytes += max(st.Blocks*512, leastOfFile)
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return nil
+	}
+	if err := t.addBelow(parent, name, depth); unlessGone(err) != nil && int(st.Uid) == os.Geteuid() {
+		t.hidden[inode{st.Dev, st.Ino}] = true
+	}
+	return nil
+}
+
+var errTooDeep = errors.New("folders are nested too deeply")
+
+// addBelow adds what is in a folder.
+func (t *tally) addBelow(parent int, name string, depth int) error {
+	if depth == deepestFolder {
+		return errTooDeep
+	}
+	fd, err := unix.Openat(parent, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	folder := os.NewFile(uintptr(fd), name)
+	defer folder.Close()
+	for {
+		names, err := folder.Readdirnames(1000)
+		for _, name := range names {
+			if err := t.add(fd, name, depth+1); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// unlessGone returns err but for those of a file that has gone, or has become another, since it was seen.
+func unlessGone(err error) error {
+	for _, gone := range []error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.ESTALE} {
+		if errors.Is(err, gone) {
+			return nil
+		}
+	}
+	return err
+}
+
+// hidesMore reports whether a folder cannot be looked into that could be, or was not there, before.
+func (t tally) hidesMore(before tally) bool {
+	for folder := range t.hidden {
+		if !before.hidden[folder] {
+			return true
+		}
+	}
+	return false
+}
