@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -192,6 +193,55 @@ func TestPackagesOfUser(t *testing.T) {
 	for _, box := range plainBoxes(t) {
 		if out := said(t, box, env, python, "-c", "import of_user; print(of_user.name)"); out != "1\n" {
 			t.Errorf("%s: %s", box.Tier, out)
+		}
+	}
+}
+
+// TestAsksNothingWritable: of what cells could have changed nothing runs outside, where dsstar asks a Python for its
+// modules; the cells have their modules all the same.
+func TestAsksNothingWritable(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	dir := outside(t, map[string]string{
+		"open/sitecustomize.py": "import os\ntry: open('DIR/escaped', 'w')\nexcept OSError: pass\n",
+		"open/mine.py":          "name = 'mine'\n", "open/x": "", "x": "",
+		"open/python3": "#!/bin/sh\ntouch DIR/escaped\n", "open/script": "#!/usr/bin/touch DIR/escaped python3\n",
+	})
+	// Environments in the folder, and one outside that has a module's folder in it, as pip install -e leaves it.
+	mustRun(t, python, "-m", "venv", "--without-pip", dir+"/open/venv")
+	mustRun(t, python, "-m", "venv", "--without-pip", dir+"/venv")
+	packages := strings.TrimSpace(mustRun(t, dir+"/venv/bin/python3", "-c", "import site; print(site.getsitepackages()[0])"))
+	if err := os.WriteFile(packages+"/editable.pth", []byte(dir+"/open\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, box := range plainBoxes(t) {
+		box.Write = []string{dir + "/open"}
+		for name, c := range map[string]struct {
+			env  string
+			argv []string
+			said string // "": it is refused
+		}{
+			"PYTHONPATH":     {"PYTHONPATH=" + dir + "/open", []string{python, "-c", "import mine; print(mine.name)"}, "mine\n"},
+			"venv":           {"A=", []string{dir + "/open/venv/bin/python3", "-c", ""}, ""},
+			"editable":       {"A=", []string{dir + "/venv/bin/python3", "-c", ""}, ""},
+			"first line":     {"A=", []string{dir + "/open/script"}, ""},
+			"in PATH":        {"PATH=" + dir + "/open:/usr/bin:/bin", []string{"/usr/bin/env", "python3", "-c", ""}, ""},
+			"PYTHONUSERBASE": {"PYTHONUSERBASE=" + dir + "/open", []string{python, "-c", "print(1)"}, "1\n"},
+			"not a Python":   {"PATH=" + dir + "/open", []string{"/bin/echo", "2"}, "2\n"},
+		} {
+			env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, c.env}
+			if c.said != "" {
+				if out := said(t, box, env, c.argv...); out != c.said {
+					t.Errorf("%s in %s: %q, want %q", name, box.Tier, out, c.said)
+				}
+			} else if _, err := box.Command(&exec.Cmd{Path: c.argv[0], Args: c.argv, Env: env}, sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
+				t.Errorf("%s in %s: %v", name, box.Tier, err)
+			}
+			if os.Remove(dir+"/escaped") == nil {
+				t.Errorf("%s in %s: code of the cells ran outside", name, box.Tier)
+			}
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if st.Write, err = folders(append([]string{s.Private}, slices.Concat(s.Write, b.Write)...)); err != nil {
 		return nil, err
 	}
-	l, err := launchOf(cmd)
+	l, err := launchOf(cmd, st.Write)
 	if err != nil {
 		return nil, err
 	}
