@@ -68,7 +68,7 @@ const answerMark = "dsstar-python:"
 
 // askingCode is askPython as an argument: one line, conda run takes no more.
 func askingCode(here string, write []string) (string, error) {
-	folders, err := json.Marshal(write)
+	folders, err := json.Marshal(append([]string{}, write...)) // never null
 	if err != nil {
 		return "", err
 	}

@@ -150,6 +150,9 @@ func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
 	for _, path := range st.Write {
 		args = append(args, "--bind", path, path)
 	}
+	for _, path := range st.above() {
+		args = append(args, "--bind", path, path)
+	}
 	for _, path := range st.Kept {
 		args = append(args, "--ro-bind", path, path)
 	}
@@ -159,4 +162,16 @@ func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
 	args = append(args, "--dir", st.Dir) // which need not be readable
 	args = append(args, "--ro-bind", self, inside, "--remount-ro", "/", "--chdir", "/", "--", inside, enterCommand, file)
 	return exec.Command(bwrap, args...), nil
+}
+
+// above are the folders between those of Write and what is kept in them, the outer first. Mounted on themselves nobody can
+// move them, and make others with their names.
+func (st stage) above() (all []string) {
+	for _, path := range st.Kept {
+		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write, func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
+			all = append(all, dir)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -57,6 +57,26 @@ print(can(open, here + "/new", "w"), can(open, here + "/data/a.csv", "a"), can(o
 	}
 }
 
+// TestKeptDeep: what is kept in folders of one that cells write cannot be moved away with these.
+func TestKeptDeep(t *testing.T) {
+	parent := t.TempDir()
+	data, other := filepath.Join(parent, "a/b/data"), filepath.Join(parent, "a/b/data/c/more")
+	if err := errors.Join(os.MkdirAll(other, 0o755), os.WriteFile(data+"/x.csv", []byte("true"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	const code = `cd "$1"; for d in a a/b a/b/data a/b/data/c; do mv $d $d-moved 2>&- && echo moved $d; echo 1 2>&- >$d/new && echo wrote $d; done; rm -rf a 2>&-; cat a/b/data/x.csv`
+	for _, box := range boxes(t, &victims{data: data}) {
+		if box.Tier != sandbox.Full {
+			continue // TestKept: nothing is run
+		}
+		box.Write, box.Read = []string{parent}, []string{data, other}
+		cmd, _ := commandIn(t, box, "/bin/sh", "-c", code, "sh", parent)
+		if words := run(cmd, 5*time.Second); words != "wrote a\nwrote a/b\ntrue" {
+			t.Errorf("%q", words)
+		}
+	}
+}
+
 // TestSockets: a service's socket in a folder that is named for reading or writing is found, and cannot be reached in full.
 func TestSockets(t *testing.T) {
 	python, err := exec.LookPath("python3")
