@@ -90,6 +90,10 @@ func TestHint(t *testing.T) {
 		{builtin, "PermissionError", eacces + ": 'BASE/run/files/key'", "", outside},
 		{builtin, "PermissionError", eacces + ": 'x.txt'", "", ""},
 		{builtin, "PermissionError", eacces + ": '../x.csv'", "", "../x.csv is in a folder that is read-only; allow it with --allow-write FOLDER"},
+		{builtin, "PermissionError", eacces + ": '../data/x.csv'", "", "../data/x.csv is in a folder that is read-only; allow it with --allow-write FOLDER"},
+		{builtin, "PermissionError", eacces + ": '../home/a b/key'", "", outside},
+		{builtin, "PermissionError", eacces + ": '../data/closed.csv'", "", ""},
+		{full, "OSError", erofs + ": '../home/a b/key'", "", "../home/a b/key is in a folder that is read-only; allow it with --allow-write FOLDER"},
 		{full, "FileNotFoundError", enoent + ": 'no.csv'", "", ""},
 		// Other things.
 		{builtin, "PermissionError", eacces + ": '/psm_1'", lib + "multiprocessing/shared_memory.py:104", sharing},
@@ -109,7 +113,7 @@ func TestHint(t *testing.T) {
 		if c.want != "" {
 			c.want = "dsstar sandbox: " + fill(c.want)
 		}
-		if got := c.box.Hint(c.name, fill(c.value), c.trace, filepath.Join(base, "run/files"), filepath.Join(base, "private")); got != c.want {
+		if got := c.box.Hint(c.name, fill(c.value), c.trace, filepath.Join(base, "run"), filepath.Join(base, "run/files"), filepath.Join(base, "private")); got != c.want {
 			t.Errorf("%s %s in %s:\n%q, want\n%q", c.name, c.value, c.box.Tier, got, c.want)
 		}
 	}
