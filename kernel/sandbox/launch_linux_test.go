@@ -117,7 +117,7 @@ func TestLaunchers(t *testing.T) {
 		t.Skip("no python3")
 	}
 	dir := outside(t, map[string]string{
-		"bin/conda":   "#!/bin/sh\n# run -n NAME COMMAND\n[ \"$3\" = python3 ] || exit 7\nshift 3\necho activating\nexport CONDA_PREFIX=DIR/envs LD_LIBRARY_PATH=DIR/lib\n[ -x \"$(command -v \"$1\")\" ] && exec \"$@\"\nexit 8\n",
+		"bin/conda":   "#!/bin/sh\n# run -n NAME COMMAND\n[ \"$3\" = python3 ] || exit 7\nshift 3\necho activating\nexport CONDA_PREFIX=DIR/envs LD_LIBRARY_PATH=DIR/lib GDAL_DATA=/gdal PROJ_DATA=/proj DB_URL=secret\n[ -x \"$(command -v \"$1\")\" ] && exec \"$@\"\nexit 8\n",
 		"script":      "#!/usr/bin/env python3\nimport sys; print('ran', sys.argv[1:])\n",
 		"named":       "#!" + "INTERPRETER\nimport sys; print('ran', sys.argv[1:])\n",
 		"wrapper.sh":  "#!/bin/sh\n# starts python3\nexec python3 -c \"import sys; print('ran', sys.argv[1:])\" \"$@\"\n",
@@ -148,16 +148,17 @@ func TestLaunchers(t *testing.T) {
 			argv []string
 			want string
 		}{
-			"env":        {[]string{"/usr/bin/env", "python3", "-c", show, "a b"}, "ran ['a b'] None None"},
-			"env A":      {[]string{"/usr/bin/env", "A=python3", "python3", "-c", show, "a b"}, "ran ['a b'] None python3"},
-			"conda":      {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c", show, "a b"}, "ran ['a b'] " + dir + "/envs None"},
-			"pypy3":      {[]string{dir + "/own/pypy3", "-c", "import foo; print(foo.foo)"}, "mine"},
-			"shim":       {[]string{dir + "/own/python3", "-c", "import foo; print(foo.foo)"}, "mine"},
-			"env script": {[]string{dir + "/script", "a b"}, "ran ['a b']"},
-			"script":     {[]string{dir + "/named", "a b"}, "ran ['a b']"},
-			"trampoline": {[]string{dir + "/trampoline", "a b"}, "ran ['a b']"},
-			"wrapper":    {[]string{dir + "/wrapper.sh", "a b"}, "ran ['a b']"},
-			"a shell":    {[]string{"/bin/sh", "-c", "echo ran"}, "ran"},
+			"env":              {[]string{"/usr/bin/env", "python3", "-c", show, "a b"}, "ran ['a b'] None None"},
+			"env A":            {[]string{"/usr/bin/env", "A=python3", "python3", "-c", show, "a b"}, "ran ['a b'] None python3"},
+			"conda":            {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c", show, "a b"}, "ran ['a b'] " + dir + "/envs None"},
+			"conda's packages": {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c", "import os; print(*map(os.environ.get, ['GDAL_DATA', 'PROJ_DATA', 'DB_URL']))"}, "/gdal /proj None"},
+			"pypy3":            {[]string{dir + "/own/pypy3", "-c", "import foo; print(foo.foo)"}, "mine"},
+			"shim":             {[]string{dir + "/own/python3", "-c", "import foo; print(foo.foo)"}, "mine"},
+			"env script":       {[]string{dir + "/script", "a b"}, "ran ['a b']"},
+			"script":           {[]string{dir + "/named", "a b"}, "ran ['a b']"},
+			"trampoline":       {[]string{dir + "/trampoline", "a b"}, "ran ['a b']"},
+			"wrapper":          {[]string{dir + "/wrapper.sh", "a b"}, "ran ['a b']"},
+			"a shell":          {[]string{"/bin/sh", "-c", "echo ran"}, "ran"},
 		} {
 			if box.Tier == sandbox.Full && name != "conda" && name != "wrapper" && name != "pypy3" {
 				continue // what is found out is the same
