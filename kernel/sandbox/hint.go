@@ -42,7 +42,7 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	switch m := deniedPath.FindStringSubmatch(value); {
 	case !b.Net && (slices.ContainsFunc(offline, has) || refused && socketFrame.MatchString(trace)):
 		hint = "the network is off; allow it with --allow-net"
-	case b.HidesProc() && denied && (sharingFrame.MatchString(trace) || strings.Contains(value, "/dev/shm")):
+	case b.HidesProc() && denied && (sharingFrame.MatchString(trace) || strings.Contains(value, "/dev/shm") && (m == nil || !b.reads(m[1]+m[2]))):
 		hint = "processes that share memory are off; allow them with --allow-multiprocessing"
 	case !b.GPU && b.Tier.Guarded() && slices.ContainsFunc(noGPU, has):
 		hint = "graphics processors are off; allow them with --allow-gpu"
@@ -84,7 +84,7 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	switch {
 	case inAny(real, slices.Concat(own, b.Write)):
 		return "" // the file's own mode, or it is not there
-	case inAny(real, []string{"/proc", "/sys", "/dev", "/run"}):
+	case ofMachine(real):
 		return "" // nor can it be allowed
 	case readable && denied && (writing || info == nil || mayRead(info)):
 		return file + " is read-only; write to the current folder"

@@ -34,7 +34,7 @@ func TestHint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	builtin := Box{Tier: Builtin, Read: []string{base + "/linked", base + "/gone"}, Write: []string{base + "/library"}, Limits: Limits{Memory: 4 << 30, File: 2 << 30, Processes: 256}}
+	builtin := Box{Tier: Builtin, Read: []string{base + "/linked", base + "/gone", "/dev/shm/gone/data"}, Write: []string{base + "/library"}, Limits: Limits{Memory: 4 << 30, File: 2 << 30, Processes: 256}}
 	full, net, shared, gpu := builtin, builtin, builtin, builtin
 	full.Tier, net.Net, shared.Multiprocessing, gpu.GPU = Full, true, true, true
 	const (
@@ -99,6 +99,7 @@ func TestHint(t *testing.T) {
 		{builtin, "PermissionError", eacces + ": '/psm_1'", lib + "multiprocessing/shared_memory.py:104", sharing},
 		{builtin, "PermissionError", eacces, lib + "multiprocessing/synchronize.py:57", sharing},
 		{builtin, "PermissionError", eacces + ": '/dev/shm/x'", "", sharing},
+		{builtin, "PermissionError", eacces + ": '/dev/shm/gone/data/x'", "", ""},
 		{full, "PermissionError", eacces, lib + "multiprocessing/synchronize.py:57", ""},
 		{shared, "PermissionError", eacces, lib + "multiprocessing/synchronize.py:57", ""},
 		{full, "RuntimeError", "No CUDA GPUs are available", "", "graphics processors are off; allow them with --allow-gpu"},

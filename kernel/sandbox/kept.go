@@ -20,6 +20,10 @@ func (b Box) kept(read []string) (all []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	names := b.Write
+	if b.Tier == Builtin && b.Multiprocessing {
+		given, names = append(given, "/dev/shm"), append(slices.Clone(names), "/dev/shm")
+	}
 	for _, path := range read {
 		at := slices.IndexFunc(given, func(folder string) bool { return in(path, folder) })
 		if at < 0 || slices.Contains(given, path) {
@@ -27,7 +31,7 @@ func (b Box) kept(read []string) (all []string, err error) {
 		}
 		named := slices.ContainsFunc(b.Read, func(p string) bool { real, err := realPath(p); return err == nil && real == path })
 		if b.Tier != Full && named {
-			return nil, fmt.Errorf("%w: %s is in %s, all of which they may write; the sandbox %s has no mounts to keep it from them", ErrWritable, path, b.Write[at], b.Tier)
+			return nil, fmt.Errorf("%w: %s is in %s, all of which they may write; the sandbox %s has no mounts to keep it from them", ErrWritable, path, names[at], b.Tier)
 		}
 		all = append(all, path)
 	}

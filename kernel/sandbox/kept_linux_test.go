@@ -77,6 +77,35 @@ func TestKeptDeep(t *testing.T) {
 	}
 }
 
+// TestDisks: data in a folder in memory are data as others are, where not all of such folders can be written.
+func TestDisks(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "dsstar-disk-")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(dir+"/x.csv", []byte("true"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, box := range boxes(t, &victims{data: dir}) {
+		cmd, _ := commandIn(t, box, "/bin/sh", "-c", `cat "$1/x.csv"; echo forged 2>&- >"$1/x.csv" || cat "$1/x.csv"`, "sh", dir)
+		if words := run(cmd, 5*time.Second); words != "truetrue" {
+			t.Errorf("%s: %q", box.Tier, words)
+		}
+		if box.Multiprocessing = true; box.Tier == sandbox.Builtin {
+			if _, err := box.Command(exec.Command("/bin/true"), sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
+				t.Errorf("with all of /dev/shm to write: %v", err)
+			}
+		}
+		for _, path := range []string{"/dev/shm", "/dev", "/run"} {
+			box.Read = []string{path}
+			if _, err := box.Command(exec.Command("/bin/true"), sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrExposed) {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+}
+
 // TestSockets: a service's socket in a folder that is named for reading or writing is found, and cannot be reached in full.
 func TestSockets(t *testing.T) {
 	python, err := exec.LookPath("python3")
