@@ -102,7 +102,7 @@ func unwritable(env, write []string) (all []string) {
 }
 
 // asked remembers what Pythons have answered: it takes a start of each.
-var asked sync.Map // of the words that start it, its environment and where cells write, to a python
+var asked sync.Map // of the words that start it and its environment, to a python
 
 // ask starts a Python by the words and has it answer the question. It does so outside of the sandbox: what cells could
 // have changed is not started, but an error, and what variables name of it is left out of the environment.
@@ -117,9 +117,13 @@ func ask(words, env, write []string) (p python, err error) {
 		}
 	}
 	env = unwritable(env, write)
-	key := strings.Join(slices.Concat(words, []string{""}, env, []string{""}, write), "\x00")
-	if known, ok := asked.Load(key); ok {
-		return known.(python), nil
+	key := strings.Join(slices.Concat(words, []string{""}, env), "\x00")
+	if known, ok := asked.Load(key); ok { // maybe for a session that wrote elsewhere
+		p = known.(python)
+		if at := slices.IndexFunc(p.Paths, func(path string) bool { return leadsThrough(path, write) }); at >= 0 {
+			return p, &writableError{p.Paths[at]}
+		}
+		return p, nil
 	}
 	here, err := os.MkdirTemp("", "dsstar-ask-") // an empty entry in PYTHONPATH is the folder that it runs in
 	if err != nil {

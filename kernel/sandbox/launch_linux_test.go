@@ -218,7 +218,26 @@ func TestAsksNothingWritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, box := range plainBoxes(t) {
+		// The answer is remembered for sessions that write elsewhere, and not where it is no longer safe.
+		cmd := exec.Command(dir + "/venv/bin/python3")
+		cmd.Env = []string{"HOME=" + dir, "B=" + string(box.Tier)}
+		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir()}); err != nil {
+			t.Error(err)
+		}
+		if err := os.Rename(dir+"/venv/bin", dir+"/venv/gone"); err != nil { // nobody can answer
+			t.Fatal(err)
+		}
+		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir(), Write: []string{t.TempDir()}}); err != nil {
+			t.Errorf("%s: asked again: %v", box.Tier, err)
+		}
+		if err := os.Rename(dir+"/venv/gone", dir+"/venv/bin"); err != nil {
+			t.Fatal(err)
+		}
 		box.Write = []string{dir + "/open"}
+		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
+			t.Errorf("%s: remembered: %v", box.Tier, err)
+		}
+		_ = os.Remove(dir + "/escaped") // the first was told to write nowhere, and may run it
 		for name, c := range map[string]struct {
 			env  string
 			argv []string
