@@ -23,6 +23,9 @@ type setting struct {
 	text   bool
 }
 
+// defaultSource is the source of what nobody has set.
+const defaultSource = "default"
+
 // A layer holds the settings of one source by key.
 type layer map[string]setting
 
@@ -45,7 +48,7 @@ func (from Sources) layers() ([]layer, error) {
 		all = append(all, l)
 		return nil
 	}
-	defaults, err := readYAML(DefaultYAML, "default")
+	defaults, err := readYAML(DefaultYAML, defaultSource)
 	if err != nil {
 		return nil, err
 	}

@@ -6,24 +6,21 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
-// A RelaxedError is a project file that lets cells do more than the settings do without it, or says where questions and
-// keys are sent. Such a file may have come with the data: what it says of the sandbox counts where it makes that
+// A RelaxedError is a project file that lets cells do more than the settings do without it, raises what the user spends
+// at most, or says where questions and keys are sent. Such a file may have come with the data: what it says of the sandbox counts where it makes that
 // tighter. It is none where a variable of the environment or a flag sets the key, too.
 type RelaxedError struct {
 	File  string
 	Key   string // for instance allow_net, providers.openai.base_url
 	Value string // as a flag takes it
-	Sends bool   // questions or keys, to somewhere else
+	What  string // it cannot do
 }
 
 func (e *RelaxedError) Error() string {
-	what := "let cells do more"
-	if e.Sends {
-		what = "say where your data and keys are sent"
-	}
-	return fmt.Sprintf("%s: %s: is %s, and a project's file, which may be a stranger's, cannot %s", e.File, e.Key, e.Value, what)
+	return fmt.Sprintf("%s: %s: is %s, and a project's file, which may be a stranger's, cannot %s", e.File, e.Key, e.Value, e.What)
 }
 
 // sends are the keys, or last parts of them, that say where requests and the keys of models go.
@@ -47,6 +44,14 @@ var confinement = map[string]func(s *Settings) any{
 	"server":                func(s *Settings) any { return s.Server },
 }
 
+// budgets are the keys that say how much is spent: those of them that the user has set, a project's file cannot raise.
+var budgets = map[string]func(s *Settings) any{
+	"max_cost":     func(s *Settings) any { return s.MaxCost },
+	"max_calls":    func(s *Settings) any { return s.MaxCalls },
+	"max_time":     func(s *Settings) any { return s.MaxTime },
+	"cell_timeout": func(s *Settings) any { return s.CellTimeout },
+}
+
 // checkProject refuses what the project file relaxes. won are the settings of all layers, weaker those of the layers
 // below the file.
 func checkProject(file string, won, weaker map[string]setting, is *Settings) error {
@@ -60,10 +65,13 @@ func checkProject(file string, won, weaker map[string]setting, is *Settings) err
 			continue
 		}
 		if of := confinement[key]; of != nil && relaxes(of(was), of(is)) {
-			return &RelaxedError{file, key, asFlag(set.value), false}
+			return &RelaxedError{file, key, asFlag(set.value), "let cells do more"}
+		}
+		if of := budgets[key]; of != nil && weaker[key].source != defaultSource && relaxes(of(was), of(is)) {
+			return &RelaxedError{file, key, asFlag(set.value), "raise what you have set"}
 		}
 		if slices.Contains(sends, part[len(part)-1]) && asFlag(set.value) != "" && !reflect.DeepEqual(set.value, weaker[key].value) {
-			return &RelaxedError{file, display(key), asFlag(set.value), true}
+			return &RelaxedError{file, display(key), asFlag(set.value), "say where your data and keys are sent"}
 		}
 	}
 	return nil
@@ -81,14 +89,23 @@ func relaxes(was, is any) bool {
 		return is && !was.(bool)
 	case tier:
 		return tiers[is] < tiers[was.(tier)]
-	case int: // 0 is no limit
-		return is != was && was != 0 && (is == 0 || is > was.(int))
+	case int:
+		return raises(was.(int), is)
+	case float64:
+		return raises(was.(float64), is)
+	case time.Duration:
+		return raises(was.(time.Duration), is)
 	case Bytes: // 0 depends on the machine
 		return is != was && (is == 0 || was == Bytes(0) || is > was.(Bytes))
 	case []string:
 		return slices.ContainsFunc(is, func(one string) bool { return !slices.Contains(was.([]string), one) })
 	}
 	return is != was && is != ""
+}
+
+// raises is relaxes for a limit, of which 0 is none.
+func raises[T int | float64 | time.Duration](was, is T) bool {
+	return was != 0 && (is == 0 || is > was)
 }
 
 // asFlag is a value of a file as a flag takes it.

@@ -51,6 +51,16 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"", "server: http://localhost:8888", "server"},
 		{"", "kernel: newest", "kernel"},
 		{"kernel: newest", "kernel: ''", ""},
+		{"", "max_cost: 5", ""},
+		{"max_cost: 1.5", "max_cost: 2", "max_cost"},
+		{"max_cost: 1.5", "max_cost: 0", "max_cost"},
+		{"max_cost: 1.5", "max_cost: 1.5", ""},
+		{"max_calls: 10", "max_calls: 0", "max_calls"},
+		{"max_calls: 10", "max_calls: 9", ""},
+		{"max_time: 10m", "max_time: 11m", "max_time"},
+		{"max_time: 10m", "max_time: 1s", ""},
+		{"", "cell_timeout: 1h", ""},
+		{"cell_timeout: 1m", "cell_timeout: 2m", "cell_timeout"},
 		{"", "max_rounds: 3", ""},
 		{"", "base_url: https://example.org/v1", "base_url"},
 		{"base_url: https://example.org/v1", "base_url: https://example.org/v1", ""},
@@ -84,10 +94,10 @@ func TestProjectOverruled(t *testing.T) {
 
 // Every setting that allows or limits something is among those that a project cannot relax.
 func TestConfinementIsWhole(t *testing.T) {
-	loop := "max_output_tokens max_cost max_calls max_time max_rounds max_files" // limits of the loop, not of cells
+	loop := "max_output_tokens max_rounds max_files" // limits of the loop, not of cells
 	for f := range reflect.TypeFor[Settings]().Fields() {
 		key := f.Tag.Get("mapstructure")
-		if (strings.HasPrefix(key, "allow_") || strings.HasPrefix(key, "max_") && !strings.Contains(loop, key)) && confinement[key] == nil {
+		if (strings.HasPrefix(key, "allow_") || strings.HasPrefix(key, "max_") && !strings.Contains(loop, key)) && confinement[key] == nil && budgets[key] == nil {
 			t.Errorf("a project can relax %s", key)
 		}
 	}

@@ -27,6 +27,7 @@ type session struct {
 	outputs Outputs
 	box     sandbox.Box // of a kernel that is started here, and nobody else's
 	own     []string    // folders that it can write in its box
+	dir     string      // the folder that it started in
 	guest   *visit      // what is to be put right in a kernel that is not ours; nil for our own
 
 	mu        sync.Mutex
@@ -286,7 +287,7 @@ func (s *session) hinted(content json.RawMessage) json.RawMessage {
 	lines, _ := c["traceback"].([]any)
 	name, _ := c["ename"].(string)
 	value, _ := c["evalue"].(string)
-	hint := s.box.Hint(name, value, fmt.Sprint(lines...), s.own...)
+	hint := s.box.Hint(name, value, fmt.Sprint(lines...), s.dir, s.own...)
 	if hint == "" {
 		return content
 	}

@@ -95,7 +95,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	}
 	if l.confined {
 		share := l.share(o)
-		s.box, s.own = o.Sandbox, append(share.Write, share.Private)
+		s.box, s.dir, s.own = o.Sandbox, cmd.Dir, append(share.Write, share.Private)
 		if cmd, err = o.Sandbox.Command(cmd, share); err != nil {
 			return err
 		}

@@ -174,7 +174,7 @@ func (r *benchRun) cause(ctx context.Context, j runner.Job, told *noting, ran bo
 	if failed := told.failed(); failed != nil && errors.Is(err, failed) {
 		return runner.ModelError, nil
 	}
-	if _, ok := errors.AsType[*usageError](err); ok || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) {
+	if _, ok := errors.AsType[*usageError](err); ok || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) || errors.Is(err, sandbox.ErrTooMany) {
 		return "", err
 	}
 	if !ran {

@@ -85,6 +85,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if errors.Is(err, sandbox.ErrExposed) {
 		return exitUsage, text, []string{"mkdir data && mv FILES data   # a folder for what cells are to read", "dsstar nb --sandbox off …   # cells have all your rights then"}
 	}
+	if errors.Is(err, sandbox.ErrTooMany) {
+		return exitUsage, text, []string{"dsstar nb --sandbox builtin …   # looks for no sockets: cells have none there"}
+	}
 	if errors.Is(err, sandbox.ErrWritable) {
 		return exitUsage, text, writableHints
 	}

@@ -38,3 +38,11 @@ func TestSandboxHints(t *testing.T) {
 		}
 	}
 }
+
+// Where a search for sockets does not end, the hint is the tier that makes none.
+func TestTooManyHint(t *testing.T) {
+	code, _, hints := explain(fmt.Errorf("start kernel: %w", sandbox.ErrTooMany))
+	if code != exitUsage || len(hints) != 1 || !strings.Contains(hints[0], "--sandbox builtin") {
+		t.Errorf("%d %q", code, hints)
+	}
+}

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -115,6 +116,15 @@ func namespaces(net bool) []string {
 	return args
 }
 
+// takesSize reports whether a bubblewrap limits folders in memory, as from 0.7 on. Without it they have half of the
+// machine's at most, and the guard ends who uses more than the session may.
+func takesSize(bwrap string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, bwrap, "--help").CombinedOutput()
+	return err != nil || bytes.Contains(out, []byte("--size ")) // an error comes again, with its words
+}
+
 // memoryFolders are those that are in memory in the full tier.
 var memoryFolders = []string{"/tmp", "/dev/shm"}
 
@@ -122,8 +132,12 @@ var memoryFolders = []string{"/tmp", "/dev/shm"}
 func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
 	// As root bubblewrap leaves /proc/sys writable, and with it core_pattern, which is the machine's.
 	args := append(namespaces(st.Box.Net), "--proc", "/proc", "--ro-bind-try", "/proc/sys", "/proc/sys", "--dev", "/dev")
+	sized := takesSize(bwrap)
 	for _, dir := range memoryFolders {
-		args = append(args, "--size", strconv.FormatInt(cmp.Or(st.Box.Limits.Memory, 1<<30), 10), "--tmpfs", dir)
+		if sized {
+			args = append(args, "--size", strconv.FormatInt(cmp.Or(st.Box.Limits.Memory, 1<<30), 10))
+		}
+		args = append(args, "--tmpfs", dir)
 	}
 	reads := slices.Concat(systemReads, st.Read, st.Named)
 	if st.Box.GPU {
@@ -150,6 +164,9 @@ func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
 	for _, path := range st.Write {
 		args = append(args, "--bind", path, path)
 	}
+	for _, path := range st.above() {
+		args = append(args, "--bind", path, path)
+	}
 	for _, path := range st.Kept {
 		args = append(args, "--ro-bind", path, path)
 	}
@@ -159,4 +176,16 @@ func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
 	args = append(args, "--dir", st.Dir) // which need not be readable
 	args = append(args, "--ro-bind", self, inside, "--remount-ro", "/", "--chdir", "/", "--", inside, enterCommand, file)
 	return exec.Command(bwrap, args...), nil
+}
+
+// above are the folders between those of Write and what is kept in them, the outer first. Mounted on themselves nobody can
+// move them, and make others with their names.
+func (st stage) above() (all []string) {
+	for _, path := range st.Kept {
+		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write, func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
+			all = append(all, dir)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -33,6 +33,12 @@ func TestTryFull(t *testing.T) {
 			t.Errorf("without %s: %v", refused, err)
 		}
 	}
+	// One older than 0.7.
+	wrapper := filepath.Join(t.TempDir(), "bwrap")
+	script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --help ] && exec echo --tmpfs DEST\nfor a; do [ \"$a\" != --size ] || exit 1; done\nexec %s \"$@\"\n", bwrap)
+	if err := errors.Join(os.WriteFile(wrapper, []byte(script), 0o755), tryFull(wrapper)); err != nil {
+		t.Error(err)
+	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "dsstar-full-*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}

@@ -26,10 +26,10 @@ var (
 
 // Hint says what to do about an exception for which the box may be the reason, ""
 // if it is none. name, value and trace are the exception as Python shows it; own
-// are the folders of the session, which it could write. Hint looks at the file
+// are the folders of the session, which it could write, and dir is the folder that it started in. Hint looks at the file
 // that the exception names, so what it says is for the notebook: the code that
 // raised it must not learn more than it could see.
-func (b Box) Hint(name, value, trace string, own ...string) string {
+func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	if !b.Tier.Confines() {
 		return ""
 	}
@@ -42,12 +42,12 @@ func (b Box) Hint(name, value, trace string, own ...string) string {
 	switch m := deniedPath.FindStringSubmatch(value); {
 	case !b.Net && (slices.ContainsFunc(offline, has) || refused && socketFrame.MatchString(trace)):
 		hint = "the network is off; allow it with --allow-net"
-	case b.HidesProc() && denied && (sharingFrame.MatchString(trace) || strings.Contains(value, "/dev/shm")):
+	case b.HidesProc() && denied && (sharingFrame.MatchString(trace) || strings.Contains(value, "/dev/shm") && (m == nil || !b.reads(m[1]+m[2]))):
 		hint = "processes that share memory are off; allow them with --allow-multiprocessing"
 	case !b.GPU && b.Tier.Guarded() && slices.ContainsFunc(noGPU, has):
 		hint = "graphics processors are off; allow them with --allow-gpu"
 	case m != nil && (denied || b.Tier == Full && name == "FileNotFoundError"):
-		hint = b.hintAbout(m[1]+m[2], denied, strings.Contains(value, "[Errno 30]"), own)
+		hint = b.hintAbout(m[1]+m[2], denied, strings.Contains(value, "[Errno 30]"), dir, own)
 	case name == "MemoryError" || strings.Contains(name, "ArrayMemoryError"):
 		hint = fmt.Sprintf("the code may use %s of memory; raise it with --max-memory", size(b.Limits.Memory))
 	case strings.Contains(value, "[Errno 27]"):
@@ -63,20 +63,28 @@ func (b Box) Hint(name, value, trace string, own ...string) string {
 
 // hintAbout is the hint for a file that could not be opened: as it was denied, surely for writing or not, or else as it
 // was not seen.
-func (b Box) hintAbout(file string, denied, writing bool, own []string) string {
+func (b Box) hintAbout(file string, denied, writing bool, dir string, own []string) string {
 	file = filepath.Clean(file)
 	if !filepath.IsAbs(file) {
-		if exists := func(dir string) bool { _, err := os.Lstat(filepath.Join(dir, file)); return err == nil }; !denied || slices.ContainsFunc(own, exists) {
+		exists := func(dir string) bool {
+			_, err := os.Lstat(filepath.Join(dir, file))
+			return filepath.IsLocal(file) && err == nil
+		}
+		if !denied || slices.ContainsFunc(own, exists) {
 			return ""
 		}
-		return file + " is in a folder that is read-only; allow it with --allow-write FOLDER"
+		name := file
+		file = filepath.Join(dir, file) // as far as anybody knows: cells can change to other folders
+		if real, info := behind(file); writing || dir == "" || info == nil || b.reads(real) && mayRead(info) {
+			return name + " is in a folder that is read-only; allow it with --allow-write FOLDER"
+		}
 	}
 	real, info := behind(file)
-	readable := inAny(real, slices.Concat(b.Read, systemReads))
+	readable := b.reads(real)
 	switch {
 	case inAny(real, slices.Concat(own, b.Write)):
 		return "" // the file's own mode, or it is not there
-	case inAny(real, []string{"/proc", "/sys", "/dev", "/run"}):
+	case ofMachine(real):
 		return "" // nor can it be allowed
 	case readable && denied && (writing || info == nil || mayRead(info)):
 		return file + " is read-only; write to the current folder"
@@ -90,6 +98,9 @@ func (b Box) hintAbout(file string, denied, writing bool, own []string) string {
 	}
 	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, shellWord(file))
 }
+
+// reads reports whether a path, without links, is where the box reads by what it was given.
+func (b Box) reads(path string) bool { return inAny(path, slices.Concat(b.Read, systemReads)) }
 
 // behind returns where a path leads, and what is there; nil for nothing.
 func behind(path string) (real string, info os.FileInfo) {

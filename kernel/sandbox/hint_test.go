@@ -34,7 +34,7 @@ func TestHint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	builtin := Box{Tier: Builtin, Read: []string{base + "/linked", base + "/gone"}, Write: []string{base + "/library"}, Limits: Limits{Memory: 4 << 30, File: 2 << 30, Processes: 256}}
+	builtin := Box{Tier: Builtin, Read: []string{base + "/linked", base + "/gone", "/dev/shm/gone/data"}, Write: []string{base + "/library"}, Limits: Limits{Memory: 4 << 30, File: 2 << 30, Processes: 256}}
 	full, net, shared, gpu := builtin, builtin, builtin, builtin
 	full.Tier, net.Net, shared.Multiprocessing, gpu.GPU = Full, true, true, true
 	const (
@@ -90,11 +90,16 @@ func TestHint(t *testing.T) {
 		{builtin, "PermissionError", eacces + ": 'BASE/run/files/key'", "", outside},
 		{builtin, "PermissionError", eacces + ": 'x.txt'", "", ""},
 		{builtin, "PermissionError", eacces + ": '../x.csv'", "", "../x.csv is in a folder that is read-only; allow it with --allow-write FOLDER"},
+		{builtin, "PermissionError", eacces + ": '../data/x.csv'", "", "../data/x.csv is in a folder that is read-only; allow it with --allow-write FOLDER"},
+		{builtin, "PermissionError", eacces + ": '../home/a b/key'", "", outside},
+		{builtin, "PermissionError", eacces + ": '../data/closed.csv'", "", ""},
+		{full, "OSError", erofs + ": '../home/a b/key'", "", "../home/a b/key is in a folder that is read-only; allow it with --allow-write FOLDER"},
 		{full, "FileNotFoundError", enoent + ": 'no.csv'", "", ""},
 		// Other things.
 		{builtin, "PermissionError", eacces + ": '/psm_1'", lib + "multiprocessing/shared_memory.py:104", sharing},
 		{builtin, "PermissionError", eacces, lib + "multiprocessing/synchronize.py:57", sharing},
 		{builtin, "PermissionError", eacces + ": '/dev/shm/x'", "", sharing},
+		{builtin, "PermissionError", eacces + ": '/dev/shm/gone/data/x'", "", ""},
 		{full, "PermissionError", eacces, lib + "multiprocessing/synchronize.py:57", ""},
 		{shared, "PermissionError", eacces, lib + "multiprocessing/synchronize.py:57", ""},
 		{full, "RuntimeError", "No CUDA GPUs are available", "", "graphics processors are off; allow them with --allow-gpu"},
@@ -109,7 +114,7 @@ func TestHint(t *testing.T) {
 		if c.want != "" {
 			c.want = "dsstar sandbox: " + fill(c.want)
 		}
-		if got := c.box.Hint(c.name, fill(c.value), c.trace, filepath.Join(base, "run/files"), filepath.Join(base, "private")); got != c.want {
+		if got := c.box.Hint(c.name, fill(c.value), c.trace, filepath.Join(base, "run"), filepath.Join(base, "run/files"), filepath.Join(base, "private")); got != c.want {
 			t.Errorf("%s %s in %s:\n%q, want\n%q", c.name, c.value, c.box.Tier, got, c.want)
 		}
 	}

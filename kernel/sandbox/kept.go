@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -21,6 +20,10 @@ func (b Box) kept(read []string) (all []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	names := b.Write
+	if b.Tier == Builtin && b.Multiprocessing {
+		given, names = append(given, "/dev/shm"), append(slices.Clone(names), "/dev/shm")
+	}
 	for _, path := range read {
 		at := slices.IndexFunc(given, func(folder string) bool { return in(path, folder) })
 		if at < 0 || slices.Contains(given, path) {
@@ -28,12 +31,15 @@ func (b Box) kept(read []string) (all []string, err error) {
 		}
 		named := slices.ContainsFunc(b.Read, func(p string) bool { real, err := realPath(p); return err == nil && real == path })
 		if b.Tier != Full && named {
-			return nil, fmt.Errorf("%w: %s is in %s, all of which they may write; the sandbox %s has no mounts to keep it from them", ErrWritable, path, b.Write[at], b.Tier)
+			return nil, fmt.Errorf("%w: %s is in %s, all of which they may write; the sandbox %s has no mounts to keep it from them", ErrWritable, path, names[at], b.Tier)
 		}
 		all = append(all, path)
 	}
 	return all, nil
 }
+
+// ErrTooMany is in the error about folders in which a search for sockets does not end.
+var ErrTooMany = errors.New("there are too many files to look for sockets, on which other programs may listen")
 
 // A search for sockets ends with an error after this much.
 const (
@@ -42,66 +48,69 @@ const (
 )
 
 // sockets returns the Unix sockets in the folders that cells read or write, where services may listen: that a mount is
-// read-only keeps nobody from connecting. Those of the session itself are not looked at. needs is what the program reads.
+// read-only keeps nobody from connecting. Those of the session itself are not looked at, nor the system's own folders,
+// which are full of files and not for sockets. needs is what the program reads.
 func (b Box) sockets(needs []string) ([]string, error) {
-	w := newWalk()
-	for _, path := range needs {
-		if err := w.installation(path); err != nil {
-			return nil, err
-		}
-	}
-	for _, path := range slices.Concat(b.Read, b.Write) {
-		if err := w.folder(path); err != nil {
-			return nil, err
-		}
-	}
-	slices.Sort(w.found)
-	return slices.Compact(w.found), nil
+	needs = slices.DeleteFunc(slices.Clone(needs), func(path string) bool { return within(path, "/usr") || within(path, "/opt") })
+	w := walk{left: mostEntries, until: time.Now().Add(longestWalk)}
+	return w.all(slices.Concat(needs, b.Read, b.Write))
 }
+
+// outermost returns where paths really are, but for missing ones and those in others.
+func outermost(paths []string) (all []string) {
+	for _, path := range paths {
+		if real, err := realPath(path); err == nil {
+			all = append(all, real)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return len(a) - len(b) })
+	var outer []string
+	for _, path := range all {
+		if !slices.ContainsFunc(outer, func(folder string) bool { return in(path, folder) }) {
+			outer = append(outer, path)
+		}
+	}
+	return outer
+}
+
+// walked remembers the sockets of folders: they are many files, and dsstar's life is short.
+var walked = struct {
+	sync.Mutex
+	sockets map[string][]string
+}{sockets: map[string][]string{}}
 
 // A walk goes through folders for sockets, until it has seen too much.
 type walk struct {
-	found []string
 	left  int
 	until time.Time
 }
 
-func newWalk() *walk { return &walk{left: mostEntries, until: time.Now().Add(longestWalk)} }
-
-// installations remembers the sockets of a Python's folders: they are many files, and dsstar's life is short.
-var installations sync.Map // of a path to a func() ([]string, error)
-
-// installation is folder for what programs are made of. The system's own is full of files, and not for sockets.
-func (w *walk) installation(path string) error {
-	if real, err := realPath(path); err != nil || slices.ContainsFunc([]string{"/usr", "/opt"}, func(top string) bool { return in(real, top) }) {
-		return nil
+// all finds the sockets in folders, or that a path is one.
+func (w *walk) all(paths []string) (found []string, err error) {
+	walked.Lock()
+	defer walked.Unlock()
+	for _, path := range outermost(paths) {
+		sockets, known := walked.sockets[path]
+		if !known {
+			if sockets, err = w.folder(path); err != nil {
+				return nil, err
+			}
+			walked.sockets[path] = sockets
+		}
+		found = append(found, sockets...)
 	}
-	look, _ := installations.LoadOrStore(path, sync.OnceValues(func() ([]string, error) {
-		inside := newWalk()
-		err := inside.folder(path)
-		return inside.found, err
-	}))
-	found, err := look.(func() ([]string, error))()
-	w.found = append(w.found, found...)
-	return err
+	return found, nil
 }
 
-// folder finds the sockets in a folder, or that a path is one.
-func (w *walk) folder(path string) error {
-	real, err := realPath(path)
-	if err != nil {
-		return nil // it is not there, and so not in the sandbox
-	}
-	return filepath.WalkDir(real, func(file string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // it has gone, or is not for this user
-		}
-		if e.Type()&fs.ModeSocket != 0 {
-			w.found = append(w.found, file)
-		}
+func (w *walk) folder(path string) (found []string, err error) {
+	err = filepath.WalkDir(path, func(file string, e fs.DirEntry, err error) error {
 		if w.left--; w.left < 0 || w.left%1024 == 0 && time.Now().After(w.until) {
-			return fmt.Errorf("%w: other programs may listen on sockets in %s, which has too many files to look for them; the sandbox builtin closes all sockets", ErrExposed, strings.TrimSuffix(path, "/"))
+			return fmt.Errorf("%w: in %s; the sandbox builtin closes all sockets", ErrTooMany, path)
+		}
+		if err == nil && e.Type()&fs.ModeSocket != 0 { // else it has gone, or is not for this user
+			found = append(found, file)
 		}
 		return nil
 	})
+	return found, err
 }

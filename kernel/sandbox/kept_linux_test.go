@@ -57,6 +57,55 @@ print(can(open, here + "/new", "w"), can(open, here + "/data/a.csv", "a"), can(o
 	}
 }
 
+// TestKeptDeep: what is kept in folders of one that cells write cannot be moved away with these.
+func TestKeptDeep(t *testing.T) {
+	parent := t.TempDir()
+	data, other := filepath.Join(parent, "a/b/data"), filepath.Join(parent, "a/b/data/c/more")
+	if err := errors.Join(os.MkdirAll(other, 0o755), os.WriteFile(data+"/x.csv", []byte("true"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	const code = `cd "$1"; for d in a a/b a/b/data a/b/data/c; do mv $d $d-moved 2>&- && echo moved $d; echo 1 2>&- >$d/new && echo wrote $d; done; rm -rf a 2>&-; cat a/b/data/x.csv`
+	for _, box := range boxes(t, &victims{data: data}) {
+		if box.Tier != sandbox.Full {
+			continue // TestKept: nothing is run
+		}
+		box.Write, box.Read = []string{parent}, []string{data, other}
+		cmd, _ := commandIn(t, box, "/bin/sh", "-c", code, "sh", parent)
+		if words := run(cmd, 5*time.Second); words != "wrote a\nwrote a/b\ntrue" {
+			t.Errorf("%q", words)
+		}
+	}
+}
+
+// TestDisks: data in a folder in memory are data as others are, where not all of such folders can be written.
+func TestDisks(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "dsstar-disk-")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(dir+"/x.csv", []byte("true"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, box := range boxes(t, &victims{data: dir}) {
+		cmd, _ := commandIn(t, box, "/bin/sh", "-c", `cat "$1/x.csv"; echo forged 2>&- >"$1/x.csv" || cat "$1/x.csv"`, "sh", dir)
+		if words := run(cmd, 5*time.Second); words != "truetrue" {
+			t.Errorf("%s: %q", box.Tier, words)
+		}
+		if box.Multiprocessing = true; box.Tier == sandbox.Builtin {
+			if _, err := box.Command(exec.Command("/bin/true"), sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
+				t.Errorf("with all of /dev/shm to write: %v", err)
+			}
+		}
+		for _, path := range []string{"/dev/shm", "/dev", "/run"} {
+			box.Read = []string{path}
+			if _, err := box.Command(exec.Command("/bin/true"), sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrExposed) {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+}
+
 // TestSockets: a service's socket in a folder that is named for reading or writing is found, and cannot be reached in full.
 func TestSockets(t *testing.T) {
 	python, err := exec.LookPath("python3")

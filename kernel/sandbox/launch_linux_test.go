@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -116,7 +117,7 @@ func TestLaunchers(t *testing.T) {
 		t.Skip("no python3")
 	}
 	dir := outside(t, map[string]string{
-		"bin/conda":   "#!/bin/sh\n# run -n NAME COMMAND\n[ \"$3\" = python3 ] || exit 7\nshift 3\necho activating\nexport CONDA_PREFIX=DIR/envs LD_LIBRARY_PATH=DIR/lib\n[ -x \"$(command -v \"$1\")\" ] && exec \"$@\"\nexit 8\n",
+		"bin/conda":   "#!/bin/sh\n# run -n NAME COMMAND\n[ \"$3\" = python3 ] || exit 7\nshift 3\necho activating\nexport CONDA_PREFIX=DIR/envs LD_LIBRARY_PATH=DIR/lib GDAL_DATA=/gdal PROJ_DATA=/proj DB_URL=secret\n[ -x \"$(command -v \"$1\")\" ] && exec \"$@\"\nexit 8\n",
 		"script":      "#!/usr/bin/env python3\nimport sys; print('ran', sys.argv[1:])\n",
 		"named":       "#!" + "INTERPRETER\nimport sys; print('ran', sys.argv[1:])\n",
 		"wrapper.sh":  "#!/bin/sh\n# starts python3\nexec python3 -c \"import sys; print('ran', sys.argv[1:])\" \"$@\"\n",
@@ -147,16 +148,17 @@ func TestLaunchers(t *testing.T) {
 			argv []string
 			want string
 		}{
-			"env":        {[]string{"/usr/bin/env", "python3", "-c", show, "a b"}, "ran ['a b'] None None"},
-			"env A":      {[]string{"/usr/bin/env", "A=python3", "python3", "-c", show, "a b"}, "ran ['a b'] None python3"},
-			"conda":      {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c", show, "a b"}, "ran ['a b'] " + dir + "/envs None"},
-			"pypy3":      {[]string{dir + "/own/pypy3", "-c", "import foo; print(foo.foo)"}, "mine"},
-			"shim":       {[]string{dir + "/own/python3", "-c", "import foo; print(foo.foo)"}, "mine"},
-			"env script": {[]string{dir + "/script", "a b"}, "ran ['a b']"},
-			"script":     {[]string{dir + "/named", "a b"}, "ran ['a b']"},
-			"trampoline": {[]string{dir + "/trampoline", "a b"}, "ran ['a b']"},
-			"wrapper":    {[]string{dir + "/wrapper.sh", "a b"}, "ran ['a b']"},
-			"a shell":    {[]string{"/bin/sh", "-c", "echo ran"}, "ran"},
+			"env":              {[]string{"/usr/bin/env", "python3", "-c", show, "a b"}, "ran ['a b'] None None"},
+			"env A":            {[]string{"/usr/bin/env", "A=python3", "python3", "-c", show, "a b"}, "ran ['a b'] None python3"},
+			"conda":            {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c", show, "a b"}, "ran ['a b'] " + dir + "/envs None"},
+			"conda's packages": {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c", "import os; print(*map(os.environ.get, ['GDAL_DATA', 'PROJ_DATA', 'DB_URL']))"}, "/gdal /proj None"},
+			"pypy3":            {[]string{dir + "/own/pypy3", "-c", "import foo; print(foo.foo)"}, "mine"},
+			"shim":             {[]string{dir + "/own/python3", "-c", "import foo; print(foo.foo)"}, "mine"},
+			"env script":       {[]string{dir + "/script", "a b"}, "ran ['a b']"},
+			"script":           {[]string{dir + "/named", "a b"}, "ran ['a b']"},
+			"trampoline":       {[]string{dir + "/trampoline", "a b"}, "ran ['a b']"},
+			"wrapper":          {[]string{dir + "/wrapper.sh", "a b"}, "ran ['a b']"},
+			"a shell":          {[]string{"/bin/sh", "-c", "echo ran"}, "ran"},
 		} {
 			if box.Tier == sandbox.Full && name != "conda" && name != "wrapper" && name != "pypy3" {
 				continue // what is found out is the same
@@ -192,6 +194,74 @@ func TestPackagesOfUser(t *testing.T) {
 	for _, box := range plainBoxes(t) {
 		if out := said(t, box, env, python, "-c", "import of_user; print(of_user.name)"); out != "1\n" {
 			t.Errorf("%s: %s", box.Tier, out)
+		}
+	}
+}
+
+// TestAsksNothingWritable: of what cells could have changed nothing runs outside, where dsstar asks a Python for its
+// modules; the cells have their modules all the same.
+func TestAsksNothingWritable(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	dir := outside(t, map[string]string{
+		"open/sitecustomize.py": "import os\ntry: open('DIR/escaped', 'w')\nexcept OSError: pass\n",
+		"open/mine.py":          "name = 'mine'\n", "open/x": "", "x": "",
+		"open/python3": "#!/bin/sh\ntouch DIR/escaped\n", "open/script": "#!/usr/bin/touch DIR/escaped python3\n",
+	})
+	// Environments in the folder, and one outside that has a module's folder in it, as pip install -e leaves it.
+	mustRun(t, python, "-m", "venv", "--without-pip", dir+"/open/venv")
+	mustRun(t, python, "-m", "venv", "--without-pip", dir+"/venv")
+	packages := strings.TrimSpace(mustRun(t, dir+"/venv/bin/python3", "-c", "import site; print(site.getsitepackages()[0])"))
+	if err := os.WriteFile(packages+"/editable.pth", []byte(dir+"/open\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, box := range plainBoxes(t) {
+		// The answer is remembered for sessions that write elsewhere, and not where it is no longer safe.
+		cmd := exec.Command(dir + "/venv/bin/python3")
+		cmd.Env = []string{"HOME=" + dir, "B=" + string(box.Tier)}
+		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir()}); err != nil {
+			t.Error(err)
+		}
+		if err := os.Rename(dir+"/venv/bin", dir+"/venv/gone"); err != nil { // nobody can answer
+			t.Fatal(err)
+		}
+		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir(), Write: []string{t.TempDir()}}); err != nil {
+			t.Errorf("%s: asked again: %v", box.Tier, err)
+		}
+		if err := os.Rename(dir+"/venv/gone", dir+"/venv/bin"); err != nil {
+			t.Fatal(err)
+		}
+		box.Write = []string{dir + "/open"}
+		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
+			t.Errorf("%s: remembered: %v", box.Tier, err)
+		}
+		_ = os.Remove(dir + "/escaped") // the first was told to write nowhere, and may run it
+		for name, c := range map[string]struct {
+			env  string
+			argv []string
+			said string // "": it is refused
+		}{
+			"PYTHONPATH":     {"PYTHONPATH=" + dir + "/open", []string{python, "-c", "import mine; print(mine.name)"}, "mine\n"},
+			"venv":           {"A=", []string{dir + "/open/venv/bin/python3", "-c", ""}, ""},
+			"editable":       {"A=", []string{dir + "/venv/bin/python3", "-c", ""}, ""},
+			"first line":     {"A=", []string{dir + "/open/script"}, ""},
+			"in PATH":        {"PATH=" + dir + "/open:/usr/bin:/bin", []string{"/usr/bin/env", "python3", "-c", ""}, ""},
+			"PYTHONUSERBASE": {"PYTHONUSERBASE=" + dir + "/open", []string{python, "-c", "print(1)"}, "1\n"},
+			"not a Python":   {"PATH=" + dir + "/open", []string{"/bin/echo", "2"}, "2\n"},
+		} {
+			env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, c.env}
+			if c.said != "" {
+				if out := said(t, box, env, c.argv...); out != c.said {
+					t.Errorf("%s in %s: %q, want %q", name, box.Tier, out, c.said)
+				}
+			} else if _, err := box.Command(&exec.Cmd{Path: c.argv[0], Args: c.argv, Env: env}, sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
+				t.Errorf("%s in %s: %v", name, box.Tier, err)
+			}
+			if os.Remove(dir+"/escaped") == nil {
+				t.Errorf("%s in %s: code of the cells ran outside", name, box.Tier)
+			}
 		}
 	}
 }

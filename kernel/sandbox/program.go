@@ -2,11 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -14,8 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 )
 
 // A launch is what a command comes to: what is run, with which environment, and what that reads.
@@ -23,6 +16,7 @@ type launch struct {
 	argv  []string
 	env   []string
 	needs []string
+	write []string // where cells write: nothing from there is started outside of the sandbox, nor listened to
 }
 
 // A python is what an interpreter says of itself.
@@ -46,9 +40,9 @@ func isPython(word string) bool {
 
 // launchOf finds out what cmd starts. Of a Python that is the interpreter itself, in the environment that its launcher
 // makes: the launcher and what it reads stay outside. Of a script it is what its first line names. Anything else is run
-// as it is.
-func launchOf(cmd *exec.Cmd) (launch, error) {
-	plain := launch{append([]string{cmd.Path}, cmd.Args[1:]...), cmd.Env, []string{cmd.Path}}
+// as it is. write are real paths, where cells write; what is asked must not be in there.
+func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
+	plain := launch{append([]string{cmd.Path}, cmd.Args[1:]...), cmd.Env, []string{cmd.Path}, write}
 	if isPython(cmd.Path) {
 		return plain.python(1)
 	}
@@ -58,6 +52,9 @@ func launchOf(cmd *exec.Cmd) (launch, error) {
 	line, text := script(cmd.Path)
 	if len(line) == 0 {
 		return plain, nil
+	}
+	if leadsThrough(cmd.Path, write) {
+		return plain, &writableError{cmd.Path}
 	}
 	interpreted := plain
 	interpreted.argv = append(append(slices.Clone(line), cmd.Path), cmd.Args[1:]...)
@@ -89,7 +86,7 @@ func (l launch) launched() (found launch, err error) {
 
 // python is l with the Python that the first n words of its command start in their place.
 func (l launch) python(n int) (launch, error) {
-	p, err := ask(l.argv[:n], l.env)
+	p, err := ask(l.argv[:n], l.env, l.write)
 	if err != nil {
 		return l, err
 	}
@@ -105,10 +102,16 @@ func (l launch) python(n int) (launch, error) {
 		}
 	}
 	slices.Sort(env)
+	asked := unwritable(l.env, l.write)
+	for _, entry := range l.env { // what was kept from the question, and its launcher has not set
+		if name, value, _ := strings.Cut(entry, "="); valueOf(asked, name) != value && valueOf(asked, name) == p.Env[name] {
+			env = append(env, entry)
+		}
+	}
 	if p.UserBase != "" {
 		env = append(env, "PYTHONUSERBASE="+p.UserBase) // found by HOME, which will be another
 	}
-	return launch{append([]string{p.Executable}, l.argv[n:]...), env, append(p.Paths, p.Executable, l.argv[0])}, nil
+	return launch{append([]string{p.Executable}, l.argv[n:]...), env, append(p.Paths, p.Executable, l.argv[0]), l.write}, nil
 }
 
 // namedIn adds what the Pythons need that the text of a shell script names, as far as that can be told. Those it looks
@@ -129,7 +132,7 @@ func (l *launch) namedIn(text string) {
 		if !filepath.IsAbs(program) {
 			continue
 		}
-		p, err := ask([]string{program}, l.env)
+		p, err := ask([]string{program}, l.env, l.write)
 		if err != nil {
 			continue // it may be a word in a comment
 		}
@@ -175,49 +178,4 @@ func script(file string) (line []string, text string) {
 	}
 	first, _, _ := strings.Cut(string(content[2:]), "\n")
 	return strings.Fields(first), string(content)
-}
-
-// askPython has a Python tell what a python holds. It has to be one line: conda run takes no more.
-const askPython = `import json, os, site, sys; maps = "/proc/self/maps"; ` +
-	`loaded = [line.split(None, 5)[5] for line in open(maps) if ".so" in line] if os.path.exists(maps) else []; ` +
-	`print("\n` + answerMark + `" + json.dumps({"Executable": sys.executable, "Env": dict(os.environ), ` +
-	`"Paths": sorted({sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path[1:], *map(os.path.dirname, loaded)}), ` +
-	`"UserBase": site.getuserbase() if site.ENABLE_USER_SITE and site.getusersitepackages() in sys.path else ""}))`
-
-const answerMark = "dsstar-python:"
-
-// asked remembers what Pythons have answered: it takes a start of each.
-var asked sync.Map // of the words that start it and its environment, to a python
-
-// ask starts a Python by the words and has it answer the question.
-func ask(words, env []string) (python, error) {
-	key := strings.Join(append(slices.Clone(words), env...), "\x00")
-	if known, ok := asked.Load(key); ok {
-		return known.(python), nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, words[0], append(slices.Clone(words[1:]), "-c", askPython)...)
-	cmd.Env, cmd.WaitDelay = env, time.Second
-	var err error
-	if cmd.Dir, err = os.MkdirTemp("", "dsstar-ask-"); err != nil { // an empty entry in PYTHONPATH is the folder that it runs in
-		return python{}, err
-	}
-	defer os.RemoveAll(cmd.Dir)
-	out, err := cmd.Output()
-	if err != nil {
-		if e, ok := errors.AsType[*exec.ExitError](err); ok && len(e.Stderr) > 0 {
-			err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(e.Stderr))
-		}
-		return python{}, fmt.Errorf("ask %s where its modules are: %w", strings.Join(words, " "), err)
-	}
-	var p python
-	_, answer, _ := bytes.Cut(out, []byte("\n"+answerMark)) // a sitecustomize may have said more
-	if err := json.NewDecoder(bytes.NewReader(answer)).Decode(&p); err != nil {
-		return python{}, fmt.Errorf("ask %s where its modules are: it answers %.100q", strings.Join(words, " "), out)
-	}
-	p.Executable = cmp.Or(p.Executable, words[len(words)-1])
-	p.Paths = slices.DeleteFunc(p.Paths, func(path string) bool { return path == cmd.Dir || !filepath.IsAbs(path) || exposes(path) != "" })
-	asked.Store(key, p)
-	return p, nil
 }

@@ -55,7 +55,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if st.Write, err = folders(append([]string{s.Private}, slices.Concat(s.Write, b.Write)...)); err != nil {
 		return nil, err
 	}
-	l, err := launchOf(cmd)
+	l, err := launchOf(cmd, st.Write)
 	if err != nil {
 		return nil, err
 	}
@@ -197,12 +197,27 @@ func exposes(path string) string {
 	if AboveHome(path) {
 		return "all that is in your home folder"
 	}
-	for _, top := range []string{"/run", "/dev", "/proc", "/sys"} {
-		if in(path, top) {
-			return "the machine's services and processes"
-		}
+	if ofMachine(path) {
+		return "the machine's services and processes"
 	}
 	return ""
+}
+
+// disks are where systems mount sticks and network shares, and folders in memory, among what is theirs.
+var disks = []string{"/run/media/*/*", "/run/user/*/gvfs/*", "/dev/shm/*"}
+
+// ofMachine reports whether a real path has the machine's services, devices or processes in it.
+func ofMachine(path string) bool {
+	if !slices.ContainsFunc([]string{"/run", "/dev", "/proc", "/sys"}, func(top string) bool { return in(path, top) }) {
+		return false
+	}
+	parts := strings.Split(path, "/")
+	return !slices.ContainsFunc(disks, func(pattern string) bool {
+		top := strings.Join(parts[:min(len(parts), strings.Count(pattern, "/")+1)], "/")
+		matches, _ := filepath.Match(pattern, top) // the patterns are good
+		info, err := os.Stat(top)
+		return matches && err == nil && info.IsDir()
+	})
 }
 
 // AboveHome reports whether a path is the user's home folder or contains it.

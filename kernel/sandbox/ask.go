@@ -1,0 +1,170 @@
+package sandbox
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// askPython has a Python tell what a python holds. It is started with -S: what it would run of its own accord, files
+// whose names end with pth, sitecustomize and usercustomize, is run when it is known that cells write in none of the
+// folders that these come from. write is a list of those.
+const askPython = `
+import sys
+sys.path[:] = [path for path in sys.path if path not in ("", HERE)]
+import json, os, site
+
+def said(**what):
+    print("\n" + MARK + json.dumps(what))
+
+def writable(path):
+    path = os.path.abspath(path)
+    while not any((os.path.realpath(path) + "/").startswith(folder + "/") for folder in WRITE):
+        if path == os.path.dirname(path):
+            return False
+        path = os.path.dirname(path)
+    return True
+
+def lines(folder, name, *known):
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            for line in map(str.strip, file):
+                if line and not line.startswith(("#", "import ", "import\t")):
+                    sys.path.append(os.path.join(folder, line))
+    except OSError:
+        pass # nor can it be run
+
+def main():
+    was, own = list(sys.path), (site.addpackage, site.execsitecustomize, site.execusercustomize)
+    site.addpackage, site.execsitecustomize, site.execusercustomize = lines, lambda: None, lambda: None
+    site.main()
+    for path in [sys.executable, sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path]:
+        if path and writable(path):
+            return said(Writable=path)
+    sys.path[:] = was
+    site.addpackage, site.execsitecustomize, site.execusercustomize = own
+    site.main()
+    maps = "/proc/self/maps"
+    loaded = [line.split(None, 5)[5].strip() for line in open(maps) if ".so" in line] if os.path.exists(maps) else []
+    said(Executable=sys.executable, Env=dict(os.environ),
+        Paths=sorted({sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path, *map(os.path.dirname, loaded)}),
+        UserBase=site.getuserbase() if site.ENABLE_USER_SITE and site.getusersitepackages() in sys.path else "")
+
+main()
+`
+
+const answerMark = "dsstar-python:"
+
+// askingCode is askPython as an argument: one line, conda run takes no more.
+func askingCode(here string, write []string) (string, error) {
+	folders, err := json.Marshal(append([]string{}, write...)) // never null
+	if err != nil {
+		return "", err
+	}
+	code := fmt.Sprintf("HERE, MARK, WRITE = %q, %q, %s", here, answerMark, folders) + askPython
+	return "exec(" + strconv.QuoteToASCII(code) + ", globals())", nil
+}
+
+// A writableError is about something that would be started outside, though cells could have changed it.
+type writableError struct{ path string }
+
+func (e *writableError) Error() string {
+	return fmt.Sprintf("%v: %s is in a folder all of which they may write, and the Python that it belongs to would be started outside the sandbox", ErrWritable, e.path)
+}
+
+func (e *writableError) Unwrap() error { return ErrWritable }
+
+// unwritable is env without the paths, also in lists, that lead through one of the folders where cells write.
+func unwritable(env, write []string) (all []string) {
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		paths := filepath.SplitList(value)
+		safe := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return filepath.IsAbs(path) && leadsThrough(path, write) })
+		switch {
+		case len(safe) == len(paths):
+			all = append(all, entry)
+		case len(safe) > 0:
+			all = append(all, name+"="+strings.Join(safe, string(filepath.ListSeparator)))
+		}
+	}
+	return all
+}
+
+// asked remembers what Pythons have answered: it takes a start of each.
+var asked sync.Map // of the words that start it and its environment, to a python
+
+// ask starts a Python by the words and has it answer the question. It does so outside of the sandbox: what cells could
+// have changed is not started, but an error, and what variables name of it is left out of the environment.
+func ask(words, env, write []string) (p python, err error) {
+	for _, word := range words {
+		program := word
+		if !strings.Contains(word, "/") {
+			program = inPath(word, valueOf(env, "PATH"))
+		}
+		if filepath.IsAbs(program) && leadsThrough(program, write) {
+			return p, &writableError{program}
+		}
+	}
+	env = unwritable(env, write)
+	key := strings.Join(slices.Concat(words, []string{""}, env), "\x00")
+	if known, ok := asked.Load(key); ok { // maybe for a session that wrote elsewhere
+		p = known.(python)
+		if at := slices.IndexFunc(p.Paths, func(path string) bool { return leadsThrough(path, write) }); at >= 0 {
+			return p, &writableError{p.Paths[at]}
+		}
+		return p, nil
+	}
+	here, err := os.MkdirTemp("", "dsstar-ask-") // an empty entry in PYTHONPATH is the folder that it runs in
+	if err != nil {
+		return p, err
+	}
+	defer os.RemoveAll(here)
+	out, err := start(words, env, write, here)
+	if err != nil {
+		return p, fmt.Errorf("ask %s where its modules are: %w", strings.Join(words, " "), err)
+	}
+	var said struct {
+		python
+		Writable string // of what it would run, and cells could have changed
+	}
+	_, reply, _ := bytes.Cut(out, []byte("\n"+answerMark)) // a launcher may have said more
+	if err := json.NewDecoder(bytes.NewReader(reply)).Decode(&said); err != nil {
+		return p, fmt.Errorf("ask %s where its modules are: it answers %.100q", strings.Join(words, " "), out)
+	}
+	if said.Writable != "" {
+		return p, &writableError{said.Writable}
+	}
+	p = said.python
+	p.Executable = cmp.Or(p.Executable, words[len(words)-1])
+	p.Paths = slices.DeleteFunc(p.Paths, func(path string) bool { return path == here || !filepath.IsAbs(path) || exposes(path) != "" })
+	asked.Store(key, p)
+	return p, nil
+}
+
+// start returns what a Python writes that is asked in a folder.
+func start(words, env, write []string, here string) ([]byte, error) {
+	code, err := askingCode(here, write)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, words[0], append(slices.Clone(words[1:]), "-S", "-c", code)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = here, env, time.Second
+	out, err := cmd.Output()
+	if e, ok := errors.AsType[*exec.ExitError](err); ok && len(e.Stderr) > 0 {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(e.Stderr))
+	}
+	return out, err
+}

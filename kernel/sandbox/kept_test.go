@@ -1,0 +1,55 @@
+package sandbox
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestWalk: folders in others are not gone through again, nor any by the next session; who has seen too much says so.
+func TestWalk(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no box has such sockets")
+	}
+	dir, err := os.MkdirTemp("", "dsw-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a/b", "ab", "other"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("unix", dir+"/a/b/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := os.Symlink("a", dir+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{dir + "/a/b", dir + "/link/b", dir + "/a", dir + "/ab", dir + "/a", dir + "/missing"}
+	if found, err := (&walk{4, time.Now().Add(time.Minute)}).all(paths); err != nil || len(found) != 1 || found[0] != dir+"/a/b/s" { // a, a/b, a/b/s and ab
+		t.Errorf("%v %v", found, err)
+	}
+	if _, err := (&walk{3, time.Now().Add(time.Minute)}).all([]string{dir}); !errors.Is(err, ErrTooMany) {
+		t.Errorf("too many: %v", err)
+	}
+	if found, err := (&walk{0, time.Now()}).all(paths); err != nil || len(found) != 1 {
+		t.Errorf("again: %v %v", found, err)
+	}
+	if _, err := (&walk{1024, time.Now().Add(-time.Second)}).all([]string{dir + "/other"}); err != nil {
+		t.Errorf("one file: %v", err) // the clock is looked at now and then
+	}
+	if _, err := (&walk{1025, time.Now().Add(-time.Second)}).all([]string{dir}); !errors.Is(err, ErrTooMany) {
+		t.Errorf("too late: %v", err)
+	}
+}
