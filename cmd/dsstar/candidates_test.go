@@ -6,12 +6,15 @@ import (
 	"testing"
 
 	"dsstar/agent"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // TestCandidates: of three cells on the same state of a real kernel the second is
 // picked, and neither of the others has left a trace, in variables, in what was
 // changed in place, or in files.
 func TestCandidates(t *testing.T) {
+	pyenvtest.Turn(t, 2)
 	t.Parallel()
 	m := counting()
 	m["planner"] = say("Load.", "Add up.")

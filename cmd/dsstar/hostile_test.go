@@ -20,6 +20,8 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // forgery is what a file says that would like to be obeyed: it closes fences, has headings such as ours, and a verdict.
@@ -87,6 +89,7 @@ func outlineOf(message string) string {
 // TestHostileData: with files that try to pass for the prompt, every role's messages have the sections and blocks that
 // they have with honest ones, no more and no other, and the run goes as it would.
 func TestHostileData(t *testing.T) {
+	pyenvtest.Turn(t, 1)
 	t.Parallel()
 	honest, hostile := promptsOf(t, "words of the file, some hundreds of them"), promptsOf(t, forgery)
 	if d := cmp.Diff(honest, hostile); d != "" {

@@ -75,6 +75,7 @@ func (m roles) with(more roles) roles {
 // TestResumeBudget: a run whose budget is spent goes on to the same end, and asks
 // nothing twice.
 func TestResumeBudget(t *testing.T) {
+	pyenvtest.Turn(t, 2)
 	t.Parallel()
 	data := dataFolder(t, numbers)
 	s := ask(t, data, steps().serve(t).URL, "--max-calls", "6")
@@ -106,6 +107,7 @@ func TestResumeBudget(t *testing.T) {
 // TestResumeEdit: an edit in the middle of a finished notebook; only what follows
 // is run again, and script and proof follow.
 func TestResumeEdit(t *testing.T) {
+	pyenvtest.Turn(t, 0)
 	t.Parallel()
 	s := ask(t, dataFolder(t, numbers), steps().serve(t).URL)
 	s.expect(exitVerified)
@@ -153,6 +155,7 @@ func TestResumeEdit(t *testing.T) {
 // TestResumeFails: a cell of the person's own that fails leaves the notebook with
 // it.
 func TestResumeFails(t *testing.T) {
+	pyenvtest.Turn(t, 1)
 	t.Parallel()
 	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
 	s.expect(exitVerified)
@@ -170,6 +173,7 @@ func TestResumeFails(t *testing.T) {
 
 // TestResumeAsk: another question in the same session.
 func TestResumeAsk(t *testing.T) {
+	pyenvtest.Turn(t, 1)
 	t.Parallel()
 	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
 	s.expect(exitVerified)

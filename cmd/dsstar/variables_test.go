@@ -73,6 +73,7 @@ const asItWas = `print(total, df.equals(before), sorted(n for n in globals() if 
 // TestVariables is the issue's scene: a data frame in the kernel of an open
 // notebook is asked about, without a data folder.
 func TestVariables(t *testing.T) {
+	pyenvtest.Turn(t, 1)
 	t.Parallel()
 	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), map[string]map[string]any{"python3": {
 		"argv": []string{pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"}, "display_name": "Python 3", "language": "python",
