@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -510,6 +511,7 @@ cursor = db.execute('select * from t')
 
 // A digest shows small changes, and nothing where there is none.
 func TestDigest(t *testing.T) {
+	pyenvtest.Turn(t, 0)
 	l := newLab(t)
 	k := l.open(t, checkpointSpec(t, testPython(t)))
 	runCell(t, k, changing, notebook.OK)

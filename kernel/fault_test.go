@@ -45,7 +45,7 @@ type faultCase struct {
 var faultCases = []faultCase{
 	{kerneltest.None, `print("x")`, notebook.OK, "x\n", false, time.Second},
 	{kerneltest.None, `raise`, notebook.Raised, "", false, time.Second},
-	{kerneltest.None, "print(\"x\")\nflood 20000 displays", notebook.OK, "x\n", false, 30 * time.Second},
+	{kerneltest.None, "print(\"x\")\nflood 5000 displays", notebook.OK, "x\n", false, 30 * time.Second},
 	{kerneltest.SlowStart, `print("x")`, notebook.OK, "x\n", false, time.Second},
 	{kerneltest.NoWelcome, `print("x")`, notebook.OK, "x\n", false, time.Second},
 	{kerneltest.ReplyFirst, `print("x")`, notebook.OK, "x\n", false, time.Second},
