@@ -95,11 +95,9 @@ func TestTorture(t *testing.T) {
 		}
 	}
 	late := o.use()
-	for ends := time.Now().Add(10 * time.Second); late.descriptors > early.descriptors+2 && time.Now().Before(ends); late = usedBy(t, k) {
-		time.Sleep(100 * time.Millisecond) // those that were dropped are still ending
-	}
 	t.Logf("%d operations in %.0f s: %v; the front has %v, had %v", *tortures, time.Since(begun).Seconds(), o.count, late, early)
-	if late.descriptors > early.descriptors+2 || late.memory > early.memory+early.memory/5+4<<20 || late.live > early.live+2 || late.depth > early.depth {
+	// Copies that stand ready have descriptors, too, so that a few more are no leak; one for each roll back or checkpoint is.
+	if late.descriptors > early.descriptors+10 || late.memory > early.memory+early.memory/5+4<<20 || late.live > early.live+2 || late.depth > early.depth {
 		t.Errorf("it grows: %+v, and was %+v", late, early)
 	}
 	all := append(childrenOf(t, k.Info().PID), k.Info().PID)
