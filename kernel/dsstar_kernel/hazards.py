@@ -124,11 +124,12 @@ class Survey:
     def at_work(self) -> list[Finding]:
         """Libraries whose threads do something in the background, which a copy would never see done."""
         tids = self._native()
-        deadline = time.monotonic() + 0.3
+        deadline = time.monotonic() + 0.5
         while tids and time.monotonic() < deadline:
             before = [_work(tid) for tid in tids]
             time.sleep(0.003)
-            tids = [tid for tid, work in zip(tids, before, strict=True) if _work(tid) != work]
+            # On a busy machine a thread may wait for a processor all that time.
+            tids = [tid for tid, work in zip(tids, before, strict=True) if _work(tid) != work or linux.state(tid) == "R"]
         owners = [_owner(thread.library) for thread in self._located(tids[:1])]
         return [Finding(kind="library", detail=f"{owner} works in the background") for owner in owners]
 
@@ -153,8 +154,12 @@ class Survey:
         code = [m for m in self.maps.find(r"..x.") if m[2] and not COMMON.search(m[2])] if tids else []
         data = self.maps.find(r"rw.p") if tids else []
         found = []
+        deadline = time.monotonic() + 0.2
         for tid in tids:
             native = Native(tid, code, data)
+            while native.runs and time.monotonic() < deadline:  # a fork wakes some, as pyarrow's, which soon wait again
+                time.sleep(0.003)
+                native = Native(tid, code, data)
             if native.library or os.path.exists(f"/proc/self/task/{tid}"):  # else it has ended
                 found.append(native)
         return found
@@ -257,14 +262,15 @@ def _work(tid: int) -> str:
 
 
 class Native:
-    """A thread that Python knows nothing of: the first argument of the system call in which it waits, and the
-    library that it is in, "" if none is seen: the innermost with a return address on its stack."""
+    """A thread that Python knows nothing of: whether it runs, else the first argument of the system call in which it
+    waits, and the library that it is in, "" if none is seen: the innermost with a return address on its stack."""
 
     def __init__(self, tid: int, code: list[Mapping], data: list[Mapping]) -> None:
-        self.argument, self.library = -1, ""
+        self.runs, self.argument, self.library = False, -1, ""
         with contextlib.suppress(OSError):  # Linux may keep it from us: then the thread is one that nobody knows
             words = Path(f"/proc/self/task/{tid}/syscall").read_text().split()
-            if len(words) > 3:  # else it runs
+            self.runs = len(words) <= 3
+            if not self.runs:
                 self.argument = int(words[1], 16)
                 pointer = int(words[-2], 16)
                 _, end, _ = _around(pointer, data)
