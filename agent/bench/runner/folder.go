@@ -142,12 +142,15 @@ func Open(path string) (*Folder, error) {
 	if err := f.open(); err != nil {
 		return nil, err
 	}
-	err = f.each(func(r Record) { f.done[r.Key()] = true })
-	if err == nil {
+	var records []Record
+	if records, f.size, err = readResults(f.file); err == nil {
 		err = f.file.Truncate(f.size)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
+	}
+	for _, r := range records {
+		f.done[r.Key()] = true
 	}
 	return f, nil
 }
@@ -173,32 +176,8 @@ func (f *Folder) open() error {
 	return nil
 }
 
-// each reads the whole lines, and counts their bytes.
-func (f *Folder) each(use func(Record)) (err error) {
-	f.size, err = eachRecord(f.file, use)
-	return err
-}
-
-// eachRecord hands out the records of whole lines, and counts the bytes of these.
-// A last line without its end is left out; any other that is none is an error.
-func eachRecord(file io.Reader, use func(Record)) (size int64, err error) {
-	data, err := io.ReadAll(file)
-	if err != nil {
-		return 0, fmt.Errorf("read %s: %w", resultsFile, err)
-	}
-	for n := 1; ; n++ {
-		line, rest, whole := bytes.Cut(data, []byte("\n"))
-		if !whole {
-			return size, nil
-		}
-		var r Record
-		if err := json.Unmarshal(line, &r); err != nil || r.Task == "" {
-			return size, fmt.Errorf("%s: line %d is no result", resultsFile, n)
-		}
-		use(r)
-		size += int64(len(line)) + 1
-		data = rest
-	}
+func readResults(file io.Reader) ([]Record, int64, error) {
+	return readLines(file, resultsFile, func(r Record) string { return r.Task })
 }
 
 // Path is where the folder is.
@@ -368,7 +347,6 @@ func readRecords(path string) ([]Record, error) {
 		return nil, err
 	}
 	defer file.Close()
-	var records []Record
-	_, err = eachRecord(file, func(r Record) { records = append(records, r) })
+	records, _, err := readResults(file)
 	return records, err
 }

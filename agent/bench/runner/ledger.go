@@ -1,11 +1,9 @@
 package runner
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,26 +61,11 @@ func openLedger(f *Folder, b *Budget) (*ledger, error) {
 
 // read reads the lines. A last one that a crash tore is cut off.
 func (l *ledger) read() ([]spending, error) {
-	data, err := io.ReadAll(l.file)
+	all, size, err := readLines(l.file, ledgerFile, func(s spending) string { return s.Task })
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", ledgerFile, err)
+		return nil, err
 	}
-	whole := data[:bytes.LastIndexByte(data, '\n')+1]
-	var all []spending
-	for n, line := range bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n")) {
-		var s spending
-		if len(whole) == 0 {
-			break
-		}
-		if err := json.Unmarshal(line, &s); err != nil || s.Task == "" {
-			return nil, fmt.Errorf("%s: line %d is no spending", ledgerFile, n+1)
-		}
-		all = append(all, s)
-	}
-	if len(whole) < len(data) {
-		return all, l.file.Truncate(int64(len(whole)))
-	}
-	return all, nil
+	return all, l.file.Truncate(size)
 }
 
 // carry takes over the records of a folder that has no ledger yet. One that was
