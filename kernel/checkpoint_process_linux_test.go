@@ -183,7 +183,7 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
 	t.Helper()
 	rollBack(t, k, id)
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		list := request(t, k, "checkpoints_request", struct{}{})
 		for _, c := range list.Checkpoints {
 			if c.Checkpoint == id && c.Ready != 0 {
