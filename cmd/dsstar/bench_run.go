@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,94 +132,7 @@ func (a *app) benchRunCommand() *cobra.Command {
 	return cmd
 }
 
-// notOfRun are the flags that a run does not depend on: they may be other ones
-// when it goes on.
-var notOfRun = []string{"out", "resume", "retry", "jobs", "server", "json", "quiet", "yes", "total-cost", "total-calls", "total-time", "help",
-	"python", "kernel", "sandbox", "max-memory", "max-processes", "max-file", "max-folder"}
-
-// past gives the flags that are not given the values that they had in the run that
-// goes on, or in the one that is replayed. It is nil for a new run.
-func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
-	replay, isReplay := strings.CutPrefix(f.Lookup("model").Value.String(), replayPrefix)
-	from := b.out
-	switch {
-	case b.out == "":
-		return nil, &usageError{"--out is not given", []string{"dsstar bench run … --out " + defaultOut(b.agent)}}
-	case b.retry != "" && !b.resume:
-		return nil, &usageError{"--retry goes with --resume", []string{"dsstar bench run --resume --retry " + b.retry + " --out " + quoteShell(b.out)}}
-	case b.resume:
-	case isReplay:
-		from = replay
-	default:
-		return nil, nil
-	}
-	r, err := readBench(from)
-	if err != nil {
-		return nil, err
-	}
-	if b.resume && isReplay && r.Replayed == "" {
-		return nil, &usageError{"a run that was made with a model cannot go on with a replay", []string{"dsstar bench run --resume --out " + quoteShell(b.out)}}
-	}
-	own := map[string]bool{}
-	f.Visit(func(flag *pflag.Flag) { own[flag.Name] = true })
-	for _, arg := range r.Args {
-		name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
-		if f.Lookup(name) == nil || own[name] {
-			continue
-		}
-		if err := f.Set(name, value); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", from, arg, err)
-		}
-	}
-	return &r.About, nil
-}
-
-// noSecret refuses an address with a key in it: bench.json holds the command line,
-// and runs are handed on.
-func noSecret(address string) error {
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil // settings say what is wrong with it
-	}
-	secret := u.User != nil
-	for name := range u.Query() {
-		secret = secret || !strings.HasSuffix(strings.ToLower(name), "version") // such as api-version
-	}
-	if !secret {
-		return nil
-	}
-	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	return &usageError{"--base-url: the address holds a key or a password, and a run keeps its command line in bench.json",
-		[]string{"dsstar bench run --base-url " + quoteShell(clean.String()) + " --api-key-env NAME …   # the variable NAME has the key"}}
-}
-
 func defaultOut(agent string) string { return filepath.Join("bench-runs", agent) }
-
-// args are the flags of a run, as past reads them; paths are absolute.
-func (b *benchFlags) args(f *pflag.FlagSet) []string {
-	var all []string
-	f.Visit(func(flag *pflag.Flag) {
-		if slices.Contains(notOfRun, flag.Name) {
-			return
-		}
-		values := []string{flag.Value.String()}
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			switch path, isFile := strings.CutPrefix(value, "@"); {
-			case flag.Name == "tasks" || flag.Name == "data" || flag.Name == "pool":
-				value = absolute(value)
-			case flag.Name == "model" && strings.HasPrefix(value, replayPrefix):
-				value = replayPrefix + absolute(strings.TrimPrefix(value, replayPrefix))
-			case flag.Name == "ids" && isFile:
-				value = "@" + absolute(path)
-			}
-			all = append(all, "--"+flag.Name+"="+value)
-		}
-	})
-	return all
-}
 
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
@@ -294,102 +205,6 @@ func domainHint(tasks []bench.Task) string {
 	return "dsstar bench run … --domain " + quoteShell(strings.Join(slices.Sorted(maps.Keys(domains)), ","))
 }
 
-// measured are the settings that results depend on, by the beginnings of their keys.
-var measured = []string{"models.", "method.", "embedding_model", "context", "temperature", "max_output_tokens", "max_cost", "max_calls", "max_time",
-	"max_rounds", "debug_tries", "top_k", "max_files", "result_chars", "description_chars", "cell_timeout", "rollback", "allow_net"}
-
-// about is what a run is.
-func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task, past *runner.About) (runner.About, error) {
-	about := runner.About{Bench: b.bench, Agent: b.agent, Model: s.Model, Repeat: b.repeat, Setup: map[string]string{}, Args: b.args(f)}
-	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
-		about.Model, about.Replayed = past.Model, absolute(path)
-		b.replayed = about.Replayed
-	}
-	defaults, err := configs.Load(configs.Sources{})
-	if err != nil {
-		return about, err
-	}
-	usual := map[string]string{}
-	for _, e := range defaults.Explain() {
-		usual[e.Key] = e.Text()
-	}
-	for _, e := range s.Explain() {
-		if slices.ContainsFunc(measured, func(begin string) bool { return strings.HasPrefix(e.Key, begin) }) && e.Text() != usual[e.Key] {
-			about.Setup[e.Key] = e.Text()
-		}
-	}
-	for name, value := range map[string]string{
-		"tasks": absolute(b.tasks), "data": dataPath(b.data), "data_setting": unless(b.setting, "retrieval"), "compat": b.compat,
-		"seed": unless(fmt.Sprint(b.seed), "0"), "timeout_task": unless(b.timeout.String(), "0s"),
-		"max_steps": unless(fmt.Sprint(b.steps), "0"), "max_history": unless(fmt.Sprint(b.memory), "0"),
-		"reasoning": unless(fmt.Sprint(b.reasoning), "false"), "trials": unless(fmt.Sprint(b.interpreter.Trials), "0"),
-		"verify": unless(fmt.Sprint(!b.interpreter.NoVerify), "true"), "replan": unless(fmt.Sprint(!b.interpreter.NoPlan), "true"),
-		"tools": unless(fmt.Sprint(!b.interpreter.NoTools), "true"), "pool": dataPath(b.interpreter.Pool),
-	} {
-		if value != "" {
-			about.Setup[name] = value
-		}
-	}
-	for _, t := range tasks {
-		about.Items = append(about.Items, runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain, Hidden: t.Gold == nil})
-	}
-	return about, nil
-}
-
-func dataPath(given string) string {
-	if given == "" {
-		return ""
-	}
-	return absolute(given)
-}
-
-func unless(value, usual string) string {
-	if value == usual {
-		return ""
-	}
-	return value
-}
-
-// open makes the folder, or goes on with it if it is about the same.
-func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Folder, error) {
-	if !b.resume {
-		pool, err := b.poolNow()
-		if err != nil {
-			return nil, err
-		}
-		f, err := runner.Create(b.out, about)
-		if errors.Is(err, runner.ErrExists) {
-			return nil, &usageError{err.Error(), []string{"dsstar bench run --resume --out " + quoteShell(b.out), "dsstar bench run … --out " + quoteShell(b.out+"-2")}}
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := b.keepPool(pool); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		return f, nil
-	}
-	for _, d := range past.Differs(about) {
-		if d.Name == "digest" {
-			continue
-		}
-		return nil, &usageError{fmt.Sprintf("%s was run with %s %s, and now it is %s: a run is of one kind", b.out, d.Name, cmp.Or(d.Was, "as usual"), cmp.Or(d.Is, "as usual")),
-			[]string{"dsstar bench run --resume --out " + quoteShell(b.out) + "   # as it was", "dsstar bench run … --out " + quoteShell(b.out+"-2") + "   # another run"}}
-	}
-	f, err := runner.Open(b.out)
-	if err != nil || b.retry == "" {
-		return f, err
-	}
-	again, err := causes(b.retry)
-	if err == nil {
-		err = f.Forget(func(r runner.Record) bool { return slices.Contains(again, r.Cause) })
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
 // causes reads a list of causes of failure, written with hyphens.
 func causes(list string) ([]runner.Cause, error) {
 	var all []runner.Cause
@@ -409,7 +224,7 @@ func causes(list string) ([]runner.Cause, error) {
 	return all, nil
 }
 
-// checkBench refuses what no benchmark can be run with.
+// check refuses what no benchmark can be run with.
 func (b *benchFlags) check(s *configs.Settings) error {
 	if !slices.Contains(agentNames(), b.agent) {
 		e := &usageError{text: fmt.Sprintf("--agent: there is no agent %q", b.agent)}
