@@ -83,6 +83,7 @@ func TestTorture(t *testing.T) {
 	o.now = model{List: []int{}, Dict: map[string]int{}}
 	o.cell(tortureSetUp, notebook.OK, "")
 	o.now.Random = o.state().Random
+	o.cell("print('y' * 1_000_000)", notebook.OK, strings.Repeat("y", 1_000_000)+"\n") // pyzmq opens descriptors for good with the first large message
 	o.checkpoint()
 	begun, early := time.Now(), use{}
 	for o.n = 1; o.n <= *tortures; o.n++ {
