@@ -120,7 +120,7 @@ func closeNumbers(a, b float64) bool {
 	if a == b {
 		return true
 	}
-	if a >= 1 || b >= 1 {
+	if math.Abs(a) >= 1 || math.Abs(b) >= 1 { // upstream has no signs
 		n := min(decimals(a), decimals(b))
 		if pyRound(a, n) == pyRound(b, n) {
 			return true
@@ -178,7 +178,7 @@ func (r answerRules) sameText(a, b string) bool {
 	}
 	x, y := wordRun.FindAllString(a, -1), wordRun.FindAllString(b, -1)
 	if (len(x) == 1 || len(y) == 1) && len(x) > 0 && len(y) > 0 {
-		if r.fixed && math.Abs(float64(len(x)-len(y))) > 0 {
+		if r.fixed && len(x) != len(y) {
 			return onlyLettersMore(x, y) || onlyLettersMore(y, x)
 		}
 		return subset(x, y) || subset(y, x)

@@ -161,7 +161,7 @@ func checkCompat(compat string) (bench.Compat, error) {
 	return "", &usageError{fmt.Sprintf("--compat is upstream or fixed, not %q", compat), []string{"dsstar bench score --compat fixed OUT"}}
 }
 
-// readRun reads the folder of a benchmark's run.
+// readBench reads the folder of a benchmark's run.
 func readBench(path string) (runner.Result, error) {
 	r, err := runner.Read(path)
 	if errors.Is(err, runner.ErrNone) || errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -171,7 +172,7 @@ func (r *benchRun) cause(ctx context.Context, j runner.Job, told *noting, ran bo
 	if _, ok := errors.AsType[*agent.ReplyError](err); ok {
 		return runner.NotFinished, nil
 	}
-	if failed := told.failed(); failed != nil && errors.Is(err, failed) {
+	if told.failedWith(err) {
 		return runner.ModelError, nil
 	}
 	if _, ok := errors.AsType[*usageError](err); ok || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) || errors.Is(err, sandbox.ErrTooMany) {
@@ -191,25 +192,29 @@ func (r *benchRun) cause(ctx context.Context, j runner.Job, told *noting, ran bo
 	return runner.KernelError, nil
 }
 
-// A noting model remembers how its last call failed.
+// A noting model remembers how its calls failed. Some are made at once, and when one
+// has failed the others are cancelled.
 type noting struct {
 	llm.Model
-	mu  sync.Mutex
-	err error
+	mu   sync.Mutex
+	errs []error
 }
 
 func (n *noting) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	reply, err := n.Model.Ask(ctx, r)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.err = err
+	if err != nil && !errors.Is(err, context.Canceled) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.errs = append(n.errs, err)
+	}
 	return reply, err
 }
 
-func (n *noting) failed() error {
+// failedWith reports whether an error comes from a call that failed.
+func (n *noting) failedWith(err error) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.err
+	return slices.ContainsFunc(n.errs, func(failed error) bool { return errors.Is(err, failed) })
 }
 
 // scoreTime is how long the scoring of one answer may take: the cells in it have
