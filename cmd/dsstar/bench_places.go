@@ -73,17 +73,18 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if err := r.complete(tasks, past != nil && r.flags.resume); err != nil {
 		return err
 	}
-	published := asPublished(r.flags.agent, r.settings)
+	set := asPublished(r.flags.agent, r.settings)
 	about, err := r.flags.about(cmd.Flags(), r.settings, tasks, past)
 	if err != nil {
 		return err
 	}
-	for name, value := range published {
+	for name, value := range set {
 		if past != nil && r.flags.resume && past.Setup[name] == "" {
 			continue // it had it as well, of a version that did not record it
 		}
 		about.Setup[name] = value
 	}
+	about.Published = publishedBy(r.flags.agent)
 	if r.words, err = prompts.Load(); err != nil {
 		return err
 	}
@@ -220,6 +221,20 @@ func asPublished(agentName string, s *configs.Settings) map[string]string {
 		}
 	}
 	return set
+}
+
+// publishedBy are all settings that were published with an agent, by their keys.
+func publishedBy(agentName string) map[string]string {
+	all := map[string]string{}
+	for _, n := range solver.All() {
+		if n.Name == agentName && n.Temperature != nil {
+			all["temperature"] = fmt.Sprint(*n.Temperature)
+		}
+		if n.Name == agentName && n.CellTimeout > 0 {
+			all["cell_timeout"] = n.CellTimeout.String()
+		}
+	}
+	return all
 }
 
 // modelsOf are the models of one task.
@@ -407,6 +422,8 @@ type benchResult struct {
 	Score    *tables.Value `json:"score"`   // per cent; null: nothing can be scored
 	CostUSD  *float64      `json:"cost_usd"`
 	Usage    tokenUsage    `json:"usage"`
+
+	failed int // of those that are unscored: the scorer could not, and may later
 }
 
 func newBenchResult(r runner.Result) benchResult {
@@ -416,6 +433,9 @@ func newBenchResult(r runner.Result) benchResult {
 		switch _, scored := record.Value(); {
 		case !scored:
 			b.Unscored++
+			if record.Unscored != "" {
+				b.failed++
+			}
 		case record.Right():
 			b.Right++
 		default:
@@ -436,12 +456,21 @@ func newBenchResult(r runner.Result) benchResult {
 
 // line is the result for people.
 func (b benchResult) line() string {
+	var without []string
+	if hidden := b.Unscored - b.failed; hidden > 0 && b.Score == nil {
+		without = append(without, fmt.Sprintf("the right answers to %d tasks are not public: dsstar bench submit writes what is handed in", hidden))
+	} else if hidden > 0 {
+		without = append(without, fmt.Sprintf("and %d not scored", hidden))
+	}
+	if b.failed > 0 {
+		without = append(without, fmt.Sprintf("%d could not be scored: dsstar bench score --save %s tries again", b.failed, quoteShell(b.Out)))
+	}
 	if b.Score == nil {
-		return fmt.Sprintf("no score: the right answers to %d tasks are not public; dsstar bench submit writes what is handed in", b.Unscored)
+		if b.Missing > 0 {
+			without = append(without, fmt.Sprintf("%d have no result", b.Missing))
+		}
+		return "no score: " + strings.Join(without, "; ")
 	}
 	text := fmt.Sprintf("score %.2f %% (%d of %d right, 95 %% interval %.1f to %.1f)", b.Score.Value, b.Right, b.Right+b.Wrong+b.Missing, *b.Score.Low, *b.Score.High)
-	if b.Unscored > 0 {
-		text += fmt.Sprintf(", and %d not scored", b.Unscored)
-	}
-	return text
+	return strings.Join(append([]string{text}, without...), ", ")
 }
