@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -458,6 +459,36 @@ func TestBenchOneOfManyCalls(t *testing.T) {
 	}
 	if n := len(server.Requests()); n != 3 {
 		t.Errorf("%d calls, and three files are described at once", n)
+	}
+}
+
+// TestBenchBesideThePaper has runs as the README's example makes them: both stand in rows
+// of the paper's.
+func TestBenchBesideThePaper(t *testing.T) {
+	t.Parallel()
+	root, dir := dataFolder(t, map[string]string{
+		"data/tasks/dev.jsonl": `{"task_id": "1", "question": "What is the total of file 1?", "guidelines": "a number", "level": "easy", "answer": "41"}` + "\n",
+		"data/context/a.csv":   "n\n41\n",
+	}), t.TempDir()
+	server := llmtest.New(t, func(llmtest.Request) llmtest.Response { return llmtest.Response{Text: "I do not know."} })
+	s := &benchScene{t, []string{"DSSTAR_METHOD_DOCUMENTS=true"}, []string{"--base-url", server.URL, "--model", "gemini-2.5-pro", "--python", pyenvtest.Python(t)}}
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	for out, agent := range map[string][]string{first: {"--paper"}, second: {"--agent", "react"}} {
+		s.run(exitVerified, slices.Concat([]string{"run", "--bench", "dabstep", "--tasks", root, "--split", "dev", "--out", out}, agent, s.settings)...)
+	}
+	stdout, _ := s.run(exitVerified, "table", "--paper", "ds-star:6", "--json", first, second)
+	var got struct{ Tables []tables.Table }
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	beside := map[string]string{}
+	for _, row := range got.Tables[0].Rows {
+		if row.Published[0] != nil {
+			beside[row.Framework] = row.Run
+		}
+	}
+	if beside["DS-STAR"] != first || beside["ReAct"] != second {
+		t.Errorf("beside the published figures stand %v:\n%s", beside, stdout)
 	}
 }
 
