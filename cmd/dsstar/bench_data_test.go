@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,8 +80,11 @@ func TestAsPublished(t *testing.T) {
 	}
 	s := load(nil)
 	if set := asPublished("da-agent", s); s.Temperature == nil || *s.Temperature != 0 || s.CellTimeout != 310*time.Second ||
-		set["temperature"] != "0" || set["cell_timeout"] != "5m10s" {
+		set["temperature"] != "0" || set["cell_timeout"] != "5m10s" || !maps.Equal(set, publishedBy("da-agent")) {
 		t.Errorf("%v, %v, %v", set, s.Temperature, s.CellTimeout)
+	}
+	if all := publishedBy("dsstar"); len(all) > 0 {
+		t.Errorf("of dsstar: %v", all)
 	}
 	s = load(nil)
 	if set := asPublished("autogen", s); s.Temperature != nil || s.CellTimeout != 310*time.Second || len(set) != 1 {

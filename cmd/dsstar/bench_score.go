@@ -246,7 +246,7 @@ func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Setti
 	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Repeat: 1, Totals: []bench.Total{}, Tasks: []taskScore{}, Missing: []string{}, Unknown: []string{}}
 	ctx, stop := context.WithCancelCause(ctx) // by what would fail with every task
 	defer stop(nil)
-	judge, err := a.scoringJudge(s, stop)
+	same, err := a.scoringJudge(s, stop)
 	if err != nil {
 		return all, err
 	}
@@ -266,7 +266,7 @@ func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Setti
 		}
 	}
 	public := slices.DeleteFunc(slices.Clone(answers), func(answer bench.Answer) bool { return hidden[answer.ID] != "" || all.failed[answer.ID] != "" })
-	scores, err := known.Score(ctx, bench.Scorer{Compat: compat, Judge: judge, Python: kernel.run}, public)
+	scores, err := known.Score(ctx, bench.Scorer{Compat: compat, Judge: same, Python: kernel.run}, public)
 	if err != nil {
 		return all, scoringError(err)
 	}
