@@ -2,7 +2,8 @@ package prompts
 
 // The parts of the requests of agents other than DS-STAR, which benchmarks compare
 // it with: package agent/bench/solver. Their words are our own; inputs, outputs and
-// rules are those of the papers. Most begin with [Workplace] and [Context].
+// rules are those of the papers. Most begin with [Workplace] and [Context]. The last
+// is of no agent: it scores.
 type (
 	// Workplace says who the model is and what it works with.
 	Workplace struct {
@@ -73,6 +74,10 @@ type (
 		Instruction, Code, Result string
 		Failed                    bool
 	}
+
+	// Judge asks for one word, as KramaBench does: whether an answer means the same as
+	// the right one (string_approximate).
+	Judge struct{ Gold, Answer string }
 )
 
 // A Node is a task of a Data Interpreter's graph that is done.
@@ -102,3 +107,4 @@ func (InterpreterTool) template() string      { return "interpreter_tool" }
 func (InterpreterTest) template() string      { return "interpreter_test" }
 func (InterpreterAnswer) template() string    { return "interpreter_answer" }
 func (InterpreterReflect) template() string   { return "interpreter_reflect" }
+func (Judge) template() string                { return "judge" }

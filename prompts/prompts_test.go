@@ -128,6 +128,7 @@ var goldens = []struct {
 	{"interpreter_answer_one", []Part{InterpreterAnswer{Last: Node{"1", load.Text, load.Code, load.Output}}}},
 	{"interpreter_reflect", []Part{InterpreterReflect{Instruction: rate.Text, Code: rate.Code, Result: hostile}}},
 	{"interpreter_reflect_failed", []Part{InterpreterReflect{rate.Text, rate.Code, "KeyError", true}}},
+	{"judge", []Part{Judge{"A third more,\nat least.", hostile}}},
 	{"whole_request", []Part{
 		Context{Question: "Which card scheme has the lowest mean rate?", Files: []File{fees}}, Notebook{Steps: []Step{load}}, Coder{Number: 2, Step: rate.Text},
 	}},
@@ -181,7 +182,7 @@ var parts = []Part{Earlier{}, Notes{},
 	System{}, Context{}, Notebook{}, Analyzer{}, PlannerFirst{}, PlannerNext{}, Coder{}, Picker{}, Verifier{}, Router{}, Finalizer{},
 	Summarizer{}, DebuggerScript{}, Debugger{}, Reask{}, Script{}, Checker{},
 	Workplace{}, ModelOnly{}, React{}, DAAgent{}, AutoGen{}, Observation{}, Answer{}, InterpreterPlan{}, InterpreterCode{}, InterpreterVerify{},
-	InterpreterRecommend{}, InterpreterTool{}, InterpreterTest{}, InterpreterAnswer{}, InterpreterReflect{},
+	InterpreterRecommend{}, InterpreterTool{}, InterpreterTest{}, InterpreterAnswer{}, InterpreterReflect{}, Judge{},
 }
 
 func TestEveryTemplateHasItsPart(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 // (dabstep_benchmark/evaluation/scorer.py in its space; the paper's appendix
 // tells others). What Fixed puts right, with upstream's verdict:
 //
-//	-0.94 ~ 0.94            right   a minus sign is not read
+//	-0.94 ~ 0.94            right   a minus sign is not read; with it, -12.34 ~ -12.3 are
+//	                                rounded as without
 //	1e5 ~ 100000            wrong   nor is an exponent
 //	E:13.57 ~ F:13.57       right   words beside a number are not read
 //	2023-01-05 ~ 2023-09-30 right   nor are further numbers

@@ -14,6 +14,9 @@ func TestDABStepVectors(t *testing.T) {
 		upstream, fixed bool
 	}{
 		{"-0.94", "0.94", true, false},
+		{"-12.34", "-12.3", true, true},
+		{"-12.34", "12.3", true, false},
+		{"-2.5", "-2.6", false, false},
 		{"1,2", "2,1", false, true},
 		{"1,2", "1, 2", false, true},
 		{"1, 2", "2, 1", true, true},

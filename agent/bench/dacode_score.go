@@ -139,8 +139,8 @@ func (p Python) call(ctx context.Context, helper, name string, args []byte, out 
 	if err != nil {
 		return err
 	}
-	// Text in JSON is a literal of Python's. The session keeps the helper, as
-	// compiling it takes longer than most scores.
+	// Text in JSON is a literal of Python's. A session keeps the helper, as compiling
+	// it takes longer than most scores.
 	code := fmt.Sprintf("def _dsstar_bench(source, kept=globals().setdefault('_dsstar_bench_kept', {})):\n    import json\n"+
 		"    if source not in kept:\n        space = {'__name__': 'dsstar_bench'}\n"+
 		"        exec(compile(source, '<dsstar bench>', 'exec'), space)\n        kept[source] = space\n"+

@@ -72,8 +72,11 @@ func TestDACodeSuite(t *testing.T) {
 		t.Errorf("without Python: %v", err)
 	}
 	var missing *MissingError
-	if _, err := suite.Score(t.Context(), Scorer{Python: python(t)}, answers); !errors.As(err, &missing) || len(missing.What) != 3 {
+	if _, err := (Scorer{Python: python(t)}).Score(t.Context(), suite.Tasks[1], &answers[1]); !errors.As(err, &missing) || len(missing.What) != 3 {
 		t.Errorf("without right answers: %v", err)
+	}
+	if scores, err := suite.Score(t.Context(), Scorer{Python: python(t)}, answers); err != nil || scores[0].Unscored != "" || !strings.Contains(scores[1].Unscored, "r.png") {
+		t.Errorf("without right answers: %+v, %v", scores, err)
 	}
 	suite.Tasks[1].GoldDir = write(t, map[string]string{"r.png": "", "plot.json": "", "result.npy": ""})
 	scores, err := suite.Score(t.Context(), Scorer{Python: python(t)}, answers)
@@ -144,6 +147,16 @@ func TestDACodeFaults(t *testing.T) {
 	text := func(gold string) string {
 		return `{"func": ["compare_text"], "result": [{"number": [` + gold + `]}], "options": [{}]}`
 	}
+	values := func(y ...float64) string { return numbers(len(y), func(i int) any { return y[i] }) }
+	three := func(classes ...int) string { // their probabilities
+		rows := []string{"id,a,b,c"}
+		for i, class := range classes {
+			rows = append(rows, fmt.Sprintf("%d,%s", i, []string{"1,0,0", "0,1,0", "0,0,1"}[class]))
+		}
+		return table(rows...)
+	}
+	aaab, likely := table("id,a,b", "0,1,0", "1,1,0", "2,1,0", "3,0,1"), table("id,a,b", "0,.5,.5", "1,.5,.5", "2,.5,.5", "3,.75,.25")
+	clusters := `{"func": ["compare_ml"], "config": {"type": "cluster", "metric": "silhouette", "lower_bound": 0, "upper_bound": 1}, "result": [{"file": "r.csv"}], "options": [{}]}`
 	for _, v := range []struct {
 		name, config, gold, said string // said is a file r.csv, or a JSON text
 		upstream, fixed          float64
@@ -165,6 +178,33 @@ func TestDACodeFaults(t *testing.T) {
 		{"a bad loss", ml("rmsle", "regression", "0.1437", "0.1558", `{}`), numbers(10, value(0)), numbers(10, value(90)), 1, 0},
 		{"a loss whose bounds are right", ml("rmse", "regression", "51.9", "11.5", `{}`), numbers(10, value(0)), numbers(10, value(11.5)), 1, 1},
 		{"a score", ml("r2", "regression", "0", "1", `{}`), numbers(10, value(0)), numbers(10, value(0)), 1, 1},
+		// said 2, 2, 3, 8 to gold's 1, 2, 3, 4: errors of 1, 0, 0, 4; the less of a loss, the better is Fixed alone
+		{"mae", ml("mae", "regression", "0", "10", `{}`), values(1, 2, 3, 4), values(2, 2, 3, 8), 0.125, 0.875},
+		{"medae", ml("medae", "regression", "0", "10", `{}`), values(1, 2, 3, 4), values(2, 2, 3, 8), 0.05, 0.95},
+		{"mse", ml("mse", "regression", "0", "10", `{}`), values(1, 2, 3, 4), values(2, 2, 3, 8), 0.425, 0.575},
+		{"no mae", ml("mae", "regression", "0", "10", `{}`), values(1, 2, 3, 4), values(1, 2, 3, 4), 0, 1},
+		{"no medae", ml("medae", "regression", "0", "10", `{}`), values(1, 2, 3, 4), values(1, 2, 3, 4), 0, 1},
+		// one of four is off by its mean with gold's: 100 %, and 25 % of all
+		{"smape", ml("smape", "regression", "0", "200", `{}`), values(1, 2, 3, 4), values(3, 2, 3, 4), 0.125, 0.875},
+		{"no smape", ml("smape", "regression", "0", "200", `{}`), values(0, 2, 3, 4), values(0, 2, 3, 4), 0, 1},
+		// the distribution 1, 2, 3 of a right 2: a third squared before it and after it, of each of three rows
+		{"crps", ml("crps", "regression", "0", "1", `{}`), values(2, 2, 2), values(1, 2, 3), 2. / 3, 1. / 3},
+		{"no crps", ml("crps", "regression", "0", "1", `{}`), values(2, 2, 2), values(2, 2, 2), 0, 1},
+		// three of class a with the probability 1/2, one of b with 1/4: ln 2, and twice that; by class 1.5 ln 2, of all 1.25 ln 2
+		{"logloss_class", ml("logloss_class", "binary classification", "0", "2", `{}`), aaab, likely, 1.5 / 2, 1 - 1.5*math.Ln2/2},
+		{"logloss_total", ml("logloss_total", "binary classification", "0", "2", `{}`), aaab, likely, 1.25 / 2 / 2, 1 - 1.25*math.Ln2/2},
+		{"no logloss_class", ml("logloss_class", "binary classification", "0", "2", `{}`), aaab, aaab, 0, 1},
+		{"no logloss_total", ml("logloss_total", "binary classification", "0", "2", `{}`), aaab, aaab, 0, 1},
+		// of the four pairs of a 1 and a 0 one is the wrong way round
+		{"roc_auc", ml("roc_auc_score", "binary classification", "0", "1", `{}`), values(0, 0, 1, 1), values(0.1, 0.4, 0.35, 0.8), 0.75, 0.75},
+		{"roc_auc turned round", ml("roc_auc_score", "binary classification", "0", "1", `{}`), values(0, 0, 1, 1), values(0.8, 0.9, 0.1, 0.2), 0, 0},
+		{"roc_auc of three", ml("roc_auc_score", "multi classification", "0", "1", `{}`), three(0, 1, 2), three(0, 1, 2), 0, 1},
+		// each class: its one row has 0, the two others 0 and 1; a tie is half a pair
+		{"roc_auc of three, wrong", ml("roc_auc_score", "multi classification", "0", "1", `{}`), three(0, 1, 2), three(1, 2, 0), 0, 0.25},
+		{"clusters", clusters, "none", table("Feature_1,Cluster", "0,0", "0,0", "0,0", "10,1", "10,1", "10,1"), 1, 1},
+		{"one cluster", clusters, "none", table("Feature_1,Cluster", "0,0", "0,0", "0,0", "10,0", "10,0", "10,0"), 0, 0},
+		{"mixed clusters", clusters, "none", table("Feature_1,Cluster", "0,0", "0,0", "0,0", "0,0", "0,0", "0,0", "100,0", "100,0", "0,1"), 0, 0}, // below 0
+		{"no clusters", clusters, "none", table("Feature_1,Group", "0,x", "10,y"), 0, 0},
 		{"labels from 3", ml("quadratic_weighted_kappa", "regression", "0", "1", `{}`), numbers(9, func(i int) any { return 3 + i%3 }), numbers(9, func(i int) any { return 3 + i%3 }), 0, 1},
 	} {
 		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {

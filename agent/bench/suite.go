@@ -8,6 +8,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -76,6 +77,8 @@ type Score struct {
 	Parts   map[string]float64 `json:"parts,omitempty"`  // further metrics, or the fields of the answer, 0 to 1 unless named an error
 	Detail  string             `json:"detail,omitempty"` // why, in one line
 	Missing bool               `json:"missing,omitempty"`
+
+	Unscored string `json:"unscored,omitempty"` // why there is no score, such as a judge that failed: Value says nothing
 
 	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves it out of its total and of every mean
 }
@@ -245,7 +248,9 @@ func (s *Suite) Submit(w io.Writer, answers []Answer) error {
 
 // Score scores the answers, in the order of the tasks. An answer that is not
 // there, not finished or not given is wrong and counts. Answers to tasks that
-// the suite has not, or two to one task, are an *AnswersError.
+// the suite has not, or two to one task, are an *AnswersError. What a task needs and
+// the scorer was not given is a *NeedError; any other failure, but the end of ctx, is
+// one task's, which is Unscored.
 func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) ([]Score, error) {
 	byID, err := s.match(answers, false)
 	if err != nil {
@@ -253,18 +258,32 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) ([]S
 	}
 	scores := make([]Score, len(s.Tasks))
 	for i, task := range s.Tasks {
-		if scores[i], err = scorer.Score(ctx, task, byID[task.ID]); err != nil {
+		scores[i], err = scorer.Score(ctx, task, byID[task.ID])
+		if _, ok := errors.AsType[*NeedError](err); ok || err != nil && ctx.Err() != nil {
 			return nil, err
+		}
+		if err != nil {
+			scores[i] = Score{ID: task.ID, Unscored: err.Error()}
 		}
 	}
 	return scores, nil
 }
 
 // Totals sums up scores (which are those of the suite's tasks, in their order)
-// as the benchmark does. answers may be nil; they tell steps and completion.
+// as the benchmark does, without what is Unscored. answers may be nil; they tell steps
+// and completion.
 func (s *Suite) Totals(scores []Score, answers []Answer) []Total {
 	byID, _ := s.match(answers, false) // what does not match has been told by Score
-	return s.Benchmark.totals(s.Tasks, scores, byID)
+	var tasks []Task
+	var scored []Score
+	for i, score := range scores {
+		if score.Unscored == "" {
+			tasks, scored = append(tasks, s.Tasks[i]), append(scored, score)
+		} else {
+			delete(byID, score.ID)
+		}
+	}
+	return s.Benchmark.totals(tasks, scored, byID)
 }
 
 // Score scores one answer; nil is no answer. It is a *NeedError if the Scorer

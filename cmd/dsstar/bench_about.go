@@ -131,7 +131,7 @@ func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.
 		"seed": unless(fmt.Sprint(b.seed), "0"), "timeout_task": unless(b.timeout.String(), "0s"),
 		"max_steps": unless(fmt.Sprint(b.steps), "0"), "max_history": unless(fmt.Sprint(b.memory), "0"),
 		"reasoning": unless(fmt.Sprint(b.reasoning), "false"), "trials": unless(fmt.Sprint(b.interpreter.Trials), "0"),
-		"verify": unless(fmt.Sprint(!b.interpreter.NoVerify), "true"), "replan": unless(fmt.Sprint(!b.interpreter.NoPlan), "true"),
+		"verify": unless(fmt.Sprint(!b.interpreter.NoVerify), "true"), "replan": unless(fmt.Sprint(!b.interpreter.NoReplan), "true"),
 		"tools": unless(fmt.Sprint(!b.interpreter.NoTools), "true"), "pool": dataPath(b.interpreter.Pool),
 	} {
 		if value != "" {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,8 +80,11 @@ func TestAsPublished(t *testing.T) {
 	}
 	s := load(nil)
 	if set := asPublished("da-agent", s); s.Temperature == nil || *s.Temperature != 0 || s.CellTimeout != 310*time.Second ||
-		set["temperature"] != "0" || set["cell_timeout"] != "5m10s" {
+		set["temperature"] != "0" || set["cell_timeout"] != "5m10s" || !maps.Equal(set, publishedBy("da-agent")) {
 		t.Errorf("%v, %v, %v", set, s.Temperature, s.CellTimeout)
+	}
+	if all := publishedBy("dsstar"); len(all) > 0 {
+		t.Errorf("of dsstar: %v", all)
 	}
 	s = load(nil)
 	if set := asPublished("autogen", s); s.Temperature != nil || s.CellTimeout != 310*time.Second || len(set) != 1 {
@@ -128,9 +133,41 @@ func TestBenchPythonBroughtDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, code := range []string{"import os\nos._exit(1)", "while True: pass", "raise SystemExit"} {
-		_, err := a.benchPython(s, func() place { return p }, nil, "")(t.Context(), code)
+		_, err := a.benchPython(s, func(context.Context) (place, error) { return p, nil }, nil, "")(t.Context(), code)
 		if _, ok := errors.AsType[*bench.CodeError](err); !ok {
 			t.Errorf("%q: %T %v", code, err, err)
 		}
 	}
+}
+
+// TestScoringKernel keeps one kernel for many pieces of code, until one fails.
+func TestScoringKernel(t *testing.T) {
+	t.Parallel()
+	a, _, _ := testApp(t)
+	s, err := configs.Load(configs.Sources{Flags: map[string]configs.Flag{"python": {Name: "--python", Value: pyenvtest.Python(t)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := a.scoringKernel(s, a.scoringPlace(s, func(error) {}), &bench.Suite{}, nil)
+	defer k.close()
+	for _, c := range []struct {
+		code, want string
+		failed     bool
+	}{
+		{"x = 7", "", false}, {"print(x)", "7\n", false}, {"import os; os._exit(1)", "", true}, {"print('x' in globals())", "False\n", false},
+		{"1/0", "", true}, {"print(8)", "8\n", false},
+	} {
+		stdout, err := k.run(t.Context(), c.code)
+		if _, failed := errors.AsType[*bench.CodeError](err); stdout != c.want || failed != c.failed || !failed && err != nil {
+			t.Errorf("%s: %q, %v", c.code, stdout, err)
+		}
+	}
+	dir := k.dir
+	if k.close(); dir == "" {
+		t.Error("the kernel had no folder")
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its folder is left: %v", err)
+	}
+	k.close()
 }

@@ -15,7 +15,6 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
-	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -73,17 +72,18 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if err := r.complete(tasks, past != nil && r.flags.resume); err != nil {
 		return err
 	}
-	published := asPublished(r.flags.agent, r.settings)
+	set := asPublished(r.flags.agent, r.settings)
 	about, err := r.flags.about(cmd.Flags(), r.settings, tasks, past)
 	if err != nil {
 		return err
 	}
-	for name, value := range published {
+	for name, value := range set {
 		if past != nil && r.flags.resume && past.Setup[name] == "" {
 			continue // it had it as well, of a version that did not record it
 		}
 		about.Setup[name] = value
 	}
+	about.Published = publishedBy(r.flags.agent)
 	if r.words, err = prompts.Load(); err != nil {
 		return err
 	}
@@ -220,6 +220,20 @@ func asPublished(agentName string, s *configs.Settings) map[string]string {
 		}
 	}
 	return set
+}
+
+// publishedBy are all settings that were published with an agent, by their keys.
+func publishedBy(agentName string) map[string]string {
+	all := map[string]string{}
+	for _, n := range solver.All() {
+		if n.Name == agentName && n.Temperature != nil {
+			all["temperature"] = fmt.Sprint(*n.Temperature)
+		}
+		if n.Name == agentName && n.CellTimeout > 0 {
+			all["cell_timeout"] = n.CellTimeout.String()
+		}
+	}
+	return all
 }
 
 // modelsOf are the models of one task.
@@ -389,59 +403,4 @@ func (r *benchRun) run(ctx context.Context) error {
 	}
 	_, err = fmt.Fprintln(r.stdout, newBenchResult(result).line())
 	return err
-}
-
-// A benchResult is the object that bench run prints with --json. Its fields are a
-// contract: see docs/benchmarks.md.
-type benchResult struct {
-	Out      string        `json:"out"`
-	Bench    string        `json:"bench"`
-	Agent    string        `json:"agent"`
-	Model    string        `json:"model"`
-	Tasks    int           `json:"tasks"`
-	Repeat   int           `json:"repeat"`
-	Right    int           `json:"right"`
-	Wrong    int           `json:"wrong"`
-	Unscored int           `json:"unscored"`
-	Missing  int           `json:"missing"` // without a result: the run was stopped, or their data is not there
-	Score    *tables.Value `json:"score"`   // per cent; null: nothing can be scored
-	CostUSD  *float64      `json:"cost_usd"`
-	Usage    tokenUsage    `json:"usage"`
-}
-
-func newBenchResult(r runner.Result) benchResult {
-	b := benchResult{Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items), Repeat: max(1, r.Repeat),
-		Missing: len(r.Missing()), Score: tables.Score(r), CostUSD: new(float64)}
-	for _, record := range r.Records {
-		switch _, scored := record.Value(); {
-		case !scored:
-			b.Unscored++
-		case record.Right():
-			b.Right++
-		default:
-			b.Wrong++
-		}
-		b.Usage.Calls += record.Usage.Calls
-		b.Usage.InputTokens += record.Usage.InputTokens
-		b.Usage.CachedTokens += record.Usage.CachedTokens
-		b.Usage.OutputTokens += record.Usage.OutputTokens
-		if record.Cost == nil {
-			b.CostUSD = nil
-		} else if b.CostUSD != nil {
-			*b.CostUSD += *record.Cost
-		}
-	}
-	return b
-}
-
-// line is the result for people.
-func (b benchResult) line() string {
-	if b.Score == nil {
-		return fmt.Sprintf("no score: the right answers to %d tasks are not public; dsstar bench submit writes what is handed in", b.Unscored)
-	}
-	text := fmt.Sprintf("score %.2f %% (%d of %d right, 95 %% interval %.1f to %.1f)", b.Score.Value, b.Right, b.Right+b.Wrong+b.Missing, *b.Score.Low, *b.Score.High)
-	if b.Unscored > 0 {
-		text += fmt.Sprintf(", and %d not scored", b.Unscored)
-	}
-	return text
 }

@@ -76,7 +76,7 @@ func (b *benchFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&b.reasoning, "reasoning", false, "react: the prompt for models that reason on their own")
 	f.IntVar(&b.interpreter.Trials, "trials", 0, "data-interpreter: N of its verification (default 1)")
 	f.BoolVar(&b.interpreter.NoVerify, "no-verify", false, "data-interpreter: without verification")
-	f.BoolVar(&b.interpreter.NoPlan, "no-replan", false, "data-interpreter: a failed task is tried no other way")
+	f.BoolVar(&b.interpreter.NoReplan, "no-replan", false, "data-interpreter: a failed task is tried no other way")
 	f.BoolVar(&b.interpreter.NoTools, "no-tools", false, "data-interpreter: without tools")
 	f.StringVar(&b.interpreter.Pool, "pool", "", "data-interpreter: the file with experiences of other questions")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")

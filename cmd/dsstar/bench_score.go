@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
 	"dsstar/configs"
+	"dsstar/prompts"
 )
 
 const benchScoreHelp = `Score answers by a benchmark's public rules: those of a run (OUT), or a file of
@@ -22,7 +25,8 @@ What is missing, not finished or not answered is wrong and counts.
 
 With --compat upstream answers are scored as the public code does, faults included;
 with fixed these are put right: docs/benchmarks.md lists them. KramaBench's
-paraphrases need --model, the plots and models of DA-Code need Python.`
+paraphrases need --model, DA-Code needs Python. Charts of a run are taken anew from
+the code that draws them.`
 
 func (a *app) benchScoreCommand() *cobra.Command {
 	var suite suiteFlags
@@ -106,7 +110,7 @@ func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Setti
 	if to, err = flags.keepLevel(suite, to); err != nil {
 		return none, err
 	}
-	scores, err := a.scoreAll(ctx, suite, s, compat, to)
+	scores, err := a.scoreAll(ctx, suite, s, compat, to, false)
 	scores.strange(strange)
 	return scores, err
 }
@@ -133,7 +137,7 @@ func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settin
 		if err != nil {
 			return none, err
 		}
-		scores, err := a.scoreAll(ctx, suite, s, compat, answers)
+		scores, err := a.scoreAll(ctx, suite, s, compat, answers, true)
 		if err != nil {
 			return none, err
 		}
@@ -235,67 +239,121 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 	return f
 }
 
-// scoreAll scores answers. Tasks whose right answer is not public have no score.
-func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Settings, compat bench.Compat, answers []bench.Answer) (benchScores, error) {
+// scoreAll scores answers. Tasks whose right answer is not public have no score, nor
+// have those whose scorer failed. With charts, these are taken from the code that draws
+// them first, as the folders of the answers are those of a run.
+func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Settings, compat bench.Compat, answers []bench.Answer, charts bool) (benchScores, error) {
 	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Repeat: 1, Totals: []bench.Total{}, Tasks: []taskScore{}, Missing: []string{}, Unknown: []string{}}
-	scorer := bench.Scorer{Compat: compat}
-	if s.Model != "" {
-		m, err := a.model(s, func(llm.Retry) {})
-		if err != nil {
+	ctx, stop := context.WithCancelCause(ctx) // by what would fail with every task
+	defer stop(nil)
+	same, err := a.scoringJudge(s, stop)
+	if err != nil {
+		return all, err
+	}
+	of := map[string]bench.Answer{}
+	for _, answer := range answers {
+		of[answer.ID] = answer
+	}
+	at := a.scoringPlace(s, stop)
+	kernel := a.scoringKernel(s, at, suite, of)
+	defer kernel.close()
+	hidden := all.lacks(suite)
+	known := *suite
+	known.Tasks = slices.DeleteFunc(slices.Clone(suite.Tasks), func(t bench.Task) bool { return hidden[t.ID] != "" })
+	if charts {
+		if err := a.takeCharts(ctx, s, at, &known, of, compat, &all); err != nil {
 			return all, err
 		}
-		scorer.Judge = judge(m)
 	}
-	known := *suite
-	known.Tasks = nil
-	hidden := all.lacks(suite)
-	for _, t := range suite.Tasks {
-		if hidden[t.ID] != "" {
-			continue
-		}
-		known.Tasks = append(known.Tasks, t)
-	}
-	var public []bench.Answer
-	at := map[string]bench.Answer{}
-	for _, answer := range answers {
-		at[answer.ID] = answer
-		if hidden[answer.ID] == "" {
-			public = append(public, answer)
-		}
-	}
-	scorer.Python = a.scoringPython(s, suite, at)
-	scores, err := known.Score(ctx, scorer, public)
+	public := slices.DeleteFunc(slices.Clone(answers), func(answer bench.Answer) bool { return hidden[answer.ID] != "" || all.failed[answer.ID] != "" })
+	scores, err := known.Score(ctx, bench.Scorer{Compat: compat, Judge: same, Python: kernel.run}, public)
 	if err != nil {
 		return all, scoringError(err)
 	}
 	all.fill(suite, scores, hidden)
-	if len(scores) > 0 {
+	if all.Unscored < len(suite.Tasks) {
 		all.Totals = known.Totals(scores, public)
 	}
 	return all, nil
 }
 
-// scoringPython opens a kernel for each piece of code that a scorer runs, with all
-// that answers are compared with in view. Where it runs is found out when the first
-// is asked for, as most scorers ask for none.
-func (a *app) scoringPython(s *configs.Settings, suite *bench.Suite, answers map[string]bench.Answer) bench.Python {
+// scoringJudge is the judge of the model, if one is given. A key that is refused ends the
+// scoring.
+func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (bench.Judge, error) {
+	if s.Model == "" {
+		return nil, nil
+	}
+	words, err := prompts.Load()
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.model(s, func(llm.Retry) {})
+	if err != nil {
+		return nil, err
+	}
+	ask := judge(m, words)
+	return func(ctx context.Context, answer, gold string) (bool, error) {
+		same, err := ask(ctx, answer, gold)
+		if _, ok := errors.AsType[*llm.CredentialError](err); ok {
+			stop(err)
+		}
+		return same, err
+	}, nil
+}
+
+// scoringPlace is where scorers' kernels run: found out when the first is asked for, as
+// most scorers ask for none. That there is none ends the scoring.
+func (a *app) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) placeFinder {
+	var found *place
+	return func(ctx context.Context) (place, error) {
+		if found == nil {
+			p, err := a.place(ctx, s, func(string) {})
+			if err != nil {
+				stop(err)
+				return p, err
+			}
+			found = &p
+		}
+		return *found, nil
+	}
+}
+
+// scoringKernel is a kernel with all that answers are compared with in view.
+func (a *app) scoringKernel(s *configs.Settings, at placeFinder, suite *bench.Suite, answers map[string]bench.Answer) *scoringKernel {
 	var seen []string
 	for _, t := range suite.Tasks {
 		seen = append(seen, t.GoldDir, answers[t.ID].Dir)
 	}
 	slices.Sort(seen)
 	seen = slices.Compact(seen)
-	var found *place
-	return func(ctx context.Context, code string) (string, error) {
-		if found == nil {
-			p, err := a.place(ctx, s, func(string) {})
-			if err != nil {
-				return "", err
-			}
-			found = &p
+	return &scoringKernel{open: func(ctx context.Context, dir string) (agent.Session, error) {
+		return a.openScoring(ctx, s, at, seen, "", dir)
+	}}
+}
+
+// takeCharts takes the charts of a run's answers, and leaves the suite the tasks that can
+// be scored then: one without its data, or for which no kernel starts, is none.
+func (a *app) takeCharts(ctx context.Context, s *configs.Settings, at placeFinder, suite *bench.Suite, answers map[string]bench.Answer, compat bench.Compat, all *benchScores) error {
+	for _, t := range suite.Tasks {
+		answer, given := answers[t.ID]
+		if !isChart(t) || !given || answer.Unfinished {
+			continue
 		}
-		return a.benchPython(s, func() place { return *found }, seen, "")(ctx, code)
+		_, err := os.Stat(t.Data)
+		if t.Data == "" || err != nil {
+			err = errors.New("its data are not there, which the code of its chart may read")
+		} else {
+			_, err = chart(ctx, a.benchPython(s, at, []string{t.Data}, answer.Dir), t, answer.Dir, compat)
+		}
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			all.fails(t.ID, err.Error())
+		}
 	}
+	suite.Tasks = slices.DeleteFunc(suite.Tasks, func(t bench.Task) bool { return all.failed[t.ID] != "" })
+	return nil
 }
 
 func scoringError(err error) error {

@@ -1,20 +1,34 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
+	"math"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/llm/llmtest"
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // madeRun is the folder of a run of these tasks, whose i-th task answers what of says.
 func madeRun(t *testing.T, tasks string, ids []string, repeat int, of func(i, repeat int) string) string {
 	t.Helper()
+	return madeRunOf(t, "dir", "upstream", tasks, ids, repeat, of)
+}
+
+// madeRunOf is one of another benchmark, scored by those rules.
+func madeRunOf(t *testing.T, name, compat, tasks string, ids []string, repeat int, of func(i, repeat int) string) string {
+	t.Helper()
 	out := filepath.Join(t.TempDir(), "run")
-	about := runner.About{Bench: "dir", Agent: "react", Model: "m", Repeat: repeat, Setup: map[string]string{"tasks": tasks, "compat": "upstream"}}
+	about := runner.About{Bench: name, Agent: "react", Model: "m", Repeat: repeat, Setup: map[string]string{"tasks": tasks, "compat": compat}}
 	for _, id := range ids {
 		about.Items = append(about.Items, runner.Item{ID: id})
 	}
@@ -66,4 +80,135 @@ func TestBenchSubmitWhole(t *testing.T) {
 	}
 	stdout, _ = s.run(exitVerified, "submit", "--format", "dabstep", madeRun(t, tasks, []string{"sum-1", "sum-2", "sum-3"}, 1, said))
 	contains(t, stdout, `"task_id":"sum-3"`)
+}
+
+// TestBenchScoreJudgeFails has a judge that fails at one of two answers: that one has no
+// score, and is not recorded. Without a judge, or with a key that is refused, nothing is
+// scored.
+func TestBenchScoreJudgeFails(t *testing.T) {
+	t.Parallel()
+	row := `{"id": "%s", "question": "q", "data_dir": ".", "answer": "gold", "answer_type": "string_approximate", "scorer": "kramabench"}`
+	tasks := dataFolder(t, map[string]string{"index.json": "[" + fmt.Sprintf(row, "a") + ", " + fmt.Sprintf(row, "b") + "]"})
+	said := func(i, _ int) string { return []string{"alpha", "beta"}[i-1] }
+	out := madeRun(t, tasks, []string{"a", "b"}, 1, said)
+	status := 400
+	server := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		if strings.Contains(r.Last(), "Second: alpha") {
+			return llmtest.Refuse(status, "", "no such thing")
+		}
+		return llmtest.Response{Text: "Yes."}
+	})
+	s := &benchScene{t: t}
+	stdout, stderr := s.run(exitVerified, "score", out, "--save", "--json", "--model", "scripted", "--base-url", server.URL)
+	contains(t, stderr, "warning: could not be scored, and are left out: a (score a: ", "no such thing")
+	var got benchScores
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 1 || got.Tasks[0].Score != nil || !strings.Contains(got.Tasks[0].Detail, "no such thing") ||
+		got.Tasks[1].Score == nil || *got.Tasks[1].Score != 1 || got.Score.N != 1 || got.Totals[0].N != 1 {
+		t.Errorf("%v, %s", err, stdout)
+	}
+	result, err := runner.Read(out)
+	if err != nil || result.Records[0].Score != nil || result.Records[1].Score == nil || *result.Records[1].Score != 1 {
+		t.Errorf("%v, %+v", err, result.Records)
+	}
+	stdout, _ = s.run(exitVerified, "score", out, "--model", "scripted", "--base-url", server.URL)
+	contains(t, stdout, "1 tasks have no score: what scores them has failed", "mean score 100.00 %")
+	repeated := madeRun(t, tasks, []string{"a", "b"}, 2, func(i, repeat int) string { return said(min(i, repeat), 0) })
+	stdout, _ = s.run(exitVerified, "score", repeated, "--json", "--model", "scripted", "--base-url", server.URL)
+	got = benchScores{}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 1 || got.Tasks[0].Score != nil || got.Tasks[1].Score == nil || *got.Tasks[1].Score != 1 {
+		t.Errorf("of b one repeat has a score: %v, %s", err, stdout)
+	}
+	s.run(exitUsage, "score", out)
+	status = 401
+	s.run(exitCredentials, "score", out, "--model", "scripted", "--base-url", server.URL)
+}
+
+// chartTask is a copy of DA-Code with one task that asks for a bar chart of 3 and 1.
+func chartTask(t *testing.T) (root string) {
+	t.Helper()
+	header := "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }"
+	header += strings.Repeat(" ", 117-len(header)) + "\n"
+	npy := append([]byte("\x93NUMPY\x01\x00\x76\x00"), header...)
+	for _, f := range []float64{3, 1} {
+		bits := math.Float64bits(f)
+		for i := range 8 {
+			npy = append(npy, byte(bits>>(8*i)))
+		}
+	}
+	return dataFolder(t, map[string]string{
+		"da_code/configs/task/all.jsonl": `{"id": "plot-bar-001", "type": "Data Visualization", "instruction": "q", "hardness": "Easy", "post_process": ["plot_process"]}`,
+		"da_code/configs/eval/eval_all.jsonl": `{"id": "plot-bar-001", "config": {"task": "data visualization", "type": "bar", "hardness": "Easy"}, "func": ["compare_image"], ` +
+			`"result": [{"multi": true, "file": ["r.png", "dabench/plot.json", "dabench/result.npy"]}], "options": [{"keys": ["type"]}]}`,
+		"da_code/source/plot-bar-001/x.csv":    "x",
+		"da_code/gold/plot-bar-001/plot.json":  `{"type": "bar"}`,
+		"da_code/gold/plot-bar-001/result.npy": string(npy),
+		"da_code/gold/plot-bar-001/r.png":      picture(t, 255),
+	})
+}
+
+// picture is a PNG all of one grey.
+func picture(t *testing.T, grey uint8) string {
+	t.Helper()
+	img := image.NewGray(image.Rect(0, 0, 8, 6))
+	for i := range img.Pix {
+		img.Pix[i] = grey
+	}
+	var out bytes.Buffer
+	if err := png.Encode(&out, img); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestBenchScoreCharts scores a run whose charts were never taken from their code: they
+// are, of each repeat, and by the rules of this scoring.
+func TestBenchScoreCharts(t *testing.T) {
+	t.Parallel()
+	root := chartTask(t)
+	out := madeRunOf(t, "dacode", "fixed", root, []string{"plot-bar-001"}, 2, func(int, int) string { return "r.png" })
+	for folder, bars := range map[string]string{"plot-bar-001": "[3, 1]", "plot-bar-001-r2": "[3, 2]"} {
+		files := filepath.Join(out, "tasks", folder, "files")
+		// By upstream's rule only pyplot's savefig marks a program that draws.
+		code := "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.bar(['a', 'b'], " + bars + ")\nfig.savefig('r.png')\n"
+		if err := errors.Join(os.MkdirAll(files, 0o755), os.WriteFile(filepath.Join(files, "draw.py"), []byte(code), 0o644),
+			os.WriteFile(filepath.Join(files, "r.png"), []byte(picture(t, 0)), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &benchScene{t: t}
+	score := func(args ...string) benchScores {
+		t.Helper()
+		stdout, stderr := s.run(exitVerified, append([]string{"score", out, "--json", "--python", pyenvtest.Python(t)}, args...)...)
+		var got benchScores
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.Tasks) != 1 {
+			t.Fatalf("%v, %s%s", err, stdout, stderr)
+		}
+		return got
+	}
+	if got := score("--compat", "fixed", "--save"); got.Tasks[0].Score == nil || *got.Tasks[0].Score != 0.5 {
+		t.Errorf("%+v", got.Tasks)
+	}
+	saved := func(want ...float64) {
+		t.Helper()
+		result, err := runner.Read(out)
+		if err != nil || len(result.Records) != len(want) {
+			t.Fatal(err, result.Records)
+		}
+		for i, r := range result.Records {
+			if r.Score == nil || *r.Score != want[i] {
+				t.Errorf("repeat %d is recorded as %+v, not %v", r.Repeat, r, want[i])
+			}
+		}
+	}
+	saved(1, 0)
+	if got := score("--compat", "upstream"); got.Tasks[0].Score == nil || *got.Tasks[0].Score != 0 {
+		t.Errorf("upstream scores a chart that only fixed finds: %+v", got.Tasks)
+	}
+	if err := os.RemoveAll(filepath.Join(root, "da_code", "source")); err != nil {
+		t.Fatal(err)
+	}
+	if got := score("--compat", "fixed", "--save"); got.Tasks[0].Score != nil || got.Unscored != 1 || !strings.Contains(got.Tasks[0].Detail, "its data are not there") {
+		t.Errorf("a chart whose code lacks its data is scored: %+v", got.Tasks)
+	}
+	saved(1, 0)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,10 +21,12 @@ type benchScores struct {
 	Score    *tables.Value `json:"score"`  // per cent; null: nothing can be scored
 	Tasks    []taskScore   `json:"tasks"`
 	Totals   []bench.Total `json:"totals"`   // as the benchmark sums up
-	Unscored int           `json:"unscored"` // tasks whose right answers are not public, or missing
+	Unscored int           `json:"unscored"` // tasks whose right answers are not public, or missing, or whose scorer failed
 	Missing  []string      `json:"missing"`  // what the copy of the benchmark lacks for scoring, as the ends of paths
 	Unknown  []string      `json:"unknown"`  // ids that are answered and are no task's
 	Nameless int           `json:"nameless"` // answers without an id
+
+	failed map[string]string // why tasks have no score that could have one, by id
 }
 
 type taskScore struct {
@@ -45,25 +48,34 @@ func meanScores(all []benchScores) benchScores {
 	if mean.Repeat = len(all); len(all) == 1 {
 		return mean
 	}
-	mean.Tasks, mean.Totals = slices.Clone(mean.Tasks), slices.Clone(mean.Totals)
-	n := float64(len(all))
+	mean.Tasks, mean.Totals, mean.Unscored, mean.failed = slices.Clone(mean.Tasks), slices.Clone(mean.Totals), 0, nil
 	var values []float64
 	for i := range mean.Tasks {
 		t := &mean.Tasks[i]
-		if t.Score == nil {
-			continue
-		}
-		sum, parts := 0.0, map[string]float64{}
+		sum, n, parts := 0.0, 0.0, map[string]float64{}
 		for _, one := range all {
 			u := one.Tasks[i]
-			sum += *u.Score
-			for name, value := range u.Parts {
-				parts[name] += value / n
+			t.Missing, t.Detail = t.Missing || u.Missing, cmp.Or(t.Detail, u.Detail)
+			if u.Score == nil { // of this repeat
+				if why := one.failed[u.ID]; why != "" {
+					mean.fails(u.ID, why)
+				}
+				continue
 			}
-			t.Missing = t.Missing || u.Missing
-			t.Detail = cmp.Or(t.Detail, u.Detail)
+			sum, n = sum+*u.Score, n+1
+			t.Metric, t.Uncounted = cmp.Or(t.Metric, u.Metric), t.Uncounted || u.Uncounted
+			for name, value := range u.Parts {
+				parts[name] += value
+			}
+		}
+		if n == 0 {
+			mean.Unscored++
+			continue
 		}
 		value := sum / n
+		for name := range parts {
+			parts[name] /= n
+		}
 		t.Score, t.Parts = &value, parts
 		if !t.Uncounted {
 			values = append(values, value)
@@ -83,6 +95,14 @@ func meanScores(all []benchScores) benchScores {
 		t.Value = sum / found
 	}
 	return mean
+}
+
+// fails notes that what scores a task has failed.
+func (b *benchScores) fails(id, why string) {
+	if b.failed == nil {
+		b.failed = map[string]string{}
+	}
+	b.failed[id] = strings.ReplaceAll(why, "\n", " ")
 }
 
 // lacks notes what is not there of the suite, and returns why tasks that have no
@@ -126,7 +146,11 @@ func pathEnd(path string) string {
 func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score, hidden map[string]string) {
 	of := map[string]bench.Score{}
 	for _, s := range scores {
-		of[s.ID] = s
+		if s.Unscored != "" {
+			b.fails(s.ID, s.Unscored)
+		} else {
+			of[s.ID] = s
+		}
 	}
 	var values []float64
 	for _, t := range suite.Tasks {
@@ -138,7 +162,7 @@ func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score, hidden map[
 			one.Score, one.Metric, one.Parts, one.Missing, one.Detail, one.Uncounted = &s.Value, s.Metric, s.Parts, s.Missing, s.Detail, s.Uncounted
 		} else {
 			b.Unscored++
-			one.Detail = hidden[t.ID]
+			one.Detail = cmp.Or(hidden[t.ID], fit(b.failed[t.ID], 300))
 		}
 		b.Tasks = append(b.Tasks, one)
 	}
@@ -169,6 +193,13 @@ func (b benchScores) warnings() []string {
 	if b.Nameless > 0 {
 		all = append(all, fmt.Sprintf("left out are answers without a task_id: %d", b.Nameless))
 	}
+	if len(b.failed) > 0 {
+		var each []string
+		for _, id := range slices.Sorted(maps.Keys(b.failed)) {
+			each = append(each, id+" ("+fit(b.failed[id], 200)+")")
+		}
+		all = append(all, "could not be scored, and are left out: "+someOf(each, 3))
+	}
 	return all
 }
 
@@ -188,8 +219,17 @@ func (b benchScores) text() string {
 	if b.Score != nil {
 		fmt.Fprintf(&out, "mean score %.2f %%, 95 %% interval %.1f to %.1f, by the rules of %s (%s)\n", b.Score.Value, *b.Score.Low, *b.Score.High, b.Bench, b.Compat)
 	}
-	if b.Unscored > 0 {
-		fmt.Fprintf(&out, "%d tasks have no score: their right answers are not public, or missing\n", b.Unscored)
+	failed := 0
+	for _, t := range b.Tasks {
+		if t.Score == nil && b.failed[t.ID] != "" {
+			failed++
+		}
+	}
+	if n := b.Unscored - failed; n > 0 {
+		fmt.Fprintf(&out, "%d tasks have no score: their right answers are not public, or missing\n", n)
+	}
+	if failed > 0 {
+		fmt.Fprintf(&out, "%d tasks have no score: what scores them has failed\n", failed)
 	}
 	for _, t := range b.Tasks {
 		if t.Score != nil && *t.Score < 1 {

@@ -19,6 +19,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
+	"dsstar/prompts"
 )
 
 // solve does one task in its run folder and scores what comes of it.
@@ -233,15 +234,16 @@ func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task
 	if record.Notebook != "" { // of this repeat
 		answer.Dir = filepath.Join(filepath.Dir(record.Notebook), "files")
 	}
+	here := func(context.Context) (place, error) { return r.placeOf(at), nil }
 	scorer := bench.Scorer{
-		Compat: bench.Compat(r.flags.compat), Judge: judge(model),
-		Python: r.benchPython(r.settings, func() place { return r.placeOf(at) }, []string{answer.Dir, t.GoldDir, t.Data}, ""),
+		Compat: bench.Compat(r.flags.compat), Judge: judge(model, r.words),
+		Python: r.benchPython(r.settings, here, []string{answer.Dir, t.GoldDir, t.Data}, ""),
 	}
 	ctx, cancel := context.WithTimeout(ctx, scoreTime)
 	defer cancel()
 	var err error
 	if record.Error == "" {
-		_, err = r.chart(ctx, t, answer.Dir, at) // why there is none, the score says
+		_, err = chart(ctx, r.benchPython(r.settings, here, []string{t.Data}, answer.Dir), t, answer.Dir, scorer.Compat)
 	}
 	var score bench.Score
 	if err == nil {
@@ -274,14 +276,18 @@ func withScore(record runner.Record, s bench.Score) runner.Record {
 }
 
 // judge has a model say whether two answers mean the same.
-func judge(m llm.Model) bench.Judge {
+func judge(m llm.Model, words *prompts.Set) bench.Judge {
 	if m == nil {
 		return nil
 	}
 	return func(ctx context.Context, answer, gold string) (bool, error) {
+		asks, err := words.Text(prompts.Judge{Gold: gold, Answer: answer})
+		if err != nil {
+			return false, err
+		}
 		reply, err := m.Ask(ctx, llm.Request{
 			Role: "judge", Subject: "the answer", Inputs: map[string]string{"answer": answer, "gold": gold},
-			Messages: []llm.Message{{Role: "user", Text: fmt.Sprintf(judgeText, gold, answer)}},
+			Messages: []llm.Message{{Role: "user", Text: asks}},
 		})
 		if err != nil {
 			return false, err
@@ -300,19 +306,3 @@ func judge(m llm.Model) bench.Judge {
 		return false, fmt.Errorf("the judge says neither yes nor no: %s", fit(text, 80))
 	}
 }
-
-// judgeText asks as KramaBench does: for one word, after examples.
-const judgeText = `Two answers to one question follow. Say whether the second means the same as the
-first: the same facts and figures, in whatever words. Reply with one word, yes or no.
-
-First: The rate rose by about a third.
-Second: It increased by roughly 33%%.
-Reply: yes
-
-First: Sales were highest in Lyon.
-Second: Sales were highest in Nantes.
-Reply: no
-
-First: %s
-Second: %s
-Reply:`

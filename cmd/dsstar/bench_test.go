@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -423,6 +425,97 @@ func TestBenchFailures(t *testing.T) {
 	contains(t, stderr, "wrong    sum-2, time-out")
 	_, stderr = s.run(exitUsage, "run", "--resume", "--out", out, "--retry", "bad-luck")
 	contains(t, stderr, `there is no cause "bad-luck"`)
+}
+
+// TestBenchOneOfManyCalls has a model refuse one of the calls that dsstar makes at once,
+// while another is under way: that is the model's error, and the task is done once.
+func TestBenchOneOfManyCalls(t *testing.T) {
+	t.Parallel()
+	tasks, out := trialTasks(t, 1, false), filepath.Join(t.TempDir(), "out")
+	for name, row := range map[string]string{"first.csv": "1,2\n", "second.csv": "x,y,2020,z\n"} { // too large to be their own description
+		if err := os.WriteFile(filepath.Join(tasks, "data-1", name), []byte(strings.Repeat(row, 1000)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var refused atomic.Int64
+	server := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		switch last := r.Last(); {
+		case !strings.Contains(last, isAnalyzer):
+			return adds(r)
+		case strings.Contains(last, "# The file\n\n\"data/first.csv\""):
+			refused.Add(1)
+			response := llmtest.Refuse(400, "", "no such thing")
+			response.Delay = time.Second
+			return response
+		}
+		return llmtest.Response{Text: cell("print(1)"), Delay: time.Minute}
+	})
+	s := newBenchScene(t, server.URL)
+	_, stderr := s.bench(exitVerified, "--tasks", tasks, "--agent", "dsstar", "--out", out)
+	contains(t, stderr, "wrong    sum-1, model error")
+	result, err := runner.Read(out)
+	if err != nil || len(result.Records) != 1 || result.Records[0].Cause != runner.ModelError || refused.Load() != 1 {
+		t.Errorf("%v, %+v, %d calls were refused", err, result.Records, refused.Load())
+	}
+	if n := len(server.Requests()); n != 3 {
+		t.Errorf("%d calls, and three files are described at once", n)
+	}
+}
+
+// TestBenchBesideThePaper has runs as the README's example makes them: both stand in rows
+// of the paper's.
+func TestBenchBesideThePaper(t *testing.T) {
+	t.Parallel()
+	root, dir := dataFolder(t, map[string]string{
+		"data/tasks/dev.jsonl": `{"task_id": "1", "question": "What is the total of file 1?", "guidelines": "a number", "level": "easy", "answer": "41"}` + "\n",
+		"data/context/a.csv":   "n\n41\n",
+	}), t.TempDir()
+	server := llmtest.New(t, func(llmtest.Request) llmtest.Response { return llmtest.Response{Text: "I do not know."} })
+	s := &benchScene{t, []string{"DSSTAR_METHOD_DOCUMENTS=true"}, []string{"--base-url", server.URL, "--model", "gemini-2.5-pro", "--python", pyenvtest.Python(t)}}
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	for out, agent := range map[string][]string{first: {"--paper"}, second: {"--agent", "react"}} {
+		s.run(exitVerified, slices.Concat([]string{"run", "--bench", "dabstep", "--tasks", root, "--split", "dev", "--out", out}, agent, s.settings)...)
+	}
+	stdout, _ := s.run(exitVerified, "table", "--paper", "ds-star:6", "--json", first, second)
+	var got struct{ Tables []tables.Table }
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	beside := map[string]string{}
+	for _, row := range got.Tables[0].Rows {
+		if row.Published[0] != nil {
+			beside[row.Framework] = row.Run
+		}
+	}
+	if beside["DS-STAR"] != first || beside["ReAct"] != second {
+		t.Errorf("beside the published figures stand %v:\n%s", beside, stdout)
+	}
+}
+
+// TestBenchLine has results without a score, for one reason or another.
+func TestBenchLine(t *testing.T) {
+	t.Parallel()
+	one := 1.0
+	right, hidden, failed := runner.Record{Score: &one}, runner.Record{}, runner.Record{Unscored: "no judge"}
+	for want, records := range map[string][]runner.Record{
+		"no score: the right answers to 2 tasks are not public: dsstar bench submit writes what is handed in":                                                                   {hidden, hidden},
+		"no score: 2 could not be scored: dsstar bench score --save out tries again":                                                                                            {failed, failed},
+		"no score: the right answers to 1 tasks are not public: dsstar bench submit writes what is handed in; 1 could not be scored: dsstar bench score --save out tries again": {hidden, failed},
+		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), and 1 not scored":                                                                                          {right, hidden},
+		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), 1 could not be scored: dsstar bench score --save out tries again":                                          {right, failed},
+	} {
+		r := runner.Result{Path: "out"}
+		for i, record := range records {
+			record.Task, record.Repeat = fmt.Sprint(i), 1
+			r.Items, r.Records = append(r.Items, runner.Item{ID: record.Task, Hidden: record.Score == nil && record.Unscored == ""}), append(r.Records, record)
+		}
+		if got := newBenchResult(r).line(); got != want {
+			t.Errorf("%s\nnot\n%s", got, want)
+		}
+	}
+	if got := newBenchResult(runner.Result{Path: "out", About: runner.About{Items: []runner.Item{{ID: "1", Hidden: true}}}}).line(); got != "no score: 1 have no result" {
+		t.Error(got)
+	}
 }
 
 var measuredText = regexp.MustCompile(`"seconds":\{[^}]*\}`)

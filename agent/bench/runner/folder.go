@@ -31,6 +31,8 @@ type About struct {
 	Replayed string            `json:"replayed,omitempty"` // the folder whose replies it had instead of a model's
 	Args     []string          `json:"args"`               // of the command line, to go on with
 	Items    []Item            `json:"tasks"`              // in the order in which they are begun
+
+	Published map[string]string `json:"published,omitempty"` // settings that were published with the agent: in Setup they are no deviation
 }
 
 const version = 1

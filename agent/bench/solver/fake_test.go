@@ -92,6 +92,7 @@ func (m *model) text(n int) string {
 //	x = 1         print(x)       print("text")
 //	raise(text)   hang()         die()      wait()
 //	answer(text)  which is what final_answer puts out
+//	once(text)    which raises when it is run again
 //
 // What it does not know it passes over.
 type session struct {
@@ -160,6 +161,11 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 			out += call + " " + arg + "\n"
 		case "raise":
 			return raised(e, out, "ValueError", arg), nil
+		case "once":
+			if s.vars[line] != "" {
+				return raised(e, out, "ValueError", arg), nil
+			}
+			s.vars[line] = "ran"
 		case "answer":
 			e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.DisplayData,
 				Data: notebook.MIMEBundle{"text/plain": arg, "application/vnd.dsstar.answer+json": map[string]any{"answer": arg}}})

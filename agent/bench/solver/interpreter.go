@@ -18,7 +18,7 @@ type Interpreter struct {
 	Tries    int    `json:"tries"`          // at the code of a task, the first included; 3, as in the public code
 	Trials   int    `json:"trials"`         // N of the verification; 1 (section 4.1.3)
 	NoVerify bool   `json:"no_verify"`      // no verification
-	NoPlan   bool   `json:"no_replan"`      // a failed task is tried no other way (ablation: table 3)
+	NoReplan bool   `json:"no_replan"`      // a failed task is tried no other way (ablation: table 3)
 	NoTools  bool   `json:"no_tools"`       // tools are neither recommended nor made (ablation: table 3)
 	Recall   int    `json:"recall"`         // tools that are found by their words; 20, as in the public code
 	Choose   int    `json:"choose"`         // of these, tools that are shown; 5, as in the public code
@@ -99,7 +99,7 @@ func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 		if !n.done || n.edited {
-			if q.NoPlan && !n.done {
+			if q.NoReplan && !n.done {
 				return false, nil
 			}
 			if err := q.plan(ctx, n); err != nil {

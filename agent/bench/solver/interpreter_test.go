@@ -99,7 +99,7 @@ func TestInterpreterSteps(t *testing.T) {
 		t.Errorf("the result is %+v", r)
 	}
 
-	o.Interpreter.NoPlan, o.Steps = true, 0
+	o.Interpreter.NoReplan, o.Steps = true, 0
 	p = run(t, "data-interpreter", o, script{"planner": {tasks("1: Fail")}, "coder": {block("raise(x)")}})
 	if r := p.result; r.Answer != "" || r.Finished || r.Rounds != 1 {
 		t.Errorf("the result is %+v", r)
@@ -164,6 +164,21 @@ func TestVerificationRunsTheWinner(t *testing.T) {
 	})
 	same(t, "the cells", []string{"p = 1\nprint(p)", `print("perhaps")`, "p = 2\nprint(p)", `print("False")`, "p = 1\nprint(p)"}, p.cells())
 	contains(t, "the reporter's request", p.model.text(5), "p = 1")
+}
+
+// TestVerificationLosesTheWinner: one that fails when it is run again is no result, and
+// the planner reads why.
+func TestVerificationLosesTheWinner(t *testing.T) {
+	o := solver.Options{Interpreter: solver.Interpreter{NoTools: true, Trials: 2}}
+	p := run(t, "data-interpreter", o, script{
+		"planner":   {tasks("1: The probability"), tasks("1: The probability by hand")},
+		"coder":     {block("once(renamed)\np = 1\nprint(p)"), block("p = 2\nprint(p)"), block("p = 3\nprint(p)")},
+		"validator": {block("print(\"perhaps\")"), block("print(\"False\")"), block("print(\"True\")")}, "reporter": {"Answer: 3"},
+	})
+	contains(t, "the second plan's request", p.model.text(5), "Task 1 has failed", "once(renamed)", "ValueError: renamed")
+	if r := p.result; r.Answer != "3" || !r.Finished || r.Rounds != 2 {
+		t.Errorf("the result is %+v", r)
+	}
 }
 
 // TestVerificationOnce: by default there is one trial, and what it says changes

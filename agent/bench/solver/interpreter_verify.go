@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/notebook"
 	"dsstar/prompts"
 )
 
@@ -95,7 +96,8 @@ func best(all []*candidate) *candidate {
 }
 
 // elect makes the best candidate the task's. Its code is run again where other code
-// was run after it, so that the session has its variables.
+// was run after it, so that the session has its variables; if it fails then, so has
+// the task, and the planner reads why.
 func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
 	winner := best(all)
 	last := n.code
@@ -112,8 +114,14 @@ func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
 	if last == winner.code {
 		return nil
 	}
-	_, _, err := q.runCode(ctx, fmt.Sprintf("Task %s, as chosen", n.ID), n.Instruction, winner.code)
-	return err
+	e, shown, err := q.runCode(ctx, fmt.Sprintf("Task %s, as chosen", n.ID), n.Instruction, winner.code)
+	if err != nil {
+		return err
+	}
+	if e.Status != notebook.OK {
+		n.result, n.done = shown, false
+	}
+	return nil
 }
 
 // validate gets validation code for the task's result, runs it, and tells the

@@ -154,6 +154,7 @@ func (p Paper) apart(r runner.Result) []string {
 	for _, name := range slices.Sorted(maps.Keys(r.Setup)) {
 		switch value := r.Setup[name]; {
 		case varied(name) || name == "tasks" || name == "data" || name == "seed":
+		case r.Published[name] == value:
 		case name != "compat":
 			parts = append(parts, name+" "+value)
 		case value != "upstream": // as the public code, with which the papers were scored

@@ -138,6 +138,10 @@ func TestApart(t *testing.T) {
 	usual.Args = []string{"--split=test"}
 	reasons := sample("react", "x/gemini-2.5-pro", map[string]string{"reasoning": "true"}, 1, 0)
 	alone := sample("model-only", "x/gemini-2.5-pro", nil, 1, 1)
+	greedy := sample("da-agent", "x/gemini-2.5-pro", map[string]string{"temperature": "0", "cell_timeout": "5m10s"}, 1, 0)
+	greedy.Published = map[string]string{"temperature": "0", "cell_timeout": "5m10s"}
+	warm := sample("da-agent", "x/gemini-2.5-pro", map[string]string{"temperature": "0.7", "cell_timeout": "5m10s"}, 1, 0)
+	warm.Published = greedy.Published
 	machine := sample("data-interpreter", "x/gpt-4-turbo", nil, 1, 1)
 	machine.Bench = "dir"
 	scored := machine
@@ -147,6 +151,8 @@ func TestApart(t *testing.T) {
 		{"another split", table("ds-star:1", dev), "| react, split dev | x/gemini-2.5-pro | – | 100.00"},
 		{"its split", table("ds-star:6", dev), "| ReAct | Gemini-2.5-Pro | 7.1 | 10.5 "},
 		{"not its split", table("ds-star:6", usual), "| react | x/gemini-2.5-pro | – |"},
+		{"as it was published", table("ds-star:6", greedy), "ours: 2 tasks, and the published figures are of 10\n"},
+		{"one setting of its own", table("ds-star:6", warm), "ours: 2 tasks, and the published figures are of 10, temperature 0.7\n"},
 		{"with reasoning", table("dabstep:1", reasons), "| ReAct, 10 steps | Gemini 2.5 Pro | 12.70 | 0.00 "},
 		{"without", table("dabstep:1", few), "--model gemini/gemini-2.5-pro --reasoning --out OUT"},
 		{"the baseline's figures", table("ds-star:1", reasons), "| Model-only | Gemini-2.5-Pro | 66.67 | 100.00 "},

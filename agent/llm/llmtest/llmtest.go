@@ -66,6 +66,8 @@ type Server struct {
 	reply    func(Request) Response
 	stopping chan struct{}
 	mu       sync.Mutex
+	came     int
+	keepNone bool
 	requests []Request
 }
 
@@ -102,7 +104,15 @@ func Refuse(status int, code, message string) Response {
 	return Response{Status: status, Body: string(body), Header: map[string]string{"Content-Type": "application/json"}}
 }
 
-// Requests are the calls so far.
+// KeepNone has the server keep no request from now on: for tests that measure the
+// memory of their own process.
+func (s *Server) KeepNone() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keepNone = true
+}
+
+// Requests are the calls so far that were kept.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,8 +176,11 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.N = len(s.requests) + 1
-	s.requests = append(s.requests, r)
+	s.came++
+	r.N = s.came
+	if !s.keepNone {
+		s.requests = append(s.requests, r)
+	}
 	return r, nil
 }
 

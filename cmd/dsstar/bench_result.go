@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/tables"
+)
+
+// A benchResult is the object that bench run prints with --json. Its fields are a
+// contract: see docs/benchmarks.md.
+type benchResult struct {
+	Out      string        `json:"out"`
+	Bench    string        `json:"bench"`
+	Agent    string        `json:"agent"`
+	Model    string        `json:"model"`
+	Tasks    int           `json:"tasks"`
+	Repeat   int           `json:"repeat"`
+	Right    int           `json:"right"`
+	Wrong    int           `json:"wrong"`
+	Unscored int           `json:"unscored"`
+	Missing  int           `json:"missing"` // without a result: the run was stopped, or their data is not there
+	Score    *tables.Value `json:"score"`   // per cent; null: nothing can be scored
+	CostUSD  *float64      `json:"cost_usd"`
+	Usage    tokenUsage    `json:"usage"`
+
+	failed int // of those that are unscored: the scorer could not, and may later
+}
+
+func newBenchResult(r runner.Result) benchResult {
+	b := benchResult{Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items), Repeat: max(1, r.Repeat),
+		Missing: len(r.Missing()), Score: tables.Score(r), CostUSD: new(float64)}
+	for _, record := range r.Records {
+		switch _, scored := record.Value(); {
+		case !scored:
+			b.Unscored++
+			if record.Unscored != "" {
+				b.failed++
+			}
+		case record.Right():
+			b.Right++
+		default:
+			b.Wrong++
+		}
+		b.Usage.Calls += record.Usage.Calls
+		b.Usage.InputTokens += record.Usage.InputTokens
+		b.Usage.CachedTokens += record.Usage.CachedTokens
+		b.Usage.OutputTokens += record.Usage.OutputTokens
+		if record.Cost == nil {
+			b.CostUSD = nil
+		} else if b.CostUSD != nil {
+			*b.CostUSD += *record.Cost
+		}
+	}
+	return b
+}
+
+// line is the result for people.
+func (b benchResult) line() string {
+	var without []string
+	if hidden := b.Unscored - b.failed; hidden > 0 && b.Score == nil {
+		without = append(without, fmt.Sprintf("the right answers to %d tasks are not public: dsstar bench submit writes what is handed in", hidden))
+	} else if hidden > 0 {
+		without = append(without, fmt.Sprintf("and %d not scored", hidden))
+	}
+	if b.failed > 0 {
+		without = append(without, fmt.Sprintf("%d could not be scored: dsstar bench score --save %s tries again", b.failed, quoteShell(b.Out)))
+	}
+	if b.Score == nil {
+		if b.Missing > 0 {
+			without = append(without, fmt.Sprintf("%d have no result", b.Missing))
+		}
+		return "no score: " + strings.Join(without, "; ")
+	}
+	text := fmt.Sprintf("score %.2f %% (%d of %d right, 95 %% interval %.1f to %.1f)", b.Score.Value, b.Right, b.Right+b.Wrong+b.Missing, *b.Score.Low, *b.Score.High)
+	return strings.Join(append([]string{text}, without...), ", ")
+}
