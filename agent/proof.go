@@ -116,7 +116,7 @@ func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string
 // interpreter of the session, in an empty working folder.
 func (r *run) proveScript(ctx context.Context, s Session, dir, printed string, patience time.Duration) (reason string, err error) {
 	path := filepath.Join(dir, "solution.py")
-	if err := notebook.EmptyFolder(filepath.Join(dir, "files"), ""); err != nil {
+	if err := notebook.EmptyFolder(filepath.Join(dir, "files")); err != nil {
 		return "", err
 	}
 	if err := notebook.WriteFile(path, []byte(r.elsewhere().Script())); err != nil {

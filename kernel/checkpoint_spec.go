@@ -39,9 +39,9 @@ func launcher(s Spec) int {
 // Rollback goes back in milliseconds: see docs/checkpoints.md for the messages. It
 // writes the package that does so, around the ipykernel of the interpreter, to a
 // folder of dir that is named by its content, so that those of other versions of
-// this program stay, and that other programs may write at the same time. Where
-// A Spec that has them already stays as it is; where
-// [Freezes] reports false the error is [errors.ErrUnsupported].
+// this program stay, and that other programs may write at the same time. A Spec
+// that has them already stays as it is; where [Freezes] reports false the error is
+// [errors.ErrUnsupported].
 func CheckpointSpec(s Spec, dir string) (Spec, error) {
 	switch {
 	case runtime.GOOS != "linux":

@@ -71,7 +71,7 @@ func newWay(s *session, o Options, own bool) wayBack {
 	if o.Scratch != "" {
 		store := cmp.Or(o.Copies, filepath.Join(os.TempDir(), "dsstar-copies-"+rand.Text()))
 		var err error
-		if c.copies, err = newCopies(o.Scratch, o.Outputs.Folder, store, cmp.Or(o.MaxCopies, defaultCopies)); err != nil {
+		if c.copies, err = newCopies(o.Scratch, store, cmp.Or(o.MaxCopies, defaultCopies)); err != nil {
 			c.off = err.Error()
 		}
 		if c.folder, err = filepath.EvalSymlinks(o.Scratch); err == nil {

@@ -182,6 +182,15 @@ func TestCheckpointOpenFiles(t *testing.T) {
 	runCell(t, k, "os.remove('log'); open('log', 'w').write('another')", notebook.OK)
 	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
 	prints(t, k, "text.read(), db.execute('select * from t').fetchall(), log.flush(), open('log').read()", "one,  [(1,)] None one, two")
+
+	// A file with a name out there is made anew when the files go back.
+	cells = []string{fmt.Sprintf("import os\nopen('log', 'w').write('one'); os.path.exists(o := %q) or os.link('log', o); log = open('log', 'a')", filepath.Join(t.TempDir(), "outside"))}
+	goBack(t, k, cells, notebook.ByReplay, 0, "")
+	prints(t, k, "log.tell()", "3")
+	goBack(t, k, cells, notebook.ByCheckpoint, 1, "")
+	runCell(t, k, "log.write('two'); log.flush()", notebook.OK)
+	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
+	prints(t, k, "log.write('!'), log.flush(), open('log').read()", "1 None one!")
 }
 
 // TestCheckpointMemory: with little memory the states in between are given up, the
@@ -223,15 +232,12 @@ func TestCheckpointGone(t *testing.T) {
 	}
 	goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
 	frozen := childrenOf(t, k.Info().PID)
-	for range 100 { // until one is ready: then none is being made
-		if len(frozen) == 5 { // of no cells, one, two, that which is ready, and the live one
-			break
+	// Of no cells, one, two, that which is ready, and the live one: then none is being made.
+	for deadline := time.Now().Add(10 * time.Second); len(frozen) != 5; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d processes", len(frozen))
 		}
-		time.Sleep(20 * time.Millisecond)
 		frozen = childrenOf(t, k.Info().PID)
-	}
-	if len(frozen) != 5 {
-		t.Fatalf("%d processes", len(frozen))
 	}
 	for _, pid := range frozen {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -308,8 +314,16 @@ func TestCheckpointDiesLater(t *testing.T) {
 	o.KeepIn = t.TempDir()
 	k := open(t, o)
 	runCell(t, k, "x = 1", notebook.OK)
-	runCell(t, k, "import os, signal, time; signal.signal(signal.SIGALRM, lambda *_: os._exit(3)); signal.setitimer(signal.ITIMER_REAL, 0.5)", notebook.OK)
-	time.Sleep(800 * time.Millisecond)
+	runCell(t, k, "import os, signal; signal.signal(signal.SIGALRM, lambda *_: os._exit(3))", notebook.OK)
+	live := request(t, k, "checkpoints_request", struct{}{}).Live.PID
+	if err := syscall.Kill(live, syscall.SIGALRM); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); syscall.Kill(live, 0) == nil; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the process that runs cells does not end")
+		}
+	}
 	if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel died: exit status 3" || len(x.Outputs) > 0 || k.Alive() {
 		t.Errorf("%+v, alive %v", x, k.Alive())
 	}

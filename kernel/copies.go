@@ -39,7 +39,6 @@ var errOverLimit = errors.New("over the limit")
 // may use them.
 type copies struct {
 	folder string
-	except string   // what is left alone in folder; "" for nothing
 	root   *os.Root // folder
 	path   string   // of store
 	store  *os.Root // nil until the first copy
@@ -95,10 +94,9 @@ func (m moment) before(n moment) bool {
 // newCopies returns the copies of a folder, which must not be replaced by
 // another, in the folder store outside of it. What is in store is removed; it is
 // made when first needed, and best is on the same file system, which may then
-// share blocks. except is the path of something directly in folder that is left
-// alone; "" for nothing. limit is the most that all copies hold together, in
-// bytes, blocks shared with the folder not counted. The caller must close it.
-func newCopies(folder, except, store string, limit int64) (*copies, error) {
+// share blocks. limit is the most that all copies hold together, in bytes, blocks
+// shared with the folder not counted. The caller must close it.
+func newCopies(folder, store string, limit int64) (*copies, error) {
 	if err := notebook.RemoveFolder(store); err != nil {
 		return nil, fmt.Errorf("remove old copies: %w", err)
 	}
@@ -106,11 +104,7 @@ func newCopies(folder, except, store string, limit int64) (*copies, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &copies{folder: folder, root: root, path: store, limit: limit, known: map[stamp]*content{}}
-	if filepath.Dir(except) == filepath.Clean(folder) {
-		c.except = filepath.Base(except)
-	}
-	return c, nil
+	return &copies{folder: folder, root: root, path: store, limit: limit, known: map[stamp]*content{}}, nil
 }
 
 // close removes all copies.
@@ -198,11 +192,7 @@ func (l *listing) folder(ctx context.Context, dir *os.Root, path string, depth i
 	}
 	slices.Sort(names) // for an error that is the same each time
 	for _, name := range names {
-		path := filepath.Join(path, name)
-		if path == l.copies.except {
-			continue
-		}
-		if err := l.add(ctx, dir, name, path, depth); err != nil {
+		if err := l.add(ctx, dir, name, filepath.Join(path, name), depth); err != nil {
 			return err
 		}
 	}

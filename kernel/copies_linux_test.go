@@ -44,7 +44,7 @@ func copiesPlace(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.copies, err = newCopies(p.folder, filepath.Join(p.folder, "kept"), p.store, limit)
+	p.copies, err = newCopies(p.folder, p.store, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,15 +93,12 @@ type fataler interface {
 const unreadable = "[unreadable]"
 
 // everything returns all there is to know about what a folder holds, by other means
-// than those of copies; of what is in a folder "kept" nothing.
+// than those of copies.
 func everything(t fataler, folder string) map[string]string {
 	t.Helper()
 	all, inodes := map[string]string{}, map[uint64]string{}
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(folder, path)
-		if name == "kept" {
-			return fs.SkipDir
-		}
 		if errors.Is(err, fs.ErrPermission) { // after a call for the folder itself
 			all[name] += ", " + unreadable
 			return nil
@@ -233,7 +230,7 @@ func change(t *rapid.T, p place) {
 	}
 	var err error
 	switch rapid.SampledFrom([]string{"create", "create", "create", "overwrite", "append", "truncate", "rename", "delete", "chmod", "times",
-		"link", "data", "hard", "outside", "folder", "folder", "swap", "behind", "kept", "root"}).Draw(t, "change") {
+		"link", "data", "hard", "outside", "folder", "folder", "swap", "behind", "root"}).Draw(t, "change") {
 	case "create":
 		_ = os.MkdirAll(filepath.Dir(one), 0o755)
 		err = write(os.O_CREATE | os.O_TRUNC)
@@ -277,9 +274,6 @@ func change(t *rapid.T, p place) {
 		}
 	case "behind":
 		behind(one)
-	case "kept":
-		_ = os.Mkdir(filepath.Join(p.folder, "kept"), 0o755)
-		err = os.WriteFile(filepath.Join(p.folder, "kept", "x"), text, 0o644)
 	case "root":
 		err = os.Chmod(p.folder, rapid.SampledFrom([]fs.FileMode{0o700, 0o755, 0o777}).Draw(t, "mode"))
 	}
@@ -632,7 +626,7 @@ func TestCopiesLeft(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(store, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c, err := newCopies(t.TempDir(), "", store, 1)
+	c, err := newCopies(t.TempDir(), store, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,11 +71,7 @@ func (r *restoring) clearFolder(ctx context.Context, dir *os.Root, path string) 
 		return at(path, err)
 	}
 	for _, name := range names {
-		path := filepath.Join(path, name)
-		if path == r.except {
-			continue
-		}
-		if err := r.clearItem(ctx, dir, name, path); err != nil {
+		if err := r.clearItem(ctx, dir, name, filepath.Join(path, name)); err != nil {
 			return err
 		}
 	}

@@ -231,6 +231,24 @@ func (s *played) back(ctx context.Context, cells int) error {
 	return nil
 }
 
+// legitimate are reasons to run cells again that the statements of plans give: they replace files that are open, and
+// remove the folder that they work in.
+var legitimate = regexp.MustCompile(`was open and has been changed since|the folder that cells worked in has been removed since`)
+
+// copied returns how often the session went back to a frozen copy that had all cells, and is an error where it did not
+// for another than a legitimate reason.
+func (s *played) copied() (n int, err error) {
+	for why, times := range s.ways {
+		switch {
+		case why == string(notebook.ByCheckpoint):
+			n = times
+		case !legitimate.MatchString(why):
+			err = errors.Join(err, fmt.Errorf("%d times it went back by %s", times, why))
+		}
+	}
+	return n, err
+}
+
 // outputs returns how an execution differs from that of a cell in what can be seen.
 func outputs(want kept, got notebook.Execution, unseeded bool) string {
 	if got.Status != want.got.Status || got.Count != want.got.Count {
@@ -272,7 +290,12 @@ func TestEquality(t *testing.T) {
 	spec := checkpointSpec(t, testPython(t))
 	l := newLab(t)
 	total := tally{ways: map[string]int{}}
-	t.Cleanup(func() { t.Log(&total) })
+	t.Cleanup(func() {
+		t.Log(&total)
+		if all := total.backs(); 10*total.ways[string(notebook.ByCheckpoint)] < 9*all && !t.Failed() {
+			t.Errorf("of %d times it went back to a frozen copy only %d times", all, total.ways[string(notebook.ByCheckpoint)])
+		}
+	})
 	for i := range uint64(*sessions) {
 		seed := *sessionSeed + i
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -295,6 +318,14 @@ func (y *tally) String() string {
 		s += fmt.Sprintf("\n%5d times %s", n, way)
 	}
 	return s
+}
+
+// backs is how often sessions went back.
+func (y *tally) backs() (all int) {
+	for _, n := range y.ways {
+		all += n
+	}
+	return all
 }
 
 func (y *tally) add(s *played) {
@@ -320,6 +351,9 @@ func (l lab) session(t *testing.T, spec Spec, seed uint64, total *tally) {
 	p := newPlan(seed, 14, l.look)
 	s, err := l.play(ctx, l.open(t, spec), p)
 	total.add(s)
+	if err == nil {
+		_, err = s.copied()
+	}
 	if err == nil && !p.unseeded {
 		err = s.again(ctx, l.open(t, spec))
 	}
@@ -347,6 +381,9 @@ func TestDifferential(t *testing.T) {
 				s, err := l.play(ctx, l.open(t, spec), p)
 				if err != nil {
 					t.Fatalf("%s: %v\n\nthe session:\n%s", spec.Name, err, p.script())
+				}
+				if n, err := s.copied(); i == 0 && (err != nil || n == 0) {
+					t.Errorf("%d times it went back to a frozen copy: %v, %v\n\nthe session:\n%s", n, s.ways, err, p.script())
 				}
 				ends[i] = s.trail[len(s.trail)-1]
 			}

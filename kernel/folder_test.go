@@ -76,7 +76,7 @@ func TestEmptyReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			within(t, "empty", func() {
-				if err := notebook.EmptyFolder(scratch, ""); err != nil {
+				if err := notebook.EmptyFolder(scratch); err != nil {
 					t.Error(err)
 				}
 			})
@@ -125,7 +125,7 @@ func TestCopiesReplaced(t *testing.T) {
 	if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "a"), []byte("a"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	c, err := newCopies(folder, "", store, 1<<20)
+	c, err := newCopies(folder, store, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

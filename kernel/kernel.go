@@ -45,7 +45,7 @@ type Options struct {
 // Outputs say what becomes of outputs that are too long for a notebook.
 type Outputs struct {
 	Limits  notebook.Limits
-	Folder  string // where they are kept whole, in a folder whose path is no link; made when the first one comes; "" for nowhere
+	Folder  string // where they are kept whole, outside of Scratch, in a folder whose path is no link; made when the first one comes; "" for nowhere
 	ShownAs string // how a reader of the notebook finds Folder
 }
 

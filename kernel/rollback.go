@@ -172,10 +172,10 @@ func (names) back(ctx context.Context, k *Kernel, _ []string) (back notebook.Res
 	return back, false, k.options.emptyScratch()
 }
 
-// emptyScratch removes what cells have written, but for the long outputs.
+// emptyScratch removes what cells have written.
 func (o Options) emptyScratch() error {
 	if o.Scratch == "" {
 		return nil
 	}
-	return notebook.EmptyFolder(o.Scratch, o.Outputs.Folder)
+	return notebook.EmptyFolder(o.Scratch)
 }

@@ -63,9 +63,9 @@ func makeFolder(path string) (*os.Root, error) {
 	return FolderIn(parent, name)
 }
 
-// EmptyFolder removes what is in the folder path, but not the folder, which it makes if it is missing, nor the folder
-// kept directly in it; "" is none. Links in it or in its place are removed, never followed.
-func EmptyFolder(path, kept string) error {
+// EmptyFolder removes what is in the folder path, but not the folder, which it makes if it is missing. Links in it or in
+// its place are removed, never followed.
+func EmptyFolder(path string) error {
 	root, err := makeFolder(path)
 	if err != nil {
 		return err
@@ -76,11 +76,6 @@ func EmptyFolder(path, kept string) error {
 		return err
 	}
 	for _, name := range names {
-		if filepath.Join(path, name) == filepath.Clean(kept) {
-			if info, err := root.Lstat(name); err == nil && info.IsDir() {
-				continue // outputs of cells that the notebook still shows
-			}
-		}
 		if err := removeIn(root, name); err != nil {
 			return err
 		}

@@ -397,8 +397,8 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 		if purpose != agent.Work { // a temporary folder, with the script that is proved
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
 		} else {
-			o.Outputs = kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"}
-			o.Stays = s.Rollback == "off"
+			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs"}
+			o.Stays, o.Branches = s.Rollback == "off", s.Method.Candidates > 1
 			_ = notebook.RemoveFolder(copiesIn(dir)) // what a run left there that was killed
 		}
 		o.Spec, o.Scratch = p.spec, files

@@ -6,16 +6,14 @@ import (
 	"testing"
 
 	"dsstar/agent"
-
+	"dsstar/kernel"
+	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
 )
 
-// TestCandidates: of three cells on the same state of a real kernel the second is
-// picked, and neither of the others has left a trace, in variables, in what was
-// changed in place, or in files.
-func TestCandidates(t *testing.T) {
-	pyenvtest.Turn(t, 2)
-	t.Parallel()
+// ofThree is a model whose second step has three candidates, of which it picks the second.
+func ofThree() roles {
 	m := counting()
 	m["planner"] = say("Load.", "Add up.")
 	m["coder"] = say(
@@ -29,7 +27,16 @@ func TestCandidates(t *testing.T) {
 	m["router"] = say("Add Step")
 	m["picker"] = say("Choice: 2\nReason: it adds what the file has.")
 	m["finalizer"] = say(cell("assert 'other' not in globals()\nprint(total)"))
-	s := ask(t, dataFolder(t, numbers), m.serve(t).URL, "--candidates", "3")
+	return m
+}
+
+// TestCandidates: of three cells on the same state of a real kernel the second is
+// picked, and neither of the others has left a trace, in variables, in what was
+// changed in place, or in files.
+func TestCandidates(t *testing.T) {
+	pyenvtest.Turn(t, 2)
+	t.Parallel()
+	s := ask(t, dataFolder(t, numbers), ofThree().serve(t).URL, "--candidates", "3")
 	s.expect(exitVerified, "candidate 1 ran in", "candidate 3 failed: TypeError", "candidate 2 is chosen: it adds what the file has.",
 		"the session is back at the accepted cells (2), by ")
 	tr := s.trajectory()
@@ -40,7 +47,7 @@ func TestCandidates(t *testing.T) {
 	if tr.Method.Candidates != 3 || round.Pick == nil || *round.Pick != (agent.Pick{Candidate: 2, Of: 3, Reason: "it adds what the file has."}) {
 		t.Errorf("method %+v, pick %+v", tr.Method, round.Pick)
 	}
-	if len(round.Returns) != 3 || round.Returns[0].Way == "" || round.Returns[0].Seconds <= 0 {
+	if len(round.Returns) != 3 || round.Returns[0].Way == "" || round.Returns[0].Seconds <= 0 || round.Returns[2].Way == notebook.ByCheckpoint && round.Returns[2].Kept != round.Returns[0].Kept+1 {
 		t.Errorf("it went back %+v", round.Returns)
 	}
 	if s.stdout != "42\n" {
@@ -58,6 +65,29 @@ func TestCandidates(t *testing.T) {
 	stdout, stderr := rerunCode(t.Context(), t, 0, "--check", "--round", "2", path)
 	wantText(t, "the round", stdout, "candidate 1 same     ran\n", "candidate 3 same     raised TypeError", "candidate 2 same     ran\n")
 	wantText(t, "its outputs", stderr, "\n140\n", "\n42 False True\n")
+}
+
+// TestCandidatesServed: in a kernel of a server, too, the state of each candidate is kept, and the cell that is picked does
+// not run again.
+func TestCandidatesServed(t *testing.T) {
+	if !kernel.Freezes(kernel.PythonSpec("python")) {
+		t.Skip("there are checkpoints on Linux only")
+	}
+	pyenvtest.Turn(t, 2)
+	t.Parallel()
+	spec, err := kernel.CheckpointSpec(kernel.PythonSpec(pyenvtest.Python(t)), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), map[string]map[string]any{
+		"freezing": {"argv": spec.Argv, "env": spec.Env, "display_name": "Freezing", "language": "python"},
+	})
+	s := attached(t, jupyterEnv(t, t.TempDir()), ofThree().serve(t).URL, "--server", server.URL+"?token="+server.Token, "--kernel", "freezing", "--candidates", "3", "--yes")
+	s.expect(exitVerified, "candidate 2 is chosen")
+	backs := s.trajectory().Rounds[1].Returns
+	if len(backs) != 3 || backs[2].Way != notebook.ByCheckpoint || backs[2].Kept != backs[0].Kept+1 {
+		t.Errorf("%+v", backs)
+	}
 }
 
 func TestCandidatesUsage(t *testing.T) {

@@ -27,7 +27,7 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 	}
 	freezing := o
 	if purpose == agent.Work {
-		freezing.MaxMemory, freezing.Branches = o.Sandbox.Limits.Memory/4*3, s.Method.Candidates > 1
+		freezing.MaxMemory = o.Sandbox.Limits.Memory / 4 * 3
 	}
 	freezing.Copies = copiesIn(o.Dir)
 	var k *kernel.Kernel

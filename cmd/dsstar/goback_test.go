@@ -66,6 +66,35 @@ func TestRollback(t *testing.T) {
 	}
 }
 
+// TestRollbackOutputs: a folder outputs/ that cells make goes back like everything in files/; what dsstar keeps of long
+// outputs lies beside it, and stays.
+func TestRollbackOutputs(t *testing.T) {
+	t.Parallel()
+	data := dataFolder(t, numbers)
+	for _, way := range []string{"auto", "replay"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			m := spoiled()
+			m["coder"] = say(cell("import os\nparts = [40, 2]\nos.mkdir('outputs')\nprint('line\\n' * 400_000)"),
+				cell("open('outputs/new.txt', 'w').close()\nprint('line\\n' * 400_000)\n1 / 0"))
+			m["debugger"] = say(cell("total = sum(parts)\nprint(os.listdir('outputs'))"))
+			s := ask(t, data, m.serve(t).URL, "--rollback", way)
+			s.expect(exitVerified)
+			rounds := s.trajectory().Rounds
+			if a, ok := rounds[1].Accepted(); !ok || a.Execution.Stdout() != "[]\n" {
+				t.Errorf("accepted %v: %s", ok, a.Execution.PlainText())
+			}
+			for _, x := range []notebook.Execution{rounds[0].Attempts[0].Execution, rounds[1].Attempts[0].Execution} {
+				_, name, _ := strings.Cut(x.Stdout(), "all of it is in ")
+				name, _, _ = strings.Cut(name, "]")
+				if b, err := os.ReadFile(filepath.Join(s.out, name)); err != nil || filepath.Dir(name) != "outputs" || strings.Count(string(b), "line\n") != 400_000 {
+					t.Errorf("%q: %d bytes, %v", name, len(b), err)
+				}
+			}
+		})
+	}
+}
+
 // TestRollbackRefused: where a copy of the session would not be exact the cells run
 // again, and the notebook says why.
 func TestRollbackRefused(t *testing.T) {

@@ -67,7 +67,7 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 	files := filepath.Join(place.dir, "files")
 	k, _, err := a.rerunKernel(ctx, path, nb, place, s, p, kernel.Options{
 		Dir: place.dir, Scratch: files, Env: place.env, CellTimeout: patience,
-		Outputs: kernel.Outputs{Folder: filepath.Join(files, "outputs"), ShownAs: "files/outputs"},
+		Outputs: kernel.Outputs{Folder: filepath.Join(place.dir, "outputs"), ShownAs: "outputs"},
 	})
 	if err != nil {
 		return err

@@ -19,13 +19,12 @@ from . import linux, pools
 
 QUIET_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 GPU_DEVICES = ("/dev/nvidia", "/dev/dri/", "/dev/kfd", "/dev/accel")
-# Not the C library nor the interpreter: they are on every stack.
 DELETED = " (deleted)"
+# Not the C library nor the interpreter: they are on every stack.
 COMMON = re.compile(r"/(libc|libm|libpthread|ld-linux|libpython[\d.]+|libstdc\+\+|libgcc_s)[-.]|^\[|/python3[.\d]*$")
-
-
-# POSIX locks belong to a process: databases have them. Others a copy would share, and keep when they are given up here.
-LOCKED = re.compile(r"^lock:.* (POSIX |(FLOCK|OFDLCK) +\S+ +WRITE )", re.MULTILINE)
+# POSIX locks belong to a process: databases have them. Others a copy would share: what is given up here, or taken, is
+# given up or taken there, too.
+LOCKED = re.compile(r"^lock:.* (POSIX|FLOCK|OFDLCK) ", re.MULTILINE)
 
 
 class Finding(TypedDict):
@@ -44,6 +43,7 @@ class File(TypedDict):
     writable: bool
     size: int
     changed: int
+    status: int  # when anything about it was changed last, the number of its names too
     node: int
 
 
@@ -102,22 +102,27 @@ class Survey:
         return [f for i, f in enumerate(found) if f not in found[:i]]
 
     def _file(self, fd: int, link: str) -> Finding | None:
-        """Notes a regular file, or finds what is wrong with it."""
+        """Notes a regular file, or finds what is wrong with it, or with what is none."""
         try:
             info, status = Path(f"/proc/self/fdinfo/{fd}").read_text(), os.fstat(fd)
         except OSError:
             return None
         if stat.S_ISDIR(status.st_mode):
             return Finding(kind="descriptor", detail=f"a list of what is in {link} is open")
-        if not stat.S_ISREG(status.st_mode) or link.startswith(("/proc/", "/sys/")):
-            return None
+        if stat.S_ISFIFO(status.st_mode):
+            return Finding(kind="pipe", detail=f"the pipe {link} is open")
+        if not stat.S_ISREG(status.st_mode):
+            quiet = link.startswith(("/dev/pts/", *QUIET_DEVICES))
+            return None if quiet else Finding(kind="device", detail=link)
+        if link.startswith(("/proc/", "/sys/")):  # what it says is of a moment, and perhaps of another process
+            return Finding(kind="descriptor", detail=re.sub(r"^/proc/\d+", "/proc/PID", link) + " is open")
         if LOCKED.search(info):
             return Finding(kind="file", detail=f"{link} is locked")
         fields = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
         writable = int(fields["flags"], 8) & os.O_ACCMODE != os.O_RDONLY
         self.files.append(
             File(fd=fd, path=link, position=int(fields["pos"]), writable=writable, size=status.st_size,
-                 changed=status.st_mtime_ns, node=status.st_ino)
+                 changed=status.st_mtime_ns, status=status.st_ctime_ns, node=status.st_ino)
         )  # fmt: skip
         return None
 
@@ -126,10 +131,10 @@ class Survey:
         tids = self._native()
         deadline = time.monotonic() + 0.5
         while tids and time.monotonic() < deadline:
-            before = [_work(tid) for tid in tids]
+            before = {tid: _work(tid) for tid in tids}
             time.sleep(0.003)
-            # On a busy machine a thread may wait for a processor all that time.
-            tids = [tid for tid, work in zip(tids, before, strict=True) if _work(tid) != work or linux.state(tid) == "R"]
+            # On a busy machine a thread may wait for a processor all that time, or for a disk.
+            tids = [tid for tid in tids if _work(tid) != before[tid] or linux.state(tid) in ("R", "D")]
         owners = [_owner(thread.library) for thread in self._located(tids[:1])]
         return [Finding(kind="library", detail=f"{owner} works in the background") for owner in owners]
 
@@ -157,7 +162,8 @@ class Survey:
         deadline = time.monotonic() + 0.2
         for tid in tids:
             native = Native(tid, code, data)
-            while native.runs and time.monotonic() < deadline:  # a fork wakes some, as pyarrow's, which soon wait again
+            # A fork wakes some, as pyarrow's, which soon wait again, as at_work has seen that they had nothing to do.
+            while native.runs and time.monotonic() < deadline:
                 time.sleep(0.003)
                 native = Native(tid, code, data)
             if native.library or os.path.exists(f"/proc/self/task/{tid}"):  # else it has ended
@@ -185,7 +191,10 @@ def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
                 continue  # libraries may close files after a fork, as matplotlib does
             deleted = file["path"].endswith(DELETED)  # only this process knew it
             put_back = bool(folder) and not deleted and file["path"].startswith(folder.rstrip("/") + "/")
-            same = put_back or (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])
+            if put_back:  # one of several names may be outside: then the client makes another file of a changed one
+                same = now.st_nlink == 1 or now.st_ctime_ns == file["status"]
+            else:
+                same = (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])
             if same and (put_back or file["writable"]):
                 same = link == file["path"] and (deleted or os.path.samefile(link, at))
         except FileNotFoundError:
@@ -262,14 +271,15 @@ def _work(tid: int) -> str:
 
 
 class Native:
-    """A thread that Python knows nothing of: whether it runs, else the first argument of the system call in which it
-    waits, and the library that it is in, "" if none is seen: the innermost with a return address on its stack."""
+    """A thread that Python knows nothing of: whether it runs, or waits outside of a system call, as for a page that is
+    being read; else the first argument of the system call in which it waits, and the library that it is in, "" if none is
+    seen: the innermost with a return address on its stack."""
 
     def __init__(self, tid: int, code: list[Mapping], data: list[Mapping]) -> None:
         self.runs, self.argument, self.library = False, -1, ""
         with contextlib.suppress(OSError):  # Linux may keep it from us: then the thread is one that nobody knows
             words = Path(f"/proc/self/task/{tid}/syscall").read_text().split()
-            self.runs = len(words) <= 3
+            self.runs = len(words) <= 3  # "running", or "-1", stack and code
             if not self.runs:
                 self.argument = int(words[1], 16)
                 pointer = int(words[-2], 16)

@@ -346,7 +346,7 @@ class App(kernelapp.IPKernelApp):
         if findings:
             gc.collect()  # what only garbage holds
             subprocess._cleanup()
-            findings = self.hazards.findings()
+            findings = self.hazards.findings() + self.hazards.at_work()
         kept = pools.Kept(self.hazards.files, self.hazards.maps)
         with Freezer(self.front, self.channel.sock.fileno()) as freezer:
             with pools.quiet(self.hazards.maps):
