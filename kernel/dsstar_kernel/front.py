@@ -140,6 +140,8 @@ class Front:
     def next(self) -> None:
         """Has the worker handle the next request, if it is idle."""
         while self.queue and not self.running:
+            if self.status is not None:
+                return  # the kernel ends: whoever waits for it sees how
             if self.live and not self.live.ready:
                 return  # soon
             request = self.queue.popleft()
