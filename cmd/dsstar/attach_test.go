@@ -59,7 +59,7 @@ func inKernel(t *testing.T, file, code string) string {
 	t.Helper()
 	begun := time.Now()
 	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
-	for ; err != nil && time.Since(begun) < 30*time.Second; k, err = kernel.Attach(t.Context(), file, kernel.Options{}) {
+	for ; err != nil && time.Since(begun) < 60*time.Second; k, err = kernel.Attach(t.Context(), file, kernel.Options{}) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if err != nil {
