@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -257,19 +258,32 @@ func outputs(want kept, got notebook.Execution, unseeded bool) string {
 	if want.look || unseeded {
 		return ""
 	}
-	a, b := steady(want.got), steady(got)
-	if want.got.Stdout() == got.Stdout() && slices.Equal(sorted(a), sorted(b)) {
-		return "" // a kernel sends its two streams by a timer each: which one goes before the other is chance
-	}
-	return cmp.Diff(a, b)
+	return cmp.Diff(steady(want.got), steady(got))
 }
-
-func sorted(text string) []string { return slices.Sorted(strings.Lines(text)) }
 
 // unsteady are addresses, and process ids in the names of the files that tracebacks and warnings give to cells.
 var unsteady = regexp.MustCompile(`ipykernel_\d+|\b0x[0-9a-f]{6,}`)
 
-func steady(x notebook.Execution) string { return unsteady.ReplaceAllString(x.PlainText(), "...") }
+// steady is what a cell has put out, but for what is chance: a kernel sends each of its two streams by a timer, so that
+// between two other outputs either may come first.
+func steady(x notebook.Execution) string {
+	var outputs []notebook.Output
+	for i := 0; i < len(x.Outputs); {
+		begin, text := i, map[string]string{}
+		for ; i < len(x.Outputs) && x.Outputs[i].Type == notebook.Stream; i++ {
+			text[x.Outputs[i].Name] += x.Outputs[i].Text
+		}
+		for _, name := range slices.Sorted(maps.Keys(text)) {
+			outputs = append(outputs, notebook.Output{Type: notebook.Stream, Name: name, Text: text[name]})
+		}
+		if i == begin {
+			outputs = append(outputs, x.Outputs[i])
+			i++
+		}
+	}
+	x.Outputs = outputs
+	return unsteady.ReplaceAllString(x.PlainText(), "...")
+}
 
 // again runs the cells that are left in another session, which is empty, and compares outputs and state.
 func (s *played) again(ctx context.Context, k *Kernel) error {
