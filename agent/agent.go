@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -21,13 +22,14 @@ import (
 	"dsstar/prompts"
 )
 
-// A Config is what a run needs beside its task. Model, Open, Prompts, Dir and
-// the limits are required.
+// A Config is what a run needs beside its task. Model, Open, RunScript, Prompts,
+// Dir and the limits are required.
 type Config struct {
-	Model   llm.Model
-	Open    Open
-	Prompts *prompts.Set
-	Dir     string // the run folder
+	Model     llm.Model
+	Open      Open
+	RunScript RunScript
+	Prompts   *prompts.Set
+	Dir       string // the run folder
 
 	Method      Method
 	Limits      Limits
@@ -110,6 +112,7 @@ type Event struct {
 // except while files are described: then mu guards t and Observe.
 type run struct {
 	caller
+	dir         *os.Root // the run folder
 	session     Session
 	host        Host // the session, if it is somebody else's
 	dirty       bool // the session is not at the accepted cells
@@ -188,6 +191,14 @@ func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.observe(Event{Kind: Begun}); err != nil {
 		return err
 	}
+	var err error
+	if r.dir, err = os.OpenRoot(r.cfg.Dir); err != nil {
+		return fmt.Errorf("open the run folder: %w", err)
+	}
+	defer r.dir.Close()
+	if err := putBackFiles(r.dir); err != nil {
+		return fmt.Errorf("put the files of the run back: %w", err)
+	}
 	if r.t.Answer() != "" {
 		return r.proveAlone(ctx)
 	}
@@ -198,7 +209,6 @@ func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.learn(ctx); err != nil {
 		return err
 	}
-	var err error
 	if r.session, err = work.wait(); err != nil {
 		return err
 	}
@@ -218,13 +228,10 @@ func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.rounds(ctx); err != nil {
 		return err
 	}
-	proof := r.openProof(ctx)
-	defer proof.close()
-	defer cancel() // as above
 	if err := r.finalize(ctx); err != nil {
 		return err
 	}
-	return r.prove(ctx, proof)
+	return r.prove(ctx, work)
 }
 
 // learn gets the files described, unless they are.

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -244,6 +245,9 @@ func (s *session) Execute(ctx context.Context, code string) (notebook.Execution,
 	if s.dead {
 		s.w.t.Error("a cell was run in a dead kernel")
 	}
+	if s.purpose == agent.Prove && len(s.ran) == 0 {
+		s.w.alone("the proof begins")
+	}
 	s.ran = append(s.ran, code)
 	return s.cell(ctx, code)
 }
@@ -265,8 +269,6 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		return s.end("Python 3.12.1 with pandas 2.2\n", nil), nil
 	case s.w.pdf != "" && strings.Contains(code, "PdfReader(path)"):
 		return s.end(s.w.pdf, nil), nil
-	case strings.HasPrefix(code, "import json, os, subprocess"):
-		return s.runScript(ctx, code)
 	case strings.HasPrefix(code, "import contextlib, io, json, os, select"):
 		return s.runBatch(ctx, code)
 	default:
@@ -436,38 +438,45 @@ func (s *session) runBatch(ctx context.Context, code string) (notebook.Execution
 	return s.end(out+m[5]+" {\"clean\": false}\n", nil), nil
 }
 
-// runScript does what the agent's code for it does: it runs the script, read
-// from its file, from nothing.
-func (s *session) runScript(ctx context.Context, code string) (notebook.Execution, error) {
-	path, err := strconv.Unquote(regexp.MustCompile(`sys\.executable, (".*?")\]`).FindStringSubmatch(code)[1])
+// RunScript runs the script, read from its file, from nothing.
+func (w *world) RunScript(ctx context.Context, dir string, _ time.Duration) (x notebook.Execution, err error) {
+	w.alone("the script runs")
+	text, err := os.ReadFile(filepath.Join(dir, "solution.py"))
 	if err != nil {
-		return notebook.Execution{}, err
+		return x, err
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return notebook.Execution{}, err
-	}
-	plain := &session{w: s.w, purpose: agent.Prove + 1}
+	plain := &session{w: w, purpose: agent.Prove + 1}
 	plain.reset()
-	var result struct {
-		Code   int    `json:"code"`
-		Out    string `json:"out"`
-		Stderr string `json:"stderr"`
-	}
+	var out strings.Builder
 	for _, part := range strings.Split("\n\n\n"+string(text), "\n\n\n# %% ")[1:] {
 		_, code, _ := strings.Cut(part, "\n")
-		e, err := plain.cell(ctx, strings.TrimSuffix(code, "\n"))
-		if err != nil {
-			return e, err
+		if x, err = plain.cell(ctx, strings.TrimSuffix(code, "\n")); err != nil {
+			return x, err
 		}
-		result.Out += e.Stdout()
-		if e.Status != notebook.OK {
-			result.Code, result.Stderr = 1, "Traceback\n"+e.PlainText()
+		out.WriteString(x.Stdout())
+		if x.Status != notebook.OK {
 			break
 		}
 	}
-	data, err := json.Marshal(result)
-	return s.end(string(data)+"\n", nil), err
+	return ran(x.Status, out.String(), x.PlainText()), nil
+}
+
+// ran is how a script has run.
+func ran(status notebook.Status, out, stderr string) notebook.Execution {
+	return notebook.Execution{Status: status, Outputs: []notebook.Output{
+		{Type: notebook.Stream, Name: "stdout", Text: out}, {Type: notebook.Stream, Name: "stderr", Text: stderr}}}
+}
+
+// alone fails the test if a session is there in which a cell has run: it could tell
+// the proof what to print.
+func (w *world) alone(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.sessions {
+		if s.closed == 0 && len(s.ran) > 0 {
+			w.t.Errorf("%s beside a session of purpose %d in which cells have run", what, s.purpose)
+		}
+	}
 }
 
 // A played run is over.
@@ -521,7 +530,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 	s := &stage{
 		ctx: t.Context(), model: p.model, world: p.world,
 		config: agent.Config{
-			Model: p.model, Open: p.world.Open, Prompts: set, Dir: dir, MaxRounds: 6, DebugTries: 2, TopK: 100,
+			Model: p.model, Open: p.world.Open, RunScript: p.world.RunScript, Prompts: set, Dir: dir, MaxRounds: 6, DebugTries: 2, TopK: 100,
 			ResultChars: 6000, DescriptionChars: 6000, ContextChars: 20000, Jobs: 2, MaxTokens: 1000,
 		},
 		task: agent.Task{Question: "How many?", Guidelines: "A number.", Data: "/data", Files: []agent.File{{Name: "a.csv", Size: 10}}},

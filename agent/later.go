@@ -1,17 +1,13 @@
 package agent
 
-import (
-	"context"
-
-	"dsstar/notebook"
-)
+import "context"
 
 // A later session is one that is being opened while other work goes on.
 type later struct {
 	done    chan struct{}
 	session Session
 	err     error
-	dir     string // to remove with the session, if not ""
+	closed  bool // by the run, which is one goroutine
 }
 
 func (r *run) openLater(ctx context.Context, purpose Purpose, dir string) *later {
@@ -30,12 +26,33 @@ func (l *later) wait() (Session, error) {
 	return l.session, l.err
 }
 
-// close closes the session, whether or not anybody waited for it.
-func (l *later) close() {
-	if <-l.done; l.session != nil {
-		_ = l.session.Close() // nothing of the run depends on it any more
+// close closes the session, whether or not anybody waited for it. It may be called
+// more than once, and for none.
+func (l *later) close() { l.finish(Session.Close) }
+
+// end is close for a session that must not go on, even if it is a Lasting one.
+func (l *later) end() {
+	l.finish(func(s Session) error {
+		if lasting, ok := s.(Lasting); ok {
+			return lasting.End()
+		}
+		return s.Close()
+	})
+}
+
+func (l *later) finish(close func(Session) error) {
+	if l == nil {
+		return
 	}
-	if l.dir != "" {
-		_ = notebook.RemoveFolder(l.dir)
+	if <-l.done; l.session != nil && !l.closed {
+		_ = close(l.session) // nothing of the run depends on it any more
+		l.closed = true
 	}
+}
+
+// stays reports whether the session goes on after close.
+func (l *later) stays() bool {
+	<-l.done
+	_, lasting := l.session.(Lasting)
+	return lasting
 }

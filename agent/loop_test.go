@@ -3,10 +3,14 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -400,40 +404,100 @@ func TestProof(t *testing.T) {
 
 // The script is plain Python: what works in both sessions may fail there.
 func TestProofOfScript(t *testing.T) {
-	for _, c := range []struct{ name, out, reason string }{
-		{"same", `{"code": 0, "out": "more\n  1 \n", "stderr": "a warning"}`, ""},
-		{"fails", `{"code": 1, "out": "1\n", "stderr": "Traceback\n  ...\nSyntaxError: magic\n"}`, "the script failed in plain Python: SyntaxError: magic"},
-		{"another answer", `{"code": 0, "out": "2\n", "stderr": ""}`, "the script printed another answer, at the end of: 2"},
-		{"an answer that ends the same", `{"code": 0, "out": "11\n", "stderr": ""}`, "the script printed another answer, at the end of: 11"},
-		{"the answer is not last", `{"code": 0, "out": "1\n2\n", "stderr": ""}`, "the script printed another answer, at the end of: 2"},
-		{"no result", `Killed`, "the script could not be run: its result is not readable"},
+	for _, c := range []struct {
+		name   string
+		ran    notebook.Execution
+		err    error
+		reason string
+	}{
+		{"same", ran(notebook.OK, "more\n  1 \n", "a warning"), nil, ""},
+		{"fails", ran(notebook.Raised, "1\n", "Traceback\n  ...\nSyntaxError: magic\n"), nil, "the script failed in plain Python: SyntaxError: magic"},
+		{"another answer", ran(notebook.OK, "2\n", ""), nil, "the script printed another answer, at the end of: 2"},
+		{"an answer that ends the same", ran(notebook.OK, "11\n", ""), nil, "the script printed another answer, at the end of: 11"},
+		{"the answer is not last", ran(notebook.OK, "1\n2\n", ""), nil, "the script printed another answer, at the end of: 2"},
+		{"does not end", ran(notebook.TimedOut, "1\n", ""), nil, "the script ran for more than 60 s, far longer than the cells"},
+		{"not run", notebook.Execution{}, errors.New("no program"), "the script could not be run: no program"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, simple, func(s *stage) {
-				s.config.Open = func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
-					opened, err := s.world.Open(ctx, purpose, dir)
-					return scripted{opened, c.out}, err
-				}
+				s.config.RunScript = func(context.Context, string, time.Duration) (notebook.Execution, error) { return c.ran, c.err }
 			}).noError(t)
-			if p.Verified() != (c.reason == "") || p.Proof.Reason != c.reason {
+			if p.Verified() != (c.reason == "") || p.Proof.Reason != c.reason || p.Proof.Unable != (c.err != nil) {
 				t.Errorf("verified %v, proof %+v", p.Verified(), p.Proof)
 			}
 		})
 	}
 }
 
-// A scripted session answers the cell that runs the script.
-type scripted struct {
-	agent.Session
-	out string
+// TestProofFiles: the proof has a files/ of its own in the run folder. Afterwards that of the run is back, unless the
+// session of the proof stays; a run that was killed meanwhile has it back when it goes on.
+func TestProofFiles(t *testing.T) {
+	for _, lasting := range []bool{false, true} {
+		var folder agent.Folder
+		content := func(t *testing.T) string {
+			data, err := os.ReadFile(filepath.Join(folder.Files(), "made-by"))
+			if err != nil {
+				t.Error(err)
+			}
+			return string(data)
+		}
+		p := play(t, simple, func(s *stage) {
+			folder = agent.Folder(s.config.Dir)
+			s.config.Open = func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+				opened, err := s.world.Open(ctx, purpose, dir)
+				if purpose == agent.Describe || err != nil {
+					return opened, err
+				}
+				if dir != s.config.Dir {
+					t.Errorf("the session of purpose %d is opened in %s", purpose, dir)
+				}
+				_, there := os.Stat(folder.Files())
+				if purpose == agent.Prove && !errors.Is(there, fs.ErrNotExist) {
+					t.Error("the proof finds the files of the run")
+				}
+				err = errors.Join(os.MkdirAll(folder.Files(), 0o755),
+					os.WriteFile(filepath.Join(folder.Files(), "made-by"), []byte(map[agent.Purpose]string{agent.Work: "work", agent.Prove: "proof"}[purpose]), 0o600))
+				if lasting {
+					return &lastingSession{Session: opened}, err
+				}
+				return opened, err
+			}
+			s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
+				if is, want := "", map[bool]string{false: "work", true: "proof"}[lasting]; e.Kind == agent.Ended {
+					if is = content(t); is != want {
+						t.Errorf("lasting %v: the files are of the %s", lasting, is)
+					}
+				}
+				return nil
+			}
+		}).noError(t)
+		if !p.Verified() {
+			t.Errorf("proof %+v", p.Proof)
+		}
+	}
+	t.Run("killed", func(t *testing.T) {
+		p := play(t, simple, func(s *stage) {
+			aside := filepath.Join(s.config.Dir, ".dsstar-files-X")
+			if err := errors.Join(os.Mkdir(aside, 0o755), os.WriteFile(filepath.Join(aside, "a"), nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
+				if _, err := os.Stat(filepath.Join(s.config.Dir, "files", "a")); e.Kind == agent.Started && err != nil {
+					t.Error(err)
+				}
+				return nil
+			}
+		}).noError(t)
+		if !p.Verified() {
+			t.Errorf("proof %+v", p.Proof)
+		}
+	})
 }
 
-func (s scripted) Execute(ctx context.Context, code string) (notebook.Execution, error) {
-	if !strings.Contains(code, "subprocess") {
-		return s.Session.Execute(ctx, code)
-	}
-	return notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s.out}}}, nil
-}
+// A lastingSession stays when it is closed. Its End is once, and no Close follows.
+type lastingSession struct{ agent.Session }
+
+func (s *lastingSession) End() error { return s.Session.Close() }
 
 // The record holds what the accepted cells gave last, as later cells build on it.
 func TestReplayPrintsSomethingElse(t *testing.T) {
@@ -580,24 +644,37 @@ func TestErrors(t *testing.T) {
 	})
 	// A session that is still opening does not keep a run that has failed.
 	t.Run("while sessions open", func(t *testing.T) {
-		for at, purpose := range map[string]agent.Purpose{"analyzer a.csv": agent.Work, "finalizer the answer": agent.Prove} {
-			p := play(t, simple, func(s *stage) {
-				s.world.open = func(ctx context.Context, p agent.Purpose) error {
-					if p == purpose {
-						<-ctx.Done()
-					}
-					return ctx.Err()
+		p := play(t, simple, func(s *stage) {
+			s.world.open = func(ctx context.Context, p agent.Purpose) error {
+				if p == agent.Work {
+					<-ctx.Done()
 				}
-				s.model.before = func(_ context.Context, key string) error {
-					if key == at {
-						return broken
-					}
-					return nil
-				}
-			})
-			if !errors.Is(p.err, broken) {
-				t.Errorf("error %v", p.err)
+				return ctx.Err()
 			}
+			s.model.before = func(_ context.Context, key string) error {
+				if key == "analyzer a.csv" {
+					return broken
+				}
+				return nil
+			}
+		})
+		if !errors.Is(p.err, broken) {
+			t.Errorf("error %v", p.err)
+		}
+		// Nor does that of the proof, where the script cannot be run.
+		p = play(t, simple, func(s *stage) {
+			s.world.open = func(ctx context.Context, p agent.Purpose) error {
+				if p == agent.Prove {
+					<-ctx.Done()
+				}
+				return ctx.Err()
+			}
+			s.config.RunScript = func(context.Context, string, time.Duration) (notebook.Execution, error) {
+				return notebook.Execution{}, broken
+			}
+		}).noError(t)
+		if !p.Proof.Unable {
+			t.Errorf("proof %+v", p.Proof)
 		}
 	})
 }
@@ -672,36 +749,4 @@ func TestOverHTTP(t *testing.T) {
 	}
 	first := server.Requests()[0].Messages
 	contains(t, first[0].Text, "Python 3.12.1 with pandas 2.2")
-}
-
-// A script may run for longer than one cell: it is asked for until it ends.
-func TestProofOfSlowScript(t *testing.T) {
-	polls := 0
-	p := play(t, simple, func(s *stage) {
-		s.config.Open = func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
-			opened, err := s.world.Open(ctx, purpose, dir)
-			return slow{opened, &polls}, err
-		}
-	}).noError(t)
-	if polls != 3 || !p.Verified() {
-		t.Errorf("%d polls, proof %+v", polls, p.Proof)
-	}
-}
-
-// A slow session's script ends at the third time of asking.
-type slow struct {
-	agent.Session
-	polls *int
-}
-
-func (s slow) Execute(ctx context.Context, code string) (notebook.Execution, error) {
-	if !strings.Contains(code, "subprocess") && !strings.HasPrefix(code, "print(json.dumps(_state()))") {
-		return s.Session.Execute(ctx, code)
-	}
-	*s.polls++
-	text := `{"code": null}`
-	if *s.polls == 3 {
-		text = `{"code": 0, "out": "1\n"}`
-	}
-	return notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}}, nil
 }

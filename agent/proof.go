@@ -1,33 +1,24 @@
 package agent
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"dsstar/notebook"
 )
 
-// openProof begins to open the private session of the proof, in a temporary
-// folder of its own.
-func (r *run) openProof(ctx context.Context) *later {
-	dir, err := os.MkdirTemp("", "dsstar-proof-")
-	if err != nil {
-		l := &later{done: make(chan struct{}), err: err}
-		close(l.done)
-		return l
-	}
-	l := r.openLater(ctx, Prove, dir)
-	l.dir = dir
-	return l
-}
+// RunScript runs dir/solution.py as a process of plain Python, which works in
+// dir/files and is confined as the sessions are. Only the end of long outputs is
+// kept. The status is Raised where the exit code is not 0, and TimedOut where the
+// process was ended after limit. The error is that it could not be run.
+type RunScript func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error)
 
-// elsewhere is the trajectory as it is proved: in another folder, from which
-// the data folder has its full name. Nothing else differs.
+// elsewhere is the trajectory for a script in another folder, from which the data
+// folder has its full name. Nothing else differs.
 func (r *run) elsewhere() *Trajectory {
 	t := *r.t
 	t.Task.Data = r.dataPath()
@@ -40,44 +31,46 @@ func (r *run) proveAlone(ctx context.Context) error {
 		return nil
 	}
 	r.recall()
-	ctx, cancel := context.WithCancel(ctx)
-	proof := r.openProof(ctx)
-	defer proof.close()
-	defer cancel() // first, so that a session still opening gives up
-	return r.prove(ctx, proof)
+	return r.prove(ctx, nil)
 }
 
-// prove runs the accepted cells from nothing in a fresh session, then the
-// script in plain Python, and compares what they print with the answer.
-func (r *run) prove(ctx context.Context, fresh *later) error {
+// prove runs the script in plain Python, then the accepted cells in a fresh
+// session, both from nothing, and compares what they print with the answer. Each
+// has ended before the next begins, and the run's own session before both: what
+// has run a cell could tell it to the next one by locks on the data, for example.
+// The fresh session takes the place of the run's own, in the same folder, so that
+// a cell sees the same in both. work is nil if the run has no session.
+func (r *run) prove(ctx context.Context, work *later) (err error) {
 	if r.t.Answer() == "" {
 		return nil
 	}
 	if err := r.checkData(true); err != nil {
 		return err
 	}
-	if err := Folder(r.cfg.Dir).Lend(fresh.dir); err != nil {
+	if err := r.takeLeave(ctx); err != nil {
 		return err
 	}
 	if err := r.observe(Event{Kind: Proving}); err != nil {
 		return err
 	}
 	begin := time.Now()
-	session, err := fresh.wait()
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		// There is an answer all the same: it is not proved.
-		r.t.Proof = &Proof{Reason: "a fresh session could not be opened: " + err.Error(), Unable: true}
-		return r.observe(Event{Kind: Proved, Text: r.t.Proof.Reason})
-	}
 	defer r.kernel.start()()
-	reason, printed, err := r.proveCells(ctx, session)
-	if reason == "" && err == nil {
-		patience := 10*time.Since(begin) + time.Minute
-		reason, err = r.proveScript(ctx, session, fresh.dir, printed, patience)
+	work.end()
+	aside, err := setFilesAside(r.dir)
+	if err != nil {
+		return fmt.Errorf("make room for the proof: %w", err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	fresh := r.openLater(ctx, Prove, r.cfg.Dir)
+	defer func() {
+		cancel() // first, so that a session still opening gives up
+		if fresh.close(); fresh.stays() {
+			err = cmp.Or(err, aside.remove())
+		} else {
+			err = cmp.Or(err, aside.putBack())
+		}
+	}()
+	reason, unable, err := r.compare(ctx, fresh)
 	if err != nil {
 		return err
 	}
@@ -87,15 +80,39 @@ func (r *run) prove(ctx context.Context, fresh *later) error {
 	if reason == "" && r.changedFile != "" {
 		reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
 	}
-	r.t.Proof = &Proof{Same: reason == "", Reason: reason, Seconds: time.Since(begin).Seconds()}
+	r.t.Proof = &Proof{Same: reason == "", Reason: reason, Unable: unable, Seconds: time.Since(begin).Seconds()}
 	return r.observe(Event{Kind: Proved, Text: reason})
+}
+
+// compare runs the script and the cells. It returns what went otherwise than in the
+// run, or "", and whether that is only that one of them could not be run.
+func (r *run) compare(ctx context.Context, fresh *later) (reason string, unable bool, err error) {
+	limit := r.patience()
+	script, err := r.proveScript(ctx, limit)
+	what := "the script could not be run: "
+	var session Session
+	if err == nil {
+		what = "a fresh session could not be opened: "
+		session, err = fresh.wait() // it was starting meanwhile
+	}
+	if err != nil && ctx.Err() == nil { // there is an answer all the same
+		return what + err.Error(), true, nil
+	}
+	if err != nil {
+		return "", false, ctx.Err()
+	}
+	reason, printed, err := r.proveCells(ctx, session)
+	if reason == "" && err == nil {
+		reason = r.scriptFault(script, printed, limit)
+	}
+	return reason, false, err
 }
 
 // proveCells returns what went otherwise than in the run, or "", and what the
 // cells before the last one printed.
 func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string, err error) {
 	var last notebook.Execution
-	cells := r.elsewhere().Cells()
+	cells := r.t.Cells()
 	for i, code := range cells {
 		printed += last.Stdout()
 		if last, err = s.Execute(ctx, code); err != nil {
@@ -112,28 +129,48 @@ func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string
 	return "", printed, nil
 }
 
-// proveScript runs the script as a process of plain Python, with the
-// interpreter of the session, in an empty working folder.
-func (r *run) proveScript(ctx context.Context, s Session, dir, printed string, patience time.Duration) (reason string, err error) {
-	path := filepath.Join(dir, "solution.py")
-	if err := notebook.EmptyFolder(filepath.Join(dir, "files")); err != nil {
-		return "", err
+// patience is how long the script may run: far longer than the cells did.
+func (r *run) patience() time.Duration {
+	seconds := 0.0
+	r.t.eachAttempts(func(_ string, attempts *[]Attempt) {
+		for _, a := range *attempts {
+			seconds += a.Execution.Seconds
+		}
+	})
+	return time.Minute + time.Duration(10*seconds*float64(time.Second))
+}
+
+// proveScript runs the script in a temporary folder with nothing else in it.
+func (r *run) proveScript(ctx context.Context, limit time.Duration) (notebook.Execution, error) {
+	dir, err := os.MkdirTemp("", "dsstar-proof-")
+	if err != nil {
+		return notebook.Execution{}, err
 	}
-	if err := notebook.WriteFile(path, []byte(r.elsewhere().Script())); err != nil {
-		return "", err
+	defer func() { _ = notebook.RemoveFolder(dir) }() // the system clears what stays
+	if err := Folder(r.cfg.Dir).Lend(dir); err != nil {
+		return notebook.Execution{}, err
 	}
-	result, problem, err := runPlain(ctx, s, path, patience)
-	if err != nil || problem != "" {
-		return problem, err
+	if err := os.WriteFile(Folder(dir).Script(), []byte(r.elsewhere().Script()), 0o600); err != nil {
+		return notebook.Execution{}, err
 	}
-	if *result.Code != 0 {
-		lines := strings.Split(strings.TrimSpace(result.Stderr), "\n")
-		return "the script failed in plain Python: " + clip(lines[len(lines)-1], 300), nil
+	return r.cfg.RunScript(ctx, dir, limit)
+}
+
+// scriptFault returns what went otherwise in the script than in the run, or "";
+// printed is what the cells before the last one have printed.
+func (r *run) scriptFault(x notebook.Execution, printed string, limit time.Duration) string {
+	switch x.Status {
+	case notebook.OK:
+	case notebook.TimedOut:
+		return fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells", limit.Seconds())
+	default:
+		lines := strings.Split(strings.TrimSpace(x.Stream("stderr")), "\n")
+		return "the script failed in plain Python: " + clip(cmp.Or(lines[len(lines)-1], x.Reason), 300)
 	}
-	if out := strings.TrimSpace(notebook.SteadyText(result.Out)); !endsWith(out, r.t.Answer(), printed) {
-		return "the script printed another answer, at the end of: " + clip(out[strings.LastIndexByte(out, '\n')+1:], 300), nil
+	if out := strings.TrimSpace(notebook.SteadyText(x.Stdout())); !endsWith(out, r.t.Answer(), printed) {
+		return "the script printed another answer, at the end of: " + clip(out[strings.LastIndexByte(out, '\n')+1:], 300)
 	}
-	return "", nil
+	return ""
 }
 
 // endsWith reports whether the answer is the last lines of what a script
@@ -145,53 +182,3 @@ func endsWith(out, answer, printed string) bool {
 	before = strings.TrimRight(before, " \t\r")
 	return same && (before == "" || strings.HasSuffix(before, "\n") || begun != "" && strings.HasSuffix(before, begun))
 }
-
-// plainResult is how a script's process ended.
-type plainResult struct {
-	Code        *int // nil while it runs
-	Out, Stderr string
-}
-
-// runPlain runs a script as a process that the session starts and then asks
-// for again and again: one cell may not run for as long as all of them.
-func runPlain(ctx context.Context, s Session, path string, patience time.Duration) (result plainResult, problem string, err error) {
-	deadline := time.Now().Add(patience)
-	for code := fmt.Sprintf(startScript, pyString(path)); ; code = pollScript {
-		e, err := s.Execute(ctx, code)
-		if err != nil {
-			return result, "", err
-		}
-		if e.Status != notebook.OK {
-			return result, "the script could not be run: " + oneLine(e), nil
-		}
-		if err := json.Unmarshal([]byte(e.Stdout()), &result); err != nil {
-			return result, "the script could not be run: its result is not readable", nil
-		}
-		if result.Code != nil {
-			return result, "", nil
-		}
-		if time.Now().After(deadline) {
-			return result, fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells", patience.Seconds()), nil
-		}
-	}
-}
-
-const startScript = `import json, os, subprocess, sys, tempfile
-_out, _err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
-_p = subprocess.Popen([sys.executable, %s], stdin=subprocess.DEVNULL, stdout=_out, stderr=_err,
-                      env={**os.environ, "MPLBACKEND": "agg", "PYTHONIOENCODING": "utf-8"})
-
-def _end(file, size):
-    file.seek(max(0, os.fstat(file.fileno()).st_size - size))
-    return file.read().decode("utf-8", "replace")
-
-def _state():
-    try:
-        _p.wait(timeout=2)
-    except subprocess.TimeoutExpired:
-        return {"code": None}
-    return {"code": _p.returncode, "out": _end(_out, 100_000), "stderr": _end(_err, 4_000)}
-
-print(json.dumps(_state()))`
-
-const pollScript = `print(json.dumps(_state()))`

@@ -19,7 +19,9 @@ type Folder string
 func (f Folder) Notebook() string { return filepath.Join(string(f), "notebook.ipynb") }
 func (f Folder) Script() string   { return filepath.Join(string(f), "solution.py") }
 func (f Folder) Trace() string    { return filepath.Join(string(f), "trace.jsonl") }
-func (f Folder) Files() string    { return filepath.Join(string(f), "files") }
+func (f Folder) Files() string    { return filepath.Join(string(f), filesFolder) }
+
+const filesFolder = "files"
 
 // ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not
 // empty: a run never overwrites anything.

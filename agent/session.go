@@ -28,11 +28,20 @@ type Purpose int
 const (
 	Describe Purpose = iota // run the scripts that describe files
 	Work                    // the run's own session
-	Prove                   // run the accepted cells from nothing
+	Prove                   // run the accepted cells from nothing, in the place of the run's own session
 )
 
+// A Lasting session stays when the run has ended: Close leaves it running, and End
+// ends it all the same.
+type Lasting interface {
+	Session
+	End() error
+}
+
 // Open opens a private session that starts in dir; dir/files is the folder
-// that its cells may write to. The caller closes it.
+// that its cells may write to. The caller closes it. Those to Work and to Prove
+// are opened in the run folder, one after the other, and must look the same to a
+// cell.
 type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error)
 
 // setupCell follows the parameters in every notebook and script. The same code

@@ -145,9 +145,11 @@ const leavePatience = 20 * time.Second
 // takeLeave tells what the cells leave behind in somebody's session, however the
 // run has ended.
 func (r *run) takeLeave(ctx context.Context) error {
-	if r.host == nil {
+	host := r.host
+	if host == nil {
 		return nil
 	}
+	r.host = nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavePatience)
 	defer cancel()
 	var carried []Variable
@@ -156,7 +158,7 @@ func (r *run) takeLeave(ctx context.Context) error {
 			carried = append(carried, v)
 		}
 	}
-	warnings, err := r.host.Leave(ctx, carried)
+	warnings, err := host.Leave(ctx, carried)
 	if err != nil {
 		return r.shy(ctx, "what the cells leave behind is not known", err)
 	}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"os/exec"
@@ -135,6 +136,7 @@ func (p *process) leave() {
 type tail struct {
 	mu   sync.Mutex
 	buf  []byte
+	most int      // bytes that are remembered; 0 for stderrKept
 	file *os.File // nil: none
 	from int64    // where in the file it begins
 }
@@ -143,8 +145,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, b...)
-	if extra := len(t.buf) - stderrKept; extra > 0 {
-		t.buf = append(t.buf[:0], t.buf[extra:]...)
+	if most := cmp.Or(t.most, stderrKept); len(t.buf) > 2*most { // not at every write
+		t.buf = append(t.buf[:0], t.buf[len(t.buf)-most:]...)
 	}
 	return len(b), nil
 }
@@ -178,5 +180,6 @@ func (t *tail) String() string {
 		n, _ := t.file.ReadAt(t.buf, from) // what can be read
 		t.buf = t.buf[:n]
 	}
-	return string(bytes.ToValidUTF8(t.buf, nil))
+	last := t.buf[max(0, len(t.buf)-cmp.Or(t.most, stderrKept)):]
+	return string(bytes.ToValidUTF8(last, nil))
 }

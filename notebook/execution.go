@@ -31,10 +31,13 @@ type Execution struct {
 }
 
 // Stdout returns everything that the cell printed to standard output.
-func (e Execution) Stdout() string {
+func (e Execution) Stdout() string { return e.Stream("stdout") }
+
+// Stream returns everything that went to the stream of the name.
+func (e Execution) Stream(name string) string {
 	var b strings.Builder
 	for _, o := range e.Outputs {
-		if o.Type == Stream && o.Name == "stdout" {
+		if o.Type == Stream && o.Name == name {
 			b.WriteString(o.Text)
 		}
 	}

@@ -194,6 +194,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	config.Sandbox = j.place.sandbox()
 	j.progress.say("sandbox  %s", config.Sandbox)
 	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(&j.place, s, j.keeper)), words, string(folder)
+	config.RunScript = a.runScriptAt(&j.place, s)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}

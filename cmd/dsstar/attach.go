@@ -345,7 +345,7 @@ func (a *app) openLook(ctx context.Context, p *place, s *configs.Settings) (*ker
 	if p.guest != nil {
 		return p.guest.attach(ctx, o)
 	}
-	o.Spec, o.Env = p.spec, a.kernelEnv(s, agent.Work)
+	o.Spec, o.Env = p.spec, a.kernelEnv(s)
 	return kernel.Dial(ctx, p.server, "", o)
 }
 
@@ -394,12 +394,14 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout, Sandbox: p.box}
 		files := filepath.Join(dir, "files")
-		if purpose != agent.Work { // a temporary folder, with the script that is proved
+		if purpose == agent.Describe { // in a temporary folder
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
-		} else {
-			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs"}
+		} else { // of the run: the proof differs in nothing that cells see
 			o.Stays, o.Branches = s.Rollback == "off", s.Method.Candidates > 1
 			_ = notebook.RemoveFolder(copiesIn(dir)) // what a run left there that was killed
+		}
+		if purpose == agent.Work {
+			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs"}
 		}
 		o.Spec, o.Scratch = p.spec, files
 		o.NoCheckpoints = s.Rollback == "replay"
@@ -409,11 +411,11 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 		}
 		var k *kernel.Kernel
 		var err error
-		keep := keeper != nil && purpose == agent.Work
+		keep := keeper != nil && purpose != agent.Describe
 		if keep && p.server.URL == "" {
 			o.KeepIn = a.lookup().RuntimeDir()
 		}
-		if o.Env = a.kernelEnv(s, purpose); p.server.URL != "" {
+		if o.Env = a.kernelEnv(s); p.server.URL != "" {
 			k, err = kernel.Dial(ctx, p.server, "", o)
 		} else {
 			k, err = a.start(ctx, o, s, purpose)
@@ -421,7 +423,7 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 		if err != nil {
 			return nil, err // not a nil *Kernel in an interface
 		}
-		if purpose == agent.Work {
+		if purpose != agent.Describe {
 			p.way = k.Way()
 			if err := mustFreeze(s, k); err != nil {
 				_ = k.Close() // the first error says more

@@ -126,7 +126,7 @@ func (a *app) openScoring(ctx context.Context, s *configs.Settings, at placeFind
 	if write != "" {
 		p.box.Write = append(slices.Clone(p.box.Write), absolute(write))
 	}
-	return a.openAt(&p, s, nil)(ctx, agent.Prove, dir)
+	return a.openAt(&p, s, nil)(ctx, agent.Describe, dir)
 }
 
 // A scoringKernel is the kernel in which scorers' code runs: opened when there is some,

@@ -50,6 +50,7 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 	config := agentConfig(r.settings)
 	config.Jobs = max(1, r.settings.Jobs)
 	config.Model, config.Prompts, config.Dir, config.Open = told, r.words, string(folder), r.app.openAt(&p, r.settings, nil)
+	config.RunScript = r.app.runScriptAt(&p, r.settings)
 	config.Price, config.Sandbox = r.prices, p.sandbox()
 	if ranker != nil {
 		config.Ranker = j.Ranker(llm.TracedRanker(ranker, trace))

@@ -12,10 +12,9 @@ import (
 	"dsstar/notebook"
 )
 
-// start starts a kernel of this machine which goes back as the settings say. That of
-// a proof never goes back.
+// start starts a kernel of this machine which goes back as the settings say.
 func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, purpose agent.Purpose) (*kernel.Kernel, error) {
-	if s.Rollback == "replay" || s.Rollback == "off" || purpose == agent.Prove {
+	if s.Rollback == "replay" || s.Rollback == "off" {
 		return kernel.Start(ctx, o)
 	}
 	if o.Sandbox.HidesProc() {
@@ -26,7 +25,7 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 		return kernel.Start(ctx, o)
 	}
 	freezing := o
-	if purpose == agent.Work {
+	if purpose != agent.Describe {
 		freezing.MaxMemory = o.Sandbox.Limits.Memory / 4 * 3
 	}
 	freezing.Copies = copiesIn(o.Dir)

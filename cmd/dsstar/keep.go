@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"dsstar/agent"
 	"dsstar/kernel"
 )
 
@@ -21,11 +22,17 @@ type keeper struct {
 	patience time.Duration // with the server; 0: keepPatience
 }
 
-// A keptSession is the run's own session in a kernel that stays.
+// A keptSession is the run's own session in a kernel that stays, or that of the
+// proof, which takes its place: with it the run's own has ended.
 type keptSession struct {
 	*kernel.Kernel
 	keeper *keeper
 }
+
+var _ agent.Lasting = keptSession{}
+
+// End ends the kernel: another one will stay.
+func (s keptSession) End() error { return s.Kernel.Close() }
 
 func (s keptSession) Close() error {
 	k := s.keeper

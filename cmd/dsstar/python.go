@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -89,7 +88,7 @@ var secret = regexp.MustCompile(`(?i)(api_?key|token|secret|passw|credential|pri
 
 // kernelEnv is the environment that cells see: without keys, and without what
 // would make two users' sessions differ.
-func (a *app) kernelEnv(s *configs.Settings, purpose agent.Purpose) []string {
+func (a *app) kernelEnv(s *configs.Settings) []string {
 	hidden := []string{"PYTHONHASHSEED", "PYTHONSTARTUP", "MPLBACKEND", "IPYTHONDIR", s.APIKeyEnv,
 		"DSSTAR_SERVER", "JUPYTER_URL"} // which may have tokens in them
 	for _, p := range s.Providers {
@@ -102,15 +101,9 @@ func (a *app) kernelEnv(s *configs.Settings, purpose agent.Purpose) []string {
 			env = append(env, entry)
 		}
 	}
-	// The user's own IPython start-up files are not part of the notebook.
-	env = append(env, "IPYTHONDIR="+filepath.Join(a.cacheDir, "ipython"))
-	if purpose != agent.Prove {
-		// Going back replays cells: sets of strings must then have the same
-		// order. The proof runs without this, so that it would show an answer
-		// that depends on it.
-		env = append(env, "PYTHONHASHSEED=0")
-	}
-	return env
+	// The user's own IPython start-up files are not part of the notebook. And going
+	// back replays cells: sets of strings must then have the same order.
+	return append(env, "IPYTHONDIR="+filepath.Join(a.cacheDir, "ipython"), "PYTHONHASHSEED=0")
 }
 
 // userDirs returns dsstar's folders for caches and for configuration.

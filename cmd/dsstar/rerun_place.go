@@ -48,7 +48,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 		return p, err
 	}
 	// As in the run: sets of strings have the order that they had there.
-	p.env = a.kernelEnv(s, agent.Work)
+	p.env = a.kernelEnv(s)
 	if p.dir, err = os.MkdirTemp("", "dsstar-rerun-"); err != nil {
 		return nil, err
 	}

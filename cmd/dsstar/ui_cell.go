@@ -23,6 +23,9 @@ func (p *progress) watch(open agent.Open) agent.Open {
 		if host, ok := s.(agent.Host); ok {
 			return watchedHost{watched{s, cells, p}, host}, nil
 		}
+		if lasting, ok := s.(agent.Lasting); ok {
+			return watchedLasting{watched{s, cells, p}, lasting}, nil
+		}
 		return watched{s, cells, p}, nil
 	}
 }
@@ -46,6 +49,14 @@ type watchedHost struct {
 }
 
 var _ agent.Host = watchedHost{}
+
+// A watchedLasting is a watched session that stays.
+type watchedLasting struct {
+	watched
+	lasting agent.Lasting
+}
+
+func (w watchedLasting) End() error { return w.lasting.End() }
 
 func (w watched) Execute(ctx context.Context, code string) (notebook.Execution, error) {
 	w.progress.cell(code)

@@ -1,0 +1,157 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"dsstar/kernel/sandbox"
+	"dsstar/notebook"
+)
+
+// scriptKept is how much of the end of a script's standard output is kept.
+const scriptKept = 1 << 20
+
+// scriptEnv is the environment for a script: that of the kernels, but with an order
+// of sets that is another on every run, so that an answer that depends on it shows.
+func scriptEnv(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		return strings.HasPrefix(kv, "PYTHONHASHSEED=") || strings.HasPrefix(kv, parentPID)
+	})
+}
+
+// RunScript runs the script at path as a process of plain Python in o.Dir, by the
+// interpreter of o.Spec and confined as its kernel would be, but in a private folder
+// of its own. It can write o.Scratch, which is emptied first. It returns when the
+// process and, in a sandbox, all that it has started have ended: after limit at the
+// latest, with the status TimedOut. The status is Raised if the exit code is not 0,
+// and the outputs are the ends of its streams. For a Spec that is not started as
+// python -m ipykernel_launcher the error is [errors.ErrUnsupported].
+func RunScript(ctx context.Context, o Options, path string, limit time.Duration) (x notebook.Execution, err error) {
+	began := time.Now()
+	at := launcher(o.Spec)
+	if at == 0 {
+		return x, fmt.Errorf("the interpreter of kernel %s is not known: %w", o.Spec.Name, errors.ErrUnsupported)
+	}
+	if err := o.emptyScratch(); err != nil {
+		return x, fmt.Errorf("run %s: %w", path, err)
+	}
+	l := &local{spec: o.Spec}
+	defer func() { err = errors.Join(err, l.end(defaultWaits())) }()
+	if l.dir, err = privateDir(); err != nil {
+		return x, err
+	}
+	l.spec.Argv = append(slices.Clone(o.Spec.Argv[:at-1]), path)
+	cmd, err := l.plain(o)
+	if err != nil {
+		return x, fmt.Errorf("run %s: %w", path, err)
+	}
+	stdout := &tail{most: scriptKept}
+	cmd.Stdout = stdout
+	if l.process, err = startProcess(cmd, nil, o.Sandbox.Tier.Guarded()); err != nil {
+		return x, fmt.Errorf("run %s: %w", path, err)
+	}
+	enough := time.NewTimer(limit)
+	defer enough.Stop()
+	select {
+	case <-l.exited:
+	case <-enough.C:
+		x.Status = notebook.TimedOut
+	case <-ctx.Done():
+		return x, ctx.Err()
+	}
+	if x.Status == "" {
+		if x.Status = notebook.OK; !cmd.ProcessState.Success() {
+			x.Status, x.Reason = notebook.Raised, l.death()
+		}
+	}
+	for _, stream := range []struct{ name, text string }{{"stdout", stdout.String()}, {"stderr", l.stderr.String()}} {
+		if stream.text != "" {
+			x.Outputs = append(x.Outputs, notebook.Output{Type: notebook.Stream, Name: stream.name, Text: stream.text})
+		}
+	}
+	x.Seconds = time.Since(began).Seconds()
+	return x, nil
+}
+
+// plain returns the command of a script.
+func (l *local) plain(o Options) (*exec.Cmd, error) {
+	cmd, err := l.spec.command("", o.Dir, o.Env)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Env = append(scriptEnv(cmd.Env), "MPLBACKEND=agg", "PYTHONIOENCODING=utf-8")
+	if !o.Sandbox.Tier.Confines() {
+		return cmd, nil
+	}
+	share := sandbox.Session{Private: l.dir, Env: append(slices.Collect(maps.Keys(o.Spec.Env)), "MPLBACKEND")}
+	if o.Scratch != "" {
+		share.Write = []string{o.Scratch}
+	}
+	return o.Sandbox.Command(cmd, share)
+}
+
+// RunScript is the function of that name with the interpreter of the kernel, whose
+// process starts the script and reads what came of it. It is for kernels that this
+// program cannot start a script beside, and in which nothing has run.
+func (k *Kernel) RunScript(ctx context.Context, path string, limit time.Duration) (x notebook.Execution, err error) {
+	deadline := time.Now().Add(limit)
+	literal, err := json.Marshal(path) // of a string, it is one of Python's
+	if err != nil {
+		return x, err
+	}
+	for code := fmt.Sprintf(startScript, literal); ; code = pollScript {
+		told, err := k.Execute(ctx, code)
+		if err != nil {
+			return x, err
+		}
+		var state struct {
+			Code        *int // nil while it runs
+			Out, Stderr string
+		}
+		if told.Status != notebook.OK || json.Unmarshal([]byte(told.Stdout()), &state) != nil {
+			return x, fmt.Errorf("run %s: %s", path, told.PlainText())
+		}
+		switch {
+		case state.Code == nil && time.Now().Before(deadline):
+			continue
+		case state.Code == nil:
+			x.Status = notebook.TimedOut
+		case *state.Code == 0:
+			x.Status = notebook.OK
+		default:
+			x.Status, x.Reason = notebook.Raised, fmt.Sprintf("exit status %d", *state.Code)
+		}
+		x.Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: state.Out}, {Type: notebook.Stream, Name: "stderr", Text: state.Stderr}}
+		return x, nil
+	}
+}
+
+// startScript and pollScript print the state: one cell may not run for as long as
+// all those of the script.
+const startScript = `import json, os, subprocess, sys, tempfile
+_out, _err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+_env = {k: v for k, v in os.environ.items() if k != "PYTHONHASHSEED"}
+_p = subprocess.Popen([sys.executable, %s], stdin=subprocess.DEVNULL, stdout=_out, stderr=_err,
+                      env={**_env, "MPLBACKEND": "agg", "PYTHONIOENCODING": "utf-8"})
+
+def _end(file, size):
+    file.seek(max(0, os.fstat(file.fileno()).st_size - size))
+    return file.read().decode("utf-8", "replace")
+
+def _state():
+    try:
+        _p.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        return {"code": None}
+    return {"code": _p.returncode, "out": _end(_out, 100_000), "stderr": _end(_err, 4_000)}
+
+print(json.dumps(_state()))`
+
+const pollScript = `print(json.dumps(_state()))`
