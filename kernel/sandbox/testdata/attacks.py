@@ -273,6 +273,32 @@ def r17_attribute_of_ssh_key():
     return "%d bytes" % len(os.getxattr(HOME + "/.ssh/id_rsa", "user.origin"))
 
 
+@attempt
+def r18_connections():
+    found = []
+    with open("/proc/self/net/tcp") as f:
+        found += ["a port"] if "0100007F:%04X " % T["tcp"] in f.read() else []
+    with open("/proc/self/net/unix") as f:
+        found += ["a socket"] if T["stream"] in f.read() else []
+    if not found:
+        raise Private("those of the sandbox's own network")
+    return " and ".join(found)
+
+
+@attempt
+def r19_mounts():
+    found = []
+    for name in "mountinfo", "mounts", "mountstats":
+        try:
+            with open("/proc/thread-self/" + name) as f:
+                found += [name] if f.read() else []
+        except OSError as e:
+            error = e
+    if not found:
+        raise error
+    if not outside("mnt"):
+        raise Private("those of the sandbox")
+    return ", ".join(found)
 
 
 @attempt
@@ -304,6 +330,13 @@ def r22_whose_process():
         os.close(pidfd)
     return reached("user %d" % struct.unpack_from("I", info, 28))
 
+
+@attempt
+def r23_control_groups():
+    groups = glob.glob("/sys/fs/cgroup/**/cgroup.procs", recursive=True)
+    if not groups:
+        raise Blocked("none is listed")
+    return "%d groups" % len(groups)
 
 
 # Writing
