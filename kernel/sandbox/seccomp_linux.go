@@ -124,6 +124,9 @@ func (st stage) rules() []rule {
 	}
 	if !full {
 		rules = append(rules, withoutMounts(st.Box.Net)...)
+		if !st.Listens && !st.Box.Net {
+			rules = append(rules, rule{call: unix.SYS_BIND, errno: unix.EPERM})
+		}
 	}
 	if st.asksAboutSignals() {
 		rules = append(rules, askedSignals()...)

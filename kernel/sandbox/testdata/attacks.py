@@ -720,6 +720,15 @@ def n16_unix_abstract_datagram_of_pair():
         return "sent %d" % a.sendto(b"x", "\0" + T["abstract"] + "d")
 
 
+@attempt
+def n17_answer_in_a_name():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+        s.bind("\0attack-" + T["tag"])
+        s.listen(1)
+    if not outside("net"):
+        raise Private("on a network of the sandbox's own")
+    return "listening under a name that another program may call"
+
 
 # Processes and the system's kernel
 
