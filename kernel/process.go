@@ -23,7 +23,9 @@ type process struct {
 	exited chan struct{} // closed once the process has ended and been reaped
 	state  string        // how it ended, in words; set before exited is closed
 	stderr *tail
-	guard  bool // of a sandbox: it ends all that it has started when it is told to
+	guard  bool     // of a sandbox: it ends all that it has started when it is told to
+	report *os.File // from the guard alone, who writes there why it has ended the kernel; nil without one
+	reason string   // what it wrote; set before exited is closed
 
 	mu   sync.Mutex
 	gone bool // the pid may be anybody's from now on: no more signals
@@ -44,10 +46,22 @@ func startProcess(cmd *exec.Cmd, stderr *os.File, guard bool) (*process, error) 
 	}
 	// A grandchild that left the process group may hold stderr open for ever.
 	cmd.WaitDelay = 200 * time.Millisecond
+	var theirs *os.File
+	if guard {
+		var err error
+		if p.report, theirs, err = os.Pipe(); err != nil {
+			p.stderr.close()
+			return nil, err
+		}
+		cmd.ExtraFiles = []*os.File{theirs} // Session.Reports
+	}
 	started := make(chan error)
 	go p.own(cmd, started)
-	if err := <-started; err != nil {
+	err := <-started
+	_ = theirs.Close() // nothing was written; nil without a guard
+	if err != nil {
 		p.stderr.close()
+		_ = p.report.Close() // likewise
 		return nil, err
 	}
 	return p, nil
@@ -74,7 +88,18 @@ func (p *process) own(cmd *exec.Cmd, started chan<- error) {
 		p.gone = true
 	})
 	p.state = describe(cmd.ProcessState)
+	if p.report != nil {
+		p.reason = readReport(p.report)
+	}
 	close(p.exited)
+}
+
+// readReport returns the guard's line, if it has written one, and closes the pipe.
+func readReport(r *os.File) string {
+	defer r.Close()
+	_ = r.SetReadDeadline(time.Now().Add(200 * time.Millisecond)) // a guard whose parent was killed may still hold it
+	line, _ := io.ReadAll(io.LimitReader(r, 1<<10))               // what there is
+	return strings.TrimSpace(string(line))
 }
 
 // interrupt sends an interrupt to the process group, as Ctrl-C would.
@@ -109,18 +134,17 @@ func (p *process) alive() bool {
 	}
 }
 
-// death says in one line how the process ended, with the last line that it
-// wrote to stderr, if any. Only valid after exited.
+// death says in one line how the process ended: in the guard's words, if it has ended the process,
+// or else with the last line of stderr, where cells can write anything. Only valid after exited.
 func (p *process) death() string {
+	if strings.HasPrefix(p.reason, sandbox.Stopped) {
+		return p.reason
+	}
 	text := strings.TrimSpace(p.stderr.String())
 	if text == "" {
 		return p.state
 	}
-	line := text[strings.LastIndexByte(text, '\n')+1:]
-	if p.guard && strings.HasPrefix(line, sandbox.Stopped) {
-		return line
-	}
-	last := []rune(line)
+	last := []rune(text[strings.LastIndexByte(text, '\n')+1:])
 	return p.state + " (stderr: " + string(last[:min(len(last), 200)]) + ")"
 }
 

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -113,6 +114,24 @@ func TestDeathLeavesLastWords(t *testing.T) {
 }
 
 // quit() in a cell replies first and ends the kernel then.
+// What a cell writes to standard error never stands for the guard's word.
+func TestDeathInGuardsWords(t *testing.T) {
+	const words = sandbox.Stopped + "9 GB of memory used; pass --sandbox off"
+	for descriptor, want := range map[string]string{
+		"2": "exit status 1 (stderr: " + words + ")",
+		"3": words,
+	} {
+		p, err := startProcess(exec.Command("/bin/sh", "-c", `echo "$1" >&`+descriptor+`; exit 1`, "sh", words), nil, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-p.exited
+		if got := p.death(); got != want {
+			t.Errorf("written to descriptor %s: %q, want %q", descriptor, got, want)
+		}
+	}
+}
+
 func TestQuit(t *testing.T) {
 	k := open(t, options(t))
 	x, err := k.Execute(t.Context(), "print('bye')\nquit()")

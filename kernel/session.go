@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"dsstar/kernel/internal/wire"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook"
 )
 
 // A session is one connection to one kernel, from its start or the moment of
@@ -115,7 +117,11 @@ func (s *session) tune(ctx context.Context) error {
 	if s.info.Implementation != "ipython" {
 		return nil
 	}
-	_, err := s.silently(ctx, inShell(tuneCode, map[string]string{}), s.waits.tune)
+	sealed := map[bool]string{true: "sealed"}[s.box.Tier == sandbox.Builtin && !s.box.Net]
+	r, err := s.silently(ctx, inShell(tuneCode, map[string]string{"sealed": sealed}), s.waits.tune)
+	if err == nil && sealed != "" && r.exec.Status != notebook.OK {
+		err = errors.New("the kernel could not be kept from giving names to sockets")
+	}
 	if err == nil && ended(s.host) {
 		how, lost := s.host.fate()
 		err = cmp.Or(lost, fmt.Errorf("the kernel ended before it was ready: %s", how))

@@ -161,6 +161,7 @@ func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
 			args = append(args, "--ro-bind-try", path, path)
 		}
 	}
+	args = append(args, groupBinds()...)
 	for _, path := range st.Write {
 		args = append(args, "--bind", path, path)
 	}

@@ -65,7 +65,7 @@ func (st stage) guard(file string) error {
 		os.Exit(128 + int(unix.SIGTERM))
 	case why := <-passed:
 		w.end()
-		fmt.Fprintln(os.Stderr, Stopped+why)
+		fmt.Fprintln(st.report(), Stopped+why)
 		os.Exit(128 + int(unix.SIGKILL))
 	}
 	panic("unreachable")

@@ -16,6 +16,16 @@ import (
 // watchCommand starts the guard proper.
 const watchCommand = "__sandbox-watch"
 
+// report is where the guard says why it has ended the processes. The program does not inherit it.
+func (st stage) report() *os.File {
+	if !st.Reports {
+		return os.Stderr
+	}
+	const descriptor = 3
+	unix.CloseOnExec(descriptor)
+	return os.NewFile(descriptor, "report")
+}
+
 // keep starts the guard, ends as it has ended, and does its last duty if it could not: whatever has left its parents is
 // nobody's child when the guard is killed, and then this process's. Should this one be killed, the guard is told to end.
 // It does not return but on an error.
@@ -33,6 +43,9 @@ func (st stage) keep(file string) error {
 	}
 	cmd := exec.Command(self, watchCommand, file)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", os.Environ(), os.Stdout, os.Stderr
+	if st.Reports {
+		cmd.ExtraFiles = []*os.File{st.report()}
+	}
 	// A group of its own: what kills the group of this process is not to kill both.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGTERM}
 	if err := cmd.Start(); err != nil {

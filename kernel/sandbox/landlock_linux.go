@@ -129,7 +129,7 @@ var systemReads = []string{
 	"/nix/store", "/gnu/store", "/run/current-system", "/run/opengl-driver",
 	"/etc/R", "/etc/python3", "/etc/inputrc", "/etc/magic", "/etc/debian_version", "/etc/os-release", "/etc/OpenCL",
 	"/var/cache/fontconfig",
-	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage",
+	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage",
 }
 
 // procReads are the files of /proc that are about the machine and nobody's process.
@@ -137,6 +137,22 @@ var procReads = []string{
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/loadavg", "/proc/uptime", "/proc/vmstat",
 	"/proc/sys/kernel/osrelease", "/proc/sys/vm/overcommit_memory", "/proc/sys/kernel/random", "/proc/sys/kernel/pid_max",
 	"/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/threads-max",
+}
+
+// ownProc are the files of /proc/self that a program may read of itself, but for task, which it may
+// list. The others tell of the machine and of other programs: net, mountinfo, mounts, attr, sessionid.
+var ownProc = []string{
+	"auxv", "cgroup", "cmdline", "comm", "coredump_filter", "environ", "fd", "fdinfo", "io", "limits", "maps", "mem", "numa_maps",
+	"oom_score", "oom_score_adj", "pagemap", "personality", "sched", "schedstat", "smaps", "smaps_rollup", "stat", "statm", "status",
+	"syscall", "timers", "timerslack_ns", "wchan",
+}
+
+// ownProcOf returns the paths of ownProc for a process.
+func ownProcOf(process string) (paths []string) {
+	for _, name := range ownProc {
+		paths = append(paths, "/proc/"+process+"/"+name)
+	}
+	return paths
 }
 
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"} // no terminals: those of others are in /dev/pts, too
@@ -161,14 +177,19 @@ func (st stage) confineFiles() error {
 		err = errors.Join(err, r.allow(device, gpuDevices()...), r.allow(fsRead, gpuReads()...), r.allow(fsRead, gpuProc...),
 			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/dev/dri"))
 	}
+	if !full {
+		for _, f := range groupFiles() {
+			err = errors.Join(err, r.allow(fsRead, f.path))
+		}
+	}
 	switch {
 	case full:
-		err = errors.Join(err, r.allow(fsRead, "/proc"), r.allow(device, "/dev"), r.allow(written, "/tmp", "/dev/shm"))
+		err = errors.Join(err, r.allow(fsRead, "/proc", cgroupFolder), r.allow(device, "/dev"), r.allow(written, "/tmp", "/dev/shm"))
 	case st.Box.Multiprocessing:
 		err = errors.Join(err, r.allow(fsRead, "/proc"), r.allow(device, devices...), r.allow(written, "/dev/shm"))
 	default:
 		// /proc/self is resolved here, to the folder of this process, which the program will be.
-		err = errors.Join(err, r.allow(fsRead, procReads...), r.allow(fsRead, "/proc/self"), r.allow(device, devices...),
+		err = errors.Join(err, r.allow(fsRead, procReads...), r.allow(fsRead, ownProcOf("self")...), r.allow(device, devices...),
 			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/proc"))
 	}
 	if err != nil {

@@ -62,10 +62,12 @@ type Session struct {
 	Write   []string // folders that can be written; missing ones are made
 	Env     []string // names of variables that stay in the environment, beside those of the box
 	Remove  []string // files and folders that the guard removes when it ends
+	Reports bool     // the guard writes why it has ended the processes to its descriptor 3, not to standard error
+	Listens bool     // in the builtin tier: the program may give names to sockets
 }
 
-// Stopped begins the line on standard error in which a guard says why it has
-// ended the processes.
+// Stopped begins the line in which a guard says why it has ended the processes. On standard error
+// anybody could have written it: see Session.Reports.
 const Stopped = "dsstar stopped the code: "
 
 // EndsWithin is how long a guard takes at most to end all processes.

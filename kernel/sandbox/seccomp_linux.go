@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A filter allows every system call but those of its rules, which fail with an
+// A filter allows every known system call but those of its rules, which fail with an
 // error number, so that Python raises OSError. Arguments are compared by their
 // low 32 bits, as Linux reads those that are ints: whoever sets a high one gets
 // through a filter that looks at all 64 (CVE-2019-10063).
@@ -37,6 +37,10 @@ const (
 func is(arg int, value uint32) condition    { return condition{arg, whole, value, false} }
 func isNot(arg int, value uint32) condition { return condition{arg, whole, value, true} }
 
+// newestCall is the newest system call that these rules take into account. Newer ones fail with
+// ENOSYS, as on an older Linux: libraries then use the calls that they replace.
+const newestCall = unix.SYS_FILE_SETATTR // Linux 6.17
+
 // assemble returns the program for seccomp(2).
 func assemble(rules []rule) []unix.SockFilter {
 	const (
@@ -57,6 +61,8 @@ func assemble(rules []rule) []unix.SockFilter {
 		program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: 0x40000000, Jf: 1},
 			unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
 	}
+	program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, K: newestCall, Jf: 1},
+		unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)})
 	for _, r := range rules {
 		var body []unix.SockFilter
 		var tests []int // where in body a condition fails
@@ -118,6 +124,9 @@ func (st stage) rules() []rule {
 	}
 	if !full {
 		rules = append(rules, withoutMounts(st.Box.Net)...)
+		if !st.Listens && !st.Box.Net {
+			rules = append(rules, rule{call: unix.SYS_BIND, errno: unix.EPERM})
+		}
 	}
 	if st.asksAboutSignals() {
 		rules = append(rules, askedSignals()...)
@@ -159,14 +168,32 @@ func surface() []rule {
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP, unix.SYS_PIDFD_GETFD, unix.SYS_PERF_EVENT_OPEN,
 		unix.SYS_BPF, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
 		unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSCONFIG,
-		unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_CHROOT,
+		unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_TREE_ATTR, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_CHROOT,
 		unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_REBOOT,
 		unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_SETTIMEOFDAY,
 		unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 		unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_VHANGUP, unix.SYS_FANOTIFY_INIT, unix.SYS_MIGRATE_PAGES)
-	// The guard does not see memory of System V's that no process has mapped, nor into a process that cannot be dumped.
-	rules = append(rules, rule{call: unix.SYS_SHMGET, errno: unix.EPERM},
-		rule{unix.SYS_PRCTL, unix.EPERM, []condition{is(0, unix.PR_SET_DUMPABLE)}})
+	// System V's memory, semaphores and queues and POSIX queues outlive their process, and the guard
+	// does not see what they hold. In builtin they are the machine's.
+	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP,
+		unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+		unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_MQ_TIMEDSEND, unix.SYS_MQ_TIMEDRECEIVE, unix.SYS_MQ_NOTIFY,
+		unix.SYS_MQ_GETSETATTR)...)
+	// The guard does not see into a process that cannot be dumped.
+	rules = append(rules, rule{unix.SYS_PRCTL, unix.EPERM, []condition{is(0, unix.PR_SET_DUMPABLE)}})
+	rules = append(rules, setID()...)
+	// A user has few inotify instances: other programs would get none.
+	rules = append(rules, deny(unix.EPERM, inotifyCalls...)...)
+	// Leases and notifications delay or tell what other programs do with the data; hints stay with the file.
+	for _, command := range []uint32{unix.F_SETLEASE, unix.F_NOTIFY, fSetDelegation, unix.F_SET_RW_HINT} {
+		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
+	}
+	// Larger buffers of sockets: the guard counts each socket at the default size.
+	for _, option := range []uint32{unix.SO_SNDBUF, unix.SO_RCVBUF, unix.SO_SNDBUFFORCE, unix.SO_RCVBUFFORCE} {
+		rules = append(rules, rule{unix.SYS_SETSOCKOPT, 0, []condition{is(1, unix.SOL_SOCKET), is(2, option)}})
+	}
+	// They tell of mounts what /proc/self/mountinfo does, whose reading is refused in builtin.
+	rules = append(rules, deny(unix.ENOSYS, unix.SYS_STATMOUNT, unix.SYS_LISTMOUNT)...)
 	// io_uring opens and connects out of the filter's sight. The flags of clone3 are in memory, where no filter sees
 	// them; the C library takes clone instead.
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3)...)
@@ -188,6 +215,26 @@ func surface() []rule {
 
 const ioprioProcess = 1 // IOPRIO_WHO_PROCESS
 
+const fSetDelegation = 1024 + 16 // F_SETDELEG, Linux 6.19
+
+// setID keeps cells from making a program that runs with the rights of its owner or group. Changing
+// a mode to such a one does nothing: an error would break shutil.copytree of a setgid folder.
+func setID() (rules []rule) {
+	bits := func(arg int) condition { return condition{arg, unix.S_ISUID | unix.S_ISGID, 0, true} }
+	for call, mode := range chmodCalls {
+		rules = append(rules, rule{call, 0, []condition{bits(mode)}})
+	}
+	for call, mode := range makeCalls {
+		rules = append(rules, rule{call, unix.EPERM, []condition{bits(mode)}})
+	}
+	for call, flags := range openCalls {
+		for _, creates := range []uint32{unix.O_CREAT, unix.O_TMPFILE &^ unix.O_DIRECTORY} { // else there is no mode
+			rules = append(rules, rule{call, unix.EPERM, []condition{{flags, creates, 0, true}, bits(flags + 1)}})
+		}
+	}
+	return append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...) // its mode is in memory, out of the filter's sight
+}
+
 const tiocLinux = 0x541c
 
 // withoutMounts is what the builtin tier forbids because it sees the machine's
@@ -208,9 +255,11 @@ func withoutMounts(net bool) []rule {
 		rules = append(rules, rule{call, 0, []condition{isNot(0, 0)}})
 	}
 	rules = append(rules, fileRequests()...)
-	// System V's memory, semaphores and queues are the whole machine's, and stay.
-	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
-		unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL)...)
+	// Who has which process (PIDFD_GET_INFO) and, without the network, the machine's interfaces (SIOCGIFCONF).
+	rules = append(rules, requests(pidfdRequests)...)
+	if !net {
+		rules = append(rules, requests(socketRequests)...)
+	}
 	// What happens to files that cannot be read, and when.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_INOTIFY_ADD_WATCH)...)
 	rules = append(rules, deny(unix.EPERM, attributeCalls...)...)
@@ -218,7 +267,6 @@ func withoutMounts(net bool) []rule {
 	rules = append(rules, deny(unix.ENOTSUP, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, unix.SYS_GETXATTRAT,
 		unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, unix.SYS_LISTXATTRAT, unix.SYS_FILE_GETATTR)...)
 	// Before version 3, Landlock does not see that a file is cut.
-	rules = append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...)
 	rules = append(rules, deny(unix.EPERM, unix.SYS_TRUNCATE)...)
 	cut := func(arg int) []condition {
 		return []condition{{arg, unix.O_TRUNC | unix.O_ACCMODE, unix.O_TRUNC, false}}
@@ -233,7 +281,6 @@ func withoutMounts(net bool) []rule {
 // read by: flags as chattr sets them, sealing, copies of subvolumes. The error is that of a file system without them,
 // which programs expect. What is allowed only tells, or copies to a file that is open to write.
 func fileRequests() (rules []rule) {
-	const request, kind = 1, 0xff00
 	for _, f := range []struct {
 		kind uint32 // the second byte of a request says whose it is
 		not  []uint32
@@ -249,14 +296,22 @@ func fileRequests() (rules []rule) {
 		{0xcf, nil}, // CIFS
 		{0xf5, nil}, // F2FS
 	} {
-		r := rule{unix.SYS_IOCTL, unix.ENOTTY, []condition{{request, kind, f.kind << 8, false}}}
-		for _, allowed := range f.not {
-			r.when = append(r.when, isNot(request, allowed))
-		}
-		rules = append(rules, r)
+		rules = append(rules, requests(f.kind, f.not...)...)
 	}
 	return rules
 }
+
+// requests refuses those of ioctl's requests that have a kind, but for some.
+func requests(kind uint32, allowed ...uint32) []rule {
+	const request, mask = 1, 0xff00
+	r := rule{unix.SYS_IOCTL, unix.ENOTTY, []condition{{request, mask, kind << 8, false}}}
+	for _, a := range allowed {
+		r.when = append(r.when, isNot(request, a))
+	}
+	return []rule{r}
+}
+
+const pidfdRequests, socketRequests = 0xff, 0x89 // linux/pidfd.h, linux/sockios.h
 
 const getFlags32, fiemap, fsGetXattr = 0x80046601, 0xc020660b, 0x801c581f // linux/fs.h, linux/fiemap.h
 

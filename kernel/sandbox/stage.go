@@ -24,6 +24,8 @@ type stage struct {
 	Kept    []string // of Read, those in a folder of Write: they stay as they are
 	Sockets []string // in Read and Write, where others may listen
 	Remove  []string
+	Reports bool
+	Listens bool
 	ABI     int // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
 }
 
@@ -46,7 +48,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove}
+	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove, Reports: s.Reports, Listens: s.Listens}
 	for _, dir := range []string{s.Private + "/home", s.Private + "/tmp"} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err

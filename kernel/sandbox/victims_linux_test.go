@@ -62,13 +62,14 @@ func newVictims(t testing.TB) *victims {
 		"stream": base + "/docker.sock", "datagram": base + "/journal.sock", "abstract": "victim-" + tag,
 		"inside": base + "/project/data/docker.sock",
 	}
-	for _, ns := range []string{"pid", "net"} {
+	for _, ns := range []string{"pid", "net", "mnt", "ipc"} {
 		if v.targets[ns+"ns"], err = os.Readlink("/proc/self/ns/" + ns); err != nil {
 			t.Fatal(err)
 		}
 	}
 	v.files(t)
 	v.segment(t)
+	v.queue(t)
 	v.listen(t)
 	v.start(t)
 	v.before = v.state(t)
@@ -140,6 +141,24 @@ func (v *victims) segment(t testing.TB) {
 	}
 	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
 	v.targets["segment"] = key
+}
+
+// queue makes a POSIX queue, where Linux has them.
+func (v *victims) queue(t testing.TB) {
+	t.Helper()
+	name := "victim-" + v.targets["tag"].(string)
+	path, err := unix.BytePtrFromString(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.targets["queue"] = name
+	fd, _, errno := unix.Syscall6(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(path)), unix.O_CREAT|unix.O_RDWR, 0o600, 0, 0, 0)
+	if errno != 0 {
+		t.Log("no queue: ", errno)
+		return
+	}
+	_ = unix.Close(int(fd)) // nothing was written
+	t.Cleanup(func() { _, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0, 0) })
 }
 
 // shared are the files in folders that all processes share: those of v, and those that attacks make beside them.

@@ -5,7 +5,8 @@ T: home, data, run, project   folders outside, with what victims_linux_test.go h
    tcp, udp                   ports of listeners on loopback; stream, datagram, inside (the data): paths of Unix sockets;
                               abstract: a name, that of packets with a d after it
    tmp, shm                   files outside, in /tmp and /dev/shm; segment: the key of shared memory of System V
-   pidns, netns               the namespaces of outside, as /proc/self/ns/* show them
+   queue                      the name of a POSIX queue of outside
+   pidns, netns, mntns, ipcns the namespaces of outside, as /proc/self/ns/* show them
    disk                       major and minor number of a disk
    key                        SHA-256 of a secret that is in environments outside; the secret itself is not told here
    tag                        part of the names of all that is made where others could see it
@@ -94,6 +95,7 @@ def syscall(name, *args):
     x86, arm = {
         "bpf": (321, 280), "userfaultfd": (323, 282), "keyctl": (250, 219), "perf_event_open": (298, 241),
         "io_uring_setup": (425, 425), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
+        "openat2": (437, 437), "fchmodat2": (452, 452), "listmount": (458, 458), "mq_unlink": (241, 181),
     }[name]
     number = {"x86_64": x86, "aarch64": arm}[platform.machine()]
     return check(libc.syscall(ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in args]))
@@ -269,6 +271,72 @@ def r16_watch_home():
 @attempt
 def r17_attribute_of_ssh_key():
     return "%d bytes" % len(os.getxattr(HOME + "/.ssh/id_rsa", "user.origin"))
+
+
+@attempt
+def r18_connections():
+    found = []
+    with open("/proc/self/net/tcp") as f:
+        found += ["a port"] if "0100007F:%04X " % T["tcp"] in f.read() else []
+    with open("/proc/self/net/unix") as f:
+        found += ["a socket"] if T["stream"] in f.read() else []
+    if not found:
+        raise Private("those of the sandbox's own network")
+    return " and ".join(found)
+
+
+@attempt
+def r19_mounts():
+    found = []
+    for name in "mountinfo", "mounts", "mountstats":
+        try:
+            with open("/proc/thread-self/" + name) as f:
+                found += [name] if f.read() else []
+        except OSError as e:
+            error = e
+    if not found:
+        raise error
+    if not outside("mnt"):
+        raise Private("those of the sandbox")
+    return ", ".join(found)
+
+
+@attempt
+def r20_list_mounts():
+    request = struct.pack("IIQQ", 24, 0, 2**64 - 1, 0)  # below the root of this namespace
+    n = syscall("listmount", ctypes.create_string_buffer(request, 24), ctypes.create_string_buffer(8 * 64), 64, 0)
+    if not outside("mnt"):
+        raise Private("%d mounts of the sandbox" % n)
+    return "%d mounts" % n
+
+
+@attempt
+def r21_network_interfaces():
+    buffer = ctypes.create_string_buffer(4096)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+        request = struct.pack("iP", 4096, ctypes.addressof(buffer))
+        fcntl.ioctl(s, 0x8912, request)
+    if not outside("net"):
+        raise Private("those of the sandbox's own network")
+    return "addresses of interfaces"
+
+
+@attempt
+def r22_whose_process():
+    pidfd = syscall("pidfd_open", T["victim"], 0)
+    try:
+        info = fcntl.ioctl(pidfd, 0xC040FF0B, struct.pack("Q", 2) + bytes(56))  # PIDFD_GET_INFO, of credentials
+    finally:
+        os.close(pidfd)
+    return reached("user %d" % struct.unpack_from("I", info, 28))
+
+
+@attempt
+def r23_control_groups():
+    groups = glob.glob("/sys/fs/cgroup/**/cgroup.procs", recursive=True)
+    if not groups:
+        raise Blocked("none is listed")
+    return "%d groups" % len(groups)
 
 
 # Writing
@@ -470,6 +538,68 @@ def w26_flags_of_data():
     return "set"
 
 
+@attempt
+def w27_setuid_file():
+    name, made = "setuid-%s" % T["tag"], []
+
+    def tried(how, make):
+        try:
+            make()
+        except OSError:
+            pass
+        if os.path.exists(name):
+            if os.stat(name).st_mode & 0o6000:
+                made.append(how)
+            os.unlink(name)
+
+    def changed(change):
+        write(name)
+        with open(name) as f:
+            change(f.fileno())
+
+    path, here = name.encode(), -100
+    how = ctypes.create_string_buffer(struct.pack("QQQ", os.O_CREAT | os.O_WRONLY, 0o4755, 0), 24)
+    tried("chmod", lambda: changed(lambda fd: os.chmod(name, 0o4755)))
+    tried("chmod to setgid", lambda: changed(lambda fd: os.chmod(name, 0o2755)))
+    tried("fchmod", lambda: changed(lambda fd: os.fchmod(fd, 0o6755)))
+    tried("fchmodat", lambda: changed(lambda fd: os.chmod(name, 0o4755, dir_fd=os.open(".", os.O_RDONLY))))
+    tried("fchmodat2", lambda: changed(lambda fd: syscall("fchmodat2", here, path, 0o4755, 0)))
+    tried("open", lambda: os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o4755)))
+    tried("openat2", lambda: os.close(syscall("openat2", here, path, how, 24)))
+    tried("mknod", lambda: os.mknod(name, stat.S_IFREG | 0o4755))
+    nameless = None
+    try:
+        nameless = os.open(".", os.O_TMPFILE | os.O_WRONLY, 0o4755)
+        if os.fstat(nameless).st_mode & 0o6000:
+            made.append("O_TMPFILE")
+    except OSError:
+        pass
+    finally:
+        if nameless is not None:
+            os.close(nameless)
+    if not made:
+        raise Blocked("none is made")
+    return ", ".join(made)
+
+
+@attempt
+def w28_delete_queue():
+    syscall("mq_unlink", T["queue"].encode())
+    return "deleted"
+
+
+@attempt
+def w29_lease_of_data():
+    # Who opens the file for writing waits until it is given up.
+    fd = os.open(DATA + "/e.csv", os.O_RDONLY)
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    finally:
+        os.close(fd)
+    return "held"
+
+
 # Network and sockets
 
 def connected(family, address, protocol=0):
@@ -588,6 +718,16 @@ def n16_unix_abstract_datagram_of_pair():
     a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     with a, b:
         return "sent %d" % a.sendto(b"x", "\0" + T["abstract"] + "d")
+
+
+@attempt
+def n17_answer_in_a_name():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
+        s.bind("\0attack-" + T["tag"])
+        s.listen(1)
+    if not outside("net"):
+        raise Private("on a network of the sandbox's own")
+    return "listening under a name that another program may call"
 
 
 # Processes and the system's kernel
@@ -810,6 +950,13 @@ def p19_shared_memory_segment():
     return "%d bytes" % size
 
 
+@attempt
+def p20_semaphores():
+    most = check(libc.semget(0, 1000, 0o600))  # IPC_PRIVATE: they stay when this process ends
+    libc.semctl(most, 0, 0)
+    return "1000 semaphores"
+
+
 # Abuse of resources
 
 @attempt
@@ -927,6 +1074,25 @@ def a08_memory_bomb():
     except MemoryError:
         raise Blocked("MemoryError at %d MB" % (len(taken) * 100)) from None
     return "%d MB" % (len(taken) * 100)
+
+
+@attempt
+def a09_inotify_instance():
+    # A user has 128 of them, for all programs.
+    os.close(check(libc.inotify_init()))
+    return "an instance"
+
+
+@attempt
+def a10_socket_buffer():
+    a, b = socket.socketpair()
+    with a, b:
+        before = a.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+        a.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, before)  # which is half of what it becomes
+        after = a.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    if after == before:
+        raise Blocked("succeeds without effect")
+    return "%d bytes, was %d" % (after, before)
 
 
 print(json.dumps({name: run(function) for name, function in ATTEMPTS.items()

@@ -1,0 +1,64 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const cgroupFolder = "/sys/fs/cgroup"
+
+// groupLimits are the files of a control group that libraries and dsstar_kernel read, by controller
+// of version 1; "" is version 2.
+var groupLimits = map[string][]string{
+	"":       {"memory.max", "memory.current", "memory.stat", "cpu.max", "cpuset.cpus.effective"},
+	"memory": {"memory.limit_in_bytes", "memory.usage_in_bytes"},
+	"cpu":    {"cpu.cfs_quota_us", "cpu.cfs_period_us"},
+}
+
+// A groupFile is a file about the control group of this process.
+type groupFile struct {
+	path   string // in this program's view
+	inside string // in a namespace of control groups of its own; "" for that of a group above
+}
+
+// groupFiles returns what tells of the limits of this process's own control group and those above it.
+func groupFiles() (all []groupFile) {
+	b, _ := os.ReadFile("/proc/self/cgroup") // without control groups there is none
+	for line := range strings.Lines(string(b)) {
+		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		for _, controller := range strings.Split(parts[1], ",") {
+			top := filepath.Join(cgroupFolder, controller)
+			for group := filepath.Join("/", parts[2]); ; group = filepath.Dir(group) {
+				for _, name := range groupLimits[controller] {
+					f := groupFile{path: filepath.Join(top, group, name)}
+					if group == filepath.Join("/", parts[2]) {
+						f.inside = filepath.Join(top, name)
+					}
+					if _, err := os.Stat(f.path); err == nil {
+						all = append(all, f)
+					}
+				}
+				if group == "/" {
+					break
+				}
+			}
+		}
+	}
+	return all
+}
+
+// groupBinds are bubblewrap's arguments that show the limits of the session's own control group.
+func groupBinds() (args []string) {
+	for _, f := range groupFiles() {
+		if f.inside != "" {
+			args = append(args, "--ro-bind-try", f.path, f.inside)
+		}
+	}
+	return args
+}
