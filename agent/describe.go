@@ -242,7 +242,7 @@ func (r *run) codeOnce() {
 func (r *run) wanted(name string) bool { return len(r.only) == 0 || slices.Contains(r.only, name) }
 
 // asItIs takes the content of a document or of a small file for its description,
-// and of an image what it is: rules that stand in a manual are what agents miss
+// of source code the beginning, and of an image what it is: rules that stand in a manual are what agents miss
 // most (DABstep, section 4.3).
 func (r *run) asItIs(root *files.Folder, d *Description, i int, room *int) bool {
 	look, f := r.looks[i], r.t.Task.Files[i]
@@ -251,6 +251,10 @@ func (r *run) asItIs(root *files.Folder, d *Description, i int, room *int) bool 
 	}
 	if look.Format == "image" {
 		d.Text = look.Kind
+		return true
+	}
+	if look.Format == "code" && f.Size > smallBytes {
+		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]", strings.TrimRight(look.Head, "\n"), fileSize(f.Size))
 		return true
 	}
 	most := int64(smallBytes)

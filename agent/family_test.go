@@ -286,6 +286,19 @@ func TestCorrections(t *testing.T) {
 	lacks(t, planner, "Old rules")
 }
 
+// Source code is shown by its beginning, and costs no call.
+func TestSourceCode(t *testing.T) {
+	p := play(t, simple, withData(t, map[string]string{
+		"load.py": "first = 1\n" + strings.Repeat("x = 1\n", 1000), "short.go": "package short\n", "query.sql": "SELECT first\n" + strings.Repeat("-- x\n", 1000),
+	})).noError(t)
+	equal(t, "asked", p.asks(), []string(nil))
+	for name, want := range map[string]string{"load.py": "first = 1", "short.go": "package short", "query.sql": "SELECT first"} {
+		if d := p.described(t, name); !strings.HasPrefix(d.Text, want) || len(d.Text) > 1000 || strings.Contains(d.Text, "goes on") == d.Whole {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
 // Of more files than a run looks at the names are chosen; the others are named,
 // or else counted by folder.
 func TestMaxFiles(t *testing.T) {

@@ -189,7 +189,9 @@ func TestLookAt(t *testing.T) {
 		{"mac.csv", "a,b\r1,2\r3,4\r", "csv", "CSV, 2 columns", "UTF-8"},
 		{"bmi.csv", "BMI,age\n1,2\n", "csv", "CSV, 2 columns", "UTF-8"}, // begins as a bitmap does
 		{"prose.txt", "A line, with a comma.\nAnother one\nand, so, on\n", "text", "text, 3 lines", "UTF-8"},
-		{"code.py", "a, b = 1, 2\nc, d = 3, 4\ne, f = 5, 6\n", "text", "text, 3 lines", "UTF-8"},
+		{"code.py", "a, b = 1, 2\nc, d = 3, 4\ne, f = 5, 6\n", "code", "Python source code", "UTF-8"},
+		{"query.sql", "SELECT a,\nb\nFROM t\n", "code", "SQL source code", "UTF-8"},
+		{"dump.sql", "INSERT INTO t VALUES (1);\n" + strings.Repeat("-- x\n", 220_000), "text", "text", "UTF-8"}, // data
 		{"r.md", "# Title\n\n<b>x</b>", "markdown", "Markdown document", "UTF-8"},
 		{"a.json", `{"name": "x", "tags": [1, 2]}`, "json", "JSON object with 2 keys: name, tags", "UTF-8"},
 		{"list.json", `[{"id": 1, "a": {"b": 2}}, {"id": 2, "c": 3}]`, "json", "JSON array of 2 elements, keys of a record: a, c, id", "UTF-8"},

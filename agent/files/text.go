@@ -68,6 +68,8 @@ func (s source) structure(text string) Look {
 	switch {
 	case ext == ".md" || ext == ".markdown" || ext == ".rmd":
 		return Look{Kind: "Markdown document", Format: "markdown", Shape: s.alone("markdown")}
+	case languages[ext] != "" && s.size <= mostCode:
+		return Look{Kind: languages[ext] + " source code", Format: "code"}
 	case strings.HasPrefix(trimmed, "<"):
 		if look, ok := s.markup(text, ext); ok {
 			return look
@@ -85,6 +87,19 @@ func (s source) structure(text string) Look {
 		kind = "text, " + count(strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1, "line")
 	}
 	return Look{Kind: kind, Format: "text", Shape: s.alone("text")}
+}
+
+// mostCode is how long source code is at most: more is data, such as a dump of a
+// database in SQL.
+const mostCode = 1 << 20
+
+// languages are the programming languages of source code by the ending of its name.
+var languages = map[string]string{
+	".py": "Python", ".pyi": "Python", ".pyx": "Cython", ".ipy": "Python", ".r": "R", ".jl": "Julia", ".sql": "SQL", ".sh": "shell", ".bash": "shell",
+	".js": "JavaScript", ".mjs": "JavaScript", ".cjs": "JavaScript", ".jsx": "JavaScript", ".ts": "TypeScript", ".tsx": "TypeScript", ".vue": "Vue",
+	".go": "Go", ".rs": "Rust", ".c": "C", ".h": "C", ".cc": "C++", ".cpp": "C++", ".cxx": "C++", ".hpp": "C++", ".cs": "C#", ".java": "Java",
+	".kt": "Kotlin", ".scala": "Scala", ".swift": "Swift", ".rb": "Ruby", ".php": "PHP", ".pl": "Perl", ".lua": "Lua", ".f": "Fortran", ".f90": "Fortran",
+	".css": "CSS", ".scss": "CSS", ".ps1": "PowerShell", ".bat": "batch", ".do": "Stata", ".sas": "SAS",
 }
 
 // sampled looks for the encoding in the middle and at the end of a long file:
