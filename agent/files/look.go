@@ -20,7 +20,7 @@ type Look struct {
 }
 
 // How much of a file is read. Text gives its structure away early; JSON may
-// need more to come to its second key.
+// need more to come to its second key, and a table to the end of its header.
 const (
 	startBytes = 32 << 10
 	mostBytes  = 256 << 10

@@ -33,12 +33,22 @@ func Text(d *Folder, f File, max int64) (text string, ok bool, err error) {
 // read as such.
 func isText(b []byte) bool { return !strings.HasPrefix(string(b[:min(5, len(b))]), "%PDF-") }
 
+// fewLines are what a table is known by. Where they are long, as a header of
+// thousands of columns is, more is read.
+const fewLines = 5
+
 // text looks at a file as text.
 func (s source) text() (Look, bool) {
 	if !isText(s.start) {
 		return Look{}, false
 	}
 	text, encoding, ok := decode(s.start, s.whole())
+	if ok && !s.whole() && strings.Count(text, "\n") < fewLines && mayBeTable(strings.ToLower(path.Ext(s.name))) {
+		if b, err := readStart(s.r, s.size, mostBytes); err == nil {
+			s.start = b
+			text, encoding, ok = decode(b, s.whole())
+		}
+	}
 	if !ok {
 		return Look{}, false
 	}
