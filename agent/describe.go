@@ -54,15 +54,26 @@ func (r *run) describe(ctx context.Context) error {
 	if left, err = r.readDocuments(ctx, pool, left); err != nil {
 		return err
 	}
-	g, within := errgroup.WithContext(ctx)
-	g.SetLimit(modelCalls)
+	var families [][]int
 	for _, family := range r.families(left) {
 		if done, err := r.recalled(family); err != nil {
 			return err
-		} else if done {
-			continue
+		} else if !done {
+			families = append(families, family)
 		}
-		g.Go(func() error { return r.spending(r.describeFamily(within, pool, family)) })
+	}
+	if err := r.agree(ctx, families); err != nil {
+		return err
+	}
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(modelCalls)
+	for _, family := range families {
+		g.Go(func() error {
+			if within.Err() != nil {
+				return within.Err()
+			}
+			return r.spending(r.describeFamily(within, pool, family))
+		})
 	}
 	if err := cmp.Or(g.Wait(), r.spent); err != nil || r.alone {
 		return err
@@ -87,6 +98,9 @@ func (r *run) survey(ctx context.Context) (left []int, err error) {
 	}
 	r.countAlike()
 	r.folder = r.siblings()
+	if err := r.preselect(ctx); err != nil {
+		return nil, err
+	}
 	return r.settle(root)
 }
 
