@@ -513,13 +513,13 @@ func BenchmarkLookAt(b *testing.B) {
 	for i := range n {
 		write(b, filepath.Join(data, fmt.Sprintf("%d.csv", i)), content)
 	}
-	list, _, err := List(b.Context(), data)
+	list, err := List(b.Context(), data, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	root := openRoot(b, data)
 	for b.Loop() {
-		for _, f := range list {
+		for _, f := range list.Files {
 			if look, err := LookAt(root, f, 2000); err != nil || look.Format != "csv" {
 				b.Fatal(look, err)
 			}
