@@ -65,6 +65,10 @@ type Config struct {
 	// the run.
 	Review func(context.Context, Proposal) (Decision, error)
 
+	// Agree, if set, is told what describing the files is likely to take, right
+	// before the first call for it, and waited for. Its error ends the run.
+	Agree func(context.Context, Estimate) error
+
 	// Stream, if set, is told of a reply as it comes: all of it so far, which
 	// begins again when a call is repeated. It must not block. Calls for
 	// different subjects may be concurrent.
@@ -127,7 +131,8 @@ type run struct {
 	keys     []string               // of the task's files in the cache; "": not kept
 	nearness []int                  // the task's files, the nearest to the question first
 	kept     map[string]Description // of an earlier attempt at this run, by file
-	others   []string               // files that are not looked at
+	others   []string               // files that are not looked at, or not described
+	passed   int                    // files that were looked at, but are not described
 	all      []File                 // that the data folder had and the run may look at
 	alone    bool                   // nothing but the descriptions is wanted
 	only     []string               // and of these files only; empty: of all

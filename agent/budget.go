@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"dsstar/agent/llm"
+	"dsstar/prompts"
 )
 
 // Limits are what a run may use, from where it was begun or resumed; 0 is no limit.
@@ -52,6 +55,41 @@ func (r *run) spending(err error) error {
 	return nil
 }
 
+// An Estimate is what describing files is likely to take: more, where scripts have
+// to be repaired.
+type Estimate struct {
+	Files       int
+	Calls       int
+	InputTokens int
+	Cost        *float64 // US dollars; nil: no price is known
+}
+
+// replyTokens are what a reply has about.
+const replyTokens = 350
+
+// agree asks whether the families are to be described for what that may cost.
+func (r *run) agree(ctx context.Context, families [][]int) error {
+	if len(families) == 0 || r.cfg.Agree == nil {
+		return nil
+	}
+	e := Estimate{Calls: len(families)}
+	for _, family := range families {
+		e.Files += len(family)
+		request, err := r.request(question{words: func() ([]prompts.Part, map[string]string) { return r.analyzeWords(family[0], family[1:]) }})
+		if err != nil {
+			return err
+		}
+		for _, m := range request.Messages {
+			e.InputTokens += len(m.Text) / 4
+		}
+	}
+	if price, ok := r.price("analyzer"); ok {
+		cost := price.Cost(llm.Usage{InputTokens: e.InputTokens, OutputTokens: e.Calls * replyTokens})
+		e.Cost = &cost
+	}
+	return r.cfg.Agree(ctx, e)
+}
+
 // The rounds that questions take: DS-STAR section 5 found 3.0 on average for
 // easy ones and 5.6 for hard ones.
 const fewRounds, manyRounds = 2, 6
@@ -82,7 +120,7 @@ func (r *run) estimate() error {
 // candidates a coder for each and a verifier more. The notebook grows by about 600
 // tokens a round.
 func (r *run) guess(rounds, prefix int, perByte float64) Usage {
-	const asking, growth, reply, cached = 500, 600, 350, 0.8
+	const asking, growth, cached = 500, 600, 0.8
 	var u Usage
 	u.Calls = 4*rounds + rounds/2 + 1
 	if n := r.most(); n > 1 {
@@ -90,7 +128,7 @@ func (r *run) guess(rounds, prefix int, perByte float64) Usage {
 	}
 	u.InputTokens = u.Calls * (int(float64(prefix)*perByte) + asking + growth*rounds/2)
 	u.CachedTokens = int(cached * float64(u.InputTokens))
-	u.OutputTokens = u.Calls * reply
+	u.OutputTokens = u.Calls * replyTokens
 	return u
 }
 

@@ -43,12 +43,12 @@ func (s dataState) changed(data string, files []File) string {
 }
 
 // added returns the first file that was not there, or "".
-func (s dataState) added(data string) string {
-	now, _, err := files.List(context.Background(), data)
+func (s dataState) added(data string, include []string) string {
+	now, err := files.List(context.Background(), data, include)
 	if err != nil {
 		return ""
 	}
-	for _, f := range now {
+	for _, f := range now.Files {
 		if _, known := s[f.Name]; !known {
 			return f.Name
 		}
@@ -68,7 +68,7 @@ func (r *run) checkData(all bool) error {
 	}
 	r.changedFile = r.data.changed(r.dataPath(), r.all)
 	if all && r.changedFile == "" && len(r.all) <= everyCell && r.t.Task.Others == len(r.all)-len(r.t.Task.Files) {
-		r.changedFile = r.data.added(r.dataPath())
+		r.changedFile = r.data.added(r.dataPath(), r.t.Task.Include)
 	}
 	if r.changedFile == "" {
 		return nil

@@ -54,15 +54,26 @@ func (r *run) describe(ctx context.Context) error {
 	if left, err = r.readDocuments(ctx, pool, left); err != nil {
 		return err
 	}
-	g, within := errgroup.WithContext(ctx)
-	g.SetLimit(modelCalls)
+	var families [][]int
 	for _, family := range r.families(left) {
 		if done, err := r.recalled(family); err != nil {
 			return err
-		} else if done {
-			continue
+		} else if !done {
+			families = append(families, family)
 		}
-		g.Go(func() error { return r.spending(r.describeFamily(within, pool, family)) })
+	}
+	if err := r.agree(ctx, families); err != nil {
+		return err
+	}
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(modelCalls)
+	for _, family := range families {
+		g.Go(func() error {
+			if within.Err() != nil {
+				return within.Err()
+			}
+			return r.spending(r.describeFamily(within, pool, family))
+		})
 	}
 	if err := cmp.Or(g.Wait(), r.spent); err != nil || r.alone {
 		return err
@@ -87,6 +98,9 @@ func (r *run) survey(ctx context.Context) (left []int, err error) {
 	}
 	r.countAlike()
 	r.folder = r.siblings()
+	if err := r.preselect(ctx); err != nil {
+		return nil, err
+	}
 	return r.settle(root)
 }
 
@@ -242,7 +256,7 @@ func (r *run) codeOnce() {
 func (r *run) wanted(name string) bool { return len(r.only) == 0 || slices.Contains(r.only, name) }
 
 // asItIs takes the content of a document or of a small file for its description,
-// and of an image what it is: rules that stand in a manual are what agents miss
+// of source code the beginning, and of an image what it is: rules that stand in a manual are what agents miss
 // most (DABstep, section 4.3).
 func (r *run) asItIs(root *files.Folder, d *Description, i int, room *int) bool {
 	look, f := r.looks[i], r.t.Task.Files[i]
@@ -251,6 +265,10 @@ func (r *run) asItIs(root *files.Folder, d *Description, i int, room *int) bool 
 	}
 	if look.Format == "image" {
 		d.Text = look.Kind
+		return true
+	}
+	if look.Format == "code" && f.Size > smallBytes {
+		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]", strings.TrimRight(look.Head, "\n"), fileSize(f.Size))
 		return true
 	}
 	most := int64(smallBytes)

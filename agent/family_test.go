@@ -2,6 +2,8 @@ package agent_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -13,6 +15,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/llm"
 )
 
 // withData gives a run a data folder with real files, by name.
@@ -284,6 +287,82 @@ func TestCorrections(t *testing.T) {
 	planner := p.model.prompt(t, "planner round 1")
 	contains(t, planner, "Out of date.", "By hand.", "To come.")
 	lacks(t, planner, "Old rules")
+}
+
+// Files of one family share a script, and so all of them are described where one is
+// chosen: what they hold decides which are shown.
+func TestPreselectFamilies(t *testing.T) {
+	content := tables("shops/1.csv", "shops/2.csv", "shops/3.csv")
+	for i := range 4 {
+		content[fmt.Sprintf("other/%c.dat", 'a'+i)] = strings.Repeat(fmt.Sprintf("text %c ", 'a'+i), 1000)
+	}
+	p := play(t, simple.with(script{"analyzer": "print(path)"}), withData(t, content), func(s *stage) {
+		s.config.TopK, s.task.Question = 2, "How many shops?"
+	}).noError(t)
+	equal(t, "asked", p.asks(), []string{"analyzer shops/1.csv"})
+	if p.Task.Others != 5 || len(p.Task.Files) != 2 {
+		t.Errorf("%+v, %d others", p.Task.Files, p.Task.Others)
+	}
+	contains(t, p.model.prompt(t, "planner round 1"), `"data/other/a.dat"`, `"data/shops/3.csv"`)
+}
+
+// Source code is shown by its beginning, and costs no call.
+func TestSourceCode(t *testing.T) {
+	p := play(t, simple, withData(t, map[string]string{
+		"load.py": "first = 1\n" + strings.Repeat("x = 1\n", 1000), "short.go": "package short\n", "query.sql": "SELECT first\n" + strings.Repeat("-- x\n", 1000),
+	})).noError(t)
+	equal(t, "asked", p.asks(), []string(nil))
+	for name, want := range map[string]string{"load.py": "first = 1", "short.go": "package short", "query.sql": "SELECT first"} {
+		if d := p.described(t, name); !strings.HasPrefix(d.Text, want) || len(d.Text) > 1000 || strings.Contains(d.Text, "goes on") == d.Whole {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+// What describing takes is told before it is paid, and can be refused.
+func TestAgree(t *testing.T) {
+	content := tables("1.csv", "2.csv")
+	content["x.dat"], content["notes.md"] = strings.Repeat("x", 10_000), "# Notes"
+	var told []agent.Estimate
+	refused := errors.New("too much")
+	ask := func(err error, asked func() int) func(context.Context, agent.Estimate) error {
+		return func(_ context.Context, e agent.Estimate) error {
+			if told = append(told, e); asked() > 0 {
+				t.Error("asked after a call")
+			}
+			return err
+		}
+	}
+	for _, want := range []error{nil, refused} {
+		p := play(t, simple, withData(t, content), func(s *stage) {
+			s.config.Agree = ask(want, func() int { return len(s.model.asked) })
+			s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 1e6, Cached: 1e6, Output: 1e6}, true }
+		})
+		if !errors.Is(p.err, want) || want != nil && len(p.model.asked) > 0 {
+			t.Errorf("%v after %q", p.err, p.model.asked)
+		}
+	}
+	if e := told[0]; len(told) != 2 || e.Files != 3 || e.Calls != 2 || e.InputTokens < 1000 || e.InputTokens > 5000 || e.Cost == nil || *e.Cost < 1000 {
+		t.Errorf("%+v", told)
+	}
+}
+
+// A run that is ended begins no further calls.
+func TestNoCallsAfterTheEnd(t *testing.T) {
+	content := map[string]string{}
+	for i := range 60 {
+		content[fmt.Sprintf("%c%c.dat", 'a'+i%26, 'a'+i/26)] = strings.Repeat("x", 10_000)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p := play(t, simple, withData(t, content), func(s *stage) {
+		s.ctx = ctx
+		s.model.before = func(ctx context.Context, _ string) error { cancel(); return ctx.Err() }
+	})
+	const atOnce = 8
+	if n := p.model.count("analyzer"); !errors.Is(p.err, context.Canceled) || n > atOnce {
+		t.Errorf("%d calls, %v", n, p.err)
+	}
 }
 
 // Of more files than a run looks at the names are chosen; the others are named,

@@ -35,7 +35,7 @@ func TestRunIsNoData(t *testing.T) {
 	for _, path := range []string{f.Notebook(), f.Trace(), filepath.Join(f.Files(), "out.csv"), filepath.Join(base, "data.csv")} {
 		write(t, path, "x")
 	}
-	if got, _, err := files.List(t.Context(), base); err != nil || !reflect.DeepEqual(got, []File{{Name: "data.csv", Size: 1}}) {
+	if got, err := files.List(t.Context(), base, nil); err != nil || !reflect.DeepEqual(got.Files, []File{{Name: "data.csv", Size: 1}}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

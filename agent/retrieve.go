@@ -12,6 +12,63 @@ import (
 	"dsstar/agent/llm"
 )
 
+// preselect leaves only files that may be shown, before any is described, where
+// there are more than TopK: those whose names and beginnings are nearest to the
+// question, so that no other costs a call. With them stay the files that share a
+// script with one, and cost none. As published, every file is described first.
+func (r *run) preselect(ctx context.Context) error {
+	if r.mayShow <= r.cfg.TopK || r.alone || r.cfg.Method.Script || r.cfg.Method.NoAnalyzer {
+		return nil
+	}
+	texts, all := make([]string, len(r.looks)), make([]int, len(r.looks))
+	for i, l := range r.looks {
+		name := r.t.Task.Files[i].Name
+		texts[i], all[i] = fmt.Sprintf("%s\n%s\n%s\n%s", name, name, l.Kind, l.Head), i
+	}
+	r.nearness = byWords(r.t.Task.Question, texts)
+	if r.cfg.Ranker != nil {
+		if err := r.rankByModel(ctx, texts); err != nil {
+			return err
+		}
+	}
+	families := r.families(all)
+	of := make([]int, len(all))
+	for n, family := range families {
+		for _, i := range family {
+			of[i] = n
+		}
+	}
+	shown, taken := make([]int, len(families)), 0
+	for _, i := range r.nearness {
+		if taken < r.cfg.TopK && shown[of[i]] < alikeShown {
+			shown[of[i]]++
+			taken++
+		}
+	}
+	var kept []int
+	for i := range all {
+		if shown[of[i]] > 0 {
+			kept = append(kept, i)
+		} else {
+			r.others = append(r.others, r.t.Task.Files[i].Name)
+		}
+	}
+	r.passed = len(all) - len(kept)
+	r.t.Task.Others += r.passed
+	r.t.Task.Files, r.t.Descriptions = only(r.t.Task.Files, kept), only(r.t.Descriptions, kept)
+	r.looks, r.alike = only(r.looks, kept), only(r.alike, kept)
+	return nil
+}
+
+// only returns the elements at the indexes.
+func only[T any](all []T, indexes []int) []T {
+	some := make([]T, len(indexes))
+	for n, i := range indexes {
+		some[n] = all[i]
+	}
+	return some
+}
+
 // rank orders the files by their nearness to the question. With more than TopK
 // it is the cosine of the embeddings of question and description (DS-STAR
 // section 3.3) that decides which are shown, or without an embedding model, and
@@ -23,13 +80,19 @@ func (r *run) rank(ctx context.Context) error {
 	}
 	r.nearness = byWords(r.t.Task.Question, texts)
 	shown, _ := r.chosen()
+	if all := len(texts) + r.passed; r.cfg.Ranker == nil && len(shown) < all {
+		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
+			"of %d files the %d that share most words with the question are shown to the model: no embedding model is set", all, len(shown))})
+	}
 	if len(shown) == len(texts) {
 		return nil
 	}
-	if r.cfg.Ranker == nil {
-		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
-			"of %d files the %d that share most words with the question are shown to the model: no embedding model is set", len(texts), len(shown))})
-	}
+	return r.rankByModel(ctx, texts)
+}
+
+// rankByModel orders the files by what the embedding model makes of a text about
+// each. If it fails, the order stays.
+func (r *run) rankByModel(ctx context.Context, texts []string) error {
 	const batch = 64 // texts that one call takes
 	for range len(texts)/batch + 1 {
 		if err := r.reserve(); err != nil {

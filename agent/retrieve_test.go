@@ -71,6 +71,9 @@ func TestTopK(t *testing.T) {
 			if !strings.Contains(warned, c.warned) || (warned == "") != (c.warned == "") || len(p.Warnings) > 1 {
 				t.Errorf("warnings %q, want %q", p.Warnings, c.warned)
 			}
+			if asked := p.asks(); len(asked) != 2 || !strings.Contains(asked[0], c.shown[0]) || !strings.Contains(asked[1], c.shown[1]) {
+				t.Errorf("files that are not shown cost calls: %q", asked)
+			}
 			if own := p.ByRole["retriever"]; own.Calls != c.calls || p.Usage.Calls != len(p.model.asked)+c.calls || (c.calls > 0) != (own.InputTokens == 500) {
 				t.Errorf("usage %+v, of the retriever %+v", p.Usage, own)
 			}
@@ -83,6 +86,12 @@ func TestTopK(t *testing.T) {
 		})
 		if _, ok := errors.AsType[*llm.CredentialError](p.err); !ok || p.model.count("planner") > 0 {
 			t.Errorf("error %v after %q", p.err, p.model.asked)
+		}
+	})
+	t.Run("as published, described first", func(t *testing.T) {
+		p := play(t, simple, five, func(s *stage) { s.config.Method = agent.Paper() })
+		if n := p.model.count("analyzer"); n != 5 {
+			t.Errorf("%d are described", n)
 		}
 	})
 	t.Run("not more than TopK", func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/files"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -84,6 +85,9 @@ func showData(t *Trajectory) string {
 	}
 	if n := t.Task.Others; n > 0 {
 		fmt.Fprintf(&b, "\n%d more files are there, of which the model was told the names at most.\n", n)
+	}
+	if skipped := files.InWords(t.Task.Skipped); skipped != "" {
+		fmt.Fprintf(&b, "\nSkipped, as it is mostly no data: %s.\n", prose(skipped))
 	}
 	b.WriteString(showVariables(t))
 	return b.String()

@@ -18,6 +18,9 @@ type Task struct {
 	Others     int      `json:"others,omitempty"`     // how many it is not shown
 	LeftOut    string   `json:"left_out,omitempty"`   // their names, as far as the model is told of them
 	Unread     []string `json:"unread,omitempty"`     // folders below Data that cannot be read
+
+	Include []string        `json:"include,omitempty"` // what is listed though it is mostly no data: see [files.List]
+	Skipped []files.Skipped `json:"skipped,omitempty"` // what is not listed for that
 }
 
 // A File is a data file by its name below the data folder, with slashes.

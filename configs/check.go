@@ -125,6 +125,7 @@ func (s *Settings) validate(won map[string]setting) error {
 		{"jobs", s.Jobs, 0, 64},
 		{"max_files", s.MaxFiles, 1, 1_000_000},
 		{"max_calls", s.MaxCalls, 0, 1_000_000_000},
+		{"ask_above_tokens", s.AskAboveTokens, 0, 1_000_000_000},
 		{"max_processes", s.MaxProcesses, 16, 1_000_000},
 	} {
 		if r.value < r.lo || r.value > r.hi {

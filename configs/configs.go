@@ -41,6 +41,9 @@ type Settings struct {
 	MaxFiles         int  `mapstructure:"max_files"`
 	Cache            bool `mapstructure:"cache"`
 
+	Include        []string `mapstructure:"include"`
+	AskAboveTokens int      `mapstructure:"ask_above_tokens"` // 0: never asks
+
 	CellTimeout  time.Duration `mapstructure:"cell_timeout"`
 	StartTimeout time.Duration `mapstructure:"start_timeout"`
 	Python       string        `mapstructure:"python"`

@@ -50,7 +50,11 @@ var budgets = map[string]func(s *Settings) any{
 	"max_calls":    func(s *Settings) any { return s.MaxCalls },
 	"max_time":     func(s *Settings) any { return s.MaxTime },
 	"cell_timeout": func(s *Settings) any { return s.CellTimeout },
+	asks:           func(s *Settings) any { return s.AskAboveTokens },
 }
+
+// asks is a budget that has a limit before the user sets one.
+const asks = "ask_above_tokens"
 
 // checkProject refuses what the project file relaxes. won are the settings of all layers, weaker those of the layers
 // below the file.
@@ -67,7 +71,7 @@ func checkProject(file string, won, weaker map[string]setting, is *Settings) err
 		if of := confinement[key]; of != nil && relaxes(of(was), of(is)) {
 			return &RelaxedError{file, key, asFlag(set.value), "let cells do more"}
 		}
-		if of := budgets[key]; of != nil && weaker[key].source != defaultSource && relaxes(of(was), of(is)) {
+		if of := budgets[key]; of != nil && (key == asks || weaker[key].source != defaultSource) && relaxes(of(was), of(is)) {
 			return &RelaxedError{file, key, asFlag(set.value), "raise what you have set"}
 		}
 		if slices.Contains(sends, part[len(part)-1]) && asFlag(set.value) != "" && !reflect.DeepEqual(set.value, weaker[key].value) {

@@ -61,6 +61,8 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"max_time: 10m", "max_time: 1s", ""},
 		{"", "cell_timeout: 1h", ""},
 		{"cell_timeout: 1m", "cell_timeout: 2m", "cell_timeout"},
+		{"", "ask_above_tokens: 0", "ask_above_tokens"},
+		{"", "ask_above_tokens: 1000", ""},
 		{"", "max_rounds: 3", ""},
 		{"", "base_url: https://example.org/v1", "base_url"},
 		{"base_url: https://example.org/v1", "base_url: https://example.org/v1", ""},

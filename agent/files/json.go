@@ -146,7 +146,11 @@ func (v node) look() Look {
 		return Look{Kind: "JSON object by key (such as " + strconv.Quote(cut(v.keys[0], 60)) + ")" + naming(keys), Format: "json",
 			Shape: shape(append([]string{"json", "map"}, keys...)...)}
 	}
-	kind := "JSON object with " + count(len(v.keys), "key")
+	kind := "JSON object with "
+	if !v.closed {
+		kind += "at least " // so much was read of it
+	}
+	kind += count(len(v.keys), "key")
 	if len(v.keys) > 0 {
 		kind += ": " + list(v.keys)
 	}

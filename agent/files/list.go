@@ -4,48 +4,216 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
+// A Listing is what [List] finds in a data folder.
+type Listing struct {
+	Files   []File
+	Unread  []string  // folders that cannot be read
+	Skipped []Skipped // what is there and no data, but for hidden files and runs of dsstar
+}
+
+// A Skipped is a folder that is left out, or files of one folder.
+type Skipped struct {
+	Name string `json:"name"`           // a folder, with a slash at its end, or the first of the files
+	More int    `json:"more,omitempty"` // further files of the same folder
+	Why  string `json:"why"`            // for people: "a Python environment"
+}
+
+// byGitignore is why what a .gitignore names is left out.
+const byGitignore = "named in .gitignore"
+
+// InWords tells in one line what is skipped and why, "" for nothing. What a
+// .gitignore names comes first: it may be data.
+func InWords(skipped []Skipped) string {
+	const most = 6
+	perhaps := func(s Skipped) bool { return s.Why == byGitignore }
+	all := slices.DeleteFunc(slices.Clone(skipped), func(s Skipped) bool { return !perhaps(s) })
+	all = append(all, slices.DeleteFunc(slices.Clone(skipped), perhaps)...)
+	var words []string
+	for _, s := range all[:min(most, len(all))] {
+		more := ""
+		if s.More > 0 {
+			more = fmt.Sprintf(" and %d more", s.More)
+		}
+		words = append(words, fmt.Sprintf("%s%s (%s)", s.Name, more, s.Why))
+	}
+	if n := len(all) - most; n > 0 {
+		words = append(words, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(words, ", ")
+}
+
 // List lists the data files of a folder, sorted by folder and name: regular
-// files at any depth, also through a link to a file, without hidden ones and
-// without the run folders of earlier questions. Folders that cannot be read are
-// left out and named in unread. It ends with ctx's error when ctx does.
-func List(ctx context.Context, root string) (files []File, unread []string, err error) {
-	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return nil, nil, fmt.Errorf("list the data folder: %w", err)
+// files at any depth, also through a link to a file. It leaves out hidden files,
+// run folders of dsstar, installed packages, caches, and in a repository whose
+// root is the folder or below it, what a .gitignore names: see [skipped]. The
+// folder itself is never left out, nor what include names: files and folders
+// below it, "." for all. It ends with ctx's error when ctx does.
+func List(ctx context.Context, root string, include []string) (Listing, error) {
+	var l Listing
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return l, fmt.Errorf("list the data folder: %w", err)
+	}
+	w := walk{root: root, listing: &l}
+	for _, name := range include {
+		w.include = append(w.include, path.Clean(filepath.ToSlash(name)))
 	}
 	// Not fs.WalkDir, which refuses names that are not UTF-8.
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		name := filepath.ToSlash(strings.TrimPrefix(path[len(root):], string(filepath.Separator)))
-		if err != nil {
-			if path == root || !errors.Is(err, fs.ErrPermission) {
-				return err
-			}
-			unread = append(unread, name)
-			return nil
-		}
-		if path != root && hidden(d.Name()) || d.IsDir() && isRun(path) {
-			if d.IsDir() {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if size, ok := regular(path, d); ok {
-			files = append(files, File{Name: name, Size: size})
-		}
-		return nil
+		return w.visit(path, d, err)
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("list the data folder: %w", err)
+		return Listing{}, fmt.Errorf("list the data folder: %w", err)
 	}
-	return files, unread, nil
+	return l, nil
+}
+
+// A walk is one List.
+type walk struct {
+	root    string
+	include []string
+	listing *Listing
+	ignores []ignoreFile // those that count in the current folder
+	narrow  string       // a skipped folder that is entered for what is included below it
+}
+
+func (w *walk) visit(path string, d fs.DirEntry, err error) error {
+	name := filepath.ToSlash(strings.TrimPrefix(path[len(w.root):], string(filepath.Separator)))
+	if err != nil {
+		if path == w.root || !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+		w.listing.Unread = append(w.listing.Unread, name)
+		return nil
+	}
+	if path != w.root && (hidden(d.Name()) || d.IsDir() && isRun(path)) {
+		return passBy(d)
+	}
+	w.ignores = slices.DeleteFunc(w.ignores, func(f ignoreFile) bool { return !below(name, f.folder) })
+	if path != w.root && !w.included(name) {
+		why := ""
+		if narrow := w.narrow != "" && below(name, w.narrow); !narrow {
+			w.narrow = ""
+			why = w.skipped(path, name, d)
+		} else if !w.leads(name) {
+			return passBy(d)
+		}
+		if why != "" && !w.leads(name) {
+			w.leaveOut(name, d, why)
+			return passBy(d)
+		}
+		if why != "" {
+			w.narrow = name
+		}
+	}
+	if d.IsDir() {
+		w.enter(path, name)
+	} else if size, ok := regular(path, d); ok {
+		w.listing.Files = append(w.listing.Files, File{Name: name, Size: size})
+	}
+	return nil
+}
+
+func passBy(d fs.DirEntry) error {
+	if d.IsDir() {
+		return filepath.SkipDir
+	}
+	return nil
+}
+
+// below reports whether a name is in a folder, which "" is for all.
+func below(name, folder string) bool {
+	return folder == "" || strings.HasPrefix(name, folder) && len(name) > len(folder) && name[len(folder)] == '/'
+}
+
+// included reports whether the user has named what is called name, or a folder
+// that it is in.
+func (w *walk) included(name string) bool {
+	return slices.ContainsFunc(w.include, func(i string) bool { return i == "." || i == name || below(name, i) })
+}
+
+// leads reports whether the user has named something in the folder.
+func (w *walk) leads(name string) bool {
+	return slices.ContainsFunc(w.include, func(i string) bool { return below(i, name) })
+}
+
+// skipped says why a folder or file is no data, "" if it may be some. The list is
+// short: a name or a mark that is in no folder of data. Folders of builds, such as
+// build and dist, have none; a .gitignore mostly names them.
+func (w *walk) skipped(path, name string, d fs.DirEntry) string {
+	if d.IsDir() {
+		switch has := func(file string) bool { _, err := os.Lstat(filepath.Join(path, file)); return err == nil }; {
+		case d.Name() == "node_modules", d.Name() == "site-packages", d.Name() == "dist-packages":
+			return "installed packages"
+		case has("pyvenv.cfg"):
+			return "a Python environment"
+		case has("conda-meta"):
+			return "a conda environment"
+		case d.Name() == "CVS" && has("Entries"):
+			return "version control"
+		case strings.HasPrefix(string(readSome(filepath.Join(path, "CACHEDIR.TAG"))), "Signature: 8a477f597d28d172789f06886806bc55"):
+			return "a cache" // https://bford.info/cachedir/: of Cargo, and many more
+		}
+	}
+	if ignored(w.ignores, name, d.IsDir()) {
+		return byGitignore
+	}
+	return ""
+}
+
+// enter reads the .gitignore of a folder, if it is in a repository whose root is not
+// above the data folder: data are often left out of repositories, but not of what
+// the user names.
+func (w *walk) enter(path, name string) {
+	_, err := os.Lstat(filepath.Join(path, ".git"))
+	if top := err == nil; top || len(w.ignores) > 0 {
+		rules := ignoreRules(readSome(filepath.Join(path, ".gitignore")))
+		w.ignores = append(w.ignores, ignoreFile{name, top, rules})
+	}
+}
+
+// leaveOut records what is left out; files together with those of their folder.
+func (w *walk) leaveOut(name string, d fs.DirEntry, why string) {
+	all := w.listing.Skipped
+	if d.IsDir() {
+		w.listing.Skipped = append(all, Skipped{Name: name + "/", Why: why})
+		return
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if s := &all[i]; !strings.HasSuffix(s.Name, "/") && path.Dir(s.Name) == path.Dir(name) {
+			s.More++
+			return
+		}
+	}
+	w.listing.Skipped = append(all, Skipped{Name: name, Why: why})
+}
+
+// readSome reads a small file, or the beginning of a longer one; nothing of what is
+// no regular file, such as a link or a pipe.
+func readSome(path string) []byte {
+	const most = 1 << 20
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, most)) // what could be read of it counts
+	return b
 }
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__pycache__" }

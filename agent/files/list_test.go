@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -44,20 +46,129 @@ func TestList(t *testing.T) {
 		{`a b's "x".csv`, 13}, {"b.csv", 5}, {"deep/er/c.json", 14}, {"empty.txt", 0}, {"files/kept.csv", 14}, {"link.csv", 5}, {"é.csv", 6},
 	}
 	for _, folder := range []string{data, filepath.Join(base, "linked"), data + "/deep/.."} {
-		if got, _, err := List(t.Context(), folder); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := List(t.Context(), folder, nil); err != nil || !reflect.DeepEqual(got, Listing{Files: want}) {
 			t.Errorf("%s: got  %v, %v\nwant %v", folder, got, err, want)
 		}
 	}
-	if got, _, err := List(t.Context(), filepath.Join(data, ".git")); err != nil || len(got) != 1 {
+	if got, err := List(t.Context(), filepath.Join(data, ".git"), nil); err != nil || len(got.Files) != 1 {
 		t.Errorf("a folder that is hidden itself: %v, %v", got, err)
 	}
-	if _, _, err := List(t.Context(), filepath.Join(data, "nowhere")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := List(t.Context(), filepath.Join(data, "nowhere"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := List(ended, data); !errors.Is(err, context.Canceled) {
+	if _, err := List(ended, data, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("without time: %v", err)
+	}
+}
+
+// A project's folder has more in it than data. What is skipped is told of, and what
+// the user names is not skipped.
+func TestListSkips(t *testing.T) {
+	data := t.TempDir()
+	for name, content := range map[string]string{
+		"sales.csv": "a", "src/load.py": "a", "build/kept.csv": "a",
+		"env/pyvenv.cfg": "home = /usr", "env/lib/site-packages/pandas/x.py": "a", "env/share/x.csv": "a",
+		"conda/conda-meta/history": "a", "conda/lib/x.csv": "a",
+		"web/node_modules/left/data.json": "a", "lib/site-packages/x.csv": "a",
+		"target/CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n", "target/x.csv": "a",
+		"notes/CACHEDIR.TAG": "mine", "CVS/pharmacies.csv": "a", "old/CVS/Entries": "a",
+		".gitignore":     "no repository\n*.csv\n",
+		"repo/.git/HEAD": "a", "repo/.gitignore": "raw/\n*.log\n", "repo/raw/x.csv": "a", "repo/x.log": "a", "repo/y.log": "a",
+		"repo/raw/.gitignore": "!x.csv", "repo/in/x.csv": "a", "repo/in/.gitignore": "/x.csv", "repo/in/z.csv": "a",
+		"repo/sub/.git": "gitdir: elsewhere", "repo/sub/x.log": "a", "repo/tail.log": "a",
+	} {
+		write(t, filepath.Join(data, name), content)
+	}
+	names := func(l Listing) (names []string) {
+		for _, f := range l.Files {
+			names = append(names, f.Name)
+		}
+		return names
+	}
+	got, err := List(t.Context(), data, nil)
+	usual := []string{"CVS/pharmacies.csv", "build/kept.csv", "notes/CACHEDIR.TAG", "repo/in/z.csv", "repo/sub/x.log", "sales.csv", "src/load.py"}
+	if err != nil || !reflect.DeepEqual(names(got), usual) {
+		t.Errorf("got  %q, %v\nwant %q", names(got), err, usual)
+	}
+	skipped := []Skipped{
+		{"conda/", 0, "a conda environment"}, {"env/", 0, "a Python environment"}, {"lib/site-packages/", 0, "installed packages"},
+		{"old/CVS/", 0, "version control"}, {"repo/in/x.csv", 0, byGitignore}, {"repo/raw/", 0, byGitignore}, {"repo/tail.log", 2, byGitignore},
+		{"target/", 0, "a cache"}, {"web/node_modules/", 0, "installed packages"},
+	}
+	if !reflect.DeepEqual(got.Skipped, skipped) {
+		t.Errorf("skipped %+v\nwant    %+v", got.Skipped, skipped)
+	}
+	if said := InWords(got.Skipped); !strings.HasPrefix(said, "repo/in/x.csv (named in .gitignore), repo/raw/ (") ||
+		!strings.Contains(said, "repo/tail.log and 2 more (") || !strings.HasSuffix(said, ", and 3 more") {
+		t.Error(said)
+	}
+	for _, c := range []struct {
+		folder  string
+		include []string
+		more    []string // instead of, with a folder
+	}{
+		{"", []string{"repo/raw", "./env/share/"}, []string{"env/share/x.csv", "repo/raw/x.csv"}},
+		{"", []string{"env/share/x.csv", "repo/y.log"}, []string{"env/share/x.csv", "repo/y.log"}},
+		{"repo/raw", nil, []string{"x.csv"}}, // below the root of the repository
+		{"env", nil, []string{"pyvenv.cfg", "share/x.csv"}},
+		{"repo", []string{"."}, []string{"in/x.csv", "in/z.csv", "raw/x.csv", "sub/x.log", "tail.log", "x.log", "y.log"}},
+	} {
+		want := slices.Clone(c.more)
+		if c.folder == "" {
+			want = append(want, usual...)
+			slices.Sort(want)
+		}
+		if got, err := List(t.Context(), filepath.Join(data, c.folder), c.include); err != nil || !reflect.DeepEqual(names(got), want) {
+			t.Errorf("%s with %q: got %q, %v\nwant %q", c.folder, c.include, names(got), err, want)
+		}
+	}
+}
+
+// Lines of a .gitignore are read as git reads them, which is asked where it is there.
+func TestIgnore(t *testing.T) {
+	names := []string{
+		"a", "a b", "b/a", "b/c/a", "x.log", "b/x.log", "keep.log", "#a", "!a", "x ", "[a]", "a.b", "aXb", "b/c/d/e", "c/b/a", "*", "z/é.csv", "B7", "b/ce",
+		"a-c", "]", "doc/x.txt", "doc/y/x.txt",
+	}
+	for rules, want := range map[string]string{
+		"# a\n\n": "", "a": "a|b/a|b/c/a|c/b/a", "/a": "a", "b/": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log|c/b/a", "/b/": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log",
+		"*.log\n!keep.log": "b/x.log|x.log", "\\#a\n\\!a": "!a|#a", "x\\ ": "x ", "a   \r\n": "a|b/a|b/c/a|c/b/a", "a?b": "a b|a.b|aXb",
+		"b/*": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log", "b/**/a": "b/a|b/c/a", "**/c/a": "b/c/a", "b/c/**": "b/c/a|b/c/d/e", "c/a": "",
+		"a[.X]b": "a.b|aXb", "a[!.]b": "a b|aXb", "a[^.]b": "a b|aXb", "\\*": "*", "[[]a]": "[a]", "[[:upper:]][0-9]": "B7", "[": "", "[]]": "]", "a[a\\-]c": "a-c",
+		"b\n!b/x.log": "b/a|b/c/a|b/c/d/e|b/ce|b/x.log|c/b/a", "é.csv": "z/é.csv", "doc/*.txt": "doc/x.txt", "b/c*": "b/c/a|b/c/d/e|b/ce",
+	} {
+		data := t.TempDir()
+		for _, name := range names {
+			write(t, filepath.Join(data, name), "x")
+		}
+		write(t, filepath.Join(data, ".git", "HEAD"), "")
+		write(t, filepath.Join(data, ".gitignore"), rules)
+		listed, err := List(t.Context(), data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			return slices.ContainsFunc(listed.Files, func(f File) bool { return f.Name == name })
+		})
+		slices.Sort(left)
+		if got := strings.Join(left, "|"); got != want {
+			t.Errorf("%q: left out %q, want %q", rules, got, want)
+		}
+		if git, err := exec.LookPath("git"); err == nil {
+			if err := os.RemoveAll(filepath.Join(data, ".git")); err != nil {
+				t.Fatal(err)
+			}
+			ask := exec.Command("sh", "-c", `"$1" init -q && "$1" -c core.excludesFile= check-ignore -z --stdin --no-index || [ $? = 1 ]`, "sh", git)
+			ask.Dir, ask.Stdin = data, strings.NewReader(strings.Join(names, "\x00"))
+			out, err := ask.Output()
+			says := strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 })
+			slices.Sort(says)
+			if err != nil || strings.Join(says, "|") != want {
+				t.Errorf("%q: git says %q, %v, want %q", rules, says, err, want)
+			}
+		}
 	}
 }
 
@@ -69,8 +180,8 @@ func TestForeignNames(t *testing.T) {
 	}
 	want := []File{{"Stra\xdfe/\xe9_1.txt", 1}}
 	write(t, filepath.Join(data, want[0].Name), "x")
-	got, _, err := List(t.Context(), data)
-	if err != nil || !reflect.DeepEqual(got, want) {
+	got, err := List(t.Context(), data, nil)
+	if err != nil || !reflect.DeepEqual(got.Files, want) {
 		t.Fatalf("got %v, %v", got, err)
 	}
 	if look, err := LookAt(openRoot(t, data), want[0], 10); err != nil || look.Head != "x" || !utf8.ValidString(look.Shape) {
@@ -89,9 +200,9 @@ func TestListUnread(t *testing.T) {
 	if _, err := os.ReadDir(filepath.Join(data, "closed")); err == nil {
 		t.Skip("this user reads everything")
 	}
-	got, unread, err := List(t.Context(), data)
-	if err != nil || len(got) != 1 || !reflect.DeepEqual(unread, []string{"closed"}) {
-		t.Errorf("got %v, %v, %v", got, unread, err)
+	got, err := List(t.Context(), data, nil)
+	if err != nil || len(got.Files) != 1 || !reflect.DeepEqual(got.Unread, []string{"closed"}) {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }
 
@@ -110,8 +221,8 @@ func BenchmarkList(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		if got, _, err := List(b.Context(), data); err != nil || len(got) != files {
-			b.Fatal(len(got), err)
+		if got, err := List(b.Context(), data, nil); err != nil || len(got.Files) != files {
+			b.Fatal(len(got.Files), err)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // A Look is what the beginning of a file tells, and the directory of an archive.
 type Look struct {
 	Kind     string // for people and models: "CSV, 12 columns, delimiter ';', Windows-1252"
-	Format   string // short and stable: csv, tsv, json, jsonl, xlsx, xls, parquet, sqlite, pdf, image, zip, gzip, html, xml, markdown, text, empty, binary, …
+	Format   string // short and stable: csv, tsv, json, jsonl, xlsx, xls, parquet, sqlite, pdf, image, zip, gzip, html, xml, markdown, code, text, empty, binary, …
 	Shape    string // equal for files of one format and structure; "": it belongs to no family
 	Encoding string // of text: "UTF-8", "UTF-8 with BOM", "UTF-16LE", "UTF-16BE", "Windows-1252", "unknown"
 	Head     string // the first lines in UTF-8; of an archive the first names; of a workbook the first rows; "": nothing to show
@@ -20,7 +20,7 @@ type Look struct {
 }
 
 // How much of a file is read. Text gives its structure away early; JSON may
-// need more to come to its second key.
+// need more to come to its second key, and a table to the end of its header.
 const (
 	startBytes = 32 << 10
 	mostBytes  = 256 << 10

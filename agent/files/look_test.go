@@ -149,6 +149,15 @@ func encoded(t testing.TB, s, how string) string {
 	return out
 }
 
+// columns is a header of n columns.
+func columns(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "column_%d,", i)
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
 func TestLookAt(t *testing.T) {
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 64, 48))); err != nil {
@@ -189,13 +198,19 @@ func TestLookAt(t *testing.T) {
 		{"mac.csv", "a,b\r1,2\r3,4\r", "csv", "CSV, 2 columns", "UTF-8"},
 		{"bmi.csv", "BMI,age\n1,2\n", "csv", "CSV, 2 columns", "UTF-8"}, // begins as a bitmap does
 		{"prose.txt", "A line, with a comma.\nAnother one\nand, so, on\n", "text", "text, 3 lines", "UTF-8"},
-		{"code.py", "a, b = 1, 2\nc, d = 3, 4\ne, f = 5, 6\n", "text", "text, 3 lines", "UTF-8"},
+		{"code.py", "a, b = 1, 2\nc, d = 3, 4\ne, f = 5, 6\n", "code", "Python source code", "UTF-8"},
+		{"query.sql", "SELECT a,\nb\nFROM t\n", "code", "SQL source code", "UTF-8"},
+		{"dump.sql", "INSERT INTO t VALUES (1);\n" + strings.Repeat("-- x\n", 220_000), "text", "text", "UTF-8"}, // data
+		{"wide.csv", columns(5000) + "\n" + columns(5000) + "\n", "csv", "CSV, 5000 columns", "UTF-8"},
+		{"titled-wide.csv", "Genes\n\n" + columns(9000) + "\n" + columns(9000) + "\n", "csv", "CSV, 9000 columns, header in line 3", "UTF-8"},
+		{"endless.csv", columns(100_000) + "\n", "csv", "CSV, at least 21020 columns", "UTF-8"},
+		{"wide.csv.gz", gzipped(columns(40_000) + "\n"), "gzip", "gzip-compressed CSV, at least 21020 columns", "UTF-8"},
 		{"r.md", "# Title\n\n<b>x</b>", "markdown", "Markdown document", "UTF-8"},
 		{"a.json", `{"name": "x", "tags": [1, 2]}`, "json", "JSON object with 2 keys: name, tags", "UTF-8"},
 		{"list.json", `[{"id": 1, "a": {"b": 2}}, {"id": 2, "c": 3}]`, "json", "JSON array of 2 elements, keys of a record: a, c, id", "UTF-8"},
 		{"ids.json", `{"1001": {"x": 1, "y": 2}, "1002": {"x": 3, "y": 4}}`, "json", `JSON object by key (such as "1001"), keys of a record: x, y`, "UTF-8"},
 		{"names.json", `{"ada": {"x": 1, "y": 2}, "bob": {"x": 3, "y": 4}, "cyd": {"x": 3, "y": 4}}`, "json", `JSON object by key (such as "ada"), keys of a record: x, y`, "UTF-8"},
-		{"cut.json", `{"name": "x", "rows": [{"id": 1}, {"i`, "json", "JSON object with 2 keys: name, rows, cut off", "UTF-8"},
+		{"cut.json", `{"name": "x", "rows": [{"id": 1}, {"i`, "json", "JSON object with at least 2 keys: name, rows, cut off", "UTF-8"},
 		{"nan.json", `[{"id": 1, "v": NaN}]`, "json", "JSON array, keys of a record: id, v, not valid JSON after byte 16", "UTF-8"},
 		{"a.jsonl", "{\"id\": 1}\n{\"id\": 2, \"n\": null}\n", "jsonl", "JSON lines, keys of a record: id, n", "UTF-8"},
 		{"lines.json", "{\"id\": 1}\n{\"id\": 2}\n", "jsonl", "JSON lines, keys of a record: id", "UTF-8"},
@@ -498,13 +513,13 @@ func BenchmarkLookAt(b *testing.B) {
 	for i := range n {
 		write(b, filepath.Join(data, fmt.Sprintf("%d.csv", i)), content)
 	}
-	list, _, err := List(b.Context(), data)
+	list, err := List(b.Context(), data, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
 	root := openRoot(b, data)
 	for b.Loop() {
-		for _, f := range list {
+		for _, f := range list.Files {
 			if look, err := LookAt(root, f, 2000); err != nil || look.Format != "csv" {
 				b.Fatal(look, err)
 			}

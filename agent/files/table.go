@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -13,9 +14,11 @@ type table struct {
 	records [][]string
 	lines   []int // where each record begins, from 1
 	columns int   // that most records have
+	cut     bool  // there is one record, and it goes on where the text ends
 }
 
-const sampleRecords = 50
+// How much of a table is looked at.
+const sampleRecords, sampleColumns = 50, 1000
 
 // table looks at text as delimited records.
 func (s source) table(text, ext string) (Look, bool) {
@@ -31,7 +34,11 @@ func (s source) table(text, ext string) (Look, bool) {
 	if delimiter == '\t' {
 		format, kind = "tsv", "TSV"
 	}
-	kind += ", " + count(t.columns, "column")
+	least := ""
+	if t.cut {
+		least = "at least "
+	}
+	kind += ", " + least + count(t.columns, "column")
 	if delimiter != ',' && delimiter != '\t' && t.columns > 1 {
 		kind += fmt.Sprintf(", delimiter %q", delimiter)
 	}
@@ -75,7 +82,8 @@ func readTable(text string, delimiter rune, whole bool) table {
 	for len(t.records) < sampleRecords {
 		record, err := r.Read()
 		if err != nil {
-			if n := len(t.records); !whole && n > 1 {
+			n := len(t.records)
+			if t.cut = !whole && n == 1; !whole && n > 1 {
 				t.records, t.lines = t.records[:n-1], t.lines[:n-1]
 			}
 			break
@@ -186,7 +194,11 @@ func (t table) structure(h header, name string) []string {
 		}
 	}
 	parts = append(parts, "header")
-	for _, cell := range t.records[h.at] {
+	cells := t.records[h.at]
+	if n := len(cells); n > sampleColumns {
+		cells, parts = cells[:sampleColumns], append(parts, strconv.Itoa(n))
+	}
+	for _, cell := range cells {
 		c := collapse(strings.TrimSpace(cell))
 		if cell != "" && isData(cell) && c == parts[len(parts)-1] {
 			continue // a run of dates, which is longer in some months and years
@@ -199,7 +211,7 @@ func (t table) structure(h header, name string) []string {
 // types has a letter for each column: n for numbers and dates, t for other
 // text, - for nothing.
 func (t table) types(first int) string {
-	types := make([]byte, min(t.columns, 1000))
+	types := make([]byte, min(t.columns, sampleColumns))
 	for c := range types {
 		data, other := 0, 0
 		for _, r := range t.records[first:] {

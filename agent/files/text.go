@@ -33,12 +33,22 @@ func Text(d *Folder, f File, max int64) (text string, ok bool, err error) {
 // read as such.
 func isText(b []byte) bool { return !strings.HasPrefix(string(b[:min(5, len(b))]), "%PDF-") }
 
+// fewLines are what a table is known by. Where they are long, as a header of
+// thousands of columns is, more is read.
+const fewLines = 5
+
 // text looks at a file as text.
 func (s source) text() (Look, bool) {
 	if !isText(s.start) {
 		return Look{}, false
 	}
 	text, encoding, ok := decode(s.start, s.whole())
+	if ok && !s.whole() && strings.Count(text, "\n") < fewLines && mayBeTable(strings.ToLower(path.Ext(s.name))) {
+		if b, err := readStart(s.r, s.size, mostBytes); err == nil {
+			s.start = b
+			text, encoding, ok = decode(b, s.whole())
+		}
+	}
 	if !ok {
 		return Look{}, false
 	}
@@ -68,6 +78,8 @@ func (s source) structure(text string) Look {
 	switch {
 	case ext == ".md" || ext == ".markdown" || ext == ".rmd":
 		return Look{Kind: "Markdown document", Format: "markdown", Shape: s.alone("markdown")}
+	case languages[ext] != "" && s.size <= mostCode:
+		return Look{Kind: languages[ext] + " source code", Format: "code"}
 	case strings.HasPrefix(trimmed, "<"):
 		if look, ok := s.markup(text, ext); ok {
 			return look
@@ -85,6 +97,19 @@ func (s source) structure(text string) Look {
 		kind = "text, " + count(strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1, "line")
 	}
 	return Look{Kind: kind, Format: "text", Shape: s.alone("text")}
+}
+
+// mostCode is how long source code is at most: more is data, such as a dump of a
+// database in SQL.
+const mostCode = 1 << 20
+
+// languages are the programming languages of source code by the ending of its name.
+var languages = map[string]string{
+	".py": "Python", ".pyi": "Python", ".pyx": "Cython", ".ipy": "Python", ".r": "R", ".jl": "Julia", ".sql": "SQL", ".sh": "shell", ".bash": "shell",
+	".js": "JavaScript", ".mjs": "JavaScript", ".cjs": "JavaScript", ".jsx": "JavaScript", ".ts": "TypeScript", ".tsx": "TypeScript", ".vue": "Vue",
+	".go": "Go", ".rs": "Rust", ".c": "C", ".h": "C", ".cc": "C++", ".cpp": "C++", ".cxx": "C++", ".hpp": "C++", ".cs": "C#", ".java": "Java",
+	".kt": "Kotlin", ".scala": "Scala", ".swift": "Swift", ".rb": "Ruby", ".php": "PHP", ".pl": "Perl", ".lua": "Lua", ".f": "Fortran", ".f90": "Fortran",
+	".css": "CSS", ".scss": "CSS", ".ps1": "PowerShell", ".bat": "batch", ".do": "Stata", ".sas": "SAS",
 }
 
 // sampled looks for the encoding in the middle and at the end of a long file:

@@ -64,7 +64,7 @@ func (r tracedRanker) Rank(ctx context.Context, question string, texts []string)
 		Model: ranking.Model, Usage: ranking.Usage, Calls: ranking.Calls, Seconds: r.trace.Now().Sub(start).Seconds(),
 	}
 	if err != nil {
-		e.Error = err.Error()
+		e.Error, e.Stopped = err.Error(), ctx.Err() != nil
 	} else {
 		ranking.Scores = rounded(ranking.Scores)
 		reply, err := json.Marshal(ranking.Scores)

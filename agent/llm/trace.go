@@ -27,8 +27,9 @@ type Exchange struct {
 	Usage    Usage             `json:"usage"`
 	Seconds  float64           `json:"seconds"`
 	Retries  int               `json:"retries,omitempty"`
-	Calls    int               `json:"calls,omitempty"` // of a ranker: the requests that it took
-	Error    string            `json:"error,omitempty"` // the call failed, and there is no reply
+	Calls    int               `json:"calls,omitempty"`   // of a ranker: the requests that it took
+	Error    string            `json:"error,omitempty"`   // the call failed, and there is no reply
+	Stopped  bool              `json:"stopped,omitempty"` // it failed since the run was ended meanwhile
 }
 
 // A Trace is an open trace.jsonl. Its methods may be called concurrently.
@@ -136,7 +137,7 @@ func ReadTrace(r io.Reader) ([]Exchange, error) {
 }
 
 // Traced appends every exchange of m to t before its reply is used, failed ones
-// too. A reply that cannot be recorded is an error. The caller keeps t and
+// too, but none that is asked for when ctx is done: it is not begun. A reply that cannot be recorded is an error. The caller keeps t and
 // closes it after the last Ask.
 func Traced(m Model, t *Trace) Model { return traced{m, t} }
 
@@ -146,6 +147,9 @@ type traced struct {
 }
 
 func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return Reply{}, err
+	}
 	start := m.trace.Now()
 	reply, err := m.model.Ask(ctx, r)
 	e := Exchange{
@@ -154,7 +158,7 @@ func (m traced) Ask(ctx context.Context, r Request) (Reply, error) {
 		Seconds: reply.Seconds, Retries: reply.Retries,
 	}
 	if err != nil {
-		e.Error = err.Error()
+		e.Error, e.Stopped = err.Error(), ctx.Err() != nil
 		e.Seconds = m.trace.Now().Sub(start).Seconds()
 	}
 	if failed := m.trace.Append(e); failed != nil {

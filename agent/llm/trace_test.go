@@ -39,6 +39,39 @@ func openTrace(t *testing.T, path string) *llm.Trace {
 	return trace
 }
 
+// A call that the end of a run stops is no failure, and one that comes after it is none.
+func TestTraceStopped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	trace, err := llm.OpenTrace(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	m := llm.Traced(asking(func(ctx context.Context) error { cancel(); return ctx.Err() }), trace)
+	for range 3 {
+		if _, err := m.Ask(ctx, llm.Request{Role: "analyzer"}); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := llm.ReadTrace(f)
+	if err != nil || len(all) != 1 || !all[0].Stopped || all[0].Error == "" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// asking is a model that gives no reply.
+type asking func(context.Context) error
+
+func (a asking) Ask(ctx context.Context, _ llm.Request) (llm.Reply, error) {
+	return llm.Reply{}, a(ctx)
+}
+
 func TestTraceRoundTrip(t *testing.T) {
 	counts := llm.Usage{InputTokens: 3, OutputTokens: 2}
 	s := llmtest.New(t, llmtest.Each(

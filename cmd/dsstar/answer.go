@@ -60,7 +60,7 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with all variables")
 	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject with a reason, stop")
-	f.BoolVarP(&r.yes, "yes", "y", false, "use kernels that are not sandboxed, as they run already or are a server's, without asking")
+	f.BoolVarP(&r.yes, "yes", "y", false, "without asking: use kernels that are not sandboxed, as they run already or are a server's; describe many files")
 }
 
 // setUp finds where the sessions are to be opened, which may take making the
@@ -199,7 +199,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
 	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(saver), j.progress.stream
-	config.Review = a.review(j)
+	config.Review, config.Agree = a.review(j), a.afford(j)
 	if j.task.Data != "" {
 		if config.Corrections, err = a.corrections(j.task.Data); err != nil {
 			return err
@@ -336,9 +336,9 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// newTask checks the data folder and lists it; without one the question is about
-// variables alone.
-func newTask(ctx context.Context, question, guidelines, folder string) (agent.Task, error) {
+// newTask checks the data folder and lists it, with what is included; without one
+// the question is about variables alone.
+func newTask(ctx context.Context, question, guidelines, folder string, include []string) (agent.Task, error) {
 	if folder == "" {
 		return agent.Task{Question: question, Guidelines: guidelines}, nil
 	}
@@ -359,19 +359,60 @@ func newTask(ctx context.Context, question, guidelines, folder string) (agent.Ta
 	if data, err = filepath.EvalSymlinks(data); err != nil {
 		return agent.Task{}, fmt.Errorf("the data folder: %w", err)
 	}
-	all, unread, err := listData(ctx, data)
-	return agent.Task{Question: question, Guidelines: guidelines, Data: data, Files: all, Unread: unread}, err
+	for _, name := range include {
+		if _, err := os.Stat(filepath.Join(data, name)); !filepath.IsLocal(name) || err != nil {
+			return agent.Task{}, &usageError{fmt.Sprintf("--include: %s is not in the data folder, %s", name, data), []string{"ls -a " + quoteShell(data)}}
+		}
+	}
+	task := agent.Task{Question: question, Guidelines: guidelines, Data: data, Include: include}
+	return task, listData(ctx, &task, data)
 }
 
-// listData lists a data folder. That it has no files is a usage error.
-func listData(ctx context.Context, data string) (all []agent.File, unread []string, err error) {
-	if all, unread, err = files.List(ctx, data); err != nil {
-		return nil, nil, err
+// listData lists the data folder of a task. That it has no files is a usage error.
+func listData(ctx context.Context, task *agent.Task, data string) error {
+	all, err := files.List(ctx, data, task.Include)
+	if err != nil {
+		return err
 	}
-	if len(all) == 0 {
-		return nil, nil, &usageError{"the data folder has no data files: " + data, []string{"ls -la " + quoteShell(data)}}
+	task.Files, task.Unread, task.Skipped = all.Files, all.Unread, all.Skipped
+	switch skipped := files.InWords(all.Skipped); {
+	case len(all.Files) > 0:
+		return nil
+	case skipped != "":
+		hints := []string{"dsstar nb --include . --data " + quoteShell(data) + " …   # skips nothing"}
+		if name, folder := strings.CutSuffix(all.Skipped[0].Name, "/"); folder {
+			hints = append(hints, "dsstar nb --data "+quoteShell(filepath.Join(data, name))+" …   # what is named is not skipped")
+		}
+		return &usageError{"the data folder has no data files but what is skipped: " + skipped, hints}
 	}
-	return all, unread, nil
+	return &usageError{"the data folder has no data files: " + data, []string{"ls -la " + quoteShell(data)}}
+}
+
+// afford tells what describing the files is likely to take, and asks where that is
+// more than the user goes without saying.
+func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
+	return func(ctx context.Context, e agent.Estimate) error {
+		cost := ""
+		if e.Cost != nil {
+			cost = fmt.Sprintf(", %.2f US dollars", *e.Cost)
+		}
+		about := fmt.Sprintf("describing %s: %s with about %s input tokens%s", plural(e.Files, "file"), plural(e.Calls, "model call"), count(e.InputTokens), cost)
+		most := j.settings.AskAboveTokens
+		if most == 0 || e.InputTokens <= most || j.yes {
+			j.progress.say("estimate %s; the rounds come on top", about)
+			return nil
+		}
+		defer j.progress.wait("describing the files")
+		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files costs less.", count(most))}
+		return a.agree(ctx, j.progress, false, lines, "describing so much", "         Describe them? [y/N] ", j.again)
+	}
+}
+
+// skipped tells what of the data folder is skipped.
+func (p *progress) skipped(t agent.Task) {
+	if said := files.InWords(t.Skipped); said != "" {
+		p.say("skipped  %s; --include NAME takes it", fit(said, 400))
+	}
 }
 
 // jobs is how many kernels describe files at once: by default one a core, as

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
@@ -118,7 +119,8 @@ func (r *benchRun) complete(tasks []bench.Task, goesOn bool) error {
 			seen[names] = true
 			out = append(out, linksOut(t, slices.Concat(r.settings.AllowRead, r.settings.AllowWrite))...)
 		}
-		if _, _, err := listData(context.Background(), t.Data); t.Data == "" || err != nil && t.Files == nil {
+		all := agent.Task{Include: everything}
+		if err := listData(context.Background(), &all, t.Data); t.Data == "" || err != nil && t.Files == nil {
 			lacking = append(lacking, t.ID)
 			missing = append(missing, t.Missing...)
 			continue
@@ -151,8 +153,9 @@ func (r *benchRun) complete(tasks []bench.Task, goesOn bool) error {
 func linksOut(t bench.Task, allowed []string) (targets []string) {
 	names := t.Files
 	if names == nil {
-		all, _, _ := listData(context.Background(), t.Data) // what cannot be listed is told elsewhere
-		for _, file := range all {
+		all := agent.Task{Include: everything}
+		_ = listData(context.Background(), &all, t.Data) // what cannot be listed is told elsewhere
+		for _, file := range all.Files {
 			names = append(names, file.Name)
 		}
 	}

@@ -73,6 +73,9 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 	return r.score(run, record, t, told, j.Place), nil
 }
 
+// everything of a benchmark's folder is its data: nothing is skipped.
+var everything = []string{"."}
+
 // benchTask is a task as agents are given it. Where a task names its files, the
 // run folder gets a data folder with these only. What is not there is a
 // [*runner.LackingError].
@@ -93,7 +96,7 @@ func benchTask(ctx context.Context, t bench.Task, folder agent.Folder, confined 
 			}
 		}
 	}
-	task, err := newTask(ctx, t.Question, t.Guidelines, data)
+	task, err := newTask(ctx, t.Question, t.Guidelines, data, everything)
 	if isUsage(err) {
 		return task, &runner.LackingError{Err: err}
 	}

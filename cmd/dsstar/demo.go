@@ -87,7 +87,7 @@ the user's cache folder.`,
 			return err
 		}
 		j.progress.say("data     %s", data)
-		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data); err != nil {
+		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data, nil); err != nil {
 			return err
 		}
 		return a.answer(cmd.Context(), j)

@@ -60,7 +60,7 @@ func (a *app) describeCommand() *cobra.Command {
 	f.StringArrayVar(&d.set, "set", nil, "correct a description without an editor: FILE=TEXT, FILE=@PATH or FILE=-; may be repeated")
 	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
 	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVarP(&d.yes, "yes", "y", false, "use kernels of a server, which are not sandboxed, without asking")
+	f.BoolVarP(&d.yes, "yes", "y", false, "without asking: use kernels of a server, which are not sandboxed; describe many files")
 	settingFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := a.describe(cmd, d, args); err != nil {
@@ -89,7 +89,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	}
 	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, again: sameCommand(cmd, args, "--yes")}, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.stop()
-	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0]); err != nil {
+	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include); err != nil {
 		return err
 	}
 	folder := dataFiles{given: args[0], dir: j.task.Data, files: j.task.Files}
@@ -125,6 +125,7 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.
 		return nil, err
 	}
 	j.progress.say("model    %s", a.modelLine(j.settings))
+	j.progress.skipped(j.task)
 	if err := j.setUpAlone(ctx, a); err != nil {
 		return nil, err
 	}
@@ -139,6 +140,7 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.
 	j.place.box.Read = append(j.place.box.Read, j.task.Data)
 	config.Model, config.Open, config.Prompts, config.Cache = j.model, a.openAt(&j.place, j.settings, nil), words, j.cache
 	config.Observe, config.Stream = j.describing(len(names)), j.progress.stream
+	config.Agree = a.afford(*j)
 	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
 		return nil, err
 	}

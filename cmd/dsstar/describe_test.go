@@ -82,9 +82,10 @@ func TestDescribe(t *testing.T) {
 	t.Chdir(t.TempDir())
 	d := newDescribing(t, map[string]string{
 		"a.csv": table("n"), "b.csv": table("n"), "c.csv": table("other") + "1\n",
-		"empty.csv": "", "rules.md": "# Rules\n\nRound up.\n",
+		"empty.csv": "", "rules.md": "# Rules\n\nRound up.\n", "node_modules/x.csv": table("packed"),
 	})
-	d.run("describe", d.data).expect(exitVerified, "file     a.csv", "(5 of 5)", "2 model calls, 2000 tokens in and 200 out", "--edit FILE")
+	d.run("describe", d.data).expect(exitVerified, "skipped  node_modules/ (installed packages); --include NAME",
+		"estimate describing 3 files: 2 model calls with about ", "file     a.csv", "(5 of 5)", "2 model calls, 2000 tokens in and 200 out", "--edit FILE")
 	for _, want := range []string{
 		"== a.csv · 3.0 kB · CSV", " · own script\nrows: 500\n\n== b.csv", " · script of a.csv\nrows: 500\n",
 		"== c.csv", "rows: 501\n", "== empty.csv · 0 bytes", "The file is empty", "the content itself\n# Rules",
@@ -127,6 +128,21 @@ func TestDescribeSome(t *testing.T) {
 	}
 	if d.run("describe", d.data, "--json").expect(exitVerified); d.decode().Usage.Calls != 1 {
 		t.Errorf("only a.csv was left to describe: %+v", d.decode())
+	}
+}
+
+// TestDescribeAsks: what costs much is not begun unasked, and what is skipped can be
+// included.
+func TestDescribeAsks(t *testing.T) {
+	t.Parallel()
+	d := newDescribing(t, map[string]string{"venv/pyvenv.cfg": "home = /usr\n", "venv/a.csv": table("n")})
+	d.run("describe", d.data).expect(exitUsage, "venv/ (a Python environment)", "dsstar describe --include . "+d.data, filepath.Join(d.data, "venv"))
+	d.run("describe", d.data, "--include", "b.csv").expect(exitUsage, "--include: b.csv is not in the data folder")
+	with := []string{"describe", d.data, "--include", "venv/a.csv", "--ask-above-tokens", "1000"}
+	d.run(with...).expect(exitUsage, "needs --yes", "1 model call", "ask_above_tokens", "describe --yes")
+	d.editor, d.typed = "true", "y\n" // at a terminal
+	if d.run(with...).expect(exitVerified, "Describe them? [y/N]"); !strings.Contains(d.stdout, "== venv/a.csv") || strings.Contains(d.stdout, "pyvenv") {
+		t.Errorf("stdout: %s", d.stdout)
 	}
 }
 

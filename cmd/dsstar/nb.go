@@ -95,7 +95,7 @@ func (a *app) nbCommand() *cobra.Command {
 		// Everything that can be wrong is looked at before anything is set up.
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
 		defer j.progress.stop()
-		if j.task, err = newTask(cmd.Context(), question, form, data); err != nil {
+		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include); err != nil {
 			return err
 		}
 		if err := checkBudget(s); err != nil {
@@ -108,6 +108,7 @@ func (a *app) nbCommand() *cobra.Command {
 			return err
 		}
 		j.progress.say("model    %s", a.modelLine(s))
+		j.progress.skipped(j.task)
 		if err := j.setUp(cmd.Context(), a); err != nil {
 			return err
 		}

@@ -117,7 +117,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err := a.mayRead(r, j.settings); err != nil {
 		return err
 	}
-	now, err := r.dataFiles(ctx)
+	now, err := r.dataFiles(ctx, j.settings.Include)
 	if err == nil {
 		err = mayStay(j.settings, r.t.Method)
 	}
@@ -164,6 +164,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		return err
 	}
 	j.progress.say("model    %s", a.modelLine(j.settings))
+	j.progress.skipped(r.t.Task)
 	if err := j.setUp(ctx, a); err != nil {
 		return err
 	}
@@ -197,8 +198,9 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 		[]string{"dsstar resume --allow-read " + quoteShell(data) + " " + quoteShell(string(r.folder)) + "   # if it is yours"}}
 }
 
-// dataFiles lists the run's data folder as it is now.
-func (r pastRun) dataFiles(ctx context.Context) (all []agent.File, err error) {
+// dataFiles lists the run's data folder as it is now, with what the run included
+// and include.
+func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File, error) {
 	data := r.data()
 	if data == "" {
 		return nil, nil
@@ -207,8 +209,10 @@ func (r pastRun) dataFiles(ctx context.Context) (all []agent.File, err error) {
 		return nil, &usageError{"the run's data folder is not there: " + data,
 			[]string{"ls -ld " + quoteShell(data) + "   # or set data_dir in the notebook's parameters cell to where it is now"}}
 	}
-	all, r.t.Task.Unread, err = listData(ctx, data)
-	return all, err
+	now := agent.Task{Include: slices.Concat(r.t.Task.Include, include)}
+	err := listData(ctx, &now, data)
+	r.t.Task.Unread, r.t.Task.Include, r.t.Task.Skipped = now.Unread, now.Include, now.Skipped
+	return now.Files, err
 }
 
 // findRun finds the run that an argument names: its folder, of which the newest

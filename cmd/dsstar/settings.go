@@ -16,6 +16,8 @@ func settingFlags(f *pflag.FlagSet) {
 	modelFlags(f)
 	kernelFlags(f)
 	f.Int("jobs", 0, "kernels that describe files at the same time (default: one a core, at most 4)")
+	f.StringSlice("include", nil, "a file or folder of the data that is skipped otherwise, or . for all; may be repeated")
+	f.Int("ask-above-tokens", 0, "ask before describing files takes more input tokens; 0: never (default 100000)")
 	sandboxFlags(f)
 	serverFlag(f)
 }

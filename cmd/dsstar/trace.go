@@ -22,7 +22,7 @@ table by role. A trace is a file, or a run folder that has a trace.jsonl.
 
   calls      replies; a retriever's may be many for one ranking
   again      of them, those asked for because a reply could not be read
-  failed     calls that brought no reply
+  failed     calls that brought no reply, but for those under way when a run ended
   input      tokens of the requests; ~ is an estimate, where the endpoint gave no
              counts
   cached     of them, those that the endpoint says it had in its cache
@@ -183,9 +183,10 @@ func spentOn(e llm.Exchange, share llm.Share) spent {
 		InputTokens: e.Usage.InputTokens, CachedTokens: e.Usage.CachedTokens, OutputTokens: e.Usage.OutputTokens,
 		Estimated: e.Usage.Estimated, Seconds: e.Seconds,
 	}
-	if e.Error == "" {
+	switch {
+	case e.Error == "":
 		s.Calls = max(1, e.Calls)
-	} else {
+	case !e.Stopped:
 		s.Failed = 1
 	}
 	if strings.HasSuffix(e.Subject, ", asked again") { // as the agent labels it

@@ -41,9 +41,11 @@ func aRun() []llm.Exchange {
 	ranked.Calls = 3
 	failed := asked("planner", "round 2", "plan the rest", llm.Usage{})
 	failed.Error = "no"
+	stopped := asked("planner", "round 3", "", llm.Usage{})
+	stopped.Error, stopped.Stopped, stopped.Seconds = "context canceled", true, 0
 	about := asked("coder", "round 1", "code", llm.Usage{InputTokens: 1, OutputTokens: 1, Estimated: true})
 	return []llm.Exchange{
-		ranked, asked("planner", "round 1", "plan a", u), asked("planner", "round 1, asked again", "plan b", u), failed, about,
+		ranked, asked("planner", "round 1", "plan a", u), asked("planner", "round 1, asked again", "plan b", u), failed, stopped, about,
 	}
 }
 
