@@ -62,6 +62,7 @@ type Session struct {
 	Write   []string // folders that can be written; missing ones are made
 	Env     []string // names of variables that stay in the environment, beside those of the box
 	Remove  []string // files and folders that the guard removes when it ends
+	Facts   bool     // where /proc is hidden, all processes can read there about those of the session, not the first one alone
 }
 
 // Stopped begins the line on standard error in which a guard says why it has
