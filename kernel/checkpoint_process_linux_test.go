@@ -108,7 +108,7 @@ func commands(text string) (pids []string) {
 func TestCheckpointLeaks(t *testing.T) {
 	k := openCheckpoints(t, testPython(t))
 	runCell(t, k, "x = 0", notebook.OK)
-	front := k.Info().PID
+	front := frontOf(t, k)
 	base := checkpoint(t, k)
 	descriptors := func() int { // with a copy that is ready, whose line is one of them
 		whenReady(t, k, base)

@@ -35,6 +35,12 @@ func launcher(s Spec) int {
 	return 0
 }
 
+// hasCheckpoints reports whether the kernel is the one that CheckpointSpec makes.
+func (s Spec) hasCheckpoints() bool {
+	at := launcher(s)
+	return at > 0 && s.Argv[at] == checkpointModule
+}
+
 // CheckpointSpec returns the Spec of the same kernel with checkpoints, to which
 // Rollback goes back in milliseconds: see docs/checkpoints.md for the messages. It
 // writes the package that does so, around the ipykernel of the interpreter, to a
@@ -49,7 +55,7 @@ func CheckpointSpec(s Spec, dir string) (Spec, error) {
 	case launcher(s) == 0:
 		return s, fmt.Errorf("checkpoints are for kernels that are started as python -m ipykernel_launcher: %w", errors.ErrUnsupported)
 	}
-	if s.Argv[launcher(s)] == checkpointModule {
+	if s.hasCheckpoints() {
 		return s, nil
 	}
 	dir, err := filepath.Abs(dir) // cells run elsewhere

@@ -231,13 +231,13 @@ func TestCheckpointGone(t *testing.T) {
 		runCell(t, k, c, notebook.OK)
 	}
 	goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
-	frozen := childrenOf(t, k.Info().PID)
+	frozen := childrenOf(t, frontOf(t, k))
 	// Of no cells, one, two, that which is ready, and the live one: then none is being made.
 	for deadline := time.Now().Add(10 * time.Second); len(frozen) != 5; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d processes", len(frozen))
 		}
-		frozen = childrenOf(t, k.Info().PID)
+		frozen = childrenOf(t, frontOf(t, k))
 	}
 	for _, pid := range frozen {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -345,7 +345,7 @@ func TestCheckpointMute(t *testing.T) {
 	for _, c := range cells {
 		runCell(t, k, c, notebook.OK)
 	}
-	if err := syscall.Kill(k.Info().PID, syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(frontOf(t, k), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()

@@ -56,6 +56,9 @@ func open(t testing.TB, o Options) *Kernel { return openWith(t, o, defaultWaits(
 
 func openWith(t testing.TB, o Options, w waits) *Kernel {
 	t.Helper()
+	if *testTier != "" && o.Spec.hasCheckpoints() && o.Sandbox.Tier == "" {
+		confine(t, &o, *testTier)
+	}
 	k, err := start(t.Context(), o, w)
 	if err != nil {
 		t.Fatal(err)

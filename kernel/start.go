@@ -108,7 +108,8 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 
 // share is what the processes of a sandbox have.
 func (l *local) share(o Options) sandbox.Session {
-	s := sandbox.Session{Private: l.dir, Env: slices.Collect(maps.Keys(o.Spec.Env)), Reports: true, Listens: true}
+	s := sandbox.Session{Private: l.dir, Env: slices.Collect(maps.Keys(o.Spec.Env)), Reports: true, Listens: true,
+		Facts: o.Spec.hasCheckpoints()}
 	if o.Scratch != "" {
 		s.Write = []string{o.Scratch}
 	}

@@ -64,6 +64,7 @@ type torture struct {
 	*rand.Rand
 	*testing.T
 	k     *Kernel
+	front int             // its process
 	ctx   context.Context // of the operation
 	n     int             // of the operation
 	now   model
@@ -73,12 +74,27 @@ type torture struct {
 
 // Whatever happens to a session, it goes on with the state and the outputs that it should have, and leaves nothing behind.
 func TestTorture(t *testing.T) {
+	inflict(t, *tortures, *testTier)
+}
+
+// In the sandbox builtin a few of the operations show the same; -tier builtin makes all of them there.
+func TestTortureBuiltin(t *testing.T) {
+	if *testTier == "" {
+		inflict(t, *tortures/5, "builtin")
+	}
+}
+
+func inflict(t *testing.T, operations int, tier string) {
 	dir := t.TempDir()
-	k := open(t, Options{
+	options := Options{
 		Spec: checkpointSpec(t, testPython(t)), Dir: dir, Env: os.Environ(), Stays: true, // checkpoints are those of the test
 		Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
-	})
-	o := &torture{Rand: rand.New(rand.NewPCG(*tortureSeed, 6)), T: t, k: k, kept: map[string]model{}, count: map[string]int{}}
+	}
+	if tier != "" {
+		confine(t, &options, tier)
+	}
+	k := open(t, options)
+	o := &torture{Rand: rand.New(rand.NewPCG(*tortureSeed, 6)), T: t, k: k, front: frontOf(t, k), kept: map[string]model{}, count: map[string]int{}}
 	o.ctx = t.Context()
 	o.now = model{List: []int{}, Dict: map[string]int{}}
 	o.cell(tortureSetUp, notebook.OK, "")
@@ -86,21 +102,21 @@ func TestTorture(t *testing.T) {
 	o.cell("print('y' * 1_000_000)", notebook.OK, strings.Repeat("y", 1_000_000)+"\n") // pyzmq opens descriptors for good with the first large message
 	o.checkpoint()
 	begun, early := time.Now(), use{}
-	for o.n = 1; o.n <= *tortures; o.n++ {
+	for o.n = 1; o.n <= operations; o.n++ {
 		o.step()
 		switch {
-		case o.n == min(100, *tortures/3):
+		case o.n == min(100, operations/3):
 			early = o.use()
 		case o.n%50 == 0:
 			o.processes()
 		}
 	}
 	late := o.use()
-	t.Logf("%d operations in %.0f s: %v; the front has %v, had %v", *tortures, time.Since(begun).Seconds(), o.count, late, early)
+	t.Logf("%d operations in %.0f s: %v; the front has %v, had %v", operations, time.Since(begun).Seconds(), o.count, late, early)
 	if late.descriptors > early.descriptors+2 || late.memory > early.memory+early.memory/5+4<<20 || late.live > early.live+2 || late.depth > early.depth {
 		t.Errorf("it grows: %+v, and was %+v", late, early)
 	}
-	all := append(childrenOf(t, k.Info().PID), k.Info().PID)
+	all := append(childrenOf(t, o.front), o.front)
 	if err := k.Close(); err != nil {
 		t.Error(err)
 	}
@@ -332,7 +348,7 @@ func (o *torture) list() {
 		ids = append(ids, c.Checkpoint)
 	}
 	slices.Sort(ids)
-	if want := slices.Sorted(maps.Keys(o.kept)); reply.Status != "ok" || !slices.Equal(ids, want) || reply.Front.PID != o.k.Info().PID || reply.Live.PID == 0 {
+	if want := slices.Sorted(maps.Keys(o.kept)); reply.Status != "ok" || !slices.Equal(ids, want) || reply.Front.PID != o.front || reply.Live.PID == 0 {
 		o.fatalf("%+v, want %v", reply, want)
 	}
 }
@@ -471,7 +487,7 @@ func (o *torture) processes() {
 	var all []int
 	extra := 0
 	for range 100 { // ended ones are collected soon
-		all = childrenOf(o.T, o.k.Info().PID)
+		all = childrenOf(o.T, o.front)
 		if extra = len(all) - len(o.kept) - 1; extra == 0 || extra == 1 { // the copy that is ready
 			break
 		}
@@ -504,7 +520,7 @@ type use struct {
 
 func usedBy(t testing.TB, k *Kernel) use {
 	t.Helper()
-	pid := k.Info().PID
+	pid := frontOf(t, k)
 	var u use
 	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {

@@ -17,13 +17,6 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 	if s.Rollback == "replay" || s.Rollback == "off" {
 		return kernel.Start(ctx, o)
 	}
-	if o.Sandbox.HidesProc() {
-		if s.Rollback == "checkpoint" {
-			return nil, &usageError{"--rollback checkpoint: " + hiddenProc, []string{"dsstar nb --allow-multiprocessing --rollback checkpoint …", "dsstar doctor   # what keeps the sandbox from being full, which hides nothing of it"}}
-		}
-		o.Replays = hiddenProc
-		return kernel.Start(ctx, o)
-	}
 	freezing := o
 	if purpose != agent.Describe {
 		freezing.MaxMemory = o.Sandbox.Limits.Memory / 4 * 3
@@ -44,8 +37,6 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 	o.Replays = err.Error()
 	return kernel.Start(ctx, o)
 }
-
-const hiddenProc = "the sandbox builtin hides what frozen copies need of /proc; bubblewrap or --allow-multiprocessing helps"
 
 // copiesIn is where the copies of a session's files are, in its folder: on the same
 // file system as they, which may then share blocks.

@@ -85,7 +85,7 @@ func run(ctx context.Context, only string, quick bool) error {
 		return err
 	}
 	fmt.Println("| what | dsstar | others | |\n|---|---|---|---|")
-	for _, r := range slices.Concat(rows, checkpointRows(), sandboxRows()) {
+	for _, r := range slices.Concat(rows, checkpointRows(), tierRows(), sandboxRows()) {
 		if !strings.Contains(r.name, only) {
 			continue
 		}

@@ -288,10 +288,9 @@ class Native:
         self.forks_well = pools.forks_well(self.library)
 
     def _innermost(self, stack: int, end: int, code: list[Mapping]) -> str:
-        with open("/proc/self/mem", "rb", buffering=0) as memory:
-            memory.seek(stack)
-            data = memory.read(max(0, min(end - stack, 1 << 15)) & ~7)
-        return next((path for (word,) in struct.iter_unpack("<Q", data) if (path := _around(word, code)[2])), "")
+        data = linux.memory(stack, max(0, min(end - stack, 1 << 15)))
+        words = struct.iter_unpack("<Q", data[: len(data) & ~7])
+        return next((path for (word,) in words if (path := _around(word, code)[2])), "")
 
 
 def _around(address: int, maps: list[Mapping]) -> Mapping:

@@ -64,6 +64,7 @@ type Session struct {
 	Remove  []string // files and folders that the guard removes when it ends
 	Reports bool     // the guard writes why it has ended the processes to its descriptor 3, not to standard error
 	Listens bool     // in the builtin tier: the program may give names to sockets
+	Facts   bool     // where /proc is hidden, all processes can read there about those of the session, not the first one alone
 }
 
 // Stopped begins the line in which a guard says why it has ended the processes. On standard error

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -96,8 +97,13 @@ func assemble(rules []rule) []unix.SockFilter {
 func (st stage) confineCalls() error {
 	program := assemble(st.rules())
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	if st.asksAboutSignals() {
-		return confineAsked(&filter)
+	if st.asks() {
+		err := confineAsked(&filter)
+		if st.asksAboutSignals() || !errors.Is(err, unix.EBUSY) {
+			return err
+		}
+		st.Facts = false // this program is asked about itself, by whatever it runs in: the kernel cannot have checkpoints
+		return st.confineCalls()
 	}
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&filter))); errno != 0 {
 		return fmt.Errorf("seccomp: %w", errno)
@@ -130,6 +136,9 @@ func (st stage) rules() []rule {
 	}
 	if st.asksAboutSignals() {
 		rules = append(rules, askedSignals()...)
+	}
+	if st.Facts {
+		rules = append(rules, askedOpens()...)
 	}
 	return rules
 }

@@ -22,6 +22,9 @@ import (
 // processes outside mean nothing.
 func (st stage) asksAboutSignals() bool { return st.Box.Tier == Builtin && st.landlock() < scopes }
 
+// asks reports whether the filter asks the guard about anything.
+func (st stage) asks() bool { return st.Facts || st.asksAboutSignals() }
+
 // askedSignals are the calls of which the guard is asked, and what else could send a signal and is refused.
 func askedSignals() (rules []rule) {
 	for _, call := range []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO} {
@@ -41,7 +44,7 @@ const fSetOwnEx, fioSetOwn, siocsPgrp = 15, 0x8901, 0x8902 // asm-generic/fcntl.
 
 // startAnswered starts cmd, and answers its filter if that asks.
 func (st stage) startAnswered(cmd *exec.Cmd) error {
-	if !st.asksAboutSignals() {
+	if !st.asks() {
 		return cmd.Start()
 	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -66,7 +69,11 @@ const guardSocket = 3
 func confineAsked(filter *unix.SockFprog) error {
 	debug.SetGCPercent(-1)
 	rights, at := unix.UnixRights(0), unix.CmsgLen(0)
-	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(filter)))
+	// A signal is to interrupt no call that is being answered; Linux can do that since 5.19.
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, uintptr(unsafe.Pointer(filter)))
+	if errno == unix.EINVAL {
+		fd, _, errno = unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(filter)))
+	}
 	if errno != 0 {
 		return fmt.Errorf("seccomp with questions: %w", errno)
 	}
@@ -110,6 +117,7 @@ func answer(socket int) {
 		return
 	}
 	defer unix.Close(fds[0])
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), notifSetFlags, syncWakeUp) // Linux can since 6.6
 	for {
 		var q question
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&q)))
@@ -120,8 +128,11 @@ func answer(socket int) {
 		if errno != 0 {
 			return
 		}
+		if answerOpen(fds[0], &q) {
+			continue
+		}
 		a := reply{id: q.id, errno: -int32(unix.EPERM)}
-		if ours(int(int32(q.arguments[0]))) {
+		if _, opens := openCalls[uint32(q.nr)]; opens || ours(int(int32(q.arguments[0]))) {
 			a.errno, a.flags = 0, unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 		}
 		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a))) // whoever asked may be gone

@@ -26,7 +26,8 @@ type stage struct {
 	Remove  []string
 	Reports bool
 	Listens bool
-	ABI     int // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
+	Facts   bool // the guard opens files of /proc
+	ABI     int  // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
 }
 
 // names of the program's own commands, in os.Args[1]; os.Args[2] is the file of the stage.
@@ -48,7 +49,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove, Reports: s.Reports, Listens: s.Listens}
+	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove, Reports: s.Reports, Listens: s.Listens, Facts: s.Facts && b.HidesProc()}
 	for _, dir := range []string{s.Private + "/home", s.Private + "/tmp"} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err

@@ -51,7 +51,7 @@ func TestAttacks(t *testing.T) {
 	v.targets["memory"] = 6000
 	for _, box := range boxes(t, v) {
 		t.Run(string(box.Tier), func(t *testing.T) {
-			spec := kernel.PythonSpec(pyenvtest.Python(t))
+			spec := specIn(t, box.Tier)
 			for _, only := range append([]string{""}, separate...) {
 				k, err := kernel.Start(t.Context(), kernel.Options{Spec: spec, Dir: v.run, Scratch: v.work, Env: v.environ(), Sandbox: box})
 				if err != nil {
