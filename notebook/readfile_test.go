@@ -120,3 +120,38 @@ func TestGuardedReplacedMeanwhile(t *testing.T) {
 	}
 	alone(t, path, "f")
 }
+
+// The folder of the guarded file is held: a link in its place is not followed, whenever it comes.
+func TestGuardedFolderReplaced(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	run, moved := filepath.Join(dir, "run"), filepath.Join(dir, "moved")
+	if err := os.Mkdir(run, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	g := GuardText(filepath.Join(run, "solution.py"))
+	replace := func() {
+		if err := errors.Join(os.Rename(run, moved), os.Symlink(outside, run)); err != nil {
+			t.Error(err)
+		}
+		g.meanwhile = nil
+	}
+	g.meanwhile = replace
+	for _, text := range []string{"1", "2"} {
+		if err := g.Write([]byte(text)); err != nil {
+			t.Error(err)
+		}
+		holds(t, filepath.Join(moved, "solution.py"), []byte(text))
+	}
+	put(t, filepath.Join(moved, "solution.py"), []byte("an edit"))
+	if err := g.Write([]byte("3")); !errors.Is(err, ErrEdited) {
+		t.Error(err)
+	}
+	g.MoveOn()
+	if err := g.Write([]byte("3")); err != nil {
+		t.Error(err)
+	}
+	holds(t, filepath.Join(moved, "solution-2.py"), []byte("3"))
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("outside: %v %v", entries, err)
+	}
+}
