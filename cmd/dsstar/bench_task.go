@@ -47,6 +47,7 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 	}
 	told := &noting{Model: j.Model(llm.Traced(model, trace))}
 	p.show(folder, task.Data)
+	p.box.Own = append(p.box.Own, r.folder.Path())
 	config := agentConfig(r.settings)
 	config.Jobs = max(1, r.settings.Jobs)
 	config.Model, config.Prompts, config.Dir, config.Open = told, r.words, string(folder), r.app.openAt(&p, r.settings, nil)
