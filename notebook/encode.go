@@ -12,7 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"dsstar/notebook/regular"
 )
 
 // Encode returns the notebook as the bytes that Python's nbformat.write makes:
@@ -112,23 +113,23 @@ func writeBeside(folder *os.Root, name string, data []byte, mode fs.FileMode) (s
 
 // Errors that those of [ReadFile] wrap.
 var (
-	ErrNoFile  = errors.New("not a regular file")
-	ErrTooLong = errors.New("the file is too long")
+	ErrNoFile  = regular.ErrNoFile
+	ErrTooLong = regular.ErrTooLong
 )
 
 // ReadFile reads a file that code which is not trusted may have replaced: only a
 // regular one, of at most most bytes. Of what is none nothing is read, and a pipe
 // is not waited for.
-func ReadFile(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ENXIO) { // a socket
-		err = &fs.PathError{Op: "open", Path: path, Err: ErrNoFile}
-	}
+func ReadFile(path string, most int64) ([]byte, error) { return regular.ReadFile(path, most) }
+
+// Open reads the notebook at path, which may be anybody's, as [Read] does.
+func Open(path string) (*Notebook, error) {
+	f, err := regular.Open(path, regular.Document)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readRegular(f, most)
+	return Read(io.LimitReader(f, regular.Document))
 }
 
 // readFileIn is ReadFile for the file name directly in folder. A link is no regular file.
@@ -140,26 +141,12 @@ func readFileIn(folder *os.Root, name string, most int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: filepath.Join(folder.Name(), name), Err: ErrNoFile}
 	}
-	f, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := regular.OpenIn(folder, name, most)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readRegular(f, most)
-}
-
-func readRegular(f *os.File, most int64) ([]byte, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: ErrNoFile}
-	}
-	if info.Size() > most {
-		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: ErrTooLong}
-	}
-	return io.ReadAll(io.LimitReader(f, most)) // should it grow now
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 func (c Cell) json() map[string]any {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"dsstar/notebook/regular"
 )
 
 // ErrEdited is the error of [Guarded.Write] for a file that somebody else has
@@ -191,12 +193,9 @@ func (g *Guarded) look() ([]byte, error) {
 	}
 }
 
-// maxGuarded is the longest content that is read, in bytes.
-const maxGuarded = 1 << 30
-
 // read reads the file, or another one beside it. Something else in its place is somebody's edit.
 func (g *Guarded) read(name string) ([]byte, error) {
-	data, err := readFileIn(g.folder, name, maxGuarded)
+	data, err := readFileIn(g.folder, name, regular.Document)
 	if errors.Is(err, ErrNoFile) || errors.Is(err, ErrTooLong) {
 		err = fmt.Errorf("%w: %w", err, ErrEdited)
 	}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dsstar/notebook/regular"
 )
 
 // irregular puts what is no file, or none that anybody wants to read, at path.
@@ -68,6 +70,30 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("at most %d: %q, %v", most, data, err)
 		}
 	}
+}
+
+// A file that the program keeps, such as a trace, is none behind a link.
+func TestOpenOwn(t *testing.T) {
+	eachIrregular(t, func(t *testing.T, path, kind string) {
+		f, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+		if err == nil {
+			err = f.Close()
+		}
+		if file := kind == "hard link" || kind == "huge file"; file && err != nil || !file && !errors.Is(err, ErrNoFile) {
+			t.Error(err)
+		}
+	})
+	path := filepath.Join(t.TempDir(), "f")
+	for range 2 { // new, and there already
+		f, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString("a"); err != nil || f.Close() != nil {
+			t.Error(err)
+		}
+	}
+	holds(t, path, []byte("aa"))
 }
 
 // What cells have put in the place of a file is replaced, or is an error: it is not written through.

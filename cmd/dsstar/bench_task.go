@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/regular"
 	"dsstar/prompts"
 )
 
@@ -114,11 +116,17 @@ func lendFile(from, to string, confined bool) error {
 	if confined && os.Link(from, to) == nil {
 		return nil
 	}
-	data, err := os.ReadFile(from)
+	data, err := regular.Open(from, 1<<62)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o444)
+	defer data.Close()
+	copied, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(copied, data)
+	return errors.Join(err, copied.Close())
 }
 
 // taskRecord is what an agent's result says, before it is scored.
