@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"dsstar/agent/files"
+	"dsstar/notebook/regular"
 	"dsstar/prompts"
 )
 
@@ -54,7 +55,7 @@ func (s store) get(d *Description, i int) bool {
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", s.asks, d.File, content))
 	s.keys[i] = hex.EncodeToString(sum[:])
-	data, err := os.ReadFile(s.path(i))
+	data, err := regular.ReadFile(s.path(i), regular.Document)
 	if err != nil {
 		return false
 	}

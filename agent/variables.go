@@ -171,8 +171,10 @@ func (r *run) takeLeave(ctx context.Context) error {
 
 // Lend lets cells that run in dir find the variables of the run folder.
 func (f Folder) Lend(dir string) error {
-	if _, err := os.Stat(f.Variables()); err != nil || dir == "" {
+	if info, err := os.Lstat(f.Variables()); err != nil || dir == "" {
 		return nil // there are none, or no session
+	} else if !info.IsDir() {
+		return fmt.Errorf("lend the variables: %s is not a folder, as a run leaves it", f.Variables())
 	}
 	if err := os.Symlink(f.Variables(), filepath.Join(dir, variablesFolder)); err != nil {
 		return fmt.Errorf("lend the variables: %w", err)

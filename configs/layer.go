@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/viper"
+
+	"dsstar/notebook/regular"
 )
 
 // separator goes between the parts of a key within this package: a dot may occur in a provider's name.
@@ -75,7 +76,7 @@ func readFile(path string) (layer, error) {
 	if path == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path, regular.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -40,7 +40,8 @@ var errOverLimit = errors.New("over the limit")
 type copies struct {
 	folder string
 	root   *os.Root // folder
-	path   string   // of store
+	beside *os.Root // that the store is in
+	name   string   // of store
 	store  *os.Root // nil until the first copy
 	limit  int64
 	held   int64 // bytes of the copies that are no clones
@@ -97,24 +98,29 @@ func (m moment) before(n moment) bool {
 // share blocks. limit is the most that all copies hold together, in bytes, blocks
 // shared with the folder not counted. The caller must close it.
 func newCopies(folder, store string, limit int64) (*copies, error) {
-	if err := notebook.RemoveFolder(store); err != nil {
-		return nil, fmt.Errorf("remove old copies: %w", err)
-	}
-	root, err := os.OpenRoot(folder)
+	beside, err := os.OpenRoot(filepath.Dir(store))
 	if err != nil {
 		return nil, err
 	}
-	return &copies{folder: folder, root: root, path: store, limit: limit, known: map[stamp]*content{}}, nil
+	name := filepath.Base(store)
+	if err := notebook.RemoveFolderIn(beside, name); err != nil {
+		return nil, errors.Join(fmt.Errorf("remove old copies: %w", err), beside.Close())
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, errors.Join(err, beside.Close())
+	}
+	return &copies{folder: folder, root: root, beside: beside, name: name, limit: limit, known: map[stamp]*content{}}, nil
 }
 
 // close removes all copies.
 func (c *copies) close() error {
 	err := c.root.Close()
 	if c.store != nil {
-		err = errors.Join(err, c.store.Close(), notebook.RemoveFolder(c.path))
+		err = errors.Join(err, c.store.Close(), notebook.RemoveFolderIn(c.beside, c.name))
 		c.store = nil
 	}
-	return err
+	return errors.Join(err, c.beside.Close())
 }
 
 // take keeps what the folder holds now. Nothing may be writing to it. The error
@@ -154,16 +160,8 @@ func (c *copies) look(ctx context.Context) (*state, error) {
 // check demands that the folder is still what it was when the copies began, and
 // that the times of its files can be relied on.
 func (c *copies) check() error {
-	there, err := os.Stat(c.folder)
-	if err != nil {
+	if err := leadsTo(c.folder, c.root); err != nil {
 		return err
-	}
-	ours, err := c.root.Stat(".")
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(there, ours) {
-		return errors.New("it has been replaced by another folder")
 	}
 	return reliable(c.root)
 }
@@ -271,10 +269,10 @@ func (c *copies) keep(ctx context.Context, fresh map[stamp]*content) error {
 }
 
 func (c *copies) makeStore() (err error) {
-	if err := os.Mkdir(c.path, 0o700); err != nil { // an error, should there be a link by now
+	if err := c.beside.Mkdir(c.name, 0o700); err != nil { // an error, should there be a link by now
 		return err
 	}
-	c.store, err = notebook.OpenFolder(c.path)
+	c.store, err = notebook.FolderIn(c.beside, c.name)
 	return err
 }
 

@@ -403,7 +403,7 @@ func TestCopiesOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = p.copies.restore(t.Context(), s)
-	const want = "put back the working folder: it has been replaced by another folder"
+	want := fmt.Sprintf("put back the working folder: %s has been replaced by another folder", p.folder)
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -227,7 +227,11 @@ func TestReplacedInMidRun(t *testing.T) {
 			t.Parallel()
 			outside, check := secret(t)
 			o := options(t)
-			o.Spec, o.Copies = spec, filepath.Join(t.TempDir(), "copies")
+			o.Dir = filepath.Join(o.Dir, "run")
+			o.Spec, o.Scratch, o.Copies = spec, filepath.Join(o.Dir, "files"), filepath.Join(o.Dir, "copies")
+			if err := os.Mkdir(o.Dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
 			o.Outputs = Outputs{Limits: notebook.Limits{Stream: 1000}, Folder: filepath.Join(o.Scratch, "outputs"), ShownAs: "files/outputs"}
 			k := open(t, o)
 			cells := []string{"import os\nfiles, outside = " + `"` + o.Scratch + `", "` + outside + `"` + "\nopen(files + '/a.txt', 'w').write('1')"}
@@ -256,6 +260,17 @@ func TestReplacedInMidRun(t *testing.T) {
 				}
 				check()
 			}
+			// The folder around them: the session cannot go back, and what the link leads to stays as it is.
+			x := runCell(t, k, "run = os.path.dirname(files)\nos.rename(run, run + '.moved')\nos.symlink(outside, run)\nprint('x' * 5000)", notebook.OK)
+			if strings.Contains(x.PlainText(), "is in files/outputs") {
+				t.Error("says that the output is kept")
+			}
+			within(t, "going back", func() {
+				if back, err := k.Rollback(t.Context(), cells); err == nil {
+					t.Errorf("%+v", back)
+				}
+			})
+			check()
 		})
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -39,7 +42,36 @@ type Options struct {
 	Sandbox       sandbox.Box   // what confines a process of ours
 	KeepIn        string        // Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
 
-	sockets bool // Unix sockets for whatever kernel: for tests
+	sockets bool     // Unix sockets for whatever kernel: for tests
+	parent  *os.Root // of Scratch, held from before the first cell: cells may replace what its path leads to
+}
+
+// hold opens the folders that cells may replace, before the first of them runs.
+func (o *Options) hold() (err error) {
+	if o.Scratch != "" {
+		if err = os.MkdirAll(filepath.Dir(o.Scratch), 0o777); err == nil {
+			o.parent, err = os.OpenRoot(filepath.Dir(o.Scratch))
+		}
+	}
+	if err == nil && o.Outputs.Folder != "" {
+		o.Outputs.parent, err = os.OpenRoot(filepath.Dir(o.Outputs.Folder))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		o.release()
+	}
+	return err
+}
+
+// release closes them.
+func (o *Options) release() {
+	for _, root := range []*os.Root{o.parent, o.Outputs.parent} {
+		if root != nil {
+			_ = root.Close() // nothing is written through it
+		}
+	}
 }
 
 // Outputs say what becomes of outputs that are too long for a notebook.
@@ -47,6 +79,8 @@ type Outputs struct {
 	Limits  notebook.Limits
 	Folder  string // where they are kept whole, outside of Scratch, in a folder whose path is no link; made when the first one comes; "" for nowhere
 	ShownAs string // how a reader of the notebook finds Folder
+
+	parent *os.Root // of Folder as it was before the first cell; nil if it is not known
 }
 
 // An InputFunc asks somebody for the line that a cell's input() wants. It should
@@ -149,8 +183,12 @@ type opening func(context.Context, Options) (*session, error)
 
 // newKernel makes a Kernel of its first session.
 func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) (*Kernel, error) {
+	if err := o.hold(); err != nil {
+		return nil, err
+	}
 	s, err := open(ctx, o)
 	if err != nil {
+		o.release()
 		return nil, err
 	}
 	k := &Kernel{options: o, waits: w, turn: make(chan struct{}, 1), session: s, done: make(chan struct{})}
@@ -221,6 +259,7 @@ func (k *Kernel) finish(end func(*session) error) error {
 	<-k.turn // never given back
 	err := end(k.current())
 	k.way.close()
+	k.options.release()
 	close(k.done)
 	return err
 }

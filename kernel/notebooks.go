@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"dsstar/notebook/regular"
 )
 
 // ErrOutside is the error of [Server.Path] for a file that is not in the server's folder.
@@ -27,7 +28,7 @@ func (s Server) Path(ctx context.Context, file string) (string, error) {
 		}
 		return path, nil
 	}
-	data, err := os.ReadFile(file)
+	data, err := regular.ReadFile(file, regular.Document)
 	if err != nil {
 		return "", err
 	}

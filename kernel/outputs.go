@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -20,16 +21,34 @@ func (o Outputs) fold(c Cell) notebook.Fold {
 // link that one of them has put there, or in the place of the folder around it,
 // is not followed, and a pipe not waited for.
 func (o Outputs) open() (*os.Root, error) {
-	parent, err := notebook.OpenFolder(filepath.Dir(o.Folder))
-	if err != nil {
+	parent := o.parent
+	if parent == nil {
+		var err error
+		if parent, err = notebook.OpenFolder(filepath.Dir(o.Folder)); err != nil {
+			return nil, err
+		}
+		defer parent.Close()
+	} else if err := leadsTo(filepath.Dir(o.Folder), parent); err != nil { // nobody would find them
 		return nil, err
 	}
-	defer parent.Close()
 	name := filepath.Base(o.Folder)
 	if err := parent.Mkdir(name, 0o777); err != nil && !os.IsExist(err) {
 		return nil, err
 	}
 	return notebook.FolderIn(parent, name)
+}
+
+// leadsTo is an error unless path leads to the folder that is held.
+func leadsTo(path string, held *os.Root) error {
+	there, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	ours, err := held.Stat(".")
+	if err == nil && !os.SameFile(there, ours) {
+		err = fmt.Errorf("%s has been replaced by another folder", path)
+	}
+	return err
 }
 
 // takeLate removes and returns the late outputs.

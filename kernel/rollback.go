@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -177,5 +178,11 @@ func (o Options) emptyScratch() error {
 	if o.Scratch == "" {
 		return nil
 	}
-	return notebook.EmptyFolder(o.Scratch)
+	if o.parent == nil { // no cell has run yet
+		return notebook.EmptyFolder(o.Scratch)
+	}
+	if err := leadsTo(filepath.Dir(o.Scratch), o.parent); err != nil { // what starts now would go by the path
+		return err
+	}
+	return notebook.EmptyFolderIn(o.parent, filepath.Base(o.Scratch))
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/regular"
 )
 
 // A Spec says how to start a kernel: the content of a kernel.json
@@ -106,7 +108,7 @@ func FindSpec(name string, l Lookup) (Spec, error) {
 // readSpec reads the kernel.json in dir.
 func readSpec(name, dir string) (Spec, error) {
 	path := filepath.Join(dir, "kernel.json")
-	b, err := os.ReadFile(path)
+	b, err := regular.ReadFile(path, regular.Text)
 	if err != nil {
 		if info, e := os.Stat(dir); e == nil && !info.IsDir() {
 			err = os.ErrNotExist // a stray file among the folders

@@ -2,17 +2,18 @@ package notebook
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
-	"github.com/google/renameio/v2/maybe"
+	"dsstar/notebook/regular"
 )
 
 // Encode returns the notebook as the bytes that Python's nbformat.write makes:
@@ -64,43 +65,88 @@ func (n *Notebook) Save(path string) error {
 
 // WriteFile writes data to path whole or not at all: to a temporary name in
 // the same folder, synced, then renamed. A file that has just this content is
-// left alone, dates included.
+// left alone, dates included. A link in its place is replaced, not followed.
 func WriteFile(path string, data []byte) error {
-	if old, err := ReadFile(path, int64(len(data))); err == nil && bytes.Equal(old, data) {
+	folder, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return WriteFileIn(folder, filepath.Base(path), data)
+}
+
+// WriteFileIn is [WriteFile] for the file name directly in folder.
+func WriteFileIn(folder *os.Root, name string, data []byte) error {
+	old, err := readFileIn(folder, name, int64(len(data)))
+	if err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	return maybe.WriteFile(path, data, 0o644)
+	temporary, err := writeBeside(folder, name, data, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := folder.Rename(temporary, name); err != nil {
+		return errors.Join(err, folder.Remove(temporary))
+	}
+	return nil
+}
+
+// writeBeside writes data to a new file beside the file name, and returns its name.
+func writeBeside(folder *os.Root, name string, data []byte, mode fs.FileMode) (string, error) {
+	temporary := "." + name + "." + rand.Text()[:8]
+	f, err := folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil && mode != 0o644 {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, folder.Remove(temporary))
+	}
+	return temporary, nil
 }
 
 // Errors that those of [ReadFile] wrap.
 var (
-	ErrNoFile  = errors.New("not a regular file")
-	ErrTooLong = errors.New("the file is too long")
+	ErrNoFile  = regular.ErrNoFile
+	ErrTooLong = regular.ErrTooLong
 )
 
 // ReadFile reads a file that code which is not trusted may have replaced: only a
 // regular one, of at most most bytes. Of what is none nothing is read, and a pipe
 // is not waited for.
-func ReadFile(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ENXIO) { // a socket
-		err = &fs.PathError{Op: "open", Path: path, Err: ErrNoFile}
-	}
+func ReadFile(path string, most int64) ([]byte, error) { return regular.ReadFile(path, most) }
+
+// Open reads the notebook at path, which may be anybody's, as [Read] does.
+func Open(path string) (*Notebook, error) {
+	f, err := regular.Open(path, regular.Document)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	return Read(io.LimitReader(f, regular.Document))
+}
+
+// readFileIn is ReadFile for the file name directly in folder. A link is no regular file.
+func readFileIn(folder *os.Root, name string, most int64) ([]byte, error) {
+	info, err := folder.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrNoFile}
+		return nil, &fs.PathError{Op: "open", Path: filepath.Join(folder.Name(), name), Err: ErrNoFile}
 	}
-	if info.Size() > most {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: ErrTooLong}
+	f, err := regular.OpenIn(folder, name, most)
+	if err != nil {
+		return nil, err
 	}
-	return io.ReadAll(io.LimitReader(f, most)) // should it grow now
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 func (c Cell) json() map[string]any {

@@ -7,10 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange swaps what two names are, at once. Its error is
+// exchange swaps what two names in a folder are, at once. Its error is
 // [errors.ErrUnsupported] where the file system cannot.
-func exchange(a, b string) error {
-	err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+func exchange(folder *os.Root, a, b string) error {
+	dir, err := folder.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	fd := int(dir.Fd())
+	err = unix.Renameat2(fd, a, fd, b, unix.RENAME_EXCHANGE)
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
 		return errors.ErrUnsupported
 	}

@@ -2,7 +2,10 @@
 
 package notebook
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
-// exchange swaps what two names are, at once; not here.
-func exchange(string, string) error { return errors.ErrUnsupported }
+// exchange swaps what two names in a folder are, at once; not here.
+func exchange(*os.Root, string, string) error { return errors.ErrUnsupported }

@@ -51,7 +51,10 @@ func makeFolder(path string) (*os.Root, error) {
 		return nil, err
 	}
 	defer parent.Close()
-	name := filepath.Base(path)
+	return makeFolderIn(parent, filepath.Base(path))
+}
+
+func makeFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	if info, err := parent.Lstat(name); err == nil && !info.IsDir() {
 		if err := parent.Remove(name); err != nil {
 			return nil, err
@@ -71,6 +74,21 @@ func EmptyFolder(path string) error {
 		return err
 	}
 	defer root.Close()
+	return empty(root)
+}
+
+// EmptyFolderIn is [EmptyFolder] for the folder name directly in parent, whose path cells may have
+// replaced.
+func EmptyFolderIn(parent *os.Root, name string) error {
+	root, err := makeFolderIn(parent, name)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return empty(root)
+}
+
+func empty(root *os.Root) error {
 	names, err := namesIn(root)
 	if err != nil {
 		return err
@@ -94,8 +112,11 @@ func RemoveFolder(path string) error {
 		return err
 	}
 	defer parent.Close()
-	return removeIn(parent, filepath.Base(path))
+	return RemoveFolderIn(parent, filepath.Base(path))
 }
+
+// RemoveFolderIn is [RemoveFolder] for the folder name directly in parent.
+func RemoveFolderIn(parent *os.Root, name string) error { return removeIn(parent, name) }
 
 // removeIn removes what is at name in root, and cannot be made to fail by cells. [os.RemoveAll] can: it holds a file
 // open for each level of folders, and a cell can make more of them than files may be open, or one that may not be

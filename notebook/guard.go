@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"dsstar/notebook/regular"
 )
 
 // ErrEdited is the error of [Guarded.Write] for a file that somebody else has
@@ -28,14 +29,16 @@ var ErrEdited = errors.New("somebody else has changed it")
 // an editor has not saved yet nobody else can see.
 type Guarded struct {
 	first, path string
+	folder      *os.Root // that the file is in: cells may have put another in its place
+	unheld      error    // why there is no folder
 	same        func(a, b []byte) bool
 	whole       func([]byte) bool          // nil: any content is
 	known       map[[sha256.Size]byte]bool // contents that are no edits
 	recent      [][]byte                   // the last ones that were written, the newest last
 
 	// For tests:
-	meanwhile func()                  // called between looking at the file and replacing it
-	exchange  func(a, b string) error // exchange
+	meanwhile func()                                   // called between looking at the file and replacing it
+	exchange  func(folder *os.Root, a, b string) error // exchange
 }
 
 // recentKept is how many versions an editor's own rewriting is compared with:
@@ -60,8 +63,13 @@ func GuardNotebook(path string) *Guarded {
 
 // GuardText guards any other file, byte by byte.
 func GuardText(path string) *Guarded {
-	return &Guarded{first: path, path: path, known: map[[sha256.Size]byte]bool{}, same: bytes.Equal, exchange: exchange}
+	g := &Guarded{first: path, path: path, known: map[[sha256.Size]byte]bool{}, same: bytes.Equal, exchange: exchange}
+	g.folder, g.unheld = os.OpenRoot(filepath.Dir(path))
+	return g
 }
+
+// name is that of the file in its folder.
+func (g *Guarded) name() string { return filepath.Base(g.path) }
 
 // Path returns where the file is now.
 func (g *Guarded) Path() string { return g.path }
@@ -89,7 +97,10 @@ func (g *Guarded) MoveOn() {
 	ext := filepath.Ext(g.first)
 	for n := 2; ; n++ {
 		g.path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(g.first, ext), n, ext)
-		if _, err := os.Lstat(g.path); errors.Is(err, fs.ErrNotExist) {
+		if g.folder == nil {
+			break
+		}
+		if _, err := g.folder.Lstat(g.name()); errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
@@ -120,6 +131,9 @@ var errMeanwhile = errors.New("it has just changed")
 // same as that, and where the file is missing. A file that has just this content
 // is left alone. Any other stays as it is, and the error wraps [ErrEdited].
 func (g *Guarded) Write(data []byte) error {
+	if g.unheld != nil {
+		return g.unheld
+	}
 	for range 10 { // each time somebody else has written in the instant of the exchange
 		old, err := g.look()
 		missing := errors.Is(err, fs.ErrNotExist)
@@ -140,7 +154,11 @@ func (g *Guarded) Write(data []byte) error {
 
 // put puts data in the place of old, or of nothing.
 func (g *Guarded) put(data, old []byte, missing bool) error {
-	temporary, err := g.prepare(data, missing)
+	mode := fs.FileMode(0o644)
+	if info, err := g.folder.Lstat(g.name()); !missing && err == nil && info.Mode().IsRegular() {
+		mode = info.Mode().Perm()
+	}
+	temporary, err := writeBeside(g.folder, g.name(), data, mode)
 	if err != nil {
 		return err
 	}
@@ -148,14 +166,14 @@ func (g *Guarded) put(data, old []byte, missing bool) error {
 		g.meanwhile()
 	}
 	if missing {
-		err = create(temporary, g.path)
+		err = g.create(temporary)
 	} else {
 		err = g.replace(temporary, data, old)
 	}
 	if kept := (*keptError)(nil); errors.As(err, &kept) {
 		return err
 	}
-	_ = os.Remove(temporary) // there mostly is none any more
+	_ = g.folder.Remove(temporary) // there mostly is none any more
 	return err
 }
 
@@ -165,7 +183,7 @@ const patience = 500 * time.Millisecond
 // look returns the content of the file if that is no edit.
 func (g *Guarded) look() ([]byte, error) {
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		data, err := readGuarded(g.path)
+		data, err := g.read(g.name())
 		if err != nil || g.expected(data) {
 			return data, err
 		}
@@ -175,12 +193,9 @@ func (g *Guarded) look() ([]byte, error) {
 	}
 }
 
-// maxGuarded is the longest content that is read, in bytes.
-const maxGuarded = 1 << 30
-
-// readGuarded reads the file. Something else in its place is somebody's edit.
-func readGuarded(path string) ([]byte, error) {
-	data, err := ReadFile(path, maxGuarded)
+// read reads the file, or another one beside it. Something else in its place is somebody's edit.
+func (g *Guarded) read(name string) ([]byte, error) {
+	data, err := readFileIn(g.folder, name, regular.Document)
 	if errors.Is(err, ErrNoFile) || errors.Is(err, ErrTooLong) {
 		err = fmt.Errorf("%w: %w", err, ErrEdited)
 	}
@@ -198,55 +213,34 @@ func (g *Guarded) expected(data []byte) bool {
 	return g.known[sum]
 }
 
-// prepare writes data to a temporary file beside the guarded one, with the
-// permissions of that.
-func (g *Guarded) prepare(data []byte, missing bool) (name string, err error) {
-	name = filepath.Join(filepath.Dir(g.path), "."+filepath.Base(g.path)+"."+rand.Text()[:8])
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if info, e := os.Stat(g.path); !missing && e == nil && err == nil {
-		err = f.Chmod(info.Mode().Perm())
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(name))
-	}
-	return name, nil
-}
-
 // create gives the temporary file its name, unless somebody has just taken it.
-func create(temporary, path string) error {
-	err := os.Link(temporary, path)
+func (g *Guarded) create(temporary string) error {
+	err := g.folder.Link(temporary, g.name())
 	if err == nil || errors.Is(err, fs.ErrNotExist) { // the second: of the folder
 		return err
 	}
-	if _, there := os.Lstat(path); !errors.Is(there, fs.ErrNotExist) {
+	if _, there := g.folder.Lstat(g.name()); !errors.Is(there, fs.ErrNotExist) {
 		return errMeanwhile
 	}
-	return os.Rename(temporary, path) // a file system without links
+	return g.folder.Rename(temporary, g.name()) // a file system without links
 }
 
 // replace puts the temporary file, which has data, in the place of the guarded
 // one, which had old.
 func (g *Guarded) replace(temporary string, data, old []byte) error {
-	err := g.exchange(temporary, g.path)
+	err := g.exchange(g.folder, temporary, g.name())
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
-		if now, err := readGuarded(g.path); err != nil || !bytes.Equal(now, old) {
+		if now, err := g.read(g.name()); err != nil || !bytes.Equal(now, old) {
 			return errMeanwhile
 		}
-		return os.Rename(temporary, g.path)
+		return g.folder.Rename(temporary, g.name())
 	case errors.Is(err, fs.ErrNotExist): // somebody has just deleted it
 		return errMeanwhile
 	case err != nil:
 		return err
 	}
-	edit, err := readGuarded(temporary)
+	edit, err := g.read(temporary)
 	if err == nil && bytes.Equal(edit, old) {
 		return nil
 	}
@@ -269,12 +263,12 @@ func (e *keptError) Unwrap() error { return e.err }
 // editor writes again at this moment, what it wrote last stays in the end.
 func (g *Guarded) putBack(temporary string, edit, data []byte) error {
 	for {
-		if err := g.exchange(temporary, g.path); err != nil {
-			return &keptError{temporary, err}
+		if err := g.exchange(g.folder, temporary, g.name()); err != nil {
+			return &keptError{filepath.Join(g.folder.Name(), temporary), err}
 		}
-		got, err := readGuarded(temporary)
+		got, err := g.read(temporary)
 		if err != nil {
-			return &keptError{temporary, err}
+			return &keptError{filepath.Join(g.folder.Name(), temporary), err}
 		}
 		if bytes.Equal(got, data) {
 			return errMeanwhile

@@ -189,8 +189,8 @@ func flat(t *testing.T, data []byte) string {
 // before it is replaced.
 func TestGuardMeanwhile(t *testing.T) {
 	t.Parallel()
-	noExchange := func(string, string) error { return errors.ErrUnsupported }
-	for name, swap := range map[string]func(a, b string) error{"exchange": exchange, "rename": noExchange} {
+	noExchange := func(*os.Root, string, string) error { return errors.ErrUnsupported }
+	for name, swap := range map[string]func(folder *os.Root, a, b string) error{"exchange": exchange, "rename": noExchange} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "notebook.ipynb")
 			g := GuardNotebook(path)
@@ -238,22 +238,22 @@ func TestGuardMeanwhile(t *testing.T) {
 // TestGuardPutBack: an edit that comes while another is being put back.
 func TestGuardPutBack(t *testing.T) {
 	t.Parallel()
-	if exchange("/none", "/none") == errors.ErrUnsupported {
-		t.Skip("no exchange here")
-	}
 	path := filepath.Join(t.TempDir(), "notebook.ipynb")
 	g := GuardNotebook(path)
+	if exchange(g.folder, "none", "none") == errors.ErrUnsupported {
+		t.Skip("no exchange here")
+	}
 	if err := g.Write(version(t, 1)); err != nil {
 		t.Fatal(err)
 	}
 	last := bytes.ReplaceAll(edited(t, 1), []byte("mine"), []byte("mine, again"))
 	n := 0
 	g.meanwhile = func() { put(t, path, edited(t, 1)) }
-	g.exchange = func(a, b string) error {
+	g.exchange = func(folder *os.Root, a, b string) error {
 		if n++; n == 2 {
 			put(t, path, last)
 		}
-		return exchange(a, b)
+		return exchange(folder, a, b)
 	}
 	if err := g.Write(version(t, 2)); !errors.Is(err, ErrEdited) {
 		t.Error(err)
@@ -269,11 +269,11 @@ func TestGuardPutBack(t *testing.T) {
 	}
 	n = 0
 	g.meanwhile = func() { put(t, path, edited(t, 1)) }
-	g.exchange = func(a, b string) error {
+	g.exchange = func(folder *os.Root, a, b string) error {
 		if n++; n == 2 {
 			return os.ErrPermission
 		}
-		return exchange(a, b)
+		return exchange(folder, a, b)
 	}
 	err := g.Write(version(t, 2))
 	kept, ok := errors.AsType[*keptError](err)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dsstar/notebook/regular"
 )
 
 // irregular puts what is no file, or none that anybody wants to read, at path.
@@ -70,6 +72,30 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
+// A file that the program keeps, such as a trace, is none behind a link.
+func TestOpenOwn(t *testing.T) {
+	eachIrregular(t, func(t *testing.T, path, kind string) {
+		f, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+		if err == nil {
+			err = f.Close()
+		}
+		if file := kind == "hard link" || kind == "huge file"; file && err != nil || !file && !errors.Is(err, ErrNoFile) {
+			t.Error(err)
+		}
+	})
+	path := filepath.Join(t.TempDir(), "f")
+	for range 2 { // new, and there already
+		f, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString("a"); err != nil || f.Close() != nil {
+			t.Error(err)
+		}
+	}
+	holds(t, path, []byte("aa"))
+}
+
 // What cells have put in the place of a file is replaced, or is an error: it is not written through.
 func TestWriteFileReplaces(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
@@ -119,4 +145,39 @@ func TestGuardedReplacedMeanwhile(t *testing.T) {
 		t.Errorf("%v %v", info, err)
 	}
 	alone(t, path, "f")
+}
+
+// The folder of the guarded file is held: a link in its place is not followed, whenever it comes.
+func TestGuardedFolderReplaced(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	run, moved := filepath.Join(dir, "run"), filepath.Join(dir, "moved")
+	if err := os.Mkdir(run, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	g := GuardText(filepath.Join(run, "solution.py"))
+	replace := func() {
+		if err := errors.Join(os.Rename(run, moved), os.Symlink(outside, run)); err != nil {
+			t.Error(err)
+		}
+		g.meanwhile = nil
+	}
+	g.meanwhile = replace
+	for _, text := range []string{"1", "2"} {
+		if err := g.Write([]byte(text)); err != nil {
+			t.Error(err)
+		}
+		holds(t, filepath.Join(moved, "solution.py"), []byte(text))
+	}
+	put(t, filepath.Join(moved, "solution.py"), []byte("an edit"))
+	if err := g.Write([]byte("3")); !errors.Is(err, ErrEdited) {
+		t.Error(err)
+	}
+	g.MoveOn()
+	if err := g.Write([]byte("3")); err != nil {
+		t.Error(err)
+	}
+	holds(t, filepath.Join(moved, "solution-2.py"), []byte("3"))
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("outside: %v %v", entries, err)
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/regular"
 )
 
 // MissingError names files or values that are needed and not there.
@@ -161,7 +163,7 @@ func withoutNaN(text []byte) []byte {
 
 // readFile is os.ReadFile with a *MissingError for a file that is not there.
 func readFile(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path, regular.Document)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &MissingError{What: []string{path}}
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/regular"
 )
 
 // openDACode reads a checkout of github.com/yiyihum/da-code, or its folder
@@ -178,7 +180,7 @@ func readDACodeAnswers(dir string) ([]Answer, error) {
 }
 
 func readResult(file string) (Answer, error) {
-	text, err := os.ReadFile(file)
+	text, err := regular.ReadFile(file, regular.Document)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -210,8 +210,10 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	return a.conclude(ctx, j, t, folder, saver, err)
 }
 
-// show lets the cells of a run read its variables and its data.
+// show lets the cells of a run read its variables and its data, and keeps from them what else is in
+// its folder.
 func (p *place) show(folder agent.Folder, data string) {
+	p.box.Own = append(slices.Clone(p.box.Own), string(folder))
 	p.box.Read = append(slices.Clone(p.box.Read), folder.Variables())
 	if data == "" {
 		return

@@ -15,6 +15,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/configs"
 	"dsstar/notebook"
+	"dsstar/notebook/regular"
 )
 
 // chartKinds are the results of DA-Code that are charts.
@@ -71,7 +72,7 @@ func leaveCells(files string) error {
 			return nil
 		}
 	}
-	data, err := os.ReadFile(agent.Folder(filepath.Dir(files)).Notebook())
+	data, err := notebook.ReadFile(agent.Folder(filepath.Dir(files)).Notebook(), regular.Document)
 	if err != nil {
 		return nil // there is no notebook, and so no cell
 	}

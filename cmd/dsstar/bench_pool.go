@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"dsstar/notebook"
+	"dsstar/notebook/regular"
 )
 
 // What a run folder has of an experience pool. Runs add to their pool, and a replay
@@ -34,7 +34,7 @@ func (b *benchFlags) poolNow() ([]byte, error) {
 	if b.replayed != "" {
 		from = filepath.Join(b.replayed, poolBefore)
 	}
-	data, err := os.ReadFile(from)
+	data, err := regular.ReadFile(from, regular.Document)
 	switch {
 	case err == nil:
 		return data, nil

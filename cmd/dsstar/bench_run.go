@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/configs"
+	"dsstar/notebook/regular"
 )
 
 const benchRunHelp = `Run an agent over the tasks of a benchmark and score its answers. The flags of
@@ -180,7 +180,7 @@ func (b *benchFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
 func readIDs(arg string) ([]string, error) {
 	path, isFile := strings.CutPrefix(arg, "@")
 	if isFile {
-		data, err := os.ReadFile(path)
+		data, err := regular.ReadFile(path, regular.Document)
 		if err != nil {
 			return nil, &usageError{fmt.Sprintf("--ids: %v", err), []string{"ls -l " + quoteShell(path)}}
 		}

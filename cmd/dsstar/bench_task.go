@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/regular"
 	"dsstar/prompts"
 )
 
@@ -47,6 +49,7 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 	}
 	told := &noting{Model: j.Model(llm.Traced(model, trace))}
 	p.show(folder, task.Data)
+	p.box.Own = append(p.box.Own, r.folder.Path())
 	config := agentConfig(r.settings)
 	config.Jobs = max(1, r.settings.Jobs)
 	config.Model, config.Prompts, config.Dir, config.Open = told, r.words, string(folder), r.app.openAt(&p, r.settings, nil)
@@ -117,11 +120,17 @@ func lendFile(from, to string, confined bool) error {
 	if confined && os.Link(from, to) == nil {
 		return nil
 	}
-	data, err := os.ReadFile(from)
+	data, err := regular.Open(from, 1<<62)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o444)
+	defer data.Close()
+	copied, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(copied, data)
+	return errors.Join(err, copied.Close())
 }
 
 // taskRecord is what an agent's result says, before it is scored.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"dsstar/notebook"
+	"dsstar/notebook/regular"
 )
 
 // Corrections are descriptions that the user has written, by the file's name.
@@ -34,7 +35,7 @@ func (a *app) corrections(data string) (map[string]string, error) {
 		return nil, nil
 	}
 	path := a.correctionsFile(data)
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path, regular.Document)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"dsstar/notebook/regular"
 )
 
 // editDescription lets the user edit the description of a file, and keeps what
@@ -43,7 +45,7 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	case err != nil:
 		err = fmt.Errorf("%w; the description is as it was", err)
 		// An editor that was ended may have saved what was typed.
-		if text, readErr := os.ReadFile(path); readErr == nil && tidy(string(text)) != tidy(before) {
+		if text, readErr := regular.ReadFile(path, regular.Document); readErr == nil && tidy(string(text)) != tidy(before) {
 			return fmt.Errorf("%w\nyour text: %s", err, path)
 		}
 	case after == tidy(before):
@@ -116,7 +118,7 @@ func (a *app) given(value string) (string, error) {
 	case value == "-":
 		text, err = io.ReadAll(io.LimitReader(a.stdin, mostCorrection+1))
 	case isFile:
-		if text, err = os.ReadFile(path); errors.Is(err, os.ErrNotExist) {
+		if text, err = regular.ReadFile(path, regular.Document); errors.Is(err, os.ErrNotExist) {
 			return "", &usageError{"--set: there is no file " + path, []string{"dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"}}
 		}
 	default:
@@ -247,7 +249,7 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", &editorError{editor, err}
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.ReadFile(path, regular.Document)
 	if err != nil {
 		return "", fmt.Errorf("read the edited text: %w", err)
 	}

@@ -91,6 +91,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if errors.Is(err, sandbox.ErrWritable) {
 		return exitUsage, text, writableHints
 	}
+	if errors.Is(err, sandbox.ErrReplaced) {
+		return exitError, text, []string{"ls -ld PATH   # a link that a cell has made, or somebody else, in a folder of --allow-write"}
+	}
 	if errors.Is(err, sandbox.ErrKept) {
 		return exitError, text, []string{"dsstar nb --allow-read DIR …   # the folder of what it could not read", "dsstar doctor --sandbox off     # whether it starts without the sandbox"}
 	}

@@ -15,6 +15,7 @@ import (
 	"dsstar/agent"
 	"dsstar/notebook"
 	"dsstar/notebook/export"
+	"dsstar/notebook/regular"
 )
 
 const exportHelp = `Turn a run, or any notebook, into one file that needs nothing else. Nothing is
@@ -182,7 +183,7 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 
 // isExport reports whether the file says that it is an export.
 func isExport(path string) bool {
-	f, err := os.Open(path)
+	f, err := regular.Open(path, regular.Document)
 	if err != nil {
 		return false
 	}

@@ -13,26 +13,27 @@ import (
 // arrows are the imports of one package by another that the design allows;
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
-	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook"},
-	"agent/bench/solver":     {"agent", "agent/files", "agent/llm", "prompts", "notebook"},
-	"agent/bench":            {"agent"},
-	"agent/files":            {},
-	"agent/bench/runner":     {"agent", "agent/llm", "notebook"},
+	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook", "notebook/regular"},
+	"agent/bench/solver":     {"agent", "agent/files", "agent/llm", "prompts", "notebook", "notebook/regular"},
+	"agent/bench":            {"agent", "notebook/regular"},
+	"agent/files":            {"notebook/regular"},
+	"agent/bench/runner":     {"agent", "agent/llm", "notebook", "notebook/regular"},
 	"agent/bench/tables":     {"agent", "agent/bench/runner"},
-	"agent/llm":              {},
+	"agent/llm":              {"notebook/regular"},
 	"agent/llm/llmtest":      {"agent/llm"},
-	"kernel":                 {"kernel/internal/wire", "kernel/sandbox", "notebook"},
+	"kernel":                 {"kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/regular"},
 	"kernel/sandbox":         {},
 	"kernel/internal/wire":   {},
 	"kernel/kerneltest":      {"kernel", "kernel/internal/wire", "notebook"},
 	"kernel/pyenv":           {},
 	"kernel/bench":           {"kernel", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
 	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                                         // for tests only
-	"notebook":               {},
+	"notebook":               {"notebook/regular"},
+	"notebook/regular":       {},
 	"notebook/export":        {"notebook"},
 	"notebook/notebooktest":  {}, // for tests only
 	"prompts":                {},
-	"configs":                {},
+	"configs":                {"notebook/regular"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
 	"dsstar/agent/llm"
 	"dsstar/configs"
+	"dsstar/notebook/regular"
 )
 
 const replayPrefix = "replay:"
@@ -152,7 +152,7 @@ func (a *app) modelLine(s *configs.Settings) string {
 
 // readTrace reads a trace that is to be replayed.
 func readTrace(path string) ([]llm.Exchange, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path, regular.Document)
 	if err != nil {
 		return nil, &usageError{fmt.Sprintf("open the trace: %v", err), []string{`dsstar nb --model replay:RUN/trace.jsonl --data DIR "question"`}}
 	}

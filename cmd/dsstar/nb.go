@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"dsstar/notebook/regular"
 )
 
 const nbHelp = `Answer a question about the files of a folder and leave a notebook. In a kernel
@@ -150,7 +152,7 @@ func (a *app) guidelines(arg string) (string, error) {
 	if !isFile {
 		return strings.TrimSpace(arg), nil
 	}
-	b, err := os.ReadFile(path)
+	b, err := regular.ReadFile(path, regular.Text)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", &usageError{"--guidelines: there is no file " + path, []string{`dsstar nb --guidelines TEXT --data DIR "question"   # or @FILE`}}
 	}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -316,14 +318,12 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 	case err != nil:
 		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
-	}
-	defer f.Close()
-	nb, err := notebook.Read(f)
+	nb, err := notebook.Open(path)
 	if err == nil {
 		return nb, nil
+	}
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
 	}
 	if old := formatOf(path); old > 0 && old < 4 {
 		return bad("jupyter nbconvert --to notebook --nbformat 4 "+quoteShell(path), "%s is a notebook of the old format %d, and 4 is wanted", printable(path), old)

@@ -13,6 +13,7 @@ import (
 
 	"dsstar/kernel"
 	"dsstar/notebook"
+	"dsstar/notebook/regular"
 )
 
 // An outFile is where the executed notebook goes. While the cells run it is saved
@@ -170,7 +171,7 @@ func (o *outFile) print(stdout io.Writer) error {
 
 // formatOf returns the nbformat that the file says it has; 0 if it says none.
 func formatOf(path string) int {
-	data, err := os.ReadFile(path)
+	data, err := regular.ReadFile(path, regular.Document)
 	var file struct {
 		NBFormat int `json:"nbformat"`
 	}

@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/configs"
 	"dsstar/notebook"
+	"dsstar/notebook/regular"
 )
 
 const resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
@@ -258,7 +259,7 @@ func (r *pastRun) read() error {
 	if err != nil {
 		return err
 	}
-	if r.content, err = os.ReadFile(r.path); err != nil {
+	if r.content, err = regular.ReadFile(r.path, regular.Document); err != nil {
 		return err
 	}
 	if r.t, err = agent.ReadTrajectory(nb); err != nil {
@@ -269,7 +270,7 @@ func (r *pastRun) read() error {
 
 // answered reads what the model has answered in the run so far.
 func answered(folder agent.Folder) ([]llm.Exchange, error) {
-	f, err := os.Open(folder.Trace())
+	f, err := regular.Open(folder.Trace(), regular.Document)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the notebook is enough
 	}

@@ -43,7 +43,8 @@ func tierHints(err error) []string {
 }
 
 var writableHints = []string{
-	"mkdir out && dsstar nb --allow-write out …   # a folder without data in it",
+	"mkdir out && dsstar nb --allow-write out …   # a folder without data and runs in it",
+	"dsstar nb --out DIR …                        # a run folder elsewhere",
 	"dsstar nb --allow-write DATA …               # the data too, by their own name, if cells may change them",
 	"dsstar doctor                                # what keeps the sandbox from being full, in which data stay as they are",
 }

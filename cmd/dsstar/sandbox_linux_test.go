@@ -87,3 +87,54 @@ func TestRerunAttacks(t *testing.T) {
 		t.Errorf(".bashrc: %q %v", b, err)
 	}
 }
+
+// A cell that may write the folder around the run folder cannot move that, or put anything in its place, for dsstar to write
+// to, empty or lend later: in full it stays, and builtin, which cannot keep it, runs nothing.
+func TestRunFolderStays(t *testing.T) {
+	outside := t.TempDir()
+	for _, tier := range []string{"builtin", "full"} {
+		if _, _, err := sandbox.Choose(tier); err != nil && tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "" {
+			t.Log(err)
+			continue
+		}
+		parent := t.TempDir()
+		run := filepath.Join(parent, "runs", "r")
+		m := counting()
+		m["coder"] = say(cell(strings.NewReplacer("RUN", run, "OUTSIDE", outside).Replace(`import os
+import pandas as pd
+run, outside = "RUN", "OUTSIDE"
+done = []
+for what, attack in {
+    "moved runs": lambda: os.rename(os.path.dirname(run), os.path.dirname(run) + "-moved"),
+    "moved run": lambda: os.rename(run, run + "-moved"),
+    "moved files": lambda: os.rename(run + "/files", run + "/files-moved"),
+    "linked variables": lambda: os.symlink(outside, run + "/variables"),
+    "wrote script": lambda: open(run + "/solution.py", "w"),
+    "wrote notebook": lambda: open(run + "/notebook.ipynb", "a"),
+}.items():
+    try:
+        attack()
+        done.append(what)
+    except OSError:
+        pass
+print("done:", done)
+os.makedirs(os.path.dirname(os.path.dirname(run)) + "/mine", exist_ok=True)
+total = int(pd.read_csv("data/numbers.csv")["n"].sum())`)))
+		s := ask(t, dataFolder(t, numbers), m.serve(t).URL, "--sandbox", tier, "--allow-write", parent, "--out", run)
+		s.out = run
+		if tier == "builtin" {
+			s.expect(exitUsage, run+" is in "+parent, "--out DIR")
+			continue
+		}
+		s.expect(exitVerified)
+		if accepted, _ := s.trajectory().Rounds[0].Accepted(); !strings.Contains(accepted.Execution.Stdout(), "done: []") {
+			t.Error(accepted.Execution.Stdout())
+		}
+		if _, err := os.Stat(filepath.Join(parent, "mine")); err != nil {
+			t.Error(err)
+		}
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("outside: %v %v", entries, err)
+	}
+}

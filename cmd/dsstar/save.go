@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"dsstar/agent"
 	"dsstar/notebook"
+	"dsstar/notebook/regular"
 )
 
 // A saver keeps the notebook and the script of a run on disk as the run goes
@@ -34,7 +34,7 @@ func continued(r pastRun) *saver {
 	s := newSaver(r.folder)
 	s.notebook.GoOn(r.path, r.content)
 	if path := notebook.Newest(r.folder.Script()); path != "" {
-		if script, err := os.ReadFile(path); err == nil && slices.Contains(r.t.Scripts, agent.Digest(script)) {
+		if script, err := regular.ReadFile(path, regular.Document); err == nil && slices.Contains(r.t.Scripts, agent.Digest(script)) {
 			s.script.GoOn(path, script)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/notebook/regular"
 )
 
 const traceHelp = `Tell what the model calls of runs used: for each trace, and for all together, a
@@ -83,7 +84,7 @@ func traceSpending(arg string) (traceSpent, error) {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		path = agent.Folder(arg).Trace()
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path, regular.Document)
 	if errors.Is(err, fs.ErrNotExist) {
 		return traceSpent{}, &usageError{"there is no trace " + path, traceHints}
 	}

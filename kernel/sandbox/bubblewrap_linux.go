@@ -171,6 +171,11 @@ func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
 	for _, path := range st.Kept {
 		args = append(args, "--ro-bind", path, path)
 	}
+	for _, path := range st.Write { // such as the working folder in a run folder that is kept
+		if slices.ContainsFunc(st.Kept, func(kept string) bool { return path != kept && in(path, kept) }) {
+			args = append(args, "--bind", path, path)
+		}
+	}
 	for _, path := range st.Sockets {
 		args = append(args, "--ro-bind-try", "/dev/null", path) // nobody listens there
 	}

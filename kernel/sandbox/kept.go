@@ -13,9 +13,29 @@ import (
 // ErrWritable is in the error about data in a folder that cells may write.
 var ErrWritable = errors.New("cells could change it")
 
-// kept returns those of read, real paths, that are in a folder of b.Write. They can be kept as they are by a mount alone:
-// without one, it is an error for those of b.Read. A folder that is itself in b.Write was given to the cells by its name.
+// keepsTemporary is an error if cells may write the folder that the private folders of sessions are in: they could
+// replace the stage of the next one.
+func (b Box) keepsTemporary(private string) error {
+	parent, err := pin(filepath.Dir(private))
+	if err != nil {
+		return err
+	}
+	for _, path := range b.Write {
+		if real, err := pin(path); err != nil || in(parent, real) {
+			return errors.Join(err, fmt.Errorf("%w: dsstar's temporary files in %s are in %s, all of which they may write", ErrWritable, parent, path))
+		}
+	}
+	return nil
+}
+
+// kept returns those of read, real paths, and of b.Own that are in a folder of b.Write. They can be kept as they are by a
+// mount alone: without one, it is an error for those of b.Read and b.Own. A folder that is itself in b.Write was given to
+// the cells by its name, but for those of b.Own.
 func (b Box) kept(read []string) (all []string, err error) {
+	own, err := folders(b.Own)
+	if err != nil {
+		return nil, err
+	}
 	given, err := folders(b.Write)
 	if err != nil {
 		return nil, err
@@ -24,12 +44,16 @@ func (b Box) kept(read []string) (all []string, err error) {
 	if b.Tier == Builtin && b.Multiprocessing {
 		given, names = append(given, "/dev/shm"), append(slices.Clone(names), "/dev/shm")
 	}
-	for _, path := range read {
+	for _, path := range slices.Concat(own, read) {
 		at := slices.IndexFunc(given, func(folder string) bool { return in(path, folder) })
+		ours := slices.Contains(own, path)
+		if ours && slices.Contains(given, path) {
+			return nil, fmt.Errorf("%w: %s is the folder of the run itself; cells write to files/ in it anyway", ErrWritable, path)
+		}
 		if at < 0 || slices.Contains(given, path) {
 			continue
 		}
-		named := slices.ContainsFunc(b.Read, func(p string) bool { real, err := realPath(p); return err == nil && real == path })
+		named := ours || slices.ContainsFunc(b.Read, func(p string) bool { real, err := realPath(p); return err == nil && real == path })
 		if b.Tier != Full && named {
 			return nil, fmt.Errorf("%w: %s is in %s, all of which they may write; the sandbox %s has no mounts to keep it from them", ErrWritable, path, names[at], b.Tier)
 		}

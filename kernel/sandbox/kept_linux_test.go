@@ -77,6 +77,90 @@ func TestKeptDeep(t *testing.T) {
 	}
 }
 
+// TestOwn: a run folder in a folder that cells may write stays where it is and as it is, but for what the session
+// writes, or nothing is run. A run folder, or temporary files, that cells are given by name are refused everywhere.
+func TestOwn(t *testing.T) {
+	parent := t.TempDir()
+	folder := filepath.Join(parent, "runs/r")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const code = `cd "$1"; for d in runs runs/r runs/r/files; do mv $d $d-moved 2>&- && echo moved $d; done
+ln -s / runs/r/variables 2>&- && echo linked; echo 1 2>&- >runs/r/solution.py && echo wrote; echo 1 >runs/r/files/a && echo 1 >new && echo fine`
+	for _, box := range boxes(t, &victims{data: t.TempDir()}) {
+		box.Own, box.Write = []string{folder}, []string{parent}
+		private := t.TempDir()
+		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", code, "sh", parent}, Dir: "/"}, sandbox.Session{Private: private, Write: []string{folder + "/files"}})
+		switch {
+		case box.Tier == sandbox.Builtin:
+			if !errors.Is(err, sandbox.ErrWritable) || !strings.Contains(err.Error(), folder) {
+				t.Errorf("%s: %v", box.Tier, err)
+			}
+		case err != nil:
+			t.Error(err)
+		default:
+			if words := run(cmd, 10*time.Second); words != "fine\n" {
+				t.Errorf("%s: %q", box.Tier, words)
+			}
+		}
+		for _, given := range []string{folder, filepath.Dir(private)} {
+			box.Write = []string{given}
+			_, err := box.Command(exec.Command("/bin/true"), sandbox.Session{Private: private})
+			if !errors.Is(err, sandbox.ErrWritable) {
+				t.Errorf("%s, --allow-write %s: %v", box.Tier, given, err)
+			}
+		}
+	}
+}
+
+// TestReplaced: what a box has is what it was when the first session began. In the place of its folders, or of one around
+// them, cells of other sessions may have put a link since, or another folder a moment ago.
+func TestReplaced(t *testing.T) {
+	outside := t.TempDir()
+	if err := errors.Join(os.Mkdir(outside+"/files", 0o755), os.WriteFile(outside+"/files/key", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	link := func(path string) error { return errors.Join(os.RemoveAll(path), os.Symlink(outside+"/files", path)) }
+	around := func(path string) error {
+		run := filepath.Dir(path)
+		return errors.Join(os.Rename(run, run+"-moved"), os.Symlink(outside, run))
+	}
+	other := func(path string) error { return errors.Join(os.Rename(path, path+"-moved"), os.Mkdir(path, 0o755)) }
+	for _, box := range boxes(t, &victims{data: t.TempDir()}) {
+		for name, replace := range map[string]func(string) error{"link": link, "link around": around, "other folder": other} {
+			for what, give := range map[string]func(*sandbox.Box, *sandbox.Session, string){
+				"working folder": func(_ *sandbox.Box, s *sandbox.Session, path string) { s.Write = []string{path} },
+				"read":           func(b *sandbox.Box, _ *sandbox.Session, path string) { b.Read = []string{path} },
+				"written":        func(b *sandbox.Box, _ *sandbox.Session, path string) { b.Write = []string{path} },
+			} {
+				path := filepath.Join(t.TempDir(), "run/files")
+				if err := os.MkdirAll(path, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				b, s := box, sandbox.Session{Private: t.TempDir()}
+				give(&b, &s, path)
+				command := func() (*exec.Cmd, error) {
+					return b.Command(&exec.Cmd{Path: "/bin/ls", Args: []string{"ls", path}, Dir: "/"}, s)
+				}
+				cmd, err := command()
+				if err == nil {
+					err = replace(path)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if words := run(cmd, 10*time.Second); !strings.Contains(words, sandbox.ErrReplaced.Error()) || strings.Contains(words, "key") {
+					t.Errorf("%s: a %s in the place of the %s, just before it starts: %q", box.Tier, name, what, words)
+				}
+				s.Private = t.TempDir()
+				if _, err := command(); errors.Is(err, sandbox.ErrReplaced) != (name != "other folder") { // which could be a new one of ours
+					t.Errorf("%s: a %s in the place of the %s, before the next session: %v", box.Tier, name, what, err)
+				}
+			}
+		}
+	}
+}
+
 // TestDisks: data in a folder in memory are data as others are, where not all of such folders can be written.
 func TestDisks(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "dsstar-disk-")

@@ -76,7 +76,7 @@ func newRuleset(abi int, net, sharedNet bool) (*ruleset, error) {
 func (r *ruleset) allow(access uint64, paths ...string) error {
 	for _, path := range paths {
 		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-		if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOTDIR) {
+		if unreachable(err) {
 			continue
 		}
 		if err != nil {
@@ -86,6 +86,32 @@ func (r *ruleset) allow(access uint64, paths ...string) error {
 		_ = unix.Close(fd) // nothing was written
 		if err != nil {
 			return &os.PathError{Op: "landlock_add_rule", Path: path, Err: err}
+		}
+	}
+	return nil
+}
+
+// allowMarked is allow for paths without links that cells of another session may replace: what is
+// there has to be what was there when the stage was made.
+func (r *ruleset) allowMarked(access uint64, marks map[string]mark, paths ...string) error {
+	for _, path := range paths {
+		fd, err := openPlain(path)
+		if err != nil {
+			if unreachable(err) {
+				continue
+			}
+			return err
+		}
+		is, err := markOfFile(fd)
+		if was, ok := marks[path]; err == nil && ok && is != was {
+			err = ErrReplaced
+		}
+		if err == nil {
+			err = r.allowAt(fd, access)
+		}
+		_ = unix.Close(fd) // nothing was written
+		if err != nil {
+			return &os.PathError{Op: "allow", Path: path, Err: err}
 		}
 	}
 	return nil
@@ -168,8 +194,8 @@ func (st stage) confineFiles() error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(r.allow(fsRead, systemReads...), r.allow(fsRead, st.Read...),
-		r.allow(fsRead|fsWrite|unix.LANDLOCK_ACCESS_FS_REFER|unix.LANDLOCK_ACCESS_FS_TRUNCATE, st.Write...))
+	err = errors.Join(r.allow(fsRead, systemReads...), r.allowMarked(fsRead, st.Marks, st.Read...),
+		r.allowMarked(fsRead|fsWrite|unix.LANDLOCK_ACCESS_FS_REFER|unix.LANDLOCK_ACCESS_FS_TRUNCATE, st.Marks, st.Write...))
 	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE

@@ -26,8 +26,9 @@ type stage struct {
 	Remove  []string
 	Reports bool
 	Listens bool
-	Facts   bool // the guard opens files of /proc
-	ABI     int  // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
+	Facts   bool            // the guard opens files of /proc
+	Marks   map[string]mark // of Write, Kept and what the box names of Read: what they were when they were looked at
+	ABI     int             // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
 }
 
 // names of the program's own commands, in os.Args[1]; os.Args[2] is the file of the stage.
@@ -64,6 +65,12 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	}
 	st.Argv, st.Env = l.argv, b.environment(l.env, s.Env, s.Private)
 	found := slices.DeleteFunc(slices.Concat(l.needs, b.variablesRead(st.Env)), func(path string) bool { return leadsThrough(path, st.Write) })
+	named := make([]string, len(b.Read))
+	for i, path := range b.Read {
+		if named[i], err = pin(path); err != nil {
+			return nil, err
+		}
+	}
 	reads := slices.Concat(found, b.Read)
 	if st.Read, err = readable(reads); err != nil {
 		return nil, err
@@ -75,6 +82,12 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 				return nil, fmt.Errorf("%s would not be safe: it is in %s, where cells write", dir, open)
 			}
 		}
+	}
+	if st.Marks, err = marks(slices.Concat(st.Write, named)); err != nil {
+		return nil, err
+	}
+	if err := b.keepsTemporary(s.Private); err != nil {
+		return nil, err
 	}
 	if b.Tier == Experimental {
 		return st.seatbelted(s.Private)
@@ -115,14 +128,14 @@ func writeNew(file string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// folders makes folders that are missing, and returns where they really are.
+// folders makes folders that are missing, and returns where they really are, which is where they were at first.
 func folders(paths []string) ([]string, error) {
 	var all []string
 	for _, p := range paths {
-		if err := os.MkdirAll(p, 0o777); err != nil {
-			return nil, err
+		real, err := pin(p)
+		if err == nil {
+			err = os.MkdirAll(real, 0o777)
 		}
-		real, err := realPath(p)
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/notebook"
+	"dsstar/notebook/regular"
 )
 
 // An About says what a run is: bench.json. Where two have the same Setup, they
@@ -164,6 +165,9 @@ const (
 
 func (f *Folder) open() error {
 	path := filepath.Join(f.path, resultsFile)
+	if err := regular.Own(path); err != nil { // which locking would follow, or wait for
+		return err
+	}
 	f.lock = flock.New(path, flock.SetPermissions(0o644)) // it is never replaced
 	switch ok, err := f.lock.TryLock(); {
 	case err != nil:
@@ -172,7 +176,7 @@ func (f *Folder) open() error {
 		return fmt.Errorf("%s: %w", f.path, ErrRunning)
 	}
 	var err error
-	if f.file, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0o644); err != nil {
+	if f.file, err = regular.OpenOwn(path, os.O_RDWR|os.O_APPEND, 0o644); err != nil {
 		return errors.Join(err, f.lock.Close())
 	}
 	return nil
@@ -327,7 +331,7 @@ func latest(records []Record) []Record {
 
 func readAbout(path string) (About, error) {
 	var about About
-	data, err := os.ReadFile(filepath.Join(path, aboutFile))
+	data, err := regular.ReadFile(filepath.Join(path, aboutFile), regular.Document)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return about, fmt.Errorf("%s: %w", path, ErrNone)
@@ -344,7 +348,7 @@ func readAbout(path string) (About, error) {
 }
 
 func readRecords(path string) ([]Record, error) {
-	file, err := os.Open(filepath.Join(path, resultsFile))
+	file, err := regular.Open(filepath.Join(path, resultsFile), regular.Document)
 	if err != nil {
 		return nil, err
 	}

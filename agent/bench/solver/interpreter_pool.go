@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"sync"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/notebook"
+	"dsstar/notebook/regular"
 	"dsstar/prompts"
 )
 
@@ -59,7 +59,7 @@ func (m *memory) load() (r remembered, err error) {
 	if m.path == "" {
 		return r, nil
 	}
-	data, err := os.ReadFile(m.path)
+	data, err := regular.ReadFile(m.path, regular.Document)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}

@@ -1,0 +1,48 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openPlain opens what is at a path that has no links, to be named and nothing else. A link
+// anywhere in the path is [ErrReplaced]. The caller closes it.
+func openPlain(path string) (fd int, err error) {
+	fd, err = unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if errors.Is(err, unix.ELOOP) {
+		return -1, fmt.Errorf("%s: %w", path, ErrReplaced)
+	}
+	if err != nil {
+		return -1, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd, nil
+}
+
+// unreachable reports whether an error is about a path that is not there, or not for this user.
+func unreachable(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOTDIR)
+}
+
+func markOf(path string) (m mark, there bool, err error) {
+	fd, err := openPlain(path)
+	if err != nil {
+		if unreachable(err) {
+			err = nil
+		}
+		return mark{}, false, err
+	}
+	defer unix.Close(fd)
+	if m, err = markOfFile(fd); err != nil {
+		return mark{}, false, &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return m, true, nil
+}
+
+func markOfFile(fd int) (mark, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	return mark{uint64(st.Dev), st.Ino}, err
+}

@@ -1,0 +1,96 @@
+// Package regular opens files that somebody else may have made or replaced: regular ones only, so
+// that no pipe is waited for and no device read without end, and none that is longer than the
+// caller wants.
+package regular
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Errors that those of this package wrap.
+var (
+	ErrNoFile  = errors.New("not a regular file")
+	ErrTooLong = errors.New("the file is too long")
+)
+
+// Limits for the files that people write and programs keep, in bytes.
+const (
+	Text     = 1 << 20 // settings, guidelines and the like
+	Document = 1 << 30 // notebooks, traces, lists of tasks
+)
+
+// Open opens a file of at most most bytes for reading, or what a link leads to. The caller closes it.
+func Open(path string, most int64) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	return checked(f, path, most, err)
+}
+
+// OpenIn is [Open] for a file below folder. A link that leads out of folder is an error.
+func OpenIn(folder *os.Root, name string, most int64) (*os.File, error) {
+	f, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	return checked(f, name, most, err)
+}
+
+// OpenOwn opens a file that this program keeps, as [os.OpenFile] does. What stands in its place and
+// is no regular file, such as a link, is an error. The caller closes it.
+func OpenOwn(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	folder, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	name := filepath.Base(path)
+	if err := Own(path); err != nil {
+		return nil, err
+	}
+	f, err := folder.OpenFile(name, flag|syscall.O_NONBLOCK, perm)
+	return checked(f, path, 1<<62, err)
+}
+
+// Own is an error if something other than a regular file is at path. That nothing is there is none.
+func Own(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "open", Path: path, Err: ErrNoFile}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// ReadFile is [os.ReadFile] for a file that [Open] opens.
+func ReadFile(path string, most int64) ([]byte, error) {
+	f, err := Open(path, most)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most)) // should it grow now
+}
+
+// checked returns f, or closes it and returns an error if it is not to be read.
+func checked(f *os.File, path string, most int64, err error) (*os.File, error) {
+	if errors.Is(err, syscall.ENXIO) { // a socket
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNoFile}
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = &fs.PathError{Op: "read", Path: path, Err: ErrNoFile}
+	case info.Size() > most:
+		err = &fs.PathError{Op: "read", Path: path, Err: ErrTooLong}
+	default:
+		return f, nil
+	}
+	return nil, errors.Join(err, f.Close())
+}
