@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -52,6 +54,7 @@ func mainCode() int {
 	// Next to nothing of the program's memory is garbage that is worth waiting for:
 	// half the usual growth between collections costs no time that can be measured.
 	debug.SetGCPercent(50)
+	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH"))) // cannot fail: the value comes from the environment
 	a := &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Environ(),
 		stdinTTY: isTerminal(os.Stdin), stderrTTY: isTerminal(os.Stderr),
@@ -69,6 +72,13 @@ func mainCode() int {
 	ctx, stop := a.untilSignal(context.Background())
 	defer stop()
 	return a.run(ctx, os.Args[1:])
+}
+
+// wholePaths is a PATH without relative entries: the current folder may be a stranger's, and no program in it
+// is to run outside the sandbox, also when a launcher, an editor or a shell looks for it.
+func wholePaths(list string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
 // untilSignal returns a context that the first signal cancels, so that everything

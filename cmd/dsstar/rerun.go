@@ -348,7 +348,7 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 		return kernel.Spec{}, &usageError{fmt.Sprintf("the notebook is in %s, not in Python", printable(language)),
 			[]string{"dsstar rerun --kernel " + quoteShell(name) + " " + quoteShell(path), "jupyter kernelspec list"}}
 	case s.Python != "":
-		return ownPython(ctx, s.Python, []string{"ipykernel"}) // what else the notebook needs, only the user knows
+		return a.ownPython(ctx, s, s.Python, []string{"ipykernel"}) // what else the notebook needs, only the user knows
 	}
 	if named != "" && !strings.EqualFold(named, "python3") {
 		spec, err := kernel.FindSpec(named, a.lookup())
