@@ -75,15 +75,24 @@ func readFile(path string) (layer, error) {
 	if path == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
+	if !info.Mode().IsRegular() || info.Size() > mostSettings { // a pipe or /dev/zero would never end
+		return nil, fmt.Errorf("read settings: %s is not a file of at most 1 MB", path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read settings: %w", err)
+	}
 	return readYAML(data, path)
 }
+
+const mostSettings = 1 << 20 // bytes of a file
 
 func readYAML(data []byte, source string) (layer, error) {
 	v := viper.NewWithOptions(viper.KeyDelimiter(separator))

@@ -96,7 +96,7 @@ the user's cache folder.`,
 }
 
 // demoModel is the name of the demo's replies as a model, for resuming it.
-const demoModel = "demo"
+const demoModel = configs.DemoModel
 
 func demoReplies() (llm.Model, error) {
 	exchanges, err := llm.ReadTrace(bytes.NewReader(demoTrace))

@@ -13,7 +13,7 @@ import (
 	"dsstar/configs"
 )
 
-const replayPrefix = "replay:"
+const replayPrefix = configs.ReplayPrefix
 
 // models opens the models of a job: the one of the settings, those of single
 // roles, the one that ranks files. Retries are told of. A trace has the replies
