@@ -110,6 +110,9 @@ func explain(err error) (code int, text string, hints []string) {
 		return exitBudget, text, []string{"dsstar nb --" + b.Flag + " MORE …   # or without it: no limit"}
 	}
 	if c, ok := errors.AsType[*llm.CredentialError](err); ok {
+		if c.Unsent {
+			hints = []string{"dsstar nb " + keyForURL}
+		}
 		if c.KeyEnv != "" {
 			hints = []string{"export " + c.KeyEnv + "=KEY", "dsstar doctor   # tries the key"}
 		}
@@ -135,6 +138,9 @@ func explain(err error) (code int, text string, hints []string) {
 	}
 	return exitError, text, otherHints(err)
 }
+
+// keyForURL ends a hint for an endpoint that wants a key: that of a provider is not sent to another server by itself.
+const keyForURL = "--api-key-env OPENAI_API_KEY …   # the variable that holds the key for --base-url"
 
 // A describeError is one of dsstar describe: what most of its hints are for takes
 // its data folder in another way than nb.
