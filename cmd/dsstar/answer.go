@@ -190,6 +190,9 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	}
 	j.progress.wait("starting the kernel")
 	j.place.show(folder, j.task.Data)
+	if j.task.Data != "" {
+		j.progress.say("data     %s", j.task.Data)
+	}
 	config := agentConfig(s)
 	config.Sandbox = j.place.sandbox()
 	j.progress.say("sandbox  %s", config.Sandbox)

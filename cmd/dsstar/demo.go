@@ -86,7 +86,6 @@ the user's cache folder.`,
 		if err != nil {
 			return err
 		}
-		j.progress.say("data     %s", data)
 		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data); err != nil {
 			return err
 		}

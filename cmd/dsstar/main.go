@@ -141,6 +141,9 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("dsstar {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if u, ok := errors.AsType[*usageError](err); ok {
+			return u
+		}
 		return &usageError{flagError(err), []string{cmd.CommandPath() + " --help"}}
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(), a.describeCommand(), a.demoCommand(), a.traceCommand(),

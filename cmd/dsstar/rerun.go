@@ -155,7 +155,7 @@ func (a *app) rerunCommand() *cobra.Command {
 	f.BoolVar(&flags.check, "check", false, "compare what the cells put out with what the notebook has, and write nothing unless --out is given")
 	f.Float64Var(&flags.tolerance, "tolerance", defaultTolerance, "with --check: how much a number may differ, relative to it")
 	f.Var(&flags.round, "round", "run the attempts of this round again, of a notebook that dsstar wrote")
-	f.StringVar(&flags.data, "data", "", "another data folder for the cells than the notebook names")
+	f.Var((*onceFlag)(&flags.data), "data", "another data folder for the cells than the notebook names")
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settings.String("python", "", "an interpreter of your own, with ipykernel")
 	settings.String("kernel", "", "an installed kernelspec, by name, of any language")
