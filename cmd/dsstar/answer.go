@@ -18,6 +18,7 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/configs"
+	"dsstar/kernel/sandbox"
 	"dsstar/prompts"
 )
 
@@ -230,7 +231,7 @@ func agentConfig(s *configs.Settings) agent.Config {
 		Method: method(s.Method), Limits: agent.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
 		Price: prices(s), Context: s.Context, MaxTokens: s.MaxOutputTokens, Jobs: jobs(s.Jobs),
 		MaxFiles: s.MaxFiles, MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK,
-		Readable:    slices.Concat(s.AllowRead, s.AllowWrite),
+		Readable: slices.Concat(s.AllowRead, s.AllowWrite), Private: func(path string) bool { return !sandbox.MayAdvise(path) },
 		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
 	}
 }
