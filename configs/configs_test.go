@@ -206,6 +206,21 @@ func TestSecretsInURLs(t *testing.T) {
 	}
 }
 
+func TestRedact(t *testing.T) {
+	for text, want := range map[string]string{
+		"open postgres://u:p@host/db: no":           "open postgres://xxxxx@host/db: no",
+		"--data 'mysql+x://u:p%zz@ss@host/db?a=b'":  "--data 'mysql+x://xxxxx@host/db?a=b'",
+		"https://ghp_token@github.com/a":            "https://xxxxx@github.com/a",
+		"s3://b/k?X-Amz-Signature=ab&x=1&api_key=k": "s3://b/k?X-Amz-Signature=xxxxx&x=1&api_key=xxxxx",
+		"http://localhost:8888/?token=abc more":     "http://localhost:8888/?token=xxxxx more",
+		"http://localhost:8888/lab/@x ada@host":     "http://localhost:8888/lab/@x ada@host",
+	} {
+		if got := Redact(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // Every field of Settings is in default.yaml; that every key of the file has a field is what Load checks.
 func TestStructAndFileAgree(t *testing.T) {
 	keys := map[string]bool{}

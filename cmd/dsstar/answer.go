@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -349,6 +350,10 @@ func newTask(ctx context.Context, question, guidelines, folder string) (agent.Ta
 	if err != nil {
 		return agent.Task{}, err
 	}
+	if scheme := isURL.FindString(folder); scheme != "" { // the rest may be a password
+		return agent.Task{}, &usageError{fmt.Sprintf("--data: a %s address is given, and only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
+			[]string{`mkdir data && dsstar nb --data data "question"   # a folder with a copy of the data`}}
+	}
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
@@ -365,6 +370,8 @@ func newTask(ctx context.Context, question, guidelines, folder string) (agent.Ta
 	all, unread, err := listData(ctx, data)
 	return agent.Task{Question: question, Guidelines: guidelines, Data: data, Files: all, Unread: unread}, err
 }
+
+var isURL = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*://`)
 
 // listData lists a data folder. That it has no files is a usage error.
 func listData(ctx context.Context, data string) (all []agent.File, unread []string, err error) {

@@ -83,9 +83,9 @@ failed.`,
 }
 
 func printFinding(w io.Writer, f finding) {
-	fmt.Fprintf(w, "%-8s %-9s %s\n", f.Check, f.Status, strings.ReplaceAll(f.Detail, "\n", "\n"+strings.Repeat(" ", 19)))
+	fmt.Fprintf(w, "%-8s %-9s %s\n", f.Check, f.Status, strings.ReplaceAll(configs.Redact(f.Detail), "\n", "\n"+strings.Repeat(" ", 19)))
 	for _, hint := range f.Hints {
-		fmt.Fprintf(w, "%18s %s\n", "→", hint)
+		fmt.Fprintf(w, "%18s %s\n", "→", configs.Redact(hint))
 	}
 }
 

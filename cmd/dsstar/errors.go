@@ -10,6 +10,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
+	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
 	"dsstar/kernel/sandbox"
@@ -47,12 +48,12 @@ var errInterrupted = errors.New("interrupted")
 func (a *app) report(err error) int {
 	code, text, hints := explain(err)
 	var lines []string
-	for line := range strings.Lines(strings.TrimSpace(text)) {
+	for line := range strings.Lines(configs.Redact(strings.TrimSpace(text))) {
 		lines = append(lines, clean(strings.TrimRight(line, "\n"))) // names and models have words in it
 	}
 	fmt.Fprintf(a.stderr, "dsstar: error: %s\n", strings.Join(lines, "\n  "))
 	for _, hint := range hints {
-		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", clean(hint))
+		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", clean(configs.Redact(hint)))
 	}
 	return code
 }

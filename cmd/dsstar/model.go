@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -141,9 +140,7 @@ func (a *app) modelLine(s *configs.Settings) string {
 		return s.Model // opening it has said why
 	}
 	line := s.Model
-	if u, err := url.Parse(e.BaseURL); err == nil {
-		line += " at " + u.Redacted()
-	}
+	line += " at " + configs.Redact(e.BaseURL)
 	if e.KeyEnv != "" {
 		line += ", key from " + e.KeyEnv
 	}

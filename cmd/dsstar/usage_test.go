@@ -14,3 +14,19 @@ func TestTwoDataFolders(t *testing.T) {
 		}
 	}
 }
+
+// An address in the place of the data folder is named as what it is, and its password is not repeated (U11).
+func TestDataIsAddress(t *testing.T) {
+	for _, address := range []string{"postgres://u:hunter2@host/db", "postgresql+psycopg://u:hunter2@ss@host:5432/db", "s3://bucket/x?sig=hunter2", "HTTPS://host/?token=hunter2"} {
+		a, stdout, stderr := testApp(t)
+		code := a.run(t.Context(), []string{"nb", "--data", address, "q"})
+		if said := stdout.String() + stderr.String(); code != exitUsage || !strings.Contains(said, "only folders of this machine are read") || strings.Contains(said, "hunter2") {
+			t.Errorf("%s: exit code %d: %s", address, code, said)
+		}
+	}
+	a, _, stderr := testApp(t)
+	a.report(&usageError{"cannot open mysql://u:hunter2@host/db", []string{"dsstar nb --server 'http://u:hunter2@host/?token=hunter2' …"}})
+	if strings.Contains(stderr.String(), "hunter2") || !strings.Contains(stderr.String(), "host/db") {
+		t.Errorf("%s", stderr)
+	}
+}
