@@ -39,6 +39,7 @@ type Config struct {
 	Cache       *Cache                              // of descriptions; nil: none
 	Corrections map[string]string                   // descriptions that a person has written, by file
 	Readable    []string                            // files and folders outside of the data that links in it may lead to
+	Private     func(path string) bool              // what no warning advises the user to allow; nil: nothing
 	Answered    []llm.Exchange                      // of the run that [Resume] goes on with: what need not be asked again
 
 	MaxFiles         int // that are looked at at most; 0: all
@@ -54,7 +55,7 @@ type Config struct {
 	Sandbox  string   // what confines the cells, for the record
 	Warnings []string // that the record begins with
 
-	// Observe is told of each event after the trajectory holds it; it may read
+	// Observe, if set, is told of each event after the trajectory holds it; it may read
 	// the trajectory until it returns, and add to its Warnings. Its error ends
 	// the run. One call at a time.
 	Observe func(Event, *Trajectory) error
@@ -165,6 +166,12 @@ func DescribeFiles(ctx context.Context, cfg Config, task Task, only ...string) (
 }
 
 func newRun(cfg Config, task Task) *run {
+	if cfg.Observe == nil {
+		cfg.Observe = func(Event, *Trajectory) error { return nil }
+	}
+	if cfg.Private == nil {
+		cfg.Private = func(string) bool { return false }
+	}
 	r := &run{caller: caller{cfg: cfg}, shown: firstShown(cfg), began: time.Now()}
 	r.t = &Trajectory{Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
 	if cfg.Price != nil {

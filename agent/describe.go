@@ -172,13 +172,18 @@ func (r *run) warnOfLinks(leading []*files.OutsideError) error {
 	}
 	var names, allow []string
 	in := map[string]int{}
+	private := map[string]bool{} // folders with what no flag is advised for: a stranger's links may be there for that
 	for _, l := range leading {
 		names = append(names, l.Name)
 		in[filepath.Dir(l.Target)]++
+		private[filepath.Dir(l.Target)] = private[filepath.Dir(l.Target)] || r.cfg.Private(l.Target)
 	}
 	for _, l := range leading {
 		target := l.Target
-		if in[filepath.Dir(target)] > 1 {
+		if r.cfg.Private(target) {
+			continue
+		}
+		if dir := filepath.Dir(target); in[dir] > 1 && !private[dir] && !r.cfg.Private(dir) {
 			target = filepath.Dir(target)
 		}
 		if flag := "--allow-read " + shellWord(target); !slices.Contains(allow, flag) {
@@ -186,8 +191,11 @@ func (r *run) warnOfLinks(leading []*files.OutsideError) error {
 		}
 	}
 	const most = 5
-	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("links that lead out of the data folder are not read: %s; allow it with %s",
-		strings.Join(strings.Fields(leftOut(names, 300)), ", "), strings.Join(allow[:min(len(allow), most)], " "))})
+	text := "links that lead out of the data folder are not read: " + strings.Join(strings.Fields(leftOut(names, 300)), ", ")
+	if len(allow) > 0 {
+		text += "; allow it with " + strings.Join(allow[:min(len(allow), most)], " ")
+	}
+	return r.observe(Event{Kind: Warned, Text: text})
 }
 
 // shellWord quotes a path for a shell.

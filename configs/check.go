@@ -86,21 +86,22 @@ func show(value any) string {
 	return fmt.Sprint(value)
 }
 
-var tokenInURL = regexp.MustCompile(`(?i)([?&]token=)[^&#]*`)
+var (
+	loginInURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#'"<>]*@`)
+	keyInURL   = regexp.MustCompile(`(?i)([?&](?:[a-z0-9_-]*(?:token|key|secret|signature|credential)|passw[a-z]*|pwd|sig)=)[^\s&#'"<>]*`)
+)
 
-// redact hides the password or the token in a URL.
+// Redact hides logins, and what looks like a key, in all URLs of a text, also in ones that are not well formed.
+func Redact(text string) string {
+	return keyInURL.ReplaceAllString(loginInURL.ReplaceAllString(text, "${1}xxxxx@"), "${1}xxxxx")
+}
+
+// redact is Redact for a value that is a text.
 func redact(value any) any {
-	text, ok := value.(string)
-	if !ok {
-		return value
+	if text, ok := value.(string); ok {
+		return Redact(text)
 	}
-	text = tokenInURL.ReplaceAllString(text, "${1}xxxxx")
-	if strings.Contains(text, "@") {
-		if u, err := url.Parse(text); err == nil && u.User != nil {
-			return u.Redacted()
-		}
-	}
-	return text
+	return value
 }
 
 // validate reports the first value that is out of its range.

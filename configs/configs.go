@@ -66,6 +66,9 @@ type Settings struct {
 
 	Out string `mapstructure:"out"`
 
+	// UserFile is the user's own file, which may not exist; "" where there is no place for one.
+	UserFile string `mapstructure:"-"`
+
 	// Warnings are for the user to read: what looks like a mistake, or like somebody else's choice.
 	Warnings []string `mapstructure:"-"`
 
@@ -156,7 +159,7 @@ func Load(from Sources) (*Settings, error) {
 	if err := decodeAll(won, s); err != nil {
 		return nil, err
 	}
-	s.entries = entries(won)
+	s.entries, s.UserFile = entries(won), from.UserFile
 	s.Warnings = strayVariables(from.Env, won)
 	if err := s.validate(won); err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func TestDefaults(t *testing.T) {
 
 // Each layer, added on top of the weaker ones, wins.
 func TestPrecedence(t *testing.T) {
-	user := file(t, "config.yaml", "max_rounds: 2\nmodels:\n  coder: a/user\n  planner: a/user\n")
+	user := file(t, "config.yaml", "max_rounds: 6\nmodels:\n  coder: a/user\n  planner: a/user\n")
 	project := file(t, "dsstar.yaml", "max_rounds: 3\nmodels: {coder: a/project}\n")
 	var from Sources
 	for _, layer := range []struct {
@@ -73,7 +73,7 @@ func TestPrecedence(t *testing.T) {
 		coder  string
 	}{
 		{"default", func() {}, 20, ""},
-		{user, func() { from.UserFile = user }, 2, "a/user"},
+		{user, func() { from.UserFile = user }, 6, "a/user"},
 		{project, func() { from.ProjectFile = project }, 3, "a/project"},
 		{"environment DSSTAR_MAX_ROUNDS", func() {
 			from.Env = []string{"DSSTAR_MAX_ROUNDS=4", "DSSTAR_MODELS_CODER=a/env", "DSSTAR_TOP_K="}
@@ -206,6 +206,21 @@ func TestSecretsInURLs(t *testing.T) {
 	}
 }
 
+func TestRedact(t *testing.T) {
+	for text, want := range map[string]string{
+		"open postgres://u:p@host/db: no":           "open postgres://xxxxx@host/db: no",
+		"--data 'mysql+x://u:p%zz@ss@host/db?a=b'":  "--data 'mysql+x://xxxxx@host/db?a=b'",
+		"https://ghp_token@github.com/a":            "https://xxxxx@github.com/a",
+		"s3://b/k?X-Amz-Signature=ab&x=1&api_key=k": "s3://b/k?X-Amz-Signature=xxxxx&x=1&api_key=xxxxx",
+		"http://localhost:8888/?token=abc more":     "http://localhost:8888/?token=xxxxx more",
+		"http://localhost:8888/lab/@x ada@host":     "http://localhost:8888/lab/@x ada@host",
+	} {
+		if got := Redact(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // Every field of Settings is in default.yaml; that every key of the file has a field is what Load checks.
 func TestStructAndFileAgree(t *testing.T) {
 	keys := map[string]bool{}
@@ -230,12 +245,12 @@ func TestStructAndFileAgree(t *testing.T) {
 }
 
 func TestPrices(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "dsstar.yaml")
+	file := filepath.Join(t.TempDir(), "config.yaml")
 	text := "prices:\n  OpenAI/gpt-4.1: {input: 2, cached: 0.5, output: 8}\n  ollama/qwen3:\n    input: 0\n    output: 0\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := load(t, Sources{ProjectFile: file})
+	s := load(t, Sources{UserFile: file})
 	p, ok := s.Price("openai/GPT-4.1")
 	if !ok || *p.Input != 2 || *p.Cached != 0.5 || *p.Output != 8 {
 		t.Errorf("%+v, %v", p, ok)
@@ -255,7 +270,7 @@ func TestPrices(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(Sources{ProjectFile: file}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Load(Sources{UserFile: file}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -1,17 +1,20 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 )
 
-// A RelaxedError is a project file that lets cells do more than the settings do without it, raises what the user spends
-// at most, or says where questions and keys are sent. Such a file may have come with the data: what it says of the sandbox counts where it makes that
-// tighter. It is none where a variable of the environment or a flag sets the key, too.
+// A RelaxedError is a project file that lets cells do more than the settings do without it, raises what a run may
+// spend, makes "verified" mean less, or says where questions, keys and results go. Such a file may have come with the
+// data: it can only make a setting of these tighter. It is no error where a variable of the environment or a flag sets
+// the key, too.
 type RelaxedError struct {
 	File  string
 	Key   string // for instance allow_net, providers.openai.base_url
@@ -44,17 +47,58 @@ var confinement = map[string]func(s *Settings) any{
 	"server":                func(s *Settings) any { return s.Server },
 }
 
-// budgets are the keys that say how much is spent: those of them that the user has set, a project's file cannot raise.
+// budgets are limits that have no default, or one that is no user's choice: those of them that the user has set, a
+// project's file cannot raise.
 var budgets = map[string]func(s *Settings) any{
-	"max_cost":     func(s *Settings) any { return s.MaxCost },
-	"max_calls":    func(s *Settings) any { return s.MaxCalls },
-	"max_time":     func(s *Settings) any { return s.MaxTime },
-	"cell_timeout": func(s *Settings) any { return s.CellTimeout },
-	asks:           func(s *Settings) any { return s.AskAboveTokens },
+	"max_cost":          func(s *Settings) any { return s.MaxCost },
+	"max_calls":         func(s *Settings) any { return s.MaxCalls },
+	"max_time":          func(s *Settings) any { return s.MaxTime },
+	"max_output_tokens": func(s *Settings) any { return s.MaxOutputTokens },
+	"cell_timeout":      func(s *Settings) any { return s.CellTimeout },
+	"start_timeout":     func(s *Settings) any { return s.StartTimeout },
+	"call_timeout":      func(s *Settings) any { return s.CallTimeout },
+	"idle_timeout":      func(s *Settings) any { return s.IdleTimeout },
 }
 
-// asks is a budget that has a limit before the user sets one.
-const asks = "ask_above_tokens"
+// spending are the numbers that a run's tokens, requests and processes grow with: a project's file cannot raise them,
+// also where the user has left them as they are.
+var spending = map[string]func(s *Settings) any{
+	"max_rounds":        func(s *Settings) any { return count(s.MaxRounds) },
+	"debug_tries":       func(s *Settings) any { return count(s.DebugTries) },
+	"retries":           func(s *Settings) any { return count(s.Retries) },
+	"method.candidates": func(s *Settings) any { return count(s.Method.Candidates) },
+	"top_k":             func(s *Settings) any { return count(s.TopK) },
+	"ask_above_tokens":  func(s *Settings) any { return s.AskAboveTokens }, // 0: never asks
+	"max_files":         func(s *Settings) any { return count(s.MaxFiles) },
+	"result_chars":      func(s *Settings) any { return count(s.ResultChars) },
+	"description_chars": func(s *Settings) any { return count(s.DescriptionChars) },
+	"context_chars":     func(s *Settings) any { return count(s.ContextChars) },
+	"jobs":              func(s *Settings) any { return count(cmp.Or(s.Jobs, 4)) }, // 0: at most 4
+}
+
+// checks are the elements of the method that an answer has to pass: a project's file cannot switch them off.
+var checks = map[string]func(s *Settings) any{
+	"method.paper":          func(s *Settings) any { return s.Method.Paper }, // which has none of them
+	"method.computed":       func(s *Settings) any { return !s.Method.Computed },
+	"method.form_check":     func(s *Settings) any { return !s.Method.FormCheck },
+	"method.verifier_input": func(s *Settings) any { return s.Method.VerifierInput == "query-plan" },
+}
+
+// A class of keys is what a project's file can only make tighter.
+type class struct {
+	keys    map[string]func(s *Settings) any
+	what    string // such a file cannot do
+	setOnly bool   // where the user has set them
+}
+
+var classes = []class{
+	{confinement, "let cells do more", false},
+	{budgets, "raise what you have set", true},
+	{spending, "raise what a run may use", false},
+	{checks, "make \"verified\" mean less", false},
+	{map[string]func(s *Settings) any{"include": func(s *Settings) any { return s.Include }}, "take in files that are skipped", false},
+	{map[string]func(s *Settings) any{"cache": func(s *Settings) any { return s.Cache }}, "have descriptions of your data kept", false},
+}
 
 // checkProject refuses what the project file relaxes. won are the settings of all layers, weaker those of the layers
 // below the file.
@@ -64,22 +108,77 @@ func checkProject(file string, won, weaker map[string]setting, is *Settings) err
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(won)) {
-		set, part := won[key], strings.Split(key, separator)
-		if set.source != file {
+		set := won[key]
+		if set.source != file || reflect.DeepEqual(set.value, weaker[key].value) {
 			continue
 		}
-		if of := confinement[key]; of != nil && relaxes(of(was), of(is)) {
-			return &RelaxedError{file, key, asFlag(set.value), "let cells do more"}
+		for _, c := range classes {
+			of := c.keys[display(key)]
+			if of != nil && !(c.setOnly && weaker[key].source == defaultSource) && relaxes(of(was), of(is)) {
+				return &RelaxedError{file, display(key), asFlag(set.value), c.what}
+			}
 		}
-		if of := budgets[key]; of != nil && (key == asks || weaker[key].source != defaultSource) && relaxes(of(was), of(is)) {
-			return &RelaxedError{file, key, asFlag(set.value), "raise what you have set"}
-		}
-		if slices.Contains(sends, part[len(part)-1]) && asFlag(set.value) != "" && !reflect.DeepEqual(set.value, weaker[key].value) {
-			return &RelaxedError{file, display(key), asFlag(set.value), "say where your data and keys are sent"}
+		if what := redirects(key, set.value, is, chosenProviders(file, weaker, won)); what != "" {
+			return &RelaxedError{file, display(key), asFlag(set.value), what}
 		}
 	}
 	return nil
 }
+
+// ReplayPrefix and what follows it, the path of a trace, and DemoModel name recorded replies in the place of a model.
+const (
+	ReplayPrefix = "replay:"
+	DemoModel    = "demo"
+)
+
+// redirects says what a key of a project's file cannot do of all that decides where questions, keys and results go, and
+// what is reckoned with; "" if it may have the value.
+func redirects(key string, value any, is *Settings, chosen []string) string {
+	part := strings.Split(key, separator)
+	text := asFlag(value)
+	switch {
+	case part[0] == "prices":
+		return "say what you pay"
+	case text == "":
+		return ""
+	case slices.Contains(sends, part[len(part)-1]):
+		return "say where your data and keys are sent"
+	case key == "out" && !filepath.IsLocal(text):
+		return "have results written outside its folder"
+	case !namesModel(part):
+		return ""
+	case strings.HasPrefix(text, ReplayPrefix) || text == DemoModel:
+		return "answer from a recording"
+	case is.BaseURL == "" && len(chosen) > 0 && !slices.Contains(chosen, provider(text)):
+		return "send your data to another provider than yours"
+	}
+	return ""
+}
+
+func namesModel(part []string) bool {
+	return part[0] == "model" || part[0] == "models" || part[0] == "embedding_model"
+}
+
+// chosenProviders are the providers of the models that settings name which are not the file's.
+func chosenProviders(file string, all ...map[string]setting) (providers []string) {
+	for _, layer := range all {
+		for key, set := range layer {
+			model := asFlag(set.value)
+			if set.source != file && model != "" && namesModel(strings.Split(key, separator)) {
+				providers = append(providers, provider(model))
+			}
+		}
+	}
+	return providers
+}
+
+func provider(model string) string {
+	name, _, _ := strings.Cut(model, "/")
+	return strings.ToLower(name)
+}
+
+// A count is a number of which more is more, and 0 is none.
+type count int
 
 // A tier is a value of sandbox, and tiers how much each holds.
 type tier string
@@ -93,6 +192,8 @@ func relaxes(was, is any) bool {
 		return is && !was.(bool)
 	case tier:
 		return tiers[is] < tiers[was.(tier)]
+	case count:
+		return is > was.(count)
 	case int:
 		return raises(was.(int), is)
 	case float64:

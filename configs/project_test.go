@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -71,6 +72,48 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"", "providers: {openai: {base_url: 'https://example.org/v1'}}", "providers.openai.base_url"},
 		{"", "providers: {openai: {key_env: OTHER}}", "providers.openai.key_env"},
 		{"", "model: openai/other", ""},
+		// S9, S10 and their like.
+		{"", "model: replay:.trace.jsonl", "model"},
+		{"", "model: demo", "model"},
+		{"base_url: https://example.org/v1", "model: replay:x/.trace.jsonl", "model"},
+		{"", "models: {verifier: 'replay:.trace.jsonl'}", "models.verifier"},
+		{"model: ollama/one", "model: Ollama/other", ""},
+		{"model: ollama/one", "model: openai/other", "model"},
+		{"model: ollama/one", "models: {coder: openai/other}", "models.coder"},
+		{"models: {coder: openai/one}", "models: {planner: openai/other}", ""},
+		{"model: ollama/one", "embedding_model: openai/other", "embedding_model"},
+		{"base_url: https://example.org/v1\nmodel: one", "model: other/one", ""},
+		{"prices: {a/b: {input: 1, output: 2}}", "prices: {a/b: {input: 0, output: 0}}", "prices.a/b.input"},
+		{"prices: {a/b: {input: 1, output: 2}}", "prices: {a/b: {cached: 0}}", "prices.a/b.cached"},
+		{"prices: {a/b: {input: 1, output: 2}}", "prices: {a/b: {input: 1, output: 2}}", ""},
+		{"", "prices: {a/b: {input: 1, output: 2}}", "prices.a/b.input"},
+		{"", "max_rounds: 21", "max_rounds"},
+		{"max_rounds: 30", "max_rounds: 21", ""},
+		{"", "debug_tries: 4", "debug_tries"},
+		{"debug_tries: 0", "debug_tries: 1", "debug_tries"},
+		{"", "retries: 100", "retries"},
+		{"", "method: {candidates: 9}", "method.candidates"},
+		{"", "top_k: 101", "top_k"},
+		{"", "top_k: 10", ""},
+		{"", "max_files: 2001", "max_files"},
+		{"", "context_chars: 80001", "context_chars"},
+		{"", "jobs: 4", ""},
+		{"", "jobs: 64", "jobs"},
+		{"max_output_tokens: 100", "max_output_tokens: 0", "max_output_tokens"},
+		{"", "max_output_tokens: 100", ""},
+		{"call_timeout: 1m", "call_timeout: 1h", "call_timeout"},
+		{"", "method: {paper: true}", "method.paper"},
+		{"method: {paper: true}", "method: {paper: true}", ""},
+		{"", "method: {computed: false}", "method.computed"},
+		{"", "method: {form_check: false}", "method.form_check"},
+		{"", "method: {verifier_input: query-plan}", "method.verifier_input"},
+		{"", "method: {router: false}", ""},
+		{"cache: false", "cache: true", "cache"},
+		{"", "cache: false", ""},
+		{"", "out: answers/here", ""},
+		{"", "out: ../answers", "out"},
+		{"", "out: /srv/answers", "out"},
+		{"out: /srv/answers", "out: /srv/answers", ""},
 	} {
 		from := Sources{UserFile: file(t, "config.yaml", c.user), ProjectFile: file(t, "dsstar.yaml", c.project)}
 		_, err := Load(from)
@@ -94,13 +137,37 @@ func TestProjectOverruled(t *testing.T) {
 	}
 }
 
-// Every setting that allows or limits something is among those that a project cannot relax.
-func TestConfinementIsWhole(t *testing.T) {
-	loop := "max_output_tokens max_rounds max_files" // limits of the loop, not of cells
-	for f := range reflect.TypeFor[Settings]().Fields() {
-		key := f.Tag.Get("mapstructure")
-		if (strings.HasPrefix(key, "allow_") || strings.HasPrefix(key, "max_") && !strings.Contains(loop, key)) && confinement[key] == nil && budgets[key] == nil {
-			t.Errorf("a project can relax %s", key)
+// A model of the command line is the user's choice, too: a project's file sends nothing to another provider.
+func TestProjectBesideFlag(t *testing.T) {
+	from := Sources{ProjectFile: file(t, "dsstar.yaml", "model: openai/other\nembedding_model: openai/other\n")}
+	from.Flags = map[string]Flag{"model": {"--model", "ollama/one"}}
+	_, err := Load(from)
+	if relaxed, is := errors.AsType[*RelaxedError](err); !is || relaxed.Key != "embedding_model" {
+		t.Errorf("%v", err)
+	}
+}
+
+// Every setting is either among those that a project's file can only make tighter, or here: what can neither let cells
+// do more, nor spend more, nor make "verified" mean less, nor send anything elsewhere.
+func TestProjectRulesAreWhole(t *testing.T) {
+	free := []string{"context", "temperature", "rollback", "method.analyzer", "method.router", "method.reasons", "method.documents",
+		"method.families", "method.unfinished", "method.inconclusive"}
+	whole := []string{"model", "models", "embedding_model", "base_url", "api_key_env", "providers", "prices", "out"} // see redirects
+	known := func(key string) bool {
+		return slices.Contains(free, key) || slices.Contains(whole, key) ||
+			slices.ContainsFunc(classes, func(c class) bool { return c.keys[key] != nil })
+	}
+	var visit func(prefix string, fields reflect.Type)
+	visit = func(prefix string, fields reflect.Type) {
+		for f := range fields.Fields() {
+			switch key := prefix + f.Tag.Get("mapstructure"); {
+			case !f.IsExported() || key == "-":
+			case key == "method":
+				visit("method.", f.Type)
+			case !known(key):
+				t.Errorf("what can a project's file do with %s?", key)
+			}
 		}
 	}
+	visit("", reflect.TypeFor[Settings]())
 }

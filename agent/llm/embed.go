@@ -60,7 +60,7 @@ func (m embedder) Rank(ctx context.Context, question string, texts []string) (Ra
 			return Ranking{}, err
 		}
 		vectors = append(vectors, got.vectors...)
-		ranking.Model = got.model
+		ranking.Model = m.hide(got.model)
 		ranking.Usage.Add(got.usage)
 		ranking.Calls++
 	}

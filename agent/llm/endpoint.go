@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -82,7 +83,7 @@ func (e Endpoint) open(path, answer string) (*endpoint, error) {
 			Err: errors.New("it holds characters that no key has, such as a space or a line break")}
 	}
 	e.fillDefaults()
-	return &endpoint{Endpoint: e, url: publicURL(base, path), answer: answer}, nil
+	return &endpoint{Endpoint: e, url: publicURL(base, path), answer: answer, hide: hider(e.Key, base)}, nil
 }
 
 func (e *Endpoint) fillDefaults() {
@@ -115,6 +116,31 @@ type endpoint struct {
 	Endpoint
 	url    string // for messages
 	answer string // what an answer should be, for messages: "a chat completion"
+
+	hide func(string) string // takes what is secret of the Endpoint out of a text that the endpoint wrote
+}
+
+// leastSecret is how long a secret is at least: a shorter one is a word that stands for none, such as "EMPTY", and may
+// well be part of a reply.
+const leastSecret = 8
+
+// hider returns a function that puts [key] in the place of a key, and of the secrets that a base URL may have.
+func hider(key string, base *url.URL) func(string) string {
+	secrets := []string{key}
+	if password, ok := base.User.Password(); ok {
+		header := base64.StdEncoding.EncodeToString([]byte(base.User.Username() + ":" + password))
+		secrets = append(secrets, password, header)
+	}
+	for _, values := range base.Query() {
+		secrets = append(secrets, values...)
+	}
+	var replace []string
+	for _, secret := range secrets {
+		if len(secret) >= leastSecret {
+			replace = append(replace, secret, "[key]")
+		}
+	}
+	return strings.NewReplacer(replace...).Replace
 }
 
 // options configure a bare service of the library. An openai.Client would read
@@ -148,9 +174,10 @@ func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	onText := r.OnText
-	if onText == nil {
-		onText = func(string) {}
+	onText := func(soFar string) {
+		if r.OnText != nil {
+			r.OnText(m.hide(soFar))
+		}
 	}
 	start := m.Now()
 	reply, retries, err := repeat(ctx, m.endpoint, call[Reply]{
@@ -169,6 +196,7 @@ func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	if reply.Usage == (Usage{}) {
 		reply.Usage = estimate(r.Messages, reply.Text)
 	}
+	reply.Text, reply.Model, reply.Finish = m.hide(reply.Text), m.hide(reply.Model), m.hide(reply.Finish)
 	reply.Retries = retries
 	reply.Seconds = m.Now().Sub(start).Seconds()
 	return reply, nil

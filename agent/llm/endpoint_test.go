@@ -218,6 +218,17 @@ func isStatus(status int, message string) func(error) bool {
 	}
 }
 
+// Where no key was sent none can be wrong (U6).
+func TestNoKeySent(t *testing.T) {
+	e := endpoint(llmtest.New(t, llmtest.Each(llmtest.Refuse(401, "", "who are you?"))), &waits{})
+	e.Key, e.KeyEnv = "", ""
+	_, err := open(t, e).Ask(t.Context(), question)
+	bad, ok := errors.AsType[*llm.CredentialError](err)
+	if !ok || !bad.Unsent || !strings.Contains(err.Error(), "no key was sent") || !strings.Contains(err.Error(), "who are you?") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestBackoffGrows(t *testing.T) {
 	s := llmtest.New(t, llmtest.Each(llmtest.Response{Status: 503}))
 	w := &waits{}

@@ -65,10 +65,11 @@ func (e *StatusError) Is(target error) bool {
 }
 
 // A CredentialError is a key that is missing (Err is nil) or that cannot be
-// used or was refused (Err says why, a *StatusError after a call).
+// used, was refused or was not sent (Err says why, a *StatusError after a call).
 type CredentialError struct {
 	Provider string
 	KeyEnv   string // the variable to set; may be ""
+	Unsent   bool   // the endpoint refused a call without a key
 	Err      error
 }
 
@@ -76,6 +77,9 @@ func (e *CredentialError) Error() string {
 	where := ""
 	if e.KeyEnv != "" {
 		where = " in " + e.KeyEnv
+	}
+	if e.Unsent {
+		return fmt.Sprintf("provider %s: no key was sent: %v", e.Provider, e.Err)
 	}
 	if e.Err == nil {
 		return fmt.Sprintf("provider %s: there is no key%s", e.Provider, where)
@@ -108,9 +112,10 @@ func (m *endpoint) statusError(status int, message string) *StatusError {
 
 // line makes one line of a text that the endpoint wrote, bounded, without the key.
 func (m *endpoint) line(s string) string {
-	if m.Key != "" {
+	if m.Key != "" { // however short
 		s = strings.ReplaceAll(s, m.Key, "[key]")
 	}
+	s = m.hide(s)
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	if r := []rune(s); len(r) > 500 {
 		s = string(r[:500]) + "..."
@@ -125,7 +130,7 @@ func (m *endpoint) refusal(status int, h http.Header, body []byte) error {
 	e.code = said.code
 	e.after = retryAfter(h, body, m.Now())
 	if status == http.StatusUnauthorized || status == http.StatusForbidden || saysBadKey(e.Message) {
-		return &CredentialError{Provider: m.Provider, KeyEnv: m.KeyEnv, Err: e}
+		return &CredentialError{Provider: m.Provider, KeyEnv: m.KeyEnv, Unsent: m.Key == "", Err: e}
 	}
 	return e
 }

@@ -14,7 +14,7 @@
 // [Price] and [Cacheable] tell what exchanges cost and what a cache could save.
 //
 // The package reads no environment variable and prints nothing. Keys never
-// appear in an error or in a trace.
+// appear in an error, a reply or a trace, also where an endpoint repeats them.
 package llm
 
 import "context"

@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -263,6 +264,18 @@ func TestRankerTraceAndReplay(t *testing.T) {
 	}
 }
 
+// What a base URL has of a login and in its query is hidden as a key is; a short key is only a word.
+func TestSecretsOfURL(t *testing.T) {
+	login := base64.StdEncoding.EncodeToString([]byte("ada:pass-phrase"))
+	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "one pass-phrase two " + login + " three token-value EMPTY"}))
+	e := endpoint(s, &waits{})
+	e.Key, e.BaseURL = "EMPTY", strings.Replace(s.URL, "://", "://ada:pass-phrase@", 1)+"?t=token-value"
+	got, err := open(t, e).Ask(t.Context(), question)
+	if err != nil || got.Text != "one [key] two [key] three [key] EMPTY" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 func isReplayError(err error) bool { _, ok := errors.AsType[*llm.ReplayError](err); return ok }
 
 // The key stays out of what users see and what is kept, whatever the endpoint echoes.
@@ -292,7 +305,17 @@ func TestKeyIsHidden(t *testing.T) {
 			t.Errorf("the key is in %s", seen)
 		}
 	}
-	if raw, _ := os.ReadFile(path); strings.Contains(string(raw), secret) || len(readTrace(t, path)) != 12 {
+	for _, response := range []llmtest.Response{ // S29
+		{Text: "print('" + secret + "')"}, {Text: secret, Plain: true}, {Text: "a", Finish: secret},
+		{Body: strings.Replace(chunk("a", "stop"), `"choices"`, `"model":"`+secret+`","choices"`, 1)},
+	} {
+		trace := openTrace(t, path)
+		told, reply, err := watch(t, llm.Traced(open(t, endpoint(llmtest.New(t, llmtest.Each(response)), &waits{})), trace))
+		if seen := fmt.Sprint(told[len(told)-1:], reply, err); err != nil || strings.Contains(seen, secret) || !strings.Contains(seen, "[key]") {
+			t.Errorf("%+v gives %s", response, seen)
+		}
+	}
+	if raw, _ := os.ReadFile(path); strings.Contains(string(raw), secret) || len(readTrace(t, path)) != 16 {
 		t.Errorf("trace\n%s", raw)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/configs"
+	"dsstar/kernel/sandbox"
 	"dsstar/prompts"
 )
 
@@ -190,6 +192,9 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	}
 	j.progress.wait("starting the kernel")
 	j.place.show(folder, j.task.Data)
+	if j.task.Data != "" {
+		j.progress.say("data     %s", j.task.Data)
+	}
 	config := agentConfig(s)
 	config.Sandbox = j.place.sandbox()
 	j.progress.say("sandbox  %s", config.Sandbox)
@@ -230,7 +235,7 @@ func agentConfig(s *configs.Settings) agent.Config {
 		Method: method(s.Method), Limits: agent.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
 		Price: prices(s), Context: s.Context, MaxTokens: s.MaxOutputTokens, Jobs: jobs(s.Jobs),
 		MaxFiles: s.MaxFiles, MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK,
-		Readable:    slices.Concat(s.AllowRead, s.AllowWrite),
+		Readable: slices.Concat(s.AllowRead, s.AllowWrite), Private: func(path string) bool { return !sandbox.MayAdvise(path) },
 		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
 	}
 }
@@ -348,6 +353,10 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 	if err != nil {
 		return agent.Task{}, err
 	}
+	if scheme := isURL.FindString(folder); scheme != "" { // the rest may be a password
+		return agent.Task{}, &usageError{fmt.Sprintf("--data: a %s address is given, and only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
+			[]string{`mkdir data && dsstar nb --data data "question"   # a folder with a copy of the data`}}
+	}
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
@@ -369,6 +378,8 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 	task := agent.Task{Question: question, Guidelines: guidelines, Data: data, Include: include}
 	return task, listData(ctx, &task, data)
 }
+
+var isURL = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*://`)
 
 // listData lists the data folder of a task. That it has no files is a usage error.
 func listData(ctx context.Context, task *agent.Task, data string) error {

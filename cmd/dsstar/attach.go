@@ -70,7 +70,7 @@ func (a *app) findPlace(ctx context.Context, s *configs.Settings, say func(strin
 		return place{}, err
 	}
 	if spec != nil {
-		spec, err := a.ownKernel(ctx, spec.Name)
+		spec, err := a.ownKernel(ctx, s, spec.Name)
 		return place{spec: spec}, err
 	}
 	return v.visiting(*running, running.File == ""), nil

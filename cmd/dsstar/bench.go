@@ -62,7 +62,7 @@ type suiteFlags struct {
 func (s *suiteFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&s.bench, "bench", "", "the benchmark: dabstep, kramabench, dacode, dabench or dir")
 	f.StringVar(&s.tasks, "tasks", "", "where it is: its folder, or a file of tasks")
-	f.StringVar(&s.data, "data", "", "the folder with the data, if it is not where the tasks say")
+	f.Var((*onceFlag)(&s.data), "data", "the folder with the data, if it is not where the tasks say")
 	f.StringVar(&s.setting, "data-setting", "retrieval", "retrieval: all files; oracle: those that the answer needs")
 	f.StringVar(&s.split, "split", "", "dev, test or all; easy, medium or hard for the tasks of one level")
 }

@@ -19,6 +19,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/sandbox"
 	"dsstar/prompts"
 )
 
@@ -172,8 +173,11 @@ func linksOut(t bench.Task, allowed []string) (targets []string) {
 
 // linkedOut refuses data whose files are elsewhere, as in the cache of a download.
 func linkedOut(targets []string) error {
-	return &usageError{fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), someOf(targets, 3)),
-		[]string{"dsstar bench run … --allow-read " + quoteShell(filepath.Dir(targets[0])), "hf download --repo-type dataset --local-dir DIR NAME   # without links"}}
+	hints := []string{"hf download --repo-type dataset --local-dir DIR NAME   # without links"}
+	if dir := filepath.Dir(targets[0]); sandbox.MayAdvise(dir) || strings.Contains(filepath.ToSlash(dir), "/.cache/huggingface/hub/") {
+		hints = append([]string{"dsstar bench run … --allow-read " + quoteShell(dir)}, hints...)
+	}
+	return &usageError{fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), someOf(targets, 3)), hints}
 }
 
 func someOf(list []string, most int) string {

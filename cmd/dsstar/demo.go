@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -19,13 +18,14 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/pyenv"
 )
 
 // The example: its data come from a seeded generator, its model replies from a
 // recording.
 var (
 	//go:embed demo/generate.py
-	demoGenerator []byte
+	demoGenerator string
 	//go:embed demo/question.txt
 	demoQuestion string
 	//go:embed demo/guidelines.txt
@@ -82,11 +82,10 @@ the user's cache folder.`,
 			return &usageError{"the demo runs in kernels of this machine only", []string{"dsstar demo"}}
 		}
 		j.progress.wait("writing the example's data")
-		data, err := a.demoData(cmd.Context(), j.place.spec)
+		data, err := a.demoData(cmd.Context(), s, j.place.spec)
 		if err != nil {
 			return err
 		}
-		j.progress.say("data     %s", data)
 		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data, nil); err != nil {
 			return err
 		}
@@ -96,7 +95,7 @@ the user's cache folder.`,
 }
 
 // demoModel is the name of the demo's replies as a model, for resuming it.
-const demoModel = "demo"
+const demoModel = configs.DemoModel
 
 func demoReplies() (llm.Model, error) {
 	exchanges, err := llm.ReadTrace(bytes.NewReader(demoTrace))
@@ -124,12 +123,12 @@ func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
 
 // demoData returns the example's data folder in the cache, made on first use.
 // It is written beside its place and renamed, so that it is whole or not there.
-func (a *app) demoData(ctx context.Context, spec kernel.Spec) (string, error) {
+func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spec) (string, error) {
 	python, err := spec.Program(a.env)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(demoGenerator)
+	sum := sha256.Sum256([]byte(demoGenerator))
 	dir := filepath.Join(a.cacheDir, "demo-"+hex.EncodeToString(sum[:4]))
 	if err := os.MkdirAll(a.cacheDir, 0o755); err != nil {
 		return "", err
@@ -146,10 +145,8 @@ func (a *app) demoData(ctx context.Context, spec kernel.Spec) (string, error) {
 	if err := os.RemoveAll(part); err != nil {
 		return "", fmt.Errorf("write the example's data: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, python, "-", part)
-	cmd.Stdin = bytes.NewReader(demoGenerator)
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("write the example's data: %w\n%s", err, output)
+	if _, err := pyenv.Ask(ctx, a.withoutKeys(s), python, demoGenerator, part); err != nil {
+		return "", fmt.Errorf("write the example's data: %w", err)
 	}
 	return dir, os.Rename(part, dir)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -332,8 +333,8 @@ func TestDescribeRunsAlone(t *testing.T) {
 // TestDescribeLinks: what a link leads to out of the folder is neither shown nor told to the model, until the user allows it.
 func TestDescribeLinks(t *testing.T) {
 	d := newDescribing(t, map[string]string{"a.csv": "n\n1\n", "near.md": "kept here"})
-	far := dataFolder(t, map[string]string{"id_rsa.md": "planted-secret", "other.md": "planted-secret"})
-	for link, to := range map[string]string{"far.md": "id_rsa.md", "farther.md": "other.md"} {
+	far := dataFolder(t, map[string]string{"one.md": "planted-secret", "other.md": "planted-secret"})
+	for link, to := range map[string]string{"far.md": "one.md", "farther.md": "other.md"} {
 		if err := os.Symlink(filepath.Join(far, to), filepath.Join(d.data, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -341,6 +342,16 @@ func TestDescribeLinks(t *testing.T) {
 	d.run("describe", d.data).expect(exitVerified, "links that lead out of the data folder are not read: \"data/far.md\", \"data/farther.md\"", "allow it with --allow-read "+far)
 	if strings.Contains(d.stdout+d.stderr, "planted") || !strings.Contains(d.stdout, "kept here") || !strings.Contains(d.stdout, "it is a link that leads out of the data folder, and is not read") {
 		t.Errorf("%s\n%s", d.stdout, d.stderr)
+	}
+	if err := os.Rename(filepath.Join(far, "other.md"), filepath.Join(far, ".other.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(d.data, "farther.md")), os.Symlink(filepath.Join(far, ".other.md"), filepath.Join(d.data, "farther.md"))); err != nil {
+		t.Fatal(err)
+	}
+	d.run("describe", d.data).expect(exitVerified, "allow it with --allow-read "+filepath.Join(far, "one.md"))
+	if strings.Contains(d.stderr, ".other.md") { // a link may be there for the user to paste the flag
+		t.Error(d.stderr)
 	}
 	d.run("describe", d.data, "--allow-read", far).expect(exitVerified)
 	if strings.Count(d.stdout, "planted-secret") != 2 || strings.Contains(d.stderr, "not read") {

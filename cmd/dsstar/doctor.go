@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -81,9 +83,9 @@ failed.`,
 }
 
 func printFinding(w io.Writer, f finding) {
-	fmt.Fprintf(w, "%-8s %-9s %s\n", f.Check, f.Status, strings.ReplaceAll(f.Detail, "\n", "\n"+strings.Repeat(" ", 19)))
+	fmt.Fprintf(w, "%-8s %-9s %s\n", f.Check, f.Status, strings.ReplaceAll(configs.Redact(f.Detail), "\n", "\n"+strings.Repeat(" ", 19)))
 	for _, hint := range f.Hints {
-		fmt.Fprintf(w, "%18s %s\n", "→", hint)
+		fmt.Fprintf(w, "%18s %s\n", "→", configs.Redact(hint))
 	}
 }
 
@@ -278,19 +280,27 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
+		if sent, ok := errors.AsType[*url.Error](err); ok {
+			err = sent.Err // without the URL, which may have a key in it
+		}
 		return finding{"model", "failed", fmt.Sprintf("%s cannot be reached: %v", e.Provider, err), []string{"dsstar config   # shows the base URL"}, nil}
 	}
 	defer response.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<20)) // what came is enough to look for a name
+	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode)) // not in the server's words
+	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<20))                               // what came is enough to look for a name
+	refused := response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
 	switch {
-	case response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden:
-		f := finding{"model", "failed", fmt.Sprintf("%s refuses the key (%s)", e.Provider, response.Status), nil, nil}
+	case refused && e.Key == "":
+		return finding{"model", "failed", fmt.Sprintf("%s wants a key, and no key was sent (%s)", e.Provider, status),
+			[]string{"dsstar doctor " + keyForURL}, nil}
+	case refused:
+		f := finding{"model", "failed", fmt.Sprintf("%s refuses the key (%s)", e.Provider, status), nil, nil}
 		if e.KeyEnv != "" {
 			f.Hints = []string{"export " + e.KeyEnv + "=KEY"}
 		}
 		return f
 	case response.StatusCode != http.StatusOK:
-		return finding{"model", "warning", fmt.Sprintf("%s answers %s when asked for its models", e.Provider, response.Status), nil, nil}
+		return finding{"model", "warning", fmt.Sprintf("%s answers %s when asked for its models", e.Provider, status), nil, nil}
 	case !strings.Contains(string(body), e.Model):
 		return finding{"model", "warning", fmt.Sprintf("%s answers, but does not list %s", e.Provider, e.Model), nil, nil}
 	}

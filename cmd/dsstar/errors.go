@@ -10,6 +10,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
+	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
 	"dsstar/kernel/sandbox"
@@ -47,12 +48,12 @@ var errInterrupted = errors.New("interrupted")
 func (a *app) report(err error) int {
 	code, text, hints := explain(err)
 	var lines []string
-	for line := range strings.Lines(strings.TrimSpace(text)) {
+	for line := range strings.Lines(configs.Redact(strings.TrimSpace(text))) {
 		lines = append(lines, clean(strings.TrimRight(line, "\n"))) // names and models have words in it
 	}
 	fmt.Fprintf(a.stderr, "dsstar: error: %s\n", strings.Join(lines, "\n  "))
 	for _, hint := range hints {
-		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", clean(hint))
+		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", clean(configs.Redact(hint)))
 	}
 	return code
 }
@@ -113,6 +114,9 @@ func explain(err error) (code int, text string, hints []string) {
 		return exitBudget, text, []string{"dsstar nb --" + b.Flag + " MORE …   # or without it: no limit"}
 	}
 	if c, ok := errors.AsType[*llm.CredentialError](err); ok {
+		if c.Unsent {
+			hints = []string{"dsstar nb " + keyForURL}
+		}
 		if c.KeyEnv != "" {
 			hints = []string{"export " + c.KeyEnv + "=KEY", "dsstar doctor   # tries the key"}
 		}
@@ -138,6 +142,9 @@ func explain(err error) (code int, text string, hints []string) {
 	}
 	return exitError, text, otherHints(err)
 }
+
+// keyForURL ends a hint for an endpoint that wants a key: that of a provider is not sent to another server by itself.
+const keyForURL = "--api-key-env OPENAI_API_KEY …   # the variable that holds the key for --base-url"
 
 // A describeError is one of dsstar describe: what most of its hints are for takes
 // its data folder in another way than nb.

@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -53,6 +55,7 @@ func mainCode() int {
 	// Next to nothing of the program's memory is garbage that is worth waiting for:
 	// half the usual growth between collections costs no time that can be measured.
 	debug.SetGCPercent(50)
+	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH"))) // cannot fail: the value comes from the environment
 	a := &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Environ(),
 		stdinTTY: isTerminal(os.Stdin), stdoutTTY: isTerminal(os.Stdout), stderrTTY: isTerminal(os.Stderr),
@@ -70,6 +73,13 @@ func mainCode() int {
 	ctx, stop := a.untilSignal(context.Background())
 	defer stop()
 	return a.run(ctx, os.Args[1:])
+}
+
+// wholePaths is a PATH without relative entries: the current folder may be a stranger's, and no program in it
+// is to run outside the sandbox, also when a launcher, an editor or a shell looks for it.
+func wholePaths(list string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
 // untilSignal returns a context that the first signal cancels, so that everything
@@ -133,6 +143,9 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("dsstar {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if u, ok := errors.AsType[*usageError](err); ok {
+			return u
+		}
 		return &usageError{flagError(err), []string{cmd.CommandPath() + " --help"}}
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(), a.describeCommand(), a.demoCommand(), a.traceCommand(),

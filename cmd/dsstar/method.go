@@ -91,8 +91,8 @@ func checkBudget(s *configs.Settings) error {
 		name := modelOf(s, role)
 		if _, ok := s.Price(name); !ok {
 			row, paid := fmt.Sprintf(`"%s": {input: 1.25, cached: 0.13, output: 10}`, name), "   # US dollars a million tokens: put in what you pay"
-			hint := fmt.Sprintf(`echo 'prices: {%s}' >> %s%s`, row, projectFile, paid)
-			if len(s.Prices) > 0 {
+			hint := ownFile(s.UserFile) + fmt.Sprintf(`echo 'prices: {%s}' >> %s%s`, row, quoteShell(s.UserFile), paid)
+			if len(s.Prices) > 0 || s.UserFile == "" {
 				hint = fmt.Sprintf("%s   # belongs below prices: in your settings; US dollars a million tokens", row)
 			}
 			return &usageError{fmt.Sprintf("--max-cost: the price of %s is not known", name), []string{hint}}

@@ -63,11 +63,11 @@ func TestMethodPage(t *testing.T) {
 		}
 	}
 	for _, m := range docYAML.FindAllStringSubmatch(page, -1) {
-		path := filepath.Join(t.TempDir(), "dsstar.yaml")
+		path := filepath.Join(t.TempDir(), "config.yaml")
 		if err := os.WriteFile(path, []byte(m[1]), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		s, err := configs.Load(configs.Sources{ProjectFile: path})
+		s, err := configs.Load(configs.Sources{UserFile: path})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 	"dsstar/notebook/regular"
 )
 
-const replayPrefix = "replay:"
+const replayPrefix = configs.ReplayPrefix
 
 // models opens the models of a job: the one of the settings, those of single
 // roles, the one that ranks files. Retries are told of. A trace has the replies
@@ -141,9 +140,7 @@ func (a *app) modelLine(s *configs.Settings) string {
 		return s.Model // opening it has said why
 	}
 	line := s.Model
-	if u, err := url.Parse(e.BaseURL); err == nil {
-		line += " at " + u.Redacted()
-	}
+	line += " at " + configs.Redact(e.BaseURL)
 	if e.KeyEnv != "" {
 		line += ", key from " + e.KeyEnv
 	}

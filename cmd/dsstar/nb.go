@@ -65,7 +65,7 @@ func (a *app) nbCommand() *cobra.Command {
 		Long:    nbHelp,
 		Example: nbExample,
 	}
-	cmd.Flags().StringVarP(&data, "data", "d", "", "the folder with the data files; may be left out with a running kernel")
+	cmd.Flags().VarP((*onceFlag)(&data), "data", "d", "the folder with the data files; may be left out with a running kernel")
 	keepFlag(cmd.Flags(), &keep)
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer: TEXT, or @FILE")
 	flags.add(cmd.Flags())
@@ -160,6 +160,20 @@ func (a *app) guidelines(arg string) (string, error) {
 		return "", &usageError{fmt.Sprintf("--guidelines: %v", err), []string{"ls -l " + quoteShell(path)}}
 	}
 	return strings.TrimSpace(string(b)), nil
+}
+
+// A onceFlag is a text that may be given once: of two, one would be dropped without a word.
+type onceFlag string
+
+func (f *onceFlag) String() string { return string(*f) }
+func (f *onceFlag) Type() string   { return "string" }
+func (f *onceFlag) Set(value string) error {
+	if *f != "" {
+		return &usageError{fmt.Sprintf("two data folders are given, %s and %s, and a run has one", *f, value),
+			[]string{fmt.Sprintf("mkdir both && cp -r %s %s both/   # one folder for --data", quoteShell(string(*f)), quoteShell(value))}}
+	}
+	*f = onceFlag(value)
+	return nil
 }
 
 func keepFlag(f *pflag.FlagSet, names *[]string) {

@@ -15,7 +15,7 @@ import (
 
 func TestAnswer(t *testing.T) {
 	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
-	s.expect(exitVerified, "verified")
+	s.expect(exitVerified, "verified", "data     "+s.data)
 	if s.stdout != "42\n" {
 		t.Errorf("stdout is %q, want the answer alone", s.stdout)
 	}

@@ -25,11 +25,11 @@ func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (
 	case s.Python != "" && s.Kernel+s.Server != "":
 		return kernel.Spec{}, &usageError{"--python cannot be given with --kernel or --server", []string{`dsstar nb --kernel NAME --data DIR "question"`, `dsstar nb --python PATH --data DIR "question"`}}
 	case s.Kernel != "":
-		return a.ownKernel(ctx, s.Kernel)
+		return a.ownKernel(ctx, s, s.Kernel)
 	case s.Python != "":
-		return ownPython(ctx, s.Python, required)
+		return a.ownPython(ctx, s, s.Python, required)
 	}
-	python, err := pyenv.Ensure(ctx, pyenv.Options{Dir: a.cacheDir, Lock: configs.PythonLock, Env: a.env, Progress: say})
+	python, err := pyenv.Ensure(ctx, pyenv.Options{Dir: a.cacheDir, Lock: configs.PythonLock, Env: a.installEnv(s), Progress: say})
 	if err != nil {
 		return kernel.Spec{}, err
 	}
@@ -37,7 +37,7 @@ func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (
 }
 
 // ownKernel finds the kernelspec that the user named and checks its Python.
-func (a *app) ownKernel(ctx context.Context, name string) (kernel.Spec, error) {
+func (a *app) ownKernel(ctx context.Context, s *configs.Settings, name string) (kernel.Spec, error) {
 	spec, err := kernel.FindSpec(name, a.lookup())
 	if err != nil {
 		return kernel.Spec{}, err
@@ -53,14 +53,14 @@ func (a *app) ownKernel(ctx context.Context, name string) (kernel.Spec, error) {
 	if !strings.HasPrefix(filepath.Base(program), "python") {
 		return spec, nil // a launcher, whose Python only it knows
 	}
-	_, err = checkPython(ctx, "--kernel: "+name, program, required)
+	_, err = a.checkPython(ctx, s, "--kernel: "+name, program, required)
 	return spec, err
 }
 
 // ownPython returns the kernel of the interpreter that the user named, which must
 // have the modules.
-func ownPython(ctx context.Context, python string, modules []string) (kernel.Spec, error) {
-	path, err := checkPython(ctx, "--python", python, modules)
+func (a *app) ownPython(ctx context.Context, s *configs.Settings, python string, modules []string) (kernel.Spec, error) {
+	path, err := a.checkPython(ctx, s, "--python", python, modules)
 	if err != nil {
 		return kernel.Spec{}, err
 	}
@@ -69,8 +69,8 @@ func ownPython(ctx context.Context, python string, modules []string) (kernel.Spe
 
 // checkPython returns the interpreter's own path, or an error that names what
 // it lacks.
-func checkPython(ctx context.Context, from, python string, modules []string) (path string, err error) {
-	report, err := pyenv.Check(ctx, python, modules)
+func (a *app) checkPython(ctx context.Context, s *configs.Settings, from, python string, modules []string) (path string, err error) {
+	report, err := pyenv.Check(ctx, python, a.withoutKeys(s), modules)
 	if err != nil {
 		return "", &usageError{fmt.Sprintf("%s: %v", from, err), []string{"which -a python3"}}
 	}
@@ -86,21 +86,37 @@ func checkPython(ctx context.Context, from, python string, modules []string) (pa
 // secret matches the names of variables that cells have no business with.
 var secret = regexp.MustCompile(`(?i)(api_?key|token|secret|passw|credential|private_?key|^SSH_AUTH_SOCK$)`)
 
-// kernelEnv is the environment that cells see: without keys, and without what
-// would make two users' sessions differ.
-func (a *app) kernelEnv(s *configs.Settings) []string {
-	hidden := []string{"PYTHONHASHSEED", "PYTHONSTARTUP", "MPLBACKEND", "IPYTHONDIR", s.APIKeyEnv,
-		"DSSTAR_SERVER", "JUPYTER_URL"} // which may have tokens in them
+// withoutKeys is the user's environment for programs that have no business with keys.
+func (a *app) withoutKeys(s *configs.Settings) []string {
+	hidden := []string{s.APIKeyEnv, "DSSTAR_SERVER", "JUPYTER_URL"} // which may have tokens in them
 	for _, p := range s.Providers {
 		hidden = append(hidden, p.KeyEnv...)
 	}
-	var env []string
-	for _, entry := range a.env {
+	return slices.DeleteFunc(slices.Clone(a.env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		if !secret.MatchString(name) && !slices.Contains(hidden, name) {
+		return secret.MatchString(name) || slices.Contains(hidden, name)
+	})
+}
+
+// installEnv is withoutKeys with all settings of pip and uv, in which a package index may have its password.
+func (a *app) installEnv(s *configs.Settings) []string {
+	env := a.withoutKeys(s)
+	for _, entry := range a.env {
+		if strings.HasPrefix(entry, "PIP_") || strings.HasPrefix(entry, "UV_") {
 			env = append(env, entry)
 		}
 	}
+	return env
+}
+
+// kernelEnv is the environment that cells see: without keys, and without what
+// would make two users' sessions differ.
+func (a *app) kernelEnv(s *configs.Settings) []string {
+	differ := []string{"PYTHONHASHSEED", "PYTHONSTARTUP", "MPLBACKEND", "IPYTHONDIR"}
+	env := slices.DeleteFunc(a.withoutKeys(s), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(differ, name)
+	})
 	// The user's own IPython start-up files are not part of the notebook. And going
 	// back replays cells: sets of strings must then have the same order.
 	return append(env, "IPYTHONDIR="+filepath.Join(a.cacheDir, "ipython"), "PYTHONHASHSEED=0")

@@ -157,7 +157,7 @@ func (a *app) rerunCommand() *cobra.Command {
 	f.BoolVar(&flags.check, "check", false, "compare what the cells put out with what the notebook has, and write nothing unless --out is given")
 	f.Float64Var(&flags.tolerance, "tolerance", defaultTolerance, "with --check: how much a number may differ, relative to it")
 	f.Var(&flags.round, "round", "run the attempts of this round again, of a notebook that dsstar wrote")
-	f.StringVar(&flags.data, "data", "", "another data folder for the cells than the notebook names")
+	f.Var((*onceFlag)(&flags.data), "data", "another data folder for the cells than the notebook names")
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settings.String("python", "", "an interpreter of your own, with ipykernel")
 	settings.String("kernel", "", "an installed kernelspec, by name, of any language")
@@ -348,7 +348,7 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 		return kernel.Spec{}, &usageError{fmt.Sprintf("the notebook is in %s, not in Python", printable(language)),
 			[]string{"dsstar rerun --kernel " + quoteShell(name) + " " + quoteShell(path), "jupyter kernelspec list"}}
 	case s.Python != "":
-		return ownPython(ctx, s.Python, []string{"ipykernel"}) // what else the notebook needs, only the user knows
+		return a.ownPython(ctx, s, s.Python, []string{"ipykernel"}) // what else the notebook needs, only the user knows
 	}
 	if named != "" && !strings.EqualFold(named, "python3") {
 		spec, err := kernel.FindSpec(named, a.lookup())

@@ -248,6 +248,9 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (san
 	if words := inWords(b, s); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
 		p.say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}
+	if warning := handsOver(b); warning != "" {
+		p.say("warning  %s", warning)
+	}
 	if !sandbox.AboveHome(place.home) {
 		b.Read = append(b.Read, place.home)
 	}
@@ -264,24 +267,12 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (san
 	return b, nil
 }
 
-// private reports whether a folder is one that a notebook cannot have cells read, as it may be a stranger's: a hidden one
-// or the system's, where keys are, the user's home, or one above it. The demo's is hidden, and nobody's.
+// private reports whether a folder is one that a notebook cannot have cells read, as it may be a stranger's. The demo's
+// is hidden, and nobody's.
 func (a *app) private(folder string) bool {
-	folder = filepath.Clean(folder)
-	names := []string{folder}
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
-		names = append(names, real)
-	}
-	if strings.HasPrefix(names[len(names)-1], realPath(a.cacheDir)+string(filepath.Separator)+"demo-") {
-		return false
-	}
-	return sandbox.AboveHome(folder) || slices.ContainsFunc(names, func(name string) bool {
-		name = filepath.ToSlash(name)
-		return strings.Contains(name, "/.") || slices.ContainsFunc(systemFolders, func(dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") })
-	})
+	demo := strings.HasPrefix(realPath(filepath.Clean(folder)), realPath(a.cacheDir)+string(filepath.Separator)+"demo-")
+	return !demo && sandbox.Private(folder)
 }
-
-var systemFolders = []string{"/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/var/backups", "/var/lib", "/var/log", "/var/mail", "/var/spool"}
 
 // realPath is a path without links, if it is there.
 func realPath(path string) string {

@@ -196,7 +196,7 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 		return nil
 	}
 	return &usageError{fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", printable(data)),
-		[]string{"dsstar resume --allow-read " + quoteShell(data) + " " + quoteShell(string(r.folder)) + "   # if it is yours"}}
+		[]string{"dsstar resume --allow-read DIR " + quoteShell(string(r.folder)) + "   # DIR: that folder, if the notebook is yours"}}
 }
 
 // dataFiles lists the run's data folder as it is now, with what the run included

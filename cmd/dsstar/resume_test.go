@@ -244,7 +244,7 @@ func strangersData(t *testing.T, s *scene) {
 		run := moved(t, s, data)
 		a, stdout, stderr := testApp(t)
 		code := a.run(t.Context(), []string{"resume", "--python", pyenvtest.Python(t), run})
-		if said := "dsstar resume --allow-read " + data + " " + run; code != exitUsage || !strings.Contains(stderr.String(), said) {
+		if said := "dsstar resume --allow-read DIR " + run; code != exitUsage || !strings.Contains(stderr.String(), said) {
 			t.Errorf("%s: exit code %d\n%s%s", data, code, stdout, stderr)
 		}
 	}

@@ -43,7 +43,29 @@ func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 			*list.to = append(*list.to, abs)
 		}
 	}
+	for _, path := range b.Write {
+		if at := sandbox.Startup(path); at != "" && tier.Confines() {
+			return b, "", &usageError{fmt.Sprintf("--allow-write: %s would give your account to the cells: programs run what is in %s when they start", path, at),
+				[]string{"mkdir out && dsstar nb --allow-write out …   # a folder for what cells are to write"}}
+		}
+	}
 	return b, why, nil
+}
+
+// launches are names in a project's folder from which tools run something by themselves.
+var launches = []string{".git", ".envrc", ".vscode", ".idea", ".devcontainer", ".pre-commit-config.yaml"}
+
+// handsOver warns of folders that cells may write and in which the user's tools run something by themselves; "" if none
+// is known.
+func handsOver(b sandbox.Box) string {
+	for _, path := range b.Write {
+		for _, name := range launches {
+			if _, err := os.Lstat(filepath.Join(path, name)); err == nil && b.Tier.Confines() {
+				return fmt.Sprintf("--allow-write %s: cells can change %s there, and what your tools run from it runs outside the sandbox", path, name)
+			}
+		}
+	}
+	return ""
 }
 
 // inWords says what a box of these settings holds, and what they relax of it. What a run itself needs is not yet in it.
@@ -87,6 +109,9 @@ func (p *place) confine(s *configs.Settings, say func(string)) error {
 	}
 	if p.box, p.confined = b, inWords(b, s); why != "" {
 		say("the sandbox is " + string(b.Tier) + ": " + why)
+	}
+	if warning := handsOver(b); warning != "" {
+		say("warning: " + warning)
 	}
 	return nil
 }

@@ -13,11 +13,11 @@ import (
 
 // attackCells are what a hostile notebook does, and part of what its reader sees.
 var attackCells = [][2]string{
-	{"print(open('/etc/shadow').read())", "allow it with --allow-read /etc/shadow"},
+	{"print(open('/etc/shadow').read())", "/etc/shadow is hidden, the system's or may hold credentials"},
 	{"import os; print(os.listdir('HOME'))", "HOME"},
-	{"print(open('HOME/.ssh/id_rsa').read())", "allow it with --allow-read HOME/.ssh/id_rsa"},
+	{"print(open('HOME/.ssh/id_rsa').read())", "HOME/.ssh/id_rsa is hidden, the system's"},
 	{"open('pwned.txt', 'w')", "allow it with --allow-write FOLDER"},
-	{"open('HOME/.bashrc', 'a')", "--allow-write"},
+	{"open('HOME/.bashrc', 'a')", "cells are not meant to use it"},
 	{"import urllib.request; urllib.request.urlopen('http://example.com', timeout=5)", "the network is off; allow it with --allow-net"},
 	{"import socket; socket.create_connection(('127.0.0.1', PORT), 3)", ""},
 	{"import socket; socket.socket(socket.AF_UNIX).connect('HOME/docker.sock')", ""},

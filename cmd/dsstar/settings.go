@@ -150,19 +150,27 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	return s, onPage(s)
 }
 
+// ownFile begins a command that writes the user's own file, which may be the first in its folder.
+func ownFile(path string) string { return "mkdir -p " + quoteShell(filepath.Dir(path)) + " && " }
+
 // relaxed says how the user can allow what the folder's file must not: once, for all runs from a shell, for good.
 func relaxed(r *configs.RelaxedError, user string) error {
-	own := "mkdir -p " + quoteShell(filepath.Dir(user)) + " && "
-	if strings.Contains(r.Key, ".") { // of a provider: only files have those
-		return &usageError{r.Error(), []string{own + "${EDITOR:-vi} " + quoteShell(user) + "   # if you mean it, move it to your own file"}}
+	if strings.Contains(r.Key, ".") { // of a table
+		return &usageError{r.Error(), []string{ownFile(user) + "${EDITOR:-vi} " + quoteShell(user) + "   # if you mean it, move it to your own file"}}
 	}
-	flag, name := "--"+strings.ReplaceAll(r.Key, "_", "-"), "DSSTAR_"+strings.ToUpper(r.Key)
-	if r.Value != "true" {
-		flag += " " + quoteShell(r.Value)
+	var hints []string
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	settingFlags(flags)
+	if name := strings.ReplaceAll(r.Key, "_", "-"); flags.Lookup(name) != nil {
+		flag := "--" + name
+		if r.Value != "true" {
+			flag += " " + quoteShell(r.Value)
+		}
+		hints = append(hints, "dsstar nb "+flag+" …   # if you mean it: a flag,")
 	}
-	hints := []string{"dsstar nb " + flag + " …   # if you mean it: a flag,", "export " + name + "=" + quoteShell(r.Value) + "   # a variable,"}
+	hints = append(hints, "export DSSTAR_"+strings.ToUpper(r.Key)+"="+quoteShell(r.Value)+"   # a variable,")
 	if user != "" {
-		hints = append(hints, own+"echo "+quoteShell(r.Key+": "+r.Value)+" >> "+quoteShell(user)+"   # or your own file")
+		hints = append(hints, ownFile(user)+"echo "+quoteShell(r.Key+": "+r.Value)+" >> "+quoteShell(user)+"   # or your own file")
 	}
 	return &usageError{r.Error(), hints}
 }

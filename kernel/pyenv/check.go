@@ -3,6 +3,8 @@ package pyenv
 import (
 	"context"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -14,18 +16,25 @@ type Report struct {
 	Missing []string // of the modules asked for
 }
 
-const checkCode = `import sys
+// checkCode looks in the folders of PYTHONPATH, its first argument, but runs nothing from them.
+const checkCode = `import os, sys
 from importlib.util import find_spec
+sys.path += [path for path in sys.argv.pop(1).split(os.pathsep) if os.path.isabs(path)]
 print("dsstar|%d.%d.%d|%s|%s" % (sys.version_info[:3] + (
     ",".join(m for m in sys.argv[1:] if find_spec(m) is None), sys.executable)))
 `
 
-// Check asks an interpreter of the user's own which of the top-level modules it lacks. It imports none
-// of them. An error means that python does not run.
-func Check(ctx context.Context, python string, modules []string) (Report, error) {
+// Check asks an interpreter of the user's own, a path or a name on env's PATH, which of the top-level
+// modules it lacks. It imports none of them, and runs nothing of the current folder or of PYTHONPATH. An
+// error means that python does not run.
+func Check(ctx context.Context, python string, env, modules []string) (Report, error) {
+	path, err := program(python, env)
+	if err != nil {
+		return Report{}, fmt.Errorf("run %s: %w", python, err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	out, err := ask(ctx, nil, python, append([]string{"-c", checkCode}, modules...)...)
+	out, err := Ask(ctx, env, path, checkCode, append([]string{getenv(env, "PYTHONPATH")}, modules...)...)
 	if err != nil {
 		return Report{}, fmt.Errorf("run %s: %w", python, err)
 	}
@@ -41,4 +50,16 @@ func Check(ctx context.Context, python string, modules []string) (Report, error)
 		return report, nil
 	}
 	return Report{}, fmt.Errorf("run %s: does not answer like Python 3", python)
+}
+
+// program returns the absolute path of what a user calls python. As for a shell, only a name without a
+// folder is looked up on PATH.
+func program(python string, env []string) (string, error) {
+	if filepath.Base(python) != python {
+		return filepath.Abs(python)
+	}
+	if path, ok := lookPath(python, env); ok {
+		return path, nil
+	}
+	return "", exec.ErrNotFound
 }

@@ -144,7 +144,7 @@ print("|".join(["dsstar", "%d.%d.%d" % sys.version_info[:3], name, str(venv), pa
 func probe(ctx context.Context, path string, env []string) (Interpreter, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	out, err := ask(ctx, toolEnv(env), path, "-c", probeCode)
+	out, err := Ask(ctx, env, path, probeCode)
 	if err != nil {
 		return Interpreter{}, err
 	}

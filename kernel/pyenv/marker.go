@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,17 +73,17 @@ func findReady(ctx context.Context, o Options) (dir string, ok bool) {
 	slices.Reverse(dirs)
 	for _, path := range dirs {
 		dir := filepath.Dir(path)
-		if m, err := readMarker(dir); err == nil && m.usable(ctx, dir, o.Lock) {
+		if m, err := readMarker(dir); err == nil && m.usable(ctx, dir, o) {
 			return dir, true
 		}
 	}
 	return "", false
 }
 
-// usable reports whether the environment was made from lock and still works. An environment depends on
+// usable reports whether the environment was made from o.Lock and still works. An environment depends on
 // the base interpreter for ever: when that is gone, or has become another minor version, it is dead.
-func (m marker) usable(ctx context.Context, dir string, lock []byte) bool {
-	if m.Lock != digest(lock) {
+func (m marker) usable(ctx context.Context, dir string, o Options) bool {
+	if m.Lock != digest(o.Lock) {
 		return false
 	}
 	if _, err := os.Stat(interpreter(dir)); err != nil {
@@ -98,8 +97,7 @@ func (m marker) usable(ctx context.Context, dir string, lock []byte) bool {
 		return true
 	}
 	// The base has moved, as with every patch release from Homebrew. Ask once, and remember.
-	cmd := exec.CommandContext(ctx, interpreter(dir), "-I", "-c", "import sys; print('%d.%d' % sys.version_info[:2])")
-	out, err := cmd.Output()
+	out, err := Ask(ctx, o.Env, interpreter(dir), "import sys; print('%d.%d' % sys.version_info[:2])")
 	if err != nil || strings.TrimSpace(string(out)) != (Interpreter{Version: m.Version}).minor() {
 		return false
 	}

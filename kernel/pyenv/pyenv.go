@@ -3,7 +3,8 @@
 // [Ensure] is all that most callers need: it makes the environment from a lock file the first time and
 // afterwards finds it with a few file operations, without a subprocess and without the network. The
 // environment is built with uv where that is installed and with venv and pip otherwise; either way every
-// file is checked against the hashes of the lock. [Check] looks at an interpreter of the user's own.
+// file is checked against the hashes of the lock. [Check] looks at an interpreter of the user's own, and [Ask]
+// runs a script in one.
 //
 // Several processes may call Ensure at once, and any of them may be killed: an environment counts only
 // when its marker, written last, is there.
@@ -60,7 +61,7 @@ func Ensure(ctx context.Context, o Options) (python string, err error) {
 		return "", fmt.Errorf("lock %s: %w", dir+".lock", err)
 	}
 	defer lock.Close()
-	if m, err := readMarker(dir); err == nil && m.usable(ctx, dir, o.Lock) {
+	if m, err := readMarker(dir); err == nil && m.usable(ctx, dir, o) {
 		return interpreter(dir), nil
 	}
 	if err := create(ctx, o, base, dir, lock); err != nil {

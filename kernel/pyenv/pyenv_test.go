@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -455,15 +456,65 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := Check(t.Context(), real.Path, []string{"json", "no_such_module", "venv", "nor_this"})
+	report, err := Check(t.Context(), real.Path, os.Environ(), []string{"json", "no_such_module", "venv", "nor_this"})
 	if err != nil || report.Version != real.Version || strings.Join(report.Missing, " ") != "no_such_module nor_this" {
 		t.Errorf("%+v %v", report, err)
 	}
 	b := newBench(t)
 	for _, python := range []string{b.tool("loud", "echo broken >&2; exit 1"), b.tool("mute", ""), filepath.Join(b.bin, "none")} {
-		if _, err := Check(t.Context(), python, nil); err == nil || !strings.Contains(err.Error(), python) {
+		if _, err := Check(t.Context(), python, nil, nil); err == nil || !strings.Contains(err.Error(), python) {
 			t.Errorf("%s: %v", python, err)
 		}
+	}
+}
+
+// No question to an interpreter runs what lies in the current folder, or in a folder of PYTHONPATH: they may be
+// a stranger's, and questions are asked outside the sandbox (S2). What is there is found all the same.
+func TestAsksInIsolation(t *testing.T) {
+	real, err := Find(t.Context(), os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"contextlib", "types", "importlib", "sitecustomize", "usercustomize", "theirs"} {
+		code := "open(" + strconv.Quote(filepath.Join(dir, "ran-"+name)) + ", 'w')\n"
+		if err := os.WriteFile(filepath.Join(dir, name+".py"), []byte(code), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	env := append(os.Environ(), "PYTHONPATH=:.:"+dir)
+	for what, ask := range map[string]func() error{
+		"Find": func() error { _, err := Find(t.Context(), env); return err },
+		"Check": func() error {
+			report, err := Check(t.Context(), real.Path, env, []string{"theirs", "not_there"})
+			if err == nil && strings.Join(report.Missing, " ") != "not_there" {
+				err = fmt.Errorf("it lacks %q", report.Missing)
+			}
+			return err
+		},
+	} {
+		if err := ask(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if ran, _ := filepath.Glob("ran-*"); len(ran) > 0 {
+			t.Errorf("%s: %q", what, ran)
+		}
+	}
+}
+
+// What the user calls python is a path from the current folder, or a name on PATH, where only whole paths count.
+func TestCheckFindsProgram(t *testing.T) {
+	b := newBench(t)
+	b.tool("mine", "echo 'dsstar|3.12.1||/real'")
+	t.Chdir(filepath.Dir(b.bin))
+	for python, want := range map[string]string{"bin/mine": "/real", "./bin/mine": "/real", "mine": "/real", "none": ""} {
+		if got, err := Check(t.Context(), python, b.Env, nil); got.Path != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %+v, %v", python, got, err)
+		}
+	}
+	if got, err := Check(t.Context(), "mine", []string{"PATH=bin:."}, nil); err == nil {
+		t.Errorf("a program of the current folder was run: %+v", got)
 	}
 }
 

@@ -17,13 +17,12 @@ import (
 	"time"
 )
 
-// askPython has a Python tell what a python holds. It is started with -S: what it would run of its own accord, files
-// whose names end with pth, sitecustomize and usercustomize, is run when it is known that cells write in none of the
-// folders that these come from. write is a list of those.
+// askPython has a Python tell what a python holds. It is started with -I, so that nothing of PYTHONPATH
+// runs, which may name a folder of a stranger's: its folders are only listed. It is started with -S, too:
+// what it would run of its own accord, files whose names end with pth, sitecustomize and usercustomize, is
+// run when it is known that cells write in none of the folders that these come from. WRITE is a list of those.
 const askPython = `
-import sys
-sys.path[:] = [path for path in sys.path if path not in ("", HERE)]
-import json, os, site
+import json, os, site, sys
 
 def said(**what):
     print("\n" + MARK + json.dumps(what))
@@ -48,6 +47,7 @@ def lines(folder, name, *known):
 def main():
     was, own = list(sys.path), (site.addpackage, site.execsitecustomize, site.execusercustomize)
     site.addpackage, site.execsitecustomize, site.execusercustomize = lines, lambda: None, lambda: None
+    site.check_enableusersite = lambda: not os.environ.get("PYTHONNOUSERSITE") # not switched off by -I
     site.main()
     for path in [sys.executable, sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path]:
         if path and writable(path):
@@ -57,8 +57,9 @@ def main():
     site.main()
     maps = "/proc/self/maps"
     loaded = [line.split(None, 5)[5].strip() for line in open(maps) if ".so" in line] if os.path.exists(maps) else []
+    named = [path for name in ("PYTHONPATH", "PYTHONHOME") for path in os.environ.get(name, "").split(os.pathsep)]
     said(Executable=sys.executable, Env=dict(os.environ),
-        Paths=sorted({sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path, *map(os.path.dirname, loaded)}),
+        Paths=sorted({sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path, *named, *map(os.path.dirname, loaded)}),
         UserBase=site.getuserbase() if site.ENABLE_USER_SITE and site.getusersitepackages() in sys.path else "")
 
 main()
@@ -67,12 +68,12 @@ main()
 const answerMark = "dsstar-python:"
 
 // askingCode is askPython as an argument: one line, conda run takes no more.
-func askingCode(here string, write []string) (string, error) {
+func askingCode(write []string) (string, error) {
 	folders, err := json.Marshal(append([]string{}, write...)) // never null
 	if err != nil {
 		return "", err
 	}
-	code := fmt.Sprintf("HERE, MARK, WRITE = %q, %q, %s", here, answerMark, folders) + askPython
+	code := fmt.Sprintf("MARK, WRITE = %q, %s", answerMark, folders) + askPython
 	return "exec(" + strconv.QuoteToASCII(code) + ", globals())", nil
 }
 
@@ -125,7 +126,7 @@ func ask(words, env, write []string) (p python, err error) {
 		}
 		return p, nil
 	}
-	here, err := os.MkdirTemp("", "dsstar-ask-") // an empty entry in PYTHONPATH is the folder that it runs in
+	here, err := os.MkdirTemp("", "dsstar-ask-") // a launcher may look at the folder that it is started in
 	if err != nil {
 		return p, err
 	}
@@ -147,20 +148,20 @@ func ask(words, env, write []string) (p python, err error) {
 	}
 	p = said.python
 	p.Executable = cmp.Or(p.Executable, words[len(words)-1])
-	p.Paths = slices.DeleteFunc(p.Paths, func(path string) bool { return path == here || !filepath.IsAbs(path) || exposes(path) != "" })
+	p.Paths = slices.DeleteFunc(p.Paths, func(path string) bool { return !filepath.IsAbs(path) || exposes(path) != "" })
 	asked.Store(key, p)
 	return p, nil
 }
 
 // start returns what a Python writes that is asked in a folder.
 func start(words, env, write []string, here string) ([]byte, error) {
-	code, err := askingCode(here, write)
+	code, err := askingCode(write)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, words[0], append(slices.Clone(words[1:]), "-S", "-c", code)...)
+	cmd := exec.CommandContext(ctx, words[0], append(slices.Clone(words[1:]), "-I", "-S", "-c", code)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = here, env, time.Second
 	out, err := cmd.Output()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && len(e.Stderr) > 0 {

@@ -96,6 +96,9 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	if inAny(file, slices.Concat(b.Read, own)) {
 		file = real // where a link in there leads
 	}
+	if !MayAdvise(file) {
+		return file + " is hidden, the system's or may hold credentials; cells are not meant to use it"
+	}
 	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, shellWord(file))
 }
 

@@ -17,7 +17,7 @@ func TestHint(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("HOME", filepath.Join(base, "home"))
-	for _, name := range []string{"data/x.csv", "data/closed.csv", "home/a b/key", "home/.ssh/id_rsa", "run/files/x.txt", "private/tmp/y", "library/l.py"} {
+	for _, name := range []string{"data/x.csv", "data/closed.csv", "home/a b/key", "home/.ssh/id_rsa", "home/aws-credentials.csv", "run/files/x.txt", "private/tmp/y", "library/l.py"} {
 		file := filepath.Join(base, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -29,7 +29,7 @@ func TestHint(t *testing.T) {
 	if err := os.Chmod(filepath.Join(base, "data/closed.csv"), 0); err != nil {
 		t.Fatal(err)
 	}
-	for link, to := range map[string]string{"data/link.csv": "../home/a b/key", "data/near.csv": "x.csv", "linked": "data", "run/files/key": "../../home/a b/key"} {
+	for link, to := range map[string]string{"data/link.csv": "../home/a b/key", "data/near.csv": "x.csv", "linked": "data", "data/ssh": "../home/.ssh", "run/files/key": "../../home/a b/key"} {
 		if err := os.Symlink(to, filepath.Join(base, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -70,6 +70,12 @@ func TestHint(t *testing.T) {
 		{full, "FileNotFoundError", enoent + ": 'BASE'", "", "BASE has all that is yours; allow what is needed of it with --allow-read PATH"},
 		{builtin, "PermissionError", eacces + ": '/proc/1/environ'", "", ""},
 		{builtin, "PermissionError", eacces + ": '/usr/lib/new'", "", "/usr/lib/new is read-only; write to the current folder"},
+		// Where a hint may be steered to what is private (a cell can raise what it likes).
+		{builtin, "PermissionError", eacces + ": 'BASE/home/.ssh/id_rsa'", "", "BASE/home/.ssh/id_rsa is hidden, the system's or may hold credentials; cells are not meant to use it"},
+		{builtin, "PermissionError", eacces + ": 'BASE/home/.ssh'", "", "BASE/home/.ssh is hidden, the system's or may hold credentials; cells are not meant to use it"},
+		{builtin, "PermissionError", eacces + ": 'BASE/data/ssh'", "", "BASE/home/.ssh is hidden, the system's or may hold credentials; cells are not meant to use it"},
+		{full, "FileNotFoundError", enoent + ": 'BASE/home/aws-credentials.csv'", "", "BASE/home/aws-credentials.csv is hidden, the system's or may hold credentials; cells are not meant to use it"},
+		{builtin, "PermissionError", eacces + ": '/etc/shadow'", "", "/etc/shadow is hidden, the system's or may hold credentials; cells are not meant to use it"},
 		// In the data.
 		{builtin, "PermissionError", eacces + ": 'BASE/data/x.csv'", "", "BASE/data/x.csv is read-only; write to the current folder"},
 		{builtin, "PermissionError", eacces + ": 'BASE/linked/x.csv'", "", "BASE/linked/x.csv is read-only; write to the current folder"},

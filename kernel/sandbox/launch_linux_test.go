@@ -266,6 +266,30 @@ func TestAsksNothingWritable(t *testing.T) {
 	}
 }
 
+// TestAsksInIsolation: where dsstar asks a Python for its modules nothing of the current folder and of PYTHONPATH runs
+// outside (S2); cells import from PYTHONPATH all the same.
+func TestAsksInIsolation(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	const escape = "try: open('DIR/escaped', 'w')\nexcept OSError: pass\n"
+	dir := outside(t, map[string]string{
+		"sitecustomize.py": escape, "usercustomize.py": escape, "json.py": escape, "mine.py": "name = 'mine'\n",
+	})
+	t.Chdir(dir)
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "PYTHONPATH=:" + dir}
+	for _, box := range plainBoxes(t) {
+		out := said(t, box, append(env, "B="+string(box.Tier)), python, "-c", "import mine; print(mine.name)")
+		if out != "mine\n" {
+			t.Errorf("%s: %q", box.Tier, out)
+		}
+		if os.Remove(dir+"/escaped") == nil {
+			t.Errorf("%s: code of the current folder ran outside", box.Tier)
+		}
+	}
+}
+
 func mustRun(t *testing.T, argv ...string) string {
 	t.Helper()
 	out, err := exec.Command(argv[0], argv[1:]...).Output()

@@ -1,0 +1,70 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	systemFolders = []string{"/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/var/backups", "/var/lib", "/var/log", "/var/mail", "/var/spool"}
+
+	credentials = regexp.MustCompile(`(?i)(^id_(rsa|dsa|ecdsa|ed25519)|credential|secret|passw|token|api_?key|keyring|\.(pem|key|p12|pfx|jks|kdbx)$)`)
+)
+
+// Private reports whether a file or folder is none that a stranger should have cells read: it is hidden or the system's,
+// where keys are, or the user's home or above it.
+func Private(path string) bool {
+	names := []string{filepath.Clean(path)}
+	if real, err := realPath(path); err == nil {
+		names = append(names, real)
+	}
+	return AboveHome(path) || slices.ContainsFunc(names, func(name string) bool {
+		return strings.Contains(filepath.ToSlash(name), "/.") || slices.ContainsFunc(systemFolders, func(dir string) bool { return in(name, dir) })
+	})
+}
+
+// MayAdvise reports whether a hint may name the path as one to allow: what asks for it may be a cell or a link of a
+// stranger's, who would like the user to paste that. It may not for what is [Private] or looks like credentials.
+func MayAdvise(path string) bool {
+	real, _ := behind(path)
+	return !Private(path) && !credentials.MatchString(filepath.Base(path)) && !credentials.MatchString(filepath.Base(real))
+}
+
+// startup are files and folders of the home that programs run something from, or trust, when they start.
+var startup = []string{
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".cshrc", ".tcshrc",
+	".xprofile", ".xsession", ".inputrc", ".config", ".local/bin", ".local/lib", ".local/share/jupyter", ".local/share/applications",
+	".ssh", ".gnupg", ".gitconfig", ".ipython", ".jupyter", ".vimrc", ".vim", ".emacs", ".emacs.d", ".vscode", ".vscode-server",
+	".npmrc", ".cargo", ".docker", ".kube", "bin", "Library/LaunchAgents",
+}
+
+// Startup returns a file or folder in path, or around it, from which the user's or the machine's programs run something
+// when they start; "" if none is known. Cells that may write path can have their code run there, outside the sandbox.
+func Startup(path string) string {
+	path, _ = behind(path)
+	if AboveHome(path) {
+		return path
+	}
+	around := []string{"/etc", "/usr", "/boot", "/bin", "/sbin", "/lib", "/lib64", "/var/spool"}
+	if home, err := os.UserHomeDir(); err == nil {
+		home, _ = behind(home)
+		for _, name := range startup {
+			around = append(around, filepath.Join(home, name))
+		}
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if filepath.IsAbs(dir) {
+			real, _ := behind(dir)
+			around = append(around, real)
+		}
+	}
+	for _, at := range around {
+		if in(path, at) || in(at, path) {
+			return at
+		}
+	}
+	return ""
+}
