@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -277,5 +278,26 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	}
 	if got := runCell(t, k, "print(x)", notebook.OK).Stdout(); got != "11\n" {
 		t.Errorf("x is %q", got)
+	}
+}
+
+// The front finds processes also where Linux does not list children (CONFIG_PROC_CHILDREN).
+func TestChildrenByParent(t *testing.T) {
+	const code = `
+import subprocess
+from dsstar_kernel import linux
+shell = subprocess.Popen(["/bin/sh", "-c", "sleep 600 & echo; wait"], stdout=subprocess.PIPE)
+shell.stdout.readline()
+listed = list(linux.descendants(shell.pid))
+linux.LISTS_CHILDREN = False
+found = list(linux.descendants(shell.pid))
+linux.end_all(shell.pid)
+shell.kill()
+print(len(listed), found == listed, shell.wait() is not None)
+`
+	cmd := exec.Command(testPython(t), "-c", code) // in this folder, where the package is
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != "1 True True" {
+		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -210,7 +210,7 @@ class Checkpoints:
         """Has a copy go on in place of whatever there is."""
         front = self.front
         checkpoint.ready()
-        linux.end_all(os.getpid(), self.pids())
+        self._end_others()
         if front.live:
             front.disconnect()
         front.give_up("RolledBack", "the kernel was rolled back while this ran")
@@ -219,6 +219,13 @@ class Checkpoints:
             checkpoint.readied = None
         else:
             self._failed("the copy did not answer")
+
+    def _end_others(self) -> None:
+        """Kills the worker and all other processes but those of checkpoints."""
+        if self.front.live:  # by its number: where processes cannot be listed there are no descendants
+            linux.kill(self.front.live.pid)
+            linux.wait(self.front.live.pid)
+        linux.end_all(os.getpid(), self.pids())
 
     def resumed(self, info: Message) -> None:
         """The worker that was resumed says that it is ready."""
@@ -258,7 +265,7 @@ class Checkpoints:
         (asked, name), self._resuming = self._resuming, None
         if checkpoint := self.kept.pop(name, None):
             checkpoint.end()
-        linux.end_all(os.getpid(), self.pids())
+        self._end_others()
         if self.front.live:
             self.front.disconnect()
         self.front.obituary = f"the kernel died: {why}"

@@ -13,6 +13,7 @@ from pathlib import Path
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 MADV_POPULATE_WRITE = 23
 PAGE = os.sysconf("SC_PAGESIZE")
+LISTS_CHILDREN = os.path.exists("/proc/thread-self/children")  # CONFIG_PROC_CHILDREN
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -52,6 +53,8 @@ def flush_c() -> None:
 
 def children(pid: int) -> list[int]:
     """The processes that pid is the parent of, ended ones too."""
+    if not LISTS_CHILDREN:
+        return [child for child in map(int, filter(str.isdigit, os.listdir("/proc"))) if parent(child) == pid]
     found: list[int] = []
     with contextlib.suppress(OSError):
         for tid in os.listdir(f"/proc/{pid}/task"):
@@ -70,10 +73,20 @@ def descendants(pid: int, without: Collection[int] = ()) -> Iterator[int]:
 
 def state(pid: int) -> str:
     """One letter: R, S, Z ...; empty if there is no such process."""
+    return stat(pid)[0]
+
+
+def parent(pid: int) -> int:
+    """The process whose child pid is; 0 if there is no such process."""
+    return int(stat(pid)[1])
+
+
+def stat(pid: int) -> list[str]:
+    """What /proc says of pid, from its state on."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:
-        return ""
+        return ["", "0"]
 
 
 def command(pid: int) -> str:

@@ -69,7 +69,10 @@ func (st stage) enter() error {
 	return fmt.Errorf("run %s: %w", st.Argv[0], unix.Exec(st.Argv[0], st.Argv, st.Env))
 }
 
-const openFiles = 4096
+const (
+	openFiles = 4096
+	timers    = 1024 // and signals that wait: a user's programs share what Linux allows of them
+)
 
 // limit sets the limits that Linux keeps for each process. RLIMIT_AS is not one
 // of them: OpenBLAS spins when it meets it.
@@ -85,7 +88,7 @@ func (st stage) limit() error {
 		value uint64
 	}{
 		{"data", unix.RLIMIT_DATA, uint64(l.Memory)}, {"nproc", unix.RLIMIT_NPROC, processes}, {"fsize", unix.RLIMIT_FSIZE, uint64(l.File)},
-		{"nofile", unix.RLIMIT_NOFILE, openFiles},
+		{"nofile", unix.RLIMIT_NOFILE, openFiles}, {"sigpending", unix.RLIMIT_SIGPENDING, timers},
 	} {
 		if r.value == 0 {
 			continue

@@ -164,11 +164,16 @@ func (w watch) processesExceed() string {
 			return "a process cannot be looked into, nor what it uses: its program is one that nobody may read"
 		}
 	}
-	files := heldBy(all).memory + w.inMemory(all)
-	if used.resident+files <= l.Memory {
+	kept := heldBy(all)
+	files, own := kept.memory+w.inMemory(all), used.tables+w.queued(all, kept.sockets)
+	if used.resident+files+own <= l.Memory {
 		return ""
 	}
-	sum, shared := proportional(all)
+	sum, shared := own, int64(0)
+	if own <= l.Memory { // else it need not be exact, which takes long for large tables
+		sum, shared = proportional(all)
+		sum += own
+	}
 	if sum += max(0, files-shared); sum > l.Memory { // what is mapped of the files is in both
 		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", size(sum), size(l.Memory))
 	}

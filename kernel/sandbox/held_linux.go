@@ -15,8 +15,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// held is what deleted files take that processes keep, in bytes. No folder shows them.
-type held struct{ memory, disk int64 }
+// held is what processes keep by their descriptors and no folder shows, in bytes: deleted files, and
+// what Linux itself needs for descriptors and for what is in sockets and pipes.
+type held struct {
+	memory, disk int64
+	sockets      map[string]bool // as /proc shows them
+}
+
+// Linux does not tell how much is in a Unix socket or a pipe. A program has few: others count as full.
+const (
+	fewBuffers        = 256
+	bufferOfSocket    = 256 << 10 // by default 208 kB, and a last piece; SO_SNDBUF does nothing
+	bufferOfPipe      = 64 << 10  // by default; a user has 64 MB of larger ones
+	leastOfDescriptor = 1 << 10   // that of an empty file in memory
+)
 
 // An inode is a file, by whatever name.
 type inode struct{ dev, ino uint64 }
@@ -39,13 +51,24 @@ func heldBy(pids []int) (sum held) {
 		}
 		seen[file] = true
 	}
+	sum.sockets = map[string]bool{}
+	pipes := map[string]bool{}
 	for _, pid := range pids { // first what is open, of which the size is known
-		eachOpen(pid, func(path string, st *syscall.Stat_t) {
-			if strings.HasSuffix(path, gone) && st.Nlink == 0 {
-				count(inode{uint64(st.Dev), st.Ino}, path, st.Blocks*512)
+		eachDescriptor(pid, func(fd, target string) {
+			sum.memory += leastOfDescriptor
+			switch {
+			case strings.HasPrefix(target, "socket:"):
+				sum.sockets[target] = true
+			case strings.HasPrefix(target, "pipe:"):
+				pipes[target] = true
+			case strings.HasSuffix(target, gone):
+				if st, ok := regular(fd, target); ok && st.Nlink == 0 {
+					count(inode{uint64(st.Dev), st.Ino}, target, st.Blocks*512)
+				}
 			}
 		})
 	}
+	sum.memory += int64(max(0, len(sum.sockets)-fewBuffers))*bufferOfSocket + int64(max(0, len(pipes)-fewBuffers))*bufferOfPipe
 	for _, pid := range pids {
 		eachMapped(pid, func(path string, file inode, end int64) {
 			if strings.HasSuffix(path, gone) && path != "/dev/zero"+gone { // which is memory without a file
@@ -56,21 +79,53 @@ func heldBy(pids []int) (sum held) {
 	return sum
 }
 
-// eachOpen calls f for each regular file that a process has open.
-func eachOpen(pid int, f func(path string, st *syscall.Stat_t)) {
+// eachDescriptor calls f for each descriptor of a process: its path in /proc, and where that leads.
+func eachDescriptor(pid int, f func(fd, target string)) {
 	t, _ := running(pid) // it may have ended
 	dir := "/proc/" + strconv.Itoa(t.id) + "/fd/"
 	open, _ := os.ReadDir(dir)
 	for _, fd := range open {
-		var st syscall.Stat_t
-		path, err := os.Readlink(dir + fd.Name())
-		if err != nil || !strings.HasPrefix(path, "/") { // a pipe, a socket
-			continue
-		}
-		if syscall.Stat(dir+fd.Name(), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG {
-			f(path, &st)
+		if target, err := os.Readlink(dir + fd.Name()); err == nil {
+			f(dir+fd.Name(), target)
 		}
 	}
+}
+
+// eachOpen calls f for each regular file that a process has open.
+func eachOpen(pid int, f func(path string, st *syscall.Stat_t)) {
+	eachDescriptor(pid, func(fd, target string) {
+		if st, ok := regular(fd, target); ok {
+			f(target, st)
+		}
+	})
+}
+
+// regular returns what Linux tells of a descriptor of a regular file.
+func regular(fd, target string) (st *syscall.Stat_t, ok bool) {
+	st = &syscall.Stat_t{}
+	return st, strings.HasPrefix(target, "/") && syscall.Stat(fd, st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG
+}
+
+// queued returns what waits in sockets of the network, which grow with it.
+func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
+	if w.Box.Tier == Builtin && !w.Box.Net || len(pids) == 0 {
+		return 0 // there are none
+	}
+	t, _ := running(pids[len(pids)-1]) // one in the session's network
+	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
+		b, _ := os.ReadFile("/proc/" + strconv.Itoa(t.id) + "/net/" + table)
+		for line := range strings.Lines(string(b)) {
+			fields := strings.Fields(line) // local and remote address in the second and third, the inode in the tenth
+			if len(fields) < 10 || !sockets["socket:["+fields[9]+"]"] {
+				continue
+			}
+			for _, queue := range strings.Split(fields[4], ":") {
+				n, _ := strconv.ParseInt(queue, 16, 64) // Linux has written it
+				sum += n
+			}
+		}
+	}
+	return sum
 }
 
 // eachMapped calls f for each file of which a process has a part in its memory; end is where in the file that ends.
@@ -133,7 +188,7 @@ func (w watch) inMemory(pids []int) (sum int64) {
 	for _, dir := range memoryFolders {
 		var now unix.Statfs_t
 		if unix.Statfs(root+dir, &now) == nil {
-			sum += int64(now.Blocks-now.Bfree) * int64(now.Bsize)
+			sum += int64(now.Blocks-now.Bfree)*int64(now.Bsize) + int64(now.Files-now.Ffree)*leastOfDescriptor
 		}
 	}
 	return sum

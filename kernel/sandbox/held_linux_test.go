@@ -28,16 +28,24 @@ var unseen = map[string]string{
 	"undumpable": "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); f = open(os.memfd_create('x'), 'wb'); fill(f)",
 	"unreadable": "f = open(os.open('p', os.O_CREAT | os.O_WRONLY, 0o111), 'wb'); f.write(open(sys.executable, 'rb').read()); f.close(); " +
 		"m = os.memfd_create('x', 0); fill(open(m, 'wb', closefd=False)) if not os.getuid() else 0; os.set_inheritable(m, True); os.execv('p', ['p', '-c', 'import time; time.sleep(60)'])",
-	"unlisted":  "os.mkdir('unlisted', 0o300); fill(open('unlisted/x', 'wb'), 80)",
-	"untold":    "os.mkdir('untold'); fill(open('untold/x', 'wb'), 80); os.chmod('untold', 0o400)",
-	"deep":      "for i in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\nfill(open('x', 'wb'), 80)",
-	"deeper":    "for i in range(600): os.mkdir('d'); os.chdir('d')",
-	"many":      "for i in range(2100): open(str(i), 'w').close()",
-	"folders":   "for i in range(2100): os.mkdir(str(i))",
-	"unled":     "unled(lambda: fill(open(os.memfd_create('x'), 'wb', closefd=False)))",
-	"unled too": "m = mmap.mmap(-1, 540 << 20); unled(lambda: [m.write(b'x' * (1 << 20)) for i in range(540)])",
-	"in memory": "fill(open('/dev/shm/dsstar-unseen', 'wb'), 280); fill(open('/tmp/dsstar-unseen', 'wb'), 280)",
-	"too much":  "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
+	"unlisted":    "os.mkdir('unlisted', 0o300); fill(open('unlisted/x', 'wb'), 80)",
+	"untold":      "os.mkdir('untold'); fill(open('untold/x', 'wb'), 80); os.chmod('untold', 0o400)",
+	"deep":        "for i in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\nfill(open('x', 'wb'), 80)",
+	"deeper":      "for i in range(600): os.mkdir('d'); os.chdir('d')",
+	"many":        "for i in range(2100): open(str(i), 'w').close()",
+	"folders":     "for i in range(2100): os.mkdir(str(i))",
+	"unled":       "unled(lambda: fill(open(os.memfd_create('x'), 'wb', closefd=False)))",
+	"unled too":   "m = mmap.mmap(-1, 540 << 20); unled(lambda: [m.write(b'x' * (1 << 20)) for i in range(540)])",
+	"in memory":   "fill(open('/dev/shm/dsstar-unseen', 'wb'), 280); fill(open('/tmp/dsstar-unseen', 'wb'), 280)",
+	"page tables": "m = mmap.mmap(-1, 80 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ)\nfor i in range(0, 80 << 30, 2 << 20): m[i]",
+	"sockets": "import socket\nkept = [s for i in range(500) for s in socket.socketpair()]\nfor s in kept:\n    s.setblocking(False)\n" +
+		"    try:\n        while True: s.send(b'x' * 30000)\n    except BlockingIOError: pass",
+	"loopback": "import socket\nl = socket.socket(); l.bind(('127.0.0.1', 0)); l.listen(); kept = []\nwhile True:\n" +
+		"    s = socket.socket(); s.connect(l.getsockname()); s.setblocking(False); kept += [s, l.accept()[0]]\n" +
+		"    try:\n        while True: s.send(b'x' * 1000000)\n    except BlockingIOError: pass",
+	"small files": "for i in range(140_000): os.close(os.open(f'/tmp/{i}', os.O_CREAT))",
+	"zombies":     "for i in range(150):\n    if os.fork() == 0: os._exit(0)",
+	"too much":    "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
 }
 
 const fill = `import ctypes, mmap, os, platform, sys, threading, time
@@ -82,6 +90,17 @@ func TestUnseen(t *testing.T) {
 				if box.Tier == sandbox.Builtin {
 					want = "Permission denied"
 				}
+			case "page tables", "sockets", "loopback", "small files":
+				if box.Tier == sandbox.Builtin && (name == "loopback" || name == "small files") {
+					continue // there is no network, and of the session's files each counts for 4 KB
+				}
+				box.Limits.Memory = 128 << 20 // so that it is soon reached
+				want = "limit 128 MB; raise it with --max-memory"
+			case "zombies":
+				box.Limits.Processes = 20
+				if want = "limit 20; raise it with --max-processes"; os.Getuid() != 0 {
+					want = "Resource temporarily unavailable"
+				}
 			case "too much":
 				if want = "[512, 512]"; box.Tier == sandbox.Builtin {
 					continue // they are the machine's, and closed
@@ -90,7 +109,7 @@ func TestUnseen(t *testing.T) {
 			cmd, work := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(60)")
 			all.Go(func() { // together, as they mostly wait
 				defer func() { _, _ = os.Chmod(work+"/unlisted", 0o700), os.Chmod(work+"/untold", 0o700) }() // so that they can be removed
-				if words := run(cmd, 10*time.Second); !strings.Contains(words, want) {
+				if words := run(cmd, 30*time.Second); !strings.Contains(words, want) {
 					t.Errorf("%s: %s: %q, want %q", box.Tier, name, words, want)
 				}
 			})

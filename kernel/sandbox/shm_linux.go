@@ -72,7 +72,7 @@ func (s *shared) bytes() (sum int64) {
 	defer s.mu.Unlock()
 	s.each(func(_ *os.Root, _ string, file inode, bytes int64) {
 		if s.ours[file] {
-			sum += bytes
+			sum += bytes + leastOfDescriptor
 		}
 	})
 	return sum

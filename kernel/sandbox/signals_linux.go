@@ -3,14 +3,11 @@
 package sandbox
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"time"
 	"unsafe"
 
@@ -167,15 +164,6 @@ func ours(number int) bool {
 
 // lineage returns the process that a thread is of, and its parent.
 func lineage(thread int) (process, parent int, ok bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(thread) + "/status")
-	if err != nil {
-		return 0, 0, false
-	}
-	number := func(name string) int {
-		_, after, _ := bytes.Cut(b, []byte("\n"+name+":\t"))
-		line, _, _ := bytes.Cut(after, []byte("\n"))
-		n, _ := strconv.Atoi(strings.TrimSpace(string(line)))
-		return n
-	}
-	return number("Tgid"), number("PPid"), true
+	process = int(statusOf(thread, "Tgid"))
+	return process, int(statusOf(thread, "PPid")), process != 0
 }

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -12,6 +13,12 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// listsChildren is whether this Linux lists children (CONFIG_PROC_CHILDREN).
+var listsChildren = func() bool {
+	_, err := os.Stat("/proc/thread-self/children")
+	return err == nil
+}()
 
 // children returns the processes that pid is the parent of, ended ones too.
 func children(pid int) (all []int) {
@@ -32,9 +39,34 @@ func children(pid int) (all []int) {
 }
 
 // descendants returns the children of pid, theirs and so on.
-func descendants(pid int) (all []int) {
+func descendants(pid int) []int {
+	if listsChildren {
+		return below(pid, children)
+	}
+	byParent := map[int][]int{}
+	for _, process := range processes() {
+		if t, ok := threadOf(process); ok {
+			byParent[t.parent] = append(byParent[t.parent], process)
+		}
+	}
+	return below(pid, func(pid int) []int { return byParent[pid] })
+}
+
+// below returns the children of pid, each followed by its own, as children tells them.
+func below(pid int, children func(int) []int) (all []int) {
 	for _, child := range children(pid) {
-		all = append(append(all, child), descendants(child)...)
+		all = append(append(all, child), below(child, children)...)
+	}
+	return all
+}
+
+// processes returns the numbers of all processes.
+func processes() (all []int) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			all = append(all, pid)
+		}
 	}
 	return all
 }
@@ -42,23 +74,38 @@ func descendants(pid int) (all []int) {
 // A usage is what processes take.
 type usage struct {
 	resident int64 // bytes, those that are shared once for each
-	threads  int
+	tables   int64 // bytes of page tables, which are no part of resident
+	threads  int   // and processes that have ended and were not waited for
 }
 
 func usageOf(pids []int) (sum usage) {
 	for _, pid := range pids {
-		if t, ok := running(pid); ok {
-			sum.threads += t.threads
-			sum.resident += t.resident
+		t, ok := running(pid)
+		if !ok {
+			sum.threads++
+			continue
 		}
+		sum.threads += t.threads
+		sum.resident += t.resident
+		sum.tables += statusOf(t.id, "VmPTE") << 10
 	}
 	return sum
 }
 
+// statusOf returns a number in the status of a thread, 0 if it is not there.
+func statusOf(thread int, name string) int64 {
+	b, _ := os.ReadFile("/proc/" + strconv.Itoa(thread) + "/status") // it may have ended
+	_, after, _ := bytes.Cut(b, []byte("\n"+name+":"))
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(string(line), "kB")), 10, 64)
+	return n
+}
+
 // A thread is one of a process, and what that takes.
 type thread struct {
-	id    int // /proc/ID tells of its process, too
-	ended bool
+	id     int // /proc/ID tells of its process, too
+	parent int // the process whose child its process is
+	ended  bool
 	usage
 }
 
@@ -93,6 +140,7 @@ func threadOf(id int) (t thread, ok bool) {
 	flags, _ := strconv.ParseInt(fields[6], 10, 64)
 	pages, _ := strconv.ParseInt(fields[21], 10, 64)
 	t = thread{id: id, ended: fields[0] == "Z" || fields[0] == "X" || flags&ending != 0}
+	t.parent, _ = strconv.Atoi(fields[1])
 	t.threads, _ = strconv.Atoi(fields[17])
 	t.resident = pages * int64(os.Getpagesize())
 	return t, true
@@ -129,13 +177,8 @@ func proportional(pids []int) (sum, shared int64) {
 
 // threadsOf counts the threads of a user's processes.
 func threadsOf(uid int) (n uint64) {
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if info, err := os.Stat("/proc/" + e.Name()); err == nil && int(info.Sys().(*syscall.Stat_t).Uid) == uid {
+	for _, pid := range processes() {
+		if info, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil && int(info.Sys().(*syscall.Stat_t).Uid) == uid {
 			n += uint64(usageOf([]int{pid}).threads)
 		}
 	}
@@ -151,16 +194,38 @@ func killAll() {
 		if len(all) == 0 {
 			return
 		}
-		for _, pid := range all {
-			_ = unix.Kill(pid, unix.SIGSTOP)
-		}
-		for _, pid := range all {
-			_ = unix.Kill(pid, unix.SIGKILL)
-		}
+		signalAll(self, all, unix.SIGSTOP, unix.SIGKILL)
 		for {
 			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 			if pid <= 0 || err != nil {
 				break
+			}
+		}
+	}
+}
+
+// signalAll sends signals to those of some processes that are descendants of self. Another program may
+// have got the number of one that has ended: so each is held by a descriptor before it is looked for
+// among the descendants again.
+func signalAll(self int, pids []int, signals ...unix.Signal) {
+	held := map[int]int{}
+	for _, pid := range pids {
+		if fd, err := unix.PidfdOpen(pid, 0); err == nil {
+			held[pid] = fd
+			defer unix.Close(fd)
+		} else if !errors.Is(err, unix.ESRCH) {
+			held[pid] = -1 // a container refuses it, or there are too many: the number has to do
+		}
+	}
+	still := descendants(self)
+	for _, s := range signals {
+		for _, pid := range still {
+			switch fd, ok := held[pid]; {
+			case !ok:
+			case fd < 0:
+				_ = unix.Kill(pid, s) // it may have ended
+			default:
+				_ = unix.PidfdSendSignal(fd, s, nil, 0) // likewise
 			}
 		}
 	}

@@ -1095,5 +1095,20 @@ def a10_socket_buffer():
     return "%d bytes, was %d" % (after, before)
 
 
+@attempt
+def a11_timers():
+    # Each keeps a signal ready, of which a user has so many, for all programs.
+    timers = []
+    try:
+        while len(timers) < 2000:
+            timer = ctypes.c_void_p()
+            check(libc.timer_create(1, None, ctypes.byref(timer)))
+            timers.append(timer)
+    finally:
+        for timer in timers:
+            libc.timer_delete(timer)
+    return "%d timers" % len(timers)
+
+
 print(json.dumps({name: run(function) for name, function in ATTEMPTS.items()
                   if name in T.get("only", [n for n in ATTEMPTS if n not in SEPARATE])}))

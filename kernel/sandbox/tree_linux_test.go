@@ -1,0 +1,85 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// family starts a shell with a child, which end with the test, and returns the shell.
+func family(t *testing.T) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", "sleep 600 & echo; wait")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, pid := range descendants(cmd.Process.Pid) {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		_, _ = cmd.Process.Kill(), cmd.Wait()
+	})
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it has started its child
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+// A Linux that does not list children (CONFIG_PROC_CHILDREN) tells parents.
+func TestDescendantsByParent(t *testing.T) {
+	shell := family(t).Process.Pid
+	child := descendants(shell)
+	if len(child) != 1 {
+		t.Fatalf("the shell has the descendants %v", child)
+	}
+	was := listsChildren
+	defer func() { listsChildren = was }()
+	for _, listsChildren = range []bool{true, false} {
+		if got := descendants(shell); !slices.Equal(got, child) {
+			t.Errorf("lists children %v: the shell has the descendants %v, want %v", listsChildren, got, child)
+		}
+		all := descendants(os.Getpid())
+		if at := slices.Index(all, shell); at < 0 || len(all) == at+1 || all[at+1] != child[0] {
+			t.Errorf("lists children %v: %v has not %d followed by %d", listsChildren, all, shell, child[0])
+		}
+	}
+}
+
+// The number of a process that has ended may be that of somebody else's by now.
+func TestSignalAllSparesOthers(t *testing.T) {
+	ours, other := family(t), family(t)
+	signalAll(ours.Process.Pid, append(descendants(ours.Process.Pid), other.Process.Pid), unix.SIGKILL)
+	if err := ours.Wait(); err != nil { // the shell ends after its child
+		t.Log(err)
+	}
+	var status unix.WaitStatus
+	if pid, err := unix.Wait4(other.Process.Pid, &status, unix.WNOHANG, nil); pid != 0 || err != nil {
+		t.Errorf("a process that is no descendant: %v, %v", status, err)
+	}
+}
+
+// What Linux keeps for descriptors counts: empty files in memory have no other size.
+func TestHeldDescriptors(t *testing.T) {
+	self := []int{os.Getpid()}
+	before := heldBy(self).memory
+	for range 300 {
+		fd, err := unix.MemfdCreate("empty", unix.MFD_CLOEXEC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+	}
+	if grown := heldBy(self).memory - before; grown < 250*leastOfDescriptor { // other tests' may have gone
+		t.Errorf("300 more descriptors count for %d bytes", grown)
+	}
+}
