@@ -250,27 +250,64 @@ func metadata(all map[string]any, into any) error {
 	return nil
 }
 
+// Questions returns those of the notebook of a run, in order; nil if it cannot be
+// read.
+func Questions(nb *notebook.Notebook) (all []string) {
+	t, err := ReadTrajectory(nb)
+	if err != nil {
+		return nil
+	}
+	for k := range len(t.Earlier) + 1 {
+		all = append(all, t.part(k).Task.Question)
+	}
+	return all
+}
+
 // Restate makes the notebook of a run, which somebody has executed since, say what
-// its last cell prints now, and that this is not proved. Nothing else is changed.
-func Restate(nb *notebook.Notebook, answer string) {
+// the last cells of some questions, by number from 1, print now, and that these
+// answers are not proved. Nothing else is changed.
+func Restate(nb *notebook.Notebook, answers map[int]string) {
 	t, err := ReadTrajectory(nb)
 	meta, ok := nb.Metadata["dsstar"].(map[string]any)
 	if err != nil || !ok {
 		return // it says no more than it did
 	}
-	delete(meta, "proof")
-	meta["answer"], meta["verified"] = answer, false
-	t.Final, t.Proof, t.Ended, t.Failure = &Final{Answer: answer}, nil, true, ""
-	id := "question"
-	if n := len(t.Earlier); n > 0 {
-		id = fmt.Sprintf("question-%d", n+1)
+	earlier, _ := meta["earlier"].([]any)
+	for part, answer := range answers {
+		final := &Final{Answer: answer}
+		if k := part - 1; k < len(t.Earlier) {
+			t.Earlier[k].Final, t.Earlier[k].Proof = final, nil
+			if record, ok := earlier[k].(map[string]any); ok {
+				delete(record, "proof")
+			}
+			continue
+		}
+		delete(meta, "proof")
+		meta["answer"], meta["verified"] = answer, false
+		t.Final, t.Proof, t.Ended, t.Failure = final, nil, true, ""
 	}
 	for i := range nb.Cells {
-		if c := &nb.Cells[i]; c.ID == id {
-			c.Source = strings.TrimSpace(showQuestion(t) + showLater(t))
-			if own, ok := c.Metadata["dsstar"].(map[string]any); ok {
+		c := &nb.Cells[i]
+		own, ok := c.Metadata["dsstar"].(map[string]any)
+		if !ok || own["role"] != roleQuestion {
+			continue
+		}
+		for k := range len(t.Earlier) + 1 {
+			if c.ID == questionID(k) {
+				c.Source = strings.TrimSpace(showQuestion(t.part(k)))
+				if k == 0 {
+					c.Source = strings.TrimSpace(showQuestion(t.part(0)) + showLater(t))
+				}
 				own["digest"] = digest(c.Source)
 			}
 		}
 	}
+}
+
+// questionID is the id of the cell with the question of part k, from 0.
+func questionID(k int) string {
+	if k == 0 {
+		return "question"
+	}
+	return fmt.Sprintf("question-%d", k+1)
 }

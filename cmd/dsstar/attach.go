@@ -423,7 +423,7 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 		if err != nil {
 			return nil, err // not a nil *Kernel in an interface
 		}
-		if purpose != agent.Describe {
+		if purpose == agent.Work {
 			p.way = k.Way()
 			if err := mustFreeze(s, k); err != nil {
 				_ = k.Close() // the first error says more

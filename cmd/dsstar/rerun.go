@@ -48,7 +48,7 @@ than python3 that is installed here; else of the Python that dsstar sets up itse
 parameters is another one in this execution, and in the notebook that is written.
 In a notebook of somebody else a cell behind the one with the tag parameters sets
 it, as papermill does. Of dsstar's notebooks the last line says whether the answer
-is the same.
+is the same, or of several questions the last lines, one for each.
 
 --check compares what each cell puts out with what the notebook has of it, and
 prints for each: same; differs, with what differs; error, if it fails now; or not
@@ -87,7 +87,9 @@ is printed; with --check its outputs are compared with the recorded ones.
   checked        with --check: a list of index, id, round (0: none), verdict (same,
                  differs, error, not run), reason (of the last two) and differences,
                  a list of what (stdout; display 2, image/png; …) and diff
-  answer         of dsstar's notebooks that have one: same, was, is
+  answers        of dsstar's notebooks: for each question with an answer, in order,
+                 question, same, was, is
+  answer         the last of these
 With --round it is notebook, round, step, seconds, kernel as above, and
   attempts       list of attempt (from 1), label (try 2, candidate 3), recorded and
                  status (ok, error, timeout, died), error and text of what it put out

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"dsstar/agent"
 	"dsstar/notebook"
 )
 
@@ -108,7 +110,7 @@ func (r *rerun) changed() bool {
 			return true
 		}
 	}
-	return r.result.Answer != nil && !r.result.Answer.Same
+	return slices.ContainsFunc(r.result.Answers, func(a sameAnswer) bool { return !a.Same })
 }
 
 // reportCheck prints what was found, cell by cell.
@@ -132,8 +134,8 @@ func (r *rerun) reportCheck(w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(&b, "checked  %s in %.1f s: %s\n", plural(len(r.result.Checked), "cell"), r.result.Seconds, strings.Join(parts, ", "))
-	if r.result.Answer != nil {
-		fmt.Fprintf(&b, "answer   %s\n", r.result.Answer)
+	for _, line := range answerLines(r.result.Answers) {
+		fmt.Fprintln(&b, line)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -169,22 +171,30 @@ func firstLine(source string) string {
 	return printed(first)
 }
 
-// findAnswer compares the answer with that of the record; nil where the notebook
-// has none.
-func (r *rerun) findAnswer() *sameAnswer {
-	is, at, ok := lastAnswer(r.nb)
-	if !ok || !r.place.own {
+// findAnswers compares the answers with those of the record, for each question that
+// has one there.
+func (r *rerun) findAnswers() (all []sameAnswer) {
+	if !r.place.own {
 		return nil
 	}
-	was := notebook.Execution{Outputs: r.recorded[at].outputs}.Stdout()
+	questions := agent.Questions(r.nb)
 	text := func(s string) []notebook.Output {
 		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s}}
 	}
-	was = strings.TrimSpace(was)
-	if was == "" {
-		return nil
+	for at, c := range r.nb.Cells {
+		record := recordOf(c)
+		was := strings.TrimSpace(notebook.Execution{Outputs: r.recorded[at].outputs}.Stdout())
+		if c.Type != notebook.Code || record.Role != "final" || was == "" {
+			continue
+		}
+		is := sameAnswer{Was: was, Is: strings.TrimSpace(notebook.Execution{Outputs: c.Outputs}.Stdout()), part: record.Part}
+		if record.Part <= len(questions) {
+			is.Question = questions[record.Part-1]
+		}
+		is.Same = len(notebook.Compare(text(was), text(is.Is), r.tolerance)) == 0
+		all = append(all, is)
 	}
-	return &sameAnswer{len(notebook.Compare(text(was), text(is), r.tolerance)) == 0, was, is}
+	return all
 }
 
 // concludeCheck prints what a check has found, and turns it into an exit code.

@@ -202,31 +202,28 @@ func (p *rerunPlace) relocate(outputs []notebook.Output) {
 type cellRecord struct {
 	Role  string
 	Round int
+	Part  int // the number of the question, from 1
 }
 
 func recordOf(c notebook.Cell) cellRecord {
 	meta, _ := c.Metadata["dsstar"].(map[string]any)
 	role, _ := meta["role"].(string)
-	round, _ := meta["round"].(json.Number)
-	n, _ := round.Int64()
-	return cellRecord{role, int(n)}
-}
-
-// lastAnswer returns what the cell prints that prints the answer, and its position.
-func lastAnswer(nb *notebook.Notebook) (answer string, at int, ok bool) {
-	for i, c := range slices.Backward(nb.Cells) {
-		if c.Type == notebook.Code && recordOf(c).Role == "final" {
-			return strings.TrimSpace(notebook.Execution{Outputs: c.Outputs}.Stdout()), i, true
-		}
+	number := func(name string) int {
+		n, _ := meta[name].(json.Number)
+		i, _ := n.Int64()
+		return int(i)
 	}
-	return "", 0, false
+	return cellRecord{role, number("round"), max(1, number("part"))}
 }
 
-// sameAnswer is what is said about an answer.
+// sameAnswer is what is said about the answer to a question.
 type sameAnswer struct {
-	Same bool   `json:"same"`
-	Was  string `json:"was"`
-	Is   string `json:"is"` // "": there is none now
+	Question string `json:"question"`
+	Same     bool   `json:"same"`
+	Was      string `json:"was"`
+	Is       string `json:"is"` // "": there is none now
+
+	part int // the number of the question, from 1
 }
 
 // String is one line.
@@ -236,6 +233,18 @@ func (s sameAnswer) String() string {
 		return "same: " + one(s.Is)
 	}
 	return "differs: was " + one(s.Was) + ", is " + one(s.Is)
+}
+
+// answerLines are those about the answers: with several questions each has its number.
+func answerLines(answers []sameAnswer) (lines []string) {
+	for _, is := range answers {
+		label := "answer  "
+		if len(answers) > 1 {
+			label = fmt.Sprintf("answer %d", is.part)
+		}
+		lines = append(lines, label+" "+is.String())
+	}
+	return lines
 }
 
 // rerunBox confines the cells: they read the notebook's folder and the data, and

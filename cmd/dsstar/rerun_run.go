@@ -47,7 +47,8 @@ type rerunResult struct {
 	Seconds    float64          `json:"seconds"`
 	Kernel     rerunKernel      `json:"kernel"`
 	Checked    []checkedCell    `json:"checked,omitempty"`
-	Answer     *sameAnswer      `json:"answer,omitempty"`
+	Answer     *sameAnswer      `json:"answer,omitempty"` // to the last question
+	Answers    []sameAnswer     `json:"answers,omitempty"`
 }
 
 // A failedCell is the cell that ended the run.
@@ -126,9 +127,7 @@ func (r *rerun) run(ctx context.Context) error {
 		if r.check {
 			r.checkCells()
 		}
-		if r.result.Answer = r.findAnswer(); r.result.Answer != nil && (!r.result.Answer.Same || r.data != "") {
-			r.out.change(func() { agent.Restate(r.nb, r.result.Answer.Is) })
-		}
+		r.restate()
 	}
 	saved := r.out.finish()
 	r.result.Seconds = time.Since(r.begin).Seconds()
@@ -136,6 +135,20 @@ func (r *rerun) run(ctx context.Context) error {
 		err = saved
 	}
 	return err
+}
+
+// restate compares the answers, and has the notebook say those that are others now.
+func (r *rerun) restate() {
+	r.result.Answers = r.findAnswers()
+	now := map[int]string{}
+	for i, is := range r.result.Answers {
+		if r.result.Answer = &r.result.Answers[i]; !is.Same || r.data != "" {
+			now[is.part] = is.Is
+		}
+	}
+	if len(now) > 0 {
+		r.out.change(func() { agent.Restate(r.nb, now) })
+	}
 }
 
 func (r *rerun) execute(ctx context.Context) error {
@@ -316,8 +329,8 @@ func (a *app) concludeRerun(r *rerun, err error) error {
 	if err == nil && r.result.Failed == nil {
 		r.show.say("done     %s in %.1f s", plural(r.result.Executed, "cell"), r.result.Seconds)
 	}
-	if r.result.Answer != nil {
-		r.show.say("answer   %s", r.result.Answer)
+	for _, line := range answerLines(r.result.Answers) {
+		r.show.say("%s", line)
 	}
 	if r.check && err == nil {
 		return a.concludeCheck(r)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,27 +172,36 @@ func TestResumeFails(t *testing.T) {
 	}
 }
 
-// TestResumeAsk: another question in the same session.
+// TestResumeAsk: another question in the same session. A check tells of the answers to both.
 func TestResumeAsk(t *testing.T) {
 	pyenvtest.Turn(t, 1)
 	t.Parallel()
 	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
 	s.expect(exitVerified)
 	more := roles{
-		"planner": say("Halve the total."), "coder": say(cell("half = total / 2\nprint(half)")), "verifier": say(sufficient),
-		"finalizer": say(cell("print(f'{half:.1f}')")), "checker": say("Form: fits"),
+		"planner": say("Count them."), "coder": say(cell("rows = len(numbers)\nprint(rows)")), "verifier": say(sufficient),
+		"finalizer": say(cell("print(f'{rows:.1f}')")), "checker": say("Form: fits"),
 	}
-	again := s.again(more.serve(t).URL, "--ask", "And half of it?", "--guidelines", "one decimal", "--json")
+	again := s.again(more.serve(t).URL, "--ask", "And how many are they?", "--guidelines", "one decimal", "--json")
 	again.expect(exitVerified)
-	if r := decodeResult(t, again.stdout); r.Answer != "21.0" || !r.Verified || r.Steps != 1 {
+	if r := decodeResult(t, again.stdout); r.Answer != "3.0" || !r.Verified || r.Steps != 1 {
 		t.Errorf("%+v", r)
 	}
 	path := filepath.Join(s.out, "notebook.ipynb")
 	validate(t, path)
-	a, stdout, stderr := testApp(t)
-	if code := a.run(t.Context(), []string{"rerun", "--check", "--python", pyenvtest.Python(t), path}); code != 0 {
-		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+	stdout, _ := rerunCode(t.Context(), t, 0, "--check", "--json", path)
+	want := []sameAnswer{{Question: "What is the total?", Same: true, Was: "42", Is: "42"}, {Question: "And how many are they?", Same: true, Was: "3.0", Is: "3.0"}}
+	if r := decodeRerun(t, stdout); !slices.Equal(r.Answers, want) || r.Answer == nil || *r.Answer != want[1] {
+		t.Errorf("%+v", r.Answers)
 	}
+	other := dataFolder(t, map[string]string{"numbers.csv": "n\n1\n2\n40\n"})
+	out := filepath.Join(t.TempDir(), "o.ipynb")
+	stdout, _ = rerunCode(t.Context(), t, exitNotVerified, "--check", "--data", other, "-o", out, path)
+	wantText(t, "stdout", stdout, "answer 1 differs: was 42, is 43\nanswer 2 same: 3.0\n")
+	if tr := readNotebook(t, out); tr.Earlier[0].Proof != nil || tr.Proof != nil {
+		t.Errorf("proved: %+v %+v", tr.Earlier[0].Proof, tr.Proof)
+	}
+	wantText(t, "the first question", cellsOf(t, out)[0].Source, "43", "Not verified")
 }
 
 // TestResumeUsage: what cannot be resumed is said, with a hint, and nothing is run.
