@@ -74,6 +74,16 @@ def kind(value):
     return f"{module}.{name}"
 
 
+def pandas_scalars():
+    """The types of single values of pandas, by their public names: their modules differ between its versions."""
+    public = vars(sys.modules["pandas"]) if type(sys.modules.get("pandas")) is types.ModuleType else {}
+    found = (public.get(name) for name in ("Timestamp", "Timedelta", "Period", "Interval", "NaT", "NA"))
+    return [x if issubclass(type(x), type) else type(x) for x in found if x is not None]
+
+
+PANDAS = pandas_scalars()
+
+
 def brief(value, width=WIDTH):
     """Shows a value in a few characters; of what is not known, its type."""
     t = type(value)
@@ -88,7 +98,7 @@ def brief(value, width=WIDTH):
     if t in (list, tuple, dict, set, frozenset):
         return f"{t.__name__} of {len(value)}"
     if t.__module__ in ("datetime", "decimal", "fractions", "uuid", "pathlib") or t.__module__ == "numpy" and t.__name__ != "ndarray" \
-            or t.__module__.startswith("pandas._libs"):
+            or any(t is scalar for scalar in PANDAS):
         return cut(str(value), width)
     return kind(value)
 

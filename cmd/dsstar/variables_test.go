@@ -70,6 +70,34 @@ names = sorted(n for n in globals() if not n.startswith("_"))`
 
 const asItWas = `print(total, df.equals(before), sorted(n for n in globals() if not n.startswith("_") and n != "names") == [n for n in names if n != "names"])`
 
+// TestVariablesPandas3: single values of pandas are shown wherever their types say
+// they are from. In pandas 3 that is not pandas._libs.
+func TestVariablesPandas3(t *testing.T) {
+	t.Parallel()
+	const script = `
+import sys, types
+pandas = sys.modules["pandas"] = types.ModuleType("pandas")
+def public(name, module, text):
+    return type(name, (), {"__module__": module, "__str__": lambda self: text})
+pandas.Timestamp = public("Timestamp", "pandas", "2024-05-01")
+pandas.NaT = public("NaTType", "pandas.api.typing", "NaT")()
+request = {"seconds": 9}
+exec(sys.stdin.read().partition("# What code reads.")[0])
+stranger = public("Timestamp", "pandas", "run")()
+print(brief(pandas.Timestamp()), brief(pandas.NaT), brief(stranger), brief(1))
+`
+	source, err := os.ReadFile("variables.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", script)
+	cmd.Stdin = strings.NewReader(string(source))
+	out, err := cmd.CombinedOutput()
+	if got := string(out); err != nil || got != "2024-05-01 NaT pandas.Timestamp 1\n" {
+		t.Errorf("%v: %s", err, got)
+	}
+}
+
 // TestVariables is the issue's scene: a data frame in the kernel of an open
 // notebook is asked about, without a data folder.
 func TestVariables(t *testing.T) {
