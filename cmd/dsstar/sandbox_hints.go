@@ -24,7 +24,7 @@ func tierHints(err error) []string {
 		return nil
 	}
 	switch m.Cause {
-	case sandbox.NoBubblewrap:
+	case sandbox.NoBubblewrap: // where dsstar may make no namespaces by itself
 		return []string{"sudo apt-get install bubblewrap   # or as your system installs it; full: nothing outside can be seen"}
 	case sandbox.AppArmor: // in Ubuntu 24.04 the profile is an extra, from 25.04 on it is there
 		return []string{
@@ -35,7 +35,7 @@ func tierHints(err error) []string {
 	case sandbox.NamespacesOff:
 		return []string{"sudo sysctl -e -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1   # lets users make namespaces"}
 	case sandbox.NamespacesRefused:
-		return []string{"bwrap --unshare-all --ro-bind / / --proc /proc true   # shows what is refused: a container's rules, as a rule"}
+		return []string{"unshare --user --map-current-user --mount --pid --fork mount -t proc proc /proc   # shows what is refused, often by a container's rules"}
 	case sandbox.NoLandlock:
 		return []string{"cat /sys/kernel/security/lsm   # if landlock is not in it: Linux 5.13 or newer, started with lsm=landlock,…"}
 	}

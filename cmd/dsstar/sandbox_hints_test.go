@@ -19,7 +19,7 @@ func TestSandboxHints(t *testing.T) {
 		{sandbox.Full, sandbox.NoBubblewrap, "apt-get install bubblewrap"},
 		{sandbox.Full, sandbox.AppArmor, "apt-get install apparmor-profiles"},
 		{sandbox.Full, sandbox.NamespacesOff, "sysctl"},
-		{sandbox.Full, sandbox.NamespacesRefused, "bwrap --unshare-all"},
+		{sandbox.Full, sandbox.NamespacesRefused, "unshare --user"},
 		{sandbox.Builtin, sandbox.NoLandlock, "lsm"},
 		{sandbox.Builtin, sandbox.NoSeccomp, "--sandbox external"},
 		{sandbox.Builtin, sandbox.NoLinux, "--sandbox external"},

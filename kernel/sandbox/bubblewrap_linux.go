@@ -4,15 +4,12 @@ package sandbox
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -34,9 +31,6 @@ func builtinWorks() error {
 
 func experimentalWorks() error { return errors.New("experimental is for macOS") }
 
-// inside is where this program is in the namespaces of bubblewrap.
-const inside = "/.dsstar"
-
 // findBubblewrap looks where systems install programs, and nowhere that a user or a project could put one.
 func findBubblewrap() (string, error) {
 	for _, path := range []string{"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"} {
@@ -47,16 +41,42 @@ func findBubblewrap() (string, error) {
 	return "", &MissingError{Full, NoBubblewrap, errors.New("bubblewrap is not installed")}
 }
 
-// fullWorks tries bubblewrap once.
-var fullWorks = sync.OnceValue(func() error {
-	bwrap, err := findBubblewrap()
-	if err != nil {
-		return err
-	}
-	return tryFull(bwrap)
-})
+// What makes the namespaces of full is tried once.
+var (
+	ownWork         = sync.OnceValue(func() error { return tryFull("") })
+	bubblewrapWorks = sync.OnceValues(func() (string, error) {
+		bwrap, err := findBubblewrap()
+		if err == nil {
+			err = tryFull(bwrap)
+		}
+		return bwrap, err
+	})
+)
 
-// tryFull has a program start that does nothing, as every other starts.
+// maker returns the bubblewrap that makes the namespaces of a box in full; "" is dsstar itself, which comes first.
+func (b Box) maker() (bwrap string, err error) {
+	if !b.Bubblewrap && ownWork() == nil {
+		return "", nil
+	}
+	return bubblewrapWorks()
+}
+
+// fullWorks reports why nothing makes namespaces.
+func fullWorks() error {
+	_, err := Box{}.maker()
+	if missing, ok := errors.AsType[*MissingError](err); ok && missing.Cause == NoBubblewrap {
+		own := ownWork()
+		cause := whyNoNamespaces()
+		if cause == AppArmor { // it would have a profile
+			cause = NoBubblewrap
+		}
+		return &MissingError{Full, cause, fmt.Errorf("%w, and %w", own, err)}
+	}
+	return err
+}
+
+// tryFull has a program start that does nothing, as every other starts, in namespaces of bubblewrap's, or of dsstar's own
+// without one.
 func tryFull(bwrap string) error {
 	dir, err := os.MkdirTemp("", "dsstar-full-")
 	if err != nil {
@@ -77,15 +97,34 @@ func tryFull(bwrap string) error {
 	if err != nil {
 		return err
 	}
-	cmd, err := st.bubblewrap(bwrap, self, file)
+	st.Bubblewrap = bwrap
+	cmd, err := st.inNamespaces(self, file)
 	if err != nil {
 		return err
 	}
-	out, err := exec.CommandContext(ctx, cmd.Path, cmd.Args[1:]...).CombinedOutput()
+	var words bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &words, &words, time.Second
+	if err = cmd.Start(); err == nil {
+		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+		err = cmd.Wait()
+		stop()
+	}
 	if err != nil {
-		return &MissingError{Full, whyNoNamespaces(), fmt.Errorf("bubblewrap does not work: %w: %s", err, strings.TrimSpace(string(out)))}
+		what := "bubblewrap does not work"
+		if bwrap == "" {
+			what = "Linux does not let this user make namespaces"
+		}
+		return &MissingError{Full, whyNoNamespaces(), fmt.Errorf("%s: %w %s", what, err, strings.TrimSpace(words.String()))}
 	}
 	return nil
+}
+
+// inNamespaces returns the command that enters the stage in the namespaces of full.
+func (st stage) inNamespaces(self, file string) (*exec.Cmd, error) {
+	if st.Bubblewrap == "" {
+		return st.ownNamespaces(self, file), nil
+	}
+	return st.bubblewrap(st.Bubblewrap, self, file)
 }
 
 // whyNoNamespaces looks for a setting by which a system keeps namespaces from users.
@@ -125,73 +164,12 @@ func takesSize(bwrap string) bool {
 	return err != nil || bytes.Contains(out, []byte("--size ")) // an error comes again, with its words
 }
 
-// memoryFolders are those that are in memory in the full tier.
-var memoryFolders = []string{"/tmp", "/dev/shm"}
-
 // bubblewrap returns the command that enters the stage inside of namespaces.
 func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
-	// As root bubblewrap leaves /proc/sys writable, and with it core_pattern, which is the machine's.
-	args := append(namespaces(st.Box.Net), "--proc", "/proc", "--ro-bind-try", "/proc/sys", "/proc/sys", "--dev", "/dev")
-	sized := takesSize(bwrap)
-	for _, dir := range memoryFolders {
-		if sized {
-			args = append(args, "--size", strconv.FormatInt(cmp.Or(st.Box.Limits.Memory, 1<<30), 10))
-		}
-		args = append(args, "--tmpfs", dir)
+	parts, err := st.view(self)
+	if err != nil {
+		return nil, err
 	}
-	reads := slices.Concat(systemReads, st.Read, st.Named)
-	if st.Box.GPU {
-		for _, path := range gpuDevices() {
-			args = append(args, "--dev-bind-try", path, path)
-		}
-		reads = append(reads, gpuReads()...)
-	}
-	for _, path := range reads {
-		info, err := os.Lstat(path)
-		switch {
-		case err != nil:
-			continue // Landlock allows what is there
-		case info.Mode()&os.ModeSymlink != 0 && filepath.Dir(path) == "/": // /bin is /usr/bin
-			target, err := os.Readlink(path)
-			if err != nil {
-				return nil, err
-			}
-			args = append(args, "--symlink", target, path)
-		default:
-			args = append(args, "--ro-bind-try", path, path)
-		}
-	}
-	args = append(args, groupBinds()...)
-	for _, path := range st.Write {
-		args = append(args, "--bind", path, path)
-	}
-	for _, path := range st.above() {
-		args = append(args, "--bind", path, path)
-	}
-	for _, path := range st.Kept {
-		args = append(args, "--ro-bind", path, path)
-	}
-	for _, path := range st.Write { // such as the working folder in a run folder that is kept
-		if slices.ContainsFunc(st.Kept, func(kept string) bool { return path != kept && in(path, kept) }) {
-			args = append(args, "--bind", path, path)
-		}
-	}
-	for _, path := range st.Sockets {
-		args = append(args, "--ro-bind-try", "/dev/null", path) // nobody listens there
-	}
-	args = append(args, "--dir", st.Dir) // which need not be readable
-	args = append(args, "--ro-bind", self, inside, "--remount-ro", "/", "--chdir", "/", "--", inside, enterCommand, file)
-	return exec.Command(bwrap, args...), nil
-}
-
-// above are the folders between those of Write and what is kept in them, the outer first. Mounted on themselves nobody can
-// move them, and make others with their names.
-func (st stage) above() (all []string) {
-	for _, path := range st.Kept {
-		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write, func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
-			all = append(all, dir)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	args := append(namespaces(st.Box.Net), arguments(parts, takesSize(bwrap))...)
+	return exec.Command(bwrap, append(args, "--chdir", "/", "--", inside, enterCommand, file)...), nil
 }

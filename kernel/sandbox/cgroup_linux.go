@@ -53,12 +53,12 @@ func groupFiles() (all []groupFile) {
 	return all
 }
 
-// groupBinds are bubblewrap's arguments that show the limits of the session's own control group.
-func groupBinds() (args []string) {
+// groupParts show the limits of the session's own control group in the full tier.
+func groupParts() (parts []part) {
 	for _, f := range groupFiles() {
 		if f.inside != "" {
-			args = append(args, "--ro-bind-try", f.path, f.inside)
+			parts = append(parts, part{kind: readPart, from: f.path, at: f.inside, optional: true})
 		}
 	}
-	return args
+	return parts
 }

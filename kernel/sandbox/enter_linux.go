@@ -20,7 +20,7 @@ const exitRefused = 125
 // Main carries out the commands by which this package starts its processes. If
 // args, the program's, are one of them it does not return.
 func Main(args []string) {
-	if len(args) != 3 || !slices.Contains([]string{guardCommand, watchCommand, enterCommand, tryCommand}, args[1]) {
+	if len(args) != 3 || !slices.Contains([]string{guardCommand, watchCommand, namespacesCommand, initCommand, enterCommand, tryCommand}, args[1]) {
 		return
 	}
 	if args[1] == tryCommand {
@@ -33,6 +33,10 @@ func Main(args []string) {
 		err = st.keep(args[2])
 	case args[1] == watchCommand:
 		err = st.guard(args[2])
+	case args[1] == namespacesCommand:
+		err = st.makeView(args[2])
+	case args[1] == initCommand:
+		err = st.beProcess1(args[2])
 	default:
 		err = st.enter()
 	}

@@ -79,16 +79,15 @@ func (st stage) start(file string, ended chan<- unix.WaitStatus) error {
 	}
 	cmd := exec.Command(self, enterCommand, file)
 	if st.Box.Tier == Full {
-		bwrap, err := findBubblewrap()
-		if err != nil {
-			return err
-		}
-		if cmd, err = st.bubblewrap(bwrap, self, file); err != nil {
+		if cmd, err = st.inNamespaces(self, file); err != nil {
 			return err
 		}
 	}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", os.Environ(), os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Pdeathsig = true, unix.SIGKILL
 	if err := st.startAnswered(cmd); err != nil {
 		return err
 	}

@@ -154,10 +154,18 @@ func eachMapped(pid int, f func(path string, file inode, end int64)) {
 	}
 }
 
+// helpers is how many processes in full come before the program: process 1, and a bubblewrap outside.
+func (st stage) helpers() int {
+	if st.Bubblewrap == "" {
+		return 1
+	}
+	return 2
+}
+
 // hidden returns a process that does not let this one see what it has open, 0 if there is none.
 func (w watch) hidden(pids []int) int {
 	if w.Box.Tier == Full {
-		pids = pids[min(2, len(pids)):] // bubblewrap, which may be another user's program
+		pids = pids[min(w.helpers(), len(pids)):] // bubblewrap may be another user's program
 	}
 	if at := slices.IndexFunc(pids, hides); at >= 0 {
 		return pids[at]
@@ -180,11 +188,11 @@ func (w watch) inMemory(pids []int) (sum int64) {
 		w.shm.note(pids)
 		return w.shm.bytes()
 	}
-	if w.Box.Tier != Full || len(pids) < 3 {
+	if w.Box.Tier != Full || len(pids) <= w.helpers() {
 		return 0
 	}
-	t, _ := running(pids[2])
-	root := "/proc/" + strconv.Itoa(t.id) + "/root" // the first two are bubblewrap, which may still be outside
+	t, _ := running(pids[w.helpers()])
+	root := "/proc/" + strconv.Itoa(t.id) + "/root" // those before may still be outside
 	for _, dir := range memoryFolders {
 		var now unix.Statfs_t
 		if unix.Statfs(root+dir, &now) == nil {

@@ -20,6 +20,8 @@ func builtinWorks() error {
 }
 func fullWorks() error { return builtinWorks() }
 
+func (Box) maker() (string, error) { return "", builtinWorks() }
+
 func experimentalWorks() error {
 	if _, err := os.Stat(sandboxExec); err != nil {
 		return &MissingError{Experimental, NoLinux, errors.New("this macOS has no sandbox-exec")}

@@ -17,8 +17,10 @@ func Try(context.Context, ...Tier) ([]Trial, error) { return nil, builtinWorks()
 func builtinWorks() error {
 	return &MissingError{Builtin, NoLinux, fmt.Errorf("there is none for %s/%s", runtime.GOOS, runtime.GOARCH)}
 }
-func fullWorks() error         { return builtinWorks() }
-func experimentalWorks() error { return builtinWorks() }
+func fullWorks() error { return builtinWorks() }
+
+func (Box) maker() (string, error) { return "", builtinWorks() }
+func experimentalWorks() error     { return builtinWorks() }
 
 var systemReads []string
 

@@ -3,11 +3,11 @@
 // There are two tiers. Builtin needs nothing but Linux 5.13: Landlock for files
 // and signals, a seccomp filter for the network and the rest of the kernel's
 // surface, no capabilities, resource limits, and a guard that watches the
-// process tree and ends all of it. Full is the same inside bubblewrap's
-// namespaces. Whatever cannot be set up is an error, and then nothing runs.
+// process tree and ends all of it. Full is the same inside namespaces, which this
+// program makes, or bubblewrap. Whatever cannot be set up is an error, and then nothing runs.
 //
 // A process of a Box is a chain of three: the guard, which is this program once
-// more; in the full tier bubblewrap; and the program, which this program becomes
+// more; in the full tier process 1 of the namespaces; and the program, which this program becomes
 // once it has given up its rights. A program that uses this package calls [Main]
 // before anything else.
 package sandbox
@@ -26,7 +26,7 @@ const (
 	Off          Tier = "off"          // nothing
 	External     Tier = "external"     // whatever dsstar itself runs in
 	Builtin      Tier = "builtin"      // Landlock, seccomp, no capabilities, limits, the guard
-	Full         Tier = "full"         // the same, inside bubblewrap
+	Full         Tier = "full"         // the same, inside namespaces
 	Experimental Tier = "experimental" // on macOS: a profile for sandbox-exec, without limits and a guard
 )
 
@@ -54,6 +54,7 @@ type Box struct {
 	Net             bool     // the network may be used
 	GPU             bool     // graphics processors may be used, by the drivers of this machine
 	Multiprocessing bool     // in the builtin tier: /dev/shm can be written, and all of /proc be read
+	Bubblewrap      bool     // in the full tier: bubblewrap is taken, even where this program can make namespaces by itself
 	Limits          Limits
 }
 

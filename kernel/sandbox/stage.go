@@ -14,21 +14,22 @@ import (
 
 // A stage is what the guard and the process that becomes the program are told.
 type stage struct {
-	Box     Box
-	Argv    []string
-	Env     []string
-	Dir     string
-	Read    []string // whatever exists of these
-	Named   []string // the same by the names they were given, which may lead there by links
-	Write   []string
-	Kept    []string // of Read, those in a folder of Write: they stay as they are
-	Sockets []string // in Read and Write, where others may listen
-	Remove  []string
-	Reports bool
-	Listens bool
-	Facts   bool            // the guard opens files of /proc
-	Marks   map[string]mark // of Write, Kept and what the box names of Read: what they were when they were looked at
-	ABI     int             // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
+	Box        Box
+	Argv       []string
+	Env        []string
+	Dir        string
+	Read       []string // whatever exists of these
+	Named      []string // the same by the names they were given, which may lead there by links
+	Write      []string
+	Kept       []string // of Read, those in a folder of Write: they stay as they are
+	Sockets    []string // in Read and Write, where others may listen
+	Remove     []string
+	Reports    bool
+	Listens    bool
+	Facts      bool            // the guard opens files of /proc
+	Bubblewrap string          // in full, its program; "": dsstar makes the namespaces by itself
+	Marks      map[string]mark // of Write, Kept and what the box names of Read: what they were when they were looked at
+	ABI        int             // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
 }
 
 // names of the program's own commands, in os.Args[1]; os.Args[2] is the file of the stage.
@@ -96,6 +97,9 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 		return nil, err
 	}
 	if b.Tier == Full {
+		if st.Bubblewrap, err = b.maker(); err != nil {
+			return nil, err
+		}
 		if st.Sockets, err = b.sockets(found); err != nil {
 			return nil, err
 		}

@@ -22,6 +22,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
+var withBubblewrap = flag.Bool("bubblewrap", false, "full is made by bubblewrap, even where dsstar makes namespaces by itself")
+
 // boxes are the tiers that work here; where CI is, all must.
 func boxes(t testing.TB, v *victims) (all []sandbox.Box) {
 	t.Helper()
@@ -29,7 +31,10 @@ func boxes(t testing.TB, v *victims) (all []sandbox.Box) {
 		tier, _, err := sandbox.Choose(name)
 		switch {
 		case err == nil:
-			all = append(all, sandbox.Box{Tier: tier, Read: []string{v.data}, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30}})
+			all = append(all, sandbox.Box{
+				Tier: tier, Bubblewrap: tier == sandbox.Full && *withBubblewrap,
+				Read: []string{v.data}, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30},
+			})
 		case required(name):
 			t.Fatal(err)
 		default:
@@ -210,7 +215,8 @@ func TestAttacksAsUser(t *testing.T) {
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^(TestUnreaped|TestAttacksOfPlainPython|TestUnseen|TestLimitBesideOthers)$", "-test.v", "-test.timeout=3m")
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^(TestUnreaped|TestAttacksOfPlainPython|TestUnseen|TestLimitBesideOthers)$", "-test.v", "-test.timeout=3m",
+		fmt.Sprintf("-bubblewrap=%v", *withBubblewrap))
 	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir, "CI=" + os.Getenv("CI"), "DSSTAR_BUBBLEWRAP=" + os.Getenv("DSSTAR_BUBBLEWRAP")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()

@@ -1,0 +1,264 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The full tier without bubblewrap, where Linux lets this user make namespaces: the
+// guard starts this program in new ones, of which it is process 1. It makes the
+// view by mounts, gives up all rights, and becomes the process that starts the
+// program in there and reaps what is left to it.
+
+const (
+	namespacesCommand = "__sandbox-namespaces"
+	initCommand       = "__sandbox-init"
+)
+
+// ownNamespaces returns the command that enters the stage in namespaces that this program makes.
+func (st stage) ownNamespaces(self, file string) *exec.Cmd {
+	cmd := exec.Command(self, namespacesCommand, file)
+	flags := unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+	if !st.Box.Net {
+		flags |= unix.CLONE_NEWNET
+	}
+	same := func(id int) []syscall.SysProcIDMap {
+		return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: uintptr(flags), UidMappings: same(os.Getuid()), GidMappings: same(os.Getgid()),
+		// To mount, to use the loopback interface, to give these up. They are of the new namespace alone.
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP},
+	}
+	return cmd
+}
+
+// makeView makes the view in namespaces that are new, and goes on as their process 1. It does not return but on an error.
+func (st stage) makeView(file string) error {
+	runtime.LockOSThread() // rights are the thread's, and execve makes it the process
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	parts, err := st.view(self)
+	if err != nil {
+		return err
+	}
+	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil { // only now: the view has files of the present group
+		return fmt.Errorf("new namespace of control groups: %w", err)
+	}
+	if err := errors.Join(unix.Sethostname([]byte("sandbox")), st.loopback(), st.mountAll(parts)); err != nil {
+		return err
+	}
+	if err := dropCapabilities(); err != nil {
+		return fmt.Errorf("drop capabilities: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no_new_privs: %w", err)
+	}
+	return fmt.Errorf("run %s: %w", inside, unix.Exec(inside, []string{inside, initCommand, file}, os.Environ()))
+}
+
+// loopback switches the loopback interface on, which is down in a new network.
+func (st stage) loopback() error {
+	if st.Box.Net {
+		return nil
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	request, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	request.SetUint16(unix.IFF_UP)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request); err != nil {
+		return fmt.Errorf("loopback interface: %w", err)
+	}
+	return nil
+}
+
+// outer is where the machine's files are while the view is made.
+const outer = "/.outer"
+
+// mountAll makes the view the file system of this process.
+func (st stage) mountAll(parts []part) error {
+	defer unix.Umask(unix.Umask(0o022))
+	for i, p := range parts { // links lead elsewhere in the view
+		if p.kind == readPart || p.kind == writePart || p.kind == devicePart {
+			if real, err := filepath.EvalSymlinks(p.from); err == nil {
+				parts[i].from = real
+			}
+		}
+	}
+	base := st.Write[0] // any folder does
+	steps := []error{
+		unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), // nothing of this is seen outside
+		unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755"),
+		os.Mkdir(base+outer, 0o700),
+		unix.PivotRoot(base, base+outer),
+		os.Chdir("/"),
+	}
+	if err := errors.Join(steps...); err != nil {
+		return fmt.Errorf("make a file system: %w", err)
+	}
+	for _, p := range parts {
+		if p.kind == readOnlyRoot {
+			if err := errors.Join(unix.Unmount(outer, unix.MNT_DETACH), os.Remove(outer)); err != nil {
+				return fmt.Errorf("leave the machine's file system: %w", err)
+			}
+		}
+		if err := p.mount(); err != nil {
+			return fmt.Errorf("mount %s: %w", p.at, err)
+		}
+	}
+	return nil
+}
+
+// mount adds a part to the view.
+func (p part) mount() error {
+	switch p.kind {
+	case procPart:
+		return makeProc(p.at)
+	case devPart:
+		return makeDevices(p.at)
+	case memoryPart:
+		return mountNew("tmpfs", p.at, unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size="+strconv.FormatInt(p.size, 10))
+	case readPart:
+		return p.bind(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
+	case writePart:
+		return p.bind(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
+	case devicePart:
+		return p.bind(unix.MOUNT_ATTR_NOSUID)
+	case linkPart:
+		if err := os.MkdirAll(filepath.Dir(p.at), 0o755); err != nil {
+			return err
+		}
+		return os.Symlink(p.from, p.at)
+	case folderPart:
+		return os.MkdirAll(p.at, 0o755)
+	case readOnlyRoot:
+		return setAttributes(p.at, unix.MOUNT_ATTR_RDONLY, 0)
+	}
+	panic("unreachable")
+}
+
+func mountNew(kind, at string, flags uintptr, options string) error {
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return err
+	}
+	return unix.Mount(kind, at, kind, flags, options)
+}
+
+// bind mounts what is at from outside.
+func (p part) bind(attributes uint64) error {
+	info, err := os.Stat(outer + p.from)
+	if p.optional && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := makePlace(p.at, info.IsDir()); err != nil {
+		return err
+	}
+	return bind(outer+p.from, p.at, attributes)
+}
+
+// bind mounts what is at from, with all that is mounted below.
+func bind(from, at string, attributes uint64) error {
+	if err := unix.Mount(from, at, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return err
+	}
+	return setAttributes(at, attributes, unix.AT_RECURSIVE)
+}
+
+// makeProc makes a /proc without what root could write of the machine's.
+func makeProc(at string) error {
+	if err := mountNew("proc", at, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return err
+	}
+	for _, name := range []string{"/sys", "/sysrq-trigger", "/irq", "/bus"} {
+		if unix.Access(at+name, unix.W_OK) != nil {
+			continue // it is not there, or not for this user
+		}
+		if err := bind(at+name, at+name, unix.MOUNT_ATTR_RDONLY); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makePlace makes an empty folder or file to mount on, where nothing is.
+func makePlace(at string, folder bool) error {
+	if _, err := os.Stat(at); err == nil {
+		return nil
+	}
+	if folder {
+		return os.MkdirAll(at, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return err
+	}
+	return writeNew(at, nil)
+}
+
+// setAttributes adds attributes to a mount; those that it has stay.
+func setAttributes(at string, attributes uint64, flags uint) error {
+	return unix.MountSetattr(unix.AT_FDCWD, at, flags, &unix.MountAttr{Attr_set: attributes})
+}
+
+// makeDevices makes a /dev with what is nobody's, and terminals of its own.
+func makeDevices(at string) error {
+	if err := mountNew("tmpfs", at, unix.MS_NOSUID|unix.MS_NODEV, "mode=755"); err != nil {
+		return err
+	}
+	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
+		if err := (part{from: "/dev/" + name, at: at + "/" + name}).bind(unix.MOUNT_ATTR_NOSUID); err != nil {
+			return err
+		}
+	}
+	for name, target := range map[string]string{
+		"stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "fd": "/proc/self/fd", "core": "/proc/kcore", "ptmx": "pts/ptmx",
+	} {
+		if err := os.Symlink(target, at+"/"+name); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(at+"/shm", 0o755); err != nil {
+		return err
+	}
+	return mountNew("devpts", at+"/pts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
+}
+
+// beProcess1 starts the program, reaps all that ends in the namespace, and ends as the program has ended, and all others
+// with it. It does not return but on an error.
+func (st stage) beProcess1(file string) error {
+	runtime.LockOSThread()
+	cmd := exec.Command(inside, enterCommand, file)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", os.Environ(), os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan unix.WaitStatus, 1)
+	go reap(cmd.Process.Pid, ended)
+	status := <-ended
+	if status.Signaled() { // process 1 cannot end by a signal of its own
+		os.Exit(128 + int(status.Signal()))
+	}
+	os.Exit(status.ExitStatus())
+	panic("unreachable")
+}

@@ -1,0 +1,135 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// What a part of the view of the file system is. Nothing in it has effect as setuid, and only devices are devices.
+type partKind int
+
+const (
+	procPart     partKind = iota // /proc of the namespace
+	devPart                      // the few devices that programs need
+	memoryPart                   // an empty folder in memory, with a size
+	readPart                     // what is at from, to be read
+	writePart                    // the same, to be written
+	devicePart                   // a device at from
+	linkPart                     // a symbolic link to from
+	folderPart                   // an empty folder, if nothing is there
+	readOnlyRoot                 // from here on nothing can be added
+)
+
+// A part is one of the parts of which the view in the full tier is made, in order.
+type part struct {
+	kind     partKind
+	from, at string
+	size     int64 // bytes, of memory
+	optional bool  // it is left out if from is not there
+}
+
+// memoryFolders are those that are in memory in the full tier.
+var memoryFolders = []string{"/tmp", "/dev/shm"}
+
+// inside is where this program is in the namespaces of the full tier.
+const inside = "/.dsstar"
+
+// view is what the processes of the full tier see as the file system. Bubblewrap is told it, or dsstar makes it by itself.
+func (st stage) view(self string) ([]part, error) {
+	// For root /proc/sys would be writable, and with it core_pattern, which is the machine's.
+	parts := []part{{kind: procPart, at: "/proc"}, {kind: readPart, from: "/proc/sys", at: "/proc/sys", optional: true}, {kind: devPart, at: "/dev"}}
+	for _, dir := range memoryFolders {
+		parts = append(parts, part{kind: memoryPart, at: dir, size: cmp.Or(st.Box.Limits.Memory, 1<<30)})
+	}
+	reads := slices.Concat(systemReads, st.Read, st.Named)
+	if st.Box.GPU {
+		for _, path := range gpuDevices() {
+			parts = append(parts, part{kind: devicePart, from: path, at: path, optional: true})
+		}
+		reads = append(reads, gpuReads()...)
+	}
+	for _, path := range reads {
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil:
+			continue // Landlock allows what is there
+		case info.Mode()&os.ModeSymlink != 0 && filepath.Dir(path) == "/": // /bin is /usr/bin
+			target, err := os.Readlink(path)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, part{kind: linkPart, from: target, at: path})
+		default:
+			parts = append(parts, part{kind: readPart, from: path, at: path, optional: true})
+		}
+	}
+	parts = append(parts, groupParts()...)
+	for _, path := range slices.Concat(st.Write, st.above()) {
+		parts = append(parts, part{kind: writePart, from: path, at: path})
+	}
+	for _, path := range st.Kept {
+		parts = append(parts, part{kind: readPart, from: path, at: path})
+	}
+	for _, path := range st.Write { // such as the working folder in a run folder that is kept
+		if slices.ContainsFunc(st.Kept, func(kept string) bool { return path != kept && in(path, kept) }) {
+			parts = append(parts, part{kind: writePart, from: path, at: path})
+		}
+	}
+	for _, path := range st.Sockets {
+		parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true}) // nobody listens there
+	}
+	return append(parts,
+		part{kind: folderPart, at: st.Dir}, // which need not be readable
+		part{kind: readPart, from: self, at: inside}, part{kind: readOnlyRoot, at: "/"}), nil
+}
+
+// arguments tells bubblewrap a view; sized is whether it takes the size of memory.
+func arguments(parts []part, sized bool) (args []string) {
+	for _, p := range parts {
+		try := ""
+		if p.optional {
+			try = "-try"
+		}
+		switch p.kind {
+		case procPart:
+			args = append(args, "--proc", p.at)
+		case devPart:
+			args = append(args, "--dev", p.at)
+		case memoryPart:
+			if sized {
+				args = append(args, "--size", strconv.FormatInt(p.size, 10))
+			}
+			args = append(args, "--tmpfs", p.at)
+		case readPart:
+			args = append(args, "--ro-bind"+try, p.from, p.at)
+		case writePart:
+			args = append(args, "--bind"+try, p.from, p.at)
+		case devicePart:
+			args = append(args, "--dev-bind"+try, p.from, p.at)
+		case linkPart:
+			args = append(args, "--symlink", p.from, p.at)
+		case folderPart:
+			args = append(args, "--dir", p.at)
+		case readOnlyRoot:
+			args = append(args, "--remount-ro", p.at)
+		}
+	}
+	return args
+}
+
+// above are the folders between those of Write and what is kept in them, the outer first. Mounted on themselves nobody can
+// move them, and make others with their names.
+func (st stage) above() (all []string) {
+	for _, path := range st.Kept {
+		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write, func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
+			all = append(all, dir)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

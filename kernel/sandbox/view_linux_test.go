@@ -1,0 +1,81 @@
+package sandbox_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/kernel/sandbox"
+)
+
+// seen is what a process can tell about its namespaces.
+const seen = `import fcntl, os, socket, stat, struct
+for line in sorted({" ".join([f[4], ",".join(sorted(set(f[5].split(",")) & {"ro", "nosuid", "nodev", "noexec"})), f[f.index("-") + 1]])
+        for f in map(str.split, open("/proc/self/mountinfo"))}): print("mount", line)
+for folder in ("/", "/dev", "/dev/pts", "/dev/shm", "/etc", "/tmp", "/var", os.path.dirname(os.getcwd()), os.getcwd()):
+    for name in sorted(os.listdir(folder)):
+        info = os.lstat(folder + "/" + name)
+        print("file", folder, name, stat.filemode(info.st_mode), info.st_uid, os.readlink(folder + "/" + name) if stat.S_ISLNK(info.st_mode) else "")
+for path in ("/tmp", "/dev/shm"): print(path, os.statvfs(path).f_blocks * os.statvfs(path).f_frsize)
+print([line for line in open("/proc/self/status") if line.split(":")[0] in ("Uid", "Gid", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp")])
+print(socket.gethostname(), os.getuid(), os.getgid(), os.getgroups(), open("/proc/self/cgroup").read(), open("/proc/self/oom_score_adj").read())
+interfaces = socket.if_nameindex(); print(interfaces)
+with socket.socket() as s: # the loopback interface is up
+    s.bind(("127.0.0.1", 0)); s.listen()
+    with socket.create_connection(s.getsockname(), 5): print("connected")
+print(os.umask(0), os.getsid(0) > 0, sorted(os.environ))
+for path in ("/new", "/usr/new", "/etc/new", "/dev/new", "/proc/sys/kernel/hostname", "/.dsstar"):
+    try: os.close(os.open(path, os.O_WRONLY | os.O_CREAT)); print(path, "can be written")
+    except OSError as e: print(path, e.strerror)
+first = [p for p in os.listdir("/proc") if p == "1"]; print(first, os.getpid() > 1)
+if os.fork() == 0:
+    if os.fork() == 0:
+        os.setsid(); os._exit(0) # whose parent ends: process 1 reaps it
+    os._exit(0)
+os.wait()
+for _ in range(500):
+    if not [p for p in os.listdir("/proc") if p.isdigit() and int(p) not in (1, os.getpid())]: break
+    __import__("time").sleep(.01)
+else: print("not reaped")
+`
+
+// What dsstar makes for full is what bubblewrap makes: mounts with their flags, files, devices, rights, interfaces.
+func TestViews(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, kept := base+"/work", base+"/work/deep/kept"
+	for _, dir := range []string{kept, base + "/read"} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var words [2]string
+	for i, with := range []bool{false, true} {
+		box := sandbox.Box{Tier: sandbox.Full, Bubblewrap: with, Read: []string{base + "/read", kept}, Write: []string{work}, Limits: sandbox.Limits{Memory: 1 << 30, Processes: 64}}
+		private := base + "/private"
+		cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, "-c", seen}, Dir: work, Env: os.Environ()}, sandbox.Session{Private: private})
+		if err != nil && with && required("full") {
+			t.Fatal(err)
+		}
+		if err != nil {
+			t.Skip(err)
+		}
+		words[i] = run(cmd, time.Minute)
+		if err := os.RemoveAll(private); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := cmp.Diff(words[1], words[0]); d != "" {
+		t.Errorf("bubblewrap makes -, dsstar +:\n%s", d)
+	}
+}
