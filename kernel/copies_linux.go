@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,6 +34,44 @@ func reliable(root *os.Root) error {
 		return nil
 	}
 	return fmt.Errorf("it is on a file system (type %#x) that may hide changes of files", s.Type)
+}
+
+// hidesChanges tries whether the file system of root shows in no time of a file that the file was
+// changed through a memory map, as tmpfs and overlayfs over it. A file is there meanwhile.
+func hidesChanges(root *os.Root) (bool, error) {
+	if reliable(root) != nil {
+		return false, nil // no copies are taken there
+	}
+	name := ".dsstar-" + rand.Text()
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if err := root.Remove(name); err != nil {
+		return false, err
+	}
+	if err := f.Truncate(1); err != nil {
+		return false, err
+	}
+	before, err := f.Stat()
+	if err == nil {
+		err = settle(context.Background(), stampOf(before).changed)
+	}
+	if err != nil {
+		return false, err
+	}
+	page, err := unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return false, err
+	}
+	_ = bytes.Clone(page) // a read maps the page for writing, too, and a write then needs no fault
+	page[0] = 1
+	if err := unix.Munmap(page); err != nil {
+		return false, err
+	}
+	after, err := f.Stat()
+	return err == nil && stampOf(after) == stampOf(before), err
 }
 
 func stampOf(info fs.FileInfo) stamp {
