@@ -57,6 +57,8 @@ type local struct {
 	conn connection
 	left bool
 
+	ports ports // until the kernel is ready
+
 	confined bool // the process is in a sandbox
 }
 
