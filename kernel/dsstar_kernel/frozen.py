@@ -18,7 +18,7 @@ from . import linux
 from .channel import receive_fds
 from .hazards import Maps
 
-PATIENCE = 20.0  # seconds for a copy to be made or resumed: at-fork hooks of libraries may hang
+PATIENCE = 10.0  # seconds for a copy to be made or resumed: at-fork hooks of libraries may hang; clients wait twice as long
 OOM = Path("/proc/self/oom_score_adj")
 WARM = 32 << 20  # bytes that one copy, that which will most likely go on next, does not share
 LARGE = 4 << 20  # bytes of a mapping that is somebody's data, or the stack of a thread
@@ -68,10 +68,11 @@ class Freezer:
             except BaseException:
                 os._exit(1)
         theirs.close()
-        mine.settimeout(PATIENCE)
-        copy = 0
+        ends, copy = time.monotonic() + PATIENCE, 0
         try:
+            mine.settimeout(PATIENCE)
             copy = int(mine.recv(32) or 0)
+            mine.settimeout(max(0.001, ends - time.monotonic()))
             if not copy or not mine.recv(32):
                 raise OSError("the copy ended at once")
         except OSError as error:

@@ -169,5 +169,8 @@ def ending(status: int | None) -> str:
         return "it ended"
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return f"killed by signal {number} ({signal.Signals(number).name})"
+        try:
+            return f"killed by signal {number} ({signal.Signals(number).name})"
+        except ValueError:  # most real-time signals have no name
+            return f"killed by signal {number}"
     return f"exit status {os.WEXITSTATUS(status)}"
