@@ -117,7 +117,7 @@ func (l *local) end(w waits) (err error) {
 		case <-time.After(w.kill): // not even SIGKILL ends a process in a hung system call
 			err = fmt.Errorf("process %d cannot be killed", l.pid)
 			if l.guard { // and takes with it, by the parent-death signal, what it has started itself
-				killGroup(l.pid)
+				l.process.killAll()
 			}
 		}
 	}

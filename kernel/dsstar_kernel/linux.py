@@ -7,7 +7,7 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -49,18 +49,37 @@ def children(pid: int) -> list[int]:
 
 def descendants(pid: int, without: Collection[int] = ()) -> Iterator[int]:
     """The children of pid and theirs, but for those of some."""
+    return (child for child, _ in _family(pid, without))
+
+
+def _family(pid: int, without: Collection[int]) -> Iterator[tuple[int, int]]:
+    """The descendants of pid, each with its parent."""
     for child in children(pid):
         if child not in without:
-            yield child
-            yield from descendants(child, without)
+            yield child, pid
+            yield from _family(child, without)
+
+
+def _stat(pid: int) -> list[str]:
+    """State and parent of a process; two empty ones if there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[:2]
+    except OSError:
+        return ["", ""]
 
 
 def state(pid: int) -> str:
     """One letter: R, S, Z ...; empty if there is no such process."""
+    return _stat(pid)[0]
+
+
+def is_child(pid: int) -> bool:
+    """Whether pid is a child of this process that nobody has waited for: its number is nobody else's."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return ""
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def command(pid: int) -> str:
@@ -76,6 +95,32 @@ def kill(pid: int) -> None:
     """Kills pid, if it is there."""
     with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGKILL)
+
+
+def kill_child(pid: int, parent: int) -> None:
+    """Kills pid if it is a child of parent still: its number may be another process's by now."""
+    process = handle(pid)
+    if _stat(pid)[1] == str(parent):
+        kill_by(process, pid)
+    for fd in process:
+        os.close(fd)
+
+
+def handle(pid: int) -> list[int]:
+    """A descriptor of pid, which no other process gets with the number; none before Linux 5.3, or if pid is gone."""
+    try:
+        return [os.pidfd_open(pid)]
+    except (OSError, AttributeError):
+        return []
+
+
+def kill_by(process: Sequence[int], pid: int) -> None:
+    """Kills a process by its descriptor, or pid if there is none."""
+    if not process:
+        kill(pid)
+    for fd in process:
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(fd, signal.SIGKILL)
 
 
 def wait(pid: int, seconds: float = 5) -> int | None:
@@ -94,10 +139,10 @@ def wait(pid: int, seconds: float = 5) -> int | None:
 
 def kill_all(pid: int, without: Collection[int] = ()) -> list[int]:
     """Kills the descendants of pid, but for some with theirs, and returns those that were alive."""
-    alive = [p for p in descendants(pid, without) if not gone(p)]
-    for p in alive:
-        kill(p)
-    return alive
+    alive = [(p, parent) for p, parent in _family(pid, without) if not gone(p)]
+    for p, parent in alive:
+        kill_child(p, parent)
+    return [p for p, _ in alive]
 
 
 def gone(pid: int) -> bool:

@@ -1,13 +1,17 @@
 """Tests of parts of dsstar_kernel that need no kernel. Run by TestFront."""
 
+import os
+import socket
+import subprocess
 import threading
 import time
 import unittest
 import warnings
+from unittest import mock
 
 import zmq
 
-from dsstar_kernel import linux, sockets
+from dsstar_kernel import checkpoints, linux, sockets
 
 
 class Ending(unittest.TestCase):
@@ -15,6 +19,35 @@ class Ending(unittest.TestCase):
         for number in range(1, 65):
             with self.subTest(number):
                 self.assertIn(f"killed by signal {number}", linux.ending(number))
+
+
+class Numbers(unittest.TestCase):
+    """Numbers of processes are given again."""
+
+    def sleeper(self):
+        child = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        return child
+
+    def test_killed_is_only_a_child_of_that_parent(self):
+        child = self.sleeper()
+        linux.kill_child(child.pid, os.getppid())
+        self.assertIsNone(child.poll())
+        linux.kill_child(child.pid, os.getpid())
+        self.assertEqual(child.wait(30), -9)
+
+    def test_copy_that_has_been_waited_for(self):
+        child = self.sleeper()
+        mine, theirs = socket.socketpair()
+        with mine, theirs, mock.patch.object(checkpoints, "PATIENCE", 1):
+            copy = checkpoints.Checkpoint(0, mine, 1, [])
+            theirs.send(b"%d" % os.getppid())
+            self.assertFalse(copy.settle())
+            self.assertEqual(copy.pid, 0)
+            theirs.send(b"%d" % child.pid)
+            self.assertTrue(copy.settle())
+            self.assertEqual(copy.pid, child.pid)
 
 
 class Publishing(unittest.TestCase):
