@@ -153,7 +153,7 @@ class Front:
                 self.answer(request, {"status": "aborted"})
             elif request.checkpoint and self.live:
                 self.running = request
-                self.live.channel.post(b"checkpoint")
+                self.live.channel.post(b"checkpoint", b"1" if request.checkpoint.folder else b"")
             elif request.checkpoint:
                 request.checkpoint.fail("Failed", self.obituary)
             elif self.live:

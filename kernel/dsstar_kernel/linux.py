@@ -32,6 +32,16 @@ def populate(address: int, size: int) -> bool:
     return bool(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(size), MADV_POPULATE_WRITE) == 0)
 
 
+def reopen(fd: int, path: str) -> int:
+    """Opens the regular file behind fd for reading, though it may have no name any more. Where /proc is hidden it opens
+    path, which may be another file."""
+    flags = os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open(f"/proc/self/fd/{fd}", flags)
+    except OSError:
+        return os.open(path, flags)
+
+
 def flush_c() -> None:
     """Writes out what C code has printed."""
     _libc.fflush(None)
