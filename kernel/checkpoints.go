@@ -139,7 +139,7 @@ func (c *checkpoints) freeze(ctx context.Context, s *session, m *mark) {
 		Count      int `json:"execution_count"`
 		Resident   int64
 	}
-	if m.why = c.ask(ctx, s, "checkpoint_request", struct{}{}, &reply); m.why != "" {
+	if m.why = c.ask(ctx, s, "checkpoint_request", map[string]string{"folder": c.folder}, &reply); m.why != "" {
 		c.drop(m)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -53,10 +54,9 @@ func privateDir() (string, error) {
 // else. In a sandbox without the network they get sockets, too: nothing else is there.
 //
 // For TCP all ports of an ipykernel are 0: it then binds free ports and
-// rewrites the file, whereas ports chosen here could be taken by others before
-// the kernel binds them. Other kernels cannot do that (JEP 66 would let them):
-// they get ports that were free a moment ago.
-func newConnection(dir string, o Options) (connection, error) {
+// rewrites the file. Other kernels cannot do that (JEP 66 would let them): their
+// ports are chosen by p, which keeps them from others until the kernel has bound them.
+func newConnection(dir string, o Options, p *ports) (connection, error) {
 	c := connection{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: o.Spec.Name}
 	base := filepath.Join(dir, "k") // ZeroMQ adds "-<port>"
 	// Clients other than this one may know TCP better. Out of a sandbox there is none, but with the network there may be no
@@ -69,7 +69,7 @@ func newConnection(dir string, o Options) (connection, error) {
 		if o.Spec.IPython() {
 			return c, nil
 		}
-		return c, c.choosePorts()
+		return c, c.choosePorts(p)
 	}
 	c.Transport, c.IP = "ipc", base
 	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort = 1, 2, 3, 4, 5
@@ -77,16 +77,45 @@ func newConnection(dir string, o Options) (connection, error) {
 }
 
 // choosePorts takes five ports that are free now.
-func (c *connection) choosePorts() error {
+func (c *connection) choosePorts(p *ports) (err error) {
 	for _, port := range []*int{&c.ShellPort, &c.IOPubPort, &c.StdinPort, &c.ControlPort, &c.HBPort} {
-		l, err := net.Listen("tcp", c.IP+":0")
-		if err != nil {
-			return err
+		if *port, err = p.take(c.IP); err != nil {
+			p.release()
+			return fmt.Errorf("choose ports for the kernel: %w", err)
 		}
-		defer l.Close() // all at the end, so that they differ
-		*port = l.Addr().(*net.TCPAddr).Port
+	}
+	if !p.share || !sharesPorts {
+		p.release()
 	}
 	return nil
+}
+
+// ports are bound here so that no other program gets them before the kernel
+// binds them. On Linux a socket with SO_REUSEADDR, which ZeroMQ sets, can be bound
+// beside one that has it and does not listen. On other systems the ports are
+// only chosen.
+type ports struct {
+	share  bool // they stay bound until release
+	chosen bool
+	bound  []io.Closer
+}
+
+// take returns a free port, which stays bound until release.
+func (p *ports) take(ip string) (int, error) {
+	s, port, err := bindPort(ip)
+	if err != nil {
+		return 0, err
+	}
+	p.chosen, p.bound = true, append(p.bound, s)
+	return port, nil
+}
+
+// release gives up all ports.
+func (p *ports) release() {
+	for _, s := range p.bound {
+		_ = s.Close() // nothing was sent by it
+	}
+	p.bound = nil
 }
 
 // write creates the connection file, for the user's eyes only: it has the key.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"os"
@@ -32,7 +33,9 @@ var errOverLimit = errors.New("over the limit")
 // The folder may be written by untrusted code: what its links point to is
 // neither read nor written. A file counts as unchanged while its inode, size
 // and times are, the time of its last change (ctime) among them, which programs
-// cannot set; so it is copied once for all states that hold it.
+// cannot set; so it is copied once for all states that hold it. Where a change
+// through a memory map shows in no time (tmpfs, overlayfs over it), a sum of the
+// content counts, too, for which every file is read at each look.
 //
 // The copies are a cache for the life of this program: nothing is synced, and
 // what a killed program has left is removed by the next. One goroutine at a time
@@ -48,6 +51,9 @@ type copies struct {
 	made   int   // copies so far
 	plain  bool  // cloning has failed: it is another file system, or one that cannot
 	known  map[stamp]*content
+
+	hides bool         // changes through memory maps do not show
+	seed  maphash.Seed // of the sums: nobody can make another content with the same one
 }
 
 // state is what a folder held at a moment.
@@ -79,10 +85,17 @@ type stamp struct {
 	dev, ino, links   uint64
 	size              int64
 	modified, changed moment
+	sum               uint64 // of the content, where changes can be hidden
 }
 
 // moment is a time of a file system, all that it can say.
 type moment struct{ sec, nsec int64 }
+
+// times returns s without the sum.
+func (s stamp) times() stamp {
+	s.sum = 0
+	return s
+}
 
 func modified(info fs.FileInfo) moment {
 	return moment{info.ModTime().Unix(), int64(info.ModTime().Nanosecond())}
@@ -110,7 +123,14 @@ func newCopies(folder, store string, limit int64) (*copies, error) {
 	if err != nil {
 		return nil, errors.Join(err, beside.Close())
 	}
-	return &copies{folder: folder, root: root, beside: beside, name: name, limit: limit, known: map[stamp]*content{}}, nil
+	hides, err := hidesChanges(root)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("try a memory map in %s: %w", folder, err), root.Close(), beside.Close())
+	}
+	return &copies{
+		folder: folder, root: root, beside: beside, name: name, limit: limit,
+		known: map[stamp]*content{}, hides: hides, seed: maphash.MakeSeed(),
+	}, nil
 }
 
 // close removes all copies.
@@ -142,7 +162,7 @@ func (c *copies) look(ctx context.Context) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := listing{c, map[string]item{}, map[stamp]*content{}}
+	l := listing{copies: c, items: map[string]item{}, fresh: map[stamp]*content{}, sums: map[stamp]stamp{}}
 	if err := l.folder(ctx, c.root, ".", 0); err != nil {
 		return nil, err
 	}
@@ -171,6 +191,8 @@ type listing struct {
 	copies *copies
 	items  map[string]item
 	fresh  map[stamp]*content // of which there is no copy yet
+	sums   map[stamp]stamp    // stamps with their sums, by those without
+	read   int64              // bytes that were read for sums
 }
 
 // folder adds what is in dir, which is at path.
@@ -205,7 +227,11 @@ func (l *listing) add(ctx context.Context, dir *os.Root, name, path string, dept
 	x := item{mode: info.Mode(), modified: modified(info)}
 	switch info.Mode().Type() {
 	case 0:
-		x.content = l.content(stampOf(info), path)
+		s, err := l.stamp(ctx, stampOf(info), path)
+		if err != nil {
+			return err
+		}
+		x.content = l.content(s, path)
 	case fs.ModeSymlink:
 		x.target, err = dir.Readlink(name)
 	case fs.ModeDir:
@@ -221,6 +247,22 @@ func (l *listing) add(ctx context.Context, dir *os.Root, name, path string, dept
 	}
 	l.items[path] = x
 	return at(path, err)
+}
+
+// stamp returns s, the stamp of the file at path, with its sum where that is needed.
+func (l *listing) stamp(ctx context.Context, s stamp, path string) (stamp, error) {
+	if !l.copies.hides {
+		return s, nil
+	}
+	if with, ok := l.sums[s]; ok {
+		return with, nil
+	}
+	if l.read += s.size; l.read > l.copies.limit { // before it is read: it may be sparse
+		return s, l.copies.overLimit(l.read)
+	}
+	with, err := l.copies.summed(ctx, path, s)
+	l.sums[s] = with
+	return with, at(path, err)
 }
 
 func (l *listing) content(s stamp, path string) *content {
@@ -296,7 +338,7 @@ func (c *copies) copy(ctx context.Context, x *content, rest int64) error {
 		sum := c.held + rest
 		c.held += x.stamp.size // for discard
 		if sum > c.limit {
-			return fmt.Errorf("its copies would hold %s, %w of %s", bytesText(sum), errOverLimit, bytesText(c.limit))
+			return c.overLimit(sum)
 		}
 		if err := copyBytes(ctx, to, from, x.stamp.size); err != nil {
 			return at(x.path, err)
@@ -310,6 +352,24 @@ func (c *copies) copy(ctx context.Context, x *content, rest int64) error {
 		x.copy = stampOf(info)
 	}
 	return err
+}
+
+func (c *copies) overLimit(n int64) error {
+	return fmt.Errorf("its copies would hold %s, %w of %s", bytesText(n), errOverLimit, bytesText(c.limit))
+}
+
+// summed returns s, the stamp of the file at path, with the sum of the content.
+func (c *copies) summed(ctx context.Context, path string, s stamp) (stamp, error) {
+	f, err := openSame(c.root, path, os.O_RDONLY, s)
+	if err != nil {
+		return s, err
+	}
+	defer f.Close()
+	var sum maphash.Hash
+	sum.SetSeed(c.seed)
+	err = copyBytes(ctx, &sum, f, s.size)
+	s.sum = sum.Sum64()
+	return s, err
 }
 
 // drop frees what only s needs.
@@ -358,7 +418,7 @@ func demand(f *os.File, s stamp) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || stampOf(info) != s {
+	if !info.Mode().IsRegular() || stampOf(info) != s.times() {
 		return errors.New("has been changed meanwhile")
 	}
 	return nil
@@ -366,7 +426,7 @@ func demand(f *os.File, s stamp) error {
 
 // copyBytes copies n bytes; what the system calls that io.Copy uses can share,
 // they share.
-func copyBytes(ctx context.Context, to, from *os.File, n int64) error {
+func copyBytes(ctx context.Context, to io.Writer, from *os.File, n int64) error {
 	const most = 64 << 20 // between two looks at ctx
 	for n > 0 {
 		if err := ctx.Err(); err != nil {

@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,21 +19,66 @@ import (
 // shows in its ctime, by the clock of this machine, at once. Others keep times
 // for a while (NFS), or make them up (9P, FUSE).
 func reliable(root *os.Root) error {
-	f, err := root.Open(".")
+	kind, err := fileSystem(root)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	var s unix.Statfs_t
-	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
-		return err
-	}
-	switch int64(s.Type) {
+	switch kind {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC,
 		unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC:
 		return nil
 	}
-	return fmt.Errorf("it is on a file system (type %#x) that may hide changes of files", s.Type)
+	return fmt.Errorf("it is on a file system (type %#x) that may hide changes of files", kind)
+}
+
+// fileSystem returns the number of the kind of file system that root is on.
+func fileSystem(root *os.Root) (kind int64, err error) {
+	f, err := root.Open(".")
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var s unix.Statfs_t
+	err = unix.Fstatfs(int(f.Fd()), &s)
+	return int64(s.Type), err
+}
+
+// hidesChanges tries whether the file system of root shows in no time of a file that the file was
+// changed through a memory map, as tmpfs and overlayfs over it. A file is there meanwhile.
+func hidesChanges(root *os.Root) (bool, error) {
+	if kind, err := fileSystem(root); err != nil || kind != unix.TMPFS_MAGIC && kind != unix.OVERLAYFS_SUPER_MAGIC {
+		return false, err
+	}
+	name := ".dsstar-" + rand.Text()
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	if err := root.Remove(name); err != nil {
+		return false, err
+	}
+	if err := f.Truncate(1); err != nil {
+		return false, err
+	}
+	before, err := f.Stat()
+	if err == nil {
+		err = settle(context.Background(), stampOf(before).changed)
+	}
+	if err != nil {
+		return false, err
+	}
+	page, err := unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return false, err
+	}
+	_ = bytes.Clone(page) // a read maps the page for writing, too, and a write then needs no fault
+	page[0] = 1
+	if err := unix.Munmap(page); err != nil {
+		return false, err
+	}
+	after, err := f.Stat()
+	return err == nil && stampOf(after) == stampOf(before), err
 }
 
 func stampOf(info fs.FileInfo) stamp {

@@ -15,5 +15,6 @@ var errNoCopies = errors.New("copies of files are made on Linux only")
 func reliable(*os.Root) error                         { return errNoCopies }
 func stampOf(fs.FileInfo) stamp                       { return stamp{} }
 func clone(to, from *os.File) bool                    { return false }
+func hidesChanges(*os.Root) (bool, error)             { return false, nil }
 func setModified(*os.Root, string, moment) error      { return errNoCopies }
 func settle(ctx context.Context, latest moment) error { return errNoCopies }

@@ -98,8 +98,14 @@ func (r *restoring) clearItem(ctx context.Context, dir *os.Root, name, path stri
 		}
 	}
 	if r.same(dir, name, path, info) {
-		r.there[path] = stampOf(info)
-		return nil
+		s := stampOf(info)
+		if x := r.state.items[path].content; x != nil && r.hides {
+			if x.stamp.times() == s { // else it is written anyway, as it is if it cannot be read
+				s, _ = r.summed(ctx, path, s)
+			}
+		}
+		r.there[path] = s
+		return ctx.Err()
 	}
 	return at(path, dir.Remove(name))
 }
@@ -256,6 +262,7 @@ func (r *restoring) finish(ctx context.Context) error {
 			continue
 		}
 		s := stampOf(info)
+		s.sum = x.content.stamp.sum
 		delete(r.known, x.content.stamp)
 		r.known[s], x.content.stamp = x.content, s
 		if latest.before(s.changed) {

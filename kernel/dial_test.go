@@ -275,8 +275,11 @@ func TestOrphan(t *testing.T) {
 // What the server holds back is not taken for all there was.
 func testRateLimit(t *testing.T, s Server) {
 	k := dialled(t, s, "", Options{})
-	for _, code := range []string{"for i in range(20_000): print(i, flush=True)", "for i in range(50): print('x' * 200_000, flush=True)"} {
+	for _, code := range []string{"for i in range(20_000): print(i, flush=True)", "print('x' * 20_000_000)"} {
 		x := runCell(t, k, code, notebook.OK)
+		if x.Incomplete == "" && strings.HasSuffix(x.Stdout(), "\n19999\n") && strings.Count(x.Stdout(), "\n") == 20_000 {
+			continue // the machine was too busy for the kernel to be faster than the server passes on
+		}
 		if !strings.Contains(x.Incomplete, "the Jupyter server held output back") || strings.Contains(x.PlainText(), "IOPub") ||
 			!strings.Contains(x.PlainText(), "dsstar: output may be incomplete: the Jupyter server held output back") {
 			t.Errorf("incomplete %q", x.Incomplete)

@@ -57,6 +57,8 @@ type local struct {
 	conn connection
 	left bool
 
+	ports ports // until the kernel is ready
+
 	confined bool // the process is in a sandbox
 }
 
@@ -115,7 +117,7 @@ func (l *local) end(w waits) (err error) {
 		case <-time.After(w.kill): // not even SIGKILL ends a process in a hung system call
 			err = fmt.Errorf("process %d cannot be killed", l.pid)
 			if l.guard { // and takes with it, by the parent-death signal, what it has started itself
-				killGroup(l.pid)
+				l.process.killAll()
 			}
 		}
 	}

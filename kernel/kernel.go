@@ -148,7 +148,7 @@ type waits struct {
 	shutdown  time.Duration // from shutdown_request to its reply
 	exit      time.Duration // from the reply to the end of the process
 	kill      time.Duration // from SIGKILL to the end of the process, or from SIGTERM to that of a guard
-	frozen    time.Duration // for the kernel to freeze a copy of itself or to go on from one
+	frozen    time.Duration // for the kernel to freeze a copy of itself or to go on from one; it gives up sooner: see frozen.py
 	handshake time.Duration // for a server's first connection to a kernel, before another is tried
 	reconnect time.Duration // from the loss of a server to giving it up
 }
@@ -157,7 +157,7 @@ func defaultWaits() waits {
 	return waits{
 		greet: 2 * time.Second, tune: 10 * time.Second, rouse: 5 * time.Second, takeUp: time.Minute, idle: 4 * time.Second,
 		interrupt: 5 * time.Second, cancel: 2 * time.Second,
-		frozen: 15 * time.Second, shutdown: time.Second, exit: 150 * time.Millisecond, kill: sandbox.EndsWithin + time.Second, handshake: 10 * time.Second, reconnect: time.Minute,
+		frozen: 20 * time.Second, shutdown: time.Second, exit: 150 * time.Millisecond, kill: sandbox.EndsWithin + time.Second, handshake: 10 * time.Second, reconnect: time.Minute,
 	}
 }
 

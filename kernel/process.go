@@ -124,6 +124,15 @@ func (p *process) kill() {
 	}
 }
 
+// killAll kills the process group, whatever the process is.
+func (p *process) killAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gone {
+		killGroup(p.pid)
+	}
+}
+
 // alive reports whether the process has not ended yet.
 func (p *process) alive() bool {
 	select {

@@ -34,10 +34,10 @@ func running(pid int) bool {
 
 func dirExists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// gone waits a second for a process to end.
+// gone waits for a process to end.
 func gone(t testing.TB, pid int) {
 	t.Helper()
-	for range 100 {
+	for range 3000 { // on a busy machine a process takes seconds to end
 		if !running(pid) {
 			return
 		}

@@ -35,6 +35,9 @@ func describe(state *os.ProcessState) string {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
 		sig := status.Signal()
+		if unix.SignalName(sig) == "" { // a real-time signal
+			return fmt.Sprintf("killed by signal %d", int(sig))
+		}
 		return fmt.Sprintf("killed by signal %d (%s)", int(sig), unix.SignalName(sig))
 	}
 	return state.String()

@@ -58,8 +58,11 @@ func TestSandboxWithNetwork(t *testing.T) {
 	for _, box := range boxes(t) {
 		box.Net = true
 		o := options(t)
-		o.Sandbox = box
+		o.Sandbox, o.KeepIn = box, t.TempDir()
 		k := open(t, o)
+		if c, err := readConnection(k.Info().File); err != nil || c.check() != nil {
+			t.Errorf("%s: others cannot connect: %+v, %v", box.Tier, c, err)
+		}
 		runCell(t, k, fmt.Sprintf("import socket; socket.create_connection(('127.0.0.1', %d), 5)", l.Addr().(*net.TCPAddr).Port), notebook.OK)
 		if x := runCell(t, k, "open('/etc/shadow')", notebook.Raised); !strings.Contains(x.PlainText(), "dsstar sandbox: /etc/shadow is outside") {
 			t.Error(x.PlainText())

@@ -18,17 +18,14 @@ import (
 // errNotReady is the cause of a context that ended at the start time-out.
 var errNotReady = errors.New("not ready in time")
 
-// rebinds is how often a kernel is started again whose ports somebody else took before it bound them.
-const rebinds = 3
-
 // boot starts a kernel process and waits until it is ready. On an error
 // nothing is left of it.
 func boot(ctx context.Context, o Options, w waits) (*session, error) {
 	limit := startTimeout(o)
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
-	for try := 1; ; try++ {
-		l := &local{spec: o.Spec, keep: o.KeepIn != ""}
+	for share := true; ; share = false {
+		l := &local{spec: o.Spec, keep: o.KeepIn != "", ports: ports{share: share}}
 		s := newSession(l, o, w)
 		err := l.launch(ctx, s, o)
 		if err == nil {
@@ -37,6 +34,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		if err == nil {
 			err = s.tune(ctx)
 		}
+		l.ports.release()
 		if err == nil {
 			l.stderr.reset() // what it says from now on is about cells
 			s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.pid, true
@@ -49,8 +47,9 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		if l.confined && l.process != nil && ctx.Err() != context.Canceled {
 			err = fmt.Errorf("%w: %w", err, sandbox.ErrKept)
 		}
+		again := share && l.ports.chosen && l.process != nil && !l.alive() && ctx.Err() == nil
 		s.end()
-		if try < rebinds && strings.Contains(words, "Address already in use") {
+		if again { // it may be one that cannot bind a port which is bound here, too
 			continue
 		}
 		if errors.Is(err, errNotReady) {
@@ -71,7 +70,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 			return err
 		}
 	}
-	c, err := newConnection(l.dir, o)
+	c, err := newConnection(l.dir, o, &l.ports)
 	if err != nil {
 		return err
 	}
@@ -103,7 +102,10 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if l.process, err = l.run(cmd, o); err != nil {
 		return err
 	}
-	return l.connect(ctx, s, c, l.file)
+	if err := l.connect(ctx, s, c, file); err != nil || file == l.file {
+		return err
+	}
+	return l.conn.write(l.file) // with the ports that the kernel chose
 }
 
 // share is what the processes of a sandbox have.

@@ -59,7 +59,12 @@ class Checkpoint:
         self.line.settimeout(PATIENCE / 4)
         if not self.pid:
             with contextlib.suppress(OSError, ValueError):
-                self.pid = int(self._heard() or 0)
+                pid = int(self._heard() or 0)
+                ends = time.monotonic() + PATIENCE / 4
+                while pid and not linux.is_child(pid) and time.monotonic() < ends:
+                    time.sleep(0.0005)  # its helper ends soon
+                # Else it has ended and been waited for, and its number may be anybody's.
+                self.pid = pid if linux.is_child(pid) else 0
         return self.pid != 0
 
     def _heard(self) -> bytes:
@@ -101,6 +106,10 @@ class Asked:
     message: Message
     began: float = field(default_factory=time.monotonic)
     again: bool = False  # it has been tried once
+    folder: str = ""  # what the client puts back itself
+
+    def __post_init__(self) -> None:
+        self.folder = str(self.message["content"].get("folder") or "")
 
     def reply(self, content: Message) -> None:
         self.checkpoints.front.control.reply(self.idents, self.message, content)
@@ -198,7 +207,7 @@ class Checkpoints:
         if checkpoint is None or not checkpoint.answers():
             asked.fail("NoCheckpoint", f"there is no checkpoint {name}")
             return
-        if findings := hazards.changed(min(checkpoint.pids()), checkpoint.files, str(content.get("folder") or "")):
+        if findings := hazards.changed(min(checkpoint.pids()), checkpoint.files, asked.folder):
             asked.refuse(findings)
             return
         if self._resuming:

@@ -61,8 +61,9 @@ class Control:
         return {"status": "ok"}
 
     def shutdown_request(self, content: Message) -> Message:
+        reply = {"status": "ok", "restart": content.get("restart", False)}
         self.front.stop()
-        return {"status": "ok", "restart": content.get("restart", False)}
+        return reply
 
     def connect_request(self, _: Message) -> Message:
         return {"status": "ok", **{k: v for k, v in self.front.sockets.info.items() if k.endswith("_port")}}

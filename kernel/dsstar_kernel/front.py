@@ -9,9 +9,10 @@ import os
 import resource
 import signal
 import socket
-import struct
 import time
+import traceback
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,8 @@ from .sockets import DELIM, Sockets
 TEXT_DELAY = 0.03  # seconds that output may wait for more of it
 TEXT_SIZE = 1 << 20
 MESSAGE_SIZE = 4 << 20  # of one text: readers have a message whole in memory
+FAILURES = 100  # turns in a row: then the front gives up
+SUBSCRIBER = 0.002  # seconds for a subscriber to take some of what waits for it
 GROUP_SIGNAL = 0.2  # seconds in which a signal to the group has reached the worker, too
 
 
@@ -118,6 +121,7 @@ class Front:
         self.status: int | None = None  # of the wait for the worker with which the front ends
         self.stopping = 0.0  # when shutdown was asked for
         self.interrupted = 0.0  # when a signal came that the worker may not have got
+        self.failed = False  # whether something in this turn has
         self.poller = zmq.Poller()
         self.checkpoints = Checkpoints(self)
         self.control = Control(self)
@@ -149,7 +153,7 @@ class Front:
                 self.answer(request, {"status": "aborted"})
             elif request.checkpoint and self.live:
                 self.running = request
-                self.live.channel.post(b"checkpoint")
+                self.live.channel.post(b"checkpoint", b"1" if request.checkpoint.folder else b"")
             elif request.checkpoint:
                 request.checkpoint.fail("Failed", self.obituary)
             elif self.live:
@@ -210,12 +214,18 @@ class Front:
         before = live.channel.signaled if live else 0
         try:
             for _ in range(1000):  # then the sockets have their turn
-                if live is None or live is not self.live or (message := live.channel.receive()) is None:
+                if live is None or live is not self.live or self.sockets.iopub.waits():
+                    break
+                if (message := live.channel.receive()) is None:
                     break
                 self.on_worker(live, message)
             if live and live is self.live and live.channel.signaled != before:
                 live.channel.post(b"wake")  # its event loop, which sleeps on after a handler that calls call_soon
-        except (EOFError, ValueError, LookupError, struct.error):  # gone, or a cell has written nonsense
+        except EOFError:
+            if live and live is self.live:
+                self.end_worker()
+        except Exception:  # a cell has written nonsense
+            self.report()
             if live and live is self.live:
                 self.end_worker()
 
@@ -267,7 +277,7 @@ class Front:
     def disconnect(self) -> None:
         """Takes in all that the worker, which has ended, has left, and forgets it."""
         assert self.live
-        with contextlib.suppress(EOFError):
+        with contextlib.suppress(Exception):  # it has gone, perhaps in the middle of a message, or left nonsense
             while (message := self.live.channel.receive()) is not None:
                 if message[0] == b"done":
                     self.done(message[1])
@@ -351,13 +361,26 @@ class Front:
 
     # ---- the loop
 
+    def guarded(self, do: Callable[..., None], *args: Any) -> None:
+        """Calls do. An exception in it is reported, and costs one event: the session and its checkpoints are worth more."""
+        try:
+            do(*args)
+        except Exception:
+            self.report()
+
+    def report(self) -> None:
+        """Tells the present exception where the kernel was started."""
+        self.failed = True
+        with contextlib.suppress(OSError):
+            traceback.print_exc()
+
     def read_shell(self) -> None:
         with contextlib.suppress(zmq.Again):
             while True:
                 frames = self.sockets.shell.recv_multipart(zmq.NOBLOCK)
                 try:
                     request = Request.of(frames) if self.sockets.signed(frames) else None
-                except (ValueError, KeyError, TypeError, RecursionError):
+                except (ValueError, LookupError, TypeError, RecursionError):
                     request = None  # ipykernel says nothing either to what is no message
                 if request:
                     self.enqueue(request)
@@ -369,7 +392,7 @@ class Front:
                 s.heartbeat.send_multipart(s.heartbeat.recv_multipart(zmq.NOBLOCK))
         with contextlib.suppress(zmq.Again):
             while True:
-                self.control.handle(s.control.recv_multipart(zmq.NOBLOCK))
+                self.guarded(self.control.handle, s.control.recv_multipart(zmq.NOBLOCK))
         with contextlib.suppress(zmq.Again):
             while True:
                 answer = s.stdin.recv_multipart(zmq.NOBLOCK)
@@ -377,7 +400,7 @@ class Front:
                     self.live.channel.post(b"stdin", *answer)
         with contextlib.suppress(zmq.Again):
             while True:
-                self.welcome(s.iopub.recv(zmq.NOBLOCK))
+                self.welcome(s.iopub.socket.recv(zmq.NOBLOCK))
         self.read_shell()
 
     def welcome(self, event: bytes) -> None:
@@ -398,12 +421,13 @@ class Front:
             signal.signal(number, signal.SIG_IGN)  # a cell may send them to its group, which this is in
         orphaned = orphanage()
         s = self.sockets
-        readable: list[Any] = [s.shell, s.control, s.stdin, s.heartbeat, s.iopub, wake.fileno(), *self.output.pipes]
+        readable: list[Any] = [s.shell, s.control, s.stdin, s.heartbeat, s.iopub.socket, wake.fileno(), *self.output.pipes]
         for source in readable:
             self.poller.register(source, zmq.POLLIN)
         assert self.live
         self.poller.register(self.live.channel.sock.fileno(), zmq.POLLIN)
-        while self.status is None and not orphaned():
+        failures = 0
+        while self.status is None and not orphaned() and failures < FAILURES:
             ready = dict(self.poller.poll(self.patience()))
             if wake.fileno() in ready:
                 signals = wake.recv(4096)
@@ -411,9 +435,13 @@ class Front:
                     break
                 if signal.SIGINT in signals and self.running:
                     self.interrupted = time.monotonic()
-            self.turn(ready)
+            self.failed = False
+            self.guarded(self.turn, ready)
             if self.status is None:
-                self.reap()
+                self.guarded(self.reap)
+            failures = failures + 1 if self.failed else 0
+        if failures:
+            self.status = 1 << 8  # exit status 1
         return self.finish()
 
     def patience(self) -> int:
@@ -429,10 +457,14 @@ class Front:
 
     def turn(self, ready: dict[Any, int]) -> None:
         """Does what there is to do."""
-        if self.live:
-            self.read_worker()
-        if any(pipe in ready for pipe in self.output.pipes):
-            self.output.read_pipes()
+        self.sockets.iopub.flush()
+        if self.sockets.iopub.waits():
+            time.sleep(SUBSCRIBER)  # what the worker has sent stays where it is, which the poller reports again and again
+        else:
+            if self.live:
+                self.read_worker()
+            if any(pipe in ready for pipe in self.output.pipes):
+                self.output.read_pipes()
         self.pass_interrupt()
         if self.output.due and time.monotonic() >= self.output.due:
             self.output.publish()
@@ -479,6 +511,7 @@ def run(argv: list[str], sock: socket.socket, pipes: list[int], worker: int, ses
     status = front.run() or 0
     if os.WIFSIGNALED(status):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        signal.signal(os.WTERMSIG(status), signal.SIG_DFL) if os.WTERMSIG(status) != signal.SIGKILL else None
+        with contextlib.suppress(OSError):  # there is no handler of SIGKILL, nor of the C library's own signals
+            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
         os.kill(os.getpid(), os.WTERMSIG(status))
     return os.WEXITSTATUS(status)

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import linux
-from .channel import receive_fds
+from .channel import receive_fds, send_fds
 from .hazards import Maps
 
-PATIENCE = 20.0  # seconds for a copy to be made or resumed: at-fork hooks of libraries may hang
+PATIENCE = 10.0  # seconds for a copy to be made or resumed: at-fork hooks of libraries may hang; clients wait twice as long
 OOM = Path("/proc/self/oom_score_adj")
 WARM = 32 << 20  # bytes that one copy, that which will most likely go on next, does not share
 LARGE = 4 << 20  # bytes of a mapping that is somebody's data, or the stack of a thread
@@ -68,18 +68,24 @@ class Freezer:
             except BaseException:
                 os._exit(1)
         theirs.close()
-        mine.settimeout(PATIENCE)
-        copy = 0
+        ends, copy = time.monotonic() + PATIENCE, 0
+        fds: list[int] = []
         try:
-            copy = int(mine.recv(32) or 0)
+            mine.settimeout(PATIENCE)
+            data, fds = receive_fds(mine, 32)
+            copy = int(data or 0)
+            mine.settimeout(max(0.001, ends - time.monotonic()))
             if not copy or not mine.recv(32):
                 raise OSError("the copy ended at once")
         except OSError as error:
             mine.close()
-            for pid in (self._helper, copy):
-                if pid:
-                    linux.kill(pid)
+            linux.kill(self._helper)
+            if copy:
+                linux.kill_by(fds, copy)
             raise OSError(f"a frozen copy could not be made: {error}") from None
+        finally:
+            for process in fds:
+                os.close(process)
         return Frozen(copy, mine)
 
     def _fork(self, line: socket.socket) -> bool:
@@ -90,7 +96,8 @@ class Freezer:
             return True
         try:
             if copy := os.fork():
-                line.send(b"%d" % copy)
+                # The number may be another's before it is of use; a descriptor of the process is not.
+                send_fds(line, b"%d" % copy, linux.handle(copy))
                 os._exit(0)
             return False
         except BaseException:

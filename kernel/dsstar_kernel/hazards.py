@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import fcntl
 import os
 import re
 import socket
@@ -45,6 +46,7 @@ class File(TypedDict):
     changed: int
     status: int  # when anything about it was changed last, the number of its names too
     node: int
+    kept: bool  # the copy has its content: see pools.Kept
 
 
 Mapping = tuple[int, int, str]  # start, end and path of what is mapped
@@ -73,19 +75,23 @@ class Survey:
         self.ours = set(ours)
         self.base = {fd: _link(fd) for fd in _descriptors()}
         self.files: list[File] = []
+        self.flags: dict[int, int] = {}  # of all that is open, by descriptor: processes share them, as positions
         self.pipes: set[str] = set()  # of libraries; in a resumed process they have no thread at first
         self.maps = Maps()
 
     def findings(self) -> list[Finding]:
         """All findings but those about threads. The files that are open are in self.files."""
         found: list[Finding] = []
-        self.files = []
+        self.files, self.flags = [], {}
         self.maps = Maps()
         pool = pools.descriptors()
         looked = False
         for fd in _descriptors():
             link = _link(fd)
-            if fd in self.ours or fd in pool or not link or self.base.get(fd) == link:
+            if fd in self.ours or fd in pool or not link:
+                continue
+            self.flags[fd] = fcntl.fcntl(fd, fcntl.F_GETFL)
+            if self.base.get(fd) == link:
                 continue
             if link.startswith("pipe:"):
                 if not looked and link not in self.pipes:
@@ -122,7 +128,7 @@ class Survey:
         writable = int(fields["flags"], 8) & os.O_ACCMODE != os.O_RDONLY
         self.files.append(
             File(fd=fd, path=link, position=int(fields["pos"]), writable=writable, size=status.st_size,
-                 changed=status.st_mtime_ns, status=status.st_ctime_ns, node=status.st_ino)
+                 changed=status.st_mtime_ns, status=status.st_ctime_ns, node=status.st_ino, kept=False)
         )  # fmt: skip
         return None
 
@@ -191,11 +197,13 @@ def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
                 continue  # libraries may close files after a fork, as matplotlib does
             deleted = file["path"].endswith(DELETED)  # only this process knew it
             put_back = bool(folder) and not deleted and file["path"].startswith(folder.rstrip("/") + "/")
-            if put_back:  # one of several names may be outside: then the client makes another file of a changed one
+            if file["kept"]:
+                same = deleted or link == file["path"] and os.path.samefile(link, at)
+            elif put_back:  # one of several names may be outside: then the client makes another file of a changed one
                 same = now.st_nlink == 1 or now.st_ctime_ns == file["status"]
             else:
                 same = (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])
-            if same and (put_back or file["writable"]):
+            if same and not file["kept"] and (put_back or file["writable"]):
                 same = link == file["path"] and (deleted or os.path.samefile(link, at))
         except FileNotFoundError:
             continue

@@ -7,7 +7,7 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -46,6 +46,16 @@ def memory(address: int, size: int) -> bytes:
         os.close(writing)
 
 
+def reopen(fd: int, path: str) -> int:
+    """Opens the regular file behind fd for reading, though it may have no name any more. Where /proc is hidden it opens
+    path, which may be another file."""
+    flags = os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        return os.open(f"/proc/self/fd/{fd}", flags)
+    except OSError:
+        return os.open(path, flags)
+
+
 def flush_c() -> None:
     """Writes out what C code has printed."""
     _libc.fflush(None)
@@ -54,7 +64,7 @@ def flush_c() -> None:
 def children(pid: int) -> list[int]:
     """The processes that pid is the parent of, ended ones too."""
     if not LISTS_CHILDREN:
-        return [child for child in map(int, filter(str.isdigit, os.listdir("/proc"))) if parent(child) == pid]
+        return [child for child in map(int, filter(str.isdigit, os.listdir("/proc"))) if _stat(child)[1] == str(pid)]
     found: list[int] = []
     with contextlib.suppress(OSError):
         for tid in os.listdir(f"/proc/{pid}/task"):
@@ -65,28 +75,37 @@ def children(pid: int) -> list[int]:
 
 def descendants(pid: int, without: Collection[int] = ()) -> Iterator[int]:
     """The children of pid and theirs, but for those of some."""
+    return (child for child, _ in _family(pid, without))
+
+
+def _family(pid: int, without: Collection[int]) -> Iterator[tuple[int, int]]:
+    """The descendants of pid, each with its parent."""
     for child in children(pid):
         if child not in without:
-            yield child
-            yield from descendants(child, without)
+            yield child, pid
+            yield from _family(child, without)
+
+
+def _stat(pid: int) -> list[str]:
+    """State and parent of a process; two empty ones if there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[:2]
+    except OSError:
+        return ["", ""]
 
 
 def state(pid: int) -> str:
     """One letter: R, S, Z ...; empty if there is no such process."""
-    return stat(pid)[0]
+    return _stat(pid)[0]
 
 
-def parent(pid: int) -> int:
-    """The process whose child pid is; 0 if there is no such process."""
-    return int(stat(pid)[1])
-
-
-def stat(pid: int) -> list[str]:
-    """What /proc says of pid, from its state on."""
+def is_child(pid: int) -> bool:
+    """Whether pid is a child of this process that nobody has waited for: its number is nobody else's."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    except OSError:
-        return ["", "0"]
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def command(pid: int) -> str:
@@ -102,6 +121,32 @@ def kill(pid: int) -> None:
     """Kills pid, if it is there."""
     with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGKILL)
+
+
+def kill_child(pid: int, parent: int) -> None:
+    """Kills pid if it is a child of parent still: its number may be another process's by now."""
+    process = handle(pid)
+    if _stat(pid)[1] == str(parent):
+        kill_by(process, pid)
+    for fd in process:
+        os.close(fd)
+
+
+def handle(pid: int) -> list[int]:
+    """A descriptor of pid, which no other process gets with the number; none before Linux 5.3, or if pid is gone."""
+    try:
+        return [os.pidfd_open(pid)]
+    except (OSError, AttributeError):
+        return []
+
+
+def kill_by(process: Sequence[int], pid: int) -> None:
+    """Kills a process by its descriptor, or pid if there is none."""
+    if not process:
+        kill(pid)
+    for fd in process:
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(fd, signal.SIGKILL)
 
 
 def wait(pid: int, seconds: float = 5) -> int | None:
@@ -120,10 +165,10 @@ def wait(pid: int, seconds: float = 5) -> int | None:
 
 def kill_all(pid: int, without: Collection[int] = ()) -> list[int]:
     """Kills the descendants of pid, but for some with theirs, and returns those that were alive."""
-    alive = [p for p in descendants(pid, without) if not gone(p)]
-    for p in alive:
-        kill(p)
-    return alive
+    alive = [(p, parent) for p, parent in _family(pid, without) if not gone(p)]
+    for p, parent in alive:
+        kill_child(p, parent)
+    return [p for p, _ in alive]
 
 
 def gone(pid: int) -> bool:
@@ -195,5 +240,8 @@ def ending(status: int | None) -> str:
         return "it ended"
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return f"killed by signal {number} ({signal.Signals(number).name})"
+        try:
+            return f"killed by signal {number} ({signal.Signals(number).name})"
+        except ValueError:  # most real-time signals have no name
+            return f"killed by signal {number}"
     return f"exit status {os.WEXITSTATUS(status)}"

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import random
 import signal
+import struct
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from . import linux
 
 if TYPE_CHECKING:
     from .hazards import File, Maps
@@ -27,6 +31,10 @@ FORK_WELL = ("/numexpr/", "openblas", "/libarrow", "pypocketfft")
 NOT_MISSED = ("jemalloc_bg_thd", "polars-ooc-clea")
 SEMAPHORE = "/dev/shm/sem."
 OMP_PAUSE_SOFT = 1
+CONTENTS = 64 << 20  # bytes of files that are open for writing, for one copy
+UNLOCK = struct.pack("hhqqi4x", fcntl.F_UNLCK, os.SEEK_SET, 0, 0, 0)
+# A database that is put back must not meet the journal of what has been undone.
+JOURNALS = ("-journal", "-wal", "-shm")
 _graveyard: list[Any] = []  # objects whose destructors would wait for threads or processes that a copy does not have
 
 
@@ -154,11 +162,81 @@ def descriptors() -> set[int]:
     return found
 
 
+def _read(file: File) -> bytes | None:
+    """What an open file holds; None if it cannot be read."""
+    with contextlib.suppress(OSError):
+        fd = file["fd"]
+        if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR:
+            return _read_all(fd)
+        fd = linux.reopen(fd, file["path"])
+        try:
+            if os.fstat(fd).st_ino == file["node"]:
+                return _read_all(fd)
+        finally:
+            os.close(fd)
+    return None
+
+
+def _read_all(fd: int) -> bytes:
+    parts: list[bytes] = []
+    at = 0
+    while part := os.pread(fd, 1 << 24, at):
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts)
+
+
+def _write(file: File, content: bytes) -> None:
+    """Has an open file hold content, with the time of modification that it had."""
+    fd, at = file["fd"], 0
+    flags = fcntl.fcntl(fd, fcntl.F_GETFL)
+    fcntl.fcntl(fd, fcntl.F_SETFL, flags & ~(os.O_APPEND | os.O_DIRECT))  # which make pwrite do something else
+    while at < len(content):
+        at += os.pwrite(fd, memoryview(content)[at:], at)
+    os.ftruncate(fd, len(content))
+    fcntl.fcntl(fd, fcntl.F_SETFL, flags)
+    with contextlib.suppress(OSError):  # it may be somebody else's
+        os.utime(fd, ns=(os.fstat(fd).st_atime_ns, file["changed"]))
+
+
+class Contents:
+    """What files hold that are open for writing: those that no name leads to any more, and all of them if the client
+    puts none back. Of what is too much, nothing is kept."""
+
+    def __init__(self, files: list[File], client: bool, before: Contents | None) -> None:
+        self._kept: dict[int, tuple[File, bytes]] = {}  # by inode
+        self._absent: list[str] = []
+        room = CONTENTS
+        for file in files:
+            deleted = file["path"].endswith(" (deleted)")
+            if not enabled("contents") or not file["writable"] or client and not deleted:
+                continue
+            if file["node"] not in self._kept:
+                content = _read(file) if file["size"] <= room else None
+                if content is None or len(content) > room:
+                    continue
+                room -= len(content)
+                old = before._kept.get(file["node"]) if before else None
+                self._kept[file["node"]] = file, old[1] if old and old[1] == content else content  # which copies share
+                if content[:6] in (b"", b"SQLite") and not deleted:
+                    journals = (file["path"] + name for name in JOURNALS)
+                    self._absent += [path for path in journals if not os.path.lexists(path)]
+            file["kept"] = True
+
+    def put_back(self) -> None:
+        for file, content in self._kept.values():
+            if os.fstat(file["fd"]).st_ino == file["node"] and _read(file) != content:
+                _write(file, content)
+        for path in self._absent:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)
+
+
 class Kept:
     """What fork() does not keep: made in a worker before it is copied, restored in a process resumed from the copy."""
 
-    def __init__(self, files: list[File], maps: Maps) -> None:
-        self._files = files
+    def __init__(self, files: list[File], flags: dict[int, int], maps: Maps, contents: Contents) -> None:
+        self._files, self._flags, self._contents = files, flags, contents
         self._random = random.getstate()  # the module seeds itself anew in every forked process
         self._timers = {which: signal.getitimer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL,
                                                                     signal.ITIMER_PROF)}  # fmt: skip
@@ -176,6 +254,21 @@ class Kept:
             for which, timer in self._timers.items():
                 if timer[0]:
                     signal.setitimer(which, *timer)
+        if enabled("locks"):
+            # A copy is made where there are none; the undone cells have taken them, for all who share the open file.
+            for file in self._files:
+                with contextlib.suppress(OSError):
+                    fcntl.flock(file["fd"], fcntl.LOCK_UN)
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(file["fd"], fcntl.F_OFD_SETLK, UNLOCK)
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(file["fd"], fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        self._contents.put_back()
+        if enabled("flags"):
+            for fd, flags in self._flags.items():
+                with contextlib.suppress(OSError):
+                    if fcntl.fcntl(fd, fcntl.F_GETFL) != flags:
+                        fcntl.fcntl(fd, fcntl.F_SETFL, flags)
         if enabled("offsets"):
             # The undone cells have moved them: an open file is one thing, however many processes have it.
             for file in self._files:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hmac
 import json
 import os
+import time
+from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,52 @@ import zmq
 from jupyter_client.session import Session
 
 DELIM = b"<IDS|MSG>"
+QUEUE = 200  # messages that wait for one subscriber
+STALLED = 10.0  # seconds in which a subscriber has taken nothing
+
+
+class Publisher:
+    """The iopub socket, which holds a bounded number of messages for each subscriber. While one of them has no room, send
+    keeps messages back here, and the front reads nothing more from the worker. A subscriber that takes nothing for
+    STALLED seconds misses messages until it reads again. As ZeroMQ drops a message for whoever has no room, they are sent
+    in batches then, so that the others have emptied their queues before the next."""
+
+    def __init__(self, socket: zmq.Socket[bytes], stalled: float = STALLED) -> None:
+        self.socket = socket
+        self._patience, self._pause = stalled, stalled / 10
+        self._next_batch, self._batch = 0.0, 0  # when messages may be dropped, and how many then
+        self._waiting: deque[Sequence[bytes]] = deque()
+
+    def send_multipart(self, parts: Sequence[bytes], *_: Any, **__: Any) -> None:
+        self._waiting.append(parts)
+        self.flush()
+
+    def waits(self) -> bool:
+        """Whether there are messages that could not be sent yet."""
+        return bool(self._waiting)
+
+    def flush(self, at_any_rate: bool = False) -> None:
+        """Sends what waits, as far as there is room, or at any rate to those subscribers that have room."""
+        while self._waiting and self._send(self._waiting[0], at_any_rate):
+            self._waiting.popleft()
+
+    def _send(self, parts: Sequence[bytes], at_any_rate: bool) -> bool:
+        try:
+            self.socket.send_multipart(parts, zmq.NOBLOCK)
+            self._next_batch, self._batch = 0.0, 0
+            return True
+        except zmq.Again:
+            now = time.monotonic()
+            self._next_batch = self._next_batch or now + self._patience
+            if now >= self._next_batch:
+                self._next_batch, self._batch = now + self._pause, QUEUE
+            if not self._batch and not at_any_rate:
+                return False
+        self._batch = max(0, self._batch - 1)
+        self.socket.xpub_nodrop = 0
+        self.socket.send_multipart(parts, zmq.NOBLOCK)
+        self.socket.xpub_nodrop = 1
+        return True
 
 
 class Sockets:
@@ -29,7 +78,8 @@ class Sockets:
         self.shell = self._bind(zmq.ROUTER, "shell_port")
         self.stdin = self._bind(zmq.ROUTER, "stdin_port")
         self.control = self._bind(zmq.ROUTER, "control_port")
-        self.iopub = self._bind(zmq.XPUB, "iopub_port")
+        # Any: by its types Session.send takes a zmq.Socket only.
+        self.iopub: Any = Publisher(self._bind(zmq.XPUB, "iopub_port"))
         self.heartbeat = self._bind(zmq.ROUTER, "hb_port")
         if self.info != before:
             part = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -43,7 +93,7 @@ class Sockets:
         if kind == zmq.ROUTER:
             sock.router_handover = 1  # a client that connects again under its identity
         else:
-            sock.sndhwm = 0  # else output that waits is dropped without a word
+            sock.sndhwm, sock.xpub_nodrop = QUEUE, 1  # see Publisher
             sock.xpub_verbose = 1  # every subscriber is to be welcomed
         if secret := self.info.get("curve_secretkey"):
             sock.curve_secretkey, sock.curve_publickey = secret.encode(), self.info["curve_publickey"].encode()
@@ -71,4 +121,5 @@ class Sockets:
 
     def close(self) -> None:
         """Closes the sockets, after their clients have had a second to take what was sent."""
+        self.iopub.flush(at_any_rate=True)
         self.context.destroy(linger=1000)

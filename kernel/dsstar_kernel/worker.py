@@ -22,7 +22,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import zmq
@@ -232,6 +232,7 @@ class App(kernelapp.IPKernelApp):
         self.inbox: list[list[bytes]] = []
         self.streams: list[Stream] = []
         self.tasks: set[asyncio.Future[Any]] = set()
+        self.contents = pools.Contents([], False, None)  # of the last checkpoint
 
     def init_poller(self) -> None: ...
     def init_heartbeat(self) -> None: ...
@@ -314,7 +315,7 @@ class App(kernelapp.IPKernelApp):
         while self.inbox:
             kind, *parts = self.inbox.pop(0)
             if kind == b"checkpoint":
-                self.kernel.in_turn(self.checkpoint)
+                self.kernel.in_turn(partial(self.checkpoint, client=parts[0] == b"1"))
             elif kind == b"exit":
                 self.kernel.shell.exit_now = True
             elif kind != b"wake":
@@ -325,17 +326,18 @@ class App(kernelapp.IPKernelApp):
                     self.tasks.add(task)  # asyncio keeps none alive
                     task.add_done_callback(self.tasks.discard)
 
-    def checkpoint(self) -> None:
-        """Makes a frozen copy and tells the front, or tells why not. A process resumed from it comes back from here."""
+    def checkpoint(self, client: bool) -> None:
+        """Makes a frozen copy and tells the front, or tells why not. A process resumed from it comes back from here.
+        client tells whether the client puts back what files hold."""
         pid = os.getpid()
         try:
-            self._checkpoint()
+            self._checkpoint(client)
         except BaseException as error:
             if os.getpid() != pid:
                 os._exit(1)
             self.channel.send(b"checkpoint", json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self, client: bool) -> None:
         began = time.perf_counter()
         for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
             with contextlib.suppress(Exception):
@@ -347,7 +349,9 @@ class App(kernelapp.IPKernelApp):
             gc.collect()  # what only garbage holds
             subprocess._cleanup()
             findings = self.hazards.findings() + self.hazards.at_work()
-        kept = pools.Kept(self.hazards.files, self.hazards.maps)
+        if not findings:
+            self.contents = pools.Contents(self.hazards.files, client, self.contents)
+        kept = pools.Kept(self.hazards.files, self.hazards.flags, self.hazards.maps, self.contents)
         with Freezer(self.front, self.channel.sock.fileno()) as freezer:
             with pools.quiet(self.hazards.maps):
                 if findings:  # threads say whose the others are

@@ -1,0 +1,72 @@
+//go:build linux
+
+package kernel
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"dsstar/notebook"
+)
+
+// TestFront runs the tests of the Python package that need no kernel.
+func TestFront(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), testPython(t), "-B", filepath.Join("testdata", "front.py"))
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+here)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The kernel gives a copy up before its client gives the kernel up.
+func TestPatience(t *testing.T) {
+	source, err := checkpointFiles.ReadFile(checkpointModule + "/frozen.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^PATIENCE = ([\d.]+)`).FindSubmatch(source)
+	if m == nil {
+		t.Fatal("frozen.py has no PATIENCE")
+	}
+	seconds, err := strconv.ParseFloat(string(m[1]), 64)
+	// Half of it may pass before a copy is told to go on.
+	if kernel := time.Duration(1.5 * seconds * float64(time.Second)); err != nil || kernel >= defaultWaits().frozen {
+		t.Errorf("the kernel gives up after %v, its client after %v (%v)", kernel, defaultWaits().frozen, err)
+	}
+}
+
+// TestFrontOutlives: neither a message that is not as it should be nor an end of any kind takes the front
+// with it, which has the checkpoints.
+func TestFrontOutlives(t *testing.T) {
+	t.Parallel()
+	k := openCheckpoints(t, testPython(t))
+	runCell(t, k, "x = 1", notebook.OK)
+	id := checkpoint(t, k)
+	for _, kind := range []string{"shutdown_request", "checkpoint_request", "drop_request", "rollback_request", "of_no_kind", ""} {
+		k.current().tell(control, kind, []int{1})
+		k.current().tell(shell, kind, []int{1})
+	}
+	prints(t, k, "x", "1")
+	nonsense := "import gc\nfrom dsstar_kernel.channel import Channel\n" +
+		"for c in gc.get_objects():\n    if isinstance(c, Channel): c.send(b'text', b'stdout', b'{', b'no header')"
+	runCell(t, k, nonsense, notebook.OK)
+	prints(t, k, "x", "1")
+	for _, code := range []string{
+		"import os; os.kill(os.getpid(), 40)",
+		"import os; os.kill(os.getpid(), 64)",
+	} {
+		runCell(t, k, code, notebook.Died)
+		rollBack(t, k, id)
+		prints(t, k, "x", "1")
+	}
+}

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package kernel
+
+import (
+	"io"
+	"net"
+)
+
+// sharesPorts tells whether a kernel can bind a port that bindPort has bound.
+const sharesPorts = false
+
+// bindPort binds a socket to a free port of an IPv4 address. The caller must close it.
+func bindPort(ip string) (io.Closer, int, error) {
+	l, err := net.Listen("tcp", ip+":0")
+	if err != nil {
+		return nil, 0, err
+	}
+	return l, l.Addr().(*net.TCPAddr).Port, nil
+}
