@@ -36,6 +36,6 @@ func (l *later) close() {
 		_ = l.session.Close() // nothing of the run depends on it any more
 	}
 	if l.dir != "" {
-		_ = notebook.RemoveFolder(l.dir)
+		_ = notebook.RemoveTemp(l.dir)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -15,7 +14,7 @@ import (
 // openProof begins to open the private session of the proof, in a temporary
 // folder of its own.
 func (r *run) openProof(ctx context.Context) *later {
-	dir, err := os.MkdirTemp("", "dsstar-proof-")
+	dir, err := notebook.TempFolder("", "dsstar-proof-")
 	if err != nil {
 		l := &later{done: make(chan struct{}), err: err}
 		close(l.done)
