@@ -339,7 +339,7 @@ func executeAll(ctx context.Context, s Session, cells []string) ([]notebook.Exec
 // one at least, and no more than there are files to describe.
 func (r *run) openPool(ctx context.Context, files int) (sessions *pool, closePool func(), err error) {
 	size := max(1, min(r.cfg.Jobs, files))
-	folder, err := os.MkdirTemp("", "dsstar-describe-")
+	folder, err := notebook.TempFolder("", "dsstar-describe-")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -352,7 +352,7 @@ func (r *run) openPool(ctx context.Context, files int) (sessions *pool, closePoo
 		for _, l := range opening {
 			l.close()
 		}
-		_ = notebook.RemoveFolder(folder) // a temporary folder; the system clears what stays
+		_ = notebook.RemoveTemp(folder) // a temporary folder; the system clears what stays
 	}
 	sessions = newPool(size)
 	ready := make(chan struct{}, size)

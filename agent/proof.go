@@ -142,11 +142,11 @@ func (r *run) patience() time.Duration {
 
 // proveScript runs the script in a temporary folder with nothing else in it.
 func (r *run) proveScript(ctx context.Context, limit time.Duration) (notebook.Execution, error) {
-	dir, err := os.MkdirTemp("", "dsstar-proof-")
+	dir, err := notebook.TempFolder("", "dsstar-proof-")
 	if err != nil {
 		return notebook.Execution{}, err
 	}
-	defer func() { _ = notebook.RemoveFolder(dir) }() // the system clears what stays
+	defer func() { _ = notebook.RemoveTemp(dir) }() // the next start removes what stays
 	if err := Folder(r.cfg.Dir).Lend(dir); err != nil {
 		return notebook.Execution{}, err
 	}

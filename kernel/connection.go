@@ -38,13 +38,30 @@ type connection struct {
 }
 
 // privateDir makes the folder for the connection file and the sockets, which
-// nobody else may enter (0700).
-func privateDir() (string, error) {
-	parent := "" // the system's
-	if runtime.GOOS == "darwin" {
-		parent = "/tmp" // $TMPDIR is too long there for the path of a socket
+// nobody else may enter (0700). One that may outlive this program is not swept: see [SweepTemp].
+func privateDir(lasting bool) (string, error) {
+	if lasting {
+		return os.MkdirTemp(privateParent(), tempPrefix)
 	}
-	return os.MkdirTemp(parent, "dsstar-")
+	return notebook.TempFolder(privateParent(), tempPrefix)
+}
+
+const tempPrefix = "dsstar-"
+
+func privateParent() string {
+	if runtime.GOOS == "darwin" {
+		return "/tmp" // $TMPDIR is too long there for the path of a socket
+	}
+	return "" // the system's
+}
+
+// SweepTemp removes the temporary folders that programs which were killed have left, of kernels and
+// all others.
+func SweepTemp() {
+	notebook.SweepTemp("", tempPrefix, "dsstar-ask-", "dsstar-full-", "dsstar-try-") // the last are package sandbox's
+	if parent := privateParent(); parent != "" {
+		notebook.SweepTemp(parent, tempPrefix)
+	}
 }
 
 // newConnection chooses how to reach a kernel whose private folder is dir. For

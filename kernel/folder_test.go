@@ -143,7 +143,7 @@ func TestCopiesReplaced(t *testing.T) {
 
 // A socket is dialled only where the kernel has made one: behind a link is another program's.
 func TestBoundReplaced(t *testing.T) {
-	dir, err := privateDir()
+	dir, err := privateDir(false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func (l *local) end(w waits) (err error) {
 		_ = os.Remove(l.file) // nobody is to look for it
 	}
 	if l.dir != "" && !(l.left && l.confined) { // whose sockets are there
-		_ = notebook.RemoveFolder(l.dir) // an empty folder in /tmp is not worth an error
+		_ = notebook.RemoveTemp(l.dir) // an empty folder in /tmp is not worth an error
 	}
 	return err
 }

@@ -44,7 +44,7 @@ func RunScript(ctx context.Context, o Options, path string, limit time.Duration)
 	}
 	l := &local{spec: o.Spec}
 	defer func() { err = errors.Join(err, l.end(defaultWaits())) }()
-	if l.dir, err = privateDir(); err != nil {
+	if l.dir, err = privateDir(false); err != nil {
 		return x, err
 	}
 	l.spec.Argv = append(slices.Clone(o.Spec.Argv[:at-1]), path)
@@ -90,7 +90,7 @@ func (l *local) plain(o Options) (*exec.Cmd, error) {
 	if !o.Sandbox.Tier.Confines() {
 		return cmd, nil
 	}
-	share := sandbox.Session{Private: l.dir, Env: append(slices.Collect(maps.Keys(o.Spec.Env)), "MPLBACKEND")}
+	share := sandbox.Session{Private: l.dir, Env: append(slices.Collect(maps.Keys(o.Spec.Env)), "MPLBACKEND"), Reports: true}
 	if o.Scratch != "" {
 		share.Write = []string{o.Scratch}
 	}

@@ -61,7 +61,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 
 // launch makes the private folder, starts the process and connects s to it.
 func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
-	if l.dir, err = privateDir(); err != nil {
+	if l.dir, err = privateDir(l.keep); err != nil {
 		return err
 	}
 	l.file = filepath.Join(l.dir, "kernel.json")

@@ -310,11 +310,11 @@ func (a *app) look(ctx context.Context, p *place, s *configs.Settings, folders .
 	if p.guest == nil && p.server.URL == "" {
 		return nil
 	}
-	temporary, err := os.MkdirTemp("", "dsstar-look-")
+	temporary, err := notebook.TempFolder("", "dsstar-look-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temporary)
+	defer notebook.RemoveTemp(temporary)
 	k, err := a.openLook(ctx, p, s)
 	if err != nil {
 		return err

@@ -160,7 +160,7 @@ func (k *scoringKernel) run(ctx context.Context, code string) (string, error) {
 }
 
 func (k *scoringKernel) start(ctx context.Context) (err error) {
-	if k.dir, err = os.MkdirTemp("", "dsstar-score-"); err != nil {
+	if k.dir, err = notebook.TempFolder("", "dsstar-score-"); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(k.dir, "files"), 0o755); err != nil {
@@ -175,7 +175,7 @@ func (k *scoringKernel) close() {
 		_ = k.session.Close() // nothing is asked of it any more
 	}
 	if k.dir != "" {
-		_ = os.RemoveAll(k.dir)
+		_ = notebook.RemoveTemp(k.dir) // a temporary one
 	}
 	k.session, k.dir = nil, ""
 }

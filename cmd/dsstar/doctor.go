@@ -130,11 +130,11 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	if err := a.look(ctx, &p, s, existing(s.Out)); err != nil {
 		return failedBy("kernel", err)
 	}
-	dir, err := os.MkdirTemp("", "dsstar-doctor-")
+	dir, err := notebook.TempFolder("", "dsstar-doctor-")
 	if err != nil {
 		return failedBy("kernel", err)
 	}
-	defer os.RemoveAll(dir)
+	defer notebook.RemoveTemp(dir)
 	begin := time.Now()
 	k, err := a.openAt(&p, s, nil)(ctx, agent.Describe, dir)
 	if err != nil && p.server.URL != "" {

@@ -80,6 +80,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
 	}
+	if f, ok := errors.AsType[*failedError](err); ok {
+		return exitError, text, f.hints
+	}
 	if errors.Is(err, runner.ErrRunning) {
 		return exitError, text, []string{"pgrep -af 'dsstar bench'   # which one; this command works when it has ended"}
 	}

@@ -153,6 +153,9 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 			ending = export.Extension(nb)
 		}
 		target = strings.TrimSuffix(path, ".ipynb") + ending
+		if isLink(target) { // nobody has named it, and it may be a stranger's
+			return bad("rm "+quoteShell(target)+"   # the link alone", "%s is a link, and nothing is written through it", printable(target))
+		}
 	}
 	if real, err := filepath.EvalSymlinks(target); err == nil {
 		target = real // else the link would be replaced

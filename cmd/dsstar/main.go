@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 )
 
@@ -68,6 +69,7 @@ func mainCode() int {
 		},
 	}
 	a.cacheDir, a.configDir = userDirs(a.getenv)
+	kernel.SweepTemp()
 	// A closed pipe on stderr is no reason to lose a run.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := a.untilSignal(context.Background())

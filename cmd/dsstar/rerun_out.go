@@ -1,10 +1,12 @@
 package main
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +24,8 @@ type outFile struct {
 	nb    *notebook.Notebook
 	shown string // as the user named it
 	path  string // of the file itself, behind links; "" for standard output
+
+	folder *os.Root // that path is in, held as cells may put another in its place; nil for standard output
 
 	mu      sync.Mutex    // guards nb while it is saved
 	changed chan struct{} // holds a token when there is something to save
@@ -47,12 +51,15 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	case "-":
 		return o, nil
 	case "":
-		o.shown = strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb"
+		o.shown = rerunOut(path)
 	}
 	bad := func(hint, format string, args ...any) (*outFile, error) {
 		return nil, &usageError{"--out: " + fmt.Sprintf(format, args...), []string{hint}}
 	}
 	o.path = o.shown
+	if out == "" && isLink(o.path) { // nobody has named it, and it may be a stranger's
+		return bad("rm "+quoteShell(o.path)+"   # the link alone", "%s is a link, and nothing is written through it", printable(o.shown))
+	}
 	if real, err := filepath.EvalSymlinks(o.path); err == nil {
 		o.path = real // else the link would be replaced
 	}
@@ -69,13 +76,32 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return bad("mkdir -p "+quoteShell(dir), "there is no folder %s", printable(dir))
 	}
-	probe, err := os.CreateTemp(dir, ".dsstar-rerun-")
+	if o.folder, err = os.OpenRoot(dir); err == nil {
+		err = tryWriting(o.folder)
+	}
 	if err != nil {
 		return bad("ls -ld "+quoteShell(dir), "cannot write to %s: %v", printable(dir), err)
 	}
-	_ = probe.Close() // it is empty
-	_ = os.Remove(probe.Name())
 	return o, nil
+}
+
+// rerunOut is where the executed notebook goes if the user does not say.
+func rerunOut(path string) string { return strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb" }
+
+// isLink reports whether a symbolic link is at path.
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// tryWriting is an error if no file can be made in the folder.
+func tryWriting(folder *os.Root) error {
+	name := ".dsstar-rerun-" + rand.Text()[:8]
+	probe, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), folder.Remove(name))
 }
 
 // long says what becomes of outputs that are too long for the notebook.
@@ -138,6 +164,7 @@ func (o *outFile) finish() error {
 	if o.path == "" {
 		return nil
 	}
+	defer o.folder.Close()
 	if err := o.save(); err != nil {
 		return fmt.Errorf("write the executed notebook: %w", err)
 	}
@@ -152,7 +179,7 @@ func (o *outFile) save() error {
 		return err
 	}
 	// Cells may write there: what they put in its place is replaced, not followed.
-	if err := notebook.WriteFile(o.path, data); err != nil {
+	if err := notebook.WriteFileIn(o.folder, filepath.Base(o.path), data); err != nil {
 		return err
 	}
 	o.written = true

@@ -18,14 +18,15 @@ import (
 
 // A rerunPlace is where the cells of a notebook run, and on which data.
 type rerunPlace struct {
-	own    bool           // dsstar wrote the notebook
-	home   string         // the notebook's folder, absolute
-	dir    string         // where cells run: home, or for our own a temporary folder
-	data   string         // the data folder, absolute if that is known; of notebooks that are not ours that of --data
-	code   map[int]string // by position, what runs instead of what the cell says
-	inject int            // position of the cell that was added; 0: none was
-	env    []string
-	given  bool // data is what the user says, not the notebook
+	own       bool           // dsstar wrote the notebook
+	home      string         // the notebook's folder, absolute
+	dir       string         // where cells run: home, or for our own a temporary folder
+	temporary string         // that folder by the name that it was made with
+	data      string         // the data folder, absolute if that is known; of notebooks that are not ours that of --data
+	code      map[int]string // by position, what runs instead of what the cell says
+	inject    int            // position of the cell that was added; 0: none was
+	env       []string
+	given     bool // data is what the user says, not the notebook
 }
 
 // newRerunPlace finds the place for the notebook at path, and makes the folder for
@@ -49,10 +50,10 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 	}
 	// As in the run: sets of strings have the order that they had there.
 	p.env = a.kernelEnv(s)
-	if p.dir, err = os.MkdirTemp("", "dsstar-rerun-"); err != nil {
+	if p.dir, err = notebook.TempFolder("", "dsstar-rerun-"); err != nil {
 		return nil, err
 	}
-	p.dir = realPath(p.dir)
+	p.temporary, p.dir = p.dir, realPath(p.dir)
 	if err := agent.Folder(home).Lend(p.dir); err != nil {
 		p.close()
 		return nil, err
@@ -62,8 +63,8 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 
 // close removes a temporary folder.
 func (p *rerunPlace) close() {
-	if p.dir != p.home {
-		_ = notebook.RemoveFolder(p.dir) // it is in the system's folder for such ones
+	if p.temporary != "" {
+		_ = notebook.RemoveTemp(p.temporary) // it is in the system's folder for such ones
 	}
 }
 

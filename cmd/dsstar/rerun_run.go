@@ -309,6 +309,24 @@ func (r *rerun) fail(i int, x notebook.Execution) {
 	r.show.failure(title, c.Source, x)
 }
 
+// A failedError is a notebook whose run has ended with a cell.
+type failedError struct {
+	text  string
+	hints []string
+}
+
+func (e *failedError) Error() string { return e.text }
+
+// writeHints lets the cells write beside the notebook, if the one that failed was kept from that.
+func (r *rerun) writeHints() []string {
+	f, home := r.result.Failed, quoteShell(r.place.home)
+	x := r.runs[f.Index]
+	if r.place.own || x == nil || !strings.Contains(x.PlainText(), "--allow-write "+home) {
+		return nil
+	}
+	return []string{"dsstar rerun --allow-write " + home + " " + quoteShell(r.result.Notebook) + "   # if you trust it with that folder"}
+}
+
 // String is one line.
 func (f *failedCell) String() string { return fmt.Sprintf("cell %d: %s", f.Index+1, f.problem()) }
 
@@ -359,7 +377,7 @@ func (a *app) concludeRerun(r *rerun, err error) error {
 	case err != nil:
 		return fmt.Errorf("%w\n%s", err, upTo)
 	case r.result.Failed != nil:
-		return fmt.Errorf("%s\n%s", r.result.Failed, upTo)
+		return &failedError{fmt.Sprintf("%s\n%s", r.result.Failed, upTo), r.writeHints()}
 	}
 	return written
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -450,5 +451,63 @@ func TestCleaner(t *testing.T) {
 	}
 	if got := excerpt("a\nb\nc", 0); !slices.Contains(strings.Split(got, "\n"), "      3  c") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestRerunOutLink: nothing is written through a link that stands where a result would go and that nobody has named.
+func TestRerunOutLink(t *testing.T) {
+	t.Parallel()
+	path := saved(t, "a.ipynb", code("a", "1"))
+	page := filepath.Join(t.TempDir(), "page.html")
+	exported(t, 0, "-o", page, path) // which could be replaced as an earlier export
+	before := content(t, page)
+	for _, args := range [][]string{{"rerun"}, {"export"}, {"export", "--to", "md"}} {
+		link := strings.TrimSuffix(path, ".ipynb") + map[string]string{"rerun": ".rerun.ipynb", "export": ".html", "md": ".md"}[args[len(args)-1]]
+		if err := os.Symlink(page, link); err != nil {
+			t.Skip(err)
+		}
+		a, stdout, stderr := testApp(t)
+		if got := a.run(t.Context(), append(args, path)); got != exitUsage || stdout.Len() > 0 {
+			t.Errorf("%v: exit code %d\n%s", args, got, stdout)
+		}
+		wantText(t, "stderr", stderr.String(), "is a link", "hint: rm "+link)
+		if content(t, page) != before {
+			t.Errorf("%v: written through the link", args)
+		}
+	}
+}
+
+// TestOutFileHeld: the executed notebook goes where it was to go, whatever cells put in the place of its folder.
+func TestOutFileHeld(t *testing.T) {
+	t.Parallel()
+	dir, outside := filepath.Join(t.TempDir(), "dir"), t.TempDir()
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	o, err := newOutFile(filepath.Join(dir, "a.ipynb"), "", &notebook.Notebook{})
+	if err == nil {
+		err = errors.Join(os.Rename(dir, dir+"-moved"), os.Symlink(outside, dir), o.save())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir+"-moved", "a.rerun.ipynb")); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("outside: %v %v", entries, err)
+	}
+}
+
+// TestRerunBeside: cells that write beside their notebook are refused, with the command that allows it.
+func TestRerunBeside(t *testing.T) {
+	t.Parallel()
+	path := saved(t, "a.ipynb", code("a", "open('out.txt', 'w').write('1')"))
+	allow := "--allow-write " + filepath.Dir(path)
+	_, stderr := rerunCode(t.Context(), t, exitError, path)
+	wantText(t, "stderr", stderr, "hint: dsstar rerun "+allow+" "+path)
+	rerunCode(t.Context(), t, 0, append(strings.Fields(allow), path)...)
+	if content(t, filepath.Join(filepath.Dir(path), "out.txt")) != "1" {
+		t.Error("it is not written")
 	}
 }

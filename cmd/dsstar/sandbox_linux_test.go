@@ -16,7 +16,7 @@ var attackCells = [][2]string{
 	{"print(open('/etc/shadow').read())", "/etc/shadow is hidden, the system's or may hold credentials"},
 	{"import os; print(os.listdir('HOME'))", "HOME"},
 	{"print(open('HOME/.ssh/id_rsa').read())", "HOME/.ssh/id_rsa is hidden, the system's"},
-	{"open('pwned.txt', 'w')", "allow it with --allow-write FOLDER"},
+	{"open('pwned.txt', 'w')", "allow it with --allow-write HERE"},
 	{"open('HOME/.bashrc', 'a')", "cells are not meant to use it"},
 	{"import urllib.request; urllib.request.urlopen('http://example.com', timeout=5)", "the network is off; allow it with --allow-net"},
 	{"import socket; socket.create_connection(('127.0.0.1', PORT), 3)", ""},
@@ -26,7 +26,7 @@ var attackCells = [][2]string{
 	{"import os; assert any('KEY' in name for name in os.environ)", "AssertionError"},
 	{"open('/proc/PID/environ').read()", "Error"},
 	{"import subprocess; subprocess.run(['cat', 'HOME/.ssh/id_rsa'], check=True)", "CalledProcessError"},
-	{"import os; os.remove('attack.ipynb')", "allow it with --allow-write FOLDER"},
+	{"import os; os.remove('attack.ipynb')", "allow it with --allow-write HERE"},
 	{"import os; os.rename('attack.ipynb', 'gone.ipynb')", "Error"},
 	{"import os; os.symlink('HOME/.ssh/id_rsa', os.path.expanduser('~/link')); open(os.path.expanduser('~/link')).read()", "Error"},
 	{"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 20, 1 << 20))", "ValueError"},
@@ -69,7 +69,7 @@ func TestRerunAttacks(t *testing.T) {
 		after := cellsOf(t, strings.TrimSuffix(path, ".ipynb")+".rerun.ipynb")
 		for i, attack := range attackCells {
 			shown := plainOf(after[i])
-			if want := fill(attack[1]); !strings.Contains(shown, want) || !strings.Contains(shown, "Error") {
+			if want := strings.ReplaceAll(fill(attack[1]), "HERE", filepath.Dir(path)); !strings.Contains(shown, want) || !strings.Contains(shown, "Error") {
 				t.Errorf("%s: %s\nshows %q", tier, fill(attack[0]), shown)
 			}
 			if strings.Contains(shown, key) {

@@ -76,7 +76,7 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 		name := file
 		file = filepath.Join(dir, file) // as far as anybody knows: cells can change to other folders
 		if real, info := behind(file); writing || dir == "" || info == nil || b.reads(real) && mayRead(info) {
-			return name + " is in a folder that is read-only; allow it with --allow-write FOLDER"
+			return name + " is in a folder that is read-only; allow it with --allow-write " + writable(name, dir, own)
 		}
 	}
 	real, info := behind(file)
@@ -100,6 +100,17 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 		return file + " is hidden, the system's or may hold credentials; cells are not meant to use it"
 	}
 	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, shellWord(file))
+}
+
+// writable names the folder for a file that could not be written, if that is the one that the session started in: any other
+// the code itself may have chosen.
+func writable(name, dir string, own []string) string {
+	hidden := strings.Contains(filepath.ToSlash(filepath.Join(dir, name)), "/.")
+	has := func(folder string) bool { return in(folder, dir) } // it is the folder of a run, which has one for that
+	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) || slices.ContainsFunc(own, has) {
+		return "FOLDER"
+	}
+	return shellWord(dir)
 }
 
 // reads reports whether a path, without links, is where the box reads by what it was given.

@@ -1,0 +1,32 @@
+//go:build unix
+
+package notebook
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// lockFolder opens and locks the folder at path, which nobody else may have locked. It is unlocked
+// when the file is closed or this program ends, however that comes.
+func lockFolder(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil && !sameAt(path, f) {
+		err = errReplaced
+	}
+	if err != nil {
+		return nil, errors.Join(&fs.PathError{Op: "lock", Path: path, Err: err}, f.Close())
+	}
+	return f, nil
+}
+
+func ownedByMe(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Getuid()
+}
