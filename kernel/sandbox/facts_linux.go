@@ -42,24 +42,37 @@ func askedOpens() (rules []rule) {
 	return rules
 }
 
-// answerOpen answers a question about a call that opens a file, if the guard is to open it.
-func answerOpen(listener int, q *question) (answered bool) {
-	flags, ok := openCalls[uint32(q.nr)]
-	if !ok {
-		return false
-	}
+// answerOpen answers a question about a call that opens a file: by a descriptor, if the guard is to open it.
+func answerOpen(listener int, q *question) reply {
+	goOn := reply{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
+	flags := openCalls[uint32(q.nr)]
 	parts := factsFile.FindSubmatch(stringAt(int(q.pid), uintptr(q.arguments[flags-1])))
 	if parts == nil {
-		return false
+		return goOn
 	}
 	file, err := openFact(os.Getpid(), int(q.pid), string(parts[1]), string(parts[2]))
 	if err != nil {
-		return false
+		return goOn
 	}
 	defer unix.Close(file)
-	a := addition{id: q.id, flags: unix.SECCOMP_ADDFD_FLAG_SEND, source: uint32(file), newFlags: uint32(q.arguments[flags]) & unix.O_CLOEXEC}
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), notifAddFD, uintptr(unsafe.Pointer(&a)))
-	return errno == 0 // else Linux is older than 5.14, or the process has too many
+	// Not SECCOMP_ADDFD_FLAG_SEND: where a signal interrupts that here, the call there returns 0.
+	a := addition{id: q.id, source: uint32(file), newFlags: uint32(q.arguments[flags]) & unix.O_CLOEXEC}
+	fd, errno := notify(listener, notifAddFD, unsafe.Pointer(&a))
+	if errno != 0 { // it has too many, or has ended
+		return goOn
+	}
+	return reply{id: q.id, value: int64(fd)}
+}
+
+// notify is an ioctl of a listener. A signal, of which Go has some for itself, must not be the end of it: whoever asked
+// waits.
+func notify(listener int, request uintptr, argument unsafe.Pointer) (value uintptr, errno unix.Errno) {
+	for {
+		value, _, errno = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), request, uintptr(argument))
+		if errno != unix.EINTR {
+			return value, errno
+		}
+	}
 }
 
 // An addition is struct seccomp_notif_addfd.

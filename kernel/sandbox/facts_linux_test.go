@@ -79,6 +79,11 @@ except OSError as e: assert e.errno in (errno.EMFILE, errno.EACCES), e
 for fd in kept: os.close(fd)
 for p in many: assert int(read(f"/proc/{p.pid}/stat").split()[0]) == p.pid; p.kill()
 assert all(p.wait() == -9 for p in many)
+# The guard gets a signal for each process that is left to it, which must not leave a question half answered.
+orphans = "import os\nwhile True:\n    pid = os.fork()\n    if pid == 0: os.fork(); os._exit(0)\n    os.waitpid(pid, 0)"
+many = [subprocess.Popen([sys.executable, "-c", orphans]) for _ in range(2)]
+for _ in range(1500): assert read(f"/proc/{grandchild}/stat").startswith(str(grandchild))
+for p in many: p.kill()
 child.communicate("")
 print("all is well")
 `

@@ -117,22 +117,21 @@ func answer(socket int) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), notifSetFlags, syncWakeUp) // Linux can since 6.6
 	for {
 		var q question
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&q)))
-		if errno == unix.EINTR || errno == unix.ENOENT { // whoever asked was killed meanwhile, or all were
+		_, errno := notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q))
+		if errno == unix.ENOENT { // whoever asked was killed meanwhile, or all were
 			time.Sleep(time.Millisecond)
 			continue
 		}
 		if errno != 0 {
 			return
 		}
-		if answerOpen(fds[0], &q) {
-			continue
-		}
 		a := reply{id: q.id, errno: -int32(unix.EPERM)}
-		if _, opens := openCalls[uint32(q.nr)]; opens || ours(int(int32(q.arguments[0]))) {
+		if _, opens := openCalls[uint32(q.nr)]; opens {
+			a = answerOpen(fds[0], &q)
+		} else if ours(int(int32(q.arguments[0]))) {
 			a.errno, a.flags = 0, unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 		}
-		_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&a))) // whoever asked may be gone
+		_, _ = notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) // whoever asked may be gone
 	}
 }
 
