@@ -16,6 +16,7 @@ type plan struct {
 	seed     uint64
 	unseeded bool // some of what is left cannot be made again by running the cells
 	strict   bool // every cell must end as it should
+	refusing bool // there are threads and sockets, with which no copies are made
 	ops      []op
 }
 
@@ -82,6 +83,11 @@ var statements = map[string][]string{
 		"$+B = open($H, 'rb')", "$B.read(100)", "$B.seek($i)", "$+B = open($H, 'rb', buffering=0); $B.read(7)", "import io; $+B = io.BytesIO(b'0123456789'); $B.read($i)",
 		"$+W = open($+T, 'w')", "$W.write('to be written $i\\n')", "$W.flush()", "$W.close(); del $-W", "$+W = open($T, 'a')",
 		"import csv; $+G = csv.reader(open($T)); next($G, None)",
+		"import os; $+W = os.fdopen(os.dup($W.fileno()), 'w')", "import os; os.lseek($W.fileno(), $i, os.SEEK_SET)",
+		"import fcntl, os; fcntl.fcntl($W, fcntl.F_SETFL, fcntl.fcntl($W, fcntl.F_GETFL) ^ os.O_APPEND)",
+		"import fcntl, os; fcntl.fcntl($W, fcntl.F_SETFL, fcntl.fcntl($W, fcntl.F_GETFL) ^ os.O_NONBLOCK)",
+		"import fcntl; fcntl.flock($W, fcntl.LOCK_SH | fcntl.LOCK_NB)", "import fcntl; fcntl.flock($W, fcntl.LOCK_UN)",
+		"import tempfile; $+N = tempfile.TemporaryFile('w+')", "$N.write('temporary $i'); $N.flush()", "$N.seek(0); $N.read()", "$N.truncate($i)",
 		"import os; os.makedirs(here + '/cd', exist_ok=True); os.chdir(here + '/cd')", "import os; os.chdir(here)",
 		"import os; os.environ['VARIABLE_$i'] = '$i'", "import os; os.environ.pop('VARIABLE_$i', None)", "import os; os.umask(0o02$i & 0o77)",
 		"import sys; sys.path.insert(0, '/path/$i')", "import sys; sys.setrecursionlimit(2000 + $i)",
@@ -135,6 +141,12 @@ var statements = map[string][]string{
 		"import time; $+L = [time.time()]", "import uuid; $+L = [str(uuid.uuid4())]", "import tempfile; $+L = [tempfile.mktemp()]", "$+S = {object() for _ in range(9)}; $+L = [hash(x) for x in $S]",
 		"import secrets; $+L = [secrets.token_hex()]", "import time; open($+T, 'w').write(str(time.time_ns()))", "import random; random.gauss(0, 1)",
 	},
+	"refusing": {
+		"import socket; $+J = socket.socketpair()", "$J[0].send(b'$i')", "[end.close() for end in $J]; del $-J",
+		"import threading; $+C = threading.Event(); threading.Thread(target=$C.wait, daemon=True, name='waits').start()",
+		"import threading; t = threading.Thread(target=lambda: open(here + '/by thread $i', 'a').write('$i')); t.start(); t.join()",
+		"with open($+T, 'w') as out: out.write('beside $i')", "import os; os.remove($-T)", "$+W = open($+T, 'w')", "$W.write('$i'); $W.flush()",
+	},
 	"unseeded np": {"$+A = np.random.rand(3)", "np.random.seed()", "$+E = np.random.default_rng()", "$+E = np.random.RandomState()", "$+A = np.random.default_rng().random(4)"},
 }
 
@@ -184,7 +196,7 @@ type planner struct {
 // newPlan makes a plan of about the given number of ops.
 func newPlan(seed uint64, ops int, look string) plan {
 	p := &planner{Rand: rand.New(rand.NewPCG(seed, 6)), plan: plan{seed: seed}}
-	p.plan.unseeded = p.IntN(4) == 0
+	p.plan.unseeded, p.plan.refusing = p.IntN(4) == 0, p.IntN(8) == 0
 	p.trail = []scope{{map[byte][]string{}, map[string]bool{}}}
 	first := "import os, random\nhere = os.getcwd()"
 	if !p.plan.unseeded {
@@ -281,6 +293,9 @@ func (p *planner) statement(s scope) string {
 			if s.has["np"] {
 				groups = append(groups, "unseeded np")
 			}
+		}
+		if p.plan.refusing && p.IntN(3) == 0 {
+			groups = []string{"refusing"}
 		}
 		all := statements[groups[p.IntN(len(groups))]]
 		if line, after, ok := p.fill(all[p.IntN(len(all))], s.clone()); ok {

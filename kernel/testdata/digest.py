@@ -69,6 +69,7 @@ def describe(before):
     import re
     import resource
     import signal
+    import stat
     import sys
     import types
     import warnings
@@ -270,10 +271,10 @@ def describe(before):
 
     def text_file(x):
         if x.closed:
-            return "%s %s %s closed" % (name(type(x)), atom(x.name), getattr(x, "mode", "")), attributes_of_file(x)
+            return "%s %s %s closed" % (name(type(x)), atom(x.name if isinstance(x.name, str) else "descriptor"), getattr(x, "mode", "")), attributes_of_file(x)
         fd = x.fileno()
         head = "%s %s %s %s at %s inheritable %s" % (
-            name(type(x)), atom(x.name), x.mode, getattr(x, "encoding", ""), offsets.get(fd), os.get_inheritable(fd))
+            name(type(x)), atom(x.name if isinstance(x.name, str) else "descriptor"), x.mode, getattr(x, "encoding", ""), offsets.get(fd), os.get_inheritable(fd))
         last.append((paths_of[id(x)], lambda: rest(x, fd)))
         return head, attributes_of_file(x)
 
@@ -519,11 +520,15 @@ def describe(before):
     for fd in sorted(offsets):
         try:
             target = os.readlink("/proc/self/fd/%d" % fd)
-            info = dict(l.split(":\t") for l in open("/proc/self/fdinfo/%d" % fd).read().splitlines()[:2])
+            text = open("/proc/self/fdinfo/%d" % fd).read()
+            info = dict(l.split(":\t") for l in text.splitlines()[:2])
         except (OSError, ValueError):
             continue
-        if target.startswith(folder):
-            opened.append((clean(target), int(info["pos"]), info["flags"], os.get_inheritable(fd)))
+        deleted = target.endswith(" (deleted)") and stat.S_ISREG(os.fstat(fd).st_mode) and int(info["flags"], 8) & 3 == os.O_RDWR
+        if target.startswith(folder) or deleted:
+            content = sha(os.pread(fd, 1 << 20, 0)) if deleted else ""
+            locks = text.count(" FLOCK ") + text.count(" OFDLCK ")
+            opened.append(("no name" if deleted else clean(target), int(info["pos"]), info["flags"], os.get_inheritable(fd), locks, content))
     fact("open", sorted(opened))
 
     # The folder.
