@@ -39,6 +39,14 @@ class Publisher:
         """Whether there are messages that could not be sent yet."""
         return bool(self._waiting)
 
+    def finish(self, seconds: float) -> None:
+        """Sends all that waits. Subscribers have some time to make room for it."""
+        ends = time.monotonic() + seconds
+        while self._waiting and time.monotonic() < ends:
+            self.flush()
+            time.sleep(0.001)
+        self.flush(at_any_rate=True)
+
     def flush(self, at_any_rate: bool = False) -> None:
         """Sends what waits, as far as there is room, or at any rate to those subscribers that have room."""
         while self._waiting and self._send(self._waiting[0], at_any_rate):
@@ -121,5 +129,5 @@ class Sockets:
 
     def close(self) -> None:
         """Closes the sockets, after their clients have had a second to take what was sent."""
-        self.iopub.flush(at_any_rate=True)
+        self.iopub.finish(1)
         self.context.destroy(linger=1000)

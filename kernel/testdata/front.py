@@ -108,11 +108,18 @@ class Publishing(unittest.TestCase):
         for message in messages:
             p.send_multipart([message])
         self.assertTrue(p.waits())
-        for message in messages:
+        for message in messages[:-400]:
             p.flush()
             while not reader.poll(1):
                 p.flush()
             self.assertEqual(reader.recv(), message)
+        got = []
+        thread = threading.Thread(target=lambda: got.extend(reader.recv() for _ in range(400)), daemon=True)
+        thread.start()
+        p.finish(60)
+        self.assertFalse(p.waits())
+        thread.join(60)
+        self.assertEqual(got, messages[-400:])
 
 
 if __name__ == "__main__":
