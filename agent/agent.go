@@ -119,9 +119,11 @@ type run struct {
 	caller
 	dir         *os.Root // the run folder
 	session     Session
-	host        Host // the session, if it is somebody else's
-	dirty       bool // the session is not at the accepted cells
-	answering   bool // the rounds are over
+	host        Host            // the session, if it is somebody else's
+	dirty       bool            // the session is not at the accepted cells
+	answering   bool            // the rounds are over
+	approved    bool            // the last cell is one that a person has seen and accepted
+	warned      map[string]bool // what the user was told in this run
 	data        dataState
 	changedFile string // a data file that is no longer as data has it
 
@@ -370,7 +372,16 @@ func (r *run) observe(e Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Kind == Warned {
-		r.t.Warnings = append(r.t.Warnings, e.Text)
+		if r.warned[e.Text] {
+			return nil // once is enough
+		}
+		if r.warned == nil {
+			r.warned = map[string]bool{}
+		}
+		r.warned[e.Text] = true
+		if !slices.Contains(r.t.Warnings, e.Text) {
+			r.t.Warnings = append(r.t.Warnings, e.Text)
+		}
 	}
 	if n := len(r.t.Rounds); n > 0 && e.Kind != Finalized && e.Kind != Proved {
 		e.Round, e.Step = n, cmp.Or(e.Step, r.t.stepOf(n-1))

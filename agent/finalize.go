@@ -149,8 +149,8 @@ func (r *run) finalFaults(v Verdict) examiner {
 			return printedNothing, nil
 		case !m.NoComputed && !v.Inconclusive && !usesResults(a.Code, earlier):
 			return ConstantAnswer, nil
-		case m.NoFormCheck || v.Inconclusive:
-			return "", nil // that there is no answer has a form of its own
+		case m.NoFormCheck || v.Inconclusive || r.approved:
+			return "", nil // that there is no answer has a form of its own, and a person has the last word
 		}
 		before := r.doubted()
 		problem, err := r.checkForm(ctx, a, answer, before != nil)

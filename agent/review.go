@@ -36,17 +36,19 @@ const (
 // A Decision is a person's answer to a [Proposal].
 //
 // Code is what runs after Accept, byte for byte. Where it is not the proposal's,
-// the person wrote the cell: then the last one is not held against the guidelines
-// either. Text becomes the step, unless it is empty; that of the last cell has no
+// the person wrote the cell: then the last one has only to print. Text becomes the step, unless it is empty; that of the last cell has no
 // place in the record.
 //
 // Reject drops the step, whichever try it was, and the planner reads the reason.
 // No planner stands behind the last cell: for it, the debugger reads the reason and
 // writes another, as long as it has tries left.
+// A last cell that a person accepts is not held against the guidelines. A cell of
+// theirs that is no Python does not count as a try: they are asked again.
 type Decision struct {
 	Choice     Choice
 	Text, Code string
 	Reason     string // of Reject, in one line
+	Unseen     bool   // of Accept: the person did not want to be asked
 }
 
 // ErrStopped ends a run which the person who reviews it has stopped.
@@ -60,19 +62,30 @@ const byHand = "rejected by hand"
 // What the person made of step and cell is in the record when that has run.
 func (r *run) reviewed(ctx context.Context, attempts *[]Attempt, code string, faults examiner) (a Attempt, err error) {
 	p := r.proposal(attempts, code)
-	d, err := r.decide(ctx, p)
-	if err != nil {
-		return Attempt{}, err
-	}
-	if d.Choice == Reject {
-		return Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun, Reason: d.Reason}}, nil
-	}
-	last, edited := r.isLast(attempts), d.Code != code
-	if last && edited {
-		faults = mustPrint
-	}
-	if a, err = r.attempt(ctx, d.Code, faults); err != nil {
-		return Attempt{}, err
+	var d Decision
+	last, edited := r.isLast(attempts), false
+	for {
+		if d, err = r.decide(ctx, p); err != nil {
+			return Attempt{}, err
+		}
+		if d.Choice == Reject {
+			return Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun, Reason: d.Reason}}, nil
+		}
+		if edited = d.Code != code; last && edited {
+			faults = mustPrint
+		}
+		r.approved = last && r.cfg.Review != nil && !d.Unseen
+		if a, err = r.attempt(ctx, d.Code, faults); err != nil {
+			return Attempt{}, err
+		}
+		if !edited || d.Unseen || !isSyntaxError(a) {
+			break
+		}
+		// A slip of the person's is no reason to have a model write the cell.
+		p.Text, p.Code, p.Error = cmp.Or(d.Text, p.Text), d.Code, problemOf(a)
+		if intact, err := r.restore(ctx); err != nil || !intact {
+			return a, err
+		}
 	}
 	if last {
 		r.t.Final.ByHand = edited
@@ -80,6 +93,12 @@ func (r *run) reviewed(ctx context.Context, attempts *[]Attempt, code string, fa
 		r.current().Step, r.current().ByHand = cmp.Or(d.Text, p.Text), edited
 	}
 	return a, nil
+}
+
+// isSyntaxError reports whether a cell was no Python.
+func isSyntaxError(a Attempt) bool {
+	o, ok := a.Execution.Error()
+	return ok && slices.Contains([]string{"SyntaxError", "IndentationError", "TabError"}, o.EName)
 }
 
 // decide asks whoever reviews the run. The decision is valid: to accept, or to

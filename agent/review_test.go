@@ -19,6 +19,7 @@ import (
 // "the answer, try 1") and accepts all others.
 type critic struct {
 	answers  map[string]agent.Decision
+	unseen   bool // all that it accepts, it accepts without a look
 	asked    []agent.Proposal
 	approved []string // the code of what may run
 }
@@ -31,7 +32,7 @@ func (c *critic) review(_ context.Context, p agent.Proposal) (agent.Decision, er
 	}
 	d, ok := c.answers[name]
 	if !ok {
-		d.Choice = agent.Accept
+		d.Choice, d.Unseen = agent.Accept, c.unseen
 	}
 	if d.Choice == agent.Accept {
 		if d.Code == "" {
@@ -67,13 +68,13 @@ func rejected(why string) agent.Decision {
 	return agent.Decision{Choice: agent.Reject, Reason: why}
 }
 
-// TestReviewAcceptsAll: a run of which every cell is accepted is the run without
+// TestReviewAcceptsAll: a run of which every cell is accepted unseen is the run without
 // a review, and every cell is asked about right before it runs.
 func TestReviewAcceptsAll(t *testing.T) {
 	once(t)
 	for _, c := range troubled {
 		t.Run(c.name, func(t *testing.T) {
-			critic := &critic{}
+			critic := &critic{unseen: true}
 			got, want := play(t, c.replies, critic.join).noError(t), play(t, c.replies).noError(t)
 			if diff := cmp.Diff(want.Trajectory, got.Trajectory, same); diff != "" {
 				t.Errorf("the review has changed the run (-without +with)\n%s", diff)
@@ -147,11 +148,53 @@ func TestReviewEditFails(t *testing.T) {
 // only doubted stands, and is not the person's.
 func TestReviewKeepsDoubted(t *testing.T) {
 	c := &critic{answers: map[string]agent.Decision{
+		"the answer, try 1": {Choice: agent.Accept, Unseen: true},
 		"the answer, try 2": accepted(`raise KeyError("mine")`), "the answer, try 3": accepted(`raise KeyError("mine too")`),
 	}}
 	p := play(t, simple.with(script{"checker": "Form: does not fit\nProblem: two decimals", "debugger": "print(x)"}), c.join).noError(t)
 	if p.Answer() != "1" || p.Final.ByHand || len(p.Final.Attempts) != 4 {
 		t.Errorf("answer %q, %+v", p.Answer(), p.Final)
+	}
+}
+
+// TestReviewAcceptedAnswer: no check of the answer's form overrides a last cell that a person has seen and accepted (U15).
+func TestReviewAcceptedAnswer(t *testing.T) {
+	for _, unseen := range []bool{false, true} {
+		c := &critic{unseen: unseen}
+		p := play(t, simple.with(script{"checker": "Form: does not fit\nProblem: two decimals", "debugger": "print(x)"}), c.join).noError(t)
+		if asked := p.model.count("checker") > 0; asked != unseen || (len(p.Final.Attempts) == 1) == unseen {
+			t.Errorf("unseen %v: %d attempts, checked %v", unseen, len(p.Final.Attempts), asked)
+		}
+	}
+}
+
+// TestReviewSyntaxError: a slip in a person's cell is shown to the person, and costs neither a try nor a repair (U15).
+func TestReviewSyntaxError(t *testing.T) {
+	c := &critic{}
+	slips := 2
+	review := func(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
+		d, err := c.review(ctx, p)
+		if p.Round == 1 && p.Step == 1 && slips > 0 {
+			slips--
+			d.Code, d.Text = `raise SyntaxError("slip")`, "Mine."
+		} else if p.Error != "" {
+			d.Code = "x = 7\nprint(x)"
+		}
+		return d, err
+	}
+	p := play(t, simple, func(s *stage) { s.config.Review = review }).noError(t)
+	if r := p.Rounds[0]; len(r.Attempts) != 1 || r.Attempts[0].Code != "x = 7\nprint(x)" || !r.ByHand || r.Step != "Mine." || p.model.count("debugger") > 0 {
+		t.Errorf("%+v, asked %q", r, p.model.asked)
+	}
+	if last := c.asked[2]; last.Error != "SyntaxError: slip" || last.Code != `raise SyntaxError("slip")` || last.Try != 1 {
+		t.Errorf("asked again: %+v", last)
+	}
+}
+
+// What nobody wants to watch is not told.
+func TestObserveMayBeNil(t *testing.T) {
+	if p := play(t, simple, func(s *stage) { s.config.Observe = nil }).noError(t); p.Answer() == "" {
+		t.Errorf("%+v", p.Trajectory)
 	}
 }
 
@@ -221,7 +264,7 @@ func TestReviewStops(t *testing.T) {
 	for _, c := range troubled {
 		t.Run(c.name, func(t *testing.T) {
 			whole := play(t, c.replies).noError(t)
-			count := &critic{}
+			count := &critic{unseen: true}
 			play(t, c.replies, count.join)
 			for n := range count.asked {
 				if spared(n) {
@@ -233,13 +276,13 @@ func TestReviewStops(t *testing.T) {
 						if asked++; asked > n {
 							return agent.Decision{Choice: agent.Stop}, nil
 						}
-						return accepted(p.Code), nil
+						return agent.Decision{Choice: agent.Accept, Code: p.Code, Unseen: true}, nil
 					}
 				})
 				if !errors.Is(p.err, agent.ErrStopped) || p.Failure != "stopped at a review" {
 					t.Fatalf("question %d: error %v, failure %q", n+1, p.err, p.Failure)
 				}
-				again := &critic{}
+				again := &critic{unseen: true}
 				got := goOn(t, c.replies, reread(t, r.last.notebook), again.join, func(s *stage) { s.config.Answered = r.last.answered }).noError(t)
 				equal(t, "the first question again", again.asked[0], count.asked[n])
 				for _, e := range r.last.answered {

@@ -37,7 +37,7 @@ var large = simple.with(script{
 })
 
 // A request that is longer than the model's context is made shorter until it
-// fits, whoever makes it; every cut is told once and holds from then on.
+// fits, whoever makes it; every request that was cut is told of once, and a cut holds from then on.
 func TestTooLong(t *testing.T) {
 	once(t)
 	whole := play(t, large, largeData, func(s *stage) { s.config.Method.NoComputed = true }).noError(t)
@@ -57,13 +57,19 @@ func TestTooLong(t *testing.T) {
 				s.config.Method.NoComputed = true
 				s.model.tooLong = func(r llm.Request) bool { return (c.role == "" || r.Role == c.role) && size(r) > c.limit }
 			}).noError(t)
-			if !p.Verified() || len(p.model.refused) == 0 || len(p.Warnings) != len(p.model.refused) || len(p.Rounds) != len(whole.Rounds) {
+			var told []string // a request that is cut twice is told of once
+			for _, key := range p.model.refused {
+				if !slices.Contains(told, key) {
+					told = append(told, key)
+				}
+			}
+			if !p.Verified() || len(told) == 0 || len(p.Warnings) != len(told) || len(p.Rounds) != len(whole.Rounds) {
 				t.Errorf("verified %v, refused %q, warnings %q", p.Verified(), p.model.refused, p.Warnings)
 			}
 			if p.model.refused[0] != c.first && c.role != "" {
 				t.Errorf("refused first: %s", p.model.refused[0])
 			}
-			for i, key := range p.model.refused {
+			for i, key := range told {
 				role, subject, _ := strings.Cut(key, " ")
 				contains(t, p.Warnings[i], "the "+role+"'s request for "+subject+" was longer than the model's context")
 			}

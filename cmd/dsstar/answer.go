@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,6 +50,24 @@ type runFlags struct {
 	keep   bool     // the kernel stays at the end
 	names  []string // that stay in a kernel that is not ours
 	again  string   // the same command line with --yes
+}
+
+// checkOut refuses a run folder that has something in it, before anything is set up. It is looked at again, and made,
+// when the run begins.
+func (r *runFlags) checkOut() error {
+	if r.out == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(r.out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return &usageError{fmt.Sprintf("--out: %v", err), []string{"mktemp -d   # gives a new folder for --out"}}
+	case len(entries) > 0:
+		return fmt.Errorf("--out %s: %w", r.out, agent.ErrInUse)
+	}
+	return nil
 }
 
 func (r *runFlags) add(f *pflag.FlagSet) {

@@ -59,6 +59,9 @@ the user's cache folder.`,
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}
+		if err := flags.checkOut(); err != nil {
+			return err
+		}
 		s, err := a.demoSettings(cmd.Flags())
 		if err != nil {
 			return err

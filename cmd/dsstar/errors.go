@@ -51,7 +51,11 @@ func (a *app) report(err error) int {
 	for line := range strings.Lines(configs.Redact(strings.TrimSpace(text))) {
 		lines = append(lines, clean(strings.TrimRight(line, "\n"))) // names and models have words in it
 	}
-	fmt.Fprintf(a.stderr, "dsstar: error: %s\n", strings.Join(lines, "\n  "))
+	kind := "error: "
+	if code == exitInterrupted {
+		kind = "" // it is what the user wanted
+	}
+	fmt.Fprintf(a.stderr, "dsstar: %s%s\n", kind, strings.Join(lines, "\n  "))
 	for _, hint := range hints {
 		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", clean(configs.Redact(hint)))
 	}

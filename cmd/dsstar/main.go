@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -126,6 +127,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 	}
 	if quiet, ok := errors.AsType[silent](err); ok {
 		return quiet.code
+	}
+	if write, ok := errors.AsType[*fs.PathError](err); ok && write.Path == os.Stdout.Name() && errors.Is(err, syscall.EPIPE) {
+		return exitError // whoever reads the output wants no more of it, as head does
 	}
 	return a.report(err)
 }

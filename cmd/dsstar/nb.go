@@ -100,6 +100,9 @@ func (a *app) nbCommand() *cobra.Command {
 		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include); err != nil {
 			return err
 		}
+		if err := flags.checkOut(); err != nil {
+			return err
+		}
 		if err := checkBudget(s); err != nil {
 			return err
 		}

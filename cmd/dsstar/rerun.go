@@ -32,8 +32,8 @@ ended, whatever ended it. Outputs that are too long for a notebook are whole in
 files in the folder <OUT without .ipynb>_files.
 
 Cells run as in nbclient, papermill and nbconvert --execute: in the folder of the
-notebook, with your environment as it is; an exception ends the run, unless the
-cell has the tag raises-exception; cells with the tag skip-execution are left as
+notebook, in the sandbox without your keys (with --sandbox off your environment is
+as it is); an exception ends the run, unless the cell has the tag raises-exception; cells with the tag skip-execution are left as
 they are. All cells that will run are cleared first. There is no time-out unless
 one is set. IPython's history file is not written.
 

@@ -30,6 +30,7 @@ func (a *app) review(j job) func(context.Context, agent.Proposal) (agent.Decisio
 		return nil
 	}
 	v := &reviewer{app: a, progress: j.progress, colours: j.progress.screen.colours}
+	j.progress.asks = func() bool { return !v.all }
 	return v.review
 }
 
@@ -47,7 +48,9 @@ const reviewPrompt = "         [a]ccept  [e]dit  [r]eject  accept a[l]l  [s]top 
 // Enter, by keys that were pressed before the question, or by several at once.
 func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
 	if v.all {
-		return accept(p), nil
+		d := accept(p)
+		d.Unseen = true
+		return d, nil
 	}
 	v.progress.wait("") // the view goes: from here on the terminal is ours
 	v.show(p, p.Failed)

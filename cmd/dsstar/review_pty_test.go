@@ -236,10 +236,10 @@ func TestReviewStop(t *testing.T) {
 		"s":                {"s", "dsstar: hint: dsstar resume --review ", nil},
 		"Ctrl-C":           {ctrlC, "dsstar: hint: dsstar resume --review ", nil},
 		"Ctrl-D":           {"\x04", "dsstar: hint: dsstar resume --review ", nil},
-		"SIGTERM":          {"", "dsstar: error: interrupted", nil},
+		"SIGTERM":          {"", "dsstar: interrupted", nil},
 		"s, with Enter":    {"s\n", "dsstar: hint: dsstar resume --review ", []string{"TERM=dumb"}},
 		"end of input":     {"\x04", "dsstar: hint: dsstar resume --review ", []string{"TERM=dumb"}},
-		"Ctrl-C, by lines": {ctrlC, "dsstar: error: interrupted", []string{"TERM=dumb"}},
+		"Ctrl-C, by lines": {ctrlC, "dsstar: interrupted", []string{"TERM=dumb"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

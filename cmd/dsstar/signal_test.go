@@ -116,7 +116,7 @@ func TestInterrupt(t *testing.T) {
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}
-			if code := exitCode(t, cmd); code != exitInterrupted || !strings.Contains(stderr.String(), "dsstar: error: interrupted") {
+			if code := exitCode(t, cmd); code != exitInterrupted || !strings.Contains(stderr.String(), "dsstar: interrupted") {
 				t.Errorf("exit code %d\n%s", code, stderr)
 			}
 			if d := time.Since(begin); d > 10*time.Second {

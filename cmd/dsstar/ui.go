@@ -24,6 +24,7 @@ type progress struct {
 	quiet  bool
 	live   bool
 	now    func() time.Time
+	asks   func() bool // whether the user is asked about each cell; nil: no
 
 	mu   sync.Mutex
 	view view
@@ -142,7 +143,9 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 	case agent.Estimated:
 		p.say("estimate %s", e.Text)
 	case agent.Planned:
-		p.say("step %-3d %s", e.Step, e.Text)
+		if p.asks == nil || !p.asks() { // else the question about the cell has the step
+			p.say("step %-3d %s", e.Step, e.Text)
+		}
 		p.await("writing the cell")
 	case agent.Repeated:
 		p.say("step %-3d %s", e.Step, e.Text)
@@ -162,7 +165,7 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 		p.say("         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
 		p.await("planning")
 	case agent.Checked:
-		p.say("form     %s", checked(e.Text))
+		p.say("form     %s", checked(e.Text, t.Task.Guidelines != ""))
 	case agent.Finalized:
 		p.await("finishing")
 	case agent.Proving:
@@ -263,9 +266,12 @@ func direction(t *agent.Trajectory) string {
 }
 
 // checked says how the answer's form was found.
-func checked(wrong string) string {
-	if wrong == "" {
+func checked(wrong string, guidelines bool) string {
+	switch {
+	case wrong != "":
+		return "the answer does not fit: " + wrong
+	case guidelines:
 		return "the answer fits the guidelines"
 	}
-	return "the answer does not fit: " + wrong
+	return "the answer has the form that the question asks for"
 }

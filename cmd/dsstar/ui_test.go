@@ -343,7 +343,7 @@ step 1   Load the sales, keep those of last year and add them up for each of the
          insufficient: The sales of last year are added up, but nothing says yet which store sold most.
          route: step 1 is wrong, going back
 estimate about $0.20 a round
-form     the answer fits the guidelines
+form     the answer has the form that the question asks for
 form     the answer does not fit: it has no unit
 step 2   Look again.
          inconclusive: the data do not say

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -28,5 +33,54 @@ func TestDataIsAddress(t *testing.T) {
 	a.report(&usageError{"cannot open mysql://u:hunter2@host/db", []string{"dsstar nb --server 'http://u:hunter2@host/?token=hunter2' …"}})
 	if strings.Contains(stderr.String(), "hunter2") || !strings.Contains(stderr.String(), "host/db") {
 		t.Errorf("%s", stderr)
+	}
+}
+
+// A run folder that is in use is refused before anything is set up: before the model is looked for.
+func TestOutInUse(t *testing.T) {
+	out := t.TempDir()
+	if err := os.WriteFile(filepath.Join(out, "mine"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := dataFolder(t, numbers)
+	for _, args := range [][]string{{"nb", "--data", data, "--out", out, "q"}, {"demo", "--out", out}, {"nb", "--data", data, "--out", filepath.Join(out, "mine"), "q"}} {
+		a, _, stderr := testApp(t)
+		a.cacheDir = t.TempDir() // where nothing may be made
+		code := a.run(t.Context(), args)
+		left, _ := os.ReadDir(a.cacheDir)
+		if said := stderr.String(); code != exitUsage || !strings.Contains(said, "mktemp -d") || strings.Contains(said, "no model") || len(left) > 0 {
+			t.Errorf("%q: exit code %d: %s", args, code, said)
+		}
+	}
+}
+
+// closedPipe is standard output whose reader has gone.
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: os.Stdout.Name(), Err: syscall.EPIPE}
+}
+
+// Who reads only the beginning of what is printed gets no error (U15).
+func TestClosedPipe(t *testing.T) {
+	a, _, stderr := testApp(t)
+	a.stdout = closedPipe{}
+	if code := a.run(t.Context(), []string{"completion", "bash"}); code != exitError || stderr.Len() > 0 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// Ctrl-C is no error of dsstar's, and "fits the guidelines" is said where there are some (U15).
+func TestPlainWords(t *testing.T) {
+	a, _, stderr := testApp(t)
+	if code := a.report(&stoppedError{err: errInterrupted, notebook: "n", run: "r"}); code != exitInterrupted || !strings.HasPrefix(stderr.String(), "dsstar: interrupted") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	stderr.Reset()
+	if a.report(errors.New("bad")); !strings.HasPrefix(stderr.String(), "dsstar: error: bad") {
+		t.Errorf("%s", stderr)
+	}
+	if strings.Contains(checked("", false), "guidelines") || !strings.Contains(checked("", true), "guidelines") {
+		t.Errorf("%s, %s", checked("", false), checked("", true))
 	}
 }

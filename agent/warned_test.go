@@ -1,0 +1,17 @@
+package agent
+
+import "testing"
+
+// A warning is told and recorded once, however often there is reason for it (U15).
+func TestWarnsOnce(t *testing.T) {
+	told := 0
+	r := newRun(Config{Observe: func(Event, *Trajectory) error { told++; return nil }, Warnings: []string{"known"}}, Task{})
+	for _, text := range []string{"one", "known", "one", "two", "one"} {
+		if err := r.observe(Event{Kind: Warned, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if told != 3 || len(r.t.Warnings) != 3 {
+		t.Errorf("told %d, recorded %q", told, r.t.Warnings)
+	}
+}
