@@ -67,8 +67,9 @@ type Config struct {
 	// before the first call for it, and waited for. Its error ends the run.
 	Agree func(context.Context, Estimate) error
 
-	// Stream, if set, is told of a reply as it comes: all of it so far, which
-	// begins again when a call is repeated. It must not block. Calls for
+	// Stream, if set, is told of a request when it is sent, with no text, and of the
+	// reply as it comes: all of it so far, which begins again when a call is
+	// repeated. It must not block. Calls for
 	// different subjects may be concurrent.
 	Stream func(role, subject, soFar string)
 }

@@ -188,6 +188,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	for _, w := range s.Warnings {
 		j.progress.say("warning  %s", w)
 	}
+	j.progress.models(func(role string) string { return modelOf(s, role) })
 	j.progress.wait("starting the kernel")
 	j.place.show(folder, j.task.Data)
 	config := agentConfig(s)
@@ -401,7 +402,7 @@ func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
 			j.progress.say("estimate %s; the rounds come on top", about)
 			return nil
 		}
-		defer j.progress.wait("describing the files")
+		defer j.progress.wait(describingFiles)
 		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files costs less.", count(most))}
 		return a.agree(ctx, j.progress, false, lines, "describing so much", "         Describe them? [y/N] ", j.again)
 	}
