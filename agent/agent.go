@@ -50,6 +50,7 @@ type Config struct {
 	MaxTokens        int // of one reply; 0: the model's own limit
 
 	Sandbox  string   // what confines the cells, for the record
+	Memory   int64    // bytes that the session may take, for the coder; 0: not known
 	Warnings []string // that the record begins with
 
 	// Observe is told of each event after the trajectory holds it; it may read
@@ -164,7 +165,7 @@ func DescribeFiles(ctx context.Context, cfg Config, task Task, only ...string) (
 
 func newRun(cfg Config, task Task) *run {
 	r := &run{caller: caller{cfg: cfg}, shown: firstShown(cfg), began: time.Now()}
-	r.t = &Trajectory{Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
+	r.t = &Trajectory{Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Memory: cfg.Memory, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
 	if cfg.Price != nil {
 		r.t.Cost = new(float64)
 	}

@@ -193,6 +193,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	j.place.show(folder, j.task.Data)
 	config := agentConfig(s)
 	config.Sandbox = j.place.sandbox()
+	config.Memory = j.place.memory()
 	j.progress.say("sandbox  %s", config.Sandbox)
 	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(&j.place, s, j.keeper)), words, string(folder)
 	if j.ranker != nil {
