@@ -53,6 +53,7 @@ type Config struct {
 	MaxTokens        int // of one reply; 0: the model's own limit
 
 	Sandbox  string   // what confines the cells, for the record
+	Memory   int64    // bytes that the session may take, for the coder; 0: not known
 	Warnings []string // that the record begins with
 
 	// Observe, if set, is told of each event after the trajectory holds it; it may read
@@ -70,8 +71,9 @@ type Config struct {
 	// before the first call for it, and waited for. Its error ends the run.
 	Agree func(context.Context, Estimate) error
 
-	// Stream, if set, is told of a reply as it comes: all of it so far, which
-	// begins again when a call is repeated. It must not block. Calls for
+	// Stream, if set, is told of a request when it is sent, with no text, and of the
+	// reply as it comes: all of it so far, which begins again when a call is
+	// repeated. It must not block. Calls for
 	// different subjects may be concurrent.
 	Stream func(role, subject, soFar string)
 }
@@ -175,7 +177,7 @@ func newRun(cfg Config, task Task) *run {
 		cfg.Private = func(string) bool { return false }
 	}
 	r := &run{caller: caller{cfg: cfg}, shown: firstShown(cfg), began: time.Now()}
-	r.t = &Trajectory{Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
+	r.t = &Trajectory{Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Memory: cfg.Memory, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
 	if cfg.Price != nil {
 		r.t.Cost = new(float64)
 	}

@@ -38,6 +38,7 @@ func (c *caller) call(ctx context.Context, request llm.Request) (llm.Reply, erro
 	if c.cfg.Stream != nil {
 		role, subject := request.Role, request.Subject
 		request.OnText = func(soFar string) { c.cfg.Stream(role, subject, soFar) }
+		request.OnText("")
 	}
 	stop := c.model.start()
 	reply, err := c.cfg.Model.Ask(ctx, request)

@@ -42,6 +42,9 @@ func (r *run) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
 	round := r.current()
 	step := r.t.stepOf(len(r.t.Rounds) - 1)
 	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.cfg.Method.Script, Candidate: candidate}
+	if r.t.Memory > 0 && !coder.Script {
+		coder.Memory = fileSize(r.t.Memory)
+	}
 	parts, inputs := r.shared()
 	if coder.Script {
 		// Line 26: the base is the last script, also after the plan was cut.

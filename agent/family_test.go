@@ -342,7 +342,10 @@ func TestAgree(t *testing.T) {
 			t.Errorf("%v after %q", p.err, p.model.asked)
 		}
 	}
-	if e := told[0]; len(told) != 2 || e.Files != 3 || e.Calls != 2 || e.InputTokens < 1000 || e.InputTokens > 5000 || e.Cost == nil || *e.Cost < 1000 {
+	if len(told) != 2 {
+		t.Fatalf("told %d times", len(told))
+	}
+	if e := told[0]; e.Files != 3 || e.Calls != 2 || e.InputTokens < 1000 || e.InputTokens > 5000 || e.Cost == nil || *e.Cost < 1000 {
 		t.Errorf("%+v", told)
 	}
 }

@@ -18,6 +18,7 @@ type measured struct {
 	ByRole   map[string]Usage   `json:"by_role,omitempty"`
 	Cost     *float64           `json:"cost_usd,omitempty"`
 	Seconds  Seconds            `json:"seconds"`
+	Memory   int64              `json:"memory,omitempty"`   // that the session may take
 	Proofs   map[int]float64    `json:"proofs,omitempty"`   // seconds, by part from 1
 	Attempts map[string]ran     `json:"attempts,omitempty"` // by the name of attemptName
 	Returns  map[string]float64 `json:"returns,omitempty"`  // seconds, by the name of returnName
@@ -39,9 +40,9 @@ func returnName(of string, n int) string { return fmt.Sprintf("%s, return %d", o
 // withoutTimes returns a copy of the trajectory without what is measured, and
 // that.
 func (t *Trajectory) withoutTimes() (*Trajectory, *measured) {
-	m := &measured{t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds, map[int]float64{}, map[string]ran{}, map[string]float64{}}
+	m := &measured{t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds, t.Memory, map[int]float64{}, map[string]ran{}, map[string]float64{}}
 	bare := *t
-	bare.Started, bare.Usage, bare.ByRole, bare.Cost, bare.Seconds = time.Time{}, Usage{}, nil, nil, Seconds{}
+	bare.Started, bare.Usage, bare.ByRole, bare.Cost, bare.Seconds, bare.Memory = time.Time{}, Usage{}, nil, nil, Seconds{}, 0
 	bare.Rounds, bare.Earlier, bare.Descriptions = slices.Clone(t.Rounds), slices.Clone(t.Earlier), slices.Clone(t.Descriptions)
 	bare.Final, bare.Proof = copied(t.Final), copied(t.Proof)
 	for k := range bare.Earlier {
@@ -74,7 +75,7 @@ func (t *Trajectory) withoutTimes() (*Trajectory, *measured) {
 
 // measure puts back what withoutTimes has taken away.
 func (t *Trajectory) measure(m *measured) {
-	t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds = m.Started, m.Usage, maps.Clone(m.ByRole), m.Cost, m.Seconds
+	t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds, t.Memory = m.Started, m.Usage, maps.Clone(m.ByRole), m.Cost, m.Seconds, m.Memory
 	t.eachAttempts(func(of string, attempts *[]Attempt) {
 		for n := range *attempts {
 			e, was := &(*attempts)[n].Execution, m.Attempts[attemptName(of, n)]

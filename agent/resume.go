@@ -31,6 +31,9 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 		r.cfg.Model = llm.Remember(cfg.Model, t.usable(cfg.Answered))
 		r.recount(cfg.Answered)
 	}
+	if t.Memory == 0 || cfg.Memory < t.Memory/2 {
+		t.Memory = cfg.Memory // else what was said, so that a request is as it was
+	}
 	ended := t.Ended && t.Failure == "" // in its own time
 	t.Ended, t.Failure, t.Unusable = false, "", nil
 	if what := t.dataChanges(files); what != "" && t.Described {

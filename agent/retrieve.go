@@ -99,6 +99,9 @@ func (r *run) rankByModel(ctx context.Context, texts []string) error {
 			return err
 		}
 	}
+	if r.cfg.Stream != nil {
+		r.cfg.Stream("retriever", "files", "")
+	}
 	stop := r.model.start()
 	ranking, err := r.cfg.Ranker.Rank(ctx, r.t.Task.Question, texts)
 	stop()

@@ -256,3 +256,23 @@ func TestPrefix(t *testing.T) {
 		t.Errorf("the notebook does not grow: %d, %d, %d bytes", len(r["round 1"]), len(r["round 4"]), len(r["the answer"]))
 	}
 }
+
+// The coder is told how much memory there is, and on resuming the same, so that its
+// request is as it was, unless there is much less.
+func TestMemory(t *testing.T) {
+	p := play(t, simple, func(s *stage) { s.config.Memory = 8_000_000_000 }).noError(t)
+	contains(t, p.model.prompt(t, "coder round 1"), "8.0 GB of memory")
+	if n := play(t, simple).noError(t); strings.Contains(n.model.prompt(t, "coder round 1"), "of memory") {
+		t.Error("a limit that is not known is told")
+	}
+	data, err := agent.Draw(p.Trajectory).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for now, want := range map[int64]int64{7_000_000_000: 8_000_000_000, 1_000_000_000: 1_000_000_000, 0: 0} {
+		again := goOn(t, simple, reread(t, data), func(s *stage) { s.config.Memory = now })
+		if again.Trajectory.Memory != want {
+			t.Errorf("with %d: %d, want %d", now, again.Trajectory.Memory, want)
+		}
+	}
+}

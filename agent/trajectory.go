@@ -184,6 +184,7 @@ type Trajectory struct {
 	Method       Method        `json:"method,omitzero"`
 	Environment  string        `json:"environment,omitempty"` // Python and its packages, as the model was told
 	Sandbox      string        `json:"sandbox,omitempty"`     // what has confined the cells, of the last part
+	Memory       int64         `json:"memory,omitempty"`      // bytes that the session may take, as the coder is told; 0: not known
 	Descriptions []Description `json:"-"`
 	Variables    []Variable    `json:"-"`                   // of the session, if it is somebody else's
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are

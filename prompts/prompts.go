@@ -117,8 +117,9 @@ type (
 		Number    int
 		Step      string
 		First     bool
-		Script    bool // the whole script instead
-		Candidate int  // from 2: others were asked for a cell for the same step; 0: none
+		Script    bool   // the whole script instead
+		Candidate int    // from 2: others were asked for a cell for the same step; 0: none
+		Memory    string // that the session may take; "": not known
 	}
 	// Picker asks which of several cells for a step is the best.
 	Picker struct {

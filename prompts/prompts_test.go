@@ -75,6 +75,7 @@ var goldens = []struct {
 	{"planner_next_none_left", []Part{PlannerNext{Dropped: []Dropped{{Text: load.Text, Reason: "The file cannot be read."}}}}},
 	{"coder_first", []Part{Coder{Number: 1, Step: load.Text, First: true}}},
 	{"coder_next", []Part{Coder{Number: 2, Step: rate.Text}}},
+	{"coder_memory", []Part{Coder{Number: 2, Step: rate.Text, Memory: "4.0 GB"}}},
 	{"coder_candidate", []Part{Coder{Number: 2, Step: rate.Text, Candidate: 3}}},
 	{"picker", []Part{Picker{Number: 2, Step: rate.Text, Candidates: []Candidate{{1, rate.Code, hostile}, {3, quit.Code, ""}}}}},
 	{"coder_script_first", []Part{Coder{Number: 1, Step: load.Text, First: true, Script: true}}},

@@ -209,6 +209,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	for _, w := range s.Warnings {
 		j.progress.say("warning  %s", w)
 	}
+	j.progress.models(func(role string) string { return modelOf(s, role) })
 	j.progress.wait("starting the kernel")
 	j.place.show(folder, j.task.Data)
 	if j.task.Data != "" {
@@ -216,6 +217,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	}
 	config := agentConfig(s)
 	config.Sandbox = j.place.sandbox()
+	config.Memory = j.place.memory()
 	j.progress.say("sandbox  %s", config.Sandbox)
 	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(&j.place, s, j.keeper)), words, string(folder)
 	config.RunScript = a.runScriptAt(&j.place, s)
@@ -434,7 +436,7 @@ func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
 			j.progress.say("estimate %s; the rounds come on top", about)
 			return nil
 		}
-		defer j.progress.wait("describing the files")
+		defer j.progress.wait(describingFiles)
 		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files costs less.", count(most))}
 		return a.agree(ctx, j.progress, false, lines, "describing so much", "         Describe them? [y/N] ", j.again)
 	}

@@ -144,7 +144,8 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.
 	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
 		return nil, err
 	}
-	j.progress.wait("describing the files")
+	j.progress.models(func(role string) string { return modelOf(j.settings, role) })
+	j.progress.wait(describingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task, names...)
 	j.progress.stop()
 	return t, err

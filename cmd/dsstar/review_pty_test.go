@@ -273,7 +273,7 @@ func TestReviewKeys(t *testing.T) {
 		return m[role][0]
 	})
 	s := atReview(t, server.URL, nil)
-	s.until("writing the cell, ")
+	s.until("asking the coder")
 	s.types("a")
 	s.until("\x1b[Ja") // the terminal's echo, below a picture
 	close(hold)

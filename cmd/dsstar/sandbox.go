@@ -126,3 +126,12 @@ func (p *place) sandbox() string {
 	}
 	return p.confined
 }
+
+// memory is how many bytes the run's own session may take; 0 where nothing holds it
+// to that.
+func (p *place) memory() int64 {
+	if p.guest != nil || p.server.URL != "" || !p.box.Tier.Guarded() {
+		return 0
+	}
+	return p.box.Limits.Memory
+}

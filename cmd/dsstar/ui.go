@@ -94,7 +94,15 @@ func (p *progress) await(doing string) {
 	p.view.await(doing, p.now())
 }
 
-// stream shows a model's reply as it comes; soFar is all of it until now.
+// models has the live view name the models that are asked, by role.
+func (p *progress) models(name func(role string) string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view.model = name
+}
+
+// stream shows that a model is asked, and its reply as it comes; soFar is all of it
+// until now.
 func (p *progress) stream(role, subject, soFar string) {
 	if !p.live {
 		return
@@ -129,13 +137,17 @@ const manyFiles = 20
 // event tells of one event of the run. It reads t until it returns.
 func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 	p.mu.Lock()
-	p.view.learn(e, t)
+	p.view.learn(e, t, p.now())
 	described := p.view.described
 	p.mu.Unlock()
 	switch e.Kind {
 	case agent.Started:
 		p.say("session  %s", fit(e.Text, 70))
-		p.await("describing the files")
+		if described == len(t.Task.Files) {
+			p.await(forKernel)
+		} else {
+			p.await(describingFiles)
+		}
 	case agent.Described:
 		p.described(e, t, described)
 	case agent.Met:
@@ -195,9 +207,11 @@ func (p *progress) described(e agent.Event, t *agent.Trajectory, done int) {
 		p.say("files    %d", files)
 	}
 	if done == files {
-		p.await("planning")
+		p.await(forKernel)
 	}
 }
+
+const forKernel = "waiting for the kernel"
 
 func (p *progress) ran(e agent.Event, t *agent.Trajectory) {
 	if t.Rounds[len(t.Rounds)-1].Verdict != nil && e.Text == "" {

@@ -18,7 +18,7 @@ func (v *view) await(doing string, now time.Time) {
 }
 
 // learn takes over what an event has changed.
-func (v *view) learn(e agent.Event, t *agent.Trajectory) {
+func (v *view) learn(e agent.Event, t *agent.Trajectory, now time.Time) {
 	v.ran, v.usage, v.cost = true, t.Usage, t.Cost
 	if v.cost != nil {
 		cost := *v.cost // t is not ours
@@ -30,7 +30,10 @@ func (v *view) learn(e agent.Event, t *agent.Trajectory) {
 	case agent.Described:
 		v.described++
 		v.drop(e.Text)
-	case agent.Planned:
+		if len(v.drafts) == 0 && strings.HasPrefix(v.doing, describingFiles) {
+			v.await(describingFiles, now)
+		}
+	case agent.Planned, agent.Repeated:
 		v.drafts, v.output, v.verdict, v.route = nil, nil, "", ""
 		v.round, v.step, v.text = e.Round, e.Step, e.Text
 	case agent.Ran, agent.Rejected, agent.Picked:
@@ -53,16 +56,28 @@ func (v *view) drop(file string) {
 	})
 }
 
-// doings are what is being waited for while a role writes.
-var doings = map[string]string{
-	"planner": "planning", "coder": "writing the cell", "debugger": "repairing the cell", "verifier": "judging",
-	"router": "choosing where to go on", "finalizer": "writing the answer's cell",
+// asking says what is being waited for from when a request is sent. Files are
+// described several at a time.
+func (v *view) asking(d draft, now time.Time) {
+	doing := "asking the " + d.role
+	if v.model != nil {
+		if name := v.model(d.role); name != "" {
+			doing += " (" + name + ")"
+		}
+	}
+	if v.round == 0 && slices.Contains([]string{"analyzer", "debugger", "summarizer"}, d.role) {
+		v.await(describingFiles+": "+doing, now)
+		return
+	}
+	v.doing, v.since = doing, now
 }
 
-// write takes over how far a reply has come.
+const describingFiles = "describing the files"
+
+// write takes over that a request was sent, or how far its reply has come.
 func (v *view) write(d draft, now time.Time) {
-	if doing := doings[d.role]; doing != "" {
-		v.await(doing, now)
+	if d.text == "" {
+		v.asking(d, now)
 	}
 	same := func(other draft) bool { return other.role == d.role && other.subject == d.subject }
 	switch i := slices.IndexFunc(v.drafts, same); {
@@ -75,9 +90,10 @@ func (v *view) write(d draft, now time.Time) {
 	}
 }
 
-// run shows a cell that begins to run. Those before the first step are not worth it.
+// run shows a cell that begins to run. Those that rebuild a session are not worth it.
 func (v *view) run(code string, now time.Time) {
 	if v.round == 0 {
+		v.await("preparing the session", now)
 		return
 	}
 	v.drafts, v.output = []draft{{"coder", "", code}}, nil

@@ -75,6 +75,8 @@ func printedOut(text string) notebook.Output {
 // script takes the stage through a round, and calls see at its moments.
 func script(s *stage, see func(moment string)) {
 	s.happens(agent.Event{Kind: agent.Started, Text: "Python 3.13"})
+	s.models(func(role string) string { return "acme/" + role })
+	s.stream("analyzer", "sales.csv", "")
 	s.stream("analyzer", "sales.csv", "```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())")
 	s.stream("analyzer", "stores of the whole country.xlsx", "```python\nimport openpyxl")
 	s.spend(1, 812, 0, 95, 0)
@@ -84,7 +86,13 @@ func script(s *stage, see func(moment string)) {
 	s.happens(agent.Event{Kind: agent.Described, Text: "sales.csv"})
 	s.happens(agent.Event{Kind: agent.Described, Text: "stores of the whole country.xlsx"})
 	s.spend(4, 5480, 2048, 654, 0.0123)
+	see("waiting")
+	s.stream("planner", "round 1", "")
+	s.passes(12)
+	s.stream("planner", "round 1", "Step:")
+	see("asking")
 	s.plan("Load the sales, keep those of last year and add them up for each of the stores, whatever their name.")
+	s.stream("coder", "round 1", "")
 	s.stream("coder", "round 1", "The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in")
 	s.passes(3)
 	see("writing")
@@ -100,9 +108,12 @@ func script(s *stage, see func(moment string)) {
 	s.judge(agent.Verdict{Reason: "The sales of last year are added up, but nothing says yet which store sold most."})
 	s.t.Rounds[0].Route = &agent.Route{Back: 1}
 	s.happens(agent.Event{Kind: agent.Routed})
+	s.stream("planner", "round 2", "")
 	s.stream("planner", "round 2", "Step: rank the stores")
 	s.passes(3600)
 	see("planning")
+	s.stream("checker", "the answer", "")
+	see("checking")
 	s.happens(agent.Event{Kind: agent.Proving})
 	see("proving")
 	s.happens(agent.Event{Kind: agent.Ended})
@@ -124,16 +135,23 @@ const narrow = `-- describing
 files    [######--------------] 1 of 3 described
 file     sales.csv │ print(pd.read_csv('data/sales.csv').h…
 file     stores of the whole cou… │ import openpyxl
-now      describing the files, 4 s
+now      describing the files: asking the analyzer (a…, 4 s
 4 s      1 model call, 812 tokens in and 95 out
+-- waiting
+now      waiting for the kernel, 0 s
+4 s      1 model call, 812 tokens in and 95 out
+-- asking
+plan     │ Step:
+now      asking the planner (acme/planner), 12 s
+16 s     1 model call, 812 tokens in and 95 out
 -- writing
 round 1  step 1: Load the sales, keep those of last year a…
 cell     │ The cell:
          │ import pandas as pd
          │ sales = pd.read_csv('data/sales.csv')
          │ for year in
-now      writing the cell, 3 s
-7 s      4 calls, 5.5k in (2.0k cached), 654 out, $0.0123
+now      asking the coder (acme/coder), 3 s
+19 s     4 calls, 5.5k in (2.0k cached), 654 out, $0.0123
 -- running
 round 1  step 1: Load the sales, keep those of last year a…
 cell     │ for year in years:
@@ -146,7 +164,7 @@ output   │ 2023
          │ loading  90%
          │ [image]
 now      running the cell, 70 s
-77 s     4 calls, 5.5k in (2.0k cached), 654 out, $0.0123
+89 s     4 calls, 5.5k in (2.0k cached), 654 out, $0.0123
 -- planning
 round 1  step 1: Load the sales, keep those of last year a…
 verdict  insufficient: The sales of last year are added up…
@@ -156,7 +174,17 @@ output   │ 2023
          │ 2024
          │ loading  90%
          │ [image]
-now      planning, 1h00m
+now      asking the planner (acme/planner), 1h00m
+1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
+-- checking
+round 1  step 1: Load the sales, keep those of last year a…
+verdict  insufficient: The sales of last year are added up…
+route    step 1 is wrong, going back
+output   │ 2023
+         │ 2024
+         │ loading  90%
+         │ [image]
+now      asking the checker (acme/checker), 0 s
 1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
 -- proving
 now      proving: running everything again from nothi…, 0 s
@@ -169,16 +197,23 @@ const broad = `-- describing
 files    [######--------------] 1 of 3 described
 file     sales.csv │ print(pd.read_csv('data/sales.csv').head())
 file     stores of the whole cou… │ import openpyxl
-now      describing the files, 4 s
+now      describing the files: asking the analyzer (acme/analyzer), 4 s
 4 s      1 model call, 812 tokens in and 95 out
+-- waiting
+now      waiting for the kernel, 0 s
+4 s      1 model call, 812 tokens in and 95 out
+-- asking
+plan     │ Step:
+now      asking the planner (acme/planner), 12 s
+16 s     1 model call, 812 tokens in and 95 out
 -- writing
 round 1  step 1: Load the sales, keep those of last year and add them up for each of the stores, w…
 cell     │ The cell:
          │ import pandas as pd
          │ sales = pd.read_csv('data/sales.csv')
          │ for year in
-now      writing the cell, 3 s
-7 s      4 model calls, 5.5k tokens in (2.0k cached) and 654 out, $0.0123
+now      asking the coder (acme/coder), 3 s
+19 s     4 model calls, 5.5k tokens in (2.0k cached) and 654 out, $0.0123
 -- running
 round 1  step 1: Load the sales, keep those of last year and add them up for each of the stores, w…
 cell     │ for year in years:
@@ -191,7 +226,7 @@ output   │ 2023
          │ loading  90%
          │ [image]
 now      running the cell, 70 s
-77 s     4 model calls, 5.5k tokens in (2.0k cached) and 654 out, $0.0123
+89 s     4 model calls, 5.5k tokens in (2.0k cached) and 654 out, $0.0123
 -- planning
 round 1  step 1: Load the sales, keep those of last year and add them up for each of the stores, w…
 verdict  insufficient: The sales of last year are added up, but nothing says yet which store sold …
@@ -201,7 +236,17 @@ output   │ 2023
          │ 2024
          │ loading  90%
          │ [image]
-now      planning, 1h00m
+now      asking the planner (acme/planner), 1h00m
+1h01m    26 model calls, 1.2M tokens in (812k cached) and 25k out, $12.35
+-- checking
+round 1  step 1: Load the sales, keep those of last year and add them up for each of the stores, w…
+verdict  insufficient: The sales of last year are added up, but nothing says yet which store sold …
+route    step 1 is wrong, going back
+output   │ 2023
+         │ 2024
+         │ loading  90%
+         │ [image]
+now      asking the checker (acme/checker), 0 s
 1h01m    26 model calls, 1.2M tokens in (812k cached) and 25k out, $12.35
 -- proving
 now      proving: running everything again from nothing, 0 s

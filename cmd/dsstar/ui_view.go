@@ -16,6 +16,7 @@ type view struct {
 	begun time.Time
 	doing string // what is being waited for; "": there is nothing to show
 	since time.Time
+	model func(role string) string // its name; nil: nobody is to be told
 
 	described, files int
 	round, step      int
