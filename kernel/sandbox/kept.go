@@ -88,19 +88,24 @@ func socketsBelow(folders []string, until time.Time) (found []string) {
 	var mu sync.Mutex
 	var look func(folder string, apart int)
 	look = func(folder string, apart int) {
-		entries, _ := os.ReadDir(folder) // what is not for this user is not for its cells
+		f, err := os.Open(folder)
+		if err != nil {
+			return // what is not for this user is not for its cells
+		}
+		entries, _ := f.ReadDir(-1) // not sorted; what can be read
+		_ = f.Close()               // nothing was written
+		late := time.Now().After(until)
 		for _, e := range entries {
-			path := filepath.Join(folder, e.Name())
 			switch {
 			case e.Type()&fs.ModeSocket != 0:
 				mu.Lock()
-				found = append(found, path)
+				found = append(found, folder+"/"+e.Name())
 				mu.Unlock()
-			case !e.IsDir() || time.Now().After(until):
+			case !e.IsDir() || late:
 			case apart > 0:
-				all.Go(func() { look(path, apart-1) })
+				all.Go(func() { look(folder+"/"+e.Name(), apart-1) })
 			default:
-				look(path, 0)
+				look(folder+"/"+e.Name(), 0)
 			}
 		}
 	}
