@@ -172,7 +172,9 @@ func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
 		args = append(args, "--ro-bind", path, path)
 	}
 	for _, path := range st.Sockets {
-		args = append(args, "--ro-bind-try", "/dev/null", path) // nobody listens there
+		if _, err := os.Lstat(path); err == nil { // else it has gone, and its folder cannot be changed
+			args = append(args, "--ro-bind-try", "/dev/null", path) // nobody listens there
+		}
 	}
 	args = append(args, "--dir", st.Dir) // which need not be readable
 	args = append(args, "--ro-bind", self, inside, "--remount-ro", "/", "--chdir", "/", "--", inside, enterCommand, file)

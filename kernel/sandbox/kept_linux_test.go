@@ -147,5 +147,17 @@ for path in sys.argv[1:]:
 		if words := run(cmd, 5*time.Second); words != strings.Repeat("not reached\n", len(paths)) {
 			t.Errorf("%s: %s", box.Tier, words)
 		}
+		gone, err := os.MkdirTemp(dir+"/data", "")
+		if err == nil {
+			err = os.Remove(gone)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd, _ = commandIn(t, box, "/bin/sh", "-c", "echo started")
+		withSocket(t, cmd, gone+"/s.sock") // one that went after it was found, with its folder
+		if words := run(cmd, 5*time.Second); words != "started\n" {
+			t.Errorf("%s without a socket that was there: %s", box.Tier, words)
+		}
 	}
 }
