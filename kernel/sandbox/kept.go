@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -72,12 +74,86 @@ const (
 )
 
 // sockets returns the Unix sockets in the folders that cells read or write, where services may listen: that a mount is
-// read-only keeps nobody from connecting. Those of the session itself are not looked at, nor the system's own folders,
-// which are full of files and not for sockets. needs is what the program reads.
+// read-only keeps nobody from connecting. Those of the session itself are not looked at. needs is what the program reads.
 func (b Box) sockets(needs []string) ([]string, error) {
-	needs = slices.DeleteFunc(slices.Clone(needs), func(path string) bool { return within(path, "/usr") || within(path, "/opt") })
+	inSystem := func(path string) bool {
+		return slices.ContainsFunc(programFolders, func(folder string) bool { return in(path, folder) })
+	}
+	folders := slices.Concat(slices.DeleteFunc(slices.Clone(needs), inSystem), b.Read, b.Write)
 	w := walk{left: mostEntries, until: time.Now().Add(longestWalk)}
-	return w.all(slices.Concat(needs, b.Read, b.Write))
+	found, err := w.all(folders)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, systemSockets()...)
+	outer := append(outermost(folders), programFolders...)
+	for _, path := range listening("/proc/net/unix") { // also those that came after the search
+		if slices.ContainsFunc(outer, func(folder string) bool { return in(path, folder) }) {
+			found = append(found, path)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+// programFolders are those of the system in which services may have sockets, and cells read.
+var programFolders = []string{"/usr", "/opt"}
+
+// longestSystemWalk bounds the search in them, which is part of the first start: what it leaves out is
+// still found if Linux lists it.
+const longestSystemWalk = 2 * time.Second
+
+// systemSockets returns the sockets in programFolders. They are searched once.
+var systemSockets = sync.OnceValue(func() []string { return socketsBelow(programFolders, time.Now().Add(longestSystemWalk)) })
+
+// socketsBelow returns the sockets in folders that are found in time. It looks into many folders at once.
+func socketsBelow(folders []string, until time.Time) (found []string) {
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var look func(folder string, apart int)
+	look = func(folder string, apart int) {
+		f, err := os.Open(folder)
+		if err != nil {
+			return // what is not for this user is not for its cells
+		}
+		entries, _ := f.ReadDir(-1) // not sorted; what can be read
+		_ = f.Close()               // nothing was written
+		late := time.Now().After(until)
+		for _, e := range entries {
+			switch {
+			case e.Type()&fs.ModeSocket != 0:
+				mu.Lock()
+				found = append(found, folder+"/"+e.Name())
+				mu.Unlock()
+			case !e.IsDir() || late:
+			case apart > 0:
+				all.Go(func() { look(folder+"/"+e.Name(), apart-1) })
+			default:
+				look(folder+"/"+e.Name(), 0)
+			}
+		}
+	}
+	for _, folder := range folders {
+		look(folder, 2)
+	}
+	all.Wait()
+	return found
+}
+
+// listening returns the sockets with an absolute path in a table of Linux's (unix(7)), where they really are.
+func listening(table string) (all []string) {
+	content, _ := os.ReadFile(table) // there is none but on Linux
+	for line := range strings.Lines(string(content)) {
+		// Num RefCount Protocol Flags Type St Inode Path
+		fields := strings.SplitAfterN(strings.TrimSuffix(line, "\n"), " /", 2)
+		if len(fields) < 2 || len(strings.Fields(fields[0])) != 8 {
+			continue // without a name, or with one that is no path
+		}
+		if path, err := realPath("/" + fields[1]); err == nil {
+			all = append(all, path)
+		}
+	}
+	return all
 }
 
 // outermost returns where paths really are, but for missing ones and those in others.

@@ -202,16 +202,23 @@ func TestSockets(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	var paths []string
-	for _, name := range []string{"/data/deep", "/open", "/python/bin"} {
-		if err := os.MkdirAll(dir+name, 0o755); err != nil {
+	folders := []string{dir + "/data/deep", dir + "/open", dir + "/python/bin"}
+	for _, system := range []string{"/opt", "/usr/local"} {
+		if service, err := os.MkdirTemp(system, "dsv-"); err == nil { // else this is no root
+			defer os.RemoveAll(service)
+			folders = append(folders, service)
+		}
+	}
+	for _, folder := range folders {
+		if err := errors.Join(os.MkdirAll(folder, 0o755), os.Chmod(folder, 0o755)); err != nil {
 			t.Fatal(err)
 		}
-		l, err := net.Listen("unix", dir+name+"/s.sock")
+		l, err := net.Listen("unix", folder+"/s.sock")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		paths = append(paths, dir+name+"/s.sock")
+		paths = append(paths, folder+"/s.sock")
 	}
 	const code = `import socket, sys
 for path in sys.argv[1:]:
@@ -221,8 +228,20 @@ for path in sys.argv[1:]:
 	for _, box := range boxes(t, &victims{data: dir + "/data"}) {
 		box.Write = []string{dir + "/open"}
 		cmd, _ := commandIn(t, box, append([]string{python, "-c", code}, paths...)...)
-		if words := run(cmd, 5*time.Second); words != strings.Repeat("not reached\n", 3) {
+		if words := run(cmd, 5*time.Second); words != strings.Repeat("not reached\n", len(paths)) {
 			t.Errorf("%s: %s", box.Tier, words)
+		}
+		gone, err := os.MkdirTemp(dir+"/data", "")
+		if err == nil {
+			err = os.Remove(gone)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd, _ = commandIn(t, box, "/bin/sh", "-c", "echo started")
+		withSocket(t, cmd, gone+"/s.sock") // one that went after it was found, with its folder
+		if words := run(cmd, 5*time.Second); words != "started\n" {
+			t.Errorf("%s without a socket that was there: %s", box.Tier, words)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -51,5 +53,50 @@ func TestWalk(t *testing.T) {
 	}
 	if _, err := (&walk{1025, time.Now().Add(-time.Second)}).all([]string{dir}); !errors.Is(err, ErrTooMany) {
 		t.Errorf("too late: %v", err)
+	}
+}
+
+// TestSystemSockets: the search finds sockets at any depth, and Linux's table those that it was too early for.
+func TestSystemSockets(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no box has such sockets")
+	}
+	dir, err := os.MkdirTemp("", "dsw-")
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	deep := filepath.Join(dir, "a/b/c/d")
+	if err := errors.Join(os.MkdirAll(deep, 0o755), os.Symlink("a/b", dir+"/link")); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{filepath.Join(deep, "s"), filepath.Join(dir, "with space")}
+	for _, path := range want {
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+	}
+	found := socketsBelow([]string{dir}, time.Now().Add(time.Minute))
+	slices.Sort(found)
+	if !slices.Equal(found, want) {
+		t.Errorf("found %q, want %q", found, want)
+	}
+	if found := socketsBelow([]string{dir}, time.Now().Add(-time.Second)); len(found) > 1 {
+		t.Errorf("found %q after the end of its time", found)
+	}
+	const line = "00000000daa625e6: 00000003 00000000 00010000 0001 01  1056"
+	table := filepath.Join(dir, "table")
+	lines := []string{"Num RefCount Protocol Flags Type St Inode Path", line, line + " @abstract /" + want[0], line + " relative",
+		line + " " + dir + "/link/c/d/s", line + " " + want[1], line + " " + dir + "/gone"}
+	if err := os.WriteFile(table, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found := listening(table); !slices.Equal(found, want) {
+		t.Errorf("the table has %q, want %q", found, want)
 	}
 }

@@ -76,3 +76,21 @@ func TestInDocker(t *testing.T) {
 		t.Errorf("only %d of %d can be done without a sandbox", open, len(d.Trials))
 	}
 }
+
+// What doctor tries is blocked in every tier that works here, and shows something where nothing is.
+func TestTry(t *testing.T) {
+	trials, err := sandbox.Try(t.Context(), sandbox.Tiers()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range trials {
+		for tier, done := range trial.Done {
+			if tier != sandbox.Off && done != (tier == sandbox.Builtin && trial.Name == sandbox.Seen) {
+				t.Errorf("%s in %s: can be done: %v", trial.Name, tier, done)
+			}
+		}
+		if !trial.Done[sandbox.Off] {
+			t.Logf("%s: cannot be done here without a sandbox either", trial.Name)
+		}
+	}
+}

@@ -16,6 +16,21 @@ import (
 // withABI has a command of a box use Landlock as an older Linux has it.
 func withABI(t *testing.T, cmd *exec.Cmd, abi int) {
 	t.Helper()
+	changeStage(t, cmd, func(st map[string]any) { st["ABI"] = abi })
+}
+
+// withSocket has a command of a box mask one more socket.
+func withSocket(t *testing.T, cmd *exec.Cmd, path string) {
+	t.Helper()
+	changeStage(t, cmd, func(st map[string]any) {
+		sockets, _ := st["Sockets"].([]any) // null if there are none
+		st["Sockets"] = append(sockets, path)
+	})
+}
+
+// changeStage changes what the guard of a command is told.
+func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
+	t.Helper()
 	file := cmd.Args[2]
 	var st map[string]any
 	content, err := os.ReadFile(file)
@@ -25,7 +40,7 @@ func withABI(t *testing.T, cmd *exec.Cmd, abi int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st["ABI"] = abi
+	change(st)
 	if content, err = json.Marshal(st); err == nil {
 		err = os.WriteFile(file, content, 0o600)
 	}

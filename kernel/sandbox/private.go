@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	systemFolders = []string{"/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/var/backups", "/var/lib", "/var/log", "/var/mail", "/var/spool"}
+	privateFolders = []string{"/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/var/backups", "/var/lib", "/var/log", "/var/mail", "/var/spool"}
 
 	credentials = regexp.MustCompile(`(?i)(^id_(rsa|dsa|ecdsa|ed25519)|credential|secret|passw|token|api_?key|keyring|\.(pem|key|p12|pfx|jks|kdbx)$)`)
 )
@@ -22,7 +22,7 @@ func Private(path string) bool {
 		names = append(names, real)
 	}
 	return AboveHome(path) || slices.ContainsFunc(names, func(name string) bool {
-		return strings.Contains(filepath.ToSlash(name), "/.") || slices.ContainsFunc(systemFolders, func(dir string) bool { return in(name, dir) })
+		return strings.Contains(filepath.ToSlash(name), "/.") || slices.ContainsFunc(privateFolders, func(dir string) bool { return in(name, dir) })
 	})
 }
 

@@ -47,6 +47,9 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if !b.Tier.Confines() {
 		return cmd, nil
 	}
+	if b.Tier == Full {
+		go systemSockets() // while the Python is asked
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -24,10 +24,11 @@ const tryCommand = "__sandbox-try"
 
 // targets are what the attempts are aimed at: all of it is made for them.
 type targets struct {
-	Secret, Data, Socket string // files: somebody's key, one of the data, a service's socket
-	Port, Datagrams      int    // where somebody listens on the loopback interface, and answers
-	PID                  int    // somebody's process, with a variable in its environment and a word in its command line
-	Mark                 string // that variable's value, and that word
+	Secret, Data, Socket string            // files: somebody's key, one of the data, a service's socket
+	Port, Datagrams      int               // where somebody listens on the loopback interface, and answers
+	PID                  int               // somebody's process, with a variable in its environment and a word in its command line
+	Mark                 string            // that variable's value, and that word
+	Namespaces           map[string]string // of outside, by kind, on Linux
 }
 
 // Try tries forbidden things in each of the tiers, and without any, as commands
@@ -96,6 +97,10 @@ func tryIn(ctx context.Context, tier Tier, dir string) (done map[string]bool, er
 	defer victim.Wait()
 	defer hold.Close()
 	t.PID = victim.Process.Pid
+	t.Namespaces = map[string]string{}
+	for _, kind := range []string{"mnt", "net"} {
+		t.Namespaces[kind], _ = os.Readlink("/proc/self/ns/" + kind) // there are none but on Linux
+	}
 	return t.run(ctx, tier, dir)
 }
 

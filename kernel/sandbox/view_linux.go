@@ -81,7 +81,9 @@ func (st stage) view(self string) ([]part, error) {
 		}
 	}
 	for _, path := range st.Sockets {
-		parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true}) // nobody listens there
+		if _, err := os.Lstat(path); err == nil { // else it has gone, and its folder cannot be changed
+			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true}) // nobody listens there
+		}
 	}
 	return append(parts,
 		part{kind: folderPart, at: st.Dir}, // which need not be readable
