@@ -71,7 +71,7 @@ func Draw(t *Trajectory) *notebook.Notebook {
 		"language_info": languageInfo(t.Environment),
 	}
 	d.kept("")
-	d.markdown("question", cellMeta{Role: roleQuestion}, showQuestion(t.part(0))+showLater(t))
+	d.markdown("question", cellMeta{Role: roleQuestion}, showTop(t))
 	d.markdown("data", cellMeta{Role: roleData, Descriptions: t.Descriptions, Variables: t.Variables}, showData(t))
 	ran := notebook.Execution{Status: notebook.OK}
 	for i, c := range t.opening() {

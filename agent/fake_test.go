@@ -692,10 +692,15 @@ func checkNotebook(t reporter, tr *agent.Trajectory, before *notebook.Notebook) 
 }
 
 // checkScript checks that the script is the cells, each below a comment, and
-// nothing else.
+// nothing else but comments above them.
 func checkScript(t reporter, tr *agent.Trajectory) {
 	t.Helper()
-	rest := tr.Script()
+	head, rest, _ := strings.Cut(tr.Script(), "\n\n\n")
+	for line := range strings.Lines(head) {
+		if !strings.HasPrefix(line, "# ") {
+			t.Errorf("above the cells of the script: %q", line)
+		}
+	}
 	for i, code := range tr.Cells() {
 		if i > 0 {
 			rest = strings.TrimPrefix(rest, "\n\n")

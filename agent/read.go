@@ -294,10 +294,11 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 		}
 		for k := range len(t.Earlier) + 1 {
 			if c.ID == questionID(k) {
-				c.Source = strings.TrimSpace(showQuestion(t.part(k)))
+				text := showQuestion(t.part(k))
 				if k == 0 {
-					c.Source = strings.TrimSpace(showQuestion(t.part(0)) + showLater(t))
+					text = showTop(t)
 				}
+				c.Source = strings.TrimSpace(text)
 				own["digest"] = digest(c.Source)
 			}
 		}

@@ -120,14 +120,15 @@ func slug(question string) string {
 }
 
 // Script returns the code of the notebook's cells in order as one Python
-// script. The comments between them are where editors see the cells.
+// script. The comments between them are where editors see the cells; those above
+// them stand in the first cell of the notebook, too.
 func (t *Trajectory) Script() string {
 	var b strings.Builder
-	for i, c := range append(t.before(), t.own()...) {
-		if i > 0 {
-			b.WriteString("\n\n")
-		}
-		fmt.Fprintf(&b, "# %%%% %s\n%s\n", oneSpace(c.title), c.code)
+	for _, line := range safety {
+		b.WriteString("# " + line + "\n")
+	}
+	for _, c := range append(t.before(), t.own()...) {
+		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", oneSpace(c.title), c.code)
 	}
 	return b.String()
 }

@@ -119,7 +119,17 @@ func TestCreateFolder(t *testing.T) {
 
 func TestScript(t *testing.T) {
 	tr := &Trajectory{Task: Task{Question: "How many?"}, Rounds: []Round{{Step: "Load\nit.", Attempts: []Attempt{{Code: "x = 1", Execution: notebook.Execution{Status: notebook.OK}}}}}}
-	if script := tr.Script(); !strings.HasSuffix(script, "\n\n# %% Step 1: Load it.\nx = 1\n") || !strings.HasPrefix(script, "# %% Parameters\n") {
+	script := tr.Script()
+	if !strings.HasSuffix(script, "\n\n# %% Step 1: Load it.\nx = 1\n") ||
+		!strings.Contains(script, "\n\n# %% Parameters\n") || !strings.Contains(script, "dsstar rerun") {
 		t.Errorf("the script is\n%s", script)
+	}
+	// What it says above the cells is in the notebook, too.
+	head, _, _ := strings.Cut(tr.Script(), "\n\n\n")
+	for line := range strings.Lines(head) {
+		words := strings.TrimSpace(strings.TrimPrefix(line, "# "))
+		if !strings.Contains(Draw(tr).Cells[0].Source, words) {
+			t.Errorf("the notebook does not say %q", words)
+		}
 	}
 }

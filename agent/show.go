@@ -48,13 +48,36 @@ func showLater(t *Trajectory) string {
 func badge(t *Trajectory) string {
 	switch {
 	case t.Verified():
-		return "✔ **Verified**: the plan was judged sufficient, and a fresh session and the script, both from nothing, printed this answer."
+		return "✔ **Verified**: the model judged the plan sufficient, and the cells, in a fresh session, " +
+			"and `solution.py`, in plain Python, both from nothing, printed this answer again." +
+			unconfined(t)
 	case t.Failure != "":
 		return "✘ **Stopped**: " + prose(t.Failure)
 	case !t.Ended:
 		return "… **Running**: this notebook is saved after every step."
 	}
 	return "⚠ **Not verified**: " + prose(strings.Join(t.Doubts(), "; ")) + "."
+}
+
+// unconfined says that the cells could have reached the proof past dsstar.
+func unconfined(t *Trajectory) string {
+	tier, _, _ := strings.Cut(t.Sandbox, " ")
+	switch strings.TrimSuffix(tier, ",") {
+	case "none", "off", "external":
+		return " No sandbox of dsstar's kept the cells from passing something on to the proof."
+	}
+	return ""
+}
+
+// safety stands above the notebook and the script of every run.
+var safety = []string{
+	"A model wrote this code, and \"verified\" does not mean safe: it could wait for another user or machine.",
+	"Nothing confines Run All and `python solution.py`; `dsstar rerun notebook.ipynb` runs it in a sandbox.",
+}
+
+// showTop is the first cell.
+func showTop(t *Trajectory) string {
+	return showQuestion(t.part(0)) + showLater(t) + "\n*" + strings.Join(safety, " ") + "*\n"
 }
 
 func showData(t *Trajectory) string {

@@ -443,5 +443,6 @@ func (p place) warnings() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("the cells ran in a kernel that was not the run's own, %s (%s): its names were there for them, "+
-		"and going back undid names, not objects or files that were changed in place", p.guest.name, identity(p.guest.Running))}
+		"and going back undid names, not objects or files that were changed in place; "+
+		"it goes on beside the proof, which is not apart from it", p.guest.name, identity(p.guest.Running))}
 }
