@@ -110,7 +110,8 @@ func drawRound(t *rapid.T, tr *agent.Trajectory, plan *[]string, last *notebook.
 }
 
 var (
-	text  = rapid.OneOf(rapid.SampledFrom([]string{"", "x", "```\n# %% x\n```", "<b>&amp;\u2028é 数\U0001f600", "a\r\nb\x1b[31mc\x00"}), rapid.StringN(0, 20, -1))
+	text = rapid.OneOf(rapid.SampledFrom([]string{"", "x", "```\n# %% x\n```", "<b>&amp;\u2028é 数\U0001f600", "a\r\nb\x1b[31mc\x00",
+		"![x](http://e.test)", "``a`![x](http://e.test)", "`<img src=http://e.test>`", "a\n\n![x](http://e.test)", "</details>\n\n<img src=http://e.test>"}), rapid.StringN(0, 20, -1))
 	texts = rapid.SliceOfN(text, 0, 3)
 )
 

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	renderer "github.com/yuin/goldmark/renderer/html"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
@@ -608,6 +613,20 @@ type reporter interface {
 	Fatalf(format string, args ...any)
 }
 
+// checkFetchesNothing: whatever words are in it, a reader's program fetches nothing for a
+// cell of ours.
+func checkFetchesNothing(t reporter, source string) {
+	t.Helper()
+	var b bytes.Buffer
+	markdown := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderer.WithUnsafe()))
+	if err := markdown.Convert([]byte(source), &b); err != nil {
+		t.Fatal(err)
+	}
+	if page := b.String(); strings.Contains(page, "<img") || notebook.InertHTML(page) != page {
+		t.Errorf("opening the cell fetches something:\n%s\nas HTML:\n%s", source, page)
+	}
+}
+
 // checkNotebook checks the notebook that is saved at an event against the
 // trajectory and the notebook before.
 func checkNotebook(t reporter, tr *agent.Trajectory, before *notebook.Notebook) *notebook.Notebook {
@@ -620,6 +639,9 @@ func checkNotebook(t reporter, tr *agent.Trajectory, before *notebook.Notebook) 
 			t.Errorf("two cells, or none, with the id %q", c.ID)
 		}
 		types[c.ID] = c.Type
+		if _, ours := c.Metadata["dsstar"]; ours && c.Type == notebook.Markdown {
+			checkFetchesNothing(t, c.Source)
+		}
 		if c.Type != notebook.Code {
 			continue
 		}

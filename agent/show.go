@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"fmt"
-	"html"
 	"maps"
 	"slices"
 	"strings"
@@ -67,10 +66,10 @@ func showData(t *Trajectory) string {
 		if d.Text == "" && d.Error == "" {
 			continue // not described yet
 		}
-		title := fmt.Sprintf("<code>%s</code> · %s", html.EscapeString(d.File), fileSize(t.Task.Files[i].Size))
+		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), fileSize(t.Task.Files[i].Size))
 		body := fenced(d.Text, "")
 		for _, note := range d.notes() {
-			title += " · " + html.EscapeString(note)
+			title += " · " + inHTML(note)
 		}
 		if d.Error != "" {
 			title += " · not described"
@@ -145,12 +144,12 @@ func headed(text string) (title, body string) {
 func showFailed(r Round) string {
 	var b strings.Builder
 	for i, a := range r.Attempts {
-		title := fmt.Sprintf("%s failed: <code>%s</code>", r.Label(i), html.EscapeString(oneLine(a.Execution)))
+		title := fmt.Sprintf("%s failed: <code>%s</code>", r.Label(i), inHTML(oneLine(a.Execution)))
 		switch {
 		case a.notRun():
-			title = fmt.Sprintf("%s was not run: %s", r.Label(i), html.EscapeString(oneLine(a.Execution)))
+			title = fmt.Sprintf("%s was not run: %s", r.Label(i), inHTML(oneLine(a.Execution)))
 		case a.Execution.Status == notebook.OK:
-			title = r.Label(i) + html.EscapeString(r.unchosen(i))
+			title = r.Label(i) + inHTML(r.unchosen(i))
 		}
 		b.WriteString(folded(title, showAttempt(a)+r.showUndone(i)))
 	}
@@ -256,7 +255,7 @@ func showDropped(t *Trajectory, i int) string {
 	case r.Gone:
 		return fmt.Sprintf("*Round %d: its cells were removed by hand.*", i+1)
 	}
-	fate, step := "under way", prose(r.Step)
+	fate, step := "under way", inHTML(r.Step)
 	if _, ok := r.Accepted(); ok && t.Method.Script {
 		fate = "its script became the next one"
 	}
@@ -264,7 +263,7 @@ func showDropped(t *Trajectory, i int) string {
 		fate, step = fmt.Sprintf("dropped in round %d", by+1), "<s>"+step+"</s>"
 		switch {
 		case r.rejected():
-			fate = prose(oneLine(r.Attempts[len(r.Attempts)-1].Execution))
+			fate = inHTML(oneLine(r.Attempts[len(r.Attempts)-1].Execution))
 		case by == i:
 			fate = "dropped"
 		}
@@ -310,7 +309,7 @@ func showProof(t *Trajectory) string {
 	}
 	fmt.Fprintf(&b, "- Rounds: %d, steps in the plan: %d.\n", len(t.Rounds), len(t.acceptedRounds()))
 	if t.Usage.Calls > 0 {
-		fmt.Fprintf(&b, "- Model: %s; %d calls, %d tokens in (%d cached), %d out.\n", strings.Join(t.Models, ", "),
+		fmt.Fprintf(&b, "- Model: %s; %d calls, %d tokens in (%d cached), %d out.\n", prose(strings.Join(t.Models, ", ")),
 			t.Usage.Calls, t.Usage.InputTokens, t.Usage.CachedTokens, t.Usage.OutputTokens)
 	}
 	if t.Cost != nil {
@@ -379,9 +378,6 @@ func showRoles(by map[string]Usage) string {
 	return "By role: " + strings.Join(parts, "; ") + ".\n"
 }
 
-// codeSpan matches what stands between backticks within a line.
-var codeSpan = lazy("`+[^`\n]+`+")
-
 // special are the characters that would make Markdown, mathematics or HTML of
 // a person's or a model's words. Of a dollar or a backslash JupyterLab makes
 // mathematics however it is escaped, unless it stands alone in an element.
@@ -390,20 +386,36 @@ var special = strings.NewReplacer(`\`, plainBackslash, "`", "\\`", "*", `\*`, "_
 
 const plainDollar, plainBackslash = "<span>&#36;</span>", "<span>&#92;</span>"
 
-// prose shows words as they are, as one paragraph; code spans stay code.
+// prose shows words as they are, as one paragraph; code spans stay code: what stands
+// between two runs of as many backticks.
 func prose(text string) string {
 	text = oneSpace(text)
+	runs := backticks().FindAllStringIndex(text, -1)
+	single := map[int]bool{} // lengths of which no further run follows
 	var b strings.Builder
-	for text != "" {
-		at := codeSpan().FindStringIndex(text)
-		if at == nil {
-			at = []int{len(text), len(text)}
+	at := 0
+	for i := 0; i < len(runs); i++ {
+		open, length := runs[i], runs[i][1]-runs[i][0]
+		if single[length] {
+			continue
 		}
-		b.WriteString(special.Replace(text[:at[0]]) + text[at[0]:at[1]])
-		text = text[at[1]:]
+		n := slices.IndexFunc(runs[i+1:], func(end []int) bool { return end[1]-end[0] == length })
+		if single[length] = n < 0; n < 0 {
+			continue
+		}
+		i += n + 1
+		b.WriteString(special.Replace(text[at:open[0]]) + text[open[0]:runs[i][1]])
+		at = runs[i][1]
 	}
-	return b.String()
+	return b.String() + special.Replace(text[at:])
 }
+
+var backticks = lazy("`+")
+
+// inHTML shows words as they are within a line of HTML, where Markdown is not read.
+func inHTML(text string) string { return plainHTML.Replace(oneSpace(text)) }
+
+var plainHTML = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", `"`, "&#34;", "'", "&#39;", "`", "&#96;", `\`, plainBackslash, "$", plainDollar)
 
 // folded is a section that is closed until the reader opens it. The empty
 // lines make Markdown read its body as Markdown.

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"html"
 	"os"
 	"path/filepath"
 	"slices"
@@ -318,16 +317,16 @@ func showVariables(t *Trajectory) string {
 	for _, v := range t.Variables {
 		if v.Text == "" && v.Problem == "" {
 			if v.Import == "" {
-				others = append(others, "`"+v.Name+"`")
+				others = append(others, prose("`"+v.Name+"`"))
 			}
 			continue
 		}
-		title := fmt.Sprintf("<code>%s</code> · %s", html.EscapeString(v.Name), html.EscapeString(v.Type))
+		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(v.Name), inHTML(v.Type))
 		switch {
 		case v.File != "":
-			title += fmt.Sprintf(" · used, and kept in <code>%s</code>, %s", html.EscapeString(v.File), fileSize(v.Bytes))
+			title += fmt.Sprintf(" · used, and kept in <code>%s</code>, %s", inHTML(v.File), fileSize(v.Bytes))
 		case v.Problem != "":
-			title += " · used, and not to be carried to another session: " + html.EscapeString(v.Problem)
+			title += " · used, and not to be carried to another session: " + inHTML(v.Problem)
 		}
 		b.WriteString(folded(title, fenced(v.Text, "")))
 	}

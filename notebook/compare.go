@@ -53,8 +53,14 @@ func merged(a, b map[string]string) map[string]string {
 	return all
 }
 
+// noStreams returns the other outputs, as [Inert] leaves them: what it switches off is no
+// difference to a notebook in which that was not done.
 func noStreams(outputs []Output) []Output {
-	return slices.DeleteFunc(slices.Clone(outputs), func(o Output) bool { return o.Type == Stream })
+	all := slices.DeleteFunc(slices.Clone(outputs), func(o Output) bool { return o.Type == Stream })
+	for i := range all {
+		all[i].Data = Inert(all[i].Data)
+	}
+	return all
 }
 
 // compareShown compares displays, results and errors in their order.

@@ -134,7 +134,7 @@ func (f *Fold) set(d *display, c shows, o Output, fits bool) {
 	}
 	f.observe(o)
 	if fits {
-		d.data, d.metadata = o.Data, o.Metadata
+		d.data, d.metadata = Inert(o.Data), o.Metadata
 		f.resize(d, c.size())
 		return
 	}
@@ -246,12 +246,13 @@ func (c shows) dataSize() int {
 
 func (c shows) size() int { return c.dataSize() + len(c.Metadata) + len(c.Transient.DisplayID) }
 
-// extensions are those of files of MIME types.
+// extensions are those of files of MIME types. What would run when a browser opens the file
+// is a text to it.
 var extensions = []struct{ mime, ext string }{
 	{"image/png", ".png"}, {"image/jpeg", ".jpg"}, {"image/gif", ".gif"}, {"image/webp", ".webp"}, {"image/bmp", ".bmp"},
 	{"image/tiff", ".tiff"}, {"application/pdf", ".pdf"}, {"audio/wav", ".wav"}, {"audio/mpeg", ".mp3"}, {"video/mp4", ".mp4"},
-	{"video/webm", ".webm"}, {"image/svg+xml", ".svg"}, {"text/html", ".html"}, {"text/markdown", ".md"}, {"text/latex", ".tex"},
-	{"text/csv", ".csv"}, {"application/javascript", ".js"}, {"text/javascript", ".js"}, {"application/xml", ".xml"},
+	{"video/webm", ".webm"}, {"image/svg+xml", ".svg.txt"}, {"text/html", ".html.txt"}, {"text/markdown", ".md"}, {"text/latex", ".tex"},
+	{"text/csv", ".csv"}, {"application/javascript", ".js"}, {"text/javascript", ".js"}, {"application/xml", ".xml.txt"},
 }
 
 // payload returns what a file has of the data of a MIME type, and the file's

@@ -298,10 +298,10 @@ func TestLargeDisplays(t *testing.T) {
 		name, kind, content, want, file, kept string
 	}{
 		{"picture", "display_data", figure.content, "[dsstar: a display of 1.4 kB is left out here; its image/png is in files/outputs/cell-3-display.png]", "cell-3-display.png", png},
-		{"HTML in lines", "execute_result", string(lines), "[dsstar: a result of 6.4 kB is left out here; its text/html is in files/outputs/cell-3-result.html]", "cell-3-result.html", html},
+		{"HTML in lines", "execute_result", string(lines), "[dsstar: a result of 6.4 kB is left out here; its text/html is in files/outputs/cell-3-result.html.txt]", "cell-3-result.html.txt", html},
 		{"JSON", "display_data", `{"data": {"application/vnd.x+json": ` + table + `}}`, "its application/vnd.x+json is in", "cell-3-display.json", table},
 		{"text", "display_data", `{"data": {"text/plain": "` + strings.Repeat("é", 1000) + `"}}`, "", "cell-3-display.txt", strings.Repeat("é", 1000)},
-		{"SVG", "display_data", `{"data": {"image/svg+xml": "` + strings.Repeat("<g>", 1000) + `"}}`, "", "cell-3-display.svg", strings.Repeat("<g>", 1000)},
+		{"SVG", "display_data", `{"data": {"image/svg+xml": "` + strings.Repeat("<g>", 1000) + `"}}`, "", "cell-3-display.svg.txt", strings.Repeat("<g>", 1000)},
 		{"JPEG that is not base64", "display_data", `{"data": {"image/jpeg": "` + strings.Repeat("<g>", 1000) + `"}}`, "its image/jpeg is in", "cell-3-display.txt", strings.Repeat("<g>", 1000)},
 		{"text that is an object", "display_data", `{"data": {"text/plain": ` + table + `}}`, "", "cell-3-display.json", table},
 		{"unknown type", "display_data", `{"data": {"a\nb/../` + strings.Repeat("x", 300) + `": "` + strings.Repeat("YWJj", 300) + `"}}`, "its a b/../xxx", "cell-3-display.bin", strings.Repeat("abc", 300)},

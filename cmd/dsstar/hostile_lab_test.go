@@ -2,17 +2,23 @@ package main
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
+	"dsstar/notebook/notebooktest"
 )
 
 // running is HTML of which each piece calls ran with its name, if anything in a page runs.
@@ -112,6 +118,7 @@ func TestNothingRuns(t *testing.T) {
 	if ran := inLab("attack.ipynb"); len(ran) > 0 {
 		t.Errorf("in JupyterLab ran %q", ran)
 	}
+	nothingFetched(t, l, func(name string) { inLab(name) })
 	// Executed anew by dsstar, it is no more trusted.
 	rerunCode(t.Context(), t, 0, "--allow-errors", "-o", filepath.Join(l.Root, "again.ipynb"), path)
 	if ran := inLab("again.ipynb"); len(ran) > 0 {
@@ -124,5 +131,76 @@ func TestNothingRuns(t *testing.T) {
 	}
 	if ran := inLab("attack.ipynb"); !slices.Contains(ran, "javascript") || !slices.Contains(ran, "script") {
 		t.Errorf("the control: of a notebook that is trusted only %q ran", ran)
+	}
+}
+
+// nothingFetched has cells display what would fetch something when JupyterLab opens the notebook, which it does not
+// trust: of what dsstar has written nothing does. That pieces do where they may is shown beside it.
+func nothingFetched(t *testing.T, l *lab, open func(name string)) {
+	t.Helper()
+	var mu sync.Mutex
+	asked := map[string]bool{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[r.URL.Path] = true
+		http.NotFound(w, r)
+	}))
+	defer server.Close()
+	fetched := func(name string) []string {
+		mu.Lock()
+		clear(asked)
+		mu.Unlock()
+		open(name)
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Sorted(maps.Keys(asked))
+	}
+
+	address := server.URL + "/"
+	nb := &notebook.Notebook{Metadata: map[string]any{"kernelspec": map[string]any{"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}}
+	shown := func(mime string, data any) {
+		content, err := json.Marshal(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nb.Cells = append(nb.Cells, notebook.Cell{ID: fmt.Sprintf("f%d", len(nb.Cells)), Type: notebook.Code, ExecutionCount: 1,
+			Source:  fmt.Sprintf("import json; display({%q: json.loads(%s)}, raw=True)", mime, quotePython(string(content))),
+			Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: data}}}})
+	}
+	for _, content := range notebooktest.Fetching(address) {
+		shown("text/html", content)
+		shown("text/markdown", content)
+		shown("image/svg+xml", content)
+	}
+	for _, content := range notebooktest.FetchingMarkdown(address) {
+		shown("text/markdown", content)
+	}
+	tex := `$\style{background: url(` + address + `tex)}{x} \class{a}{x} \includegraphics{` + address + `tex} \unicode{<img src="` + address + `tex">}$`
+	shown("text/latex", tex)
+	shown("text/markdown", tex)
+	shown("text/vnd.mermaid", "flowchart LR\n  A@{ img: \""+address+"mermaid\" }\n")
+	for _, url := range []any{address + "vega", map[string]any{"signal": "'http:/' + '" + address[len("http:/"):] + "signal'"}} {
+		shown("application/vnd.vega.v5+json", map[string]any{"$schema": "https://vega.github.io/schema/vega/v5.json",
+			"width": 99, "height": 99, "data": []any{map[string]any{"name": "t", "url": url}}})
+	}
+	path := filepath.Join(l.Root, "fetching.ipynb")
+	if err := nb.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	control := fetched("fetching.ipynb")
+	t.Logf("of the notebook as it was, JupyterLab fetches %q", control)
+	for _, name := range []string{"/img", "/md-image", "/vega"} {
+		if !slices.Contains(control, name) {
+			t.Errorf("the control does not fetch %s", name)
+		}
+	}
+	rerunCode(t.Context(), t, 0, "--allow-errors", "-o", filepath.Join(l.Root, "inert.ipynb"), path)
+	if got := fetched("inert.ipynb"); len(got) > 0 {
+		t.Errorf("of what dsstar has written, JupyterLab fetches %q", got)
+	}
+	exported(t, 0, "--to", "md", path)
+	if page := content(t, strings.TrimSuffix(path, ".ipynb")+".md"); strings.Contains(page, "![x]("+address) {
+		t.Errorf("the Markdown has pictures from elsewhere:\n%s", page)
 	}
 }

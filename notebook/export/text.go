@@ -12,8 +12,9 @@ import (
 	"dsstar/notebook"
 )
 
-// Markdown returns the notebook as one Markdown file: its Markdown as it is, code
-// and what it put out as code blocks, pictures as data URIs.
+// Markdown returns the notebook as one Markdown file: its Markdown as it is, but for pictures
+// from elsewhere, which are only named (see [notebook.InertMarkdown]), code and what it put
+// out as code blocks, pictures as data URIs.
 func Markdown(nb *notebook.Notebook) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!-- %s -->\n\n", Mark)
@@ -21,7 +22,7 @@ func Markdown(nb *notebook.Notebook) []byte {
 		c := &nb.Cells[i]
 		switch c.Type {
 		case notebook.Markdown:
-			paragraph(&b, closed(attached(visible(c.Source), c.Attachments)))
+			paragraph(&b, closed(attached(notebook.InertMarkdown(visible(c.Source)), c.Attachments)))
 		case notebook.Raw:
 			paragraph(&b, fence(c.Source, ""))
 		case notebook.Code:
@@ -82,6 +83,7 @@ func lastState(o notebook.Output) string {
 // textDisplay shows an output in Markdown: as a picture if there is one, else as
 // text. Tables stand as text in all that Python shows.
 func textDisplay(o notebook.Output) string {
+	o.Data = notebook.Inert(o.Data)
 	for _, mime := range []string{"image/png", "image/jpeg", "image/svg+xml", "image/gif", "image/webp"} {
 		if uri := pictureURI(o.Data, mime); uri != "" {
 			alt := regexp.QuoteMeta(altOf(o)) // which escapes what Markdown would read

@@ -1,0 +1,440 @@
+package notebook
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/html"
+)
+
+// off begins the names of attributes, and the MIME types, under which a notebook keeps what
+// was switched off: nothing fetches them.
+const off = "data-dsstar-"
+
+// Inert returns the data of an output so that showing them fetches nothing from elsewhere: a
+// cell can write the data that it reads into the address of a picture, and JupyterLab fetches
+// pictures when it opens a notebook that it does not trust. What would fetch is renamed, so
+// that the text stays and the address can be read, and a line says so. Data that fetch
+// nothing are returned as they are, and so are scripts: they run only where the reader trusts
+// the notebook. Links stay: they are followed by people. The given bundle is not changed.
+func Inert(data MIMEBundle) MIMEBundle {
+	changed := false
+	all := maps.Clone(data)
+	var plain switched // what is said in text/plain, for data without words of their own
+	for _, mime := range slices.Sorted(maps.Keys(data)) {
+		switch text, ok := data[mime].(string); {
+		case ok && mime == "text/html":
+			all[mime] = InertHTML(text)
+			changed = changed || all[mime] != text
+		case ok && mime == "text/markdown":
+			all[mime] = InertMarkdown(text)
+			changed = changed || all[mime] != text
+		case ok && mime == "image/svg+xml":
+			all[mime] = plain.html(text, false)
+			changed = changed || all[mime] != text
+		case draws().MatchString(mime) && plain.spec(data[mime]):
+			delete(all, mime)
+			all[strings.Replace(mime, "/", "/x-dsstar-off-", 1)] = data[mime]
+			changed = true
+		}
+	}
+	if !changed {
+		return data
+	}
+	if note := plain.note(); note != "" {
+		text, _ := all["text/plain"].(string)
+		all["text/plain"] = strings.TrimPrefix(text+"\n"+note, "\n")
+	}
+	return all
+}
+
+// InertHTML is [Inert] for HTML.
+func InertHTML(text string) string {
+	var s switched
+	inert := s.html(text, false)
+	if note := s.note(); note != "" {
+		inert += "\n<p>" + html.EscapeString(note) + "</p>"
+	}
+	return inert
+}
+
+// InertMarkdown is [Inert] for Markdown. It takes HTML for such in code blocks too.
+func InertMarkdown(text string) string {
+	var s switched
+	inert := s.markdown(text)
+	if note := s.note(); note != "" {
+		inert += "\n\n" + strings.NewReplacer("[", `\[`, "]", `\]`, "_", `\_`).Replace(note)
+	}
+	return inert
+}
+
+// switched counts what was switched off.
+type switched struct {
+	n        int
+	hosts    []string
+	restarts int
+}
+
+// note says what was switched off; "" if nothing was.
+func (s *switched) note() string {
+	if s.n == 0 {
+		return ""
+	}
+	note := "[dsstar: opening this would have fetched something from elsewhere, which is switched off"
+	if len(s.hosts) > 0 {
+		note += ": " + strings.Join(s.hosts, ", ")
+	}
+	return note + "]"
+}
+
+var hostIn = lazyRegexp(`//([\w.:-]{1,60})`)
+
+// off counts what held the text, and notes the first hosts in it.
+func (s *switched) off(text string) {
+	s.n++
+	for _, m := range hostIn().FindAllStringSubmatch(text[:min(len(text), 10_000)], 3) {
+		if len(s.hosts) < 3 && !slices.Contains(s.hosts, m[1]) {
+			s.hosts = append(s.hosts, m[1])
+		}
+	}
+}
+
+// raw are the elements whose content is no HTML to some parsers, or never is.
+var raw = strings.Fields("iframe noembed noframes noscript plaintext script style textarea title xmp")
+
+var (
+	elementName   = lazyRegexp(`^[a-z][\w.:-]*$`)
+	attributeName = lazyRegexp("^[^\\s\"'<>=`/\\\\]+$")
+	autolink      = lazyRegexp(`^<(?i:https?|mailto):[^\s<>]*>$`)
+	markupIn      = lazyRegexp(`<[A-Za-z/!?]`)
+)
+
+// html returns HTML or SVG that fetches nothing. Tags that fetch nothing stay byte for byte;
+// where parsers disagree on what is text, text is escaped. Within Markdown nothing hides
+// tags: what hides them in HTML may be words in a code block there.
+func (s *switched) html(text string, markdown bool) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	var b strings.Builder
+	foreign := false // there was SVG or MathML, within which scripts and styles are markup
+	z := html.NewTokenizer(strings.NewReader(text))
+	at := 0
+	next := func() (html.TokenType, string) {
+		kind := z.Next()
+		token := string(z.Raw()) // a copy: reading names changes it
+		at += len(token)
+		return kind, token
+	}
+	for {
+		kind, token := next()
+		switch kind {
+		case html.ErrorToken: // the end, perhaps within a tag
+			b.WriteString(strings.ReplaceAll(token+text[at:], "<", "&lt;"))
+			return b.String()
+		case html.TextToken, html.EndTagToken:
+			b.WriteString(token)
+		case html.CommentToken, html.DoctypeToken:
+			switch {
+			case markdown && strings.Contains(token[1:], "<"): // it may be none
+				if s.restarts++; s.restarts > maxRestarts {
+					return b.String() + strings.ReplaceAll(token+text[at:], "<", "&lt;")
+				}
+				return b.String() + "&lt;" + s.html(token[1:]+text[at:], markdown)
+			case harmlessDeclaration(token):
+				b.WriteString(token)
+			default:
+				s.off(token)
+				b.WriteString("<!--" + noMarkup.Replace(token) + "-->")
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			t := z.Token()
+			foreign = foreign || t.Data == "svg" || t.Data == "math"
+			tag := s.tag(t, token)
+			if !slices.Contains(raw, t.Data) {
+				b.WriteString(tag)
+				continue
+			}
+			if markdown || kind == html.SelfClosingTagToken { // what its content is depends on the parser
+				z.NextIsNotRawText()
+				if markdown && t.Data != "style" {
+					b.WriteString(tag)
+				}
+				continue
+			}
+			kind, content := next()
+			if kind == html.TextToken {
+				b.WriteString(s.content(t.Data, tag, content, foreign))
+			} else {
+				b.WriteString(tag + content) // there is none: the end tag, or the end
+			}
+		}
+	}
+}
+
+// maxRestarts bounds how often Markdown is read anew after what looked like a comment.
+const maxRestarts = 100
+
+// harmlessDeclaration reports whether a comment, or what begins with <! or <?, is no more
+// than that to any parser, and names no style sheet or entity.
+func harmlessDeclaration(token string) bool {
+	lower := strings.ToLower(token)
+	if strings.HasPrefix(lower, "<!--") {
+		return !markupIn().MatchString(token[1:])
+	}
+	return !strings.ContainsAny(token[1:], "<[") && !strings.Contains(lower, "stylesheet") && !strings.Contains(lower, "entity")
+}
+
+var noMarkup = strings.NewReplacer("<", "&lt;", ">", "&gt;")
+
+// content returns the start tag of an element with a content of its own kind, and that.
+func (s *switched) content(name, tag, content string, foreign bool) string {
+	switch name {
+	case "script":
+		if !strings.Contains(strings.ToLower(content), "</script") && !(foreign && markupIn().MatchString(content)) {
+			return tag + content
+		}
+	case "style":
+		css := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(content), "<![CDATA["), "]]>")
+		if markupIn().MatchString(css) || !inertCSS(css) {
+			s.off(content)
+			return fmt.Sprintf(`%s %scss="%s">`, strings.TrimRight(tag, "/> "), off, html.EscapeString(strings.ReplaceAll(content, "<", "&lt;")))
+		}
+		return tag + content
+	default:
+		if !strings.Contains(content, "<") {
+			return tag + content
+		}
+	}
+	s.off(content)
+	return html.EscapeString(content)
+}
+
+// tag returns a start tag without what fetches.
+func (s *switched) tag(t html.Token, token string) string {
+	if autolink().MatchString(token) {
+		return token
+	}
+	changed := false
+	var kept []html.Attribute
+	for _, a := range t.Attr {
+		switch {
+		case !attributeName().MatchString(a.Key):
+			changed = true
+			s.off(a.Val)
+			a = html.Attribute{Key: off + "odd", Val: a.Key + "=" + a.Val}
+		case !harmlessAttribute(t.Data, a.Key, a.Val):
+			changed = true
+			s.off(a.Val)
+			a.Key = off + strings.ReplaceAll(a.Key, ":", "-")
+		}
+		if markupIn().MatchString(a.Val) && t.Data != "script" { // which may get out when it is parsed again
+			changed = true
+			a.Val = strings.ReplaceAll(a.Val, "<", "&lt;")
+		}
+		kept = append(kept, a)
+	}
+	switch {
+	case !elementName().MatchString(t.Data):
+		s.off(token)
+		return strings.ReplaceAll(token, "<", "&lt;")
+	case changed:
+		t.Attr = kept
+		return t.String()
+	}
+	return token
+}
+
+// words are attributes whose values no viewer fetches, whatever they are.
+var words = strings.Fields(`alt title class id name lang dir role rel target width height align valign color bgcolor border
+	label placeholder type value headers abbr datetime cite media sizes summary download content-type version xml:space
+	xml:lang`)
+
+// harmlessAttribute reports whether an attribute fetches nothing. Those of scripts do not
+// matter where scripts do not run.
+func harmlessAttribute(element, key, value string) bool {
+	switch {
+	case element == "script", slices.Contains(words, key):
+		return true
+	case slices.ContainsFunc([]string{"data-", "aria-", "xmlns", "rdf:", "on"}, func(p string) bool { return strings.HasPrefix(key, p) }):
+		return true
+	case (key == "href" || key == "xlink:href") && (element == "a" || element == "area"):
+		return true
+	case key == "style":
+		return inertCSS(value)
+	case slices.Contains([]string{"img", "image", "input", "video"}, element) && inertPicture(value):
+		return true
+	}
+	return inertAddress(value)
+}
+
+var (
+	attachment = lazyRegexp(`^attachment:[\w./%-]+$`)
+	scheme     = lazyRegexp(`(?:^|[\s,;'"(=])[a-zA-Z][a-zA-Z0-9+.-]*:`)
+)
+
+// inertAddress reports whether a value leads to nothing but a place beside the notebook,
+// wherever in it an address may begin.
+func inertAddress(value string) bool {
+	if attachment().MatchString(value) {
+		return true
+	}
+	dense := strings.Map(func(r rune) rune { // browsers leave these out of addresses
+		if r <= ' ' {
+			return -1
+		}
+		return r
+	}, value)
+	lines := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(value)
+	lines = strings.TrimLeftFunc(lines, func(r rune) bool { return r <= ' ' })
+	return !strings.Contains(dense, "//") && !strings.ContainsAny(dense, `\<`) && !scheme().MatchString(lines)
+}
+
+var (
+	rasterURI = lazyRegexp(`^\s*data:image/(?:png|jpe?g|gif|webp|bmp|avif|x-icon)(?:;[\w=-]+)*,[\w+/=%\s-]*$`)
+	svgURI    = lazyRegexp(`^\s*data:image/svg\+xml((?:;[\w=-]+)*),([^\\]*)$`)
+)
+
+// inertPicture reports whether a value is a picture itself.
+func inertPicture(value string) bool {
+	if rasterURI().MatchString(value) {
+		return true
+	}
+	parts := svgURI().FindStringSubmatch(value)
+	if parts == nil {
+		return false
+	}
+	svg, err := url.PathUnescape(parts[2])
+	if err == nil && strings.HasSuffix(parts[1], ";base64") {
+		var data []byte
+		data, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(svg), ""))
+		svg = string(data)
+	}
+	var s switched
+	s.html(svg, false)
+	return err == nil && s.n == 0
+}
+
+var (
+	cssEscape = lazyRegexp(`\\(?:([0-9a-fA-F]{1,6})\s?|(\r\n|\n|\r|\f)|(.))`)
+	cssURL    = lazyRegexp(`url\(\s*(?:"([^"]*)"|'([^']*)'|([^)]*))\s*\)`)
+)
+
+// fetching is what has CSS fetch something, apart from url().
+var fetching = []string{"@import", "image-set(", "image(", "src(", "-moz-binding", "behavior:", "expression("}
+
+// inertCSS reports whether CSS fetches nothing. In SVG it may have HTML's escapes.
+func inertCSS(css string) bool {
+	for _, text := range []string{css, html.UnescapeString(css)} {
+		plain := cssEscape().ReplaceAllStringFunc(text, func(escape string) string {
+			parts := cssEscape().FindStringSubmatch(escape)
+			var r rune
+			if _, err := fmt.Sscanf(parts[1], "%x", &r); err == nil {
+				return string(r)
+			}
+			return parts[3]
+		})
+		lower := strings.ToLower(plain)
+		if slices.ContainsFunc(fetching, func(f string) bool { return strings.Contains(lower, f) }) {
+			return false
+		}
+		if !strings.Contains(lower, "url(") {
+			continue
+		}
+		// A picture's base64 keeps its letters, and a URL written in capitals is one too.
+		all := cssURL().FindAllStringSubmatch(strings.ReplaceAll(plain, "URL(", "url("), -1)
+		if len(all) != strings.Count(lower, "url(") {
+			return false
+		}
+		for _, m := range all {
+			if address := m[1] + m[2] + m[3]; !inertAddress(address) && !inertPicture(address) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// localImage is a Markdown image that is beside the notebook, or in it.
+var localImage = lazyRegexp("^!\\[[^\\[\\]\\\\`<>]*\\]\\((?:attachment:)?[\\w./%-]+(?: \"[^\"\\\\<>]*\")?\\)")
+
+// mermaid is the beginning of a drawing in Markdown.
+var mermaid = lazyRegexp("(?i)((?:```|~~~)[ \t]*)(mermaid)")
+
+// markdown returns Markdown that fetches nothing. Every image begins with "![", however it
+// goes on.
+func (s *switched) markdown(text string) string {
+	if mermaid().MatchString(text) && remoteIn().MatchString(text) {
+		s.off(text)
+		text = mermaid().ReplaceAllString(text, "${1}text $2")
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "![")
+		b.WriteString(before)
+		if !found {
+			return s.html(b.String(), true)
+		}
+		image := "![" + after[:min(len(after), 1000)]
+		switch match := localImage().FindString(image); {
+		case match != "" && !strings.Contains(match, "//"), strings.HasPrefix(image, "![](data:image/png;base64,"):
+			b.WriteString("![")
+		default:
+			s.off(image)
+			b.WriteString(`!\[`)
+		}
+		text = after
+	}
+}
+
+// draws are the MIME types, beside those of HTML and SVG, that JupyterLab and its usual
+// extensions draw in a notebook which is not trusted, and that may name addresses.
+var draws = lazyRegexp(`vega|plotly|mermaid|geo\+json`)
+
+// remoteIn matches what may be an address elsewhere, in text that is mostly words; Mermaid has
+// pictures by "img".
+var remoteIn = lazyRegexp(`//|\\\\|\bimg\b|\b(?i:https?|ftp|wss?|file|blob):`)
+
+// spec reports whether a drawing, as JSON or as text, may fetch something, and notes it.
+func (s *switched) spec(value any) bool {
+	n := s.n
+	var walk func(key string, value any)
+	walk = func(key string, value any) {
+		switch v := value.(type) {
+		case string:
+			if key != "$schema" && key != "plotlyServerURL" && remoteIn().MatchString(v) {
+				s.off(v)
+			}
+		case []any:
+			for _, item := range v {
+				walk(key, item)
+			}
+		case map[string]any:
+			for k, item := range v {
+				if k == "url" && !isInertURL(item) { // an expression may put an address together
+					s.off(k)
+				}
+				walk(k, item)
+			}
+		}
+	}
+	walk("", value)
+	return s.n > n
+}
+
+// isInertURL reports whether a drawing's url is a plain address of a file beside it.
+func isInertURL(value any) bool {
+	text, ok := value.(string)
+	return ok && (inertAddress(text) || rasterURI().MatchString(text))
+}
+
+// lazyRegexp returns a regular expression that is compiled when it is first used.
+func lazyRegexp(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}

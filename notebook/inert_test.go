@@ -1,0 +1,184 @@
+package notebook_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	renderer "github.com/yuin/goldmark/renderer/html"
+	"golang.org/x/net/html"
+
+	"dsstar/notebook"
+	"dsstar/notebook/notebooktest"
+)
+
+// fetchers returns what of HTML a browser would fetch from the host, as its parser reads it.
+func fetchers(t *testing.T, text string) (all []string) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode {
+			for _, a := range n.Attr {
+				link := n.Data == "a" && a.Key == "href"
+				inside := a.Key == "srcdoc" || strings.HasPrefix(a.Val, "data:image/svg")
+				if !link && a.Key != "title" && !strings.HasPrefix(a.Key, "data-") && (strings.Contains(a.Val, "evil.test") || inside) {
+					all = append(all, n.Data+" "+a.Key+"="+a.Val)
+				}
+			}
+		}
+		if n.Type == html.TextNode && n.Parent.Data == "style" && strings.Contains(n.Data, "evil") {
+			all = append(all, "style "+n.Data)
+		}
+	}
+	return all
+}
+
+// rendered is the HTML of Markdown, whatever that has.
+func rendered(t *testing.T, markdown string) string {
+	t.Helper()
+	var b bytes.Buffer
+	g := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderer.WithUnsafe()))
+	if err := g.Convert([]byte(markdown), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestInertHTML(t *testing.T) {
+	for name, text := range notebooktest.Fetching("http://evil.test/") {
+		got := notebook.InertHTML("<p>before</p>" + text + "<p>after</p>")
+		if left := fetchers(t, got); len(left) > 0 {
+			t.Errorf("%s: %s\nleaves %q of\n%s", name, got, left, text)
+		}
+		for _, word := range []string{"before", "after", "[dsstar: "} {
+			if !strings.Contains(got, word) {
+				t.Errorf("%s: %q is not in %s", name, word, got)
+			}
+		}
+		if again := notebook.InertHTML(got); again != got {
+			t.Errorf("%s: a second time it is\n%s, not\n%s", name, again, got)
+		}
+	}
+}
+
+func TestInertMarkdown(t *testing.T) {
+	texts := notebooktest.FetchingMarkdown("http://evil.test/")
+	maps.Copy(texts, notebooktest.Fetching("http://evil.test/"))
+	for name, text := range texts {
+		for _, text := range []string{text, "`<!--` " + text, "`<style>` " + text, "```\n<textarea><title>\n```\n" + text} {
+			got := notebook.InertMarkdown(text)
+			if left := fetchers(t, rendered(t, got)); len(left) > 0 || strings.Contains(got, "```mermaid") {
+				t.Errorf("%s: %s\nleaves %q of\n%s", name, got, left, text)
+			}
+			if again := notebook.InertMarkdown(got); again != got {
+				t.Errorf("%s: a second time it is\n%s, not\n%s", name, again, got)
+			}
+		}
+	}
+}
+
+// harmless fetches nothing, and is not to be touched.
+var harmless = []string{
+	"", "plain & simple < than", "a <b and c> d", "see <https://example.org/a?b=c#d> &lt;img src=//x&gt;",
+	`<table border="1" class="dataframe"><thead><tr style="text-align: right;"><th></th></tr></thead><td>http://example.org/a.png</td></table>`,
+	"<style scoped>\n    .dataframe tbody tr th:only-of-type { vertical-align: middle; }\n    .a > .b { color: red }\n</style>",
+	`<style>#sk a::before {content: "\25B8 // "; background: var(--x, rgb(1 2 3)); mask: url(#m)}</style>`,
+	`<style>.logo { background-image: url(data:image/png;base64,iVBORw0KGgo=); }</style>`,
+	`<style>.i { background-image: url(data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=); }</style>`,
+	`<a href="https://example.org" target="_blank" rel="noopener">x</a><a name=top></a><!-- https://example.org -->`,
+	`<img src="data:image/png;base64,iVBORw0KGgo=" alt="http://x: //y"><img src='plots/a.png' width=3><img src="attachment:a.png">`,
+	`<script src="https://cdn.example.org/plotly.js"></script><script>if (a<b) { x("<img src='//y'>") }</script>`,
+	`<?xml version="1.0" encoding="utf-8" standalone="no"?>
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
+<svg xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9" xmlns="http://www.w3.org/2000/svg" version="1.1"><metadata><rdf:RDF
+ xmlns:cc="http://creativecommons.org/ns#"><dc:type rdf:resource="http://purl.org/dc/dcmitype/StillImage"/><dc:date>2026-01-01T10:00</dc:date>
+</rdf:RDF></metadata><defs><style type="text/css">*{stroke-linejoin: round}</style></defs><use xlink:href="#a" style="fill: url(#g); d: path('M 0 0')"/>
+<g clip-path="url(#p1)" transform="translate(1 2)"/></svg>`,
+	`<svg><style type='text/css'><![CDATA[ .line { fill: none; } ]]></style></svg>`,
+	`<input type="checkbox" id="s" checked><details open><summary>x</summary></details><font color=red>1</font>`,
+}
+
+func TestInertHarmless(t *testing.T) {
+	for _, text := range harmless {
+		if got := notebook.InertHTML(text); got != text {
+			t.Errorf("%s\nhas become\n%s", text, got)
+		}
+		if strings.Contains(text, "<style") || strings.Contains(text, "src='//y'") {
+			continue // in Markdown the one is never shown, and the other may be no script
+		}
+		if got := notebook.InertMarkdown(text); got != text {
+			t.Errorf("Markdown: %s\nhas become\n%s", text, got)
+		}
+	}
+	for _, text := range []string{"# A\n\n![a](files/a.png) ![b](attachment:b.png \"c\") [c](https://example.org)", "a! [b]", "<b>x</b> `<i>`"} {
+		if got := notebook.InertMarkdown(text); got != text {
+			t.Errorf("Markdown: %s\nhas become\n%s", text, got)
+		}
+	}
+}
+
+func TestInertData(t *testing.T) {
+	chart := func(url any) map[string]any {
+		return map[string]any{"$schema": "https://vega.github.io/schema/vega-lite/v5.json", "title": "Sales: 2020/21",
+			"data": map[string]any{"url": url}}
+	}
+	const vega = "application/vnd.vegalite.v5+json"
+	for name, data := range map[string]notebook.MIMEBundle{
+		"html":     {"text/html": `<img src="http://evil.test/a">`, "text/plain": "x"},
+		"markdown": {"text/markdown": "![x](http://evil.test/a)"},
+		"svg":      {"image/svg+xml": `<svg><image href="http://evil.test/a"/></svg>`, "text/plain": "x"},
+		"vega":     {vega: chart("http://evil.test/a")},
+		"signal":   {vega: chart(map[string]any{"signal": "'ht' + 'tp:/' + '/evil.test'"})},
+		"plotly":   {"application/vnd.plotly.v1+json": map[string]any{"layout": []any{map[string]any{"source": "//evil.test/a"}}}},
+		"mermaid":  {"text/vnd.mermaid": `flowchart LR; A@{ img: "https://evil.test/a" }`},
+	} {
+		before := maps.Clone(data)
+		got := notebook.Inert(data)
+		if said, _ := got["text/plain"].(string); name != "html" && name != "markdown" && !strings.Contains(said, "[dsstar: ") {
+			t.Errorf("%s: nothing says so: %v", name, got)
+		}
+		for mime, value := range got {
+			if text, ok := value.(string); ok && mime != "text/plain" && !strings.Contains(mime, "x-dsstar-off-") && len(fetchers(t, rendered(t, text))) > 0 {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+		if _, shown := got[vega]; shown {
+			t.Errorf("%s: it is still drawn", name)
+		}
+		if d := !reflect.DeepEqual(data, before); d {
+			t.Errorf("%s: what was given is changed: %v", name, data)
+		}
+	}
+	for name, data := range map[string]notebook.MIMEBundle{
+		"text": {"text/plain": "http://evil.test/a", "image/png": "iVBORw0KGgo="}, "chart": {vega: chart("data/a.csv")},
+		"plotly": {"application/vnd.plotly.v1+json": map[string]any{"config": map[string]any{"plotlyServerURL": "https://plot.ly"}}},
+	} {
+		if got := notebook.Inert(data); !reflect.DeepEqual(got, data) {
+			t.Errorf("%s: %v has become %v", name, data, got)
+		}
+	}
+}
+
+// TestInertFold: what a cell displays is inert in what is kept of it, and no difference to a
+// notebook in which it was not.
+func TestInertFold(t *testing.T) {
+	const remote = `<p>x</p><img src="http://evil.test/a">`
+	outputs := fold(t, []message{{"display_data", fmt.Sprintf(`{"data": {"text/html": %q}, "metadata": {}}`, remote)}})
+	if left := fetchers(t, outputs[0].Data["text/html"].(string)); len(left) > 0 {
+		t.Errorf("%q", left)
+	}
+	if d := notebook.Compare([]notebook.Output{data("text/html", remote)}, outputs, 0); len(d) > 0 {
+		t.Errorf("it is a difference: %v", d)
+	}
+	if d := notebook.Compare([]notebook.Output{data("text/html", remote+"y")}, outputs, 0); len(d) == 0 {
+		t.Error("another text is no difference")
+	}
+}
