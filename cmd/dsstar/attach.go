@@ -217,7 +217,7 @@ func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, 
 		return &usageError{what + " needs --yes where nobody can be asked\n" + strings.Join(lines, "\n"), []string{again}}
 	}
 	for _, line := range lines {
-		fmt.Fprintln(a.stderr, "\r\x1b[K"+line)
+		fmt.Fprintln(a.stderr, "\r\x1b[K"+clean(line))
 	}
 	return a.ask(ctx, question)
 }

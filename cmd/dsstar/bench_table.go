@@ -167,7 +167,7 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 		if out != "" {
 			return notebook.WriteFile(out, page)
 		}
-		_, err = a.stdout.Write(page)
+		_, err = a.fileOut().Write(page)
 		return err
 	}
 	return cmd

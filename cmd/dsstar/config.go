@@ -36,7 +36,7 @@ that over your own file, that over the default.`,
 			return err
 		}
 		for _, w := range s.Warnings {
-			fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", w)
+			fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", clean(w))
 		}
 		if asJSON {
 			type entry struct {

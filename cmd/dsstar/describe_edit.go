@@ -232,7 +232,7 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	}
 	cmd.Env = a.env
 	// The terminal is behind stderr, also where stdout is a file.
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stderr, a.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, unwrapped(a.stderr), unwrapped(a.stderr)
 	// Asked to end first: most editors then keep what was typed.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second

@@ -118,7 +118,7 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 // checkKernel starts the kernel that a run would start and runs a cell in it. A
 // kernel that is not ours is left alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
-	p, err := a.place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, line) })
+	p, err := a.place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, clean(line)) })
 	if err != nil {
 		return failedBy("kernel", err)
 	}

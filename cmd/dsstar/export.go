@@ -122,10 +122,10 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 		return err
 	}
 	if warning != "" {
-		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", warning)
+		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", clean(warning))
 	}
 	if out == "-" {
-		_, err := a.stdout.Write(data)
+		_, err := a.fileOut().Write(data)
 		return err
 	}
 	if err := notebook.WriteFile(target, data); err != nil {

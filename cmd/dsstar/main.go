@@ -36,6 +36,7 @@ type app struct {
 	stdout, stderr io.Writer
 	env            []string
 	stdinTTY       bool
+	stdoutTTY      bool
 	stderrTTY      bool
 	width          func() int   // of the terminal behind stderr
 	cacheDir       string       // of dsstar, in the user's cache folder
@@ -54,7 +55,7 @@ func mainCode() int {
 	debug.SetGCPercent(50)
 	a := &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Environ(),
-		stdinTTY: isTerminal(os.Stdin), stderrTTY: isTerminal(os.Stderr),
+		stdinTTY: isTerminal(os.Stdin), stdoutTTY: isTerminal(os.Stdout), stderrTTY: isTerminal(os.Stderr),
 		width: func() int {
 			w, _, err := term.GetSize(int(os.Stderr.Fd()))
 			if err != nil || w <= 0 {
@@ -98,6 +99,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 
 // run runs one command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
+	a.cleaned()
 	root := a.rootCommand()
 	root.SetArgs(args)
 	root.SetIn(a.stdin)

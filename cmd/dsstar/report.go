@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"dsstar/agent"
 )
@@ -86,13 +90,36 @@ func (u resultUsage) dollars() string {
 	return fmt.Sprintf(", %.2f US dollars", *u.CostUSD)
 }
 
-// printJSON writes a value as the one document of standard output.
+// printJSON writes a value as the one document of standard output. What a terminal would obey
+// is escaped, so that it is there byte for byte, and no more.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = io.WriteString(w, escapeControls(b.String()))
+	}
+	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil
+}
+
+// escapeControls escapes what JSON's own writer does not: such characters stand in strings only.
+func escapeControls(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r != '\n' && (unicode.IsControl(r) || turns(r)) && r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		case r != '\n' && (unicode.IsControl(r) || turns(r)):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

@@ -329,7 +329,7 @@ func (a *app) concludeRerun(r *rerun, err error) error {
 	case r.json:
 		written = printJSON(a.stdout, r.result)
 	case r.out.shown == "-":
-		written = r.out.print(a.stdout)
+		written = r.out.print(a.fileOut())
 	case r.out.written:
 		_, written = fmt.Fprintln(a.stdout, r.out.shown)
 	}

@@ -256,6 +256,8 @@ func shown(data notebook.MIMEBundle) string {
 // terminal than show text: all escape sequences but, if wanted, those of colours.
 type cleaner struct {
 	colours  bool
+	moves    bool // so are those of a live view: up, and clearing what is there
+	still    bool // so is nothing that goes back on the line
 	coloured bool // a colour is on
 	state    cleanState
 	params   []rune // of the sequence under way
@@ -296,7 +298,11 @@ func (c *cleaner) add(b *strings.Builder, r rune) {
 		}
 	case c.state == sequence:
 		c.param(b, r)
-	case r == '\n' || r == '\t' || r == '\r' || r == '\b' || r >= ' ' && r < 0x7f || r >= 0xa0:
+	case r == '\r' || r == '\b':
+		if !c.still {
+			b.WriteRune(r)
+		}
+	case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f || r >= 0xa0 && !turns(r):
 		b.WriteRune(r)
 	}
 }
@@ -312,6 +318,9 @@ func (c *cleaner) param(b *strings.Builder, r rune) {
 	if r == 'm' && c.colours && strings.Trim(params, "0123456789;:") == "" {
 		b.WriteString("\x1b[" + params + "m")
 		c.coloured = strings.Trim(params, "0") != ""
+	}
+	if (r == 'A' || r == 'J' || r == 'K') && c.moves && strings.Trim(params, "0123456789") == "" {
+		b.WriteString("\x1b[" + params + string(r))
 	}
 }
 

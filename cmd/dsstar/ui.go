@@ -42,7 +42,7 @@ func (a *app) newProgress(quiet bool) *progress {
 
 // size returns the columns and rows of the terminal behind stderr.
 func (a *app) size() (columns, rows int) {
-	if f, ok := a.stderr.(*os.File); ok {
+	if f, ok := unwrapped(a.stderr).(*os.File); ok {
 		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
 			return columns, rows
 		}
