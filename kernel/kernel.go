@@ -45,8 +45,12 @@ type Options struct {
 // Outputs say what becomes of outputs that are too long for a notebook.
 type Outputs struct {
 	Limits  notebook.Limits
+	Run     int64  // bytes that the cells of a Kernel keep together; 0 for 256 MiB; past it cells keep a few KiB each
+	Files   int64  // bytes that Folder may hold, with what is there at the start; 0 for 4 GiB
 	Folder  string // where they are kept whole, outside of Scratch, in a folder whose path is no link; made when the first one comes; "" for nowhere
 	ShownAs string // how a reader of the notebook finds Folder
+
+	quota *quota // of all sessions of a Kernel
 }
 
 // An InputFunc asks somebody for the line that a cell's input() wants. It should
@@ -149,6 +153,7 @@ type opening func(context.Context, Options) (*session, error)
 
 // newKernel makes a Kernel of its first session.
 func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) (*Kernel, error) {
+	o.Outputs = o.Outputs.withQuota()
 	s, err := open(ctx, o)
 	if err != nil {
 		return nil, err

@@ -388,6 +388,10 @@ func unshared(where string, folders []string, temporary string) error {
 	return e
 }
 
+// keptOutputs is how many bytes of outputs the notebook of a run keeps: it is written anew, and
+// held several times over, after each step.
+const keptOutputs = 64 << 20
+
 // openAt returns what opens the sessions of a run. With a keeper the run's own one
 // stays. How that goes back is noted in p.
 func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
@@ -396,8 +400,9 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 		files := filepath.Join(dir, "files")
 		if purpose != agent.Work { // a temporary folder, with the script that is proved
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
+			o.Outputs.Run = keptOutputs
 		} else {
-			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs"}
+			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs", Run: keptOutputs, Files: int64(s.MaxFolder)}
 			o.Stays, o.Branches = s.Rollback == "off", s.Method.Candidates > 1
 			_ = notebook.RemoveFolder(copiesIn(dir)) // what a run left there that was killed
 		}
