@@ -90,7 +90,7 @@ func (o *outFile) long() kernel.Outputs {
 		return kernel.Outputs{}
 	}
 	folder := filepath.Join(dir, strings.TrimSuffix(filepath.Base(o.path), ".ipynb")+"_files")
-	return kernel.Outputs{Folder: folder, ShownAs: filepath.Base(folder), Run: 1 << 30}
+	return kernel.Outputs{Folder: folder, ShownAs: filepath.Base(folder)}
 }
 
 // start begins to save in the background, once now and then after changes.
