@@ -88,7 +88,7 @@ func TestFamily(t *testing.T) {
 	if n := strings.Count(planner, "a table of sales"); n != 1 {
 		t.Errorf("what all have in common is shown %d times in\n%s", n, planner)
 	}
-	contains(t, planner, "## \"data/s3.csv\" (2.6 kB)\n\nOf the same structure as \"data/s1.csv\". What its description has that is not in that one's:\n\n```\ndata/s3.csv\n```")
+	contains(t, planner, "## File 3\n\n```\n\"data/s3.csv\" (2.6 kB)\n```\n\nOf the same structure as file 1. What its description has that is not in that one's:\n\n```\ndata/s3.csv\n```")
 }
 
 // Where the families' files have nothing to add, that is said.

@@ -73,7 +73,7 @@ func TestInconclusive(t *testing.T) {
 	if !p.Inconclusive() || !p.Sufficient() || !p.Verified() || p.Answer() != "Not Applicable" || len(p.Rounds) != 1 {
 		t.Errorf("inconclusive %v, sufficient %v, answer %q after %d rounds", p.Inconclusive(), p.Sufficient(), p.Answer(), len(p.Rounds))
 	}
-	contains(t, p.model.prompt(t, "finalizer the answer"), "the data hold no answer to the question: no shop of the table is in Bremen", "print `Not Applicable`")
+	contains(t, p.model.prompt(t, "finalizer the answer"), "the data hold no answer to the question, and says:\n\n```\nno shop of the table is in Bremen\n```", "print `Not Applicable`")
 	data, err := agent.Draw(p.Trajectory).Encode()
 	if err != nil {
 		t.Fatal(err)

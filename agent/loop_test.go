@@ -49,8 +49,8 @@ func lacks(t reporter, text string, parts ...string) {
 func dropped(t reporter, text, step, reason string) {
 	t.Helper()
 	line := "- " + step + "\n"
-	if !strings.Contains(text, "not answer the question yet: "+reason+"\n") { // a reason that stands above is not told twice
-		line += "  Dropped with this reason: " + reason
+	if !strings.Contains(text, "not answer the question yet, and says:\n\n```\n"+reason+"\n```") { // a reason that stands above is not told twice
+		line += "  Dropped with this reason:\n\n```\n" + reason + "\n```"
 	}
 	if !strings.Contains(text, line) {
 		t.Errorf("%q is not listed as dropped for %q in\n%s", step, reason, text)

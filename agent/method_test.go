@@ -411,9 +411,9 @@ func TestSwitches(t *testing.T) {
 			t.Errorf("asked %q, description %+v", p.model.asked, p.Descriptions[0])
 		}
 		planner := p.model.prompt(t, "planner round 1")
-		contains(t, planner, `## "data/a.csv" (10 bytes)`)
+		contains(t, planner, "\n\"data/a.csv\" (10 bytes)\n```\n")
 		lacks(t, planner, "a table")
-		if regexp.MustCompile("(?s)data/a.csv.*```").MatchString(planner) {
+		if regexp.MustCompile("(?s)data/a.csv.*```.*```").MatchString(planner) {
 			t.Errorf("more than the name is shown in\n%s", planner)
 		}
 	})

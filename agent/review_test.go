@@ -216,7 +216,7 @@ func TestReviewRejects(t *testing.T) {
 			equal(t, "attempt", last.Execution, notebook.Execution{Status: notebook.NotRun, Reason: reason})
 			equal(t, "route", p.Rounds[1].Route, &agent.Route{Back: 2, Reason: reason})
 			planner := p.model.prompt(t, "planner round 3")
-			contains(t, planner, "- Change x.\n  Dropped with this reason: "+reason+"\n", "do not answer the question yet: the total\n")
+			contains(t, planner, "- Change x.\n  Dropped with this reason:\n\n```\n"+reason+"\n```", "do not answer the question yet, and says:\n\n```\nthe total\n```")
 			if p.Answer() != "1" || !p.Verified() || p.model.count("verifier") != 2 {
 				t.Errorf("answer %q, verified %v, asked %q", p.Answer(), p.Verified(), p.model.asked)
 			}

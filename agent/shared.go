@@ -115,17 +115,17 @@ func (r *run) taskContext() prompts.Context {
 	return c
 }
 
-// words is what the model is told of file n: its description, or only what that
-// adds to that of a file before it which the same script has described.
-func (r *run) words(n int) (like, text string) {
+// words is what the model is told of file n: its description, or only what that adds to
+// that of a file before it, by its number from 1, which the same script has described.
+func (r *run) words(n int) (like int, text string) {
 	d := r.t.Descriptions[n]
 	switch {
 	case r.cfg.Method.NoAnalyzer && d.Text == "":
-		return "", ""
+		return 0, ""
 	case d.Text == "" && d.Error != "":
-		return "", "No description: " + d.Error
+		return 0, "No description: " + d.Error
 	case d.Corrected:
-		return "", d.Text
+		return 0, d.Text
 	}
 	for m := range n {
 		first := r.t.Descriptions[m]
@@ -133,10 +133,10 @@ func (r *run) words(n int) (like, text string) {
 			continue
 		}
 		if added := linesBeyond(d.Text, first.Text); len(added) < len(d.Text)*9/10 {
-			return r.dataPython(m), cmp.Or(added, "nothing")
+			return m + 1, cmp.Or(added, "nothing")
 		}
 	}
-	return "", d.Text
+	return 0, d.Text
 }
 
 // linesBeyond returns the lines of text that other does not have.

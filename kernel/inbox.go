@@ -13,11 +13,15 @@ import (
 // inboxMemory is how many bytes of messages an inbox holds in memory; the rest waits on disk.
 const inboxMemory = 16 << 20
 
-// An inbox is an unbounded queue of deliveries. It has no bound because a
-// reader that lags makes ZeroMQ drop iopub messages: with 20,000 printed lines
-// and a slow reader, 14,000 were lost and idle with them. What does not fit
-// into inboxMemory goes to a file without a name, so that a cell which prints
-// faster than its outputs are taken up costs disk and not memory.
+// maxSpill is how many bytes of outputs wait on disk, or a 16th of that in memory where the
+// disk takes none.
+const maxSpill = 1 << 30
+
+// An inbox is a queue of deliveries that takes whatever comes: a reader that lags makes
+// ZeroMQ drop iopub messages, with 20,000 printed lines and a slow reader 14,000, and idle
+// with them. What does not fit into inboxMemory goes to a file without a name, so that a cell
+// which prints faster than its outputs are taken up costs disk and not memory; what is more
+// than maxSpill of outputs is lost, and a gap says so.
 type inbox struct {
 	ready chan struct{} // has a token whenever take may find something
 
@@ -102,25 +106,43 @@ type spill struct {
 	written *bufio.Writer
 	in, out int64      // where the file is read and written next
 	rest    []delivery // after the file, once it cannot be written any more: memory is what is left then
+	held    int        // bytes in rest
+	most    int64      // of outputs in the file
 	failed  bool
+	lost    bool // some found no room
 }
 
 func newSpill() *spill {
 	f, err := os.CreateTemp("", "dsstar-inbox-")
 	if err != nil {
-		return &spill{failed: true}
+		return &spill{failed: true, most: maxSpill}
 	}
 	_ = os.Remove(f.Name()) // where that fails, the system tidies its temporary folder
-	return &spill{file: f, written: bufio.NewWriterSize(f, 64<<10)}
+	return &spill{file: f, written: bufio.NewWriterSize(f, 64<<10), most: maxSpill}
 }
 
 func (s *spill) put(d delivery) {
+	if s.full(d) {
+		s.lost = true
+		return
+	}
 	if !s.failed && s.write(d) != nil {
 		s.failed = true
 	}
 	if s.failed {
 		s.rest = append(s.rest, d)
+		s.held += d.size()
 	}
+}
+
+// full reports whether there is no room for d. Without outputs a run can go on, without
+// anything else it cannot.
+func (s *spill) full(d delivery) bool {
+	switch d.msg.Header.MsgType {
+	case "stream", "display_data", "update_display_data", "execute_result", "error", "comm_open", "comm_msg":
+		return s.out-s.in > s.most || int64(s.held) > s.most/16
+	}
+	return false
 }
 
 func (s *spill) write(d delivery) error {
@@ -156,7 +178,10 @@ func (s *spill) take() (items []delivery) {
 		bytes += int(n)
 	}
 	if items == nil {
-		items, s.rest = s.rest, nil
+		items, s.rest, s.held = s.rest, nil, 0
+	}
+	if s.lost {
+		items, s.lost = append(items, delivery{from: gap}), false
 	}
 	return items
 }

@@ -77,10 +77,13 @@ func (o *Options) release() {
 // Outputs say what becomes of outputs that are too long for a notebook.
 type Outputs struct {
 	Limits  notebook.Limits
+	Run     int64  // bytes that the cells of a Kernel keep together; 0 for 256 MiB; past it cells keep a few KiB each
+	Files   int64  // bytes that Folder may hold, with what is there at the start; 0 for 4 GiB
 	Folder  string // where they are kept whole, outside of Scratch, in a folder whose path is no link; made when the first one comes; "" for nowhere
 	ShownAs string // how a reader of the notebook finds Folder
 
 	parent *os.Root // of Folder as it was before the first cell; nil if it is not known
+	quota  *quota   // of all sessions of a Kernel
 }
 
 // An InputFunc asks somebody for the line that a cell's input() wants. It should
@@ -186,6 +189,7 @@ func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) 
 	if err := o.hold(); err != nil {
 		return nil, err
 	}
+	o.Outputs = o.Outputs.withQuota()
 	s, err := open(ctx, o)
 	if err != nil {
 		o.release()

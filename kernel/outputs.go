@@ -1,16 +1,73 @@
 package kernel
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"dsstar/notebook"
 )
 
-// fold returns what collects the outputs of a cell.
+// A quota is what is left for the outputs of all cells. It may be used concurrently; cells
+// that run at one time may each take what is left.
+type quota struct {
+	mu          sync.Mutex
+	kept, files int64
+	told        bool
+}
+
+// The usual quotas.
+const runOutputs, runFiles = 256 << 20, 4 << 30
+
+// withQuota returns o with what is left at the start.
+func (o Outputs) withQuota() Outputs {
+	o.Run, o.Files = cmp.Or(o.Run, runOutputs), cmp.Or(o.Files, runFiles)
+	o.quota = &quota{kept: o.Run, files: o.Files}
+	entries, _ := os.ReadDir(o.Folder) // of one that is not there nothing counts
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			o.quota.files -= info.Size()
+		}
+	}
+	return o
+}
+
+// limits are those of the next cell.
+func (o Outputs) limits() notebook.Limits {
+	l := o.Limits
+	if o.quota == nil {
+		return l
+	}
+	o.quota.mu.Lock()
+	defer o.quota.mu.Unlock()
+	l.Cell = int(min(int64(cmp.Or(l.Cell, notebook.DefaultLimits.Cell)), max(o.quota.kept, 1)))
+	l.File = min(cmp.Or(l.File, notebook.DefaultLimits.File), max(o.quota.files, 1))
+	return l
+}
+
+// take notes what a cell has left. Once nothing is left for the cells that follow, the fold
+// says so.
+func (o Outputs) take(f *notebook.Fold) {
+	if o.quota == nil {
+		return
+	}
+	kept, files := f.Size()
+	o.quota.mu.Lock()
+	defer o.quota.mu.Unlock()
+	o.quota.kept -= int64(kept)
+	o.quota.files -= files
+	if !o.quota.told && (o.quota.kept <= 0 || o.quota.files <= 0) {
+		o.quota.told = true
+		f.Note(fmt.Sprintf("the outputs of all cells have reached %s in the notebook or %s in files: from here on little is kept of them",
+			bytesText(o.Run), bytesText(o.Files)))
+	}
+}
+
+// fold returns what collects the outputs of a cell; [Outputs.take] follows its end.
 func (o Outputs) fold(c Cell) notebook.Fold {
-	f := notebook.Fold{Limits: o.Limits, Prefix: c.ID, ShownAs: o.ShownAs, Observe: c.Observe}
+	f := notebook.Fold{Limits: o.limits(), Prefix: c.ID, ShownAs: o.ShownAs, Observe: c.Observe}
 	if o.Folder != "" {
 		f.Folder = o.open
 	}
@@ -70,6 +127,7 @@ func (s *session) takeLate() []Late {
 	for i := range all {
 		f := folds[all[i].CellID]
 		_ = f.Close() // its outputs say what could not be kept
+		s.outputs.take(f)
 		all[i].Outputs, all[i].Updates = f.Outputs(), f.Updates()
 	}
 	return all

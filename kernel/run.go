@@ -432,6 +432,7 @@ func (r *run) finish() notebook.Execution {
 	if err := r.fold.Close(); err != nil {
 		r.doubt(err.Error())
 	}
+	r.s.outputs.take(&r.fold)
 	r.exec.Outputs, r.exec.Updates = r.fold.Outputs(), r.fold.Updates()
 	r.exec.Seconds = time.Since(r.sent).Seconds()
 	return r.exec

@@ -117,6 +117,9 @@ func (f *Fold) Outputs() []Output {
 	return outputs
 }
 
+// Size returns the bytes that the outputs take in the notebook, and those in files.
+func (f *Fold) Size() (outputs int, files int64) { return f.used, f.written }
+
 // Close finishes and closes the files; a file that turned out not to be needed
 // is removed. Its error says that a file may lack its end; the output that names
 // the file says so too. Outputs works afterwards. Close may be called repeatedly.

@@ -45,6 +45,17 @@ type Guarded struct {
 // one that has loaded a version may write that back a moment after the next.
 const recentKept = 4
 
+// recentBytes is what they take together, unless the last one alone takes more.
+const recentBytes = 128 << 20
+
+func size(texts [][]byte) int {
+	n := 0
+	for _, text := range texts {
+		n += len(text)
+	}
+	return n
+}
+
 // GuardNotebook guards a notebook. That an editor has written the same cells in
 // other bytes is no edit: see [Same].
 func GuardNotebook(path string) *Guarded {
@@ -80,7 +91,8 @@ func (g *Guarded) Know(data []byte) {
 	if n := len(g.recent); n > 0 && bytes.Equal(g.recent[n-1], data) {
 		return
 	}
-	if g.recent = append(g.recent, data); len(g.recent) > recentKept {
+	g.recent = append(g.recent, data)
+	for n := len(g.recent); n > recentKept || n > 1 && size(g.recent) > recentBytes; n-- {
 		g.recent = g.recent[1:]
 	}
 }

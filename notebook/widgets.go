@@ -18,6 +18,29 @@ type Widgets struct {
 	models   map[string]*model   // by comm id
 	captures map[string][]*model // by the request whose output they capture; the last one does
 	changed  bool                // since State was called
+	bytes    int                 // of all states and captured outputs
+	lost     bool                // some of them found no room
+}
+
+// maxWidgets is how many bytes the widgets of a kernel keep together.
+const maxWidgets = 64 << 20
+
+// Incomplete says what is missing of the widgets, in one line; "" if nothing is.
+func (w *Widgets) Incomplete() string {
+	if !w.lost {
+		return ""
+	}
+	return "widgets' states of more than " + bytesText(maxWidgets) + " are left out"
+}
+
+// room reports whether there is room for n more bytes, and notes them, or that there is not.
+func (w *Widgets) room(n int) bool {
+	if n > 0 && w.bytes+n > maxWidgets {
+		w.lost = true
+		return false
+	}
+	w.bytes += n
+	return true
 }
 
 // A model is the kernel's side of a widget.
@@ -57,7 +80,13 @@ func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers 
 		return false
 	}
 	w.changed = true
-	capturing[len(capturing)-1].capture(msgType, content)
+	if m := capturing[len(capturing)-1]; msgType == "clear_output" || w.bytes+len(content) <= maxWidgets {
+		before := m.captured.used
+		m.capture(msgType, content)
+		w.bytes += m.captured.used - before
+	} else {
+		w.lost = true
+	}
 	return true
 }
 
@@ -76,6 +105,9 @@ func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
 		return
 	}
 	m := w.models[c.ID]
+	if !w.room(m.growth(c.ID, c.Data.State, c.Data.BufferPaths, buffers)) {
+		return
+	}
 	if m == nil {
 		m = &model{id: c.ID, state: map[string]json.RawMessage{}}
 		if w.models == nil {
@@ -92,11 +124,38 @@ func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
 		m.output = m.text("_model_module") == "@jupyter-widgets/output" && m.text("_model_name") == "OutputModel"
 	}
 	if _, ok := c.Data.State["outputs"]; ok && m.output {
+		w.bytes -= m.captured.used
 		m.set, m.clear, m.captured, m.unsettled = m.state["outputs"], false, Fold{}, false
 	}
 	if _, ok := c.Data.State["msg_id"]; ok && m.output {
 		w.follow(m, m.text("msg_id"))
 	}
+}
+
+// growth is how many bytes more the widget takes with a new state; m is nil for a new one.
+func (m *model) growth(id string, state map[string]json.RawMessage, paths []json.RawMessage, buffers [][]byte) int {
+	n := 0
+	if m == nil {
+		m = &model{}
+		n = len(id) + 1<<10
+	}
+	for key, value := range state {
+		if old, had := m.state[key]; had {
+			n -= len(old)
+		} else {
+			n += len(key)
+		}
+		n += len(value)
+	}
+	for i, path := range paths[:min(len(buffers), len(paths))] {
+		n += base64.StdEncoding.EncodedLen(len(buffers[i]))
+		for _, old := range m.buffers {
+			if bytes.Equal(old.Path, path) {
+				n -= len(old.Data)
+			}
+		}
+	}
+	return n
 }
 
 // follow makes m capture what the request puts out from now on; "" for nothing.

@@ -2,6 +2,8 @@ package notebook
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -106,5 +108,34 @@ func TestWidgetsState(t *testing.T) {
 	}
 	if w.Unsettled() != nil {
 		t.Error("told twice")
+	}
+}
+
+// TestWidgetsAreBounded: states that are replaced take no more room, those that are added do,
+// up to a bound, which is told.
+func TestWidgetsAreBounded(t *testing.T) {
+	var w Widgets
+	open := func(id, kind string, size int) {
+		text := strings.Repeat("x", size)
+		w.Add("r", kind, json.RawMessage(fmt.Sprintf(`{"comm_id": %q, "target_name": "jupyter.widget", "data": {"state": {"_model_name": "M", "value": %q}, "buffer_paths": [["b"]]}}`, id, text)),
+			[][]byte{[]byte(text)})
+	}
+	open("a", "comm_open", 1<<20)
+	for range 100 {
+		open("a", "comm_msg", 1<<20)
+	}
+	if why := w.Incomplete(); why != "" {
+		t.Errorf("of one widget that changes: %s", why)
+	}
+	for i := range 100 {
+		open(fmt.Sprint(i), "comm_open", 1<<20)
+	}
+	state, _ := w.State()
+	data, err := json.Marshal(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) > 70<<20 || len(data) < 50<<20 || w.Incomplete() == "" {
+		t.Errorf("%d bytes of states, %q", len(data), w.Incomplete())
 	}
 }

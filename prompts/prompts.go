@@ -59,12 +59,25 @@ type (
 )
 
 // A File is a data file as the model sees it: Path is a Python string literal.
-// Like is the path of a file before it whose description it adds to; Alike names
+// Like is the number, from 1, of a file before it whose description it adds to; Alike names
 // files of the same structure that are not described.
 type File struct {
-	Path, Size, Kind, Like, Description string
-	Whole                               bool // Description is the content itself
-	Alike                               string
+	Path, Size, Kind, Description string
+	Like                          int
+	Whole                         bool // Description is the content itself
+	Alike                         string
+}
+
+// Title is what stands above the description. Names in it are the data's, so that
+// it belongs into a fence.
+func (f File) Title() string { return title(f.Path, f.Size, f.Kind) }
+
+func title(path, size, kind string) string {
+	text := path + " (" + size + ")"
+	if kind != "" {
+		text += ": " + line(kind)
+	}
+	return text
 }
 
 // Answered is a question with the steps and the answer that it got.
@@ -76,6 +89,9 @@ type Answered struct {
 
 // A Variable is an object of the session under its name.
 type Variable struct{ Name, Type, Description string }
+
+// Title is what stands above the description: see [File.Title].
+func (v Variable) Title() string { return line(v.Name) + ": " + line(v.Type) }
 
 // A Step is a step of the plan with its cell and what that printed.
 type Step struct {
@@ -171,6 +187,12 @@ type (
 	// Reask asks once more after a reply that could not be used.
 	Reask struct{ Problem, Rule string }
 )
+
+// Title is that of the file: see [File.Title].
+func (a Analyzer) Title() string { return title(a.Path, a.Size, a.Kind) }
+
+// Title is that of the file: see [File.Title].
+func (d DebuggerScript) Title() string { return title(d.Path, d.Size, d.Kind) }
 
 func (System) template() string         { return "system" }
 func (Context) template() string        { return "context" }

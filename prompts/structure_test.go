@@ -117,6 +117,8 @@ func write(v reflect.Value, s string) {
 			case "Path", "Like":
 				if v.Field(i).Kind() == reflect.String {
 					v.Field(i).SetString(`"data/a.csv"`)
+				} else {
+					write(v.Field(i), s)
 				}
 			case "Size", "Where", "Rule":
 				v.Field(i).SetString("1 byte")
@@ -135,4 +137,91 @@ func write(v reflect.Value, s string) {
 	case reflect.Int:
 		v.SetInt(7)
 	}
+}
+
+// ours are the fields that may stand outside of fences: words of the user, steps and tasks of
+// the plan, and what dsstar itself says. Whatever else a part has comes from data, or may
+// repeat what stands there.
+var ours = []string{
+	"Context.Question", "Context.Guidelines", "Verifier.Question", "Answered.Question", "Answered.Guidelines", "System.Environment",
+	"Step.Text", "Coder.Step", "Debugger.Step", "Picker.Step", "Dropped.Text", "Script.Plan", "Reask.Problem", "Reask.Rule", "Summarizer.Where",
+	"Observation.Note", "Node.ID", "Node.Instruction", "Result.ID", "Result.Instruction", "InterpreterCode.ID", "InterpreterCode.Instruction",
+	"InterpreterPlan.Task", "InterpreterVerify.Instruction", "InterpreterRecommend.Instruction", "InterpreterTool.Instruction",
+	"InterpreterReflect.Instruction", "Tool.Name", "Tool.Description", "Judge.Gold", "Judge.Answer",
+}
+
+// TestNamesInFences: of what data say, names included, nothing stands outside of fences.
+func TestNamesInFences(t *testing.T) {
+	set, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, zero := range parts {
+		for _, yes := range []bool{true, false} { // of conditions
+			part := reflect.New(reflect.TypeOf(zero)).Elem()
+			fields := map[string]string{}
+			mark(part, fields, yes)
+			message, err := set.Text(part.Interface().(Part))
+			if err != nil {
+				t.Fatal(err)
+			}
+			outside := outsideFences(message)
+			for field, marker := range fields {
+				if strings.Contains(outside, marker) && !slices.Contains(ours, field) {
+					t.Errorf("%s stands outside of fences in %s:\n%s", field, zero.template(), message)
+				}
+				seen[field] = true
+			}
+		}
+	}
+	for _, field := range ours {
+		if !seen[field] {
+			t.Errorf("no part has %s", field)
+		}
+	}
+}
+
+// mark gives each string field a text of its own, noted by the names of type and field.
+func mark(v reflect.Value, fields map[string]string, yes bool) {
+	for i := range v.NumField() {
+		name := v.Type().Name() + "." + v.Type().Field(i).Name
+		text := fmt.Sprintf("«%s»", name)
+		switch f := v.Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString(text)
+			fields[name] = text
+		case reflect.Bool:
+			f.SetBool(yes)
+		case reflect.Int:
+			f.SetInt(7)
+		case reflect.Struct:
+			mark(f, fields, yes)
+		case reflect.Slice:
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+			if item := f.Index(0); item.Kind() == reflect.Struct {
+				mark(item, fields, yes)
+			} else {
+				item.SetString(text)
+				fields[name] = text
+			}
+		}
+	}
+}
+
+// outsideFences is a message without its code blocks.
+func outsideFences(message string) string {
+	source := []byte(message)
+	var b strings.Builder
+	at := 0
+	_ = ast.Walk(goldmark.DefaultParser().Parse(gmtext.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if block, ok := n.(*ast.FencedCodeBlock); ok && entering && block.Lines().Len() > 0 {
+			lines := block.Lines()
+			b.Write(source[at:lines.At(0).Start])
+			at = lines.At(lines.Len() - 1).Stop
+		}
+		return ast.WalkContinue, nil
+	})
+	b.Write(source[at:])
+	return b.String()
 }

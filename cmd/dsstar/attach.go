@@ -388,11 +388,16 @@ func unshared(where string, folders []string, temporary string) error {
 	return e
 }
 
+// keptOutputs is how many bytes of outputs the notebook of a run keeps: it is written anew, and
+// held several times over, after each step.
+const keptOutputs = 64 << 20
+
 // openAt returns what opens the sessions of a run. With a keeper the run's own one
 // stays. How that goes back is noted in p.
 func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout, Sandbox: p.box}
+		o.Outputs.Run = keptOutputs
 		files := filepath.Join(dir, "files")
 		if purpose == agent.Describe { // in a temporary folder
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
@@ -401,7 +406,7 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 			_ = notebook.RemoveFolder(copiesIn(dir)) // what a run left there that was killed
 		}
 		if purpose == agent.Work {
-			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs"}
+			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs", Run: keptOutputs, Files: int64(s.MaxFolder)}
 		}
 		o.Spec, o.Scratch = p.spec, files
 		o.NoCheckpoints = s.Rollback == "replay"

@@ -75,9 +75,6 @@ func outlineOf(message string) string {
 		switch n := n.(type) {
 		case *ast.Heading:
 			title, _, _ := strings.Cut(string(n.Lines().Value(source)), " ")
-			if strings.HasPrefix(title, `"`) {
-				title = "FILE"
-			}
 			fmt.Fprintln(&b, strings.Repeat("#", n.Level), title)
 		case *ast.FencedCodeBlock:
 			fmt.Fprintln(&b, "fence", string(n.Language(source)))

@@ -233,6 +233,9 @@ func (r *rerun) keep(i int, x notebook.Execution) {
 	if state, changed := r.widgets.State(); changed {
 		r.nb.Metadata["widgets"] = state
 	}
+	if why := r.widgets.Incomplete(); why != "" && x.Incomplete == "" {
+		x.Incomplete = why
+	}
 	if x.Incomplete != "" {
 		r.result.Incomplete = append(r.result.Incomplete, incompleteCell{i, c.ID, x.Incomplete})
 	}

@@ -205,7 +205,7 @@ func TestReviewReject(t *testing.T) {
 		t.Errorf("%+v", tr.Rounds)
 	}
 	trace, err := os.ReadFile(filepath.Join(s.out, "trace.jsonl"))
-	if err != nil || !strings.Contains(string(trace), `Dropped with this reason: rejected by hand: the first is a year\n`) {
+	if err != nil || !strings.Contains(string(trace), `rejected by hand: the first is a year\n`) {
 		t.Errorf("the planner does not read the reason: %v\n%s", err, trace)
 	}
 }

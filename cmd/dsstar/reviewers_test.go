@@ -74,7 +74,7 @@ numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
 		m["coder"] = say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\ntotal = int(numbers['n'].sum())\nprint(total)\nnumbers.describe()"))
 		m["finalizer"] = say(cell("print(f'The total is {total}, <b>not</b> less.')"))
 	}},
-	{name: "big outputs", answer: "%d\n", told: "files/outputs", longest: 500_000, change: func(m roles) {
+	{name: "big outputs", answer: "%d\n", told: "is in outputs/", longest: 500_000, change: func(m roles) {
 		m["coder"] = say(cell(strings.TrimSuffix(strings.TrimPrefix(load, "```python\n"), "\n```") +
 			"\nfor i in range(60_000):\n    print(i, 'x' * 30)\ntotal = int(numbers['n'].sum())\nprint(total)"))
 	}},

@@ -112,3 +112,16 @@ func TestLexers(t *testing.T) {
 		}
 	}
 }
+
+// TestMarkdownFetchesNothing: of pictures from elsewhere only the address is there.
+func TestMarkdownFetchesNothing(t *testing.T) {
+	const remote = "![x](http://evil.test/a) <img src=\"http://evil.test/b\">"
+	nb := &notebook.Notebook{Cells: []notebook.Cell{
+		{Type: notebook.Markdown, Source: remote},
+		{Type: notebook.Code, Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/markdown": remote}}}},
+	}}
+	got := string(export.Markdown(nb))
+	if strings.Contains(got, "![x]") || strings.Contains(got, " src=") || strings.Count(got, "http://evil.test/a") != 2 {
+		t.Error(got)
+	}
+}

@@ -112,7 +112,7 @@ func TestManyFiles(t *testing.T) {
 	p.cfg.TopK = 1
 	p.task.Question = "What is the b of 2023?"
 	p.solve(t, t.Context(), "react", solver.Options{})
-	contains(t, "the request", p.model.text(0), `## "data/b.txt"`, "by their names seem the least related to the question:\n\n```\n\"data/a.txt\"")
+	contains(t, "the request", p.model.text(0), `"data/b.txt" (`, "by their names seem the least related to the question:\n\n```\n\"data/a.txt\"")
 	p.solve(t, t.Context(), "model-only", solver.Options{})
-	contains(t, "the model's", p.model.text(len(p.model.asked)-1), "## \"data/b.txt\" (17.0 kB)", "one line of many", "not described here")
+	contains(t, "the model's", p.model.text(len(p.model.asked)-1), "\n\"data/b.txt\" (17.0 kB)", "one line of many", "not described here")
 }

@@ -1,0 +1,104 @@
+package kernel
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsstar/notebook"
+)
+
+// TestQuota: whatever cells put out, what all of them leave in the notebook and in files is
+// bounded, and the one with which the bound is reached says so.
+func TestQuota(t *testing.T) {
+	const kept, files, cells = 100_000, 300_000, 60
+	dir := filepath.Join(t.TempDir(), "outputs")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "of-an-earlier-run"), make([]byte, files/2), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := Outputs{Limits: notebook.Limits{Stream: 20_000}, Folder: dir, ShownAs: "outputs", Run: kept, Files: files}.withQuota()
+	sum, told := 0, 0
+	for i := range cells {
+		f := o.fold(Cell{ID: fmt.Sprintf("cell-%d", i)})
+		for _, m := range []struct{ kind, content string }{
+			{"stream", `{"name": "stdout", "text": %q}`},
+			{"display_data", `{"data": {"text/plain": %q}, "metadata": {}}`},
+			{"display_data", `{"data": {"image/png": %q}, "metadata": {}, "transient": {"display_id": "i"}}`},
+		} {
+			if err := f.Add(m.kind, json.RawMessage(fmt.Sprintf(m.content, strings.Repeat("x", 30_000)))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = f.Close() // past the bound, files lack something
+		o.take(&f)
+		data, err := json.Marshal(f.Outputs())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += len(data)
+		told += strings.Count(string(data), "from here on")
+	}
+	if most := kept + 100_000 + cells*10_000; sum > most { // one cell too much, and a little of each
+		t.Errorf("%d bytes in the notebook, want at most %d", sum, most)
+	}
+	if told != 1 {
+		t.Errorf("it was said %d times", told)
+	}
+	onDisk := int64(0)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		onDisk += info.Size()
+	}
+	if onDisk > files+cells {
+		t.Errorf("%d bytes in files, want at most %d", onDisk, files)
+	}
+}
+
+// TestSpillIsFull: outputs beyond what may wait on disk are lost, and a gap says so; what is
+// no output comes all the same.
+func TestSpillIsFull(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	b := newInbox()
+	defer b.close()
+	put := func(i int, kind string) {
+		d := spoken(i, 1<<20)
+		d.msg.Header.MsgType = kind
+		b.put(d)
+	}
+	put(0, "stream")
+	b.spill = newSpill()
+	b.spill.most = 10 << 20
+	for i := range 100 {
+		put(i+1, "stream")
+	}
+	put(101, "status")
+	if held := b.spill.out - b.spill.in; held > 13<<20 {
+		t.Errorf("%d bytes wait", held)
+	}
+	came, gaps, last := 0, 0, ""
+	for items := b.take(); items != nil; items = b.take() {
+		for _, d := range items {
+			if d.from == gap {
+				gaps++
+			} else {
+				came, last = came+1, d.msg.Header.MsgType
+			}
+		}
+	}
+	if came < 10 || came > 15 || gaps != 1 || last != "status" {
+		t.Errorf("%d came, with %d gaps, the last was %q", came, gaps, last)
+	}
+}
