@@ -197,7 +197,7 @@ def rss(pid: int) -> int:
     """Bytes in memory, shared ones too; cheap."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
-    except OSError:
+    except (OSError, IndexError):  # a process that has ended has nothing there
         return 0
 
 
