@@ -27,7 +27,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\bCell In ?\[\d+\]`), "Cell In[…]"},
 	// The process in warnings about forks; names that Python's tempfile makes.
 	{regexp.MustCompile(`\(pid=\d+\)`), "(pid=…)"},
-	{regexp.MustCompile(`/dsstar-[0-9]+/tmp/`), "/"}, // the sandbox's
+	{regexp.MustCompile(`/dsstar-[0-9]+(\.tmp)?/tmp/`), "/"}, // the sandbox's
 	{regexp.MustCompile(`([/\\]tmp)[a-z0-9_]{8}\b`), "$1…"},
 	// The times of tqdm: [00:01<00:00, 9.91it/s].
 	{regexp.MustCompile(`\[(?:\d+:)?\d+:\d+<[^\]\n]*\]`), "[…]"},

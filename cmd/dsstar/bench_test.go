@@ -442,7 +442,7 @@ func TestBenchOneOfManyCalls(t *testing.T) {
 		switch last := r.Last(); {
 		case !strings.Contains(last, isAnalyzer):
 			return adds(r)
-		case strings.Contains(last, "# The file\n\n\"data/first.csv\""):
+		case strings.Contains(last, "# The file\n\n```\n\"data/first.csv\""):
 			refused.Add(1)
 			response := llmtest.Refuse(400, "", "no such thing")
 			response.Delay = time.Second

@@ -52,7 +52,7 @@ var courses = []course{
 		m["debugger"] = say(cell("import os\nos._exit(3)"), m["coder"][0].Text)
 		m["coder"] = say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nnumbers['m'].sum()"))
 	}},
-	{name: "time-out", answer: "%d\n", told: "time-out", args: []string{"--cell-timeout", "3s"}, change: func(m roles) {
+	{name: "time-out", answer: "%d\n", told: "time-out", args: []string{"--cell-timeout", "6s"}, change: func(m roles) {
 		m["debugger"] = m["coder"]
 		m["coder"] = say(cell("import time\nprint('begun', flush=True)\ntime.sleep(60)"))
 	}},

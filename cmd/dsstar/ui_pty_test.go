@@ -54,7 +54,7 @@ func stalled(t *testing.T) *session {
 		"--base-url", m.serve(t).URL, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?")
 	s.cmd.Env = append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=")
 	s.start(t, &pty.Winsize{Rows: 24, Cols: 60})
-	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "planning, ") })
+	waitFor(t, "the view", func() bool { return strings.Contains(s.String(), "asking the planner (") })
 	return s
 }
 
