@@ -353,13 +353,18 @@ func (o *torture) list() {
 	}
 }
 
+const begun = "print('begun', flush=True)"
+
 // under has a cell begin, then something happen, and the cell end.
 func (o *torture) under(code string, then func()) notebook.Execution {
 	o.Helper()
+	if !strings.Contains(code, begun) {
+		code = begun + "\n" + code
+	}
 	began, done := make(chan struct{}), make(chan notebook.Execution, 1)
 	closed := false
 	go func() {
-		x, err := o.k.ExecuteCell(o.ctx, Cell{Code: "print('begun', flush=True)\n" + code, Observe: func(notebook.Output) {
+		x, err := o.k.ExecuteCell(o.ctx, Cell{Code: code, Observe: func(notebook.Output) {
 			if !closed {
 				closed = true
 				close(began)
@@ -387,7 +392,9 @@ func (o *torture) under(code string, then func()) notebook.Execution {
 }
 
 var endless = []string{
-	"while True: pass", "time.sleep(1000)", "while True: print('z' * 100)", "import subprocess; subprocess.run(['sleep', '1000'])",
+	"while True: pass", "time.sleep(1000)", "while True: print('z' * 100)",
+	// An interrupt between the fork and its return would leave a process that no cell knows.
+	"import subprocess; p = subprocess.Popen(['sleep', '1000'])\n" + begun + "\ntry: p.wait()\nfinally: p.kill(); p.wait()",
 	"while True:\n    junk = [bytearray(1000) for _ in range(1000)]",
 }
 
