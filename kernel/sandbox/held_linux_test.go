@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -222,6 +224,51 @@ time.sleep(37)`
 				t.Errorf("%s: the %s was killed, and processes %v are left", box.Tier, name, left)
 			}
 		}
+	}
+}
+
+// Of what is between the guard and the program, nothing has the pipe by which the guard reports.
+func TestReportIsTheGuards(t *testing.T) {
+	for _, box := range plainBoxes(t) {
+		report, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer report.Close()
+		defer write.Close()
+		pipe, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", write.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "echo runs; sleep 60"}, Dir: "/"}, sandbox.Session{Private: t.TempDir(), Reports: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.SysProcAttr, cmd.ExtraFiles = &syscall.SysProcAttr{Setsid: true}, []*os.File{write}
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err == nil {
+			_, err = io.ReadFull(out, make([]byte, len("runs\n")))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fds, err := filepath.Glob("/proc/[0-9]*/fd/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mayHave := []int{os.Getpid(), cmd.Process.Pid, childOf(cmd.Process.Pid)}
+		for _, fd := range fds {
+			target, _ := os.Readlink(fd) // it may be closed, or another user's
+			pid, _ := strconv.Atoi(strings.Split(fd, "/")[2])
+			if target == pipe && !slices.Contains(mayHave, pid) {
+				t.Errorf("%s: %s is the pipe", box.Tier, fd)
+			}
+		}
+		_ = cmd.Process.Signal(unix.SIGTERM)
+		_ = cmd.Wait() // it was ended
 	}
 }
 
