@@ -13,8 +13,8 @@ import (
 // inboxMemory is how many bytes of messages an inbox holds in memory; the rest waits on disk.
 const inboxMemory = 16 << 20
 
-// maxSpill is how many bytes of outputs wait on disk, or a 16th of that in memory where the
-// disk takes none.
+// maxSpill is how many bytes a spill takes on disk before outputs are lost, or a 16th of that in
+// memory where the disk takes none.
 const maxSpill = 1 << 30
 
 // An inbox is a queue of deliveries that takes whatever comes: a reader that lags makes
@@ -105,9 +105,10 @@ type spill struct {
 	file    *os.File // nil if none could be made
 	written *bufio.Writer
 	in, out int64      // where the file is read and written next
+	freed   int64      // the file takes nothing on disk up to here
 	rest    []delivery // after the file, once it cannot be written any more: memory is what is left then
 	held    int        // bytes in rest
-	most    int64      // of outputs in the file
+	most    int64      // bytes on disk with which outputs still find room
 	failed  bool
 	lost    bool // some found no room
 }
@@ -140,7 +141,7 @@ func (s *spill) put(d delivery) {
 func (s *spill) full(d delivery) bool {
 	switch d.msg.Header.MsgType {
 	case "stream", "display_data", "update_display_data", "execute_result", "error", "comm_open", "comm_msg":
-		return s.out-s.in > s.most || int64(s.held) > s.most/16
+		return s.out-s.freed > s.most || int64(s.held) > s.most/16
 	}
 	return false
 }
@@ -177,6 +178,7 @@ func (s *spill) take() (items []delivery) {
 		s.in += n
 		bytes += int(n)
 	}
+	s.free()
 	if items == nil {
 		items, s.rest, s.held = s.rest, nil, 0
 	}
@@ -184,6 +186,15 @@ func (s *spill) take() (items []delivery) {
 		items, s.lost = append(items, delivery{from: gap}), false
 	}
 	return items
+}
+
+// free gives the disk back what has been read: a cell that stays ahead of its reader never lets the
+// file be drained and closed. Where the disk does not take it, what has been read still counts.
+func (s *spill) free() {
+	const step = 1 << 20 // file systems free whole blocks
+	if n := s.in / step * step; n > s.freed && freeUpTo(s.file, n) == nil {
+		s.freed = n
+	}
 }
 
 func (s *spill) read() (delivery, int64, error) {

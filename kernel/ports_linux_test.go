@@ -70,3 +70,22 @@ launch_new_instance(['-f', sys.argv[1]])`
 		t.Errorf("tries %q, %v", b, err)
 	}
 }
+
+// A kernel that dies for a reason of its own is started twice, and the first try tells the reason: the
+// second may have met another program on one of its ports.
+func TestPortsFirstReason(t *testing.T) {
+	t.Parallel()
+	tries := filepath.Join(t.TempDir(), "tries")
+	o := options(t)
+	o.Spec = Spec{Name: "other", Argv: []string{"/bin/sh", "-c", `echo x >>"$0"; echo died of $(grep -c x "$0") >&2; exit 3`, tries, "{connection_file}"}}
+	k, err := Start(t.Context(), o)
+	if err == nil {
+		k.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "died of 1") {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(tries); err != nil || strings.Count(string(b), "x") != 2 {
+		t.Errorf("tries %q, %v", b, err)
+	}
+}

@@ -24,6 +24,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 	limit := startTimeout(o)
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
+	var first error // of a try after which there was another
 	for share := true; ; share = false {
 		l := &local{spec: o.Spec, keep: o.KeepIn != "", ports: ports{share: share}}
 		s := newSession(l, o, w)
@@ -47,15 +48,20 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		if l.confined && l.process != nil && ctx.Err() != context.Canceled {
 			err = fmt.Errorf("%w: %w", err, sandbox.ErrKept)
 		}
-		again := share && l.ports.chosen && l.process != nil && !l.alive() && ctx.Err() == nil
+		died := l.process != nil && !l.alive() && ctx.Err() == nil
 		s.end()
-		if again { // it may be one that cannot bind a port which is bound here, too
-			continue
-		}
 		if errors.Is(err, errNotReady) {
 			err = fmt.Errorf("%w: %v", err, limit)
 		}
-		return nil, fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
+		err = fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
+		if died && share && l.ports.chosen { // it may be one that cannot bind a port which is bound here, too
+			first = err
+			continue
+		}
+		if died && first != nil { // it died for a reason of its own; by now another program may have had a port
+			err = first
+		}
+		return nil, err
 	}
 }
 

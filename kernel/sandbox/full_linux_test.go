@@ -43,3 +43,21 @@ func TestTryFull(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// What is kept is there and was not replaced, but no mount keeps it.
+func TestKeptWithoutMount(t *testing.T) {
+	parent, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := stage{Write: []string{parent}, Kept: []string{parent + "/data"}}
+	if err := os.Mkdir(st.Kept[0], 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if st.Marks, err = marks(st.Kept); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.mountsKept(); !errors.Is(err, ErrReplaced) {
+		t.Error(err)
+	}
+}

@@ -108,10 +108,13 @@ func regular(fd, target string) (st *syscall.Stat_t, ok bool) {
 
 // queued returns what waits in sockets of the network, which grow with it.
 func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
-	if w.Box.Tier == Builtin && !w.Box.Net || len(pids) == 0 {
+	if w.Box.Tier == Builtin && !w.Box.Net {
 		return 0 // there are none
 	}
-	t, _ := running(pids[len(pids)-1]) // one in the session's network
+	t, ok := w.inside(pids)
+	if !ok {
+		return 0
+	}
 	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
 		b, _ := os.ReadFile("/proc/" + strconv.Itoa(t.id) + "/net/" + table)
 		for line := range strings.Lines(string(b)) {
@@ -162,11 +165,28 @@ func (st stage) helpers() int {
 	return 2
 }
 
+// programs returns those of pids that are the program's: helpers may still be outside of its namespaces.
+func (w watch) programs(pids []int) []int {
+	if w.Box.Tier == Full {
+		return pids[min(w.helpers(), len(pids)):]
+	}
+	return pids
+}
+
+// inside returns a thread that runs in the namespaces of the program: of the program itself, or of its
+// descendants once it has ended. Of a process that has ended Linux tells nothing.
+func (w watch) inside(pids []int) (t thread, ok bool) {
+	for _, pid := range w.programs(pids) {
+		if t, ok = running(pid); ok {
+			return t, true
+		}
+	}
+	return thread{}, false
+}
+
 // hidden returns a process that does not let this one see what it has open, 0 if there is none.
 func (w watch) hidden(pids []int) int {
-	if w.Box.Tier == Full {
-		pids = pids[min(w.helpers(), len(pids)):] // bubblewrap may be another user's program
-	}
+	pids = w.programs(pids) // bubblewrap may be another user's program
 	if at := slices.IndexFunc(pids, hides); at >= 0 {
 		return pids[at]
 	}
@@ -188,11 +208,11 @@ func (w watch) inMemory(pids []int) (sum int64) {
 		w.shm.note(pids)
 		return w.shm.bytes()
 	}
-	if w.Box.Tier != Full || len(pids) <= w.helpers() {
+	t, ok := w.inside(pids)
+	if w.Box.Tier != Full || !ok {
 		return 0
 	}
-	t, _ := running(pids[w.helpers()])
-	root := "/proc/" + strconv.Itoa(t.id) + "/root" // those before may still be outside
+	root := "/proc/" + strconv.Itoa(t.id) + "/root"
 	for _, dir := range memoryFolders {
 		var now unix.Statfs_t
 		if unix.Statfs(root+dir, &now) == nil {

@@ -161,6 +161,44 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
+// TestKeptReplaced: nothing runs where cells of another session have put something else in the place of
+// what is kept, or of a folder around it, just before it is mounted.
+func TestKeptReplaced(t *testing.T) {
+	elsewhere := t.TempDir()
+	if err := os.Mkdir(elsewhere+"/r", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link := func(path string) error { return os.Symlink(elsewhere, path) }
+	folder := func(path string) error { return os.MkdirAll(path+"/r", 0o755) }
+	for _, box := range plainBoxes(t) {
+		if box.Tier != sandbox.Full {
+			continue // TestOwn: nothing is run
+		}
+		for name, put := range map[string]func(string) error{"link": link, "folder": folder} {
+			for _, replaced := range []string{"runs/r", "runs"} {
+				parent := t.TempDir()
+				path := filepath.Join(parent, replaced)
+				own := parent + "/runs/r"
+				if err := os.MkdirAll(own, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				box.Own, box.Write = []string{own}, []string{parent}
+				cmd, err := box.Command(&exec.Cmd{Path: "/bin/echo", Args: []string{"echo", "it ran"}, Dir: "/"}, sandbox.Session{Private: t.TempDir()})
+				if err == nil {
+					err = errors.Join(os.Rename(path, path+"-moved"), put(path))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				words := run(cmd, 10*time.Second)
+				if strings.Contains(words, "it ran") || name == "folder" && !strings.Contains(words, sandbox.ErrReplaced.Error()) {
+					t.Errorf("a %s in the place of %s: %q", name, replaced, words)
+				}
+			}
+		}
+	}
+}
+
 // TestDisks: data in a folder in memory are data as others are, where not all of such folders can be written.
 func TestDisks(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "dsstar-disk-")

@@ -95,20 +95,14 @@ func (r *ruleset) allow(access uint64, paths ...string) error {
 // there has to be what was there when the stage was made.
 func (r *ruleset) allowMarked(access uint64, marks map[string]mark, paths ...string) error {
 	for _, path := range paths {
-		fd, err := openPlain(path)
+		fd, err := openMarked(path, marks)
+		if unreachable(err) {
+			continue
+		}
 		if err != nil {
-			if unreachable(err) {
-				continue
-			}
 			return err
 		}
-		is, err := markOfFile(fd)
-		if was, ok := marks[path]; err == nil && ok && is != was {
-			err = ErrReplaced
-		}
-		if err == nil {
-			err = r.allowAt(fd, access)
-		}
+		err = r.allowAt(fd, access)
 		_ = unix.Close(fd) // nothing was written
 		if err != nil {
 			return &os.PathError{Op: "allow", Path: path, Err: err}

@@ -58,7 +58,12 @@ func (st stage) makeView(file string) error {
 	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil { // only now: the view has files of the present group
 		return fmt.Errorf("new namespace of control groups: %w", err)
 	}
-	if err := errors.Join(unix.Sethostname([]byte("sandbox")), st.loopback(), st.mountAll(parts)); err != nil {
+	err = inOrder(
+		func() error { return unix.Sethostname([]byte("sandbox")) },
+		st.loopback,
+		func() error { return st.mountAll(parts) },
+	)
+	if err != nil {
 		return err
 	}
 	if err := dropCapabilities(); err != nil {
@@ -68,6 +73,16 @@ func (st stage) makeView(file string) error {
 		return fmt.Errorf("no_new_privs: %w", err)
 	}
 	return fmt.Errorf("run %s: %w", inside, unix.Exec(inside, []string{inside, initCommand, file}, os.Environ()))
+}
+
+// inOrder takes steps until one fails, and returns its error.
+func inOrder(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // loopback switches the loopback interface on, which is down in a new network.
@@ -105,19 +120,23 @@ func (st stage) mountAll(parts []part) error {
 		}
 	}
 	base := st.Write[0] // any folder does
-	steps := []error{
-		unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), // nothing of this is seen outside
-		unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755"),
-		os.Mkdir(base+outer, 0o700),
-		unix.PivotRoot(base, base+outer),
-		os.Chdir("/"),
-	}
-	if err := errors.Join(steps...); err != nil {
+	err := inOrder(
+		func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") }, // nothing of this is seen outside
+		func() error { return unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755") },
+		func() error { return os.Mkdir(base+outer, 0o700) },
+		func() error { return unix.PivotRoot(base, base+outer) },
+		func() error { return os.Chdir("/") },
+	)
+	if err != nil {
 		return fmt.Errorf("make a file system: %w", err)
 	}
 	for _, p := range parts {
 		if p.kind == readOnlyRoot {
-			if err := errors.Join(unix.Unmount(outer, unix.MNT_DETACH), os.Remove(outer)); err != nil {
+			err := inOrder(
+				func() error { return unix.Unmount(outer, unix.MNT_DETACH) },
+				func() error { return os.Remove(outer) },
+			)
+			if err != nil {
 				return fmt.Errorf("leave the machine's file system: %w", err)
 			}
 		}

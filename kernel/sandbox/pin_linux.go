@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +20,48 @@ func openPlain(path string) (fd int, err error) {
 		return -1, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return fd, nil
+}
+
+// openMarked is openPlain for what has to be what was marked, if the path was.
+func openMarked(path string, marks map[string]mark) (fd int, err error) {
+	fd, err = openPlain(path)
+	if err != nil {
+		return -1, err
+	}
+	is, err := markOfFile(fd)
+	if was, ok := marks[path]; err == nil && ok && is != was {
+		err = ErrReplaced
+	}
+	if err != nil {
+		_ = unix.Close(fd) // nothing was written
+		return -1, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd, nil
+}
+
+// mountsKept is an error unless the view has what was marked, mounted by itself, at Kept and above it,
+// and Kept read-only; what is in a folder of Kept is kept by that one's mount. Mounts go by name, and what has the name can change from one step to the next
+// by cells of another session.
+func (st stage) mountsKept() error {
+	for _, path := range slices.Concat(st.Kept, st.above()) {
+		fd, err := openMarked(path, st.Marks)
+		if err != nil {
+			return err
+		}
+		var file unix.Statx_t
+		var mount unix.Statfs_t
+		err = errors.Join(unix.Statx(fd, "", unix.AT_EMPTY_PATH, 0, &file), unix.Fstatfs(fd, &mount))
+		_ = unix.Close(fd) // nothing was written
+		writable := mount.Flags&unix.ST_RDONLY == 0 && slices.Contains(st.Kept, path)
+		covered := slices.ContainsFunc(st.Kept, func(kept string) bool { return path != kept && in(path, kept) })
+		if err == nil && !covered && (file.Attributes&unix.STATX_ATTR_MOUNT_ROOT == 0 || writable) {
+			err = fmt.Errorf("%w: it is not mounted", ErrReplaced)
+		}
+		if err != nil {
+			return &os.PathError{Op: "keep", Path: path, Err: err}
+		}
+	}
+	return nil
 }
 
 // unreachable reports whether an error is about a path that is not there, or not for this user.

@@ -28,7 +28,7 @@ type stage struct {
 	Listens    bool
 	Facts      bool            // the guard opens files of /proc
 	Bubblewrap string          // in full, its program; "": dsstar makes the namespaces by itself
-	Marks      map[string]mark // of Write, Kept and what the box names of Read: what they were when they were looked at
+	Marks      map[string]mark // of Write, Kept, above and what the box names of Read: what they were when they were looked at
 	ABI        int             // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
 }
 
@@ -87,9 +87,6 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 			}
 		}
 	}
-	if st.Marks, err = marks(slices.Concat(st.Write, named)); err != nil {
-		return nil, err
-	}
 	if err := b.keepsTemporary(s.Private); err != nil {
 		return nil, err
 	}
@@ -97,6 +94,9 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 		return st.seatbelted(s.Private)
 	}
 	if st.Kept, err = b.kept(st.Read); err != nil {
+		return nil, err
+	}
+	if st.Marks, err = marks(slices.Concat(st.Write, named, st.Kept, st.above())); err != nil {
 		return nil, err
 	}
 	if b.Tier == Full {
@@ -112,6 +112,18 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 		return nil, err
 	}
 	return &exec.Cmd{Path: self, Args: []string{self, guardCommand, file}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}, nil
+}
+
+// above are the folders between those of Write and what is kept in them, the outer first. Mounted on themselves nobody can
+// move them, and make others with their names.
+func (st stage) above() (all []string) {
+	for _, path := range st.Kept {
+		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write, func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
+			all = append(all, dir)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // stageFile is the name of the stage's file in the private folder.

@@ -123,15 +123,3 @@ func arguments(parts []part, sized bool) (args []string) {
 	}
 	return args
 }
-
-// above are the folders between those of Write and what is kept in them, the outer first. Mounted on themselves nobody can
-// move them, and make others with their names.
-func (st stage) above() (all []string) {
-	for _, path := range st.Kept {
-		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write, func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
-			all = append(all, dir)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}

@@ -121,6 +121,19 @@ class Publishing(unittest.TestCase):
         thread.join(60)
         self.assertEqual(got, messages[-400:])
 
+    def test_nothing_is_dropped_after_an_error(self):
+        class Broken:
+            xpub_nodrop = 1
+
+            def send_multipart(self, *_):
+                raise zmq.Again if self.xpub_nodrop else zmq.ZMQError(zmq.ENOTSUP)
+
+        p = sockets.Publisher(Broken(), 0)
+        with self.assertRaises(zmq.ZMQError):
+            p.send_multipart([b"x"])
+        self.assertEqual(p.socket.xpub_nodrop, 1)
+        self.assertTrue(p.waits())
+
 
 if __name__ == "__main__":
     unittest.main()

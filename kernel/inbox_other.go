@@ -1,0 +1,11 @@
+//go:build !linux
+
+package kernel
+
+import (
+	"errors"
+	"os"
+)
+
+// freeUpTo is an error: only Linux frees a part of a file.
+func freeUpTo(*os.File, int64) error { return errors.ErrUnsupported }
