@@ -116,7 +116,7 @@ func (st stage) mountAll(parts []part) error {
 		return fmt.Errorf("make a file system: %w", err)
 	}
 	for _, p := range parts {
-		if p.kind == readOnlyRoot {
+		if p.kind == readOnlyPart && p.at == "/" {
 			if err := errors.Join(unix.Unmount(outer, unix.MNT_DETACH), os.Remove(outer)); err != nil {
 				return fmt.Errorf("leave the machine's file system: %w", err)
 			}
@@ -150,7 +150,7 @@ func (p part) mount() error {
 		return os.Symlink(p.from, p.at)
 	case folderPart:
 		return os.MkdirAll(p.at, 0o755)
-	case readOnlyRoot:
+	case readOnlyPart:
 		return setAttributes(p.at, unix.MOUNT_ATTR_RDONLY, 0)
 	}
 	panic("unreachable")
