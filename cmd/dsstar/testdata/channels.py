@@ -32,7 +32,7 @@ def shared(size=0):
 
 
 def recorded():  # in the run folder, which is in the data
-    for run in pathlib.Path("data/dsstar-runs").iterdir():
+    for run in pathlib.Path("data/dsstar-runs").glob("*/"):
         names = ["notebook.ipynb", "trace.jsonl", "solution.py"] + [n for n in os.listdir(run) if n.startswith(".")]
         for path in [run / n for n in names] + [p for n in names for p in (run / n).glob("*")]:
             try:
