@@ -212,8 +212,14 @@ func (r *run) run(ctx context.Context) (ended error) {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
 	defer r.dir.Close()
-	if err := putBackFiles(r.dir); err != nil {
+	warning, err := putBackFiles(r.dir)
+	if err != nil {
 		return fmt.Errorf("put the files of the run back: %w", err)
+	}
+	if warning != "" {
+		if err := r.observe(Event{Kind: Warned, Text: warning}); err != nil {
+			return err
+		}
 	}
 	if r.t.Answer() != "" {
 		return r.proveAlone(ctx)

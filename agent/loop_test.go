@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -430,7 +431,7 @@ func TestProofOfScript(t *testing.T) {
 }
 
 // TestProofFiles: the proof has a files/ of its own in the run folder. Afterwards that of the run is back, unless the
-// session of the proof stays; a run that was killed meanwhile has it back when it goes on.
+// session of the proof stays.
 func TestProofFiles(t *testing.T) {
 	for _, lasting := range []bool{false, true} {
 		var folder agent.Folder
@@ -475,29 +476,115 @@ func TestProofFiles(t *testing.T) {
 			t.Errorf("proof %+v", p.Proof)
 		}
 	}
-	t.Run("killed", func(t *testing.T) {
-		p := play(t, simple, func(s *stage) {
-			aside := filepath.Join(s.config.Dir, ".dsstar-files-X")
-			if err := errors.Join(os.Mkdir(aside, 0o755), os.WriteFile(filepath.Join(aside, "a"), nil, 0o600)); err != nil {
-				t.Fatal(err)
-			}
-			s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
-				if _, err := os.Stat(filepath.Join(s.config.Dir, "files", "a")); e.Kind == agent.Started && err != nil {
-					t.Error(err)
+}
+
+// A proof that does not come to its end leaves the files of the run, also where its session would have stayed: that
+// session ends.
+func TestProofUnfinished(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		coder string
+		run   func(cancel func()) error // of the script
+	}{
+		{"the script cannot be run", "x = 1\nprint(x)", func(func()) error { return errors.New("no program") }},
+		{"interrupted", "x = 1\nprint(x)", func(cancel func()) error { cancel(); return context.Canceled }},
+		{"a cell raises", "x = 1\nonce()\nprint(x)", func(func()) error { return nil }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var folder agent.Folder
+			var fresh *lastingSession
+			p := play(t, simple.with(script{"coder": c.coder}), func(s *stage) {
+				folder = agent.Folder(s.config.Dir)
+				ctx, cancel := context.WithCancel(s.ctx)
+				t.Cleanup(cancel)
+				s.ctx = ctx
+				s.config.Open = func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+					opened, err := s.world.Open(context.WithoutCancel(ctx), purpose, dir)
+					if purpose == agent.Describe || err != nil {
+						return opened, err
+					}
+					last := &lastingSession{Session: opened}
+					if purpose == agent.Prove {
+						fresh = last
+					}
+					return last, errors.Join(os.MkdirAll(folder.Files(), 0o755), os.WriteFile(filepath.Join(folder.Files(), strconv.Itoa(int(purpose))), nil, 0o600))
 				}
-				return nil
+				s.config.RunScript = func(context.Context, string, time.Duration) (notebook.Execution, error) {
+					return ran(notebook.OK, "1\n", ""), c.run(cancel)
+				}
+				s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
+					if e.Kind == agent.Ended {
+						folderHas(t, s.config.Dir, "files/"+strconv.Itoa(int(agent.Work)))
+					}
+					return nil
+				}
+			})
+			if p.Verified() || fresh == nil || !fresh.ended {
+				t.Errorf("verified %v, session of the proof %+v", p.Verified(), fresh)
 			}
-		}).noError(t)
-		if !p.Verified() {
-			t.Errorf("proof %+v", p.Proof)
+		})
+	}
+}
+
+// folderHas fails the test unless the files in dir, those in folders of it included, are these.
+func folderHas(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	var names []string
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			names = append(names, name)
 		}
+		return err
 	})
+	if err != nil {
+		t.Error(err)
+	}
+	equal(t, "files", names, want)
+}
+
+// TestKilledInProof: a run that was killed during its proof has its files back when it goes on, if it can be told which
+// they were, and what was being removed is removed.
+func TestKilledInProof(t *testing.T) {
+	for _, c := range []struct{ name, before, after, warning string }{
+		{"in the proof", ".dsstar-files-X/work files/proof", "files/work", ""},
+		{"after it", ".dsstar-old-X/work files/proof", "files/proof", ""},
+		{"two", ".dsstar-files-X/a .dsstar-files-Y/b files/c", ".dsstar-files-X/a .dsstar-files-Y/b files/c", "more than one"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := play(t, simple, func(s *stage) {
+				for _, name := range strings.Fields(c.before) {
+					path := filepath.Join(s.config.Dir, name)
+					if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if c.warning == "" {
+					_ = os.Chmod(filepath.Join(s.config.Dir, ".dsstar-files-X"), 0) // if it is there: so is a proof's
+				}
+				s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
+					if e.Kind == agent.Started {
+						folderHas(t, s.config.Dir, strings.Fields(c.after)...)
+					}
+					return nil
+				}
+			}).noError(t)
+			if got := strings.Join(p.Warnings, "; "); (got == "") != (c.warning == "") || !strings.Contains(got, c.warning) {
+				t.Errorf("warnings: %s", got)
+			}
+		})
+	}
 }
 
 // A lastingSession stays when it is closed. Its End is once, and no Close follows.
-type lastingSession struct{ agent.Session }
+type lastingSession struct {
+	agent.Session
+	ended bool
+}
 
-func (s *lastingSession) End() error { return s.Session.Close() }
+func (s *lastingSession) End() error {
+	s.ended = true
+	return s.Session.Close()
+}
 
 // The record holds what the accepted cells gave last, as later cells build on it.
 func TestReplayPrintsSomethingElse(t *testing.T) {

@@ -35,11 +35,13 @@ func (r *run) proveAlone(ctx context.Context) error {
 }
 
 // prove runs the script in plain Python, then the accepted cells in a fresh
-// session, both from nothing, and compares what they print with the answer. Each
-// has ended before the next begins, and the run's own session before both: what
-// has run a cell could tell it to the next one by locks on the data, for example.
-// The fresh session takes the place of the run's own, in the same folder, so that
-// a cell sees the same in both. work is nil if the run has no session.
+// session, both from nothing, and compares what they print with the answer. No cell
+// of one runs before the other has ended, and the run's own session ends before
+// both: what has run a cell could tell the next one, by locks on the data for
+// example. The fresh session takes the place of the run's own, in the same folder,
+// so that a cell sees the same in both. It stays if it is a [Lasting] one and all
+// cells ran in it; otherwise it ends, and files/ is that of the run's own again.
+// work is nil if the run has no session.
 func (r *run) prove(ctx context.Context, work *later) (err error) {
 	if r.t.Answer() == "" {
 		return nil
@@ -61,16 +63,20 @@ func (r *run) prove(ctx context.Context, work *later) (err error) {
 		return fmt.Errorf("make room for the proof: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	fresh := r.openLater(ctx, Prove, r.cfg.Dir)
+	fresh, whole := r.openLater(ctx, Prove, r.cfg.Dir), false
 	defer func() {
 		cancel() // first, so that a session still opening gives up
-		if fresh.close(); fresh.stays() {
-			err = cmp.Or(err, aside.remove())
+		if whole && fresh.stays() {
+			err = cmp.Or(err, aside.remove()) // before the session is left: see putBackFiles
+			fresh.close()
 		} else {
+			fresh.end()
 			err = cmp.Or(err, aside.putBack())
 		}
 	}()
-	reason, unable, err := r.compare(ctx, fresh)
+	var reason string
+	var unable bool
+	reason, unable, whole, err = r.compare(ctx, fresh)
 	if err != nil {
 		return err
 	}
@@ -85,8 +91,9 @@ func (r *run) prove(ctx context.Context, work *later) (err error) {
 }
 
 // compare runs the script and the cells. It returns what went otherwise than in the
-// run, or "", and whether that is only that one of them could not be run.
-func (r *run) compare(ctx context.Context, fresh *later) (reason string, unable bool, err error) {
+// run, or "", whether that is only that one of them could not be run, and whether
+// all cells ran in the session.
+func (r *run) compare(ctx context.Context, fresh *later) (reason string, unable, whole bool, err error) {
 	limit := r.patience()
 	script, err := r.proveScript(ctx, limit)
 	what := "the script could not be run: "
@@ -96,37 +103,37 @@ func (r *run) compare(ctx context.Context, fresh *later) (reason string, unable 
 		session, err = fresh.wait() // it was starting meanwhile
 	}
 	if err != nil && ctx.Err() == nil { // there is an answer all the same
-		return what + err.Error(), true, nil
+		return what + err.Error(), true, false, nil
 	}
 	if err != nil {
-		return "", false, ctx.Err()
+		return "", false, false, ctx.Err()
 	}
-	reason, printed, err := r.proveCells(ctx, session)
+	reason, printed, whole, err := r.proveCells(ctx, session)
 	if reason == "" && err == nil {
 		reason = r.scriptFault(script, printed, limit)
 	}
-	return reason, false, err
+	return reason, false, whole, err
 }
 
-// proveCells returns what went otherwise than in the run, or "", and what the
-// cells before the last one printed.
-func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string, err error) {
+// proveCells returns what went otherwise than in the run, or "", what the cells
+// before the last one printed, and whether all of them ran.
+func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string, whole bool, err error) {
 	var last notebook.Execution
 	cells := r.t.Cells()
 	for i, code := range cells {
 		printed += last.Stdout()
 		if last, err = s.Execute(ctx, code); err != nil {
-			return "", "", err
+			return "", "", false, err
 		}
 		last.Outputs = notebook.Steady(last.Outputs)
 		if last.Status != notebook.OK {
-			return r.t.uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), oneLine(last))), "", nil
+			return r.t.uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), oneLine(last))), "", false, nil
 		}
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
-		return "the fresh session printed another answer: " + clip(answer, 300), "", nil
+		return "the fresh session printed another answer: " + clip(answer, 300), "", true, nil
 	}
-	return "", printed, nil
+	return "", printed, true, nil
 }
 
 // patience is how long the script may run: far longer than the cells did.

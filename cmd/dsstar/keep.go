@@ -31,8 +31,13 @@ type keptSession struct {
 
 var _ agent.Lasting = keptSession{}
 
-// End ends the kernel: another one will stay.
-func (s keptSession) End() error { return s.Kernel.Close() }
+// End ends the kernel. None stays, unless one that is opened later is closed.
+func (s keptSession) End() error {
+	s.keeper.err = errUnfinished
+	return s.Kernel.Close()
+}
+
+var errUnfinished = errors.New("not all cells ran in the fresh kernel of the proof, which would have stayed")
 
 func (s keptSession) Close() error {
 	k := s.keeper

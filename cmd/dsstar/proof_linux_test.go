@@ -2,12 +2,13 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"dsstar/kernel/sandbox"
 )
 
-// TestProofApart: nothing that has run a cell has a part in the proof.
+// TestProofApart: nothing that has run a cell has a part in the proof. For channels.py the run folder is in the data.
 func TestProofApart(t *testing.T) {
 	for file, reason := range map[string]string{
 		"forgery.py":      "the script printed another answer",        // no cell has a hand in what is read of the script
@@ -26,8 +27,30 @@ func TestProofApart(t *testing.T) {
 				}
 				m := counting()
 				m["coder"] = say(cell(string(code)))
-				ask(t, dataFolder(t, numbers), m.serve(t).URL, "--sandbox", tier).expect(exitNotVerified, reason)
+				data := dataFolder(t, map[string]string{"numbers.csv": numbers["numbers.csv"], "dsstar-runs/.gitignore": "*\n"})
+				out := filepath.Join(t.TempDir(), "run")
+				if file == "channels.py" {
+					out = filepath.Join(data, "dsstar-runs/run")
+				}
+				ask(t, data, m.serve(t).URL, "--sandbox", tier, "--out", out).expect(exitNotVerified, reason)
 			})
 		}
+	}
+}
+
+// TestRunInData: cells list and read the data where the run folder is in there, as with --data . and no --out.
+func TestRunInData(t *testing.T) {
+	for _, tier := range []string{"builtin", "full"} {
+		t.Run(tier, func(t *testing.T) {
+			t.Parallel()
+			if _, _, err := sandbox.Choose(tier); err != nil {
+				t.Skip(err)
+			}
+			m := counting()
+			m["coder"] = say(cell("import glob\nimport pandas as pd\ntotal = sum(int(pd.read_csv(f)['n'].sum()) for f in glob.glob('data/*.csv') + glob.glob('data/*/*.csv'))\n" +
+				"open('data.txt', 'w').write('x')\nprint(total)"))
+			data := dataFolder(t, map[string]string{"a.csv": "n\n1\n", "dsstar-runs/b.csv": "n\n2\n", "deep/c.csv": "n\n39\n"})
+			ask(t, data, m.serve(t).URL, "--sandbox", tier, "--out", filepath.Join(data, "dsstar-runs/run")).expect(exitVerified, "verified")
+		})
 	}
 }

@@ -113,6 +113,46 @@ ln -s / runs/r/variables 2>&- && echo linked; echo 1 2>&- >runs/r/solution.py &&
 	}
 }
 
+// TestOwnUnread: cells read nothing of a run folder in a folder that they may read, whatever the name by which they have
+// it, but for what is named in the run folder. All else in there is read as ever, and all folders are listed.
+func TestOwnUnread(t *testing.T) {
+	parent, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	files := []string{"a.csv", "runs/b.csv", "runs/other/notebook", "deep/c.csv", "runs/r/variables/v", "runs/r/notebook", "runs/r/.aside/f", "runs/r/files/f"}
+	for _, name := range files {
+		path := filepath.Join(parent, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("true"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(parent, link); err != nil {
+		t.Fatal(err)
+	}
+	own := parent + "/runs/r"
+	l, err := net.Listen("unix", own+"/.aside/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	const code = `cd "$1"; shift; for f; do cat $f >/dev/null 2>&1 && echo $f; done
+cat "$LINK/runs/r/notebook" 2>&- && echo by the link; echo 1 2>&- >runs/r/new && echo wrote; echo 1 >runs/r/files/new && echo files: $(ls) / $(ls runs)`
+	want := strings.Join(files[:5], "\n") + "\nruns/r/files/f\nfiles: a.csv deep runs / b.csv other r\n"
+	for _, box := range boxes(t, &victims{data: link}) {
+		box.Read, box.Own, box.Env = append(box.Read, parent, own+"/variables"), []string{own}, []string{"LINK"}
+		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: append([]string{"sh", "-c", code, "sh", parent}, files...), Dir: own + "/files", Env: append(os.Environ(), "LINK="+link)},
+			sandbox.Session{Private: t.TempDir(), Write: []string{own + "/files"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if words := run(cmd, 10*time.Second); words != want {
+			t.Errorf("%s: %s\nwant %s", box.Tier, words, want)
+		}
+	}
+}
+
 // TestReplaced: what a box has is what it was when the first session began. In the place of its folders, or of one around
 // them, cells of other sessions may have put a link since, or another folder a moment ago.
 func TestReplaced(t *testing.T) {

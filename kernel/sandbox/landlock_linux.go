@@ -5,7 +5,10 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -111,6 +114,40 @@ func (r *ruleset) allowMarked(access uint64, marks map[string]mark, paths ...str
 	return nil
 }
 
+// allowReading permits to read what is beneath each path, but for own, folders without links. Landlock
+// cannot take away what a folder has: where one of own is in a path, each other entry is allowed by
+// itself, which leaves out those that come later. The names of entries can be read in all of the path,
+// own included.
+func (r *ruleset) allowReading(own []string, marks map[string]mark, paths ...string) error {
+	for _, path := range paths {
+		if !slices.ContainsFunc(own, func(folder string) bool { return in(folder, path) }) {
+			if err := r.allowMarked(fsRead, marks, path); err != nil {
+				return err
+			}
+			continue
+		}
+		if slices.Contains(own, path) {
+			continue
+		}
+		if err := r.allowMarked(unix.LANDLOCK_ACCESS_FS_READ_DIR, marks, path); err != nil {
+			return err
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil && !unreachable(err) {
+			return err
+		}
+		for _, e := range entries {
+			if e.Type()&fs.ModeSymlink != 0 {
+				continue // what it leads to is allowed or not
+			}
+			if err := r.allowReading(own, marks, path+"/"+e.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (r *ruleset) allowAt(fd int, access uint64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -188,7 +225,17 @@ func (st stage) confineFiles() error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(r.allow(fsRead, systemReads...), r.allowMarked(fsRead, st.Marks, st.Read...),
+	var system []string
+	for _, path := range systemReads {
+		if real, err := filepath.EvalSymlinks(path); err == nil { // else it is not there, or not for this user
+			system = append(system, real)
+		}
+	}
+	own := st.Own
+	if full {
+		own = nil // the view has nothing of them
+	}
+	err = errors.Join(r.allowReading(own, nil, system...), r.allowReading(own, st.Marks, st.Read...),
 		r.allowMarked(fsRead|fsWrite|unix.LANDLOCK_ACCESS_FS_REFER|unix.LANDLOCK_ACCESS_FS_TRUNCATE, st.Marks, st.Write...))
 	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV

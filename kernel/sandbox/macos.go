@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ func (st stage) seatbelted(private string) (*exec.Cmd, error) {
 		return nil, err
 	}
 	file := filepath.Join(private, "sandbox.sb")
-	if err := writeNew(file, []byte(seatbelt(profile{Write: st.Write, Read: st.Read, Private: private, Net: st.Box.Net}))); err != nil {
+	if err := writeNew(file, []byte(seatbelt(profile{Write: st.Write, Read: st.Read, Own: st.Own, Private: private, Net: st.Box.Net}))); err != nil {
 		return nil, err
 	}
 	return &exec.Cmd{Path: sandboxExec, Args: append([]string{sandboxExec, "-f", file}, st.Argv...), Dir: st.Dir, Env: st.Env}, nil
@@ -29,6 +30,7 @@ func (st stage) seatbelted(private string) (*exec.Cmd, error) {
 type profile struct {
 	Write   []string // folders that it may change: the run's, and its own for caches and temporary files
 	Read    []string // folders and files besides the system's: the data, Python
+	Own     []string // folders that it cannot read even where Read has them, but for what is in Read and Write of them
 	Private string   // folder of the sockets and the connection file; it may change it too
 	Net     bool     // whether it may use the network
 }
@@ -42,15 +44,24 @@ type profile struct {
 func seatbelt(p profile) string {
 	var b strings.Builder
 	b.WriteString(seatbeltBase)
+	do := "allow"
 	rule := func(filter string, operations string, paths ...string) {
 		for _, path := range paths {
 			if path == filepath.Clean(path) && path != "/" && strings.HasPrefix(path, "/") {
-				b.WriteString("(allow " + operations + " (" + strings.ReplaceAll(filter, "PATH", schemeString(path)) + "))\n")
+				b.WriteString("(" + do + " " + operations + " (" + strings.ReplaceAll(filter, "PATH", schemeString(path)) + "))\n")
 			}
 		}
 	}
 	b.WriteString("\n; what this run needs\n")
 	rule("subpath PATH", "file-read*", p.Read...)
+	do = "deny" // the last rule counts
+	rule("subpath PATH", "file-read-data", p.Own...)
+	do = "allow"
+	for _, path := range p.Read {
+		if slices.ContainsFunc(p.Own, func(own string) bool { return path != own && in(path, own) }) {
+			rule("subpath PATH", "file-read*", path)
+		}
+	}
 	rule("subpath PATH", "file-read* file-write*", p.Write...)
 	rule("subpath PATH", "file-read* file-write*", p.Private)
 	// A file rule is not enough for a Unix socket. The kernel's debugger connects to its own shell socket, and

@@ -12,8 +12,9 @@ import (
 )
 
 var seatbeltWork = profile{
-	Write: []string{"/Users/ada/project/run/files"}, Read: []string{"/Users/ada/project/data", "/opt/python"},
+	Write: []string{"/Users/ada/project/run/files"}, Read: []string{"/Users/ada/project/data", "/opt/python", "/Users/ada/project/run/variables"},
 	Private: "/private/tmp/ds-1",
+	Own:     []string{"/Users/ada/project/run"},
 }
 
 // TestSeatbelt reads the profiles as the language is read: as lists of strings and words.
@@ -27,7 +28,7 @@ func TestSeatbelt(t *testing.T) {
 			t.Errorf("the profile begins with %q", rules[:2])
 		}
 		for _, rule := range rules[2:] {
-			if !strings.HasPrefix(rule, "(allow ") {
+			if !strings.HasPrefix(rule, "(allow ") && rule != `(deny file-read-data (subpath "/Users/ada/project/run"))` {
 				t.Errorf("%s", rule)
 			}
 			for _, whole := range []string{"(allow default", "(allow file-read*)", "(allow file-write*)", "(allow network*", "(allow mach-lookup)",
@@ -55,6 +56,12 @@ func TestSeatbelt(t *testing.T) {
 		} {
 			if !slices.Contains(rules, want) {
 				t.Errorf("no %s in\n%s", want, text)
+			}
+		}
+		own := slices.Index(rules, `(deny file-read-data (subpath "/Users/ada/project/run"))`)
+		for _, after := range []string{`(allow file-read* (subpath "/Users/ada/project/run/variables"))`, `(allow file-read* file-write* (subpath "/Users/ada/project/run/files"))`} {
+			if own < 0 || slices.Index(rules[own+1:], after) < 0 { // the last one counts
+				t.Errorf("not denied before %s:\n%s", after, text)
 			}
 		}
 		if got := slices.Contains(rules, `(allow network-outbound (remote ip "*:*"))`); got != net {

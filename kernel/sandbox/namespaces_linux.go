@@ -131,7 +131,7 @@ func (st stage) mountAll(parts []part) error {
 		return fmt.Errorf("make a file system: %w", err)
 	}
 	for _, p := range parts {
-		if p.kind == readOnlyRoot {
+		if p.kind == readOnlyPart && p.at == "/" {
 			err := inOrder(
 				func() error { return unix.Unmount(outer, unix.MNT_DETACH) },
 				func() error { return os.Remove(outer) },
@@ -169,7 +169,7 @@ func (p part) mount() error {
 		return os.Symlink(p.from, p.at)
 	case folderPart:
 		return os.MkdirAll(p.at, 0o755)
-	case readOnlyRoot:
+	case readOnlyPart:
 		return setAttributes(p.at, unix.MOUNT_ATTR_RDONLY, 0)
 	}
 	panic("unreachable")

@@ -49,7 +49,7 @@ type Box struct {
 	Tier            Tier
 	Read            []string // files and folders that may be read, beside what a Python needs
 	Write           []string // folders that may be written, beside those of the command
-	Own             []string // the caller's own folders: they stay as they are where they are in one of Write, but for those of the command
+	Own             []string // the caller's own folders: they stay as they are where they are in one of Write, and are not read where they are in what is; but for what Read, Write and the command name in them
 	Env             []string // names of variables that stay in the environment, beside the harmless ones
 	Net             bool     // the network may be used
 	GPU             bool     // graphics processors may be used, by the drivers of this machine

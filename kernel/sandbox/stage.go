@@ -21,6 +21,7 @@ type stage struct {
 	Read       []string // whatever exists of these
 	Named      []string // the same by the names they were given, which may lead there by links
 	Write      []string
+	Own        []string // of the box; cells see nothing of these but what is in Read and Write
 	Kept       []string // of Read, those in a folder of Write: they stay as they are
 	Sockets    []string // in Read and Write, where others may listen
 	Remove     []string
@@ -79,6 +80,10 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if st.Read, err = readable(reads); err != nil {
 		return nil, err
 	}
+	if st.Own, err = folders(b.Own); err != nil {
+		return nil, err
+	}
+	st.Read = slices.DeleteFunc(st.Read, func(path string) bool { return slices.Contains(st.Own, path) })
 	st.Named = otherNames(reads, st.Read)
 	for _, dir := range b.Read {
 		for _, open := range s.Write {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // What a part of the view of the file system is. Nothing in it has effect as setuid, and only devices are devices.
@@ -16,13 +17,13 @@ type partKind int
 const (
 	procPart     partKind = iota // /proc of the namespace
 	devPart                      // the few devices that programs need
-	memoryPart                   // an empty folder in memory, with a size
+	memoryPart                   // an empty folder in memory, with a size, on whatever is there
 	readPart                     // what is at from, to be read
 	writePart                    // the same, to be written
 	devicePart                   // a device at from
 	linkPart                     // a symbolic link to from
 	folderPart                   // an empty folder, if nothing is there
-	readOnlyRoot                 // from here on nothing can be added
+	readOnlyPart                 // what is mounted at a folder is read-only from here on; at / nothing can be added
 )
 
 // A part is one of the parts of which the view in the full tier is made, in order.
@@ -80,14 +81,59 @@ func (st stage) view(self string) ([]part, error) {
 			parts = append(parts, part{kind: writePart, from: path, at: path})
 		}
 	}
+	over, closing := st.hidden(parts)
+	parts = append(parts, over...)
 	for _, path := range st.Sockets {
+		last := part{}
+		for _, p := range over {
+			if in(path, p.at) {
+				last = p
+			}
+		}
+		if last.kind == memoryPart {
+			continue // it is not seen
+		}
 		if _, err := os.Lstat(path); err == nil { // else it has gone, and its folder cannot be changed
 			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true}) // nobody listens there
 		}
 	}
-	return append(parts,
+	parts = append(parts,
 		part{kind: folderPart, at: st.Dir}, // which need not be readable
-		part{kind: readPart, from: self, at: inside}, part{kind: readOnlyRoot, at: "/"}), nil
+		part{kind: readPart, from: self, at: inside})
+	return append(append(parts, closing...), part{kind: readOnlyPart, at: "/"}), nil
+}
+
+// hidden returns what is added to parts that show one of Own: an empty folder over it, and in that
+// again what cells read and write in there, the outer ones first. closing makes the empty folders
+// read-only.
+func (st stage) hidden(parts []part) (over, closing []part) {
+	for _, p := range parts {
+		if p.kind != readPart && p.kind != writePart {
+			continue
+		}
+		from, err := filepath.EvalSymlinks(p.from)
+		if err != nil {
+			continue // it is not there
+		}
+		for _, own := range st.Own {
+			hide := part{kind: memoryPart, at: p.at + strings.TrimPrefix(own, from), size: 1 << 20}
+			if in(own, from) && !slices.Contains(over, hide) {
+				over = append(over, hide)
+				closing = append(closing, part{kind: readOnlyPart, at: hide.at})
+			}
+		}
+	}
+	add := func(kind partKind, paths []string) {
+		for _, path := range paths {
+			if slices.ContainsFunc(closing, func(c part) bool { return path != c.at && in(path, c.at) }) {
+				over = append(over, part{kind: kind, from: path, at: path})
+			}
+		}
+	}
+	add(readPart, st.Read)
+	add(writePart, st.Write)
+	slices.SortStableFunc(over, func(a, b part) int { return len(a.at) - len(b.at) })
+	return over, closing
 }
 
 // arguments tells bubblewrap a view; sized is whether it takes the size of memory.
@@ -117,7 +163,7 @@ func arguments(parts []part, sized bool) (args []string) {
 			args = append(args, "--symlink", p.from, p.at)
 		case folderPart:
 			args = append(args, "--dir", p.at)
-		case readOnlyRoot:
+		case readOnlyPart:
 			args = append(args, "--remount-ro", p.at)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 const seen = `import fcntl, os, socket, stat, struct
 for line in sorted({" ".join([f[4], ",".join(sorted(set(f[5].split(",")) & {"ro", "nosuid", "nodev", "noexec"})), f[f.index("-") + 1]])
         for f in map(str.split, open("/proc/self/mountinfo"))}): print("mount", line)
-for folder in ("/", "/dev", "/dev/pts", "/dev/shm", "/etc", "/tmp", "/var", os.path.dirname(os.getcwd()), os.getcwd()):
+for folder in ("/", "/dev", "/dev/pts", "/dev/shm", "/etc", "/tmp", "/var", os.path.dirname(os.getcwd()), os.getcwd(), "../read/runs/own"):
     for name in sorted(os.listdir(folder)):
         info = os.lstat(folder + "/" + name)
         print("file", folder, name, stat.filemode(info.st_mode), info.st_uid, os.readlink(folder + "/" + name) if stat.S_ISLNK(info.st_mode) else "")
@@ -28,7 +28,7 @@ with socket.socket() as s: # the loopback interface is up
     s.bind(("127.0.0.1", 0)); s.listen()
     with socket.create_connection(s.getsockname(), 5): print("connected")
 print(os.umask(0), os.getsid(0) > 0, sorted(os.environ))
-for path in ("/new", "/usr/new", "/etc/new", "/dev/new", "/proc/sys/kernel/hostname", "/.dsstar"):
+for path in ("/new", "/usr/new", "/etc/new", "/dev/new", "/proc/sys/kernel/hostname", "/.dsstar", "../read/runs/own/new", "../read/runs/own/files/new"):
     try: os.close(os.open(path, os.O_WRONLY | os.O_CREAT)); print(path, "can be written")
     except OSError as e: print(path, e.strerror)
 first = [p for p in os.listdir("/proc") if p == "1"]; print(first, os.getpid() > 1)
@@ -54,16 +54,17 @@ func TestViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	work, kept := base+"/work", base+"/work/deep/kept"
-	for _, dir := range []string{kept, base + "/read"} {
+	own := base + "/read/runs/own"
+	for _, dir := range []string{kept, own + "/files"} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var words [2]string
 	for i, with := range []bool{false, true} {
-		box := sandbox.Box{Tier: sandbox.Full, Bubblewrap: with, Read: []string{base + "/read", kept}, Write: []string{work}, Limits: sandbox.Limits{Memory: 1 << 30, Processes: 64}}
+		box := sandbox.Box{Tier: sandbox.Full, Bubblewrap: with, Read: []string{base + "/read", kept}, Write: []string{work}, Own: []string{own}, Limits: sandbox.Limits{Memory: 1 << 30, Processes: 64}}
 		private := base + "/private"
-		cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, "-c", seen}, Dir: work, Env: os.Environ()}, sandbox.Session{Private: private})
+		cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, "-c", seen}, Dir: work, Env: os.Environ()}, sandbox.Session{Private: private, Write: []string{own + "/files"}})
 		if err != nil && with && required("full") {
 			t.Fatal(err)
 		}
