@@ -109,7 +109,8 @@ func (st stage) limit() error {
 			return fmt.Errorf("limit of %s: %w", r.name, err)
 		}
 	}
-	return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	// Not 0, which does not hold for a program that core_pattern names: it would run outside (core(5)).
+	return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 1, Max: 1})
 }
 
 // dropCapabilities gives all up for good: root would have them back with execve.

@@ -165,7 +165,10 @@ func (w watch) processesExceed() string {
 		}
 	}
 	kept := heldBy(all)
-	files, own := kept.memory+w.inMemory(all), used.tables+w.queued(all, kept.sockets)
+	if kept.mappings > mostMappings {
+		return fmt.Sprintf("over %d memory mappings", mostMappings)
+	}
+	files, own := kept.memory+w.inMemory(all), used.tables+w.queued(all, kept.sockets)+int64(kept.mappings)*sizeOfMapping
 	if used.resident+files+own <= l.Memory {
 		return ""
 	}

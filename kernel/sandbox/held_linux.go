@@ -20,7 +20,15 @@ import (
 type held struct {
 	memory, disk int64
 	sockets      map[string]bool // as /proc shows them
+	mappings     int             // at least, if there are more than mostMappings
 }
+
+// mostMappings is how many mappings the processes may have together: each takes memory of Linux's, and to look at
+// them all takes time.
+const (
+	mostMappings  = 1 << 20
+	sizeOfMapping = 220 // bytes, about
+)
 
 // Linux does not tell how much is in a Unix socket or a pipe. A program has few: others count as full.
 const (
@@ -70,7 +78,10 @@ func heldBy(pids []int) (sum held) {
 	}
 	sum.memory += int64(max(0, len(sum.sockets)-fewBuffers))*bufferOfSocket + int64(max(0, len(pipes)-fewBuffers))*bufferOfPipe
 	for _, pid := range pids {
-		eachMapped(pid, func(path string, file inode, end int64) {
+		if sum.mappings > mostMappings {
+			break
+		}
+		sum.mappings += eachMapped(pid, func(path string, file inode, end int64) {
 			if strings.HasSuffix(path, gone) && path != "/dev/zero"+gone { // which is memory without a file
 				count(file, path, end)
 			}
@@ -131,11 +142,13 @@ func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
 	return sum
 }
 
-// eachMapped calls f for each file of which a process has a part in its memory; end is where in the file that ends.
-func eachMapped(pid int, f func(path string, file inode, end int64)) {
+// eachMapped calls f for each file of which a process has a part in its memory; end is where in the file that ends. It
+// returns how many mappings the process has.
+func eachMapped(pid int, f func(path string, file inode, end int64)) (mappings int) {
 	t, _ := running(pid) // it may have ended
 	b, _ := os.ReadFile("/proc/" + strconv.Itoa(t.id) + "/maps")
 	for line := range bytes.Lines(b) {
+		mappings++
 		// 7f00-7f01 rw-s 00001000 00:01 1027 /path
 		at := bytes.IndexByte(line, '/')
 		if at < 0 {
@@ -155,6 +168,7 @@ func eachMapped(pid int, f func(path string, file inode, end int64)) {
 		path := string(bytes.TrimRight(line[at:], "\n"))
 		f(path, inode{unix.Mkdev(uint32(n[3]), uint32(n[4])), n[5]}, int64(n[2]+n[1]-n[0]))
 	}
+	return mappings
 }
 
 // helpers is how many processes in full come before the program: process 1, and a bubblewrap outside.

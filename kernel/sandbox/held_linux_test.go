@@ -45,8 +45,11 @@ var unseen = map[string]string{
 	"loopback":              loopback,
 	"loopback, with zombie": "if os.fork() == 0: os._exit(0)\n" + loopback,
 	"small files":           "for i in range(140_000): os.close(os.open(f'/tmp/{i}', os.O_CREAT))",
-	"zombies":               "for i in range(150):\n    if os.fork() == 0: os._exit(0)",
-	"too much":              "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
+	"mappings": "m = mmap.mmap(-1, 240 << 20); at = ctypes.addressof(ctypes.c_char.from_buffer(m)); protect = ctypes.CDLL(None).mprotect\n" +
+		"for i in range(30000): protect(ctypes.c_void_p(at + (i << 13)), ctypes.c_size_t(4096), 1)\n" +
+		"for i in range(20):\n    if os.fork() == 0: time.sleep(60)",
+	"zombies":  "for i in range(150):\n    if os.fork() == 0: os._exit(0)",
+	"too much": "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
 }
 
 // loopback fills fewer sockets of the network than count as full anyway.
@@ -102,6 +105,8 @@ func TestUnseen(t *testing.T) {
 				}
 				box.Limits.Memory = 128 << 20 // so that it is soon reached
 				want = "limit 128 MB; raise it with --max-memory"
+			case "mappings":
+				want = "memory mappings"
 			case "zombies":
 				box.Limits.Processes = 20
 				if want = "limit 20; raise it with --max-processes"; os.Getuid() != 0 {

@@ -191,7 +191,7 @@ var systemReads = []string{
 
 // procReads are the files of /proc that are about the machine and nobody's process.
 var procReads = []string{
-	"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/loadavg", "/proc/uptime", "/proc/vmstat",
+	"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/loadavg", "/proc/uptime",
 	"/proc/sys/kernel/osrelease", "/proc/sys/vm/overcommit_memory", "/proc/sys/kernel/random", "/proc/sys/kernel/pid_max",
 	"/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/threads-max",
 }

@@ -34,6 +34,10 @@ type part struct {
 	optional bool  // it is left out if from is not there
 }
 
+// machineCounters are files of /proc about the machine by which one session could tell another something, or that only
+// root may read.
+var machineCounters = []string{"vmstat", "kpageflags", "kpagecount", "kpagecgroup", "slabinfo", "timer_list", "vmallocinfo", "pagetypeinfo"}
+
 // memoryFolders are those that are in memory in the full tier.
 var memoryFolders = []string{"/tmp", "/dev/shm"}
 
@@ -44,6 +48,11 @@ const inside = "/.dsstar"
 func (st stage) view(self string) ([]part, error) {
 	// For root /proc/sys would be writable, and with it core_pattern, which is the machine's.
 	parts := []part{{kind: procPart, at: "/proc"}, {kind: readPart, from: "/proc/sys", at: "/proc/sys", optional: true}, {kind: devPart, at: "/dev"}}
+	for _, name := range machineCounters {
+		if _, err := os.Lstat("/proc/" + name); err == nil {
+			parts = append(parts, part{kind: readPart, from: "/dev/null", at: "/proc/" + name, optional: true})
+		}
+	}
 	for _, dir := range memoryFolders {
 		parts = append(parts, part{kind: memoryPart, at: dir, size: cmp.Or(st.Box.Limits.Memory, 1<<30)})
 	}
