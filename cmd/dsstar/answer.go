@@ -422,23 +422,42 @@ func listData(ctx context.Context, task *agent.Task, data string) error {
 	return &usageError{"the data folder has no data files: " + data, []string{"ls -la " + quoteShell(data)}}
 }
 
+// A priceError is an estimate above ask_above_tokens where nobody can be asked.
+type priceError struct {
+	text  string
+	again string // the same command line, which goes on
+}
+
+func (e *priceError) Error() string { return e.text }
+
+// anyPrice is the flag with which nobody is asked about a price.
+const anyPrice = "--ask-above-tokens 0"
+
 // afford tells what describing the files is likely to take, and asks where that is
-// more than the user goes without saying.
+// more than the setting allows without asking.
 func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
 	return func(ctx context.Context, e agent.Estimate) error {
 		cost := ""
 		if e.Cost != nil {
 			cost = fmt.Sprintf(", %.2f US dollars", *e.Cost)
 		}
-		about := fmt.Sprintf("describing %s: %s with about %s input tokens%s", plural(e.Files, "file"), plural(e.Calls, "model call"), count(e.InputTokens), cost)
+		what, question, rest := "describing "+plural(e.Files, "file"), "Describe them?", "the rounds come on top"
+		if e.Ranking {
+			what, question, rest = "ranking "+plural(e.Files, "file")+" by the embedding model", "Rank them?", "descriptions and rounds come on top"
+		}
+		about := fmt.Sprintf("%s: %s with about %s input tokens%s", what, plural(e.Calls, "model call"), count(e.InputTokens), cost)
 		most := j.settings.AskAboveTokens
 		if most == 0 || e.InputTokens <= most || j.yes {
-			j.progress.say("estimate %s; the rounds come on top", about)
+			j.progress.say("estimate %s; %s", about, rest)
 			return nil
 		}
+		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files takes fewer tokens.", count(most))}
+		if !a.stdinTTY || !a.stderrTTY {
+			text := what + " takes more than ask_above_tokens, and nobody can be asked: " + anyPrice + " goes on without asking\n" + strings.Join(lines, "\n")
+			return &priceError{text, strings.Replace(j.again, " --yes", "", 1) + " " + anyPrice}
+		}
 		defer j.progress.wait(describingFiles)
-		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files costs less.", count(most))}
-		return a.agree(ctx, j.progress, false, lines, "describing so much", "         Describe them? [y/N] ", j.again)
+		return a.agree(ctx, j.progress, false, lines, "", "         "+question+" [y/N] ", "")
 	}
 }
 

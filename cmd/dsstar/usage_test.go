@@ -8,6 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"dsstar/agent"
+	"dsstar/configs"
 )
 
 // Of two data folders none is dropped without a word (U2).
@@ -82,5 +85,25 @@ func TestPlainWords(t *testing.T) {
 	}
 	if strings.Contains(checked("", false), "guidelines") || !strings.Contains(checked("", true), "guidelines") {
 		t.Errorf("%s, %s", checked("", false), checked("", true))
+	}
+}
+
+// TestPriceHints: where nobody can be asked about a price, the hint goes on from there.
+func TestPriceHints(t *testing.T) {
+	a, _, _ := testApp(t)
+	a.stdinTTY = false
+	j := job{settings: &configs.Settings{AskAboveTokens: 1000}, progress: a.newProgress(true), runFlags: runFlags{again: "dsstar describe --yes DIR"}}
+	err := a.afford(j)(t.Context(), agent.Estimate{Files: 2, Calls: 2, InputTokens: 2000})
+	for _, c := range []struct {
+		err  error
+		hint string
+	}{
+		{err, "dsstar describe DIR --ask-above-tokens 0"},
+		{&stoppedError{err: err, notebook: "n", run: "RUN", with: "--model m"}, "dsstar resume --model m --ask-above-tokens 0 RUN "},
+	} {
+		code, text, hints := explain(c.err)
+		if code != exitUsage || strings.Contains(text, "--yes") || len(hints) != 1 || !strings.HasPrefix(hints[0], c.hint) {
+			t.Errorf("%d, %q, %q", code, text, hints)
+		}
 	}
 }
