@@ -35,7 +35,7 @@ func (a aside) putBack() error {
 	if a.name == "" {
 		return nil
 	}
-	if err := notebook.RemoveIn(a.folder, filesFolder); err != nil {
+	if err := notebook.RemoveFolderIn(a.folder, filesFolder); err != nil {
 		return err
 	}
 	return a.folder.Rename(a.name, filesFolder)
@@ -46,7 +46,7 @@ func (a aside) remove() error {
 	if a.name == "" {
 		return nil
 	}
-	return notebook.RemoveIn(a.folder, a.name)
+	return notebook.RemoveFolderIn(a.folder, a.name)
 }
 
 // putBackFiles does what a run that was killed during its proof did not get to.
