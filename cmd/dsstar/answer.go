@@ -365,8 +365,9 @@ func plural(n int, what string) string {
 }
 
 // newTask checks the data folder and lists it, with what is included; without one
-// the question is about variables alone.
-func newTask(ctx context.Context, question, guidelines, folder string, include []string) (agent.Task, error) {
+// the question is about variables alone. Names that are included and missing are an
+// error if they are given for this folder: a setting may be for others, too.
+func newTask(ctx context.Context, question, guidelines, folder string, include []string, given bool) (agent.Task, error) {
 	if folder == "" {
 		return agent.Task{Question: question, Guidelines: guidelines}, nil
 	}
@@ -375,7 +376,7 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 		return agent.Task{}, err
 	}
 	if scheme := isURL.FindString(folder); scheme != "" { // the rest may be a password
-		return agent.Task{}, &usageError{fmt.Sprintf("--data: a %s address is given, and only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
+		return agent.Task{}, &usageError{fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
 			[]string{`mkdir data && dsstar nb --data data "question"   # a folder with a copy of the data`}}
 	}
 	info, err := os.Stat(data)
@@ -392,7 +393,7 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 		return agent.Task{}, fmt.Errorf("the data folder: %w", err)
 	}
 	for _, name := range include {
-		if _, err := os.Stat(filepath.Join(data, name)); !filepath.IsLocal(name) || err != nil {
+		if _, err := os.Stat(filepath.Join(data, name)); given && (!filepath.IsLocal(name) || err != nil) {
 			return agent.Task{}, &usageError{fmt.Sprintf("--include: %s is not in the data folder, %s", name, data), []string{"ls -a " + quoteShell(data)}}
 		}
 	}

@@ -89,7 +89,7 @@ the user's cache folder.`,
 		if err != nil {
 			return err
 		}
-		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data, nil); err != nil {
+		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data, nil, false); err != nil {
 			return err
 		}
 		return a.answer(cmd.Context(), j)

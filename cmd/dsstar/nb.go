@@ -98,7 +98,7 @@ func (a *app) nbCommand() *cobra.Command {
 		// Everything that can be wrong is looked at before anything is set up.
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
 		defer j.progress.stop()
-		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include); err != nil {
+		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include, cmd.Flags().Changed("include")); err != nil {
 			return err
 		}
 		if err := flags.checkOut(); err != nil {

@@ -107,3 +107,14 @@ func TestPriceHints(t *testing.T) {
 		}
 	}
 }
+
+// TestInclude: a name that the data folder lacks is an error of the flag, not of a setting for all projects.
+func TestInclude(t *testing.T) {
+	data := dataFolder(t, numbers)
+	for _, given := range []bool{true, false} {
+		_, err := newTask(t.Context(), "q", "", data, []string{"venv"}, given)
+		if usage, is := errors.AsType[*usageError](err); is != given || is && !strings.Contains(usage.text, "--include: venv") || !is && err != nil {
+			t.Errorf("given as a flag: %v: %v", given, err)
+		}
+	}
+}
