@@ -482,7 +482,23 @@ func (j job) folder() (agent.Folder, error) {
 	if j.out != "" {
 		return agent.CreateFolder(j.out)
 	}
-	return agent.NewFolder(j.base(), j.task.Question, time.Now())
+	base := j.base()
+	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
+		return "", &usageError{fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", printable(link)),
+			[]string{"ls -ld " + quoteShell(link), "export DSSTAR_OUT=" + quoteShell(base) + "   # if the link is yours"}}
+	}
+	return agent.NewFolder(base, j.task.Question, time.Now())
+}
+
+// linkIn returns the last link in the part rel at the end of path; "" if there is none.
+func linkIn(path, rel string) string {
+	for range strings.Split(filepath.Clean(rel), string(filepath.Separator)) {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+	return ""
 }
 
 // retrying tells of a model call that will be repeated.

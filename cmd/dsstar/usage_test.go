@@ -118,3 +118,31 @@ func TestInclude(t *testing.T) {
 		}
 	}
 }
+
+// TestRunsInLink: a link that came with a project does not lead runs elsewhere; one that the user names does.
+func TestRunsInLink(t *testing.T) {
+	elsewhere, project := t.TempDir(), t.TempDir()
+	t.Chdir(project)
+	if err := os.Symlink(elsewhere, "link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ project, user, refused string }{
+		{"out: link", "", "link"}, {"out: link/runs", "", "link"}, {"out: runs", "", ""}, {"", "link", ""},
+	} {
+		if err := os.WriteFile("dsstar.yaml", []byte(c.project+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		from := configs.Sources{ProjectFile: "dsstar.yaml"}
+		if c.user != "" {
+			from.Env = []string{"DSSTAR_OUT=" + c.user}
+		}
+		s, err := configs.Load(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = job{settings: s}.folder()
+		if usage, is := errors.AsType[*usageError](err); is != (c.refused != "") || is && !strings.Contains(usage.text, c.refused+", where runs go") || !is && err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
