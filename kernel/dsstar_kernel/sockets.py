@@ -66,10 +66,8 @@ class Publisher:
                 return False
         self._batch = max(0, self._batch - 1)
         self.socket.xpub_nodrop = 0
-        try:
-            self.socket.send_multipart(parts, zmq.NOBLOCK)
-        finally:
-            self.socket.xpub_nodrop = 1
+        self.socket.send_multipart(parts, zmq.NOBLOCK)
+        self.socket.xpub_nodrop = 1
         return True
 
 

@@ -32,7 +32,6 @@ type watch struct {
 // after everything that it has started. It does not return but on an error.
 func (st stage) guard(file string) error {
 	runtime.LockOSThread() // the program ends when the thread ends that has started it
-	reports := st.report() // before anything is started that could inherit it
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return err
 	}
@@ -66,7 +65,7 @@ func (st stage) guard(file string) error {
 		os.Exit(128 + int(unix.SIGTERM))
 	case why := <-passed:
 		w.end()
-		fmt.Fprintln(reports, Stopped+why)
+		fmt.Fprintln(st.report(), Stopped+why)
 		os.Exit(128 + int(unix.SIGKILL))
 	}
 	panic("unreachable")
