@@ -68,7 +68,8 @@ type Config struct {
 	Review func(context.Context, Proposal) (Decision, error)
 
 	// Agree, if set, is told what describing the files is likely to take, right
-	// before the first call for it, and waited for. Its error ends the run.
+	// before the first call for it, and waited for. Its error ends the run. Where
+	// the embedding model ranks them before, it is told of that first, in the same way.
 	Agree func(context.Context, Estimate) error
 
 	// Stream, if set, is told of a request when it is sent, with no text, and of the

@@ -58,6 +58,7 @@ func (r *run) spending(err error) error {
 // An Estimate is what describing files is likely to take: more, where scripts have
 // to be repaired.
 type Estimate struct {
+	Ranking     bool // it is for ranking the files by the embedding model, so that few are described
 	Files       int
 	Calls       int
 	InputTokens int
@@ -85,6 +86,22 @@ func (r *run) agree(ctx context.Context, families [][]int) error {
 	}
 	if price, ok := r.price("analyzer"); ok {
 		cost := price.Cost(llm.Usage{InputTokens: e.InputTokens, OutputTokens: e.Calls * replyTokens})
+		e.Cost = &cost
+	}
+	return r.cfg.Agree(ctx, e)
+}
+
+// agreeToRank asks whether the embedding model may be sent the texts.
+func (r *run) agreeToRank(ctx context.Context, texts []string) error {
+	if r.cfg.Agree == nil {
+		return nil
+	}
+	e := Estimate{Ranking: true, Files: len(texts), Calls: len(texts)/rankBatch + 1}
+	for _, text := range texts {
+		e.InputTokens += len(text) / 4
+	}
+	if price, ok := r.price("retriever"); ok {
+		cost := price.Cost(llm.Usage{InputTokens: e.InputTokens})
 		e.Cost = &cost
 	}
 	return r.cfg.Agree(ctx, e)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/files"
 	"dsstar/agent/llm"
 )
 
@@ -347,6 +348,28 @@ func TestAgree(t *testing.T) {
 	}
 	if e := told[0]; e.Files != 3 || e.Calls != 2 || e.InputTokens < 1000 || e.InputTokens > 5000 || e.Cost == nil || *e.Cost < 1000 {
 		t.Errorf("%+v", told)
+	}
+}
+
+// What a .gitignore leaves out may be what the question is about: the record warns of it.
+func TestIgnoredData(t *testing.T) {
+	data := t.TempDir()
+	for _, name := range []string{".git/HEAD", "raw/x.csv", "node_modules/y.js", "z.csv"} {
+		path := filepath.Join(data, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("a\n1\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(data, ".gitignore"), []byte("raw/\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	all, err := files.List(t.Context(), data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := play(t, simple, withData(t, tables("z.csv")), func(s *stage) { s.task.Skipped = all.Skipped }).noError(t)
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "raw/") || strings.Contains(p.Warnings[0], "node_modules") {
+		t.Errorf("%q", p.Warnings)
 	}
 }
 

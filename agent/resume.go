@@ -36,7 +36,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 	}
 	ended := t.Ended && t.Failure == "" // in its own time
 	t.Ended, t.Failure, t.Unusable = false, "", nil
-	if what := t.dataChanges(files); what != "" && t.Described {
+	if what := t.DataChanges(files); what != "" && t.Described {
 		r.startOver("the data files have changed: " + what)
 	}
 	if !t.Described {
@@ -78,7 +78,7 @@ func (t *Trajectory) usable(all []llm.Exchange) []llm.Exchange {
 // Finished reports whether nothing is left to do for a run, with the data files
 // as they are now and so many rounds at most.
 func Finished(t *Trajectory, files []File, maxRounds int) bool {
-	return t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable && (t.Sufficient() || t.left(maxRounds) <= 0) && t.dataChanges(files) == ""
+	return t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable && (t.Sufficient() || t.left(maxRounds) <= 0) && t.DataChanges(files) == ""
 }
 
 // Edits tells what a person has changed in the notebook, in words, as far as it
@@ -105,9 +105,9 @@ func (r *run) recount(all []llm.Exchange) {
 	r.paid = 0
 }
 
-// dataChanges says which data files are not those that were described; "" if all
+// DataChanges says which data files are not those that were described; "" if all
 // are. It knows them by their names and sizes.
-func (t *Trajectory) dataChanges(now []File) string {
+func (t *Trajectory) DataChanges(now []File) string {
 	sizes := map[string]int64{}
 	for _, f := range now {
 		sizes[f.Name] = f.Size

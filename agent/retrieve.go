@@ -27,6 +27,9 @@ func (r *run) preselect(ctx context.Context) error {
 	}
 	r.nearness = byWords(r.t.Task.Question, texts)
 	if r.cfg.Ranker != nil {
+		if err := r.agreeToRank(ctx, texts); err != nil {
+			return err
+		}
 		if err := r.rankByModel(ctx, texts); err != nil {
 			return err
 		}
@@ -90,11 +93,13 @@ func (r *run) rank(ctx context.Context) error {
 	return r.rankByModel(ctx, texts)
 }
 
+// rankBatch is how many texts one call of the embedding model takes.
+const rankBatch = 64
+
 // rankByModel orders the files by what the embedding model makes of a text about
 // each. If it fails, the order stays.
 func (r *run) rankByModel(ctx context.Context, texts []string) error {
-	const batch = 64 // texts that one call takes
-	for range len(texts)/batch + 1 {
+	for range len(texts)/rankBatch + 1 {
 		if err := r.reserve(); err != nil {
 			return err
 		}

@@ -88,6 +88,21 @@ func TestTopK(t *testing.T) {
 			t.Errorf("error %v after %q", p.err, p.model.asked)
 		}
 	})
+	t.Run("refused before the ranker is asked", func(t *testing.T) {
+		unused, refused := &ranker{}, errors.New("too much")
+		p := play(t, simple, five, func(s *stage) {
+			s.config.Ranker = unused
+			s.config.Agree = func(_ context.Context, e agent.Estimate) error {
+				if !e.Ranking || e.Files != 5 || e.Calls != 1 || e.InputTokens == 0 {
+					t.Errorf("%+v", e)
+				}
+				return refused
+			}
+		})
+		if !errors.Is(p.err, refused) || len(unused.asked)+len(p.model.asked) > 0 {
+			t.Errorf("%v after %q and %q", p.err, unused.asked, p.model.asked)
+		}
+	})
 	t.Run("as published, described first", func(t *testing.T) {
 		p := play(t, simple, five, func(s *stage) { s.config.Method = agent.Paper() })
 		if n := p.model.count("analyzer"); n != 5 {

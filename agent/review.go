@@ -36,8 +36,9 @@ const (
 // A Decision is a person's answer to a [Proposal].
 //
 // Code is what runs after Accept, byte for byte. Where it is not the proposal's,
-// the person wrote the cell: then the last one has only to print. Text becomes the step, unless it is empty; that of the last cell has no
-// place in the record.
+// the person wrote the cell; of a last cell written so, only the output is required.
+// Text becomes the step, unless it is empty; that of the last cell has no place in
+// the record.
 //
 // Reject drops the step, whichever try it was, and the planner reads the reason.
 // No planner stands behind the last cell: for it, the debugger reads the reason and

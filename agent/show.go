@@ -109,7 +109,7 @@ func showData(t *Trajectory) string {
 		fmt.Fprintf(&b, "\n%d more files are there, of which the model was told the names at most.\n", n)
 	}
 	if skipped := files.InWords(t.Task.Skipped); skipped != "" {
-		fmt.Fprintf(&b, "\nSkipped, as it is mostly no data: %s.\n", prose(skipped))
+		fmt.Fprintf(&b, "\nSkipped as unlikely to be data: %s.\n", prose(skipped))
 	}
 	b.WriteString(showVariables(t))
 	return b.String()

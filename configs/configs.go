@@ -69,6 +69,9 @@ type Settings struct {
 	// UserFile is the user's own file, which may not exist; "" where there is no place for one.
 	UserFile string `mapstructure:"-"`
 
+	// OutGiven reports whether the user has chosen Out: it is neither the default nor of the project's file.
+	OutGiven bool `mapstructure:"-"`
+
 	// Warnings are for the user to read: what looks like a mistake, or like somebody else's choice.
 	Warnings []string `mapstructure:"-"`
 
@@ -160,6 +163,7 @@ func Load(from Sources) (*Settings, error) {
 		return nil, err
 	}
 	s.entries, s.UserFile = entries(won), from.UserFile
+	s.OutGiven = won["out"].source != defaultSource && won["out"].source != from.ProjectFile
 	s.Warnings = strayVariables(from.Env, won)
 	if err := s.validate(won); err != nil {
 		return nil, err

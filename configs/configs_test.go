@@ -210,6 +210,11 @@ func TestRedact(t *testing.T) {
 	for text, want := range map[string]string{
 		"open postgres://u:p@host/db: no":           "open postgres://xxxxx@host/db: no",
 		"--data 'mysql+x://u:p%zz@ss@host/db?a=b'":  "--data 'mysql+x://xxxxx@host/db?a=b'",
+		"postgres://u:p/w@h/db":                     "postgres://xxxxx@h/db",
+		"postgres://u:p#w@h or u://a:p?w@h":         "postgres://xxxxx@h or u://xxxxx@h",
+		"postgres://u:/p@s/w@h":                     "postgres://xxxxx@h",
+		"postgres://u:p@s/w@h":                      "postgres://xxxxx@h",
+		"http://[::1]:8888/lab/@x":                  "http://[::1]:8888/lab/@x",
 		"https://ghp_token@github.com/a":            "https://xxxxx@github.com/a",
 		"s3://b/k?X-Amz-Signature=ab&x=1&api_key=k": "s3://b/k?X-Amz-Signature=xxxxx&x=1&api_key=xxxxx",
 		"http://localhost:8888/?token=abc more":     "http://localhost:8888/?token=xxxxx more",

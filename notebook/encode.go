@@ -65,7 +65,8 @@ func (n *Notebook) Save(path string) error {
 
 // WriteFile writes data to path whole or not at all: to a temporary name in
 // the same folder, synced, then renamed. A file that has just this content is
-// left alone, dates included. A link in its place is replaced, not followed.
+// left alone, dates included. The permissions of a file that is replaced stay. A
+// link in its place is replaced, not followed.
 func WriteFile(path string, data []byte) error {
 	folder, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -81,7 +82,7 @@ func WriteFileIn(folder *os.Root, name string, data []byte) error {
 	if err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	temporary, err := writeBeside(folder, name, data, 0o644)
+	temporary, err := writeBeside(folder, name, data)
 	if err != nil {
 		return err
 	}
@@ -91,8 +92,13 @@ func WriteFileIn(folder *os.Root, name string, data []byte) error {
 	return nil
 }
 
-// writeBeside writes data to a new file beside the file name, and returns its name.
-func writeBeside(folder *os.Root, name string, data []byte, mode fs.FileMode) (string, error) {
+// writeBeside writes data to a new file beside the file name, with its permissions,
+// and returns the name of the new file.
+func writeBeside(folder *os.Root, name string, data []byte) (string, error) {
+	mode := fs.FileMode(0o644)
+	if info, err := folder.Lstat(name); err == nil && info.Mode().IsRegular() {
+		mode = info.Mode().Perm()
+	}
 	temporary := "." + name + "." + rand.Text()[:8]
 	f, err := folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -166,11 +166,7 @@ func (g *Guarded) Write(data []byte) error {
 
 // put puts data in the place of old, or of nothing.
 func (g *Guarded) put(data, old []byte, missing bool) error {
-	mode := fs.FileMode(0o644)
-	if info, err := g.folder.Lstat(g.name()); !missing && err == nil && info.Mode().IsRegular() {
-		mode = info.Mode().Perm()
-	}
-	temporary, err := writeBeside(g.folder, g.name(), data, mode)
+	temporary, err := writeBeside(g.folder, g.name(), data)
 	if err != nil {
 		return err
 	}

@@ -148,6 +148,7 @@ var ours = []string{
 	"Observation.Note", "Node.ID", "Node.Instruction", "Result.ID", "Result.Instruction", "InterpreterCode.ID", "InterpreterCode.Instruction",
 	"InterpreterPlan.Task", "InterpreterVerify.Instruction", "InterpreterRecommend.Instruction", "InterpreterTool.Instruction",
 	"InterpreterReflect.Instruction", "Tool.Name", "Tool.Description", "Judge.Gold", "Judge.Answer",
+	"Coder.Memory", // a number and its unit, from dsstar's own limit
 }
 
 // TestNamesInFences: of what data say, names included, nothing stands outside of fences.

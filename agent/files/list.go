@@ -35,8 +35,7 @@ const byGitignore = "named in .gitignore"
 func InWords(skipped []Skipped) string {
 	const most = 6
 	perhaps := func(s Skipped) bool { return s.Why == byGitignore }
-	all := slices.DeleteFunc(slices.Clone(skipped), func(s Skipped) bool { return !perhaps(s) })
-	all = append(all, slices.DeleteFunc(slices.Clone(skipped), perhaps)...)
+	all := append(Ignored(skipped), slices.DeleteFunc(slices.Clone(skipped), perhaps)...)
 	var words []string
 	for _, s := range all[:min(most, len(all))] {
 		more := ""
@@ -49,6 +48,11 @@ func InWords(skipped []Skipped) string {
 		words = append(words, fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(words, ", ")
+}
+
+// Ignored returns those of what is skipped that a .gitignore names.
+func Ignored(skipped []Skipped) []Skipped {
+	return slices.DeleteFunc(slices.Clone(skipped), func(s Skipped) bool { return s.Why != byGitignore })
 }
 
 // List lists the data files of a folder, sorted by folder and name: regular

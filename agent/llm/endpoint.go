@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -120,9 +121,12 @@ type endpoint struct {
 	hide func(string) string // takes what is secret of the Endpoint out of a text that the endpoint wrote
 }
 
-// leastSecret is how long a secret is at least: a shorter one is a word that stands for none, such as "EMPTY", and may
-// well be part of a reply.
-const leastSecret = 8
+// leastSecret is how long a secret is at least. A shorter one is mostly a word that stands for none, such as "EMPTY",
+// "not-needed" or "password", and a reply that has the word would be altered.
+const leastSecret = 16
+
+// secretName matches the names of a URL's query whose values are secret, as configs.Redact knows them.
+var secretName = regexp.MustCompile(`(?i)(?:token|key|secret|signature|credential|passw[a-z]*|pwd|sig)$`)
 
 // hider returns a function that puts [key] in the place of a key, and of the secrets that a base URL may have.
 func hider(key string, base *url.URL) func(string) string {
@@ -131,8 +135,10 @@ func hider(key string, base *url.URL) func(string) string {
 		header := base64.StdEncoding.EncodeToString([]byte(base.User.Username() + ":" + password))
 		secrets = append(secrets, password, header)
 	}
-	for _, values := range base.Query() {
-		secrets = append(secrets, values...)
+	for name, values := range base.Query() {
+		if secretName.MatchString(name) {
+			secrets = append(secrets, values...)
+		}
 	}
 	var replace []string
 	for _, secret := range secrets {

@@ -264,15 +264,19 @@ func TestRankerTraceAndReplay(t *testing.T) {
 	}
 }
 
-// What a base URL has of a login and in its query is hidden as a key is; a short key is only a word.
+// What a base URL has of a login and of keys in its query is hidden as a key is. Other values of the query are not, nor
+// are words in the place of a key: replies may have them.
 func TestSecretsOfURL(t *testing.T) {
-	login := base64.StdEncoding.EncodeToString([]byte("ada:pass-phrase"))
-	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "one pass-phrase two " + login + " three token-value EMPTY"}))
+	login := base64.StdEncoding.EncodeToString([]byte("ada:a-long-pass-phrase"))
+	words := "2024-10-21 not-needed password"
+	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "one a-long-pass-phrase two " + login + " three a-long-token-value " + words}))
 	e := endpoint(s, &waits{})
-	e.Key, e.BaseURL = "EMPTY", strings.Replace(s.URL, "://", "://ada:pass-phrase@", 1)+"?t=token-value"
-	got, err := open(t, e).Ask(t.Context(), question)
-	if err != nil || got.Text != "one [key] two [key] three [key] EMPTY" {
-		t.Errorf("%+v, %v", got, err)
+	e.BaseURL = strings.Replace(s.URL, "://", "://ada:a-long-pass-phrase@", 1) + "?access_token=a-long-token-value&pwd=password&api-version=2024-10-21"
+	for _, e.Key = range []string{"not-needed", "2024-10-21"} {
+		got, err := open(t, e).Ask(t.Context(), question)
+		if err != nil || got.Text != "one [key] two [key] three [key] "+words {
+			t.Errorf("%+v, %v", got, err)
+		}
 	}
 }
 

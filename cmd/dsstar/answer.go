@@ -365,8 +365,9 @@ func plural(n int, what string) string {
 }
 
 // newTask checks the data folder and lists it, with what is included; without one
-// the question is about variables alone.
-func newTask(ctx context.Context, question, guidelines, folder string, include []string) (agent.Task, error) {
+// the question is about variables alone. Names that are included and missing are an
+// error if they are given for this folder: a setting may be for others, too.
+func newTask(ctx context.Context, question, guidelines, folder string, include []string, given bool) (agent.Task, error) {
 	if folder == "" {
 		return agent.Task{Question: question, Guidelines: guidelines}, nil
 	}
@@ -375,7 +376,7 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 		return agent.Task{}, err
 	}
 	if scheme := isURL.FindString(folder); scheme != "" { // the rest may be a password
-		return agent.Task{}, &usageError{fmt.Sprintf("--data: a %s address is given, and only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
+		return agent.Task{}, &usageError{fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
 			[]string{`mkdir data && dsstar nb --data data "question"   # a folder with a copy of the data`}}
 	}
 	info, err := os.Stat(data)
@@ -392,7 +393,7 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 		return agent.Task{}, fmt.Errorf("the data folder: %w", err)
 	}
 	for _, name := range include {
-		if _, err := os.Stat(filepath.Join(data, name)); !filepath.IsLocal(name) || err != nil {
+		if _, err := os.Stat(filepath.Join(data, name)); given && (!filepath.IsLocal(name) || err != nil) {
 			return agent.Task{}, &usageError{fmt.Sprintf("--include: %s is not in the data folder, %s", name, data), []string{"ls -a " + quoteShell(data)}}
 		}
 	}
@@ -422,23 +423,42 @@ func listData(ctx context.Context, task *agent.Task, data string) error {
 	return &usageError{"the data folder has no data files: " + data, []string{"ls -la " + quoteShell(data)}}
 }
 
+// A priceError is an estimate above ask_above_tokens where nobody can be asked.
+type priceError struct {
+	text  string
+	again string // the same command line, which goes on
+}
+
+func (e *priceError) Error() string { return e.text }
+
+// anyPrice is the flag with which nobody is asked about a price.
+const anyPrice = "--ask-above-tokens 0"
+
 // afford tells what describing the files is likely to take, and asks where that is
-// more than the user goes without saying.
+// more than the setting allows without asking.
 func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
 	return func(ctx context.Context, e agent.Estimate) error {
 		cost := ""
 		if e.Cost != nil {
 			cost = fmt.Sprintf(", %.2f US dollars", *e.Cost)
 		}
-		about := fmt.Sprintf("describing %s: %s with about %s input tokens%s", plural(e.Files, "file"), plural(e.Calls, "model call"), count(e.InputTokens), cost)
+		what, question, rest := "describing "+plural(e.Files, "file"), "Describe them?", "the rounds come on top"
+		if e.Ranking {
+			what, question, rest = "ranking "+plural(e.Files, "file")+" by the embedding model", "Rank them?", "descriptions and rounds come on top"
+		}
+		about := fmt.Sprintf("%s: %s with about %s input tokens%s", what, plural(e.Calls, "model call"), count(e.InputTokens), cost)
 		most := j.settings.AskAboveTokens
 		if most == 0 || e.InputTokens <= most || j.yes {
-			j.progress.say("estimate %s; the rounds come on top", about)
+			j.progress.say("estimate %s; %s", about, rest)
 			return nil
 		}
+		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files takes fewer tokens.", count(most))}
+		if !a.stdinTTY || !a.stderrTTY {
+			text := what + " takes more than ask_above_tokens, and nobody can be asked: " + anyPrice + " goes on without asking\n" + strings.Join(lines, "\n")
+			return &priceError{text, strings.Replace(j.again, " --yes", "", 1) + " " + anyPrice}
+		}
 		defer j.progress.wait(describingFiles)
-		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files costs less.", count(most))}
-		return a.agree(ctx, j.progress, false, lines, "describing so much", "         Describe them? [y/N] ", j.again)
+		return a.agree(ctx, j.progress, false, lines, "", "         "+question+" [y/N] ", "")
 	}
 }
 
@@ -462,7 +482,23 @@ func (j job) folder() (agent.Folder, error) {
 	if j.out != "" {
 		return agent.CreateFolder(j.out)
 	}
-	return agent.NewFolder(j.base(), j.task.Question, time.Now())
+	base := j.base()
+	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
+		return "", &usageError{fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", printable(link)),
+			[]string{"ls -ld " + quoteShell(link), "export DSSTAR_OUT=" + quoteShell(base) + "   # if the link is yours"}}
+	}
+	return agent.NewFolder(base, j.task.Question, time.Now())
+}
+
+// linkIn returns the last link in the part rel at the end of path; "" if there is none.
+func linkIn(path, rel string) string {
+	for range strings.Split(filepath.Clean(rel), string(filepath.Separator)) {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+	return ""
 }
 
 // retrying tells of a model call that will be repeated.

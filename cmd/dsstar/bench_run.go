@@ -18,7 +18,6 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/configs"
-	"dsstar/notebook/regular"
 )
 
 const benchRunHelp = `Run an agent over the tasks of a benchmark and score its answers. The flags of
@@ -180,7 +179,7 @@ func (b *benchFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
 func readIDs(arg string) ([]string, error) {
 	path, isFile := strings.CutPrefix(arg, "@")
 	if isFile {
-		data, err := regular.ReadFile(path, regular.Document)
+		data, err := readNamed(path, 16<<20)
 		if err != nil {
 			return nil, &usageError{fmt.Sprintf("--ids: %v", err), []string{"ls -l " + quoteShell(path)}}
 		}

@@ -99,7 +99,7 @@ func benchTask(ctx context.Context, t bench.Task, folder agent.Folder, confined 
 			}
 		}
 	}
-	task, err := newTask(ctx, t.Question, t.Guidelines, data, everything)
+	task, err := newTask(ctx, t.Question, t.Guidelines, data, everything, true)
 	if isUsage(err) {
 		return task, &runner.LackingError{Err: err}
 	}

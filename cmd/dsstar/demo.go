@@ -89,7 +89,7 @@ the user's cache folder.`,
 		if err != nil {
 			return err
 		}
-		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data, nil); err != nil {
+		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data, nil, false); err != nil {
 			return err
 		}
 		return a.answer(cmd.Context(), j)
@@ -117,6 +117,7 @@ func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
 		return nil, err
 	}
 	s.Python, s.Kernel, s.Jobs, s.Out = user.Python, user.Kernel, user.Jobs, user.Out
+	s.OutGiven = user.OutGiven
 	s.CellTimeout, s.StartTimeout, s.Warnings = user.CellTimeout, user.StartTimeout, user.Warnings
 	s.Rollback, s.Sandbox, s.AllowNet, s.AllowMultiprocessing = user.Rollback, user.Sandbox, user.AllowNet, user.AllowMultiprocessing
 	s.AllowRead, s.AllowWrite, s.AllowEnv = user.AllowRead, user.AllowWrite, user.AllowEnv

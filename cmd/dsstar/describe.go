@@ -89,7 +89,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	}
 	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, again: sameCommand(cmd, args, "--yes")}, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.stop()
-	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include); err != nil {
+	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include, cmd.Flags().Changed("include")); err != nil {
 		return err
 	}
 	folder := dataFiles{given: args[0], dir: j.task.Data, files: j.task.Files}

@@ -118,7 +118,7 @@ func (a *app) given(value string) (string, error) {
 	case value == "-":
 		text, err = io.ReadAll(io.LimitReader(a.stdin, mostCorrection+1))
 	case isFile:
-		if text, err = regular.ReadFile(path, regular.Document); errors.Is(err, os.ErrNotExist) {
+		if text, err = readNamed(path, 16*mostCorrection); errors.Is(err, os.ErrNotExist) {
 			return "", &usageError{"--set: there is no file " + path, []string{"dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"}}
 		}
 	default:

@@ -140,7 +140,7 @@ func TestDescribeAsks(t *testing.T) {
 	d.run("describe", d.data).expect(exitUsage, "venv/ (a Python environment)", "dsstar describe --include . "+d.data, filepath.Join(d.data, "venv"))
 	d.run("describe", d.data, "--include", "b.csv").expect(exitUsage, "--include: b.csv is not in the data folder")
 	with := []string{"describe", d.data, "--include", "venv/a.csv", "--ask-above-tokens", "1000"}
-	d.run(with...).expect(exitUsage, "needs --yes", "1 model call", "ask_above_tokens", "describe --yes")
+	d.run(with...).expect(exitUsage, "1 model call", "ask_above_tokens", "dsstar describe ", " --ask-above-tokens 0\n")
 	d.editor, d.typed = "true", "y\n" // at a terminal
 	if d.run(with...).expect(exitVerified, "Describe them? [y/N]"); !strings.Contains(d.stdout, "== venv/a.csv") || strings.Contains(d.stdout, "pyvenv") {
 		t.Errorf("stdout: %s", d.stdout)

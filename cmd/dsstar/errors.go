@@ -84,6 +84,9 @@ func explain(err error) (code int, text string, hints []string) {
 	if u, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage, text, u.hints
 	}
+	if p, ok := errors.AsType[*priceError](err); ok {
+		return exitUsage, text, []string{p.again}
+	}
 	if f, ok := errors.AsType[*failedError](err); ok {
 		return exitError, text, f.hints
 	}
@@ -168,6 +171,9 @@ func (e *stoppedError) hints(cause []string) []string {
 	with := e.with
 	if _, ok := errors.AsType[*llm.ReplayError](e.err); ok {
 		with, cause = "--model PROVIDER/MODEL", nil // the recording has no more
+	}
+	if _, ok := errors.AsType[*priceError](e.err); ok {
+		with, cause = strings.TrimSpace(with+" "+anyPrice), nil // else it would stop there again
 	}
 	again := "dsstar resume " + quoteShell(e.run)
 	if with != "" {

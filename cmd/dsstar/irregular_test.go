@@ -26,7 +26,6 @@ func TestIrregularFiles(t *testing.T) {
 		"b.ipynb":            {"export", "b.ipynb"},
 		"c.ipynb":            {"resume", "c.ipynb"},
 		"run/notebook.ipynb": {"rerun", "run"},
-		"form.txt":           {"nb", "--data", data, "--guidelines", "@form.txt", "What?"},
 		"trace.jsonl":        {"trace", "trace.jsonl"},
 		"replay.jsonl":       {"nb", "--data", data, "--model", "replay:replay.jsonl", "What?"},
 		"bench.json":         {"bench", "score", "."},
@@ -53,6 +52,34 @@ func TestIrregularFiles(t *testing.T) {
 			case <-time.After(20 * time.Second):
 				t.Fatalf("%v waits for a %s", args, kind)
 			}
+		}
+	}
+}
+
+// TestNamedPipes: what the user names on the command line may be a pipe, as of <(cmd), but has an end.
+func TestNamedPipes(t *testing.T) {
+	a, _, _ := testApp(t)
+	for name, read := range map[string]func(arg string) (string, error){
+		"guidelines": a.guidelines,
+		"ids": func(arg string) (string, error) {
+			ids, err := readIDs(arg)
+			return strings.Join(ids, " "), err
+		},
+		"set": func(arg string) (string, error) {
+			text, err := a.given(arg)
+			return strings.TrimSpace(text), err
+		},
+	} {
+		pipe := filepath.Join(t.TempDir(), "pipe")
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		go func() { _ = os.WriteFile(pipe, []byte("a b\n"), 0) }() // waits for the reader
+		if got, err := read("@" + pipe); err != nil || got != "a b" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		if _, err := read("@/dev/zero"); err == nil || !strings.Contains(err.Error(), "/dev/zero") {
+			t.Errorf("%s without end: %v", name, err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -97,7 +98,7 @@ func (a *app) nbCommand() *cobra.Command {
 		// Everything that can be wrong is looked at before anything is set up.
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
 		defer j.progress.stop()
-		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include); err != nil {
+		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include, cmd.Flags().Changed("include")); err != nil {
 			return err
 		}
 		if err := flags.checkOut(); err != nil {
@@ -155,7 +156,7 @@ func (a *app) guidelines(arg string) (string, error) {
 	if !isFile {
 		return strings.TrimSpace(arg), nil
 	}
-	b, err := regular.ReadFile(path, regular.Text)
+	b, err := readNamed(path, regular.Text)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", &usageError{"--guidelines: there is no file " + path, []string{`dsstar nb --guidelines TEXT --data DIR "question"   # or @FILE`}}
 	}
@@ -163,6 +164,21 @@ func (a *app) guidelines(arg string) (string, error) {
 		return "", &usageError{fmt.Sprintf("--guidelines: %v", err), []string{"ls -l " + quoteShell(path)}}
 	}
 	return strings.TrimSpace(string(b)), nil
+}
+
+// readNamed reads a file that the user names on the command line, after an @: it may be a pipe, as of <(cmd). One of more
+// than most bytes is an error.
+func readNamed(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = &fs.PathError{Op: "read", Path: path, Err: regular.ErrTooLong}
+	}
+	return b, err
 }
 
 // A onceFlag is a text that may be given once: of two, one would be dropped without a word.

@@ -35,7 +35,9 @@ Cells run as in nbclient, papermill and nbconvert --execute: in the folder of th
 notebook, in the sandbox without your keys (with --sandbox off your environment is
 as it is); an exception ends the run, unless the cell has the tag raises-exception; cells with the tag skip-execution are left as
 they are. All cells that will run are cleared first. There is no time-out unless
-one is set. IPython's history file is not written.
+one is set. IPython's history file is not written. Unlike there, what an output
+would fetch when it is shown (folium's maps, IFrame, Image(url=…)) is switched off
+in the notebook that is written.
 
 The cells of a notebook that dsstar wrote run as they did then: in a temporary
 folder, so that the run folder stays as it is, and without your keys.

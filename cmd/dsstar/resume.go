@@ -200,7 +200,8 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 }
 
 // dataFiles lists the run's data folder as it is now, with what the run included
-// and include.
+// and include. A run of an earlier version may have seen files that are skipped by
+// now: where the data are the same with them, they count.
 func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File, error) {
 	data := r.data()
 	if data == "" {
@@ -210,8 +211,16 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File,
 		return nil, &usageError{"the run's data folder is not there: " + data,
 			[]string{"ls -ld " + quoteShell(data) + "   # or set data_dir in the notebook's parameters cell to where it is now"}}
 	}
-	now := agent.Task{Include: slices.Concat(r.t.Task.Include, include)}
+	include = slices.Concat(r.t.Task.Include, include)
+	slices.Sort(include)
+	now := agent.Task{Include: slices.Compact(include)}
 	err := listData(ctx, &now, data)
+	if r.t.DataChanges(now.Files) != "" {
+		all := agent.Task{Include: []string{"."}}
+		if listData(ctx, &all, data) == nil && r.t.DataChanges(all.Files) == "" {
+			now, err = all, nil
+		}
+	}
 	r.t.Task.Unread, r.t.Task.Include, r.t.Task.Skipped = now.Unread, now.Include, now.Skipped
 	return now.Files, err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -287,4 +288,40 @@ func moved(t *testing.T, s *scene, data string) string {
 		t.Fatal(err)
 	}
 	return run
+}
+
+// TestResumeOfSkipped: a run of a version that skipped nothing sees the files that it had.
+func TestResumeOfSkipped(t *testing.T) {
+	data := t.TempDir()
+	for name, text := range map[string]string{"venv/pyvenv.cfg": "home = /usr\n", "venv/a.csv": "n\n1\n", "b.csv": "n\n2\n"} {
+		path := filepath.Join(data, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ had, want []string }{
+		{[]string{"b.csv"}, []string{"b.csv"}},
+		{[]string{"b.csv", "venv/a.csv", "venv/pyvenv.cfg"}, []string{"b.csv", "venv/a.csv", "venv/pyvenv.cfg"}},
+		{[]string{"b.csv", "gone.csv"}, []string{"b.csv"}},
+	} {
+		r := pastRun{t: &agent.Trajectory{Task: agent.Task{Data: data}}}
+		for _, name := range c.had {
+			size := int64(4)
+			if name == "venv/pyvenv.cfg" {
+				size = 12
+			}
+			r.t.Task.Files = append(r.t.Task.Files, agent.File{Name: name, Size: size})
+		}
+		for range 2 { // and once more, which adds nothing to what is included
+			now, err := r.dataFiles(t.Context(), []string{"b.csv"})
+			var names []string
+			for _, f := range now {
+				names = append(names, f.Name)
+			}
+			included := slices.Compact(slices.Sorted(slices.Values(r.t.Task.Include)))
+			if err != nil || !slices.Equal(names, c.want) || len(included) != len(r.t.Task.Include) {
+				t.Errorf("of %q there are %q, including %q: %v", c.had, names, r.t.Task.Include, err)
+			}
+		}
+	}
 }

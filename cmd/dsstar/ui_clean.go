@@ -57,7 +57,12 @@ func (a *app) fileOut() io.Writer {
 }
 
 // turns reports whether a character cannot be seen and may change how those around it are:
-// the direction of writing, for one. Joiners belong to words and emoji.
+// the direction of writing, for one. Joiners belong to words and emoji. Tags can hide whole
+// sentences; without them the few flags that they make are plain black ones.
 func turns(r rune) bool {
-	return unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' && r != '\u00ad'
+	switch {
+	case r == '\u200b', r == '\ufeff', '\u2060' <= r && r <= '\u206f', '\ufff9' <= r && r <= '\ufffb', '\U000e0000' <= r && r <= '\U000e007f':
+		return true
+	}
+	return unicode.Is(unicode.Bidi_Control, r)
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"dsstar/agent"
+	"dsstar/configs"
 )
 
 // Of two data folders none is dropped without a word (U2).
@@ -82,5 +85,64 @@ func TestPlainWords(t *testing.T) {
 	}
 	if strings.Contains(checked("", false), "guidelines") || !strings.Contains(checked("", true), "guidelines") {
 		t.Errorf("%s, %s", checked("", false), checked("", true))
+	}
+}
+
+// TestPriceHints: where nobody can be asked about a price, the hint goes on from there.
+func TestPriceHints(t *testing.T) {
+	a, _, _ := testApp(t)
+	a.stdinTTY = false
+	j := job{settings: &configs.Settings{AskAboveTokens: 1000}, progress: a.newProgress(true), runFlags: runFlags{again: "dsstar describe --yes DIR"}}
+	err := a.afford(j)(t.Context(), agent.Estimate{Files: 2, Calls: 2, InputTokens: 2000})
+	for _, c := range []struct {
+		err  error
+		hint string
+	}{
+		{err, "dsstar describe DIR --ask-above-tokens 0"},
+		{&stoppedError{err: err, notebook: "n", run: "RUN", with: "--model m"}, "dsstar resume --model m --ask-above-tokens 0 RUN "},
+	} {
+		code, text, hints := explain(c.err)
+		if code != exitUsage || strings.Contains(text, "--yes") || len(hints) != 1 || !strings.HasPrefix(hints[0], c.hint) {
+			t.Errorf("%d, %q, %q", code, text, hints)
+		}
+	}
+}
+
+// TestInclude: a name that the data folder lacks is an error of the flag, not of a setting for all projects.
+func TestInclude(t *testing.T) {
+	data := dataFolder(t, numbers)
+	for _, given := range []bool{true, false} {
+		_, err := newTask(t.Context(), "q", "", data, []string{"venv"}, given)
+		if usage, is := errors.AsType[*usageError](err); is != given || is && !strings.Contains(usage.text, "--include: venv") || !is && err != nil {
+			t.Errorf("given as a flag: %v: %v", given, err)
+		}
+	}
+}
+
+// TestRunsInLink: a link that came with a project does not lead runs elsewhere; one that the user names does.
+func TestRunsInLink(t *testing.T) {
+	elsewhere, project := t.TempDir(), t.TempDir()
+	t.Chdir(project)
+	if err := os.Symlink(elsewhere, "link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ project, user, refused string }{
+		{"out: link", "", "link"}, {"out: link/runs", "", "link"}, {"out: runs", "", ""}, {"", "link", ""},
+	} {
+		if err := os.WriteFile("dsstar.yaml", []byte(c.project+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		from := configs.Sources{ProjectFile: "dsstar.yaml"}
+		if c.user != "" {
+			from.Env = []string{"DSSTAR_OUT=" + c.user}
+		}
+		s, err := configs.Load(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = job{settings: s}.folder()
+		if usage, is := errors.AsType[*usageError](err); is != (c.refused != "") || is && !strings.Contains(usage.text, c.refused+", where runs go") || !is && err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
 	}
 }
