@@ -41,11 +41,6 @@ func (r *run) describe(ctx context.Context) error {
 			return err
 		}
 	}
-	if ignored := files.InWords(files.Ignored(r.t.Task.Skipped)); ignored != "" { // it may be the data that the question is about
-		if err := r.observe(Event{Kind: Warned, Text: "not looked at: " + ignored + "; --include NAME takes it"}); err != nil {
-			return err
-		}
-	}
 	if err := r.choose(); err != nil {
 		return err
 	}
