@@ -111,7 +111,7 @@ var raw = strings.Fields("iframe noembed noframes noscript plaintext script styl
 var (
 	elementName   = lazyRegexp(`^[a-z][\w.:-]*$`)
 	attributeName = lazyRegexp("^[^\\s\"'<>=`/\\\\]+$")
-	autolink      = lazyRegexp(`^<(?i:https?|mailto):[^\s<>]*>$`)
+	autolink      = lazyRegexp("^<(?i:https?|mailto):[^\\s<>\"'`&()\\\\$]*>$") // no style as a tag either
 	markupIn      = lazyRegexp(`<[A-Za-z/!?]`)
 )
 
@@ -136,15 +136,21 @@ func (s *switched) html(text string, markdown bool) string {
 		kind, token := next()
 		switch kind {
 		case html.ErrorToken: // the end, perhaps within a tag
-			b.WriteString(strings.ReplaceAll(token+text[at:], "<", "&lt;"))
+			b.WriteString(noTags(token + text[at:]))
 			return b.String()
-		case html.TextToken, html.EndTagToken:
+		case html.TextToken:
+			b.WriteString(token)
+		case html.EndTagToken:
+			if strings.Contains(token[1:], "<") { // some parsers end it before that
+				s.off(token)
+				token = noTags(token)
+			}
 			b.WriteString(token)
 		case html.CommentToken, html.DoctypeToken:
 			switch {
 			case markdown && strings.Contains(token[1:], "<"): // it may be none
 				if s.restarts++; s.restarts > maxRestarts {
-					return b.String() + strings.ReplaceAll(token+text[at:], "<", "&lt;")
+					return b.String() + noTags(token+text[at:])
 				}
 				return b.String() + "&lt;" + s.html(token[1:]+text[at:], markdown)
 			case harmlessDeclaration(token):
@@ -156,16 +162,17 @@ func (s *switched) html(text string, markdown bool) string {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			t := z.Token()
 			foreign = foreign || t.Data == "svg" || t.Data == "math"
-			tag := s.tag(t, token)
+			tag := s.tag(t, token, markdown)
 			if !slices.Contains(raw, t.Data) {
 				b.WriteString(tag)
 				continue
 			}
 			if markdown || kind == html.SelfClosingTagToken { // what its content is depends on the parser
 				z.NextIsNotRawText()
-				if markdown && t.Data != "style" {
-					b.WriteString(tag)
+				if !markdown || t.Data == "style" {
+					tag = noTags(token) // not left out: what is beside it would join
 				}
+				b.WriteString(tag)
 				continue
 			}
 			kind, content := next()
@@ -191,6 +198,11 @@ func harmlessDeclaration(token string) bool {
 	return !strings.ContainsAny(token[1:], "<[") && !strings.Contains(lower, "stylesheet") && !strings.Contains(lower, "entity")
 }
 
+// noTags returns HTML in which no tag begins.
+func noTags(text string) string {
+	return strings.ReplaceAll(text, "<", "&lt;")
+}
+
 var noMarkup = strings.NewReplacer("<", "&lt;", ">", "&gt;")
 
 // content returns the start tag of an element with a content of its own kind, and that.
@@ -204,7 +216,7 @@ func (s *switched) content(name, tag, content string, foreign bool) string {
 		css := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(content), "<![CDATA["), "]]>")
 		if markupIn().MatchString(css) || !inertCSS(css) {
 			s.off(content)
-			return fmt.Sprintf(`%s %scss="%s">`, strings.TrimRight(tag, "/> "), off, html.EscapeString(strings.ReplaceAll(content, "<", "&lt;")))
+			return fmt.Sprintf(`%s %scss="%s">`, strings.TrimRight(tag, "/> "), off, html.EscapeString(noTags(content)))
 		}
 		return tag + content
 	default:
@@ -213,12 +225,16 @@ func (s *switched) content(name, tag, content string, foreign bool) string {
 		}
 	}
 	s.off(content)
-	return html.EscapeString(content)
+	return html.EscapeString(tag + content)
 }
 
+// oneLine writes a start tag so that Markdown cannot read it as anything else: the prefixes of
+// quotes and lists follow line breaks, and formulas and images may begin in attributes.
+var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\f", " ", "$", "&#36;", `\`, "&#92;", "![", "!&#91;")
+
 // tag returns a start tag without what fetches.
-func (s *switched) tag(t html.Token, token string) string {
-	if autolink().MatchString(token) {
+func (s *switched) tag(t html.Token, token string, markdown bool) string {
+	if markdown && autolink().MatchString(token) {
 		return token
 	}
 	changed := false
@@ -234,19 +250,22 @@ func (s *switched) tag(t html.Token, token string) string {
 			s.off(a.Val)
 			a.Key = off + strings.ReplaceAll(a.Key, ":", "-")
 		}
-		if markupIn().MatchString(a.Val) && t.Data != "script" { // which may get out when it is parsed again
+		if markupIn().MatchString(a.Val) && (markdown || t.Data != "script") { // which may get out when it is parsed again
 			changed = true
-			a.Val = strings.ReplaceAll(a.Val, "<", "&lt;")
+			a.Val = noTags(a.Val)
 		}
 		kept = append(kept, a)
 	}
-	switch {
-	case !elementName().MatchString(t.Data):
+	if !elementName().MatchString(t.Data) {
 		s.off(token)
-		return strings.ReplaceAll(token, "<", "&lt;")
-	case changed:
+		return noTags(token)
+	}
+	if changed {
 		t.Attr = kept
-		return t.String()
+		token = t.String()
+	}
+	if markdown {
+		token = oneLine.Replace(token)
 	}
 	return token
 }
@@ -322,7 +341,8 @@ func inertPicture(value string) bool {
 }
 
 var (
-	cssEscape = lazyRegexp(`\\(?:([0-9a-fA-F]{1,6})\s?|(\r\n|\n|\r|\f)|(.))`)
+	cssEscape = lazyRegexp(`\\(?:([0-9a-fA-F]{1,6})\s?|\n|(.))`)
+	cssLines  = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n")
 	cssURL    = lazyRegexp(`url\(\s*(?:"([^"]*)"|'([^']*)'|([^)]*))\s*\)`)
 )
 
@@ -332,13 +352,13 @@ var fetching = []string{"@import", "image-set(", "image(", "src(", "-moz-binding
 // inertCSS reports whether CSS fetches nothing. In SVG it may have HTML's escapes.
 func inertCSS(css string) bool {
 	for _, text := range []string{css, html.UnescapeString(css)} {
-		plain := cssEscape().ReplaceAllStringFunc(text, func(escape string) string {
+		plain := cssEscape().ReplaceAllStringFunc(cssLines.Replace(text), func(escape string) string {
 			parts := cssEscape().FindStringSubmatch(escape)
 			var r rune
 			if _, err := fmt.Sscanf(parts[1], "%x", &r); err == nil {
 				return string(r)
 			}
-			return parts[3]
+			return parts[2]
 		})
 		lower := strings.ToLower(plain)
 		if slices.ContainsFunc(fetching, func(f string) bool { return strings.Contains(lower, f) }) {
