@@ -222,7 +222,7 @@ func TestKeptReplaced(t *testing.T) {
 				if err := os.MkdirAll(own, 0o755); err != nil {
 					t.Fatal(err)
 				}
-				box.Own, box.Write = []string{own}, []string{parent}
+				box.Read, box.Write = []string{own}, []string{parent}
 				cmd, err := box.Command(&exec.Cmd{Path: "/bin/echo", Args: []string{"echo", "it ran"}, Dir: "/"}, sandbox.Session{Private: t.TempDir()})
 				if err == nil {
 					err = errors.Join(os.Rename(path, path+"-moved"), put(path))

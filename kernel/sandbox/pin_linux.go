@@ -40,11 +40,16 @@ func openMarked(path string, marks map[string]mark) (fd int, err error) {
 }
 
 // mountsKept is an error unless the view has what was marked, mounted by itself, at Kept and above it,
-// and Kept read-only; what is in a folder of Kept is kept by that one's mount. Mounts go by name, and what has the name can change from one step to the next
-// by cells of another session.
+// and Kept read-only; what is in a folder of Kept is kept by that one's mount, and over one of Own
+// there is an empty folder. Mounts go by name, and what has the name can change from one step to the
+// next by cells of another session.
 func (st stage) mountsKept() error {
 	for _, path := range slices.Concat(st.Kept, st.above()) {
-		fd, err := openMarked(path, st.Marks)
+		marks := st.Marks
+		if slices.Contains(st.Own, path) {
+			marks = nil
+		}
+		fd, err := openMarked(path, marks)
 		if err != nil {
 			return err
 		}
