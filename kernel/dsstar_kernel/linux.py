@@ -189,8 +189,11 @@ def wait_all(pids: Collection[int], seconds: float = 5) -> None:
 def end_all(pid: int, without: Collection[int] = (), seconds: float = 5) -> None:
     """Kills all descendants of pid, this process, but for some with theirs, and those that they start meanwhile."""
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and (killed := kill_all(pid, without)):
+    unseen = 0
+    while unseen < 2 and time.monotonic() < deadline:  # Linux may list none while one of them ends (proc(5), children)
+        killed = kill_all(pid, without)
         wait_all(killed, deadline - time.monotonic())
+        unseen = 0 if killed else unseen + 1
 
 
 def rss(pid: int) -> int:

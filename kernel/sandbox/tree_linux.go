@@ -190,13 +190,12 @@ func threadsOf(uid int) (n uint64) {
 func killAll() {
 	self := os.Getpid()
 	for deadline := time.Now().Add(EndsWithin); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		all := descendants(self)
-		if len(all) == 0 {
-			return
-		}
-		signalAll(self, all, unix.SIGSTOP, unix.SIGKILL)
+		signalAll(self, descendants(self), unix.SIGSTOP, unix.SIGKILL)
 		for {
 			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+			if errors.Is(err, unix.ECHILD) {
+				return // a list of children can lack one while another ends (proc(5)); this cannot
+			}
 			if pid <= 0 || err != nil {
 				break
 			}
