@@ -124,9 +124,10 @@ def kill(pid: int) -> None:
 
 
 def kill_child(pid: int, parent: int) -> None:
-    """Kills pid if it is a child of parent still: its number may be another process's by now."""
+    """Kills pid if it is still a child of parent, or of this process once that has ended: its number may be another
+    process's by now."""
     process = handle(pid)
-    if _stat(pid)[1] == str(parent):
+    if _stat(pid)[1] in (str(parent), str(os.getpid())):
         kill_by(process, pid)
     for fd in process:
         os.close(fd)
@@ -166,7 +167,7 @@ def wait(pid: int, seconds: float = 5) -> int | None:
 def kill_all(pid: int, without: Collection[int] = ()) -> list[int]:
     """Kills the descendants of pid, but for some with theirs, and returns those that were alive."""
     alive = [(p, parent) for p, parent in _family(pid, without) if not gone(p)]
-    for p, parent in alive:
+    for p, parent in alive:  # parents first: a shell tells of the end of its children
         kill_child(p, parent)
     return [p for p, _ in alive]
 
@@ -192,7 +193,7 @@ def end_all(pid: int, without: Collection[int] = (), seconds: float = 5) -> None
     unseen = 0
     while unseen < 2 and time.monotonic() < deadline:  # Linux may list none while one of them ends (proc(5), children)
         killed = kill_all(pid, without)
-        wait_all(killed, deadline - time.monotonic())
+        wait_all(killed, 0.05)  # then all are looked for again: one may have got another parent just before
         unseen = 0 if killed else unseen + 1
 
 
