@@ -170,7 +170,7 @@ func TestStreamInPieces(t *testing.T) {
 			}
 			return
 		}
-		if len(all) <= limit || len(got)-(note[1]-note[0]) > limit {
+		if len(all) <= limit&^1 || len(got)-(note[1]-note[0]) > limit { // half of it stays at each end
 			rt.Errorf("limit is %d; of %d bytes it shows %q", limit, len(all), got)
 		}
 		if !strings.ContainsAny(all, "\r\b") && (!strings.HasPrefix(want, got[:note[0]]) || !strings.HasSuffix(want, got[note[1]:])) {

@@ -93,7 +93,9 @@ class Output:
             return
         (name, parent), text = self._key, "".join(self._pieces)
         self._pieces, self._size, self.due = [], 0, 0.0
-        about = {"header": json.loads(parent)} if parent != b"{}" else None
+        about = None
+        with contextlib.suppress(ValueError):  # a cell has written nonsense; what comes next is not to suffer from it
+            about = {"header": json.loads(parent)} if parent != b"{}" else None
         for at in range(0, len(text), MESSAGE_SIZE):
             content = {"name": name, "text": text[at : at + MESSAGE_SIZE]}
             self.sockets.session.send(

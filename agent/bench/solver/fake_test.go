@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -228,6 +229,9 @@ func newPlay(t testing.TB, replies script) *play {
 		MaxRounds: 20, DebugTries: 3, Jobs: 1,
 		Open: func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 			return p.session, ctx.Err()
+		},
+		RunScript: func(ctx context.Context, _ string, _ time.Duration) (notebook.Execution, error) {
+			return notebook.Execution{Status: notebook.OK}, ctx.Err()
 		},
 	}
 	return p
