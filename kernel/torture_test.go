@@ -88,7 +88,7 @@ func inflict(t *testing.T, operations int, tier string) {
 	dir := t.TempDir()
 	options := Options{
 		Spec: checkpointSpec(t, testPython(t)), Dir: dir, Env: os.Environ(), Stays: true, // checkpoints are those of the test
-		Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
+		Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}, Run: 1 << 40},
 	}
 	if tier != "" {
 		confine(t, &options, tier)

@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update"]
-WAIT = 60  # seconds, for whatever Lab does
+WAIT = 150  # seconds, for whatever Lab does
 WIDTH, HEIGHT = 1300, 1000
 
 PANEL = "const panel = window.jupyterapp?.shell.currentWidget;"
