@@ -495,7 +495,8 @@ func (o *torture) processes() {
 	extra := 0
 	for range 100 { // ended ones are collected soon
 		all = childrenOf(o.T, o.front)
-		if extra = len(all) - len(o.kept) - 1; extra == 0 || extra == 1 { // the copy that is ready
+		ended := slices.ContainsFunc(all, func(pid int) bool { return processState(pid) == "Z" })
+		if extra = len(all) - len(o.kept) - 1; !ended && (extra == 0 || extra == 1) { // the copy that is ready
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
