@@ -12,7 +12,8 @@ import (
 )
 
 // asidePrefix begins the name of the folder that holds what the run's session wrote
-// while the proof has files/. Cells cannot guess the rest of the name.
+// while the proof has files/. Cells cannot guess the rest of the name, and where they can list it
+// they cannot look into the folder.
 const asidePrefix = ".dsstar-files-"
 
 // oldPrefix begins the name of such a folder that is being removed.
