@@ -126,8 +126,9 @@ func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
 	if !ok {
 		return 0
 	}
-	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
-		b, _ := os.ReadFile("/proc/" + strconv.Itoa(t.id) + "/net/" + table)
+	net := "/proc/" + strconv.Itoa(t.id) + "/net/"
+	for _, table := range socketTables(net) {
+		b, _ := os.ReadFile(net + table)
 		for line := range strings.Lines(string(b)) {
 			fields := strings.Fields(line) // local and remote address in the second and third, the inode in the tenth
 			if len(fields) < 10 || !sockets["socket:["+fields[9]+"]"] {
@@ -142,13 +143,31 @@ func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
 	return sum
 }
 
-// eachMapped calls f for each file of which a process has a part in its memory; end is where in the file that ends. It
-// returns how many mappings the process has.
+// socketTables returns the tables in a folder like /proc/net that list a socket of the network namespace. Even an empty
+// one takes long to read: Linux goes through the sockets of all namespaces.
+func socketTables(net string) (tables []string) {
+	for _, stat := range []string{"sockstat", "sockstat6"} {
+		b, _ := os.ReadFile(net + stat)
+		for line := range strings.Lines(string(b)) {
+			// TCP6: inuse 2
+			if fields := strings.Fields(line); len(fields) > 2 && fields[1] == "inuse" && fields[2] != "0" {
+				tables = append(tables, strings.ToLower(strings.TrimSuffix(fields[0], ":")))
+			}
+		}
+	}
+	return tables
+}
+
+// eachMapped calls f for each file of which a process has a part in its memory and that is deleted or in shmFolder; end
+// is where in the file that part ends. It returns how many mappings the process has.
 func eachMapped(pid int, f func(path string, file inode, end int64)) (mappings int) {
 	t, _ := running(pid) // it may have ended
 	b, _ := os.ReadFile("/proc/" + strconv.Itoa(t.id) + "/maps")
 	for line := range bytes.Lines(b) {
 		mappings++
+		if !bytes.HasSuffix(line, []byte(gone+"\n")) && !bytes.Contains(line, []byte(shmFolder)) {
+			continue // there are thousands
+		}
 		// 7f00-7f01 rw-s 00001000 00:01 1027 /path
 		at := bytes.IndexByte(line, '/')
 		if at < 0 {

@@ -29,7 +29,7 @@ var unseen = map[string]string{
 	"memfd":      "f = open(os.memfd_create('x'), 'wb'); fill(f)",
 	"undumpable": "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); f = open(os.memfd_create('x'), 'wb'); fill(f)",
 	"unreadable": "f = open(os.open('p', os.O_CREAT | os.O_WRONLY, 0o111), 'wb'); f.write(open(sys.executable, 'rb').read()); f.close(); " +
-		"m = os.memfd_create('x', 0); fill(open(m, 'wb', closefd=False)) if not os.getuid() else 0; os.set_inheritable(m, True); os.execv('p', ['p', '-c', 'import time; time.sleep(60)'])",
+		"m = os.memfd_create('x', 0); fill(open(m, 'wb', closefd=False)) if not os.getuid() else 0; os.set_inheritable(m, True); os.execv('p', ['p', '-c', 'import time; time.sleep(200)'])",
 	"unlisted":    "os.mkdir('unlisted', 0o300); fill(open('unlisted/x', 'wb'), 80)",
 	"untold":      "os.mkdir('untold'); fill(open('untold/x', 'wb'), 80); os.chmod('untold', 0o400)",
 	"deep":        "for i in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\nfill(open('x', 'wb'), 80)",
@@ -47,7 +47,7 @@ var unseen = map[string]string{
 	"small files":           "for i in range(140_000): os.close(os.open(f'/tmp/{i}', os.O_CREAT))",
 	"mappings": "m = mmap.mmap(-1, 240 << 20); at = ctypes.addressof(ctypes.c_char.from_buffer(m)); protect = ctypes.CDLL(None).mprotect\n" +
 		"for i in range(30000): protect(ctypes.c_void_p(at + (i << 13)), ctypes.c_size_t(4096), 1)\n" +
-		"for i in range(20):\n    if os.fork() == 0: time.sleep(60)",
+		"for i in range(20):\n    if os.fork() == 0: time.sleep(200)",
 	"zombies":  "for i in range(150):\n    if os.fork() == 0: os._exit(0)",
 	"too much": "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
 }
@@ -61,7 +61,7 @@ const fill = `import ctypes, mmap, os, platform, sys, threading, time
 def fill(f, n=540):
     os.posix_fallocate(f.fileno(), 0, n << 20)
 def unled(work): # the first thread ends, and another works
-    threading.Thread(target=lambda: (time.sleep(.3), work(), time.sleep(60))).start()
+    threading.Thread(target=lambda: (time.sleep(.3), work(), time.sleep(200))).start()
     ctypes.CDLL(None).syscall(60 if platform.machine() == 'x86_64' else 93, 0)
 `
 
@@ -117,10 +117,10 @@ func TestUnseen(t *testing.T) {
 					continue // they are the machine's, and closed
 				}
 			}
-			cmd, work := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(60)")
+			cmd, work := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(200)")
 			all.Go(func() { // together, as they mostly wait
 				defer func() { _, _ = os.Chmod(work+"/unlisted", 0o700), os.Chmod(work+"/untold", 0o700) }() // so that they can be removed
-				words := run(cmd, 30*time.Second)
+				words := run(cmd, 3*time.Minute)
 				if !slices.ContainsFunc(strings.Split(want, "|"), func(want string) bool { return strings.Contains(words, want) }) {
 					t.Errorf("%s: %s: %q, want %q", box.Tier, name, words, want)
 				}

@@ -96,15 +96,19 @@ func (b Box) sockets(needs []string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
-// programFolders are those of the system in which services may have sockets, and cells read.
+// programFolders are those of the system that cells read.
 var programFolders = []string{"/usr", "/opt"}
+
+// installed are the folders among them that are searched for sockets: the rest of /usr is static files of the
+// distribution (Filesystem Hierarchy Standard 3.0, chapter 4), and Linux lists what listens there in this network namespace.
+var installed = []string{"/usr/local", "/opt"}
 
 // longestSystemWalk bounds the search in them, which is part of the first start: what it leaves out is
 // still found if Linux lists it.
 const longestSystemWalk = 2 * time.Second
 
-// systemSockets returns the sockets in programFolders. They are searched once.
-var systemSockets = sync.OnceValue(func() []string { return socketsBelow(programFolders, time.Now().Add(longestSystemWalk)) })
+// systemSockets returns the sockets in installed. They are searched once.
+var systemSockets = sync.OnceValue(func() []string { return socketsBelow(installed, time.Now().Add(longestSystemWalk)) })
 
 // socketsBelow returns the sockets in folders that are found in time. It looks into many folders at once.
 func socketsBelow(folders []string, until time.Time) (found []string) {
