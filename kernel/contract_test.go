@@ -78,19 +78,20 @@ func server(t testing.TB, s *kerneltest.Server) Server {
 }
 
 func TestContract(t *testing.T) {
-	turns := map[string]int{"websocket-legacy": 0, "websocket-v1": 1, "ipc": 2}
 	for _, w := range ways(t, PythonSpec(testPython(t))) {
 		if w.name == "tcp" { // which differs from ipc in the address
 			continue
 		}
 		t.Run("ipykernel7/"+w.name, func(t *testing.T) {
-			pyenvtest.Turn(t, turns[w.name])
+			if w.name != "ipc" {
+				pyenvtest.Long(t)
+			}
 			w.test(t)
 		})
 	}
 	// What is between the kernel and us does not depend on its version.
 	t.Run("ipykernel6/ipc", func(t *testing.T) {
-		pyenvtest.Turn(t, 0)
+		pyenvtest.Long(t)
 		localWay(PythonSpec(pyenvtest.OldPython(t)), false).test(t)
 	})
 }

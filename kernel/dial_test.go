@@ -112,7 +112,7 @@ func dialled(t testing.TB, s Server, id string, o Options) *Kernel {
 
 // TestServer shares one server: starting it is what takes time.
 func TestServer(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	s, raw := jupyter(t)
 	t.Run("reconnects", func(t *testing.T) { testReconnect(t, s) })
 	t.Run("holds the first connection", func(t *testing.T) { testHeldConnection(t, s) })

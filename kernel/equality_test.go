@@ -576,7 +576,7 @@ cursor = db.execute('select * from t')
 
 // A digest shows small changes, and nothing where there is none.
 func TestDigest(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	l := newLab(t)
 	k := l.open(t, checkpointSpec(t, testPython(t)))
 	runCell(t, k, changing, notebook.OK)

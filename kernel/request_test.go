@@ -30,7 +30,7 @@ func everywhere(t *testing.T, o func(testing.TB) Options, test func(*testing.T, 
 
 // Every request of the protocol is answered over every transport, and input() too.
 func TestProtocol(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	type question struct {
 		prompt   string
 		password bool

@@ -150,7 +150,7 @@ func TestAttach(t *testing.T) {
 
 // TestAttachAsks: on a terminal the user is asked, and may say no.
 func TestAttachAsks(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	runtime := t.TempDir()
 	userKernel(t, runtime, "0123abcd-user")
@@ -179,7 +179,7 @@ func TestAttachAsks(t *testing.T) {
 
 // TestAttachBusy: the run waits for a busy kernel and disturbs nobody.
 func TestAttachBusy(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	runtime := t.TempDir()
 	file := userKernel(t, runtime, "0123abcd-user")
@@ -228,7 +228,7 @@ func TestKernelNames(t *testing.T) {
 
 // TestServer runs in kernels of a real server and in one that it has already.
 func TestServer(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), nil)
 	elsewhere := jupyterEnv(t, t.TempDir()) // the server's files are not to be found

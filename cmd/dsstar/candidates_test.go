@@ -34,7 +34,7 @@ func ofThree() roles {
 // picked, and neither of the others has left a trace, in variables, in what was
 // changed in place, or in files.
 func TestCandidates(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := ask(t, dataFolder(t, numbers), ofThree().serve(t).URL, "--candidates", "3")
 	s.expect(exitVerified, "candidate 1 ran in", "candidate 3 failed: TypeError", "candidate 2 is chosen: it adds what the file has.",
@@ -73,7 +73,7 @@ func TestCandidatesServed(t *testing.T) {
 	if !kernel.Freezes(kernel.PythonSpec("python")) {
 		t.Skip("there are checkpoints on Linux only")
 	}
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	spec, err := kernel.CheckpointSpec(kernel.PythonSpec(pyenvtest.Python(t)), t.TempDir())
 	if err != nil {

@@ -32,7 +32,7 @@ func content(t *testing.T, path string) string {
 
 // TestExportRun exports what a real run left.
 func TestExportRun(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	model := counting()
 	model["coder"] = say(cell("import pandas as pd\nimport matplotlib.pyplot as plt\nnumbers = pd.read_csv('data/numbers.csv')\n" +

@@ -82,7 +82,7 @@ const outputsInLab = ".jp-OutputArea-output, .jp-RenderedMarkdown"
 // makes of it nor in JupyterLab, which shows what dsstar has written without trusting it, does anything run. That the
 // pieces do run where they may is shown beside it.
 func TestNothingRuns(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	l := startLab(t, false)
 	path := filepath.Join(l.Root, "attack.ipynb")

@@ -86,7 +86,7 @@ func outlineOf(message string) string {
 // TestHostileData: with files that try to pass for the prompt, every role's messages have the sections and blocks that
 // they have with honest ones, no more and no other, and the run goes as it would.
 func TestHostileData(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	t.Parallel()
 	honest, hostile := promptsOf(t, "words of the file, some hundreds of them"), promptsOf(t, forgery)
 	if d := cmp.Diff(honest, hostile); d != "" {

@@ -90,7 +90,7 @@ func TestKeepKernelFailing(t *testing.T) {
 
 // TestKeepKernelOnServer: a kernel of a server stays, as that of the notebook.
 func TestKeepKernelOnServer(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), nil)
 	elsewhere, local := jupyterEnv(t, t.TempDir()), jupyterEnv(t, server.RuntimeDir)

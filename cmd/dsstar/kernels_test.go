@@ -48,7 +48,7 @@ func TestNoKernels(t *testing.T) {
 // TestKernels lists a local kernel, one of a real server, its kernelspecs, and
 // servers that are gone.
 func TestKernels(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	t.Parallel()
 	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), nil)
 	var session struct{ Kernel struct{ ID string } }

@@ -192,7 +192,7 @@ func fromDF() roles {
 // TestLab is a user's afternoon: data in a notebook in JupyterLab, a question about it to dsstar on that kernel, and
 // the notebook that comes of it, opened and run there.
 func TestLab(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	for name, collaboration := range map[string]bool{"alone": false, "with collaboration": true} {
 		t.Run(name, func(t *testing.T) {
@@ -263,7 +263,7 @@ func (l *lab) showsRun() {
 // TestLabLive has the notebook of a run open while that goes on: with jupyter-collaboration its rounds appear by
 // themselves, without it after a reload.
 func TestLabLive(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	t.Parallel()
 	for name, collaboration := range map[string]bool{"alone": false, "with collaboration": true} {
 		t.Run(name, func(t *testing.T) {

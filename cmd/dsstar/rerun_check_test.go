@@ -72,7 +72,7 @@ func tree(t *testing.T, dir string) string {
 
 // TestCheckAny: of any notebook, each cell is compared with what it had put out.
 func TestCheckAny(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	path := executed(t,
 		code("numbers", "import os, sys, random, tempfile\nprint(0.1 + 0.2, object())\nprint(tempfile.mkdtemp(), file=sys.stderr)\nimport warnings; warnings.warn('old')"),
@@ -199,7 +199,7 @@ func dropping(t *testing.T, files map[string]string) *scene {
 // TestCheckOurs: a run is checked on its own data and on others, and its folder
 // stays as it is.
 func TestCheckOurs(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := dropping(t, numbers)
 	path := filepath.Join(s.out, "notebook.ipynb")
@@ -243,7 +243,7 @@ func TestCheckOurs(t *testing.T) {
 // TestRound: the attempts of a round run on the state that it began with, those
 // that failed and those of dropped rounds too.
 func TestRound(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := dropping(t, numbers)
 	path := filepath.Join(s.out, "notebook.ipynb")

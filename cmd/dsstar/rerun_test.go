@@ -86,7 +86,7 @@ func wantText(t *testing.T, what, text string, parts ...string) {
 // TestRerunIsNbclient compares whole notebooks, byte by byte, with what nbclient
 // makes of them.
 func TestRerunIsNbclient(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	tools := pyenvtest.Tools(t)
 	skipped := code("skipped", "1/0", "skip-execution")
@@ -160,7 +160,7 @@ func TestRerunFailingCell(t *testing.T) {
 
 // TestRerunEnds: whatever ends a run, the notebook has what there was.
 func TestRerunEnds(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name, source string
@@ -212,7 +212,7 @@ func decodeRerun(t *testing.T, stdout string) rerunResult {
 // TestRerunInterrupted: while a cell runs, the notebook on disk has the cells
 // before it; after Ctrl-C, what the cell has put out up to there too.
 func TestRerunInterrupted(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	for _, c := range []struct{ name, wait, shows string }{
 		{"a sleep", "time.sleep(60)", "KeyboardInterrupt"},

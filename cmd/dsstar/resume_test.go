@@ -77,7 +77,7 @@ func (m roles) with(more roles) roles {
 // TestResumeBudget: a run whose budget is spent goes on to the same end, and asks
 // nothing twice.
 func TestResumeBudget(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	data := dataFolder(t, numbers)
 	s := ask(t, data, steps().serve(t).URL, "--max-calls", "6")
@@ -109,7 +109,7 @@ func TestResumeBudget(t *testing.T) {
 // TestResumeEdit: an edit in the middle of a finished notebook; only what follows
 // is run again, and script and proof follow.
 func TestResumeEdit(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := ask(t, dataFolder(t, numbers), steps().serve(t).URL)
 	s.expect(exitVerified)
@@ -157,7 +157,7 @@ func TestResumeEdit(t *testing.T) {
 // TestResumeFails: a cell of the person's own that fails leaves the notebook with
 // it.
 func TestResumeFails(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
 	s.expect(exitVerified)
@@ -175,7 +175,7 @@ func TestResumeFails(t *testing.T) {
 
 // TestResumeAsk: another question in the same session. A check tells of the answers to both.
 func TestResumeAsk(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
 	s.expect(exitVerified)

@@ -94,7 +94,7 @@ func editor(t *testing.T, script string) string {
 }
 
 func TestReviewAccept(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := atReview(t, counting().serve(t).URL, nil, "--json")
 	s.answers("a", "review   step 1: Load the numbers and add them up.", "         │ total = int(numbers['n'].sum())\r\n")
@@ -110,7 +110,7 @@ func TestReviewAccept(t *testing.T) {
 
 // TestReviewEdit: what the person saves and then accepts is what runs.
 func TestReviewEdit(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	seen := filepath.Join(t.TempDir(), "seen.py")
 	s := atReview(t, counting().serve(t).URL, []string{editor(t, "cp \"$1\" '"+seen+"'\nsed -i -e 's/add them up/take the largest/' -e 's/.sum()/.max()/' \"$1\"")})
@@ -171,7 +171,7 @@ func TestReviewEditFails(t *testing.T) {
 
 // TestReviewEditInterrupted: Ctrl-C in an editor is the editor's.
 func TestReviewEditInterrupted(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := atReview(t, counting().serve(t).URL, []string{editor(t, "trap 'echo caught; exit 0' INT; echo ready; while :; do sleep 0.1; done")})
 	s.answers("e")
@@ -187,7 +187,7 @@ const ctrlC = "\x03"
 // TestReviewReject: the reason is asked for, and the planner reads it. Back from an
 // empty one, the question stands.
 func TestReviewReject(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	t.Parallel()
 	m := counting()
 	m["planner"] = say("Load the numbers and add them up.", "Add up the numbers without the first.")
@@ -212,7 +212,7 @@ func TestReviewReject(t *testing.T) {
 
 // TestReviewRepair: a repair is asked about again, beside what has failed.
 func TestReviewRepair(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	m := counting()
 	fine := m["coder"][0].Text
@@ -262,7 +262,7 @@ func TestReviewStop(t *testing.T) {
 // TestReviewKeys: no cell is accepted by Enter, by several keys at once, by arrows,
 // or by what was typed before the question.
 func TestReviewKeys(t *testing.T) {
-	pyenvtest.Turn(t, 0)
+	pyenvtest.Long(t)
 	t.Parallel()
 	m, hold := counting(), make(chan struct{})
 	server := llmtest.New(t, func(r llmtest.Request) llmtest.Response {

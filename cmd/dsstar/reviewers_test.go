@@ -128,7 +128,7 @@ type review struct {
 // TestReviewers hands the notebooks of ten different courses to the tools of those who will look at them: nbformat's
 // validator, nbconvert --execute, papermill with other data, nbdime, jupytext, VS Code's rules, and JupyterLab.
 func TestReviewers(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	courses := courses
 	if !*allCourses {

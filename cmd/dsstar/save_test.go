@@ -65,7 +65,7 @@ func editFile(t *testing.T, path, old, new string) []byte {
 // TestEditedDuringRun: a notebook and a script that somebody edits while the run
 // goes on stay as they are, the run goes on in siblings, and says so once.
 func TestEditedDuringRun(t *testing.T) {
-	pyenvtest.Turn(t, 2)
+	pyenvtest.Long(t)
 	t.Parallel()
 	var notebook, second, script []byte
 	s := during(t, func(out string, verdict int) {
@@ -101,7 +101,7 @@ func TestEditedDuringRun(t *testing.T) {
 // TestDeletedDuringRun: a notebook that is gone is written again, and one that
 // Jupyter has rewritten is written over.
 func TestDeletedDuringRun(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := during(t, func(out string, verdict int) {
 		path := filepath.Join(out, "notebook.ipynb")

@@ -101,7 +101,7 @@ print(brief(pandas.Timestamp()), brief(pandas.NaT), brief(stranger), brief(1))
 // TestVariables is the scene: a data frame in the kernel of an open
 // notebook is asked about, without a data folder.
 func TestVariables(t *testing.T) {
-	pyenvtest.Turn(t, 1)
+	pyenvtest.Long(t)
 	t.Parallel()
 	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), map[string]map[string]any{"python3": {
 		"argv": []string{pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"}, "display_name": "Python 3", "language": "python",
