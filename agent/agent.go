@@ -293,14 +293,6 @@ func (r *run) rounds(ctx context.Context) error {
 
 var errNoStep = errors.New("no step of the plan could be carried out")
 
-// left is how many rounds may still be begun: a person's turn makes room.
-func (t *Trajectory) left(most int) int {
-	for i := len(t.Rounds) - 1; i >= t.from() && t.Rounds[i].Edit == nil; i-- {
-		most--
-	}
-	return most
-}
-
 func (r *run) left() int { return r.t.left(r.cfg.MaxRounds) }
 
 // underWay reports whether the last round has not come to its end.

@@ -155,13 +155,6 @@ func (r *run) costOf(u Usage) (float64, bool) {
 	return price.Cost(u.Usage), ok
 }
 
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
 func thousands(tokens int) string {
 	if tokens < 10_000 {
 		return fmt.Sprintf("%.1f", float64(tokens)/1000)

@@ -169,8 +169,6 @@ func (r *reader) earlierPresent() (what []string, err error) {
 	return what, nil
 }
 
-func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // finish appends the person's turn, if there is one.
 func (r *reader) finish(what []string, now []int, first int) {
 	t := r.t

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"dsstar/agent/llm"
 	"dsstar/notebook"
@@ -52,8 +51,11 @@ type Spent struct {
 func (c *Caller) Spent() Spent {
 	c.own.mu.Lock()
 	defer c.own.mu.Unlock()
-	t := c.own.t
-	return Spent{t.Usage, maps.Clone(t.ByRole), copied(t.Cost), slices.Clone(t.Models), c.own.model.seconds()}
+	t, cost := c.own.t, c.own.t.Cost
+	if cost != nil {
+		cost = new(*cost)
+	}
+	return Spent{t.Usage, maps.Clone(t.ByRole), cost, slices.Clone(t.Models), c.own.model.seconds()}
 }
 
 // Ask makes a call and reads the reply: what of it is no thought goes to parse. A
@@ -68,30 +70,6 @@ func Ask[T any](ctx context.Context, c *Caller, r llm.Request, parse func(text s
 	return readOrAskAgain(ctx, &c.own, r, reply, how)
 }
 
-// Visible is a reply without the thoughts that some models send before it, in tags.
-func Visible(reply string) (string, error) { return visible(reply) }
-
-// ParseCode returns the one Python code block of a text, as [Run] reads it.
-func ParseCode(text string) (string, error) { return codeIn(text) }
-
-// A Block is a code block of a text.
-type Block struct{ Language, Code string }
-
-// Blocks returns the code blocks of a text, in order, that are closed.
-func Blocks(text string) (all []Block) {
-	blocks, _ := codeBlocks(text)
-	for _, b := range blocks {
-		language, _, _ := strings.Cut(b.info, " ")
-		if b.isPython() {
-			language = "python"
-		}
-		if b.closed {
-			all = append(all, Block{language, b.code})
-		}
-	}
-	return all
-}
-
 // ErrorReport returns what a model needs of a failed execution: the frames in the
 // cell whole, those in libraries by name only, the message, and of what was printed
 // before at most about a quarter of most bytes.
@@ -103,17 +81,6 @@ func Problem(e notebook.Execution) string { return oneLine(e) }
 // Clip returns at most about n bytes of a text: its beginning and its end, with a
 // line between them that says how much was cut.
 func Clip(text string, n int) string { return clip(text, n) }
-
-// Prose shows somebody's words in Markdown as they are, line by line.
-func Prose(text string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		if line = prose(line); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n\n")
-}
 
 // PythonString returns s as a Python string literal in one line.
 func PythonString(s string) string { return pyString(s) }

@@ -160,9 +160,3 @@ func mustPrint(_ context.Context, a Attempt) (string, error) {
 	}
 	return "", nil
 }
-
-// notRun reports whether a person did not let the attempt run.
-func (a Attempt) notRun() bool { return a.Execution.Status == notebook.NotRun }
-
-// rejected reports whether a person did not let the round's step run.
-func (r Round) rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.notRun) }

@@ -452,3 +452,43 @@ func folded(title, body string) string {
 
 // fenced is a code block on lines of its own.
 func fenced(text, language string) string { return prompts.Fence(text, language) + "\n" }
+
+// showVariables shows somebody's variables to a reviewer.
+func showVariables(t *Trajectory) string {
+	var b strings.Builder
+	var others []string
+	for _, v := range t.Variables {
+		if v.Text == "" && v.Problem == "" {
+			if v.Import == "" {
+				others = append(others, prose("`"+v.Name+"`"))
+			}
+			continue
+		}
+		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(v.Name), inHTML(v.Type))
+		switch {
+		case v.File != "":
+			title += fmt.Sprintf(" · used, and kept in <code>%s</code>, %s", inHTML(v.File), fileSize(v.Bytes))
+		case v.Problem != "":
+			title += " · used, and not to be carried to another session: " + inHTML(v.Problem)
+		}
+		b.WriteString(folded(title, fenced(v.Text, "")))
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(&b, "\nFunctions and classes of the session: %s.\n", strings.Join(others, ", "))
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\nThe cells ran in a session that had variables of its own:\n" + b.String()
+}
+
+// Prose shows somebody's words in Markdown as they are, line by line.
+func Prose(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = prose(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n\n")
+}

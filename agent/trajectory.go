@@ -405,3 +405,23 @@ func (t *Trajectory) Doubts() []string {
 
 // Steps returns the number of accepted steps in the plan.
 func (t *Trajectory) Steps() int { return len(t.acceptedRounds()) }
+
+// A Variable is an object that somebody's session had before the run, under its
+// name. Once a cell has read it, it has an Import, a File or a Problem.
+type Variable struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Text    string `json:"text,omitempty"`    // its description; "" for functions and classes
+	Import  string `json:"import,omitempty"`  // the statement that gives a session what has this name
+	File    string `json:"file,omitempty"`    // with what was pickled before the first cell read it, below the run folder
+	Bytes   int64  `json:"bytes,omitempty"`   // of that file
+	Problem string `json:"problem,omitempty"` // why a fresh session cannot have it
+}
+
+// left is how many rounds may still be begun: a person's turn makes room.
+func (t *Trajectory) left(most int) int {
+	for i := len(t.Rounds) - 1; i >= t.from() && t.Rounds[i].Edit == nil; i-- {
+		most--
+	}
+	return most
+}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -158,4 +159,26 @@ func fileSize(n int64) string {
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// controls are those that JSON leaves as they are; to some they are line breaks.
+var controls = lazy("[\u007f-\u009f]")
+
+// pyString returns s as a Python string literal in one line; a JSON string is one.
+func pyString(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string cannot fail
+	literal := strings.TrimSuffix(b.String(), "\n")
+	return controls().ReplaceAllStringFunc(literal, func(c string) string { return fmt.Sprintf("\\u%04x", []rune(c)[0]) })
 }
