@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -20,7 +22,7 @@ type Caller struct{ own caller }
 // NewCaller returns a caller that has made no calls yet. Of cfg it uses Model,
 // Prompts, Limits, Price and Stream.
 func NewCaller(cfg Config) *Caller {
-	c := &Caller{caller{cfg: cfg, t: &Trajectory{}}}
+	c := &Caller{caller{cfg: cfg, t: &record.Trajectory{}}}
 	if cfg.Price != nil {
 		c.own.t.Cost = new(float64)
 	}
@@ -40,11 +42,11 @@ func (c *Caller) Call(ctx context.Context, r llm.Request) (llm.Reply, error) {
 
 // Spent is what the calls so far have used.
 type Spent struct {
-	Usage  Usage            `json:"usage"`
-	ByRole map[string]Usage `json:"by_role,omitempty"`
-	Cost   *float64         `json:"cost_usd"` // nil: a price is not known
-	Models []string         `json:"models,omitempty"`
-	Model  float64          `json:"seconds"` // during which a call was under way
+	Usage  record.Usage            `json:"usage"`
+	ByRole map[string]record.Usage `json:"by_role,omitempty"`
+	Cost   *float64                `json:"cost_usd"` // nil: a price is not known
+	Models []string                `json:"models,omitempty"`
+	Model  float64                 `json:"seconds"` // during which a call was under way
 }
 
 // Spent returns what the calls so far have used.
@@ -73,17 +75,17 @@ func Ask[T any](ctx context.Context, c *Caller, r llm.Request, parse func(text s
 // ErrorReport returns what a model needs of a failed execution: the frames in the
 // cell whole, those in libraries by name only, the message, and of what was printed
 // before at most about a quarter of most bytes.
-func ErrorReport(e notebook.Execution, most int) string { return errorReport(e, most) }
+func ErrorReport(e notebook.Execution, most int) string { return brief.ErrorReport(e, most) }
 
 // Problem is what was wrong with an execution, in one line.
-func Problem(e notebook.Execution) string { return oneLine(e) }
+func Problem(e notebook.Execution) string { return brief.Problem(e) }
 
 // Clip returns at most about n bytes of a text: its beginning and its end, with a
 // line between them that says how much was cut.
-func Clip(text string, n int) string { return clip(text, n) }
+func Clip(text string, n int) string { return brief.Clip(text, n) }
 
 // PythonString returns s as a Python string literal in one line.
-func PythonString(s string) string { return pyString(s) }
+func PythonString(s string) string { return brief.Python(s) }
 
 // Size is a number of bytes for people: 512 bytes, 3.4 MB.
-func Size(bytes int64) string { return fileSize(bytes) }
+func Size(bytes int64) string { return brief.Size(bytes) }

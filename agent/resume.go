@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -19,7 +21,7 @@ import (
 //
 // The error is an [*EditError] where a cell of the person's own fails: then
 // the record has it as it was.
-func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Trajectory, error) {
+func Resume(ctx context.Context, cfg Config, t *record.Trajectory, files []record.File) (*record.Trajectory, error) {
 	cfg.Method, t.Sandbox = t.Method, cfg.Sandbox
 	r := newRun(cfg, t.Task)
 	fresh := r.t
@@ -43,7 +45,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 		if len(t.Rounds) == 0 {
 			t.Warnings = fresh.Warnings
 		}
-		r.kept = map[string]Description{}
+		r.kept = map[string]record.Description{}
 		for _, d := range t.Descriptions {
 			r.kept[d.File] = d
 		}
@@ -56,7 +58,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 	}
 	r.all = files
 	if t.Answer() == "" && t.Final != nil && ended {
-		t.Final = &Final{Begun: t.Final.Begun + 1} // all its tries are used up; they are in the trace
+		t.Final = &record.Final{Begun: t.Final.Begun + 1} // all its tries are used up; they are in the trace
 	}
 	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 {
 		t.Final, t.Proof = nil, nil // there are rounds left to do better
@@ -66,7 +68,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 
 // usable returns the exchanges but for those of the request that ended the run:
 // its replies would end it again.
-func usable(t *Trajectory, all []llm.Exchange) []llm.Exchange {
+func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
 	if t.Unusable == nil {
 		return all
 	}
@@ -78,7 +80,7 @@ func usable(t *Trajectory, all []llm.Exchange) []llm.Exchange {
 // recount makes the sum of what was used from the trace, which may have replies
 // that the notebook was never saved with.
 func (r *run) recount(all []llm.Exchange) {
-	r.t.Usage, r.t.ByRole = Usage{}, nil
+	r.t.Usage, r.t.ByRole = record.Usage{}, nil
 	if r.t.Cost != nil {
 		r.t.Cost = new(float64)
 	}
@@ -94,14 +96,14 @@ func (r *run) recount(all []llm.Exchange) {
 func (r *run) startOver(why string) {
 	t := r.t
 	t.Described, t.Descriptions = false, nil
-	if len(t.Rounds) == t.from() {
+	if len(t.Rounds) == t.EarlierRounds() {
 		return
 	}
-	plan := append(t.acceptedRounds(), t.rest()...)
-	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: []string{why}, Plan: []int{}, Rest: numbers(plan)}})
+	plan := append(t.AcceptedRounds(), t.ToRepeat()...)
+	t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: []string{why}, Plan: []int{}, Rest: record.Numbers(plan)}})
 	t.Proof = nil
 	if t.Final != nil {
-		_, t.Final.Again = t.finalAttempt()
+		_, t.Final.Again = t.FinalCell()
 		t.Final.Answer = ""
 	}
 }
@@ -138,8 +140,8 @@ func (r *run) recalled(family []int) (done bool, err error) {
 // again, and one whose step was changed is written anew. The plan is judged when
 // all are.
 func (r *run) again(ctx context.Context) error {
-	for len(r.t.rest()) > 0 {
-		round := &r.t.Rounds[r.t.rest()[0]]
+	for len(r.t.ToRepeat()) > 0 {
+		round := &r.t.Rounds[r.t.ToRepeat()[0]]
 		if round.Rewrite == "" {
 			if err := r.repeat(ctx, round); err != nil {
 				return err
@@ -148,7 +150,7 @@ func (r *run) again(ctx context.Context) error {
 		}
 		if last := r.current(); last.Edit != nil || last.Route != nil {
 			step := round.Rewrite
-			r.t.Rounds = append(r.t.Rounds, Round{Step: step})
+			r.t.Rounds = append(r.t.Rounds, record.Round{Step: step})
 			if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
 				return err
 			}
@@ -173,15 +175,15 @@ func (r *run) rewrite(ctx context.Context) error {
 	}
 	if !done {
 		if _, err := r.restore(ctx); err != nil || r.handsOff(1) {
-			return cmp.Or(err, error(&EditError{fmt.Sprintf("no cell that runs could be written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}))
+			return cmp.Or(err, error(&record.EditError{Problem: fmt.Sprintf("no cell that runs could be written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}))
 		}
 	}
-	edit := r.t.lastEdit()
+	edit := r.t.LastEdit()
 	rest := edit.Rest[1:]
 	r.t.Rounds[edit.Rest[0]-1].Rewrite = ""
 	if edit.Rest = nil; done && len(rest) > 0 {
-		r.t.Rounds = append(r.t.Rounds, Round{Edit: &Edit{
-			What: []string{"the steps after it are run again"}, Plan: numbers(r.t.Plan()), Rest: rest,
+		r.t.Rounds = append(r.t.Rounds, record.Round{Edit: &record.Edit{
+			What: []string{"the steps after it are run again"}, Plan: record.Numbers(r.t.Plan()), Rest: rest,
 		}})
 	}
 	return nil
@@ -190,12 +192,12 @@ func (r *run) rewrite(ctx context.Context) error {
 // handsOff reports whether one of the cells that are still to be run again, from
 // the one at from, is a person's own: then nothing is dropped.
 func (r *run) handsOff(from int) bool {
-	return r.t.lastEdit().Ordered || slices.ContainsFunc(r.t.rest()[from:], func(i int) bool { return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != "" })
+	return r.t.LastEdit().Ordered || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool { return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != "" })
 }
 
 // repeat runs the cell of a round again, as the next step of the plan. A cell of
 // a person's own must run; another that does not is dropped with all after it.
-func (r *run) repeat(ctx context.Context, round *Round) error {
+func (r *run) repeat(ctx context.Context, round *record.Round) error {
 	edit := r.current().Edit
 	step := len(r.t.Plan()) + 1
 	last := &round.Attempts[len(round.Attempts)-1]
@@ -210,9 +212,9 @@ func (r *run) repeat(ctx context.Context, round *Round) error {
 		if r.handsOff(0) {
 			return stays(fmt.Sprintf("the cell of step %d", step), e)
 		}
-		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, oneLine(e))
+		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e))
 		edit.Rest = nil
-		r.current().Verdict, r.current().Route = &Verdict{Reason: reason}, &Route{}
+		r.current().Verdict, r.current().Route = &record.Verdict{Reason: reason}, &record.Route{}
 		if err := r.observe(Event{Kind: Warned, Text: reason}); err != nil {
 			return err
 		}
@@ -227,6 +229,6 @@ func (r *run) repeat(ctx context.Context, round *Round) error {
 // stays is the error for a cell that fails and stays in the notebook: a person
 // wants it as it is, or what a person has asked or written builds on it.
 func stays(cell string, e notebook.Execution) error {
-	return &EditError{fmt.Sprintf("%s fails: %s; it is in the notebook as you left it\n%s",
-		cell, oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
+	return &record.EditError{Problem: fmt.Sprintf("%s fails: %s; it is in the notebook as you left it\n%s",
+		cell, brief.Problem(e), strings.TrimSpace(brief.ErrorReport(e, reportChars)))}
 }

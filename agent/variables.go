@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -15,13 +17,13 @@ import (
 type Host interface {
 	// Variables describes the variables that the user has there. It changes and
 	// computes nothing.
-	Variables(ctx context.Context) ([]Variable, error)
+	Variables(ctx context.Context) ([]record.Variable, error)
 	// Carry makes what a cell, which is about to run, reads of the user's variables
 	// ready for a session that has none of them, and returns it.
-	Carry(ctx context.Context, what Reading) ([]Variable, error)
+	Carry(ctx context.Context, what Reading) ([]record.Variable, error)
 	// Leave is called once, after the last cell. It returns what the user should
 	// know about what the cells leave behind.
-	Leave(ctx context.Context, carried []Variable) (warnings []string, err error)
+	Leave(ctx context.Context, carried []record.Variable) (warnings []string, err error)
 }
 
 // A Reading is what there is to carry.
@@ -48,12 +50,12 @@ func (r *run) meet(ctx context.Context) error {
 		return r.shy(ctx, "the variables of the session are not described", err)
 	}
 	for i, v := range all { // those that the run had read stay as they were
-		n := slices.IndexFunc(r.t.Variables, func(o Variable) bool { return o.Name == v.Name && o.read() })
+		n := slices.IndexFunc(r.t.Variables, func(o record.Variable) bool { return o.Name == v.Name && o.Known() })
 		if n < 0 {
 			continue
 		}
 		if was := r.t.Variables[n]; was.Text != v.Text {
-			return &EditError{fmt.Sprintf("the variable %s of the session is not what it was when cells of this run read it: ask in a new run", v.Name)}
+			return &record.EditError{Problem: fmt.Sprintf("the variable %s of the session is not what it was when cells of this run read it: ask in a new run", v.Name)}
 		}
 		all[i] = r.t.Variables[n]
 	}
@@ -81,9 +83,9 @@ func (r *run) carry(ctx context.Context, code string) error {
 	if r.host == nil {
 		return nil
 	}
-	what := Reading{Code: code, Before: r.t.base(), Room: MaxCarried}
+	what := Reading{Code: code, Before: r.t.Base(), Room: MaxCarried}
 	for _, v := range r.t.Variables {
-		if v.read() {
+		if v.Known() {
 			what.Known = append(what.Known, v.Name)
 			what.Room -= v.Bytes
 		}
@@ -96,7 +98,7 @@ func (r *run) carry(ctx context.Context, code string) error {
 	defer r.mu.Unlock()
 	all := slices.Clone(r.t.Variables) // whoever has the trajectory may still read the old ones
 	for _, v := range carried {
-		if i := slices.IndexFunc(all, func(o Variable) bool { return o.Name == v.Name }); i >= 0 {
+		if i := slices.IndexFunc(all, func(o record.Variable) bool { return o.Name == v.Name }); i >= 0 {
 			v.Text = all[i].Text
 			all[i] = v
 		} else {
@@ -120,7 +122,7 @@ func (r *run) takeLeave(ctx context.Context) error {
 	r.host = nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavePatience)
 	defer cancel()
-	var carried []Variable
+	var carried []record.Variable
 	for _, v := range r.t.Variables {
 		if v.File != "" {
 			carried = append(carried, v)
@@ -143,11 +145,11 @@ func (r *run) takeLeave(ctx context.Context) error {
 // and the names of the others. Its caller holds mu, or is the only one to use r.
 func (r *run) shownVariables() (told []prompts.Variable, others string) {
 	var texts []string
-	var described []Variable
+	var described []record.Variable
 	var rest strings.Builder
 	all := r.t.Variables
 	if r.host == nil {
-		all = r.t.loaded() // the session of a run that goes on elsewhere has no others
+		all = r.t.Loaded() // the session of a run that goes on elsewhere has no others
 	}
 	for _, v := range all {
 		if v.Text != "" {
@@ -169,7 +171,7 @@ func (r *run) shownVariables() (told []prompts.Variable, others string) {
 			fmt.Fprintf(&rest, "%s: %s\n", v.Name, v.Type)
 		}
 	}
-	return told, clipLines(rest.String(), r.shown.description/4)
+	return told, brief.Lines(rest.String(), r.shown.description/4)
 }
 
 // variableWords is what the model is told of variables, for the inputs of a request.

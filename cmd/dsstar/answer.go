@@ -19,6 +19,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/prompts"
@@ -28,7 +29,7 @@ import (
 type job struct {
 	runFlags
 	settings *configs.Settings
-	task     agent.Task
+	task     record.Task
 	model    llm.Model
 	ranker   llm.Ranker // nil: files are ranked by their words
 	cache    *agent.Cache
@@ -65,7 +66,7 @@ func (r *runFlags) checkOut() error {
 	case err != nil:
 		return &usageError{fmt.Sprintf("--out: %v", err), []string{"mktemp -d   # gives a new folder for --out"}}
 	case len(entries) > 0:
-		return fmt.Errorf("--out %s: %w", r.out, agent.ErrInUse)
+		return fmt.Errorf("--out %s: %w", r.out, record.ErrInUse)
 	}
 	return nil
 }
@@ -186,13 +187,13 @@ func (a *app) answer(ctx context.Context, j job) error {
 		task.Data = dataFrom(string(folder), task.Data)
 	}
 	j.progress.say("run      %s", folder)
-	return a.carryOut(ctx, j, folder, newSaver(folder), func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
+	return a.carryOut(ctx, j, folder, newSaver(folder), func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 		return agent.Run(ctx, config, task)
 	})
 }
 
 // carryOut runs the loop in a run folder: kernel, trace, result.
-func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *saver, run func(context.Context, agent.Config) (*agent.Trajectory, error)) error {
+func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *saver, run func(context.Context, agent.Config) (*record.Trajectory, error)) error {
 	words, err := prompts.Load()
 	if err != nil {
 		return err
@@ -238,7 +239,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 
 // show lets the cells of a run read its variables and its data, and keeps from them what else is in
 // its folder.
-func (p *place) show(folder agent.Folder, data string) {
+func (p *place) show(folder record.Folder, data string) {
 	p.box.Own = append(slices.Clone(p.box.Own), string(folder))
 	p.box.Read = append(slices.Clone(p.box.Read), folder.Variables())
 	if data == "" {
@@ -267,10 +268,10 @@ func agentConfig(s *configs.Settings) agent.Config {
 const saveEvery = 500 * time.Millisecond
 
 // observer saves the notebook at every event and tells the user of it.
-func (j job) observer(saver *saver) func(agent.Event, *agent.Trajectory) error {
+func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error {
 	var next time.Time
 	described := 0
-	return func(e agent.Event, t *agent.Trajectory) error {
+	return func(e agent.Event, t *record.Trajectory) error {
 		var err error
 		if e.Kind == agent.Described {
 			described++
@@ -304,7 +305,7 @@ func (e *stoppedError) Unwrap() error { return e.err }
 var errConstant = errors.New("there is no answer: " + agent.ConstantAnswer)
 
 // noAnswer says why a run to its end has no answer.
-func noAnswer(t *agent.Trajectory) error {
+func noAnswer(t *record.Trajectory) error {
 	if t.Final == nil || len(t.Final.Attempts) == 0 {
 		return errors.New("no cell printed an answer")
 	}
@@ -320,7 +321,7 @@ func noAnswer(t *agent.Trajectory) error {
 
 // conclude prints the result and turns what it is worth into an error; ended is
 // what ended the run before its end, if anything did.
-func (a *app) conclude(ctx context.Context, j job, t *agent.Trajectory, folder agent.Folder, saver *saver, ended error) error {
+func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder record.Folder, saver *saver, ended error) error {
 	r := newResult(t, folder, j.place.result(j.settings))
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
@@ -367,44 +368,44 @@ func plural(n int, what string) string {
 // newTask checks the data folder and lists it, with what is included; without one
 // the question is about variables alone. Names that are included and missing are an
 // error if they are given for this folder: a setting may be for others, too.
-func newTask(ctx context.Context, question, guidelines, folder string, include []string, given bool) (agent.Task, error) {
+func newTask(ctx context.Context, question, guidelines, folder string, include []string, given bool) (record.Task, error) {
 	if folder == "" {
-		return agent.Task{Question: question, Guidelines: guidelines}, nil
+		return record.Task{Question: question, Guidelines: guidelines}, nil
 	}
 	data, err := filepath.Abs(folder)
 	if err != nil {
-		return agent.Task{}, err
+		return record.Task{}, err
 	}
 	if scheme := isURL.FindString(folder); scheme != "" { // the rest may be a password
-		return agent.Task{}, &usageError{fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
+		return record.Task{}, &usageError{fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
 			[]string{`mkdir data && dsstar nb --data data "question"   # a folder with a copy of the data`}}
 	}
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		return agent.Task{}, &usageError{"the data folder does not exist: " + folder, []string{"ls " + quoteShell(filepath.Dir(data))}}
+		return record.Task{}, &usageError{"the data folder does not exist: " + folder, []string{"ls " + quoteShell(filepath.Dir(data))}}
 	case err != nil:
-		return agent.Task{}, &usageError{fmt.Sprintf("the data folder: %v", err), []string{"ls -ld " + quoteShell(data)}}
+		return record.Task{}, &usageError{fmt.Sprintf("the data folder: %v", err), []string{"ls -ld " + quoteShell(data)}}
 	case !info.IsDir():
-		return agent.Task{}, &usageError{"not a folder: " + folder, []string{"dsstar nb --data " + quoteShell(filepath.Dir(data)) + " …"}}
+		return record.Task{}, &usageError{"not a folder: " + folder, []string{"dsstar nb --data " + quoteShell(filepath.Dir(data)) + " …"}}
 	}
 	// Not through a link: the run folder's way to it must be the real one.
 	if data, err = filepath.EvalSymlinks(data); err != nil {
-		return agent.Task{}, fmt.Errorf("the data folder: %w", err)
+		return record.Task{}, fmt.Errorf("the data folder: %w", err)
 	}
 	for _, name := range include {
 		if _, err := os.Stat(filepath.Join(data, name)); given && (!filepath.IsLocal(name) || err != nil) {
-			return agent.Task{}, &usageError{fmt.Sprintf("--include: %s is not in the data folder, %s", name, data), []string{"ls -a " + quoteShell(data)}}
+			return record.Task{}, &usageError{fmt.Sprintf("--include: %s is not in the data folder, %s", name, data), []string{"ls -a " + quoteShell(data)}}
 		}
 	}
-	task := agent.Task{Question: question, Guidelines: guidelines, Data: data, Include: include}
+	task := record.Task{Question: question, Guidelines: guidelines, Data: data, Include: include}
 	return task, listData(ctx, &task, data)
 }
 
 var isURL = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*://`)
 
 // listData lists the data folder of a task. That it has no files is a usage error.
-func listData(ctx context.Context, task *agent.Task, data string) error {
+func listData(ctx context.Context, task *record.Task, data string) error {
 	all, err := files.List(ctx, data, task.Include)
 	if err != nil {
 		return err
@@ -463,7 +464,7 @@ func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
 }
 
 // skipped tells what of the data folder is skipped.
-func (p *progress) skipped(t agent.Task) {
+func (p *progress) skipped(t record.Task) {
 	if said := files.InWords(t.Skipped); said != "" {
 		p.say("skipped  %s; --include NAME takes it", fit(said, 400))
 	}
@@ -478,16 +479,16 @@ func jobs(setting int) int {
 	return min(runtime.NumCPU(), 4)
 }
 
-func (j job) folder() (agent.Folder, error) {
+func (j job) folder() (record.Folder, error) {
 	if j.out != "" {
-		return agent.CreateFolder(j.out)
+		return record.CreateFolder(j.out)
 	}
 	base := j.base()
 	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
 		return "", &usageError{fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", printable(link)),
 			[]string{"ls -ld " + quoteShell(link), "export DSSTAR_OUT=" + quoteShell(base) + "   # if the link is yours"}}
 	}
-	return agent.NewFolder(base, j.task.Question, time.Now())
+	return record.NewFolder(base, j.task.Question, time.Now())
 }
 
 // linkIn returns the last link in the part rel at the end of path; "" if there is none.

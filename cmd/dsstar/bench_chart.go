@@ -13,6 +13,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/bench"
+	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/notebook"
 	"dsstar/notebook/regular"
@@ -72,7 +73,7 @@ func leaveCells(files string) error {
 			return nil
 		}
 	}
-	data, err := notebook.ReadFile(agent.Folder(filepath.Dir(files)).Notebook(), regular.Document)
+	data, err := notebook.ReadFile(record.Folder(filepath.Dir(files)).Notebook(), regular.Document)
 	if err != nil {
 		return nil // there is no notebook, and so no cell
 	}

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -42,7 +42,7 @@ func TestBenchLends(t *testing.T) {
 		}
 	}
 	for _, confined := range []bool{true, false} {
-		folder := agent.Folder(t.TempDir())
+		folder := record.Folder(t.TempDir())
 		if _, err := benchTask(t.Context(), task, folder, confined); err != nil {
 			t.Fatal(err)
 		}
@@ -58,11 +58,11 @@ func TestBenchLends(t *testing.T) {
 	}
 	task.Files = []string{"a.csv", "none.csv"}
 	var lacking *runner.LackingError
-	if _, err := benchTask(t.Context(), task, agent.Folder(t.TempDir()), true); !errors.As(err, &lacking) {
+	if _, err := benchTask(t.Context(), task, record.Folder(t.TempDir()), true); !errors.As(err, &lacking) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	task.Files = []string{}
-	if _, err := benchTask(t.Context(), task, agent.Folder(t.TempDir()), true); !errors.As(err, &lacking) {
+	if _, err := benchTask(t.Context(), task, record.Folder(t.TempDir()), true); !errors.As(err, &lacking) {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
@@ -120,7 +120,7 @@ func (r *benchRun) complete(tasks []bench.Task, goesOn bool) error {
 			seen[names] = true
 			out = append(out, linksOut(t, slices.Concat(r.settings.AllowRead, r.settings.AllowWrite))...)
 		}
-		all := agent.Task{Include: everything}
+		all := record.Task{Include: everything}
 		if err := listData(context.Background(), &all, t.Data); t.Data == "" || err != nil && t.Files == nil {
 			lacking = append(lacking, t.ID)
 			missing = append(missing, t.Missing...)
@@ -154,7 +154,7 @@ func (r *benchRun) complete(tasks []bench.Task, goesOn bool) error {
 func linksOut(t bench.Task, allowed []string) (targets []string) {
 	names := t.Files
 	if names == nil {
-		all := agent.Task{Include: everything}
+		all := record.Task{Include: everything}
 		_ = listData(context.Background(), &all, t.Data) // what cannot be listed is told elsewhere
 		for _, file := range all.Files {
 			names = append(names, file.Name)

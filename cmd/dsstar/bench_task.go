@@ -18,6 +18,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/regular"
@@ -29,7 +30,7 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 	ctx, cancel := j.Bound(run)
 	defer cancel()
 	t := r.tasks[j.ID]
-	folder, err := agent.CreateFolder(j.Dir)
+	folder, err := record.CreateFolder(j.Dir)
 	if err != nil {
 		return runner.Record{}, err
 	}
@@ -59,7 +60,7 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 		config.Ranker = j.Ranker(llm.TracedRanker(ranker, trace))
 	}
 	verified := false
-	config.Observe = func(_ agent.Event, t *agent.Trajectory) error { verified = t.Verified(); return nil }
+	config.Observe = func(_ agent.Event, t *record.Trajectory) error { verified = t.Verified(); return nil }
 	result, err := r.solver.Solve(ctx, config, task)
 	record := taskRecord(result)
 	if err != nil {
@@ -82,20 +83,20 @@ var everything = []string{"."}
 // benchTask is a task as agents are given it. Where a task names its files, the
 // run folder gets a data folder with these only. What is not there is a
 // [*runner.LackingError].
-func benchTask(ctx context.Context, t bench.Task, folder agent.Folder, confined bool) (agent.Task, error) {
+func benchTask(ctx context.Context, t bench.Task, folder record.Folder, confined bool) (record.Task, error) {
 	data := t.Data
 	if data == "" {
-		return agent.Task{}, &runner.LackingError{Err: errors.New("it has no data")}
+		return record.Task{}, &runner.LackingError{Err: errors.New("it has no data")}
 	}
 	if t.Files != nil {
 		data = filepath.Join(string(folder), "data")
 		for _, name := range t.Files {
 			err := lendFile(filepath.Join(t.Data, filepath.FromSlash(name)), filepath.Join(data, filepath.FromSlash(name)), confined)
 			if errors.Is(err, fs.ErrNotExist) {
-				return agent.Task{}, &runner.LackingError{Err: err}
+				return record.Task{}, &runner.LackingError{Err: err}
 			}
 			if err != nil {
-				return agent.Task{}, fmt.Errorf("task %s: %w", t.ID, err)
+				return record.Task{}, fmt.Errorf("task %s: %w", t.ID, err)
 			}
 		}
 	}
@@ -155,7 +156,7 @@ func taskRecord(s *solver.Result) runner.Record {
 	return r
 }
 
-func verdictWord(v agent.Verdict) string {
+func verdictWord(v record.Verdict) string {
 	switch {
 	case v.Inconclusive:
 		return "inconclusive"

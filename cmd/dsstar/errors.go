@@ -10,6 +10,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -135,10 +136,10 @@ func explain(err error) (code int, text string, hints []string) {
 	if s, ok := errors.AsType[*llm.StatusError](err); ok {
 		return exitError, text, statusHints(s)
 	}
-	if errors.Is(err, agent.ErrRunning) {
+	if errors.Is(err, record.ErrRunning) {
 		return exitError, text, []string{"pgrep -af dsstar   # which one; this command works when it has ended"}
 	}
-	if errors.Is(err, agent.ErrInUse) {
+	if errors.Is(err, record.ErrInUse) {
 		return exitUsage, text, []string{"mktemp -d   # gives a new folder for --out"}
 	}
 	if s, ok := errors.AsType[*kernel.SpecNotFoundError](err); ok {
@@ -179,7 +180,7 @@ func (e *stoppedError) hints(cause []string) []string {
 	if with != "" {
 		again = "dsstar resume " + with + " " + quoteShell(e.run)
 	}
-	if _, ok := errors.AsType[*agent.EditError](e.err); ok {
+	if _, ok := errors.AsType[*record.EditError](e.err); ok {
 		return []string{again + "   # when it is mended in " + e.notebook}
 	}
 	if _, ok := errors.AsType[*agent.BudgetError](e.err); ok {

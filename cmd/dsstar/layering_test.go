@@ -13,11 +13,14 @@ import (
 // arrows are the imports of one package by another that the design allows;
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
-	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook", "notebook/regular"},
-	"agent/bench/solver":     {"agent", "agent/files", "agent/llm", "prompts", "notebook", "notebook/regular"},
+	"agent":                  {"agent/record", "agent/brief", "agent/internal/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/regular"},
+	"agent/record":           {"agent/brief", "agent/internal/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/regular"},
+	"agent/brief":            {"agent/internal/lazy", "notebook"},
+	"agent/internal/lazy":    {},
+	"agent/bench/solver":     {"agent", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/regular"},
 	"agent/bench":            {"agent", "notebook/regular"},
 	"agent/files":            {"notebook/regular"},
-	"agent/bench/runner":     {"agent", "agent/llm", "notebook", "notebook/regular"},
+	"agent/bench/runner":     {"agent", "agent/record", "agent/llm", "notebook", "notebook/regular"},
 	"agent/bench/tables":     {"agent", "agent/bench/runner"},
 	"agent/llm":              {"notebook/regular"},
 	"agent/llm/llmtest":      {"agent/llm"},

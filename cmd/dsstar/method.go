@@ -8,18 +8,19 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/configs"
 )
 
 // method is what the settings say of the loop, in the agent's terms: of the
 // paper's way, analyzer, router and the verifier's input can still be chosen.
-func method(s configs.Method) agent.Method {
-	m := agent.Method{
+func method(s configs.Method) record.Method {
+	m := record.Method{
 		NoReasons: !s.Reasons, NoDocuments: !s.Documents, NoFamilies: !s.Families,
 		NoFormCheck: !s.FormCheck, NoComputed: !s.Computed, NoUnfinished: !s.Unfinished, NoInconclusive: !s.Inconclusive,
 	}
 	if s.Paper {
-		m = agent.Paper()
+		m = record.Paper()
 	}
 	if s.Candidates > 1 {
 		m.Candidates = s.Candidates // one is the way of a run that does not say
@@ -47,7 +48,7 @@ func checkMethod(s *configs.Settings, review bool) error {
 }
 
 // mayStay refuses to let a session stay as it is that is to go back by its method.
-func mayStay(s *configs.Settings, m agent.Method) error {
+func mayStay(s *configs.Settings, m record.Method) error {
 	switch {
 	case s.Rollback != "off":
 	case m.Script:

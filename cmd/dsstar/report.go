@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 )
 
 // result is the object that --json prints. Its fields are a contract: see the
@@ -19,19 +19,19 @@ type result struct {
 	Verified   bool   `json:"verified"`
 	Sufficient bool   `json:"sufficient"`
 	// Inconclusive: it was found sufficient to say that the data hold no answer.
-	Inconclusive bool          `json:"inconclusive"`
-	Doubts       []string      `json:"doubts"` // why the answer is not verified
-	Rounds       int           `json:"rounds"`
-	Steps        int           `json:"steps"`
-	RunDir       string        `json:"run_dir"`
-	Notebook     string        `json:"notebook"`
-	Script       string        `json:"script"`
-	Trace        string        `json:"trace"`
-	Usage        resultUsage   `json:"usage"`
-	Seconds      agent.Seconds `json:"seconds"`
-	Kernel       resultKernel  `json:"kernel"`
-	KeptKernel   *resultKept   `json:"kept_kernel"` // null: none stays
-	Warnings     []string      `json:"warnings"`
+	Inconclusive bool           `json:"inconclusive"`
+	Doubts       []string       `json:"doubts"` // why the answer is not verified
+	Rounds       int            `json:"rounds"`
+	Steps        int            `json:"steps"`
+	RunDir       string         `json:"run_dir"`
+	Notebook     string         `json:"notebook"`
+	Script       string         `json:"script"`
+	Trace        string         `json:"trace"`
+	Usage        resultUsage    `json:"usage"`
+	Seconds      record.Seconds `json:"seconds"`
+	Kernel       resultKernel   `json:"kernel"`
+	KeptKernel   *resultKept    `json:"kept_kernel"` // null: none stays
+	Warnings     []string       `json:"warnings"`
 }
 
 type resultUsage struct {
@@ -54,7 +54,7 @@ type resultKernel struct {
 	Rollback string `json:"rollback"`
 }
 
-func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result {
+func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) result {
 	warnings := t.Warnings
 	if warnings == nil {
 		warnings = []string{}
@@ -70,7 +70,7 @@ func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result 
 	}
 }
 
-func usageOf(t *agent.Trajectory) resultUsage {
+func usageOf(t *record.Trajectory) resultUsage {
 	all := resultUsage{tokenUsage: tokensOf(t.Usage), CostUSD: t.Cost, ByRole: map[string]tokenUsage{}}
 	for role, u := range t.ByRole {
 		all.ByRole[role] = tokensOf(u)
@@ -78,7 +78,7 @@ func usageOf(t *agent.Trajectory) resultUsage {
 	return all
 }
 
-func tokensOf(u agent.Usage) tokenUsage {
+func tokensOf(u record.Usage) tokenUsage {
 	return tokenUsage{u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/notebook"
@@ -219,7 +220,7 @@ func (p *patience) Set(text string) error {
 // before anything is set up.
 func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
 	begin := time.Now()
-	if run := notebook.Newest(agent.Folder(path).Notebook()); run != "" {
+	if run := notebook.Newest(record.Folder(path).Notebook()); run != "" {
 		path = run // it names a run folder
 	}
 	nb, err := openNotebook(path)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -82,7 +82,7 @@ func TestResumeBudget(t *testing.T) {
 	data := dataFolder(t, numbers)
 	s := ask(t, data, steps().serve(t).URL, "--max-calls", "6")
 	s.expect(exitBudget, "the budget is spent: 6 model calls", "dsstar resume --model scripted --base-url", s.out+"   # goes on")
-	before, err := answered(agent.Folder(s.out))
+	before, err := answered(record.Folder(s.out))
 	if err != nil || len(before) != 6 {
 		t.Fatalf("%d exchanges, %v", len(before), err)
 	}
@@ -147,7 +147,7 @@ func TestResumeEdit(t *testing.T) {
 		t.Errorf("%v\n%s", err, script)
 	}
 	tr := again.trajectory()
-	exchanges, err := answered(agent.Folder(s.out))
+	exchanges, err := answered(record.Folder(s.out))
 	if err != nil || !tr.Verified() || tr.Usage.Calls != len(exchanges) || !strings.Contains(exchanges[len(exchanges)-1].Messages[1].Text, "Three times, please.") {
 		t.Errorf("verified %v, %d calls, %d exchanges", tr.Verified(), tr.Usage.Calls, len(exchanges))
 	}
@@ -214,7 +214,7 @@ func TestResumeUsage(t *testing.T) {
 	if err := (&notebook.Notebook{}).Save(other); err != nil {
 		t.Fatal(err)
 	}
-	release, err := agent.Folder(s.out).Lock()
+	release, err := record.Folder(s.out).Lock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,13 +304,13 @@ func TestResumeOfSkipped(t *testing.T) {
 		{[]string{"b.csv", "venv/a.csv", "venv/pyvenv.cfg"}, []string{"b.csv", "venv/a.csv", "venv/pyvenv.cfg"}},
 		{[]string{"b.csv", "gone.csv"}, []string{"b.csv"}},
 	} {
-		r := pastRun{t: &agent.Trajectory{Task: agent.Task{Data: data}}}
+		r := pastRun{t: &record.Trajectory{Task: record.Task{Data: data}}}
 		for _, name := range c.had {
 			size := int64(4)
 			if name == "venv/pyvenv.cfg" {
 				size = 12
 			}
-			r.t.Task.Files = append(r.t.Task.Files, agent.File{Name: name, Size: size})
+			r.t.Task.Files = append(r.t.Task.Files, record.File{Name: name, Size: size})
 		}
 		for range 2 { // and once more, which adds nothing to what is included
 			now, err := r.dataFiles(t.Context(), []string{"b.csv"})

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/regular"
 )
@@ -25,7 +25,7 @@ type saver struct {
 	script   *notebook.Guarded
 }
 
-func newSaver(f agent.Folder) *saver {
+func newSaver(f record.Folder) *saver {
 	return &saver{notebook.GuardNotebook(f.Notebook()), notebook.GuardText(f.Script())}
 }
 
@@ -34,7 +34,7 @@ func continued(r pastRun) *saver {
 	s := newSaver(r.folder)
 	s.notebook.GoOn(r.path, r.content)
 	if path := notebook.Newest(r.folder.Script()); path != "" {
-		if script, err := regular.ReadFile(path, regular.Document); err == nil && slices.Contains(r.t.Scripts, agent.Digest(script)) {
+		if script, err := regular.ReadFile(path, regular.Document); err == nil && slices.Contains(r.t.Scripts, record.Digest(script)) {
 			s.script.GoOn(path, script)
 		}
 	}
@@ -43,7 +43,7 @@ func continued(r pastRun) *saver {
 
 // save writes the notebook and the script of the trajectory, each whole or not
 // at all. It returns what the user should know; the trajectory has it too.
-func (s *saver) save(t *agent.Trajectory) (warnings []string, err error) {
+func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 	warn := func(text string) {
 		t.Warnings = append(t.Warnings, text)
 		warnings = append(warnings, text)
@@ -51,10 +51,10 @@ func (s *saver) save(t *agent.Trajectory) (warnings []string, err error) {
 	// The notebook first: it names this script and the one before, so that a run
 	// that is killed in between knows either for its own.
 	script := []byte(t.Script())
-	if d := agent.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
+	if d := record.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
 		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
 	}
-	draw := func() ([]byte, error) { return agent.Draw(t).Encode() }
+	draw := func() ([]byte, error) { return record.Draw(t).Encode() }
 	if err := guarded(s.notebook, draw, warn); err != nil {
 		return warnings, fmt.Errorf("save the notebook: %w", err)
 	}

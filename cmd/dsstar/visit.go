@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
@@ -30,7 +31,7 @@ func (g *guest) kept() string {
 // A visit is the run's own session in a kernel that is not ours.
 type visit struct {
 	*kernel.Kernel
-	folder agent.Folder
+	folder record.Folder
 	keep   []string
 }
 
@@ -49,7 +50,7 @@ func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, err
 		_ = k.Close() // the first error says more
 		return nil, err
 	}
-	return visit{k, agent.Folder(o.Dir), g.keep}, nil
+	return visit{k, record.Folder(o.Dir), g.keep}, nil
 }
 
 // Rollback brings the user's names back first, those that are in the way too.

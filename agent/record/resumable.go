@@ -1,17 +1,21 @@
-package agent
+package record
 
-import "fmt"
+import (
+	"fmt"
+
+	"dsstar/agent/brief"
+)
 
 // Finished reports whether nothing is left to do for a run, with the data files
 // as they are now and so many rounds at most.
 func Finished(t *Trajectory, files []File, maxRounds int) bool {
-	return t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable && (t.Sufficient() || t.left(maxRounds) <= 0) && t.DataChanges(files) == ""
+	return t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable && (t.Sufficient() || t.RoundsLeft(maxRounds) <= 0) && t.DataChanges(files) == ""
 }
 
 // Edits tells what a person has changed in the notebook, in words, as far as it
 // is not carried out yet.
 func (t *Trajectory) Edits() []string {
-	if n := len(t.Rounds); n > t.from() && t.Rounds[n-1].Edit != nil && t.Rounds[n-1].Verdict == nil {
+	if n := len(t.Rounds); n > t.EarlierRounds() && t.Rounds[n-1].Edit != nil && t.Rounds[n-1].Verdict == nil {
 		return t.Rounds[n-1].Edit.What
 	}
 	return nil
@@ -29,11 +33,11 @@ func (t *Trajectory) DataChanges(now []File) string {
 		case !there:
 			return f.Name + " is not there"
 		case size != f.Size:
-			return fmt.Sprintf("%s has %s, not %s", f.Name, fileSize(size), fileSize(f.Size))
+			return fmt.Sprintf("%s has %s, not %s", f.Name, brief.Size(size), brief.Size(f.Size))
 		}
 	}
 	if n := len(now) - len(t.Task.Files) - t.Task.Others; n != 0 {
-		return fmt.Sprintf("there are %s, not %d", counted(len(now), "file"), len(now)-n)
+		return fmt.Sprintf("there are %s, not %d", brief.Count(len(now), "file"), len(now)-n)
 	}
 	return ""
 }
@@ -44,7 +48,7 @@ func (t *Trajectory) Ask(question, guidelines string) error {
 	if t.Method.Script {
 		return &EditError{"a run in the paper's way has no session in which another question could be asked"}
 	}
-	if n := len(t.Earlier); n > 0 && len(t.Rounds) == t.from() {
+	if n := len(t.Earlier); n > 0 && len(t.Rounds) == t.EarlierRounds() {
 		t.Task.Question, t.Task.Guidelines, t.Ended, t.Failure = question, guidelines, false, ""
 		return nil // nothing was done for the one before
 	}

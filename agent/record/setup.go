@@ -1,17 +1,20 @@
-package agent
+package record
 
 import (
-	"dsstar/notebook"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/internal/lazy"
+	"dsstar/notebook"
 )
 
 // setupCell follows the parameters in every notebook and script. The same code
 // serves the session, Run All, nbconvert, papermill and plain Python, and may
 // be run twice in one session.
-const setupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
+const SetupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
 import os
 import random
 
@@ -32,25 +35,25 @@ random.seed(0)
 np.random.seed(0)`
 
 // setUpCell is setupCell, or what it leaves of it where there is no data folder.
-func setUpCell(t Task) string {
+func SetUpCell(t Task) string {
 	if t.Data != "" {
-		return setupCell
+		return SetupCell
 	}
-	before, rest, _ := strings.Cut(setupCell, `if os.path.islink("data")`)
+	before, rest, _ := strings.Cut(SetupCell, `if os.path.islink("data")`)
 	_, after, _ := strings.Cut(rest, "target_is_directory=True)\n")
 	return strings.Replace(before, ", and see the data folder as data/", "", 1) + after
 }
 
-func parametersCell(t Task) string {
-	question := "question = " + pyString(t.Question)
+func ParametersCell(t Task) string {
+	question := "question = " + brief.Python(t.Question)
 	if t.Data == "" {
 		return question
 	}
-	return "data_dir = " + pyString(t.Data) + "\n" + question
+	return "data_dir = " + brief.Python(t.Data) + "\n" + question
 }
 
 // read reports whether it is known how a fresh session comes by v.
-func (v Variable) read() bool { return v.Import != "" || v.File != "" || v.Problem != "" }
+func (v Variable) Known() bool { return v.Import != "" || v.File != "" || v.Problem != "" }
 
 // SetUpNames returns the names that the notebook's own cells bind: a user's
 // variables of these names are not seen by any cell.
@@ -60,15 +63,15 @@ func SetUpNames() []string {
 
 // uncarried is why a cell failed in the fresh session: for one that uses a
 // variable which could not be carried, that.
-func (t *Trajectory) uncarried(code string, e notebook.Execution, reason string) string {
-	used := wordsOf(code)
+func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string) string {
+	used := Words(code)
 	for _, v := range t.Variables {
 		if v.Problem == "" || !used[v.Name] {
 			continue
 		}
 		text := fmt.Sprintf("unproved: the variable %s (%s) cannot be carried to a fresh session: %s", v.Name, v.Type, v.Problem)
 		for _, o := range e.Outputs {
-			if o.EName == "NameError" && wordsOf(o.EValue)[v.Name] {
+			if o.EName == "NameError" && Words(o.EValue)[v.Name] {
 				return text
 			}
 		}
@@ -79,8 +82,8 @@ func (t *Trajectory) uncarried(code string, e notebook.Execution, reason string)
 
 // opening returns the cells that no model has written: parameters, set-up and,
 // where the others use somebody's variables, the cell that loads those.
-func (t *Trajectory) opening() []titled {
-	cells := []titled{{"Parameters", parametersCell(t.part(0).Task)}, {"Set-up", setUpCell(t.Task)}}
+func (t *Trajectory) Opening() []titled {
+	cells := []titled{{"Parameters", ParametersCell(t.Part(0).Task)}, {"Set-up", SetUpCell(t.Task)}}
 	if code := t.variablesCell(); code != "" {
 		cells = append(cells, titled{"Variables", code})
 	}
@@ -92,11 +95,11 @@ func (t *Trajectory) opening() []titled {
 // cells may have changed them, and Run All begins from the files again.
 func (t *Trajectory) variablesCell() string {
 	var imports, names []string
-	for _, v := range t.loaded() {
+	for _, v := range t.Loaded() {
 		if v.Import != "" {
 			imports = append(imports, v.Import)
 		} else {
-			names = append(names, pyString(v.Name))
+			names = append(names, brief.Python(v.Name))
 		}
 	}
 	var parts []string
@@ -113,12 +116,12 @@ func (t *Trajectory) variablesCell() string {
 }
 
 // loaded returns the variables that a fresh session gets: those that the cells use.
-func (t *Trajectory) loaded() (all []Variable) {
+func (t *Trajectory) Loaded() (all []Variable) {
 	var cells []titled
 	for k := range len(t.Earlier) + 1 {
-		cells = append(cells, t.part(k).own()...)
+		cells = append(cells, t.Part(k).own()...)
 	}
-	used := wordsOf(strings.Join(codes(cells), "\n"))
+	used := Words(strings.Join(codes(cells), "\n"))
 	for _, v := range t.Variables {
 		if used[v.Name] && (v.Import != "" || v.File != "") {
 			all = append(all, v)
@@ -136,10 +139,10 @@ for _name in [%s]:
             globals()[_name] = pickle.load(_file)
         _loaded.add(_name)`
 
-var wordPattern = lazy(`[\p{L}\p{N}_]+`)
+var wordPattern = lazy.Regexp(`[\p{L}\p{N}_]+`)
 
 // wordsOf returns the words of code, names among them.
-func wordsOf(code string) map[string]bool {
+func Words(code string) map[string]bool {
 	words := map[string]bool{}
 	for _, w := range wordPattern().FindAllString(code, -1) {
 		words[w] = true

@@ -1,13 +1,14 @@
-package agent
+package record
 
 import (
-	"dsstar/notebook"
 	"slices"
+
+	"dsstar/notebook"
 )
 
 // take makes the candidate that is picked the round's last attempt, and a cell like
 // any other.
-func (r *Round) take(p Pick) {
+func (r *Round) Take(p Pick) {
 	r.Pick = &p
 	from, to := slices.IndexFunc(r.Attempts, func(a Attempt) bool { return a.Candidate == p.Candidate }), len(r.Attempts)
 	picked := r.Attempts[from]
@@ -24,7 +25,7 @@ func (r *Round) take(p Pick) {
 }
 
 // lastCandidate is the number of the last attempt as a candidate; 0 if it is none.
-func lastCandidate(attempts []Attempt) int {
+func LastCandidate(attempts []Attempt) int {
 	if len(attempts) == 0 {
 		return 0
 	}
@@ -32,7 +33,7 @@ func lastCandidate(attempts []Attempt) int {
 }
 
 // tries is how many tries there were: all candidates are one.
-func tries(attempts []Attempt) int {
+func CountTries(attempts []Attempt) int {
 	n, several := 0, false
 	for _, a := range attempts {
 		if a.Candidate == 0 {
@@ -47,15 +48,15 @@ func tries(attempts []Attempt) int {
 }
 
 // lastTry is the attempt that a repair begins from: of candidates the first.
-func lastTry(attempts []Attempt) Attempt {
-	if lastCandidate(attempts) > 0 {
+func LastTry(attempts []Attempt) Attempt {
+	if LastCandidate(attempts) > 0 {
 		return attempts[0]
 	}
 	return attempts[len(attempts)-1]
 }
 
 // notRun reports whether a person did not let the attempt run.
-func (a Attempt) notRun() bool { return a.Execution.Status == notebook.NotRun }
+func (a Attempt) NotRun() bool { return a.Execution.Status == notebook.NotRun }
 
 // rejected reports whether a person did not let the round's step run.
-func (r Round) rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.notRun) }
+func (r Round) Rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.NotRun) }
