@@ -10,7 +10,7 @@ import (
 
 	"dsstar/agent/files"
 	"dsstar/agent/record"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
@@ -56,7 +56,7 @@ func (s store) get(d *record.Description, i int) bool {
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", s.asks, d.File, content))
 	s.keys[i] = hex.EncodeToString(sum[:])
-	data, err := regular.ReadFile(s.path(i), regular.Document)
+	data, err := disk.ReadFile(s.path(i), disk.MaxDocument)
 	if err != nil {
 		return false
 	}

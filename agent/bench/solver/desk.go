@@ -12,6 +12,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
@@ -165,7 +166,7 @@ func (d *desk) save() error {
 	if err != nil {
 		return err
 	}
-	return notebook.WriteFile(record.Folder(d.cfg.Dir).Notebook(), data)
+	return disk.WriteFile(record.Folder(d.cfg.Dir).Notebook(), data)
 }
 
 // ordered returns the files of the task and how many of them, from the first, requests
