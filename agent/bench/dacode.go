@@ -117,6 +117,11 @@ func (t *Task) Unscorable() (why string, missing []string) {
 	return "", nil
 }
 
+// IsChart reports whether the task asks for a chart, by DA-Code's rules.
+func (t *Task) IsChart() bool {
+	return t.Rules == "dacode" && slices.Contains([]string{"line", "pie", "bar", "scatter", "plot"}, t.Kind)
+}
+
 // An evalConfig is a line of DA-Code's eval configuration.
 type evalConfig struct {
 	Func   oneOrMore `json:"func"`

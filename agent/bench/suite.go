@@ -151,21 +151,22 @@ type Benchmark struct {
 	score  func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error)
 	totals func(tasks []Task, scores []Score, answers map[string]*Answer) []Total
 	submit func(w io.Writer, tasks []Task, answers []Answer) error
+	size   int // tasks of the whole benchmark, all of which are submitted together; 0: those of the copy
 }
 
 // Benchmarks is the table of benchmarks. To add one: a file and a row.
 func Benchmarks() []*Benchmark {
 	return []*Benchmark{
 		{"dabstep", "DABStep", "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
-			openDABStep, readDABStepAnswers, scoreDABStep, totalDABStep, submitDABStep},
+			openDABStep, readDABStepAnswers, scoreDABStep, totalDABStep, submitDABStep, 450},
 		{"kramabench", "KramaBench", "a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
-			openKramaBench, readKramaBenchAnswers, scoreKramaBench, totalKramaBench, submitKramaBench},
+			openKramaBench, readKramaBenchAnswers, scoreKramaBench, totalKramaBench, submitKramaBench, 0},
 		{"dacode", "DA-Code", "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
-			openDACode, readDACodeAnswers, scoreDACode, totalDACode, nil},
+			openDACode, readDACodeAnswers, scoreDACode, totalDACode, nil, 0},
 		{"dabench", "InfiAgent-DABench", "the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
-			openDABench, readDABenchAnswers, scoreDABench, totalDABench, submitDABench},
+			openDABench, readDABenchAnswers, scoreDABench, totalDABench, submitDABench, 0},
 		{"dir", "tasks of your own", "a folder with an index.json, or that file",
-			openDir, readDABStepAnswers, nil, totalDir, submitDABStep},
+			openDir, readDABStepAnswers, nil, totalDir, submitDABStep, 0},
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -58,7 +59,7 @@ func TestBenchScoreRepeats(t *testing.T) {
 		return fmt.Sprint(40 + i)
 	})
 	stdout, _ := s.run(exitVerified, "score", out, "--json")
-	var got benchScores
+	var got trial.Scores
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Repeat != 2 || len(got.Tasks) != 2 || *got.Tasks[0].Score != 1 ||
 		*got.Tasks[1].Score != 0.5 || got.Score.Value != 75 || got.Score.N != 2 || got.Totals[0].Value != 75 {
 		t.Errorf("%v, %s", err, stdout)
@@ -74,7 +75,7 @@ func TestBenchSubmitWhole(t *testing.T) {
 	tasks := trialTasks(t, 3, false)
 	said := func(i, _ int) string { return fmt.Sprint(i) }
 	stdout, stderr := s.run(exitUsage, "submit", "--format", "dabstep", madeRun(t, tasks, []string{"sum-1", "sum-3"}, 1, said))
-	contains(t, stderr, "is about 2 tasks, and all 3 are handed in together", "hint: dsstar bench run --bench dir")
+	contains(t, stderr, "2 tasks were run, and all 3 are submitted together", "hint: dsstar bench run --bench dir")
 	if stdout != "" {
 		t.Errorf("%s", stdout)
 	}
@@ -101,7 +102,7 @@ func TestBenchScoreJudgeFails(t *testing.T) {
 	s := &benchScene{t: t}
 	stdout, stderr := s.run(exitVerified, "score", out, "--save", "--json", "--model", "scripted", "--base-url", server.URL)
 	contains(t, stderr, "warning: could not be scored, and are left out: a (score a: ", "no such thing")
-	var got benchScores
+	var got trial.Scores
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 1 || got.Tasks[0].Score != nil || !strings.Contains(got.Tasks[0].Detail, "no such thing") ||
 		got.Tasks[1].Score == nil || *got.Tasks[1].Score != 1 || got.Score.N != 1 || got.Totals[0].N != 1 {
 		t.Errorf("%v, %s", err, stdout)
@@ -114,7 +115,7 @@ func TestBenchScoreJudgeFails(t *testing.T) {
 	contains(t, stdout, "1 tasks have no score: what scores them has failed", "mean score 100.00 %")
 	repeated := madeRun(t, tasks, []string{"a", "b"}, 2, func(i, repeat int) string { return said(min(i, repeat), 0) })
 	stdout, _ = s.run(exitVerified, "score", repeated, "--json", "--model", "scripted", "--base-url", server.URL)
-	got = benchScores{}
+	got = trial.Scores{}
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 1 || got.Tasks[0].Score != nil || got.Tasks[1].Score == nil || *got.Tasks[1].Score != 1 {
 		t.Errorf("of b one repeat has a score: %v, %s", err, stdout)
 	}
@@ -176,10 +177,10 @@ func TestBenchScoreCharts(t *testing.T) {
 		}
 	}
 	s := &benchScene{t: t}
-	score := func(args ...string) benchScores {
+	score := func(args ...string) trial.Scores {
 		t.Helper()
 		stdout, stderr := s.run(exitVerified, append([]string{"score", out, "--json", "--python", pyenvtest.Python(t)}, args...)...)
-		var got benchScores
+		var got trial.Scores
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.Tasks) != 1 {
 			t.Fatalf("%v, %s%s", err, stdout, stderr)
 		}

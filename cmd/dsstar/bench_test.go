@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
+	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -204,7 +204,7 @@ func TestBench(t *testing.T) {
 	stdout, _ = s.run(exitVerified, "table", "--paper", "data-interpreter:1", second)
 	contains(t, stdout, "dsstar, no analyzer")
 	stdout, _ = s.run(exitVerified, "score", first, "--json")
-	var scores benchScores
+	var scores trial.Scores
 	if err := json.Unmarshal([]byte(stdout), &scores); err != nil || len(scores.Tasks) != 3 || *scores.Tasks[0].Score != 1 || *scores.Tasks[1].Score != 0 || scores.Tasks[2].Score != nil {
 		t.Errorf("%v, %s", err, stdout)
 	}
@@ -284,46 +284,6 @@ func TestBenchScoreFile(t *testing.T) {
 	contains(t, stderr, "--compat is upstream or fixed")
 }
 
-// TestBenchAnswers makes answers of records.
-func TestBenchAnswers(t *testing.T) {
-	t.Parallel()
-	for _, v := range []struct{ kind, said, want string }{
-		{"string_exact", "true", `"true"`},
-		{"string_approximate", "12", `"12"`},
-		{"numeric_exact", " -12.5 ", "-12.5"},
-		{"numeric_exact", "12%", `"12%"`},
-		{"numeric_exact", "true", `"true"`},
-		{"list_exact", `["a", 1]`, `["a", 1]`},
-		{"list_exact", "a, b", `"a, b"`},
-	} {
-		answer := answerOf(runner.Record{Task: "1", Answer: v.said, Finished: true}, bench.Task{ID: "1", Rules: "kramabench", Kind: v.kind}, t.TempDir())
-		if string(answer.Value) != v.want {
-			t.Errorf("%s %q is %s, not %s", v.kind, v.said, answer.Value, v.want)
-		}
-	}
-	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} {
-		if answer := answerOf(runner.Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules}, t.TempDir()); answer.Unfinished != want {
-			t.Errorf("%s: an agent without an end of its own: unfinished is %v", rules, answer.Unfinished)
-		}
-	}
-}
-
-// TestBenchUncounted leaves out of the mean what the benchmark leaves out.
-func TestBenchUncounted(t *testing.T) {
-	t.Parallel()
-	suite := &bench.Suite{Tasks: []bench.Task{{ID: "1"}, {ID: "2"}}}
-	var got benchScores
-	got.fill(suite, []bench.Score{{ID: "1", Value: 1}, {ID: "2", Value: 0, Uncounted: true}}, nil)
-	if got.Score == nil || got.Score.Value != 100 || got.Score.N != 1 || !got.Tasks[1].Uncounted || *got.Tasks[1].Score != 0 {
-		t.Errorf("%+v", got)
-	}
-	right, wrong := 1.0, 0.0
-	run := runner.Result{About: runner.About{Items: []runner.Item{{ID: "1"}, {ID: "2"}}}, Records: []runner.Record{{Task: "1", Score: &right}, {Task: "2", Score: &wrong, Uncounted: true}}}
-	if score := tables.Score(run); score == nil || score.Value != 100 || score.N != 1 {
-		t.Errorf("%+v", score)
-	}
-}
-
 // TestBenchMissingGold leaves tasks unscored whose right answer is not in the copy.
 func TestBenchMissingGold(t *testing.T) {
 	t.Parallel()
@@ -335,7 +295,7 @@ func TestBenchMissingGold(t *testing.T) {
 	s := &benchScene{t: t}
 	stdout, stderr := s.run(exitVerified, "score", "--bench", "dir", "--tasks", dir, "--answers", filepath.Join(dir, "answers.jsonl"), "--json")
 	contains(t, stderr, "warning: missing in this copy of the benchmark: …/gold/a/r.csv")
-	var got benchScores
+	var got trial.Scores
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 2 || got.Tasks[0].Score != nil || *got.Tasks[1].Score != 1 || len(got.Missing) != 1 ||
 		got.Tasks[0].Detail != "the right answer is missing in this copy: …/gold/a/r.csv" || got.Tasks[2].Detail != "the right answer is not public" {
 		t.Errorf("%v, %s", err, stdout)
