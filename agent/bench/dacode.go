@@ -229,7 +229,9 @@ func totalDACode(tasks []Task, scores []Score, answers map[string]*Answer) []Tot
 	finished, steps, actions, failed := 0, 0, 0, 0
 	for _, t := range tasks {
 		if a := answers[t.ID]; a != nil {
-			finished += int(one(!a.Unfinished))
+			if !a.Unfinished {
+				finished++
+			}
 			steps, actions, failed = steps+a.Steps, actions+a.Actions, failed+a.Failed
 		}
 	}

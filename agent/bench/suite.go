@@ -123,11 +123,12 @@ func (e *CodeError) Error() string { return "the scorer's code failed: " + e.Tex
 // Judge says whether two texts mean the same (KramaBench, string_approximate).
 type Judge func(ctx context.Context, answer, gold string) (bool, error)
 
-// A Scorer scores answers. Judge and Python may be nil where no task needs them.
+// A Scorer scores answers. What no task needs may be nil.
 type Scorer struct {
 	Compat Compat // "": Fixed
 	Judge  Judge
-	Python Python
+	Plain  Python // runs the scorers of texts; it needs no packages
+	Python Python // has the packages of the managed environment (DA-Code)
 }
 
 // NeedError says that a task cannot be scored without something that the Scorer

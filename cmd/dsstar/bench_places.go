@@ -37,6 +37,7 @@ type benchRun struct {
 	prices   func(role string) (llm.Price, bool)
 	budget   *runner.Budget
 	places   []*benchPlace
+	python   *bench.Process // of the scorers of texts
 }
 
 // A benchPlace is this machine, or a server.
@@ -53,7 +54,7 @@ func (a *app) newBenchRun(cmd *cobra.Command, flags *benchFlags, s *configs.Sett
 	if err := flags.check(s); err != nil {
 		return nil, err
 	}
-	r := &benchRun{app: a, flags: flags, settings: s, progress: a.newProgress(flags.quiet)}
+	r := &benchRun{app: a, flags: flags, settings: s, progress: a.newProgress(flags.quiet), python: a.plainPython(s)}
 	if err := r.prepare(cmd, past); err != nil {
 		r.close()
 		return nil, err
@@ -108,13 +109,14 @@ func (r *benchRun) newTrial() (err error) {
 	agent, err := solver.New(r.flags.agent, r.flags.options())
 	r.trial = trial.Run{
 		Out: r.flags.out, Tasks: r.suite.ByID(), Solver: agent, Config: config,
-		Compat: bench.Compat(r.flags.compat), Models: r.modelsOf,
+		Compat: bench.Compat(r.flags.compat), Models: r.modelsOf, Plain: r.python.Run,
 	}
 	return err
 }
 
 func (r *benchRun) close() {
 	r.progress.stop()
+	r.python.Close()
 	if r.folder != nil {
 		_ = r.folder.Close() // every line is on the disk
 	}

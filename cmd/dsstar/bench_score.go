@@ -15,6 +15,7 @@ import (
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
 	"dsstar/configs"
+	"dsstar/kernel/pyenv"
 	"dsstar/prompts"
 )
 
@@ -109,10 +110,11 @@ func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Setti
 	if to, err = flags.keepLevel(suite, to); err != nil {
 		return none, err
 	}
-	ctx, scorer, err := a.scorer(ctx, s, compat)
+	ctx, scorer, done, err := a.scorer(ctx, s, compat)
 	if err != nil {
 		return none, err
 	}
+	defer done()
 	scores, err := scorer.Score(ctx, suite, to, false)
 	scores.Strange(strange)
 	return scores, scoringError(err)
@@ -133,10 +135,11 @@ func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settin
 	if err != nil {
 		return none, err
 	}
-	ctx, scorer, err := a.scorer(ctx, s, compat)
+	ctx, scorer, done, err := a.scorer(ctx, s, compat)
 	if err != nil {
 		return none, err
 	}
+	defer done()
 	var all []trial.Scores
 	tasks := suite.ByID()
 	for repeat := 1; repeat <= max(1, r.Repeat); repeat++ {
@@ -214,11 +217,33 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 }
 
 // scorer returns a scorer and the context in which it is to be used, which ends with
-// whatever would fail at every task: a refused key, no place for kernels.
-func (a *app) scorer(ctx context.Context, s *configs.Settings, compat bench.Compat) (context.Context, trial.Scorer, error) {
+// whatever would fail at every task: a refused key, no Python. The caller must call done.
+func (a *app) scorer(ctx context.Context, s *configs.Settings, compat bench.Compat) (_ context.Context, _ trial.Scorer, done func(), _ error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	judge, err := a.scoringJudge(s, stop)
-	return ctx, trial.Scorer{Compat: compat, Judge: judge, Open: a.scoringAt(s, a.scoringPlace(s, stop))}, err
+	python := a.plainPython(s)
+	find := python.Path
+	python.Path = func(ctx context.Context) (string, error) {
+		path, err := find(ctx)
+		if err != nil {
+			stop(err)
+		}
+		return path, err
+	}
+	scorer := trial.Scorer{Compat: compat, Judge: judge, Plain: python.Run, Open: a.scoringAt(s, a.scoringPlace(s, stop))}
+	return ctx, scorer, func() { python.Close(); stop(nil) }, err
+}
+
+// plainPython is the Python of the scorers of texts, which need no packages and run no
+// code but their own.
+func (a *app) plainPython(s *configs.Settings) *bench.Process {
+	return &bench.Process{Env: a.env, Path: func(ctx context.Context) (string, error) {
+		if s.Python != "" {
+			return s.Python, nil
+		}
+		found, err := pyenv.Find(ctx, a.env)
+		return found.Path, err
+	}}
 }
 
 // scoringJudge is the judge of the model, if one is given. A key that is refused ends the

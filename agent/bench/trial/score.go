@@ -13,7 +13,8 @@ import (
 // A Scorer scores answers that are on disk: those of a run, or of a file.
 type Scorer struct {
 	Compat bench.Compat
-	Judge  bench.Judge // nil: none
+	Judge  bench.Judge  // nil: none
+	Plain  bench.Python // runs the scorers of texts
 	Open   Opener
 }
 
@@ -38,7 +39,7 @@ func (s Scorer) Score(ctx context.Context, suite *bench.Suite, answers []bench.A
 		known.Tasks = without(known.Tasks, func(t bench.Task) bool { return all.Failed[t.ID] != "" })
 	}
 	public := without(answers, func(a bench.Answer) bool { return hidden[a.ID] != "" || all.Failed[a.ID] != "" })
-	scorer := bench.Scorer{Compat: s.Compat, Judge: s.Judge, Python: session.run}
+	scorer := bench.Scorer{Compat: s.Compat, Judge: s.Judge, Plain: s.Plain, Python: session.run}
 	scores, err := known.Score(ctx, scorer, public)
 	if err != nil {
 		return all, err

@@ -25,6 +25,7 @@ type Run struct {
 	Solver solver.Solver
 	Config agent.Config // of every task, without model, folder, sessions and sandbox
 	Compat bench.Compat
+	Plain  bench.Python // runs the scorers of texts
 
 	// Models returns the models of one task.
 	Models func(runner.Job) (llm.Model, llm.Ranker, error)
@@ -191,7 +192,7 @@ func (r *Run) score(ctx context.Context, record runner.Record, t bench.Task, m l
 	var score bench.Score
 	if err == nil {
 		scorer := bench.Scorer{
-			Compat: r.Compat, Judge: Judge(m, r.Config.Prompts),
+			Compat: r.Compat, Judge: Judge(m, r.Config.Prompts), Plain: r.Plain,
 			Python: site.Scoring.python([]string{answer.Dir, t.GoldDir, t.Data}, ""),
 		}
 		score, err = scorer.Score(ctx, t, &answer)
