@@ -237,7 +237,7 @@ func (a *app) scorer(ctx context.Context, s *configs.Settings, compat bench.Comp
 // plainPython is the Python of the scorers of texts, which need no packages and run no
 // code but their own.
 func (a *app) plainPython(s *configs.Settings) *bench.Process {
-	return &bench.Process{Env: a.env, Path: func(ctx context.Context) (string, error) {
+	return &bench.Process{Env: a.withoutKeys(s), Path: func(ctx context.Context) (string, error) {
 		if s.Python != "" {
 			return s.Python, nil
 		}

@@ -6,8 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"dsstar/notebook"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // A Pool is the experience pool of a run: a file of data-interpreter's that runs add to.
@@ -44,7 +43,7 @@ func (p Pool) Read() ([]byte, error) {
 	if p.Replayed != "" {
 		from = filepath.Join(p.Replayed, poolBefore)
 	}
-	data, err := regular.ReadFile(from, regular.Document)
+	data, err := disk.ReadFile(from, disk.MaxDocument)
 	switch {
 	case err == nil:
 		return data, nil
@@ -61,9 +60,9 @@ func (p Pool) Keep(out string, data []byte) error {
 	if data == nil {
 		return nil
 	}
-	err := notebook.WriteFile(filepath.Join(out, poolBefore), data)
+	err := disk.WriteFile(filepath.Join(out, poolBefore), data)
 	if err == nil && p.Replayed != "" {
-		err = notebook.WriteFile(p.In(out), data)
+		err = disk.WriteFile(p.In(out), data)
 	}
 	if err != nil {
 		return fmt.Errorf("keep the experience pool: %w", err)

@@ -11,7 +11,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
@@ -47,7 +47,7 @@ func answerOf(r runner.Record, task bench.Task, out string) bench.Answer {
 	default:
 		answer.Value = bench.Said(r.Answer)
 	}
-	script, err := regular.ReadFile(filepath.Join(dir, "solution.py"), regular.Document)
+	script, err := disk.ReadFile(filepath.Join(dir, "solution.py"), disk.MaxDocument)
 	if err == nil {
 		answer.Code = string(script)
 	}

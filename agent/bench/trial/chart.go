@@ -13,7 +13,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/notebook"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // extractChart extracts the data and settings of a task's chart from the code in dir
@@ -59,12 +59,12 @@ func leaveProgram(files string) error {
 		return err
 	}
 	for _, path := range programs {
-		text, err := notebook.ReadFile(path, 1<<20)
+		text, err := disk.ReadFile(path, 1<<20)
 		if err == nil && bytes.Contains(text, []byte("savefig")) {
 			return nil
 		}
 	}
-	data, err := notebook.ReadFile(agent.Folder(filepath.Dir(files)).Notebook(), regular.Document)
+	data, err := disk.ReadFile(agent.Folder(filepath.Dir(files)).Notebook(), disk.MaxDocument)
 	if err != nil {
 		return nil // no notebook, so no cells
 	}
@@ -76,7 +76,7 @@ func leaveProgram(files string) error {
 	if !strings.Contains(program, "savefig") {
 		return nil
 	}
-	return notebook.WriteFile(filepath.Join(files, "plot.py"), []byte(program))
+	return disk.WriteFile(filepath.Join(files, "plot.py"), []byte(program))
 }
 
 // programOf joins the cells of a run that ended well. The cell "actions" defines what an

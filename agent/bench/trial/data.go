@@ -17,7 +17,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/files"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // everything in a benchmark's folder is data: nothing is skipped.
@@ -125,7 +125,7 @@ func lend(from, to string, confined bool) error {
 	if confined && os.Link(from, to) == nil {
 		return nil
 	}
-	data, err := regular.Open(from, 1<<62)
+	data, err := disk.Open(from, 1<<62)
 	if err != nil {
 		return err
 	}

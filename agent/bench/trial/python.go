@@ -10,6 +10,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // An Opener opens a confined session for scorers' code, which may read some paths and
@@ -58,7 +59,7 @@ func (s *scoringSession) run(ctx context.Context, code string) (string, error) {
 }
 
 func (s *scoringSession) start(ctx context.Context) (err error) {
-	if s.dir, err = notebook.TempFolder("", "dsstar-score-"); err != nil {
+	if s.dir, err = disk.TempFolder("", "dsstar-score-"); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(s.dir, "files"), 0o755); err != nil {
@@ -73,7 +74,7 @@ func (s *scoringSession) close() {
 		_ = s.session.Close() // it is not used again
 	}
 	if s.dir != "" {
-		_ = notebook.RemoveTemp(s.dir)
+		_ = disk.RemoveTemp(s.dir)
 	}
 	s.session, s.dir = nil, ""
 }
