@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dsstar/agent"
@@ -368,7 +369,9 @@ func TestTimeout(t *testing.T) {
 
 // TestPlaceDies lets one of two places die while it is at work and come back
 // later: every task comes to its end once.
-func TestPlaceDies(t *testing.T) {
+func TestPlaceDies(t *testing.T) { synctest.Test(t, placeDies) }
+
+func placeDies(t *testing.T) {
 	f := create(t, about(40))
 	var c counter
 	var mu sync.Mutex

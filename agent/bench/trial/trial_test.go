@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
+	"dsstar/agent/llm"
 	"dsstar/notebook"
 )
 
@@ -153,6 +155,51 @@ func TestScoringSession(t *testing.T) {
 	for i, one := range opened {
 		if _, err := os.Stat(dirs[i]); !one.closed || !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("session %d is left: %v", i+1, err)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (m failing) Ask(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, m.err }
+
+// TestCause has errors that are the task's, and errors that are fatal: they end the run, or
+// give the task to another place.
+func TestCause(t *testing.T) {
+	refused, usage, odd := errors.New("refused"), errors.New("no such folder"), errors.New("broken pipe")
+	over, cancelOver := context.WithCancelCause(t.Context())
+	cancelOver(runner.ErrOverTime)
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := &watchedModel{Model: failing{refused}}
+	_, _ = m.Ask(t.Context(), llm.Request{})
+	for _, c := range []struct {
+		what        string
+		ctx         context.Context
+		err         error
+		never, lost bool // no cell has run; the place is gone
+		cause       runner.Cause
+		place       bool // the error is the place's
+	}{
+		{"over time", over, odd, false, false, runner.OverTime, false},
+		{"interrupted", stopped, odd, false, false, "", false},
+		{"a bad key", t.Context(), &llm.CredentialError{}, false, false, "", false},
+		{"budget of the task", t.Context(), &agent.BudgetError{Flag: "max-calls"}, false, false, runner.OverBudget, false},
+		{"budget of the run", t.Context(), &agent.BudgetError{Flag: "total-calls"}, false, false, "", false},
+		{"unread replies", t.Context(), &agent.ReplyError{}, false, false, runner.NotFinished, false},
+		{"the model", t.Context(), fmt.Errorf("ask: %w", refused), true, false, runner.ModelError, false},
+		{"the set-up", t.Context(), usage, true, false, "", false},
+		{"no kernel starts", t.Context(), odd, true, false, "", true},
+		{"a lost server", t.Context(), odd, false, true, "", true},
+		{"the kernel", t.Context(), odd, false, false, runner.KernelError, false},
+	} {
+		site := Site{
+			Fatal: func(err error) bool { return errors.Is(err, usage) },
+			Lost:  func(context.Context, error) bool { return c.lost },
+		}
+		cause, fatal := site.cause(c.ctx, m, !c.never, c.err)
+		if cause != c.cause || (fatal == nil) != (c.cause != "") || errors.As(fatal, new(*runner.PlaceError)) != c.place {
+			t.Errorf("%s: %q, %v", c.what, cause, fatal)
 		}
 	}
 }
