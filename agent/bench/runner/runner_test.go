@@ -395,7 +395,7 @@ func placeDies(t *testing.T) {
 			mu.Lock()
 			if j.Place == 1 && ended[1] >= 3 && !died {
 				down, died = true, true
-				time.AfterFunc(20*time.Millisecond, func() { mu.Lock(); down = false; mu.Unlock() })
+				time.AfterFunc(5*time.Millisecond, func() { mu.Lock(); down = false; mu.Unlock() })
 			}
 			mu.Unlock()
 			time.Sleep(2 * time.Millisecond)
