@@ -35,7 +35,7 @@ func (dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*R
 	return resultOf(t, err == nil), err
 }
 
-// saveRun saves what a run is to leave: see [agent.Folder].
+// saveRun saves what a run is to leave: see [record.Folder].
 func saveRun(folder record.Folder, t *record.Trajectory) error {
 	data, err := record.Draw(t).Encode()
 	if err != nil {
