@@ -21,13 +21,15 @@ var arrows = map[string][]string{
 	"agent/bench/tables":     {"agent", "agent/bench/runner"},
 	"agent/llm":              {"notebook/regular"},
 	"agent/llm/llmtest":      {"agent/llm"},
-	"kernel":                 {"kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/regular"},
+	"kernel":                 {"kernel/internal/turn", "kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/regular"},
+	"kernel/checkpoint":      {"kernel", "kernel/internal/turn", "notebook"},
+	"kernel/internal/turn":   {},
 	"kernel/sandbox":         {},
 	"kernel/internal/wire":   {},
-	"kernel/kerneltest":      {"kernel", "kernel/internal/wire", "notebook"},
+	"kernel/kerneltest":      {"kernel", "kernel/internal/wire", "kernel/sandbox", "notebook"},
 	"kernel/pyenv":           {},
-	"kernel/bench":           {"kernel", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
-	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                                         // for tests only
+	"kernel/bench":           {"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
+	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                                                              // for tests only
 	"notebook":               {"notebook/regular"},
 	"notebook/regular":       {},
 	"notebook/export":        {"notebook"},
