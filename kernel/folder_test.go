@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dsstar/kernel/kerneltest"
-	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // soon is how long something may take that must not wait for anybody.
@@ -55,7 +55,7 @@ func TestEmptyReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			within(t, "empty", func() {
-				if err := notebook.EmptyFolder(scratch); err != nil {
+				if err := disk.EmptyFolder(scratch); err != nil {
 					t.Error(err)
 				}
 			})

@@ -15,6 +15,7 @@ import (
 	"dsstar/kernel/internal/turn"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // ErrClosed is returned by a Kernel's methods after Close.
@@ -258,12 +259,12 @@ func (o Options) emptyScratch() error {
 		return nil
 	}
 	if o.parent == nil { // no cell has run yet
-		return notebook.EmptyFolder(o.Scratch)
+		return disk.EmptyFolder(o.Scratch)
 	}
 	if err := leadsTo(filepath.Dir(o.Scratch), o.parent); err != nil { // what starts now would go by the path
 		return err
 	}
-	return notebook.EmptyFolderIn(o.parent, filepath.Base(o.Scratch))
+	return disk.EmptyFolderIn(o.parent, filepath.Base(o.Scratch))
 }
 
 // Scratch returns the folder of that name of the Options.

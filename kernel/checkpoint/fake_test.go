@@ -11,6 +11,7 @@ import (
 
 	"dsstar/kernel"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // A fake is a kernel whose state is the cells that it has run. Some cells do more:
@@ -72,7 +73,7 @@ func (f *fake) Reset(context.Context) error {
 	if f.folder == "" {
 		return nil
 	}
-	return notebook.EmptyFolder(f.folder)
+	return disk.EmptyFolder(f.folder)
 }
 
 func (f *fake) asked() error {

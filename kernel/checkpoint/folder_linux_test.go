@@ -12,6 +12,7 @@ import (
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // within fails the test if do waits.
@@ -87,7 +88,7 @@ func TestReplacedInMidRun(t *testing.T) {
 						t.Fatalf("%s\n%v %+v", attack, err, back)
 					}
 				})
-				if b, err := notebook.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10); err != nil || string(b) != "1" {
+				if b, err := disk.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10); err != nil || string(b) != "1" {
 					t.Errorf("%s\na.txt: %q %v", attack, b, err)
 				}
 				check()
