@@ -202,6 +202,7 @@ func TestFiles(t *testing.T) {
 	if size("a") != was || size("b") >= 0 {
 		t.Errorf("a: %d, want %d; b: %d", size("a"), was, size("b"))
 	}
+	p = play(t, Options{MaxCopies: 1000}, true)
 	p.run("write big 2000", "fail")
 	p.back(notebook.ByReplay, 0, "over the limit", "write big 2000")
 }
