@@ -12,6 +12,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -277,7 +278,7 @@ before = sorted(globals()); history = len(In)`)
 		t.Fatal(err)
 	}
 	defer k.Close()
-	v := visit{k, record.Folder(t.TempDir()), nil}
+	v := visit{checkpoint.New(k, checkpoint.Options{}), record.Folder(t.TempDir()), nil}
 	all, err := v.Variables(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -337,7 +338,7 @@ own = Own(); inside = {"k": [own]}`)
 		t.Fatal(err)
 	}
 	defer k.Close()
-	v := visit{k, record.Folder(t.TempDir()), nil}
+	v := visit{checkpoint.New(k, checkpoint.Options{}), record.Folder(t.TempDir()), nil}
 	if _, err := k.Execute(t.Context(), "made = 1; y = 5"); err != nil {
 		t.Fatal(err)
 	}

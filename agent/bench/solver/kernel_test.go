@@ -13,6 +13,7 @@ import (
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/record"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
@@ -42,7 +43,7 @@ func (p *play) live(t *testing.T) *play {
 		if err != nil {
 			return nil, err
 		}
-		return k, nil
+		return checkpoint.New(k, checkpoint.Options{}), nil
 	}
 	return p
 }
