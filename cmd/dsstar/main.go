@@ -45,18 +45,17 @@ type app struct {
 	width          func() int   // of the terminal behind stderr
 	cacheDir       string       // of dsstar, in the user's cache folder
 	configDir      string       // of dsstar, in the user's configuration folder
+	descriptionDir string       // the folder of cached descriptions
 	editors        atomic.Int64 // until when Ctrl-C is an editor's, in Unix nanoseconds
 }
 
 func main() {
 	sandbox.Main(os.Args)
-	os.Exit(mainCode())
+	os.Exit(newApp().main())
 }
 
-func mainCode() int {
-	// Next to nothing of the program's memory is garbage that is worth waiting for:
-	// half the usual growth between collections costs no time that can be measured.
-	debug.SetGCPercent(50)
+// newApp is the program as its user started it.
+func newApp() *app {
 	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH"))) // cannot fail: the value comes from the environment
 	a := &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Environ(),
@@ -70,6 +69,15 @@ func mainCode() int {
 		},
 	}
 	a.cacheDir, a.configDir = userDirs(a.getenv)
+	a.descriptionDir = filepath.Join(a.cacheDir, "descriptions")
+	return a
+}
+
+// main runs the program and returns its exit code.
+func (a *app) main() int {
+	// Little of the program's memory is garbage: half the usual growth between
+	// collections costs no measurable time.
+	debug.SetGCPercent(50)
 	kernel.SweepTemp()
 	// A closed pipe on stderr is no reason to lose a run.
 	signal.Ignore(syscall.SIGPIPE)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"dsstar/agent"
@@ -121,5 +120,5 @@ func (a *app) descriptionCache(s *configs.Settings) *agent.Cache {
 	if !s.Cache {
 		return nil
 	}
-	return &agent.Cache{Dir: filepath.Join(a.cacheDir, "descriptions"), Model: modelOf(s, "analyzer") + " " + s.BaseURL}
+	return &agent.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL}
 }

@@ -62,6 +62,7 @@ func stalled(t *testing.T) *session {
 // leaves neither a view nor another mode of the terminal; and kill -9 leaves the
 // cursor where the next line begins.
 func TestTerminalLeft(t *testing.T) {
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := stalled(t)
 	if _, err := s.tty.WriteString("\x03"); err != nil {
