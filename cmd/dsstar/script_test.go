@@ -3,7 +3,7 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -26,7 +26,7 @@ import (
 //	dsstar ARG…             runs dsstar, which must exit with 0
 //	exits CODE dsstar ARG…  the same with another exit code
 //	model FILE              starts a model that replies what the file says, for the runs that follow
-//	finished RUN            copies a finished run, of data/numbers.csv, which answers 42
+//	finished RUN            copies a finished run, of the data in $DATA, which answers 42
 //	notebook FILE.py        makes FILE.ipynb of a script whose cells begin with # %%
 //	shown FILE.ipynb N      prints the outputs of the N-th cell
 //	edit FILE OLD NEW       replaces a text in a file
@@ -64,7 +64,9 @@ func TestScript(t *testing.T) {
 				ts.Setenv("DSSTAR_BASE_URL", serveReplies(t, ts, ts.ReadFile(args[0])))
 			},
 			"finished": func(ts *testscript.TestScript, _ bool, args []string) {
-				ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(finishedRun(t).out)))
+				s := finishedRun(t)
+				ts.Setenv("DATA", s.data)
+				ts.Check(s.copyTo(ts.MkAbs(args[0])))
 			},
 			"notebook": func(ts *testscript.TestScript, _ bool, args []string) {
 				nb := percentScript(ts.ReadFile(args[0]))
@@ -182,11 +184,19 @@ func copied(t *testing.T) *scene {
 	t.Helper()
 	s := finishedRun(t)
 	out := filepath.Join(t.TempDir(), "run")
-	if err := os.CopyFS(out, os.DirFS(s.out)); err != nil {
+	if err := s.copyTo(out); err != nil {
 		t.Fatal(err)
 	}
 	s.out = out
 	return s
+}
+
+// copyTo copies the run. Its outputs name its folder, and in the copy that of the copy.
+func (s *scene) copyTo(out string) error {
+	path := filepath.Join(out, "notebook.ipynb")
+	err := os.CopyFS(out, os.DirFS(s.out))
+	text, readErr := os.ReadFile(path)
+	return errors.Join(err, readErr, os.WriteFile(path, bytes.ReplaceAll(text, []byte(s.out), []byte(out)), 0o644))
 }
 
 // dropping is a model whose second round has a failed attempt and is dropped.
@@ -201,14 +211,4 @@ func dropping() roles {
 		"verifier": say("Verdict: insufficient\nMissing: the total", "Verdict: insufficient\nMissing: the right ones", sufficient),
 		"router":   say("Add Step", "Step 2"),
 	})
-}
-
-// asJSON is a text as it stands in JSON.
-func asJSON(t *testing.T, text string) string {
-	t.Helper()
-	b, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Trim(string(b), `"`)
 }
