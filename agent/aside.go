@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // asidePrefix begins the name of the folder that holds what the run's session wrote
@@ -64,7 +64,7 @@ func (a aside) putBack() error {
 	if a.name == "" {
 		return nil
 	}
-	if err := cmp.Or(notebook.RemoveFolderIn(a.folder, filesFolder), a.open()); err != nil {
+	if err := cmp.Or(disk.RemoveFolderIn(a.folder, filesFolder), a.open()); err != nil {
 		return err
 	}
 	return a.folder.Rename(a.name, filesFolder)
@@ -80,7 +80,7 @@ func (a aside) remove() error {
 	if err := cmp.Or(a.open(), a.folder.Rename(a.name, old)); err != nil {
 		return err
 	}
-	return notebook.RemoveFolderIn(a.folder, old)
+	return disk.RemoveFolderIn(a.folder, old)
 }
 
 // putBackFiles does what a run that was killed during its proof did not get to. A session
@@ -90,7 +90,7 @@ func (a aside) remove() error {
 func putBackFiles(folder *os.Root) (warning string, err error) {
 	old, err := fs.Glob(folder.FS(), oldPrefix+"*")
 	for _, name := range old {
-		err = cmp.Or(err, notebook.RemoveFolderIn(folder, name))
+		err = cmp.Or(err, disk.RemoveFolderIn(folder, name))
 	}
 	names, globbed := fs.Glob(folder.FS(), asidePrefix+"*")
 	if err = cmp.Or(err, globbed); err != nil || len(names) == 0 {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // A scratch is a session that describes files, in a folder of its own. ran is
@@ -339,7 +340,7 @@ func executeAll(ctx context.Context, s Session, cells []string) ([]notebook.Exec
 // one at least, and no more than there are files to describe.
 func (r *run) openPool(ctx context.Context, files int) (sessions *pool, closePool func(), err error) {
 	size := max(1, min(r.cfg.Jobs, files))
-	folder, err := notebook.TempFolder("", "dsstar-describe-")
+	folder, err := disk.TempFolder("", "dsstar-describe-")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -352,7 +353,7 @@ func (r *run) openPool(ctx context.Context, files int) (sessions *pool, closePoo
 		for _, l := range opening {
 			l.close()
 		}
-		_ = notebook.RemoveTemp(folder) // a temporary folder; the system clears what stays
+		_ = disk.RemoveTemp(folder) // a temporary folder; the system clears what stays
 	}
 	sessions = newPool(size)
 	ready := make(chan struct{}, size)

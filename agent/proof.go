@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // RunScript runs dir/solution.py as a process of plain Python, which works in
@@ -149,11 +150,11 @@ func (r *run) patience() time.Duration {
 
 // proveScript runs the script in a temporary folder with nothing else in it.
 func (r *run) proveScript(ctx context.Context, limit time.Duration) (notebook.Execution, error) {
-	dir, err := notebook.TempFolder("", "dsstar-proof-")
+	dir, err := disk.TempFolder("", "dsstar-proof-")
 	if err != nil {
 		return notebook.Execution{}, err
 	}
-	defer func() { _ = notebook.RemoveTemp(dir) }() // the next start removes what stays
+	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
 	if err := Folder(r.cfg.Dir).Lend(dir); err != nil {
 		return notebook.Execution{}, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // A Folder is a run folder by its path: what a run leaves.
@@ -88,7 +88,7 @@ var ErrRunning = errors.New("another dsstar is at work in the run folder")
 // Lock keeps others from carrying on a run in the folder until release is called,
 // or the program ends.
 func (f Folder) Lock() (release func(), err error) {
-	if err := regular.Own(f.Trace()); err != nil { // which locking would follow, or wait for
+	if err := disk.CheckOwn(f.Trace()); err != nil { // which locking would follow, or wait for
 		return nil, fmt.Errorf("lock the run folder: %w", err)
 	}
 	lock := flock.New(f.Trace(), flock.SetPermissions(0o644)) // beside the notebook it is all that is never replaced

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"dsstar/agent/files"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
@@ -55,7 +55,7 @@ func (s store) get(d *Description, i int) bool {
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", s.asks, d.File, content))
 	s.keys[i] = hex.EncodeToString(sum[:])
-	data, err := regular.ReadFile(s.path(i), regular.Document)
+	data, err := disk.ReadFile(s.path(i), disk.MaxDocument)
 	if err != nil {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/viper"
 
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // separator goes between the parts of a key within this package: a dot may occur in a provider's name.
@@ -76,7 +76,7 @@ func readFile(path string) (layer, error) {
 	if path == "" {
 		return nil, nil
 	}
-	data, err := regular.ReadFile(path, regular.Text)
+	data, err := disk.ReadFile(path, disk.MaxText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

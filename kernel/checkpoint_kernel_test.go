@@ -14,6 +14,7 @@ import (
 
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // checkpointSpec is that of a kernel with checkpoints of the given Python.
@@ -273,7 +274,7 @@ func tryHazards(t *testing.T, k *Kernel, limit time.Duration, some func(hazard) 
 				want, got := h.try(t, k, limit)
 				check(t, want, got)
 				rollBack(t, k, beginning)
-				if err := notebook.EmptyFolder(k.options.Scratch); err != nil {
+				if err := disk.EmptyFolder(k.options.Scratch); err != nil {
 					t.Error(err)
 				}
 			})

@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"slices"
 
-	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // checkpointModule is the Python package of the kernel with checkpoints.
@@ -134,7 +134,7 @@ func writeFiles(dir string, files map[string][]byte) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := notebook.WriteFile(path, content); err != nil {
+		if err := disk.WriteFile(path, content); err != nil {
 			return err
 		}
 	}

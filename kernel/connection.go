@@ -13,7 +13,7 @@ import (
 	"strconv"
 
 	"dsstar/kernel/internal/wire"
-	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // sunPath is how long the path of a Unix socket may be, its final NUL
@@ -43,7 +43,7 @@ func privateDir(lasting bool) (string, error) {
 	if lasting {
 		return os.MkdirTemp(privateParent(), tempPrefix)
 	}
-	return notebook.TempFolder(privateParent(), tempPrefix)
+	return disk.TempFolder(privateParent(), tempPrefix)
 }
 
 const tempPrefix = "dsstar-"
@@ -58,9 +58,9 @@ func privateParent() string {
 // SweepTemp removes the temporary folders that programs which were killed have left, of kernels and
 // all others.
 func SweepTemp() {
-	notebook.SweepTemp("", tempPrefix, "dsstar-ask-", "dsstar-full-", "dsstar-try-") // the last are package sandbox's
+	disk.SweepTemp("", tempPrefix, "dsstar-ask-", "dsstar-full-", "dsstar-try-") // the last are package sandbox's
 	if parent := privateParent(); parent != "" {
-		notebook.SweepTemp(parent, tempPrefix)
+		disk.SweepTemp(parent, tempPrefix)
 	}
 }
 
@@ -176,7 +176,7 @@ const maxConnection = 1 << 20
 
 // readConnection reads a connection file.
 func readConnection(path string) (connection, error) {
-	b, err := notebook.ReadFile(path, maxConnection)
+	b, err := disk.ReadFile(path, maxConnection)
 	if err != nil {
 		return connection{}, err
 	}

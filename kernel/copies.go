@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 const (
@@ -116,7 +116,7 @@ func newCopies(folder, store string, limit int64) (*copies, error) {
 		return nil, err
 	}
 	name := filepath.Base(store)
-	if err := notebook.RemoveFolderIn(beside, name); err != nil {
+	if err := disk.RemoveFolderIn(beside, name); err != nil {
 		return nil, errors.Join(fmt.Errorf("remove old copies: %w", err), beside.Close())
 	}
 	root, err := os.OpenRoot(folder)
@@ -137,7 +137,7 @@ func newCopies(folder, store string, limit int64) (*copies, error) {
 func (c *copies) close() error {
 	err := c.root.Close()
 	if c.store != nil {
-		err = errors.Join(err, c.store.Close(), notebook.RemoveFolderIn(c.beside, c.name))
+		err = errors.Join(err, c.store.Close(), disk.RemoveFolderIn(c.beside, c.name))
 		c.store = nil
 	}
 	return errors.Join(err, c.beside.Close())
@@ -314,7 +314,7 @@ func (c *copies) makeStore() (err error) {
 	if err := c.beside.Mkdir(c.name, 0o700); err != nil { // an error, should there be a link by now
 		return err
 	}
-	c.store, err = notebook.FolderIn(c.beside, c.name)
+	c.store, err = disk.OpenFolderIn(c.beside, c.name)
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // A Running is a kernel that runs, on this machine or on a server.
@@ -190,7 +190,7 @@ func LocalServers(l Lookup) []Server {
 				RootDir          string `json:"root_dir"`
 				NotebookDir      string `json:"notebook_dir"`
 			}
-			data, err := notebook.ReadFile(file, maxConnection)
+			data, err := disk.ReadFile(file, maxConnection)
 			if err != nil || json.Unmarshal(data, &j) != nil || !processExists(j.PID) {
 				continue // a server that was killed leaves its file
 			}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // soon is how long something may take that must not wait for anybody.
@@ -76,7 +77,7 @@ func TestEmptyReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			within(t, "empty", func() {
-				if err := notebook.EmptyFolder(scratch); err != nil {
+				if err := disk.EmptyFolder(scratch); err != nil {
 					t.Error(err)
 				}
 			})
@@ -255,7 +256,7 @@ func TestReplacedInMidRun(t *testing.T) {
 						t.Fatalf("%s\n%v %+v", attack, err, back)
 					}
 				})
-				if b, err := notebook.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10); err != nil || string(b) != "1" {
+				if b, err := disk.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10); err != nil || string(b) != "1" {
 					t.Errorf("%s\na.txt: %q %v", attack, b, err)
 				}
 				check()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"dsstar/kernel/internal/wire"
-	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // A host is where the kernel of a session runs, and what this program may do
@@ -128,7 +128,7 @@ func (l *local) end(w waits) (err error) {
 		_ = os.Remove(l.file) // nobody is to look for it
 	}
 	if l.dir != "" && !(l.left && l.confined) { // whose sockets are there
-		_ = notebook.RemoveTemp(l.dir) // an empty folder in /tmp is not worth an error
+		_ = disk.RemoveTemp(l.dir) // an empty folder in /tmp is not worth an error
 	}
 	return err
 }

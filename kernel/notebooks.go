@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // ErrOutside is the error of [Server.Path] for a file that is not in the server's folder.
@@ -28,7 +28,7 @@ func (s Server) Path(ctx context.Context, file string) (string, error) {
 		}
 		return path, nil
 	}
-	data, err := regular.ReadFile(file, regular.Document)
+	data, err := disk.ReadFile(file, disk.MaxDocument)
 	if err != nil {
 		return "", err
 	}

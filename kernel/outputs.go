@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // A quota is what is left for the outputs of all cells. It may be used concurrently; cells
@@ -81,7 +82,7 @@ func (o Outputs) open() (*os.Root, error) {
 	parent := o.parent
 	if parent == nil {
 		var err error
-		if parent, err = notebook.OpenFolder(filepath.Dir(o.Folder)); err != nil {
+		if parent, err = disk.OpenFolder(filepath.Dir(o.Folder)); err != nil {
 			return nil, err
 		}
 		defer parent.Close()
@@ -92,7 +93,7 @@ func (o Outputs) open() (*os.Root, error) {
 	if err := parent.Mkdir(name, 0o777); err != nil && !os.IsExist(err) {
 		return nil, err
 	}
-	return notebook.FolderIn(parent, name)
+	return disk.OpenFolderIn(parent, name)
 }
 
 // leadsTo is an error unless path leads to the folder that is held.

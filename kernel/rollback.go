@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // Rollback takes the kernel to the state that cells produce from nothing. It
@@ -179,10 +180,10 @@ func (o Options) emptyScratch() error {
 		return nil
 	}
 	if o.parent == nil { // no cell has run yet
-		return notebook.EmptyFolder(o.Scratch)
+		return disk.EmptyFolder(o.Scratch)
 	}
 	if err := leadsTo(filepath.Dir(o.Scratch), o.parent); err != nil { // what starts now would go by the path
 		return err
 	}
-	return notebook.EmptyFolderIn(o.parent, filepath.Base(o.Scratch))
+	return disk.EmptyFolderIn(o.parent, filepath.Base(o.Scratch))
 }

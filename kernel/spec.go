@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // A Spec says how to start a kernel: the content of a kernel.json
@@ -108,7 +108,7 @@ func FindSpec(name string, l Lookup) (Spec, error) {
 // readSpec reads the kernel.json in dir.
 func readSpec(name, dir string) (Spec, error) {
 	path := filepath.Join(dir, "kernel.json")
-	b, err := regular.ReadFile(path, regular.Text)
+	b, err := disk.ReadFile(path, disk.MaxText)
 	if err != nil {
 		if info, e := os.Stat(dir); e == nil && !info.IsDir() {
 			err = os.ErrNotExist // a stray file among the folders

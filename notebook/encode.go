@@ -2,18 +2,10 @@ package notebook
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-
-	"dsstar/notebook/regular"
 )
 
 // Encode returns the notebook as the bytes that Python's nbformat.write makes:
@@ -52,107 +44,6 @@ func (n *Notebook) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("encode notebook: %w", err)
 	}
 	return pythonNumbers(unescape(b.Bytes())), nil
-}
-
-// Save writes the notebook to path whole or not at all.
-func (n *Notebook) Save(path string) error {
-	data, err := n.Encode()
-	if err != nil {
-		return err
-	}
-	return WriteFile(path, data)
-}
-
-// WriteFile writes data to path whole or not at all: to a temporary name in
-// the same folder, synced, then renamed. A file that has just this content is
-// left alone, dates included. The permissions of a file that is replaced stay. A
-// link in its place is replaced, not followed.
-func WriteFile(path string, data []byte) error {
-	folder, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return WriteFileIn(folder, filepath.Base(path), data)
-}
-
-// WriteFileIn is [WriteFile] for the file name directly in folder.
-func WriteFileIn(folder *os.Root, name string, data []byte) error {
-	old, err := readFileIn(folder, name, int64(len(data)))
-	if err == nil && bytes.Equal(old, data) {
-		return nil
-	}
-	temporary, err := writeBeside(folder, name, data)
-	if err != nil {
-		return err
-	}
-	if err := folder.Rename(temporary, name); err != nil {
-		return errors.Join(err, folder.Remove(temporary))
-	}
-	return nil
-}
-
-// writeBeside writes data to a new file beside the file name, with its permissions,
-// and returns the name of the new file.
-func writeBeside(folder *os.Root, name string, data []byte) (string, error) {
-	mode := fs.FileMode(0o644)
-	if info, err := folder.Lstat(name); err == nil && info.Mode().IsRegular() {
-		mode = info.Mode().Perm()
-	}
-	temporary := "." + name + "." + rand.Text()[:8]
-	f, err := folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if err == nil && mode != 0o644 {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(err, folder.Remove(temporary))
-	}
-	return temporary, nil
-}
-
-// Errors that those of [ReadFile] wrap.
-var (
-	ErrNoFile  = regular.ErrNoFile
-	ErrTooLong = regular.ErrTooLong
-)
-
-// ReadFile reads a file that code which is not trusted may have replaced: only a
-// regular one, of at most most bytes. Of what is none nothing is read, and a pipe
-// is not waited for.
-func ReadFile(path string, most int64) ([]byte, error) { return regular.ReadFile(path, most) }
-
-// Open reads the notebook at path, which may be anybody's, as [Read] does.
-func Open(path string) (*Notebook, error) {
-	f, err := regular.Open(path, regular.Document)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return Read(io.LimitReader(f, regular.Document))
-}
-
-// readFileIn is ReadFile for the file name directly in folder. A link is no regular file.
-func readFileIn(folder *os.Root, name string, most int64) ([]byte, error) {
-	info, err := folder.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: filepath.Join(folder.Name(), name), Err: ErrNoFile}
-	}
-	f, err := regular.OpenIn(folder, name, most)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
 }
 
 func (c Cell) json() map[string]any {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/html"
 
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 	"dsstar/notebook/notebooktest"
 )
 
@@ -194,10 +195,10 @@ func TestInertFold(t *testing.T) {
 	if left := fetchers(t, outputs[0].Data["text/html"].(string)); len(left) > 0 {
 		t.Errorf("%q", left)
 	}
-	if d := notebook.Compare([]notebook.Output{data("text/html", remote)}, outputs, 0); len(d) > 0 {
+	if d := compare.Outputs([]notebook.Output{data("text/html", remote)}, outputs, 0); len(d) > 0 {
 		t.Errorf("it is a difference: %v", d)
 	}
-	if d := notebook.Compare([]notebook.Output{data("text/html", remote+"y")}, outputs, 0); len(d) == 0 {
+	if d := compare.Outputs([]notebook.Output{data("text/html", remote+"y")}, outputs, 0); len(d) == 0 {
 		t.Error("another text is no difference")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // MissingError names files or values that are needed and not there.
@@ -163,7 +163,7 @@ func withoutNaN(text []byte) []byte {
 
 // readFile is os.ReadFile with a *MissingError for a file that is not there.
 func readFile(path string) ([]byte, error) {
-	text, err := regular.ReadFile(path, regular.Document)
+	text, err := disk.ReadFile(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &MissingError{What: []string{path}}
 	}

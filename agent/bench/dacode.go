@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // openDACode reads a checkout of github.com/yiyihum/da-code, or its folder
@@ -180,7 +180,7 @@ func readDACodeAnswers(dir string) ([]Answer, error) {
 }
 
 func readResult(file string) (Answer, error) {
-	text, err := regular.ReadFile(file, regular.Document)
+	text, err := disk.ReadFile(file, disk.MaxDocument)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	regularfile "dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // A Folder is a data folder whose files are looked at.
@@ -114,6 +114,6 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() { // asked before opening: opening a pipe waits
 		return nil, nil, errIrregular
 	}
-	file, err := regularfile.OpenIn(root, name, 1<<62)
+	file, err := disk.OpenIn(root, name, 1<<62)
 	return file, info, err
 }

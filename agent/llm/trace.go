@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // An Exchange is one request and what came of it: a line of a trace.
@@ -47,7 +47,7 @@ type Trace struct {
 // OpenTrace opens a trace to append to, and makes it when there is none. A last
 // line that a crash tore is cut off. The caller must Close it.
 func OpenTrace(path string) (*Trace, error) {
-	f, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	f, err := disk.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open trace: %w", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // A place is where the sessions of a run are opened: as kernels that are
@@ -310,11 +311,11 @@ func (a *app) look(ctx context.Context, p *place, s *configs.Settings, folders .
 	if p.guest == nil && p.server.URL == "" {
 		return nil
 	}
-	temporary, err := notebook.TempFolder("", "dsstar-look-")
+	temporary, err := disk.TempFolder("", "dsstar-look-")
 	if err != nil {
 		return err
 	}
-	defer notebook.RemoveTemp(temporary)
+	defer disk.RemoveTemp(temporary)
 	k, err := a.openLook(ctx, p, s)
 	if err != nil {
 		return err
@@ -403,7 +404,7 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
 		} else { // of the run: the proof differs in nothing that cells see
 			o.Stays, o.Branches = s.Rollback == "off", s.Method.Candidates > 1
-			_ = notebook.RemoveFolder(copiesIn(dir)) // what a run left there that was killed
+			_ = disk.RemoveFolder(copiesIn(dir)) // what a run left there that was killed
 		}
 		if purpose == agent.Work {
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs", Run: keptOutputs, Files: int64(s.MaxFolder)}

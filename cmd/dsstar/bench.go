@@ -14,7 +14,7 @@ import (
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 const benchHelp = `Run agents over benchmarks, score what they answer by the public rules, and put
@@ -211,7 +211,7 @@ func answerOf(r runner.Record, task bench.Task, out string) bench.Answer {
 	default:
 		answer.Value = bench.Said(r.Answer)
 	}
-	if script, err := regular.ReadFile(filepath.Join(dir, "solution.py"), regular.Document); err == nil {
+	if script, err := disk.ReadFile(filepath.Join(dir, "solution.py"), disk.MaxDocument); err == nil {
 		answer.Code = string(script)
 	}
 	return answer

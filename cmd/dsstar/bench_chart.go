@@ -15,7 +15,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/configs"
 	"dsstar/notebook"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // chartKinds are the results of DA-Code that are charts.
@@ -68,11 +68,11 @@ func leaveCells(files string) error {
 		return err
 	}
 	for _, path := range programs {
-		if text, err := notebook.ReadFile(path, 1<<20); err == nil && bytes.Contains(text, []byte("savefig")) {
+		if text, err := disk.ReadFile(path, 1<<20); err == nil && bytes.Contains(text, []byte("savefig")) {
 			return nil
 		}
 	}
-	data, err := notebook.ReadFile(agent.Folder(filepath.Dir(files)).Notebook(), regular.Document)
+	data, err := disk.ReadFile(agent.Folder(filepath.Dir(files)).Notebook(), disk.MaxDocument)
 	if err != nil {
 		return nil // there is no notebook, and so no cell
 	}
@@ -94,7 +94,7 @@ func leaveCells(files string) error {
 	if !strings.Contains(program, "savefig") {
 		return nil
 	}
-	return notebook.WriteFile(filepath.Join(files, "plot.py"), []byte(program))
+	return disk.WriteFile(filepath.Join(files, "plot.py"), []byte(program))
 }
 
 // benchPython runs a scorer's code in a private, confined kernel that may read the
@@ -160,7 +160,7 @@ func (k *scoringKernel) run(ctx context.Context, code string) (string, error) {
 }
 
 func (k *scoringKernel) start(ctx context.Context) (err error) {
-	if k.dir, err = notebook.TempFolder("", "dsstar-score-"); err != nil {
+	if k.dir, err = disk.TempFolder("", "dsstar-score-"); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(k.dir, "files"), 0o755); err != nil {
@@ -175,7 +175,7 @@ func (k *scoringKernel) close() {
 		_ = k.session.Close() // nothing is asked of it any more
 	}
 	if k.dir != "" {
-		_ = notebook.RemoveTemp(k.dir) // a temporary one
+		_ = disk.RemoveTemp(k.dir) // a temporary one
 	}
 	k.session, k.dir = nil, ""
 }

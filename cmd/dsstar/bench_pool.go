@@ -6,8 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"dsstar/notebook"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // What a run folder has of an experience pool. Runs add to their pool, and a replay
@@ -34,7 +33,7 @@ func (b *benchFlags) poolNow() ([]byte, error) {
 	if b.replayed != "" {
 		from = filepath.Join(b.replayed, poolBefore)
 	}
-	data, err := regular.ReadFile(from, regular.Document)
+	data, err := disk.ReadFile(from, disk.MaxDocument)
 	switch {
 	case err == nil:
 		return data, nil
@@ -52,9 +51,9 @@ func (b *benchFlags) keepPool(data []byte) error {
 	if data == nil {
 		return nil
 	}
-	err := notebook.WriteFile(filepath.Join(b.out, poolBefore), data)
+	err := disk.WriteFile(filepath.Join(b.out, poolBefore), data)
 	if err == nil && b.replayed != "" {
-		err = notebook.WriteFile(b.pool(), data)
+		err = disk.WriteFile(b.pool(), data)
 	}
 	if err != nil {
 		return fmt.Errorf("keep the experience pool: %w", err)

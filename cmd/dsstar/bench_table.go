@@ -12,7 +12,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
-	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 func paperNames() []string {
@@ -129,7 +129,7 @@ func (a *app) benchReportCommand() *cobra.Command {
 		if err := tables.Report(&page, filepath.Dir(out), runs); err != nil {
 			return err
 		}
-		if err := notebook.WriteFile(out, page.Bytes()); err != nil {
+		if err := disk.WriteFile(out, page.Bytes()); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(a.stdout, out)
@@ -165,7 +165,7 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 			return err
 		}
 		if out != "" {
-			return notebook.WriteFile(out, page)
+			return disk.WriteFile(out, page)
 		}
 		_, err = a.fileOut().Write(page)
 		return err

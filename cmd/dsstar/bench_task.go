@@ -20,7 +20,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
@@ -120,7 +120,7 @@ func lendFile(from, to string, confined bool) error {
 	if confined && os.Link(from, to) == nil {
 		return nil
 	}
-	data, err := regular.Open(from, 1<<62)
+	data, err := disk.Open(from, 1<<62)
 	if err != nil {
 		return err
 	}

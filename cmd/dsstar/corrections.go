@@ -10,8 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"dsstar/notebook"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // Corrections are descriptions that the user has written, by the file's name.
@@ -35,7 +34,7 @@ func (a *app) corrections(data string) (map[string]string, error) {
 		return nil, nil
 	}
 	path := a.correctionsFile(data)
-	text, err := regular.ReadFile(path, regular.Document)
+	text, err := disk.ReadFile(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -72,5 +71,5 @@ func (a *app) correct(data, name, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return notebook.WriteFile(path, append(record, '\n'))
+	return disk.WriteFile(path, append(record, '\n'))
 }

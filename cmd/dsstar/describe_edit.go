@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/term"
 
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // editDescription lets the user edit the description of a file, and keeps what
@@ -45,7 +45,7 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	case err != nil:
 		err = fmt.Errorf("%w; the description is as it was", err)
 		// An editor that was ended may have saved what was typed.
-		if text, readErr := regular.ReadFile(path, regular.Document); readErr == nil && tidy(string(text)) != tidy(before) {
+		if text, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil && tidy(string(text)) != tidy(before) {
 			return fmt.Errorf("%w\nyour text: %s", err, path)
 		}
 	case after == tidy(before):
@@ -249,7 +249,7 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", &editorError{editor, err}
 	}
-	text, err := regular.ReadFile(path, regular.Document)
+	text, err := disk.ReadFile(path, disk.MaxDocument)
 	if err != nil {
 		return "", fmt.Errorf("read the edited text: %w", err)
 	}

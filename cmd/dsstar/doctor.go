@@ -20,6 +20,7 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // A finding is what the doctor found out about one thing.
@@ -130,11 +131,11 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	if err := a.look(ctx, &p, s, existing(s.Out)); err != nil {
 		return failedBy("kernel", err)
 	}
-	dir, err := notebook.TempFolder("", "dsstar-doctor-")
+	dir, err := disk.TempFolder("", "dsstar-doctor-")
 	if err != nil {
 		return failedBy("kernel", err)
 	}
-	defer notebook.RemoveTemp(dir)
+	defer disk.RemoveTemp(dir)
 	begin := time.Now()
 	k, err := a.openAt(&p, s, nil)(ctx, agent.Describe, dir)
 	if err != nil && p.server.URL != "" {

@@ -14,8 +14,8 @@ import (
 
 	"dsstar/agent"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 	"dsstar/notebook/export"
-	"dsstar/notebook/regular"
 )
 
 const exportHelp = `Turn a run, or any notebook, into one file that needs nothing else. Nothing is
@@ -100,7 +100,7 @@ func chooseExporter(to, out string) (exporter, error) {
 func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		if path = notebook.Newest(agent.Folder(arg).Notebook()); path == "" {
+		if path = disk.Newest(agent.Folder(arg).Notebook()); path == "" {
 			return &usageError{fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", printable(arg)),
 				[]string{"ls -d dsstar-runs/*   # the runs of this folder", "ls " + quoteShell(arg) + "/*.ipynb"}}
 		}
@@ -129,7 +129,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 		_, err := a.fileOut().Write(data)
 		return err
 	}
-	if err := notebook.WriteFile(target, data); err != nil {
+	if err := disk.WriteFile(target, data); err != nil {
 		return fmt.Errorf("write the export: %w", err)
 	}
 	_, err = fmt.Fprintln(a.stdout, target)
@@ -186,7 +186,7 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 
 // isExport reports whether the file says that it is an export.
 func isExport(path string) bool {
-	f, err := regular.Open(path, regular.Document)
+	f, err := disk.Open(path, disk.MaxDocument)
 	if err != nil {
 		return false
 	}

@@ -13,27 +13,28 @@ import (
 // arrows are the imports of one package by another that the design allows;
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
-	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook", "notebook/regular"},
-	"agent/bench/solver":     {"agent", "agent/files", "agent/llm", "prompts", "notebook", "notebook/regular"},
-	"agent/bench":            {"agent", "notebook/regular"},
-	"agent/files":            {"notebook/regular"},
-	"agent/bench/runner":     {"agent", "agent/llm", "notebook", "notebook/regular"},
+	"agent":                  {"agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/bench/solver":     {"agent", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/bench":            {"agent", "notebook/disk"},
+	"agent/files":            {"notebook/disk"},
+	"agent/bench/runner":     {"agent", "agent/llm", "notebook", "notebook/disk"},
 	"agent/bench/tables":     {"agent", "agent/bench/runner"},
-	"agent/llm":              {"notebook/regular"},
+	"agent/llm":              {"notebook/disk"},
 	"agent/llm/llmtest":      {"agent/llm"},
-	"kernel":                 {"kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/regular"},
+	"kernel":                 {"kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/disk"},
 	"kernel/sandbox":         {},
 	"kernel/internal/wire":   {},
 	"kernel/kerneltest":      {"kernel", "kernel/internal/wire", "notebook"},
 	"kernel/pyenv":           {},
 	"kernel/bench":           {"kernel", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
 	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                                         // for tests only
-	"notebook":               {"notebook/regular"},
-	"notebook/regular":       {},
+	"notebook":               {"notebook/disk"},
+	"notebook/compare":       {"notebook"},
+	"notebook/disk":          {},
 	"notebook/export":        {"notebook"},
 	"notebook/notebooktest":  {}, // for tests only
 	"prompts":                {},
-	"configs":                {"notebook/regular"},
+	"configs":                {"notebook/disk"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

@@ -9,7 +9,7 @@ import (
 
 	"dsstar/agent/llm"
 	"dsstar/configs"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 const replayPrefix = configs.ReplayPrefix
@@ -149,7 +149,7 @@ func (a *app) modelLine(s *configs.Settings) string {
 
 // readTrace reads a trace that is to be replayed.
 func readTrace(path string) ([]llm.Exchange, error) {
-	f, err := regular.Open(path, regular.Document)
+	f, err := disk.Open(path, disk.MaxDocument)
 	if err != nil {
 		return nil, &usageError{fmt.Sprintf("open the trace: %v", err), []string{`dsstar nb --model replay:RUN/trace.jsonl --data DIR "question"`}}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 const nbHelp = `Answer a question about the files of a folder and leave a notebook. In a kernel
@@ -156,7 +156,7 @@ func (a *app) guidelines(arg string) (string, error) {
 	if !isFile {
 		return strings.TrimSpace(arg), nil
 	}
-	b, err := readNamed(path, regular.Text)
+	b, err := readNamed(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", &usageError{"--guidelines: there is no file " + path, []string{`dsstar nb --guidelines TEXT --data DIR "question"   # or @FILE`}}
 	}
@@ -176,7 +176,7 @@ func readNamed(path string, most int64) ([]byte, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(b)) > most {
-		err = &fs.PathError{Op: "read", Path: path, Err: regular.ErrTooLong}
+		err = &fs.PathError{Op: "read", Path: path, Err: disk.ErrTooLong}
 	}
 	return b, err
 }

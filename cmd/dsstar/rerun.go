@@ -21,6 +21,7 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed one.
@@ -219,7 +220,7 @@ func (p *patience) Set(text string) error {
 // before anything is set up.
 func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
 	begin := time.Now()
-	if run := notebook.Newest(agent.Folder(path).Notebook()); run != "" {
+	if run := disk.Newest(agent.Folder(path).Notebook()); run != "" {
 		path = run // it names a run folder
 	}
 	nb, err := openNotebook(path)

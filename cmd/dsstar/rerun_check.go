@@ -8,6 +8,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 )
 
 // defaultTolerance is what the sums of other processors and libraries stay within:
@@ -27,12 +28,12 @@ const (
 
 // A checkedCell is one cell of a check, as --json shows it.
 type checkedCell struct {
-	Index       int                   `json:"index"`
-	ID          string                `json:"id"`
-	Round       int                   `json:"round"` // of a run of dsstar; 0: none
-	Verdict     verdict               `json:"verdict"`
-	Reason      string                `json:"reason"` // of error and not run
-	Differences []notebook.Difference `json:"differences"`
+	Index       int                  `json:"index"`
+	ID          string               `json:"id"`
+	Round       int                  `json:"round"` // of a run of dsstar; 0: none
+	Verdict     verdict              `json:"verdict"`
+	Reason      string               `json:"reason"` // of error and not run
+	Differences []compare.Difference `json:"differences"`
 }
 
 // A cellRun is what a notebook has of the last run of a cell.
@@ -72,7 +73,7 @@ func (r *rerun) checkCells() {
 
 func (r *rerun) checkCell(i int) checkedCell {
 	c := r.nb.Cells[i]
-	is := checkedCell{Index: i, ID: c.ID, Round: recordOf(c).Round, Verdict: same, Differences: []notebook.Difference{}}
+	is := checkedCell{Index: i, ID: c.ID, Round: recordOf(c).Round, Verdict: same, Differences: []compare.Difference{}}
 	was, x := r.recorded[i], r.runs[i]
 	switch {
 	case x == nil:
@@ -85,7 +86,7 @@ func (r *rerun) checkCell(i int) checkedCell {
 		return is
 	}
 	if was.ran() {
-		is.Differences = append(is.Differences, notebook.Compare(was.outputs, c.Outputs, r.tolerance)...)
+		is.Differences = append(is.Differences, compare.Outputs(was.outputs, c.Outputs, r.tolerance)...)
 	}
 	if len(is.Differences) > 0 && is.Verdict == same {
 		is.Verdict = differs
@@ -142,7 +143,7 @@ func (r *rerun) reportCheck(w io.Writer) error {
 }
 
 // reportDifferences prints what is not as it was, below its cell or attempt.
-func reportDifferences(b *strings.Builder, reason string, differences []notebook.Difference) {
+func reportDifferences(b *strings.Builder, reason string, differences []compare.Difference) {
 	const indent = "         "
 	if reason != "" {
 		fmt.Fprintf(b, "%s%s\n", indent, reason)
@@ -191,7 +192,7 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 		if record.Part <= len(questions) {
 			is.Question = questions[record.Part-1]
 		}
-		is.Same = len(notebook.Compare(text(was), text(is.Is), r.tolerance)) == 0
+		is.Same = len(compare.Outputs(text(was), text(is.Is), r.tolerance)) == 0
 		all = append(all, is)
 	}
 	return all

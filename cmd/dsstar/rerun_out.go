@@ -15,7 +15,7 @@ import (
 
 	"dsstar/kernel"
 	"dsstar/notebook"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // An outFile is where the executed notebook goes. While the cells run it is saved
@@ -179,7 +179,7 @@ func (o *outFile) save() error {
 		return err
 	}
 	// Cells may write there: what they put in its place is replaced, not followed.
-	if err := notebook.WriteFileIn(o.folder, filepath.Base(o.path), data); err != nil {
+	if err := disk.WriteFileIn(o.folder, filepath.Base(o.path), data); err != nil {
 		return err
 	}
 	o.written = true
@@ -198,7 +198,7 @@ func (o *outFile) print(stdout io.Writer) error {
 
 // formatOf returns the nbformat that the file says it has; 0 if it says none.
 func formatOf(path string) int {
-	data, err := regular.ReadFile(path, regular.Document)
+	data, err := disk.ReadFile(path, disk.MaxDocument)
 	var file struct {
 		NBFormat int `json:"nbformat"`
 	}

@@ -14,6 +14,7 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // A rerunPlace is where the cells of a notebook run, and on which data.
@@ -50,7 +51,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 	}
 	// As in the run: sets of strings have the order that they had there.
 	p.env = a.kernelEnv(s)
-	if p.dir, err = notebook.TempFolder("", "dsstar-rerun-"); err != nil {
+	if p.dir, err = disk.TempFolder("", "dsstar-rerun-"); err != nil {
 		return nil, err
 	}
 	p.temporary, p.dir = p.dir, realPath(p.dir)
@@ -64,7 +65,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 // close removes a temporary folder.
 func (p *rerunPlace) close() {
 	if p.temporary != "" {
-		_ = notebook.RemoveTemp(p.temporary) // it is in the system's folder for such ones
+		_ = disk.RemoveTemp(p.temporary) // it is in the system's folder for such ones
 	}
 }
 

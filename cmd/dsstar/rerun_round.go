@@ -13,6 +13,7 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 )
 
 // roundResult is the object that --json prints with --round. Its fields are a
@@ -28,14 +29,14 @@ type roundResult struct {
 
 // An attemptResult is one attempt that was run again.
 type attemptResult struct {
-	Attempt     int                   `json:"attempt"`
-	Label       string                `json:"label"` // "try 2", or "candidate 3"
-	Recorded    notebook.Status       `json:"recorded"`
-	Status      notebook.Status       `json:"status"`
-	Error       string                `json:"error"` // "": it ran
-	Text        string                `json:"text"`
-	Verdict     verdict               `json:"verdict"`
-	Differences []notebook.Difference `json:"differences"`
+	Attempt     int                  `json:"attempt"`
+	Label       string               `json:"label"` // "try 2", or "candidate 3"
+	Recorded    notebook.Status      `json:"recorded"`
+	Status      notebook.Status      `json:"status"`
+	Error       string               `json:"error"` // "": it ran
+	Text        string               `json:"text"`
+	Verdict     verdict              `json:"verdict"`
+	Differences []compare.Difference `json:"differences"`
 }
 
 // A replay is one round that is run again.
@@ -199,13 +200,13 @@ func (r *replay) run(ctx context.Context) error {
 
 // compare holds what an attempt did now against the record.
 func (r *replay) compare(n int, was, is notebook.Execution) attemptResult {
-	a := attemptResult{Attempt: n, Label: r.labels[n-1], Recorded: outcome(was), Status: outcome(is), Text: is.PlainText(), Verdict: same, Differences: []notebook.Difference{}}
+	a := attemptResult{Attempt: n, Label: r.labels[n-1], Recorded: outcome(was), Status: outcome(is), Text: is.PlainText(), Verdict: same, Differences: []compare.Difference{}}
 	if a.Status != notebook.OK {
 		a.Error = problemOf(is)
 	}
 	// How far a cell got that was stopped is chance.
 	if r.check && a.Status == a.Recorded && (a.Status == notebook.OK || a.Status == notebook.Raised) {
-		a.Differences = append(a.Differences, notebook.Compare(was.Outputs, is.Outputs, r.tolerance)...)
+		a.Differences = append(a.Differences, compare.Outputs(was.Outputs, is.Outputs, r.tolerance)...)
 	}
 	if a.Status != a.Recorded || len(a.Differences) > 0 {
 		a.Verdict = differs

@@ -15,8 +15,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/configs"
-	"dsstar/notebook"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 const resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
@@ -244,7 +243,7 @@ func findRun(arg string) (r pastRun, err error) {
 	r.folder, r.path = agent.Folder(filepath.Dir(path)), path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		r.folder = agent.Folder(path)
-		if r.path = notebook.Newest(r.folder.Notebook()); r.path == "" {
+		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
 			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", printable(arg))
 		}
 	}
@@ -268,7 +267,7 @@ func (r *pastRun) read() error {
 	if err != nil {
 		return err
 	}
-	if r.content, err = regular.ReadFile(r.path, regular.Document); err != nil {
+	if r.content, err = disk.ReadFile(r.path, disk.MaxDocument); err != nil {
 		return err
 	}
 	if r.t, err = agent.ReadTrajectory(nb); err != nil {
@@ -279,7 +278,7 @@ func (r *pastRun) read() error {
 
 // answered reads what the model has answered in the run so far.
 func answered(folder agent.Folder) ([]llm.Exchange, error) {
-	f, err := regular.Open(folder.Trace(), regular.Document)
+	f, err := disk.Open(folder.Trace(), disk.MaxDocument)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the notebook is enough
 	}

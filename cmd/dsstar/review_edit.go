@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dsstar/agent"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // edit lets the user edit a step and its cell. Where that fails, which is told, or
@@ -29,7 +29,7 @@ func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, 
 	if err != nil {
 		v.tell("         " + clean(err.Error()) + "; the cell is as it was")
 		// An editor that was ended may have saved what was typed.
-		if saved, readErr := regular.ReadFile(path, regular.Document); readErr == nil && tidy(string(saved)) != tidy(draft) {
+		if saved, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil && tidy(string(saved)) != tidy(draft) {
 			v.tell("         your text: " + clean(path))
 			return p, ctx.Err()
 		}

@@ -8,7 +8,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/notebook"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // A saver keeps the notebook and the script of a run on disk as the run goes
@@ -21,21 +21,21 @@ import (
 // looks once a second in both cases. A PUT took 27 ms, has no condition by which
 // an edit could be spared, and would have to be waited for.
 type saver struct {
-	notebook *notebook.Guarded
-	script   *notebook.Guarded
+	notebook *disk.Guarded
+	script   *disk.Guarded
 }
 
 func newSaver(f agent.Folder) *saver {
-	return &saver{notebook.GuardNotebook(f.Notebook()), notebook.GuardText(f.Script())}
+	return &saver{notebook.Guard(f.Notebook()), disk.Guard(f.Script(), disk.Format{})}
 }
 
 // continued is the saver of a run that goes on from its record.
 func continued(r pastRun) *saver {
 	s := newSaver(r.folder)
-	s.notebook.GoOn(r.path, r.content)
-	if path := notebook.Newest(r.folder.Script()); path != "" {
-		if script, err := regular.ReadFile(path, regular.Document); err == nil && slices.Contains(r.t.Scripts, agent.Digest(script)) {
-			s.script.GoOn(path, script)
+	s.notebook.SwitchTo(r.path, r.content)
+	if path := disk.Newest(r.folder.Script()); path != "" {
+		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil && slices.Contains(r.t.Scripts, agent.Digest(script)) {
+			s.script.SwitchTo(path, script)
 		}
 	}
 	return s
@@ -71,17 +71,17 @@ func (s *saver) save(t *agent.Trajectory) (warnings []string, err error) {
 }
 
 // guarded writes what draw returns, in a sibling if somebody has edited the file.
-func guarded(g *notebook.Guarded, draw func() ([]byte, error), warn func(string)) error {
+func guarded(g *disk.Guarded, draw func() ([]byte, error), warn func(string)) error {
 	for {
 		data, err := draw()
 		if err != nil {
 			return err
 		}
-		if err = g.Write(data); !errors.Is(err, notebook.ErrEdited) {
+		if err = g.Write(data); !errors.Is(err, disk.ErrEdited) {
 			return err
 		}
 		old := filepath.Base(g.Path())
-		g.MoveOn()
+		g.NextSibling()
 		warn(fmt.Sprintf("%s was edited during the run and stays as it is; the run goes on in %s", old, filepath.Base(g.Path())))
 	}
 }

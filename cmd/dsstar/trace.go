@@ -15,7 +15,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 const traceHelp = `Tell what the model calls of runs used: for each trace, and for all together, a
@@ -84,7 +84,7 @@ func traceSpending(arg string) (traceSpent, error) {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		path = agent.Folder(arg).Trace()
 	}
-	f, err := regular.Open(path, regular.Document)
+	f, err := disk.Open(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return traceSpent{}, &usageError{"there is no trace " + path, traceHints}
 	}

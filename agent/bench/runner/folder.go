@@ -16,8 +16,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"dsstar/agent"
-	"dsstar/notebook"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 // An About says what a run is: bench.json. Where two have the same Setup, they
@@ -121,7 +120,7 @@ func Create(path string, about About) (*Folder, error) {
 	f.Version = version
 	data, err := json.MarshalIndent(f.About, "", "  ")
 	if err == nil {
-		err = notebook.WriteFile(filepath.Join(path, aboutFile), append(data, '\n'))
+		err = disk.WriteFile(filepath.Join(path, aboutFile), append(data, '\n'))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", aboutFile, err), f.Close())
@@ -131,7 +130,7 @@ func Create(path string, about About) (*Folder, error) {
 
 // leftByCreate reports whether a Create that was killed may have left the file.
 func leftByCreate(name string) bool {
-	return name == resultsFile || strings.HasPrefix(name, "."+aboutFile) // temporary names of notebook.WriteFile
+	return name == resultsFile || strings.HasPrefix(name, "."+aboutFile) // temporary names of disk.WriteFile
 }
 
 // Open goes on with a folder. A last line that a crash tore is cut off. The caller
@@ -165,7 +164,7 @@ const (
 
 func (f *Folder) open() error {
 	path := filepath.Join(f.path, resultsFile)
-	if err := regular.Own(path); err != nil { // which locking would follow, or wait for
+	if err := disk.CheckOwn(path); err != nil { // which locking would follow, or wait for
 		return err
 	}
 	f.lock = flock.New(path, flock.SetPermissions(0o644)) // it is never replaced
@@ -176,7 +175,7 @@ func (f *Folder) open() error {
 		return fmt.Errorf("%s: %w", f.path, ErrRunning)
 	}
 	var err error
-	if f.file, err = regular.OpenOwn(path, os.O_RDWR|os.O_APPEND, 0o644); err != nil {
+	if f.file, err = disk.OpenOwn(path, os.O_RDWR|os.O_APPEND, 0o644); err != nil {
 		return errors.Join(err, f.lock.Close())
 	}
 	return nil
@@ -331,7 +330,7 @@ func latest(records []Record) []Record {
 
 func readAbout(path string) (About, error) {
 	var about About
-	data, err := regular.ReadFile(filepath.Join(path, aboutFile), regular.Document)
+	data, err := disk.ReadFile(filepath.Join(path, aboutFile), disk.MaxDocument)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return about, fmt.Errorf("%s: %w", path, ErrNone)
@@ -348,7 +347,7 @@ func readAbout(path string) (About, error) {
 }
 
 func readRecords(path string) ([]Record, error) {
-	file, err := regular.Open(filepath.Join(path, resultsFile), regular.Document)
+	file, err := disk.Open(filepath.Join(path, resultsFile), disk.MaxDocument)
 	if err != nil {
 		return nil, err
 	}

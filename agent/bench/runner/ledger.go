@@ -11,7 +11,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 )
 
 const ledgerFile = "spent.jsonl"
@@ -37,7 +37,7 @@ type ledger struct {
 // openLedger counts what was used so far into the budget. An attempt that was killed
 // has used what its trace says.
 func openLedger(f *Folder, b *Budget) (*ledger, error) {
-	file, err := regular.OpenOwn(filepath.Join(f.path, ledgerFile), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	file, err := disk.OpenOwn(filepath.Join(f.path, ledgerFile), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open the ledger: %w", err)
 	}
@@ -134,7 +134,7 @@ func (l *ledger) settle(f *Folder, b *Budget, past []spending) ([]spending, erro
 // traced is what the exchanges of a trace have used. One that is not there has none.
 func traced(path string, b *Budget) (spending, error) {
 	var s spending
-	file, err := regular.Open(path, regular.Document)
+	file, err := disk.Open(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
@@ -164,7 +165,7 @@ func (d *desk) save() error {
 	if err != nil {
 		return err
 	}
-	return notebook.WriteFile(agent.Folder(d.cfg.Dir).Notebook(), data)
+	return disk.WriteFile(agent.Folder(d.cfg.Dir).Notebook(), data)
 }
 
 // ordered returns the files of the task and how many of them, from the first, requests

@@ -6,6 +6,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // dsstar is this program's own loop, with whatever cfg says of it.
@@ -39,10 +40,10 @@ func saveRun(folder agent.Folder, t *agent.Trajectory) error {
 	if err != nil {
 		return err
 	}
-	if err := notebook.WriteFile(folder.Notebook(), data); err != nil {
+	if err := disk.WriteFile(folder.Notebook(), data); err != nil {
 		return err
 	}
-	return notebook.WriteFile(folder.Script(), []byte(t.Script()))
+	return disk.WriteFile(folder.Script(), []byte(t.Script()))
 }
 
 // resultOf tells of a trajectory what a benchmark counts. A run is finished when

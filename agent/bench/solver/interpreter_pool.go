@@ -11,8 +11,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
-	"dsstar/notebook"
-	"dsstar/notebook/regular"
+	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
@@ -59,7 +58,7 @@ func (m *memory) load() (r remembered, err error) {
 	if m.path == "" {
 		return r, nil
 	}
-	data, err := regular.ReadFile(m.path, regular.Document)
+	data, err := disk.ReadFile(m.path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
@@ -90,7 +89,7 @@ func (m *memory) add(question string, learnt []Experience, made []Tool) error {
 	if err != nil {
 		return err
 	}
-	return notebook.WriteFile(m.path, append(data, '\n'))
+	return disk.WriteFile(m.path, append(data, '\n'))
 }
 
 // reused is how many experiences a coder is shown. The paper names no number.

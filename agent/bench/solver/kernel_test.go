@@ -15,6 +15,7 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 )
 
 // live makes the sessions of a play real ones, in the sandbox that works here. Tests of
@@ -170,7 +171,7 @@ func (p *play) runAll(t *testing.T) {
 		if (e.Status == notebook.OK) == raises {
 			t.Errorf("%s: %s\n%s", c.ID, e.Status, e.PlainText())
 		}
-		if d := notebook.Compare(c.Outputs, notebook.Steady(e.Outputs), 0); strings.HasPrefix(c.ID, "action-") && len(d) > 0 {
+		if d := compare.Outputs(c.Outputs, notebook.Steady(e.Outputs), 0); strings.HasPrefix(c.ID, "action-") && len(d) > 0 {
 			t.Errorf("%s gives something else: %+v", c.ID, d)
 		}
 	}

@@ -1,4 +1,4 @@
-package notebook
+package disk
 
 import (
 	"bytes"
@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"dsstar/notebook/regular"
 )
 
 // ErrEdited is the error of [Guarded.Write] for a file that somebody else has
@@ -30,13 +28,13 @@ var ErrEdited = errors.New("somebody else has changed it")
 type Guarded struct {
 	first, path string
 	folder      *os.Root // that the file is in: cells may have put another in its place
-	unheld      error    // why there is no folder
-	same        func(a, b []byte) bool
-	whole       func([]byte) bool          // nil: any content is
-	known       map[[sha256.Size]byte]bool // contents that are no edits
+	folderErr   error    // why there is no folder
+	format      Format
+	accepted    map[[sha256.Size]byte]bool // contents that are not edits
 	recent      [][]byte                   // the last ones that were written, the newest last
 
 	// For tests:
+	patience  time.Duration                            // how long a file may be half written
 	meanwhile func()                                   // called between looking at the file and replacing it
 	exchange  func(folder *os.Root, a, b string) error // exchange
 }
@@ -56,26 +54,22 @@ func size(texts [][]byte) int {
 	return n
 }
 
-// GuardNotebook guards a notebook. That an editor has written the same cells in
-// other bytes is no edit: see [Same].
-func GuardNotebook(path string) *Guarded {
-	g := GuardText(path)
-	g.same = func(a, b []byte) bool {
-		x, err := Read(bytes.NewReader(a))
-		y, e := Read(bytes.NewReader(b))
-		return err == nil && e == nil && Same(x, y)
-	}
-	g.whole = func(data []byte) bool {
-		_, err := Read(bytes.NewReader(data))
-		return err == nil
-	}
-	return g
+// A Format says what counts as an edit of a file. The zero Format compares bytes.
+type Format struct {
+	Same  func(a, b []byte) bool // whether two contents are the same to a person; nil: byte for byte
+	Whole func([]byte) bool      // whether a content is complete rather than half written; nil: always
 }
 
-// GuardText guards any other file, byte by byte.
-func GuardText(path string) *Guarded {
-	g := &Guarded{first: path, path: path, known: map[[sha256.Size]byte]bool{}, same: bytes.Equal, exchange: exchange}
-	g.folder, g.unheld = os.OpenRoot(filepath.Dir(path))
+// Guard guards the file at path.
+func Guard(path string, format Format) *Guarded {
+	if format.Same == nil {
+		format.Same = bytes.Equal
+	}
+	g := &Guarded{
+		first: path, path: path, format: format, accepted: map[[sha256.Size]byte]bool{},
+		patience: 500 * time.Millisecond, exchange: exchange,
+	}
+	g.folder, g.folderErr = os.OpenRoot(filepath.Dir(path))
 	return g
 }
 
@@ -85,9 +79,9 @@ func (g *Guarded) name() string { return filepath.Base(g.path) }
 // Path returns where the file is now.
 func (g *Guarded) Path() string { return g.path }
 
-// Know makes data a content that may be overwritten: the caller has it.
-func (g *Guarded) Know(data []byte) {
-	g.known[sha256.Sum256(data)] = true
+// Accept makes data a content that may be overwritten: the caller has read it.
+func (g *Guarded) Accept(data []byte) {
+	g.accepted[sha256.Sum256(data)] = true
 	if n := len(g.recent); n > 0 && bytes.Equal(g.recent[n-1], data) {
 		return
 	}
@@ -97,15 +91,15 @@ func (g *Guarded) Know(data []byte) {
 	}
 }
 
-// GoOn makes path the file, which is the first or a sibling of it, with this content.
-func (g *Guarded) GoOn(path string, content []byte) {
+// SwitchTo continues with path, the first file or a sibling of it, which has this content.
+func (g *Guarded) SwitchTo(path string, content []byte) {
 	g.path = path
-	g.Know(content)
+	g.Accept(content)
 }
 
-// MoveOn makes the first sibling that does not exist the file: notebook-2.ipynb
+// NextSibling continues with the first sibling that does not exist: notebook-2.ipynb
 // for notebook.ipynb, and so on.
-func (g *Guarded) MoveOn() {
+func (g *Guarded) NextSibling() {
 	ext := filepath.Ext(g.first)
 	for n := 2; ; n++ {
 		g.path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(g.first, ext), n, ext)
@@ -116,10 +110,10 @@ func (g *Guarded) MoveOn() {
 			break
 		}
 	}
-	g.known, g.recent = map[[sha256.Size]byte]bool{}, nil
+	g.accepted, g.recent = map[[sha256.Size]byte]bool{}, nil
 }
 
-// Newest returns the sibling that [Guarded.MoveOn] made last of the file first, or
+// Newest returns the sibling that [Guarded.NextSibling] made last of the file first, or
 // first itself; "" if it is not there.
 func Newest(first string) string {
 	ext := filepath.Ext(first)
@@ -143,8 +137,8 @@ var errMeanwhile = errors.New("it has just changed")
 // same as that, and where the file is missing. A file that has just this content
 // is left alone. Any other stays as it is, and the error wraps [ErrEdited].
 func (g *Guarded) Write(data []byte) error {
-	if g.unheld != nil {
-		return g.unheld
+	if g.folderErr != nil {
+		return g.folderErr
 	}
 	for range 10 { // each time somebody else has written in the instant of the exchange
 		old, err := g.look()
@@ -155,7 +149,7 @@ func (g *Guarded) Write(data []byte) error {
 			err = g.put(data, old, missing)
 		}
 		if err == nil {
-			g.Know(data)
+			g.Accept(data)
 		}
 		if !errors.Is(err, errMeanwhile) {
 			return err
@@ -185,9 +179,6 @@ func (g *Guarded) put(data, old []byte, missing bool) error {
 	return err
 }
 
-// patience is how long a file may be half written: Jupyter writes in place.
-const patience = 500 * time.Millisecond
-
 // look returns the content of the file if that is no edit.
 func (g *Guarded) look() ([]byte, error) {
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -195,7 +186,7 @@ func (g *Guarded) look() ([]byte, error) {
 		if err != nil || g.expected(data) {
 			return data, err
 		}
-		if g.whole == nil || g.whole(data) || time.Since(begin) > patience {
+		if g.format.Whole == nil || g.format.Whole(data) || time.Since(begin) > g.patience {
 			return nil, fmt.Errorf("%s: %w", g.path, ErrEdited)
 		}
 	}
@@ -203,8 +194,8 @@ func (g *Guarded) look() ([]byte, error) {
 
 // read reads the file, or another one beside it. Something else in its place is somebody's edit.
 func (g *Guarded) read(name string) ([]byte, error) {
-	data, err := readFileIn(g.folder, name, regular.Document)
-	if errors.Is(err, ErrNoFile) || errors.Is(err, ErrTooLong) {
+	data, err := readFileIn(g.folder, name, MaxDocument)
+	if errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLong) {
 		err = fmt.Errorf("%w: %w", err, ErrEdited)
 	}
 	return data, err
@@ -213,12 +204,12 @@ func (g *Guarded) read(name string) ([]byte, error) {
 // expected reports whether the content is one of ours, in whatever bytes.
 func (g *Guarded) expected(data []byte) bool {
 	sum := sha256.Sum256(data)
-	for i := len(g.recent) - 1; i >= 0 && !g.known[sum]; i-- {
-		if g.same(g.recent[i], data) {
-			g.known[sum] = true
+	for i := len(g.recent) - 1; i >= 0 && !g.accepted[sum]; i-- {
+		if g.format.Same(g.recent[i], data) {
+			g.accepted[sum] = true
 		}
 	}
-	return g.known[sum]
+	return g.accepted[sum]
 }
 
 // create gives the temporary file its name, unless somebody has just taken it.

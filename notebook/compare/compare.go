@@ -1,4 +1,5 @@
-package notebook
+// Package compare tells whether two executions of a cell put out the same.
+package compare
 
 import (
 	"encoding/json"
@@ -6,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"dsstar/notebook"
 )
 
 // A Difference is one output of a cell that is not what was recorded.
@@ -14,7 +17,7 @@ type Difference struct {
 	Diff string `json:"diff"` // lines of a unified diff, or sentences; each line is ended
 }
 
-// Compare compares what a cell put out with what was recorded of it. It is empty
+// Outputs compares what a cell put out with what was recorded of it. It is empty
 // if both show the same:
 //
 //   - Each stream is compared as a whole, as a terminal shows it. How the streams
@@ -25,7 +28,7 @@ type Difference struct {
 //     represent: data, then pictures, by pixels, then HTML, then text.
 //   - Of an exception its name and value count, not the traceback.
 //   - What is surely different on every run is left out of all texts: see volatile.
-func Compare(recorded, now []Output, tolerance float64) []Difference {
+func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 	var all []Difference
 	was, is := streams(recorded), streams(now)
 	for _, name := range slices.Sorted(maps.Keys(merged(was, is))) {
@@ -37,10 +40,10 @@ func Compare(recorded, now []Output, tolerance float64) []Difference {
 }
 
 // streams returns the text of each stream.
-func streams(outputs []Output) map[string]string {
+func streams(outputs []notebook.Output) map[string]string {
 	all := map[string]string{}
 	for _, o := range outputs {
-		if o.Type == Stream {
+		if o.Type == notebook.Stream {
 			all[o.Name] += o.Text
 		}
 	}
@@ -53,19 +56,19 @@ func merged(a, b map[string]string) map[string]string {
 	return all
 }
 
-// noStreams returns the other outputs, as [Inert] leaves them: what it switches off is no
+// noStreams returns the other outputs, as [notebook.Inert] leaves them: what it switches off is no
 // difference to a notebook in which that was not done.
-func noStreams(outputs []Output) []Output {
-	all := slices.DeleteFunc(slices.Clone(outputs), func(o Output) bool { return o.Type == Stream })
+func noStreams(outputs []notebook.Output) []notebook.Output {
+	all := slices.DeleteFunc(slices.Clone(outputs), func(o notebook.Output) bool { return o.Type == notebook.Stream })
 	for i := range all {
-		all[i].Data = Inert(all[i].Data)
+		all[i].Data = notebook.Inert(all[i].Data)
 	}
 	return all
 }
 
 // compareShown compares displays, results and errors in their order.
-func compareShown(recorded, now []Output, tolerance float64) []Difference {
-	same := func(a, b Output) bool { return compareOutput(a, b, tolerance) == nil }
+func compareShown(recorded, now []notebook.Output, tolerance float64) []Difference {
+	same := func(a, b notebook.Output) bool { return compareOutput(a, b, tolerance) == nil }
 	was, is := numbered(recorded), numbered(now)
 	var all []Difference
 	for _, gap := range gaps(align(recorded, now, same), len(recorded), len(now)) {
@@ -88,14 +91,14 @@ func compareShown(recorded, now []Output, tolerance float64) []Difference {
 }
 
 // numbered names the outputs: a number tells displays apart where there are several.
-func numbered(outputs []Output) []string {
+func numbered(outputs []notebook.Output) []string {
 	displays := 0
 	names := make([]string, len(outputs))
 	for i, o := range outputs {
 		switch o.Type {
-		case ErrorOutput:
+		case notebook.ErrorOutput:
 			names[i] = "error"
-		case ExecuteResult:
+		case notebook.ExecuteResult:
 			names[i] = "result"
 		default:
 			displays++
@@ -110,7 +113,7 @@ func numbered(outputs []Output) []string {
 
 // compareOutput compares two outputs that are no streams. What says of which
 // representation the difference is.
-func compareOutput(recorded, now Output, tolerance float64) *Difference {
+func compareOutput(recorded, now notebook.Output, tolerance float64) *Difference {
 	was, is := represent(recorded), represent(now)
 	if recorded.Type != now.Type || was.mime != is.mime {
 		return &Difference{"", was.lines("-") + is.lines("+")}
@@ -180,8 +183,8 @@ const widgetView = "application/vnd.jupyter.widget-view+json"
 
 // represent returns what counts of an output that is no stream. One that has
 // nothing else counts by what its first MIME type holds.
-func represent(o Output) representation {
-	if o.Type == ErrorOutput {
+func represent(o notebook.Output) representation {
+	if o.Type == notebook.ErrorOutput {
 		return representation{"", stable(o.EName + ": " + o.EValue)}
 	}
 	candidates := richest

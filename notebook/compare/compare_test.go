@@ -1,4 +1,4 @@
-package notebook
+package compare
 
 import (
 	"bytes"
@@ -13,16 +13,20 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"dsstar/notebook"
 )
 
 const tolerance = 1e-9
 
-func stdout(text string) []Output { return []Output{{Type: Stream, Name: "stdout", Text: text}} }
+func stdout(text string) []notebook.Output {
+	return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}
+}
 
-func shownAs(mime string, value any) []Output {
-	data := MIMEBundle{"text/plain": "<shown>"}
+func shownAs(mime string, value any) []notebook.Output {
+	data := notebook.MIMEBundle{"text/plain": "<shown>"}
 	data[mime] = value
-	return []Output{{Type: DisplayData, Data: data}}
+	return []notebook.Output{{Type: notebook.DisplayData, Data: data}}
 }
 
 func pngOf(img image.Image) string {
@@ -38,7 +42,7 @@ func TestCompareSame(t *testing.T) {
 	svg := func(id, date string) string {
 		return `<svg><dc:date>` + date + `</dc:date><clipPath id="p` + id + `"/><g clip-path="url(#p` + id + `)"/></svg>`
 	}
-	for name, c := range map[string][2][]Output{
+	for name, c := range map[string][2][]notebook.Output{
 		"address":    {stdout("[<Line2D at 0x7f12ab>]"), stdout("[<Line2D at 0x55ffffff>]")},
 		"time":       {stdout("x\nCPU times: user 3 ms\nWall time: 12.1 ms\n"), stdout("x\nCPU times: user 4 ms\nWall time: 1 s\n")},
 		"timeit":     {stdout("12.3 ns ± 0.5 ns per loop (mean ± std. dev. of 7 runs, 100,000 loops each)"), stdout("2 µs ± 0.1 ns per loop (mean ± std. dev. of 7 runs, 10 loops each)")},
@@ -49,21 +53,21 @@ func TestCompareSame(t *testing.T) {
 		"width":      {stdout("a    0.1\nb  2.25"), stdout("a  0.10000000000000002\nb               2.25")},
 		"minus zero": {stdout("[-0.0, 1]"), stdout("[0.0, 1]")},
 		"interleaving": {
-			{{Type: Stream, Name: "stdout", Text: "a"}, {Type: Stream, Name: "stderr", Text: "b"}, {Type: Stream, Name: "stdout", Text: "c"}},
-			{{Type: Stream, Name: "stdout", Text: "ac"}, {Type: Stream, Name: "stderr", Text: "b"}}},
+			{{Type: notebook.Stream, Name: "stdout", Text: "a"}, {Type: notebook.Stream, Name: "stderr", Text: "b"}, {Type: notebook.Stream, Name: "stdout", Text: "c"}},
+			{{Type: notebook.Stream, Name: "stdout", Text: "ac"}, {Type: notebook.Stream, Name: "stderr", Text: "b"}}},
 		"widget": {
-			{{Type: DisplayData, Data: MIMEBundle{widgetView: map[string]any{"model_id": "1"}, "text/plain": "IntSlider(value=3)"}}},
-			{{Type: DisplayData, Data: MIMEBundle{widgetView: map[string]any{"model_id": "2"}, "text/plain": "IntSlider(value=3)"}}}},
+			{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{widgetView: map[string]any{"model_id": "1"}, "text/plain": "IntSlider(value=3)"}}},
+			{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{widgetView: map[string]any{"model_id": "2"}, "text/plain": "IntSlider(value=3)"}}}},
 		"styler": {shownAs("text/html", styler("ab12c")), shownAs("text/html", styler("99999"))},
 		"svg":    {shownAs("image/svg+xml", svg("0123456789", "2026")), shownAs("image/svg+xml", svg("abcdef0123", "2027"))},
 		"traceback": {
-			{{Type: ErrorOutput, EName: "KeyError", EValue: "'x'", Traceback: []string{"Cell In[3]"}}},
-			{{Type: ErrorOutput, EName: "KeyError", EValue: "'x'", Traceback: []string{"Cell In[4]"}}}},
-		"count":    {{{Type: ExecuteResult, ExecutionCount: 1, Data: MIMEBundle{"text/plain": "1"}}}, {{Type: ExecuteResult, ExecutionCount: 2, Data: MIMEBundle{"text/plain": "1"}}}},
+			{{Type: notebook.ErrorOutput, EName: "KeyError", EValue: "'x'", Traceback: []string{"Cell In[3]"}}},
+			{{Type: notebook.ErrorOutput, EName: "KeyError", EValue: "'x'", Traceback: []string{"Cell In[4]"}}}},
+		"count":    {{{Type: notebook.ExecuteResult, ExecutionCount: 1, Data: notebook.MIMEBundle{"text/plain": "1"}}}, {{Type: notebook.ExecuteResult, ExecutionCount: 2, Data: notebook.MIMEBundle{"text/plain": "1"}}}},
 		"left out": {stdout("[dsstar: 1 MB of 2 MB are left out here; all of it is in a/x.txt]"), stdout("[dsstar: 1 MB of 2 MB are left out here; it is not kept]")},
 	} {
-		for _, pair := range [][2][]Output{c, {c[1], c[0]}} {
-			if d := Compare(pair[0], pair[1], tolerance); len(d) > 0 {
+		for _, pair := range [][2][]notebook.Output{c, {c[1], c[0]}} {
+			if d := Outputs(pair[0], pair[1], tolerance); len(d) > 0 {
 				t.Errorf("%s: %+v", name, d)
 			}
 		}
@@ -75,7 +79,7 @@ func TestCompareDiffers(t *testing.T) {
 	dot := image.NewGray(figure.Rect)
 	dot.SetGray(3, 4, color.Gray{200})
 	for name, c := range map[string]struct {
-		was, is []Output
+		was, is []notebook.Output
 		what    string
 		diff    string
 	}{
@@ -88,31 +92,31 @@ func TestCompareDiffers(t *testing.T) {
 		"white space":     {stdout("a  b"), stdout("a b"), "stdout", "-a  b\n+a b\n"},
 		"no line break":   {stdout("a"), stdout("a\n"), "stdout", "it ends with a line break in one of them only\n"},
 		"silence":         {stdout("a\nb\n"), nil, "stdout", "-a\n-b\n"},
-		"another stream":  {nil, []Output{{Type: Stream, Name: "stderr", Text: "x\n"}}, "stderr", "+x\n"},
+		"another stream":  {nil, []notebook.Output{{Type: notebook.Stream, Name: "stderr", Text: "x\n"}}, "stderr", "+x\n"},
 		"a pixel":         {shownAs("image/png", pngOf(figure)), shownAs("image/png", pngOf(dot)), "display, image/png", "1 of 200 pixels differ (0.5 %), by up to 200 of 255; all of them within x 3 to 3, y 4 to 4\n"},
 		"a size":          {shownAs("image/png", pngOf(figure)), shownAs("image/png", pngOf(image.NewGray(image.Rect(0, 0, 5, 6)))), "display, image/png", "-20 x 10 pixels\n+5 x 6 pixels\n"},
 		"no picture":      {shownAs("image/png", pngOf(figure)), shownAs("image/png", "????"), "display, image/png", "one of them is no picture that can be decoded\n"},
 		"another kind":    {shownAs("image/png", pngOf(figure)), shownAs("text/plain", "x"), "display", "-<image/png>\n+x\n"},
 		"a display less":  {append(shownAs("text/plain", "a"), shownAs("text/plain", "b")...), shownAs("text/plain", "b"), "display 1, text/plain", "it is gone\n-a\n"},
 		"a display more":  {shownAs("text/plain", "b"), append(shownAs("text/plain", "a"), shownAs("text/plain", "b")...), "display 1, text/plain", "it is new\n+a\n"},
-		"an exception":    {nil, []Output{{Type: ErrorOutput, EName: "KeyError", EValue: "'x'"}}, "error", "it is new\n+KeyError: 'x'\n"},
-		"its value":       {[]Output{{Type: ErrorOutput, EName: "E", EValue: "1"}}, []Output{{Type: ErrorOutput, EName: "E", EValue: "2"}}, "error", "-E: 1\n+E: 2\n?   ^\n"},
+		"an exception":    {nil, []notebook.Output{{Type: notebook.ErrorOutput, EName: "KeyError", EValue: "'x'"}}, "error", "it is new\n+KeyError: 'x'\n"},
+		"its value":       {[]notebook.Output{{Type: notebook.ErrorOutput, EName: "E", EValue: "1"}}, []notebook.Output{{Type: notebook.ErrorOutput, EName: "E", EValue: "2"}}, "error", "-E: 1\n+E: 2\n?   ^\n"},
 		"data":            {shownAs("application/json", map[string]any{"a": 1}), shownAs("application/json", map[string]any{"a": 2}), "display, application/json", " {\n- \"a\": 1\n+ \"a\": 2\n?      ^\n }\n"},
 		"a cell of HTML":  {shownAs("text/html", "<td>1</td>"), shownAs("text/html", "<td>2</td>"), "display, text/html", "-<td>1</td>\n+<td>2</td>\n?    ^\n"},
 		"an id's content": {shownAs("text/html", `<td id="T_ab12c">1.5</td>`), shownAs("text/html", `<td id="T_ffffa">1.6</td>`), "display, text/html", "-<td id=\"id-1\">1.5</td>\n+<td id=\"id-1\">1.6</td>\n?              ^^^\n"},
 	} {
-		d := Compare(c.was, c.is, tolerance)
+		d := Outputs(c.was, c.is, tolerance)
 		if len(d) != 1 || d[0].What != c.what || d[0].Diff != c.diff {
 			t.Errorf("%s: %+v", name, d)
 		}
-		if back := Compare(c.is, c.was, tolerance); len(back) != 1 {
+		if back := Outputs(c.is, c.was, tolerance); len(back) != 1 {
 			t.Errorf("%s, the other way: %+v", name, back)
 		}
 	}
-	table := func(n string) []Output {
-		return []Output{{Type: ExecuteResult, Data: MIMEBundle{"text/html": "<td>" + n + "</td>", "text/plain": "n  " + n}}}
+	table := func(n string) []notebook.Output {
+		return []notebook.Output{{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/html": "<td>" + n + "</td>", "text/plain": "n  " + n}}}
 	}
-	if d := Compare(table("1"), table("2"), tolerance); len(d) != 1 || d[0].What != "result, text/plain" || d[0].Diff != "-n  1\n+n  2\n?   ^\n" {
+	if d := Outputs(table("1"), table("2"), tolerance); len(d) != 1 || d[0].What != "result, text/plain" || d[0].Diff != "-n  1\n+n  2\n?   ^\n" {
 		t.Errorf("a table: %+v", d)
 	}
 }
@@ -124,36 +128,36 @@ func TestCompareLong(t *testing.T) {
 		fmt.Fprintf(&was, "%d %s\n", i, strings.Repeat("x", 300))
 		fmt.Fprintf(&is, "%d %s\n", 2*i+1, strings.Repeat("y", 300))
 	}
-	d := Compare(stdout(was.String()), stdout(is.String()), tolerance)
+	d := Outputs(stdout(was.String()), stdout(is.String()), tolerance)
 	if len(d) != 1 || strings.Count(d[0].Diff, "\n") > diffLines+1 || len(d[0].Diff) > 60*diffWidth || !strings.Contains(d[0].Diff, "more lines\n") {
 		t.Errorf("%+v", d)
 	}
 	far := strings.Repeat("word ", 100)
-	if d := Compare(stdout(far+"1.5"), stdout(far+"1.6"), tolerance); len(d) != 1 || !strings.Contains(d[0].Diff, "1.5") || !strings.Contains(d[0].Diff, "^^^") {
+	if d := Outputs(stdout(far+"1.5"), stdout(far+"1.6"), tolerance); len(d) != 1 || !strings.Contains(d[0].Diff, "1.5") || !strings.Contains(d[0].Diff, "^^^") {
 		t.Errorf("the change in a long line is not shown: %+v", d)
 	}
 }
 
 // someOutputs draws outputs of all kinds.
-func someOutputs(t *rapid.T) []Output {
+func someOutputs(t *rapid.T) []notebook.Output {
 	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-z]+[ =:]+-?[0-9]{1,4}(\.[0-9]{1,6})?(e[-+][0-9]{2})?\n?){0,4}`))
 	pixels := rapid.Custom(func(t *rapid.T) string {
 		img := image.NewNRGBA(image.Rect(0, 0, 2, 2))
 		copy(img.Pix, rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "pixels"))
 		return pngOf(img)
 	})
-	one := rapid.Custom(func(t *rapid.T) Output {
+	one := rapid.Custom(func(t *rapid.T) notebook.Output {
 		switch rapid.IntRange(0, 4).Draw(t, "kind") {
 		case 0:
-			return Output{Type: Stream, Name: rapid.SampledFrom([]string{"stdout", "stderr"}).Draw(t, "name"), Text: text.Draw(t, "text")}
+			return notebook.Output{Type: notebook.Stream, Name: rapid.SampledFrom([]string{"stdout", "stderr"}).Draw(t, "name"), Text: text.Draw(t, "text")}
 		case 1:
-			return Output{Type: ErrorOutput, EName: text.Draw(t, "ename"), EValue: text.Draw(t, "evalue")}
+			return notebook.Output{Type: notebook.ErrorOutput, EName: text.Draw(t, "ename"), EValue: text.Draw(t, "evalue")}
 		case 2:
-			return Output{Type: DisplayData, Data: MIMEBundle{"image/png": pixels.Draw(t, "image"), "text/plain": "<Figure>"}}
+			return notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"image/png": pixels.Draw(t, "image"), "text/plain": "<Figure>"}}
 		case 3:
-			return Output{Type: DisplayData, Data: MIMEBundle{"text/html": text.Draw(t, "html"), "text/plain": text.Draw(t, "text")}}
+			return notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/html": text.Draw(t, "html"), "text/plain": text.Draw(t, "text")}}
 		}
-		return Output{Type: ExecuteResult, Data: MIMEBundle{"text/plain": text.Draw(t, "text")}}
+		return notebook.Output{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/plain": text.Draw(t, "text")}}
 	})
 	return rapid.SliceOfN(one, 0, 4).Draw(t, "outputs")
 }
@@ -162,13 +166,13 @@ func TestCompareReflexiveSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := someOutputs(t), someOutputs(t)
 		if rapid.Bool().Draw(t, "alike") { // else nearly all pairs differ
-			b = append([]Output{}, a...)
+			b = append([]notebook.Output{}, a...)
 			rapid.Permutation(b).Draw(t, "order")
 		}
-		if d := Compare(a, a, tolerance); len(d) > 0 {
+		if d := Outputs(a, a, tolerance); len(d) > 0 {
 			t.Fatalf("not reflexive: %+v", d)
 		}
-		there, back := Compare(a, b, tolerance), Compare(b, a, tolerance)
+		there, back := Outputs(a, b, tolerance), Outputs(b, a, tolerance)
 		if (len(there) == 0) != (len(back) == 0) {
 			t.Fatalf("not symmetric: %+v and %+v", there, back)
 		}
@@ -203,8 +207,8 @@ func TestCompareDigits(t *testing.T) {
 		if math.Abs(d-tolerance) < 1e-15 {
 			t.Skip("on the edge")
 		}
-		for _, pair := range [][2][]Output{{stdout(was), stdout(is)}, {shownAs("text/html", was), shownAs("text/html", is)}} {
-			if differs := len(Compare(pair[0], pair[1], tolerance)) > 0; differs != (d > tolerance) {
+		for _, pair := range [][2][]notebook.Output{{stdout(was), stdout(is)}, {shownAs("text/html", was), shownAs("text/html", is)}} {
+			if differs := len(Outputs(pair[0], pair[1], tolerance)) > 0; differs != (d > tolerance) {
 				t.Fatalf("%q and %q: differ %v, by %g", was, is, differs, d)
 			}
 		}
@@ -215,7 +219,7 @@ func TestCompareDigits(t *testing.T) {
 		was := before + string(digits) + after
 		i := rapid.IntRange(0, len(digits)-1).Draw(t, "digit")
 		digits[i] = '0' + (digits[i]-'0'+byte(rapid.IntRange(1, 9).Draw(t, "by")))%10
-		if len(Compare(stdout(was), stdout(before+string(digits)+after), tolerance)) == 0 {
+		if len(Outputs(stdout(was), stdout(before+string(digits)+after), tolerance)) == 0 {
 			t.Fatalf("%q: digit %d is not seen", was, i)
 		}
 	})
@@ -240,13 +244,13 @@ func TestComparePixels(t *testing.T) {
 	})
 }
 
-func FuzzCompare(f *testing.F) {
+func FuzzOutputs(f *testing.F) {
 	f.Add("a 1.5\rb\n[00:01<00:00, 2it/s]", "a 1.50 e+05 1e-3 .5 -. +")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if d := Compare(stdout(a), stdout(a), tolerance); len(d) > 0 {
+		if d := Outputs(stdout(a), stdout(a), tolerance); len(d) > 0 {
 			t.Errorf("not reflexive: %+v", d)
 		}
-		if (len(Compare(stdout(a), stdout(b), tolerance)) == 0) != (len(Compare(stdout(b), stdout(a), tolerance)) == 0) {
+		if (len(Outputs(stdout(a), stdout(b), tolerance)) == 0) != (len(Outputs(stdout(b), stdout(a), tolerance)) == 0) {
 			t.Error("not symmetric")
 		}
 	})

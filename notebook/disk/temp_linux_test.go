@@ -1,4 +1,4 @@
-package notebook
+package disk
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 
 // TestSweepTemp: what a killed program has left is removed, and nothing that is in use, another's or behind a link.
 func TestSweepTemp(t *testing.T) {
-	if dir := os.Getenv("NOTEBOOK_TEST_TEMP"); dir != "" { // the program that is killed
+	if dir := os.Getenv("DISK_TEST_TEMP"); dir != "" { // the program that is killed
 		path, err := TempFolder(dir, "dsstar-test-")
 		if err == nil {
 			err = errors.Join(os.MkdirAll(filepath.Join(path, "a/b"), 0o755), os.Symlink(filepath.Join(dir, "outside"), filepath.Join(path, "a/b/link")))
@@ -27,7 +27,7 @@ func TestSweepTemp(t *testing.T) {
 	}
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSweepTemp$")
-	cmd.Env = append(os.Environ(), "NOTEBOOK_TEST_TEMP="+dir)
+	cmd.Env = append(os.Environ(), "DISK_TEST_TEMP="+dir)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -1,6 +1,6 @@
 //go:build unix
 
-package notebook
+package disk
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package notebook
+package compare
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"dsstar/notebook"
 )
 
 // volatile is what differs on every run and says nothing of the results. Whatever
@@ -39,7 +41,7 @@ var volatile = []struct {
 
 // stable returns a text without colours and without what is volatile.
 func stable(text string) string {
-	text = StripANSI(text)
+	text = notebook.StripANSI(text)
 	for _, v := range volatile {
 		text = v.pattern.ReplaceAllString(text, v.with)
 	}
@@ -72,7 +74,7 @@ func terminal(text string) string {
 	if !strings.ContainsAny(text, "\r\b") {
 		return text
 	}
-	lines := strings.Split(StripANSI(text), "\n")
+	lines := strings.Split(notebook.StripANSI(text), "\n")
 	for i, line := range lines {
 		if !strings.ContainsAny(line, "\r\b") {
 			continue

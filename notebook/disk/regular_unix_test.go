@@ -1,6 +1,6 @@
 //go:build unix
 
-package notebook
+package disk
 
 import (
 	"bytes"
@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"dsstar/notebook/regular"
 )
 
 // irregular puts what is no file, or none that anybody wants to read, at path.
@@ -59,7 +57,7 @@ func TestReadFile(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
 		data, err := ReadFile(path, 1000)
 		want := map[string]error{"huge file": ErrTooLong, "link to a file": nil, "hard link": nil}
-		if is, file := want[kind]; file && !errors.Is(err, is) || !file && !errors.Is(err, ErrNoFile) || err != nil && len(data) > 0 {
+		if is, file := want[kind]; file && !errors.Is(err, is) || !file && !errors.Is(err, ErrNotRegular) || err != nil && len(data) > 0 {
 			t.Errorf("%q, %v", data, err)
 		}
 	})
@@ -75,17 +73,17 @@ func TestReadFile(t *testing.T) {
 // A file that the program keeps, such as a trace, is none behind a link.
 func TestOpenOwn(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
-		f, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+		f, err := OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 		if err == nil {
 			err = f.Close()
 		}
-		if file := kind == "hard link" || kind == "huge file"; file && err != nil || !file && !errors.Is(err, ErrNoFile) {
+		if file := kind == "hard link" || kind == "huge file"; file && err != nil || !file && !errors.Is(err, ErrNotRegular) {
 			t.Error(err)
 		}
 	})
 	path := filepath.Join(t.TempDir(), "f")
 	for range 2 { // new, and there already
-		f, err := regular.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+		f, err := OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,12 +110,12 @@ func TestWriteFileReplaces(t *testing.T) {
 // What is no file is somebody's edit of the guarded one, and stays.
 func TestGuardedReplaced(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
-		g := GuardText(path)
-		g.Know([]byte("old"))
+		g := Guard(path, Format{})
+		g.Accept([]byte("old"))
 		if err := g.Write([]byte("new")); !errors.Is(err, ErrEdited) {
 			t.Error(err)
 		}
-		g.MoveOn()
+		g.NextSibling()
 		if err := g.Write([]byte("new")); err != nil || g.Path() == path {
 			t.Errorf("%s: %v", g.Path(), err)
 		}
@@ -128,7 +126,7 @@ func TestGuardedReplaced(t *testing.T) {
 // The same in the instant before it is replaced.
 func TestGuardedReplacedMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	g := GuardText(path)
+	g := Guard(path, Format{})
 	if err := g.Write([]byte("old")); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +152,7 @@ func TestGuardedFolderReplaced(t *testing.T) {
 	if err := os.Mkdir(run, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	g := GuardText(filepath.Join(run, "solution.py"))
+	g := Guard(filepath.Join(run, "solution.py"), Format{})
 	replace := func() {
 		if err := errors.Join(os.Rename(run, moved), os.Symlink(outside, run)); err != nil {
 			t.Error(err)
@@ -172,7 +170,7 @@ func TestGuardedFolderReplaced(t *testing.T) {
 	if err := g.Write([]byte("3")); !errors.Is(err, ErrEdited) {
 		t.Error(err)
 	}
-	g.MoveOn()
+	g.NextSibling()
 	if err := g.Write([]byte("3")); err != nil {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package notebook
+package disk
 
 import (
 	"crypto/rand"
@@ -19,11 +19,11 @@ func OpenFolder(path string) (*os.Root, error) {
 		return nil, err
 	}
 	defer parent.Close()
-	return FolderIn(parent, filepath.Base(path))
+	return OpenFolderIn(parent, filepath.Base(path))
 }
 
-// FolderIn is [OpenFolder] for the folder name directly in parent.
-func FolderIn(parent *os.Root, name string) (*os.Root, error) {
+// OpenFolderIn is [OpenFolder] for the folder name directly in parent.
+func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	is, err := parent.Lstat(name)
 	if err == nil && !is.IsDir() {
 		err = &fs.PathError{Op: "open", Path: filepath.Join(parent.Name(), name), Err: errReplaced}
@@ -63,7 +63,7 @@ func makeFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	if err := parent.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return FolderIn(parent, name)
+	return OpenFolderIn(parent, name)
 }
 
 // EmptyFolder removes what is in the folder path, but not the folder, which it makes if it is missing. Links in it or in
@@ -142,7 +142,7 @@ func raise(root *os.Root, name string) (raised []string, err error) {
 		return nil, err
 	}
 	_ = root.Chmod(name, 0o700) // where that fails, what follows says so
-	folder, err := FolderIn(root, name)
+	folder, err := OpenFolderIn(root, name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,4 @@
-// Package regular opens files that somebody else may have made or replaced: regular ones only, so
-// that no pipe is waited for and no device read without end, and none that is longer than the
-// caller wants.
-package regular
+package disk
 
 import (
 	"errors"
@@ -14,14 +11,14 @@ import (
 
 // Errors that those of this package wrap.
 var (
-	ErrNoFile  = errors.New("not a regular file")
-	ErrTooLong = errors.New("the file is too long")
+	ErrNotRegular = errors.New("not a regular file")
+	ErrTooLong    = errors.New("the file is too long")
 )
 
 // Limits for the files that people write and programs keep, in bytes.
 const (
-	Text     = 1 << 20 // settings, guidelines and the like
-	Document = 1 << 30 // notebooks, traces, lists of tasks
+	MaxText     = 1 << 20 // settings, guidelines and the like
+	MaxDocument = 1 << 30 // notebooks, traces, lists of tasks
 )
 
 // Open opens a file of at most most bytes for reading, or what a link leads to. The caller closes it.
@@ -45,18 +42,18 @@ func OpenOwn(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	}
 	defer folder.Close()
 	name := filepath.Base(path)
-	if err := Own(path); err != nil {
+	if err := CheckOwn(path); err != nil {
 		return nil, err
 	}
 	f, err := folder.OpenFile(name, flag|syscall.O_NONBLOCK, perm)
 	return checked(f, path, 1<<62, err)
 }
 
-// Own is an error if something other than a regular file is at path. That nothing is there is none.
-func Own(path string) error {
+// CheckOwn is an error if something other than a regular file is at path; a missing file is no error.
+func CheckOwn(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "open", Path: path, Err: ErrNoFile}
+		return &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -77,7 +74,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 // checked returns f, or closes it and returns an error if it is not to be read.
 func checked(f *os.File, path string, most int64, err error) (*os.File, error) {
 	if errors.Is(err, syscall.ENXIO) { // a socket
-		err = &fs.PathError{Op: "open", Path: path, Err: ErrNoFile}
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
 	}
 	if err != nil {
 		return nil, err
@@ -86,7 +83,7 @@ func checked(f *os.File, path string, most int64, err error) (*os.File, error) {
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
-		err = &fs.PathError{Op: "read", Path: path, Err: ErrNoFile}
+		err = &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
 	case info.Size() > most:
 		err = &fs.PathError{Op: "read", Path: path, Err: ErrTooLong}
 	default:

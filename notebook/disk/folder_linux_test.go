@@ -1,4 +1,4 @@
-package notebook_test
+package disk
 
 import (
 	"errors"
@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"dsstar/notebook"
 )
 
 // deep makes n folders in one another in dir, as a cell does that changes into each.
@@ -41,8 +39,8 @@ func TestRemoveDeep(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old) })
 	for name, remove := range map[string]func(string) error{
-		"emptied": notebook.EmptyFolder,
-		"removed": notebook.RemoveFolder,
+		"emptied": EmptyFolder,
+		"removed": RemoveFolder,
 	} {
 		t.Run(name, func(t *testing.T) {
 			outside := filepath.Join(t.TempDir(), "outside")
@@ -67,7 +65,7 @@ func TestRemoveDeep(t *testing.T) {
 			}
 		})
 	}
-	if err := notebook.RemoveFolder(filepath.Join(t.TempDir(), "none", "none")); err != nil {
+	if err := RemoveFolder(filepath.Join(t.TempDir(), "none", "none")); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,275 @@
+package disk
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// jsonFormat compares JSON values, whatever their white space.
+var jsonFormat = Format{
+	Same: func(a, b []byte) bool {
+		var x, y any
+		return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+	},
+	Whole: json.Valid,
+}
+
+// version is the n-th version of a file that is written again and again.
+func version(n int) []byte { return fmt.Appendf(nil, "{\n \"n\": %d\n}\n", n) }
+
+// flat is a version in other bytes.
+func flat(n int) []byte { return fmt.Appendf(nil, `{"n": %d}`, n) }
+
+// edited is a version as a person leaves it.
+func edited(n int) []byte { return fmt.Appendf(nil, `{"n": %d, "mine": true}`, n) }
+
+func put(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// putWhole writes as editors do that rename a new file into place.
+func putWhole(t *testing.T, path string, data []byte) {
+	t.Helper()
+	put(t, path+"~", data)
+	if err := os.Rename(path+"~", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func holds(t *testing.T, path string, want []byte) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s: %v, %d bytes, want %d:\n%.300s", filepath.Base(path), err, len(got), len(want), got)
+	}
+}
+
+// alone checks that nothing but the named files is left in the folder of path.
+func alone(t *testing.T, path string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != len(names) {
+		t.Errorf("%v %v, want %v", err, entries, names)
+	}
+}
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file.json")
+	g := Guard(path, jsonFormat)
+	write := func(n int) error { return g.Write(version(n)) }
+	for n := range 4 {
+		if err := write(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(4); err != nil { // deleted: written again
+		t.Fatal(err)
+	}
+	put(t, path, version(3)) // an editor that was slow: no edit
+	if err := write(5); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(6); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	put(t, path, edited(6))
+	for range 2 {
+		if err := write(7); !errors.Is(err, ErrEdited) {
+			t.Fatal(err)
+		}
+		holds(t, path, edited(6))
+	}
+	put(t, filepath.Join(filepath.Dir(path), "file-2.json"), []byte("somebody's"))
+	g.NextSibling()
+	if err := write(7); err != nil || filepath.Base(g.Path()) != "file-3.json" {
+		t.Fatal(err, g.Path())
+	}
+	holds(t, path, edited(6))
+	holds(t, g.Path(), version(7))
+	put(t, g.Path(), edited(7))
+	g.NextSibling()
+	if filepath.Base(g.Path()) != "file-4.json" {
+		t.Error(g.Path())
+	}
+	alone(t, path, "file.json", "file-2.json", "file-3.json")
+
+	other := Guard(path, jsonFormat) // of a program that knows nothing of it
+	if err := other.Write(version(1)); !errors.Is(err, ErrEdited) {
+		t.Error(err)
+	}
+	other.Accept(edited(6))
+	if err := other.Write(version(1)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGuardMeanwhile edits at the worst moment: after the look at the file and
+// before it is replaced.
+func TestGuardMeanwhile(t *testing.T) {
+	t.Parallel()
+	noExchange := func(*os.Root, string, string) error { return errors.ErrUnsupported }
+	for name, swap := range map[string]func(folder *os.Root, a, b string) error{"exchange": exchange, "rename": noExchange} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file.json")
+			g := Guard(path, jsonFormat)
+			g.exchange = swap
+			begin := func(n int) {
+				g.meanwhile = nil
+				_ = os.Remove(path)
+				if err := g.Write(version(n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for way, edit := range map[string]func(*testing.T, string, []byte){"in place": put, "renamed": putWhole} {
+				begin(1)
+				g.meanwhile = func() { edit(t, path, edited(1)) }
+				if err := g.Write(version(2)); !errors.Is(err, ErrEdited) {
+					t.Errorf("%s: %v", way, err)
+				}
+				holds(t, path, edited(1))
+				// The same content in other bytes, once: no edit.
+				begin(1)
+				g.meanwhile = func() { edit(t, path, flat(1)); g.meanwhile = nil }
+				if err := g.Write(version(2)); err != nil {
+					t.Errorf("%s: %v", way, err)
+				}
+				holds(t, path, version(2))
+			}
+			begin(1)
+			g.meanwhile = func() { _ = os.Remove(path); g.meanwhile = nil }
+			if err := g.Write(version(2)); err != nil {
+				t.Error(err)
+			}
+			holds(t, path, version(2))
+			// Made by somebody while it was missing.
+			_ = os.Remove(path)
+			g.meanwhile = func() { put(t, path, edited(3)) }
+			if err := g.Write(version(4)); !errors.Is(err, ErrEdited) {
+				t.Error(err)
+			}
+			holds(t, path, edited(3))
+			alone(t, path, "file.json")
+		})
+	}
+}
+
+// TestGuardPutBack: an edit that comes while another is being put back.
+func TestGuardPutBack(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file.json")
+	g := Guard(path, jsonFormat)
+	if exchange(g.folder, "none", "none") == errors.ErrUnsupported {
+		t.Skip("no exchange here")
+	}
+	if err := g.Write(version(1)); err != nil {
+		t.Fatal(err)
+	}
+	last := bytes.ReplaceAll(edited(1), []byte("mine"), []byte("mine, again"))
+	n := 0
+	g.meanwhile = func() { put(t, path, edited(1)) }
+	g.exchange = func(folder *os.Root, a, b string) error {
+		if n++; n == 2 {
+			put(t, path, last)
+		}
+		return exchange(folder, a, b)
+	}
+	if err := g.Write(version(2)); !errors.Is(err, ErrEdited) {
+		t.Error(err)
+	}
+	holds(t, path, last)
+	alone(t, path, "file.json")
+
+	// What cannot be put back is kept, and named.
+	path = filepath.Join(t.TempDir(), "file.json")
+	g = Guard(path, jsonFormat)
+	if err := g.Write(version(1)); err != nil {
+		t.Fatal(err)
+	}
+	n = 0
+	g.meanwhile = func() { put(t, path, edited(1)) }
+	g.exchange = func(folder *os.Root, a, b string) error {
+		if n++; n == 2 {
+			return os.ErrPermission
+		}
+		return exchange(folder, a, b)
+	}
+	err := g.Write(version(2))
+	kept, ok := errors.AsType[*keptError](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	holds(t, kept.path, edited(1))
+}
+
+// TestGuardHalfWritten: Jupyter writes in place, so half a file is waited for.
+func TestGuardHalfWritten(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file.json")
+	format := jsonFormat
+	format.Whole = func(data []byte) bool {
+		if json.Valid(data) {
+			return true
+		}
+		put(t, path, flat(1)) // the editor's next write
+		return false
+	}
+	g := Guard(path, format)
+	g.patience = time.Minute
+	if err := g.Write(version(1)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, flat(1)[:4])
+	if err := g.Write(version(2)); err != nil {
+		t.Error(err)
+	}
+	holds(t, path, version(2))
+	g.format.Whole, g.patience = jsonFormat.Whole, 0
+	put(t, path, flat(1)[:3]) // and nothing follows
+	if err := g.Write(version(3)); !errors.Is(err, ErrEdited) {
+		t.Error(err)
+	}
+}
+
+func TestGuardReadOnly(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	g := Guard(filepath.Join(folder, "solution.py"), Format{})
+	if err := g.Write([]byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, g.Path(), []byte("1 ")) // of text every byte counts
+	if err := g.Write([]byte("2")); !errors.Is(err, ErrEdited) {
+		t.Error(err)
+	}
+	if os.Getuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	g.NextSibling()
+	if err := os.Chmod(folder, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(folder, 0o755)
+	if err := g.Write([]byte("2")); !errors.Is(err, os.ErrPermission) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,82 @@
+package disk
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// WriteFile writes data to path whole or not at all: to a temporary name in
+// the same folder, synced, then renamed. A file that has just this content is
+// left alone, dates included. The permissions of a file that is replaced stay. A
+// link in its place is replaced, not followed.
+func WriteFile(path string, data []byte) error {
+	folder, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return WriteFileIn(folder, filepath.Base(path), data)
+}
+
+// WriteFileIn is [WriteFile] for the file name directly in folder.
+func WriteFileIn(folder *os.Root, name string, data []byte) error {
+	old, err := readFileIn(folder, name, int64(len(data)))
+	if err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	temporary, err := writeBeside(folder, name, data)
+	if err != nil {
+		return err
+	}
+	if err := folder.Rename(temporary, name); err != nil {
+		return errors.Join(err, folder.Remove(temporary))
+	}
+	return nil
+}
+
+// writeBeside writes data to a new file beside the file name, with its permissions,
+// and returns the name of the new file.
+func writeBeside(folder *os.Root, name string, data []byte) (string, error) {
+	mode := fs.FileMode(0o644)
+	if info, err := folder.Lstat(name); err == nil && info.Mode().IsRegular() {
+		mode = info.Mode().Perm()
+	}
+	temporary := "." + name + "." + rand.Text()[:8]
+	f, err := folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil && mode != 0o644 {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, folder.Remove(temporary))
+	}
+	return temporary, nil
+}
+
+// readFileIn is ReadFile for the file name directly in folder. A link is no regular file.
+func readFileIn(folder *os.Root, name string, most int64) ([]byte, error) {
+	info, err := folder.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: filepath.Join(folder.Name(), name), Err: ErrNotRegular}
+	}
+	f, err := OpenIn(folder, name, most)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}

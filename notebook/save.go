@@ -1,0 +1,43 @@
+package notebook
+
+import (
+	"bytes"
+	"io"
+
+	"dsstar/notebook/disk"
+)
+
+// Open reads the notebook at path, which anybody may have written, as [Read] does.
+func Open(path string) (*Notebook, error) {
+	f, err := disk.Open(path, disk.MaxDocument)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(io.LimitReader(f, disk.MaxDocument))
+}
+
+// Save writes the notebook to path whole or not at all.
+func (n *Notebook) Save(path string) error {
+	data, err := n.Encode()
+	if err != nil {
+		return err
+	}
+	return disk.WriteFile(path, data)
+}
+
+// Guard guards the notebook at path. An editor that has written the same cells in other
+// bytes has not edited it: see [Same].
+func Guard(path string) *disk.Guarded {
+	return disk.Guard(path, disk.Format{
+		Same: func(a, b []byte) bool {
+			x, errX := Read(bytes.NewReader(a))
+			y, errY := Read(bytes.NewReader(b))
+			return errX == nil && errY == nil && Same(x, y)
+		},
+		Whole: func(data []byte) bool {
+			_, err := Read(bytes.NewReader(data))
+			return err == nil
+		},
+	})
+}
