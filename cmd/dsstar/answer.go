@@ -19,6 +19,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/prompts"
@@ -207,7 +208,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	defer trace.Close()
 	s := j.settings
 	for _, w := range s.Warnings {
-		j.progress.say("warning  %s", w)
+		j.progress.warn("%s", w)
 	}
 	j.progress.models(func(role string) string { return modelOf(s, role) })
 	j.progress.wait("starting the kernel")
@@ -279,7 +280,7 @@ func (j job) observer(saver *saver) func(agent.Event, *agent.Trajectory) error {
 			var warnings []string
 			warnings, err = saver.save(t)
 			for _, w := range warnings {
-				j.progress.say("warning  %s", w)
+				j.progress.warn("%s", w)
 			}
 			next = time.Now().Add(max(saveEvery, 10*time.Since(begin)))
 		}
@@ -345,9 +346,9 @@ func (a *app) conclude(ctx context.Context, j job, t *agent.Trajectory, folder a
 		plural(r.Rounds, "round"), plural(r.Usage.Calls, "model call"),
 		r.Usage.InputTokens, r.Usage.OutputTokens, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
 	if t.Verified() {
-		j.progress.say("verified %s", spent)
+		j.progress.sayIn(term.Good, "verified %s", spent)
 	} else {
-		j.progress.say("warning  NOT verified: %s", strings.Join(t.Doubts(), "; "))
+		j.progress.warn("NOT verified: %s", strings.Join(t.Doubts(), "; "))
 		j.progress.say("spent    %s", spent)
 	}
 	j.progress.say("notebook %s", r.Notebook)
@@ -465,7 +466,7 @@ func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
 // skipped tells what of the data folder is skipped.
 func (p *progress) skipped(t agent.Task) {
 	if said := files.InWords(t.Skipped); said != "" {
-		p.say("skipped  %s; --include NAME takes it", fit(said, 400))
+		p.say("skipped  %s; --include NAME takes it", term.Fit(said, 400))
 	}
 }
 
@@ -484,7 +485,7 @@ func (j job) folder() (agent.Folder, error) {
 	}
 	base := j.base()
 	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
-		return "", &usageError{fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", printable(link)),
+		return "", &usageError{fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", term.Printable(link)),
 			[]string{"ls -ld " + quoteShell(link), "export DSSTAR_OUT=" + quoteShell(base) + "   # if the link is yours"}}
 	}
 	return agent.NewFolder(base, j.task.Question, time.Now())
@@ -503,7 +504,7 @@ func linkIn(path, rel string) string {
 
 // retrying tells of a model call that will be repeated.
 func (p *progress) retrying(r llm.Retry) {
-	p.say("retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause, r.Wait.Seconds())
+	p.sayIn(term.Doubt, "retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause, r.Wait.Seconds())
 }
 
 // dataFrom returns how the notebook names the data folder: relative to the run

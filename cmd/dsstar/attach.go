@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
@@ -170,11 +171,11 @@ func identity(k kernel.Running) string {
 	var words []string
 	for _, word := range []string{k.Spec, k.Notebook} {
 		if word != "" {
-			words = append(words, printable(word))
+			words = append(words, term.Printable(word))
 		}
 	}
 	if k.Dir != "" {
-		words = append(words, "in "+printable(k.Dir))
+		words = append(words, "in "+term.Printable(k.Dir))
 	}
 	if k.Server.URL != "" {
 		words = append(words, "of "+k.Server.URL)
@@ -218,7 +219,7 @@ func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, 
 		return &usageError{what + " needs --yes where nobody can be asked\n" + strings.Join(lines, "\n"), []string{again}}
 	}
 	for _, line := range lines {
-		fmt.Fprintln(a.stderr, "\r\x1b[K"+clean(line))
+		fmt.Fprintln(a.stderr, "\r\x1b[K"+term.Clean(line))
 	}
 	return a.ask(ctx, question)
 }
@@ -373,7 +374,7 @@ func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error)
 	}
 	var seen sight
 	if err := json.Unmarshal([]byte(e.Stdout()), &seen); e.Status != notebook.OK || err != nil || seen.Python == "" {
-		return sight{}, fmt.Errorf("the kernel does not say which Python it runs: %s", fit(e.PlainText(), 300))
+		return sight{}, fmt.Errorf("the kernel does not say which Python it runs: %s", term.Fit(e.PlainText(), 300))
 	}
 	return seen, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/bench"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -154,7 +155,7 @@ func (k *scoringKernel) run(ctx context.Context, code string) (string, error) {
 	}
 	if e.Status != notebook.OK {
 		k.close()
-		return "", &bench.CodeError{Text: fit(strings.TrimSpace(cmp.Or(e.PlainText(), e.Reason, string(e.Status))), 500)}
+		return "", &bench.CodeError{Text: term.Fit(strings.TrimSpace(cmp.Or(e.PlainText(), e.Reason, string(e.Status))), 500)}
 	}
 	return e.Stdout(), nil
 }

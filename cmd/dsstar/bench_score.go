@@ -15,6 +15,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/prompts"
 )
@@ -80,7 +81,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			return err
 		}
 		for _, warning := range scores.warnings() {
-			fmt.Fprintln(a.stderr, "dsstar: warning: "+printable(warning))
+			fmt.Fprintln(a.stderr, "dsstar: warning: "+term.Printable(warning))
 		}
 		if asJSON {
 			return printJSON(a.stdout, scores)

@@ -10,6 +10,7 @@ import (
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/tables"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // A benchScores is the object that bench score prints with --json. Its fields are a
@@ -162,7 +163,7 @@ func (b *benchScores) fill(suite *bench.Suite, scores []bench.Score, hidden map[
 			one.Score, one.Metric, one.Parts, one.Missing, one.Detail, one.Uncounted = &s.Value, s.Metric, s.Parts, s.Missing, s.Detail, s.Uncounted
 		} else {
 			b.Unscored++
-			one.Detail = cmp.Or(hidden[t.ID], fit(b.failed[t.ID], 300))
+			one.Detail = cmp.Or(hidden[t.ID], term.Fit(b.failed[t.ID], 300))
 		}
 		b.Tasks = append(b.Tasks, one)
 	}
@@ -196,7 +197,7 @@ func (b benchScores) warnings() []string {
 	if len(b.failed) > 0 {
 		var each []string
 		for _, id := range slices.Sorted(maps.Keys(b.failed)) {
-			each = append(each, id+" ("+fit(b.failed[id], 200)+")")
+			each = append(each, id+" ("+term.Fit(b.failed[id], 200)+")")
 		}
 		all = append(all, "could not be scored, and are left out: "+someOf(each, 3))
 	}
@@ -233,7 +234,7 @@ func (b benchScores) text() string {
 	}
 	for _, t := range b.Tasks {
 		if t.Score != nil && *t.Score < 1 {
-			fmt.Fprintf(&out, "%-28s %7.2f  %s\n", t.ID, 100**t.Score, printable(t.Detail))
+			fmt.Fprintf(&out, "%-28s %7.2f  %s\n", t.ID, 100**t.Score, term.Printable(t.Detail))
 		}
 	}
 	return out.String()

@@ -18,6 +18,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
@@ -67,7 +68,7 @@ func (r *benchRun) solve(run context.Context, j runner.Job) (runner.Record, erro
 		if fatal != nil {
 			return record, fatal
 		}
-		record.Cause, record.Error, record.Finished = cause, fit(strings.ReplaceAll(err.Error(), "\n", " "), 300), false
+		record.Cause, record.Error, record.Finished = cause, term.Fit(strings.ReplaceAll(err.Error(), "\n", " "), 300), false
 	}
 	record.Verified, record.Sandbox = verified && err == nil, p.sandbox()
 	if _, err := os.Stat(folder.Notebook()); err == nil {
@@ -263,7 +264,7 @@ func (r *benchRun) score(ctx context.Context, record runner.Record, t bench.Task
 		score, err = scorer.Score(ctx, t, &answer)
 	}
 	if err != nil {
-		record.Unscored = fit(strings.ReplaceAll(err.Error(), "\n", " "), 300)
+		record.Unscored = term.Fit(strings.ReplaceAll(err.Error(), "\n", " "), 300)
 		return record
 	}
 	return withScore(record, score)
@@ -316,6 +317,6 @@ func judge(m llm.Model, words *prompts.Set) bench.Judge {
 		case strings.HasPrefix(word, "no"):
 			return false, nil
 		}
-		return false, fmt.Errorf("the judge says neither yes nor no: %s", fit(text, 80))
+		return false, fmt.Errorf("the judge says neither yes nor no: %s", term.Fit(text, 80))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -49,7 +50,7 @@ func (a *app) report(err error) int {
 	code, text, hints := explain(err)
 	var lines []string
 	for line := range strings.Lines(configs.Redact(strings.TrimSpace(text))) {
-		lines = append(lines, clean(strings.TrimRight(line, "\n"))) // names and models have words in it
+		lines = append(lines, term.Clean(strings.TrimRight(line, "\n"))) // names and models have words in it
 	}
 	kind := "error: "
 	if code == exitInterrupted {
@@ -57,7 +58,7 @@ func (a *app) report(err error) int {
 	}
 	fmt.Fprintf(a.stderr, "dsstar: %s%s\n", kind, strings.Join(lines, "\n  "))
 	for _, hint := range hints {
-		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", clean(configs.Redact(hint)))
+		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", term.Clean(configs.Redact(hint)))
 	}
 	return code
 }

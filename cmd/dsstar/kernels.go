@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
 )
@@ -302,7 +303,7 @@ func printListing(out io.Writer, l listing, home string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) {
 		for i, cell := range cells {
-			cells[i] = printable(cell)
+			cells[i] = term.Printable(cell)
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}

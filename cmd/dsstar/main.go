@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 )
@@ -59,13 +59,12 @@ func newApp() *app {
 	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH"))) // cannot fail: the value comes from the environment
 	a := &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Environ(),
-		stdinTTY: isTerminal(os.Stdin), stdoutTTY: isTerminal(os.Stdout), stderrTTY: isTerminal(os.Stderr),
+		stdinTTY: term.IsTerminal(os.Stdin), stdoutTTY: term.IsTerminal(os.Stdout), stderrTTY: term.IsTerminal(os.Stderr),
 		width: func() int {
-			w, _, err := term.GetSize(int(os.Stderr.Fd()))
-			if err != nil || w <= 0 {
-				return 80
+			if columns, _, ok := term.Size(os.Stderr); ok {
+				return columns
 			}
-			return w
+			return 80
 		},
 	}
 	a.cacheDir, a.configDir = userDirs(a.getenv)
@@ -214,8 +213,6 @@ const exitHelp = `Exit codes:
   5    budget spent: --max-cost, --max-calls or --max-time
   130  interrupted, or stopped at a review`
 
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-
 // getenv looks a variable up in the environment of the run.
 func (a *app) getenv(name string) string {
 	value, _ := a.lookupEnv(name)
@@ -229,4 +226,18 @@ func (a *app) lookupEnv(name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// cleaned has all that is printed go through a cleanWriter from now on.
+func (a *app) cleaned() {
+	a.stdout = &term.Writer{W: term.Unwrapped(a.stdout), C: term.Cleaner{Still: true}}
+	a.stderr = &term.Writer{W: term.Unwrapped(a.stderr), C: term.Cleaner{Colours: true, Moves: true}}
+}
+
+// fileOut is where a file goes that -o - asks for: byte for byte, unless that is a terminal.
+func (a *app) fileOut() io.Writer {
+	if a.stdoutTTY {
+		return a.stdout
+	}
+	return term.Unwrapped(a.stdout)
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // result is the object that --json prints. Its fields are a contract: see the
@@ -112,10 +113,10 @@ func escapeControls(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {
-		case r != '\n' && (unicode.IsControl(r) || turns(r)) && r > 0xffff:
+		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)) && r > 0xffff:
 			high, low := utf16.EncodeRune(r)
 			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		case r != '\n' && (unicode.IsControl(r) || turns(r)):
+		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -214,18 +215,18 @@ func TestCleaner(t *testing.T) {
 		"\x1b[>4;2mx\x1b\x1b[32my":            "x\x1b[32my",
 		"ünï ☃\u0085\u2028":                   "ünï ☃\u2028",
 	} {
-		whole := cleaner{colours: true}
+		whole := term.Cleaner{colours: true}
 		if got := whole.text(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
-		pieces, got := cleaner{colours: true}, ""
+		pieces, got := term.Cleaner{colours: true}, ""
 		for _, r := range in {
 			got += pieces.text(string(r))
 		}
 		if got != want {
 			t.Errorf("%q in pieces: %q, want %q", in, got, want)
 		}
-		if none := (&cleaner{}).text(in); strings.ContainsRune(none, 0x1b) {
+		if none := (&term.Cleaner{}).text(in); strings.ContainsRune(none, 0x1b) {
 			t.Errorf("%q without colours: %q", in, none)
 		}
 	}

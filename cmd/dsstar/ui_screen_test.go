@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // A terminal is what a real one shows of what is written to it, for text of
@@ -127,20 +128,20 @@ func TestScreen(t *testing.T) {
 				t.Errorf("%v: the view is not at the end:\n%s", size, m)
 			}
 			for i := range 7 {
-				s.say("warning  number %d while %s", i, moment)
+				s.warn("number %d while %s", i, moment)
 			}
 		})
 		if size[0] >= 60 && !strings.Contains(seen, "running the cell") {
 			t.Errorf("%v: no view:\n%s", size, seen)
 		}
 		s.stop()
-		s.say("verified the end")
+		s.sayIn(term.Good, "verified the end")
 		want := "$ dsstar nb\n"
 		for _, line := range history(script) {
-			want += strings.Join(wrap(line, size[0]-1, maxWrapped), "\n") + "\n"
+			want += strings.Join(term.Wrap(line, size[0]-1, maxWrapped), "\n") + "\n"
 		}
 		got := m.String()
-		if size[0] < 3*margin { // lines that the terminal breaks
+		if size[0] < 3*term.Margin { // lines that the terminal breaks
 			got, want = strings.Join(strings.Fields(got), ""), strings.Join(strings.Fields(want), "")
 		}
 		if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
@@ -156,11 +157,11 @@ func history(script func(*stage, func(string))) []string {
 	s.screen.w, s.screen.live, s.screen.stopped = &b, false, make(chan struct{})
 	script(s, func(moment string) {
 		for i := range 7 {
-			s.say("warning  number %d while %s", i, moment)
+			s.warn("number %d while %s", i, moment)
 		}
 	})
 	s.stop()
-	s.say("verified the end")
+	s.sayIn(term.Good, "verified the end")
 	return slices.Collect(strings.Lines(strings.ReplaceAll(b.String(), "\n", " \n")))
 }
 

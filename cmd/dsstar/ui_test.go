@@ -17,6 +17,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
@@ -36,7 +37,7 @@ func newStage(files ...string) *stage {
 	}
 	s.progress = &progress{live: true, now: func() time.Time { return s.clock }}
 	s.view.begun = s.clock
-	s.screen = &screen{w: io.Discard, live: true, view: s.picture, size: func() (int, int) { return 60, 24 }}
+	s.screen = &term.Screen{w: io.Discard, live: true, view: s.picture, size: func() (int, int) { return 60, 24 }}
 	return s
 }
 
@@ -335,19 +336,19 @@ func TestProgressWidths(t *testing.T) {
 		{"🇩🇪", "🇩🇪", 2},
 		{"", "", 0},
 	} {
-		if got := width(c.text); got < c.width || got > c.width+2 && c.width < 12 {
+		if got := term.Width(c.text); got < c.width || got > c.width+2 && c.width < 12 {
 			t.Errorf("width(%q) = %d, want %d", c.text, got, c.width)
 		}
-		if got := cut(c.text, 6); got != c.cut {
+		if got := term.Cut(c.text, 6); got != c.cut {
 			t.Errorf("cut(%q) = %q, want %q", c.text, got, c.cut)
 		}
 	}
-	for _, line := range wrap("         日本語日本語日本語 and "+strings.Repeat("x", 60)+" end", 30, 9) {
+	for _, line := range term.Wrap("         日本語日本語日本語 and "+strings.Repeat("x", 60)+" end", 30, 9) {
 		if columnsOf(line) > 30 || !strings.HasPrefix(line, "         ") {
 			t.Errorf("%q", line)
 		}
 	}
-	if lines := wrap("step 1   "+strings.Repeat("word ", 1000), 60, 3); len(lines) != 3 || !strings.HasSuffix(lines[2], "word …") {
+	if lines := term.Wrap("step 1   "+strings.Repeat("word ", 1000), 60, 3); len(lines) != 3 || !strings.HasSuffix(lines[2], "word …") {
 		t.Errorf("%q", lines)
 	}
 }
@@ -368,7 +369,7 @@ func TestProgressPlain(t *testing.T) {
 		s.judge(agent.Verdict{Sufficient: true, Inconclusive: true, Reason: "the data do not say"})
 		s.stop()
 		s.stop()
-		s.say("verified %s\nand more\x1b[2J", "it is")
+		s.sayIn(term.Good, "verified %s\nand more\x1b[2J", "it is")
 		want := plainLines
 		if quiet {
 			want = ""
@@ -450,7 +451,7 @@ func TestProgressColours(t *testing.T) {
 		a.stderrTTY = true
 		p := a.newProgress(false)
 		p.wait("judging")
-		p.say("warning  of something")
+		p.warn("of something")
 		p.screen.flush()
 		p.stop()
 		if got := strings.Contains(stderr.String(), "judging"); got != c.live {
@@ -484,7 +485,7 @@ func TestProgressBlocked(t *testing.T) {
 			p := a.newProgress(false)
 			begin := time.Now()
 			for i := range 10_000 {
-				p.say("warning  %d", i)
+				p.warn("%d", i)
 				p.stream("coder", "round 1", "x")
 				p.output(printedOut("y\n"))
 			}
