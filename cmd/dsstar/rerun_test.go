@@ -8,12 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -198,40 +196,6 @@ func TestRerunStuckTerminal(t *testing.T) {
 	a.stderr = terminal
 	if exit := a.run(t.Context(), []string{"rerun", "--python", pyenvtest.Python(t), path}); exit != 0 || stdout.Len() == 0 {
 		t.Errorf("exit code %d", exit)
-	}
-}
-
-// TestCleaner: of what cells put out, a terminal gets text and colours only.
-func TestCleaner(t *testing.T) {
-	for in, want := range map[string]string{
-		"a\tb\r\nc\b":                         "a\tb\r\nc\b",
-		"\x1b[31mred\x1b[0m":                  "\x1b[31mred\x1b[0m",
-		"\x1b[1;38:5:9mx\x1b[m":               "\x1b[1;38:5:9mx\x1b[m",
-		"\x1b[2J\x1b[H\x1b[?25lx":             "x",
-		"\x1b]0;title\x07x\x1b]52;c;AA\x1b\\": "x",
-		"\x1b]0;no end\nx":                    "x",
-		"\x1bPq#0\x1b\\x\x1bcy\x1b(Bz":        "xyz",
-		"\u009b31mx\u009d0;t\u009cy\x00\x07":  "\x1b[31mxy",
-		"\x1b[>4;2mx\x1b\x1b[32my":            "x\x1b[32my",
-		"ünï ☃\u0085\u2028":                   "ünï ☃\u2028",
-	} {
-		whole := term.Cleaner{colours: true}
-		if got := whole.text(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-		pieces, got := term.Cleaner{colours: true}, ""
-		for _, r := range in {
-			got += pieces.text(string(r))
-		}
-		if got != want {
-			t.Errorf("%q in pieces: %q, want %q", in, got, want)
-		}
-		if none := (&term.Cleaner{}).text(in); strings.ContainsRune(none, 0x1b) {
-			t.Errorf("%q without colours: %q", in, none)
-		}
-	}
-	if got := excerpt("a\nb\nc", 0); !slices.Contains(strings.Split(got, "\n"), "      3  c") {
-		t.Errorf("%q", got)
 	}
 }
 

@@ -52,20 +52,6 @@ func TestCleanWriter(t *testing.T) {
 	}
 }
 
-// TestTurns: what can be seen, or belongs to words, stays: Arabic signs of numbers and verses, joiners, hyphens.
-func TestTurns(t *testing.T) {
-	for _, r := range "\u0600\u0605\u06dd\u00ad\u200c\u200d\u2028" {
-		if term.Turns(r) {
-			t.Errorf("%U is taken away", r)
-		}
-	}
-	for _, r := range "\u061c\u200b\u200e\u202e\u2060\u2064\u2069\ufeff\ufff9\ufffb\U000e0041\U000e007f" {
-		if !term.Turns(r) {
-			t.Errorf("%U stays", r)
-		}
-	}
-}
-
 // TestPrintedJSON: what --json prints is byte for byte what it was, and nothing to obey.
 func TestPrintedJSON(t *testing.T) {
 	var b bytes.Buffer

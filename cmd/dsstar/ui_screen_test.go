@@ -103,8 +103,7 @@ func (m *terminal) String() string {
 // onTerminal lets a stage draw on a terminal, at each flush.
 func onTerminal(s *stage, columns, rows int) *terminal {
 	m := &terminal{columns: columns, rows: rows}
-	s.screen.w, s.screen.size = m, func() (int, int) { return m.columns, m.rows }
-	s.screen.stopped = make(chan struct{})
+	s.screen.W, s.screen.Size = m, func() (int, int) { return m.columns, m.rows }
 	return m
 }
 
@@ -117,7 +116,7 @@ func TestScreen(t *testing.T) {
 		fmt.Fprint(m, "$ dsstar nb\n")
 		seen := ""
 		script(s, func(moment string) {
-			s.screen.flush()
+			s.screen.Flush()
 			if moment == "running" {
 				seen = m.String()
 			}
@@ -138,7 +137,7 @@ func TestScreen(t *testing.T) {
 		s.sayIn(term.Good, "verified the end")
 		want := "$ dsstar nb\n"
 		for _, line := range history(script) {
-			want += strings.Join(term.Wrap(line, size[0]-1, maxWrapped), "\n") + "\n"
+			want += strings.Join(term.Wrap(line, size[0]-1, 8), "\n") + "\n"
 		}
 		got := m.String()
 		if size[0] < 3*term.Margin { // lines that the terminal breaks
@@ -154,7 +153,7 @@ func TestScreen(t *testing.T) {
 func history(script func(*stage, func(string))) []string {
 	var b strings.Builder
 	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
-	s.screen.w, s.screen.live, s.screen.stopped = &b, false, make(chan struct{})
+	s.screen.W, s.screen.Live = &b, false
 	script(s, func(moment string) {
 		for i := range 7 {
 			s.warn("number %d while %s", i, moment)
@@ -172,10 +171,10 @@ func TestScreenResized(t *testing.T) {
 	m := onTerminal(s, 100, 40)
 	s.plan("Load the sales, keep those of last year and add them up for each of the stores, whatever their name.")
 	s.cell(strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store != 0')\n", 9))
-	s.screen.flush()
+	s.screen.Flush()
 	for _, columns := range []int{45, 30, 120, 77, 60} {
 		m.resize(columns)
-		s.screen.flush()
+		s.screen.Flush()
 		if n := strings.Count(m.String(), "round 1"); n != 1 {
 			t.Fatalf("%d columns: %d views\n%s", columns, n, m)
 		}
