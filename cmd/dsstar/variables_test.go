@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"dsstar/agent"
-	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -188,8 +187,8 @@ func TestVariables(t *testing.T) {
 		inKernel(t, open.file, "del other")
 	})
 	t.Run("own class", func(t *testing.T) {
-		inKernel(t, open.file, "class Shop:\n    n = 42\nshop = Shop()\ndef term.Clean(x): return x")
-		model := using("total = term.Clean(shop.n)\nprint(total)", "print(total)").serve(t)
+		inKernel(t, open.file, "class Shop:\n    n = 42\nshop = Shop()\ndef clean(x): return x")
+		model := using("total = clean(shop.n)\nprint(total)", "print(total)").serve(t)
 		s := aboutVariables(t, env, model.URL, filepath.Join(t.TempDir(), "run"), "--kernel", open.id)
 		s.expect(exitNotVerified, "unproved: the variable ", "is defined in the session itself")
 	})
@@ -270,7 +269,7 @@ text = "x" * 100000
 counts = collections.Counter("aab")
 day = datetime.date(2020, 1, 2)
 wide = pd.DataFrame({f"c{i}": [i] for i in range(500)})
-def term.Clean(x): return x
+def clean(x): return x
 before = sorted(globals()); history = len(In)`)
 	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
 	if err != nil {
