@@ -13,9 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"dsstar/agent"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
@@ -203,7 +200,7 @@ func (a *app) consent(ctx context.Context, j *job) error {
 	if g != nil {
 		g.discard = buffered || j.yes
 	}
-	return a.agree(ctx, j.progress, j.yes, lines, what, question, j.again)
+	return a.agree(ctx, j.progress, j.yes, lines, what, question, j.typed.with("--yes"))
 }
 
 // agree shows lines and has the user agree to what they say; again is the command line with --yes.
@@ -272,37 +269,6 @@ func (a *app) ask(ctx context.Context, question string) error {
 		fmt.Fprintln(a.stderr)
 		return ctx.Err()
 	}
-}
-
-// sameCommand is the command line once more, with another flag: a hint. Of a
-// server's address it leaves the token out.
-func sameCommand(cmd *cobra.Command, args []string, flag string) string {
-	words := []string{cmd.CommandPath(), flag}
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			switch server, err := kernel.NewServer(value, ""); {
-			case f.Name == "server": // settings have seen to it
-				value = server.URL
-			case f.Name == "kernel" && err == nil:
-				value, _, _ = strings.Cut(value, "?")
-			}
-			words = append(words, "--"+f.Name)
-			if f.Value.Type() != "bool" {
-				words = append(words, quoteShell(value))
-			}
-		}
-	})
-	for _, arg := range args {
-		words = append(words, quoteShell(arg))
-	}
-	if cmd.Name() == "nb" && (len(args) == 0 || args[0] == "-") {
-		words = append(words, "< question.txt")
-	}
-	return strings.Join(words, " ")
 }
 
 // look finds out what the kernels of the place are like, in the guest's kernel or

@@ -88,7 +88,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, again: sameCommand(cmd, args, "--yes")}, settings: s, progress: a.newProgress(d.quiet)}
+	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, typed: newCommandLine(cmd, args)}, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.stop()
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include, cmd.Flags().Changed("include")); err != nil {
 		return err

@@ -189,6 +189,36 @@ func (e *stoppedError) hints(cause []string) []string {
 	return append([]string{again + "   # goes on, and asks nothing twice"}, cause...)
 }
 
+// A stoppedError is a run that ended before its end; its notebook is there.
+type stoppedError struct {
+	err      error
+	notebook string // its path
+	run      string // the run folder
+	with     string // flags that must be given to go on
+}
+
+func (e *stoppedError) Error() string {
+	return fmt.Sprintf("%v\nthe notebook up to there: %s", e.err, e.notebook)
+}
+func (e *stoppedError) Unwrap() error { return e.err }
+
+var errConstant = errors.New("there is no answer: " + agent.ConstantAnswer)
+
+// noAnswer says why a run to its end has no answer.
+func noAnswer(t *agent.Trajectory) error {
+	if t.Final == nil || len(t.Final.Attempts) == 0 {
+		return errors.New("no cell printed an answer")
+	}
+	switch reason := t.Final.Attempts[len(t.Final.Attempts)-1].Execution.Reason; reason {
+	case "":
+		return errors.New("no cell printed an answer")
+	case agent.ConstantAnswer:
+		return errConstant
+	default:
+		return errors.New("there is no answer: " + reason)
+	}
+}
+
 // An unreachableError is a server that does not answer.
 type unreachableError struct {
 	url string

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,27 +12,18 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
-)
-
-// Exit codes; the help text and the README list them.
-const (
-	exitVerified    = 0
-	exitError       = 1
-	exitUsage       = 2
-	exitNotVerified = 3
-	exitCredentials = 4
-	exitBudget      = 5
-	exitInterrupted = 130
 )
 
 // An app is one run of the program: all that it may read and write.
@@ -168,13 +160,21 @@ func (a *app) rootCommand() *cobra.Command {
 
 // flagError is what is wrong with a flag, without the words of Go's parsers.
 func flagError(err error) string {
-	if text, _, ok := strings.Cut(err.Error(), ": strconv."); ok {
-		return text + ": not a number"
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err.Error()
 	}
-	if text, _, ok := strings.Cut(err.Error(), ": time: "); ok {
-		return text + ": not a duration, such as 90s, 5m or 1h30m"
+	wanted := ""
+	if _, is := errors.AsType[*strconv.NumError](err); is {
+		wanted = "a number"
 	}
-	return err.Error()
+	if _, own := bad.GetFlag().Value.(*patience); bad.GetFlag().Value.Type() == "duration" && !own {
+		wanted = "a duration, such as 90s, 5m or 1h30m"
+	}
+	if wanted == "" {
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s: %q is not %s", bad.GetFlag().Name, bad.GetValue(), wanted)
 }
 
 // noArgs refuses arguments of commands that take none; for dsstar itself they
@@ -186,7 +186,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-const rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit
+var rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit
 and continue.
 
 dsstar describes the files of a data folder, plans one step, writes its cell,
@@ -202,16 +202,7 @@ Examples:
   dsstar nb --data ./data --model ollama/qwen3 --guidelines "just a number" "…"
   echo "How many customers are there?" | dsstar nb --data ./data --json
 
-` + exitHelp
-
-const exitHelp = `Exit codes:
-  0    verified: judged sufficient, and a fresh run printed the same answer
-  1    error
-  2    usage
-  3    answered, but not verified
-  4    model or server credentials
-  5    budget spent: --max-cost, --max-calls or --max-time
-  130  interrupted, or stopped at a review`
+` + exitHelp()
 
 // getenv looks a variable up in the environment of the run.
 func (a *app) getenv(name string) string {

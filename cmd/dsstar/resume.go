@@ -19,7 +19,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-const resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
+var resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
 with --ask, one that is finished and gets another question.
 
 RUN is the run folder, or a notebook in it. No request that the model has answered
@@ -36,7 +36,7 @@ Cells run again from the first change on, yours as they are; then the plan is
 judged, and the run goes on from there to a new proof. When a cell of yours fails,
 the notebook stays as it is.
 
-` + exitHelp
+` + exitHelp()
 
 const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-most
   dsstar resume --max-cost 1 RUN                     after a spent budget
@@ -61,7 +61,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		if len(args) != 1 {
 			return &usageError{fmt.Sprintf("one run is wanted, and %d are given", len(args)), []string{"dsstar resume RUN", "ls -d dsstar-runs/*   # the runs of this folder"}}
 		}
-		flags.again = sameCommand(cmd, args, "--yes")
+		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}

@@ -21,8 +21,7 @@ func (a *app) mayReview(f runFlags) error {
 		what = "standard error is none"
 	}
 	text := fmt.Sprintf("--review asks before every cell, on a terminal: %s", what)
-	without := strings.Replace(strings.Replace(f.again, " --yes", "", 1), " --review", "", 1)
-	return &usageError{text, []string{without + "   # without --review: nobody is asked"}}
+	return &usageError{text, []string{f.typed.without("review") + "   # without --review: nobody is asked"}}
 }
 
 // review returns what asks the user about every cell, or nil if nobody is to be.

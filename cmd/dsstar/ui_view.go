@@ -196,3 +196,11 @@ func elapsed(d time.Duration) string {
 	}
 	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
 }
+
+// plural counts things.
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
