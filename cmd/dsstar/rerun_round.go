@@ -13,6 +13,7 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
 )
@@ -44,7 +45,7 @@ type attemptResult struct {
 type replay struct {
 	rerunFlags
 	place    *rerunPlace
-	k        *kernel.Kernel
+	k        *checkpoint.Session
 	show     *transcript
 	base     []string // the code that makes the state that the round began with
 	attempts []agent.Attempt

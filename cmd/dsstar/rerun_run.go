@@ -12,6 +12,7 @@ import (
 	"dsstar/agent"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 )
 
@@ -19,7 +20,7 @@ import (
 type rerun struct {
 	rerunFlags
 	place  *rerunPlace
-	k      *kernel.Kernel
+	k      *checkpoint.Session
 	nb     *notebook.Notebook
 	out    *outFile
 	show   *transcript
