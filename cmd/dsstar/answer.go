@@ -18,7 +18,7 @@ import (
 	"dsstar/prompts"
 )
 
-// answer carries a new job out.
+// answer runs a new job.
 func (a *app) answer(ctx context.Context, j job) error {
 	folder, err := j.folder()
 	if err != nil {
@@ -39,7 +39,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 	})
 }
 
-// carryOut runs the loop in a run folder: kernel, trace, result.
+// carryOut runs the loop in a run folder, with kernel and trace, and prints the result.
 func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *saver, run func(context.Context, agent.Config) (*agent.Trajectory, error)) error {
 	words, err := prompts.Load()
 	if err != nil {
@@ -84,8 +84,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 	return a.conclude(ctx, j, t, folder, saver, err)
 }
 
-// show lets the cells of a run read its variables and its data, and keeps from them what else is in
-// its folder.
+// show lets cells read the run's variables and data but nothing else in the run folder.
 func (p *place) show(folder agent.Folder, data string) {
 	p.box.Own = append(slices.Clone(p.box.Own), string(folder))
 	p.box.Read = append(slices.Clone(p.box.Read), folder.Variables())
@@ -98,7 +97,7 @@ func (p *place) show(folder agent.Folder, data string) {
 	p.box.Read = append(p.box.Read, data)
 }
 
-// agentConfig is the part of a run's configuration that is settings.
+// agentConfig returns the part of a run's configuration that comes from the settings.
 func agentConfig(s *configs.Settings) agent.Config {
 	return agent.Config{
 		Method: method(s.Method), Limits: agent.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
@@ -109,12 +108,12 @@ func agentConfig(s *configs.Settings) agent.Config {
 	}
 }
 
-// saveEvery bounds how often the notebook is saved while files are described:
-// with thousands of them, a save for each would take longer than the rest. All
-// other events, and the last description, are saved at once.
+// saveEvery is the minimum interval between saves while files are described: with thousands of
+// files, saving after each would dominate. All other events, and the last description, are saved
+// immediately.
 const saveEvery = 500 * time.Millisecond
 
-// observer saves the notebook at every event and tells the user of it.
+// observer saves the notebook after every event and reports the event.
 func (j job) observer(saver *saver) func(agent.Event, *agent.Trajectory) error {
 	var next time.Time
 	described := 0
@@ -136,8 +135,8 @@ func (j job) observer(saver *saver) func(agent.Event, *agent.Trajectory) error {
 	}
 }
 
-// conclude prints the result and turns what it is worth into an error; ended is
-// what ended the run before its end, if anything did.
+// conclude prints the result and returns an error that carries the exit code. ended is the error
+// that cut the run short, if any.
 func (a *app) conclude(ctx context.Context, j job, t *agent.Trajectory, folder agent.Folder, saver *saver, ended error) error {
 	r := newResult(t, folder, j.place.result(j.settings))
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
@@ -175,15 +174,15 @@ func (a *app) conclude(ctx context.Context, j job, t *agent.Trajectory, folder a
 	return nil
 }
 
-// skipped tells what of the data folder is skipped.
+// skipped reports which data files are skipped.
 func (p *progress) skipped(t agent.Task) {
 	if said := files.InWords(t.Skipped); said != "" {
 		p.say("skipped  %s; --include NAME takes it", term.Fit(said, 400))
 	}
 }
 
-// jobs is how many kernels describe files at once: by default one a core, as
-// each of them keeps a core busy, and no more than 4, as each takes memory.
+// jobs returns the number of kernels that describe files concurrently. The default is one per core,
+// at most 4 because of their memory.
 func jobs(setting int) int {
 	if setting > 0 {
 		return setting
@@ -191,7 +190,7 @@ func jobs(setting int) int {
 	return min(runtime.NumCPU(), 4)
 }
 
-// retrying tells of a model call that will be repeated.
+// retrying reports a model call that will be retried.
 func (p *progress) retrying(r llm.Retry) {
 	p.sayIn(term.Doubt, "retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause, r.Wait.Seconds())
 }

@@ -19,20 +19,20 @@ import (
 	"dsstar/configs"
 )
 
-// A job is one question to be answered, by whatever command.
+// A job is one question to answer, for any of the commands.
 type job struct {
 	runFlags
 	settings *configs.Settings
 	task     agent.Task
 	model    llm.Model
-	ranker   llm.Ranker // nil: files are ranked by their words
+	ranker   llm.Ranker // nil: files are ranked by word frequency
 	cache    *agent.Cache
 	place    place
-	here     bool    // kernels of this machine only
-	keeper   *keeper // nil: no kernel stays
+	here     bool    // local kernels only
+	keeper   *keeper // nil: no kernel is kept
 	progress *progress
-	past     bool   // the run has begun before: what it needs of variables it has
-	goOn     string // flags that must be given to resume the run
+	past     bool   // the run is resumed and already has the variables that it needs
+	goOn     string // the flags needed to resume the run
 }
 
 // runFlags are the flags of the commands that answer a question.
@@ -40,15 +40,15 @@ type runFlags struct {
 	out    string // the run folder; "" for a new one under settings.Out
 	json   bool
 	quiet  bool
-	yes    bool     // attach to a kernel that is not ours without a question
+	yes    bool     // attach to the user's kernel without asking
 	review bool     // ask before every cell
-	keep   bool     // the kernel stays at the end
-	names  []string // that stay in a kernel that is not ours
+	keep   bool     // keep the kernel at the end
+	names  []string // names to keep in the user's kernel
 	typed  commandLine
 }
 
-// checkOut refuses a run folder that has something in it, before anything is set up. It is looked at again, and made,
-// when the run begins.
+// checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
+// again, and created, when the run begins.
 func (r *runFlags) checkOut() error {
 	if r.out == "" {
 		return nil
@@ -70,7 +70,7 @@ func (r *runFlags) add(f *pflag.FlagSet) {
 	r.addCommon(f)
 }
 
-// addCommon adds those that also go for runs that have their folder.
+// addCommon adds the flags that also apply to existing runs.
 func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
@@ -79,8 +79,8 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVarP(&r.yes, "yes", "y", false, "without asking: use kernels that are not sandboxed, as they run already or are a server's; describe many files")
 }
 
-// setUp finds where the sessions are to be opened, which may take making the
-// environment, or asking the user.
+// setUp chooses where sessions are opened. It may create the Python environment and ask the user
+// for consent.
 func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	if err := a.mayReview(j.runFlags); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	return a.look(ctx, &j.place, j.settings, j.folders()...)
 }
 
-// folders are what kernels must see.
+// folders returns the folders that kernels must be able to read.
 func (j *job) folders() []string {
 	folders := []string{existing(cmp.Or(j.out, j.base()))}
 	if j.task.Data != "" {
@@ -122,8 +122,8 @@ func (j *job) folders() []string {
 	return folders
 }
 
-// forGuest checks what is given against where the sessions are opened: a question
-// about variables needs a kernel that has some.
+// forGuest checks the flags against the chosen place: a question about variables needs a running
+// kernel.
 func (j *job) forGuest() error {
 	g := j.place.guest
 	switch {
@@ -139,7 +139,7 @@ func (j *job) forGuest() error {
 	return nil
 }
 
-// base is the folder that run folders are made in.
+// base returns the folder in which run folders are created.
 func (j *job) base() string {
 	here, err := os.Getwd()
 	if err != nil || filepath.IsAbs(j.settings.Out) {
@@ -148,11 +148,10 @@ func (j *job) base() string {
 	if here, err = filepath.EvalSymlinks(here); err != nil {
 		return j.settings.Out
 	}
-	return filepath.Join(j.place.guest.beside(here), j.settings.Out) // relative to here for most
+	return filepath.Join(j.place.guest.beside(here), j.settings.Out) // the current folder, unless the kernel is a notebook's
 }
 
-// existing returns the path, made absolute, or the first folder above it that
-// is there.
+// existing returns the absolute path or its nearest existing ancestor.
 func existing(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -177,7 +176,7 @@ func (j job) folder() (agent.Folder, error) {
 	return agent.NewFolder(base, j.task.Question, time.Now())
 }
 
-// linkIn returns the last link in the part rel at the end of path; "" if there is none.
+// linkIn returns the last symbolic link among the trailing elements rel of path, or "".
 func linkIn(path, rel string) string {
 	for range strings.Split(filepath.Clean(rel), string(filepath.Separator)) {
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -188,9 +187,8 @@ func linkIn(path, rel string) string {
 	return ""
 }
 
-// dataFrom returns how the notebook names the data folder: relative to the run
-// folder where both lie in the current folder, so that a project can be moved
-// or shared as a whole, else as it is.
+// dataFrom returns the data folder as the notebook names it. It is relative to the run folder if
+// both are inside the current folder, so that a project can be moved or shared as a whole.
 func dataFrom(run, data string) string {
 	here, err := os.Getwd()
 	if err == nil {

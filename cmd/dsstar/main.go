@@ -26,7 +26,7 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// An app is one run of the program: all that it may read and write.
+// An app is one invocation of the program, with everything that it may read and write.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -46,7 +46,7 @@ func main() {
 	os.Exit(newApp().main())
 }
 
-// newApp is the program as its user started it.
+// newApp returns the program with the process's own input, output and environment.
 func newApp() *app {
 	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH"))) // cannot fail: the value comes from the environment
 	a := &app{
@@ -77,16 +77,16 @@ func (a *app) main() int {
 	return a.run(ctx, os.Args[1:])
 }
 
-// wholePaths is a PATH without relative entries: the current folder may be a stranger's, and no program in it
-// is to run outside the sandbox, also when a launcher, an editor or a shell looks for it.
+// wholePaths drops relative entries from a PATH. The current folder may be somebody else's, and no
+// program in it may run outside the sandbox, not even by way of a launcher, an editor or a shell.
 func wholePaths(list string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// untilSignal returns a context that the first signal cancels, so that everything
-// is written and closed; after that the default is back, so that a second one ends
-// the program at once. Ctrl-C in an editor, which many of them use, is not for us.
+// untilSignal returns a context that the first SIGINT or SIGTERM cancels, which leaves time to save
+// and close everything. A second signal kills the program. SIGINT is ignored while an editor runs,
+// because many editors use Ctrl-C themselves.
 func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)
@@ -100,7 +100,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 					continue
 				}
 				cancel()
-				time.Sleep(time.Second) // one Ctrl-C may come twice: from the terminal and from whoever runs us
+				time.Sleep(time.Second) // the terminal and a parent process may both forward one Ctrl-C
 			case <-ctx.Done():
 				return
 			}
@@ -121,14 +121,14 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitVerified
 	}
-	if ctx.Err() != nil { // whatever error it has led to
+	if ctx.Err() != nil { // err is a consequence
 		err = interrupted(err)
 	}
 	if quiet, ok := errors.AsType[silent](err); ok {
 		return quiet.code
 	}
 	if write, ok := errors.AsType[*fs.PathError](err); ok && write.Path == os.Stdout.Name() && errors.Is(err, syscall.EPIPE) {
-		return exitError // whoever reads the output wants no more of it, as head does
+		return exitError // the reader has closed the pipe, as head does
 	}
 	return a.report(err)
 }
@@ -177,8 +177,7 @@ func flagError(err error) string {
 	return fmt.Sprintf("--%s: %q is not %s", bad.GetFlag().Name, bad.GetValue(), wanted)
 }
 
-// noArgs refuses arguments of commands that take none; for dsstar itself they
-// are unknown commands.
+// noArgs rejects arguments; those of dsstar itself are unknown commands.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if err := cobra.NoArgs(cmd, args); err != nil {
 		return &usageError{err.Error(), []string{cmd.CommandPath() + " --help"}}
@@ -204,7 +203,7 @@ Examples:
 
 ` + exitHelp()
 
-// getenv looks a variable up in the environment of the run.
+// getenv returns a variable of the app's environment.
 func (a *app) getenv(name string) string {
 	value, _ := a.lookupEnv(name)
 	return value
@@ -219,13 +218,13 @@ func (a *app) lookupEnv(name string) (string, bool) {
 	return "", false
 }
 
-// cleaned has all that is printed go through a cleanWriter from now on.
+// cleaned filters everything printed from now on through a term.Writer.
 func (a *app) cleaned() {
 	a.stdout = &term.Writer{W: term.Unwrapped(a.stdout), C: term.Cleaner{Still: true}}
 	a.stderr = &term.Writer{W: term.Unwrapped(a.stderr), C: term.Cleaner{Colours: true, Moves: true}}
 }
 
-// fileOut is where a file goes that -o - asks for: byte for byte, unless that is a terminal.
+// fileOut is the destination of -o -: unfiltered, unless it is a terminal.
 func (a *app) fileOut() io.Writer {
 	if a.stdoutTTY {
 		return a.stdout

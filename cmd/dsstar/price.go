@@ -8,19 +8,18 @@ import (
 	"dsstar/agent"
 )
 
-// A priceError is an estimate above ask_above_tokens where nobody can be asked.
+// A priceError is an estimate above ask_above_tokens when nobody can be asked.
 type priceError struct {
 	text  string
-	again string // the same command line, which goes on
+	again string // the command line that goes on without asking
 }
 
 func (e *priceError) Error() string { return e.text }
 
-// anyPrice is the flag with which nobody is asked about a price.
+// anyPrice is the flag that accepts any price without asking.
 const anyPrice = "--ask-above-tokens 0"
 
-// afford tells what describing the files is likely to take, and asks where that is
-// more than the setting allows without asking.
+// afford reports the estimated cost of describing the files, and asks if it exceeds the setting.
 func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
 	return func(ctx context.Context, e agent.Estimate) error {
 		cost := ""

@@ -120,7 +120,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	}
 	now, err := r.dataFiles(ctx, j.settings.Include)
 	if err == nil {
-		err = mayStay(j.settings, r.t.Method)
+		err = checkRollback(j.settings, r.t.Method)
 	}
 	if err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 	"dsstar/agent/files"
 )
 
-// newTask checks the data folder and lists it, with what is included; without one
-// the question is about variables alone. Names that are included and missing are an
-// error if they are given for this folder: a setting may be for others, too.
+// newTask checks and lists the data folder. Without a folder the question is about variables only.
+// A missing name in include is an error only if it was given as a flag: a setting may be meant for
+// other folders.
 func newTask(ctx context.Context, question, guidelines, folder string, include []string, given bool) (agent.Task, error) {
 	if folder == "" {
 		return agent.Task{Question: question, Guidelines: guidelines}, nil
@@ -23,7 +23,7 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 	if err != nil {
 		return agent.Task{}, err
 	}
-	if scheme := isURL.FindString(folder); scheme != "" { // the rest may be a password
+	if scheme := isURL.FindString(folder); scheme != "" { // the rest may hold a password
 		return agent.Task{}, &usageError{fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
 			[]string{`mkdir data && dsstar nb --data data "question"   # a folder with a copy of the data`}}
 	}
@@ -36,7 +36,7 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 	case !info.IsDir():
 		return agent.Task{}, &usageError{"not a folder: " + folder, []string{"dsstar nb --data " + quoteShell(filepath.Dir(data)) + " …"}}
 	}
-	// Not through a link: the run folder's way to it must be the real one.
+	// The run folder's relative path to the data must not lead through a link.
 	if data, err = filepath.EvalSymlinks(data); err != nil {
 		return agent.Task{}, fmt.Errorf("the data folder: %w", err)
 	}
@@ -51,7 +51,7 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 
 var isURL = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*://`)
 
-// listData lists the data folder of a task. That it has no files is a usage error.
+// listData lists the data folder of a task; an empty one is a usage error.
 func listData(ctx context.Context, task *agent.Task, data string) error {
 	all, err := files.List(ctx, data, task.Include)
 	if err != nil {
