@@ -10,6 +10,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/prompts"
 )
 
@@ -88,7 +89,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, again: sameCommand(cmd, args, "--yes")}, settings: s, progress: a.newProgress(d.quiet)}
+	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, typed: newCommandLine(cmd, args)}, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.stop()
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include, cmd.Flags().Changed("include")); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record
 		return nil, err
 	}
 	for _, w := range j.settings.Warnings {
-		j.progress.say("warning  %s", w)
+		j.progress.warn("%s", w)
 	}
 	config := agentConfig(j.settings)
 	j.place.box.Read = append(j.place.box.Read, j.task.Data)
@@ -188,7 +189,7 @@ func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error
 			}
 		}
 		done++
-		j.progress.say("file     %s (%d of %d)%s", printable(e.Text), done, all, note)
+		j.progress.say("file     %s (%d of %d)%s", term.Printable(e.Text), done, all, note)
 		return nil
 	}
 }

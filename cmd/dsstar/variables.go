@@ -13,6 +13,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
@@ -114,7 +115,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 			said = o.EName + ": " + o.EValue
 		}
 	}
-	return fmt.Errorf("the kernel does not answer: %s", fit(said, 300))
+	return fmt.Errorf("the kernel does not answer: %s", term.Fit(said, 300))
 }
 
 // quotePython returns a Python string literal; a JSON string is one.
