@@ -226,7 +226,8 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// Every field of Settings is in default.yaml; that every key of the file has a field is what Load checks.
+// Every field of Settings is in default.yaml; that every key of the file has a field is what Load
+// checks.
 func TestStructAndFileAgree(t *testing.T) {
 	keys := map[string]bool{}
 	for _, e := range load(t, Sources{}).Explain() {

@@ -11,8 +11,8 @@ import (
 )
 
 // Limits bound the outputs of a cell in the notebook, in bytes. Zero fields mean those of
-// [DefaultLimits]. Data are measured as in messages: base64 for pictures. Past Cell, streams and errors
-// still get a few KiB, and the notices in place of outputs are not counted.
+// [DefaultLimits]. Data are measured as in messages: base64 for pictures. Past Cell, streams and
+// errors still get a few KiB, and the notices in place of outputs are not counted.
 type Limits struct {
 	Stream int   // text of one stream output: a longer one is cut to its beginning and end
 	Data   int   // one display, result or error, all its MIME types together
@@ -46,8 +46,8 @@ func fill[N int | int64](n *N, otherwise N) {
 	}
 }
 
-// A file keeps the full text of an output. The first write creates it; after an error it takes no more.
-// A nil file is valid and has nothing.
+// A file keeps the full text of an output. The first write creates it; after an error it takes no
+// more. A nil file is valid and has nothing.
 type file struct {
 	fold   *Fold
 	kind   string // what its name says
@@ -95,7 +95,8 @@ func (k *file) write(text string) {
 	}
 }
 
-// create creates the file under an unused name. O_EXCL follows no link that a cell may have put there.
+// create creates the file under an unused name. O_EXCL follows no link that a cell may have put
+// there.
 func (k *file) create() error {
 	f := k.fold
 	root, err := f.folder()

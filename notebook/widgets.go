@@ -8,9 +8,10 @@ import (
 	"slices"
 )
 
-// Widgets tracks the widgets of a kernel (ipywidgets) through their comm messages, as a front end does,
-// so that the notebook can keep their state and a reader sees them without a kernel. Outputs captured by
-// an Output widget belong to the widget and not to the cell. The result is the same as nbclient's.
+// Widgets tracks the widgets of a kernel (ipywidgets) through their comm messages, as a front end
+// does, so that the notebook can keep their state and a reader sees them without a kernel. Outputs
+// captured by an Output widget belong to the widget and not to the cell. The result is the same as
+// nbclient's.
 //
 // The zero value is ready to use. Widgets is not safe for concurrent use.
 type Widgets struct {
@@ -63,8 +64,8 @@ type widgetBuffer struct {
 	Path     json.RawMessage `json:"path"`
 }
 
-// Add adds one iopub message of the request with the given id. It reports whether a widget captured the
-// message, which then is not an output of the cell.
+// Add adds one iopub message of the request with the given id. It reports whether a widget captured
+// the message, which then is not an output of the cell.
 func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers [][]byte) bool {
 	switch msgType {
 	case "comm_open", "comm_msg":
@@ -89,8 +90,8 @@ func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers 
 	return true
 }
 
-// comm handles a message that opens a comm or updates its state. Unreadable messages and custom ones
-// change nothing.
+// comm handles a message that opens a comm or updates its state. Unreadable messages and custom
+// ones change nothing.
 func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
 	var c struct {
 		ID     string `json:"comm_id"`
@@ -157,7 +158,8 @@ func (m *model) growth(id string, state map[string]json.RawMessage, paths []json
 	return n
 }
 
-// follow makes m capture the outputs of a request from now on; "" for none. Output widgets may be nested.
+// follow makes m capture the outputs of a request from now on; "" for none. Output widgets may be
+// nested.
 func (w *Widgets) follow(m *model, request string) {
 	if old := w.captures[m.request]; m.request != "" {
 		if i := slices.Index(old, m); i >= 0 {
@@ -247,7 +249,8 @@ func (w *Widgets) Unsettled() []json.RawMessage {
 	return all
 }
 
-// State returns the notebook's metadata.widgets, and whether it changed since the last call; nil if not.
+// State returns the notebook's metadata.widgets, and whether it changed since the last call; nil if
+// not.
 func (w *Widgets) State() (state map[string]any, changed bool) {
 	if !w.changed {
 		return nil, false

@@ -69,8 +69,9 @@ func candidates(env []string) []string {
 	return paths
 }
 
-// Find returns the first interpreter on env's PATH that an environment can be made with; the error is a
-// [*NoPythonError] or ctx's. One without venv is taken only where uv is installed and there is no other.
+// Find returns the first interpreter on env's PATH that an environment can be made with; the error
+// is a [*NoPythonError] or ctx's. One without venv is taken only where uv is installed and there is
+// no other.
 func Find(ctx context.Context, env []string) (Interpreter, error) {
 	fail := &NoPythonError{Problem: ProblemMissing}
 	_, haveUV := lookPath("uv", env)
@@ -128,8 +129,8 @@ func (i Interpreter) problem() Problem {
 	return ""
 }
 
-// probeCode runs on every Python there is, 2.7 included. The executable of a virtual environment gives
-// the one it was made from, and a shim gives the real one.
+// probeCode runs on every Python there is, 2.7 included. The executable of a virtual environment
+// gives the one it was made from, and a shim gives the real one.
 const probeCode = `import sys
 venv = True
 if sys.version_info >= (3, 10):

@@ -18,7 +18,8 @@ import (
 	"time"
 )
 
-// A bench has a folder of fake tools, which is all of PATH but for the shell's own, and a cache folder.
+// A bench has a folder of fake tools, which is all of PATH but for the shell's own, and a cache
+// folder.
 type bench struct {
 	t   *testing.T
 	bin string
@@ -51,8 +52,8 @@ func (b *bench) tool(name, script string) string {
 	return path
 }
 
-// python adds a fake interpreter. It answers the probe and makes environments whose own python runs pip, the
-// script of which is given.
+// python adds a fake interpreter. It answers the probe and makes environments whose own python runs
+// pip, the script of which is given.
 func (b *bench) python(name, version, venv, pip string) string {
 	b.t.Helper()
 	return b.tool(name, fmt.Sprintf(`
@@ -421,7 +422,8 @@ func TestWaitingCanBeCancelled(t *testing.T) {
 	}
 }
 
-// A dsstar that is killed leaves its installer running for a while; the next must not work in the same folder.
+// A dsstar that is killed leaves its installer running for a while; the next must not work in the
+// same folder.
 func TestKilledButInstallerLives(t *testing.T) {
 	if dir := os.Getenv("PYENV_TEST_CHILD"); dir != "" {
 		_, err := Ensure(t.Context(), Options{Dir: dir, Lock: []byte("thing==1\n"), Env: os.Environ()})
@@ -468,8 +470,9 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// No question to an interpreter runs what lies in the current folder, or in a folder of PYTHONPATH: they may be
-// a stranger's, and questions are asked outside the sandbox (S2). What is there is found all the same.
+// No question to an interpreter runs what lies in the current folder, or in a folder of PYTHONPATH:
+// they may be a stranger's, and questions are asked outside the sandbox (S2). What is there is
+// found all the same.
 func TestAsksInIsolation(t *testing.T) {
 	real, err := Find(t.Context(), os.Environ())
 	if err != nil {
@@ -503,7 +506,8 @@ func TestAsksInIsolation(t *testing.T) {
 	}
 }
 
-// What the user calls python is a path from the current folder, or a name on PATH, where only whole paths count.
+// What the user calls python is a path from the current folder, or a name on PATH, where only whole
+// paths count.
 func TestCheckFindsProgram(t *testing.T) {
 	b := newBench(t)
 	b.tool("mine", "echo 'dsstar|3.12.1||/real'")

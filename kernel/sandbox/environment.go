@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// harmless are the variables that every process of a box keeps; a name that ends with "_" is a prefix.
+// harmless are the variables that every process of a box keeps; a name that ends with "_" is a
+// prefix.
 var harmless = []string{
 	"PATH", "LANG", "LANGUAGE", "LC_", "TZ", "TERM", "COLUMNS", "LINES", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",
 	"PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONWARNINGS", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE",
@@ -23,7 +24,8 @@ var (
 	certificates = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
 )
 
-// ofGPUs are kept with graphics processors allowed. Not everything that begins with NVIDIA_: one is a key.
+// ofGPUs are kept with graphics processors allowed. Not everything that begins with NVIDIA_: one is
+// a key.
 var ofGPUs = []string{
 	"CUDA_", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
 	"HSA_OVERRIDE_GFX_VERSION", "ROCM_PATH", "ZE_AFFINITY_MASK", "XLA_FLAGS", "XLA_PYTHON_CLIENT_PREALLOCATE", "PYTORCH_CUDA_ALLOC_CONF",
@@ -32,8 +34,8 @@ var ofGPUs = []string{
 // inLists are variables with lists of library and module folders.
 var inLists = []string{"LD_LIBRARY_PATH", "NIX_LD_LIBRARY_PATH", "PYTHONPATH", "GUIX_PYTHONPATH", "R_LIBS"}
 
-// environment returns the environment of a process of the box: the harmless variables of env, those of
-// b.Env and names, and folders of its own. Names are unique; the last entry of env counts.
+// environment returns the environment of a process of the box: the harmless variables of env, those
+// of b.Env and names, and folders of its own. Names are unique; the last entry of env counts.
 func (b Box) environment(env, names []string, private string) []string {
 	known := harmless
 	if b.Net {
@@ -70,8 +72,8 @@ func named(env, names []string) (all []string) {
 	return all
 }
 
-// variablesRead returns the library, module and certificate paths in variables of the environment. Hidden
-// folders of the home, where keys are, and paths that expose too much are left out.
+// variablesRead returns the library, module and certificate paths in variables of the environment.
+// Hidden folders of the home, where keys are, and paths that expose too much are left out.
 func (b Box) variablesRead(env []string) []string {
 	lists := inLists
 	if b.Net {

@@ -21,8 +21,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than 128 MB of memory, or
-// 16 MB of disk, and waits.
+// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than
+// 128 MB of memory, or 16 MB of disk, and waits.
 var unseen = map[string]string{
 	"deleted":    "f = open('x', 'wb'); os.remove('x'); fill(f, 24)",
 	"nameless":   "f = open(os.open('.', os.O_TMPFILE | os.O_RDWR), 'wb'); fill(f, 24)",
@@ -166,7 +166,8 @@ func commandIn(t *testing.T, box sandbox.Box, args ...string) (cmd *exec.Cmd, wo
 	return cmd, work
 }
 
-// run runs the guard of a box, which is told to end it after a while, and returns what it and the program say.
+// run runs the guard of a box, which is told to end it after a while, and returns what it and the
+// program say.
 func run(cmd *exec.Cmd, limit time.Duration) string {
 	var words bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &words, &words
@@ -180,7 +181,8 @@ func run(cmd *exec.Cmd, limit time.Duration) string {
 	return words.String()
 }
 
-// A child that ended and nobody has waited for is no reason to end the session: only root could look into it.
+// A child that ended and nobody has waited for is no reason to end the session: only root could
+// look into it.
 func TestUnreaped(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -24,10 +24,10 @@ var (
 	sharingFrame = regexp.MustCompile(`/(?:synchronize|shared_memory|heap)\.py["':]`)
 )
 
-// Hint says how to avoid an exception that the box may have caused, "" if it did not. name, value and
-// trace are the exception as Python shows it; own are the session's writable folders and dir is its
-// first working folder. Hint inspects the file that the exception names, so its result is for the
-// notebook only: the code that raised the exception must not learn more than it could see.
+// Hint says how to avoid an exception that the box may have caused, "" if it did not. name, value
+// and trace are the exception as Python shows it; own are the session's writable folders and dir is
+// its first working folder. Hint inspects the file that the exception names, so its result is for
+// the notebook only: the code that raised the exception must not learn more than it could see.
 func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	if !b.Tier.Confines() {
 		return ""
@@ -60,8 +60,8 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	return "dsstar sandbox: " + hint
 }
 
-// hintAbout is the hint about a file that could not be opened: because access was denied, to write if
-// writing is set, or because it was not found.
+// hintAbout is the hint about a file that could not be opened: because access was denied, to write
+// if writing is set, or because it was not found.
 func (b Box) hintAbout(file string, denied, writing bool, dir string, own []string) string {
 	file = filepath.Clean(file)
 	if !filepath.IsAbs(file) {
@@ -101,8 +101,8 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, shellWord(file))
 }
 
-// writable names the folder to allow for a file that could not be written if it is the session's first
-// working folder; any other folder may have been chosen by the code itself.
+// writable names the folder to allow for a file that could not be written if it is the session's
+// first working folder; any other folder may have been chosen by the code itself.
 func writable(name, dir string, own []string) string {
 	hidden := strings.Contains(filepath.ToSlash(filepath.Join(dir, name)), "/.")
 	has := func(folder string) bool { return in(folder, dir) } // a run folder, which has files/ for that

@@ -13,7 +13,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestKept: the data in a folder that cells may write stay as they are, or nothing is run; but for data that were named.
+// TestKept: the data in a folder that cells may write stay as they are, or nothing is run; but for
+// data that were named.
 func TestKept(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -77,8 +78,9 @@ func TestKeptDeep(t *testing.T) {
 	}
 }
 
-// TestOwn: a run folder in a folder that cells may write stays where it is and as it is, but for what the session
-// writes, or nothing is run. A run folder, or temporary files, that cells are given by name are refused everywhere.
+// TestOwn: a run folder in a folder that cells may write stays where it is and as it is, but for
+// what the session writes, or nothing is run. A run folder, or temporary files, that cells are
+// given by name are refused everywhere.
 func TestOwn(t *testing.T) {
 	parent := t.TempDir()
 	folder := filepath.Join(parent, "runs/r")
@@ -113,8 +115,9 @@ ln -s / runs/r/variables 2>&- && echo linked; echo 1 2>&- >runs/r/solution.py &&
 	}
 }
 
-// TestOwnUnread: cells read nothing of a run folder in a folder that they may read, whatever the name by which they have
-// it, but for what is named in the run folder. All else in there is read as ever, and all folders are listed.
+// TestOwnUnread: cells read nothing of a run folder in a folder that they may read, whatever the
+// name by which they have it, but for what is named in the run folder. All else in there is read as
+// ever, and all folders are listed.
 func TestOwnUnread(t *testing.T) {
 	parent, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -153,8 +156,9 @@ cat "$LINK/runs/r/notebook" 2>&- && echo by the link; echo 1 2>&- >runs/r/new &&
 	}
 }
 
-// TestReplaced: what a box has is what it was when the first session began. In the place of its folders, or of one around
-// them, cells of other sessions may have put a link since, or another folder a moment ago.
+// TestReplaced: what a box has is what it was when the first session began. In the place of its
+// folders, or of one around them, cells of other sessions may have put a link since, or another
+// folder a moment ago.
 func TestReplaced(t *testing.T) {
 	outside := t.TempDir()
 	if err := errors.Join(os.Mkdir(outside+"/files", 0o755), os.WriteFile(outside+"/files/key", nil, 0o600)); err != nil {
@@ -201,8 +205,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestKeptReplaced: nothing runs where cells of another session have put something else in the place of
-// what is kept, or of a folder around it, just before it is mounted.
+// TestKeptReplaced: nothing runs where cells of another session have put something else in the
+// place of what is kept, or of a folder around it, just before it is mounted.
 func TestKeptReplaced(t *testing.T) {
 	elsewhere := t.TempDir()
 	if err := os.Mkdir(elsewhere+"/r", 0o755); err != nil {
@@ -239,7 +243,8 @@ func TestKeptReplaced(t *testing.T) {
 	}
 }
 
-// TestDisks: data in a folder in memory are data as others are, where not all of such folders can be written.
+// TestDisks: data in a folder in memory are data as others are, where not all of such folders can
+// be written.
 func TestDisks(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "dsstar-disk-")
 	if err != nil {
@@ -268,7 +273,8 @@ func TestDisks(t *testing.T) {
 	}
 }
 
-// TestSockets: a service's socket in a folder that is named for reading or writing is found, and cannot be reached in full.
+// TestSockets: a service's socket in a folder that is named for reading or writing is found, and
+// cannot be reached in full.
 func TestSockets(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

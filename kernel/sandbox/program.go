@@ -38,10 +38,10 @@ func isPython(word string) bool {
 	return pythonName.MatchString(filepath.Base(word)) && !strings.Contains(word, "=")
 }
 
-// launchOf resolves what cmd runs. For a Python launcher that is the interpreter, in the environment
-// that the launcher creates: the launcher and its files stay outside the sandbox. For a script it is
-// the program of the #! line. Anything else runs as it is. write are the real paths of the folders
-// where cells write; nothing in them is run to find this out.
+// launchOf resolves what cmd runs. For a Python launcher that is the interpreter, in the
+// environment that the launcher creates: the launcher and its files stay outside the sandbox. For a
+// script it is the program of the #! line. Anything else runs as it is. write are the real paths of
+// the folders where cells write; nothing in them is run to find this out.
 func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 	plain := launch{append([]string{cmd.Path}, cmd.Args[1:]...), cmd.Env, []string{cmd.Path}, write}
 	if isPython(cmd.Path) {
@@ -71,7 +71,8 @@ func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 	return plain, nil
 }
 
-// launched removes the launcher from l. The first word that looks like a Python may be the name of an environment.
+// launched removes the launcher from l. The first word that looks like a Python may be the name of
+// an environment.
 func (l launch) launched() (found launch, err error) {
 	found = l
 	for i, word := range l.argv {
@@ -115,8 +116,8 @@ func (l launch) python(n int) (launch, error) {
 	return launch{append([]string{p.Executable}, l.argv[n:]...), env, append(p.Paths, p.Executable, l.argv[0]), l.write}, nil
 }
 
-// namedIn adds the files of the Pythons that the text of a shell script names, as far as they can be
-// found. PATH is extended so that those looked up in it are found without the shims in between.
+// namedIn adds the files of the Pythons that the text of a shell script names, as far as they can
+// be found. PATH is extended so that those looked up in it are found without the shims in between.
 func (l *launch) namedIn(text string) {
 	lookup := func(name string) string { return valueOf(l.env, name) }
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&()", r) })

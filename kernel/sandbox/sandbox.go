@@ -31,7 +31,8 @@ const (
 // Confines reports whether this package confines processes of the tier.
 func (t Tier) Confines() bool { return t.Guarded() || t == Experimental }
 
-// Guarded reports whether a command of the tier runs under a guard, which kills all its descendants.
+// Guarded reports whether a command of the tier runs under a guard, which kills all its
+// descendants.
 func (t Tier) Guarded() bool { return t == Builtin || t == Full }
 
 // Limits bound the processes of a box together, except File.
@@ -157,7 +158,8 @@ func Tiers() (tiers []Tier) {
 	return tiers
 }
 
-// Describe names the tier and everything that is relaxed, in one line; usual are the default limits.
+// Describe names the tier and everything that is relaxed, in one line; usual are the default
+// limits.
 func (b Box) Describe(usual Limits) string {
 	words := []string{string(b.Tier)}
 	if !b.Tier.Confines() {
@@ -192,9 +194,9 @@ func (b Box) HidesProc() bool { return b.Tier == Builtin && !b.Multiprocessing }
 // scopes is the first version of Landlock's interface that confines signals and abstract sockets.
 const scopes = 6
 
-// UnixSockets reports whether processes can create and connect Unix sockets. With the network allowed
-// a seccomp filter cannot tell where connect leads, so they are off unless namespaces hide other
-// programs' sockets and Landlock confines abstract ones.
+// UnixSockets reports whether processes can create and connect Unix sockets. With the network
+// allowed a seccomp filter cannot tell where connect leads, so they are off unless namespaces hide
+// other programs' sockets and Landlock confines abstract ones.
 func (b Box) UnixSockets() bool { return b.unixSockets(Landlock()) }
 
 func (b Box) unixSockets(abi int) bool {

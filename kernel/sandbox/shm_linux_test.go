@@ -12,7 +12,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestSharedMemoryIsRemoved: what processes have made in the machine's /dev/shm goes with them, and nobody else's.
+// TestSharedMemoryIsRemoved: what processes have made in the machine's /dev/shm goes with them, and
+// nobody else's.
 func TestSharedMemoryIsRemoved(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

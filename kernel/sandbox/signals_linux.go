@@ -15,8 +15,8 @@ import (
 )
 
 // asksAboutSignals reports whether the guard confines signals because Landlock does not: the filter
-// notifies it of each (seccomp_unotify(2)), and the guard checks the target, of which a filter knows
-// only the ID. In full, IDs of processes outside have no meaning.
+// notifies it of each (seccomp_unotify(2)), and the guard checks the target, of which a filter
+// knows only the ID. In full, IDs of processes outside have no meaning.
 func (st stage) asksAboutSignals() bool { return st.Box.Tier == Builtin && st.landlock() < scopes }
 
 // asks reports whether the filter sends notifications to the guard.
@@ -58,11 +58,13 @@ func (st stage) startAnswered(cmd *exec.Cmd) error {
 	return nil
 }
 
-// guardSocket is the descriptor through which a process that enters the sandbox sends its listener to the guard.
+// guardSocket is the descriptor through which a process that enters the sandbox sends its listener
+// to the guard.
 const guardSocket = 3
 
-// confineAsked is confineCalls for a filter that notifies the guard, which gets the listener. Nothing may
-// be allocated in between: the garbage collector signals threads, and nobody would answer yet.
+// confineAsked is confineCalls for a filter that notifies the guard, which gets the listener.
+// Nothing may be allocated in between: the garbage collector signals threads, and nobody would
+// answer yet.
 func confineAsked(filter *unix.SockFprog) error {
 	debug.SetGCPercent(-1)
 	rights, at := unix.UnixRights(0), unix.CmsgLen(0)
@@ -97,7 +99,8 @@ type reply struct {
 	flags uint32
 }
 
-// answer receives a listener and answers its notifications until the guard ends. If answer fails, Linux refuses the calls.
+// answer receives a listener and answers its notifications until the guard ends. If answer fails,
+// Linux refuses the calls.
 func answer(socket int) {
 	defer unix.Close(socket)
 	rights := make([]byte, unix.CmsgSpace(4))

@@ -51,8 +51,8 @@ var open = map[sandbox.Tier][]string{sandbox.Builtin: {"r10_stat_ssh_key"}}
 // separate are the attempts that may end whoever makes them.
 var separate = []string{"a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb", "p17_daemon_survives"}
 
-// TestAttacks makes all attempts in every tier: in a kernel, whose sandbox is the more open one, and
-// each of those that may end it in a Python of its own.
+// TestAttacks makes all attempts in every tier: in a kernel, whose sandbox is the more open one,
+// and each of those that may end it in a Python of its own.
 func TestAttacks(t *testing.T) {
 	v := newVictims(t)
 	for _, box := range boxes(t, v) {
@@ -89,7 +89,8 @@ func (v *victims) attackSeparately(t *testing.T, box sandbox.Box) {
 }
 
 // attackIn makes attempts in a box, in a Python without a kernel; abi is the version of Landlock's
-// interface that it uses at most, 0 for the newest. An attempt of separate may end in the guard's words.
+// interface that it uses at most, 0 for the newest. An attempt of separate may end in the guard's
+// words.
 func (v *victims) attackIn(t *testing.T, box sandbox.Box, abi int, names ...string) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -127,7 +128,8 @@ func (v *victims) attackIn(t *testing.T, box sandbox.Box, abi int, names ...stri
 
 func quote(s string) string { return "'" + s + "'" }
 
-// judge compares what came of attempts with what a tier promises: of those named, or of all that need not be separate.
+// judge compares what came of attempts with what a tier promises: of those named, or of all that
+// need not be separate.
 func (v *victims) judge(t *testing.T, tier sandbox.Tier, names []string, results map[string]outcome) {
 	t.Helper()
 	made := slices.Sorted(maps.Keys(results))
@@ -148,7 +150,8 @@ func (v *victims) judge(t *testing.T, tier sandbox.Tier, names []string, results
 	}
 }
 
-// TestAttacksOfPlainPython makes the attempts without a kernel around them, which a user can who has no environment.
+// TestAttacksOfPlainPython makes the attempts without a kernel around them, which a user can who
+// has no environment.
 func TestAttacksOfPlainPython(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("TestAttacks makes them in kernels, and TestAttacksAsUser these as a user")
@@ -257,7 +260,8 @@ func copyFile(from, to string) error {
 	return out.Close()
 }
 
-// TestCompatibility: what cells of an analysis do works in full, and in builtin all but what the documentation names.
+// TestCompatibility: what cells of an analysis do works in full, and in builtin all but what the
+// documentation names.
 func TestCompatibility(t *testing.T) {
 	pyenvtest.Long(t)
 	v := newVictims(t)
@@ -302,7 +306,8 @@ var bombs = map[string]string{
 	"daemon":      "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: os.execv('/bin/sleep', ['sleep', '61'])\n    os._exit(0)\ntime.sleep(60)",
 }
 
-// bounded goes off until it is refused, or more has happened than any limit allows and nobody has minded.
+// bounded goes off until it is refused, or more has happened than any limit allows and nobody has
+// minded.
 const bounded = `import os, threading, time
 def go(n, step):
     try:

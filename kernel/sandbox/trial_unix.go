@@ -31,8 +31,8 @@ type targets struct {
 	Namespaces           map[string]string // those outside, by kind, on Linux
 }
 
-// Try makes the attempts in each of the tiers and in [Off], in processes of this executable. The error
-// says that they could not be made.
+// Try makes the attempts in each of the tiers and in [Off], in processes of this executable. The
+// error says that they could not be made.
 func Try(ctx context.Context, tiers ...Tier) ([]Trial, error) {
 	dir, err := os.MkdirTemp("", "dsstar-try-")
 	if err != nil {

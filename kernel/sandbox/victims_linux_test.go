@@ -26,8 +26,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// victims are what attacks.py goes for, all of it outside the sandbox and made for one test: a home, a project with
-// its data and runs, listeners, files that others could see, and a process. The end of the test removes them.
+// victims are what attacks.py goes for, all of it outside the sandbox and made for one test: a
+// home, a project with its data and runs, listeners, files that others could see, and a process.
+// The end of the test removes them.
 type victims struct {
 	home, project, data, run, work string         // work is the run's files/, the only folder that cells may write to
 	key                            string         // a secret: in files of home, in the victim's environment, in environ
@@ -39,8 +40,9 @@ type victims struct {
 	before map[string]string
 }
 
-// newVictims makes victims whose parent, in the sense of attacks.py, is the process of the test. They are not in
-// /tmp, which a sandbox can have for itself, and their paths are short: those of sockets have to be.
+// newVictims makes victims whose parent, in the sense of attacks.py, is the process of the test.
+// They are not in /tmp, which a sandbox can have for itself, and their paths are short: those of
+// sockets have to be.
 func newVictims(t testing.TB) *victims {
 	t.Helper()
 	base, err := os.MkdirTemp("/var/tmp", "dsv-")
@@ -161,7 +163,8 @@ func (v *victims) queue(t testing.TB) {
 	t.Cleanup(func() { _, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0, 0) })
 }
 
-// shared are the files in folders that all processes share: those of v, and those that attacks make beside them.
+// shared are the files in folders that all processes share: those of v, and those that attacks make
+// beside them.
 func (v *victims) shared() []string {
 	var paths []string
 	for _, target := range []string{"tmp", "shm"} {
@@ -250,13 +253,14 @@ func (v *victims) start(t testing.TB) {
 	v.targets["victim"] = v.victim.Process.Pid
 }
 
-// environ is the environment to start dsstar, or what stands for it, with: the secret is in it, and home is HOME.
+// environ is the environment to start dsstar, or what stands for it, with: the secret is in it, and
+// home is HOME.
 func (v *victims) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.home, "LANG=C.UTF-8", "OPENAI_API_KEY=" + v.key}
 }
 
-// python renders the targets as a statement that defines the dict T, for the attempts named or, without any,
-// for all that need not be run one by one.
+// python renders the targets as a statement that defines the dict T, for the attempts named or,
+// without any, for all that need not be run one by one.
 func (v *victims) python(only ...string) string {
 	targets := maps.Clone(v.targets)
 	if len(only) > 0 {
@@ -308,7 +312,8 @@ func (v *victims) harm(t testing.TB) []string {
 	return harms
 }
 
-// state tells of every file outside, but of none that cells may write, and of the victim, what attacks could change.
+// state tells of every file outside, but of none that cells may write, and of the victim, what
+// attacks could change.
 func (v *victims) state(t testing.TB) map[string]string {
 	t.Helper()
 	state := map[string]string{"victim": v.condition()}

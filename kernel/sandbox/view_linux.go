@@ -34,8 +34,8 @@ type part struct {
 	optional bool  // skipped if from does not exist
 }
 
-// machineCounters are files of /proc through which sessions could communicate, or that only root may
-// read.
+// machineCounters are files of /proc through which sessions could communicate, or that only root
+// may read.
 var machineCounters = []string{"vmstat", "kpageflags", "kpagecount", "kpagecgroup", "slabinfo", "timer_list", "vmallocinfo", "pagetypeinfo"}
 
 // memoryFolders are tmpfs mounts in the full tier.
@@ -112,9 +112,9 @@ func (st stage) view(self string) ([]part, error) {
 	return append(append(parts, closing...), part{kind: readOnlyPart, at: "/"}), nil
 }
 
-// hidden returns the parts that hide folders of Own which parts would show: an empty folder over each,
-// with the paths inside it that cells read and write mounted again, outer ones first. closing makes the
-// empty folders read-only.
+// hidden returns the parts that hide folders of Own which parts would show: an empty folder over
+// each, with the paths inside it that cells read and write mounted again, outer ones first. closing
+// makes the empty folders read-only.
 func (st stage) hidden(parts []part) (over, closing []part) {
 	for _, p := range parts {
 		if p.kind != readPart && p.kind != writePart {

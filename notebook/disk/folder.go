@@ -11,8 +11,8 @@ import (
 // errReplaced is that a folder is not what it was: cells can put something else in its place.
 var errReplaced = errors.New("it has been replaced by something else")
 
-// OpenFolder opens the folder at path, which cells may have replaced. A link in its place is not followed, and a pipe
-// not waited for: both are errors.
+// OpenFolder opens the folder at path, which cells may have replaced. A link in its place is not
+// followed, and a pipe not waited for: both are errors.
 func OpenFolder(path string) (*os.Root, error) {
 	parent, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -41,7 +41,8 @@ func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	return root, nil
 }
 
-// makeFolder is OpenFolder, but makes the folder if it is missing. What is in its place and no folder, it removes.
+// makeFolder is OpenFolder, but makes the folder if it is missing. What is in its place and no
+// folder, it removes.
 func makeFolder(path string) (*os.Root, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
@@ -66,8 +67,8 @@ func makeFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	return OpenFolderIn(parent, name)
 }
 
-// EmptyFolder removes what is in the folder path, but not the folder, which it makes if it is missing. Links in it or in
-// its place are removed, never followed.
+// EmptyFolder removes what is in the folder path, but not the folder, which it makes if it is
+// missing. Links in it or in its place are removed, never followed.
 func EmptyFolder(path string) error {
 	root, err := makeFolder(path)
 	if err != nil {
@@ -101,8 +102,8 @@ func empty(root *os.Root) error {
 	return nil
 }
 
-// RemoveFolder removes the folder path, in which cells may have written, with all that is in it. That it is missing is
-// no error.
+// RemoveFolder removes the folder path, in which cells may have written, with all that is in it.
+// That it is missing is no error.
 func RemoveFolder(path string) error {
 	parent, err := os.OpenRoot(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,9 +119,10 @@ func RemoveFolder(path string) error {
 // RemoveFolderIn is [RemoveFolder] for the folder name directly in parent.
 func RemoveFolderIn(parent *os.Root, name string) error { return removeIn(parent, name) }
 
-// removeIn removes what is at name in root, and cannot be made to fail by cells. [os.RemoveAll] can: it holds a file
-// open for each level of folders, and a cell can make more of them than files may be open, or one that may not be
-// opened. So what is in a folder is moved up before that goes, and nothing is ever deeper than two levels.
+// removeIn removes what is at name in root, and cannot be made to fail by cells. [os.RemoveAll]
+// can: it holds a file open for each level of folders, and a cell can make more of them than files
+// may be open, or one that may not be opened. So what is in a folder is moved up before that goes,
+// and nothing is ever deeper than two levels.
 func removeIn(root *os.Root, name string) error {
 	for left := []string{name}; len(left) > 0; {
 		name, left = left[len(left)-1], left[:len(left)-1]
@@ -135,8 +137,8 @@ func removeIn(root *os.Root, name string) error {
 	return nil
 }
 
-// raise removes what is in the folder at name in root, but for folders that are not empty: it moves them to root under
-// names that it returns. Of anything else it does nothing.
+// raise removes what is in the folder at name in root, but for folders that are not empty: it moves
+// them to root under names that it returns. Of anything else it does nothing.
 func raise(root *os.Root, name string) (raised []string, err error) {
 	if info, err := root.Lstat(name); err != nil || !info.IsDir() {
 		return nil, err

@@ -21,7 +21,8 @@ const (
 	MaxDocument = 1 << 30 // notebooks, traces, lists of tasks
 )
 
-// Open opens a file of at most most bytes for reading, or what a link leads to. The caller closes it.
+// Open opens a file of at most most bytes for reading, or what a link leads to. The caller closes
+// it.
 func Open(path string, most int64) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	return checked(f, path, most, err)
@@ -49,7 +50,8 @@ func OpenOwn(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return checked(f, path, 1<<62, err)
 }
 
-// CheckOwn is an error if something other than a regular file is at path; a missing file is no error.
+// CheckOwn is an error if something other than a regular file is at path; a missing file is no
+// error.
 func CheckOwn(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {

@@ -94,7 +94,8 @@ func TestOpenOwn(t *testing.T) {
 	holds(t, path, []byte("aa"))
 }
 
-// What cells have put in the place of a file is replaced, or is an error: it is not written through.
+// What cells have put in the place of a file is replaced, or is an error: it is not written
+// through.
 func TestWriteFileReplaces(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
 		err := WriteFile(path, []byte("new"))

@@ -17,8 +17,8 @@ const tempSuffix = ".tmp"
 var locks sync.Map
 
 // TempFolder makes a new folder in dir, "" for the system's for temporary files, whose name begins
-// with prefix. It is held as long as this program lives, so that [SweepTemp] of another one can tell
-// that it is in use. The caller removes it with [RemoveTemp].
+// with prefix. It is held as long as this program lives, so that [SweepTemp] of another one can
+// tell that it is in use. The caller removes it with [RemoveTemp].
 func TempFolder(dir, prefix string) (string, error) {
 	for {
 		path, err := os.MkdirTemp(dir, prefix+"*"+tempSuffix)
