@@ -237,7 +237,8 @@ func TestStructAndFileAgree(t *testing.T) {
 		head, _, _ := strings.Cut(e.Key, ".")
 		keys[head] = true
 	}
-	keys["prices"] = strings.Contains(string(DefaultYAML), "\nprices: {}\n") // an empty table has no entries
+	// an empty table has no entries
+	keys["prices"] = strings.Contains(string(DefaultYAML), "\nprices: {}\n")
 	for f := range reflect.TypeFor[Settings]().Fields() {
 		if tag := f.Tag.Get("mapstructure"); f.IsExported() && tag != "-" && !keys[tag] {
 			t.Errorf("default.yaml lacks %q (%s)", tag, f.Name)

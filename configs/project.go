@@ -44,8 +44,9 @@ var confinement = map[string]func(s *Settings) any{
 	"max_file":              func(s *Settings) any { return int(s.MaxFile) },
 	"max_folder":            func(s *Settings) any { return int(s.MaxFolder) },
 	"python":                func(s *Settings) any { return s.Python }, // dsstar asks it itself what it has
-	"kernel":                func(s *Settings) any { return s.Kernel }, // it may be one that runs already
-	"server":                func(s *Settings) any { return s.Server },
+	// it may be one that runs already
+	"kernel": func(s *Settings) any { return s.Kernel },
+	"server": func(s *Settings) any { return s.Server },
 }
 
 // budgets are limits that have no default, or one that is no user's choice: those of them that the

@@ -154,7 +154,8 @@ func TestProjectBesideFlag(t *testing.T) {
 func TestProjectRulesAreWhole(t *testing.T) {
 	free := []string{"context", "temperature", "rollback", "method.analyzer", "method.router", "method.reasons", "method.documents",
 		"method.families", "method.unfinished", "method.inconclusive"}
-	whole := []string{"model", "models", "embedding_model", "base_url", "api_key_env", "providers", "prices", "out"} // see redirects
+	// see redirects
+	whole := []string{"model", "models", "embedding_model", "base_url", "api_key_env", "providers", "prices", "out"}
 	known := func(key string) bool {
 		return slices.Contains(free, key) || slices.Contains(whole, key) ||
 			slices.ContainsFunc(classes, func(c class) bool { return c.keys[key] != nil })

@@ -40,8 +40,9 @@ type Fold struct {
 	displays map[string]*display // the last data of each display id, shown or not
 	ids      int                 // how many ids there were
 	held     int                 // the part of used that belongs to displays
-	hidden   []*display          // what no output shows, to be forgotten first; some may be shown again
-	forgot   bool                // some were forgotten
+	// what no output shows, to be forgotten first; some may be shown again
+	hidden []*display
+	forgot bool // some were forgotten
 
 	late    map[string]*stream // past the limits: the one output of each stream that is left
 	notices int                // outputs that only say what is left out

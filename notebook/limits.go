@@ -14,10 +14,11 @@ import (
 // [DefaultLimits]. Data are measured as in messages: base64 for pictures. Past Cell, streams and
 // errors still get a few KiB, and the notices in place of outputs are not counted.
 type Limits struct {
-	Stream int   // text of one stream output: a longer one is cut to its beginning and end
-	Data   int   // one display, result or error, all its MIME types together
-	Cell   int   // everything of one execution
-	File   int64 // everything written to files for one execution; the rest is lost, and the output says so
+	Stream int // text of one stream output: a longer one is cut to its beginning and end
+	Data   int // one display, result or error, all its MIME types together
+	Cell   int // everything of one execution
+	// everything written to files for one execution; the rest is lost, and the output says so
+	File int64
 }
 
 // DefaultLimits are the limits of a Fold without others.

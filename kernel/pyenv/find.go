@@ -37,7 +37,8 @@ const (
 	ProblemMissing Problem = "no Python found"
 	ProblemOld     Problem = "Python is too old"
 	ProblemNew     Problem = "Python is too new"
-	ProblemVenv    Problem = "Python has no venv" // on Debian and Ubuntu a package of its own, python3-venv
+	// on Debian and Ubuntu a package of its own, python3-venv
+	ProblemVenv Problem = "Python has no venv"
 )
 
 func (e *NoPythonError) Error() string {

@@ -27,9 +27,10 @@ const recipe = "1"
 
 // Options say which environment is wanted and where it lives.
 type Options struct {
-	Dir      string            // the folder that holds the environments; made if missing
-	Lock     []byte            // requirements with hashes; several locks may be concatenated
-	Env      []string          // the environment of the tools: PATH, PIP_*, UV_*, proxies and certificates are respected
+	Dir  string // the folder that holds the environments; made if missing
+	Lock []byte // requirements with hashes; several locks may be concatenated
+	// the environment of the tools: PATH, PIP_*, UV_*, proxies and certificates are respected
+	Env      []string
 	Progress func(line string) // gets short lines about the progress, one call at a time; may be nil
 }
 

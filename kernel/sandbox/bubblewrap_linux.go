@@ -162,7 +162,8 @@ func takesSize(bwrap string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, bwrap, "--help").CombinedOutput()
-	return err != nil || bytes.Contains(out, []byte("--size ")) // an error occurs again when it is used, and is reported then
+	// an error occurs again when it is used, and is reported then
+	return err != nil || bytes.Contains(out, []byte("--size "))
 }
 
 // bubblewrap returns the command that enters the stage in namespaces of bwrap.

@@ -14,7 +14,8 @@ var harmless = []string{
 	"PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONWARNINGS", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE",
 	"OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "POLARS_MAX_THREADS", "ARROW_", "MALLOC_", "SOURCE_DATE_EPOCH",
 	"NIX_LD", "NIX_LD_LIBRARY_PATH", "LOCALE_ARCHIVE", "GUIX_LOCPATH", "GUIX_PYTHONPATH", "R_HOME", "R_LIBS",
-	"GDAL_DATA", "GDAL_DRIVER_PATH", "PROJ_DATA", "PROJ_LIB", "PROJ_NETWORK", "ESMFMKFILE", "UDUNITS2_XML_PATH", "JAVA_HOME", "JAVA_LD_LIBRARY_PATH", // conda's packages set them
+	// conda's packages set them
+	"GDAL_DATA", "GDAL_DRIVER_PATH", "PROJ_DATA", "PROJ_LIB", "PROJ_NETWORK", "ESMFMKFILE", "UDUNITS2_XML_PATH", "JAVA_HOME", "JAVA_LD_LIBRARY_PATH",
 	"DSSTAR_PYTHONPATH", "DSSTAR_KERNEL_WITHOUT",
 }
 
@@ -45,7 +46,8 @@ func (b Box) environment(env, names []string, private string) []string {
 		known = slices.Concat(known, ofGPUs)
 	}
 	if b.Tier == Experimental {
-		known = slices.Concat(known, []string{"JPY_PARENT_PID"}) // without a guard, ipykernel watches its parent and ends with it
+		// without a guard, ipykernel watches its parent and ends with it
+		known = slices.Concat(known, []string{"JPY_PARENT_PID"})
 	}
 	home := private + "/home"
 	own := []string{"HOME=" + home, "TMPDIR=" + private + "/tmp", "USER=sandbox", "LOGNAME=sandbox",

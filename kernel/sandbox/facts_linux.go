@@ -33,7 +33,8 @@ const factsSize = 64
 
 // askedOpens are the rules for calls that may open such a file.
 func askedOpens() (rules []rule) {
-	const others = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC | unix.O_DIRECTORY // these do not just read a file
+	// these do not just read a file
+	const others = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC | unix.O_DIRECTORY
 	for call, flags := range openCalls {
 		rules = append(rules, rule{call, askGuard, []condition{{flags, others, unix.O_RDONLY, false}}})
 	}
@@ -91,7 +92,8 @@ const (
 // cannot be read.
 func stringAt(pid int, address uintptr) []byte {
 	content := make([]byte, factsSize)
-	first := min(factsSize, os.Getpagesize()-int(address)&(os.Getpagesize()-1)) // the next page may be unmapped
+	// the next page may be unmapped
+	first := min(factsSize, os.Getpagesize()-int(address)&(os.Getpagesize()-1))
 	local := []unix.Iovec{{Base: &content[0], Len: factsSize}}
 	remote := []unix.RemoteIovec{{Base: address, Len: first}, {Base: address + uintptr(first), Len: factsSize - first}}
 	n, err := unix.ProcessVMReadv(pid, local, remote, 0)
@@ -178,7 +180,8 @@ func parentOf(process int) int {
 	if err != nil {
 		return 0
 	}
-	fields := bytes.Fields(content[bytes.LastIndexByte(content[:n], ')')+1 : n]) // after the name, which may be anything
+	// after the name, which may be anything
+	fields := bytes.Fields(content[bytes.LastIndexByte(content[:n], ')')+1 : n])
 	if len(fields) < 2 {
 		return 0
 	}

@@ -56,7 +56,8 @@ func (st stage) guard(file string) error {
 	}
 	passed := make(chan string, 2)
 	go report(lookEvery, passed, w.processesExceed)
-	go report(measureEvery, passed, w.foldersExceed) // on its own: it may take long and must not delay an end
+	// on its own: it may take long and must not delay an end
+	go report(measureEvery, passed, w.foldersExceed)
 	select {
 	case status := <-ended:
 		w.end()
@@ -152,7 +153,8 @@ func (w watch) processesExceed() string {
 	l := w.Box.Limits
 	all := descendants(os.Getpid())
 	used := usageOf(all)
-	if l.Processes > 0 && used.threads > l.Processes+64 { // Linux enforces the limit itself, except for root
+	// Linux enforces the limit itself, except for root
+	if l.Processes > 0 && used.threads > l.Processes+64 {
 		return fmt.Sprintf("%d processes and threads, limit %d; raise it with --max-processes", used.threads, l.Processes)
 	}
 	if l.Memory == 0 {

@@ -130,7 +130,8 @@ func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
 	for _, table := range socketTables(net) {
 		b, _ := os.ReadFile(net + table)
 		for line := range strings.Lines(string(b)) {
-			fields := strings.Fields(line) // local and remote address in the second and third, the inode in the tenth
+			// local and remote address in the second and third, the inode in the tenth
+			fields := strings.Fields(line)
 			if len(fields) < 10 || !sockets["socket:["+fields[9]+"]"] {
 				continue
 			}

@@ -97,7 +97,8 @@ func holdUnseen(t *testing.T, ways map[string]string) {
 			}
 			cmd, work := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(200)")
 			all.Go(func() { // together, as they mostly wait
-				defer func() { _, _ = os.Chmod(work+"/unlisted", 0o700), os.Chmod(work+"/untold", 0o700) }() // so that they can be removed
+				// so that they can be removed
+				defer func() { _, _ = os.Chmod(work+"/unlisted", 0o700), os.Chmod(work+"/untold", 0o700) }()
 				words := run(cmd, 3*time.Minute)
 				if !slices.ContainsFunc(strings.Split(want, "|"), func(want string) bool { return strings.Contains(words, want) }) {
 					t.Errorf("%s: %s: %q, want %q", box.Tier, name, words, want)
@@ -145,7 +146,8 @@ func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) 
 		if root {
 			return limits, "limit 20; raise it with --max-processes"
 		}
-		return limits, "Resource temporarily unavailable|limit 20; raise it" // Linux counts all of the user's at the start
+		// Linux counts all of the user's at the start
+		return limits, "Resource temporarily unavailable|limit 20; raise it"
 	case "too much":
 		if builtin {
 			return limits, "" // they are the machine's, and closed

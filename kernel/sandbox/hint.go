@@ -105,7 +105,8 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 // first working folder; any other folder may have been chosen by the code itself.
 func writable(name, dir string, own []string) string {
 	hidden := strings.Contains(filepath.ToSlash(filepath.Join(dir, name)), "/.")
-	has := func(folder string) bool { return in(folder, dir) } // a run folder, which has files/ for that
+	// a run folder, which has files/ for that
+	has := func(folder string) bool { return in(folder, dir) }
 	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) || slices.ContainsFunc(own, has) {
 		return "FOLDER"
 	}

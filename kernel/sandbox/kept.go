@@ -212,7 +212,8 @@ func (w *walk) folder(path string) (found []string, err error) {
 		if w.left--; w.left < 0 || w.left%1024 == 0 && time.Now().After(w.until) {
 			return fmt.Errorf("%w: in %s; the sandbox builtin closes all sockets", ErrTooMany, path)
 		}
-		if err == nil && e.Type()&fs.ModeSocket != 0 { // an error: it is gone, or not readable for this user
+		// an error: it is gone, or not readable for this user
+		if err == nil && e.Type()&fs.ModeSocket != 0 {
 			found = append(found, file)
 		}
 		return nil

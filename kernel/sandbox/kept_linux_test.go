@@ -197,7 +197,8 @@ func TestReplaced(t *testing.T) {
 					t.Errorf("%s: a %s in the place of the %s, just before it starts: %q", box.Tier, name, what, words)
 				}
 				s.Private = t.TempDir()
-				if _, err := command(); errors.Is(err, sandbox.ErrReplaced) != (name != "other folder") { // which could be a new one of ours
+				// which could be a new one of ours
+				if _, err := command(); errors.Is(err, sandbox.ErrReplaced) != (name != "other folder") {
 					t.Errorf("%s: a %s in the place of the %s, before the next session: %v", box.Tier, name, what, err)
 				}
 			}

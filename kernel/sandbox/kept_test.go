@@ -40,7 +40,8 @@ func TestWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths := []string{dir + "/a/b", dir + "/link/b", dir + "/a", dir + "/ab", dir + "/a", dir + "/missing"}
-	if found, err := (&walk{4, time.Now().Add(time.Minute)}).all(paths); err != nil || len(found) != 1 || found[0] != dir+"/a/b/s" { // a, a/b, a/b/s and ab
+	// a, a/b, a/b/s and ab
+	if found, err := (&walk{4, time.Now().Add(time.Minute)}).all(paths); err != nil || len(found) != 1 || found[0] != dir+"/a/b/s" {
 		t.Errorf("%v %v", found, err)
 	}
 	if _, err := (&walk{3, time.Now().Add(time.Minute)}).all([]string{dir}); !errors.Is(err, ErrTooMany) {

@@ -80,7 +80,8 @@ func TestFoldersOfVariables(t *testing.T) {
 			t.Errorf("%s: %q, want %q at first", box.Tier, out, want)
 		}
 		work := t.TempDir()
-		if err := os.Symlink(home+"/.ssh", work+"/mods"); err != nil { // as a cell of an earlier session could
+		// as a cell of an earlier session could
+		if err := os.Symlink(home+"/.ssh", work+"/mods"); err != nil {
 			t.Fatal(err)
 		}
 		out += saidIn(t, box, work, []string{"PATH=/usr/bin:/bin", "PYTHONPATH=" + work + "/mods/sub"}, "/bin/sh", "-c", `cat "$1/.ssh/sub/x"`, "sh", home)

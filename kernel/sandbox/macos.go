@@ -29,11 +29,14 @@ func (st stage) seatbelted(private string) (*exec.Cmd, error) {
 // A profile is what a kernel on macOS may do. Paths are canonical, that is absolute and without
 // symbolic links, as Seatbelt compares them: /private/tmp, not /tmp.
 type profile struct {
-	Write   []string // folders that it may change: the run's, and its own for caches and temporary files
-	Read    []string // folders and files besides the system's: the data, Python
-	Own     []string // folders that it cannot read even where Read has them, but for what is in Read and Write of them
-	Private string   // folder of the sockets and the connection file; it may change it too
-	Net     bool     // whether it may use the network
+	// folders that it may change: the run's, and its own for caches and temporary files
+	Write []string
+	Read  []string // folders and files besides the system's: the data, Python
+	// folders that it cannot read even where Read has them, but for what is in Read and Write of
+	// them
+	Own     []string
+	Private string // folder of the sockets and the connection file; it may change it too
+	Net     bool   // whether it may use the network
 }
 
 // seatbelt renders p for sandbox-exec of macOS. It is experimental: nobody has run it on macOS yet.

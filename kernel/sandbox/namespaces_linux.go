@@ -55,7 +55,8 @@ func (st stage) makeView(file string) error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil { // only now, as the view contains files of the present group
+	// only now, as the view contains files of the present group
+	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
 		return fmt.Errorf("new namespace of control groups: %w", err)
 	}
 	err = inOrder(

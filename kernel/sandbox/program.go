@@ -21,10 +21,11 @@ type launch struct {
 
 // A python is what an interpreter reports about itself.
 type python struct {
-	Executable string            // the interpreter, also if a script, a shim or a launcher was called
-	Paths      []string          // its installation, its module folders, and the libraries that it has loaded
-	Env        map[string]string // the environment that its launcher gives it
-	UserBase   string            // of the packages installed for this user; "" if there are none
+	Executable string // the interpreter, also if a script, a shim or a launcher was called
+	// its installation, its module folders, and the libraries that it has loaded
+	Paths    []string
+	Env      map[string]string // the environment that its launcher gives it
+	UserBase string            // of the packages installed for this user; "" if there are none
 }
 
 var (
@@ -105,13 +106,15 @@ func (l launch) python(n int) (launch, error) {
 	}
 	slices.Sort(env)
 	asked := unwritable(l.env, l.write)
-	for _, entry := range l.env { // hidden from the interpreter when it was asked, and not set by its launcher
+	// hidden from the interpreter when it was asked, and not set by its launcher
+	for _, entry := range l.env {
 		if name, value, _ := strings.Cut(entry, "="); valueOf(asked, name) != value && valueOf(asked, name) == p.Env[name] {
 			env = append(env, entry)
 		}
 	}
 	if p.UserBase != "" {
-		env = append(env, "PYTHONUSERBASE="+p.UserBase) // found through HOME, which differs in the sandbox
+		// found through HOME, which differs in the sandbox
+		env = append(env, "PYTHONUSERBASE="+p.UserBase)
 	}
 	return launch{append([]string{p.Executable}, l.argv[n:]...), env, append(p.Paths, p.Executable, l.argv[0]), l.write}, nil
 }

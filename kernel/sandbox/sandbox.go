@@ -55,8 +55,9 @@ type Box struct {
 	Net             bool     // allow the network
 	GPU             bool     // allow graphics processors
 	Multiprocessing bool     // in the builtin tier: make /dev/shm writable and all of /proc readable
-	Bubblewrap      bool     // in the full tier: use bubblewrap even where this program can create namespaces
-	Limits          Limits
+	// in the full tier: use bubblewrap even where this program can create namespaces
+	Bubblewrap bool
+	Limits     Limits
 }
 
 // A Session is the configuration of one command in a [Box].
@@ -65,9 +66,11 @@ type Session struct {
 	Write   []string // writable folders; missing ones are created
 	Env     []string // environment variables to keep, besides those of the box
 	Remove  []string // files and folders that the guard removes at its end
-	Reports bool     // the guard writes why it killed the processes to descriptor 3 instead of standard error
-	Listens bool     // in the builtin tier: the program may bind sockets
-	Facts   bool     // where /proc is hidden, every process can read the entries of the session's processes there
+	// the guard writes why it killed the processes to descriptor 3 instead of standard error
+	Reports bool
+	Listens bool // in the builtin tier: the program may bind sockets
+	// where /proc is hidden, every process can read the entries of the session's processes there
+	Facts bool
 }
 
 // Stopped begins the line in which a guard says why it killed the processes. On standard error any
@@ -87,13 +90,14 @@ var ErrNone = errors.New("no sandbox works here")
 type Cause string
 
 const (
-	NoLinux           Cause = "no Linux"           // the operating system has no sandbox that we know
-	NoLandlock        Cause = "no Landlock"        // Linux is older than 5.13, or Landlock is disabled
-	NoSeccomp         Cause = "no seccomp"         // Linux was built without seccomp
-	NoBubblewrap      Cause = "no bubblewrap"      // bubblewrap is not installed
-	AppArmor          Cause = "AppArmor"           // allows namespaces only to programs with a profile
-	NamespacesOff     Cause = "namespaces off"     // disabled by a sysctl
-	NamespacesRefused Cause = "namespaces refused" // by the container around dsstar, or for an unknown reason
+	NoLinux       Cause = "no Linux"       // the operating system has no sandbox that we know
+	NoLandlock    Cause = "no Landlock"    // Linux is older than 5.13, or Landlock is disabled
+	NoSeccomp     Cause = "no seccomp"     // Linux was built without seccomp
+	NoBubblewrap  Cause = "no bubblewrap"  // bubblewrap is not installed
+	AppArmor      Cause = "AppArmor"       // allows namespaces only to programs with a profile
+	NamespacesOff Cause = "namespaces off" // disabled by a sysctl
+	// by the container around dsstar, or for an unknown reason
+	NamespacesRefused Cause = "namespaces refused"
 )
 
 // A MissingError says why a tier does not work here.

@@ -236,11 +236,13 @@ func setID() (rules []rule) {
 		rules = append(rules, rule{call, unix.EPERM, []condition{bits(mode)}})
 	}
 	for call, flags := range openCalls {
-		for _, creates := range []uint32{unix.O_CREAT, unix.O_TMPFILE &^ unix.O_DIRECTORY} { // otherwise there is no mode argument
+		// otherwise there is no mode argument
+		for _, creates := range []uint32{unix.O_CREAT, unix.O_TMPFILE &^ unix.O_DIRECTORY} {
 			rules = append(rules, rule{call, unix.EPERM, []condition{{flags, creates, 0, true}, bits(flags + 1)}})
 		}
 	}
-	return append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...) // its mode is in memory, where no filter sees it
+	// its mode is in memory, where no filter sees it
+	return append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...)
 }
 
 const tiocLinux = 0x541c

@@ -96,7 +96,8 @@ func TestFilter(t *testing.T) {
 			t.Errorf("a call of the architecture %#x: %#x", other, got)
 		}
 	}
-	older := filterOf(t, stage{Box: Box{Tier: Full, Net: true}, ABI: scopes - 1}) // sockets without a path are in sight
+	// sockets without a path are in sight
+	older := filterOf(t, stage{Box: Box{Tier: Full, Net: true}, ABI: scopes - 1})
 	for kind, want := range map[uint64]uint32{unix.SOCK_STREAM: allow, unix.SOCK_DGRAM: refuse(unix.EPERM), unix.SOCK_RAW: refuse(unix.EPERM)} {
 		if got := decide(t, older, auditArch, unix.SYS_SOCKETPAIR, local, kind); got != want {
 			t.Errorf("a pair of type %d in full with the network and an older Landlock: %#x, want %#x", kind, got, want)

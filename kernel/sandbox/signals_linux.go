@@ -25,10 +25,12 @@ func (st stage) asks() bool { return st.Facts || st.asksAboutSignals() }
 // askedSignals are the rules for calls that send signals: the guard decides, or they are refused.
 func askedSignals() (rules []rule) {
 	for _, call := range []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO} {
-		rules = append(rules, rule{call, askGuard, []condition{isNot(0, 0)}}) // 0 is the caller's process group
+		// 0 is the caller's process group
+		rules = append(rules, rule{call, askGuard, []condition{isNot(0, 0)}})
 	}
 	rules = append(rules, deny(unix.EPERM, unix.SYS_PIDFD_SEND_SIGNAL)...)
-	for _, command := range []uint32{unix.F_SETOWN, fSetOwnEx} { // the receiver of a signal when a descriptor is ready
+	// the receiver of a signal when a descriptor is ready
+	for _, command := range []uint32{unix.F_SETOWN, fSetOwnEx} {
 		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
 	}
 	for _, request := range []uint32{fioSetOwn, siocsPgrp} {
@@ -117,7 +119,8 @@ func answer(socket int) {
 		return
 	}
 	defer unix.Close(fds[0])
-	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), notifSetFlags, syncWakeUp) // since Linux 6.6
+	// since Linux 6.6
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), notifSetFlags, syncWakeUp)
 	for {
 		var q question
 		_, errno := notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q))

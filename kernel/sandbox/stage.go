@@ -27,10 +27,11 @@ type stage struct {
 	Remove     []string
 	Reports    bool
 	Listens    bool
-	Facts      bool            // the guard opens files of /proc for the session
-	Bubblewrap string          // in full, its path; "": this program creates the namespaces
-	Marks      map[string]mark // identity of Write, Kept, above and the box's Read when they were checked
-	ABI        int             // newest version of Landlock's interface to use, for tests; 0: no bound
+	Facts      bool   // the guard opens files of /proc for the session
+	Bubblewrap string // in full, its path; "": this program creates the namespaces
+	// identity of Write, Kept, above and the box's Read when they were checked
+	Marks map[string]mark
+	ABI   int // newest version of Landlock's interface to use, for tests; 0: no bound
 }
 
 // Commands of this executable, in os.Args[1]; os.Args[2] is the file of the stage.

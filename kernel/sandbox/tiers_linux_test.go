@@ -363,7 +363,8 @@ func explode(t *testing.T, box sandbox.Box, python, name string) {
 		if !stopped {
 			t.Errorf("nobody has said why: %q", words.String())
 		}
-	case "forks", "threads", "descriptors": // Linux refuses them, and of root's processes and threads the guard stops all
+	// Linux refuses them, and of root's processes and threads the guard stops all
+	case "forks", "threads", "descriptors":
 		if !stopped && !refused {
 			t.Errorf("there is no limit: %q", words.String())
 		}

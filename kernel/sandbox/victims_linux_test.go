@@ -30,9 +30,12 @@ import (
 // home, a project with its data and runs, listeners, files that others could see, and a process.
 // The end of the test removes them.
 type victims struct {
-	home, project, data, run, work string         // work is the run's files/, the only folder that cells may write to
-	key                            string         // a secret: in files of home, in the victim's environment, in environ
-	targets                        map[string]any // the T of attacks.py; a test may add bomb and memory
+	// work is the run's files/, the only folder that cells may write to
+	home, project, data, run, work string
+	// a secret: in files of home, in the victim's environment, in environ
+	key string
+	// the T of attacks.py; a test may add bomb and memory
+	targets map[string]any
 
 	victim *exec.Cmd
 	gone   chan struct{} // closed when the victim is
@@ -127,7 +130,8 @@ func (v *victims) files(t testing.TB) {
 			t.Fatal(err)
 		}
 	}
-	_ = unix.Setxattr(v.home+"/.ssh/id_rsa", "user.origin", []byte("of somebody"), 0) // not every file system has any
+	// not every file system has any
+	_ = unix.Setxattr(v.home+"/.ssh/id_rsa", "user.origin", []byte("of somebody"), 0)
 	if err := os.Chmod(v.home+"/.ssh", 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +372,8 @@ func (v *victims) condition() string {
 	}
 	proc := fmt.Sprintf("/proc/%d/", v.victim.Process.Pid)
 	stat, err := os.ReadFile(proc + "stat")
-	_, after, _ := strings.Cut(string(stat), ") ") // what follows the name begins with field 3 of proc(5)
+	// what follows the name begins with field 3 of proc(5)
+	_, after, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(after)
 	limits, err2 := os.ReadFile(proc + "limits")
 	var processors unix.CPUSet

@@ -102,8 +102,10 @@ func (st stage) view(self string) ([]part, error) {
 		if last.kind == memoryPart {
 			continue // already hidden
 		}
-		if _, err := os.Lstat(path); err == nil { // otherwise it is gone, and nobody can create it in the read-only folder
-			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true}) // nobody listens on /dev/null
+		// otherwise it is gone, and nobody can create it in the read-only folder
+		if _, err := os.Lstat(path); err == nil {
+			// nobody listens on /dev/null
+			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true})
 		}
 	}
 	parts = append(parts,

@@ -31,7 +31,8 @@ func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := parent.OpenRoot(name + "/.") // without the dot it would wait, should it be a pipe by now
+	// without the dot it would wait, should it be a pipe by now
+	root, err := parent.OpenRoot(name + "/.")
 	if err != nil {
 		return nil, err
 	}

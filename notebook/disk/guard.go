@@ -34,8 +34,9 @@ type Guarded struct {
 	recent      [][]byte                   // the last ones that were written, the newest last
 
 	// For tests:
-	patience  time.Duration                            // how long a file may be half written
-	meanwhile func()                                   // called between looking at the file and replacing it
+	patience time.Duration // how long a file may be half written
+	// called between looking at the file and replacing it
+	meanwhile func()
 	exchange  func(folder *os.Root, a, b string) error // exchange
 }
 
