@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/human"
 )
 
 // A display is the content of all outputs with the same display_id, or of one output without an id.
@@ -209,7 +211,7 @@ func (f *Fold) leaveOut(kind string, c shows) (*file, string) {
 	kept := f.file(kind, ext)
 	kept.write(data)
 	_ = kept.close() // the line tells of the error
-	return kept, fmt.Sprintf("[dsstar: a %s of %s is left out here; %s]", kind, bytesText(int64(c.size())), kept.where("its "+shortLine(largest)))
+	return kept, fmt.Sprintf("[dsstar: a %s of %s is left out here; %s]", kind, human.Bytes(int64(c.size())), kept.where("its "+shortLine(largest)))
 }
 
 // output returns o with the data and metadata.

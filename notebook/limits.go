@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
+
+	"dsstar/notebook/human"
 )
 
 // Limits bound the outputs of a cell in the notebook, in bytes. Zero fields mean those of
@@ -86,7 +88,7 @@ func (k *file) write(text string) {
 		k.err = cause(err)
 	}
 	if k.err == nil && len(part) < len(text) {
-		k.err = fmt.Errorf("the files of one cell may have %s", bytesText(limit))
+		k.err = fmt.Errorf("the files of one cell may have %s", human.Bytes(limit))
 	}
 	if k.err != nil {
 		_ = k.close() // the first error counts
@@ -188,7 +190,7 @@ func (k *file) where(what string) string {
 	case k.name != "" && k.err == nil:
 		return fmt.Sprintf("%s is in %s", what, shown)
 	case k.name != "" && k.size > 0:
-		return fmt.Sprintf("the first %s are in %s, the rest is not kept: %v", bytesText(k.size), shown, k.err)
+		return fmt.Sprintf("the first %s are in %s, the rest is not kept: %v", human.Bytes(k.size), shown, k.err)
 	case k.err == errNowhere || k.err == nil:
 		return "it is not kept"
 	}
@@ -201,18 +203,6 @@ func cause(err error) error {
 		return e.Err
 	}
 	return err
-}
-
-// bytesText is a number of bytes as people write it: "498.1 MB".
-func bytesText(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	size, units := float64(n)/1000, []string{"kB", "MB", "GB", "TB"}
-	for size >= 999.95 && len(units) > 1 {
-		size, units = size/1000, units[1:]
-	}
-	return fmt.Sprintf("%.1f %s", size, units[0])
 }
 
 // shortLine returns text as one line of at most about 300 bytes.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"dsstar/notebook/human"
 )
 
 // A stream is the text of one stream output. Beyond one and a half times its limit, overwritten
@@ -132,7 +134,7 @@ func (s *stream) text() string {
 		b.WriteByte('\n')
 	}
 	left := s.total - int64(len(head)+len(tail))
-	fmt.Fprintf(&b, "[dsstar: %s of %s are left out here; %s]\n", bytesText(left), bytesText(s.total), s.kept.where("all of it"))
+	fmt.Fprintf(&b, "[dsstar: %s of %s are left out here; %s]\n", human.Bytes(left), human.Bytes(s.total), s.kept.where("all of it"))
 	b.Write(tail)
 	return b.String()
 }

@@ -2,10 +2,13 @@ package notebook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"dsstar/notebook/human"
 )
 
 // Widgets tracks the widgets of a kernel (ipywidgets) through their comm messages, as a front end
@@ -20,22 +23,25 @@ type Widgets struct {
 	changed  bool                // since State was called
 	bytes    int                 // of all states and captured outputs
 	lost     bool                // some of them found no room
+	limit    int                 // of bytes; 0: maxWidgets
 }
 
 // maxWidgets bounds the states of all widgets of a kernel together, in bytes.
 const maxWidgets = 64 << 20
+
+func (w *Widgets) most() int { return cmp.Or(w.limit, maxWidgets) }
 
 // Incomplete says in one line which states are missing; "" if none are.
 func (w *Widgets) Incomplete() string {
 	if !w.lost {
 		return ""
 	}
-	return "widgets' states of more than " + bytesText(maxWidgets) + " are left out"
+	return "widgets' states of more than " + human.Bytes(int64(w.most())) + " are left out"
 }
 
 // room reserves n more bytes and reports whether they fit.
 func (w *Widgets) room(n int) bool {
-	if n > 0 && w.bytes+n > maxWidgets {
+	if n > 0 && w.bytes+n > w.most() {
 		w.lost = true
 		return false
 	}
@@ -80,7 +86,7 @@ func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers 
 		return false
 	}
 	w.changed = true
-	if m := capturing[len(capturing)-1]; msgType == "clear_output" || w.bytes+len(content) <= maxWidgets {
+	if m := capturing[len(capturing)-1]; msgType == "clear_output" || w.bytes+len(content) <= w.most() {
 		before := m.captured.used
 		m.capture(msgType, content)
 		w.bytes += m.captured.used - before

@@ -3,12 +3,12 @@ package pyenv
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"dsstar/notebook/disk"
 )
 
 // Interpreter is a Python to make environments with.
@@ -177,17 +177,5 @@ func lookAll(name string, env []string) []string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	var all []string
-	for _, dir := range filepath.SplitList(getenv(env, "PATH")) {
-		if !filepath.IsAbs(dir) {
-			continue // whatever lies in the current folder is not ours to run
-		}
-		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
-		if err != nil || info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
-			continue
-		}
-		all = append(all, path)
-	}
-	return all
+	return disk.LookPath(name, getenv(env, "PATH"))
 }

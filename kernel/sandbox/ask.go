@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"dsstar/notebook/disk"
 )
 
 // askPython prints the fields of a python. It runs with -I, so that no code from PYTHONPATH runs,
@@ -113,7 +115,7 @@ func ask(words, env, write []string) (p python, err error) {
 	for _, word := range words {
 		program := word
 		if !strings.Contains(word, "/") {
-			program = inPath(word, valueOf(env, "PATH"))
+			program = firstOf(disk.LookPath(word, valueOf(env, "PATH")))
 		}
 		if filepath.IsAbs(program) && leadsThrough(program, write) {
 			return p, &writableError{program}

@@ -180,7 +180,7 @@ func (w watch) processesExceed() string {
 		sum += own
 	}
 	if sum += max(0, files-shared); sum > l.Memory { // mapped parts of the files are in both
-		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", size(sum), size(l.Memory))
+		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", limitText(sum), limitText(l.Memory))
 	}
 	return ""
 }
@@ -199,7 +199,7 @@ func (w watch) foldersExceed() string {
 		}
 	}
 	if sum := now.bytes - w.before.bytes + heldBy(descendants(os.Getpid())).disk; sum > limit {
-		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", size(sum), size(limit))
+		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", limitText(sum), limitText(limit))
 	}
 	return ""
 }

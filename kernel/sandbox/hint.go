@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/human"
 )
 
 var (
@@ -48,9 +50,9 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	case m != nil && (denied || b.Tier == Full && name == "FileNotFoundError"):
 		hint = b.hintAbout(m[1]+m[2], denied, strings.Contains(value, "[Errno 30]"), dir, own)
 	case name == "MemoryError" || strings.Contains(name, "ArrayMemoryError"):
-		hint = fmt.Sprintf("the code may use %s of memory; raise it with --max-memory", size(b.Limits.Memory))
+		hint = fmt.Sprintf("the code may use %s of memory; raise it with --max-memory", limitText(b.Limits.Memory))
 	case strings.Contains(value, "[Errno 27]"):
-		hint = fmt.Sprintf("a file may have %s; raise it with --max-file", size(b.Limits.File))
+		hint = fmt.Sprintf("a file may have %s; raise it with --max-file", limitText(b.Limits.File))
 	case strings.Contains(value, "can't start new thread") || name == "BlockingIOError" && strings.Contains(value, "[Errno 11]"):
 		hint = fmt.Sprintf("there may be %d processes and threads; raise it with --max-processes", b.Limits.Processes)
 	}
@@ -98,7 +100,7 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	if !MayAdvise(file) {
 		return file + " is hidden, the system's or may hold credentials; cells are not meant to use it"
 	}
-	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, shellWord(file))
+	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, human.Shell(file))
 }
 
 // writable names the folder to allow for a file that could not be written if it is the session's
@@ -110,7 +112,7 @@ func writable(name, dir string, own []string) string {
 	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) || slices.ContainsFunc(own, has) {
 		return "FOLDER"
 	}
-	return shellWord(dir)
+	return human.Shell(dir)
 }
 
 // reads reports whether the box was given a real path to read.
@@ -138,18 +140,8 @@ func inAny(path string, folders []string) bool {
 	})
 }
 
-// shellWord quotes a path for a shell, if it must be.
-func shellWord(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("/._-+,@%:=", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// size is a number of bytes; 0 is no limit of them.
-func size(n int64) string {
+// limitText formats a limit in the binary units of --max-memory; 0 is no limit.
+func limitText(n int64) string {
 	if n == 0 {
 		return "any size"
 	}

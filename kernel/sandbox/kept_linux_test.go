@@ -51,7 +51,7 @@ print(can(open, here + "/new", "w"), can(open, here + "/data/a.csv", "a"), can(o
 				t.Fatal(err)
 			}
 			cmd, _ := commandIn(t, box, python, "-c", code, parent)
-			if words := run(cmd, 5*time.Second); words != "yes; Read-only file system; Read-only file system; Device or resource busy\n" {
+			if words := run(cmd, time.Minute); words != "yes; Read-only file system; Read-only file system; Device or resource busy\n" {
 				t.Errorf("%s, --allow-write %s: %s", box.Tier, given, words)
 			}
 		}
@@ -72,7 +72,7 @@ func TestKeptDeep(t *testing.T) {
 		}
 		box.Write, box.Read = []string{parent}, []string{data, other}
 		cmd, _ := commandIn(t, box, "/bin/sh", "-c", code, "sh", parent)
-		if words := run(cmd, 5*time.Second); words != "wrote a\nwrote a/b\ntrue" {
+		if words := run(cmd, time.Minute); words != "wrote a\nwrote a/b\ntrue" {
 			t.Errorf("%q", words)
 		}
 	}
@@ -101,7 +101,7 @@ ln -s / runs/r/variables 2>&- && echo linked; echo 1 2>&- >runs/r/solution.py &&
 		case err != nil:
 			t.Error(err)
 		default:
-			if words := run(cmd, 10*time.Second); words != "fine\n" {
+			if words := run(cmd, time.Minute); words != "fine\n" {
 				t.Errorf("%s: %q", box.Tier, words)
 			}
 		}
@@ -150,7 +150,7 @@ cat "$LINK/runs/r/notebook" 2>&- && echo by the link; echo 1 2>&- >runs/r/new &&
 		if err != nil {
 			t.Fatal(err)
 		}
-		if words := run(cmd, 10*time.Second); words != want {
+		if words := run(cmd, time.Minute); words != want {
 			t.Errorf("%s: %s\nwant %s", box.Tier, words, want)
 		}
 	}
@@ -193,7 +193,7 @@ func TestReplaced(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if words := run(cmd, 10*time.Second); !strings.Contains(words, sandbox.ErrReplaced.Error()) || strings.Contains(words, "key") {
+				if words := run(cmd, time.Minute); !strings.Contains(words, sandbox.ErrReplaced.Error()) || strings.Contains(words, "key") {
 					t.Errorf("%s: a %s in the place of the %s, just before it starts: %q", box.Tier, name, what, words)
 				}
 				s.Private = t.TempDir()
@@ -235,7 +235,7 @@ func TestKeptReplaced(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				words := run(cmd, 10*time.Second)
+				words := run(cmd, time.Minute)
 				if strings.Contains(words, "it ran") || name == "folder" && !strings.Contains(words, sandbox.ErrReplaced.Error()) {
 					t.Errorf("a %s in the place of %s: %q", name, replaced, words)
 				}
@@ -257,7 +257,7 @@ func TestDisks(t *testing.T) {
 	}
 	for _, box := range boxes(t, &victims{data: dir}) {
 		cmd, _ := commandIn(t, box, "/bin/sh", "-c", `cat "$1/x.csv"; echo forged 2>&- >"$1/x.csv" || cat "$1/x.csv"`, "sh", dir)
-		if words := run(cmd, 5*time.Second); words != "truetrue" {
+		if words := run(cmd, time.Minute); words != "truetrue" {
 			t.Errorf("%s: %q", box.Tier, words)
 		}
 		if box.Multiprocessing = true; box.Tier == sandbox.Builtin {
@@ -313,7 +313,7 @@ for path in sys.argv[1:]:
 	for _, box := range boxes(t, &victims{data: dir + "/data"}) {
 		box.Write = []string{dir + "/open"}
 		cmd, _ := commandIn(t, box, append([]string{python, "-c", code}, paths...)...)
-		if words := run(cmd, 5*time.Second); words != strings.Repeat("not reached\n", len(paths)) {
+		if words := run(cmd, time.Minute); words != strings.Repeat("not reached\n", len(paths)) {
 			t.Errorf("%s: %s", box.Tier, words)
 		}
 		gone, err := os.MkdirTemp(dir+"/data", "")
@@ -325,7 +325,7 @@ for path in sys.argv[1:]:
 		}
 		cmd, _ = commandIn(t, box, "/bin/sh", "-c", "echo started")
 		withSocket(t, cmd, gone+"/s.sock") // one that went after it was found, with its folder
-		if words := run(cmd, 5*time.Second); words != "started\n" {
+		if words := run(cmd, time.Minute); words != "started\n" {
 			t.Errorf("%s without a socket that was there: %s", box.Tier, words)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/disk"
 )
 
 // A launch is a resolved command: the program, its environment, and the files that it reads.
@@ -132,7 +134,7 @@ func (l *launch) namedIn(text string) {
 	for _, word := range slices.Compact(words) {
 		program := word
 		if !strings.Contains(word, "/") {
-			program = inPath(program, valueOf(l.env, "PATH"))
+			program = firstOf(disk.LookPath(program, valueOf(l.env, "PATH")))
 		}
 		if !filepath.IsAbs(program) {
 			continue
@@ -148,6 +150,14 @@ func (l *launch) namedIn(text string) {
 	}
 }
 
+// firstOf returns the first of all, "" if there is none.
+func firstOf(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}
+
 // valueOf returns the value of a variable; the last entry counts.
 func valueOf(env []string, name string) (value string) {
 	for _, entry := range env {
@@ -156,15 +166,6 @@ func valueOf(env []string, name string) (value string) {
 		}
 	}
 	return value
-}
-
-func inPath(name, list string) string {
-	for _, dir := range filepath.SplitList(list) {
-		if info, err := os.Stat(filepath.Join(dir, name)); filepath.IsAbs(dir) && err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
-			return filepath.Join(dir, name)
-		}
-	}
-	return ""
 }
 
 // scriptSize bounds how much of a script is read.

@@ -55,7 +55,7 @@ os._exit(0) # and Python tidies nothing up`
 			time.Sleep(10 * time.Millisecond)
 		}
 	})
-	words := run(cmd, 8*time.Second)
+	words := run(cmd, time.Minute)
 	other.Wait()
 	left, _ := filepath.Glob("/dev/shm/*" + tag + "*")
 	if strings.Join(left, " ") != mine+" "+mine+"2" {
