@@ -276,7 +276,7 @@ func TestReportIsTheGuards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "echo runs; sleep 60"}, Dir: "/"}, sandbox.Session{Private: t.TempDir(), Reports: true})
+		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "trap '' INT TERM; echo runs; sleep 60"}, Dir: "/"}, sandbox.Session{Private: t.TempDir(), Reports: true})
 		if err != nil {
 			t.Fatal(err)
 		}
