@@ -29,13 +29,14 @@ var arrows = map[string][]string{
 	"kernel":                 {"kernel/internal/turn", "kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/disk"},
 	"kernel/checkpoint":      {"kernel", "kernel/internal/turn", "notebook", "notebook/disk"},
 	"kernel/internal/turn":   {},
-	"kernel/sandbox":         {},
+	"kernel/sandbox":         {"notebook/disk", "notebook/human"},
 	"kernel/internal/wire":   {},
 	"kernel/kerneltest":      {"kernel", "kernel/internal/wire", "kernel/sandbox", "notebook"},
-	"kernel/pyenv":           {},
+	"kernel/pyenv":           {"notebook/disk"},
 	"kernel/bench":           {"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
 	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                                                              // for tests only
-	"notebook":               {"notebook/disk"},
+	"notebook":               {"notebook/disk", "notebook/human"},
+	"notebook/human":         {},
 	"notebook/compare":       {"notebook"},
 	"notebook/disk":          {},
 	"notebook/export":        {"notebook"},
