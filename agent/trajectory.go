@@ -82,6 +82,19 @@ type Verdict struct {
 	Reason       string `json:"reason,omitempty"` // what is missing, or why it suffices
 }
 
+// Word returns the verdict in one word.
+func (v Verdict) Word() string {
+	switch {
+	case v.Inconclusive:
+		return "inconclusive"
+	case v.Sufficient:
+		return "sufficient"
+	case v.Unfinished:
+		return "unfinished"
+	}
+	return "insufficient"
+}
+
 // A Route is the router's decision after an insufficient verdict: Back is 0
 // for Add Step, and l when step l is wrong, which drops the steps l and after.
 type Route struct {

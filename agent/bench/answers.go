@@ -40,29 +40,25 @@ func (e *AnswersError) Error() string {
 		ids  []string
 	}{{"answers to tasks that are not there", e.Unknown}, {"more than one answer to", e.Twice}, {"null answers to", e.Null}, {"no answer to", e.Unanswered}} {
 		if len(part.ids) > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %s", part.what, some(part.ids)))
+			parts = append(parts, fmt.Sprintf("%s: %s", part.what, Some(part.ids, 5)))
 		}
 	}
 	return strings.Join(parts, "; ")
 }
 
-// some lists the first few of names.
-func some(names []string) string {
-	const shown = 5
-	if len(names) <= shown {
+// Some lists names, at most so many of them.
+func Some(names []string, most int) string {
+	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // Split tells the answers to the suite's tasks from the others, in their order.
 func (s *Suite) Split(answers []Answer) (to, strange []Answer) {
-	tasks := map[string]bool{}
-	for _, t := range s.Tasks {
-		tasks[t.ID] = true
-	}
+	tasks := s.ByID()
 	for _, a := range answers {
-		if tasks[a.ID] {
+		if _, known := tasks[a.ID]; known {
 			to = append(to, a)
 		} else {
 			strange = append(strange, a)
@@ -73,16 +69,13 @@ func (s *Suite) Split(answers []Answer) (to, strange []Answer) {
 
 // match finds the answer to each task by id. whole demands one for every task.
 func (s *Suite) match(answers []Answer, whole bool) (map[string]*Answer, error) {
-	tasks := map[string]bool{}
-	for _, t := range s.Tasks {
-		tasks[t.ID] = true
-	}
+	tasks := s.ByID()
 	byID := make(map[string]*Answer, len(answers))
 	var bad AnswersError
 	for i := range answers {
 		a := &answers[i]
-		switch {
-		case !tasks[a.ID]:
+		switch _, known := tasks[a.ID]; {
+		case !known:
 			bad.Unknown = append(bad.Unknown, cmp.Or(a.ID, "(no id)"))
 		case byID[a.ID] != nil:
 			if !slices.Contains(bad.Twice, a.ID) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -112,115 +111,26 @@ func submitDABench(w io.Writer, _ []Task, answers []Answer) error {
 //
 // Labels that do not follow from their question (8: sample, not population,
 // deviation; 674: depends on a random state that is not given) stay: see Detail.
-func scoreDABench(_ context.Context, s Scorer, t Task, a *Answer) (Score, error) {
+func scoreDABench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	var label [][2]string
 	if err := json.Unmarshal(t.Gold, &label); err != nil {
 		return Score{}, fmt.Errorf("a label is [[name, value], …]: %w", err)
 	}
-	fixed := s.Compat == Fixed
-	gold := fieldsOf(label, fixed)
-	said := map[string][]string{}
+	said := ""
 	if a != nil {
-		said = fieldsOf(extractFields(a.Text(), fixed), fixed)
+		said = a.Text()
 	}
-	score := Score{Metric: "fields", Parts: map[string]float64{}}
-	right, of := 0, 0
-	for name, values := range gold {
-		for i, value := range values {
-			of++
-			key := name
-			if i > 0 {
-				key = fmt.Sprintf("%s#%d", name, i+1)
-			}
-			score.Parts[key] = 0
-			if i < len(said[name]) && sameField(said[name][i], value, fixed) {
-				score.Parts[key] = 1
-				right++
-			}
-		}
-	}
-	if of > 0 {
-		score.Value = float64(right) / float64(of)
-	}
-	if doubt := map[string]string{"8": "the label has the sample's deviation, the question asks for the population's",
-		"674": "the label depends on a random state that the question does not give"}[t.ID]; doubt != "" {
+	got, err := s.text(ctx, t, "dabench", said, label, s.Compat == Fixed)
+	score := Score{Metric: "fields", Value: got.Score, Parts: got.Parts, Detail: got.Detail}
+	if doubt := doubtfulLabels[t.ID]; doubt != "" {
 		score.Detail = doubt
 	}
-	return score, nil
+	return score, err
 }
 
-var simpleField = regexp.MustCompile(`@(` + pyWord + `+)\[(.*?)\]`)
-
-// extractFields finds @name[value] in a text. Fixed lets values hold balanced
-// brackets and line breaks.
-func extractFields(text string, fixed bool) [][2]string {
-	var found [][2]string
-	if !fixed {
-		for _, m := range simpleField.FindAllStringSubmatch(text, -1) {
-			found = append(found, [2]string{m[1], m[2]})
-		}
-		return found
-	}
-	head := regexp.MustCompile(`@(` + pyWord + `+)\[`)
-	for {
-		at := head.FindStringSubmatchIndex(text)
-		if at == nil {
-			return found
-		}
-		name, rest := text[at[2]:at[3]], text[at[1]:]
-		depth := 1
-		end := strings.IndexFunc(rest, func(r rune) bool {
-			switch r {
-			case '[':
-				depth++
-			case ']':
-				depth--
-			}
-			return depth == 0
-		})
-		if end < 0 { // never closed: as far as the first bracket, if any
-			end = strings.IndexByte(rest, ']')
-		}
-		if end < 0 {
-			return found
-		}
-		found = append(found, [2]string{name, rest[:end]})
-		text = rest[end+1:]
-	}
-}
-
-// fieldsOf gathers values by name: the last of each or, in order, all.
-func fieldsOf(pairs [][2]string, all bool) map[string][]string {
-	fields := map[string][]string{}
-	for _, p := range pairs {
-		if all {
-			fields[p[0]] = append(fields[p[0]], p[1])
-		} else {
-			fields[p[0]] = []string{p[1]}
-		}
-	}
-	return fields
-}
-
-var thousands = regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$`)
-
-func sameField(said, gold string, fixed bool) bool {
-	if fixed {
-		tidy := func(s string) string {
-			s = strings.Trim(pyLower(pyStrip(s)), `"'`)
-			if thousands.MatchString(s) {
-				s = strings.ReplaceAll(s, ",", "")
-			}
-			return s
-		}
-		said, gold = tidy(said), tidy(gold)
-	}
-	if said == gold {
-		return true
-	}
-	x, ok := pyFloat(said)
-	y, okToo := pyFloat(gold)
-	return ok && okToo && math.Abs(x-y) < 1e-6
+var doubtfulLabels = map[string]string{
+	"8":   "the label has the sample's deviation, the question asks for the population's",
+	"674": "the label depends on a random state that the question does not give",
 }
 
 // totalDABench is accuracy by question (ABQ), by question in proportion to its

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 )
 
 // contextFiles are the files of DABStep's data/context, the same for all tasks.
@@ -163,7 +164,8 @@ func mean(group, name string, scores []Score, pick func(i int) bool, decimals in
 		total.Value = sum / float64(total.N) * 100
 	}
 	if decimals >= 0 {
-		total.Value = pyRound(total.Value, decimals)
+		rounded := strconv.FormatFloat(total.Value, 'f', decimals, 64) // exact, as Python's round
+		total.Value, _ = strconv.ParseFloat(rounded, 64)
 	}
 	if math.IsNaN(total.Value) {
 		total.Value = 0

@@ -117,6 +117,11 @@ func (t *Task) Unscorable() (why string, missing []string) {
 	return "", nil
 }
 
+// IsChart reports whether the task asks for a chart, by DA-Code's rules.
+func (t *Task) IsChart() bool {
+	return t.Rules == "dacode" && slices.Contains([]string{"line", "pie", "bar", "scatter", "plot"}, t.Kind)
+}
+
 // An evalConfig is a line of DA-Code's eval configuration.
 type evalConfig struct {
 	Func   oneOrMore `json:"func"`
@@ -224,7 +229,9 @@ func totalDACode(tasks []Task, scores []Score, answers map[string]*Answer) []Tot
 	finished, steps, actions, failed := 0, 0, 0, 0
 	for _, t := range tasks {
 		if a := answers[t.ID]; a != nil {
-			finished += int(one(!a.Unfinished))
+			if !a.Unfinished {
+				finished++
+			}
 			steps, actions, failed = steps+a.Steps, actions+a.Actions, failed+a.Failed
 		}
 	}

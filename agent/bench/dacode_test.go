@@ -426,7 +426,7 @@ func TestDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, err := suite.Score(t.Context(), Scorer{Python: python(t)}, answers)
+	scores, err := suite.Score(t.Context(), Scorer{Plain: python(t), Python: python(t)}, answers)
 	if err != nil {
 		t.Fatal(err)
 	}

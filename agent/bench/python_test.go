@@ -1,11 +1,10 @@
 package bench
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
-	"os/exec"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -13,78 +12,47 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// serve runs one line of JSON text at a time and prints what it printed.
-const serve = `
-import contextlib, io, json, sys, traceback
-real = sys.stdout
-space = {"__name__": "__main__"}
-for line in sys.stdin:
-    out, error = io.StringIO(), ""
-    with contextlib.redirect_stdout(out):
-        try:
-            exec(json.loads(line), space)
-        except BaseException:
-            error = traceback.format_exc()
-    print(json.dumps([out.getvalue(), error]), file=real, flush=True)
-`
+// one is the Python process of all tests. It has the managed packages, and ends with the
+// test program.
+var one = sync.OnceValue(func() *Process {
+	return &Process{Limit: 5 * time.Minute, Env: append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg")}
+})
 
-// python is a Python session with the managed packages, one for all tests.
-func python(t *testing.T) Python {
+func python(t testing.TB) Python {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs Python")
 	}
-	onePython.Do(func() { onePython.run, onePython.err = startPython(pyenvtest.Python(t)) })
-	if onePython.err != nil {
-		t.Fatal(onePython.err)
-	}
-	return onePython.run
+	path := pyenvtest.Python(t)
+	one().Path = func(context.Context) (string, error) { return path, nil }
+	return one().Run
 }
 
-var onePython struct {
-	sync.Once
-	run Python
-	err error
-}
-
-// startPython starts a session which ends with the test program, whose closing
-// of the pipe it sees.
-func startPython(path string) (Python, error) {
-	cmd := exec.Command(path, "-c", serve)
-	cmd.Env = append(cmd.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "PYTHONHASHSEED=0", "MPLBACKEND=Agg")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
+// TestProcess starts Python again after code that ended or hung it.
+func TestProcess(t *testing.T) {
+	path := pyenvtest.Python(t)
+	p := &Process{Limit: 2 * time.Second, Path: func(context.Context) (string, error) { return path, nil }}
+	defer p.Close()
+	for _, c := range []struct {
+		code, want string
+		failed     bool
+	}{
+		{"x = 7", "", false}, {"print(x)", "7\n", false}, {"1/0", "", true}, {"print(x)", "7\n", false},
+		{"import os; os._exit(1)", "", true}, {"print('x' in globals())", "False\n", false},
+		{"while True: pass", "", true}, {"raise SystemExit", "", true}, {"print(8)", "8\n", false},
+	} {
+		stdout, err := p.Run(t.Context(), c.code)
+		if failed := errors.As(err, new(*CodeError)); stdout != c.want || failed != c.failed || !failed && err != nil {
+			t.Errorf("%s: %q, %v", c.code, stdout, err)
+		}
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
+	p = &Process{Path: func(context.Context) (string, error) { return filepath.Join(t.TempDir(), "none"), nil }}
+	if _, err := p.Run(t.Context(), "1"); err == nil || errors.As(err, new(*CodeError)) {
+		t.Errorf("no Python: %v", err)
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Run(ctx, "1"); err == nil || errors.As(err, new(*CodeError)) {
+		t.Errorf("cancelled: %v", err)
 	}
-	lines := bufio.NewReader(out)
-	return func(ctx context.Context, code string) (string, error) {
-		stop := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() })
-		defer stop.Stop()
-		text, err := json.Marshal(code)
-		if err != nil {
-			return "", err
-		}
-		if _, err := in.Write(append(text, '\n')); err != nil {
-			return "", err
-		}
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return "", err
-		}
-		var answer [2]string
-		if err := json.Unmarshal(line, &answer); err != nil {
-			return "", err
-		}
-		if answer[1] != "" {
-			return answer[0], errors.New(answer[1])
-		}
-		return answer[0], nil
-	}, nil
 }

@@ -123,11 +123,12 @@ func (e *CodeError) Error() string { return "the scorer's code failed: " + e.Tex
 // Judge says whether two texts mean the same (KramaBench, string_approximate).
 type Judge func(ctx context.Context, answer, gold string) (bool, error)
 
-// A Scorer scores answers. Judge and Python may be nil where no task needs them.
+// A Scorer scores answers. What no task needs may be nil.
 type Scorer struct {
 	Compat Compat // "": Fixed
 	Judge  Judge
-	Python Python
+	Plain  Python // runs the scorers of texts; it needs no packages
+	Python Python // has the packages of the managed environment (DA-Code)
 }
 
 // NeedError says that a task cannot be scored without something that the Scorer
@@ -151,21 +152,22 @@ type Benchmark struct {
 	score  func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error)
 	totals func(tasks []Task, scores []Score, answers map[string]*Answer) []Total
 	submit func(w io.Writer, tasks []Task, answers []Answer) error
+	size   int // tasks of the whole benchmark, all of which are submitted together; 0: those of the copy
 }
 
 // Benchmarks is the table of benchmarks. To add one: a file and a row.
 func Benchmarks() []*Benchmark {
 	return []*Benchmark{
 		{"dabstep", "DABStep", "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
-			openDABStep, readDABStepAnswers, scoreDABStep, totalDABStep, submitDABStep},
+			openDABStep, readDABStepAnswers, scoreDABStep, totalDABStep, submitDABStep, 450},
 		{"kramabench", "KramaBench", "a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
-			openKramaBench, readKramaBenchAnswers, scoreKramaBench, totalKramaBench, submitKramaBench},
+			openKramaBench, readKramaBenchAnswers, scoreKramaBench, totalKramaBench, submitKramaBench, 0},
 		{"dacode", "DA-Code", "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
-			openDACode, readDACodeAnswers, scoreDACode, totalDACode, nil},
+			openDACode, readDACodeAnswers, scoreDACode, totalDACode, nil, 0},
 		{"dabench", "InfiAgent-DABench", "the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
-			openDABench, readDABenchAnswers, scoreDABench, totalDABench, submitDABench},
+			openDABench, readDABenchAnswers, scoreDABench, totalDABench, submitDABench, 0},
 		{"dir", "tasks of your own", "a folder with an index.json, or that file",
-			openDir, readDABStepAnswers, nil, totalDir, submitDABStep},
+			openDir, readDABStepAnswers, nil, totalDir, submitDABStep, 0},
 	}
 }
 

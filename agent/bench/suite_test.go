@@ -168,7 +168,7 @@ func TestDABenchSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for compat, want := range map[Compat][]float64{Upstream: {0, 25, 33.33, 0, 0, 0, 0}, Fixed: {50, 50, 66.67, 0, 100, 50, 100}} {
-		scores, err := suite.Score(t.Context(), Scorer{Compat: compat}, answers)
+		scores, err := suite.Score(t.Context(), Scorer{Compat: compat, Plain: python(t)}, answers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestDABenchFields(t *testing.T) {
 	label := `[["a", "1,234.5"], ["b", "[1, 2]"], ["c", "Yes"], ["c", "No"]]`
 	said := "@a[1234.5] and @b[[1, 2]], @c[ yes ]\n@c[\nno]"
 	for compat, want := range map[Compat]float64{Upstream: 0, Fixed: 1} {
-		score, err := Scorer{Compat: compat}.Score(t.Context(), Task{ID: "1", Rules: "dabench", Gold: json.RawMessage(label)}, &Answer{ID: "1", Value: Said(said)})
+		score, err := Scorer{Compat: compat, Plain: python(t)}.Score(t.Context(), Task{ID: "1", Rules: "dabench", Gold: json.RawMessage(label)}, &Answer{ID: "1", Value: Said(said)})
 		if err != nil || score.Value != want {
 			t.Errorf("%s: %+v, %v", compat, score, err)
 		}
@@ -204,7 +204,7 @@ func TestAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, err := suite.Score(t.Context(), Scorer{}, answers)
+	scores, err := suite.Score(t.Context(), Scorer{Plain: python(t)}, answers)
 	want := []Score{{ID: "1", Value: 1, Metric: "accuracy"}, {ID: "2", Metric: "accuracy", Detail: "no answer", Missing: true}, {ID: "3", Metric: "accuracy", Detail: "no answer", Missing: true}}
 	if diff := cmp.Diff(want, scores); diff != "" || err != nil {
 		t.Error(diff, err)
@@ -218,7 +218,7 @@ func TestAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := suite.Score(t.Context(), Scorer{}, answers); !errors.As(err, &bad) || err.Error() != "answers to tasks that are not there: x; more than one answer to: 1" {
+	if _, err := suite.Score(t.Context(), Scorer{Plain: python(t)}, answers); !errors.As(err, &bad) || err.Error() != "answers to tasks that are not there: x; more than one answer to: 1" {
 		t.Errorf("scored: %v", err)
 	}
 	for text, want := range map[string]string{
@@ -238,7 +238,7 @@ func TestAnswers(t *testing.T) {
 	if len(to) != 2 || len(strange) != 1 || to[1].ID != "2" {
 		t.Errorf("split into %+v and %+v", to, strange)
 	}
-	if scores, err := suite.Score(t.Context(), Scorer{}, to); err != nil || !scores[0].Missing || scores[0].Value != 0 {
+	if scores, err := suite.Score(t.Context(), Scorer{Plain: python(t)}, to); err != nil || !scores[0].Missing || scores[0].Value != 0 {
 		t.Errorf("an answer of NaN: %+v, %v", scores, err)
 	}
 	if _, err := (Scorer{Compat: "exact"}).Score(t.Context(), suite.Tasks[0], nil); err == nil {
@@ -326,7 +326,7 @@ func TestKramaBench(t *testing.T) {
 		{"string_approximate", `"the cat sat on the mat today"`, `"the cat sat on the mat"`, 0.923076923076923, 0},
 	} {
 		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
-			scorer := Scorer{Compat: compat, Judge: func(_ context.Context, a, b string) (bool, error) { return vowels(a) == vowels(b), nil }}
+			scorer := Scorer{Compat: compat, Plain: python(t), Judge: func(_ context.Context, a, b string) (bool, error) { return vowels(a) == vowels(b), nil }}
 			score, err := scorer.Score(t.Context(), Task{ID: "1", Kind: v.kind, Rules: "kramabench", Gold: json.RawMessage(v.gold)}, &Answer{ID: "1", Value: json.RawMessage(v.said)})
 			if err != nil || score.Value != want {
 				t.Errorf("%s %s: %s ~ %s is %v (%v), not %v", compat, v.kind, v.said, v.gold, score.Value, err, want)
@@ -334,14 +334,14 @@ func TestKramaBench(t *testing.T) {
 		}
 	}
 	var need *NeedError
-	_, err := Scorer{}.Score(t.Context(), Task{ID: "1", Kind: "string_approximate", Rules: "kramabench", Gold: Said("a")}, &Answer{ID: "1", Value: Said("b")})
+	_, err := Scorer{Plain: python(t)}.Score(t.Context(), Task{ID: "1", Kind: "string_approximate", Rules: "kramabench", Gold: Said("a")}, &Answer{ID: "1", Value: Said("b")})
 	if !errors.As(err, &need) {
 		t.Errorf("without a judge: %v", err)
 	}
 	for _, answer := range []*Answer{nil, {ID: "1", Value: json.RawMessage("[1]")}} { // only the first version leaves it out of the total
 		for _, kind := range []string{"list_approximate", "list_exact"} {
 			for compat, want := range map[Compat]bool{Upstream: kind == "list_approximate", Fixed: false} {
-				score, err := Scorer{Compat: compat}.Score(t.Context(), Task{ID: "1", Kind: kind, Rules: "kramabench", Gold: json.RawMessage("[1]")}, answer)
+				score, err := Scorer{Compat: compat, Plain: python(t)}.Score(t.Context(), Task{ID: "1", Kind: kind, Rules: "kramabench", Gold: json.RawMessage("[1]")}, answer)
 				if err != nil || score.Uncounted != want {
 					t.Errorf("%s %s: %+v, %v", compat, kind, score, err)
 				}
@@ -350,7 +350,7 @@ func TestKramaBench(t *testing.T) {
 	}
 	old := Task{ID: "legal-hard-15", Kind: "numeric_exact", Rules: "kramabench", Gold: json.RawMessage("593524")}
 	for compat, want := range map[Compat]float64{Upstream: 0, Fixed: 1} {
-		score, err := Scorer{Compat: compat}.Score(t.Context(), old, &Answer{ID: old.ID, Value: json.RawMessage("243377")})
+		score, err := Scorer{Compat: compat, Plain: python(t)}.Score(t.Context(), old, &Answer{ID: old.ID, Value: json.RawMessage("243377")})
 		if err != nil || score.Value != want {
 			t.Errorf("%s: the corrected answer: %+v, %v", compat, score, err)
 		}

@@ -1,25 +1,22 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
-	"dsstar/notebook/disk"
 )
 
 const benchHelp = `Run agents over benchmarks, score what they answer by the public rules, and put
-the papers' tables beside what came of it. docs/benchmarks.md tells where the
-benchmarks are had from.
+the papers' tables beside what came of it. docs/benchmarks.md tells where to
+get the benchmarks.
 
 Exit codes:
   0    done: every task whose data is there has a result, right or wrong
@@ -67,8 +64,13 @@ func (s *suiteFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&s.split, "split", "", "dev, test or all; easy, medium or hard for the tasks of one level")
 }
 
-// levels are the splits that are levels.
-var levels = map[string]bool{"easy": true, "medium": true, "hard": true}
+// level is the level that --split names, or "".
+func (s *suiteFlags) level() string {
+	if slices.Contains([]string{"easy", "medium", "hard"}, s.split) {
+		return s.split
+	}
+	return ""
+}
 
 // open reads the suite.
 func (s *suiteFlags) open(command string) (*bench.Suite, error) {
@@ -107,14 +109,19 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	if err != nil {
 		return nil, &usageError{err.Error(), []string{"head -c 300 " + quoteShell(s.tasks)}}
 	}
-	if err := s.move(suite); err != nil || command != "run" {
-		return suite, err
+	if s.data != "" {
+		if err := suite.UseData(s.data); err != nil {
+			return nil, &usageError{fmt.Sprintf("--data: %v", err), []string{"ls -ld " + quoteShell(s.data)}}
+		}
 	}
-	return suite, s.hides(suite)
+	if command != "run" {
+		return suite, nil
+	}
+	return suite, refuseExposed(suite)
 }
 
-// hides refuses data from which an agent could read the right answers.
-func (s *suiteFlags) hides(suite *bench.Suite) error {
+// refuseExposed refuses data from which an agent could read the right answers.
+func refuseExposed(suite *bench.Suite) error {
 	err := suite.Exposed()
 	found, ok := errors.AsType[*bench.ExposedError](err)
 	if !ok {
@@ -122,25 +129,6 @@ func (s *suiteFlags) hides(suite *bench.Suite) error {
 	}
 	return &usageError{err.Error() + "\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
 		[]string{"ls " + quoteShell(found.Data), "dsstar bench run … --data DIR   # a folder with the data alone"}}
-}
-
-// move gives the tasks the folder of --data.
-func (s *suiteFlags) move(suite *bench.Suite) error {
-	if s.data == "" {
-		return nil
-	}
-	data, err := filepath.Abs(s.data)
-	if err == nil {
-		_, err = os.Stat(data)
-	}
-	if err != nil {
-		return &usageError{fmt.Sprintf("--data: %v", err), []string{"ls -ld " + quoteShell(s.data)}}
-	}
-	for i := range suite.Tasks {
-		_, missing := suite.Tasks[i].Unscorable()
-		suite.Tasks[i].Data, suite.Tasks[i].Missing = data, missing
-	}
-	return nil
 }
 
 func firstOf(list []string) string {
@@ -181,55 +169,4 @@ func readBenches(paths []string) ([]runner.Result, error) {
 		all = append(all, r)
 	}
 	return all, nil
-}
-
-// answersOf are the answers of one repeat of a run, in the order of its tasks.
-func answersOf(r runner.Result, tasks map[string]bench.Task, repeat int) []bench.Answer {
-	var all []bench.Answer
-	for _, record := range r.Records {
-		if max(1, record.Repeat) == repeat {
-			all = append(all, answerOf(record, tasks[record.Task], r.Path))
-		}
-	}
-	return all
-}
-
-// answerOf is a record as the scorers take it; out is the folder of its run. By the
-// rules of DA-Code an agent that used up its steps has given no answer, whichever
-// agent it is; by all others what it said counts.
-func answerOf(r runner.Record, task bench.Task, out string) bench.Answer {
-	dir := absolute(runner.TaskFolder(out, r.Key())) // for a kernel, whose working folder is another
-	answer := bench.Answer{
-		ID: r.Task, Dir: filepath.Join(dir, "files"), Steps: r.Rounds, Actions: r.Executions, Failed: r.Failed,
-		Unfinished: r.Error != "" || !r.Finished && task.Rules == "dacode",
-		Tokens:     [2]int{r.Usage.InputTokens, r.Usage.OutputTokens},
-	}
-	switch text := strings.TrimSpace(r.Answer); {
-	case text == "":
-	case task.Rules == "kramabench" && meantAsValue(task.Kind, text):
-		answer.Value = json.RawMessage(text)
-	default:
-		answer.Value = bench.Said(r.Answer)
-	}
-	if script, err := disk.ReadFile(filepath.Join(dir, "solution.py"), disk.MaxDocument); err == nil {
-		answer.Code = string(script)
-	}
-	return answer
-}
-
-// meantAsValue returns whether the text of an answer of that type is a JSON value:
-// a number or a list where one is asked for. A text stays one, such as "true".
-func meantAsValue(kind, text string) bool {
-	numeric := strings.HasPrefix(kind, "numeric_") && strings.ContainsAny(text[:1], "-0123456789")
-	list := strings.HasPrefix(kind, "list_") && text[0] == '['
-	return (numeric || list) && json.Valid([]byte(text))
-}
-
-// byID are the tasks of a suite by their ids.
-func byID(suite *bench.Suite) map[string]bench.Task {
-	tasks := map[string]bench.Task{}
-	for _, t := range suite.Tasks {
-		tasks[t.ID] = t
-	}
-	return tasks
 }

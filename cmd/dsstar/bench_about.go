@@ -12,6 +12,7 @@ import (
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/solver"
 	"dsstar/configs"
 )
 
@@ -161,7 +162,10 @@ func unless(value, usual string) string {
 // folder makes the folder of a run, or goes on with it if it is about the same.
 func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Folder, error) {
 	if !b.resume {
-		pool, err := b.poolNow()
+		pool, err := b.pool().Read()
+		if errors.Is(err, solver.ErrNoPool) {
+			return nil, &usageError{err.Error(), []string{"dsstar bench run … --model MODEL --out OUT   # a new run"}}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -172,7 +176,7 @@ func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Fol
 		if err != nil {
 			return nil, err
 		}
-		if err := b.keepPool(pool); err != nil {
+		if err := b.pool().Keep(b.out, pool); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 		return f, nil

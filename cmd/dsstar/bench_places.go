@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
+	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -30,15 +30,14 @@ type benchRun struct {
 	settings *configs.Settings
 	progress *progress
 	suite    *bench.Suite
-	tasks    map[string]bench.Task
 	folder   *runner.Folder
-	solver   solver.Solver
-	words    *prompts.Set
+	trial    trial.Run
 	model    llm.Model  // nil: each task has the replies that it had
 	ranker   llm.Ranker // nil: files are ranked by their words
 	prices   func(role string) (llm.Price, bool)
 	budget   *runner.Budget
 	places   []*benchPlace
+	python   *bench.Process // of the scorers of texts
 }
 
 // A benchPlace is this machine, or a server.
@@ -55,7 +54,7 @@ func (a *app) newBenchRun(cmd *cobra.Command, flags *benchFlags, s *configs.Sett
 	if err := flags.check(s); err != nil {
 		return nil, err
 	}
-	r := &benchRun{app: a, flags: flags, settings: s, progress: a.newProgress(flags.quiet)}
+	r := &benchRun{app: a, flags: flags, settings: s, progress: a.newProgress(flags.quiet), python: a.plainPython(s)}
 	if err := r.prepare(cmd, past); err != nil {
 		r.close()
 		return nil, err
@@ -71,7 +70,7 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.complete(tasks, past != nil && r.flags.resume); err != nil {
+	if err := r.complete(cmd.Context(), tasks, past != nil && r.flags.resume); err != nil {
 		return err
 	}
 	set := asPublished(r.flags.agent, r.settings)
@@ -86,25 +85,38 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 		about.Setup[name] = value
 	}
 	about.Published = publishedBy(r.flags.agent)
-	if r.words, err = prompts.Load(); err != nil {
-		return err
-	}
 	if err := r.openModels(about); err != nil {
 		return err
 	}
-	if r.solver, err = solver.New(r.flags.agent, r.flags.options()); err != nil {
+	if err := r.newTrial(); err != nil {
 		return err
 	}
 	if err := r.findPlaces(cmd.Context()); err != nil {
 		return err
 	}
-	r.tasks = byID(r.suite)
 	r.folder, err = r.flags.folder(about, past)
+	return err
+}
+
+// newTrial prepares what all tasks share.
+func (r *benchRun) newTrial() (err error) {
+	config := agentConfig(r.settings)
+	config.Jobs = max(1, r.settings.Jobs)
+	config.Price = r.prices
+	if config.Prompts, err = prompts.Load(); err != nil {
+		return err
+	}
+	agent, err := solver.New(r.flags.agent, r.flags.options())
+	r.trial = trial.Run{
+		Out: r.flags.out, Tasks: r.suite.ByID(), Solver: agent, Config: config,
+		Compat: bench.Compat(r.flags.compat), Models: r.modelsOf, Plain: r.python.Run,
+	}
 	return err
 }
 
 func (r *benchRun) close() {
 	r.progress.stop()
+	r.python.Close()
 	if r.folder != nil {
 		_ = r.folder.Close() // every line is on the disk
 	}
@@ -112,16 +124,16 @@ func (r *benchRun) close() {
 
 // complete refuses tasks without data, and tells what else is missing. A run that
 // goes on leaves such tasks without a result.
-func (r *benchRun) complete(tasks []bench.Task, goesOn bool) error {
+func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool) error {
+	allowed := slices.Concat(r.settings.AllowRead, r.settings.AllowWrite)
 	var lacking, missing, out []string
 	seen := map[string]bool{}
 	for _, t := range tasks {
 		if names := strings.Join(t.Files, "\n") + "\x00" + t.Data; !seen[names] {
 			seen[names] = true
-			out = append(out, linksOut(t, slices.Concat(r.settings.AllowRead, r.settings.AllowWrite))...)
+			out = append(out, trial.LinksOut(ctx, t, allowed)...)
 		}
-		all := agent.Task{Include: everything}
-		if err := listData(context.Background(), &all, t.Data); t.Data == "" || err != nil && t.Files == nil {
+		if !trial.HasData(ctx, t) {
 			lacking = append(lacking, t.ID)
 			missing = append(missing, t.Missing...)
 			continue
@@ -133,9 +145,9 @@ func (r *benchRun) complete(tasks []bench.Task, goesOn bool) error {
 		}
 	}
 	if len(lacking) > 0 && !(goesOn && len(lacking) < len(tasks)) {
-		text := fmt.Sprintf("%d of %d tasks have no data: %s", len(lacking), len(tasks), someOf(lacking, 5))
+		text := fmt.Sprintf("%d of %d tasks have no data: %s", len(lacking), len(tasks), bench.Some(lacking, 5))
 		if len(missing) > 0 {
-			text += "\nmissing: " + someOf(missing, 10)
+			text += "\nmissing: " + bench.Some(missing, 10)
 		}
 		return &usageError{text, []string{"dsstar bench run … --data DIR   # the folder with the data", "dsstar bench run … --ids IDS   # other tasks"}}
 	}
@@ -148,43 +160,13 @@ func (r *benchRun) complete(tasks []bench.Task, goesOn bool) error {
 	return nil
 }
 
-// linksOut are the files behind a task's data that are links to what is neither in
-// its folder nor allowed: cells are not shown it, as a stranger's data may link to
-// the user's keys.
-func linksOut(t bench.Task, allowed []string) (targets []string) {
-	names := t.Files
-	if names == nil {
-		all := agent.Task{Include: everything}
-		_ = listData(context.Background(), &all, t.Data) // what cannot be listed is told elsewhere
-		for _, file := range all.Files {
-			names = append(names, file.Name)
-		}
-	}
-	for _, name := range names {
-		path := filepath.Join(t.Data, filepath.FromSlash(name))
-		target, err := filepath.EvalSymlinks(path)
-		shown := func(dir string) bool { return inside(realPath(absolute(dir)), target) }
-		if err == nil && !shown(t.Data) && !slices.ContainsFunc(allowed, shown) {
-			targets = append(targets, target)
-		}
-	}
-	return targets
-}
-
 // linkedOut refuses data whose files are elsewhere, as in the cache of a download.
 func linkedOut(targets []string) error {
 	hints := []string{"hf download --repo-type dataset --local-dir DIR NAME   # without links"}
 	if dir := filepath.Dir(targets[0]); sandbox.MayAdvise(dir) || strings.Contains(filepath.ToSlash(dir), "/.cache/huggingface/hub/") {
 		hints = append([]string{"dsstar bench run … --allow-read " + quoteShell(dir)}, hints...)
 	}
-	return &usageError{fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), someOf(targets, 3)), hints}
-}
-
-func someOf(list []string, most int) string {
-	if len(list) <= most {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+	return &usageError{fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), bench.Some(targets, 3)), hints}
 }
 
 // openModels opens what all tasks share of the models.
@@ -379,7 +361,10 @@ func (r *benchRun) run(ctx context.Context) error {
 	view := &benchView{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: began}
 	config := runner.Config{
 		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Time: r.flags.totalTime, Budget: r.budget,
-		Solve: r.solve, Observe: view.event,
+		Observe: view.event,
+		Solve: func(ctx context.Context, j runner.Job) (runner.Record, error) {
+			return r.trial.Solve(ctx, j, r.site(j.Place))
+		},
 	}
 	for i, b := range r.places {
 		p := runner.Place{Name: b.url}

@@ -29,28 +29,15 @@ type benchResult struct {
 }
 
 func newBenchResult(r runner.Result) benchResult {
-	b := benchResult{Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items), Repeat: max(1, r.Repeat),
-		Missing: len(r.Missing()), Score: tables.Score(r), CostUSD: new(float64)}
+	totals, used, cost := r.Totals()
+	b := benchResult{
+		Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items), Repeat: max(1, r.Repeat),
+		Right: totals.Right, Wrong: totals.Wrong, Unscored: totals.Unscored, Missing: len(r.Missing()),
+		Score: tables.Score(r), CostUSD: cost, Usage: tokensOf(used),
+	}
 	for _, record := range r.Records {
-		switch _, scored := record.Value(); {
-		case !scored:
-			b.Unscored++
-			if record.Unscored != "" {
-				b.failed++
-			}
-		case record.Right():
-			b.Right++
-		default:
-			b.Wrong++
-		}
-		b.Usage.Calls += record.Usage.Calls
-		b.Usage.InputTokens += record.Usage.InputTokens
-		b.Usage.CachedTokens += record.Usage.CachedTokens
-		b.Usage.OutputTokens += record.Usage.OutputTokens
-		if record.Cost == nil {
-			b.CostUSD = nil
-		} else if b.CostUSD != nil {
-			*b.CostUSD += *record.Cost
+		if record.Score == nil && record.Unscored != "" {
+			b.failed++
 		}
 	}
 	return b

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -140,40 +139,27 @@ func absolute(path string) string {
 	return path
 }
 
-// choose are the tasks that the flags leave, in the order in which they are run.
+// choose returns the tasks that the flags leave, in the order in which they are run.
 func (b *benchFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
-	tasks := slices.Clone(suite.Tasks)
-	if levels[b.split] {
-		tasks = slices.DeleteFunc(tasks, func(t bench.Task) bool { return !strings.EqualFold(t.Level, b.split) })
-	}
+	filter := bench.Filter{Level: b.level(), Seed: b.seed, Limit: b.limit}
 	if b.domain != "" {
-		names := strings.Split(b.domain, ",")
-		tasks = slices.DeleteFunc(tasks, func(t bench.Task) bool {
-			return !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(strings.TrimSpace(n), t.Domain) })
-		})
+		filter.Domains = strings.Split(b.domain, ",")
 	}
 	if b.ids != "" {
-		ids, err := readIDs(b.ids)
-		if err != nil {
+		var err error
+		if filter.IDs, err = readIDs(b.ids); err != nil {
 			return nil, err
 		}
-		for _, id := range ids {
-			if !slices.ContainsFunc(suite.Tasks, func(t bench.Task) bool { return t.ID == id }) {
-				return nil, &usageError{fmt.Sprintf("--ids: there is no task %q", id), []string{"dsstar bench run … --ids " + quoteShell(someIDs(suite.Tasks))}}
-			}
-		}
-		tasks = slices.DeleteFunc(tasks, func(t bench.Task) bool { return !slices.Contains(ids, t.ID) })
 	}
-	if b.seed != 0 {
-		rand.New(rand.NewPCG(b.seed, 0)).Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
+	tasks, err := suite.Choose(filter)
+	someIDs := "dsstar bench run … --ids " + quoteShell(firstIDs(suite.Tasks))
+	if _, ok := errors.AsType[*bench.UnknownTaskError](err); ok {
+		return nil, &usageError{"--ids: " + err.Error(), []string{someIDs}}
 	}
-	if b.limit > 0 && len(tasks) > b.limit {
-		tasks = tasks[:b.limit]
+	if errors.Is(err, bench.ErrNoTasks) {
+		return nil, &usageError{err.Error() + " by --split, --domain and --ids", []string{someIDs, domainHint(suite.Tasks)}}
 	}
-	if len(tasks) == 0 {
-		return nil, &usageError{"no task is left by --split, --domain and --ids", []string{"dsstar bench run … --ids " + quoteShell(someIDs(suite.Tasks)), domainHint(suite.Tasks)}}
-	}
-	return tasks, nil
+	return tasks, err
 }
 
 func readIDs(arg string) ([]string, error) {
@@ -188,7 +174,7 @@ func readIDs(arg string) ([]string, error) {
 	return strings.FieldsFunc(arg, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }), nil
 }
 
-func someIDs(tasks []bench.Task) string {
+func firstIDs(tasks []bench.Task) string {
 	var ids []string
 	for _, t := range tasks[:min(3, len(tasks))] {
 		ids = append(ids, t.ID)
@@ -208,13 +194,12 @@ func domainHint(tasks []bench.Task) string {
 func causes(list string) ([]runner.Cause, error) {
 	var all []runner.Cause
 	for _, name := range strings.Split(list, ",") {
-		i := slices.IndexFunc(runner.Causes(), func(c runner.Cause) bool {
-			return strings.ReplaceAll(string(c), " ", "-") == strings.ReplaceAll(strings.TrimSpace(name), " ", "-")
-		})
+		given := runner.Cause(strings.TrimSpace(name)).Flag()
+		i := slices.IndexFunc(runner.Causes(), func(c runner.Cause) bool { return c.Flag() == given })
 		if i < 0 {
 			e := &usageError{text: fmt.Sprintf("--retry: there is no cause %q", name)}
 			for _, c := range runner.Causes() {
-				e.hints = append(e.hints, "dsstar bench run --resume --out OUT --retry "+strings.ReplaceAll(string(c), " ", "-"))
+				e.hints = append(e.hints, "dsstar bench run --resume --out OUT --retry "+c.Flag())
 			}
 			return nil, e
 		}
@@ -256,8 +241,13 @@ func (b *benchFlags) check(s *configs.Settings) error {
 // options are what changes the agents that have no settings.
 func (b *benchFlags) options() solver.Options {
 	i := b.interpreter
-	i.Pool = b.pool()
+	i.Pool = b.pool().In(b.out)
 	return solver.Options{Steps: b.steps, Memory: b.memory, Reasoning: b.reasoning, Interpreter: i}
+}
+
+// pool is the experience pool of the run.
+func (b *benchFlags) pool() solver.Pool {
+	return solver.Pool{File: b.interpreter.Pool, Replayed: b.replayed}
 }
 
 // A benchStopped is a run of a benchmark that ended before its end.

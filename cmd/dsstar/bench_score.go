@@ -1,21 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
 	"dsstar/configs"
+	"dsstar/kernel/pyenv"
 	"dsstar/prompts"
 )
 
@@ -61,11 +61,11 @@ func (a *app) benchScoreCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if answers == "" && len(args) == 1 && suite.split != "" && !levels[suite.split] {
+		if answers == "" && len(args) == 1 && suite.split != "" && suite.level() == "" {
 			return &usageError{fmt.Sprintf("--split %s chooses tasks to be run; those of %s are chosen", suite.split, args[0]),
 				[]string{"dsstar bench score " + quoteShell(args[0]), "dsstar bench score --split easy " + quoteShell(args[0])}}
 		}
-		var scores benchScores
+		var scores trial.Scores
 		switch {
 		case len(args) == 1 && answers == "":
 			scores, err = a.scoreRun(cmd.Context(), &suite, s, c, args[0], save)
@@ -79,21 +79,21 @@ func (a *app) benchScoreCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		for _, warning := range scores.warnings() {
+		for _, warning := range scoreWarnings(scores) {
 			fmt.Fprintln(a.stderr, "dsstar: warning: "+printable(warning))
 		}
 		if asJSON {
 			return printJSON(a.stdout, scores)
 		}
-		_, err = fmt.Fprint(a.stdout, scores.text())
+		_, err = fmt.Fprint(a.stdout, scoresText(scores))
 		return err
 	}
 	return cmd
 }
 
 // scoreFile scores the answers of a file in the benchmark's own form.
-func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Settings, compat bench.Compat, file string) (benchScores, error) {
-	var none benchScores
+func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Settings, compat bench.Compat, file string) (trial.Scores, error) {
+	var none trial.Scores
 	suite, err := flags.open("score")
 	if err != nil {
 		return none, err
@@ -110,14 +110,19 @@ func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Setti
 	if to, err = flags.keepLevel(suite, to); err != nil {
 		return none, err
 	}
-	scores, err := a.scoreAll(ctx, suite, s, compat, to, false)
-	scores.strange(strange)
-	return scores, err
+	ctx, scorer, done, err := a.scorer(ctx, s, compat)
+	if err != nil {
+		return none, err
+	}
+	defer done()
+	scores, err := scorer.Score(ctx, suite, to, false)
+	scores.Strange(strange)
+	return scores, scoringError(err)
 }
 
 // scoreRun scores the answers of a run, and records the scores there if save is set.
-func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settings, compat bench.Compat, out string, save bool) (benchScores, error) {
-	var none benchScores
+func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settings, compat bench.Compat, out string, save bool) (trial.Scores, error) {
+	var none trial.Scores
 	r, err := readBench(out)
 	if err != nil {
 		return none, err
@@ -130,66 +135,44 @@ func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settin
 	if err != nil {
 		return none, err
 	}
-	var all []benchScores
-	tasks := byID(suite)
+	ctx, scorer, done, err := a.scorer(ctx, s, compat)
+	if err != nil {
+		return none, err
+	}
+	defer done()
+	var all []trial.Scores
+	tasks := suite.ByID()
 	for repeat := 1; repeat <= max(1, r.Repeat); repeat++ {
-		answers, err := flags.keepLevel(suite, answersOf(r, tasks, repeat))
+		answers, err := flags.keepLevel(suite, trial.Answers(r, tasks, repeat))
 		if err != nil {
 			return none, err
 		}
-		scores, err := a.scoreAll(ctx, suite, s, compat, answers, true)
+		scores, err := scorer.Score(ctx, suite, answers, true)
 		if err != nil {
-			return none, err
+			return none, scoringError(err)
 		}
 		all = append(all, scores)
 	}
 	if save {
-		if err := recordScores(r, all); err != nil {
+		if err := trial.Save(r, all); err != nil {
 			return none, err
 		}
 	}
-	return meanScores(all), nil
+	return trial.Mean(all), nil
 }
 
 // keepLevel leaves the suite the tasks of the level that --split names, and returns
 // the answers to these.
-func (s *suiteFlags) keepLevel(suite *bench.Suite, answers []bench.Answer) ([]bench.Answer, error) {
-	if !levels[s.split] {
+func (s *suiteFlags) keepLevel(suite *bench.Suite, answers []bench.Answer) (_ []bench.Answer, err error) {
+	if s.level() == "" {
 		return answers, nil
 	}
-	suite.Tasks = slices.DeleteFunc(suite.Tasks, func(t bench.Task) bool { return !strings.EqualFold(t.Level, s.split) })
-	if len(suite.Tasks) == 0 {
+	suite.Tasks, err = suite.Choose(bench.Filter{Level: s.level()})
+	if errors.Is(err, bench.ErrNoTasks) {
 		return nil, &usageError{fmt.Sprintf("there is no task of level %s", s.split), []string{"dsstar bench score …   # without --split: all levels"}}
 	}
 	answers, _ = suite.Split(answers)
-	return answers, nil
-}
-
-// recordScores adds those scores to a run that differ from what it has. They come by
-// repeats.
-func recordScores(r runner.Result, repeats []benchScores) error {
-	folder, err := runner.Open(r.Path)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	for i, scores := range repeats {
-		of := map[string]taskScore{}
-		for _, score := range scores.Tasks {
-			of[score.ID] = score
-		}
-		for _, record := range r.Records {
-			score := of[record.Task]
-			if record.Repeat != i+1 || score.Score == nil || record.Score != nil && *record.Score == *score.Score && record.Uncounted == score.Uncounted {
-				continue
-			}
-			better := withScore(record, bench.Score{Value: *score.Score, Metric: score.Metric, Parts: score.Parts, Detail: score.Detail, Uncounted: score.Uncounted})
-			if err := folder.Append(better); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return answers, err
 }
 
 func answersError(err error, file string) error {
@@ -207,7 +190,7 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	tasks := byID(suite)
+	tasks := suite.ByID()
 	suite.Tasks = nil
 	for _, item := range r.Items {
 		t, ok := tasks[item.ID]
@@ -221,15 +204,9 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 
 // flagsOf say which tasks a run was chosen from.
 func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
-	f := suiteFlags{bench: r.Bench, tasks: flags.tasks, data: flags.data, setting: "retrieval"}
-	if f.tasks == "" {
-		f.tasks = r.Setup["tasks"]
-	}
-	if f.data == "" {
-		f.data = r.Setup["data"]
-	}
-	if r.Setup["data_setting"] != "" {
-		f.setting = r.Setup["data_setting"]
+	f := suiteFlags{
+		bench: r.Bench, tasks: cmp.Or(flags.tasks, r.Setup["tasks"]), data: cmp.Or(flags.data, r.Setup["data"]),
+		setting: cmp.Or(r.Setup["data_setting"], "retrieval"),
 	}
 	for _, arg := range r.Args {
 		if split, ok := strings.CutPrefix(arg, "--split="); ok {
@@ -239,42 +216,34 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 	return f
 }
 
-// scoreAll scores answers. Tasks whose right answer is not public have no score, nor
-// have those whose scorer failed. With charts, these are taken from the code that draws
-// them first, as the folders of the answers are those of a run.
-func (a *app) scoreAll(ctx context.Context, suite *bench.Suite, s *configs.Settings, compat bench.Compat, answers []bench.Answer, charts bool) (benchScores, error) {
-	all := benchScores{Bench: suite.Benchmark.Name, Compat: string(compat), Repeat: 1, Totals: []bench.Total{}, Tasks: []taskScore{}, Missing: []string{}, Unknown: []string{}}
-	ctx, stop := context.WithCancelCause(ctx) // by what would fail with every task
-	defer stop(nil)
-	same, err := a.scoringJudge(s, stop)
-	if err != nil {
-		return all, err
-	}
-	of := map[string]bench.Answer{}
-	for _, answer := range answers {
-		of[answer.ID] = answer
-	}
-	at := a.scoringPlace(s, stop)
-	kernel := a.scoringKernel(s, at, suite, of)
-	defer kernel.close()
-	hidden := all.lacks(suite)
-	known := *suite
-	known.Tasks = slices.DeleteFunc(slices.Clone(suite.Tasks), func(t bench.Task) bool { return hidden[t.ID] != "" })
-	if charts {
-		if err := a.takeCharts(ctx, s, at, &known, of, compat, &all); err != nil {
-			return all, err
+// scorer returns a scorer and the context in which it is to be used, which ends with
+// whatever would fail at every task: a refused key, no Python. The caller must call done.
+func (a *app) scorer(ctx context.Context, s *configs.Settings, compat bench.Compat) (_ context.Context, _ trial.Scorer, done func(), _ error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	judge, err := a.scoringJudge(s, stop)
+	python := a.plainPython(s)
+	find := python.Path
+	python.Path = func(ctx context.Context) (string, error) {
+		path, err := find(ctx)
+		if err != nil {
+			stop(err)
 		}
+		return path, err
 	}
-	public := slices.DeleteFunc(slices.Clone(answers), func(answer bench.Answer) bool { return hidden[answer.ID] != "" || all.failed[answer.ID] != "" })
-	scores, err := known.Score(ctx, bench.Scorer{Compat: compat, Judge: same, Python: kernel.run}, public)
-	if err != nil {
-		return all, scoringError(err)
-	}
-	all.fill(suite, scores, hidden)
-	if all.Unscored < len(suite.Tasks) {
-		all.Totals = known.Totals(scores, public)
-	}
-	return all, nil
+	scorer := trial.Scorer{Compat: compat, Judge: judge, Plain: python.Run, Open: a.scoringAt(s, a.scoringPlace(s, stop))}
+	return ctx, scorer, func() { python.Close(); stop(nil) }, err
+}
+
+// plainPython is the Python of the scorers of texts, which need no packages and run no
+// code but their own.
+func (a *app) plainPython(s *configs.Settings) *bench.Process {
+	return &bench.Process{Env: a.withoutKeys(s), Path: func(ctx context.Context) (string, error) {
+		if s.Python != "" {
+			return s.Python, nil
+		}
+		found, err := pyenv.Find(ctx, a.env)
+		return found.Path, err
+	}}
 }
 
 // scoringJudge is the judge of the model, if one is given. A key that is refused ends the
@@ -291,7 +260,7 @@ func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (b
 	if err != nil {
 		return nil, err
 	}
-	ask := judge(m, words)
+	ask := trial.Judge(m, words)
 	return func(ctx context.Context, answer, gold string) (bool, error) {
 		same, err := ask(ctx, answer, gold)
 		if _, ok := errors.AsType[*llm.CredentialError](err); ok {
@@ -301,8 +270,8 @@ func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (b
 	}, nil
 }
 
-// scoringPlace is where scorers' kernels run: found out when the first is asked for, as
-// most scorers ask for none. That there is none ends the scoring.
+// scoringPlace finds the place of scorers' kernels when the first is asked for, as most
+// scorers need none. That there is none ends the scoring.
 func (a *app) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) placeFinder {
 	var found *place
 	return func(ctx context.Context) (place, error) {
@@ -316,44 +285,6 @@ func (a *app) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) pl
 		}
 		return *found, nil
 	}
-}
-
-// scoringKernel is a kernel with all that answers are compared with in view.
-func (a *app) scoringKernel(s *configs.Settings, at placeFinder, suite *bench.Suite, answers map[string]bench.Answer) *scoringKernel {
-	var seen []string
-	for _, t := range suite.Tasks {
-		seen = append(seen, t.GoldDir, answers[t.ID].Dir)
-	}
-	slices.Sort(seen)
-	seen = slices.Compact(seen)
-	return &scoringKernel{open: func(ctx context.Context, dir string) (agent.Session, error) {
-		return a.openScoring(ctx, s, at, seen, "", dir)
-	}}
-}
-
-// takeCharts takes the charts of a run's answers, and leaves the suite the tasks that can
-// be scored then: one without its data, or for which no kernel starts, is none.
-func (a *app) takeCharts(ctx context.Context, s *configs.Settings, at placeFinder, suite *bench.Suite, answers map[string]bench.Answer, compat bench.Compat, all *benchScores) error {
-	for _, t := range suite.Tasks {
-		answer, given := answers[t.ID]
-		if !isChart(t) || !given || answer.Unfinished {
-			continue
-		}
-		_, err := os.Stat(t.Data)
-		if t.Data == "" || err != nil {
-			err = errors.New("its data are not there, which the code of its chart may read")
-		} else {
-			_, err = chart(ctx, a.benchPython(s, at, []string{t.Data}, answer.Dir), t, answer.Dir, compat)
-		}
-		if err != nil && ctx.Err() != nil {
-			return err
-		}
-		if err != nil {
-			all.fails(t.ID, err.Error())
-		}
-	}
-	suite.Tasks = slices.DeleteFunc(suite.Tasks, func(t bench.Task) bool { return all.failed[t.ID] != "" })
-	return nil
 }
 
 func scoringError(err error) error {

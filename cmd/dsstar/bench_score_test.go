@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -58,13 +59,23 @@ func TestBenchScoreRepeats(t *testing.T) {
 		return fmt.Sprint(40 + i)
 	})
 	stdout, _ := s.run(exitVerified, "score", out, "--json")
-	var got benchScores
+	var got trial.Scores
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Repeat != 2 || len(got.Tasks) != 2 || *got.Tasks[0].Score != 1 ||
 		*got.Tasks[1].Score != 0.5 || got.Score.Value != 75 || got.Score.N != 2 || got.Totals[0].Value != 75 {
 		t.Errorf("%v, %s", err, stdout)
 	}
 	stdout, _ = s.run(exitVerified, "score", out)
 	contains(t, stdout, "means of 2 runs of each task", "mean score 75.00 %")
+	s.run(exitVerified, "score", out, "--save")
+	result, err := runner.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range result.Records {
+		if want := r.Task == "sum-1" || r.Repeat == 1; r.Right() != want {
+			t.Errorf("%s is recorded as right: %v", r.Key(), r.Right())
+		}
+	}
 }
 
 // TestBenchSubmitWhole hands in a run of a part of the tasks: it is refused.
@@ -74,7 +85,7 @@ func TestBenchSubmitWhole(t *testing.T) {
 	tasks := trialTasks(t, 3, false)
 	said := func(i, _ int) string { return fmt.Sprint(i) }
 	stdout, stderr := s.run(exitUsage, "submit", "--format", "dabstep", madeRun(t, tasks, []string{"sum-1", "sum-3"}, 1, said))
-	contains(t, stderr, "is about 2 tasks, and all 3 are handed in together", "hint: dsstar bench run --bench dir")
+	contains(t, stderr, "2 tasks were run, and all 3 are submitted together", "hint: dsstar bench run --bench dir")
 	if stdout != "" {
 		t.Errorf("%s", stdout)
 	}
@@ -101,7 +112,7 @@ func TestBenchScoreJudgeFails(t *testing.T) {
 	s := &benchScene{t: t}
 	stdout, stderr := s.run(exitVerified, "score", out, "--save", "--json", "--model", "scripted", "--base-url", server.URL)
 	contains(t, stderr, "warning: could not be scored, and are left out: a (score a: ", "no such thing")
-	var got benchScores
+	var got trial.Scores
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 1 || got.Tasks[0].Score != nil || !strings.Contains(got.Tasks[0].Detail, "no such thing") ||
 		got.Tasks[1].Score == nil || *got.Tasks[1].Score != 1 || got.Score.N != 1 || got.Totals[0].N != 1 {
 		t.Errorf("%v, %s", err, stdout)
@@ -114,7 +125,7 @@ func TestBenchScoreJudgeFails(t *testing.T) {
 	contains(t, stdout, "1 tasks have no score: what scores them has failed", "mean score 100.00 %")
 	repeated := madeRun(t, tasks, []string{"a", "b"}, 2, func(i, repeat int) string { return said(min(i, repeat), 0) })
 	stdout, _ = s.run(exitVerified, "score", repeated, "--json", "--model", "scripted", "--base-url", server.URL)
-	got = benchScores{}
+	got = trial.Scores{}
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 1 || got.Tasks[0].Score != nil || got.Tasks[1].Score == nil || *got.Tasks[1].Score != 1 {
 		t.Errorf("of b one repeat has a score: %v, %s", err, stdout)
 	}
@@ -160,47 +171,39 @@ func picture(t *testing.T, grey uint8) string {
 	return out.String()
 }
 
-// TestBenchScoreCharts scores a run whose charts were never taken from their code: they
-// are, of each repeat, and by the rules of this scoring.
+// TestBenchScoreCharts scores a run whose charts were never extracted from their code: they
+// are, by the rules of this scoring.
 func TestBenchScoreCharts(t *testing.T) {
 	t.Parallel()
 	root := chartTask(t)
-	out := madeRunOf(t, "dacode", "fixed", root, []string{"plot-bar-001"}, 2, func(int, int) string { return "r.png" })
-	for folder, bars := range map[string]string{"plot-bar-001": "[3, 1]", "plot-bar-001-r2": "[3, 2]"} {
-		files := filepath.Join(out, "tasks", folder, "files")
-		// By upstream's rule only pyplot's savefig marks a program that draws.
-		code := "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.bar(['a', 'b'], " + bars + ")\nfig.savefig('r.png')\n"
-		if err := errors.Join(os.MkdirAll(files, 0o755), os.WriteFile(filepath.Join(files, "draw.py"), []byte(code), 0o644),
-			os.WriteFile(filepath.Join(files, "r.png"), []byte(picture(t, 0)), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+	out := madeRunOf(t, "dacode", "fixed", root, []string{"plot-bar-001"}, 1, func(int, int) string { return "r.png" })
+	files := filepath.Join(out, "tasks", "plot-bar-001", "files")
+	// By upstream's rule only pyplot's savefig marks a program that draws.
+	code := "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.bar(['a', 'b'], [3, 1])\nfig.savefig('r.png')\n"
+	if err := errors.Join(os.MkdirAll(files, 0o755), os.WriteFile(filepath.Join(files, "draw.py"), []byte(code), 0o644),
+		os.WriteFile(filepath.Join(files, "r.png"), []byte(picture(t, 0)), 0o644)); err != nil {
+		t.Fatal(err)
 	}
 	s := &benchScene{t: t}
-	score := func(args ...string) benchScores {
+	score := func(args ...string) trial.Scores {
 		t.Helper()
 		stdout, stderr := s.run(exitVerified, append([]string{"score", out, "--json", "--python", pyenvtest.Python(t)}, args...)...)
-		var got benchScores
+		var got trial.Scores
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.Tasks) != 1 {
 			t.Fatalf("%v, %s%s", err, stdout, stderr)
 		}
 		return got
 	}
-	if got := score("--compat", "fixed", "--save"); got.Tasks[0].Score == nil || *got.Tasks[0].Score != 0.5 {
+	if got := score("--compat", "fixed", "--save"); got.Tasks[0].Score == nil || *got.Tasks[0].Score != 1 {
 		t.Errorf("%+v", got.Tasks)
 	}
-	saved := func(want ...float64) {
+	saved := func() {
 		t.Helper()
-		result, err := runner.Read(out)
-		if err != nil || len(result.Records) != len(want) {
-			t.Fatal(err, result.Records)
-		}
-		for i, r := range result.Records {
-			if r.Score == nil || *r.Score != want[i] {
-				t.Errorf("repeat %d is recorded as %+v, not %v", r.Repeat, r, want[i])
-			}
+		if result, err := runner.Read(out); err != nil || len(result.Records) != 1 || !result.Records[0].Right() {
+			t.Errorf("%v, %+v", err, result.Records)
 		}
 	}
-	saved(1, 0)
+	saved()
 	if got := score("--compat", "upstream"); got.Tasks[0].Score == nil || *got.Tasks[0].Score != 0 {
 		t.Errorf("upstream scores a chart that only fixed finds: %+v", got.Tasks)
 	}
@@ -210,5 +213,5 @@ func TestBenchScoreCharts(t *testing.T) {
 	if got := score("--compat", "fixed", "--save"); got.Tasks[0].Score != nil || got.Unscored != 1 || !strings.Contains(got.Tasks[0].Detail, "its data are not there") {
 		t.Errorf("a chart whose code lacks its data is scored: %+v", got.Tasks)
 	}
-	saved(1, 0)
+	saved()
 }

@@ -22,21 +22,17 @@ import (
 )
 
 var (
-	benchTasks = flag.Int("bench-tasks", 0, "how many tasks TestBenchServers runs; 0: it is left out")
+	benchTasks = flag.Int("bench-tasks", 16, "how many tasks TestBenchServers runs")
 	benchDelay = flag.Duration("bench-delay", 4*time.Second, "how long the model of TestBenchServers takes for a reply")
 )
 
-// TestBenchServers runs tasks on one real Jupyter server and on two, four at once
-// on each, with a model that takes its time, as models do; then again on two, of
-// which one is killed half-way. No task is lost, none is run twice to its end, memory
-// does not grow with the tasks, and with enough of them two servers take at most 0.6 of
-// the time of one.
+// TestBenchServers runs tasks on one real Jupyter server and on two, four at once on each,
+// with a model that takes its time; then on two, one of which is killed half-way. No task
+// is lost, and each has one result. The log has the times and the memory in use:
 //
-//	go test ./cmd/dsstar -run TestBenchServers -bench-tasks 1000 -timeout 4h -v
+//	DSSTAR_LONG=1 go test ./cmd/dsstar -run TestBenchServers -bench-tasks 1000 -timeout 4h -v
 func TestBenchServers(t *testing.T) {
-	if *benchTasks == 0 {
-		t.Skip("-bench-tasks is 0")
-	}
+	pyenvtest.Long(t)
 	const each = 4
 	var asked atomic.Int64
 	model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
@@ -63,8 +59,7 @@ func TestBenchServers(t *testing.T) {
 		a, stdout, stderr := testApp(t, jupyterEnv(t, t.TempDir())...)
 		asked.Store(0)
 		done, over := make(chan struct{}), make(chan struct{})
-		var memory []uint64
-		go func() { defer close(over); memory = watchBench(t, name, out, done, during) }()
+		go func() { defer close(over); watchBench(t, name, out, done, during) }()
 		begun := time.Now()
 		code := a.run(t.Context(), args)
 		took = time.Since(begun)
@@ -83,34 +78,27 @@ func TestBenchServers(t *testing.T) {
 				t.Errorf("%s: %s: %s %s", name, r.Task, r.Cause, r.Error)
 			}
 		}
-		if n := len(memory); n > 0 && memory[n-1] > memory[0]+2e6 {
-			t.Errorf("%s: memory has grown from %.1f to %.1f MB", name, float64(memory[0])/1e6, float64(memory[n-1])/1e6)
-		}
 		lost = lostLines(stderr.String())
 		t.Logf("%s: %d tasks in %.1f s, %d model calls; %s%s", name, lines, took.Seconds(), asked.Load(), stdout, strings.Join(lost, "\n"))
 		return took, lost
 	}
 	one, _ := run("one server", func(string) {}, urls[0])
 	two, _ := run("two servers", func(string) {}, urls...)
-	ratio := two.Seconds() / one.Seconds()
-	t.Logf("ratio %.2f", ratio)
-	if *benchTasks >= 200 && ratio > 0.6 { // fewer are begun and ended for the most part
-		t.Errorf("two servers take %.2f of the time of one", ratio)
-	}
+	t.Logf("ratio %.2f", two.Seconds()/one.Seconds())
 	_, lost := run("two servers, one killed", func(string) { _ = syscall.Kill(-servers[1].PID, syscall.SIGKILL) }, urls...)
 	if !slices.ContainsFunc(lost, func(line string) bool { return strings.HasPrefix(line, "lost") }) {
 		t.Errorf("nothing tells of the server that was killed: %q", lost)
 	}
 }
 
-// watchBench returns the bytes of memory in use at marks of a run, and logs them; it
-// calls half when half of the run is done.
-func watchBench(t *testing.T, name, out string, done <-chan struct{}, half func(string)) (memory []uint64) {
+// watchBench logs the memory in use at marks of a run, and calls half when half of the
+// run is done.
+func watchBench(t *testing.T, name, out string, done <-chan struct{}, half func(string)) {
 	next, halved := 10, false
 	for {
 		select {
 		case <-done:
-			return memory
+			return
 		case <-time.After(100 * time.Millisecond):
 		}
 		data, err := os.ReadFile(filepath.Join(out, "results.jsonl"))
@@ -122,7 +110,6 @@ func watchBench(t *testing.T, name, out string, done <-chan struct{}, half func(
 			runtime.GC()
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			memory = append(memory, m.HeapAlloc)
 			t.Logf("%s: %d %% done, %.1f MB of memory in use, %d goroutines", name, percent, float64(m.HeapAlloc)/1e6, runtime.NumGoroutine())
 			next += 20
 		}

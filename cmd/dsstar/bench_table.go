@@ -12,6 +12,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
+	"dsstar/agent/bench/trial"
 	"dsstar/notebook/disk"
 )
 
@@ -173,10 +174,7 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 	return cmd
 }
 
-// leaderboard is how many tasks DABStep's leaderboard wants answers to: all of them.
-const leaderboard = 450
-
-// whole refuses to hand in a run of a part of a benchmark, which no leaderboard takes.
+// whole refuses to submit a run of a part of a benchmark.
 func whole(r runner.Result, flags *suiteFlags) error {
 	f := flagsOf(r, flags)
 	f.split = ""
@@ -184,25 +182,15 @@ func whole(r runner.Result, flags *suiteFlags) error {
 	if err != nil {
 		return err
 	}
-	have := map[string]bool{}
+	var ids []string
 	for _, item := range r.Items {
-		have[item.ID] = true
+		ids = append(ids, item.ID)
 	}
-	all, lacking := len(suite.Tasks), 0
-	for _, t := range suite.Tasks {
-		if !have[t.ID] {
-			lacking++
-		}
+	if err := suite.Whole(ids); err != nil {
+		return &usageError{fmt.Sprintf("%s: %v", r.Path, err),
+			[]string{fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --out %s   # without --limit, --ids, --domain, --split", r.Bench, r.Agent, quoteShell(r.Path+"-all"))}}
 	}
-	if r.Bench == "dabstep" {
-		all = max(all, leaderboard)
-		lacking = max(lacking, leaderboard-len(r.Items))
-	}
-	if lacking == 0 {
-		return nil
-	}
-	return &usageError{fmt.Sprintf("%s is about %d tasks, and all %d are handed in together", r.Path, len(r.Items), all),
-		[]string{fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --out %s   # without --limit, --ids, --domain, --split", r.Bench, r.Agent, quoteShell(r.Path+"-all"))}}
+	return nil
 }
 
 // submission writes what is handed in. An agent that has no answer says so with an
@@ -222,7 +210,7 @@ func submission(r runner.Result, flags *suiteFlags, format string, repeat int) (
 	if err := whole(r, flags); err != nil {
 		return nil, err
 	}
-	answers := answersOf(r, byID(suite), repeat)
+	answers := trial.Answers(r, suite.ByID(), repeat)
 	for i := range answers {
 		if answers[i].Value == nil {
 			answers[i].Value = bench.Said("")

@@ -12,13 +12,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
+	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -183,20 +182,20 @@ func TestBench(t *testing.T) {
 	_, stderr = s.bench(exitUsage, "--tasks", tasks, "--agent", "react", "--out", first)
 	contains(t, stderr, "it has results already", "--resume")
 
-	// Another agent, two at once, and the same again from its traces.
-	stdout, _ = s.bench(exitVerified, "--tasks", tasks, "--out", second, "--jobs", "2", "--json", "--no-analyzer", "--limit", "2")
+	// Another agent; and the first again, from its traces, two tasks at once.
+	stdout, _ = s.bench(exitVerified, "--tasks", tasks, "--out", second, "--json", "--no-analyzer", "--ids", "sum-1")
 	var got benchResult
-	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Right != 1 || got.Wrong != 1 || got.Tasks != 2 || got.Score.N != 2 || got.CostUSD != nil {
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Right != 1 || got.Wrong != 0 || got.Tasks != 1 || got.Score.N != 1 || got.CostUSD != nil {
 		t.Errorf("%v, %+v", err, got)
 	}
-	made := s.table(second)
+	made := s.table(first)
 	before := len(server.Requests())
-	_, stderr = s.run(exitVerified, "run", "--model", "replay:"+second, "--out", again, "--python", pyenvtest.Python(t))
+	_, stderr = s.run(exitVerified, "run", "--model", "replay:"+first, "--jobs", "2", "--out", again, "--python", pyenvtest.Python(t))
 	if n := len(server.Requests()); n != before {
 		t.Errorf("a replay has made %d requests", n-before)
 	}
 	if other := s.table(again); other != made {
-		t.Errorf("a replay makes something else:\n%s\n%s\n%s\n%s", stderr, timeless(t, second), timeless(t, again), firstChange(made, other))
+		t.Errorf("a replay makes something else:\n%s\n%s\n%s\n%s", stderr, timeless(t, first), timeless(t, again), firstChange(made, other))
 	}
 
 	stdout, _ = s.run(exitVerified, "compare", first, second)
@@ -204,7 +203,7 @@ func TestBench(t *testing.T) {
 	stdout, _ = s.run(exitVerified, "table", "--paper", "data-interpreter:1", second)
 	contains(t, stdout, "dsstar, no analyzer")
 	stdout, _ = s.run(exitVerified, "score", first, "--json")
-	var scores benchScores
+	var scores trial.Scores
 	if err := json.Unmarshal([]byte(stdout), &scores); err != nil || len(scores.Tasks) != 3 || *scores.Tasks[0].Score != 1 || *scores.Tasks[1].Score != 0 || scores.Tasks[2].Score != nil {
 		t.Errorf("%v, %s", err, stdout)
 	}
@@ -284,46 +283,6 @@ func TestBenchScoreFile(t *testing.T) {
 	contains(t, stderr, "--compat is upstream or fixed")
 }
 
-// TestBenchAnswers makes answers of records.
-func TestBenchAnswers(t *testing.T) {
-	t.Parallel()
-	for _, v := range []struct{ kind, said, want string }{
-		{"string_exact", "true", `"true"`},
-		{"string_approximate", "12", `"12"`},
-		{"numeric_exact", " -12.5 ", "-12.5"},
-		{"numeric_exact", "12%", `"12%"`},
-		{"numeric_exact", "true", `"true"`},
-		{"list_exact", `["a", 1]`, `["a", 1]`},
-		{"list_exact", "a, b", `"a, b"`},
-	} {
-		answer := answerOf(runner.Record{Task: "1", Answer: v.said, Finished: true}, bench.Task{ID: "1", Rules: "kramabench", Kind: v.kind}, t.TempDir())
-		if string(answer.Value) != v.want {
-			t.Errorf("%s %q is %s, not %s", v.kind, v.said, answer.Value, v.want)
-		}
-	}
-	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} {
-		if answer := answerOf(runner.Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules}, t.TempDir()); answer.Unfinished != want {
-			t.Errorf("%s: an agent without an end of its own: unfinished is %v", rules, answer.Unfinished)
-		}
-	}
-}
-
-// TestBenchUncounted leaves out of the mean what the benchmark leaves out.
-func TestBenchUncounted(t *testing.T) {
-	t.Parallel()
-	suite := &bench.Suite{Tasks: []bench.Task{{ID: "1"}, {ID: "2"}}}
-	var got benchScores
-	got.fill(suite, []bench.Score{{ID: "1", Value: 1}, {ID: "2", Value: 0, Uncounted: true}}, nil)
-	if got.Score == nil || got.Score.Value != 100 || got.Score.N != 1 || !got.Tasks[1].Uncounted || *got.Tasks[1].Score != 0 {
-		t.Errorf("%+v", got)
-	}
-	right, wrong := 1.0, 0.0
-	run := runner.Result{About: runner.About{Items: []runner.Item{{ID: "1"}, {ID: "2"}}}, Records: []runner.Record{{Task: "1", Score: &right}, {Task: "2", Score: &wrong, Uncounted: true}}}
-	if score := tables.Score(run); score == nil || score.Value != 100 || score.N != 1 {
-		t.Errorf("%+v", score)
-	}
-}
-
 // TestBenchMissingGold leaves tasks unscored whose right answer is not in the copy.
 func TestBenchMissingGold(t *testing.T) {
 	t.Parallel()
@@ -335,7 +294,7 @@ func TestBenchMissingGold(t *testing.T) {
 	s := &benchScene{t: t}
 	stdout, stderr := s.run(exitVerified, "score", "--bench", "dir", "--tasks", dir, "--answers", filepath.Join(dir, "answers.jsonl"), "--json")
 	contains(t, stderr, "warning: missing in this copy of the benchmark: …/gold/a/r.csv")
-	var got benchScores
+	var got trial.Scores
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Unscored != 2 || got.Tasks[0].Score != nil || *got.Tasks[1].Score != 1 || len(got.Missing) != 1 ||
 		got.Tasks[0].Detail != "the right answer is missing in this copy: …/gold/a/r.csv" || got.Tasks[2].Detail != "the right answer is not public" {
 		t.Errorf("%v, %s", err, stdout)
@@ -427,41 +386,6 @@ func TestBenchFailures(t *testing.T) {
 	contains(t, stderr, `there is no cause "bad-luck"`)
 }
 
-// TestBenchOneOfManyCalls has a model refuse one of the calls that dsstar makes at once,
-// while another is under way: that is the model's error, and the task is done once.
-func TestBenchOneOfManyCalls(t *testing.T) {
-	t.Parallel()
-	tasks, out := trialTasks(t, 1, false), filepath.Join(t.TempDir(), "out")
-	for name, row := range map[string]string{"first.csv": "1,2\n", "second.csv": "x,y,2020,z\n"} { // too large to be their own description
-		if err := os.WriteFile(filepath.Join(tasks, "data-1", name), []byte(strings.Repeat(row, 1000)), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var refused atomic.Int64
-	server := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
-		switch last := r.Last(); {
-		case !strings.Contains(last, isAnalyzer):
-			return adds(r)
-		case strings.Contains(last, "# The file\n\n```\n\"data/first.csv\""):
-			refused.Add(1)
-			response := llmtest.Refuse(400, "", "no such thing")
-			response.Delay = time.Second
-			return response
-		}
-		return llmtest.Response{Text: cell("print(1)"), Delay: time.Minute}
-	})
-	s := newBenchScene(t, server.URL)
-	_, stderr := s.bench(exitVerified, "--tasks", tasks, "--agent", "dsstar", "--out", out)
-	contains(t, stderr, "wrong    sum-1, model error")
-	result, err := runner.Read(out)
-	if err != nil || len(result.Records) != 1 || result.Records[0].Cause != runner.ModelError || refused.Load() != 1 {
-		t.Errorf("%v, %+v, %d calls were refused", err, result.Records, refused.Load())
-	}
-	if n := len(server.Requests()); n != 3 {
-		t.Errorf("%d calls, and three files are described at once", n)
-	}
-}
-
 // TestBenchBesideThePaper has runs as the README's example makes them: both stand in rows
 // of the paper's.
 func TestBenchBesideThePaper(t *testing.T) {
@@ -470,7 +394,7 @@ func TestBenchBesideThePaper(t *testing.T) {
 		"data/tasks/dev.jsonl": `{"task_id": "1", "question": "What is the total of file 1?", "guidelines": "a number", "level": "easy", "answer": "41"}` + "\n",
 		"data/context/a.csv":   "n\n41\n",
 	}), t.TempDir()
-	server := llmtest.New(t, func(llmtest.Request) llmtest.Response { return llmtest.Response{Text: "I do not know."} })
+	server := llmtest.New(t, func(llmtest.Request) llmtest.Response { return llmtest.Refuse(400, "", "no such thing") })
 	s := &benchScene{t, []string{"DSSTAR_METHOD_DOCUMENTS=true"}, []string{"--base-url", server.URL, "--model", "gemini-2.5-pro", "--python", pyenvtest.Python(t)}}
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 	for out, agent := range map[string][]string{first: {"--paper"}, second: {"--agent", "react"}} {
@@ -544,6 +468,7 @@ func firstChange(a, b string) string {
 // TestBenchKill kills the program at any moment of a run, and goes on: each task has
 // one result, and the tables are those of a run that nobody killed.
 func TestBenchKill(t *testing.T) {
+	pyenvtest.Long(t)
 	dsstar := build(t)
 	t.Setenv("DSSTAR_METHOD_DOCUMENTS", "false") // as testApp has it
 	server := llmtest.New(t, adds)

@@ -252,16 +252,7 @@ func (p *progress) judged(t *agent.Trajectory) {
 // judgement is the last verdict with its reason.
 func judgement(t *agent.Trajectory) string {
 	v := t.Rounds[len(t.Rounds)-1].Verdict
-	word := "insufficient"
-	switch {
-	case v.Inconclusive:
-		word = "inconclusive"
-	case v.Unfinished:
-		word = "unfinished"
-	case t.Sufficient():
-		word = "sufficient"
-	}
-	return word + ": " + v.Reason
+	return v.Word() + ": " + v.Reason
 }
 
 func (p *progress) routed(t *agent.Trajectory) {

@@ -105,3 +105,14 @@ type Totals struct {
 	Running, Left          int
 	Cost                   float64
 }
+
+func (t *Totals) count(r Record) {
+	switch _, scored := r.Value(); {
+	case !scored:
+		t.Unscored++
+	case r.Right():
+		t.Right++
+	default:
+		t.Wrong++
+	}
+}

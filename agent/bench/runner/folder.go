@@ -289,6 +289,24 @@ func (r Result) Missing() []Key {
 	return missing
 }
 
+// Totals counts the records, and adds up what they cost.
+func (r Result) Totals() (t Totals, used agent.Usage, cost *float64) {
+	cost = new(float64)
+	for _, record := range r.Records {
+		t.count(record)
+		used.Calls += record.Usage.Calls
+		used.Add(record.Usage.Usage)
+		switch {
+		case cost == nil:
+		case record.Cost == nil:
+			cost = nil // a sum that lacks a part is none
+		default:
+			*cost += *record.Cost
+		}
+	}
+	return t, used, cost
+}
+
 // Read reads a run's folder, which may be at work.
 func Read(path string) (Result, error) {
 	about, err := readAbout(path)

@@ -9,6 +9,7 @@ package runner
 
 import (
 	"fmt"
+	"strings"
 
 	"dsstar/agent"
 )
@@ -53,6 +54,9 @@ const (
 func Causes() []Cause {
 	return []Cause{Wrong, NoAnswer, NotFinished, OverBudget, OverTime, ModelError, KernelError}
 }
+
+// Flag returns the cause as flags write it, with hyphens.
+func (c Cause) Flag() string { return strings.ReplaceAll(string(c), " ", "-") }
 
 // A Record is what came of one task: a line of results.jsonl.
 type Record struct {

@@ -83,7 +83,7 @@ func newRun(cfg Config) (*run, error) {
 	}
 	for _, record := range latest(records) {
 		if cfg.Folder.Done(record.Key()) {
-			r.count(record)
+			r.totals.count(record)
 			r.totals.Earlier++
 		}
 	}
@@ -303,7 +303,7 @@ func (r *run) record(record Record) error {
 		return err
 	}
 	r.mu.Lock()
-	r.count(record)
+	r.totals.count(record)
 	if r.inARow++; record.Cause != ModelError && record.Cause != KernelError {
 		r.inARow = 0
 	}
@@ -322,17 +322,6 @@ type SickError struct{ Last string }
 
 func (e *SickError) Error() string {
 	return fmt.Sprintf("the last %d tasks ended with an error of model or kernel, the last one with: %s", sick, e.Last)
-}
-
-func (r *run) count(record Record) {
-	switch _, scored := record.Value(); {
-	case !scored:
-		r.totals.Unscored++
-	case record.Right():
-		r.totals.Right++
-	default:
-		r.totals.Wrong++
-	}
 }
 
 // end ends the run because of an error, unless one has before.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dsstar/agent"
@@ -368,7 +369,9 @@ func TestTimeout(t *testing.T) {
 
 // TestPlaceDies lets one of two places die while it is at work and come back
 // later: every task comes to its end once.
-func TestPlaceDies(t *testing.T) {
+func TestPlaceDies(t *testing.T) { synctest.Test(t, placeDies) }
+
+func placeDies(t *testing.T) {
 	f := create(t, about(40))
 	var c counter
 	var mu sync.Mutex
@@ -392,7 +395,7 @@ func TestPlaceDies(t *testing.T) {
 			mu.Lock()
 			if j.Place == 1 && ended[1] >= 3 && !died {
 				down, died = true, true
-				time.AfterFunc(20*time.Millisecond, func() { mu.Lock(); down = false; mu.Unlock() })
+				time.AfterFunc(5*time.Millisecond, func() { mu.Lock(); down = false; mu.Unlock() })
 			}
 			mu.Unlock()
 			time.Sleep(2 * time.Millisecond)

@@ -31,7 +31,7 @@ func TestDAAgent(t *testing.T) {
 	}
 	same(t, "the kinds", "bash   python sql terminate ", kinds)
 	same(t, "the code", "import os\nprint('x')", r.Actions[3].Code)
-	contains(t, "request 1", p.model.text(0), "at most 20 actions", "300 seconds", "What is the fee?")
+	contains(t, "request 1", p.model.text(0), "What is the fee?")
 	contains(t, "request 3", p.model.text(2), "its action is the last one again")
 	contains(t, "request 4", p.model.text(3), "it has no action")
 	contains(t, "the set-up", p.cell(t, "actions").Source, "def bash(command)", "action_seconds = 300")

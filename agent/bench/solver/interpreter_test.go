@@ -149,7 +149,7 @@ func TestVerification(t *testing.T) {
 		"reporter":  {"Answer: 1/108"},
 	})
 	contains(t, "the choice", p.cell(t, "turn-12").Source, "0.60 in 2 trials: 1/108", "0.30 in 3 trials: 56/219")
-	contains(t, "the second coder's request", p.model.text(3), "1/108", "A check of this result gave", "False")
+	contains(t, "the second coder's request", p.model.text(3), "1/108", "False")
 	if r := p.result; r.Answer != "1/108" || r.Executions != 10 || p.session.vars["p"] != "1/108" {
 		t.Errorf("the result is %+v", r)
 	}
@@ -214,8 +214,8 @@ func TestTools(t *testing.T) {
 		"toolmaker plan 1, task 1, try 2", "recommender plan 1, task 2", "coder plan 1, task 2, try 1", "reporter the answer"},
 		p.model.subjects())
 	contains(t, "the repair", p.model.text(4), "raise(broken)", "test_x = 1", "ValueError: broken")
-	contains(t, "the recommendation", p.model.text(5), "`mean_fee`: Gives the mean fee.", "at most 5")
-	contains(t, "the coder's request", p.model.text(6), `"name": "mean_fee"`, "# Tools")
+	contains(t, "the recommendation", p.model.text(5), "`mean_fee`: Gives the mean fee.")
+	contains(t, "the coder's request", p.model.text(6), `"name": "mean_fee"`)
 	same(t, "the cells", []string{"fees = 7\nprint(fees)", "def mean_fee(fees): pass\nraise(broken)", good, "test_x = 1\nprint(test_x)", "print(fees)"}, p.cells())
 	if r := p.result; r.Debug != 1 || !r.Finished {
 		t.Errorf("the result is %+v", r)
@@ -304,7 +304,7 @@ func TestExperience(t *testing.T) {
 	if p.result, p.err = s.Solve(t.Context(), p.cfg, p.task); p.err != nil {
 		t.Fatal(p.err)
 	}
-	contains(t, "the coder's request", p.model.text(2), "# Experience", "Say the encoding.", "With the encoding it works.", "ValueError: encoding", `"name": "mean_fee"`)
+	contains(t, "the coder's request", p.model.text(2), "Say the encoding.", "With the encoding it works.", "ValueError: encoding", `"name": "mean_fee"`)
 
 	if err := os.WriteFile(pool, []byte("no JSON"), 0o600); err != nil {
 		t.Fatal(err)
@@ -339,7 +339,7 @@ func TestHumanEditing(t *testing.T) {
 	}
 	same(t, "the person was asked about", []string{"Load 1: raise(x)", "Load 2: raise(z)", "Print it 1: raise(y)"}, asked)
 	same(t, "the cells", []string{"raise(x)", "raise(z)", "a = 3", "raise(y)", "print(a)"}, p.cells())
-	contains(t, "the second plan", p.model.text(2), "A person has changed task 1", "Load by hand")
+	contains(t, "the second plan", p.model.text(2), "Load by hand")
 	contains(t, "the third plan", p.model.text(4), "Task 2 has failed", "print all of it")
 	if p.result.Answer != "3" || !p.result.Finished {
 		t.Errorf("the result is %+v", p.result)

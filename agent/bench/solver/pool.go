@@ -1,0 +1,71 @@
+package solver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"dsstar/notebook/disk"
+)
+
+// A Pool is the experience pool of a run: a file of data-interpreter's that runs add to.
+// A replay must neither see what was added since the run that it replays, nor add it
+// again: it works on a copy.
+type Pool struct {
+	File     string // "": the run has none
+	Replayed string // the folder of the run that is replayed; "": it is no replay
+}
+
+// The files of a run folder.
+const (
+	poolBefore = "pool-before.json" // the pool when the run began
+	poolCopy   = "pool.json"        // the copy that a replay works on
+)
+
+// ErrNoPool says that a run cannot be replayed, as its first pool is not known.
+var ErrNoPool = errors.New("the experience pool that the run began with is not in its folder")
+
+// In returns the file that a run in the folder out works on.
+func (p Pool) In(out string) string {
+	if p.File == "" || p.Replayed == "" {
+		return p.File
+	}
+	return filepath.Join(out, poolCopy)
+}
+
+// Read returns what a new run begins with; nil: it has no pool.
+func (p Pool) Read() ([]byte, error) {
+	if p.File == "" {
+		return nil, nil
+	}
+	from := p.File
+	if p.Replayed != "" {
+		from = filepath.Join(p.Replayed, poolBefore)
+	}
+	data, err := disk.ReadFile(from, disk.MaxDocument)
+	switch {
+	case err == nil:
+		return data, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read the experience pool: %w", err)
+	case p.Replayed == "":
+		return []byte("{}\n"), nil // this run begins it
+	}
+	return nil, fmt.Errorf("%s: %w", p.Replayed, ErrNoPool)
+}
+
+// Keep puts what Read returned into the folder of the run.
+func (p Pool) Keep(out string, data []byte) error {
+	if data == nil {
+		return nil
+	}
+	err := disk.WriteFile(filepath.Join(out, poolBefore), data)
+	if err == nil && p.Replayed != "" {
+		err = disk.WriteFile(p.In(out), data)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the experience pool: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+// Package trial takes a task of a benchmark from its data to its score: it prepares the
+// data, has an agent solve the task in a run folder, finds the cause of a failure and
+// scores the answer. Answers that are on disk already can be scored again.
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"dsstar/agent"
+	"dsstar/agent/bench"
+	"dsstar/agent/bench/runner"
+	"dsstar/agent/files"
+	"dsstar/notebook/disk"
+)
+
+// everything in a benchmark's folder is data: nothing is skipped.
+var everything = []string{"."}
+
+// HasData reports whether the task's data folder has files. Files that a task names are
+// looked for only when it is run.
+func HasData(ctx context.Context, t bench.Task) bool {
+	if t.Data == "" || t.Files != nil {
+		return t.Data != ""
+	}
+	all, err := files.List(ctx, t.Data, everything)
+	return err == nil && len(all.Files) > 0
+}
+
+// LinksOut returns the targets of data files that are links to places outside the data
+// folder and the allowed folders. Cells cannot read them: data from strangers may link
+// to the user's keys.
+func LinksOut(ctx context.Context, t bench.Task, allowed []string) (targets []string) {
+	names := t.Files
+	if names == nil {
+		all, err := files.List(ctx, t.Data, everything)
+		if err != nil {
+			return nil // HasData reports it
+		}
+		for _, file := range all.Files {
+			names = append(names, file.Name)
+		}
+	}
+	for _, name := range names {
+		target, err := filepath.EvalSymlinks(filepath.Join(t.Data, filepath.FromSlash(name)))
+		shown := func(dir string) bool { return holds(dir, target) }
+		if err == nil && !shown(t.Data) && !slices.ContainsFunc(allowed, shown) {
+			targets = append(targets, target)
+		}
+	}
+	return targets
+}
+
+// holds reports whether a path without links is in a folder.
+func holds(folder, path string) bool {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return false
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// prepare returns the task as agents get it. If it names its files, the run folder gets
+// a data folder with only these. Missing data is a [*runner.LackingError].
+func prepare(ctx context.Context, t bench.Task, folder agent.Folder, confined bool) (agent.Task, error) {
+	data := t.Data
+	if data == "" {
+		return agent.Task{}, &runner.LackingError{Err: errors.New("it has no data")}
+	}
+	if t.Files != nil {
+		data = filepath.Join(string(folder), "data")
+		for _, name := range t.Files {
+			name = filepath.FromSlash(name)
+			err := lend(filepath.Join(t.Data, name), filepath.Join(data, name), confined)
+			if errors.Is(err, fs.ErrNotExist) {
+				return agent.Task{}, &runner.LackingError{Err: err}
+			}
+			if err != nil {
+				return agent.Task{}, fmt.Errorf("task %s: %w", t.ID, err)
+			}
+		}
+	}
+	// The real path: the run folder's relative path to the data must not lead through links.
+	data, err := filepath.Abs(data)
+	if err == nil {
+		data, err = filepath.EvalSymlinks(data)
+	}
+	if err != nil {
+		return agent.Task{}, &runner.LackingError{Err: fmt.Errorf("the data folder: %w", err)}
+	}
+	all, err := files.List(ctx, data, everything)
+	if err != nil {
+		return agent.Task{}, err
+	}
+	if len(all.Files) == 0 {
+		return agent.Task{}, &runner.LackingError{Err: fmt.Errorf("the data folder has no data files: %s", data)}
+	}
+	return agent.Task{
+		Question: t.Question, Guidelines: t.Guidelines, Data: data, Include: everything,
+		Files: all.Files, Unread: all.Unread, Skipped: all.Skipped,
+	}, nil
+}
+
+// lend makes a file, or the target of a link, appear at another path: as a hard link if
+// cells are confined, and so cannot write to it, and the file system allows it; else as
+// a copy.
+func lend(from, to string, confined bool) error {
+	from, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if confined && os.Link(from, to) == nil {
+		return nil
+	}
+	data, err := disk.Open(from, 1<<62)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	copied, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(copied, data)
+	return errors.Join(err, copied.Close())
+}

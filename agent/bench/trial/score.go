@@ -1,0 +1,122 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"dsstar/agent/bench"
+	"dsstar/agent/bench/runner"
+)
+
+// A Scorer scores answers that are on disk: those of a run, or of a file.
+type Scorer struct {
+	Compat bench.Compat
+	Judge  bench.Judge  // nil: none
+	Plain  bench.Python // runs the scorers of texts
+	Open   Opener
+}
+
+// Score scores answers to the suite's tasks. Tasks without a public right answer have no
+// score, nor have those whose scorer failed. With charts, the data of charts are first
+// extracted from the code that draws them: the answers must be those of a run.
+func (s Scorer) Score(ctx context.Context, suite *bench.Suite, answers []bench.Answer, charts bool) (Scores, error) {
+	all := newScores(suite, s.Compat)
+	of := map[string]bench.Answer{}
+	for _, answer := range answers {
+		of[answer.ID] = answer
+	}
+	session := s.session(suite, of)
+	defer session.close()
+	hidden := all.lacks(suite)
+	known := *suite
+	known.Tasks = without(suite.Tasks, func(t bench.Task) bool { return hidden[t.ID] != "" })
+	if charts {
+		if err := s.extractCharts(ctx, known.Tasks, of, &all); err != nil {
+			return all, err
+		}
+		known.Tasks = without(known.Tasks, func(t bench.Task) bool { return all.Failed[t.ID] != "" })
+	}
+	public := without(answers, func(a bench.Answer) bool { return hidden[a.ID] != "" || all.Failed[a.ID] != "" })
+	scorer := bench.Scorer{Compat: s.Compat, Judge: s.Judge, Plain: s.Plain, Python: session.run}
+	scores, err := known.Score(ctx, scorer, public)
+	if err != nil {
+		return all, err
+	}
+	all.fill(suite, scores, hidden)
+	if all.Unscored < len(suite.Tasks) {
+		all.Totals = known.Totals(scores, public)
+	}
+	return all, nil
+}
+
+func without[T any](all []T, drop func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), drop)
+}
+
+// session may read all that answers are compared with.
+func (s Scorer) session(suite *bench.Suite, answers map[string]bench.Answer) *scoringSession {
+	var read []string
+	for _, t := range suite.Tasks {
+		read = append(read, t.GoldDir, answers[t.ID].Dir)
+	}
+	slices.Sort(read)
+	return &scoringSession{open: s.Open, read: slices.Compact(read)}
+}
+
+// extractCharts extracts the charts of a run's answers. A task without its data, or for
+// which no kernel starts, cannot be scored.
+func (s Scorer) extractCharts(ctx context.Context, tasks []bench.Task, answers map[string]bench.Answer, all *Scores) error {
+	for _, t := range tasks {
+		answer, given := answers[t.ID]
+		if !t.IsChart() || !given || answer.Unfinished {
+			continue
+		}
+		_, err := os.Stat(t.Data)
+		if t.Data == "" || err != nil {
+			err = errors.New("its data are not there, which the code of its chart may read")
+		} else {
+			err = extractChart(ctx, s.Open.python([]string{t.Data}, answer.Dir), t, answer.Dir, s.Compat)
+		}
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			all.fails(t.ID, err.Error())
+		}
+	}
+	return nil
+}
+
+// Save records those scores in a run that differ from what it has. They come one for
+// each repeat.
+func Save(r runner.Result, repeats []Scores) error {
+	folder, err := runner.Open(r.Path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	for i, scores := range repeats {
+		of := map[string]TaskScore{}
+		for _, score := range scores.Tasks {
+			of[score.ID] = score
+		}
+		for _, record := range r.Records {
+			s := of[record.Task]
+			if record.Repeat != i+1 || s.Score == nil || s.is(record) {
+				continue
+			}
+			score := bench.Score{Value: *s.Score, Metric: s.Metric, Parts: s.Parts, Detail: s.Detail, Uncounted: s.Uncounted}
+			if err := folder.Append(withScore(record, score)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// is reports whether a record has this score.
+func (s TaskScore) is(r runner.Record) bool {
+	return r.Score != nil && *r.Score == *s.Score && r.Uncounted == s.Uncounted
+}

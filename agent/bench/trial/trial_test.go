@@ -1,0 +1,205 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dsstar/agent"
+	"dsstar/agent/bench"
+	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/tables"
+	"dsstar/agent/llm"
+	"dsstar/notebook"
+)
+
+// TestPrepareLinks has tasks whose files are links, as in a download's cache, or are missing.
+func TestPrepareLinks(t *testing.T) {
+	cache := t.TempDir()
+	data, blobs := filepath.Join(cache, "snapshot", "data"), filepath.Join(cache, "blobs")
+	blob := filepath.Join(blobs, "1f")
+	if err := errors.Join(os.MkdirAll(data, 0o755), os.MkdirAll(blobs, 0o755), os.WriteFile(blob, []byte("n\n1\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join("..", "..", "blobs", "1f"), filepath.Join(data, "a.csv")); err != nil {
+		t.Skip(err)
+	}
+	task := bench.Task{ID: "a", Question: "q", Data: data, Files: []string{"a.csv"}}
+	whole := task
+	whole.Files = nil
+	for _, of := range []bench.Task{task, whole} {
+		if out := LinksOut(t.Context(), of, nil); len(out) != 1 || filepath.Base(out[0]) != "1f" {
+			t.Errorf("%v", out)
+		}
+		if out := LinksOut(t.Context(), of, []string{blobs}); len(out) > 0 {
+			t.Errorf("allowed: %v", out)
+		}
+	}
+	for _, confined := range []bool{true, false} {
+		folder := agent.Folder(t.TempDir())
+		if _, err := prepare(t.Context(), task, folder, confined); err != nil {
+			t.Fatal(err)
+		}
+		lent := filepath.Join(string(folder), "data", "a.csv")
+		if text, err := os.ReadFile(lent); err != nil || string(text) != "n\n1\n" {
+			t.Errorf("%q, %v", text, err)
+		}
+		a, errA := os.Stat(lent)
+		b, errB := os.Stat(blob)
+		if err := errors.Join(errA, errB); err != nil || !confined && os.SameFile(a, b) {
+			t.Errorf("%v: cells that nothing confines could write to the user's data", err)
+		}
+	}
+	for name, lacking := range map[string]bench.Task{
+		"a missing file":   {Data: data, Files: []string{"a.csv", "none.csv"}},
+		"no file":          {Data: data, Files: []string{}},
+		"an empty folder":  {Data: t.TempDir()},
+		"a missing folder": {Data: filepath.Join(data, "none")},
+		"no folder":        {},
+	} {
+		_, err := prepare(t.Context(), lacking, agent.Folder(t.TempDir()), true)
+		if !errors.As(err, new(*runner.LackingError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAnswerOf(t *testing.T) {
+	for _, v := range []struct{ kind, said, want string }{
+		{"string_exact", "true", `"true"`},
+		{"string_approximate", "12", `"12"`},
+		{"numeric_exact", " -12.5 ", "-12.5"},
+		{"numeric_exact", "12%", `"12%"`},
+		{"numeric_exact", "true", `"true"`},
+		{"list_exact", `["a", 1]`, `["a", 1]`},
+		{"list_exact", "a, b", `"a, b"`},
+	} {
+		record := runner.Record{Task: "1", Answer: v.said, Finished: true}
+		answer := answerOf(record, bench.Task{ID: "1", Rules: "kramabench", Kind: v.kind}, t.TempDir())
+		if string(answer.Value) != v.want {
+			t.Errorf("%s %q is %s, not %s", v.kind, v.said, answer.Value, v.want)
+		}
+	}
+	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} {
+		answer := answerOf(runner.Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules}, t.TempDir())
+		if answer.Unfinished != want {
+			t.Errorf("%s: an agent that used up its steps: unfinished is %v", rules, answer.Unfinished)
+		}
+	}
+}
+
+// TestUncounted leaves out of the mean what the benchmark leaves out.
+func TestUncounted(t *testing.T) {
+	suite := &bench.Suite{Tasks: []bench.Task{{ID: "1"}, {ID: "2"}}}
+	var got Scores
+	got.fill(suite, []bench.Score{{ID: "1", Value: 1}, {ID: "2", Value: 0, Uncounted: true}}, nil)
+	if got.Score == nil || got.Score.Value != 100 || got.Score.N != 1 || !got.Tasks[1].Uncounted || *got.Tasks[1].Score != 0 {
+		t.Errorf("%+v", got)
+	}
+	right, wrong := 1.0, 0.0
+	run := runner.Result{
+		About:   runner.About{Items: []runner.Item{{ID: "1"}, {ID: "2"}}},
+		Records: []runner.Record{{Task: "1", Score: &right}, {Task: "2", Score: &wrong, Uncounted: true}},
+	}
+	if score := tables.Score(run); score == nil || score.Value != 100 || score.N != 1 {
+		t.Errorf("%+v", score)
+	}
+}
+
+// A session ends well but for the code "fail"; it remembers what it has run.
+type session struct {
+	agent.Session
+	ran    []string
+	closed bool
+}
+
+func (s *session) Execute(_ context.Context, code string) (notebook.Execution, error) {
+	s.ran = append(s.ran, code)
+	switch code {
+	case "fail":
+		return notebook.Execution{Status: notebook.Died, Reason: "the kernel died"}, nil
+	case "lost":
+		return notebook.Execution{}, errors.New("no kernel")
+	}
+	return notebook.Execution{Status: notebook.OK}, nil
+}
+
+func (s *session) Close() error { s.closed = true; return nil }
+
+// TestScoringSession keeps one session for many pieces of code, until one fails.
+func TestScoringSession(t *testing.T) {
+	var opened []*session
+	var dirs []string
+	s := &scoringSession{open: func(_ context.Context, dir string, _ []string, _ string) (agent.Session, error) {
+		if _, err := os.Stat(filepath.Join(dir, "files")); err != nil {
+			t.Error(err)
+		}
+		opened, dirs = append(opened, &session{}), append(dirs, dir)
+		return opened[len(opened)-1], nil
+	}}
+	for _, code := range []string{"a", "b", "fail", "c", "lost", "d"} {
+		_, err := s.run(t.Context(), code)
+		if failed := errors.As(err, new(*bench.CodeError)); failed != (code == "fail") || (err != nil) != (failed || code == "lost") {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	s.close()
+	s.close()
+	if len(opened) != 3 || len(opened[0].ran) != 3 || len(opened[1].ran) != 2 {
+		t.Errorf("%d sessions were opened", len(opened))
+	}
+	for i, one := range opened {
+		if _, err := os.Stat(dirs[i]); !one.closed || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("session %d is left: %v", i+1, err)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (m failing) Ask(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, m.err }
+
+// TestCause has errors that are the task's, and errors that are fatal: they end the run, or
+// give the task to another place.
+func TestCause(t *testing.T) {
+	refused, usage, odd := errors.New("refused"), errors.New("no such folder"), errors.New("broken pipe")
+	over, cancelOver := context.WithCancelCause(t.Context())
+	cancelOver(runner.ErrOverTime)
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := &watchedModel{Model: failing{refused}}
+	_, _ = m.Ask(t.Context(), llm.Request{})
+	for _, c := range []struct {
+		what        string
+		ctx         context.Context
+		err         error
+		never, lost bool // no cell has run; the place is gone
+		cause       runner.Cause
+		place       bool // the error is the place's
+	}{
+		{"over time", over, odd, false, false, runner.OverTime, false},
+		{"interrupted", stopped, odd, false, false, "", false},
+		{"a bad key", t.Context(), &llm.CredentialError{}, false, false, "", false},
+		{"budget of the task", t.Context(), &agent.BudgetError{Flag: "max-calls"}, false, false, runner.OverBudget, false},
+		{"budget of the run", t.Context(), &agent.BudgetError{Flag: "total-calls"}, false, false, "", false},
+		{"unread replies", t.Context(), &agent.ReplyError{}, false, false, runner.NotFinished, false},
+		{"the model", t.Context(), fmt.Errorf("ask: %w", refused), true, false, runner.ModelError, false},
+		{"the set-up", t.Context(), usage, true, false, "", false},
+		{"no kernel starts", t.Context(), odd, true, false, "", true},
+		{"a lost server", t.Context(), odd, false, true, "", true},
+		{"the kernel", t.Context(), odd, false, false, runner.KernelError, false},
+	} {
+		site := Site{
+			Fatal: func(err error) bool { return errors.Is(err, usage) },
+			Lost:  func(context.Context, error) bool { return c.lost },
+		}
+		cause, fatal := site.cause(c.ctx, m, !c.never, c.err)
+		if cause != c.cause || (fatal == nil) != (c.cause != "") || errors.As(fatal, new(*runner.PlaceError)) != c.place {
+			t.Errorf("%s: %q, %v", c.what, cause, fatal)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"dsstar/agent"
+	"dsstar/agent/bench/trial"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/sandbox"
+)
+
+// site returns a place as one task uses it.
+func (r *benchRun) site(i int) trial.Site {
+	p := r.placeOf(i)
+	return trial.Site{
+		Sandbox: p.sandbox(),
+		Sessions: func(folder agent.Folder, data string) (agent.Open, agent.RunScript) {
+			p.show(folder, data)
+			p.box.Own = append(p.box.Own, r.folder.Path())
+			return r.app.openAt(&p, r.settings, nil), r.app.runScriptAt(&p, r.settings)
+		},
+		Scoring: r.app.scoringAt(r.settings, func(context.Context) (place, error) { return r.placeOf(i), nil }),
+		Fatal: func(err error) bool {
+			_, usage := errors.AsType[*usageError](err)
+			return usage || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) || errors.Is(err, sandbox.ErrTooMany)
+		},
+		Lost: func(ctx context.Context, err error) bool { return r.lost(ctx, i, err) },
+	}
+}
+
+// lost reports whether an error is a lost server's, which the error does not always say.
+func (r *benchRun) lost(ctx context.Context, i int, err error) bool {
+	if r.places[i].url == "" {
+		return false
+	}
+	_, gone := errors.AsType[*kernel.ServerLostError](err)
+	_, refused := errors.AsType[*kernel.ServerError](err)
+	return gone || refused || !r.answers(ctx, i)
+}
+
+// A placeFinder tells where a kernel is opened.
+type placeFinder func(context.Context) (place, error)
+
+// scoringAt opens confined kernels for scorers' code.
+func (a *app) scoringAt(s *configs.Settings, at placeFinder) trial.Opener {
+	return func(ctx context.Context, dir string, read []string, write string) (agent.Session, error) {
+		p, err := at(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p.box.Read = slices.Clone(p.box.Read)
+		for _, path := range read {
+			if _, err := os.Stat(path); path != "" && err == nil {
+				p.box.Read = append(p.box.Read, absolute(path))
+			}
+		}
+		if write != "" {
+			p.box.Write = append(slices.Clone(p.box.Write), absolute(write))
+		}
+		return a.openAt(&p, s, nil)(ctx, agent.Describe, dir)
+	}
+}
