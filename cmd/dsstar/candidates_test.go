@@ -89,25 +89,3 @@ func TestCandidatesServed(t *testing.T) {
 		t.Errorf("%+v", backs)
 	}
 }
-
-func TestCandidatesUsage(t *testing.T) {
-	t.Parallel()
-	data := dataFolder(t, numbers)
-	for _, c := range []struct {
-		args []string
-		said []string
-	}{
-		{[]string{"--candidates", "0"}, []string{"--candidates: method.candidates: is \"0\", should be 1 to 9", "hint: dsstar config --defaults"}},
-		{[]string{"--candidates", "10"}, []string{"should be 1 to 9"}},
-		{[]string{"--candidates", "2", "--paper"}, []string{"--paper", "hint: dsstar nb --paper --candidates 1"}},
-		{[]string{"--candidates", "2", "--rollback", "off"}, []string{"--rollback off", "hint: dsstar nb --candidates 2 --rollback auto"}},
-	} {
-		ask(t, data, "http://127.0.0.1:1/v1", c.args...).expect(exitUsage, c.said...)
-	}
-	a, _, stderr := testApp(t, "DSSTAR_METHOD_CANDIDATES=2")
-	a.stdinTTY, a.stderrTTY = true, true
-	if code := a.run(t.Context(), []string{"nb", "--quiet", "--review", "--data", data, "How many?"}); code != exitUsage {
-		t.Errorf("exit code %d", code)
-	}
-	wantText(t, "stderr", stderr.String(), "--review", "hint: dsstar nb --review --candidates 1")
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/prompts"
 )
 
@@ -87,7 +88,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, again: sameCommand(cmd, args, "--yes")}, settings: s, progress: a.newProgress(d.quiet)}
+	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, typed: newCommandLine(cmd, args)}, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.stop()
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include, cmd.Flags().Changed("include")); err != nil {
 		return err
@@ -134,7 +135,7 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.
 		return nil, err
 	}
 	for _, w := range j.settings.Warnings {
-		j.progress.say("warning  %s", w)
+		j.progress.warn("%s", w)
 	}
 	config := agentConfig(j.settings)
 	j.place.box.Read = append(j.place.box.Read, j.task.Data)
@@ -187,7 +188,7 @@ func (j *job) describing(wanted int) func(agent.Event, *agent.Trajectory) error 
 			}
 		}
 		done++
-		j.progress.say("file     %s (%d of %d)%s", printable(e.Text), done, all, note)
+		j.progress.say("file     %s (%d of %d)%s", term.Printable(e.Text), done, all, note)
 		return nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // dataFiles are the files of a data folder, by which a user's names are checked.
@@ -59,7 +60,7 @@ func (l dataFiles) file(name string) (string, bool) {
 // unknown is the error for a name that is no file's; hint makes arguments with
 // the right one of a name that is near.
 func (l dataFiles) unknown(name string, hint func(string) string) error {
-	e := &usageError{text: fmt.Sprintf("%s has no data file %s", l.given, printable(name))}
+	e := &usageError{text: fmt.Sprintf("%s has no data file %s", l.given, term.Printable(name))}
 	if _, err := os.Stat(filepath.Join(l.dir, filepath.FromSlash(name))); err == nil && name != "" {
 		e.text += ": it is not a file, or hidden"
 	}

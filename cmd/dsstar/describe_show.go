@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // descriptions is the object that describe --json prints. Its fields are a
@@ -67,12 +68,12 @@ func (d descriptions) print(w io.Writer) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		heading := []string{printable(f.Name), size(f.Size), clean(f.Kind), clean(f.from())}
+		heading := []string{term.Printable(f.Name), size(f.Size), term.Clean(f.Kind), term.Clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
 		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
 		if f.Description != "" {
 			for line := range strings.Lines(strings.TrimRight(f.Description, "\n")) {
-				b.WriteString(withoutControls(line))
+				b.WriteString(term.WithoutControls(line))
 			}
 			b.WriteByte('\n')
 		}
@@ -94,7 +95,7 @@ func (f fileDescription) from() string {
 	case f.Whole:
 		from = append(from, "the content itself")
 	case f.Like != "":
-		from = append(from, "script of "+printable(f.Like))
+		from = append(from, "script of "+term.Printable(f.Like))
 	case f.Code != "":
 		from = append(from, "own script")
 	}

@@ -196,6 +196,7 @@ func TestKeepHanging(t *testing.T) {
 // TestKeepInterrupted: after Ctrl-C during a cell the kernel is there, idle, and
 // told of.
 func TestKeepInterrupted(t *testing.T) {
+	pyenvtest.Long(t)
 	runtime := t.TempDir()
 	t.Setenv("JUPYTER_RUNTIME_DIR", runtime)
 	m := counting()

@@ -26,6 +26,7 @@ var kills = flag.Int("kills", 1, "how often TestKill kills a run")
 //
 //	go test ./cmd/dsstar -run TestKill -kills 200 -timeout 2h -v
 func TestKill(t *testing.T) {
+	pyenvtest.Long(t)
 	dsstar := build(t)
 	begin := time.Now()
 	if out, err := exec.Command(dsstar, "demo", "--quiet", "--out", filepath.Join(t.TempDir(), "whole")).CombinedOutput(); err != nil {

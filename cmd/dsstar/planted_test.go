@@ -153,6 +153,17 @@ func watchForKey(t testing.TB, said ...*bytes.Buffer) {
 	})
 }
 
+// checkNotHeld fails the test if a file below a folder holds the planted key.
+func checkNotHeld(t *testing.T, folder string) {
+	t.Helper()
+	if planted == "" {
+		return
+	}
+	if paths, err := holding(planted, folder); err != nil || len(paths) > 0 {
+		t.Errorf("the planted key is in %q (%v)", paths, err)
+	}
+}
+
 // A testProgram is the program in a test. It must leave the data as they are.
 type testProgram struct {
 	*app

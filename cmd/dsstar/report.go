@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // result is the object that --json prints. Its fields are a contract: see the
@@ -18,7 +19,7 @@ type result struct {
 	Answer     string `json:"answer"`
 	Verified   bool   `json:"verified"`
 	Sufficient bool   `json:"sufficient"`
-	// Inconclusive: it was found sufficient to say that the data hold no answer.
+	// Inconclusive: the verdict is that the data hold no answer.
 	Inconclusive bool          `json:"inconclusive"`
 	Doubts       []string      `json:"doubts"` // why the answer is not verified
 	Rounds       int           `json:"rounds"`
@@ -30,13 +31,13 @@ type result struct {
 	Usage        resultUsage   `json:"usage"`
 	Seconds      agent.Seconds `json:"seconds"`
 	Kernel       resultKernel  `json:"kernel"`
-	KeptKernel   *resultKept   `json:"kept_kernel"` // null: none stays
+	KeptKernel   *resultKept   `json:"kept_kernel"` // null: none is kept
 	Warnings     []string      `json:"warnings"`
 }
 
 type resultUsage struct {
 	tokenUsage
-	CostUSD *float64              `json:"cost_usd"` // null: the model's prices are not known
+	CostUSD *float64              `json:"cost_usd"` // null: prices are unknown
 	ByRole  map[string]tokenUsage `json:"by_role"`
 }
 
@@ -82,7 +83,7 @@ func tokensOf(u agent.Usage) tokenUsage {
 	return tokenUsage{u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens}
 }
 
-// dollars is what was paid, as part of a sentence; "" if that is not known.
+// dollars is the cost as part of a sentence; "" if it is unknown.
 func (u resultUsage) dollars() string {
 	if u.CostUSD == nil {
 		return ""
@@ -90,8 +91,8 @@ func (u resultUsage) dollars() string {
 	return fmt.Sprintf(", %.2f US dollars", *u.CostUSD)
 }
 
-// printJSON writes a value as the one document of standard output. What a terminal would obey
-// is escaped, so that it is there byte for byte, and no more.
+// printJSON writes a value as JSON. Control characters are escaped, so that a terminal does not obey
+// them and the value is unchanged.
 func printJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -107,15 +108,15 @@ func printJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// escapeControls escapes what JSON's own writer does not: such characters stand in strings only.
+// escapeControls escapes the control characters that encoding/json does not; they occur in strings only.
 func escapeControls(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {
-		case r != '\n' && (unicode.IsControl(r) || turns(r)) && r > 0xffff:
+		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)) && r > 0xffff:
 			high, low := utf16.EncodeRune(r)
 			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		case r != '\n' && (unicode.IsControl(r) || turns(r)):
+		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)

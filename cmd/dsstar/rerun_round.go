@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -95,7 +96,7 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 // find finds the round in the notebook.
 func (r *replay) find(path string, nb *notebook.Notebook) error {
 	if !r.place.own {
-		return &usageError{fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds", printable(path)), []string{"dsstar rerun " + quoteShell(path)}}
+		return &usageError{fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds", term.Printable(path)), []string{"dsstar rerun " + quoteShell(path)}}
 	}
 	t, err := agent.ReadTrajectory(nb)
 	if err != nil {
@@ -250,7 +251,7 @@ func (a *app) concludeRound(r *replay) error {
 func (r *replay) report(w io.Writer) error {
 	var b strings.Builder
 	begin := fmt.Sprintf("round %-2d ", r.result.Round)
-	fmt.Fprintf(&b, "%s%s\n", begin, fit(printed(r.result.Step), 99-len(begin)))
+	fmt.Fprintf(&b, "%s%s\n", begin, term.Fit(term.Printed(r.result.Step), 99-len(begin)))
 	for _, a := range r.result.Attempts {
 		what := "ran"
 		if a.Error != "" {

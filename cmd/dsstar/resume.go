@@ -14,11 +14,12 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
 )
 
-const resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
+var resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
 with --ask, one that is finished and gets another question.
 
 RUN is the run folder, or a notebook in it. No request that the model has answered
@@ -35,7 +36,7 @@ Cells run again from the first change on, yours as they are; then the plan is
 judged, and the run goes on from there to a new proof. When a cell of yours fails,
 the notebook stays as it is.
 
-` + exitHelp
+` + exitHelp()
 
 const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-most
   dsstar resume --max-cost 1 RUN                     after a spent budget
@@ -60,7 +61,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		if len(args) != 1 {
 			return &usageError{fmt.Sprintf("one run is wanted, and %d are given", len(args)), []string{"dsstar resume RUN", "ls -d dsstar-runs/*   # the runs of this folder"}}
 		}
-		flags.again = sameCommand(cmd, args, "--yes")
+		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	}
 	now, err := r.dataFiles(ctx, j.settings.Include)
 	if err == nil {
-		err = mayStay(j.settings, r.t.Method)
+		err = checkRollback(j.settings, r.t.Method)
 	}
 	if err != nil {
 		return err
@@ -194,7 +195,7 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 	if data == "" || !a.private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 		return nil
 	}
-	return &usageError{fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", printable(data)),
+	return &usageError{fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", term.Printable(data)),
 		[]string{"dsstar resume --allow-read DIR " + quoteShell(string(r.folder)) + "   # DIR: that folder, if the notebook is yours"}}
 }
 
@@ -235,7 +236,7 @@ func findRun(arg string) (r pastRun, err error) {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return bad("ls -d dsstar-runs/*   # the runs of this folder", "there is no run %s", printable(arg))
+		return bad("ls -d dsstar-runs/*   # the runs of this folder", "there is no run %s", term.Printable(arg))
 	}
 	if err != nil {
 		return bad("ls -l "+quoteShell(arg), "the run: %v", err)
@@ -244,16 +245,16 @@ func findRun(arg string) (r pastRun, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		r.folder = agent.Folder(path)
 		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
-			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", printable(arg))
+			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", term.Printable(arg))
 		}
 	}
 	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // which the run will write
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", printable(path))
+			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", term.Printable(path))
 		}
 	}
 	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // which its cells read
-		return bad("ls -l "+quoteShell(r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", printable(r.folder.Variables()))
+		return bad("ls -l "+quoteShell(r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", term.Printable(r.folder.Variables()))
 	}
 	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err
@@ -271,7 +272,7 @@ func (r *pastRun) read() error {
 		return err
 	}
 	if r.t, err = agent.ReadTrajectory(nb); err != nil {
-		return &usageError{fmt.Sprintf("%s: %v", printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook", "dsstar rerun " + quoteShell(r.path) + "   # runs any notebook again"}}
+		return &usageError{fmt.Sprintf("%s: %v", term.Printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook", "dsstar rerun " + quoteShell(r.path) + "   # runs any notebook again"}}
 	}
 	return nil
 }

@@ -13,9 +13,8 @@ import (
 	"dsstar/notebook"
 )
 
-// runScriptAt returns what runs the script of a proof: a process of plain Python, or
-// where that cannot be started beside the kernels (on a server, or by a launcher that
-// only knows how to start a kernel), a new kernel in which nothing else runs.
+// runScriptAt returns the function that runs the script of a proof: in plain Python, or, where only
+// kernels can be started (on a server or by a launcher), in a new kernel.
 func (a *app) runScriptAt(p *place, s *configs.Settings) agent.RunScript {
 	return func(ctx context.Context, dir string, limit time.Duration) (x notebook.Execution, err error) {
 		o := kernel.Options{Spec: p.spec, Dir: dir, Scratch: filepath.Join(dir, "files"), Env: a.kernelEnv(s), Sandbox: p.box,

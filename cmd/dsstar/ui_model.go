@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
 
@@ -39,7 +40,7 @@ func (v *view) learn(e agent.Event, t *agent.Trajectory, now time.Time) {
 	case agent.Ran, agent.Rejected, agent.Picked:
 		v.drafts = nil
 	case agent.Judged:
-		v.drafts, v.verdict = nil, judgement(t)
+		v.drafts, v.verdict, v.verdictStyle = nil, judgement(t), judgementStyle(t)
 	case agent.Routed:
 		v.drafts, v.route = nil, direction(t)
 	case agent.WentBack:
@@ -102,10 +103,10 @@ func (v *view) run(code string, now time.Time) {
 
 // put adds what a cell puts out; only the end is kept.
 func (v *view) put(text string) {
-	text = text[max(0, len(text)-tailBytes):]
+	text = text[max(0, len(text)-term.TailBytes):]
 	v.output = append(v.output, text...)
-	if n := len(v.output); n > 4*tailBytes {
-		v.output = append(v.output[:0], v.output[n-tailBytes:]...)
+	if n := len(v.output); n > 4*term.TailBytes {
+		v.output = append(v.output[:0], v.output[n-term.TailBytes:]...)
 	}
 }
 

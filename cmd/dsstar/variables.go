@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
@@ -113,7 +114,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 			said = o.EName + ": " + o.EValue
 		}
 	}
-	return fmt.Errorf("the kernel does not answer: %s", fit(said, 300))
+	return fmt.Errorf("the kernel does not answer: %s", term.Fit(said, 300))
 }
 
 // quotePython returns a Python string literal; a JSON string is one.

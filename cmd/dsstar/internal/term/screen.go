@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"fmt"
@@ -11,24 +11,25 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// A screen writes lines of history to stderr, and on a terminal keeps a view
+// A Screen writes lines of history to stderr, and on a terminal keeps a view
 // below them, which goes away at the end. It changes nothing about the terminal
 // (no raw mode, no hidden cursor, no question to it), and the cursor waits at the
 // beginning of the line below: whatever ends the program, the terminal is sane.
 //
 // All writing is done by a goroutine that lives while there is something to
 // write, so that a terminal or pipe that takes nothing holds nobody up.
-type screen struct {
-	w       io.Writer
-	live    bool                                     // there is a view
-	colours bool                                     // there are colours
-	size    func() (columns, rows int)               // of the terminal
-	view    func(columns, rows int) (lines []string) // what the view is to be
-	once    sync.Once                                // for stop
-	stopped chan struct{}                            // closed by stop
+type Screen struct {
+	W       io.Writer
+	Live    bool                                     // there is a view
+	Colours bool                                     // there are colours
+	Size    func() (columns, rows int)               // of the terminal
+	View    func(columns, rows int) (lines []string) // what the view is to be
+
+	once    sync.Once     // for stop
+	stopped chan struct{} // closed by stop
 
 	mu      sync.Mutex
-	pending []string      // history that waits to be written
+	pending []Line        // history that waits to be written
 	dropped int           // lines that found no room among it
 	due     bool          // the view is to be drawn anew
 	gone    bool          // there is no view any more
@@ -39,6 +40,26 @@ type screen struct {
 	columns int      // the width that it was drawn for
 }
 
+// A Line is a clean line of history. Its style is that of its label, or where it begins with a
+// margin that of the words up to a colon.
+type Line struct {
+	Text  string
+	Style Style
+}
+
+// Painted returns the line with its style.
+func (l Line) Painted() string {
+	if len(l.Text) <= Margin {
+		return l.Text
+	}
+	at, separator := 0, " "
+	if strings.TrimSpace(l.Text[:Margin]) == "" {
+		at, separator = Margin, ":"
+	}
+	head, _, _ := strings.Cut(l.Text[at:], separator)
+	return l.Text[:at] + l.Style.Paint(head, true) + l.Text[at+len(head):]
+}
+
 const (
 	redraw     = 85 * time.Millisecond // between two pictures: as fast as one can read
 	grace      = 2 * time.Second       // how long a terminal may take for the last lines
@@ -46,10 +67,10 @@ const (
 	maxWrapped = 8                     // lines of the terminal for one of history
 )
 
-// start begins to keep the view up to date, until stop.
-func (s *screen) start() {
+// Start begins to keep the view up to date, until stop.
+func (s *Screen) Start() {
 	s.stopped = make(chan struct{})
-	if !s.live {
+	if !s.Live {
 		return
 	}
 	go func() {
@@ -69,36 +90,40 @@ func (s *screen) start() {
 	}()
 }
 
-// stop takes the view away for good. History may still be told; it is waited for.
-func (s *screen) stop() {
-	s.once.Do(func() { close(s.stopped) })
+// Stop takes the view away for good. History may still be told; it is waited for.
+func (s *Screen) Stop() {
+	s.once.Do(func() {
+		if s.stopped != nil {
+			close(s.stopped)
+		}
+	})
 	s.mu.Lock()
 	s.gone = true
 	s.mu.Unlock()
-	s.flush()
+	s.Flush()
 }
 
-// tell adds a clean line to the history. With a view, the next picture has it.
-func (s *screen) tell(line string) {
+// Tell adds a clean line to the history. With a view, the next picture has it.
+func (s *Screen) Tell(line Line) {
 	s.mu.Lock()
 	if len(s.pending) < maxPending {
 		s.pending = append(s.pending, line)
 	} else {
 		s.dropped++
 	}
-	if !s.live {
+	if !s.Live {
 		s.write()
 	}
 	over := s.gone
 	s.mu.Unlock()
 	if over {
-		s.flush()
+		s.Flush()
 	}
 }
 
-// flush waits until all that was told is written and the view is as it should
+// Flush waits until all that was told is written and the view is as it should
 // be, but not for ever.
-func (s *screen) flush() {
+func (s *Screen) Flush() {
 	s.mu.Lock()
 	s.due = true
 	s.write()
@@ -117,7 +142,7 @@ func (s *screen) flush() {
 }
 
 // write has all written that is to be; mu is held.
-func (s *screen) write() {
+func (s *Screen) write() {
 	if s.writing != nil {
 		return
 	}
@@ -133,19 +158,22 @@ func (s *screen) write() {
 				return
 			}
 			s.mu.Unlock()
-			_, _ = io.WriteString(s.w, text) // perhaps nobody reads it any more
+			_, _ = io.WriteString(s.W, text) // perhaps nobody reads it any more
 		}
 	}()
 }
 
 // picture returns what is to be written now, as one piece; mu is held.
-func (s *screen) picture() string {
+func (s *Screen) picture() string {
 	if s.dropped > 0 && len(s.pending) < maxPending {
-		s.pending = append(s.pending, fmt.Sprintf("warning  %d lines came too fast to be shown here; the notebook has them", s.dropped))
+		s.pending = append(s.pending, Line{
+			Text:  fmt.Sprintf("warning  %d lines came too fast to be shown here; the notebook has them", s.dropped),
+			Style: Doubt,
+		})
 		s.dropped = 0
 	}
 	history := s.pending
-	if !s.live || s.gone && len(s.drawn) == 0 {
+	if !s.Live || s.gone && len(s.drawn) == 0 {
 		s.pending, s.due = nil, false
 		return s.lines(history, "\n")
 	}
@@ -153,10 +181,10 @@ func (s *screen) picture() string {
 		return ""
 	}
 	s.pending, s.due = nil, false
-	columns, rows := s.size()
+	columns, rows := s.Size()
 	var view []string
 	if !s.gone {
-		view = s.view(columns, rows)
+		view = s.View(columns, rows)
 	}
 	if len(history) == 0 && slices.Equal(view, s.drawn) && (columns == s.columns || len(view) == 0) {
 		return ""
@@ -176,19 +204,22 @@ func (s *screen) picture() string {
 }
 
 // lines returns lines of history, wrapped and painted on a terminal.
-func (s *screen) lines(history []string, end string) string {
+func (s *Screen) lines(history []Line, end string) string {
 	columns := 0
-	if s.live && len(history) > 0 {
-		columns, _ = s.size()
+	if s.Live && len(history) > 0 {
+		columns, _ = s.Size()
 	}
 	var b strings.Builder
 	for _, line := range history {
-		lines := []string{line}
-		if s.live {
-			lines = wrap(line, columns-1, maxWrapped)
+		rows := []string{line.Text}
+		if s.Live {
+			rows = Wrap(line.Text, columns-1, maxWrapped)
 		}
-		for i, line := range lines {
-			b.WriteString(paintHistory(line, i == 0, s.colours) + end)
+		for i, row := range rows {
+			if i == 0 && s.Colours {
+				row = Line{row, line.Style}.Painted()
+			}
+			b.WriteString(row + end)
 		}
 	}
 	return b.String()
@@ -196,7 +227,7 @@ func (s *screen) lines(history []string, end string) string {
 
 // height returns the number of lines that the view takes in a terminal of the
 // given width. One that was made narrower has broken its lines, as most do.
-func (s *screen) height(columns int) int {
+func (s *Screen) height(columns int) int {
 	n := len(s.drawn)
 	if columns >= s.columns || columns < 1 {
 		return n

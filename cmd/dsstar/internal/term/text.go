@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"strconv"
@@ -9,10 +9,10 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// width returns the columns that clean text takes. Terminals do not agree about
+// Width returns the columns that clean text takes. Terminals do not agree about
 // characters that are made of several, such as emoji with a skin tone: it is then
 // the most that any of them needs, so that a line never turns out too long.
-func width(text string) int {
+func Width(text string) int {
 	columns := 0
 	for g := displaywidth.StringGraphemes(text); g.Next(); {
 		columns += clusterWidth(g.Value(), g.Width())
@@ -31,8 +31,8 @@ func clusterWidth(cluster string, whole int) int {
 	return max(whole, apart)
 }
 
-// cut shortens a clean line to the columns, with … for what is left out.
-func cut(line string, columns int) string {
+// Cut shortens a clean line to the columns, with … for what is left out.
+func Cut(line string, columns int) string {
 	if len(line) <= columns { // no character takes more columns than bytes
 		return line
 	}
@@ -52,8 +52,8 @@ func cut(line string, columns int) string {
 	return line
 }
 
-// split divides text where the columns end, after one character at least.
-func split(text string, columns int) (head, rest string) {
+// Split divides text where the columns end, after one character at least.
+func Split(text string, columns int) (head, rest string) {
 	end, total := 0, 0
 	for g := displaywidth.StringGraphemes(text); g.Next(); end += len(g.Value()) {
 		if total += clusterWidth(g.Value(), g.Width()); total > columns && end > 0 {
@@ -63,73 +63,73 @@ func split(text string, columns int) (head, rest string) {
 	return text, ""
 }
 
-// fit puts a text on one line of the given number of columns.
-func fit(line string, columns int) string {
+// Fit puts a text on one line of the given number of columns.
+func Fit(line string, columns int) string {
 	line = strings.Join(strings.Fields(line), " ")
 	if columns < 2 {
 		return line
 	}
-	return cut(line, columns)
+	return Cut(line, columns)
 }
 
-// margin is the width of the word that a line of progress begins with.
-const margin = 9
+// Margin is the width of the word that a line of progress begins with.
+const Margin = 9
 
-// wrap breaks a clean line between words, with its further lines below its text,
+// Wrap breaks a clean line between words, with its further lines below its text,
 // and leaves out what is more than most lines. Where there is no room for that,
 // it breaks it where the columns end.
-func wrap(line string, columns, most int) []string {
+func Wrap(line string, columns, most int) []string {
 	var lines []string
-	if len(line) <= margin || columns < 3*margin || width(line[:margin]) != margin {
-		for columns > 1 && width(line) > columns && len(lines) < most-1 {
+	if len(line) <= Margin || columns < 3*Margin || Width(line[:Margin]) != Margin {
+		for columns > 1 && Width(line) > columns && len(lines) < most-1 {
 			var head string
-			head, line = split(line, columns)
+			head, line = Split(line, columns)
 			lines = append(lines, head)
 		}
-		return append(lines, cut(line, max(columns, 1)))
+		return append(lines, Cut(line, max(columns, 1)))
 	}
-	indent := strings.Repeat(" ", margin)
-	row, used := line[:margin], 0
+	indent := strings.Repeat(" ", Margin)
+	row, used := line[:Margin], 0
 	next := func() {
 		lines = append(lines, row)
 		row, used = indent, 0
 	}
-	for word := range strings.FieldsSeq(line[margin:]) {
-		if used > 0 && used+1+width(word) <= columns-margin {
-			row, used = row+" "+word, used+1+width(word)
+	for word := range strings.FieldsSeq(line[Margin:]) {
+		if used > 0 && used+1+Width(word) <= columns-Margin {
+			row, used = row+" "+word, used+1+Width(word)
 			continue
 		}
 		if used > 0 {
 			next()
 		}
-		for width(word) > columns-margin && len(lines) < most {
+		for Width(word) > columns-Margin && len(lines) < most {
 			var head string
-			head, word = split(word, columns-margin)
+			head, word = Split(word, columns-Margin)
 			row += head
 			next()
 		}
-		row, used = row+word, width(word)
+		row, used = row+word, Width(word)
 	}
 	if lines = append(lines, row); len(lines) > most {
 		lines = lines[:most]
-		lines[most-1] = cut(lines[most-1], columns-2) + " …"
+		lines[most-1] = Cut(lines[most-1], columns-2) + " …"
 	}
 	return lines
 }
 
-// maxMarks is how many marks, such as accents, a character may bear: with more
+// MaxMarks is how many marks, such as accents, a character may bear: with more
 // it covers the lines around it.
-const maxMarks = 3
+const MaxMarks = 3
 
-// clean is text on one line in which nothing is left that a terminal obeys, that
-// turns the direction of writing, or that cannot be seen. Most of what is shown
+// Clean is text on one line in which nothing is left that a terminal obeys, that
+// Turns the direction of writing, or that cannot be seen. Most of what is shown
 // comes from strangers: models, files, what cells print.
-func clean(text string) string {
-	c, marks := cleaner{}, 0
+func Clean(text string) string {
+	c, marks := Cleaner{}, 0
 	return strings.Map(func(r rune) rune {
 		if !unicode.Is(unicode.M, r) {
 			marks = 0
-		} else if marks++; marks > maxMarks {
+		} else if marks++; marks > MaxMarks {
 			return -1
 		}
 		switch {
@@ -139,12 +139,12 @@ func clean(text string) string {
 			return r
 		}
 		return -1
-	}, c.text(text))
+	}, c.Text(text))
 }
 
-// withoutControls is a line in which a terminal finds nothing to obey; what it
+// WithoutControls is a line in which a terminal finds nothing to obey; what it
 // shows stands where it stood.
-func withoutControls(line string) string {
+func WithoutControls(line string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r) {
 			return -1
@@ -153,25 +153,25 @@ func withoutControls(line string) string {
 	}, line)
 }
 
-// tailBytes is how much of a text's end is looked at for its last lines.
-const tailBytes = 8 << 10
+// TailBytes is how much of a text's end is looked at for its last lines.
+const TailBytes = 8 << 10
 
-// lastLines returns the last lines of a text as they stand on a terminal, clean:
+// LastLines returns the last lines of a text as they stand on a terminal, clean:
 // a carriage return begins its line anew. Empty lines and Markdown's fences are
 // left out.
-func lastLines(text string, n int) []string {
-	if len(text) > tailBytes {
-		text = text[len(text)-tailBytes:]
+func LastLines(text string, n int) []string {
+	if len(text) > TailBytes {
+		text = text[len(text)-TailBytes:]
 		for len(text) > 0 && !utf8.RuneStart(text[0]) {
 			text = text[1:]
 		}
 	}
-	c := cleaner{}
-	all := strings.Split(strings.ReplaceAll(c.text(text), "\t", "    "), "\n")
+	c := Cleaner{}
+	all := strings.Split(strings.ReplaceAll(c.Text(text), "\t", "    "), "\n")
 	var lines []string
 	for i := len(all) - 1; i >= 0 && len(lines) < n; i-- {
 		line := strings.TrimRight(all[i], "\r")
-		line = clean(line[strings.LastIndexByte(line, '\r')+1:])
+		line = Clean(line[strings.LastIndexByte(line, '\r')+1:])
 		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "```") {
 			lines = append([]string{line}, lines...)
 		}
@@ -179,29 +179,29 @@ func lastLines(text string, n int) []string {
 	return lines
 }
 
-// printable quotes a name that would break a line.
-func printable(name string) string {
+// Printable quotes a name that would break a line.
+func Printable(name string) string {
 	if quoted := strconv.Quote(name); strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
 		return quoted
 	}
 	return name
 }
 
-// A style is how a terminal shows text; it never says what the text does not.
-type style string
+// A Style is how a terminal shows text; it never says what the text does not.
+type Style string
 
 const (
-	normal style = ""
-	faint  style = "2"
-	strong style = "1"
-	good   style = "32"
-	doubt  style = "33"
-	bad    style = "31"
+	Normal Style = ""
+	Faint  Style = "2"
+	Strong Style = "1"
+	Good   Style = "32"
+	Doubt  Style = "33"
+	Bad    Style = "31"
 )
 
-// paint returns the text in the style, if there are to be colours.
-func (s style) paint(text string, colours bool) string {
-	if s == normal || !colours || text == "" {
+// Paint returns the text in the Style, if there are to be colours.
+func (s Style) Paint(text string, colours bool) string {
+	if s == Normal || !colours || text == "" {
 		return text
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
