@@ -118,7 +118,7 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
   dsstar rerun --check --data new/ RUN/notebook.ipynb
   dsstar rerun --check --round 2 RUN/notebook.ipynb  # a round with its failed attempts`
 
-// rerunFlags are what a rerun is told besides the settings.
+// rerunFlags are the flags of rerun that are not settings.
 type rerunFlags struct {
 	out         string
 	timeout     patience
@@ -131,7 +131,7 @@ type rerunFlags struct {
 	data        string
 }
 
-// An optionalInt is a number in a flag, or none.
+// An optionalInt is a flag with a number that may be absent.
 type optionalInt struct {
 	given bool
 	n     int
@@ -174,8 +174,8 @@ func (a *app) rerunCommand() *cobra.Command {
 		settings.VisitAll(func(f *pflag.Flag) {
 			if f.Changed {
 				_, value := keyOf(f)
-				f.Changed = false               // in the other set
-				_ = settings.Set(f.Name, value) // it was parsed before
+				f.Changed = false               // the flag belongs to the other set
+				_ = settings.Set(f.Name, value) // the value has been parsed already
 			}
 		})
 		s, err := a.settings(settings)
@@ -190,7 +190,7 @@ func (a *app) rerunCommand() *cobra.Command {
 	return cmd
 }
 
-// A patience is a duration in a flag, or none.
+// A patience is a flag with a duration; 0 means none.
 type patience time.Duration
 
 func (p *patience) String() string {
@@ -201,8 +201,7 @@ func (p *patience) String() string {
 }
 func (p *patience) Type() string { return "duration" }
 
-// Set takes "none" too, and seconds without a unit, which is what the other
-// tools take.
+// Set also accepts "none", and seconds without a unit as nbclient and papermill do.
 func (p *patience) Set(text string) error {
 	if text == "none" {
 		text = "0"
@@ -218,12 +217,11 @@ func (p *patience) Set(text string) error {
 	return nil
 }
 
-// rerun executes the notebook at path. Everything that can be wrong is looked at
-// before anything is set up.
+// rerun executes the notebook at path. All arguments are checked before anything is set up.
 func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
 	begin := time.Now()
 	if run := disk.Newest(agent.Folder(path).Notebook()); run != "" {
-		path = run // it names a run folder
+		path = run // path is a run folder
 	}
 	nb, err := openNotebook(path)
 	if err != nil {
@@ -268,7 +266,7 @@ func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *confi
 	return a.concludeRerun(r, err)
 }
 
-// refuse says what is wrong with the flags, for this notebook.
+// refuse rejects flags that contradict each other or the notebook.
 func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
 	quoted := quoteShell(path)
 	switch {
@@ -302,7 +300,7 @@ func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Noteboo
 		return nil, spec, err
 	}
 	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout
-	if o.Scratch == "" { // it does not go back
+	if o.Scratch == "" { // it never goes back
 		k, err := begin(ctx, o, checkpoint.Options{})
 		return k, spec, err
 	}
@@ -355,7 +353,7 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 		return kernel.Spec{}, &usageError{fmt.Sprintf("the notebook is in %s, not in Python", term.Printable(language)),
 			[]string{"dsstar rerun --kernel " + quoteShell(name) + " " + quoteShell(path), "jupyter kernelspec list"}}
 	case s.Python != "":
-		return a.ownPython(ctx, s, s.Python, []string{"ipykernel"}) // what else the notebook needs, only the user knows
+		return a.ownPython(ctx, s, s.Python, []string{"ipykernel"}) // only the user knows what else the notebook needs
 	}
 	if named != "" && !strings.EqualFold(named, "python3") {
 		spec, err := kernel.FindSpec(named, a.lookup())
@@ -369,8 +367,7 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 	return a.spec(ctx, s, func(line string) { p.say("set-up   %s", line) })
 }
 
-// kernelOf returns the name of the kernelspec that the notebook names, and its
-// language; "" for what it does not say.
+// kernelOf returns the notebook's kernelspec and language; "" if it names none.
 func kernelOf(nb *notebook.Notebook) (name, language string) {
 	spec, _ := nb.Metadata["kernelspec"].(map[string]any)
 	info, _ := nb.Metadata["language_info"].(map[string]any)
@@ -381,8 +378,8 @@ func kernelOf(nb *notebook.Notebook) (name, language string) {
 	return name, language
 }
 
-// completeSpec puts what a notebook's kernelspec must have into one that lacks
-// it. One that is complete, or not there, is left as it is, as in nbclient.
+// completeSpec adds missing required fields to the notebook's kernelspec. Like nbclient it adds no
+// kernelspec.
 func completeSpec(nb *notebook.Notebook, spec kernel.Spec) {
 	of, ok := nb.Metadata["kernelspec"].(map[string]any)
 	if !ok {
@@ -399,7 +396,7 @@ func isPython(language string) bool {
 	return language == "" || strings.EqualFold(language, "python") || strings.EqualFold(language, "python3") || strings.EqualFold(language, "ipython")
 }
 
-// findKernel finds the kernelspec that the user named, of whatever language.
+// findKernel finds the kernelspec that the user named, in any language.
 func (a *app) findKernel(name, path string) (kernel.Spec, error) {
 	spec, err := kernel.FindSpec(name, a.lookup())
 	if err != nil {
@@ -411,8 +408,8 @@ func (a *app) findKernel(name, path string) (kernel.Spec, error) {
 	return spec, nil
 }
 
-// withoutHistory keeps what the cells were out of IPython's history file, as
-// nbclient does. They see a history in memory.
+// withoutHistory keeps the cells out of IPython's history file, as nbclient does. The history is in
+// memory.
 func withoutHistory(spec kernel.Spec) kernel.Spec {
 	var argv []string
 	for _, arg := range spec.Argv {

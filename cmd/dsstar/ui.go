@@ -14,22 +14,20 @@ import (
 	"dsstar/notebook"
 )
 
-// A progress tells a person on stderr what goes on: plain lines, and on a
-// terminal a live view below them. Its methods may be called concurrently, and
-// never wait for the terminal, but for stop and wait(""), which do so for a
-// moment.
+// A progress reports on stderr: plain lines and, on a terminal, a live view below them. Its methods may
+// be called concurrently. Only stop and wait("") wait for the terminal, for a limited time.
 type progress struct {
 	screen *term.Screen
 	quiet  bool
 	live   bool
 	now    func() time.Time
-	asks   func() bool // whether the user is asked about each cell; nil: no
+	asks   func() bool // whether each cell is reviewed; nil: no
 
 	mu   sync.Mutex
 	view view
 }
 
-// newProgress begins to show the progress; the caller must stop it.
+// newProgress starts a progress, which the caller must stop.
 func (a *app) newProgress(quiet bool) *progress {
 	able := a.stderrTTY && a.getenv("TERM") != "dumb"
 	p := &progress{quiet: quiet, live: able && !quiet, now: time.Now}
@@ -56,11 +54,10 @@ func (p *progress) picture(columns, rows int) []string {
 	return p.view.lines(p.now(), columns, rows, p.screen.Colours)
 }
 
-// stop takes the live view away; lines may still be told. It may be called more
-// than once.
+// stop removes the live view; lines may still be written. It may be called more than once.
 func (p *progress) stop() { p.screen.Stop() }
 
-// say writes a line. Whatever it tells of, nothing in it is obeyed by a terminal.
+// say writes a line, cleaned of control characters.
 func (p *progress) say(format string, args ...any) {
 	p.sayIn(term.Faint, format, args...)
 }
@@ -68,14 +65,13 @@ func (p *progress) say(format string, args ...any) {
 // warn writes a warning.
 func (p *progress) warn(format string, args ...any) { p.sayIn(term.Doubt, "warning  "+format, args...) }
 
-// sayIn is say with a style for what the line begins with: its label or, where there is none, the
-// words up to a colon.
+// sayIn is say with a style for the label or, in an indented line, for the text before a colon.
 func (p *progress) sayIn(style term.Style, format string, args ...any) {
 	if p.quiet {
 		return
 	}
 	args = slices.Clone(args)
-	for i, arg := range args { // one by one: half a sequence in one takes nothing from the next
+	for i, arg := range args { // one by one, so that an incomplete sequence does not swallow the next argument
 		switch arg := arg.(type) {
 		case string:
 			args[i] = term.Clean(arg)
@@ -86,8 +82,8 @@ func (p *progress) sayIn(style term.Style, format string, args ...any) {
 	p.screen.Tell(term.Line{Text: strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " "), Style: style})
 }
 
-// wait says what is being waited for from now on. With "" the view goes away,
-// and what was told is there: others may write to stderr until the next wait.
+// wait shows what is being waited for. With "" it removes the view and flushes, so that others may write
+// to stderr until the next wait.
 func (p *progress) wait(doing string) {
 	p.await(doing)
 	if doing == "" {
