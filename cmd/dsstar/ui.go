@@ -97,15 +97,14 @@ func (p *progress) await(doing string) {
 	p.view.await(doing, p.now())
 }
 
-// models has the live view name the models that are asked, by role.
+// models sets the names of the models, by role, for the live view.
 func (p *progress) models(name func(role string) string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view.model = name
 }
 
-// stream shows that a model is asked, and its reply as it comes; soFar is all of it
-// until now.
+// stream shows a request to a model and its reply so far.
 func (p *progress) stream(role, subject, soFar string) {
 	if !p.live {
 		return
@@ -115,14 +114,14 @@ func (p *progress) stream(role, subject, soFar string) {
 	p.view.write(draft{role, subject, soFar}, p.now())
 }
 
-// cell shows the code of a step's cell that begins to run.
+// cell shows the code of a cell that begins to run.
 func (p *progress) cell(code string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view.run(code, p.now())
 }
 
-// output shows a piece of what the cell puts out.
+// output shows an output of the running cell.
 func (p *progress) output(o notebook.Output) {
 	if !p.live {
 		return
@@ -133,11 +132,10 @@ func (p *progress) output(o notebook.Output) {
 	p.view.put(text)
 }
 
-// manyFiles is how many files are told of one by one on a terminal, where the
-// view counts them.
+// manyFiles is the number of files above which a terminal shows only their count.
 const manyFiles = 20
 
-// event tells of one event of the run. It reads t until it returns.
+// event reports an event of the run. It does not keep t.
 func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 	p.mu.Lock()
 	p.view.learn(e, t, p.now())
@@ -158,7 +156,7 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 	case agent.Estimated:
 		p.say("estimate %s", e.Text)
 	case agent.Planned:
-		if p.asks == nil || !p.asks() { // else the question about the cell has the step
+		if p.asks == nil || !p.asks() { // else the review shows the step
 			p.sayIn(term.Strong, "step %-3d %s", e.Step, e.Text)
 		}
 		p.await("writing the cell")
@@ -235,7 +233,7 @@ func (p *progress) ran(e agent.Event, t *agent.Trajectory) {
 	p.await("going back and repairing the cell")
 }
 
-// after is text behind what introduces it, or "".
+// after returns intro + text, or "" if text is empty.
 func after(intro, text string) string {
 	if text == "" {
 		return ""
@@ -260,7 +258,7 @@ func judgementStyle(t *agent.Trajectory) term.Style {
 	return term.Doubt
 }
 
-// judgement is the last verdict with its reason.
+// judgement returns the last verdict with its reason.
 func judgement(t *agent.Trajectory) string {
 	v := t.Rounds[len(t.Rounds)-1].Verdict
 	return v.Word() + ": " + v.Reason
@@ -273,7 +271,7 @@ func (p *progress) routed(t *agent.Trajectory) {
 	}
 }
 
-// direction is where the last route leads.
+// direction describes the last route.
 func direction(t *agent.Trajectory) string {
 	if back := t.Rounds[len(t.Rounds)-1].Route.Back; back > 0 {
 		return fmt.Sprintf("step %d is wrong, going back", back)
@@ -281,7 +279,7 @@ func direction(t *agent.Trajectory) string {
 	return "add a step"
 }
 
-// checked says how the answer's form was found.
+// checked describes the check of the answer's form.
 func checked(wrong string, guidelines bool) string {
 	switch {
 	case wrong != "":
