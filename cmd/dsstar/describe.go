@@ -116,8 +116,8 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	return a.showDescriptions(j, t, names, err)
 }
 
-// descriptions describes the named files, or all. The trajectory is nil if nothing was begun; otherwise
-// it holds the descriptions so far, even if there is an error.
+// descriptions describes the named files, or all. The trajectory is nil if nothing was begun;
+// otherwise it holds the descriptions so far, even if there is an error.
 func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.Trajectory, error) {
 	if err := checkBudget(j.settings); err != nil {
 		return nil, err
@@ -168,7 +168,8 @@ func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 	return a.look(ctx, &j.place, j.settings, j.task.Data)
 }
 
-// describing reports the events of a run that only describes files; wanted is their number, 0 for all.
+// describing reports the events of a run that only describes files; wanted is their number, 0
+// for all.
 func (j *job) describing(wanted int) func(agent.Event, *agent.Trajectory) error {
 	done := 0
 	return func(e agent.Event, t *agent.Trajectory) error {

@@ -19,7 +19,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// editDescription lets the user edit the description of a file, and stores the result as a correction.
+// editDescription lets the user edit the description of a file, and stores the result as a
+// correction.
 func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said string) error {
 	name, ok := folder.file(said)
 	if !ok {
@@ -86,7 +87,8 @@ func (a *app) descriptionOf(ctx context.Context, j *job, name string) (string, e
 	return "", nil
 }
 
-// setDescription stores a correction given as FILE=TEXT, FILE=@PATH or FILE=-. FILE may contain a =.
+// setDescription stores a correction given as FILE=TEXT, FILE=@PATH or FILE=-. FILE may contain
+// a =.
 func (a *app) setDescription(j job, folder dataFiles, arg string) error {
 	for i := range len(arg) {
 		if arg[i] != '=' {
@@ -132,8 +134,8 @@ func (a *app) given(value string) (string, error) {
 // mostCorrection is far above what models are shown of one file.
 const mostCorrection = 1 << 20
 
-// keepCorrection stores a text as the correction of a file, or removes the correction if it is empty,
-// and reports it.
+// keepCorrection stores a text as the correction of a file, or removes the correction if it is
+// empty, and reports it.
 func (a *app) keepCorrection(j job, name, text string) error {
 	switch {
 	case !utf8.ValidString(text):
@@ -222,8 +224,9 @@ func (a *app) someEditor() string {
 	return ""
 }
 
-// edited runs the editor on a file, on the user's terminal, and returns the edited text. The editor may
-// have arguments, as in code --wait. Ctrl-C goes to the editor. The terminal's mode is restored.
+// edited runs the editor on a file, on the user's terminal, and returns the edited text. The
+// editor may have arguments, as in code --wait. Ctrl-C goes to the editor. The terminal's mode
+// is restored.
 func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
 	if whole, err := exec.LookPath(editor); err == nil { // a path with spaces

@@ -18,8 +18,8 @@ type dataFiles struct {
 	files []agent.File
 }
 
-// find returns the names of the files that the user names, in the folder's order. An unknown name is
-// a usage error.
+// find returns the names of the files that the user names, in the folder's order. An unknown
+// name is a usage error.
 func (l dataFiles) find(said []string) ([]string, error) {
 	meant := map[string]bool{}
 	for _, name := range said {

@@ -118,8 +118,8 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 	return finding{"folders", "ok", fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.cacheDir), nil, nil}
 }
 
-// checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels of the
-// user's alone.
+// checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels
+// of the user's alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	p, err := a.place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
 	if err != nil {
@@ -179,8 +179,8 @@ func goesBack(b notebook.Restoration) string {
 	return text
 }
 
-// checkSandbox tries forbidden actions in each available tier, and without a sandbox to show that they
-// would succeed.
+// checkSandbox tries forbidden actions in each available tier, and without a sandbox to show
+// that they would succeed.
 func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	b, why, err := box(s)
 	if err != nil {

@@ -137,8 +137,8 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 	return err
 }
 
-// exportTarget returns the path of the export. It rejects an existing file that is not an export unless
-// the user names it, and always the notebook itself.
+// exportTarget returns the path of the export. It rejects an existing file that is not an
+// export unless the user names it, and always the notebook itself.
 func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, error) {
 	bad := func(hint, format string, args ...any) (string, error) {
 		return "", &usageError{fmt.Sprintf(format, args...), []string{hint}}
@@ -196,7 +196,8 @@ func isExport(path string) bool {
 	return err == nil && bytes.Contains(begin, []byte(export.Mark))
 }
 
-// exportScript writes solution.py for an unedited notebook of a run, and the code cells of any other.
+// exportScript writes solution.py for an unedited notebook of a run, and the code cells of any
+// other.
 func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 	var cells []string
 	for _, c := range nb.Cells {

@@ -181,8 +181,8 @@ func readNamed(path string, most int64) ([]byte, error) {
 	return b, err
 }
 
-// A onceFlag is a flag that may be given only once, because a second value would silently replace the
-// first.
+// A onceFlag is a flag that may be given only once, because a second value would silently
+// replace the first.
 type onceFlag string
 
 func (f *onceFlag) String() string { return string(*f) }

@@ -28,19 +28,18 @@ import (
 
 const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed one.
 
-What the cells put out is shown on standard error as it comes. The path of the
-executed notebook goes to standard output and nothing else does. It is written
-atomically, while the cells run too, and holds all outputs up to where the run
-ended, whatever ended it. Outputs that are too long for a notebook are whole in
-files in the folder <OUT without .ipynb>_files.
+Outputs are shown on standard error as they arrive. Only the path of the executed
+notebook goes to standard output. The notebook is saved atomically while the cells
+run and holds all outputs up to the end of the run, whatever ended it. Outputs too
+long for a notebook are in files in the folder <OUT without .ipynb>_files.
 
-Cells run as in nbclient, papermill and nbconvert --execute: in the folder of the
-notebook, in the sandbox without your keys (with --sandbox off your environment is
-as it is); an exception ends the run, unless the cell has the tag raises-exception; cells with the tag skip-execution are left as
-they are. All cells that will run are cleared first. There is no time-out unless
-one is set. IPython's history file is not written. Unlike there, what an output
-would fetch when it is shown (folium's maps, IFrame, Image(url=…)) is switched off
-in the notebook that is written.
+Cells run as in nbclient, papermill and nbconvert --execute: in the notebook's
+folder, with an exception ending the run unless the cell has the tag
+raises-exception. Cells with the tag skip-execution are left alone. There is no
+time-out unless one is set, and IPython's history file is not written. Unlike
+there, cells run in the sandbox without your keys (--sandbox off keeps your
+environment), and outputs that would fetch something when shown (folium's maps,
+IFrame, Image(url=…)) are disabled in the executed notebook.
 
 The cells of a notebook that dsstar wrote run as they did then: in a temporary
 folder, so that the run folder stays as it is, and without your keys.
@@ -49,11 +48,10 @@ The kernel is that of --python or --kernel, in the command line, the environment
 or a configuration file; else that of the notebook, if it names a kernelspec other
 than python3 that is installed here; else of the Python that dsstar sets up itself.
 
---data DIR has the cells take their data from another folder: the data_dir of the
-parameters is another one in this execution, and in the notebook that is written.
-In a notebook of somebody else a cell behind the one with the tag parameters sets
-it, as papermill does. Of dsstar's notebooks the last line says whether the answer
-is the same, or of several questions the last lines, one for each.
+--data DIR replaces the data folder: data_dir in the parameters cell is set to DIR,
+in this execution and in the executed notebook. In other people's notebooks a cell
+after the one with the tag parameters sets it, as papermill does. For notebooks of
+dsstar the last lines say, for each question, whether the answer is the same.
 
 --check compares what each cell puts out with what the notebook has of it, and
 prints for each: same; differs, with what differs; error, if it fails now; or not

@@ -31,9 +31,9 @@ type rerunPlace struct {
 	given     bool // data is from the user, not from the notebook
 }
 
-// newRerunPlace returns the place for the notebook at path. The cells of dsstar's own notebooks run in
-// a temporary folder, so that the run folder is unchanged. With data, the notebook is changed to use
-// that folder. The caller closes the place.
+// newRerunPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
+// run in a temporary folder, so that the run folder is unchanged. With data, the notebook is
+// changed to use that folder. The caller closes the place.
 func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs.Settings) (*rerunPlace, error) {
 	home, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -276,8 +276,8 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (san
 	return b, nil
 }
 
-// private reports whether cells must not read a folder just because a notebook names it: the notebook
-// may come from somebody else. The demo's data folder is exempt.
+// private reports whether cells must not read a folder just because a notebook names it: the
+// notebook may come from somebody else. The demo's data folder is exempt.
 func (a *app) private(folder string) bool {
 	demo := strings.HasPrefix(realPath(filepath.Clean(folder)), realPath(a.cacheDir)+string(filepath.Separator)+"demo-")
 	return !demo && sandbox.Private(folder)

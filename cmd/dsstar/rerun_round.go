@@ -53,7 +53,8 @@ type replay struct {
 	result   roundResult
 }
 
-// rerunRound executes the attempts of a round again, each on the state at the beginning of the round.
+// rerunRound executes the attempts of a round again, each on the state at the beginning of the
+// round.
 func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, flags rerunFlags, s *configs.Settings) error {
 	begin := time.Now()
 	r := &replay{rerunFlags: flags, place: place}
@@ -222,7 +223,8 @@ func outcome(x notebook.Execution) notebook.Status {
 	return x.Status
 }
 
-// concludeRound prints the results of the attempts, and returns an error that carries the exit code.
+// concludeRound prints the results of the attempts, and returns an error that carries the exit
+// code.
 func (a *app) concludeRound(r *replay) error {
 	var err error
 	if r.json {

@@ -98,8 +98,8 @@ func newRerun(a *app, path string, place *rerunPlace, out *outFile, flags rerunF
 	return r
 }
 
-// clear removes the outputs of the cells to execute, so that an unfinished notebook shows nothing of
-// an earlier run.
+// clear removes the outputs of the cells to execute, so that an unfinished notebook shows
+// nothing of an earlier run.
 func (r *rerun) clear() {
 	for i := range r.nb.Cells {
 		c := &r.nb.Cells[i]
@@ -110,8 +110,8 @@ func (r *rerun) clear() {
 	}
 }
 
-// run executes the cells. A failed cell is in the result; an error means that the notebook could not
-// be written, that the kernel's infrastructure failed, or that ctx was cancelled.
+// run executes the cells. A failed cell is in the result; an error means that the notebook
+// could not be written, that the kernel's infrastructure failed, or that ctx was cancelled.
 func (r *rerun) run(ctx context.Context) error {
 	info := r.k.Info()
 	r.clear()
@@ -173,13 +173,14 @@ func (r *rerun) execute(ctx context.Context) error {
 	return nil
 }
 
-// mayRaise reports whether the run continues after an exception in the cell. A check continues if the
-// recorded run had an exception there.
+// mayRaise reports whether the run continues after an exception in the cell. A check continues
+// if the recorded run had an exception there.
 func (r *rerun) mayRaise(i int) bool {
 	return r.allowErrors || slices.Contains(r.nb.Cells[i].Tags(), "raises-exception") || r.check && r.recorded[i].raised()
 }
 
-// ends reports whether the run ends with the cell. The tag raises-exception does not cover time-outs.
+// ends reports whether the run ends with the cell. The tag raises-exception does not cover
+// time-outs.
 func (r *rerun) ends(i int, x notebook.Execution) bool {
 	switch x.Status {
 	case notebook.OK:
@@ -343,8 +344,8 @@ func (f *failedCell) problem() string {
 	return "failed"
 }
 
-// concludeRerun prints the result of a run that ended with err, and returns an error that carries the
-// exit code.
+// concludeRerun prints the result of a run that ended with err, and returns an error that
+// carries the exit code.
 func (a *app) concludeRerun(r *rerun, err error) error {
 	if err == nil && r.result.Failed == nil {
 		r.show.say("done     %s in %.1f s", plural(r.result.Executed, "cell"), r.result.Seconds)

@@ -183,7 +183,8 @@ func (r pastRun) data() string {
 	return data
 }
 
-// mayRead rejects a private data folder that only the notebook names, because dsstar itself reads it.
+// mayRead rejects a private data folder that only the notebook names, because dsstar itself
+// reads it.
 func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 	data := r.data()
 	allowed := func(path string) bool {
@@ -197,9 +198,9 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 		[]string{"dsstar resume --allow-read DIR " + quoteShell(string(r.folder)) + "   # DIR: that folder, if the notebook is yours"}}
 }
 
-// dataFiles lists the run's data folder, with the files that the run included and those of include.
-// An earlier version may have seen files that are skipped now; they are kept if the data are unchanged
-// with them.
+// dataFiles lists the run's data folder, with the files that the run included and those of
+// include. An earlier version may have seen files that are skipped now; they are kept if the
+// data are unchanged with them.
 func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File, error) {
 	data := r.data()
 	if data == "" {
@@ -223,8 +224,8 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File,
 	return now.Files, err
 }
 
-// findRun finds the run of an argument: a run folder, whose newest notebook is taken, or a notebook in
-// one.
+// findRun finds the run of an argument: a run folder, whose newest notebook is taken, or a
+// notebook in one.
 func findRun(arg string) (r pastRun, err error) {
 	bad := func(hint, format string, args ...any) (pastRun, error) {
 		return pastRun{}, &usageError{fmt.Sprintf(format, args...), []string{hint}}

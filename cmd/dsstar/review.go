@@ -44,8 +44,8 @@ type reviewer struct {
 
 const reviewPrompt = "         [a]ccept  [e]dit  [r]eject  accept a[l]l  [s]top  ? "
 
-// review shows a cell and asks until there is a decision. Enter, keys pressed before the question and
-// several keys at once decide nothing.
+// review shows a cell and asks until there is a decision. Enter, keys pressed before the
+// question and several keys at once decide nothing.
 func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
 	if v.all {
 		d := accept(p)

@@ -12,8 +12,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// edit lets the user edit a step and its cell. If that fails or changes nothing, it says so and returns
-// the proposal unchanged. The error is that of ctx.
+// edit lets the user edit a step and its cell. If that fails or changes nothing, it says so and
+// returns the proposal unchanged. The error is that of ctx.
 func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, error) {
 	editor := v.app.someEditor()
 	if editor == "" {
@@ -97,8 +97,8 @@ func name(p agent.Proposal) string {
 	return fmt.Sprintf("Step %d", p.Step)
 }
 
-// fromDraft returns p with the changes of an edited draft. An unchanged step or cell stays identical.
-// The step is the text above the second mark or, without that, the first line.
+// fromDraft returns p with the changes of an edited draft. An unchanged step or cell stays
+// identical. The step is the text above the second mark or, without that, the first line.
 func fromDraft(text string, p agent.Proposal) agent.Proposal {
 	head, code := splitDraft(text)
 	if _, before := splitDraft(tidy(draftOf(p))); tidy(code) != tidy(before) {
@@ -110,7 +110,8 @@ func fromDraft(text string, p agent.Proposal) agent.Proposal {
 	return p
 }
 
-// splitDraft splits a draft into the step, without comment marks, and the cell. The step may be missing.
+// splitDraft splits a draft into the step, without comment marks, and the cell. The step may be
+// missing.
 func splitDraft(text string) (head, code string) {
 	line, rest, _ := strings.Cut(text, "\n")
 	if !strings.HasPrefix(line, cellMark+" ") {

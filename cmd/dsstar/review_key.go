@@ -16,8 +16,8 @@ const stopKey = "s"
 // chosen are the names of the decisions.
 var chosen = map[string]string{"a": "accept", "e": "edit", "r": "reject", "l": "accept all", stopKey: "stop"}
 
-// key asks for one key, or for a line if the terminal has no raw mode, and returns it in lower case. It
-// always restores the terminal's mode. The error is that of ctx.
+// key asks for one key, or for a line if the terminal has no raw mode, and returns it in lower
+// case. It always restores the terminal's mode. The error is that of ctx.
 func (v *reviewer) key(ctx context.Context, prompt string) (string, error) {
 	text, raw, err := v.rawKey(ctx, prompt)
 	if !raw {
@@ -33,8 +33,8 @@ func (v *reviewer) key(ctx context.Context, prompt string) (string, error) {
 	return text, ctx.Err()
 }
 
-// rawKey reads one key press; raw is false if the terminal has no raw mode. It discards what was typed
-// before the question.
+// rawKey reads one key press; raw is false if the terminal has no raw mode. It discards what
+// was typed before the question.
 func (v *reviewer) rawKey(ctx context.Context, prompt string) (text string, raw bool, err error) {
 	f, ok := v.app.stdin.(*os.File)
 	if !ok || v.app.getenv("TERM") == "dumb" {

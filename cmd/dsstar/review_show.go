@@ -11,7 +11,8 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 )
 
-// show shows all of a proposal. If its cell is a new version of another one, changed lines are marked.
+// show shows all of a proposal. If its cell is a new version of another one, changed lines are
+// marked.
 func (v *reviewer) show(p agent.Proposal, before string) {
 	columns, _ := v.app.size()
 	v.paragraph(term.Strong, fmt.Sprintf("%-*s%s: %s", term.Margin, "review", strings.ToLower(name(p)), term.Clean(p.Text)), columns)

@@ -14,8 +14,9 @@ import (
 	"dsstar/notebook"
 )
 
-// A progress reports on stderr: plain lines and, on a terminal, a live view below them. Its methods may
-// be called concurrently. Only stop and wait("") wait for the terminal, for a limited time.
+// A progress reports on stderr: plain lines and, on a terminal, a live view below them. Its
+// methods may be called concurrently. Only stop and wait("") wait for the terminal, for a
+// limited time.
 type progress struct {
 	screen *term.Screen
 	quiet  bool
@@ -82,8 +83,8 @@ func (p *progress) sayIn(style term.Style, format string, args ...any) {
 	p.screen.Tell(term.Line{Text: strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " "), Style: style})
 }
 
-// wait shows what is being waited for. With "" it removes the view and flushes, so that others may write
-// to stderr until the next wait.
+// wait shows what is being waited for. With "" it removes the view and flushes, so that others
+// may write to stderr until the next wait.
 func (p *progress) wait(doing string) {
 	p.await(doing)
 	if doing == "" {

@@ -8,8 +8,8 @@ import (
 	"dsstar/notebook"
 )
 
-// watch wraps open so that the view shows the main session's cells and their outputs. Without a view
-// it returns open.
+// watch wraps open so that the view shows the main session's cells and their outputs. Without a
+// view it returns open.
 func (p *progress) watch(open agent.Open) agent.Open {
 	if !p.live {
 		return open

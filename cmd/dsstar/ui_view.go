@@ -11,8 +11,8 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 )
 
-// A view is what a progress shows below its history: the position in the run, replies and outputs as
-// they arrive, and usage.
+// A view is what a progress shows below its history: the position in the run, replies and
+// outputs as they arrive, and usage.
 type view struct {
 	begun time.Time
 	doing string // what is being waited for; "": no view

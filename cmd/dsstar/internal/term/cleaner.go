@@ -2,8 +2,8 @@ package term
 
 import "strings"
 
-// A Cleaner removes escape sequences and control characters from a stream of text, except those that
-// its fields allow.
+// A Cleaner removes escape sequences and control characters from a stream of text, except those
+// that its fields allow.
 type Cleaner struct {
 	Colours  bool // keep colours
 	Moves    bool // keep the cursor movements of a Screen
@@ -13,8 +13,8 @@ type Cleaner struct {
 	params   []rune // of the current sequence
 }
 
-// Reset abandons an incomplete escape sequence, and returns the sequence that switches a colour off, if
-// one is on.
+// Reset abandons an incomplete escape sequence, and returns the sequence that switches a colour
+// off, if one is on.
 func (c *Cleaner) Reset() string {
 	c.state = plain
 	if !c.coloured {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A LazyWriter writes from its own goroutine, so that a stopped terminal or a slow pipe does not block
-// the caller. Text that exceeds its buffer is dropped, with a note.
+// A LazyWriter writes from its own goroutine, so that a stopped terminal or a slow pipe does
+// not block the caller. Text that exceeds its buffer is dropped, with a note.
 type LazyWriter struct {
 	w       io.Writer
 	wake    chan struct{} // holds a token if there is something to do

@@ -11,12 +11,12 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// A Screen writes lines of history to W and, on a terminal, keeps a view below them until Stop. It does
-// not change the terminal's mode, and leaves the cursor at the beginning of a line, so that the terminal
-// is usable however the program ends.
+// A Screen writes lines of history to W and, on a terminal, keeps a view below them until Stop.
+// It does not change the terminal's mode, and leaves the cursor at the beginning of a line, so
+// that the terminal is usable however the program ends.
 //
-// A goroutine does all writing while there is something to write, so that a blocked terminal or pipe
-// blocks nobody else.
+// A goroutine does all writing while there is something to write, so that a blocked terminal or
+// pipe blocks nobody else.
 type Screen struct {
 	W       io.Writer
 	Live    bool                                     // there is a view
@@ -223,8 +223,8 @@ func (s *Screen) lines(history []Line, end string) string {
 	return b.String()
 }
 
-// height returns the number of rows that the drawn view takes now: a terminal that has become narrower
-// wraps its lines.
+// height returns the number of rows that the drawn view takes now: a terminal that has become
+// narrower wraps its lines.
 func (s *Screen) height(columns int) int {
 	n := len(s.drawn)
 	if columns >= s.columns || columns < 1 {

@@ -9,8 +9,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Width returns the columns that clean text takes. Terminals disagree about grapheme clusters such as
-// emoji with a skin tone; Width returns the maximum, so that no line is too long.
+// Width returns the columns that clean text takes. Terminals disagree about grapheme clusters
+// such as emoji with a skin tone; Width returns the maximum, so that no line is too long.
 func Width(text string) int {
 	columns := 0
 	for g := displaywidth.StringGraphemes(text); g.Next(); {
@@ -115,12 +115,13 @@ func Wrap(line string, columns, most int) []string {
 	return lines
 }
 
-// MaxMarks is the maximum number of combining marks on a character; more would cover the lines around
-// it.
+// MaxMarks is the maximum number of combining marks on a character; more would cover the lines
+// around it.
 const MaxMarks = 3
 
-// Clean returns text on one line without control characters, changes of the writing direction and
-// invisible characters. Most of what is shown comes from models, files and cells, and is not trusted.
+// Clean returns text on one line without control characters, changes of the writing direction
+// and invisible characters. Most of what is shown comes from models, files and cells, and is
+// not trusted.
 func Clean(text string) string {
 	c, marks := Cleaner{}, 0
 	return strings.Map(func(r rune) rune {
@@ -152,8 +153,8 @@ func WithoutControls(line string) string {
 // TailBytes is the length of a text's end in which its last lines are looked for.
 const TailBytes = 8 << 10
 
-// LastLines returns the last lines of a text as a terminal would show them, clean: a carriage return
-// overwrites its line. Empty lines and Markdown fences are left out.
+// LastLines returns the last lines of a text as a terminal would show them, clean: a carriage
+// return overwrites its line. Empty lines and Markdown fences are left out.
 func LastLines(text string, n int) []string {
 	if len(text) > TailBytes {
 		text = text[len(text)-TailBytes:]

@@ -41,9 +41,9 @@ func Unwrapped(w io.Writer) io.Writer {
 	return w
 }
 
-// Turns reports whether a character is invisible and may change its surroundings, such as the writing
-// direction. Joiners are allowed: they belong to words and emoji. Tags are not: they can hide whole
-// sentences, and only some flags need them.
+// Turns reports whether a character is invisible and may change its surroundings, such as the
+// writing direction. Joiners are allowed: they belong to words and emoji. Tags are not: they
+// can hide whole sentences, and only some flags need them.
 func Turns(r rune) bool {
 	switch {
 	case r == '\u200b', r == '\ufeff', '\u2060' <= r && r <= '\u206f', '\ufff9' <= r && r <= '\ufffb', '\U000e0000' <= r && r <= '\U000e007f':
