@@ -12,6 +12,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
@@ -34,13 +35,13 @@ func (a *app) answer(ctx context.Context, j job) error {
 		task.Data = dataFrom(string(folder), task.Data)
 	}
 	j.progress.say("run      %s", folder)
-	return a.carryOut(ctx, j, folder, newSaver(folder), func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
+	return a.carryOut(ctx, j, folder, newSaver(folder), func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 		return agent.Run(ctx, config, task)
 	})
 }
 
 // carryOut runs the loop in a run folder, with kernel and trace, and prints the result.
-func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *saver, run func(context.Context, agent.Config) (*agent.Trajectory, error)) error {
+func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *saver, run func(context.Context, agent.Config) (*record.Trajectory, error)) error {
 	words, err := prompts.Load()
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder agent.Folder, saver *s
 }
 
 // show lets cells read the run's variables and data but nothing else in the run folder.
-func (p *place) show(folder agent.Folder, data string) {
+func (p *place) show(folder record.Folder, data string) {
 	p.box.Own = append(slices.Clone(p.box.Own), string(folder))
 	p.box.Read = append(slices.Clone(p.box.Read), folder.Variables())
 	if data == "" {
@@ -114,10 +115,10 @@ func agentConfig(s *configs.Settings) agent.Config {
 const saveEvery = 500 * time.Millisecond
 
 // observer saves the notebook after every event and reports the event.
-func (j job) observer(saver *saver) func(agent.Event, *agent.Trajectory) error {
+func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error {
 	var next time.Time
 	described := 0
-	return func(e agent.Event, t *agent.Trajectory) error {
+	return func(e agent.Event, t *record.Trajectory) error {
 		var err error
 		if e.Kind == agent.Described {
 			described++
@@ -137,7 +138,7 @@ func (j job) observer(saver *saver) func(agent.Event, *agent.Trajectory) error {
 
 // conclude prints the result and returns an error that carries the exit code. ended is the error
 // that cut the run short, if any.
-func (a *app) conclude(ctx context.Context, j job, t *agent.Trajectory, folder agent.Folder, saver *saver, ended error) error {
+func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder record.Folder, saver *saver, ended error) error {
 	r := newResult(t, folder, j.place.result(j.settings))
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
@@ -175,7 +176,7 @@ func (a *app) conclude(ctx context.Context, j job, t *agent.Trajectory, folder a
 }
 
 // skipped reports which data files are skipped.
-func (p *progress) skipped(t agent.Task) {
+func (p *progress) skipped(t record.Task) {
 	if said := files.InWords(t.Skipped); said != "" {
 		p.say("skipped  %s; --include NAME takes it", term.Fit(said, 400))
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -182,17 +182,17 @@ func (s *scene) expect(code int, said ...string) {
 }
 
 // trajectory reads the notebook that the run left, which must be valid.
-func (s *scene) trajectory() *agent.Trajectory {
+func (s *scene) trajectory() *record.Trajectory {
 	s.t.Helper()
 	return readRun(s.t, s.out)
 }
 
-func readRun(t *testing.T, out string) *agent.Trajectory {
+func readRun(t *testing.T, out string) *record.Trajectory {
 	t.Helper()
 	return readNotebook(t, filepath.Join(out, "notebook.ipynb"))
 }
 
-func readNotebook(t *testing.T, path string) *agent.Trajectory {
+func readNotebook(t *testing.T, path string) *record.Trajectory {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -202,7 +202,7 @@ func readNotebook(t *testing.T, path string) *agent.Trajectory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := agent.ReadTrajectory(nb)
+	tr, err := record.Read(nb)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -44,7 +44,7 @@ func TestCandidates(t *testing.T) {
 	if a, ok := round.Accepted(); !ok || a.Execution.Stdout() != "42 False True\n" || len(round.Attempts) != 3 || len(tr.Rounds[0].Attempts) != 1 {
 		t.Errorf("accepted %v, attempts %+v", ok, round.Attempts)
 	}
-	if tr.Method.Candidates != 3 || round.Pick == nil || *round.Pick != (agent.Pick{Candidate: 2, Of: 3, Reason: "it adds what the file has."}) {
+	if tr.Method.Candidates != 3 || round.Pick == nil || *round.Pick != (record.Pick{Candidate: 2, Of: 3, Reason: "it adds what the file has."}) {
 		t.Errorf("method %+v, pick %+v", tr.Method, round.Pick)
 	}
 	if len(round.Returns) != 3 || round.Returns[0].Way == "" || round.Returns[0].Seconds <= 0 || round.Returns[2].Way == notebook.ByCheckpoint && round.Returns[2].Kept != round.Returns[0].Kept+1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/prompts"
 )
@@ -118,7 +119,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 
 // descriptions describes the named files, or all. The trajectory is nil if nothing was begun;
 // otherwise it holds the descriptions so far, even if there is an error.
-func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.Trajectory, error) {
+func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record.Trajectory, error) {
 	if err := checkBudget(j.settings); err != nil {
 		return nil, err
 	}
@@ -170,9 +171,9 @@ func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 
 // describing reports the events of a run that only describes files; wanted is their number, 0
 // for all.
-func (j *job) describing(wanted int) func(agent.Event, *agent.Trajectory) error {
+func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error {
 	done := 0
-	return func(e agent.Event, t *agent.Trajectory) error {
+	return func(e agent.Event, t *record.Trajectory) error {
 		if e.Kind != agent.Described {
 			j.progress.event(e, t)
 			return nil
@@ -194,7 +195,7 @@ func (j *job) describing(wanted int) func(agent.Event, *agent.Trajectory) error 
 }
 
 // showDescriptions prints the descriptions, even of a run that was cut short.
-func (a *app) showDescriptions(j job, t *agent.Trajectory, names []string, ended error) error {
+func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ended error) error {
 	d := newDescriptions(t, names)
 	write := d.print
 	if j.json {

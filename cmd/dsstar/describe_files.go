@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 )
 
@@ -15,7 +15,7 @@ import (
 type dataFiles struct {
 	given string // the folder as the user named it
 	dir   string // the real path
-	files []agent.File
+	files []record.File
 }
 
 // find returns the names of the files that the user names, in the folder's order. An unknown
@@ -50,7 +50,7 @@ func (l dataFiles) file(name string) (string, bool) {
 		}
 	}
 	for _, c := range candidates {
-		if slices.ContainsFunc(l.files, func(f agent.File) bool { return f.Name == c }) {
+		if slices.ContainsFunc(l.files, func(f record.File) bool { return f.Name == c }) {
 			return c, true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 )
 
@@ -15,7 +15,7 @@ import (
 type descriptions struct {
 	Files    []fileDescription `json:"files"`
 	Usage    resultUsage       `json:"usage"`
-	Seconds  agent.Seconds     `json:"seconds"`
+	Seconds  record.Seconds    `json:"seconds"`
 	Warnings []string          `json:"warnings"`
 }
 
@@ -35,7 +35,7 @@ type fileDescription struct {
 }
 
 // newDescriptions returns a trajectory's descriptions of the named files, or of all.
-func newDescriptions(t *agent.Trajectory, names []string) descriptions {
+func newDescriptions(t *record.Trajectory, names []string) descriptions {
 	d := descriptions{Files: []fileDescription{}, Usage: usageOf(t), Seconds: t.Seconds, Warnings: []string{}}
 	for i, f := range t.Task.Files[:len(t.Descriptions)] { // there are none if the run ended at once
 		if len(names) > 0 && !slices.Contains(names, f.Name) {

@@ -10,6 +10,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -135,10 +136,10 @@ func explain(err error) (code int, text string, hints []string) {
 	if s, ok := errors.AsType[*llm.StatusError](err); ok {
 		return exitError, text, statusHints(s)
 	}
-	if errors.Is(err, agent.ErrRunning) {
+	if errors.Is(err, record.ErrRunning) {
 		return exitError, text, []string{"pgrep -af dsstar   # which one; this command works when it has ended"}
 	}
-	if errors.Is(err, agent.ErrInUse) {
+	if errors.Is(err, record.ErrInUse) {
 		return exitUsage, text, []string{"mktemp -d   # gives a new folder for --out"}
 	}
 	if s, ok := errors.AsType[*kernel.SpecNotFoundError](err); ok {
@@ -179,7 +180,7 @@ func (e *stoppedError) hints(cause []string) []string {
 	if with != "" {
 		again = "dsstar resume " + with + " " + quoteShell(e.run)
 	}
-	if _, ok := errors.AsType[*agent.EditError](e.err); ok {
+	if _, ok := errors.AsType[*record.EditError](e.err); ok {
 		return []string{again + "   # when it is mended in " + e.notebook}
 	}
 	if _, ok := errors.AsType[*agent.BudgetError](e.err); ok {
@@ -204,7 +205,7 @@ func (e *stoppedError) Unwrap() error { return e.err }
 var errConstant = errors.New("there is no answer: " + agent.ConstantAnswer)
 
 // noAnswer says why a completed run has no answer.
-func noAnswer(t *agent.Trajectory) error {
+func noAnswer(t *record.Trajectory) error {
 	if t.Final == nil || len(t.Final.Attempts) == 0 {
 		return errors.New("no cell printed an answer")
 	}

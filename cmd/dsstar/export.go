@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -101,7 +101,7 @@ func chooseExporter(to, out string) (exporter, error) {
 func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		if path = disk.Newest(agent.Folder(arg).Notebook()); path == "" {
+		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
 			return &usageError{fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", term.Printable(arg)),
 				[]string{"ls -d dsstar-runs/*   # the runs of this folder", "ls " + quoteShell(arg) + "/*.ipynb"}}
 		}
@@ -205,7 +205,7 @@ func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 			cells = append(cells, c.Source)
 		}
 	}
-	if t, err := agent.ReadTrajectory(nb); err == nil && slices.Equal(t.Cells(), cells) {
+	if t, err := record.Read(nb); err == nil && slices.Equal(t.Cells(), cells) {
 		return []byte(t.Script()), ""
 	}
 	script, commented := export.Script(nb)

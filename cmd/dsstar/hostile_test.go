@@ -18,9 +18,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	gmtext "github.com/yuin/goldmark/text"
 
-	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
-
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
@@ -153,7 +152,7 @@ func TestResumeReplaced(t *testing.T) {
 			"link": func(path, outside string) error { return os.Symlink(outside, path) },
 			"pipe": func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
 		} {
-			run := agent.Folder(t.TempDir())
+			run := record.Folder(t.TempDir())
 			outside, check := outsider(t, content(t, filepath.Join(s.out, name)))
 			if err := os.CopyFS(string(run), os.DirFS(s.out)); err != nil {
 				t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 )
@@ -23,7 +24,7 @@ import (
 type job struct {
 	runFlags
 	settings *configs.Settings
-	task     agent.Task
+	task     record.Task
 	model    llm.Model
 	ranker   llm.Ranker // nil: files are ranked by word frequency
 	cache    *agent.Cache
@@ -60,7 +61,7 @@ func (r *runFlags) checkOut() error {
 	case err != nil:
 		return &usageError{fmt.Sprintf("--out: %v", err), []string{"mktemp -d   # gives a new folder for --out"}}
 	case len(entries) > 0:
-		return fmt.Errorf("--out %s: %w", r.out, agent.ErrInUse)
+		return fmt.Errorf("--out %s: %w", r.out, record.ErrInUse)
 	}
 	return nil
 }
@@ -164,16 +165,16 @@ func existing(path string) string {
 	}
 }
 
-func (j job) folder() (agent.Folder, error) {
+func (j job) folder() (record.Folder, error) {
 	if j.out != "" {
-		return agent.CreateFolder(j.out)
+		return record.CreateFolder(j.out)
 	}
 	base := j.base()
 	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
 		return "", &usageError{fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", term.Printable(link)),
 			[]string{"ls -ld " + quoteShell(link), "export DSSTAR_OUT=" + quoteShell(base) + "   # if the link is yours"}}
 	}
-	return agent.NewFolder(base, j.task.Question, time.Now())
+	return record.NewFolder(base, j.task.Question, time.Now())
 }
 
 // linkIn returns the last symbolic link among the trailing elements rel of path, or "".

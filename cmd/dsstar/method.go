@@ -7,18 +7,19 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/configs"
 )
 
 // method converts the settings of the loop. With --paper only the analyzer, the router, the
 // candidates and the verifier's input can still be chosen.
-func method(s configs.Method) agent.Method {
-	m := agent.Method{
+func method(s configs.Method) record.Method {
+	m := record.Method{
 		NoReasons: !s.Reasons, NoDocuments: !s.Documents, NoFamilies: !s.Families,
 		NoFormCheck: !s.FormCheck, NoComputed: !s.Computed, NoUnfinished: !s.Unfinished, NoInconclusive: !s.Inconclusive,
 	}
 	if s.Paper {
-		m = agent.Paper()
+		m = record.Paper()
 	}
 	if s.Candidates > 1 {
 		m.Candidates = s.Candidates // 0 and 1 mean the same
@@ -45,7 +46,7 @@ func checkMethod(s *configs.Settings, review bool) error {
 }
 
 // checkRollback rejects --rollback off for a method that needs to go back.
-func checkRollback(s *configs.Settings, m agent.Method) error {
+func checkRollback(s *configs.Settings, m record.Method) error {
 	switch {
 	case s.Rollback != "off":
 	case m.Script:

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"testing"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 )
 
 // planted is a key that lies about while the tests run, as a user's do: in the environment, in ~/.ssh, and in the
@@ -229,7 +229,7 @@ func hashes(folder string) map[string]string {
 			all[path] = err.Error()
 			return nil
 		}
-		if _, err := os.Lstat(agent.Folder(path).Trace()); err == nil && d.IsDir() {
+		if _, err := os.Lstat(record.Folder(path).Trace()); err == nil && d.IsDir() {
 			return fs.SkipDir
 		}
 		info, err := d.Info()

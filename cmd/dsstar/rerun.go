@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -218,7 +219,7 @@ func (p *patience) Set(text string) error {
 // rerun executes the notebook at path. All arguments are checked before anything is set up.
 func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
 	begin := time.Now()
-	if run := disk.Newest(agent.Folder(path).Notebook()); run != "" {
+	if run := disk.Newest(record.Folder(path).Notebook()); run != "" {
 		path = run // path is a run folder
 	}
 	nb, err := openNotebook(path)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
@@ -175,7 +175,7 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 	if !r.place.own {
 		return nil
 	}
-	questions := agent.Questions(r.nb)
+	questions := record.Questions(r.nb)
 	text := func(s string) []notebook.Output {
 		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s}}
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
@@ -55,7 +55,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 		return nil, err
 	}
 	p.temporary, p.dir = p.dir, realPath(p.dir)
-	if err := agent.Folder(home).Lend(p.dir); err != nil {
+	if err := record.Folder(home).Lend(p.dir); err != nil {
 		p.close()
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -48,7 +48,7 @@ type replay struct {
 	k        *checkpoint.Session
 	show     *transcript
 	base     []string // the cells before the round
-	attempts []agent.Attempt
+	attempts []record.Attempt
 	labels   []string // of the attempts
 	result   roundResult
 }
@@ -98,7 +98,7 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 	if !r.place.own {
 		return &usageError{fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds", term.Printable(path)), []string{"dsstar rerun " + quoteShell(path)}}
 	}
-	t, err := agent.ReadTrajectory(nb)
+	t, err := record.Read(nb)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 	}
 	n := r.round.n
 	r.base, r.attempts, err = t.At(n)
-	if none, ok := errors.AsType[*agent.NoRoundError](err); ok {
+	if none, ok := errors.AsType[*record.NoRoundError](err); ok {
 		last := fmt.Sprintf("dsstar rerun --round %d %s", none.Rounds, quoteShell(path))
 		if none.Rounds == 0 {
 			last = "dsstar rerun " + quoteShell(path)

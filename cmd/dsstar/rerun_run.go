@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -147,7 +147,7 @@ func (r *rerun) restate() {
 		}
 	}
 	if len(now) > 0 {
-		r.out.change(func() { agent.Restate(r.nb, now) })
+		r.out.change(func() { record.Restate(r.nb, now) })
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 )
 
@@ -20,19 +20,19 @@ type result struct {
 	Verified   bool   `json:"verified"`
 	Sufficient bool   `json:"sufficient"`
 	// Inconclusive: the verdict is that the data hold no answer.
-	Inconclusive bool          `json:"inconclusive"`
-	Doubts       []string      `json:"doubts"` // why the answer is not verified
-	Rounds       int           `json:"rounds"`
-	Steps        int           `json:"steps"`
-	RunDir       string        `json:"run_dir"`
-	Notebook     string        `json:"notebook"`
-	Script       string        `json:"script"`
-	Trace        string        `json:"trace"`
-	Usage        resultUsage   `json:"usage"`
-	Seconds      agent.Seconds `json:"seconds"`
-	Kernel       resultKernel  `json:"kernel"`
-	KeptKernel   *resultKept   `json:"kept_kernel"` // null: none is kept
-	Warnings     []string      `json:"warnings"`
+	Inconclusive bool           `json:"inconclusive"`
+	Doubts       []string       `json:"doubts"` // why the answer is not verified
+	Rounds       int            `json:"rounds"`
+	Steps        int            `json:"steps"`
+	RunDir       string         `json:"run_dir"`
+	Notebook     string         `json:"notebook"`
+	Script       string         `json:"script"`
+	Trace        string         `json:"trace"`
+	Usage        resultUsage    `json:"usage"`
+	Seconds      record.Seconds `json:"seconds"`
+	Kernel       resultKernel   `json:"kernel"`
+	KeptKernel   *resultKept    `json:"kept_kernel"` // null: none is kept
+	Warnings     []string       `json:"warnings"`
 }
 
 type resultUsage struct {
@@ -55,7 +55,7 @@ type resultKernel struct {
 	Rollback string `json:"rollback"`
 }
 
-func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result {
+func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) result {
 	warnings := t.Warnings
 	if warnings == nil {
 		warnings = []string{}
@@ -71,7 +71,7 @@ func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result 
 	}
 }
 
-func usageOf(t *agent.Trajectory) resultUsage {
+func usageOf(t *record.Trajectory) resultUsage {
 	all := resultUsage{tokenUsage: tokensOf(t.Usage), CostUSD: t.Cost, ByRole: map[string]tokenUsage{}}
 	for role, u := range t.ByRole {
 		all.ByRole[role] = tokensOf(u)
@@ -79,7 +79,7 @@ func usageOf(t *agent.Trajectory) resultUsage {
 	return all
 }
 
-func tokensOf(u agent.Usage) tokenUsage {
+func tokensOf(u record.Usage) tokenUsage {
 	return tokenUsage{u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
@@ -94,10 +95,10 @@ func (a *app) resumeCommand() *cobra.Command {
 
 // A pastRun is a run read from disk.
 type pastRun struct {
-	folder  agent.Folder
+	folder  record.Folder
 	path    string // of the notebook
 	content []byte // of the notebook
-	t       *agent.Trajectory
+	t       *record.Trajectory
 }
 
 // resume continues the run at path. All arguments are checked before anything is set up.
@@ -139,7 +140,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if name := filepath.Base(r.path); r.path != r.folder.Notebook() {
 		j.progress.say("notebook %s: notebook.ipynb was edited while the run went on, and is left alone", name)
 	}
-	if agent.Finished(r.t, now, j.settings.MaxRounds) {
+	if record.Finished(r.t, now, j.settings.MaxRounds) {
 		j.progress.say("finished there is nothing left to do")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
@@ -168,7 +169,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err := j.setUp(ctx, a); err != nil {
 		return err
 	}
-	return a.carryOut(ctx, j, r.folder, saver, func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
+	return a.carryOut(ctx, j, r.folder, saver, func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 		config.Answered = exchanges
 		return agent.Resume(ctx, config, r.t, now)
 	})
@@ -201,7 +202,7 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 // dataFiles lists the run's data folder, with the files that the run included and those of
 // include. An earlier version may have seen files that are skipped now; they are kept if the
 // data are unchanged with them.
-func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File, error) {
+func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File, error) {
 	data := r.data()
 	if data == "" {
 		return nil, nil
@@ -212,10 +213,10 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File,
 	}
 	include = slices.Concat(r.t.Task.Include, include)
 	slices.Sort(include)
-	now := agent.Task{Include: slices.Compact(include)}
+	now := record.Task{Include: slices.Compact(include)}
 	err := listData(ctx, &now, data)
 	if r.t.DataChanges(now.Files) != "" {
-		all := agent.Task{Include: []string{"."}}
+		all := record.Task{Include: []string{"."}}
 		if listData(ctx, &all, data) == nil && r.t.DataChanges(all.Files) == "" {
 			now, err = all, nil
 		}
@@ -240,9 +241,9 @@ func findRun(arg string) (r pastRun, err error) {
 	if err != nil {
 		return bad("ls -l "+quoteShell(arg), "the run: %v", err)
 	}
-	r.folder, r.path = agent.Folder(filepath.Dir(path)), path
+	r.folder, r.path = record.Folder(filepath.Dir(path)), path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		r.folder = agent.Folder(path)
+		r.folder = record.Folder(path)
 		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
 			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", term.Printable(arg))
 		}
@@ -270,14 +271,14 @@ func (r *pastRun) read() error {
 	if r.content, err = disk.ReadFile(r.path, disk.MaxDocument); err != nil {
 		return err
 	}
-	if r.t, err = agent.ReadTrajectory(nb); err != nil {
+	if r.t, err = record.Read(nb); err != nil {
 		return &usageError{fmt.Sprintf("%s: %v", term.Printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook", "dsstar rerun " + quoteShell(r.path) + "   # runs any notebook again"}}
 	}
 	return nil
 }
 
 // answered reads the run's exchanges with the model so far.
-func answered(folder agent.Folder) ([]llm.Exchange, error) {
+func answered(folder record.Folder) ([]llm.Exchange, error) {
 	f, err := disk.Open(folder.Trace(), disk.MaxDocument)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the notebook is enough

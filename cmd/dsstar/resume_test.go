@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -76,7 +76,7 @@ func (m roles) with(more roles) roles {
 func TestResumeRefused(t *testing.T) {
 	t.Parallel()
 	s := copied(t)
-	release, err := agent.Folder(s.out).Lock()
+	release, err := record.Folder(s.out).Lock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,13 +153,13 @@ func TestResumeOfSkipped(t *testing.T) {
 		{[]string{"b.csv", "venv/a.csv", "venv/pyvenv.cfg"}, []string{"b.csv", "venv/a.csv", "venv/pyvenv.cfg"}},
 		{[]string{"b.csv", "gone.csv"}, []string{"b.csv"}},
 	} {
-		r := pastRun{t: &agent.Trajectory{Task: agent.Task{Data: data}}}
+		r := pastRun{t: &record.Trajectory{Task: record.Task{Data: data}}}
 		for _, name := range c.had {
 			size := int64(4)
 			if name == "venv/pyvenv.cfg" {
 				size = 12
 			}
-			r.t.Task.Files = append(r.t.Task.Files, agent.File{Name: name, Size: size})
+			r.t.Task.Files = append(r.t.Task.Files, record.File{Name: name, Size: size})
 		}
 		for range 2 { // and once more, which adds nothing to what is included
 			now, err := r.dataFiles(t.Context(), []string{"b.csv"})

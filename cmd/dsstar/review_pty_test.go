@@ -15,8 +15,8 @@ import (
 
 	"github.com/creack/pty"
 
-	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -74,7 +74,7 @@ func (s *reviewed) types(keys string) {
 
 // ends waits for the program's end, and checks its exit code and that the terminal
 // is as it was.
-func (s *reviewed) ends(code int) *agent.Trajectory {
+func (s *reviewed) ends(code int) *record.Trajectory {
 	s.t.Helper()
 	if got := exitCode(s.t, s.cmd); got != code {
 		s.t.Errorf("exit code %d, want %d\n%s", got, code, s)

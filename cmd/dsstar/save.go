@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
@@ -23,7 +23,7 @@ type saver struct {
 	script   *disk.Guarded
 }
 
-func newSaver(f agent.Folder) *saver {
+func newSaver(f record.Folder) *saver {
 	return &saver{notebook.Guard(f.Notebook()), disk.Guard(f.Script(), disk.Format{})}
 }
 
@@ -32,7 +32,7 @@ func continued(r pastRun) *saver {
 	s := newSaver(r.folder)
 	s.notebook.SwitchTo(r.path, r.content)
 	if path := disk.Newest(r.folder.Script()); path != "" {
-		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil && slices.Contains(r.t.Scripts, agent.Digest(script)) {
+		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil && slices.Contains(r.t.Scripts, record.Digest(script)) {
 			s.script.SwitchTo(path, script)
 		}
 	}
@@ -41,7 +41,7 @@ func continued(r pastRun) *saver {
 
 // save writes the notebook and the script, each atomically. It returns warnings, which it also
 // adds to the trajectory.
-func (s *saver) save(t *agent.Trajectory) (warnings []string, err error) {
+func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 	warn := func(text string) {
 		t.Warnings = append(t.Warnings, text)
 		warnings = append(warnings, text)
@@ -49,10 +49,10 @@ func (s *saver) save(t *agent.Trajectory) (warnings []string, err error) {
 	// The notebook first: it names this script and the one before, so that a run
 	// that is killed in between knows either for its own.
 	script := []byte(t.Script())
-	if d := agent.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
+	if d := record.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
 		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
 	}
-	draw := func() ([]byte, error) { return agent.Draw(t).Encode() }
+	draw := func() ([]byte, error) { return record.Draw(t).Encode() }
 	if err := guarded(s.notebook, draw, warn); err != nil {
 		return warnings, fmt.Errorf("save the notebook: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/notebook"
@@ -20,7 +21,7 @@ func (a *app) runScriptAt(p *place, s *configs.Settings) agent.RunScript {
 		o := kernel.Options{Spec: p.spec, Dir: dir, Scratch: filepath.Join(dir, "files"), Env: a.kernelEnv(s), Sandbox: p.box,
 			CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
 		o.Sandbox.Read = append(slices.Clone(p.box.Read), dir)
-		script := string(agent.Folder(dir).Script())
+		script := string(record.Folder(dir).Script())
 		var k *kernel.Kernel
 		if p.server.URL != "" {
 			k, err = kernel.Dial(ctx, p.server, "", o)

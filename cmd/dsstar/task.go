@@ -8,51 +8,51 @@ import (
 	"regexp"
 	"strings"
 
-	"dsstar/agent"
 	"dsstar/agent/files"
+	"dsstar/agent/record"
 )
 
 // newTask checks and lists the data folder. Without a folder the question is about variables only.
 // A missing name in include is an error only if it was given as a flag: a setting may be meant for
 // other folders.
-func newTask(ctx context.Context, question, guidelines, folder string, include []string, given bool) (agent.Task, error) {
+func newTask(ctx context.Context, question, guidelines, folder string, include []string, given bool) (record.Task, error) {
 	if folder == "" {
-		return agent.Task{Question: question, Guidelines: guidelines}, nil
+		return record.Task{Question: question, Guidelines: guidelines}, nil
 	}
 	data, err := filepath.Abs(folder)
 	if err != nil {
-		return agent.Task{}, err
+		return record.Task{}, err
 	}
 	if scheme := isURL.FindString(folder); scheme != "" { // the rest may hold a password
-		return agent.Task{}, &usageError{fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
+		return record.Task{}, &usageError{fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
 			[]string{`mkdir data && dsstar nb --data data "question"   # a folder with a copy of the data`}}
 	}
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		return agent.Task{}, &usageError{"the data folder does not exist: " + folder, []string{"ls " + quoteShell(filepath.Dir(data))}}
+		return record.Task{}, &usageError{"the data folder does not exist: " + folder, []string{"ls " + quoteShell(filepath.Dir(data))}}
 	case err != nil:
-		return agent.Task{}, &usageError{fmt.Sprintf("the data folder: %v", err), []string{"ls -ld " + quoteShell(data)}}
+		return record.Task{}, &usageError{fmt.Sprintf("the data folder: %v", err), []string{"ls -ld " + quoteShell(data)}}
 	case !info.IsDir():
-		return agent.Task{}, &usageError{"not a folder: " + folder, []string{"dsstar nb --data " + quoteShell(filepath.Dir(data)) + " …"}}
+		return record.Task{}, &usageError{"not a folder: " + folder, []string{"dsstar nb --data " + quoteShell(filepath.Dir(data)) + " …"}}
 	}
 	// The run folder's relative path to the data must not lead through a link.
 	if data, err = filepath.EvalSymlinks(data); err != nil {
-		return agent.Task{}, fmt.Errorf("the data folder: %w", err)
+		return record.Task{}, fmt.Errorf("the data folder: %w", err)
 	}
 	for _, name := range include {
 		if _, err := os.Stat(filepath.Join(data, name)); given && (!filepath.IsLocal(name) || err != nil) {
-			return agent.Task{}, &usageError{fmt.Sprintf("--include: %s is not in the data folder, %s", name, data), []string{"ls -a " + quoteShell(data)}}
+			return record.Task{}, &usageError{fmt.Sprintf("--include: %s is not in the data folder, %s", name, data), []string{"ls -a " + quoteShell(data)}}
 		}
 	}
-	task := agent.Task{Question: question, Guidelines: guidelines, Data: data, Include: include}
+	task := record.Task{Question: question, Guidelines: guidelines, Data: data, Include: include}
 	return task, listData(ctx, &task, data)
 }
 
 var isURL = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*://`)
 
 // listData lists the data folder of a task; an empty one is a usage error.
-func listData(ctx context.Context, task *agent.Task, data string) error {
+func listData(ctx context.Context, task *record.Task, data string) error {
 	all, err := files.List(ctx, data, task.Include)
 	if err != nil {
 		return err

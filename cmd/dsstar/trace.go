@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/disk"
 )
@@ -83,7 +83,7 @@ var traceHints = []string{"dsstar trace RUN/trace.jsonl", "ls dsstar-runs/*/trac
 func traceSpending(arg string) (traceSpent, error) {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		path = agent.Folder(arg).Trace()
+		path = record.Folder(arg).Trace()
 	}
 	f, err := disk.Open(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {

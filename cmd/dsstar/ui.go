@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
@@ -137,7 +138,7 @@ func (p *progress) output(o notebook.Output) {
 const manyFiles = 20
 
 // event reports an event of the run. It does not keep t.
-func (p *progress) event(e agent.Event, t *agent.Trajectory) {
+func (p *progress) event(e agent.Event, t *record.Trajectory) {
 	p.mu.Lock()
 	p.view.learn(e, t, p.now())
 	described := p.view.described
@@ -197,8 +198,8 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 	}
 }
 
-func (p *progress) described(e agent.Event, t *agent.Trajectory, done int) {
-	i := slices.IndexFunc(t.Descriptions, func(d agent.Description) bool { return d.File == e.Text && d.Error != "" })
+func (p *progress) described(e agent.Event, t *record.Trajectory, done int) {
+	i := slices.IndexFunc(t.Descriptions, func(d record.Description) bool { return d.File == e.Text && d.Error != "" })
 	note, files := "", len(t.Task.Files)
 	if i >= 0 {
 		note = ": not described: " + t.Descriptions[i].Error
@@ -215,7 +216,7 @@ func (p *progress) described(e agent.Event, t *agent.Trajectory, done int) {
 
 const forKernel = "waiting for the kernel"
 
-func (p *progress) ran(e agent.Event, t *agent.Trajectory) {
+func (p *progress) ran(e agent.Event, t *record.Trajectory) {
 	if t.Rounds[len(t.Rounds)-1].Verdict != nil && e.Text == "" {
 		p.sayIn(term.Strong, "answer   printed in %.1f s", e.Execution.Seconds)
 		return
@@ -242,7 +243,7 @@ func after(intro, text string) string {
 	return intro + text
 }
 
-func (p *progress) judged(t *agent.Trajectory) {
+func (p *progress) judged(t *record.Trajectory) {
 	p.sayIn(judgementStyle(t), "         %s", judgement(t))
 	if t.Sufficient() {
 		p.await("writing the answer's cell")
@@ -252,7 +253,7 @@ func (p *progress) judged(t *agent.Trajectory) {
 }
 
 // judgementStyle is how the last verdict is shown.
-func judgementStyle(t *agent.Trajectory) term.Style {
+func judgementStyle(t *record.Trajectory) term.Style {
 	if t.Sufficient() {
 		return term.Good
 	}
@@ -260,12 +261,12 @@ func judgementStyle(t *agent.Trajectory) term.Style {
 }
 
 // judgement returns the last verdict with its reason.
-func judgement(t *agent.Trajectory) string {
+func judgement(t *record.Trajectory) string {
 	v := t.Rounds[len(t.Rounds)-1].Verdict
 	return v.Word() + ": " + v.Reason
 }
 
-func (p *progress) routed(t *agent.Trajectory) {
+func (p *progress) routed(t *record.Trajectory) {
 	p.sayIn(term.Normal, "         route: %s", direction(t))
 	if t.Rounds[len(t.Rounds)-1].Route.Back > 0 {
 		p.await("going back")
@@ -273,7 +274,7 @@ func (p *progress) routed(t *agent.Trajectory) {
 }
 
 // direction describes the last route.
-func direction(t *agent.Trajectory) string {
+func direction(t *record.Trajectory) string {
 	if back := t.Rounds[len(t.Rounds)-1].Route.Back; back > 0 {
 		return fmt.Sprintf("step %d is wrong, going back", back)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
@@ -19,7 +20,7 @@ func (v *view) await(doing string, now time.Time) {
 }
 
 // learn updates the view after an event.
-func (v *view) learn(e agent.Event, t *agent.Trajectory, now time.Time) {
+func (v *view) learn(e agent.Event, t *record.Trajectory, now time.Time) {
 	v.ran, v.usage, v.cost = true, t.Usage, t.Cost
 	if v.cost != nil {
 		cost := *v.cost // t must not be kept

@@ -17,6 +17,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/notebook"
@@ -25,15 +26,15 @@ import (
 // A stage is a progress on a terminal of the test's, whose clock the test turns.
 type stage struct {
 	*progress
-	t     *agent.Trajectory
+	t     *record.Trajectory
 	clock time.Time
 }
 
 // newStage sets a stage that draws nothing by itself.
 func newStage(files ...string) *stage {
-	s := &stage{t: &agent.Trajectory{}, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	s := &stage{t: &record.Trajectory{}, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	for _, f := range files {
-		s.t.Task.Files = append(s.t.Task.Files, agent.File{Name: f})
+		s.t.Task.Files = append(s.t.Task.Files, record.File{Name: f})
 	}
 	s.progress = &progress{live: true, now: func() time.Time { return s.clock }}
 	s.view.begun = s.clock
@@ -51,18 +52,18 @@ func (s *stage) shown(columns int) string {
 
 // plan adds a round with its step.
 func (s *stage) plan(step string) {
-	s.t.Rounds = append(s.t.Rounds, agent.Round{Step: step})
+	s.t.Rounds = append(s.t.Rounds, record.Round{Step: step})
 	n := len(s.t.Rounds)
 	s.happens(agent.Event{Kind: agent.Planned, Round: n, Step: n, Text: step})
 }
 
-func (s *stage) judge(v agent.Verdict) {
+func (s *stage) judge(v record.Verdict) {
 	s.t.Rounds[len(s.t.Rounds)-1].Verdict = &v
 	s.happens(agent.Event{Kind: agent.Judged, Text: v.Reason})
 }
 
 func (s *stage) spend(calls, in, cached, out int, cost float64) {
-	s.t.Usage = agent.Usage{Calls: calls, Usage: llm.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out}}
+	s.t.Usage = record.Usage{Calls: calls, Usage: llm.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out}}
 	s.t.Cost = nil
 	if cost > 0 {
 		s.t.Cost = &cost
@@ -106,8 +107,8 @@ func script(s *stage, see func(moment string)) {
 	see("running")
 	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Execution: &notebook.Execution{Status: notebook.OK}})
 	s.spend(26, 1_234_567, 812_000, 24_650, 12.345)
-	s.judge(agent.Verdict{Reason: "The sales of last year are added up, but nothing says yet which store sold most."})
-	s.t.Rounds[0].Route = &agent.Route{Back: 1}
+	s.judge(record.Verdict{Reason: "The sales of last year are added up, but nothing says yet which store sold most."})
+	s.t.Rounds[0].Route = &record.Route{Back: 1}
 	s.happens(agent.Event{Kind: agent.Routed})
 	s.stream("planner", "round 2", "")
 	s.stream("planner", "round 2", "Step: rank the stores")
@@ -306,7 +307,7 @@ func TestProgressHostile(t *testing.T) {
 	s.output(notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{hostile: hostile}})
 	s.screen.Flush()
 	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Text: hostile, Execution: &notebook.Execution{}})
-	s.judge(agent.Verdict{Reason: hostile})
+	s.judge(record.Verdict{Reason: hostile})
 	s.wait(hostile)
 	s.screen.Flush()
 	s.retrying(llm.Retry{Role: hostile, Subject: hostile, Cause: hostile})
@@ -366,7 +367,7 @@ func TestProgressPlain(t *testing.T) {
 		s.happens(agent.Event{Kind: agent.Checked})
 		s.happens(agent.Event{Kind: agent.Checked, Text: "it has no unit"})
 		s.plan("Look again.")
-		s.judge(agent.Verdict{Sufficient: true, Inconclusive: true, Reason: "the data do not say"})
+		s.judge(record.Verdict{Sufficient: true, Inconclusive: true, Reason: "the data do not say"})
 		s.stop()
 		s.stop()
 		s.sayIn(term.Good, "verified %s\nand more\x1b[2J", "it is")

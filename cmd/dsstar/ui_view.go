@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 )
 
@@ -27,7 +27,7 @@ type view struct {
 	drafts           []draft
 	output           []byte // the end of the cell's outputs
 	ran              bool   // there was an event, so that usage is known
-	usage            agent.Usage
+	usage            record.Usage
 	cost             *float64
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
@@ -31,7 +32,7 @@ func (g *guest) kept() string {
 // A visit is the main session in a kernel of the user's.
 type visit struct {
 	*checkpoint.Session
-	folder agent.Folder
+	folder record.Folder
 	keep   []string
 }
 
@@ -51,7 +52,7 @@ func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, err
 		_ = s.Close() // the first error says more
 		return nil, err
 	}
-	return visit{s, agent.Folder(o.Dir), g.keep}, nil
+	return visit{s, record.Folder(o.Dir), g.keep}, nil
 }
 
 // Rollback restores the user's names first, then clears the misleading ones again.

@@ -1,20 +1,22 @@
-package agent
+package brief
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
+	"dsstar/agent/internal/lazy"
 	"dsstar/notebook"
 )
 
 // clip returns at most about n bytes of text: its beginning and its end, with
 // a line between them that says how much was cut.
-func clip(text string, n int) string { return clipAt(text, n, n*2/3) }
+func Clip(text string, n int) string { return ClipAt(text, n, n*2/3) }
 
 // clipAt is clip with the given length of the beginning.
-func clipAt(text string, n, head int) string {
+func ClipAt(text string, n, head int) string {
 	if n <= 0 || len(text) <= n {
 		return text
 	}
@@ -31,7 +33,7 @@ func clipAt(text string, n, head int) string {
 
 // clipLines is clip for text whose beginning matters most, by whole lines where
 // there are some: half a number is none.
-func clipLines(text string, n int) string {
+func Lines(text string, n int) string {
 	if n <= 0 || len(text) <= n {
 		return text
 	}
@@ -53,7 +55,7 @@ func clipLines(text string, n int) string {
 }
 
 // firstLines returns at most n lines of a text.
-func firstLines(text string, n int) string {
+func FirstLines(text string, n int) string {
 	end := 0
 	for line := range strings.Lines(text) {
 		if n--; n < 0 {
@@ -66,7 +68,7 @@ func firstLines(text string, n int) string {
 
 // shares divides a budget over texts of the given lengths so that short ones
 // are whole and long ones get the same, at most most each.
-func shares(lengths []int, budget, most int) []int {
+func Shares(lengths []int, budget, most int) []int {
 	share := make([]int, len(lengths))
 	left, open := budget, len(lengths)
 	for open > 0 {
@@ -89,14 +91,14 @@ func shares(lengths []int, budget, most int) []int {
 }
 
 var (
-	cellFrame = lazy(`Cell In\[\d+\], `)
-	libFrame  = lazy(`^File (.+):\d+, in (.+)`)
+	cellFrame = lazy.Regexp(`Cell In\[\d+\], `)
+	libFrame  = lazy.Regexp(`^File (.+):\d+, in (.+)`)
 )
 
 // errorReport returns what a debugger needs of a failed execution: the frames
 // in the cell whole, frames in libraries by name only, and the message. A
 // traceback through pandas is thus ten lines instead of a hundred.
-func errorReport(e notebook.Execution, budget int) string {
+func ErrorReport(e notebook.Execution, budget int) string {
 	var b strings.Builder
 	if o, ok := e.Error(); ok {
 		for _, frame := range o.Traceback {
@@ -116,7 +118,7 @@ func errorReport(e notebook.Execution, budget int) string {
 		b.WriteString(e.Reason + "\n")
 	}
 	if printed := e.Stdout(); printed != "" {
-		b.WriteString("\nPrinted before the error:\n" + clip(printed, budget/4))
+		b.WriteString("\nPrinted before the error:\n" + Clip(printed, budget/4))
 	}
 	return b.String()
 }
@@ -133,7 +135,7 @@ func libraryPath(path string) string {
 }
 
 // oneLine is the last line of an error report that says something.
-func oneLine(e notebook.Execution) string {
+func Problem(e notebook.Execution) string {
 	if e.Reason != "" {
 		return e.Reason
 	}
@@ -142,13 +144,13 @@ func oneLine(e notebook.Execution) string {
 		if o.EValue != "" {
 			text += ": " + o.EValue
 		}
-		return clip(strings.Join(strings.Fields(text), " "), 300)
+		return Clip(strings.Join(strings.Fields(text), " "), 300)
 	}
 	return string(e.Status)
 }
 
 // fileSize is a size for people: 512 bytes, 3.4 MB.
-func fileSize(n int64) string {
+func Size(n int64) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprintf("%d bytes", n)
@@ -158,4 +160,26 @@ func fileSize(n int64) string {
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+func Count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// controls are those that JSON leaves as they are; to some they are line breaks.
+var controls = lazy.Regexp("[\u007f-\u009f]")
+
+// pyString returns s as a Python string literal in one line; a JSON string is one.
+func Python(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string cannot fail
+	literal := strings.TrimSuffix(b.String(), "\n")
+	return controls().ReplaceAllStringFunc(literal, func(c string) string { return fmt.Sprintf("\\u%04x", []rune(c)[0]) })
 }

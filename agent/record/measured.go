@@ -1,4 +1,4 @@
-package agent
+package record
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func (t *Trajectory) withoutTimes() (*Trajectory, *measured) {
 	for k := range bare.Earlier {
 		bare.Earlier[k].Final, bare.Earlier[k].Proof = copied(bare.Earlier[k].Final), copied(bare.Earlier[k].Proof)
 	}
-	bare.eachAttempts(func(of string, attempts *[]Attempt) {
+	bare.EachAttempts(func(of string, attempts *[]Attempt) {
 		*attempts = slices.Clone(*attempts)
 		for n := range *attempts {
 			e := &(*attempts)[n].Execution
@@ -76,7 +76,7 @@ func (t *Trajectory) withoutTimes() (*Trajectory, *measured) {
 // measure puts back what withoutTimes has taken away.
 func (t *Trajectory) measure(m *measured) {
 	t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds, t.Memory = m.Started, m.Usage, maps.Clone(m.ByRole), m.Cost, m.Seconds, m.Memory
-	t.eachAttempts(func(of string, attempts *[]Attempt) {
+	t.EachAttempts(func(of string, attempts *[]Attempt) {
 		for n := range *attempts {
 			e, was := &(*attempts)[n].Execution, m.Attempts[attemptName(of, n)]
 			recount(e, was.Count)
@@ -103,7 +103,7 @@ func recount(e *notebook.Execution, count int) {
 }
 
 // eachAttempts calls do for all lists of attempts.
-func (t *Trajectory) eachAttempts(do func(of string, attempts *[]Attempt)) {
+func (t *Trajectory) EachAttempts(do func(of string, attempts *[]Attempt)) {
 	for i := range t.Descriptions {
 		do(fmt.Sprintf("description %d", i+1), &t.Descriptions[i].Failed)
 	}
@@ -123,7 +123,7 @@ func (t *Trajectory) eachReturns(do func(of string, returns *[]Return)) {
 
 func (t *Trajectory) eachFinal(do func(of string, f *Final)) {
 	for k := range len(t.Earlier) + 1 {
-		if f := t.part(k).Final; f != nil {
+		if f := t.Part(k).Final; f != nil {
 			do(fmt.Sprintf("answer %d", k+1), f)
 		}
 	}
@@ -131,7 +131,7 @@ func (t *Trajectory) eachFinal(do func(of string, f *Final)) {
 
 func (t *Trajectory) eachProof(do func(part int, p *Proof)) {
 	for k := range len(t.Earlier) + 1 {
-		if p := t.part(k).Proof; p != nil {
+		if p := t.Part(k).Proof; p != nil {
 			do(k+1, p)
 		}
 	}

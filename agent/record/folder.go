@@ -1,4 +1,4 @@
-package agent
+package record
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/internal/lazy"
 	"dsstar/notebook/disk"
 )
 
@@ -21,9 +23,9 @@ type Folder string
 func (f Folder) Notebook() string { return filepath.Join(string(f), "notebook.ipynb") }
 func (f Folder) Script() string   { return filepath.Join(string(f), "solution.py") }
 func (f Folder) Trace() string    { return filepath.Join(string(f), "trace.jsonl") }
-func (f Folder) Files() string    { return filepath.Join(string(f), filesFolder) }
+func (f Folder) Files() string    { return filepath.Join(string(f), FilesFolder) }
 
-const filesFolder = "files"
+const FilesFolder = "files"
 
 // ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not
 // empty: a run never overwrites anything.
@@ -102,7 +104,7 @@ func (f Folder) Lock() (release func(), err error) {
 	return func() { _ = lock.Unlock() }, nil
 }
 
-var notSlug = lazy(`[^\p{L}\p{N}]+`)
+var notSlug = lazy.Regexp(`[^\p{L}\p{N}]+`)
 
 // slug makes a folder's name of a question: its first words.
 func slug(question string) string {
@@ -127,8 +129,8 @@ func (t *Trajectory) Script() string {
 	for _, line := range safety {
 		b.WriteString("# " + line + "\n")
 	}
-	for _, c := range append(t.before(), t.own()...) {
-		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", oneSpace(c.title), c.code)
+	for _, c := range append(t.EarlierCells(), t.own()...) {
+		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", brief.OneLine(c.title), c.code)
 	}
 	return b.String()
 }

@@ -1,4 +1,4 @@
-package agent
+package record
 
 import (
 	"cmp"
@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/files"
+	"dsstar/agent/internal/lazy"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -31,7 +33,7 @@ func showQuestion(t *Trajectory) string {
 func showLater(t *Trajectory) string {
 	var b strings.Builder
 	for k := range t.Earlier {
-		later := t.part(k + 1)
+		later := t.Part(k + 1)
 		state := "not verified"
 		if later.Verified() {
 			state = "verified"
@@ -77,7 +79,7 @@ var safety = []string{
 
 // showTop is the first cell.
 func showTop(t *Trajectory) string {
-	return showQuestion(t.part(0)) + showLater(t) + "\n*" + strings.Join(safety, " ") + "*\n"
+	return showQuestion(t.Part(0)) + showLater(t) + "\n*" + strings.Join(safety, " ") + "*\n"
 }
 
 func showData(t *Trajectory) string {
@@ -90,7 +92,7 @@ func showData(t *Trajectory) string {
 		if d.Text == "" && d.Error == "" {
 			continue // not described yet
 		}
-		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), fileSize(t.Task.Files[i].Size))
+		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), brief.Size(t.Task.Files[i].Size))
 		body := fenced(d.Text, "")
 		for _, note := range d.notes() {
 			title += " · " + inHTML(note)
@@ -136,7 +138,7 @@ func (d Description) notes() []string {
 // showStep is the heading of a step, which a table of contents shows, with what is
 // left of its words below: all of them, where the heading has to be cut.
 func showStep(step int, r Round) string {
-	title, body := headed(oneSpace(cmp.Or(r.Rewrite, r.Step)))
+	title, body := headed(brief.OneLine(cmp.Or(r.Rewrite, r.Step)))
 	text := fmt.Sprintf("## Step %d: %s\n\n%s\n", step, prose(title), prose(body))
 	if r.ByHand {
 		text += "\n" + handMark + "\n"
@@ -171,10 +173,10 @@ func headed(text string) (title, body string) {
 func showFailed(r Round) string {
 	var b strings.Builder
 	for i, a := range r.Attempts {
-		title := fmt.Sprintf("%s failed: <code>%s</code>", r.Label(i), inHTML(oneLine(a.Execution)))
+		title := fmt.Sprintf("%s failed: <code>%s</code>", r.Label(i), inHTML(brief.Problem(a.Execution)))
 		switch {
-		case a.notRun():
-			title = fmt.Sprintf("%s was not run: %s", r.Label(i), inHTML(oneLine(a.Execution)))
+		case a.NotRun():
+			title = fmt.Sprintf("%s was not run: %s", r.Label(i), inHTML(brief.Problem(a.Execution)))
 		case a.Execution.Status == notebook.OK:
 			title = r.Label(i) + inHTML(r.unchosen(i))
 		}
@@ -191,7 +193,7 @@ func (r Round) Label(i int) string {
 	case r.Pick != nil && i == len(r.Attempts)-1:
 		return fmt.Sprintf("Candidate %d", r.Pick.Candidate)
 	}
-	return fmt.Sprintf("Try %d", tries(r.Attempts[:i+1]))
+	return fmt.Sprintf("Try %d", CountTries(r.Attempts[:i+1]))
 }
 
 // unchosen says why attempt i, which ran, is not the step's cell; "" if it is, or if
@@ -203,7 +205,7 @@ func (r Round) unchosen(i int) string {
 	case r.Pick.Reason == "":
 		return ", not chosen"
 	}
-	return ", not chosen: " + oneSpace(r.Pick.Reason)
+	return ", not chosen: " + brief.OneLine(r.Pick.Reason)
 }
 
 // showUndone says how the session went back after attempt i.
@@ -211,34 +213,34 @@ func (r Round) showUndone(i int) string {
 	text := ""
 	for _, b := range r.Returns {
 		if b.After == i+1 {
-			text = "\n→ the session went back " + prose(wayOf(b.Restoration)) + "\n"
+			text = "\n→ the session went back " + prose(HowRestored(b.Restoration)) + "\n"
 		}
 	}
 	return text
 }
 
 // wayOf says how a session went back.
-func wayOf(b notebook.Restoration) string {
+func HowRestored(b notebook.Restoration) string {
 	switch {
 	case b.Way == notebook.NotAtAll:
 		return "not at all: going back is off"
 	case b.Way == notebook.ByCheckpoint && b.Why != "":
-		return fmt.Sprintf("by an earlier checkpoint, for want of a nearer one (%s)", oneSpace(b.Why))
+		return fmt.Sprintf("by an earlier checkpoint, for want of a nearer one (%s)", brief.OneLine(b.Why))
 	case b.Why != "":
-		return fmt.Sprintf("by %s (%s)", b.Way, oneSpace(b.Why))
+		return fmt.Sprintf("by %s (%s)", b.Way, brief.OneLine(b.Why))
 	}
 	return "by " + string(b.Way)
 }
 
 func showAttempt(a Attempt) string {
-	if a.notRun() {
+	if a.NotRun() {
 		return fenced(a.Code, "python") + "\nnot run: " + prose(a.Execution.Reason) + "\n"
 	}
 	out := a.Execution.PlainText()
-	if report := errorReport(a.Execution, shownChars); a.Execution.Status != notebook.OK && report != "" {
+	if report := brief.ErrorReport(a.Execution, shownChars); a.Execution.Status != notebook.OK && report != "" {
 		out = report
 	}
-	return fenced(a.Code, "python") + "\nprinted\n\n" + fenced(clip(out, shownChars), "")
+	return fenced(a.Code, "python") + "\nprinted\n\n" + fenced(brief.Clip(out, shownChars), "")
 }
 
 // shownChars is how much of a discarded output is shown; the metadata has all.
@@ -267,7 +269,7 @@ func showRoute(r Round) string {
 	}
 	session := ""
 	if n := len(r.Returns); n > 0 && r.Returns[n-1].After == len(r.Attempts) {
-		session = ", the session " + prose(wayOf(r.Returns[n-1].Restoration))
+		session = ", the session " + prose(HowRestored(r.Returns[n-1].Restoration))
 	}
 	return fmt.Sprintf("**Step %d is wrong**: the plan goes back to before it%s.", r.Route.Back, session)
 }
@@ -286,11 +288,11 @@ func showDropped(t *Trajectory, i int) string {
 	if _, ok := r.Accepted(); ok && t.Method.Script {
 		fate = "its script became the next one"
 	}
-	if by, ok := t.droppedBy(i); ok {
+	if by, ok := t.DroppedBy(i); ok {
 		fate, step = fmt.Sprintf("dropped in round %d", by+1), "<s>"+step+"</s>"
 		switch {
-		case r.rejected():
-			fate = inHTML(oneLine(r.Attempts[len(r.Attempts)-1].Execution))
+		case r.Rejected():
+			fate = inHTML(brief.Problem(r.Attempts[len(r.Attempts)-1].Execution))
 		case by == i:
 			fate = "dropped"
 		}
@@ -334,7 +336,7 @@ func showProof(t *Trajectory) string {
 		}
 		fmt.Fprintf(&b, "- Proof: the cells in a fresh, private session, then `solution.py` in plain Python: %s (%.1f s).\n", result, p.Seconds)
 	}
-	fmt.Fprintf(&b, "- Rounds: %d, steps in the plan: %d.\n", len(t.Rounds), len(t.acceptedRounds()))
+	fmt.Fprintf(&b, "- Rounds: %d, steps in the plan: %d.\n", len(t.Rounds), len(t.AcceptedRounds()))
 	if t.Usage.Calls > 0 {
 		fmt.Fprintf(&b, "- Model: %s; %d calls, %d tokens in (%d cached), %d out.\n", prose(strings.Join(t.Models, ", ")),
 			t.Usage.Calls, t.Usage.InputTokens, t.Usage.CachedTokens, t.Usage.OutputTokens)
@@ -376,7 +378,7 @@ func showReturns(t *Trajectory) string {
 			times[b.Way]++
 			sum++
 			seconds += b.Seconds
-			if why := oneSpace(b.Why); why != "" && !slices.Contains(whys[b.Way], why) {
+			if why := brief.OneLine(b.Why); why != "" && !slices.Contains(whys[b.Way], why) {
 				whys[b.Way] = append(whys[b.Way], why)
 			}
 		}
@@ -392,7 +394,7 @@ func showReturns(t *Trajectory) string {
 		}
 		parts = append(parts, part)
 	}
-	return fmt.Sprintf("- The session went back %s, in %.2f s: %s.\n", counted(sum, "time"), seconds, prose(strings.Join(parts, ", ")))
+	return fmt.Sprintf("- The session went back %s, in %.2f s: %s.\n", brief.Count(sum, "time"), seconds, prose(strings.Join(parts, ", ")))
 }
 
 // showRoles tells what each role has used.
@@ -416,7 +418,7 @@ const plainDollar, plainBackslash = "<span>&#36;</span>", "<span>&#92;</span>"
 // prose shows words as they are, as one paragraph; code spans stay code: what stands
 // between two runs of as many backticks.
 func prose(text string) string {
-	text = oneSpace(text)
+	text = brief.OneLine(text)
 	runs := backticks().FindAllStringIndex(text, -1)
 	single := map[int]bool{} // lengths of which no further run follows
 	var b strings.Builder
@@ -437,10 +439,10 @@ func prose(text string) string {
 	return b.String() + special.Replace(text[at:])
 }
 
-var backticks = lazy("`+")
+var backticks = lazy.Regexp("`+")
 
 // inHTML shows words as they are within a line of HTML, where Markdown is not read.
-func inHTML(text string) string { return plainHTML.Replace(oneSpace(text)) }
+func inHTML(text string) string { return plainHTML.Replace(brief.OneLine(text)) }
 
 var plainHTML = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", `"`, "&#34;", "'", "&#39;", "`", "&#96;", `\`, plainBackslash, "$", plainDollar)
 
@@ -452,3 +454,43 @@ func folded(title, body string) string {
 
 // fenced is a code block on lines of its own.
 func fenced(text, language string) string { return prompts.Fence(text, language) + "\n" }
+
+// showVariables shows somebody's variables to a reviewer.
+func showVariables(t *Trajectory) string {
+	var b strings.Builder
+	var others []string
+	for _, v := range t.Variables {
+		if v.Text == "" && v.Problem == "" {
+			if v.Import == "" {
+				others = append(others, prose("`"+v.Name+"`"))
+			}
+			continue
+		}
+		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(v.Name), inHTML(v.Type))
+		switch {
+		case v.File != "":
+			title += fmt.Sprintf(" · used, and kept in <code>%s</code>, %s", inHTML(v.File), brief.Size(v.Bytes))
+		case v.Problem != "":
+			title += " · used, and not to be carried to another session: " + inHTML(v.Problem)
+		}
+		b.WriteString(folded(title, fenced(v.Text, "")))
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(&b, "\nFunctions and classes of the session: %s.\n", strings.Join(others, ", "))
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\nThe cells ran in a session that had variables of its own:\n" + b.String()
+}
+
+// Prose shows somebody's words in Markdown as they are, line by line.
+func Prose(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = prose(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n\n")
+}

@@ -1,4 +1,4 @@
-package agent
+package lazy
 
 import (
 	"regexp"
@@ -8,6 +8,6 @@ import (
 // lazy returns a regular expression that is compiled when it is first used.
 // Compiling all of them at the start took 2 ms and half a megabyte from every
 // command, most of which use none.
-func lazy(expression string) func() *regexp.Regexp {
+func Regexp(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -1,4 +1,4 @@
-package agent
+package record
 
 import (
 	"slices"
@@ -45,7 +45,7 @@ type Description struct {
 }
 
 // lead is the file with whose script the description was made.
-func (d Description) lead() string {
+func (d Description) Lead() string {
 	if d.Like != "" {
 		return d.Like
 	}
@@ -131,7 +131,7 @@ type Edit struct {
 }
 
 // goBack gives the round its route.
-func (r *Round) goBack(route Route) {
+func (r *Round) GoBack(route Route) {
 	r.Route = &route
 	if r.Plan != nil && route.Back > 0 && route.Back <= len(r.Plan) {
 		r.Plan = r.Plan[:route.Back-1]
@@ -237,7 +237,7 @@ type Seconds struct {
 
 // part returns the trajectory as it was when part k ended: parts are counted
 // from 0, and the last is t itself.
-func (t *Trajectory) part(k int) *Trajectory {
+func (t *Trajectory) Part(k int) *Trajectory {
 	if k >= len(t.Earlier) {
 		return t
 	}
@@ -259,14 +259,14 @@ func (t *Trajectory) partOf(n int) int {
 }
 
 // upTo returns the trajectory's last part as it was after n rounds.
-func (t *Trajectory) upTo(n int) *Trajectory {
+func (t *Trajectory) UpTo(n int) *Trajectory {
 	view := *t
 	view.Rounds, view.Final, view.Proof = t.Rounds[:n], nil, nil
 	return &view
 }
 
 // from is the number of rounds of the parts before the last.
-func (t *Trajectory) from() int {
+func (t *Trajectory) EarlierRounds() int {
 	if n := len(t.Earlier); n > 0 {
 		return t.Earlier[n-1].End
 	}
@@ -278,7 +278,7 @@ func (t *Trajectory) from() int {
 // 25: a route back to step l keeps the steps 1..l-1.
 func (t *Trajectory) Plan() []int {
 	var plan []int
-	for i := t.from(); i < len(t.Rounds); i++ {
+	for i := t.EarlierRounds(); i < len(t.Rounds); i++ {
 		switch r := t.Rounds[i]; {
 		case r.Plan != nil:
 			plan = indexes(r.Plan)
@@ -305,8 +305,8 @@ func indexes(numbers []int) []int {
 }
 
 // lastEdit returns the last part's last edit, or nil.
-func (t *Trajectory) lastEdit() *Edit {
-	for i := len(t.Rounds) - 1; i >= t.from(); i-- {
+func (t *Trajectory) LastEdit() *Edit {
+	for i := len(t.Rounds) - 1; i >= t.EarlierRounds(); i-- {
 		if edit := t.Rounds[i].Edit; edit != nil {
 			return edit
 		}
@@ -315,8 +315,8 @@ func (t *Trajectory) lastEdit() *Edit {
 }
 
 // rest returns the rounds that are to be run again before the plan goes on.
-func (t *Trajectory) rest() []int {
-	if edit := t.lastEdit(); edit != nil {
+func (t *Trajectory) ToRepeat() []int {
+	if edit := t.LastEdit(); edit != nil {
 		return indexes(edit.Rest)
 	}
 	return nil
@@ -324,7 +324,7 @@ func (t *Trajectory) rest() []int {
 
 // acceptedRounds returns the rounds of the plan whose cell has run: all but
 // the one that is under way.
-func (t *Trajectory) acceptedRounds() []int {
+func (t *Trajectory) AcceptedRounds() []int {
 	var rounds []int
 	for _, i := range t.Plan() {
 		if _, ok := t.Rounds[i].Accepted(); ok {
@@ -336,12 +336,12 @@ func (t *Trajectory) acceptedRounds() []int {
 
 // droppedBy returns the index of the round whose route or edit took the step of
 // round i out of the plan.
-func (t *Trajectory) droppedBy(i int) (round int, ok bool) {
+func (t *Trajectory) DroppedBy(i int) (round int, ok bool) {
 	if t.Rounds[i].Edit != nil || slices.Contains(t.Plan(), i) {
 		return 0, false
 	}
 	for n := i; n < len(t.Rounds); n++ {
-		if !slices.Contains(t.upTo(n+1).Plan(), i) {
+		if !slices.Contains(t.UpTo(n+1).Plan(), i) {
 			return n, true
 		}
 	}
@@ -350,12 +350,12 @@ func (t *Trajectory) droppedBy(i int) (round int, ok bool) {
 
 // stepOf returns the number that the step of round i had in the plan when it was
 // planned.
-func (t *Trajectory) stepOf(i int) int { return len(t.upTo(i).Plan()) + 1 }
+func (t *Trajectory) StepOf(i int) int { return len(t.UpTo(i).Plan()) + 1 }
 
 // steps returns the texts of the plan's steps.
-func (t *Trajectory) steps() []string {
+func (t *Trajectory) StepTexts() []string {
 	var texts []string
-	for _, i := range t.acceptedRounds() {
+	for _, i := range t.AcceptedRounds() {
 		texts = append(texts, t.Rounds[i].Step)
 	}
 	return texts
@@ -363,7 +363,7 @@ func (t *Trajectory) steps() []string {
 
 // lastScript returns the attempt of the last round that has run: in the paper's
 // way the script that the next one is made from.
-func (t *Trajectory) lastScript() (Attempt, bool) {
+func (t *Trajectory) LastScript() (Attempt, bool) {
 	for i := len(t.Rounds) - 1; i >= 0; i-- {
 		if a, ok := t.Rounds[i].Accepted(); ok {
 			return a, true
@@ -384,7 +384,7 @@ func (t *Trajectory) Answer() string {
 // has been cut from it since.
 func (t *Trajectory) Sufficient() bool {
 	n := len(t.Rounds)
-	return n > t.from() && t.Rounds[n-1].Verdict != nil && t.Rounds[n-1].Verdict.Sufficient && t.Rounds[n-1].Route == nil
+	return n > t.EarlierRounds() && t.Rounds[n-1].Verdict != nil && t.Rounds[n-1].Verdict.Sufficient && t.Rounds[n-1].Route == nil
 }
 
 // Inconclusive reports whether the judge found that the data hold no answer.
@@ -417,4 +417,24 @@ func (t *Trajectory) Doubts() []string {
 }
 
 // Steps returns the number of accepted steps in the plan.
-func (t *Trajectory) Steps() int { return len(t.acceptedRounds()) }
+func (t *Trajectory) Steps() int { return len(t.AcceptedRounds()) }
+
+// A Variable is an object that somebody's session had before the run, under its
+// name. Once a cell has read it, it has an Import, a File or a Problem.
+type Variable struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Text    string `json:"text,omitempty"`    // its description; "" for functions and classes
+	Import  string `json:"import,omitempty"`  // the statement that gives a session what has this name
+	File    string `json:"file,omitempty"`    // with what was pickled before the first cell read it, below the run folder
+	Bytes   int64  `json:"bytes,omitempty"`   // of that file
+	Problem string `json:"problem,omitempty"` // why a fresh session cannot have it
+}
+
+// left is how many rounds may still be begun: a person's turn makes room.
+func (t *Trajectory) RoundsLeft(most int) int {
+	for i := len(t.Rounds) - 1; i >= t.EarlierRounds() && t.Rounds[i].Edit == nil; i-- {
+		most--
+	}
+	return most
+}

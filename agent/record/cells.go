@@ -1,4 +1,4 @@
-package agent
+package record
 
 import "fmt"
 
@@ -7,12 +7,12 @@ import "fmt"
 // cellRounds returns the rounds of the last part whose code is a cell of the
 // notebook: those of the plan, and those that a person wants in it. Of whole
 // scripts it is the last one alone, until the final one.
-func (t *Trajectory) cellRounds() []int {
-	rounds := append(t.acceptedRounds(), t.rest()...)
+func (t *Trajectory) CellRounds() []int {
+	rounds := append(t.AcceptedRounds(), t.ToRepeat()...)
 	if !t.Method.Script || len(rounds) == 0 {
 		return rounds
 	}
-	if _, ok := t.finalAttempt(); ok {
+	if _, ok := t.FinalCell(); ok {
 		return nil
 	}
 	return rounds[len(rounds)-1:]
@@ -24,24 +24,24 @@ type titled struct{ title, code string }
 // own returns the cells of the last part.
 func (t *Trajectory) own() []titled {
 	var cells []titled
-	for n, i := range t.cellRounds() {
+	for n, i := range t.CellRounds() {
 		a, _ := t.Rounds[i].Accepted()
 		if t.Method.Script {
-			n = t.stepOf(i) - 1 // whole scripts, and only one of them is here
+			n = t.StepOf(i) - 1 // whole scripts, and only one of them is here
 		}
 		cells = append(cells, titled{fmt.Sprintf("Step %d: %s", n+1, t.Rounds[i].Step), a.Code})
 	}
-	if a, ok := t.finalAttempt(); ok {
+	if a, ok := t.FinalCell(); ok {
 		cells = append(cells, titled{"Answer", a.Code})
 	}
 	return cells
 }
 
 // before returns the cells before the last part.
-func (t *Trajectory) before() []titled {
-	cells := t.opening()
+func (t *Trajectory) EarlierCells() []titled {
+	cells := t.Opening()
 	for k := range t.Earlier {
-		cells = append(cells, t.part(k).own()...)
+		cells = append(cells, t.Part(k).own()...)
 	}
 	return cells
 }
@@ -56,12 +56,12 @@ func codes(cells []titled) []string {
 
 // base returns the code that the next cell builds on: parameters, set-up and,
 // unless every cell is a whole script, the accepted steps.
-func (t *Trajectory) base() []string {
-	cells := codes(t.before())
+func (t *Trajectory) Base() []string {
+	cells := codes(t.EarlierCells())
 	if t.Method.Script {
 		return cells
 	}
-	for _, i := range t.acceptedRounds() {
+	for _, i := range t.AcceptedRounds() {
 		a, _ := t.Rounds[i].Accepted()
 		cells = append(cells, a.Code)
 	}
@@ -70,9 +70,9 @@ func (t *Trajectory) base() []string {
 
 // Cells returns the code of the notebook's cells in order: parameters, set-up,
 // the accepted steps and, when there is one, the final cell, of every part.
-func (t *Trajectory) Cells() []string { return codes(append(t.before(), t.own()...)) }
+func (t *Trajectory) Cells() []string { return codes(append(t.EarlierCells(), t.own()...)) }
 
-func (t *Trajectory) finalAttempt() (Attempt, bool) {
+func (t *Trajectory) FinalCell() (Attempt, bool) {
 	if t.Final == nil {
 		return Attempt{}, false
 	}

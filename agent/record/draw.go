@@ -1,4 +1,4 @@
-package agent
+package record
 
 import (
 	"crypto/sha256"
@@ -74,7 +74,7 @@ func Draw(t *Trajectory) *notebook.Notebook {
 	d.markdown("question", cellMeta{Role: roleQuestion}, showTop(t))
 	d.markdown("data", cellMeta{Role: roleData, Descriptions: t.Descriptions, Variables: t.Variables}, showData(t))
 	ran := notebook.Execution{Status: notebook.OK}
-	for i, c := range t.opening() {
+	for i, c := range t.Opening() {
 		role := []string{roleParameters, roleSetup, roleVariables}[i]
 		d.code(role, cellMeta{Role: role}, Attempt{Code: c.code, Execution: ran})
 	}
@@ -90,7 +90,7 @@ func Draw(t *Trajectory) *notebook.Notebook {
 func (t *Trajectory) plans() [][]int {
 	var all [][]int
 	for k := range len(t.Earlier) + 1 {
-		all = append(all, numbers(t.part(k).Plan()))
+		all = append(all, Numbers(t.Part(k).Plan()))
 	}
 	return all
 }
@@ -197,14 +197,14 @@ func (d *drawing) code(id string, meta cellMeta, a Attempt) {
 // part draws a question's rounds, in the order of its plan: those that have left
 // no cell stand where they happened.
 func (d *drawing) part(k int) {
-	t := d.t.part(k)
+	t := d.t.Part(k)
 	suffix := ""
 	if k > 0 {
 		suffix = fmt.Sprintf("-%d", k+1)
 		d.markdown("question"+suffix, cellMeta{Role: roleQuestion, Part: k + 1}, showQuestion(t))
 	}
-	cells := t.cellRounds()
-	next := t.from()
+	cells := t.CellRounds()
+	next := t.EarlierRounds()
 	others := func(until int) {
 		for ; next < until; next++ {
 			if !slices.Contains(cells, next) {
@@ -216,7 +216,7 @@ func (d *drawing) part(k int) {
 	for n, i := range cells {
 		others(i)
 		if t.Method.Script {
-			n = t.stepOf(i) - 1
+			n = t.StepOf(i) - 1
 		}
 		d.accepted(i+1, n+1, t.Rounds[i])
 	}
@@ -242,7 +242,7 @@ func (d *drawing) final(t *Trajectory, part int, suffix string) {
 		part = 0
 	}
 	rest := *t.Final
-	good, ok := t.finalAttempt()
+	good, ok := t.FinalCell()
 	if ok {
 		rest.Attempts = t.Final.Attempts[:len(t.Final.Attempts)-1]
 	}

@@ -1,4 +1,4 @@
-package agent
+package record
 
 // A Method says which elements of the loop are changed or left out. The zero
 // value is dsstar's own way with everything on; docs/method.md has the table.

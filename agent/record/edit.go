@@ -1,4 +1,4 @@
-package agent
+package record
 
 import (
 	"cmp"
@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/internal/lazy"
 )
 
 // An EditError is a change by hand that a run cannot go on from. The notebook is
@@ -58,7 +61,7 @@ func (r *reader) reconcile() error {
 	if !slices.Equal(slices.Sorted(slices.Values(t.Notes)), slices.Sorted(slices.Values(r.notes))) {
 		t.Notes = r.notes // else they stay in the order in which they were left, wherever they are drawn
 	}
-	if left := len(inBoth(was, t.rest())); left > 0 {
+	if left := len(inBoth(was, t.ToRepeat())); left > 0 {
 		first = min(first, len(was)-left) // these are still to be run again
 	}
 	r.finish(what, now, first)
@@ -83,7 +86,7 @@ func (r *reader) mend() {
 		}
 	}
 	for k, plan := range r.plans {
-		if view := t.part(k); k <= len(t.Earlier) && len(view.Rounds) > view.from() && !slices.Equal(numbers(view.Plan()), plan) {
+		if view := t.Part(k); k <= len(t.Earlier) && len(view.Rounds) > view.EarlierRounds() && !slices.Equal(Numbers(view.Plan()), plan) {
 			view.Rounds[len(view.Rounds)-1].Plan = plan
 		}
 	}
@@ -91,7 +94,7 @@ func (r *reader) mend() {
 
 // drawn returns the rounds that had a cell in the last part, in its order.
 func (r *reader) drawn() []int {
-	return slices.DeleteFunc(append(r.t.Plan(), r.t.rest()...), func(i int) bool { return r.recorded[i+1] == roleDropped })
+	return slices.DeleteFunc(append(r.t.Plan(), r.t.ToRepeat()...), func(i int) bool { return r.recorded[i+1] == roleDropped })
 }
 
 // present returns the rounds that have a cell in the last part now, those of
@@ -120,7 +123,7 @@ func (r *reader) present() (now []int, what []string, err error) {
 	for _, p := range r.words {
 		i := p.round - 1
 		at := slices.Index(now, i)
-		if text := stepText(p.cell.Source); at >= 0 && text != "" && text != oneSpace(cmp.Or(t.Rounds[i].Rewrite, t.Rounds[i].Step)) {
+		if text := stepText(p.cell.Source); at >= 0 && text != "" && text != brief.OneLine(cmp.Or(t.Rounds[i].Rewrite, t.Rounds[i].Step)) {
 			if t.Rounds[i].Rewrite = text; r.changed[i] {
 				t.Rounds[i].Step, t.Rounds[i].Rewrite = text, "" // and its cell with them
 			}
@@ -150,12 +153,12 @@ func (r *reader) earlierPresent() (what []string, err error) {
 			}
 			now = append(now, p.round-1)
 		}
-		was := slices.DeleteFunc(t.part(k).Plan(), func(i int) bool { return r.recorded[i+1] == roleDropped })
+		was := slices.DeleteFunc(t.Part(k).Plan(), func(i int) bool { return r.recorded[i+1] == roleDropped })
 		if !slices.Equal(inBoth(was, now), now) {
 			return nil, &EditError{fmt.Sprintf("the cells of question %d, which another has followed, were put into another order", k+1)}
 		}
 		if n := len(was) - len(now); n > 0 {
-			what = append(what, fmt.Sprintf("%s of question %d removed", counted(n, "step"), k+1))
+			what = append(what, fmt.Sprintf("%s of question %d removed", brief.Count(n, "step"), k+1))
 		}
 		if f := r.finals[k+1]; f.changed {
 			t.Earlier[k].Final.ByHand = true
@@ -168,8 +171,6 @@ func (r *reader) earlierPresent() (what []string, err error) {
 	}
 	return what, nil
 }
-
-func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // finish appends the person's turn, if there is one.
 func (r *reader) finish(what []string, now []int, first int) {
@@ -191,12 +192,12 @@ func (r *reader) finish(what []string, now []int, first int) {
 	if f != nil {
 		f.Again, f.Answer = there, ""
 	}
-	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: what, Plan: numbers(now[:first]), Rest: numbers(now[first:]), Ordered: r.ordered}})
+	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: what, Plan: Numbers(now[:first]), Rest: Numbers(now[first:]), Ordered: r.ordered}})
 	t.Proof, t.Ended, t.Failure = nil, false, ""
 }
 
 // numbers is the inverse of indexes.
-func numbers(indexes []int) []int {
+func Numbers(indexes []int) []int {
 	all := []int{}
 	for _, i := range indexes {
 		all = append(all, i+1)
@@ -217,7 +218,7 @@ func (r *reader) refuse() error {
 	return nil
 }
 
-var dataDir = lazy(`^data_dir = (".*")\nquestion = (".*")$`)
+var dataDir = lazy.Regexp(`^data_dir = (".*")\nquestion = (".*")$`)
 
 // reopened looks at the cells before the first step. Only the data folder can be
 // changed there; it says so.
@@ -239,7 +240,7 @@ func (r *reader) reopened() (what string, err error) {
 	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil || json.Unmarshal([]byte(m[2]), &question) != nil {
 		return "", &EditError{`the parameters cell has other lines than data_dir = "…" and question = "…": put your code into a cell after the set-up`}
 	}
-	if question != r.t.part(0).Task.Question {
+	if question != r.t.Part(0).Task.Question {
 		return "", &EditError{"the question was changed: undo it, and ask another one with --ask"}
 	}
 	r.t.Task.Data, r.t.Described, r.t.Descriptions = data, false, nil
@@ -263,7 +264,7 @@ func handStep(code string) string {
 var unescape = strings.NewReplacer(plainBackslash, `\`, "\\`", "`", `\*`, `*`, `\_`, `_`, plainDollar, `$`, `\[`, `[`, `\]`, `]`,
 	"&lt;", "<", "&gt;", ">", "&amp;", "&", `\~`, `~`, `\#`, `#`, `\|`, `|`)
 
-var stepHeading = lazy(`^## Step \d+(: *|$)`)
+var stepHeading = lazy.Regexp(`^## Step \d+(: *|$)`)
 
 // stepText is the text of a step whose heading a person has changed: the inverse
 // of showStep.

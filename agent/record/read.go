@@ -1,4 +1,4 @@
-package agent
+package record
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/internal/lazy"
 	"dsstar/notebook"
 )
 
@@ -14,7 +15,7 @@ import (
 // inverse of [Draw]. What a person has changed since then becomes a round of its
 // own, the last, whose Edit says so; [Resume] carries it out. The error is an
 // [*EditError] for changes that cannot be.
-func ReadTrajectory(nb *notebook.Notebook) (*Trajectory, error) {
+func Read(nb *notebook.Notebook) (*Trajectory, error) {
 	t := &Trajectory{}
 	meta := notebookMeta{Trajectory: t}
 	if err := metadata(nb.Metadata, &meta); err != nil {
@@ -96,7 +97,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	}
 	switch m.Role {
 	case roleQuestion:
-		if title, _, _ := strings.Cut(c.Source, "\n"); p.changed && title != "# "+prose(r.t.part(p.part-1).Task.Question) {
+		if title, _, _ := strings.Cut(c.Source, "\n"); p.changed && title != "# "+prose(r.t.Part(p.part-1).Task.Question) {
 			return &EditError{"the question was changed: undo it, and ask another one with --ask"}
 		}
 		r.inPart = p.part
@@ -194,7 +195,7 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 }
 
 // ownID matches the ids that [Draw] gives.
-var ownID = lazy(`^((question|answer|final)(-\d+)?|data|parameters|setup|variables|proof|(round|step|verdict)-\d+)$`)
+var ownID = lazy.Regexp(`^((question|answer|final)(-\d+)?|data|parameters|setup|variables|proof|(round|step|verdict)-\d+)$`)
 
 // newID makes an id for a person's cell of one of ours.
 func (r *reader) newID(id string) string {
@@ -253,12 +254,12 @@ func metadata(all map[string]any, into any) error {
 // Questions returns those of the notebook of a run, in order; nil if it cannot be
 // read.
 func Questions(nb *notebook.Notebook) (all []string) {
-	t, err := ReadTrajectory(nb)
+	t, err := Read(nb)
 	if err != nil {
 		return nil
 	}
 	for k := range len(t.Earlier) + 1 {
-		all = append(all, t.part(k).Task.Question)
+		all = append(all, t.Part(k).Task.Question)
 	}
 	return all
 }
@@ -267,7 +268,7 @@ func Questions(nb *notebook.Notebook) (all []string) {
 // the last cells of some questions, by number from 1, print now, and that these
 // answers are not proved. Nothing else is changed.
 func Restate(nb *notebook.Notebook, answers map[int]string) {
-	t, err := ReadTrajectory(nb)
+	t, err := Read(nb)
 	meta, ok := nb.Metadata["dsstar"].(map[string]any)
 	if err != nil || !ok {
 		return // it says no more than it did
@@ -294,7 +295,7 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 		}
 		for k := range len(t.Earlier) + 1 {
 			if c.ID == questionID(k) {
-				text := showQuestion(t.part(k))
+				text := showQuestion(t.Part(k))
 				if k == 0 {
 					text = showTop(t)
 				}

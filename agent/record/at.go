@@ -1,4 +1,4 @@
-package agent
+package record
 
 import (
 	"fmt"
@@ -30,6 +30,6 @@ func (t *Trajectory) At(round int) (cells []string, attempts []Attempt, err erro
 	if round < 1 || round > len(t.Rounds) {
 		return nil, nil, &NoRoundError{round, len(t.Rounds)}
 	}
-	attempts = slices.DeleteFunc(slices.Clone(t.Rounds[round-1].Attempts), Attempt.notRun)
-	return t.part(t.partOf(round) - 1).upTo(round - 1).base(), attempts, nil
+	attempts = slices.DeleteFunc(slices.Clone(t.Rounds[round-1].Attempts), Attempt.NotRun)
+	return t.Part(t.partOf(round) - 1).UpTo(round - 1).Base(), attempts, nil
 }
