@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -52,7 +53,7 @@ func ExampleRun() {
 	if err := os.WriteFile(filepath.Join(dir, "numbers.txt"), []byte("1\n2\n3\n"), 0o600); err != nil {
 		log.Fatal(err)
 	}
-	folder, err := agent.CreateFolder(filepath.Join(dir, "run"))
+	folder, err := record.CreateFolder(filepath.Join(dir, "run"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,10 +76,10 @@ func ExampleRun() {
 		},
 		Prompts: words, Dir: string(folder),
 		MaxRounds: 5, DebugTries: 1, TopK: 10, ResultChars: 1000, DescriptionChars: 1000, ContextChars: 10_000, Jobs: 1,
-		Observe: func(agent.Event, *agent.Trajectory) error { return nil },
-	}, agent.Task{
+		Observe: func(agent.Event, *record.Trajectory) error { return nil },
+	}, record.Task{
 		Question: "What is the sum of the numbers?", Data: dir,
-		Files: []agent.File{{Name: "numbers.txt", Size: 6}},
+		Files: []record.File{{Name: "numbers.txt", Size: 6}},
 	})
 	if err != nil {
 		log.Fatal(err)
