@@ -95,7 +95,7 @@ func request(t testing.TB, k *Kernel, kind string, content any) checkpointReply 
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := k.Ask(t.Context(), Message{Channel: Control, Type: kind, Content: body})
+	m, err := k.Request(t.Context(), Message{Channel: Control, Header: Header{MsgType: kind}, Content: body})
 	if err != nil {
 		t.Fatal(err)
 	}

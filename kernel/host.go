@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/kernel/internal/wire"
 	"dsstar/notebook/disk"
 )
 
@@ -68,7 +67,7 @@ func (l *local) fate() (string, error) { return l.death(), nil }
 
 func (l *local) interrupt(s *session) {
 	if l.spec.InterruptMode == "message" || l.confined { // whose processes no signal of ours reaches
-		s.tell(control, "interrupt_request", struct{}{})
+		s.tell(Control, "interrupt_request", struct{}{})
 		return
 	}
 	l.process.interrupt()
@@ -85,7 +84,7 @@ func (l *local) shutdown(s *session) {
 		return
 	}
 	in := newInbox()
-	id, err := s.request(atOnce, in, control, "shutdown_request", map[string]bool{"restart": false})
+	id, err := s.request(atOnce, in, Control, "shutdown_request", map[string]bool{"restart": false})
 	if err != nil {
 		return
 	}
@@ -95,8 +94,8 @@ func (l *local) shutdown(s *session) {
 	for {
 		select {
 		case <-in.ready:
-			for _, d := range in.take() {
-				if d.msg.Header.MsgType == "shutdown_reply" {
+			for _, m := range in.take() {
+				if m.Header.MsgType == "shutdown_reply" {
 					patience.Reset(s.waits.exit)
 				}
 			}
@@ -172,11 +171,11 @@ func (l *leaving) watch(link transport) {
 
 // heed leaves when a message shows that the kernel is not the one it was: a
 // server says so, or it has another session than the one that was greeted.
-func (l *leaving) heed(d delivery, greeted string) {
-	if d.from != iopub || d.msg.Header.MsgType != "status" {
+func (l *leaving) heed(m Message, greeted string) {
+	if m.Channel != IOPub || m.Header.MsgType != "status" {
 		return
 	}
-	switch state, session := stateOf(d.msg), d.msg.Header.Session; {
+	switch state, session := stateOf(m), m.Header.Session; {
 	case state == "restarting" || state == "autorestarting":
 		l.leave("it ended or was told to, and the server starts it again", nil)
 	case state == "dead" || state == "terminating":
@@ -192,7 +191,7 @@ type guest struct{ leaving }
 
 // interrupt asks: a guest sends no signals. ipykernel understands the request
 // whatever its kernelspec says.
-func (g *guest) interrupt(s *session) { s.tell(control, "interrupt_request", struct{}{}) }
+func (g *guest) interrupt(s *session) { s.tell(Control, "interrupt_request", struct{}{}) }
 
 func (g *guest) kill() string {
 	g.leave("it was left running, busy with a cell that ignores interrupts", nil)
@@ -285,7 +284,7 @@ func (e *ServerLostError) Unwrap() error { return e.Cause }
 
 // stateOf returns the execution_state of a status message, "" if it has none
 // that can be read.
-func stateOf(m wire.Message) string {
+func stateOf(m Message) string {
 	var c struct {
 		State string `json:"execution_state"`
 	}

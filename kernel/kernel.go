@@ -94,10 +94,9 @@ type Cell struct {
 	MayRaise bool                  // an exception is expected
 	Observe  func(notebook.Output) // is given each piece of output as it comes; must not block; may be nil
 
-	// Divert is given each message that could be output, or is about a comm,
-	// with the id of the request that it is about, before it becomes output. It
-	// reports whether it keeps it: then it does not. It must not block; it may be nil.
-	Divert func(request string, m Message) bool
+	// Divert is given each message that could be output, or is about a comm, before it becomes
+	// output, and reports whether it keeps it: then it does not. It must not block; it may be nil.
+	Divert func(Message) bool
 }
 
 // Info says what kernel is running.

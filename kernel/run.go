@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"dsstar/kernel/internal/turn"
-	"dsstar/kernel/internal/wire"
 	"dsstar/notebook"
 )
 
@@ -22,11 +21,10 @@ const maxAborts = 5
 // both execute_reply and the status idle have arrived, in whatever order, or
 // when something else has made waiting for them pointless.
 type run struct {
-	s        *session
-	cell     Cell
-	silent   bool          // not a cell: not counted, publishes nothing
-	limit    time.Duration // 0 for none
-	subshell string        // id; "" for the main shell
+	s      *session
+	cell   Cell
+	silent bool          // not a cell: not counted, publishes nothing
+	limit  time.Duration // 0 for none
 
 	in   *inbox
 	id   string // of the execute_request
@@ -95,19 +93,19 @@ func (r *run) send(ctx context.Context) error {
 	guest := r.s.guest != nil
 	body, err := json.Marshal(map[string]any{
 		"code": r.cell.Code, "silent": r.silent, "store_history": !r.silent && !guest,
-		"user_expressions": struct{}{}, "allow_stdin": r.s.input != nil && !r.silent && r.subshell == "", "stop_on_error": !r.cell.MayRaise,
+		"user_expressions": struct{}{}, "allow_stdin": r.s.input != nil && !r.silent, "stop_on_error": !r.cell.MayRaise,
 	})
 	if err != nil {
 		return err
 	}
-	m := wire.Message{Header: wire.Header{MsgType: "execute_request", Subshell: r.subshell}, Content: body}
+	m := Message{Channel: Shell, Header: Header{MsgType: "execute_request"}, Content: body}
 	if r.cell.ID != "" {
 		if m.Metadata, err = json.Marshal(map[string]string{"cellId": r.cell.ID}); err != nil {
 			return err
 		}
 	}
 	r.breaks = r.s.link.Breaks()
-	r.id, err = r.s.send(ctx, r.in, shell, m)
+	r.id, err = r.s.send(ctx, r.in, m)
 	now := time.Now()
 	r.roused, r.heard, r.began = now, now, now
 	if _, large := errors.AsType[*tooLargeError](err); err != nil && !large && ctx.Err() == nil {
@@ -152,24 +150,24 @@ func (r *run) follow(ctx context.Context) error {
 
 // read takes in what has arrived.
 func (r *run) read(ctx context.Context) {
-	for _, d := range r.in.take() {
-		if d.from == gap {
+	for _, m := range r.in.take() {
+		if m.Channel == gap {
 			r.doubt("there was no room on the disk for messages that waited")
 			continue
 		}
-		switch d.msg.Parent.MsgID {
+		switch m.Parent.MsgID {
 		case r.id:
 			r.heard = time.Now()
-			switch d.from {
-			case shell:
-				r.reply(ctx, d.msg)
-			case iopub:
-				r.publish(d.msg.Header.MsgType, d.msg.Content, d.msg.Buffers)
-			case stdin:
-				r.ask(ctx, d.msg)
+			switch m.Channel {
+			case Shell:
+				r.reply(ctx, m)
+			case IOPub:
+				r.publish(m)
+			case Stdin:
+				r.ask(ctx, m)
 			}
 		case r.probe:
-			r.probed(d)
+			r.probed(m)
 		}
 	}
 	if r.replied && r.idle {
@@ -178,13 +176,14 @@ func (r *run) read(ctx context.Context) {
 }
 
 // reply takes in an execute_reply.
-func (r *run) reply(ctx context.Context, m wire.Message) {
+func (r *run) reply(ctx context.Context, m Message) {
 	if m.Header.MsgType != "execute_reply" {
 		return
 	}
 	var reply struct {
-		Status string `json:"status"`
-		Count  int    `json:"execution_count"`
+		Status        string
+		Count         int `json:"execution_count"`
+		EName, EValue string
 	}
 	if err := json.Unmarshal(m.Content, &reply); err != nil {
 		r.doubt("the kernel's reply could not be read: " + err.Error())
@@ -204,43 +203,62 @@ func (r *run) reply(ctx context.Context, m wire.Message) {
 	if reply.Status != "ok" {
 		r.exec.Status = notebook.Raised
 	}
-	if how, ok := r.s.obituary(m.Content); ok {
+	if how, ok := r.s.obituary(reply.EName, reply.EValue); ok {
 		r.s.fall(how)
 		r.exec.Status, r.exec.Reason = notebook.Died, died+how
 	}
 }
 
 // publish takes in an iopub message.
-func (r *run) publish(msgType string, content json.RawMessage, buffers [][]byte) {
-	if msgType == "status" || msgType == "execute_input" {
+func (r *run) publish(m Message) {
+	switch m.Header.MsgType {
+	case "status", "execute_input":
 		var c struct {
 			State string `json:"execution_state"`
 			Count int    `json:"execution_count"`
 		}
-		_ = json.Unmarshal(content, &c) // an unreadable status is an unknown status
+		_ = json.Unmarshal(m.Content, &c) // an unreadable status is an unknown status
 		if !r.busy {
 			r.busy = true // whatever it says, the kernel has taken the request up
 			r.began = time.Now()
 		}
 		r.idle = r.idle || c.State == "idle"
 		r.exec.Count = max(r.exec.Count, c.Count)
-	}
-	if msgType == "stream" && exceeded(content) {
-		r.doubt("the Jupyter server held output back that came faster than it passes on " +
-			"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
-		return
-	}
-	if msgType == "error" {
-		if _, ok := r.s.obituary(content); ok {
-			return // the reply says so too
+	case "stream":
+		if exceeded(m.Content) {
+			r.doubt("the Jupyter server held output back that came faster than it passes on " +
+				"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
+			return
 		}
-		content = r.s.hinted(content)
-	}
-	if r.cell.Divert != nil && r.cell.Divert(r.id, Message{Type: msgType, Content: content, Buffers: buffers}) {
+	case "error":
+		r.publishError(m)
 		return
 	}
-	if err := r.fold.Add(msgType, content); err != nil {
-		r.doubt(msgType + " that could not be read: " + err.Error())
+	if r.cell.Divert != nil && r.cell.Divert(m) {
+		return
+	}
+	if err := r.fold.Add(m.Header.MsgType, m.Content); err != nil {
+		r.doubt(m.Header.MsgType + " that could not be read: " + err.Error())
+	}
+}
+
+// publishError takes in an exception, and says in its traceback what to do about it if the sandbox
+// may be the reason.
+func (r *run) publishError(m Message) {
+	o, err := notebook.ParseError(m.Content)
+	if err != nil {
+		r.doubt("error that could not be read: " + err.Error())
+		return
+	}
+	if _, ok := r.s.obituary(o.EName, o.EValue); ok {
+		return // the reply says so too
+	}
+	if hint := r.s.hint(o); hint != "" {
+		o.Traceback = append(o.Traceback, hint)
+		m.Content, _ = json.Marshal(map[string]any{"ename": o.EName, "evalue": o.EValue, "traceback": o.Traceback}) // strings cannot fail
+	}
+	if r.cell.Divert == nil || !r.cell.Divert(m) {
+		r.fold.AddError(o)
 	}
 }
 
@@ -260,8 +278,8 @@ func exceeded(content json.RawMessage) bool {
 
 // probed takes in an answer to the probe. The kernel deals with one request
 // after the other, so that whatever has not arrived by now was lost.
-func (r *run) probed(d delivery) {
-	if d.from == iopub && d.msg.Header.MsgType == "status" && stateOf(d.msg) == "idle" {
+func (r *run) probed(m Message) {
+	if m.Channel == IOPub && m.Header.MsgType == "status" && stateOf(m) == "idle" {
 		r.giveUp()
 	}
 }
@@ -323,10 +341,6 @@ func (r *run) stop(why string, patience time.Duration) {
 	if r.stopped == "" {
 		r.stopped = why
 	}
-	if r.subshell != "" {
-		r.over = true // an interrupt would hit the main shell
-		return
-	}
 	r.killAt = time.Now().Add(patience)
 	if r.busy || r.s.guest == nil {
 		r.s.host.interrupt(r.s) // else it could hit the cell of somebody else
@@ -336,7 +350,7 @@ func (r *run) stop(why string, patience time.Duration) {
 // test finds out whether the missing one of reply and idle was lost.
 func (r *run) test() {
 	r.s.link.Rouse() // the reply may be stuck in the kernel
-	id, err := r.s.send(atOnce, r.in, shell, wire.Message{Header: wire.Header{MsgType: r.s.nothing(), Subshell: r.subshell}})
+	id, err := r.s.send(atOnce, r.in, Message{Channel: Shell, Header: Header{MsgType: r.s.nothing()}})
 	switch {
 	case err == nil:
 		r.probe = id

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ type session struct {
 // A lateMessage is an iopub message about a cell that had ended.
 type lateMessage struct {
 	cell string
-	msg  wire.Message
+	msg  Message
 }
 
 func newSession(h host, o Options, w waits) *session {
@@ -61,7 +62,7 @@ func newSession(h host, o Options, w waits) *session {
 // have reached the kernel yet, and what it publishes before that is lost.
 // iopub_welcome (JEP 65) cannot be waited for, because ipykernel 7.2 and 7.3
 // send it to their first subscriber only.
-func (s *session) greet(ctx context.Context, ch channel) error {
+func (s *session) greet(ctx context.Context, ch Channel) error {
 	in, heard, replied := newInbox(), s.heard, false
 	again := time.NewTicker(s.waits.greet)
 	defer again.Stop()
@@ -148,12 +149,12 @@ func (s *session) silently(ctx context.Context, code string, limit time.Duration
 }
 
 // introduced takes the kernel's Info from a kernel_info_reply among items.
-func (s *session) introduced(items []delivery) bool {
-	for _, d := range items {
-		if d.msg.Header.MsgType == "kernel_info_reply" {
-			s.info = infoOf(d.msg.Content)
+func (s *session) introduced(items []Message) bool {
+	for _, m := range items {
+		if m.Header.MsgType == "kernel_info_reply" {
+			s.info = infoOf(m.Content)
 			s.mu.Lock()
-			if s.greeted = d.msg.Header.Session; s.greeted == s.id {
+			if s.greeted = m.Header.Session; s.greeted == s.id {
 				s.greeted = "" // IJulia and others give back the session of the request, which tells nothing
 			}
 			s.mu.Unlock()
@@ -165,17 +166,17 @@ func (s *session) introduced(items []delivery) bool {
 
 // request sends a request and returns its id. All that is said about it goes to
 // in, until the caller forgets the id.
-func (s *session) request(ctx context.Context, in *inbox, ch channel, msgType string, content any) (string, error) {
+func (s *session) request(ctx context.Context, in *inbox, ch Channel, msgType string, content any) (string, error) {
 	body, err := json.Marshal(content)
 	if err != nil {
 		return "", err
 	}
-	return s.send(ctx, in, ch, wire.Message{Header: wire.Header{MsgType: msgType}, Content: body})
+	return s.send(ctx, in, Message{Channel: ch, Header: Header{MsgType: msgType}, Content: body})
 }
 
 // send is request for a message that is more than a type and a content. It
 // fills in the header.
-func (s *session) send(ctx context.Context, in *inbox, ch channel, m wire.Message) (string, error) {
+func (s *session) send(ctx context.Context, in *inbox, m Message) (string, error) {
 	id := uuid.NewString()
 	m.Header.MsgID, m.Header.Session, m.Header.Username = id, s.id, "dsstar"
 	m.Header.Date, m.Header.Version = time.Now().UTC().Format(time.RFC3339Nano), wire.Version
@@ -184,7 +185,7 @@ func (s *session) send(ctx context.Context, in *inbox, ch channel, m wire.Messag
 		s.pending[id] = in
 		s.mu.Unlock()
 	}
-	if err := s.link.Send(ctx, ch, m); err != nil {
+	if err := s.link.Send(ctx, m); err != nil {
 		s.forget(id)
 		return "", err
 	}
@@ -193,7 +194,7 @@ func (s *session) send(ctx context.Context, in *inbox, ch channel, m wire.Messag
 
 // tell sends a request whose reply is of no interest. If it cannot be sent at
 // once its effect does not come, which is what callers watch for.
-func (s *session) tell(ch channel, msgType string, content any) {
+func (s *session) tell(ch Channel, msgType string, content any) {
 	_, _ = s.request(atOnce, nil, ch, msgType, content)
 }
 
@@ -238,23 +239,23 @@ func (s *session) retire(id, cell string) {
 
 // deliver routes a message to the request that it is about, or keeps it for
 // [Kernel.Late]. Others are dropped: they are about other clients' requests.
-func (s *session) deliver(d delivery) {
-	if d.from == iopub {
+func (s *session) deliver(m Message) {
+	if m.Channel == IOPub {
 		s.hearing.Do(func() { close(s.heard) })
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h, ok := s.host.(interface{ heed(delivery, string) }); ok {
-		h.heed(d, s.greeted)
+	if h, ok := s.host.(interface{ heed(Message, string) }); ok {
+		h.heed(m, s.greeted)
 	}
-	if in := s.pending[d.msg.Parent.MsgID]; in != nil {
-		in.put(d)
+	if in := s.pending[m.Parent.MsgID]; in != nil {
+		in.put(m)
 		return
 	}
-	cell, known := s.past[d.msg.Parent.MsgID]
-	if known && d.from == iopub && d.msg.Header.MsgType != "status" && s.lateBytes < maxLate {
-		s.late = append(s.late, lateMessage{cell, d.msg})
-		s.lateBytes += d.size()
+	cell, known := s.past[m.Parent.MsgID]
+	if known && m.Channel == IOPub && m.Header.MsgType != "status" && s.lateBytes < maxLate {
+		s.late = append(s.late, lateMessage{cell, m})
+		s.lateBytes += sizeOf(m)
 	}
 }
 
@@ -280,26 +281,10 @@ func (s *session) end() error {
 	return err
 }
 
-// hinted returns the content of an error, with what to do about it in its
-// traceback if the sandbox may be the reason.
-func (s *session) hinted(content json.RawMessage) json.RawMessage {
+// hint returns what to do about an exception that the sandbox may be the reason of; "" for nothing.
+func (s *session) hint(o notebook.Output) string {
 	if !s.box.Tier.Confines() {
-		return content
+		return ""
 	}
-	var c map[string]any
-	if json.Unmarshal(content, &c) != nil {
-		return content
-	}
-	lines, _ := c["traceback"].([]any)
-	name, _ := c["ename"].(string)
-	value, _ := c["evalue"].(string)
-	hint := s.box.Hint(name, value, fmt.Sprint(lines...), s.dir, s.own...)
-	if hint == "" {
-		return content
-	}
-	c["traceback"] = append(lines, hint)
-	if changed, err := json.Marshal(c); err == nil {
-		return changed
-	}
-	return content
+	return s.box.Hint(o.EName, o.EValue, strings.Join(o.Traceback, " "), s.dir, s.own...)
 }
