@@ -19,20 +19,18 @@ import (
 type host interface {
 	// gone is closed once the kernel has ended or is out of reach for good.
 	gone() <-chan struct{}
-	// fate says how that came, in one line; lost is set if the kernel may still
-	// run and only cannot be reached. Both only after gone.
+	// fate says in one line how the kernel ended; lost is set if it may still run but cannot be
+	// reached. Only valid after gone.
 	fate() (how string, lost error)
 	// interrupt stops the running cell as Ctrl-C would. It does not wait.
 	interrupt(*session)
-	// kill ends the kernel, or leaves it if it is not ours, and says what it did.
-	// It does not wait.
+	// kill ends a kernel of ours, or abandons another, and says which. It does not wait.
 	kill() (done string)
-	// shutdown lets the kernel end in its own way, as far as it is ours, and end
-	// makes sure that it has and leaves nothing; its error is that it may still
-	// run. end may be called more than once.
+	// shutdown asks a kernel of ours to end. end makes sure that it has, and removes its files; the
+	// error is that it may still run. end may be called more than once.
 	shutdown(*session)
 	end(waits) error
-	// release gives the kernel up, as that of a notebook: end leaves it running.
+	// release makes end leave the kernel running, as that of a notebook.
 	release(notebook string) error
 }
 
@@ -132,7 +130,7 @@ func (l *local) end(w waits) (err error) {
 	return err
 }
 
-// A leaving is how the kernel of a host that does not own its process went.
+// A leaving records how a kernel that is not a process of ours ended.
 type leaving struct {
 	once sync.Once
 	ch   chan struct{}
@@ -144,7 +142,7 @@ func (l *leaving) gone() <-chan struct{} { return l.ch }
 
 func (l *leaving) fate() (string, error) { return l.how, l.lost }
 
-// leave records the first reason and closes gone.
+// leave records the first reason, and closes gone.
 func (l *leaving) leave(how string, lost error) {
 	l.once.Do(func() {
 		l.how, l.lost = how, lost
@@ -169,8 +167,8 @@ func (l *leaving) watch(link transport) {
 	l.leave(how, lost)
 }
 
-// heed leaves when a message shows that the kernel is not the one it was: a
-// server says so, or it has another session than the one that was greeted.
+// heed leaves when a message shows that the kernel has been restarted: a server says so, or its
+// session is not the one that was greeted.
 func (l *leaving) heed(m Message, greeted string) {
 	if m.Channel != IOPub || m.Header.MsgType != "status" {
 		return
@@ -185,12 +183,10 @@ func (l *leaving) heed(m Message, greeted string) {
 	}
 }
 
-// guest is a process of somebody else on this machine, or wherever its
-// connection file points.
+// guest is somebody else's process, on this machine or wherever its connection file points.
 type guest struct{ leaving }
 
-// interrupt asks: a guest sends no signals. ipykernel understands the request
-// whatever its kernelspec says.
+// interrupt sends a request, not a signal. ipykernel understands it whatever its kernelspec says.
 func (g *guest) interrupt(s *session) { s.tell(Control, "interrupt_request", struct{}{}) }
 
 func (g *guest) kill() string {
@@ -214,17 +210,16 @@ type remote struct {
 	work   sync.WaitGroup
 }
 
-// background carries out a request that nobody waits for.
+// background sends a request without waiting for the answer.
 func (r *remote) background(do func(context.Context) error) {
 	r.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
 		defer cancel()
-		_ = do(ctx) // its effect is watched for, not its answer
+		_ = do(ctx) // its effect is watched for
 	})
 }
 
-// look asks the server whether it still has the kernel. Whoever deletes one is
-// not obliged to say so to those who are connected to it.
+// look asks the server whether it still has the kernel: clients are not told when it is deleted.
 func (r *remote) look(ctx context.Context) error {
 	k, err := r.server.kernel(ctx, r.id)
 	if e, ok := errors.AsType[*ServerError](err); ok && e.Status == http.StatusNotFound {
@@ -282,8 +277,7 @@ func (e *ServerLostError) Error() string {
 }
 func (e *ServerLostError) Unwrap() error { return e.Cause }
 
-// stateOf returns the execution_state of a status message, "" if it has none
-// that can be read.
+// stateOf returns the execution_state of a status message; "" if it cannot be read.
 func stateOf(m Message) string {
 	var c struct {
 		State string `json:"execution_state"`

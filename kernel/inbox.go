@@ -135,8 +135,8 @@ func (s *spill) put(m Message) {
 	}
 }
 
-// full reports whether there is no room for d. Without outputs a run can go on, without
-// anything else it cannot.
+// full reports whether there is no room for m. A run can continue without outputs, but not without
+// other messages.
 func (s *spill) full(m Message) bool {
 	switch m.Header.MsgType {
 	case "stream", "display_data", "update_display_data", "execute_result", "error", "comm_open", "comm_msg":

@@ -17,9 +17,8 @@ import (
 // "aborted", without having run it.
 const maxAborts = 5
 
-// A run follows one execute_request until all is known about it. It ends when
-// both execute_reply and the status idle have arrived, in whatever order, or
-// when something else has made waiting for them pointless.
+// A run follows one execute_request until both execute_reply and the status idle have arrived, in
+// either order, or until waiting for them is pointless.
 type run struct {
 	s      *session
 	cell   Cell
@@ -117,11 +116,10 @@ func (r *run) send(ctx context.Context) error {
 // follow waits for the end of the run. An error means that the caller has gone.
 func (r *run) follow(ctx context.Context) error {
 	gone := ctx.Done()
-	// All deadlines are checked at each tick: there are six of them, none needs
-	// more precision, and one place decides which is due.
+	// All deadlines are checked at each tick: none needs more precision, and one place decides which is due.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	// Whoever is asked is told that there is no need any more.
+	// An input() that is no longer needed is cancelled.
 	asked, enough := context.WithCancel(ctx)
 	defer enough()
 	for !r.over {
@@ -148,7 +146,7 @@ func (r *run) follow(ctx context.Context) error {
 	return r.lost
 }
 
-// read takes in what has arrived.
+// read handles the messages that have arrived.
 func (r *run) read(ctx context.Context) {
 	for _, m := range r.in.take() {
 		if m.Channel == gap {
@@ -175,7 +173,7 @@ func (r *run) read(ctx context.Context) {
 	}
 }
 
-// reply takes in an execute_reply.
+// reply handles an execute_reply.
 func (r *run) reply(ctx context.Context, m Message) {
 	if m.Header.MsgType != "execute_reply" {
 		return
@@ -209,7 +207,7 @@ func (r *run) reply(ctx context.Context, m Message) {
 	}
 }
 
-// publish takes in an iopub message.
+// publish handles an iopub message.
 func (r *run) publish(m Message) {
 	switch m.Header.MsgType {
 	case "status", "execute_input":
@@ -242,7 +240,7 @@ func (r *run) publish(m Message) {
 	}
 }
 
-// publishError takes in an exception, and says in its traceback what to do about it if the sandbox
+// publishError handles an exception, and says in its traceback what to do about it if the sandbox
 // may be the reason.
 func (r *run) publishError(m Message) {
 	o, err := notebook.ParseError(m.Content)
@@ -276,8 +274,8 @@ func exceeded(content json.RawMessage) bool {
 	return strings.HasPrefix(c.Text, "IOPub message rate exceeded.") || strings.HasPrefix(c.Text, "IOPub data rate exceeded.")
 }
 
-// probed takes in an answer to the probe. The kernel deals with one request
-// after the other, so that whatever has not arrived by now was lost.
+// probed handles an answer to the probe. The kernel handles requests in order, so that any message
+// before it that has not arrived was lost.
 func (r *run) probed(m Message) {
 	if m.Channel == IOPub && m.Header.MsgType == "status" && stateOf(m) == "idle" {
 		r.giveUp()
@@ -347,7 +345,7 @@ func (r *run) stop(why string, patience time.Duration) {
 	}
 }
 
-// test finds out whether the missing one of reply and idle was lost.
+// test sends a probe, to find out whether the missing one of reply and idle was lost.
 func (r *run) test() {
 	r.s.link.Rouse() // the reply may be stuck in the kernel
 	id, err := r.s.send(atOnce, r.in, Message{Channel: Shell, Header: Header{MsgType: r.s.nothing()}})
@@ -359,7 +357,7 @@ func (r *run) test() {
 	}
 }
 
-// giveUp ends the run without the messages that have not come.
+// giveUp ends the run without the missing messages.
 func (r *run) giveUp() {
 	if r.over || r.replied && r.idle || ended(r.s.host) { // whose end follow sees to
 		return
@@ -381,7 +379,7 @@ func (r *run) giveUp() {
 	}
 }
 
-// doubt tells the reader of the outputs that some may be missing, once for each reason.
+// doubt notes in the outputs that some may be missing, once for each reason.
 func (r *run) doubt(why string) {
 	if strings.Contains(r.exec.Incomplete, why) {
 		return
@@ -390,7 +388,7 @@ func (r *run) doubt(why string) {
 	r.fold.Note("output may be incomplete: " + why)
 }
 
-// died ends the run after the kernel has gone, with all that it still sent.
+// died ends the run after the end of the kernel, with all messages that it still sent.
 func (r *run) died() {
 	how, lost := r.s.host.fate()
 	select {
@@ -423,7 +421,7 @@ func (r *run) die(how string) {
 	r.exec.Status, r.exec.Reason = notebook.Died, died+how
 }
 
-// finish returns what the run gave.
+// finish returns the execution.
 func (r *run) finish() notebook.Execution {
 	if r.stopped != "" {
 		switch {

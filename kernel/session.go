@@ -98,10 +98,9 @@ func (s *session) greet(ctx context.Context, ch Channel) error {
 	return nil
 }
 
-// nothing is the request that is sent for its place in the queue only. Every
-// kernel answers a kernel_info_request; but IPython draws a random number for the
-// tip of the day in its banner, so that cells which use the random module would
-// give something else each time.
+// nothing is the type of request that is sent only for its place in the queue. Every kernel answers
+// a kernel_info_request; but IPython draws a random number for the tip of the day in its banner,
+// which would change the results of cells that use the random module.
 func (s *session) nothing() string {
 	if s.info.Implementation == "ipython" {
 		return "comm_info_request"
@@ -112,8 +111,8 @@ func (s *session) nothing() string {
 //go:embed tune.py
 var tuneCode string
 
-// tune makes IPython kernels keep all output. Whether the code works is the
-// kernel's affair: without it output can be lost, as in every Jupyter client.
+// tune makes IPython kernels keep all output. If its code fails, output can be lost, as with every
+// other Jupyter client.
 func (s *session) tune(ctx context.Context) error {
 	if s.info.Implementation != "ipython" {
 		return nil
@@ -133,15 +132,15 @@ func (s *session) tune(ctx context.Context) error {
 	return err
 }
 
-// inShell returns code that runs a script with the name shell and the given ones,
-// and leaves no name behind.
+// inShell returns code that runs a script with the variable shell and the given ones, and defines
+// no names in the session.
 func inShell(script string, names map[string]string) string {
 	code, _ := json.Marshal(script) // strings cannot fail
 	values, _ := json.Marshal(names)
 	return fmt.Sprintf(`exec(%s, {"shell": get_ipython(), **%s})`, code, values)
 }
 
-// silently runs code of our own, which is no cell: it is not counted and publishes nothing.
+// silently runs code that is not a cell: it is not counted and publishes nothing.
 func (s *session) silently(ctx context.Context, code string, limit time.Duration) (*run, error) {
 	r := &run{s: s, cell: Cell{Code: code}, silent: true, limit: limit}
 	_, err := r.execute(ctx)
@@ -164,8 +163,8 @@ func (s *session) introduced(items []Message) bool {
 	return false
 }
 
-// request sends a request and returns its id. All that is said about it goes to
-// in, until the caller forgets the id.
+// request sends a request and returns its id. Messages about it go to in until the caller forgets
+// the id.
 func (s *session) request(ctx context.Context, in *inbox, ch Channel, msgType string, content any) (string, error) {
 	body, err := json.Marshal(content)
 	if err != nil {
@@ -192,21 +191,21 @@ func (s *session) send(ctx context.Context, in *inbox, m Message) (string, error
 	return id, nil
 }
 
-// tell sends a request whose reply is of no interest. If it cannot be sent at
-// once its effect does not come, which is what callers watch for.
+// tell sends a request whose reply is of no interest, or drops it if it cannot be sent at once:
+// callers watch for its effect.
 func (s *session) tell(ch Channel, msgType string, content any) {
 	_, _ = s.request(atOnce, nil, ch, msgType, content)
 }
 
-// atOnce is a context for what is to be sent now or never.
+// atOnce is a context for messages that are sent now or never.
 var atOnce = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// fall records that the process which runs the cells of a kernel with frozen
-// copies has ended. The kernel itself is there, and can go back.
+// fall records the end of the process that runs the cells of a kernel with frozen copies. The
+// kernel itself is alive, and can resume a copy.
 func (s *session) fall(how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +228,7 @@ func (s *session) forget(id string) {
 	delete(s.pending, id)
 }
 
-// retire forgets the request of a cell, of which there may still be news.
+// retire forgets the request of a cell, about which messages may still come.
 func (s *session) retire(id, cell string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,8 +236,8 @@ func (s *session) retire(id, cell string) {
 	s.past[id] = cell
 }
 
-// deliver routes a message to the request that it is about, or keeps it for
-// [Kernel.Late]. Others are dropped: they are about other clients' requests.
+// deliver routes a message to the request that it is about, or keeps it for [Kernel.Late]. Messages
+// about other clients' requests are dropped.
 func (s *session) deliver(m Message) {
 	if m.Channel == IOPub {
 		s.hearing.Do(func() { close(s.heard) })
