@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/prompts"
 )
 
@@ -36,7 +38,7 @@ const describeExample = `  dsstar describe ./data
   dsstar describe ./data --set sales.csv=@sales.txt        or =TEXT, or =- for standard input
   dsstar describe ./data --set sales.csv=                  takes the correction back`
 
-// describeFlags are the flags of describe that are no settings.
+// describeFlags are the flags of describe that are not settings.
 type describeFlags struct {
 	question string
 	edit     string
@@ -71,7 +73,7 @@ func (a *app) describeCommand() *cobra.Command {
 	return cmd
 }
 
-// describe carries one use of the command out.
+// describe runs the command.
 func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error {
 	if len(args) == 0 {
 		return &usageError{"no data folder is given", []string{"dsstar describe DIR"}}
@@ -87,7 +89,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, again: sameCommand(cmd, args, "--yes")}, settings: s, progress: a.newProgress(d.quiet)}
+	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, typed: newCommandLine(cmd, args)}, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.stop()
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include, cmd.Flags().Changed("include")); err != nil {
 		return err
@@ -115,9 +117,9 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	return a.showDescriptions(j, t, names, err)
 }
 
-// descriptions has files described; no names are all files. The trajectory is
-// nil when nothing was begun, and else holds what there is, whatever the error.
-func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.Trajectory, error) {
+// descriptions describes the named files, or all. The trajectory is nil if nothing was begun;
+// otherwise it holds the descriptions so far, even if there is an error.
+func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record.Trajectory, error) {
 	if err := checkBudget(j.settings); err != nil {
 		return nil, err
 	}
@@ -134,7 +136,7 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.
 		return nil, err
 	}
 	for _, w := range j.settings.Warnings {
-		j.progress.say("warning  %s", w)
+		j.progress.warn("%s", w)
 	}
 	config := agentConfig(j.settings)
 	j.place.box.Read = append(j.place.box.Read, j.task.Data)
@@ -151,7 +153,7 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.
 	return t, err
 }
 
-// setUpAlone is setUp for what runs in private kernels only.
+// setUpAlone is setUp for runs that use new kernels only.
 func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 	j.progress.wait("setting up Python")
 	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
@@ -167,11 +169,11 @@ func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 	return a.look(ctx, &j.place, j.settings, j.task.Data)
 }
 
-// describing tells the user of the events of a run that only describes: wanted
-// files, or all if that is 0.
-func (j *job) describing(wanted int) func(agent.Event, *agent.Trajectory) error {
+// describing reports the events of a run that only describes files; wanted is their number, 0
+// for all.
+func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error {
 	done := 0
-	return func(e agent.Event, t *agent.Trajectory) error {
+	return func(e agent.Event, t *record.Trajectory) error {
 		if e.Kind != agent.Described {
 			j.progress.event(e, t)
 			return nil
@@ -187,13 +189,13 @@ func (j *job) describing(wanted int) func(agent.Event, *agent.Trajectory) error 
 			}
 		}
 		done++
-		j.progress.say("file     %s (%d of %d)%s", printable(e.Text), done, all, note)
+		j.progress.say("file     %s (%d of %d)%s", term.Printable(e.Text), done, all, note)
 		return nil
 	}
 }
 
-// showDescriptions prints what there is, also of a run that ended before its end.
-func (a *app) showDescriptions(j job, t *agent.Trajectory, names []string, ended error) error {
+// showDescriptions prints the descriptions, even of a run that was cut short.
+func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ended error) error {
 	d := newDescriptions(t, names)
 	write := d.print
 	if j.json {

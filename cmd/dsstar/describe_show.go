@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // descriptions is the object that describe --json prints. Its fields are a
@@ -14,7 +15,7 @@ import (
 type descriptions struct {
 	Files    []fileDescription `json:"files"`
 	Usage    resultUsage       `json:"usage"`
-	Seconds  agent.Seconds     `json:"seconds"`
+	Seconds  record.Seconds    `json:"seconds"`
 	Warnings []string          `json:"warnings"`
 }
 
@@ -30,14 +31,13 @@ type fileDescription struct {
 	Whole       bool   `json:"whole"` // the description is the content
 	Error       string `json:"error"` // why there is none
 	Tries       int    `json:"tries"` // scripts that were run
-	unreached   bool   // the run ended before it
+	unreached   bool   // the run ended before it was described
 }
 
-// newDescriptions takes the descriptions of the named files, or of all, from a
-// trajectory.
-func newDescriptions(t *agent.Trajectory, names []string) descriptions {
+// newDescriptions returns a trajectory's descriptions of the named files, or of all.
+func newDescriptions(t *record.Trajectory, names []string) descriptions {
 	d := descriptions{Files: []fileDescription{}, Usage: usageOf(t), Seconds: t.Seconds, Warnings: []string{}}
-	for i, f := range t.Task.Files[:len(t.Descriptions)] { // none when the run ended at once
+	for i, f := range t.Task.Files[:len(t.Descriptions)] { // there are none if the run ended at once
 		if len(names) > 0 && !slices.Contains(names, f.Name) {
 			continue
 		}
@@ -56,8 +56,7 @@ func newDescriptions(t *agent.Trajectory, names []string) descriptions {
 	return d
 }
 
-// print writes each description below a line that says of which file it is and
-// where it comes from.
+// print writes each description below a line with its file and origin.
 func (d descriptions) print(w io.Writer) error {
 	var b strings.Builder
 	for _, f := range d.Files {
@@ -67,12 +66,12 @@ func (d descriptions) print(w io.Writer) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		heading := []string{printable(f.Name), size(f.Size), clean(f.Kind), clean(f.from())}
+		heading := []string{term.Printable(f.Name), size(f.Size), term.Clean(f.Kind), term.Clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
 		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
 		if f.Description != "" {
 			for line := range strings.Lines(strings.TrimRight(f.Description, "\n")) {
-				b.WriteString(withoutControls(line))
+				b.WriteString(term.WithoutControls(line))
 			}
 			b.WriteByte('\n')
 		}
@@ -83,7 +82,7 @@ func (d descriptions) print(w io.Writer) error {
 	return nil
 }
 
-// from says where a description comes from.
+// from returns the origin of a description.
 func (f fileDescription) from() string {
 	var from []string
 	switch {
@@ -94,7 +93,7 @@ func (f fileDescription) from() string {
 	case f.Whole:
 		from = append(from, "the content itself")
 	case f.Like != "":
-		from = append(from, "script of "+printable(f.Like))
+		from = append(from, "script of "+term.Printable(f.Like))
 	case f.Code != "":
 		from = append(from, "own script")
 	}
@@ -104,7 +103,7 @@ func (f fileDescription) from() string {
 	return strings.Join(from, ", ")
 }
 
-// size is a size for people: 512 bytes, 3.4 MB.
+// size formats a number of bytes: 512 bytes, 3.4 MB.
 func size(n int64) string {
 	switch {
 	case n < 1e3:

@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/export"
@@ -44,10 +45,10 @@ const exportExample = `  dsstar export dsstar-runs/2026-11-21-which-store-sold-m
   dsstar export analysis.ipynb --to md -o - | pandoc -o report.docx
   dsstar export RUN --to script -o answer.py`
 
-// An exporter makes the file of one format.
+// An exporter writes one format.
 type exporter struct {
 	name    string
-	endings []string // of names, the usual one first; a script's are those of its language
+	endings []string // file extensions, the default first; a script's depends on its language
 	make    func(nb *notebook.Notebook, o export.Options) (data []byte, warning string)
 }
 
@@ -81,7 +82,7 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// chooseExporter finds the format by its name, else by the file's.
+// chooseExporter finds the format by its name, or else by the file's extension.
 func chooseExporter(to, out string) (exporter, error) {
 	for _, e := range exporters {
 		if e.name == to || to == "" && slices.Contains(e.endings, strings.ToLower(filepath.Ext(out))) {
@@ -89,7 +90,7 @@ func chooseExporter(to, out string) (exporter, error) {
 		}
 	}
 	if ending := filepath.Ext(out); to == "" && ending != "" && ending != ".ipynb" {
-		return exporter{}, &usageError{fmt.Sprintf("--out: there is no format for %s: it is html, md or script", printable(ending)), []string{"dsstar export --to html -o " + quoteShell(out) + " RUN"}}
+		return exporter{}, &usageError{fmt.Sprintf("--out: there is no format for %s: it is html, md or script", term.Printable(ending)), []string{"dsstar export --to html -o " + quoteShell(out) + " RUN"}}
 	}
 	if to == "" {
 		return exporters[0], nil
@@ -100,8 +101,8 @@ func chooseExporter(to, out string) (exporter, error) {
 func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		if path = disk.Newest(agent.Folder(arg).Notebook()); path == "" {
-			return &usageError{fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", printable(arg)),
+		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
+			return &usageError{fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", term.Printable(arg)),
 				[]string{"ls -d dsstar-runs/*   # the runs of this folder", "ls " + quoteShell(arg) + "/*.ipynb"}}
 		}
 	}
@@ -123,7 +124,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 		return err
 	}
 	if warning != "" {
-		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", clean(warning))
+		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", term.Clean(warning))
 	}
 	if out == "-" {
 		_, err := a.fileOut().Write(data)
@@ -136,8 +137,8 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 	return err
 }
 
-// exportTarget returns where the export goes. A file that is no export is not
-// replaced unless the user names it, and the notebook itself never is.
+// exportTarget returns the path of the export. It rejects an existing file that is not an
+// export unless the user names it, and always the notebook itself.
 func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, error) {
 	bad := func(hint, format string, args ...any) (string, error) {
 		return "", &usageError{fmt.Sprintf(format, args...), []string{hint}}
@@ -153,38 +154,38 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 			ending = export.Extension(nb)
 		}
 		target = strings.TrimSuffix(path, ".ipynb") + ending
-		if isLink(target) { // nobody has named it, and it may be a stranger's
-			return bad("rm "+quoteShell(target)+"   # the link alone", "%s is a link, and nothing is written through it", printable(target))
+		if isLink(target) { // the user has not named the link, and somebody else may have made it
+			return bad("rm "+quoteShell(target)+"   # the link alone", "%s is a link, and nothing is written through it", term.Printable(target))
 		}
 	}
 	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real // else the link would be replaced
+		target = real // else the export would replace the link
 	}
 	dir := filepath.Dir(target)
 	info, err := os.Stat(target)
 	switch {
 	case os.IsNotExist(err):
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return bad("mkdir -p "+quoteShell(dir), "--out: there is no folder %s", printable(dir))
+			return bad("mkdir -p "+quoteShell(dir), "--out: there is no folder %s", term.Printable(dir))
 		}
 		return target, nil
 	case err != nil:
 		return bad("ls -ld "+quoteShell(dir), "--out: %v", err)
 	case info.IsDir():
-		return bad(again+quoteShell(filepath.Join(target, "report"+e.endings[0])), "--out: %s is a folder", printable(target))
+		return bad(again+quoteShell(filepath.Join(target, "report"+e.endings[0])), "--out: %s is a folder", term.Printable(target))
 	case !info.Mode().IsRegular():
-		return bad(again+"-", "--out: %s is not a file", printable(target))
+		return bad(again+"-", "--out: %s is not a file", term.Printable(target))
 	}
 	if from, err := os.Stat(path); err == nil && os.SameFile(from, info) {
-		return bad(again+"-", "--out: %s is the notebook itself", printable(target))
+		return bad(again+"-", "--out: %s is the notebook itself", term.Printable(target))
 	}
 	if out == "" && !isExport(target) {
-		return bad(again+quoteShell(target)+"   # replaces it", "%s is there already, and is no page or Markdown file of dsstar export", printable(target))
+		return bad(again+quoteShell(target)+"   # replaces it", "%s is there already, and is no page or Markdown file of dsstar export", term.Printable(target))
 	}
 	return target, nil
 }
 
-// isExport reports whether the file says that it is an export.
+// isExport reports whether a file is an earlier export.
 func isExport(path string) bool {
 	f, err := disk.Open(path, disk.MaxDocument)
 	if err != nil {
@@ -195,8 +196,8 @@ func isExport(path string) bool {
 	return err == nil && bytes.Contains(begin, []byte(export.Mark))
 }
 
-// exportScript is solution.py for the notebook of a run as it was written, and for
-// any other the cells that it has.
+// exportScript writes solution.py for an unedited notebook of a run, and the code cells of any
+// other.
 func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 	var cells []string
 	for _, c := range nb.Cells {
@@ -204,7 +205,7 @@ func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 			cells = append(cells, c.Source)
 		}
 	}
-	if t, err := agent.ReadTrajectory(nb); err == nil && slices.Equal(t.Cells(), cells) {
+	if t, err := record.Read(nb); err == nil && slices.Equal(t.Cells(), cells) {
 		return []byte(t.Script()), ""
 	}
 	script, commented := export.Script(nb)

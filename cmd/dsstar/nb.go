@@ -14,7 +14,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-const nbHelp = `Answer a question about the files of a folder and leave a notebook. In a kernel
+var nbHelp = `Answer a question about the files of a folder and leave a notebook. In a kernel
 that is running already (--kernel) the question may be about its variables too,
 or about them alone.
 
@@ -44,7 +44,7 @@ what runs. The scripts that describe files are not asked about.
 With --candidates K each step gets K cells, each run from the accepted ones, and the
 verifier picks one; the notebook has the others, folded, with its reason.
 
-` + exitHelp
+` + exitHelp()
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
@@ -72,9 +72,9 @@ func (a *app) nbCommand() *cobra.Command {
 	flags.add(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags.again = sameCommand(cmd, args, "--yes")
+		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
-			return err // before the question is read, which may be long in coming
+			return err // before reading the question, which may take long
 		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
@@ -95,7 +95,7 @@ func (a *app) nbCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// Everything that can be wrong is looked at before anything is set up.
+		// All arguments are checked before anything is set up.
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
 		defer j.progress.stop()
 		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include, cmd.Flags().Changed("include")); err != nil {
@@ -166,8 +166,8 @@ func (a *app) guidelines(arg string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// readNamed reads a file that the user names on the command line, after an @: it may be a pipe, as of <(cmd). One of more
-// than most bytes is an error.
+// readNamed reads a file named after an @ on the command line. It may be a pipe, as of <(cmd); more
+// than most bytes are an error.
 func readNamed(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -181,7 +181,8 @@ func readNamed(path string, most int64) ([]byte, error) {
 	return b, err
 }
 
-// A onceFlag is a text that may be given once: of two, one would be dropped without a word.
+// A onceFlag is a flag that may be given only once, because a second value would silently
+// replace the first.
 type onceFlag string
 
 func (f *onceFlag) String() string { return string(*f) }

@@ -14,11 +14,13 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
 )
 
-const resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
+var resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
 with --ask, one that is finished and gets another question.
 
 RUN is the run folder, or a notebook in it. No request that the model has answered
@@ -35,7 +37,7 @@ Cells run again from the first change on, yours as they are; then the plan is
 judged, and the run goes on from there to a new proof. When a cell of yours fails,
 the notebook stays as it is.
 
-` + exitHelp
+` + exitHelp()
 
 const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-most
   dsstar resume --max-cost 1 RUN                     after a spent budget
@@ -60,7 +62,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		if len(args) != 1 {
 			return &usageError{fmt.Sprintf("one run is wanted, and %d are given", len(args)), []string{"dsstar resume RUN", "ls -d dsstar-runs/*   # the runs of this folder"}}
 		}
-		flags.again = sameCommand(cmd, args, "--yes")
+		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}
@@ -91,16 +93,15 @@ func (a *app) resumeCommand() *cobra.Command {
 	return cmd
 }
 
-// A pastRun is a run as it stands on the disk.
+// A pastRun is a run read from disk.
 type pastRun struct {
-	folder  agent.Folder
+	folder  record.Folder
 	path    string // of the notebook
-	content []byte // of it
-	t       *agent.Trajectory
+	content []byte // of the notebook
+	t       *record.Trajectory
 }
 
-// resume goes on with the run at path. Everything that can be wrong is looked at
-// before anything is set up.
+// resume continues the run at path. All arguments are checked before anything is set up.
 func (a *app) resume(ctx context.Context, j job, path, question, form string) error {
 	r, err := findRun(path)
 	if err != nil {
@@ -119,7 +120,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	}
 	now, err := r.dataFiles(ctx, j.settings.Include)
 	if err == nil {
-		err = mayStay(j.settings, r.t.Method)
+		err = checkRollback(j.settings, r.t.Method)
 	}
 	if err != nil {
 		return err
@@ -139,7 +140,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if name := filepath.Base(r.path); r.path != r.folder.Notebook() {
 		j.progress.say("notebook %s: notebook.ipynb was edited while the run went on, and is left alone", name)
 	}
-	if agent.Finished(r.t, now, j.settings.MaxRounds) {
+	if record.Finished(r.t, now, j.settings.MaxRounds) {
 		j.progress.say("finished there is nothing left to do")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
@@ -168,13 +169,13 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err := j.setUp(ctx, a); err != nil {
 		return err
 	}
-	return a.carryOut(ctx, j, r.folder, saver, func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
+	return a.carryOut(ctx, j, r.folder, saver, func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 		config.Answered = exchanges
 		return agent.Resume(ctx, config, r.t, now)
 	})
 }
 
-// data is the run's data folder; "" for none.
+// data returns the run's data folder, or "".
 func (r pastRun) data() string {
 	data := filepath.FromSlash(r.t.Task.Data)
 	if data != "" && !filepath.IsAbs(data) {
@@ -183,8 +184,8 @@ func (r pastRun) data() string {
 	return data
 }
 
-// mayRead refuses a data folder that only the notebook names, and that may be none of its business: dsstar itself looks
-// into it, too.
+// mayRead rejects a private data folder that only the notebook names, because dsstar itself
+// reads it.
 func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 	data := r.data()
 	allowed := func(path string) bool {
@@ -194,14 +195,14 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 	if data == "" || !a.private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 		return nil
 	}
-	return &usageError{fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", printable(data)),
+	return &usageError{fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", term.Printable(data)),
 		[]string{"dsstar resume --allow-read DIR " + quoteShell(string(r.folder)) + "   # DIR: that folder, if the notebook is yours"}}
 }
 
-// dataFiles lists the run's data folder as it is now, with what the run included
-// and include. A run of an earlier version may have seen files that are skipped by
-// now: where the data are the same with them, they count.
-func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File, error) {
+// dataFiles lists the run's data folder, with the files that the run included and those of
+// include. An earlier version may have seen files that are skipped now; they are kept if the
+// data are unchanged with them.
+func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File, error) {
 	data := r.data()
 	if data == "" {
 		return nil, nil
@@ -212,10 +213,10 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File,
 	}
 	include = slices.Concat(r.t.Task.Include, include)
 	slices.Sort(include)
-	now := agent.Task{Include: slices.Compact(include)}
+	now := record.Task{Include: slices.Compact(include)}
 	err := listData(ctx, &now, data)
 	if r.t.DataChanges(now.Files) != "" {
-		all := agent.Task{Include: []string{"."}}
+		all := record.Task{Include: []string{"."}}
 		if listData(ctx, &all, data) == nil && r.t.DataChanges(all.Files) == "" {
 			now, err = all, nil
 		}
@@ -224,8 +225,8 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File,
 	return now.Files, err
 }
 
-// findRun finds the run that an argument names: its folder, of which the newest
-// notebook counts, or a notebook in it.
+// findRun finds the run of an argument: a run folder, whose newest notebook is taken, or a
+// notebook in one.
 func findRun(arg string) (r pastRun, err error) {
 	bad := func(hint, format string, args ...any) (pastRun, error) {
 		return pastRun{}, &usageError{fmt.Sprintf(format, args...), []string{hint}}
@@ -235,25 +236,25 @@ func findRun(arg string) (r pastRun, err error) {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return bad("ls -d dsstar-runs/*   # the runs of this folder", "there is no run %s", printable(arg))
+		return bad("ls -d dsstar-runs/*   # the runs of this folder", "there is no run %s", term.Printable(arg))
 	}
 	if err != nil {
 		return bad("ls -l "+quoteShell(arg), "the run: %v", err)
 	}
-	r.folder, r.path = agent.Folder(filepath.Dir(path)), path
+	r.folder, r.path = record.Folder(filepath.Dir(path)), path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		r.folder = agent.Folder(path)
+		r.folder = record.Folder(path)
 		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
-			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", printable(arg))
+			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", term.Printable(arg))
 		}
 	}
-	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // which the run will write
+	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // the run writes them
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", printable(path))
+			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", term.Printable(path))
 		}
 	}
-	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // which its cells read
-		return bad("ls -l "+quoteShell(r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", printable(r.folder.Variables()))
+	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // cells read it
+		return bad("ls -l "+quoteShell(r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", term.Printable(r.folder.Variables()))
 	}
 	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err
@@ -261,7 +262,7 @@ func findRun(arg string) (r pastRun, err error) {
 	return r, nil
 }
 
-// read reads the record.
+// read reads the trajectory.
 func (r *pastRun) read() error {
 	nb, err := openNotebook(r.path)
 	if err != nil {
@@ -270,14 +271,14 @@ func (r *pastRun) read() error {
 	if r.content, err = disk.ReadFile(r.path, disk.MaxDocument); err != nil {
 		return err
 	}
-	if r.t, err = agent.ReadTrajectory(nb); err != nil {
-		return &usageError{fmt.Sprintf("%s: %v", printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook", "dsstar rerun " + quoteShell(r.path) + "   # runs any notebook again"}}
+	if r.t, err = record.Read(nb); err != nil {
+		return &usageError{fmt.Sprintf("%s: %v", term.Printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook", "dsstar rerun " + quoteShell(r.path) + "   # runs any notebook again"}}
 	}
 	return nil
 }
 
-// answered reads what the model has answered in the run so far.
-func answered(folder agent.Folder) ([]llm.Exchange, error) {
+// answered reads the run's exchanges with the model so far.
+func answered(folder record.Folder) ([]llm.Exchange, error) {
 	f, err := disk.Open(folder.Trace(), disk.MaxDocument)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the notebook is enough
@@ -294,8 +295,7 @@ func answered(folder agent.Folder) ([]llm.Exchange, error) {
 	return exchanges, nil
 }
 
-// givenFlags are the flags of a command line without which its run could not go on
-// as it began.
+// givenFlags returns the flags of a command line that a later resume needs, too.
 func givenFlags(cmd *cobra.Command) string {
 	var words []string
 	for _, name := range []string{"review", "model", "role-model", "base-url", "api-key-env", "context", "python", "kernel", "server"} {
@@ -313,7 +313,7 @@ func givenFlags(cmd *cobra.Command) string {
 				continue
 			}
 			if name == "server" || name == "kernel" {
-				value, _, _ = strings.Cut(value, "?") // which may hold a token
+				value, _, _ = strings.Cut(value, "?") // the query may hold a token
 			}
 			words = append(words, quoteShell(value))
 		}

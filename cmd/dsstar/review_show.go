@@ -8,15 +8,16 @@ import (
 	"unicode"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
-// show shows a proposal, all of it: what is not seen cannot be approved. Where its
-// cell is another version of one before, the lines that differ are marked.
+// show shows all of a proposal. If its cell is a new version of another one, changed lines are
+// marked.
 func (v *reviewer) show(p agent.Proposal, before string) {
 	columns, _ := v.app.size()
-	v.paragraph(fmt.Sprintf("%-*s%s: %s", margin, "review", strings.ToLower(name(p)), clean(p.Text)), columns)
+	v.paragraph(term.Strong, fmt.Sprintf("%-*s%s: %s", term.Margin, "review", strings.ToLower(name(p)), term.Clean(p.Text)), columns)
 	if p.Error != "" {
-		v.paragraph(fmt.Sprintf("%-*s%s", margin, "after", clean(p.Error)), columns)
+		v.paragraph(term.Bad, fmt.Sprintf("%-*s%s", term.Margin, "after", term.Clean(p.Error)), columns)
 	}
 	for _, line := range codeLines(before, p.Code) {
 		for _, row := range line.rows(columns-1, v.colours) {
@@ -25,54 +26,56 @@ func (v *reviewer) show(p agent.Proposal, before string) {
 	}
 }
 
-func (v *reviewer) paragraph(text string, columns int) {
-	for i, line := range wrap(text, columns-1, len(text)+1) {
-		v.tell(paintHistory(line, i == 0, v.colours))
+func (v *reviewer) paragraph(style term.Style, text string, columns int) {
+	for i, line := range term.Wrap(text, columns-1, len(text)+1) {
+		if i == 0 && v.colours {
+			line = term.Line{Text: line, Style: style}.Painted()
+		}
+		v.tell(line)
 	}
 }
 
-// A span is code of one style.
+// A span is code in one style.
 type span struct {
 	text  string
-	style style
+	style term.Style
 }
 
-// A codeLine is a line of code. Its mark is + or - where it is there no more or
-// is new, a blank where others have such a mark, and 0 where none has.
+// A codeLine is a line of code. Its mark is + if it is new, - if it was removed, a blank if it is
+// unchanged, and 0 if there is nothing to compare.
 type codeLine struct {
 	mark  byte
 	spans []span
 }
 
-// rows draws a line in as many lines of the terminal as it needs. They say which
-// of them go on: no line of code looks like two.
+// rows wraps a line into rows of the terminal. Continuation rows are marked, so that one line never
+// looks like two.
 func (l codeLine) rows(columns int, colours bool) []string {
-	frame := strings.Repeat(" ", margin) + "│ "
+	frame := strings.Repeat(" ", term.Margin) + "│ "
 	if l.mark != 0 {
 		frame += string(l.mark) + " "
 	}
-	room := max(1, columns-width(frame))
-	row, used := faint.paint(frame, colours), 0
+	room := max(1, columns-term.Width(frame))
+	row, used := term.Faint.Paint(frame, colours), 0
 	var rows []string
 	for _, s := range l.spans {
 		for text := revealed(s.text); text != ""; {
 			if used == room {
 				rows = append(rows, row)
-				row, used = faint.paint(strings.Replace(frame, "│", "┊", 1), colours), 0
+				row, used = term.Faint.Paint(strings.Replace(frame, "│", "┊", 1), colours), 0
 			}
-			head, rest := split(text, room-used)
-			if used > 0 && used+width(head) > room { // one wide character
+			head, rest := term.Split(text, room-used)
+			if used > 0 && used+term.Width(head) > room { // a wide character does not fit
 				used = room
 				continue
 			}
-			row, used, text = row+s.style.paint(head, colours), used+width(head), rest
+			row, used, text = row+s.style.Paint(head, colours), used+term.Width(head), rest
 		}
 	}
 	return append(rows, strings.TrimRight(row, " "))
 }
 
-// revealed is code as a terminal may show it: what it would obey, and what cannot
-// be seen, stands there as an escape.
+// revealed returns code with control and invisible characters shown as escapes.
 func revealed(code string) string {
 	var b strings.Builder
 	marks := 0
@@ -85,7 +88,7 @@ func revealed(code string) string {
 		switch {
 		case r == '\t':
 			b.WriteString("    ")
-		case unicode.IsPrint(r) && marks <= maxMarks:
+		case unicode.IsPrint(r) && marks <= term.MaxMarks:
 			b.WriteRune(r)
 		default:
 			b.WriteString(strings.Trim(strconv.QuoteToASCII(string(r)), `"`))
@@ -94,8 +97,7 @@ func revealed(code string) string {
 	return b.String()
 }
 
-// pythonToken matches comments, strings and keywords of Python, well enough for
-// colours.
+// pythonToken matches comments, strings and keywords of Python, approximately.
 var pythonToken = regexp.MustCompile(`(#[^\n]*)|(\b[rbfuRBFU]{1,2})?("""(?s:\\.|[^\\])*?"""|'''(?s:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|` +
 	`\b(?:False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|` +
 	`nonlocal|not|or|pass|raise|return|try|while|with|yield)\b`)
@@ -103,7 +105,7 @@ var pythonToken = regexp.MustCompile(`(#[^\n]*)|(\b[rbfuRBFU]{1,2})?("""(?s:\\.|
 // highlighted returns the lines of Python code with their styles.
 func highlighted(code string) [][]span {
 	lines := [][]span{nil}
-	add := func(text string, s style) {
+	add := func(text string, s term.Style) {
 		for i, part := range strings.Split(text, "\n") {
 			if i > 0 {
 				lines = append(lines, nil)
@@ -115,21 +117,21 @@ func highlighted(code string) [][]span {
 	}
 	end := 0
 	for _, at := range pythonToken.FindAllStringSubmatchIndex(code, -1) {
-		add(code[end:at[0]], normal)
-		kind := strong
+		add(code[end:at[0]], term.Normal)
+		kind := term.Strong
 		if at[2] >= 0 {
-			kind = faint
+			kind = term.Faint
 		} else if at[6] >= 0 {
-			kind = good
+			kind = term.Good
 		}
 		add(code[at[0]:at[1]], kind)
 		end = at[1]
 	}
-	add(code[end:], normal)
+	add(code[end:], term.Normal)
 	return lines
 }
 
-// codeLines are the lines of code, and those of the version before that it lacks.
+// codeLines returns the lines of code, and the removed lines of the version before.
 func codeLines(before, code string) []codeLine {
 	now := highlighted(code)
 	var lines []codeLine
@@ -143,10 +145,10 @@ func codeLines(before, code string) []codeLine {
 	i, j := 0, 0
 	for _, same := range append(common(was, is), [2]int{len(was), len(is)}) {
 		for ; i < same[0]; i++ {
-			lines = append(lines, codeLine{'-', []span{{was[i], bad}}})
+			lines = append(lines, codeLine{'-', []span{{was[i], term.Bad}}})
 		}
 		for ; j < same[1]; j++ {
-			lines = append(lines, codeLine{'+', []span{{is[j], good}}})
+			lines = append(lines, codeLine{'+', []span{{is[j], term.Good}}})
 		}
 		if i < len(was) && j < len(is) {
 			lines = append(lines, codeLine{' ', now[j]})
@@ -156,8 +158,8 @@ func codeLines(before, code string) []codeLine {
 	return lines
 }
 
-// common returns the places in a and b of a longest common subsequence. Of what
-// is too long for that only the beginning is compared.
+// common returns the positions in a and b of a longest common subsequence. Only the first lines are
+// compared if there are very many.
 func common(a, b []string) (pairs [][2]int) {
 	const most = 3000
 	n, m := min(len(a), most), min(len(b), most)

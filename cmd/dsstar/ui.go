@@ -9,42 +9,40 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
 
-// A progress tells a person on stderr what goes on: plain lines, and on a
-// terminal a live view below them. Its methods may be called concurrently, and
-// never wait for the terminal, but for stop and wait(""), which do so for a
-// moment.
+// A progress reports on stderr: plain lines and, on a terminal, a live view below them. Its
+// methods may be called concurrently. Only stop and wait("") wait for the terminal, for a
+// limited time.
 type progress struct {
-	screen *screen
+	screen *term.Screen
 	quiet  bool
 	live   bool
 	now    func() time.Time
-	asks   func() bool // whether the user is asked about each cell; nil: no
+	asks   func() bool // whether each cell is reviewed; nil: no
 
 	mu   sync.Mutex
 	view view
 }
 
-// newProgress begins to show the progress; the caller must stop it.
+// newProgress starts a progress, which the caller must stop.
 func (a *app) newProgress(quiet bool) *progress {
 	able := a.stderrTTY && a.getenv("TERM") != "dumb"
 	p := &progress{quiet: quiet, live: able && !quiet, now: time.Now}
 	p.view.begun = p.now()
-	p.screen = &screen{w: a.stderr, live: p.live, colours: able && a.getenv("NO_COLOR") == "", size: a.size}
-	p.screen.view = p.picture
-	p.screen.start()
+	p.screen = &term.Screen{W: a.stderr, Live: p.live, Colours: able && a.getenv("NO_COLOR") == "", Size: a.size, View: p.picture}
+	p.screen.Start()
 	return p
 }
 
 // size returns the columns and rows of the terminal behind stderr.
 func (a *app) size() (columns, rows int) {
-	if f, ok := unwrapped(a.stderr).(*os.File); ok {
-		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
+	if f, ok := term.Unwrapped(a.stderr).(*os.File); ok {
+		if columns, rows, ok := term.Size(f); ok {
 			return columns, rows
 		}
 	}
@@ -55,36 +53,43 @@ func (a *app) size() (columns, rows int) {
 func (p *progress) picture(columns, rows int) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.view.lines(p.now(), columns, rows, p.screen.colours)
+	return p.view.lines(p.now(), columns, rows, p.screen.Colours)
 }
 
-// stop takes the live view away; lines may still be told. It may be called more
-// than once.
-func (p *progress) stop() { p.screen.stop() }
+// stop removes the live view; lines may still be written. It may be called more than once.
+func (p *progress) stop() { p.screen.Stop() }
 
-// say writes a line. Whatever it tells of, nothing in it is obeyed by a terminal.
+// say writes a line, cleaned of control characters.
 func (p *progress) say(format string, args ...any) {
+	p.sayIn(term.Faint, format, args...)
+}
+
+// warn writes a warning.
+func (p *progress) warn(format string, args ...any) { p.sayIn(term.Doubt, "warning  "+format, args...) }
+
+// sayIn is say with a style for the label or, in an indented line, for the text before a colon.
+func (p *progress) sayIn(style term.Style, format string, args ...any) {
 	if p.quiet {
 		return
 	}
 	args = slices.Clone(args)
-	for i, arg := range args { // one by one: half a sequence in one takes nothing from the next
+	for i, arg := range args { // one by one, so that an incomplete sequence does not swallow the next argument
 		switch arg := arg.(type) {
 		case string:
-			args[i] = clean(arg)
+			args[i] = term.Clean(arg)
 		case error:
-			args[i] = clean(arg.Error())
+			args[i] = term.Clean(arg.Error())
 		}
 	}
-	p.screen.tell(strings.TrimRight(clean(fmt.Sprintf(format, args...)), " "))
+	p.screen.Tell(term.Line{Text: strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " "), Style: style})
 }
 
-// wait says what is being waited for from now on. With "" the view goes away,
-// and what was told is there: others may write to stderr until the next wait.
+// wait shows what is being waited for. With "" it removes the view and flushes, so that others
+// may write to stderr until the next wait.
 func (p *progress) wait(doing string) {
 	p.await(doing)
 	if doing == "" {
-		p.screen.flush()
+		p.screen.Flush()
 	}
 }
 
@@ -94,15 +99,14 @@ func (p *progress) await(doing string) {
 	p.view.await(doing, p.now())
 }
 
-// models has the live view name the models that are asked, by role.
+// models sets the names of the models, by role, for the live view.
 func (p *progress) models(name func(role string) string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view.model = name
 }
 
-// stream shows that a model is asked, and its reply as it comes; soFar is all of it
-// until now.
+// stream shows a request to a model and its reply so far.
 func (p *progress) stream(role, subject, soFar string) {
 	if !p.live {
 		return
@@ -112,14 +116,14 @@ func (p *progress) stream(role, subject, soFar string) {
 	p.view.write(draft{role, subject, soFar}, p.now())
 }
 
-// cell shows the code of a step's cell that begins to run.
+// cell shows the code of a cell that begins to run.
 func (p *progress) cell(code string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view.run(code, p.now())
 }
 
-// output shows a piece of what the cell puts out.
+// output shows an output of the running cell.
 func (p *progress) output(o notebook.Output) {
 	if !p.live {
 		return
@@ -130,19 +134,18 @@ func (p *progress) output(o notebook.Output) {
 	p.view.put(text)
 }
 
-// manyFiles is how many files are told of one by one on a terminal, where the
-// view counts them.
+// manyFiles is the number of files above which a terminal shows only their count.
 const manyFiles = 20
 
-// event tells of one event of the run. It reads t until it returns.
-func (p *progress) event(e agent.Event, t *agent.Trajectory) {
+// event reports an event of the run. It does not keep t.
+func (p *progress) event(e agent.Event, t *record.Trajectory) {
 	p.mu.Lock()
 	p.view.learn(e, t, p.now())
 	described := p.view.described
 	p.mu.Unlock()
 	switch e.Kind {
 	case agent.Started:
-		p.say("session  %s", fit(e.Text, 70))
+		p.say("session  %s", term.Fit(e.Text, 70))
 		if described == len(t.Task.Files) {
 			p.await(forKernel)
 		} else {
@@ -151,30 +154,30 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 	case agent.Described:
 		p.described(e, t, described)
 	case agent.Met:
-		p.say("session  has %s", fit(e.Text, 200))
+		p.say("session  has %s", term.Fit(e.Text, 200))
 	case agent.Estimated:
 		p.say("estimate %s", e.Text)
 	case agent.Planned:
-		if p.asks == nil || !p.asks() { // else the question about the cell has the step
-			p.say("step %-3d %s", e.Step, e.Text)
+		if p.asks == nil || !p.asks() { // else the review shows the step
+			p.sayIn(term.Strong, "step %-3d %s", e.Step, e.Text)
 		}
 		p.await("writing the cell")
 	case agent.Repeated:
-		p.say("step %-3d %s", e.Step, e.Text)
+		p.sayIn(term.Strong, "step %-3d %s", e.Step, e.Text)
 		p.await("running the cell again")
 	case agent.Ran:
 		p.ran(e, t)
 	case agent.Rejected:
-		p.say("         %s", e.Text)
+		p.sayIn(term.Normal, "         %s", e.Text)
 	case agent.Judged:
 		p.judged(t)
 	case agent.Routed:
 		p.routed(t)
 	case agent.Picked:
-		p.say("         candidate %d is chosen%s", e.Candidate, after(": ", e.Text))
+		p.sayIn(term.Normal, "         candidate %d is chosen%s", e.Candidate, after(": ", e.Text))
 		p.await("judging")
 	case agent.WentBack:
-		p.say("         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
+		p.sayIn(term.Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
 		p.await("planning")
 	case agent.Checked:
 		p.say("form     %s", checked(e.Text, t.Task.Guidelines != ""))
@@ -184,25 +187,25 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 		p.await("proving: running everything again from nothing")
 	case agent.Proved:
 		if e.Text == "" {
-			p.say("proof    a fresh session and the script print the same answer")
+			p.sayIn(term.Strong, "proof    a fresh session and the script print the same answer")
 		} else {
-			p.say("proof    %s", e.Text)
+			p.sayIn(term.Strong, "proof    %s", e.Text)
 		}
 	case agent.Warned:
-		p.say("warning  %s", e.Text)
+		p.warn("%s", e.Text)
 	case agent.Ended:
 		p.await("")
 	}
 }
 
-func (p *progress) described(e agent.Event, t *agent.Trajectory, done int) {
-	i := slices.IndexFunc(t.Descriptions, func(d agent.Description) bool { return d.File == e.Text && d.Error != "" })
+func (p *progress) described(e agent.Event, t *record.Trajectory, done int) {
+	i := slices.IndexFunc(t.Descriptions, func(d record.Description) bool { return d.File == e.Text && d.Error != "" })
 	note, files := "", len(t.Task.Files)
 	if i >= 0 {
 		note = ": not described: " + t.Descriptions[i].Error
 	}
 	if !p.live || files <= manyFiles || note != "" {
-		p.say("file     %s (%d of %d)%s", printable(e.Text), done, files, note)
+		p.say("file     %s (%d of %d)%s", term.Printable(e.Text), done, files, note)
 	} else if done == files {
 		p.say("files    %d", files)
 	}
@@ -213,26 +216,26 @@ func (p *progress) described(e agent.Event, t *agent.Trajectory, done int) {
 
 const forKernel = "waiting for the kernel"
 
-func (p *progress) ran(e agent.Event, t *agent.Trajectory) {
+func (p *progress) ran(e agent.Event, t *record.Trajectory) {
 	if t.Rounds[len(t.Rounds)-1].Verdict != nil && e.Text == "" {
-		p.say("answer   printed in %.1f s", e.Execution.Seconds)
+		p.sayIn(term.Strong, "answer   printed in %.1f s", e.Execution.Seconds)
 		return
 	}
 	if e.Candidate > 0 {
-		p.say("         candidate %d %s", e.Candidate, cmp.Or(after("failed: ", e.Text), fmt.Sprintf("ran in %.1f s", e.Execution.Seconds)))
+		p.sayIn(term.Normal, "         candidate %d %s", e.Candidate, cmp.Or(after("failed: ", e.Text), fmt.Sprintf("ran in %.1f s", e.Execution.Seconds)))
 		p.await("writing the next candidate")
 		return
 	}
 	if e.Execution.Status == notebook.OK && e.Text == "" {
-		p.say("         ran in %.1f s", e.Execution.Seconds)
+		p.sayIn(term.Normal, "         ran in %.1f s", e.Execution.Seconds)
 		p.await("judging")
 		return
 	}
-	p.say("         try %d failed: %s", e.Try, e.Text)
+	p.sayIn(term.Bad, "         try %d failed: %s", e.Try, e.Text)
 	p.await("going back and repairing the cell")
 }
 
-// after is text behind what introduces it, or "".
+// after returns intro + text, or "" if text is empty.
 func after(intro, text string) string {
 	if text == "" {
 		return ""
@@ -240,8 +243,8 @@ func after(intro, text string) string {
 	return intro + text
 }
 
-func (p *progress) judged(t *agent.Trajectory) {
-	p.say("         %s", judgement(t))
+func (p *progress) judged(t *record.Trajectory) {
+	p.sayIn(judgementStyle(t), "         %s", judgement(t))
 	if t.Sufficient() {
 		p.await("writing the answer's cell")
 	} else {
@@ -249,28 +252,36 @@ func (p *progress) judged(t *agent.Trajectory) {
 	}
 }
 
-// judgement is the last verdict with its reason.
-func judgement(t *agent.Trajectory) string {
+// judgementStyle is how the last verdict is shown.
+func judgementStyle(t *record.Trajectory) term.Style {
+	if t.Sufficient() {
+		return term.Good
+	}
+	return term.Doubt
+}
+
+// judgement returns the last verdict with its reason.
+func judgement(t *record.Trajectory) string {
 	v := t.Rounds[len(t.Rounds)-1].Verdict
 	return v.Word() + ": " + v.Reason
 }
 
-func (p *progress) routed(t *agent.Trajectory) {
-	p.say("         route: %s", direction(t))
+func (p *progress) routed(t *record.Trajectory) {
+	p.sayIn(term.Normal, "         route: %s", direction(t))
 	if t.Rounds[len(t.Rounds)-1].Route.Back > 0 {
 		p.await("going back")
 	}
 }
 
-// direction is where the last route leads.
-func direction(t *agent.Trajectory) string {
+// direction describes the last route.
+func direction(t *record.Trajectory) string {
 	if back := t.Rounds[len(t.Rounds)-1].Route.Back; back > 0 {
 		return fmt.Sprintf("step %d is wrong, going back", back)
 	}
 	return "add a step"
 }
 
-// checked says how the answer's form was found.
+// checked describes the check of the answer's form.
 func checked(wrong string, guidelines bool) string {
 	switch {
 	case wrong != "":

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook/disk"
 )
 
@@ -78,8 +78,8 @@ func (l *ledger) carry(f *Folder) ([]spending, error) {
 	}
 	type attempt struct {
 		key   Key
-		usage agent.Usage
-		took  agent.Seconds
+		usage record.Usage
+		took  record.Seconds
 	}
 	seen := map[attempt]bool{}
 	var all []spending
@@ -118,7 +118,7 @@ func (l *ledger) settle(f *Folder, b *Budget, past []spending) ([]spending, erro
 			continue
 		}
 		open[k] = false
-		s, err := traced(agent.Folder(f.Task(k)).Trace(), b)
+		s, err := traced(record.Folder(f.Task(k)).Trace(), b)
 		if err != nil {
 			return nil, err
 		}

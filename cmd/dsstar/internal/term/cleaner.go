@@ -1,0 +1,98 @@
+package term
+
+import "strings"
+
+// A Cleaner removes escape sequences and control characters from a stream of text, except those
+// that its fields allow.
+type Cleaner struct {
+	Colours  bool // keep colours
+	Moves    bool // keep the cursor movements of a Screen
+	Still    bool // remove carriage returns and backspaces
+	coloured bool // a colour is on
+	state    cleanState
+	params   []rune // of the current sequence
+}
+
+// Reset abandons an incomplete escape sequence, and returns the sequence that switches a colour
+// off, if one is on.
+func (c *Cleaner) Reset() string {
+	c.state = plain
+	if !c.coloured {
+		return ""
+	}
+	c.coloured = false
+	return "\x1b[0m"
+}
+
+type cleanState int
+
+const (
+	plain    cleanState = iota
+	escape              // after ESC
+	sequence            // after ESC [
+	command             // after ESC ] and the like: text until BEL or ESC \
+)
+
+// Text returns what is left of a piece of the stream. Escape sequences may span pieces.
+func (c *Cleaner) Text(piece string) string {
+	var b strings.Builder
+	for _, r := range piece {
+		c.add(&b, r)
+	}
+	return b.String()
+}
+
+func (c *Cleaner) add(b *strings.Builder, r rune) {
+	switch {
+	case r == 0x1b:
+		c.state, c.params = escape, c.params[:0]
+	case c.state == escape && r == '[' || c.state == plain && r == 0x9b:
+		c.state, c.params = sequence, c.params[:0]
+	case c.state == escape && strings.ContainsRune("]PX^_", r) || c.state == plain && (r == 0x90 || r == 0x98 || 0x9d <= r && r <= 0x9f):
+		c.state = command
+	case c.state == escape && ' ' <= r && r <= '/': // an intermediate byte
+	case c.state == escape:
+		c.state = plain
+	case c.state == command:
+		if r == 7 || r == 0x9c || r == '\n' {
+			c.state = plain
+		}
+	case c.state == sequence:
+		c.param(b, r)
+	case r == '\r' || r == '\b':
+		if !c.Still {
+			b.WriteRune(r)
+		}
+	case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f || r >= 0xa0 && !Turns(r):
+		b.WriteRune(r)
+	}
+}
+
+// param processes a character of a sequence.
+func (c *Cleaner) param(b *strings.Builder, r rune) {
+	if r >= ' ' && r <= '?' && len(c.params) < 64 {
+		c.params = append(c.params, r)
+		return
+	}
+	c.state = plain
+	params := string(c.params)
+	if r == 'm' && c.Colours && strings.Trim(params, "0123456789;:") == "" {
+		b.WriteString("\x1b[" + params + "m")
+		c.coloured = strings.Trim(params, "0") != ""
+	}
+	if (r == 'A' || r == 'J' || r == 'K') && c.Moves && strings.Trim(params, "0123456789") == "" {
+		b.WriteString("\x1b[" + params + string(r))
+	}
+}
+
+// Printed returns text on one line, without escape sequences and control characters.
+func Printed(text string) string {
+	c := Cleaner{}
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\n', '\r', '\b':
+			return ' '
+		}
+		return r
+	}, c.Text(text))
+}

@@ -1,0 +1,238 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// A Screen writes lines of history to W and, on a terminal, keeps a view below them until Stop.
+// It does not change the terminal's mode, and leaves the cursor at the beginning of a line, so
+// that the terminal is usable however the program ends.
+//
+// A goroutine does all writing while there is something to write, so that a blocked terminal or
+// pipe blocks nobody else.
+type Screen struct {
+	W       io.Writer
+	Live    bool                                     // there is a view
+	Colours bool                                     // there are colours
+	Size    func() (columns, rows int)               // of the terminal
+	View    func(columns, rows int) (lines []string) // what the view is to be
+
+	once    sync.Once     // for stop
+	stopped chan struct{} // closed by stop
+
+	mu      sync.Mutex
+	pending []Line        // history not written yet
+	dropped int           // history lines dropped for lack of room
+	due     bool          // the view must be redrawn
+	gone    bool          // the view has been removed
+	writing chan struct{} // closed when nothing is left to write; nil when nothing is written
+	stuck   bool          // waiting for it has timed out
+
+	drawn   []string // the view as drawn
+	columns int      // the width that it was drawn for
+}
+
+// A Line is a clean line of history. The style applies to its label or, in an indented line, to the
+// text before a colon.
+type Line struct {
+	Text  string
+	Style Style
+}
+
+// Painted returns the line with its style.
+func (l Line) Painted() string {
+	if len(l.Text) <= Margin {
+		return l.Text
+	}
+	at, separator := 0, " "
+	if strings.TrimSpace(l.Text[:Margin]) == "" {
+		at, separator = Margin, ":"
+	}
+	head, _, _ := strings.Cut(l.Text[at:], separator)
+	return l.Text[:at] + l.Style.Paint(head, true) + l.Text[at+len(head):]
+}
+
+const (
+	redraw     = 85 * time.Millisecond // between two pictures
+	grace      = 2 * time.Second       // how long to wait for a terminal that blocks
+	maxPending = 2000                  // lines
+	maxWrapped = 8                     // rows of the terminal for a line of history
+)
+
+// Start updates the view until Stop.
+func (s *Screen) Start() {
+	s.stopped = make(chan struct{})
+	if !s.Live {
+		return
+	}
+	go func() {
+		ticker := time.NewTicker(redraw)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-s.stopped:
+				return
+			case <-ticker.C:
+				s.mu.Lock()
+				s.due = true
+				s.write()
+				s.mu.Unlock()
+			}
+		}
+	}()
+}
+
+// Stop removes the view. Tell may still be called, and then waits until the line is written.
+func (s *Screen) Stop() {
+	s.once.Do(func() {
+		if s.stopped != nil {
+			close(s.stopped)
+		}
+	})
+	s.mu.Lock()
+	s.gone = true
+	s.mu.Unlock()
+	s.Flush()
+}
+
+// Tell adds a line to the history. With a view, the next picture shows it.
+func (s *Screen) Tell(line Line) {
+	s.mu.Lock()
+	if len(s.pending) < maxPending {
+		s.pending = append(s.pending, line)
+	} else {
+		s.dropped++
+	}
+	if !s.Live {
+		s.write()
+	}
+	over := s.gone
+	s.mu.Unlock()
+	if over {
+		s.Flush()
+	}
+}
+
+// Flush waits until the history and the view are written, for a limited time.
+func (s *Screen) Flush() {
+	s.mu.Lock()
+	s.due = true
+	s.write()
+	writing, stuck := s.writing, s.stuck
+	s.mu.Unlock()
+	if stuck {
+		return
+	}
+	select {
+	case <-writing:
+	case <-time.After(grace):
+		s.mu.Lock()
+		s.stuck = s.writing != nil
+		s.mu.Unlock()
+	}
+}
+
+// write starts the writer if it is not running; mu is held.
+func (s *Screen) write() {
+	if s.writing != nil {
+		return
+	}
+	s.writing = make(chan struct{})
+	go func() {
+		for {
+			s.mu.Lock()
+			text := s.picture()
+			if text == "" {
+				close(s.writing)
+				s.writing, s.stuck = nil, false
+				s.mu.Unlock()
+				return
+			}
+			s.mu.Unlock()
+			_, _ = io.WriteString(s.W, text) // the reader may be gone
+		}
+	}()
+}
+
+// picture returns the text to write now; mu is held.
+func (s *Screen) picture() string {
+	if s.dropped > 0 && len(s.pending) < maxPending {
+		s.pending = append(s.pending, Line{
+			Text:  fmt.Sprintf("warning  %d lines came too fast to be shown here; the notebook has them", s.dropped),
+			Style: Doubt,
+		})
+		s.dropped = 0
+	}
+	history := s.pending
+	if !s.Live || s.gone && len(s.drawn) == 0 {
+		s.pending, s.due = nil, false
+		return s.lines(history, "\n")
+	}
+	if len(history) == 0 && !s.due {
+		return ""
+	}
+	s.pending, s.due = nil, false
+	columns, rows := s.Size()
+	var view []string
+	if !s.gone {
+		view = s.View(columns, rows)
+	}
+	if len(history) == 0 && slices.Equal(view, s.drawn) && (columns == s.columns || len(view) == 0) {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteByte('\r')
+	if up := s.height(columns); up > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", up)
+	}
+	b.WriteString(s.lines(history, "\x1b[K\n")) // over the old lines, to avoid flicker
+	for _, line := range view {
+		b.WriteString(line + "\x1b[K\n")
+	}
+	b.WriteString("\x1b[J")
+	s.drawn, s.columns = view, columns
+	return b.String()
+}
+
+// lines returns lines of history, wrapped and painted on a terminal.
+func (s *Screen) lines(history []Line, end string) string {
+	columns := 0
+	if s.Live && len(history) > 0 {
+		columns, _ = s.Size()
+	}
+	var b strings.Builder
+	for _, line := range history {
+		rows := []string{line.Text}
+		if s.Live {
+			rows = Wrap(line.Text, columns-1, maxWrapped)
+		}
+		for i, row := range rows {
+			if i == 0 && s.Colours {
+				row = Line{row, line.Style}.Painted()
+			}
+			b.WriteString(row + end)
+		}
+	}
+	return b.String()
+}
+
+// height returns the number of rows that the drawn view takes now: a terminal that has become
+// narrower wraps its lines.
+func (s *Screen) height(columns int) int {
+	n := len(s.drawn)
+	if columns >= s.columns || columns < 1 {
+		return n
+	}
+	for _, line := range s.drawn {
+		bare := displaywidth.Options{ControlSequences: true}.String(line)
+		n += max(0, bare-1) / columns
+	}
+	return n
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
+)
+
+// result is the object that --json prints. Its fields are a contract: see the
+// README.
+type result struct {
+	Answer     string `json:"answer"`
+	Verified   bool   `json:"verified"`
+	Sufficient bool   `json:"sufficient"`
+	// Inconclusive: the verdict is that the data hold no answer.
+	Inconclusive bool           `json:"inconclusive"`
+	Doubts       []string       `json:"doubts"` // why the answer is not verified
+	Rounds       int            `json:"rounds"`
+	Steps        int            `json:"steps"`
+	RunDir       string         `json:"run_dir"`
+	Notebook     string         `json:"notebook"`
+	Script       string         `json:"script"`
+	Trace        string         `json:"trace"`
+	Usage        resultUsage    `json:"usage"`
+	Seconds      record.Seconds `json:"seconds"`
+	Kernel       resultKernel   `json:"kernel"`
+	KeptKernel   *resultKept    `json:"kept_kernel"` // null: none is kept
+	Warnings     []string       `json:"warnings"`
+}
+
+type resultUsage struct {
+	tokenUsage
+	CostUSD *float64              `json:"cost_usd"` // null: prices are unknown
+	ByRole  map[string]tokenUsage `json:"by_role"`
+}
+
+type tokenUsage struct {
+	Calls        int `json:"calls"`
+	InputTokens  int `json:"input_tokens"`
+	CachedTokens int `json:"cached_tokens"`
+	OutputTokens int `json:"output_tokens"`
+}
+
+type resultKernel struct {
+	Name     string `json:"name"`
+	Owned    bool   `json:"owned"`
+	Sandbox  string `json:"sandbox"`
+	Rollback string `json:"rollback"`
+}
+
+func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) result {
+	warnings := t.Warnings
+	if warnings == nil {
+		warnings = []string{}
+	}
+	return result{
+		Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(), Inconclusive: t.Inconclusive(),
+		Doubts: append([]string{}, t.Doubts()...), Rounds: len(t.Rounds), Steps: t.Steps(),
+		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
+		Usage:    usageOf(t),
+		Seconds:  t.Seconds,
+		Kernel:   kernel,
+		Warnings: warnings,
+	}
+}
+
+func usageOf(t *record.Trajectory) resultUsage {
+	all := resultUsage{tokenUsage: tokensOf(t.Usage), CostUSD: t.Cost, ByRole: map[string]tokenUsage{}}
+	for role, u := range t.ByRole {
+		all.ByRole[role] = tokensOf(u)
+	}
+	return all
+}
+
+func tokensOf(u record.Usage) tokenUsage {
+	return tokenUsage{u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens}
+}
+
+// dollars is the cost as part of a sentence; "" if it is unknown.
+func (u resultUsage) dollars() string {
+	if u.CostUSD == nil {
+		return ""
+	}
+	return fmt.Sprintf(", %.2f US dollars", *u.CostUSD)
+}
+
+// printJSON writes a value as JSON. Control characters are escaped, so that a terminal does not
+// obey them and the value is unchanged.
+func printJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = io.WriteString(w, escapeControls(b.String()))
+	}
+	if err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+// escapeControls escapes the control characters that encoding/json does not; they occur in
+// strings only.
+func escapeControls(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)) && r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
