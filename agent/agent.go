@@ -4,7 +4,7 @@
 // the last cell and proves the whole in a fresh session.
 //
 // [Run] is the loop; every role has a file of its own. The record of a run is
-// its [Trajectory]; the notebook is drawn from that.
+// its [record.Trajectory]; the notebook is drawn from that.
 package agent
 
 import (

@@ -13,7 +13,7 @@ import (
 	"dsstar/notebook"
 )
 
-// Resume goes on with a run from its record, as [ReadTrajectory] gives it, in the
+// Resume goes on with a run from its record, as [record.Read] gives it, in the
 // run folder cfg.Dir: to the end of one that was stopped, from the first change
 // of one that a person has edited. Nothing that is recorded is asked of the model
 // again, nor what cfg.Answered has. The method is the recorded one; limits are

@@ -1,3 +1,5 @@
+// Package brief shortens and quotes text for models and people: excerpts of long
+// outputs, reports of failed executions, sizes, Python literals.
 package brief
 
 import (
@@ -11,11 +13,11 @@ import (
 	"dsstar/notebook"
 )
 
-// clip returns at most about n bytes of text: its beginning and its end, with
+// Clip returns at most about n bytes of text: its beginning and its end, with
 // a line between them that says how much was cut.
 func Clip(text string, n int) string { return ClipAt(text, n, n*2/3) }
 
-// clipAt is clip with the given length of the beginning.
+// ClipAt is clip with the given length of the beginning.
 func ClipAt(text string, n, head int) string {
 	if n <= 0 || len(text) <= n {
 		return text
@@ -31,7 +33,7 @@ func ClipAt(text string, n, head int) string {
 	return fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut-head, text[cut:])
 }
 
-// clipLines is clip for text whose beginning matters most, by whole lines where
+// Lines is clip for text whose beginning matters most, by whole lines where
 // there are some: half a number is none.
 func Lines(text string, n int) string {
 	if n <= 0 || len(text) <= n {
@@ -54,7 +56,7 @@ func Lines(text string, n int) string {
 	return strings.TrimRight(fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut, last), "\n")
 }
 
-// firstLines returns at most n lines of a text.
+// FirstLines returns at most n lines of a text.
 func FirstLines(text string, n int) string {
 	end := 0
 	for line := range strings.Lines(text) {
@@ -66,7 +68,7 @@ func FirstLines(text string, n int) string {
 	return text[:end]
 }
 
-// shares divides a budget over texts of the given lengths so that short ones
+// Shares divides a budget over texts of the given lengths so that short ones
 // are whole and long ones get the same, at most most each.
 func Shares(lengths []int, budget, most int) []int {
 	share := make([]int, len(lengths))
@@ -95,7 +97,7 @@ var (
 	libFrame  = lazy.Regexp(`^File (.+):\d+, in (.+)`)
 )
 
-// errorReport returns what a debugger needs of a failed execution: the frames
+// ErrorReport returns what a debugger needs of a failed execution: the frames
 // in the cell whole, frames in libraries by name only, and the message. A
 // traceback through pandas is thus ten lines instead of a hundred.
 func ErrorReport(e notebook.Execution, budget int) string {
@@ -134,7 +136,7 @@ func libraryPath(path string) string {
 	return filepath.Base(path)
 }
 
-// oneLine is the last line of an error report that says something.
+// Problem is the last line of an error report that says something.
 func Problem(e notebook.Execution) string {
 	if e.Reason != "" {
 		return e.Reason
@@ -149,7 +151,7 @@ func Problem(e notebook.Execution) string {
 	return string(e.Status)
 }
 
-// fileSize is a size for people: 512 bytes, 3.4 MB.
+// Size is a size for people: 512 bytes, 3.4 MB.
 func Size(n int64) string {
 	switch {
 	case n < 1000:
@@ -174,7 +176,7 @@ func OneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // controls are those that JSON leaves as they are; to some they are line breaks.
 var controls = lazy.Regexp("[\u007f-\u009f]")
 
-// pyString returns s as a Python string literal in one line; a JSON string is one.
+// Python returns s as a Python string literal in one line; a JSON string is one.
 func Python(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

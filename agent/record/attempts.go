@@ -6,7 +6,7 @@ import (
 	"dsstar/notebook"
 )
 
-// take makes the candidate that is picked the round's last attempt, and a cell like
+// Take makes the candidate that is picked the round's last attempt, and a cell like
 // any other.
 func (r *Round) Take(p Pick) {
 	r.Pick = &p
@@ -24,7 +24,7 @@ func (r *Round) Take(p Pick) {
 	}
 }
 
-// lastCandidate is the number of the last attempt as a candidate; 0 if it is none.
+// LastCandidate is the number of the last attempt as a candidate; 0 if it is none.
 func LastCandidate(attempts []Attempt) int {
 	if len(attempts) == 0 {
 		return 0
@@ -32,7 +32,7 @@ func LastCandidate(attempts []Attempt) int {
 	return attempts[len(attempts)-1].Candidate
 }
 
-// tries is how many tries there were: all candidates are one.
+// CountTries is how many tries there were: all candidates are one.
 func CountTries(attempts []Attempt) int {
 	n, several := 0, false
 	for _, a := range attempts {
@@ -47,7 +47,7 @@ func CountTries(attempts []Attempt) int {
 	return n
 }
 
-// lastTry is the attempt that a repair begins from: of candidates the first.
+// LastTry is the attempt that a repair begins from: of candidates the first.
 func LastTry(attempts []Attempt) Attempt {
 	if LastCandidate(attempts) > 0 {
 		return attempts[0]
@@ -55,8 +55,8 @@ func LastTry(attempts []Attempt) Attempt {
 	return attempts[len(attempts)-1]
 }
 
-// notRun reports whether a person did not let the attempt run.
+// NotRun reports whether a person did not let the attempt run.
 func (a Attempt) NotRun() bool { return a.Execution.Status == notebook.NotRun }
 
-// rejected reports whether a person did not let the round's step run.
+// Rejected reports whether a person did not let the round's step run.
 func (r Round) Rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.NotRun) }

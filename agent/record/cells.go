@@ -4,7 +4,7 @@ import "fmt"
 
 // The functions of this file tell which cells a trajectory comes to.
 
-// cellRounds returns the rounds of the last part whose code is a cell of the
+// CellRounds returns the rounds of the last part whose code is a cell of the
 // notebook: those of the plan, and those that a person wants in it. Of whole
 // scripts it is the last one alone, until the final one.
 func (t *Trajectory) CellRounds() []int {
@@ -37,7 +37,7 @@ func (t *Trajectory) own() []titled {
 	return cells
 }
 
-// before returns the cells before the last part.
+// EarlierCells returns the cells before the last part.
 func (t *Trajectory) EarlierCells() []titled {
 	cells := t.Opening()
 	for k := range t.Earlier {
@@ -54,7 +54,7 @@ func codes(cells []titled) []string {
 	return all
 }
 
-// base returns the code that the next cell builds on: parameters, set-up and,
+// Base returns the code that the next cell builds on: parameters, set-up and,
 // unless every cell is a whole script, the accepted steps.
 func (t *Trajectory) Base() []string {
 	cells := codes(t.EarlierCells())

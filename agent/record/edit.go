@@ -196,7 +196,7 @@ func (r *reader) finish(what []string, now []int, first int) {
 	t.Proof, t.Ended, t.Failure = nil, false, ""
 }
 
-// numbers is the inverse of indexes.
+// Numbers is the inverse of indexes.
 func Numbers(indexes []int) []int {
 	all := []int{}
 	for _, i := range indexes {

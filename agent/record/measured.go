@@ -102,7 +102,7 @@ func recount(e *notebook.Execution, count int) {
 	}
 }
 
-// eachAttempts calls do for all lists of attempts.
+// EachAttempts calls do for all lists of attempts.
 func (t *Trajectory) EachAttempts(do func(of string, attempts *[]Attempt)) {
 	for i := range t.Descriptions {
 		do(fmt.Sprintf("description %d", i+1), &t.Descriptions[i].Failed)

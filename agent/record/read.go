@@ -11,9 +11,9 @@ import (
 	"dsstar/notebook"
 )
 
-// ReadTrajectory reads the trajectory back from its notebook. It is the
+// Read reads the trajectory back from its notebook. It is the
 // inverse of [Draw]. What a person has changed since then becomes a round of its
-// own, the last, whose Edit says so; [Resume] carries it out. The error is an
+// own, the last, whose Edit says so; package agent carries it out. The error is an
 // [*EditError] for changes that cannot be.
 func Read(nb *notebook.Notebook) (*Trajectory, error) {
 	t := &Trajectory{}

@@ -11,7 +11,7 @@ import (
 	"dsstar/notebook"
 )
 
-// setupCell follows the parameters in every notebook and script. The same code
+// SetupCell follows the parameters in every notebook and script. The same code
 // serves the session, Run All, nbconvert, papermill and plain Python, and may
 // be run twice in one session.
 const SetupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
@@ -34,7 +34,7 @@ os.symlink(data_path, "data", target_is_directory=True)
 random.seed(0)
 np.random.seed(0)`
 
-// setUpCell is setupCell, or what it leaves of it where there is no data folder.
+// SetUpCell is setupCell, or what it leaves of it where there is no data folder.
 func SetUpCell(t Task) string {
 	if t.Data != "" {
 		return SetupCell
@@ -52,7 +52,7 @@ func ParametersCell(t Task) string {
 	return "data_dir = " + brief.Python(t.Data) + "\n" + question
 }
 
-// read reports whether it is known how a fresh session comes by v.
+// Known reports whether it is known how a fresh session comes by v.
 func (v Variable) Known() bool { return v.Import != "" || v.File != "" || v.Problem != "" }
 
 // SetUpNames returns the names that the notebook's own cells bind: a user's
@@ -61,7 +61,7 @@ func SetUpNames() []string {
 	return []string{"data_dir", "question", "base_dir", "data_path", "os", "random", "np", "pickle", "__file__"}
 }
 
-// uncarried is why a cell failed in the fresh session: for one that uses a
+// Uncarried is why a cell failed in the fresh session: for one that uses a
 // variable which could not be carried, that.
 func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string) string {
 	used := Words(code)
@@ -80,7 +80,7 @@ func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string)
 	return reason
 }
 
-// opening returns the cells that no model has written: parameters, set-up and,
+// Opening returns the cells that no model has written: parameters, set-up and,
 // where the others use somebody's variables, the cell that loads those.
 func (t *Trajectory) Opening() []titled {
 	cells := []titled{{"Parameters", ParametersCell(t.Part(0).Task)}, {"Set-up", SetUpCell(t.Task)}}
@@ -115,7 +115,7 @@ func (t *Trajectory) variablesCell() string {
 	return "# What these cells use of the session in which they were written, for a session that has none of it.\n" + strings.Join(parts, "\n\n")
 }
 
-// loaded returns the variables that a fresh session gets: those that the cells use.
+// Loaded returns the variables that a fresh session gets: those that the cells use.
 func (t *Trajectory) Loaded() (all []Variable) {
 	var cells []titled
 	for k := range len(t.Earlier) + 1 {
@@ -141,7 +141,7 @@ for _name in [%s]:
 
 var wordPattern = lazy.Regexp(`[\p{L}\p{N}_]+`)
 
-// wordsOf returns the words of code, names among them.
+// Words returns the words of code, names among them.
 func Words(code string) map[string]bool {
 	words := map[string]bool{}
 	for _, w := range wordPattern().FindAllString(code, -1) {

@@ -219,7 +219,7 @@ func (r Round) showUndone(i int) string {
 	return text
 }
 
-// wayOf says how a session went back.
+// HowRestored says how a session went back.
 func HowRestored(b notebook.Restoration) string {
 	switch {
 	case b.Way == notebook.NotAtAll:

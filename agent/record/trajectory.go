@@ -1,3 +1,7 @@
+// Package record holds what a run did: its [Trajectory], and the notebook that records
+// it. [Draw] draws the notebook of a trajectory, finished or not; [Read] reads the
+// trajectory back, with what a person has edited since as a round of its own. A
+// [Folder] is what a run leaves on disk.
 package record
 
 import (
@@ -44,7 +48,7 @@ type Description struct {
 	Corrected bool   `json:"corrected,omitempty"` // by a person
 }
 
-// lead is the file with whose script the description was made.
+// Lead is the file with whose script the description was made.
 func (d Description) Lead() string {
 	if d.Like != "" {
 		return d.Like
@@ -130,7 +134,7 @@ type Edit struct {
 	Ordered bool `json:"ordered,omitempty"` // the person put the cells into this order, which is not changed for one that fails
 }
 
-// goBack gives the round its route.
+// GoBack gives the round its route.
 func (r *Round) GoBack(route Route) {
 	r.Route = &route
 	if r.Plan != nil && route.Back > 0 && route.Back <= len(r.Plan) {
@@ -191,7 +195,7 @@ type Proof struct {
 }
 
 // A Trajectory is the whole record of a run. The notebook is drawn from it
-// ([Draw]) and read back into it ([ReadTrajectory]).
+// ([Draw]) and read back into it ([Read]).
 type Trajectory struct {
 	Task         Task          `json:"task"` // of the last part
 	Method       Method        `json:"method,omitzero"`
@@ -235,7 +239,7 @@ type Seconds struct {
 	Kernel float64 `json:"kernel"` // at least one kernel was starting or running code
 }
 
-// part returns the trajectory as it was when part k ended: parts are counted
+// Part returns the trajectory as it was when part k ended: parts are counted
 // from 0, and the last is t itself.
 func (t *Trajectory) Part(k int) *Trajectory {
 	if k >= len(t.Earlier) {
@@ -258,14 +262,14 @@ func (t *Trajectory) partOf(n int) int {
 	return len(t.Earlier) + 1
 }
 
-// upTo returns the trajectory's last part as it was after n rounds.
+// UpTo returns the trajectory's last part as it was after n rounds.
 func (t *Trajectory) UpTo(n int) *Trajectory {
 	view := *t
 	view.Rounds, view.Final, view.Proof = t.Rounds[:n], nil, nil
 	return &view
 }
 
-// from is the number of rounds of the parts before the last.
+// EarlierRounds is the number of rounds of the parts before the last.
 func (t *Trajectory) EarlierRounds() int {
 	if n := len(t.Earlier); n > 0 {
 		return t.Earlier[n-1].End
@@ -304,7 +308,7 @@ func indexes(numbers []int) []int {
 	return all
 }
 
-// lastEdit returns the last part's last edit, or nil.
+// LastEdit returns the last part's last edit, or nil.
 func (t *Trajectory) LastEdit() *Edit {
 	for i := len(t.Rounds) - 1; i >= t.EarlierRounds(); i-- {
 		if edit := t.Rounds[i].Edit; edit != nil {
@@ -314,7 +318,7 @@ func (t *Trajectory) LastEdit() *Edit {
 	return nil
 }
 
-// rest returns the rounds that are to be run again before the plan goes on.
+// ToRepeat returns the rounds that are to be run again before the plan goes on.
 func (t *Trajectory) ToRepeat() []int {
 	if edit := t.LastEdit(); edit != nil {
 		return indexes(edit.Rest)
@@ -322,7 +326,7 @@ func (t *Trajectory) ToRepeat() []int {
 	return nil
 }
 
-// acceptedRounds returns the rounds of the plan whose cell has run: all but
+// AcceptedRounds returns the rounds of the plan whose cell has run: all but
 // the one that is under way.
 func (t *Trajectory) AcceptedRounds() []int {
 	var rounds []int
@@ -334,7 +338,7 @@ func (t *Trajectory) AcceptedRounds() []int {
 	return rounds
 }
 
-// droppedBy returns the index of the round whose route or edit took the step of
+// DroppedBy returns the index of the round whose route or edit took the step of
 // round i out of the plan.
 func (t *Trajectory) DroppedBy(i int) (round int, ok bool) {
 	if t.Rounds[i].Edit != nil || slices.Contains(t.Plan(), i) {
@@ -348,11 +352,11 @@ func (t *Trajectory) DroppedBy(i int) (round int, ok bool) {
 	return 0, false
 }
 
-// stepOf returns the number that the step of round i had in the plan when it was
+// StepOf returns the number that the step of round i had in the plan when it was
 // planned.
 func (t *Trajectory) StepOf(i int) int { return len(t.UpTo(i).Plan()) + 1 }
 
-// steps returns the texts of the plan's steps.
+// StepTexts returns the texts of the plan's steps.
 func (t *Trajectory) StepTexts() []string {
 	var texts []string
 	for _, i := range t.AcceptedRounds() {
@@ -361,7 +365,7 @@ func (t *Trajectory) StepTexts() []string {
 	return texts
 }
 
-// lastScript returns the attempt of the last round that has run: in the paper's
+// LastScript returns the attempt of the last round that has run: in the paper's
 // way the script that the next one is made from.
 func (t *Trajectory) LastScript() (Attempt, bool) {
 	for i := len(t.Rounds) - 1; i >= 0; i-- {
@@ -431,7 +435,7 @@ type Variable struct {
 	Problem string `json:"problem,omitempty"` // why a fresh session cannot have it
 }
 
-// left is how many rounds may still be begun: a person's turn makes room.
+// RoundsLeft is how many rounds may still be begun: a person's turn makes room.
 func (t *Trajectory) RoundsLeft(most int) int {
 	for i := len(t.Rounds) - 1; i >= t.EarlierRounds() && t.Rounds[i].Edit == nil; i-- {
 		most--

@@ -1,3 +1,4 @@
+// Package lazy compiles regular expressions when they are first used.
 package lazy
 
 import (
@@ -5,7 +6,7 @@ import (
 	"sync"
 )
 
-// lazy returns a regular expression that is compiled when it is first used.
+// Regexp returns a regular expression that is compiled when it is first used.
 // Compiling all of them at the start took 2 ms and half a megabyte from every
 // command, most of which use none.
 func Regexp(expression string) func() *regexp.Regexp {
