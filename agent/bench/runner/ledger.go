@@ -43,9 +43,6 @@ func openLedger(f *Folder, b *Budget) (*ledger, error) {
 	}
 	l := &ledger{file: file}
 	past, err := l.read()
-	if err == nil && len(past) == 0 {
-		past, err = l.carry(f)
-	}
 	if err == nil {
 		var killed []spending
 		killed, err = l.settle(f, b, past)
@@ -67,38 +64,6 @@ func (l *ledger) read() ([]spending, error) {
 		return nil, err
 	}
 	return all, l.file.Truncate(size)
-}
-
-// carry takes over the records of a folder that has no ledger yet. One that was
-// only scored again has used nothing more.
-func (l *ledger) carry(f *Folder) ([]spending, error) {
-	records, err := readRecords(f.path)
-	if err != nil {
-		return nil, err
-	}
-	type attempt struct {
-		key   Key
-		usage agent.Usage
-		took  agent.Seconds
-	}
-	seen := map[attempt]bool{}
-	var all []spending
-	for _, r := range records {
-		a := attempt{r.Key(), r.Usage, r.Seconds}
-		if seen[a] {
-			continue
-		}
-		seen[a] = true
-		s := spending{Task: a.key.ID, Repeat: a.key.Repeat, Calls: r.Usage.Calls}
-		if r.Cost != nil {
-			s.Cost = *r.Cost
-		}
-		if err := l.append(s); err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, nil
 }
 
 // settle ends what was begun and has no end.
