@@ -9,7 +9,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// dsstar is this program's own loop, with whatever cfg says of it.
+// dsstar is this program's own loop, configured by cfg.
 type dsstar struct{}
 
 // saveEvery bounds how often the notebook is saved while files are described.
@@ -34,7 +34,7 @@ func (dsstar) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Re
 	return resultOf(t, err == nil), err
 }
 
-// saveRun saves what a run is to leave: see [agent.Folder].
+// saveRun saves the notebook and the script of a run: see [agent.Folder].
 func saveRun(folder agent.Folder, t *agent.Trajectory) error {
 	data, err := agent.Draw(t).Encode()
 	if err != nil {
@@ -46,8 +46,8 @@ func saveRun(folder agent.Folder, t *agent.Trajectory) error {
 	return disk.WriteFile(folder.Script(), []byte(t.Script()))
 }
 
-// resultOf tells of a trajectory what a benchmark counts. A run is finished when
-// the plan was found sufficient within its rounds, and an answer was printed.
+// resultOf returns what a benchmark counts of a trajectory. A run is finished if its plan was
+// judged sufficient within the rounds, and an answer was printed.
 func resultOf(t *agent.Trajectory, ended bool) *Result {
 	r := &Result{
 		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
@@ -73,7 +73,7 @@ func resultOf(t *agent.Trajectory, ended bool) *Result {
 	return r
 }
 
-// tried counts the tries at one cell.
+// tried counts the attempts at one cell.
 func (r *Result) tried(attempts []agent.Attempt) {
 	for i, a := range attempts {
 		r.Executions++
