@@ -102,7 +102,7 @@ func TestTwoGuests(t *testing.T) {
 }
 
 // Going back in a kernel that is not ours undoes names, and restarts nothing.
-func TestGuestRollback(t *testing.T) {
+func TestGuestReset(t *testing.T) {
 	k, file := someone(t)
 	runCell(t, k, "import os; pid = os.getpid(); df = 1; gone = 2", notebook.OK)
 	g := visitor(t, file, Options{Dir: t.TempDir()})
@@ -110,16 +110,15 @@ func TestGuestRollback(t *testing.T) {
 		runCell(t, g, cell, notebook.OK)
 	}
 	runCell(t, k, "mine = 'made meanwhile'", notebook.OK)
-	back, err := g.Rollback(t.Context(), []string{"a = [1]", "print(a, df, gone, 'b' in globals(), os.getpid() == pid, mine)"})
-	done := back.Executions
-	if err != nil || len(done) != 2 || done[1].Stdout() != "[1] 1 2 False True made meanwhile\n" {
-		t.Errorf("%v %+v", err, done)
+	if err := g.Reset(t.Context()); err != nil {
+		t.Fatal(err)
 	}
+	stdout(t, g, "print('a' in globals(), df, gone, 'b' in globals(), os.getpid() == pid, mine)", "False 1 2 False True made meanwhile\n")
 }
 
 // What the user has bound since the guest's cell is the user's.
 func TestGuestSparesNewerWork(t *testing.T) {
-	for _, end := range []string{"Rollback", "Close"} {
+	for _, end := range []string{"Reset", "Close"} {
 		k, file := someone(t)
 		runCell(t, k, "df = 'v1'; other = 'v1'", notebook.OK)
 		g := visitor(t, file, Options{})
@@ -127,8 +126,8 @@ func TestGuestSparesNewerWork(t *testing.T) {
 		runCell(t, k, "df = 'v2'; helper = 'mine'\nclass Big: pass\nimport gc, weakref\nbig = Big(); ref = weakref.ref(big)", notebook.OK)
 		runCell(t, g, "1", notebook.OK)
 		stdout(t, k, "del big; _ = gc.collect(); print(ref() is None)", "True\n")
-		if end == "Rollback" {
-			if _, err := g.Rollback(t.Context(), nil); err != nil {
+		if end == "Reset" {
+			if err := g.Reset(t.Context()); err != nil {
 				t.Error(err)
 			}
 		} else if err := g.Close(); err != nil {
@@ -224,7 +223,7 @@ func TestGuestSeesDeath(t *testing.T) {
 	if x.Stdout() != "kept\n" || x.Reason != "the kernel died: its connections closed" || x.Seconds > 1.2 {
 		t.Errorf("%+v", x)
 	}
-	if _, err := g.Rollback(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "not ours to start again") {
+	if err := g.Reset(t.Context()); err == nil || !strings.Contains(err.Error(), "not ours to start again") {
 		t.Errorf("error %v", err)
 	}
 	_ = k

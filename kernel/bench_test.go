@@ -46,12 +46,3 @@ func BenchmarkFlood(b *testing.B) {
 		runCell(b, k, "for i in range(10_000): print(i, flush=True)", notebook.OK)
 	}
 }
-
-func BenchmarkRollback(b *testing.B) {
-	k := open(b, options(b))
-	for b.Loop() {
-		if _, err := k.Rollback(b.Context(), []string{"x = 1", "y = 2"}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -125,15 +125,13 @@ func rollBack(t testing.TB, k *Kernel, to string) checkpointReply {
 	return reply
 }
 
-// openCheckpoints opens a kernel whose checkpoints are made by the test alone.
+// openCheckpoints opens a kernel with checkpoints.
 func openCheckpoints(t testing.TB, python string, env ...string) *Kernel {
 	t.Helper()
 	dir := t.TempDir()
-	k := open(t, Options{
+	return open(t, Options{
 		Spec: checkpointSpec(t, python), Dir: dir, Scratch: dir, Env: append(os.Environ(), env...), CellTimeout: time.Minute,
 	})
-	k.way = replay{}
-	return k
 }
 
 func TestCheckpointTree(t *testing.T) {

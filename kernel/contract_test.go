@@ -98,7 +98,7 @@ func TestContract(t *testing.T) {
 
 // A kernel with checkpoints is a kernel like any other. TestContractOfSandboxes shows it in a sandbox.
 func TestContractOfCheckpoints(t *testing.T) {
-	if required("full") && !*allTiers {
+	if kerneltest.Required("full") && !*allTiers {
 		t.Skip("TestContractOfSandboxes takes the same kernel")
 	}
 	spec := checkpointSpec(t, testPython(t))
@@ -132,8 +132,3 @@ func TestLongTemporaryFolder(t *testing.T) {
 }
 
 var allTiers = flag.Bool("all-tiers", false, "TestContractOfSandboxes takes the tier builtin, too")
-
-// required reports whether a tier must work: where CI is.
-func required(tier string) bool {
-	return tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "required" || tier != "full" && os.Getenv("CI") != ""
-}

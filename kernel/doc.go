@@ -6,10 +6,10 @@
 // that a name means.
 //
 // A [Kernel] runs cells ([Kernel.Execute]), answers any other request of the
-// protocol ([Kernel.Ask]), goes back to the state that given cells produce
-// ([Kernel.Rollback]) and is closed ([Kernel.Close]), or left running
-// ([Kernel.Leave]). A kernel that this program did not start is never restarted
-// or ended.
+// protocol ([Kernel.Ask]), undoes its cells ([Kernel.Reset]) and is closed
+// ([Kernel.Close]), or left running ([Kernel.Leave]). A kernel that this program
+// did not start is never restarted or ended. Package checkpoint restores the
+// state that given cells produce.
 //
 // # Faults
 //
@@ -40,6 +40,6 @@
 // delivers into unbounded inboxes (inbox.go). Sessions are opened by start.go,
 // attach.go and dial.go. A run (run.go) follows one cell until its last message;
 // a visit (visit.go) keeps a guest's cells apart from the session around them.
-// Rolling back (rollback.go) replaces the session, or has its kernel go on from a
-// frozen copy of itself (checkpoints.go) with the files that there were (copies.go).
+// Reset replaces the session. A kernel that can freeze copies of itself
+// (checkpoint_spec.go) does so, and continues from one, on request (freeze.go).
 package kernel

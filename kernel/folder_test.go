@@ -7,12 +7,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"dsstar/notebook"
+	"dsstar/kernel/kerneltest"
 	"dsstar/notebook/disk"
 )
 
@@ -28,27 +27,6 @@ func within(t *testing.T, what string, do func()) {
 	case <-done:
 	case <-time.After(soon):
 		t.Fatal(what, "waits")
-	}
-}
-
-// secret makes a folder with a file that nobody may read, change or add to.
-func secret(t *testing.T) (dir string, check func()) {
-	t.Helper()
-	dir = filepath.Join(t.TempDir(), "home")
-	file := filepath.Join(dir, "key")
-	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(file, []byte("planted-secret"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	return dir, func() {
-		t.Helper()
-		entries, err := os.ReadDir(dir)
-		if err != nil || len(entries) != 1 {
-			t.Errorf("outside: %v %v", entries, err)
-		}
-		info, err := os.Stat(file)
-		if b, e := os.ReadFile(file); e != nil || string(b) != "planted-secret" || err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("the file outside: %q %v, %v %v", b, e, info, err)
-		}
 	}
 }
 
@@ -70,7 +48,7 @@ var hostilePlaces = map[string]func(path, outside string) error{
 func TestEmptyReplaced(t *testing.T) {
 	for name, put := range hostilePlaces {
 		t.Run(name, func(t *testing.T) {
-			outside, check := secret(t)
+			outside, check := kerneltest.Secret(t)
 			run := t.TempDir()
 			beside, scratch := filepath.Join(run, "notebook.ipynb"), filepath.Join(run, "files")
 			if err := errors.Join(os.WriteFile(beside, []byte("{}"), 0o644), put(scratch, outside)); err != nil {
@@ -99,7 +77,7 @@ func TestEmptyReplaced(t *testing.T) {
 func TestOutputsReplaced(t *testing.T) {
 	for name, put := range hostilePlaces {
 		t.Run(name, func(t *testing.T) {
-			outside, check := secret(t)
+			outside, check := kerneltest.Secret(t)
 			for _, replaced := range []string{"files", "files/outputs"} {
 				run := t.TempDir()
 				if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(run, replaced)), 0o755), put(filepath.Join(run, replaced), outside)); err != nil {
@@ -116,30 +94,6 @@ func TestOutputsReplaced(t *testing.T) {
 			check()
 		})
 	}
-}
-
-// A link where copies are to be kept is not followed: they hold what cells wrote.
-func TestCopiesReplaced(t *testing.T) {
-	outside, check := secret(t)
-	dir := t.TempDir()
-	folder, store := filepath.Join(dir, "files"), filepath.Join(dir, ".dsstar-copies")
-	if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "a"), []byte("a"), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	c, err := newCopies(folder, store, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, store); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.take(t.Context()); err == nil {
-		t.Error("the copies are behind a link")
-	}
-	if err := c.close(); err != nil {
-		t.Error(err)
-	}
-	check()
 }
 
 // A socket is dialled only where the kernel has made one: behind a link is another program's.
@@ -182,7 +136,7 @@ func TestBoundReplaced(t *testing.T) {
 
 // A connection file is a file, and a short one.
 func TestConnectionReplaced(t *testing.T) {
-	outside, _ := secret(t)
+	outside, _ := kerneltest.Secret(t)
 	for _, name := range []string{"pipe", "huge file", "link to a folder"} {
 		path := filepath.Join(t.TempDir(), "kernel.json")
 		if err := hostilePlaces[name](path, outside); err != nil {
@@ -199,7 +153,7 @@ func TestConnectionReplaced(t *testing.T) {
 
 // Making a kernel known that stays writes through no link, whatever name it is under.
 func TestReleaseReplaced(t *testing.T) {
-	outside, check := secret(t)
+	outside, check := kerneltest.Secret(t)
 	file := filepath.Join(t.TempDir(), "kernel-1.json")
 	for _, path := range []string{file, file + ".part"} {
 		if err := os.Symlink(filepath.Join(outside, "key"), path); err != nil {
@@ -217,61 +171,4 @@ func TestReleaseReplaced(t *testing.T) {
 		t.Errorf("%+v %v", c, err)
 	}
 	check()
-}
-
-// TestReplacedInMidRun has cells put links and pipes in the place of Scratch and of the folder for long outputs. The
-// session goes back all the same, and nothing outside is read, written or removed.
-func TestReplacedInMidRun(t *testing.T) {
-	t.Parallel()
-	for way, spec := range map[string]Spec{"replay": PythonSpec(testPython(t)), "checkpoint": checkpointSpec(t, testPython(t))} {
-		t.Run(way, func(t *testing.T) {
-			t.Parallel()
-			outside, check := secret(t)
-			o := options(t)
-			o.Dir = filepath.Join(o.Dir, "run")
-			o.Spec, o.Scratch, o.Copies = spec, filepath.Join(o.Dir, "files"), filepath.Join(o.Dir, "copies")
-			if err := os.Mkdir(o.Dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			o.Outputs = Outputs{Limits: notebook.Limits{Stream: 1000}, Folder: filepath.Join(o.Scratch, "outputs"), ShownAs: "files/outputs"}
-			k := open(t, o)
-			cells := []string{"import os\nfiles, outside = " + `"` + o.Scratch + `", "` + outside + `"` + "\nopen(files + '/a.txt', 'w').write('1')"}
-			runCell(t, k, cells[0], notebook.OK)
-			for _, attack := range []string{
-				"os.mkfifo(files + '/outputs')\nprint('x' * 5000)",
-				"os.path.lexists(files + '/outputs') and os.remove(files + '/outputs')\nos.symlink(outside, files + '/outputs')\nprint('x' * 5000)",
-				"os.rename(files, files + '.moved%d')\nos.symlink(outside, files)\nprint('x' * 5000)",
-				"os.rename(files, files + '.moved%d')\nos.mkfifo(files)\nprint('x' * 5000)",
-				"os.link(outside + '/key', files + '/linked')\nos.chmod(files + '/linked', 0o600)",
-				"os.mkfifo(files + '/pipe')\nopen(files + '/huge', 'w').truncate(1 << 40)",
-			} {
-				attack = strings.ReplaceAll(attack, "%d", "' + str(os.getpid()) + '")
-				x := runCell(t, k, attack, notebook.OK)
-				if strings.Contains(x.PlainText(), "is in files/outputs") {
-					t.Errorf("%s\nsays that the output is kept", attack)
-				}
-				within(t, "going back", func() {
-					back, err := k.Rollback(t.Context(), cells)
-					if err != nil || len(back.Executions) != 1 || back.Executions[0].Status != notebook.OK {
-						t.Fatalf("%s\n%v %+v", attack, err, back)
-					}
-				})
-				if b, err := disk.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10); err != nil || string(b) != "1" {
-					t.Errorf("%s\na.txt: %q %v", attack, b, err)
-				}
-				check()
-			}
-			// The folder around them: the session cannot go back, and what the link leads to stays as it is.
-			x := runCell(t, k, "run = os.path.dirname(files)\nos.rename(run, run + '.moved')\nos.symlink(outside, run)\nprint('x' * 5000)", notebook.OK)
-			if strings.Contains(x.PlainText(), "is in files/outputs") {
-				t.Error("says that the output is kept")
-			}
-			within(t, "going back", func() {
-				if back, err := k.Rollback(t.Context(), cells); err == nil {
-					t.Errorf("%+v", back)
-				}
-			})
-			check()
-		})
-	}
 }

@@ -12,35 +12,30 @@ import (
 	"sync"
 	"time"
 
+	"dsstar/kernel/internal/turn"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // ErrClosed is returned by a Kernel's methods after Close.
-var ErrClosed = errors.New("the kernel is closed")
+var ErrClosed = turn.ErrClosed
 
 // Options say what to start and how. [Start] needs the Spec, [Dial] the name of
 // one on the server; [Attach] needs none. All else may be left out.
 type Options struct {
-	Spec          Spec          // what to start
-	Dir           string        // working directory of the kernel process; a guest's cells run there too
-	Scratch       string        // folder that cells write to; emptied at the start and by Rollback, created if missing; "" for none
-	Env           []string      // the whole environment of a process of ours; the Spec's own is added
-	TCP           bool          // reach a process of ours by TCP on the loopback interface, not by Unix sockets
-	CellTimeout   time.Duration // how long a cell may run; 0 for no limit
-	StartTimeout  time.Duration // until the kernel is ready; 0 for a minute
-	Outputs       Outputs       // what becomes of very long outputs
-	Input         InputFunc     // answers input(); nil: input() raises an exception
-	Discard       bool          // attach although the server may then drop output that it keeps for somebody else
-	Stays         bool          // Rollback leaves a living kernel as it is, and runs nothing
-	NoCheckpoints bool          // go back by replay, although the kernel could freeze copies of itself
-	Replays       string        // why the kernel is one that goes back by replay, for [notebook.Restoration]; "" if that is no question
-	Branches      bool          // keep checkpoints of the states that Rollback leaves, too: to try several cells on one state and go on with one
-	MaxMemory     int64         // bytes that a kernel may hold with the frozen copies of itself; 0 for half of what is free
-	Copies        string        // folder of ours for copies of what is in Scratch, best on the same file system; "" for a temporary one
-	MaxCopies     int64         // bytes that these may take; 0 for a gigabyte
-	Sandbox       sandbox.Box   // what confines a process of ours
-	KeepIn        string        // Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
+	Spec         Spec          // what to start
+	Dir          string        // working directory of the kernel process; a guest's cells run there too
+	Scratch      string        // folder that cells write to; emptied at the start and by Reset, created if missing; "" for none
+	Env          []string      // the whole environment of a process of ours; the Spec's own is added
+	TCP          bool          // reach a process of ours by TCP on the loopback interface, not by Unix sockets
+	CellTimeout  time.Duration // how long a cell may run; 0 for no limit
+	StartTimeout time.Duration // until the kernel is ready; 0 for a minute
+	Outputs      Outputs       // what becomes of very long outputs
+	Input        InputFunc     // answers input(); nil: input() raises an exception
+	Discard      bool          // attach although the server may then drop output that it keeps for somebody else
+	Sandbox      sandbox.Box   // what confines a process of ours
+	KeepIn       string        // Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
 
 	sockets bool     // Unix sockets for whatever kernel: for tests
 	parent  *os.Root // of Scratch, held from before the first cell: cells may replace what its path leads to
@@ -126,16 +121,12 @@ type Info struct {
 type Kernel struct {
 	options Options
 	waits   waits
-	again   opening       // starts the next session; nil for a guest
-	turn    chan struct{} // holds a token while nobody uses the session's shell channel
-	way     wayBack       // belongs to whoever has the turn, like the trail
-	trail   trail
+	again   opening    // starts the next session; nil for a guest
+	turn    *turn.Turn // held by whoever uses the session's shell channel
+	folder  string     // Scratch as processes see it
 
 	mu      sync.Mutex
-	session *session                // never nil; dead after a failed Rollback
-	cancel  context.CancelCauseFunc // ends the turn under way; nil without one
-	closed  bool
-	done    chan struct{} // closed when Close has finished
+	session *session // never nil; dead after a failed Reset
 }
 
 // waits are the deadlines that Options do not set. They are fields so that
@@ -195,12 +186,15 @@ func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) 
 		o.release()
 		return nil, err
 	}
-	k := &Kernel{options: o, waits: w, turn: make(chan struct{}, 1), session: s, done: make(chan struct{})}
+	k := &Kernel{options: o, waits: w, turn: turn.New(), session: s}
 	if own {
 		k.again = open
 	}
-	k.way = newWay(s, o, own)
-	k.turn <- struct{}{}
+	if own && s.freezes() {
+		if k.folder, err = resolved(o.Scratch); err != nil {
+			return nil, errors.Join(err, k.Close())
+		}
+	}
 	return k, nil
 }
 
@@ -215,13 +209,66 @@ func (k *Kernel) Execute(ctx context.Context, code string) (notebook.Execution, 
 
 // ExecuteCell is [Kernel.Execute] with more to say about the cell.
 func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, error) {
-	ctx, release, err := k.begin(ctx)
+	ctx, release, err := k.turn.Take(ctx)
 	if err != nil {
 		return notebook.Execution{}, err
 	}
 	defer release()
-	return k.cell(ctx, c)
+	return k.current().execute(ctx, c, k.limit(c))
 }
+
+// Reset undoes all cells. It works on a dead kernel, too. A kernel of ours is ended, Scratch is
+// emptied and a new one started. In a kernel that is not ours, names that cells made are deleted,
+// names that they rebound get their old objects back, and Scratch is emptied. After an error the
+// kernel is dead; another Reset may follow.
+func (k *Kernel) Reset(ctx context.Context) error {
+	ctx, release, err := k.turn.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if k.again == nil {
+		if err := k.current().restore(ctx); err != nil {
+			return err
+		}
+		return k.options.emptyScratch()
+	}
+	if err := k.current().end(); err != nil {
+		return err
+	}
+	// Only now: a live process could still write there.
+	if err := k.options.emptyScratch(); err != nil {
+		return err
+	}
+	s, err := k.again(ctx, k.options)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = turn.Reason(ctx)
+		}
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.session = s
+	return nil
+}
+
+// emptyScratch removes what cells have written.
+func (o Options) emptyScratch() error {
+	if o.Scratch == "" {
+		return nil
+	}
+	if o.parent == nil { // no cell has run yet
+		return disk.EmptyFolder(o.Scratch)
+	}
+	if err := leadsTo(filepath.Dir(o.Scratch), o.parent); err != nil { // what starts now would go by the path
+		return err
+	}
+	return disk.EmptyFolderIn(o.parent, filepath.Base(o.Scratch))
+}
+
+// Scratch returns the folder of that name of the Options.
+func (k *Kernel) Scratch() string { return k.options.Scratch }
 
 // limit returns how long c may run; 0 for as long as it likes.
 func (k *Kernel) limit(c Cell) time.Duration {
@@ -247,25 +294,12 @@ func (k *Kernel) Late() []Late { return k.current().takeLate() }
 // called more than once.
 func (k *Kernel) Close() error { return k.finish((*session).shutdown) }
 
-// finish has the session end in whatever way, once.
+// finish ends the session in whatever way, once.
 func (k *Kernel) finish(end func(*session) error) error {
-	k.mu.Lock()
-	if k.closed {
-		k.mu.Unlock()
-		<-k.done
-		return nil
-	}
-	k.closed = true
-	if k.cancel != nil {
-		k.cancel(ErrClosed)
-	}
-	k.mu.Unlock()
-	<-k.turn // never given back
-	err := end(k.current())
-	k.way.close()
-	k.options.release()
-	close(k.done)
-	return err
+	return k.turn.Close(func() error {
+		defer k.options.release()
+		return end(k.current())
+	})
 }
 
 // Info returns what the kernel said about itself.
@@ -281,32 +315,6 @@ func (k *Kernel) current() *session {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.session
-}
-
-// begin waits for the turn and returns a context which Close cancels too, and
-// the function that gives the turn back.
-func (k *Kernel) begin(ctx context.Context) (context.Context, func(), error) {
-	select {
-	case <-k.turn:
-	case <-k.done:
-		return nil, nil, ErrClosed
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.closed {
-		k.turn <- struct{}{}
-		return nil, nil, ErrClosed
-	}
-	ctx, k.cancel = context.WithCancelCause(ctx)
-	return ctx, func() {
-		k.mu.Lock()
-		k.cancel(nil)
-		k.cancel = nil
-		k.mu.Unlock()
-		k.turn <- struct{}{}
-	}, nil
 }
 
 // infoOf reads a kernel_info_reply. A reply that is not as it should be gives

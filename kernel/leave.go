@@ -21,10 +21,7 @@ import (
 // While this program goes on, one goroutine waits for the end of a process that
 // was left, as only its parent can.
 func (k *Kernel) Leave(notebook string) error {
-	return k.finish(func(s *session) error {
-		k.way.leave(s)
-		return s.part(notebook)
-	})
+	return k.finish(func(s *session) error { return s.part(notebook) })
 }
 
 // part ends the session and leaves its kernel.

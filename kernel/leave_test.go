@@ -65,7 +65,7 @@ func TestLeave(t *testing.T) {
 }
 
 // TestLeaveOrClose: what may be left is ended and forgotten by Close all the same,
-// and by a rollback; a dead kernel is not left.
+// and by a reset; a dead kernel is not left.
 func TestLeaveOrClose(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
@@ -80,7 +80,7 @@ func TestLeaveOrClose(t *testing.T) {
 	}
 	k := open(t, o)
 	first := k.Info()
-	if _, err := k.Rollback(t.Context(), []string{"x = 1"}); err != nil {
+	if err := k.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if k.Info().ID == first.ID || processExists(first.PID) || files() != 1 {

@@ -57,7 +57,7 @@ func open(t testing.TB, o Options) *Kernel { return openWith(t, o, defaultWaits(
 func openWith(t testing.TB, o Options, w waits) *Kernel {
 	t.Helper()
 	if *testTier != "" && o.Spec.hasCheckpoints() && o.Sandbox.Tier == "" {
-		confine(t, &o, *testTier)
+		kerneltest.Confine(t, &o.Sandbox, *testTier, o.Dir)
 	}
 	k, err := start(t.Context(), o, w)
 	if err != nil {
@@ -82,4 +82,12 @@ func runCell(t testing.TB, k *Kernel, code string, want notebook.Status) noteboo
 		t.Fatalf("execute %q: status %s, want %s (%s)\n%s", code, x.Status, want, x.Reason, x.PlainText())
 	}
 	return x
+}
+
+// prints executes an expression and demands what it gives.
+func prints(t testing.TB, k *Kernel, expression, want string) {
+	t.Helper()
+	if x := runCell(t, k, "print("+expression+", end='')", notebook.OK); x.Stdout() != want {
+		t.Errorf("%s is %q, want %q", expression, x.Stdout(), want)
+	}
 }

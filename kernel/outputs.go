@@ -133,3 +133,10 @@ func (s *session) takeLate() []Late {
 	}
 	return all
 }
+
+func bytesText(n int64) string {
+	if n < 1e9 {
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}

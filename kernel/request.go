@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/kernel/internal/turn"
 	"dsstar/kernel/internal/wire"
 	"dsstar/notebook"
 )
@@ -38,12 +39,12 @@ type Message struct {
 // or why there will be no reply.
 func (k *Kernel) Ask(ctx context.Context, m Message) (Message, error) {
 	if m.Channel == Shell {
-		turn, release, err := k.begin(ctx)
+		ctx, release, err := k.turn.Take(ctx)
 		if err != nil {
 			return Message{}, err
 		}
 		defer release()
-		return k.current().ask(turn, m)
+		return k.current().ask(ctx, m)
 	}
 	s, err := k.live()
 	if err != nil {
@@ -54,12 +55,10 @@ func (k *Kernel) Ask(ctx context.Context, m Message) (Message, error) {
 
 // live returns the session, or ErrClosed.
 func (k *Kernel) live() (*session, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.closed {
+	if k.turn.Closed() {
 		return nil, ErrClosed
 	}
-	return k.session, nil
+	return k.current(), nil
 }
 
 func (s *session) ask(ctx context.Context, m Message) (Message, error) {
@@ -89,7 +88,7 @@ func (s *session) ask(ctx context.Context, m Message) (Message, error) {
 			}
 			return fail(lost)
 		case <-ctx.Done():
-			return fail(reason(ctx))
+			return fail(turn.Reason(ctx))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/kernel/internal/turn"
 	"dsstar/kernel/internal/wire"
 	"dsstar/notebook"
 )
@@ -65,7 +66,7 @@ func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 		return r.exec, nil
 	}
 	if ctx.Err() != nil {
-		return notebook.Execution{}, reason(ctx)
+		return notebook.Execution{}, turn.Reason(ctx)
 	}
 	r.fold = r.s.outputs.fold(r.cell)
 	defer r.fold.Close()
@@ -136,7 +137,7 @@ func (r *run) follow(ctx context.Context) error {
 		case now := <-tick.C:
 			r.check(now)
 		case <-gone:
-			if errors.Is(reason(ctx), ErrClosed) && r.s.guest == nil {
+			if errors.Is(turn.Reason(ctx), ErrClosed) && r.s.guest == nil {
 				return ErrClosed // Close ends the kernel anyway
 			}
 			gone = nil
@@ -144,17 +145,9 @@ func (r *run) follow(ctx context.Context) error {
 		}
 	}
 	if gone == nil {
-		return reason(ctx)
+		return turn.Reason(ctx)
 	}
 	return r.lost
-}
-
-// reason returns why ctx has ended: ErrClosed after Close, else ctx.Err().
-func reason(ctx context.Context) error {
-	if errors.Is(context.Cause(ctx), ErrClosed) {
-		return ErrClosed
-	}
-	return ctx.Err()
 }
 
 // read takes in what has arrived.

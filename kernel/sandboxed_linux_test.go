@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
@@ -19,7 +20,7 @@ func boxes(t testing.TB) (all []sandbox.Box) {
 	t.Helper()
 	for _, name := range []string{"builtin", "full"} {
 		tier, _, err := sandbox.Choose(name)
-		if err != nil && required(name) {
+		if err != nil && kerneltest.Required(name) {
 			t.Fatal(err)
 		}
 		if err != nil {

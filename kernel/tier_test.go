@@ -8,40 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
 var testTier = flag.String("tier", "", "run every kernel with checkpoints in this tier of the sandbox; \"\": a few in builtin, the others in none")
-
-// confine puts the kernel of o into a tier, or skips the test where there is none.
-func confine(t testing.TB, o *Options, tier string) {
-	t.Helper()
-	if _, _, err := sandbox.Choose(tier); err != nil {
-		if required(tier) {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	box := sandbox.Box{
-		Tier: sandbox.Tier(tier), Write: append(o.Sandbox.Write, o.Dir),
-		Env:    []string{"DSSTAR_FOLDER", "DSSTAR_DIGESTS", "DSSTAR_KERNEL_WITHOUT", "PYTHONHASHSEED"},
-		Limits: sandbox.Limits{Memory: 6 << 30, File: 2 << 30, Folder: 8 << 30}, // that of processes depends on what else runs
-	}
-	o.Sandbox = box
-}
-
-// everyFifth puts every fifth session into the sandbox builtin, or all into that of -tier.
-func everyFifth(t testing.TB, seed uint64) func(*Options) {
-	return func(o *Options) {
-		switch {
-		case *testTier != "":
-			confine(t, o, *testTier)
-		case seed%5 == 0:
-			confine(t, o, "builtin")
-		}
-	}
-}
 
 // frontOf is the process of a kernel with checkpoints that never runs cells; in a sandbox a guard has started it.
 func frontOf(t testing.TB, k *Kernel) int {
@@ -62,9 +34,8 @@ var forbidden = map[string]string{
 func TestCheckpointBuiltin(t *testing.T) {
 	o := Options{Spec: checkpointSpec(t, testPython(t)), Dir: t.TempDir(), Env: os.Environ()}
 	o.Scratch = o.Dir
-	confine(t, &o, "builtin")
+	kerneltest.Confine(t, &o.Sandbox, "builtin", o.Dir)
 	k := open(t, o)
-	k.way = replay{}
 	if x := runCell(t, k, "open('/proc/1/stat')", notebook.Raised); !strings.Contains(x.PlainText(), "PermissionError") {
 		t.Errorf("others can be seen: %s", x.PlainText())
 	}

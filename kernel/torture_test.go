@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/kerneltest"
 	"dsstar/notebook"
 )
 
@@ -87,11 +88,11 @@ func TestTortureBuiltin(t *testing.T) {
 func inflict(t *testing.T, operations int, tier string) {
 	dir := t.TempDir()
 	options := Options{
-		Spec: checkpointSpec(t, testPython(t)), Dir: dir, Env: os.Environ(), Stays: true, // checkpoints are those of the test
+		Spec: checkpointSpec(t, testPython(t)), Dir: dir, Env: os.Environ(),
 		Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}, Run: 1 << 40},
 	}
 	if tier != "" {
-		confine(t, &options, tier)
+		kerneltest.Confine(t, &options.Sandbox, tier, options.Dir)
 	}
 	k := open(t, options)
 	o := &torture{Rand: rand.New(rand.NewPCG(*tortureSeed, 6)), T: t, k: k, front: frontOf(t, k), kept: map[string]model{}, count: map[string]int{}}

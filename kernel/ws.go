@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/gorilla/websocket"
 
+	"dsstar/kernel/internal/turn"
 	"dsstar/kernel/internal/wire"
 )
 
@@ -251,7 +252,7 @@ func (l *wsLink) Send(ctx context.Context, ch channel, m wire.Message) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return reason(ctx)
+			return turn.Reason(ctx)
 		case <-l.ctx.Done():
 			return ErrClosed
 		}
@@ -285,7 +286,7 @@ func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 	for heard().Before(asked) {
 		<-poll.C
 		if ctx.Err() != nil {
-			return reason(ctx)
+			return turn.Reason(ctx)
 		}
 		if time.Since(asked) > pongWait || l.ctx.Err() != nil {
 			return errors.New("no answer to a ping")

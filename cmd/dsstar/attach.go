@@ -19,6 +19,7 @@ import (
 	"dsstar/agent"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -399,32 +400,33 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout, Sandbox: p.box}
 		o.Outputs.Run = keptOutputs
+		var back checkpoint.Options
 		files := filepath.Join(dir, "files")
 		if purpose == agent.Describe { // in a temporary folder
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
 		} else { // of the run: the proof differs in nothing that cells see
-			o.Stays, o.Branches = s.Rollback == "off", s.Method.Candidates > 1
+			back.Off, back.Branches = s.Rollback == "off", s.Method.Candidates > 1
 			_ = disk.RemoveFolder(copiesIn(dir)) // what a run left there that was killed
 		}
 		if purpose == agent.Work {
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs", Run: keptOutputs, Files: int64(s.MaxFolder)}
 		}
 		o.Spec, o.Scratch = p.spec, files
-		o.NoCheckpoints = s.Rollback == "replay"
+		back.Replay = s.Rollback == "replay"
 		if purpose == agent.Work && p.guest != nil {
 			p.way = notebook.ByNames
 			return p.guest.visit(ctx, o)
 		}
-		var k *kernel.Kernel
+		var k *checkpoint.Session
 		var err error
 		keep := keeper != nil && purpose != agent.Describe
 		if keep && p.server.URL == "" {
 			o.KeepIn = a.lookup().RuntimeDir()
 		}
 		if o.Env = a.kernelEnv(s); p.server.URL != "" {
-			k, err = kernel.Dial(ctx, p.server, "", o)
+			k, err = dial(ctx, p.server, o, back)
 		} else {
-			k, err = a.start(ctx, o, s, purpose)
+			k, err = a.start(ctx, o, back, s, purpose)
 		}
 		if err != nil {
 			return nil, err // not a nil *Kernel in an interface
@@ -441,6 +443,15 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 		}
 		return k, nil
 	}
+}
+
+// dial starts a kernel on a server.
+func dial(ctx context.Context, server kernel.Server, o kernel.Options, back checkpoint.Options) (*checkpoint.Session, error) {
+	k, err := kernel.Dial(ctx, server, "", o)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.New(k, back), nil
 }
 
 // warnings are what the record of a run says about its place.

@@ -9,24 +9,25 @@ import (
 	"dsstar/agent"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 )
 
 // start starts a kernel of this machine which goes back as the settings say.
-func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, purpose agent.Purpose) (*kernel.Kernel, error) {
+func (a *app) start(ctx context.Context, o kernel.Options, back checkpoint.Options, s *configs.Settings, purpose agent.Purpose) (*checkpoint.Session, error) {
 	if s.Rollback == "replay" || s.Rollback == "off" {
-		return kernel.Start(ctx, o)
+		return begin(ctx, o, back)
 	}
-	freezing := o
+	freezing, by := o, back
 	if purpose != agent.Describe {
-		freezing.MaxMemory = o.Sandbox.Limits.Memory / 4 * 3
+		by.MaxMemory = o.Sandbox.Limits.Memory / 4 * 3
 	}
-	freezing.Copies = copiesIn(o.Dir)
-	var k *kernel.Kernel
+	by.Copies = copiesIn(o.Dir)
+	var k *checkpoint.Session
 	spec, err := kernel.CheckpointSpec(o.Spec, filepath.Join(a.cacheDir, "kernels"))
 	if err == nil {
 		freezing.Spec = spec
-		k, err = kernel.Start(ctx, freezing)
+		k, err = begin(ctx, freezing, by)
 	}
 	switch {
 	case err == nil || ctx.Err() != nil:
@@ -34,8 +35,16 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 	case s.Rollback == "checkpoint":
 		return nil, fmt.Errorf("--rollback checkpoint: %w", err)
 	}
-	o.Replays = err.Error()
-	return kernel.Start(ctx, o)
+	back.Why = err.Error()
+	return begin(ctx, o, back)
+}
+
+func begin(ctx context.Context, o kernel.Options, back checkpoint.Options) (*checkpoint.Session, error) {
+	k, err := kernel.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.New(k, back), nil
 }
 
 // copiesIn is where the copies of a session's files are, in its folder: on the same
@@ -43,7 +52,7 @@ func (a *app) start(ctx context.Context, o kernel.Options, s *configs.Settings, 
 func copiesIn(dir string) string { return filepath.Join(dir, ".dsstar-copies") }
 
 // mustFreeze refuses a kernel that cannot do what the settings insist on.
-func mustFreeze(s *configs.Settings, k *kernel.Kernel) error {
+func mustFreeze(s *configs.Settings, k *checkpoint.Session) error {
 	if s.Rollback != "checkpoint" || k.Way() == notebook.ByCheckpoint {
 		return nil
 	}

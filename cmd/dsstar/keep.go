@@ -9,6 +9,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 )
 
 // A keeper leaves the run's own kernel running at the end of the run, for
@@ -25,7 +26,7 @@ type keeper struct {
 // A keptSession is the run's own session in a kernel that stays, or that of the
 // proof, which takes its place: with it the run's own has ended.
 type keptSession struct {
-	*kernel.Kernel
+	*checkpoint.Session
 	keeper *keeper
 }
 
@@ -34,7 +35,7 @@ var _ agent.Lasting = keptSession{}
 // End ends the kernel. None stays, unless one that is opened later is closed.
 func (s keptSession) End() error {
 	s.keeper.err = errUnfinished
-	return s.Kernel.Close()
+	return s.Session.Close()
 }
 
 var errUnfinished = errors.New("not all cells ran in the fresh kernel of the proof, which would have stayed")

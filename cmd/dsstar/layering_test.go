@@ -23,13 +23,15 @@ var arrows = map[string][]string{
 		"notebook", "notebook/disk", "prompts"},
 	"agent/llm":              {"notebook/disk"},
 	"agent/llm/llmtest":      {"agent/llm"},
-	"kernel":                 {"kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/disk"},
+	"kernel":                 {"kernel/internal/turn", "kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/disk"},
+	"kernel/checkpoint":      {"kernel", "kernel/internal/turn", "notebook", "notebook/disk"},
+	"kernel/internal/turn":   {},
 	"kernel/sandbox":         {},
 	"kernel/internal/wire":   {},
-	"kernel/kerneltest":      {"kernel", "kernel/internal/wire", "notebook"},
+	"kernel/kerneltest":      {"kernel", "kernel/internal/wire", "kernel/sandbox", "notebook"},
 	"kernel/pyenv":           {},
-	"kernel/bench":           {"kernel", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
-	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                                         // for tests only
+	"kernel/bench":           {"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
+	"kernel/pyenv/pyenvtest": {"kernel/pyenv", "configs"},                                                              // for tests only
 	"notebook":               {"notebook/disk"},
 	"notebook/compare":       {"notebook"},
 	"notebook/disk":          {},

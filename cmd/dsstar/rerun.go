@@ -20,6 +20,7 @@ import (
 	"dsstar/agent"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
@@ -287,7 +288,7 @@ func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
 }
 
 // rerunKernel starts the kernel for the notebook. The caller closes it.
-func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, s *configs.Settings, p *progress, o kernel.Options) (*kernel.Kernel, kernel.Spec, error) {
+func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, s *configs.Settings, p *progress, o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {
 	for _, w := range s.Warnings {
 		p.say("warning  %s", w)
 	}
@@ -301,10 +302,10 @@ func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Noteboo
 	}
 	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout
 	if o.Scratch == "" { // it does not go back
-		k, err := kernel.Start(ctx, o)
+		k, err := begin(ctx, o, checkpoint.Options{})
 		return k, spec, err
 	}
-	k, err := a.start(ctx, o, s, agent.Work)
+	k, err := a.start(ctx, o, checkpoint.Options{}, s, agent.Work)
 	return k, spec, err
 }
 

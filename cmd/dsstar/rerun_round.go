@@ -12,6 +12,7 @@ import (
 	"dsstar/agent"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
 )
@@ -43,7 +44,7 @@ type attemptResult struct {
 type replay struct {
 	rerunFlags
 	place    *rerunPlace
-	k        *kernel.Kernel
+	k        *checkpoint.Session
 	show     *transcript
 	base     []string // the code that makes the state that the round began with
 	attempts []agent.Attempt

@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 )
 
@@ -18,7 +19,7 @@ import (
 type rerun struct {
 	rerunFlags
 	place  *rerunPlace
-	k      *kernel.Kernel
+	k      *checkpoint.Session
 	nb     *notebook.Notebook
 	out    *outFile
 	show   *transcript

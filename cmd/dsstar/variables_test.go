@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -276,7 +277,7 @@ before = sorted(globals()); history = len(In)`)
 		t.Fatal(err)
 	}
 	defer k.Close()
-	v := visit{k, agent.Folder(t.TempDir()), nil}
+	v := visit{checkpoint.New(k, checkpoint.Options{}), agent.Folder(t.TempDir()), nil}
 	all, err := v.Variables(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -336,7 +337,7 @@ own = Own(); inside = {"k": [own]}`)
 		t.Fatal(err)
 	}
 	defer k.Close()
-	v := visit{k, agent.Folder(t.TempDir()), nil}
+	v := visit{checkpoint.New(k, checkpoint.Options{}), agent.Folder(t.TempDir()), nil}
 	if _, err := k.Execute(t.Context(), "made = 1; y = 5"); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 )
 
@@ -29,7 +30,7 @@ func (g *guest) kept() string {
 
 // A visit is the run's own session in a kernel that is not ours.
 type visit struct {
-	*kernel.Kernel
+	*checkpoint.Session
 	folder agent.Folder
 	keep   []string
 }
@@ -45,16 +46,17 @@ func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, err
 	if err != nil {
 		return nil, err
 	}
-	if _, err := k.Execute(ctx, clearNames); err != nil {
-		_ = k.Close() // the first error says more
+	s := checkpoint.New(k, checkpoint.Options{})
+	if _, err := s.Execute(ctx, clearNames); err != nil {
+		_ = s.Close() // the first error says more
 		return nil, err
 	}
-	return visit{k, agent.Folder(o.Dir), g.keep}, nil
+	return visit{s, agent.Folder(o.Dir), g.keep}, nil
 }
 
 // Rollback brings the user's names back first, those that are in the way too.
 func (v visit) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
-	back, err := v.Kernel.Rollback(ctx, slices.Concat([]string{clearNames}, cells))
+	back, err := v.Session.Rollback(ctx, slices.Concat([]string{clearNames}, cells))
 	if all := back.Executions; len(all) > 0 && all[0].Status == notebook.OK {
 		back.Executions, back.Kept = all[1:], max(0, back.Kept-1)
 	}

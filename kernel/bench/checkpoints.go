@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 )
 
@@ -65,7 +66,7 @@ func (b *bench) kinds() ([2]kernel.Spec, error) {
 }
 
 // both starts one kernel of each kind, in folders of their own, and returns what closes them.
-func (b *bench) both(ctx context.Context, stays bool) (both [2]*kernel.Kernel, end func(), err error) {
+func (b *bench) both(ctx context.Context, stays bool) (both [2]*checkpoint.Session, end func(), err error) {
 	end = func() {
 		for _, k := range both {
 			if k != nil {
@@ -78,11 +79,21 @@ func (b *bench) both(ctx context.Context, stays bool) (both [2]*kernel.Kernel, e
 		if err == nil {
 			dir, e := os.MkdirTemp(b.dir, "session-")
 			if err = e; e == nil {
-				both[i], err = kernel.Start(ctx, kernel.Options{Spec: spec, Dir: dir, Scratch: dir, Copies: dir + "-copies", Env: os.Environ(), Stays: stays})
+				o := kernel.Options{Spec: spec, Dir: dir, Scratch: dir, Env: os.Environ()}
+				both[i], err = begin(ctx, o, checkpoint.Options{Copies: dir + "-copies", Off: stays})
 			}
 		}
 	}
 	return both, end, err
+}
+
+// begin starts a kernel that goes back.
+func begin(ctx context.Context, o kernel.Options, back checkpoint.Options) (*checkpoint.Session, error) {
+	k, err := kernel.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.New(k, back), nil
 }
 
 // writeFrame writes what some of the sessions read.
@@ -156,7 +167,7 @@ func (s session) measure(ctx context.Context, b *bench) (ours, theirs, verdict s
 }
 
 // back runs a cell and measures going back from it with the first result after.
-func (s session) back(ctx context.Context, k *kernel.Kernel, code string) (float64, notebook.Restoration, error) {
+func (s session) back(ctx context.Context, k *checkpoint.Session, code string) (float64, notebook.Restoration, error) {
 	if _, err := k.Execute(ctx, code); err != nil {
 		return 0, notebook.Restoration{}, err
 	}
@@ -187,7 +198,7 @@ type checkpointReply struct {
 	Live, Front           held
 }
 
-func ask(ctx context.Context, k *kernel.Kernel, request string) (checkpointReply, error) {
+func ask(ctx context.Context, k *checkpoint.Session, request string) (checkpointReply, error) {
 	var reply checkpointReply
 	m, err := k.Ask(ctx, kernel.Message{Channel: kernel.Control, Type: request})
 	if err == nil {

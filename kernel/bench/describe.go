@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 )
 
@@ -25,7 +26,7 @@ func describeFiles(ctx context.Context, b *bench) (ours, theirs, verdict string,
 		return "", "", "", err
 	}
 	began := time.Now()
-	k, err := kernel.Start(ctx, b.options(spec))
+	k, err := begin(ctx, b.options(spec), checkpoint.Options{})
 	if err != nil {
 		return "", "", "", err
 	}
@@ -38,7 +39,7 @@ func describeFiles(ctx context.Context, b *bench) (ours, theirs, verdict string,
 			err = fmt.Errorf("went back by %s: %s", back.Way, back.Why)
 		}
 		if err == nil {
-			err = runs(ctx, k, script)
+			err = ran(k.Execute(ctx, script))
 		}
 		if err != nil {
 			return "", "", "", err
@@ -81,14 +82,5 @@ func (b *bench) fromStart(ctx context.Context, script string) error {
 		return err
 	}
 	defer k.Close()
-	return runs(ctx, k, script)
-}
-
-// runs executes a cell that must be OK.
-func runs(ctx context.Context, k *kernel.Kernel, code string) error {
-	x, err := k.Execute(ctx, code)
-	if err == nil && x.Status != notebook.OK {
-		err = fmt.Errorf("a cell failed: %s", x.PlainText())
-	}
-	return err
+	return ran(k.Execute(ctx, script))
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/sandbox"
 )
 
@@ -36,10 +37,10 @@ func (s session) measureIn(ctx context.Context, b *bench, tier sandbox.Tier) (ou
 		if err != nil {
 			return "", "", "", err
 		}
-		k, err := kernel.Start(ctx, kernel.Options{
-			Spec: spec, Dir: dir, Scratch: dir, Copies: dir + "-copies", Env: os.Environ(),
+		k, err := begin(ctx, kernel.Options{
+			Spec: spec, Dir: dir, Scratch: dir, Env: os.Environ(),
 			Sandbox: sandbox.Box{Tier: tier, Limits: sandbox.Limits{Memory: 6 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30}},
-		})
+		}, checkpoint.Options{Copies: dir + "-copies"})
 		if err != nil {
 			return "", "", "", err
 		}

@@ -15,7 +15,7 @@ import (
 // A Kernel is what the suite tests: the methods of kernel.Kernel.
 type Kernel interface {
 	Execute(ctx context.Context, code string) (notebook.Execution, error)
-	Rollback(ctx context.Context, cells []string) (notebook.Restoration, error)
+	Reset(ctx context.Context) error
 	Alive() bool
 	Close() error
 }
@@ -36,7 +36,7 @@ func Run(t *testing.T, subject Subject) {
 		"Outputs": testOutputs, "State": testState, "Raises": testRaises, "Input": testInput, "Unicode": testUnicode,
 		"Display": testDisplay, "Flood": testFlood, "Large": testLarge, "Serial": testSerial,
 		"Timeout": testTimeout, "Stubborn": testStubborn, "Cancel": testCancel, "Death": subject.testDeath,
-		"Rollback": testRollback, "Close": testClose, "LateOutput": testLateOutput,
+		"Reset": testReset, "Close": testClose, "LateOutput": testLateOutput,
 	} {
 		t.Run(name, func(t *testing.T) {
 			limit := time.Minute
@@ -251,34 +251,21 @@ func (s Subject) testDeath(t *testing.T, k Kernel) {
 	equal(t, "reason", must(t, k, "1", notebook.Died).Reason, "the kernel was already dead: "+how)
 }
 
-func testRollback(t *testing.T, k Kernel) {
-	cells := []string{
-		"import random, numpy as np\nrandom.seed(1); np.random.seed(1); frame = [1, 2]",
-		"print(random.random(), np.random.rand())",
-	}
-	for _, c := range cells {
-		must(t, k, c, notebook.OK)
-	}
-	first := must(t, k, "print(random.random(), np.random.rand(), frame)", notebook.OK).Stdout()
-	must(t, k, "frame.append(3); gone = 1", notebook.OK)
-	for _, spoil := range []string{"frame.clear()", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"} {
+func testReset(t *testing.T, k Kernel) {
+	const draw = "import random, numpy as np\nrandom.seed(1); np.random.seed(1)\nprint(random.random(), np.random.rand())"
+	first := must(t, k, draw, notebook.OK).Stdout()
+	must(t, k, "gone = 1", notebook.OK)
+	for _, spoil := range []string{"gone += 1", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"} {
 		if _, err := k.Execute(t.Context(), spoil); err != nil {
 			t.Fatal(err)
 		}
-		back, err := k.Rollback(t.Context(), cells)
-		done := back.Executions
-		if err != nil || len(done) != len(cells) || done[1].Status != notebook.OK {
-			t.Fatalf("roll back: %v %+v", err, done)
+		if err := k.Reset(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-		again := must(t, k, "print(random.random(), np.random.rand(), frame)", notebook.OK)
-		equal(t, "after the roll-back", again.Stdout(), first)
-		equal(t, "count", again.Count, 3)
+		again := must(t, k, draw, notebook.OK)
+		equal(t, "after the reset", again.Stdout(), first)
+		equal(t, "count", again.Count, 1)
 		must(t, k, "gone", notebook.Raised)
-	}
-	back, err := k.Rollback(t.Context(), []string{"1", "1/0", "2"})
-	done := back.Executions
-	if err != nil || len(done) != 2 || done[1].Status != notebook.Raised {
-		t.Errorf("roll back to a failing cell: %v %+v", err, done)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/solver"
 	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
@@ -41,7 +42,7 @@ func (p *play) live(t *testing.T) *play {
 		if err != nil {
 			return nil, err
 		}
-		return k, nil
+		return checkpoint.New(k, checkpoint.Options{}), nil
 	}
 	return p
 }

@@ -1,4 +1,4 @@
-package kernel
+package checkpoint
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 
 // Files go back as names do, and what links in Scratch point to is left alone.
 func TestRollbackFiles(t *testing.T) {
-	o := options(t)
+	o := plain(t)
 	outside := filepath.Join(t.TempDir(), "precious")
 	if err := os.WriteFile(outside, []byte("gold"), 0o600); err != nil {
 		t.Fatal(err)
@@ -51,22 +51,4 @@ func TestRollbackFiles(t *testing.T) {
 	if b, err := os.ReadFile(outside); err != nil || string(b) != "gold" {
 		t.Errorf("the file outside: %q %v", b, err)
 	}
-}
-
-// After a roll-back that failed the kernel is dead, and another one helps.
-func TestRollbackAgain(t *testing.T) {
-	o := options(t)
-	o.Scratch = ""
-	k := open(t, o)
-	good := k.options.Spec
-	k.options.Spec = Spec{Name: "x", Argv: []string{"no-such-program"}}
-	if _, err := k.Rollback(t.Context(), nil); err == nil || k.Alive() {
-		t.Errorf("error %v, alive %v", err, k.Alive())
-	}
-	runCell(t, k, "1", notebook.Died)
-	k.options.Spec = good
-	if _, err := k.Rollback(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	runCell(t, k, "1", notebook.OK)
 }

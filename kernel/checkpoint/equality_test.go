@@ -1,4 +1,4 @@
-package kernel
+package checkpoint
 
 import (
 	"context"
@@ -19,6 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsstar/kernel"
+	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -48,16 +50,16 @@ func newLab(t testing.TB) lab {
 }
 
 // open starts a kernel in a folder of its own, which the end of the test closes.
-func (l lab) open(t testing.TB, spec Spec, changes ...func(*Options)) *Kernel {
+func (l lab) open(t testing.TB, spec kernel.Spec, changes ...func(*setup)) *Session {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{
-		Spec: spec, Dir: dir, Scratch: dir, Copies: filepath.Join(t.TempDir(), "copies"), CellTimeout: 30 * time.Second, Branches: true,
+	o := setup{kernel.Options{
+		Spec: spec, Dir: dir, Scratch: dir, CellTimeout: 30 * time.Second,
 		Env: append(os.Environ(), "DSSTAR_FOLDER="+dir, "DSSTAR_DIGESTS="+l.digests, "PYTHONHASHSEED=0"),
-	}
+	}, Options{Copies: filepath.Join(t.TempDir(), "copies"), Branches: true}}
 	for _, change := range changes {
 		change(&o)
 	}
@@ -86,7 +88,7 @@ type kept struct {
 // A played session is one that has run a plan.
 type played struct {
 	lab   lab
-	k     *Kernel
+	k     *Session
 	plan  plan
 	trail []kept
 	nodes int
@@ -96,7 +98,7 @@ type played struct {
 }
 
 // play runs a plan in a session that is empty. It returns what is wrong with where going back led to.
-func (l lab) play(ctx context.Context, k *Kernel, p plan) (*played, error) {
+func (l lab) play(ctx context.Context, k *Session, p plan) (*played, error) {
 	s := &played{lab: l, k: k, plan: p, looks: map[int]notebook.Execution{}, ways: map[string]int{}, exact: true}
 	for i, o := range p.ops {
 		if err := s.do(ctx, o); err != nil {
@@ -110,7 +112,7 @@ func (s *played) do(ctx context.Context, o op) error {
 	if o.code == "" {
 		return s.back(ctx, o.back)
 	}
-	x, err := s.k.ExecuteCell(ctx, Cell{Code: o.code, Timeout: o.limit})
+	x, err := s.k.ExecuteCell(ctx, kernel.Cell{Code: o.code, Timeout: o.limit})
 	if err != nil {
 		return err
 	}
@@ -292,7 +294,7 @@ func steady(x notebook.Execution) string {
 }
 
 // again runs the cells that are left in another session, which is empty, and compares outputs and state.
-func (s *played) again(ctx context.Context, k *Kernel) error {
+func (s *played) again(ctx context.Context, k *Session) error {
 	var last notebook.Execution
 	for i, c := range s.trail {
 		if c.skipped {
@@ -313,7 +315,7 @@ func (s *played) again(ctx context.Context, k *Kernel) error {
 // The state after going back is that of a fresh kernel that ran only the cells that are left, and that of the session when
 // it was there before. See testdata/digest.py for what is compared.
 func TestEquality(t *testing.T) {
-	spec := checkpointSpec(t, testPython(t))
+	spec := checkpointSpec(t)
 	l := newLab(t)
 	total := tally{ways: map[string]int{}}
 	t.Cleanup(func() {
@@ -372,8 +374,20 @@ func (y *tally) add(s *played) {
 	}
 }
 
+// everyFifth puts every fifth session into the sandbox builtin, or all into that of -tier.
+func everyFifth(t testing.TB, seed uint64) func(*setup) {
+	return func(o *setup) {
+		switch {
+		case *testTier != "":
+			kerneltest.Confine(t, &o.Sandbox, *testTier, o.Dir)
+		case seed%5 == 0:
+			kerneltest.Confine(t, &o.Sandbox, "builtin", o.Dir)
+		}
+	}
+}
+
 // session plays one plan, and runs what is left of it in a fresh kernel.
-func (l lab) session(t *testing.T, spec Spec, seed uint64, total *tally) {
+func (l lab) session(t *testing.T, spec kernel.Spec, seed uint64, total *tally) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	p, tier := newPlan(seed, 14, l.look), everyFifth(t, seed)
@@ -405,7 +419,7 @@ func TestDifferential(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
 			var ends [2]kept
-			for i, spec := range []Spec{checkpointSpec(t, testPython(t)), PythonSpec(testPython(t))} {
+			for i, spec := range []kernel.Spec{checkpointSpec(t), kernel.PythonSpec(pyenvtest.Python(t))} {
 				s, err := l.play(ctx, l.open(t, spec, everyFifth(t, seed)), p)
 				if err != nil {
 					t.Fatalf("%s: %v\n\nthe session:\n%s", spec.Name, err, p.script())
@@ -465,10 +479,10 @@ func TestExactNeeds(t *testing.T) {
 			{code: h.made, want: notebook.OK}, {code: l.look, want: notebook.OK, look: true}, {back: 1}, {code: h.undone, want: notebook.OK, limit: 10 * time.Second},
 			{back: 1}, {code: l.look, want: notebook.OK, look: true}, {back: 1}, {code: h.again, want: notebook.OK, limit: 10 * time.Second},
 		}}
-		play := func(t *testing.T, without func(*Options)) error {
+		play := func(t *testing.T, without func(*setup)) error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			k := l.open(t, checkpointSpec(t, testPython(t)), without)
+			k := l.open(t, checkpointSpec(t), without)
 			s, err := l.play(ctx, k, p)
 			if !s.exact {
 				err = fmt.Errorf("it went back in other ways: %v, %v", s.ways, err)
@@ -477,10 +491,10 @@ func TestExactNeeds(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if err := play(t, func(*Options) {}); err != nil {
+			if err := play(t, func(*setup) {}); err != nil {
 				t.Errorf("with: %v", err)
 			}
-			err := play(t, func(o *Options) {
+			err := play(t, func(o *setup) {
 				if o.Env = append(o.Env, "DSSTAR_KERNEL_WITHOUT="+name); name == "files" {
 					o.Scratch = "" // nobody keeps what is in it
 				}
@@ -578,7 +592,7 @@ cursor = db.execute('select * from t')
 func TestDigest(t *testing.T) {
 	pyenvtest.Long(t)
 	l := newLab(t)
-	k := l.open(t, checkpointSpec(t, testPython(t)))
+	k := l.open(t, checkpointSpec(t))
 	runCell(t, k, changing, notebook.OK)
 	history := regexp.MustCompile(`^(In|_i+\d*|_ih|_oh|Out|_+\d*|names|execution_count|shell.hidden)(:|\[)`)
 	tell := func() []string {

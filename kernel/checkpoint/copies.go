@@ -1,4 +1,4 @@
-package kernel
+package checkpoint
 
 import (
 	"context"
@@ -180,8 +180,16 @@ func (c *copies) look(ctx context.Context) (*state, error) {
 // check demands that the folder is still what it was when the copies began, and
 // that the times of its files can be relied on.
 func (c *copies) check() error {
-	if err := leadsTo(c.folder, c.root); err != nil {
+	there, err := os.Stat(c.folder)
+	if err != nil {
 		return err
+	}
+	held, err := c.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(there, held) {
+		return fmt.Errorf("%s has been replaced by another folder", c.folder)
 	}
 	return reliable(c.root)
 }

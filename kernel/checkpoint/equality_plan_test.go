@@ -1,4 +1,4 @@
-package kernel
+package checkpoint
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ type op struct {
 // script is the plan for a person to paste, cell by cell.
 func (p plan) script() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# go test ./kernel -run 'TestEquality$' -sessions 1 -session-seed %d\n", p.seed)
+	fmt.Fprintf(&b, "# go test ./kernel/checkpoint -run 'TestEquality$' -sessions 1 -session-seed %d\n", p.seed)
 	for _, o := range p.ops {
 		switch {
 		case o.look:

@@ -1,0 +1,286 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"dsstar/kernel"
+	"dsstar/kernel/internal/turn"
+	"dsstar/notebook"
+)
+
+const (
+	maxFrozen     = 40      // frozen copies at once: each is a process
+	defaultCopies = 1 << 30 // bytes of file copies
+)
+
+// A freezer is a kernel that can freeze copies of itself.
+type freezer interface {
+	Freeze(context.Context) (kernel.Frozen, error)
+	Resume(ctx context.Context, id string) (count int, err error)
+	Drop(ctx context.Context, id string) error
+	Memory(context.Context) (held, available int64, err error)
+}
+
+// checkpoints goes back to frozen copies of the session, and by replay where there is none.
+type checkpoints struct {
+	freezer
+	marks  []*mark // oldest first
+	copies *copies // of the files in the scratch folder; nil if there is no such folder
+	budget int64   // bytes that the kernel may hold with its copies; 0 until it is known
+	off    string  // why no more copies are made; "" while they are
+	silent bool    // the kernel did not answer in time, and is asked no more
+}
+
+// A mark is a state that the session was in.
+type mark struct {
+	trail        // that had led to it
+	id    string // of the frozen copy; "" if there is none
+	count int    // execution_count
+	files *state // what the scratch folder held
+	why   string // why there is no copy
+}
+
+// newCheckpoints returns the checkpoints of a new kernel whose cells write to the folder scratch;
+// "" for none.
+func newCheckpoints(k freezer, scratch string, o Options) *checkpoints {
+	c := &checkpoints{freezer: k, budget: o.MaxMemory}
+	if scratch == "" {
+		return c
+	}
+	store := cmp.Or(o.Copies, filepath.Join(os.TempDir(), "dsstar-copies-"+rand.Text()))
+	var err error
+	if c.copies, err = newCopies(scratch, store, cmp.Or(o.MaxCopies, defaultCopies)); err != nil {
+		c.off = err.Error()
+	}
+	return c
+}
+
+func (*checkpoints) name() notebook.Way { return notebook.ByCheckpoint }
+
+// keep freezes a copy of the kernel and keeps the files of the scratch folder. A failure is no
+// error: the way back is a replay then.
+func (c *checkpoints) keep(ctx context.Context, h *history) {
+	if h.trail.known || h.trail.lost || !h.kernel.Alive() || ctx.Err() != nil {
+		return
+	}
+	h.trail.known = true
+	c.forget(ctx, func(m *mark) bool { return slices.Equal(m.cells, h.trail.cells) })
+	m := &mark{trail: h.trail, why: c.off}
+	if m.why == "" {
+		c.freeze(ctx, m)
+	}
+	if ctx.Err() != nil && m.id == "" {
+		h.trail.known = false // a cancelled call says nothing about the state
+		return
+	}
+	c.marks = append(c.marks, m)
+}
+
+// freeze makes the copies of m, of the kernel and of the files, or records in m why not.
+func (c *checkpoints) freeze(ctx context.Context, m *mark) {
+	if err := c.takeFiles(ctx, m); err != nil {
+		m.why = err.Error()
+		return
+	}
+	frozen, err := c.Freeze(ctx)
+	if err != nil {
+		m.why = c.failed(err)
+		c.release(m)
+		return
+	}
+	m.id, m.count = frozen.ID, frozen.Count
+	c.thin(ctx, m, frozen.Resident)
+}
+
+// failed returns the text of an error of the freezer. A kernel that does not answer is asked no more.
+func (c *checkpoints) failed(err error) string {
+	if errors.Is(err, kernel.ErrSilent) {
+		c.silent, c.off = true, err.Error()
+	}
+	return err.Error()
+}
+
+// takeFiles copies the files of the scratch folder. Where there is no room, older copies go.
+func (c *checkpoints) takeFiles(ctx context.Context, m *mark) (err error) {
+	if c.copies == nil {
+		return nil
+	}
+	for {
+		if m.files, err = c.copies.take(ctx); !errors.Is(err, errOverLimit) {
+			return err
+		}
+		frozen := c.dispensable(m)
+		if len(frozen) == 0 {
+			return err
+		}
+		c.giveUp(ctx, frozen[0], "to make room for files")
+	}
+}
+
+// back goes to the nearest mark that it can, or replays.
+func (c *checkpoints) back(ctx context.Context, h *history, cells []string) (back notebook.Restoration, known bool, err error) {
+	why := ""
+	for _, m := range c.leading(cells) {
+		problem := m.why
+		if m.id != "" {
+			err := c.resume(ctx, m)
+			if ctx.Err() != nil {
+				return back, false, turn.Reason(ctx)
+			}
+			if err == nil {
+				back = notebook.Restoration{Way: notebook.ByCheckpoint, Kept: len(m.cells), Executions: slices.Clone(m.ran), Why: why}
+				if back.Kept == 0 && len(cells) > 0 {
+					back.Way = notebook.ByReplay // from a copy of the empty session
+				}
+				return back, true, nil
+			}
+			problem = c.failed(err)
+		}
+		why = cmp.Or(why, problem)
+	}
+	c.clear()
+	back, known, err = reset{notebook.ByReplay, why}.back(ctx, h, cells)
+	c.silent = c.silent && err != nil
+	return back, known, err
+}
+
+// leading returns the marks of states that a prefix of the cells made, the longest first.
+func (c *checkpoints) leading(cells []string) []*mark {
+	var all []*mark
+	for _, m := range slices.Backward(c.marks) {
+		if hasPrefix(cells, m.cells) {
+			all = append(all, m)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *mark) int { return len(b.cells) - len(a.cells) })
+	return all
+}
+
+// resume makes the frozen copy of m the session again, and restores its files.
+func (c *checkpoints) resume(ctx context.Context, m *mark) error {
+	if c.silent {
+		return errors.New(c.off)
+	}
+	count, err := c.Resume(ctx, m.id)
+	if err != nil {
+		return err
+	}
+	if count != m.count {
+		c.off = fmt.Sprintf("a copy of the session counted %d cells, not %d", count, m.count)
+		return errors.New(c.off)
+	}
+	if c.copies == nil {
+		return nil
+	}
+	return c.copies.restore(ctx, m.files) // only now: the session that has ended could still write there
+}
+
+// thin gives copies up until there are few enough and the kernel keeps to its budget. resident is
+// at least what they hold, and cheap to know.
+func (c *checkpoints) thin(ctx context.Context, newest *mark, resident int64) {
+	frozen := c.dispensable(newest)
+	for len(frozen) >= maxFrozen {
+		c.giveUp(ctx, frozen[0], "to save memory")
+		frozen = frozen[1:]
+	}
+	if c.budget != 0 && resident <= c.budget {
+		return
+	}
+	// Pages that several copies share are freed with the last of them: it is measured each time.
+	for held := c.held(ctx); len(frozen) > 0 && held > c.budget; held = c.held(ctx) {
+		c.giveUp(ctx, frozen[0], "to save memory")
+		frozen = frozen[1:]
+	}
+}
+
+// dispensable returns the marks with a copy, but for newest, in the order in which they are given
+// up: those off the current path, then the oldest, and that of the empty session last.
+func (c *checkpoints) dispensable(newest *mark) []*mark {
+	frozen := slices.DeleteFunc(slices.Clone(c.marks), func(m *mark) bool { return m.id == "" })
+	rank := func(m *mark) int {
+		switch {
+		case len(m.cells) == 0:
+			return 2
+		case hasPrefix(newest.cells, m.cells):
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(frozen, func(a, b *mark) int { return rank(a) - rank(b) })
+	return frozen
+}
+
+// held returns the bytes that the kernel holds with its copies; 0 if it does not say. It sets the
+// default budget.
+func (c *checkpoints) held(ctx context.Context) int64 {
+	held, available, err := c.Memory(ctx)
+	if err != nil {
+		c.failed(err)
+		return 0 // they are measured again after the next
+	}
+	c.budget = cmp.Or(c.budget, (available+held)/2)
+	return held
+}
+
+func (c *checkpoints) giveUp(ctx context.Context, m *mark, what string) {
+	m.why = "its copy was given up " + what
+	c.drop(ctx, m)
+}
+
+// forget drops the marks that match.
+func (c *checkpoints) forget(ctx context.Context, match func(*mark) bool) {
+	c.marks = slices.DeleteFunc(c.marks, func(m *mark) bool {
+		if match(m) {
+			c.drop(ctx, m)
+			return true
+		}
+		return false
+	})
+}
+
+// drop drops the copies of a mark.
+func (c *checkpoints) drop(ctx context.Context, m *mark) {
+	if m.id != "" && !c.silent {
+		if err := c.Drop(ctx, m.id); err != nil { // it costs memory, no more
+			c.failed(err)
+		}
+	}
+	c.release(m)
+}
+
+// release frees the file copies of a mark whose frozen copy is gone.
+func (c *checkpoints) release(m *mark) {
+	m.id = ""
+	if m.files != nil {
+		c.copies.drop(m.files)
+		m.files = nil
+	}
+}
+
+// clear forgets all marks of a session that has ended.
+func (c *checkpoints) clear() {
+	for _, m := range c.marks {
+		c.release(m)
+	}
+	c.marks = nil
+}
+
+func (c *checkpoints) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	c.forget(ctx, func(*mark) bool { return true })
+}
+
+func (c *checkpoints) close() {
+	if c.copies != nil {
+		_ = c.copies.close() // the next run in the folder removes what is left
+	}
+}

@@ -1,0 +1,157 @@
+//go:build linux
+
+package checkpoint
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"dsstar/kernel"
+	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+)
+
+// goBack goes back to cells and demands the way, how many cells did not run again,
+// and why that were not all.
+func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int, why string) notebook.Restoration {
+	t.Helper()
+	back, err := k.Rollback(t.Context(), cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" && back.Why != "" {
+		t.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why, way, kept, why)
+	}
+	return back
+}
+
+// TestCheckpoints: the state of names, objects, generators of random numbers and
+// files goes back, with what the cells printed when they ran, after every end that
+// a cell can have.
+func TestCheckpoints(t *testing.T) {
+	t.Parallel()
+	o := freezing(t)
+	k := open(t, o)
+	pid := k.Info().PID
+	cells := []string{
+		"import random\na = [random.random()]\nopen('log.txt', 'w').write('one')",
+		"import random\na.append(random.random()); print(a)\nopen('log.txt', 'a').write(', two')",
+	}
+	var printed string
+	for _, c := range cells {
+		printed = runCell(t, k, c, notebook.OK).Stdout()
+	}
+	for code, status := range map[string]notebook.Status{
+		"a.clear(); open('log.txt', 'w').close(); open('new', 'w').close()\n1/0": notebook.Raised,
+		"import os; os.remove('log.txt'); os._exit(3)":                           notebook.Died,
+		"import os, signal; a.clear(); os.kill(os.getpid(), signal.SIGKILL)":     notebook.Died,
+		"a.clear(); random.seed(1)":                                              notebook.OK,
+	} {
+		runCell(t, k, code, status)
+		back := goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
+		if len(back.Executions) != 2 || back.Executions[1].Stdout() != printed || !k.Alive() || k.Info().PID != pid {
+			t.Errorf("after %s: %+v, alive %v", code, back, k.Alive())
+		}
+		prints(t, k, "a", strings.TrimSpace(printed))
+		prints(t, k, "open('log.txt').read(), __import__('os').listdir('.')", "one, two ['log.txt']")
+		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
+	}
+	back := goBack(t, k, []string{cells[0], "print(len(a))"}, notebook.ByCheckpoint, 1, "")
+	if len(back.Executions) != 2 || back.Executions[1].Stdout() != "1\n" || back.Executions[1].Count != 2 {
+		t.Errorf("%+v", back)
+	}
+	goBack(t, k, nil, notebook.ByCheckpoint, 0, "")
+	prints(t, k, "'a' in globals(), __import__('os').listdir('.')", "False []")
+}
+
+// TestCheckpointOpenFiles: files that were open go back with those who had them
+// open, and a database with its connection; one that is another by then is a reason
+// to replay.
+func TestCheckpointOpenFiles(t *testing.T) {
+	t.Parallel()
+	k := open(t, freezing(t))
+	cells := []string{"import os, sqlite3\nlog = open('log', 'w'); log.write('one, '); log.flush(); log.write('two')\ntext = open('log')",
+		"db = sqlite3.connect('db'); db.execute('create table t(a)'); db.execute('insert into t values(1)'); db.commit()"}
+	for _, c := range cells {
+		runCell(t, k, c, notebook.OK)
+	}
+	for _, spoil := range []string{
+		"log.write(', three'); log.flush(); text.read()\ndb.execute('insert into t values(2)'); db.commit()",
+		"log.truncate(0); db.execute('drop table t'); db.commit(); log.close(); db.close()",
+	} {
+		runCell(t, k, spoil, notebook.OK)
+		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
+		prints(t, k, "text.read(), db.execute('select * from t').fetchall(), log.flush(), open('log').read()", "one,  [(1,)] None one, two")
+		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
+	}
+	runCell(t, k, "os.remove('log'); open('log', 'w').write('another')", notebook.OK)
+	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
+	prints(t, k, "text.read(), db.execute('select * from t').fetchall(), log.flush(), open('log').read()", "one,  [(1,)] None one, two")
+
+	// A file with a name out there is made anew when the files go back.
+	cells = []string{fmt.Sprintf("import os\nopen('log', 'w').write('one'); os.path.exists(o := %q) or os.link('log', o); log = open('log', 'a')", filepath.Join(t.TempDir(), "outside"))}
+	goBack(t, k, cells, notebook.ByReplay, 0, "")
+	prints(t, k, "log.tell()", "3")
+	goBack(t, k, cells, notebook.ByCheckpoint, 1, "")
+	runCell(t, k, "log.write('two'); log.flush()", notebook.OK)
+	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
+	prints(t, k, "log.write('!'), log.flush(), open('log').read()", "1 None one!")
+}
+
+// A server passes the messages of checkpoints on.
+func TestCheckpointsServed(t *testing.T) {
+	pyenvtest.Long(t)
+	t.Parallel()
+	spec := checkpointSpec(t)
+	specs := map[string]map[string]any{"subject": {"argv": spec.Argv, "env": spec.Env, "display_name": "Subject", "language": "python"}}
+	served := kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs)
+	server, err := kernel.NewServer(served.URL, served.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	inner, err := kernel.Dial(t.Context(), server, "", kernel.Options{Spec: kernel.Spec{Name: "subject"}, Dir: dir, Scratch: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := New(inner, Options{Copies: filepath.Join(t.TempDir(), "copies")})
+	defer k.Close()
+	cells := []string{"x = [open('a', 'w').write('b')]"}
+	runCell(t, k, cells[0], notebook.OK)
+	runCell(t, k, "x.clear(); import os; os.remove('a'); os.kill(os.getpid(), 9)", notebook.Died)
+	goBack(t, k, cells, notebook.ByCheckpoint, 1, "")
+	prints(t, k, "x, open('a').read()", "[1] b")
+}
+
+// A kernel that is left goes on, and has no copies of itself any more.
+func TestLeaveFreezing(t *testing.T) {
+	t.Parallel()
+	o := freezing(t)
+	o.KeepIn = t.TempDir()
+	k := open(t, o)
+	runCell(t, k, "kept = 1", notebook.OK)
+	runCell(t, k, "kept = 2", notebook.OK)
+	if err := k.Leave("/n.ipynb"); err != nil {
+		t.Fatal(err)
+	}
+	info := k.Info()
+	defer syscall.Kill(info.PID, syscall.SIGKILL)
+	again, err := kernel.Attach(t.Context(), info.File, kernel.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if x, err := again.Execute(t.Context(), "print(kept)"); err != nil || x.Stdout() != "2\n" {
+		t.Errorf("%v %s", err, x.PlainText())
+	}
+	reply, err := again.Ask(t.Context(), kernel.Message{Channel: kernel.Control, Type: "checkpoints_request"})
+	var list struct{ Checkpoints []any }
+	if e := json.Unmarshal(reply.Content, &list); err != nil || e != nil || len(list.Checkpoints) > 0 {
+		t.Errorf("%v %v %s", err, e, reply.Content)
+	}
+}

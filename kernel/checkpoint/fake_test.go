@@ -1,0 +1,127 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsstar/kernel"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+)
+
+// A fake is a kernel whose state is the cells that it has run. Some cells do more:
+//
+//	write NAME BYTES   writes a file
+//	fail               raises
+//	die                ends the process that runs cells
+//	end                ends the kernel
+//	refuse             is refused by Freeze from then on
+type fake struct {
+	folder    string
+	state     []string
+	dead      bool
+	ended     bool
+	silent    bool
+	count     int // execution_count
+	serial    int // all cells ever: a cell that runs again gives another output
+	resets    int
+	frozen    map[string]fake
+	made      int
+	each      int64 // bytes that the session and each copy hold
+	available int64
+	lose      func(id string) bool // copies that cannot be resumed
+}
+
+var errFake = errors.New("the kernel ended")
+
+func (f *fake) Alive() bool { return !f.dead && !f.ended }
+
+func (f *fake) ExecuteCell(_ context.Context, c kernel.Cell) (notebook.Execution, error) {
+	if !f.Alive() {
+		return notebook.Execution{Status: notebook.Died}, nil
+	}
+	f.count++
+	f.serial++
+	f.state = append(slices.Clone(f.state), c.Code)
+	x := notebook.Execution{Status: notebook.OK, Count: f.count}
+	x.Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: fmt.Sprint(f.serial)}}
+	var name string
+	var size int
+	switch word, _, _ := strings.Cut(c.Code, " "); word {
+	case "fail":
+		x.Status = notebook.Raised
+	case "die", "end":
+		x.Status, f.dead, f.ended = notebook.Died, true, word == "end"
+	case "write":
+		if _, err := fmt.Sscanf(c.Code, "write %s %d", &name, &size); err != nil {
+			return x, err
+		}
+		return x, os.WriteFile(filepath.Join(f.folder, name), make([]byte, size), 0o600)
+	}
+	return x, nil
+}
+
+func (f *fake) Reset(context.Context) error {
+	f.resets++
+	f.state, f.count, f.dead, f.ended, f.silent = nil, 0, false, false, false
+	f.frozen = map[string]fake{}
+	if f.folder == "" {
+		return nil
+	}
+	return disk.EmptyFolder(f.folder)
+}
+
+func (f *fake) asked() error {
+	switch {
+	case f.ended:
+		return errFake
+	case f.silent:
+		return fmt.Errorf("%w a request", kernel.ErrSilent)
+	}
+	return nil
+}
+
+func (f *fake) Freeze(context.Context) (kernel.Frozen, error) {
+	if err := f.asked(); err != nil {
+		return kernel.Frozen{}, err
+	}
+	if slices.Contains(f.state, "refuse") {
+		return kernel.Frozen{}, errors.New("refused for a reason")
+	}
+	f.made++
+	id := fmt.Sprint(f.made)
+	if f.frozen == nil {
+		f.frozen = map[string]fake{}
+	}
+	f.frozen[id] = fake{state: slices.Clone(f.state), count: f.count}
+	return kernel.Frozen{ID: id, Count: f.count, Resident: f.each * int64(len(f.frozen)+1)}, nil
+}
+
+func (f *fake) Resume(_ context.Context, id string) (int, error) {
+	if err := f.asked(); err != nil {
+		return 0, err
+	}
+	copied, ok := f.frozen[id]
+	if !ok || f.lose != nil && f.lose(id) {
+		return 0, errors.New("no such copy")
+	}
+	f.state, f.count, f.dead = slices.Clone(copied.state), copied.count, false
+	return f.count, nil
+}
+
+func (f *fake) Drop(_ context.Context, id string) error {
+	if err := f.asked(); err != nil {
+		return err
+	}
+	delete(f.frozen, id)
+	return nil
+}
+
+func (f *fake) Memory(context.Context) (held, available int64, err error) {
+	return f.each * int64(len(f.frozen)+1), f.available, f.asked()
+}

@@ -1,0 +1,109 @@
+package checkpoint
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dsstar/kernel"
+	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+)
+
+// within fails the test if do waits.
+func within(t *testing.T, what string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); do() }()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal(what, "waits")
+	}
+}
+
+// A link where copies are to be kept is not followed: they hold what cells wrote.
+func TestCopiesReplaced(t *testing.T) {
+	outside, check := kerneltest.Secret(t)
+	dir := t.TempDir()
+	folder, store := filepath.Join(dir, "files"), filepath.Join(dir, ".dsstar-copies")
+	if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "a"), []byte("a"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := newCopies(folder, store, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, store); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.take(t.Context()); err == nil {
+		t.Error("the copies are behind a link")
+	}
+	if err := c.close(); err != nil {
+		t.Error(err)
+	}
+	check()
+}
+
+// TestReplacedInMidRun has cells put links and pipes in the place of Scratch and of the folder for long outputs. The
+// session goes back all the same, and nothing outside is read, written or removed.
+func TestReplacedInMidRun(t *testing.T) {
+	t.Parallel()
+	for way, spec := range map[string]kernel.Spec{"replay": kernel.PythonSpec(pyenvtest.Python(t)), "checkpoint": checkpointSpec(t)} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			outside, check := kerneltest.Secret(t)
+			o := plain(t)
+			o.Dir = filepath.Join(o.Dir, "run")
+			o.Spec, o.Scratch, o.back.Copies = spec, filepath.Join(o.Dir, "files"), filepath.Join(o.Dir, "copies")
+			if err := os.Mkdir(o.Dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			o.Outputs = kernel.Outputs{Limits: notebook.Limits{Stream: 1000}, Folder: filepath.Join(o.Scratch, "outputs"), ShownAs: "files/outputs"}
+			k := open(t, o)
+			cells := []string{"import os\nfiles, outside = " + `"` + o.Scratch + `", "` + outside + `"` + "\nopen(files + '/a.txt', 'w').write('1')"}
+			runCell(t, k, cells[0], notebook.OK)
+			for _, attack := range []string{
+				"os.mkfifo(files + '/outputs')\nprint('x' * 5000)",
+				"os.path.lexists(files + '/outputs') and os.remove(files + '/outputs')\nos.symlink(outside, files + '/outputs')\nprint('x' * 5000)",
+				"os.rename(files, files + '.moved%d')\nos.symlink(outside, files)\nprint('x' * 5000)",
+				"os.rename(files, files + '.moved%d')\nos.mkfifo(files)\nprint('x' * 5000)",
+				"os.link(outside + '/key', files + '/linked')\nos.chmod(files + '/linked', 0o600)",
+				"os.mkfifo(files + '/pipe')\nopen(files + '/huge', 'w').truncate(1 << 40)",
+			} {
+				attack = strings.ReplaceAll(attack, "%d", "' + str(os.getpid()) + '")
+				x := runCell(t, k, attack, notebook.OK)
+				if strings.Contains(x.PlainText(), "is in files/outputs") {
+					t.Errorf("%s\nsays that the output is kept", attack)
+				}
+				within(t, "going back", func() {
+					back, err := k.Rollback(t.Context(), cells)
+					if err != nil || len(back.Executions) != 1 || back.Executions[0].Status != notebook.OK {
+						t.Fatalf("%s\n%v %+v", attack, err, back)
+					}
+				})
+				if b, err := disk.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10); err != nil || string(b) != "1" {
+					t.Errorf("%s\na.txt: %q %v", attack, b, err)
+				}
+				check()
+			}
+			// The folder around them: the session cannot go back, and what the link leads to stays as it is.
+			x := runCell(t, k, "run = os.path.dirname(files)\nos.rename(run, run + '.moved')\nos.symlink(outside, run)\nprint('x' * 5000)", notebook.OK)
+			if strings.Contains(x.PlainText(), "is in files/outputs") {
+				t.Error("says that the output is kept")
+			}
+			within(t, "going back", func() {
+				if back, err := k.Rollback(t.Context(), cells); err == nil {
+					t.Errorf("%+v", back)
+				}
+			})
+			check()
+		})
+	}
+}

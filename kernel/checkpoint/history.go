@@ -1,0 +1,147 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"dsstar/kernel"
+	"dsstar/kernel/internal/turn"
+	"dsstar/notebook"
+)
+
+// A history is what a kernel has run, and its way back.
+type history struct {
+	kernel   client
+	way      way
+	branches bool
+	trail    trail
+}
+
+// A client is what going back needs of a kernel.
+type client interface {
+	ExecuteCell(context.Context, kernel.Cell) (notebook.Execution, error)
+	Reset(context.Context) error
+	Alive() bool
+}
+
+// A trail is the cells of a session from its beginning, and what they gave.
+type trail struct {
+	cells []string
+	ran   []notebook.Execution
+	lost  bool // a cell did not end well: the state is not what the cells make
+	known bool // the way back has been told of the present state
+}
+
+func (t *trail) add(code string, x notebook.Execution, err error) {
+	if err != nil || x.Status != notebook.OK {
+		t.lost = true
+	}
+	if !t.lost {
+		t.cells, t.ran, t.known = append(t.cells, code), append(t.ran, x), false
+	}
+}
+
+// hasPrefix reports whether cells begin with prefix.
+func hasPrefix(cells, prefix []string) bool {
+	return len(prefix) <= len(cells) && slices.Equal(cells[:len(prefix)], prefix)
+}
+
+// execute executes a cell on a state that can be restored if possible.
+func (h *history) execute(ctx context.Context, c kernel.Cell) (notebook.Execution, error) {
+	h.way.keep(ctx, h)
+	if ctx.Err() != nil { // before anything has run that would have to be undone
+		return notebook.Execution{}, turn.Reason(ctx)
+	}
+	x, err := h.kernel.ExecuteCell(ctx, c)
+	h.trail.add(c.Code, x, err)
+	return x, err
+}
+
+// rollback is [Session.Rollback].
+func (h *history) rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
+	if h.branches || hasPrefix(cells, h.trail.cells) { // else nobody returns to it
+		h.way.keep(ctx, h)
+	}
+	back, known, err := h.way.back(ctx, h, cells)
+	if err == nil && back.Way != notebook.NotAtAll {
+		n := len(back.Executions)
+		h.trail = trail{cells: cells[:n:n], ran: back.Executions[:n:n], known: known}
+		err = h.proceed(ctx, cells, &back)
+	}
+	if err != nil {
+		h.trail.lost = true
+		err = fmt.Errorf("roll back: %w", err)
+	}
+	return back, err
+}
+
+// proceed executes the cells after those that have been restored, up to the first that is not OK.
+func (h *history) proceed(ctx context.Context, cells []string, back *notebook.Restoration) error {
+	for _, code := range cells[len(back.Executions):] {
+		x, err := h.execute(ctx, kernel.Cell{Code: code})
+		if err != nil {
+			return err
+		}
+		if back.Executions = append(back.Executions, x); x.Status != notebook.OK {
+			break
+		}
+	}
+	return nil
+}
+
+// A way takes the session of a kernel back.
+type way interface {
+	name() notebook.Way
+	// keep remembers, if it can, the state that the trail has led to.
+	keep(context.Context, *history)
+	// back restores the longest possible prefix of cells. It returns their executions, and
+	// whether that state is remembered already.
+	back(ctx context.Context, h *history, cells []string) (back notebook.Restoration, known bool, err error)
+	// leave has the kernel drop what it holds for this.
+	leave()
+	// close frees what is remembered.
+	close()
+}
+
+// newWay returns the way back for a new kernel.
+func newWay(k *kernel.Kernel, o Options) way {
+	switch {
+	case o.Off:
+		o.Off = false
+		return stay{newWay(k, o)}
+	case !k.Info().Owned:
+		return reset{way: notebook.ByNames}
+	case o.Replay || !k.Freezes():
+		return reset{notebook.ByReplay, o.Why}
+	}
+	return newCheckpoints(k, k.Scratch(), o)
+}
+
+// stay does not go back, unless the kernel is dead or new.
+type stay struct{ way }
+
+func (stay) name() notebook.Way             { return notebook.NotAtAll }
+func (stay) keep(context.Context, *history) {}
+
+func (s stay) back(ctx context.Context, h *history, cells []string) (notebook.Restoration, bool, error) {
+	if h.kernel.Alive() && (len(h.trail.cells) > 0 || h.trail.lost) {
+		return notebook.Restoration{Way: notebook.NotAtAll}, true, nil
+	}
+	return s.way.back(ctx, h, cells)
+}
+
+// reset goes back to the beginning: by a new process, or in a kernel that is not ours by names.
+type reset struct {
+	way notebook.Way
+	why string
+}
+
+func (r reset) name() notebook.Way           { return r.way }
+func (reset) keep(context.Context, *history) {}
+func (reset) leave()                         {}
+func (reset) close()                         {}
+
+func (r reset) back(ctx context.Context, h *history, _ []string) (notebook.Restoration, bool, error) {
+	return notebook.Restoration{Way: r.way, Why: r.why}, false, h.kernel.Reset(ctx)
+}

@@ -1,0 +1,223 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/kernel"
+	"dsstar/notebook"
+)
+
+// A player is a history of a fake kernel.
+type player struct {
+	*testing.T
+	*history
+	fake *fake
+}
+
+func play(t *testing.T, o Options, files bool) player {
+	t.Helper()
+	f := &fake{each: 100, available: 1 << 40}
+	if files {
+		if runtime.GOOS != "linux" {
+			t.Skip("copies of files are made on Linux only")
+		}
+		f.folder, o.Copies = t.TempDir(), filepath.Join(t.TempDir(), "copies")
+	}
+	c := newCheckpoints(f, f.folder, o)
+	t.Cleanup(c.close)
+	return player{t, &history{kernel: f, way: c, branches: o.Branches}, f}
+}
+
+// run runs cells and returns what the last one printed.
+func (p player) run(cells ...string) (printed string) {
+	p.Helper()
+	for _, c := range cells {
+		x, err := p.execute(p.Context(), kernel.Cell{Code: c})
+		if err != nil {
+			p.Fatal(err)
+		}
+		printed = x.Stdout()
+	}
+	return printed
+}
+
+// back goes back and demands the way, how many cells did not run again, and why that were not all.
+// It returns what the last cell printed.
+func (p player) back(way notebook.Way, kept int, why string, cells ...string) (printed string) {
+	p.Helper()
+	back, err := p.rollback(p.Context(), cells)
+	if err != nil {
+		p.Fatal(err)
+	}
+	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" && back.Why != "" {
+		p.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why, way, kept, why)
+	}
+	if !slices.Equal(p.fake.state, cells) || len(back.Executions) != len(cells) {
+		p.Fatalf("the kernel has run %q, want %q (%d executions)", p.fake.state, cells, len(back.Executions))
+	}
+	if len(cells) > 0 {
+		printed = back.Executions[len(cells)-1].Stdout()
+	}
+	return printed
+}
+
+// Whatever a cell did, the kernel goes back to a copy, and the executions are the original ones.
+func TestBack(t *testing.T) {
+	for _, end := range []string{"", "fail", "die"} {
+		p := play(t, Options{}, false)
+		printed := p.run("a", "b")
+		if end != "" {
+			p.run(end)
+		}
+		if again := p.back(notebook.ByCheckpoint, 2, "", "a", "b"); again != printed {
+			t.Errorf("after %q: printed %s, want %s", end, again, printed)
+		}
+		p.back(notebook.ByCheckpoint, 1, "", "a", "c")
+		p.back(notebook.ByCheckpoint, 0, "")
+		p.back(notebook.ByReplay, 0, "", "z") // from the copy of the empty session
+		if p.fake.resets > 0 {
+			t.Errorf("after %q: %d resets", end, p.fake.resets)
+		}
+		p.run("end")
+		p.back(notebook.ByReplay, 0, "the kernel ended", "z")
+	}
+}
+
+// A rollback stops at the first cell that fails.
+func TestBackToFailure(t *testing.T) {
+	p := play(t, Options{}, false)
+	back, err := p.rollback(t.Context(), []string{"a", "fail", "b"})
+	if err != nil || len(back.Executions) != 2 || back.Executions[1].Status != notebook.Raised {
+		t.Errorf("%v %+v", err, back)
+	}
+	p.back(notebook.ByCheckpoint, 1, "", "a", "b")
+}
+
+// With Branches, states that were left can be restored, with the executions that made them.
+func TestBranches(t *testing.T) {
+	p := play(t, Options{Branches: true}, false)
+	p.run("base")
+	printed := map[string]string{}
+	for _, c := range []string{"x", "y", "z"} {
+		p.back(notebook.ByCheckpoint, 1, "", "base")
+		printed[c] = p.run(c)
+	}
+	for c, want := range printed {
+		if got := p.back(notebook.ByCheckpoint, 2, "", "base", c); got != want {
+			t.Errorf("%s printed %s, want %s", c, got, want)
+		}
+	}
+	// Of two states that the same cells made, the later one is restored.
+	p.back(notebook.ByCheckpoint, 1, "", "base")
+	want := p.run("x")
+	if got := p.back(notebook.ByCheckpoint, 2, "", "base", "x"); got != want {
+		t.Errorf("x printed %s, want %s", got, want)
+	}
+}
+
+// A state of which there can be no copy is replayed from the nearest one before it.
+func TestRefused(t *testing.T) {
+	p := play(t, Options{}, false)
+	p.run("a", "refuse", "fail")
+	p.back(notebook.ByCheckpoint, 1, "refused for a reason", "a", "refuse")
+	p.back(notebook.ByReplay, 0, "", "b")
+}
+
+// Copies that cannot be resumed any more cost a replay.
+func TestLostCopies(t *testing.T) {
+	p := play(t, Options{}, false)
+	p.run("a", "b", "fail")
+	p.fake.lose = func(string) bool { return true }
+	p.back(notebook.ByReplay, 0, "no such copy", "a", "b")
+}
+
+// A kernel that does not answer is asked no more, and no more copies are made.
+func TestSilent(t *testing.T) {
+	for _, silence := range []int{0, 1} { // before Freeze or Resume
+		p := play(t, Options{}, false)
+		p.run("a")
+		p.fake.silent = silence == 0
+		p.run("b")
+		p.fake.silent = true
+		p.back(notebook.ByReplay, 0, "did not answer", "a", "b")
+		made := p.fake.made
+		p.back(notebook.ByReplay, 0, "did not answer", "a", "b")
+		if p.fake.made != made {
+			t.Error("more copies were made")
+		}
+	}
+}
+
+// Copies are given up for memory: first those off the path, then the oldest, and that of the empty session last.
+func TestMemory(t *testing.T) {
+	p := play(t, Options{MaxMemory: 450, Branches: true}, false)
+	p.run("off")
+	p.back(notebook.ByReplay, 0, "", "a") // the mark of "off" is made now
+	p.run("b", "c", "d", "e", "f")
+	if n := len(p.fake.frozen); n > 4 {
+		t.Errorf("%d copies", n)
+	}
+	p.back(notebook.ByReplay, 0, "to save memory", "off")
+	p = play(t, Options{MaxMemory: 450}, false)
+	p.run("a", "b", "c", "d", "e", "fail")
+	p.back(notebook.ByReplay, 0, "to save memory", "a", "b")
+	p.back(notebook.ByCheckpoint, 1, "", "a") // made anew on the way
+
+	p = play(t, Options{}, false) // half of what is free by default
+	p.fake.available = 600
+	p.run("a", "b", "c", "d", "e", "f", "g")
+	if n := len(p.fake.frozen); n > 3 {
+		t.Errorf("%d copies by default", n)
+	}
+	p = play(t, Options{}, false) // and never too many processes
+	for range 2 * maxFrozen {
+		p.run("x")
+	}
+	if n := len(p.fake.frozen); n > maxFrozen {
+		t.Errorf("%d copies at once", n)
+	}
+}
+
+// A cancelled call is no reason against checkpoints.
+func TestCancelled(t *testing.T) {
+	p := play(t, Options{}, false)
+	p.run("a")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.execute(ctx, kernel.Cell{Code: "b"}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	p.back(notebook.ByCheckpoint, 1, "", "a")
+}
+
+// Without going back everything stays, and a dead kernel begins again.
+func TestOff(t *testing.T) {
+	f := &fake{}
+	p := player{t, &history{kernel: f, way: stay{reset{way: notebook.ByReplay, why: "so"}}}, f}
+	p.back(notebook.ByReplay, 0, "so", "a") // a new kernel
+	p.run("b", "fail")
+	if back, err := p.rollback(t.Context(), []string{"a"}); err != nil || back.Way != notebook.NotAtAll || len(back.Executions) > 0 {
+		t.Errorf("%v %+v", err, back)
+	}
+	if !slices.Equal(f.state, []string{"a", "b", "fail"}) {
+		t.Errorf("%q", f.state)
+	}
+	p.run("die")
+	p.back(notebook.ByReplay, 0, "so", "a")
+}
+
+// What is left holds no copies.
+func TestLeave(t *testing.T) {
+	p := play(t, Options{}, false)
+	p.run("a", "b")
+	p.way.leave()
+	if len(p.fake.frozen) > 0 {
+		t.Errorf("%d copies", len(p.fake.frozen))
+	}
+}

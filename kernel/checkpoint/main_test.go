@@ -1,0 +1,105 @@
+package checkpoint
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"dsstar/kernel"
+	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
+	"dsstar/notebook"
+)
+
+var testTier = flag.String("tier", "", "run all kernels with checkpoints in this tier of the sandbox; \"\": a few in builtin, the others in none")
+
+func TestMain(m *testing.M) {
+	sandbox.Main(os.Args)
+	flag.Parse()
+	// Tests of kernels wait more than they compute.
+	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {
+		panic(err) // the testing package has renamed its flag
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// A setup is how a session is started.
+type setup struct {
+	kernel.Options
+	back Options
+}
+
+// plain is for ipykernel in fresh folders.
+func plain(t testing.TB) setup {
+	dir := t.TempDir()
+	return setup{kernel.Options{Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: dir, Scratch: dir, Env: os.Environ()}, Options{}}
+}
+
+// freezing is for a kernel that freezes copies of itself.
+func freezing(t testing.TB) setup {
+	o := plain(t)
+	o.Spec, o.back.Copies = checkpointSpec(t), filepath.Join(t.TempDir(), "copies")
+	return o
+}
+
+func checkpointSpec(t testing.TB) kernel.Spec {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("there are checkpoints on Linux only")
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := kernel.CheckpointSpec(kernel.PythonSpec(pyenvtest.Python(t)), filepath.Join(cache, "dsstar", "test-kernels"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// open starts a session which the end of the test closes.
+func open(t testing.TB, o setup) *Session {
+	t.Helper()
+	if *testTier != "" && o.back.Copies != "" && o.Sandbox.Tier == "" {
+		kerneltest.Confine(t, &o.Sandbox, *testTier, o.Dir)
+	}
+	k, err := kernel.Start(t.Context(), o.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(k, o.back)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// runCell executes code and demands the status.
+func runCell(t testing.TB, s *Session, code string, want notebook.Status) notebook.Execution {
+	t.Helper()
+	x, err := s.Execute(t.Context(), code)
+	if err != nil {
+		t.Fatalf("execute %q: %v", code, err)
+	}
+	if x.Status != want {
+		t.Fatalf("execute %q: status %s, want %s (%s)\n%s", code, x.Status, want, x.Reason, x.PlainText())
+	}
+	return x
+}
+
+// prints executes an expression and demands what it gives.
+func prints(t testing.TB, s *Session, expression, want string) {
+	t.Helper()
+	if x := runCell(t, s, "print("+expression+", end='')", notebook.OK); x.Stdout() != want {
+		t.Errorf("%s is %q, want %q", expression, x.Stdout(), want)
+	}
+}

@@ -1,0 +1,150 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// freezing is the feature of kernels that can freeze copies of themselves (docs/checkpoints.md).
+const freezing = "dsstar checkpoints"
+
+// ErrSilent is wrapped by the errors of [Kernel.Freeze] and its like if the kernel does not answer.
+var ErrSilent = errors.New("the kernel did not answer")
+
+var errEnded = errors.New("the kernel ended")
+
+// A Frozen is a frozen copy of a session.
+type Frozen struct {
+	ID       string
+	Count    int   // execution_count of the session
+	Resident int64 // bytes that the kernel and all copies hold, shared pages counted several times
+}
+
+// Freezes reports whether the kernel can freeze copies of itself: see [CheckpointSpec].
+func (k *Kernel) Freezes() bool { return k.current().freezes() }
+
+func (s *session) freezes() bool { return slices.Contains(s.info.Features, freezing) }
+
+// Freeze has the kernel freeze a copy of itself. The error says, for a person, what a copy would lack.
+func (k *Kernel) Freeze(ctx context.Context) (Frozen, error) {
+	var reply struct {
+		Checkpoint string
+		Count      int `json:"execution_count"`
+		Resident   int64
+	}
+	err := k.control(ctx, "checkpoint_request", map[string]string{"folder": k.folder}, &reply)
+	return Frozen{reply.Checkpoint, reply.Count, reply.Resident}, err
+}
+
+// Resume ends the session and has the kernel continue from a copy, which stays frozen. It returns
+// the execution_count of the copy. Files are the caller's affair.
+func (k *Kernel) Resume(ctx context.Context, id string) (count int, err error) {
+	var reply struct {
+		Count int `json:"execution_count"`
+	}
+	if err := k.control(ctx, "rollback_request", map[string]string{"checkpoint": id, "folder": k.folder}, &reply); err != nil {
+		return 0, err
+	}
+	k.current().rise()
+	return reply.Count, nil
+}
+
+// Drop drops a frozen copy.
+func (k *Kernel) Drop(ctx context.Context, id string) error {
+	return k.control(ctx, "drop_request", map[string][]string{"checkpoints": {id}}, &struct{}{})
+}
+
+// Memory returns the bytes that the kernel holds with its frozen copies, and those that are free.
+func (k *Kernel) Memory(ctx context.Context) (held, available int64, err error) {
+	type part struct{ Bytes int64 }
+	var reply struct {
+		Live, Front part
+		Checkpoints []part
+		Available   int64
+	}
+	err = k.control(ctx, "checkpoints_request", struct{}{}, &reply)
+	held = reply.Live.Bytes + reply.Front.Bytes
+	for _, c := range reply.Checkpoints {
+		held += c.Bytes
+	}
+	return held, reply.Available, err
+}
+
+// control sends a request of docs/checkpoints.md and reads the reply.
+func (k *Kernel) control(ctx context.Context, request string, content, into any) error {
+	ctx, release, err := k.turn.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	s := k.current()
+	if ended(s.host) {
+		return errEnded
+	}
+	body, err := json.Marshal(content)
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.waits.frozen)
+	defer cancel()
+	// Not cancelled at once: nobody would know of a copy that is being made.
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(s.waits.cancel, cancel) })()
+	reply, err := s.ask(limited, Message{Channel: Control, Type: request, Content: body})
+	if err != nil {
+		if limited.Err() != nil && ctx.Err() == nil {
+			return fmt.Errorf("%w a %s for %v", ErrSilent, request, s.waits.frozen)
+		}
+		return err
+	}
+	var problem struct{ Status, EName, EValue string }
+	if err := json.Unmarshal(reply.Content, &problem); err != nil {
+		return fmt.Errorf("%s: %w", reply.Type, err)
+	}
+	if problem.Status != "ok" {
+		return errors.New(cmp.Or(problem.EValue, problem.EName, "no reason was given"))
+	}
+	if err := json.Unmarshal(reply.Content, into); err != nil {
+		return fmt.Errorf("%s: %w", reply.Type, err)
+	}
+	return nil
+}
+
+const died = "the kernel died: "
+
+// obituary reads the content of an error, or of a reply with one, by which a kernel with frozen
+// copies says that the process which ran cells has ended, and how.
+func (s *session) obituary(content json.RawMessage) (how string, ok bool) {
+	var c struct{ EName, EValue string }
+	if !s.freezes() || json.Unmarshal(content, &c) != nil || c.EName != "KernelDied" {
+		return "", false
+	}
+	return strings.CutPrefix(c.EValue, died)
+}
+
+// kill ends the kernel, or of one with frozen copies the process that runs cells.
+func (s *session) kill() (done string) {
+	if s.guest != nil || !s.freezes() || ended(s.host) {
+		return s.host.kill()
+	}
+	s.tell(control, "kill_request", struct{}{})
+	return "the kernel was killed"
+}
+
+// resolved returns the path of a folder as processes see it; "" for "".
+func resolved(folder string) (string, error) {
+	if folder == "" {
+		return "", nil
+	}
+	path, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}
