@@ -39,7 +39,7 @@ var tables = map[string]reflect.Type{
 	"prices":    reflect.TypeFor[Price](),
 }
 
-// isTableKey accepts every field of what a user has named.
+// isTableKey accepts every field of a table whose name the user chooses.
 func isTableKey(key string) bool {
 	part := strings.Split(key, separator)
 	return len(part) == 3 && tables[part[0]] != nil && slices.Contains(fieldsOf(tables[part[0]]), part[2])
@@ -55,7 +55,7 @@ func fieldsOf(t reflect.Type) []string {
 	return names
 }
 
-// below reports whether key is the head of a known one, or what a user has named.
+// below reports whether key is a prefix of a known key, or a table named by the user.
 func below(key string, known map[string]bool) bool {
 	head, rest, ok := strings.Cut(key, separator)
 	if tables[head] != nil && (!ok || !strings.Contains(rest, separator)) {
@@ -88,7 +88,7 @@ func show(value any) string {
 
 var (
 	loginInURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#'"<>]*@`)
-	// oddLoginInURL is one whose password has what would end a host, unescaped. What looks like a port is none.
+	// oddLoginInURL has a password with unescaped characters that would end a host. A port does not match.
 	oddLoginInURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#:@\['"<>]*:(?:\d{6}|\d*[^\s\d/?#'"<>]|[/?#])[^\s'"<>]*@`)
 	keyInURL      = regexp.MustCompile(`(?i)([?&](?:[a-z0-9_-]*(?:token|key|secret|signature|credential)|passw[a-z]*|pwd|sig)=)[^\s&#'"<>]*`)
 )
@@ -108,7 +108,7 @@ func redact(value any) any {
 	return value
 }
 
-// validate reports the first value that is out of its range.
+// validate returns an error about the first value out of range.
 func (s *Settings) validate(won map[string]setting) error {
 	bad := func(key, format string, args ...any) error {
 		set := won[strings.ReplaceAll(key, ".", separator)]

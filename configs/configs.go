@@ -72,7 +72,7 @@ type Settings struct {
 	// OutGiven reports whether the user has chosen Out: it is neither the default nor of the project's file.
 	OutGiven bool `mapstructure:"-"`
 
-	// Warnings are for the user to read: what looks like a mistake, or like somebody else's choice.
+	// Warnings tell the user about likely mistakes and choices of others.
 	Warnings []string `mapstructure:"-"`
 
 	entries []Entry
@@ -81,7 +81,7 @@ type Settings struct {
 // Bytes is an amount of memory. It is written with its unit: 500MB, 4GB, 4GiB.
 type Bytes int64
 
-// A Price is what a model costs, in US dollars for a million tokens.
+// A Price is the price of a model, in US dollars per million tokens.
 type Price struct {
 	Input  *float64 `mapstructure:"input"`  // never nil
 	Cached *float64 `mapstructure:"cached"` // nil: as Input
@@ -104,7 +104,7 @@ type Method struct {
 	Candidates    int    `mapstructure:"candidates"`
 }
 
-// Price returns what a model costs, by its name as provider/name.
+// Price returns the price of a model, by its name as provider/name.
 func (s *Settings) Price(model string) (Price, bool) {
 	p, ok := s.Prices[strings.ToLower(model)]
 	return p, ok

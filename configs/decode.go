@@ -57,7 +57,7 @@ func decoder(text bool) viper.DecoderConfigOption {
 	}
 }
 
-// exactNumber stops what the decoder would do in silence: 2.7 cut to 2.
+// exactNumber refuses the decoder's silent truncation of 2.7 to 2.
 func exactNumber(_, to reflect.Type, value any) (any, error) {
 	if f, ok := value.(float64); ok && to.Kind() == reflect.Int && f != math.Trunc(f) {
 		return nil, fmt.Errorf("%v is not a whole number", value)
@@ -83,7 +83,7 @@ func duration(_, to reflect.Type, value any) (any, error) {
 
 var amountOf = regexp.MustCompile(`(?i)^([0-9]+(?:\.[0-9]+)?) *([kmgt])(i?)b?$`)
 
-// amount reads a text; of a number it would not be clear what it counts.
+// amount reads a text; the unit of a bare number would be unclear.
 func amount(_, to reflect.Type, value any) (any, error) {
 	if to != reflect.TypeFor[Bytes]() {
 		return value, nil

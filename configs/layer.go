@@ -24,7 +24,7 @@ type setting struct {
 	text   bool
 }
 
-// defaultSource is the source of what nobody has set.
+// defaultSource is the source of values that nobody set.
 const defaultSource = "default"
 
 // A layer holds the settings of one source by key.

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// A display is what all outputs show that have the same display_id; one without
-// an id is shown by one output.
+// A display is the content of all outputs with the same display_id, or of one output without an id.
 type display struct {
 	id       string
 	order    int // among the ids
@@ -23,8 +22,7 @@ type display struct {
 	queued   bool  // in Fold.hidden
 }
 
-// shows is the content of a message that shows something. Its data are decoded
-// only when there is room for them.
+// shows is the content of a display message. Its data are decoded only when there is room for them.
 type shows struct {
 	Data           map[string]json.RawMessage
 	Metadata       json.RawMessage
@@ -35,9 +33,8 @@ type shows struct {
 	metadata map[string]any
 }
 
-// Redisplay gives the data and metadata of update to every output that has its
-// DisplayID, as a front end does for all cells of a notebook, and reports
-// whether there was one.
+// Redisplay sets the data and metadata of update on every output with its DisplayID, as a front end does
+// for all cells of a notebook, and reports whether there was one.
 func Redisplay(outputs []Output, update Output) bool {
 	found := false
 	for i := range outputs {
@@ -48,10 +45,9 @@ func Redisplay(outputs []Output, update Output) bool {
 	return found
 }
 
-// Updates returns the last data of each display id that the execution has
-// named, as display data: outputs of earlier executions may have the same id,
-// and [Redisplay] then changes them. Ids are in the order of their first use.
-// clear_output does not change what Updates returns.
+// Updates returns the last data of each display_id of this execution as display data, in the order of
+// first use: outputs of earlier executions may have the same id, and [Redisplay] updates them.
+// clear_output does not affect Updates.
 func (f *Fold) Updates() []Output {
 	byOrder := func(a, b *display) int { return cmp.Compare(a.order, b.order) }
 	var updates []Output
@@ -96,7 +92,7 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 	return nil
 }
 
-// update gives new data to what has the display id, in this execution or before.
+// update sets new data for a display_id, of this execution or an earlier one.
 func (f *Fold) update(c shows) {
 	if c.Transient.DisplayID == "" {
 		return
@@ -106,7 +102,7 @@ func (f *Fold) update(c shows) {
 	f.hide(d)
 }
 
-// display returns the display with the given id, a new one if there is none.
+// display returns the display with an id, creating it if it is new.
 func (f *Fold) display(id string) *display {
 	if d := f.displays[id]; d != nil {
 		return d
@@ -123,8 +119,7 @@ func (f *Fold) display(id string) *display {
 	return d
 }
 
-// set gives d the data of c, or what stands for them if they do not fit. It tells
-// Observe of o with the data.
+// set sets the data of d to those of c, or to a notice if they do not fit. Observe gets o with the data.
 func (f *Fold) set(d *display, c shows, o Output, fits bool) {
 	f.resize(d, 0)
 	d.kept.remove()
@@ -155,8 +150,7 @@ func (f *Fold) resize(d *display, size int) {
 	d.size = size
 }
 
-// makeRoom reports whether d can have the data of c. For them, it forgets
-// displays that no output shows.
+// makeRoom reports whether the data of c fit into d, after dropping displays that no output shows.
 func (f *Fold) makeRoom(d *display, c shows) bool {
 	l := f.Limits.filled()
 	data, size := c.dataSize(), c.size()
@@ -192,8 +186,7 @@ func (f *Fold) forget(d *display) {
 	}
 }
 
-// hide queues a display with an id, if no output shows it, to be forgotten when
-// room is needed.
+// hide queues a display with an id that no output shows, to be dropped when room is needed.
 func (f *Fold) hide(d *display) {
 	if d.id != "" && !d.shown && !d.queued {
 		d.queued = true
@@ -201,8 +194,7 @@ func (f *Fold) hide(d *display) {
 	}
 }
 
-// leaveOut keeps the largest part of the data in a file, and returns the line
-// that stands for them.
+// leaveOut writes the largest representation to a file, and returns the notice that replaces the data.
 func (f *Fold) leaveOut(kind string, c shows) (*file, string) {
 	types := slices.SortedFunc(maps.Keys(c.Data), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(c.Data[b]), len(c.Data[a])), cmp.Compare(a, b))
@@ -246,8 +238,7 @@ func (c shows) dataSize() int {
 
 func (c shows) size() int { return c.dataSize() + len(c.Metadata) + len(c.Transient.DisplayID) }
 
-// extensions are those of files of MIME types. What would run when a browser opens the file
-// is a text to it.
+// extensions are the file extensions of MIME types. Formats that a browser would run become text files.
 var extensions = []struct{ mime, ext string }{
 	{"image/png", ".png"}, {"image/jpeg", ".jpg"}, {"image/gif", ".gif"}, {"image/webp", ".webp"}, {"image/bmp", ".bmp"},
 	{"image/tiff", ".tiff"}, {"application/pdf", ".pdf"}, {"audio/wav", ".wav"}, {"audio/mpeg", ".mp3"}, {"video/mp4", ".mp4"},
@@ -255,8 +246,8 @@ var extensions = []struct{ mime, ext string }{
 	{"text/csv", ".csv"}, {"application/javascript", ".js"}, {"text/javascript", ".js"}, {"application/xml", ".xml.txt"},
 }
 
-// payload returns what a file has of the data of a MIME type, and the file's
-// extension. Pictures and the like are base64 in messages and are decoded.
+// payload returns the data of a MIME type as the content of a file, with the file's extension. Binary
+// types are base64 in messages and are decoded.
 func payload(mime string, raw json.RawMessage) (data, ext string) {
 	var value any
 	if isJSON(mime) || json.Unmarshal(raw, &value) != nil {

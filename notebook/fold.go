@@ -8,32 +8,29 @@ import (
 	"strings"
 )
 
-// A Fold turns the iopub messages of one execution into the outputs that a
-// notebook keeps: neighbouring pieces of one stream become one output, a display
-// with a display_id changes every earlier output that has it, clear_output
-// forgets what came before (messaging protocol 5.5, "Messages on the IOPub
-// channel"). What it gives is what nbclient gives.
+// A Fold turns the iopub messages of one execution into the outputs of a notebook cell: consecutive
+// pieces of a stream become one output, a display_id updates every earlier output that has it, and
+// clear_output drops what came before (messaging protocol 5.5, "Messages on the IOPub channel"). The
+// result is the same as nbclient's.
 //
-// Whatever the code prints or shows, the memory that a Fold takes is a small
-// multiple of its Limits and of the longest message. What is left out of the
-// outputs is left out visibly: in its place stands a line that begins with
-// "[dsstar: ", which says how much it is and which file has it.
+// A Fold takes a small multiple of its Limits and of the longest message in memory, whatever the code
+// prints or shows. Whatever is left out of the outputs is replaced by a line that begins with
+// "[dsstar: " and says how much is missing and which file has it.
 //
-// The zero value is ready to use; fields are set before the first Add. A Fold
-// that may have files open is to be closed. It is not safe for concurrent use.
+// The zero value is ready to use; set the fields before the first Add. Close a Fold that has a Folder.
+// A Fold is not safe for concurrent use.
 type Fold struct {
 	Limits  Limits
 	Prefix  string // of the names of the files for what is left out, such as "cell-3"
 	ShownAs string // how a reader of the notebook finds their folder, such as "files/outputs"
 
-	// Folder opens the folder where what is left out is kept whole, once it is
-	// needed; Close closes it. nil: nothing is kept.
+	// Folder opens the folder for the full text of what is left out. It is called when it is first
+	// needed, and Close closes the folder. nil: nothing is kept.
 	Folder func() (*os.Root, error)
 
-	// Observe is told of each piece as it arrives, before anything is left out
-	// of it: a stream output with only the new text, a display or a new state
-	// of it (with the same DisplayID), an error, a note. It must not block, and
-	// must not change what it is given. It may be nil.
+	// Observe gets each piece as it arrives and before anything is left out: a stream output with only
+	// the new text, a display or an update of one (with the same DisplayID), an error, a note. It must
+	// not block or change its argument. It may be nil.
 	Observe func(Output)
 
 	outputs []folded
@@ -63,9 +60,8 @@ type folded struct {
 	note    bool     // our own words
 }
 
-// Add takes one iopub message by its type and content; message types that make
-// no output are ignored. An error means that the content is not what the
-// protocol says, and that nothing was added.
+// Add adds one iopub message. Types that make no output are ignored. An error means that the content
+// violates the protocol; then nothing was added.
 func (f *Fold) Add(msgType string, content json.RawMessage) error {
 	switch msgType {
 	case "stream":
@@ -87,8 +83,8 @@ func (f *Fold) Add(msgType string, content json.RawMessage) error {
 	return nil
 }
 
-// Note adds a line of our own to the outputs, as stderr: "dsstar: " and text. It
-// stays an output of its own, counts against no limit, and is not cleared.
+// Note adds the line "dsstar: " and text to the outputs, as stderr. It stays a separate output, counts
+// against no limit, and is not cleared.
 func (f *Fold) Note(text string) {
 	o := Output{Type: Stream, Name: "stderr", Text: "dsstar: " + text + "\n"}
 	f.finishLast()
@@ -96,8 +92,8 @@ func (f *Fold) Note(text string) {
 	f.observe(o)
 }
 
-// Outputs returns the outputs so far. It may be called at any time. The data of
-// displays are shared with the Fold and are not to be changed.
+// Outputs returns the outputs so far, at any time. The data of displays are shared with the Fold and
+// must not be changed.
 func (f *Fold) Outputs() []Output {
 	outputs := make([]Output, len(f.outputs), len(f.outputs)+1)
 	for i, o := range f.outputs {
@@ -117,12 +113,12 @@ func (f *Fold) Outputs() []Output {
 	return outputs
 }
 
-// Size returns the bytes that the outputs take in the notebook, and those in files.
+// Size returns the size in bytes of the outputs in the notebook, and of those in files.
 func (f *Fold) Size() (outputs int, files int64) { return f.used, f.written }
 
-// Close finishes and closes the files; a file that turned out not to be needed
-// is removed. Its error says that a file may lack its end; the output that names
-// the file says so too. Outputs works afterwards. Close may be called repeatedly.
+// Close closes the files, and removes those that turned out not to be needed. After an error a file may
+// lack its end, which the output that names it says too. Outputs still works after Close, and Close may
+// be called again.
 func (f *Fold) Close() error {
 	var errs []error
 	for _, o := range f.outputs {
@@ -165,9 +161,8 @@ func (f *Fold) addError(content json.RawMessage) error {
 	return nil
 }
 
-// shorten returns an error output with the beginning and the end of what o, an
-// error of size bytes, has; all of it goes to a file. Small errors are left as
-// they are: what went wrong is to be seen past the limits too.
+// shorten returns the error output o, of size bytes, with only its beginning and end; a file gets all
+// of it. Small errors stay as they are, even past the limits: what went wrong must be visible.
 func (f *Fold) shorten(o Output, size int) Output {
 	if size <= shortText {
 		return o
@@ -188,9 +183,8 @@ func (f *Fold) shorten(o Output, size int) Output {
 	}
 }
 
-// begin carries out a clear_output that is due, before the next output. Notes
-// stay, and so do the last data of displays with an id, which earlier cells may
-// show. The files of all else are removed.
+// begin carries out a pending clear_output before the next output. Notes stay, and so do the last data
+// of displays with an id, which earlier cells may show. The files of all else are removed.
 func (f *Fold) begin() {
 	if !f.clear {
 		return
@@ -219,8 +213,7 @@ func (f *Fold) push(o folded) {
 	f.outputs = append(f.outputs, o)
 }
 
-// finishLast closes the file of the last output, which gets no more text, so
-// that few are open at a time.
+// finishLast closes the file of the last output, which gets no more text, to keep few files open.
 func (f *Fold) finishLast() {
 	if n := len(f.outputs); n > 0 {
 		if s := f.outputs[n-1].stream; s != nil && !s.late {

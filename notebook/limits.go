@@ -10,22 +10,20 @@ import (
 	"unicode"
 )
 
-// Limits bound what the notebook itself keeps of a cell's outputs, in bytes. Zero
-// fields mean [DefaultLimits]'. Data are measured as they are in messages, which
-// is base64 for pictures. Past Cell, streams and errors have some KiB even so, and
-// what stands for an output that is left out is not counted.
+// Limits bound the outputs of a cell in the notebook, in bytes. Zero fields mean those of
+// [DefaultLimits]. Data are measured as in messages: base64 for pictures. Past Cell, streams and errors
+// still get a few KiB, and the notices in place of outputs are not counted.
 type Limits struct {
 	Stream int   // text of one stream output: a longer one is cut to its beginning and end
 	Data   int   // one display, result or error, all its MIME types together
 	Cell   int   // everything of one execution
-	File   int64 // what is written to disk for one execution; the rest is lost, and the output says so
+	File   int64 // everything written to files for one execution; the rest is lost, and the output says so
 }
 
-// DefaultLimits are the limits of a Fold that has no others.
+// DefaultLimits are the limits of a Fold without others.
 var DefaultLimits = Limits{Stream: 1 << 20, Data: 16 << 20, Cell: 64 << 20, File: 4 << 30}
 
-// Limits that are no one's choice: they are far from what can be read, and bound
-// what outputs cost that are small or left out.
+// Fixed limits, far beyond what a person reads, on small outputs and on notices.
 const (
 	maxOutputs = 100_000 // from then on, outputs are left out as past Limits.Cell
 	maxNotices = 10_000  // left-out outputs that have a line of their own; further ones are counted
@@ -48,8 +46,8 @@ func fill[N int | int64](n *N, otherwise N) {
 	}
 }
 
-// A file keeps what is left out of an output. It is created by the first write;
-// after an error it takes no more. A nil file is none.
+// A file keeps the full text of an output. The first write creates it; after an error it takes no more.
+// A nil file is valid and has nothing.
 type file struct {
 	fold   *Fold
 	kind   string // what its name says
@@ -97,8 +95,7 @@ func (k *file) write(text string) {
 	}
 }
 
-// create creates the file under a name that is not taken: O_EXCL follows no
-// link that the cell may have put there.
+// create creates the file under an unused name. O_EXCL follows no link that a cell may have put there.
 func (k *file) create() error {
 	f := k.fold
 	root, err := f.folder()
@@ -182,7 +179,7 @@ func (k *file) remove() {
 	k.name, k.size = "", 0
 }
 
-// where says where what is in the file, or why it is not.
+// where says which file has the text, or why none has.
 func (k *file) where(what string) string {
 	shown := path.Join(k.fold.ShownAs, k.name)
 	switch {
@@ -196,7 +193,7 @@ func (k *file) where(what string) string {
 	return fmt.Sprintf("it is not kept: %v", k.err)
 }
 
-// cause is the error without the operation and the path.
+// cause strips the operation and the path from an error.
 func cause(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err
@@ -216,7 +213,7 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.1f %s", size, units[0])
 }
 
-// shortLine returns text as one line of at most some hundred bytes.
+// shortLine returns text as one line of at most about 300 bytes.
 func shortLine(text string) string {
 	short := text[:headEnd([]byte(text[:min(len(text), 300)]), 250)]
 	short = strings.ToValidUTF8(strings.Map(func(r rune) rune {

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A stream is the text of one stream output. When it is longer than one and a
-// half times its limit, what was overwritten is dropped; if that does not help,
-// the beginning stays, and of all further text only the end is kept.
+// A stream is the text of one stream output. Beyond one and a half times its limit, overwritten text is
+// dropped; if that does not suffice, only the beginning and the end are kept.
 type stream struct {
 	half  int    // half of the limit
 	cut   bool   // something between head and tail is dropped
@@ -35,9 +34,8 @@ func (f *Fold) addStream(content json.RawMessage) error {
 	return nil
 }
 
-// streamFor returns the stream for n bytes of text: the last output if it has that
-// name, else a new one. Near the limits it has a little room even so: the answer
-// may be what is printed last.
+// streamFor returns the stream for n bytes of text: the last output if it has that name, otherwise a new
+// one. Even past the limits there is a little room: the answer may be printed last.
 func (f *Fold) streamFor(name string, n int) *stream {
 	if i := len(f.outputs) - 1; i >= 0 && f.outputs[i].stream != nil && f.outputs[i].Name == name {
 		return f.outputs[i].stream
@@ -51,8 +49,8 @@ func (f *Fold) streamFor(name string, n int) *stream {
 	return f.newStream(name, room)
 }
 
-// lateStream returns the last output of a stream, which takes all its text past
-// the limits. There are two at most.
+// lateStream returns the last output of a stream, which takes all further text past the limits. There
+// are at most two.
 func (f *Fold) lateStream(name string, room int) *stream {
 	if name != "stdout" {
 		name = "stderr"
@@ -93,7 +91,7 @@ func (s *stream) write(text string) {
 	}
 }
 
-// settle makes room for a third of what is held at most.
+// settle shortens the text by at least a third, if that is possible.
 func (s *stream) settle() {
 	s.tail = overstrike(s.tail)
 	if !s.cut && len(s.tail) <= 2*s.half {
@@ -149,15 +147,13 @@ func (s *stream) finish() error {
 	return s.kept.close()
 }
 
-// Overstrike returns text as a terminal would show it after backspaces and carriage
-// returns: of a progress bar its last state.
+// Overstrike applies the backspaces and carriage returns of text as a terminal does: a progress bar is
+// reduced to its last state.
 func Overstrike(text string) string { return string(overstrike([]byte(text))) }
 
-// overstrike shows text as a terminal would after backspaces and carriage
-// returns, so that a progress bar leaves its last state and not all of them: what
-// a carriage return begins anew replaces the line (as with nbclient's
-// coalesce_streams), and a backspace takes back one character of it. It works in
-// place. Text may be given in pieces, each put behind what the last call returned.
+// overstrike applies backspaces and carriage returns in place: text after a carriage return replaces the
+// line, as in nbclient's coalesce_streams, and a backspace removes one character of it. Text may come in
+// pieces, each appended to the result of the last call.
 func overstrike(text []byte) []byte {
 	from := bytes.IndexByte(text, '\r')
 	if i := bytes.IndexByte(text, '\b'); i >= 0 && (from < 0 || i < from) {
@@ -196,8 +192,8 @@ func overstrike(text []byte) []byte {
 	return kept
 }
 
-// headEnd returns where to cut text so that at most n bytes come before: behind
-// a line if one ends near, else between two characters.
+// headEnd returns where to cut text so that at most n bytes come before: after a line break if one is
+// near, otherwise between two characters.
 func headEnd(text []byte, n int) int {
 	if n >= len(text) {
 		return len(text)

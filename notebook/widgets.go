@@ -8,12 +8,11 @@ import (
 	"slices"
 )
 
-// Widgets follows the widgets of a kernel (ipywidgets) by their comm messages,
-// as a front end does. The notebook keeps their state, so that a reader sees them
-// without a kernel. What is put out while an Output widget captures it belongs
-// to that widget and not to the cell. What it gives is what nbclient gives.
+// Widgets tracks the widgets of a kernel (ipywidgets) through their comm messages, as a front end does,
+// so that the notebook can keep their state and a reader sees them without a kernel. Outputs captured by
+// an Output widget belong to the widget and not to the cell. The result is the same as nbclient's.
 //
-// The zero value is ready to use. It is not safe for concurrent use.
+// The zero value is ready to use. Widgets is not safe for concurrent use.
 type Widgets struct {
 	models   map[string]*model   // by comm id
 	captures map[string][]*model // by the request whose output they capture; the last one does
@@ -22,10 +21,10 @@ type Widgets struct {
 	lost     bool                // some of them found no room
 }
 
-// maxWidgets is how many bytes the widgets of a kernel keep together.
+// maxWidgets bounds the states of all widgets of a kernel together, in bytes.
 const maxWidgets = 64 << 20
 
-// Incomplete says what is missing of the widgets, in one line; "" if nothing is.
+// Incomplete says in one line which states are missing; "" if none are.
 func (w *Widgets) Incomplete() string {
 	if !w.lost {
 		return ""
@@ -33,7 +32,7 @@ func (w *Widgets) Incomplete() string {
 	return "widgets' states of more than " + bytesText(maxWidgets) + " are left out"
 }
 
-// room reports whether there is room for n more bytes, and notes them, or that there is not.
+// room reserves n more bytes and reports whether they fit.
 func (w *Widgets) room(n int) bool {
 	if n > 0 && w.bytes+n > maxWidgets {
 		w.lost = true
@@ -64,8 +63,8 @@ type widgetBuffer struct {
 	Path     json.RawMessage `json:"path"`
 }
 
-// Add takes one iopub message about the request with the given id. It reports
-// whether a widget has captured it: then it is no output of the cell.
+// Add adds one iopub message of the request with the given id. It reports whether a widget captured the
+// message, which then is not an output of the cell.
 func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers [][]byte) bool {
 	switch msgType {
 	case "comm_open", "comm_msg":
@@ -90,8 +89,8 @@ func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers 
 	return true
 }
 
-// comm takes a message that opens a comm or changes the state behind it.
-// Messages that cannot be read, or are of the comm's own kind, change nothing.
+// comm handles a message that opens a comm or updates its state. Unreadable messages and custom ones
+// change nothing.
 func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
 	var c struct {
 		ID     string `json:"comm_id"`
@@ -132,7 +131,7 @@ func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
 	}
 }
 
-// growth is how many bytes more the widget takes with a new state; m is nil for a new one.
+// growth is how many bytes a new state adds to m; m is nil for a new widget.
 func (m *model) growth(id string, state map[string]json.RawMessage, paths []json.RawMessage, buffers [][]byte) int {
 	n := 0
 	if m == nil {
@@ -158,8 +157,7 @@ func (m *model) growth(id string, state map[string]json.RawMessage, paths []json
 	return n
 }
 
-// follow makes m capture what the request puts out from now on; "" for nothing.
-// An Output widget may be used within another.
+// follow makes m capture the outputs of a request from now on; "" for none. Output widgets may be nested.
 func (w *Widgets) follow(m *model, request string) {
 	if old := w.captures[m.request]; m.request != "" {
 		if i := slices.Index(old, m); i >= 0 {
@@ -218,7 +216,7 @@ func (m *model) outputs() []any {
 	return all
 }
 
-// message gives the output in the form that messages have: text is not split.
+// message returns the output in the form of messages, in which text is not split into lines.
 func (o Output) message() map[string]any {
 	j := o.json()
 	switch o.Type {
@@ -230,9 +228,8 @@ func (o Output) message() map[string]any {
 	return j
 }
 
-// Unsettled returns what the kernel is to be told of the outputs that its Output
-// widgets have captured since Unsettled was called last: contents of comm_msg
-// messages.
+// Unsettled returns the comm_msg contents that tell the kernel about outputs captured by its Output
+// widgets since the last call.
 func (w *Widgets) Unsettled() []json.RawMessage {
 	var all []json.RawMessage
 	for _, id := range slices.Sorted(maps.Keys(w.models)) {
@@ -250,8 +247,7 @@ func (w *Widgets) Unsettled() []json.RawMessage {
 	return all
 }
 
-// State returns what a notebook has of the widgets as metadata.widgets, and
-// whether that has changed since State was called last; nil if not.
+// State returns the notebook's metadata.widgets, and whether it changed since the last call; nil if not.
 func (w *Widgets) State() (state map[string]any, changed bool) {
 	if !w.changed {
 		return nil, false

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Report is what [Check] has found out about an interpreter.
+// A Report is the result of [Check].
 type Report struct {
 	Path    string   // sys.executable
 	Version string   // for instance 3.12.1

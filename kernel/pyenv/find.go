@@ -23,14 +23,14 @@ func (i Interpreter) minor() string {
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-// NoPythonError says that no interpreter on PATH will do, and for what reason.
+// A NoPythonError says why no interpreter on PATH is suitable.
 type NoPythonError struct {
 	Problem Problem
 	Version string   // of the interpreter that came closest; "" if there is none
 	Tried   []string // each candidate and what is wrong with it
 }
 
-// A Problem is what a hint has to solve. The later ones are closer to a usable Python.
+// A Problem is what a hint has to solve; later ones are closer to a usable Python.
 type Problem string
 
 const (
@@ -112,7 +112,7 @@ func (e *NoPythonError) add(path string, found Interpreter, problem Problem) {
 	e.Tried = append(e.Tried, path+": "+what)
 }
 
-// problem is what keeps i from being used, "" if nothing does.
+// problem is why i cannot be used, "" if it can.
 func (i Interpreter) problem() Problem {
 	var major, minor int
 	// What cannot be read stays 0 and counts as old.
@@ -140,7 +140,7 @@ name = getattr(getattr(sys, "implementation", None), "name", "cpython")
 print("|".join(["dsstar", "%d.%d.%d" % sys.version_info[:3], name, str(venv), path]))
 `
 
-// probe asks the interpreter what it is.
+// probe asks an interpreter for its version and kind.
 func probe(ctx context.Context, path string, env []string) (Interpreter, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

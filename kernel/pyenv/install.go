@@ -17,7 +17,7 @@ type installer struct {
 // installers are the tools at hand, the preferred one first.
 func installers(env []string, base Interpreter) []installer {
 	var all []installer
-	// uv reads none of pip's settings: who has told only pip where to fetch from gets pip.
+	// uv ignores pip's settings: if only pip is configured with an index, use pip.
 	onlyPip := (getenv(env, "PIP_INDEX_URL") != "" || getenv(env, "PIP_CONFIG_FILE") != "" || getenv(env, "PIP_NO_INDEX") != "") &&
 		getenv(env, "UV_DEFAULT_INDEX") == "" && getenv(env, "UV_INDEX_URL") == ""
 	if uv, ok := lookPath("uv", env); ok && (!onlyPip || !base.Venv) {
@@ -64,7 +64,7 @@ func writeLock(dir string, lock []byte) (string, error) {
 	return file, os.WriteFile(file, lock, 0o644)
 }
 
-// toolEnv is env without what would lead the tools to another environment than the one being made.
+// toolEnv is env without variables that direct the tools to another environment.
 func toolEnv(env []string) []string {
 	var out []string
 	for _, kv := range env {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 )
 
-// A marker says that an environment is complete, and what it was made of.
+// A marker says that an environment is complete, and from which inputs it was built.
 type marker struct {
 	Lock    string    `json:"lock"`    // digest of the lock file and the recipe
 	Version string    `json:"version"` // of the base interpreter

@@ -30,7 +30,7 @@ type Options struct {
 	Dir      string            // the folder that holds the environments; made if missing
 	Lock     []byte            // requirements with hashes; several locks may be concatenated
 	Env      []string          // the environment of the tools: PATH, PIP_*, UV_*, proxies and certificates are respected
-	Progress func(line string) // told what goes on, in short lines, one call at a time; may be nil
+	Progress func(line string) // gets short lines about the progress, one call at a time; may be nil
 }
 
 // Ensure returns the interpreter of the environment made from o.Lock, creating it first if need be.
@@ -119,7 +119,7 @@ func create(ctx context.Context, o Options, base Interpreter, dir string, lock h
 	return err
 }
 
-// remove deletes an environment, the marker first: what is half removed must not look complete.
+// remove deletes an environment, the marker first: half an environment must not look complete.
 func remove(dir string) error {
 	if err := os.Remove(markerPath(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -148,7 +148,7 @@ func (t *tail) Write(p []byte) (int, error) {
 
 func (t *tail) add(line string) {
 	line = strings.TrimRight(line, " \r\t")
-	// pip names every line of the lock that is for another system: noise, and there is much of it.
+	// pip prints every line of the lock file for another system: noise.
 	if line == "" || strings.HasPrefix(line, "Ignoring ") {
 		return
 	}

@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// askPython has a Python tell what a python holds. It is started with -I, so that nothing of PYTHONPATH
-// runs, which may name a folder of a stranger's: its folders are only listed. It is started with -S, too:
-// what it would run of its own accord, files whose names end with pth, sitecustomize and usercustomize, is
-// run when it is known that cells write in none of the folders that these come from. WRITE is a list of those.
+// askPython prints the fields of a python. It runs with -I, so that no code from PYTHONPATH runs, which
+// may name a stranger's folder: its folders are only listed. It runs with -S too: *.pth files,
+// sitecustomize and usercustomize are run only once it is known that cells write to none of their
+// folders. WRITE lists the folders where cells write.
 const askPython = `
 import json, os, site, sys
 
@@ -67,7 +67,7 @@ main()
 
 const answerMark = "dsstar-python:"
 
-// askingCode is askPython as an argument: one line, conda run takes no more.
+// askingCode is askPython in one line, as conda run accepts no more.
 func askingCode(write []string) (string, error) {
 	folders, err := json.Marshal(append([]string{}, write...)) // never null
 	if err != nil {
@@ -77,7 +77,7 @@ func askingCode(write []string) (string, error) {
 	return "exec(" + strconv.QuoteToASCII(code) + ", globals())", nil
 }
 
-// A writableError is about something that would be started outside, though cells could have changed it.
+// A writableError is about a program that would run outside the sandbox although cells could have changed it.
 type writableError struct{ path string }
 
 func (e *writableError) Error() string {
@@ -86,7 +86,7 @@ func (e *writableError) Error() string {
 
 func (e *writableError) Unwrap() error { return ErrWritable }
 
-// unwritable is env without the paths, also in lists, that lead through one of the folders where cells write.
+// unwritable is env without the paths, also in lists, that pass through a folder where cells write.
 func unwritable(env, write []string) (all []string) {
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
@@ -102,11 +102,11 @@ func unwritable(env, write []string) (all []string) {
 	return all
 }
 
-// asked remembers what Pythons have answered: it takes a start of each.
+// asked caches the answers of Pythons: each takes a process.
 var asked sync.Map // of the words that start it and its environment, to a python
 
-// ask starts a Python by the words and has it answer the question. It does so outside of the sandbox: what cells could
-// have changed is not started, but an error, and what variables name of it is left out of the environment.
+// ask runs askPython in the Python that words start, outside the sandbox. It is an error if cells could
+// have changed that Python, and paths that cells could have changed are removed from its environment.
 func ask(words, env, write []string) (p python, err error) {
 	for _, word := range words {
 		program := word
@@ -119,14 +119,14 @@ func ask(words, env, write []string) (p python, err error) {
 	}
 	env = unwritable(env, write)
 	key := strings.Join(slices.Concat(words, []string{""}, env), "\x00")
-	if known, ok := asked.Load(key); ok { // maybe for a session that wrote elsewhere
+	if known, ok := asked.Load(key); ok { // perhaps for a session that wrote to other folders
 		p = known.(python)
 		if at := slices.IndexFunc(p.Paths, func(path string) bool { return leadsThrough(path, write) }); at >= 0 {
 			return p, &writableError{p.Paths[at]}
 		}
 		return p, nil
 	}
-	here, err := os.MkdirTemp("", "dsstar-ask-") // a launcher may look at the folder that it is started in
+	here, err := os.MkdirTemp("", "dsstar-ask-") // a launcher may read its current folder
 	if err != nil {
 		return p, err
 	}
@@ -137,9 +137,9 @@ func ask(words, env, write []string) (p python, err error) {
 	}
 	var said struct {
 		python
-		Writable string // of what it would run, and cells could have changed
+		Writable string // a path of its code that cells could have changed
 	}
-	_, reply, _ := bytes.Cut(out, []byte("\n"+answerMark)) // a launcher may have said more
+	_, reply, _ := bytes.Cut(out, []byte("\n"+answerMark)) // a launcher may print too
 	if err := json.NewDecoder(bytes.NewReader(reply)).Decode(&said); err != nil {
 		return p, fmt.Errorf("ask %s where its modules are: it answers %.100q", strings.Join(words, " "), out)
 	}
@@ -153,7 +153,7 @@ func ask(words, env, write []string) (p python, err error) {
 	return p, nil
 }
 
-// start returns what a Python writes that is asked in a folder.
+// start runs askPython in a folder and returns its output.
 func start(words, env, write []string, here string) ([]byte, error) {
 	code, err := askingCode(write)
 	if err != nil {

@@ -21,7 +21,7 @@ func builtinWorks() error {
 	if Landlock() == 0 {
 		return &MissingError{Builtin, NoLandlock, errNoLandlock}
 	}
-	// Asked for an action that every seccomp filter has.
+	// Every version of seccomp filters supports this action.
 	action := uint32(unix.SECCOMP_RET_ALLOW)
 	if err := actionAvailable(&action); err != nil {
 		return &MissingError{Builtin, NoSeccomp, fmt.Errorf("this Linux has no seccomp filters: %w", err)}
@@ -31,7 +31,7 @@ func builtinWorks() error {
 
 func experimentalWorks() error { return errors.New("experimental is for macOS") }
 
-// findBubblewrap looks where systems install programs, and nowhere that a user or a project could put one.
+// findBubblewrap searches the system's program folders only, where no project could put another one.
 func findBubblewrap() (string, error) {
 	for _, path := range []string{"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"} {
 		if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
@@ -41,7 +41,7 @@ func findBubblewrap() (string, error) {
 	return "", &MissingError{Full, NoBubblewrap, errors.New("bubblewrap is not installed")}
 }
 
-// What makes the namespaces of full is tried once.
+// The ways to create the namespaces of full, each tried once.
 var (
 	ownWork         = sync.OnceValue(func() error { return tryFull("") })
 	bubblewrapWorks = sync.OnceValues(func() (string, error) {
@@ -53,7 +53,7 @@ var (
 	})
 )
 
-// maker returns the bubblewrap that makes the namespaces of a box in full; "" is dsstar itself, which comes first.
+// maker returns the path of the bubblewrap to use for a box in full; "" means this program, which is preferred.
 func (b Box) maker() (bwrap string, err error) {
 	if !b.Bubblewrap && ownWork() == nil {
 		return "", nil
@@ -61,13 +61,13 @@ func (b Box) maker() (bwrap string, err error) {
 	return bubblewrapWorks()
 }
 
-// fullWorks reports why nothing makes namespaces.
+// fullWorks returns why namespaces cannot be created, nil if they can.
 func fullWorks() error {
 	_, err := Box{}.maker()
 	if missing, ok := errors.AsType[*MissingError](err); ok && missing.Cause == NoBubblewrap {
 		own := ownWork()
 		cause := whyNoNamespaces()
-		if cause == AppArmor { // it would have a profile
+		if cause == AppArmor { // which has a profile for bubblewrap
 			cause = NoBubblewrap
 		}
 		return &MissingError{Full, cause, fmt.Errorf("%w, and %w", own, err)}
@@ -75,8 +75,7 @@ func fullWorks() error {
 	return err
 }
 
-// tryFull has a program start that does nothing, as every other starts, in namespaces of bubblewrap's, or of dsstar's own
-// without one.
+// tryFull runs /bin/true in full, in namespaces of bwrap, or of this program if bwrap is "".
 func tryFull(bwrap string) error {
 	dir, err := os.MkdirTemp("", "dsstar-full-")
 	if err != nil {
@@ -119,7 +118,7 @@ func tryFull(bwrap string) error {
 	return nil
 }
 
-// inNamespaces returns the command that enters the stage in the namespaces of full.
+// inNamespaces returns the command that enters the stage in new namespaces.
 func (st stage) inNamespaces(self, file string) (*exec.Cmd, error) {
 	if st.Bubblewrap == "" {
 		return st.ownNamespaces(self, file), nil
@@ -127,7 +126,7 @@ func (st stage) inNamespaces(self, file string) (*exec.Cmd, error) {
 	return st.bubblewrap(st.Bubblewrap, self, file)
 }
 
-// whyNoNamespaces looks for a setting by which a system keeps namespaces from users.
+// whyNoNamespaces looks for a setting that prevents users from creating namespaces.
 func whyNoNamespaces() Cause {
 	set := func(name, value string) bool {
 		b, err := os.ReadFile("/proc/sys/" + name)
@@ -137,7 +136,7 @@ func whyNoNamespaces() Cause {
 	case set("user/max_user_namespaces", "0"):
 		return NamespacesOff
 	case os.Getuid() == 0:
-		return NamespacesRefused // the others are about users
+		return NamespacesRefused // the other settings do not apply to root
 	case set("kernel/unprivileged_userns_clone", "0"):
 		return NamespacesOff
 	case set("kernel/apparmor_restrict_unprivileged_userns", "1"):
@@ -155,16 +154,16 @@ func namespaces(net bool) []string {
 	return args
 }
 
-// takesSize reports whether a bubblewrap limits folders in memory, as from 0.7 on. Without it they have half of the
-// machine's at most, and the guard ends who uses more than the session may.
+// takesSize reports whether bubblewrap supports --size, as it does since 0.7. Without it a tmpfs is
+// limited to half of the machine's memory, and the guard enforces the session's limit.
 func takesSize(bwrap string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, bwrap, "--help").CombinedOutput()
-	return err != nil || bytes.Contains(out, []byte("--size ")) // an error comes again, with its words
+	return err != nil || bytes.Contains(out, []byte("--size ")) // an error occurs again when it is used, and is reported then
 }
 
-// bubblewrap returns the command that enters the stage inside of namespaces.
+// bubblewrap returns the command that enters the stage in namespaces of bwrap.
 func (st stage) bubblewrap(bwrap, self, file string) (*exec.Cmd, error) {
 	parts, err := st.view(self)
 	if err != nil {

@@ -24,7 +24,7 @@ type groupFile struct {
 	inside string // in a namespace of control groups of its own; "" for that of a group above
 }
 
-// groupFiles returns what tells of the limits of this process's own control group and those above it.
+// groupFiles returns the files with the limits of this process's control group and its ancestors.
 func groupFiles() (all []groupFile) {
 	b, _ := os.ReadFile("/proc/self/cgroup") // without control groups there is none
 	for line := range strings.Lines(string(b)) {
@@ -53,7 +53,7 @@ func groupFiles() (all []groupFile) {
 	return all
 }
 
-// groupParts show the limits of the session's own control group in the full tier.
+// groupParts are the parts of the view with the limits of the session's control group.
 func groupParts() (parts []part) {
 	for _, f := range groupFiles() {
 		if f.inside != "" {

@@ -15,9 +15,7 @@ import (
 
 // TestCompatControl shows that every cell of compat.py works without a sandbox.
 func TestCompatControl(t *testing.T) {
-	if *rounds == 1 {
-		t.Skip("only with -bombs")
-	}
+	pyenvtest.Long(t)
 	v := newVictims(t)
 	python := pyenvtest.Python(t)
 	work := t.TempDir()

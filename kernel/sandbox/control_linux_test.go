@@ -4,12 +4,15 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 //go:embed testdata/attacks.py
@@ -61,10 +64,11 @@ var closedAnyway = map[string]string{
 // TestControl runs the attempts without a sandbox: those that a sandbox refuses prove something only if they work
 // here. What they change has to be seen.
 func TestControl(t *testing.T) {
+	pyenvtest.Long(t)
 	v := newVictims(t)
 	v.targets["bomb"] = 300 // more than a sandbox allows is enough
 	results := v.attack(t)
-	for _, name := range []string{"a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb", "p17_daemon_survives"} {
+	for _, name := range separate {
 		results[name] = v.attack(t, name)[name]
 	}
 	if len(results) != attempts {
@@ -129,10 +133,17 @@ func (v *victims) attack(t *testing.T, only ...string) map[string]outcome {
 // outcomes finds the line of attacks.py in the output of a cell.
 func outcomes(t testing.TB, out string) map[string]outcome {
 	t.Helper()
-	var found map[string]outcome
-	line := regexp.MustCompile(`(?m)^\{.*\}$`).FindString(out)
-	if err := json.Unmarshal([]byte(line), &found); err != nil {
-		t.Fatalf("%v in %q", err, out)
+	found, err := outcomesIn(out)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return found
+}
+
+func outcomesIn(out string) (found map[string]outcome, err error) {
+	line := regexp.MustCompile(`(?m)^\{.*\}$`).FindString(out)
+	if err := json.Unmarshal([]byte(line), &found); err != nil {
+		return nil, fmt.Errorf("%w in %q", err, out)
+	}
+	return found, nil
 }

@@ -14,11 +14,11 @@ import (
 
 var errNoLandlock = errors.New("this Linux has no Landlock: it came with 5.13 and may be switched off")
 
-// exitRefused is the exit code of a guard that has run nothing.
+// exitRefused is the exit code if the sandbox could not be set up and nothing was run.
 const exitRefused = 125
 
-// Main carries out the commands by which this package starts its processes. If
-// args, the program's, are one of them it does not return.
+// Main runs the commands with which this package starts processes of its own. If args, os.Args, is one
+// of them, Main does not return.
 func Main(args []string) {
 	if len(args) != 3 || !slices.Contains([]string{guardCommand, watchCommand, namespacesCommand, initCommand, enterCommand, tryCommand}, args[1]) {
 		return
@@ -44,16 +44,16 @@ func Main(args []string) {
 	os.Exit(exitRefused)
 }
 
-// enter gives up all rights that the stage does not give and becomes the program.
+// enter gives up all rights except those of the stage, and executes the program.
 func (st stage) enter() error {
-	runtime.LockOSThread() // what is given up is this thread's, and execve makes it the process
+	runtime.LockOSThread() // rights belong to the thread, and execve turns the thread into the process
 	if err := os.Chdir(st.Dir); err != nil {
 		return err
 	}
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("close_range: %w", err)
 	}
-	// Linux ends these processes first when memory is short; raising this is always allowed.
+	// The OOM killer chooses these processes first; raising the score is always allowed.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	if err := st.limit(); err != nil {
 		return err
@@ -78,16 +78,16 @@ func (st stage) enter() error {
 
 const (
 	openFiles = 4096
-	timers    = 1024 // and signals that wait: a user's programs share what Linux allows of them
+	timers    = 1024 // and pending signals, of which all programs of a user share a limited number
 )
 
-// limit sets the limits that Linux keeps for each process. RLIMIT_AS is not one
-// of them: OpenBLAS spins when it meets it.
+// limit sets the resource limits of each process. RLIMIT_AS is not among them: OpenBLAS spins when it
+// reaches it.
 func (st stage) limit() error {
 	l := st.Box.Limits
 	processes := uint64(l.Processes)
 	if processes != 0 && st.Box.Tier != Full {
-		processes += threadsOf(os.Getuid()) // counted for the user, not for the box; in a namespace of users for that
+		processes += threadsOf(os.Getuid()) // counted per user; in a user namespace, per namespace
 	}
 	for _, r := range []struct {
 		name  string
@@ -109,16 +109,16 @@ func (st stage) limit() error {
 			return fmt.Errorf("limit of %s: %w", r.name, err)
 		}
 	}
-	// Not 0, which does not hold for a program that core_pattern names: it would run outside (core(5)).
+	// Not 0, which core(5) ignores for a program in core_pattern: that would run outside.
 	return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 1, Max: 1})
 }
 
-// dropCapabilities gives all up for good: root would have them back with execve.
+// dropCapabilities drops all capabilities permanently: otherwise root regains them with execve.
 func dropCapabilities() error {
 	for c := uintptr(0); c < 64; c++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); errors.Is(err, unix.EINVAL) {
-			break // there are no more
-		} else if err != nil && !errors.Is(err, unix.EPERM) { // who may not, has none
+			break // beyond the last capability
+		} else if err != nil && !errors.Is(err, unix.EPERM) { // without permission there are none to drop
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// harmless are the variables that a process of a box keeps; a name that ends with "_" stands for all that begin so.
+// harmless are the variables that every process of a box keeps; a name that ends with "_" is a prefix.
 var harmless = []string{
 	"PATH", "LANG", "LANGUAGE", "LC_", "TZ", "TERM", "COLUMNS", "LINES", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",
 	"PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONWARNINGS", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE",
@@ -17,23 +17,23 @@ var harmless = []string{
 	"DSSTAR_PYTHONPATH", "DSSTAR_KERNEL_WITHOUT",
 }
 
-// Variables that a process keeps whose box has the network; a proxy's may have a password in it.
+// Variables kept with the network allowed; that of a proxy may contain a password.
 var (
 	proxies      = []string{"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"}
 	certificates = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
 )
 
-// ofGPUs are the variables that a process keeps whose box has graphics processors. Not all of NVIDIA's: one is a key.
+// ofGPUs are kept with graphics processors allowed. Not everything that begins with NVIDIA_: one is a key.
 var ofGPUs = []string{
 	"CUDA_", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
 	"HSA_OVERRIDE_GFX_VERSION", "ROCM_PATH", "ZE_AFFINITY_MASK", "XLA_FLAGS", "XLA_PYTHON_CLIENT_PREALLOCATE", "PYTORCH_CUDA_ALLOC_CONF",
 }
 
-// inLists are the variables that list folders of libraries and modules.
+// inLists are variables with lists of library and module folders.
 var inLists = []string{"LD_LIBRARY_PATH", "NIX_LD_LIBRARY_PATH", "PYTHONPATH", "GUIX_PYTHONPATH", "R_LIBS"}
 
-// environment is that of a process of the box: nothing but harmless names and those of b.Env, and folders of its own.
-// No name is twice in it: of those in env the last counts.
+// environment returns the environment of a process of the box: the harmless variables of env, those of
+// b.Env and names, and folders of its own. Names are unique; the last entry of env counts.
 func (b Box) environment(env, names []string, private string) []string {
 	known := harmless
 	if b.Net {
@@ -43,7 +43,7 @@ func (b Box) environment(env, names []string, private string) []string {
 		known = slices.Concat(known, ofGPUs)
 	}
 	if b.Tier == Experimental {
-		known = slices.Concat(known, []string{"JPY_PARENT_PID"}) // there is no guard between ipykernel and its parent, with which it ends
+		known = slices.Concat(known, []string{"JPY_PARENT_PID"}) // without a guard, ipykernel watches its parent and ends with it
 	}
 	home := private + "/home"
 	own := []string{"HOME=" + home, "TMPDIR=" + private + "/tmp", "USER=sandbox", "LOGNAME=sandbox",
@@ -70,15 +70,15 @@ func named(env, names []string) (all []string) {
 	return all
 }
 
-// variablesRead returns the files and folders that variables of the environment name for libraries, modules and
-// certificates. What shows too much is left out, and the home's hidden folders, where keys are.
+// variablesRead returns the library, module and certificate paths in variables of the environment. Hidden
+// folders of the home, where keys are, and paths that expose too much are left out.
 func (b Box) variablesRead(env []string) []string {
 	lists := inLists
 	if b.Net {
 		lists = slices.Concat(lists, certificates)
 	}
 	home, _ := os.UserHomeDir()
-	home, _ = realPath(home) // without one there is nothing to spare
+	home, _ = realPath(home) // without a home there is nothing to protect
 	var all []string
 	for _, name := range lists {
 		for _, path := range filepath.SplitList(valueOf(env, name)) {

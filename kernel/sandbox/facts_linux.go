@@ -12,37 +12,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// In the builtin tier Landlock lets a process open nothing of /proc that is about
-// a process, but what is about the one that entered the sandbox. A kernel with
-// checkpoints is several processes: it has to look at its workers and their copies,
-// and cells run in workers, whose libraries read /proc/self. So the filter asks the
-// guard about each file that is opened to read. The guard, which is outside and the
-// ancestor of all, opens listed files of /proc about processes of the sandbox and
-// puts the descriptor into the process that waits. About anything else the call
-// goes on, as Landlock allows.
+// In the builtin tier Landlock allows a process to open only the /proc entries of the process that
+// entered the sandbox. A kernel with checkpoints has several processes: it inspects its workers and
+// their copies, and cells run in workers, whose libraries read /proc/self. So the seccomp filter sends
+// the guard a notification about each file opened for reading. The guard, outside the sandbox and the
+// ancestor of all its processes, opens the listed files of /proc for them and installs the descriptor
+// in the waiting process. Any other call continues, as Landlock allows.
 //
-// Cells can ask anything. They get descriptors to read of files about their own
-// sandbox, which they also have in full. What they ask never waits for another
-// process, and each of their threads waits for one answer at most.
+// Cells can send any request, and get only read descriptors of files about their own sandbox, which
+// they also have in the full tier. A request never waits for another process, and each thread has at
+// most one request pending.
 
-// factsFile matches what the guard opens: a process, maybe one of its threads, and a
-// file. Not among these: what tells about the machine, as net, mounts and mountinfo.
+// factsFile matches the paths that the guard opens: a file of a process or of one of its threads. Files
+// about the machine, such as net, mounts and mountinfo, are not among them.
 var factsFile = regexp.MustCompile(`^/proc/(self|[1-9][0-9]{0,8})/((?:task/[1-9][0-9]{0,8}/)?` +
 	`(?:stat|statm|status|comm|cmdline|environ|auxv|maps|smaps|smaps_rollup|numa_maps|limits|io|cgroup|cpuset|schedstat|syscall|wchan|children|oom_score|oom_score_adj|fdinfo/[0-9]{1,9}))$`)
 
-// factsSize is more than any of these paths has.
+// factsSize exceeds the length of all these paths.
 const factsSize = 64
 
-// askedOpens are the calls that may open such a file.
+// askedOpens are the rules for calls that may open such a file.
 func askedOpens() (rules []rule) {
-	const others = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC | unix.O_DIRECTORY // not to read a file
+	const others = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC | unix.O_DIRECTORY // these do not just read a file
 	for call, flags := range openCalls {
 		rules = append(rules, rule{call, askGuard, []condition{{flags, others, unix.O_RDONLY, false}}})
 	}
 	return rules
 }
 
-// answerOpen answers a question about a call that opens a file: by a descriptor, if the guard is to open it.
+// answerOpen answers a notification about an open call, with a descriptor if the path matches factsFile.
 func answerOpen(listener int, q *question) reply {
 	goOn := reply{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	flags := openCalls[uint32(q.nr)]
@@ -55,17 +53,16 @@ func answerOpen(listener int, q *question) reply {
 		return goOn
 	}
 	defer unix.Close(file)
-	// Not SECCOMP_ADDFD_FLAG_SEND: where a signal interrupts that here, the call there returns 0.
+	// Not SECCOMP_ADDFD_FLAG_SEND: if a signal interrupts that ioctl, the caller's open returns 0.
 	a := addition{id: q.id, source: uint32(file), newFlags: uint32(q.arguments[flags]) & unix.O_CLOEXEC}
 	fd, errno := notify(listener, notifAddFD, unsafe.Pointer(&a))
-	if errno != 0 { // it has too many, or has ended
+	if errno != 0 { // the process has too many descriptors, or has ended
 		return goOn
 	}
 	return reply{id: q.id, value: int64(fd)}
 }
 
-// notify is an ioctl of a listener. A signal, of which Go has some for itself, must not be the end of it: whoever asked
-// waits.
+// notify is an ioctl of a notification listener, repeated after signals, which Go's runtime uses itself.
 func notify(listener int, request uintptr, argument unsafe.Pointer) (value uintptr, errno unix.Errno) {
 	for {
 		value, _, errno = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), request, uintptr(argument))
@@ -85,14 +82,14 @@ type addition struct {
 const (
 	notifAddFD    = 0x40182103 // SECCOMP_IOCTL_NOTIF_ADDFD
 	notifSetFlags = 0x40082104 // SECCOMP_IOCTL_NOTIF_SET_FLAGS
-	syncWakeUp    = 1          // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: who asks and who answers share a processor
+	syncWakeUp    = 1          // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: both sides run on one processor
 )
 
-// stringAt returns the string at an address of a process, without its end; nil if it is longer than factsSize, or cannot be
-// read.
+// stringAt returns the C string at an address of a process; nil if it is longer than factsSize or cannot
+// be read.
 func stringAt(pid int, address uintptr) []byte {
 	content := make([]byte, factsSize)
-	first := min(factsSize, os.Getpagesize()-int(address)&(os.Getpagesize()-1)) // what follows may be on a page that is not there
+	first := min(factsSize, os.Getpagesize()-int(address)&(os.Getpagesize()-1)) // the next page may be unmapped
 	local := []unix.Iovec{{Base: &content[0], Len: factsSize}}
 	remote := []unix.RemoteIovec{{Base: address, Len: first}, {Base: address + uintptr(first), Len: factsSize - first}}
 	n, err := unix.ProcessVMReadv(pid, local, remote, 0)
@@ -106,8 +103,8 @@ func stringAt(pid int, address uintptr) []byte {
 	return text
 }
 
-// openFact opens a file of /proc to read that is about a process, for thread asking, by whose number "self" is found. The
-// process must descend from ancestor.
+// openFact opens a file of a process in /proc for reading; "self" is the process of the thread asking.
+// The process must descend from ancestor.
 func openFact(ancestor, asking int, name, file string) (int, error) {
 	if name == "self" {
 		pid, _, ok := lineage(asking)
@@ -127,18 +124,18 @@ func openFact(ancestor, asking int, name, file string) (int, error) {
 	return unix.Openat(process, file, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 }
 
-// openProcess opens the folder of a process, which stays that of this one when its number is given to another.
+// openProcess opens the /proc folder of a process; the descriptor stays bound to it if its ID is reused.
 func openProcess(pid string) (int, error) {
 	return unix.Open("/proc/"+pid, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 }
 
-// descends reports whether a process, given by its folder, descends from ancestor, given by its number. The number of a
-// parent is good if the child still has it once the parent's folder is open: the children of one that ends have another
-// parent before its number is free.
+// descends reports whether a process, given by its folder, descends from ancestor, given by its ID. A
+// parent's ID is valid if the child still has it after the parent's folder was opened: children are
+// re-parented before the ID of their parent is free.
 func descends(process, ancestor int) bool {
 	at := process
 	defer func() { closeOther(at, process) }()
-	for range 4096 { // more than there can be in one line
+	for range 4096 { // longer than any chain of processes
 		number := parentOf(at)
 		if number == ancestor {
 			return true
@@ -148,7 +145,7 @@ func descends(process, ancestor int) bool {
 		}
 		parent, err := openProcess(strconv.Itoa(number))
 		if err != nil {
-			continue // it has another parent by now
+			continue // re-parented meanwhile
 		}
 		if parentOf(at) != number {
 			unix.Close(parent)
@@ -166,7 +163,7 @@ func closeOther(fd, but int) {
 	}
 }
 
-// parentOf returns the number of the parent of a process, 0 if it is not there.
+// parentOf returns the ID of the parent of a process, 0 if the process is gone.
 func parentOf(process int) int {
 	fd, err := unix.Openat(process, "stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

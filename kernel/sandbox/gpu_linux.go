@@ -10,18 +10,18 @@ func gpuDevices() []string {
 	return matching("/dev/nvidia*", "/dev/nvhost-*", "/dev/nvmap", "/dev/dxg", "/dev/kfd", "/dev/dri/renderD*")
 }
 
-// gpuReads is what their drivers read of the system, and no other program needs.
+// gpuReads are the system's files that only their drivers need.
 func gpuReads() []string {
 	return matching("/sys/class/drm", "/sys/class/kfd", "/sys/devices/virtual/kfd", "/sys/bus/pci/devices", "/sys/devices/pci*", "/sys/dev/char",
 		"/sys/module/nvidia*", "/sys/module/amdgpu", "/etc/vulkan", "/etc/nvidia", "/etc/glvnd")
 }
 
-// gpuProc is the same of /proc, where it is not all of the process's own.
+// gpuProc are the same below /proc, for the builtin tier.
 var gpuProc = []string{"/proc/driver/nvidia", "/proc/devices", "/proc/modules"}
 
 func matching(patterns ...string) (all []string) {
 	for _, pattern := range patterns {
-		found, _ := filepath.Glob(pattern) // they are good
+		found, _ := filepath.Glob(pattern) // the patterns are valid
 		all = append(all, found...)
 	}
 	return all

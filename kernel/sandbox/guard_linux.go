@@ -18,27 +18,27 @@ import (
 
 const (
 	lookEvery    = 250 * time.Millisecond
-	measureEvery = time.Second // between two looks at the folders, which may have many files
+	measureEvery = time.Second // between two measurements of the folders, which may have many files
 )
 
-// A watch is a stage under the eyes of its guard.
+// A watch is a stage that its guard is watching.
 type watch struct {
 	stage
 	before tally   // of Write, at the start
-	shm    *shared // what is made in the machine's /dev/shm, nil if nothing can be
+	shm    *shared // files created in the machine's /dev/shm; nil if it is not writable
 }
 
-// guard starts the program, sees to its limits, and ends with it as it has ended,
-// after everything that it has started. It does not return but on an error.
+// guard starts the program, enforces its limits, kills all its descendants once it has ended, and
+// exits with its status. It returns only on an error.
 func (st stage) guard(file string) error {
-	runtime.LockOSThread() // the program ends when the thread ends that has started it
-	reports := st.report() // before anything is started that could inherit it
+	runtime.LockOSThread() // the program's Pdeathsig is sent when the thread that started it ends
+	reports := st.report() // before any process is started that could inherit it
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return err
 	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
-	signal.Ignore(unix.SIGINT) // it is for the program
+	signal.Ignore(unix.SIGINT) // SIGINT is for the program
 	measured := make(chan tally, 1)
 	go func() { measured <- st.written() }() // before the program adds to it
 	w := watch{stage: st}
@@ -56,7 +56,7 @@ func (st stage) guard(file string) error {
 	}
 	passed := make(chan string, 2)
 	go report(lookEvery, passed, w.processesExceed)
-	go report(measureEvery, passed, w.foldersExceed) // by itself: it may take long, and is not to delay an end
+	go report(measureEvery, passed, w.foldersExceed) // on its own: it may take long and must not delay an end
 	select {
 	case status := <-ended:
 		w.end()
@@ -72,7 +72,7 @@ func (st stage) guard(file string) error {
 	panic("unreachable")
 }
 
-// start starts the program, whose end is told to ended.
+// start starts the program and sends its exit status to ended.
 func (st stage) start(file string, ended chan<- unix.WaitStatus) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -96,7 +96,7 @@ func (st stage) start(file string, ended chan<- unix.WaitStatus) error {
 	return nil
 }
 
-// report asks now and then whether a limit is passed, and tells which.
+// report checks regularly whether a limit is exceeded, and sends which.
 func report(every time.Duration, passed chan<- string, why func() string) {
 	for range time.Tick(every) {
 		if why := why(); why != "" {
@@ -106,7 +106,7 @@ func report(every time.Duration, passed chan<- string, why func() string) {
 	}
 }
 
-// end ends all processes and removes what is to go with them.
+// end kills all processes and removes the files that go with them.
 func (w watch) end() {
 	if w.shm != nil {
 		w.shm.note(descendants(os.Getpid()))
@@ -114,11 +114,11 @@ func (w watch) end() {
 	}
 	killAll()
 	for _, path := range w.Remove {
-		_ = os.RemoveAll(path) // nobody is there to be told
+		_ = os.RemoveAll(path) // no caller is left to hear of an error
 	}
 }
 
-// reap collects all that ends, and tells how the program did.
+// reap waits for all children and sends the status of the program to ended.
 func reap(program int, ended chan<- unix.WaitStatus) {
 	for {
 		var status unix.WaitStatus
@@ -135,7 +135,7 @@ func reap(program int, ended chan<- unix.WaitStatus) {
 	}
 }
 
-// endLike ends this process as another has ended.
+// endLike ends this process with the status of another.
 func endLike(status unix.WaitStatus) {
 	if status.Signaled() {
 		s := status.Signal()
@@ -147,19 +147,19 @@ func endLike(status unix.WaitStatus) {
 	os.Exit(status.ExitStatus())
 }
 
-// processesExceed returns which limit the processes have passed, "" for none.
+// processesExceed returns which limit the processes exceed, "" for none.
 func (w watch) processesExceed() string {
 	l := w.Box.Limits
 	all := descendants(os.Getpid())
 	used := usageOf(all)
-	if l.Processes > 0 && used.threads > l.Processes+64 { // Linux has kept to the limit, but for root
+	if l.Processes > 0 && used.threads > l.Processes+64 { // Linux enforces the limit itself, except for root
 		return fmt.Sprintf("%d processes and threads, limit %d; raise it with --max-processes", used.threads, l.Processes)
 	}
 	if l.Memory == 0 {
 		return ""
 	}
 	if hidden := w.hidden(all); hidden != 0 {
-		time.Sleep(lookEvery) // it may just be starting
+		time.Sleep(lookEvery) // it may be starting
 		if slices.Contains(descendants(os.Getpid()), hidden) && hides(hidden) {
 			return "a process cannot be looked into, nor what it uses: its program is one that nobody may read"
 		}
@@ -173,17 +173,17 @@ func (w watch) processesExceed() string {
 		return ""
 	}
 	sum, shared := own, int64(0)
-	if own <= l.Memory { // else it need not be exact, which takes long for large tables
+	if own <= l.Memory { // otherwise the exact number is not needed; large tables take long
 		sum, shared = proportional(all)
 		sum += own
 	}
-	if sum += max(0, files-shared); sum > l.Memory { // what is mapped of the files is in both
+	if sum += max(0, files-shared); sum > l.Memory { // mapped parts of the files are in both
 		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", size(sum), size(l.Memory))
 	}
 	return ""
 }
 
-// foldersExceed is processesExceed for what is on disk.
+// foldersExceed is processesExceed for disk usage.
 func (w watch) foldersExceed() string {
 	limit := w.Box.Limits.Folder
 	if limit == 0 {
@@ -191,7 +191,7 @@ func (w watch) foldersExceed() string {
 	}
 	now := w.written()
 	if now.hidesMore(w.before) {
-		time.Sleep(lookEvery) // it may be on its way
+		time.Sleep(lookEvery) // it may be temporary
 		if now = w.written(); now.hidesMore(w.before) {
 			return "a folder that it has made cannot be looked into, or is too deep, nor what it has written there"
 		}

@@ -15,37 +15,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// held is what processes keep by their descriptors and no folder shows, in bytes: deleted files, and
-// what Linux itself needs for descriptors and for what is in sockets and pipes.
+// held is what processes keep through descriptors and no folder shows, in bytes: deleted files, and the
+// memory of the kernel for descriptors, sockets and pipes.
 type held struct {
 	memory, disk int64
-	sockets      map[string]bool // as /proc shows them
-	mappings     int             // at least, if there are more than mostMappings
+	sockets      map[string]bool // as /proc/PID/fd shows them
+	mappings     int             // a lower bound if there are more than mostMappings
 }
 
-// mostMappings is how many mappings the processes may have together: each takes memory of Linux's, and to look at
-// them all takes time.
+// mostMappings bounds the mappings of all processes together: each takes memory of the kernel, and
+// reading them takes time.
 const (
 	mostMappings  = 1 << 20
-	sizeOfMapping = 220 // bytes, about
+	sizeOfMapping = 220 // approximately, in bytes
 )
 
-// Linux does not tell how much is in a Unix socket or a pipe. A program has few: others count as full.
+// Linux does not report how full a Unix socket or a pipe is. Beyond a few, each counts as full.
 const (
 	fewBuffers        = 256
-	bufferOfSocket    = 256 << 10 // by default 208 kB, and a last piece; SO_SNDBUF does nothing
-	bufferOfPipe      = 64 << 10  // by default; a user has 64 MB of larger ones
-	leastOfDescriptor = 1 << 10   // that of an empty file in memory
+	bufferOfSocket    = 256 << 10 // 208 kB by default, and one last write; SO_SNDBUF is refused
+	bufferOfPipe      = 64 << 10  // the default; larger ones are limited to 64 MB for each user
+	leastOfDescriptor = 1 << 10   // for an empty file in memory
 )
 
-// An inode is a file, by whatever name.
+// An inode identifies a file.
 type inode struct{ dev, ino uint64 }
 
-// gone is how Linux shows the path of a file that is deleted.
+// gone ends the path of a deleted file in /proc.
 const gone = " (deleted)"
 
-// heldBy returns what processes hold open, or have only mapped still. What cannot be seen is a file that is on its way
-// from one process to another.
+// heldBy returns what processes hold open or mapped. A file in transit between processes, in a Unix
+// socket, cannot be seen.
 func heldBy(pids []int) (sum held) {
 	seen := map[inode]bool{}
 	count := func(file inode, path string, bytes int64) {
@@ -61,7 +61,7 @@ func heldBy(pids []int) (sum held) {
 	}
 	sum.sockets = map[string]bool{}
 	pipes := map[string]bool{}
-	for _, pid := range pids { // first what is open, of which the size is known
+	for _, pid := range pids { // open files first: their sizes are known
 		eachDescriptor(pid, func(fd, target string) {
 			sum.memory += leastOfDescriptor
 			switch {
@@ -82,7 +82,7 @@ func heldBy(pids []int) (sum held) {
 			break
 		}
 		sum.mappings += eachMapped(pid, func(path string, file inode, end int64) {
-			if strings.HasSuffix(path, gone) && path != "/dev/zero"+gone { // which is memory without a file
+			if strings.HasSuffix(path, gone) && path != "/dev/zero"+gone { // anonymous shared memory
 				count(file, path, end)
 			}
 		})
@@ -90,7 +90,7 @@ func heldBy(pids []int) (sum held) {
 	return sum
 }
 
-// eachDescriptor calls f for each descriptor of a process: its path in /proc, and where that leads.
+// eachDescriptor calls f with the path in /proc and the target of each descriptor of a process.
 func eachDescriptor(pid int, f func(fd, target string)) {
 	t, _ := running(pid) // it may have ended
 	dir := "/proc/" + strconv.Itoa(t.id) + "/fd/"
@@ -111,13 +111,13 @@ func eachOpen(pid int, f func(path string, st *syscall.Stat_t)) {
 	})
 }
 
-// regular returns what Linux tells of a descriptor of a regular file.
+// regular returns the status of a descriptor of a regular file.
 func regular(fd, target string) (st *syscall.Stat_t, ok bool) {
 	st = &syscall.Stat_t{}
 	return st, strings.HasPrefix(target, "/") && syscall.Stat(fd, st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG
 }
 
-// queued returns what waits in sockets of the network, which grow with it.
+// queued returns the bytes in the queues of network sockets.
 func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
 	if w.Box.Tier == Builtin && !w.Box.Net {
 		return 0 // there are none
@@ -143,8 +143,8 @@ func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
 	return sum
 }
 
-// socketTables returns the tables in a folder like /proc/net that list a socket of the network namespace. Even an empty
-// one takes long to read: Linux goes through the sockets of all namespaces.
+// socketTables returns the tables of a folder such as /proc/net that are not empty. Even an empty one
+// takes long to read: Linux goes through the sockets of all namespaces.
 func socketTables(net string) (tables []string) {
 	for _, stat := range []string{"sockstat", "sockstat6"} {
 		b, _ := os.ReadFile(net + stat)
@@ -158,8 +158,8 @@ func socketTables(net string) (tables []string) {
 	return tables
 }
 
-// eachMapped calls f for each file of which a process has a part in its memory and that is deleted or in shmFolder; end
-// is where in the file that part ends. It returns how many mappings the process has.
+// eachMapped calls f for each mapped file of a process that is deleted or in shmFolder; end is the
+// offset in the file at which the mapping ends. It returns the number of mappings.
 func eachMapped(pid int, f func(path string, file inode, end int64)) (mappings int) {
 	t, _ := running(pid) // it may have ended
 	b, _ := os.ReadFile("/proc/" + strconv.Itoa(t.id) + "/maps")
@@ -190,7 +190,7 @@ func eachMapped(pid int, f func(path string, file inode, end int64)) (mappings i
 	return mappings
 }
 
-// helpers is how many processes in full come before the program: process 1, and a bubblewrap outside.
+// helpers is the number of processes before the program in full: process 1, and bubblewrap outside.
 func (st stage) helpers() int {
 	if st.Bubblewrap == "" {
 		return 1
@@ -198,7 +198,7 @@ func (st stage) helpers() int {
 	return 2
 }
 
-// programs returns those of pids that are the program's: helpers may still be outside of its namespaces.
+// programs returns pids without the helpers, which may be outside the namespaces.
 func (w watch) programs(pids []int) []int {
 	if w.Box.Tier == Full {
 		return pids[min(w.helpers(), len(pids)):]
@@ -206,8 +206,8 @@ func (w watch) programs(pids []int) []int {
 	return pids
 }
 
-// inside returns a thread that runs in the namespaces of the program: of the program itself, or of its
-// descendants once it has ended. Of a process that has ended Linux tells nothing.
+// inside returns a live thread in the namespaces of the program: of the program itself, or of a
+// descendant once the program has ended.
 func (w watch) inside(pids []int) (t thread, ok bool) {
 	for _, pid := range w.programs(pids) {
 		if t, ok = running(pid); ok {
@@ -217,9 +217,9 @@ func (w watch) inside(pids []int) (t thread, ok bool) {
 	return thread{}, false
 }
 
-// hidden returns a process that does not let this one see what it has open, 0 if there is none.
+// hidden returns a process whose descriptors cannot be read, 0 if there is none.
 func (w watch) hidden(pids []int) int {
-	pids = w.programs(pids) // bubblewrap may be another user's program
+	pids = w.programs(pids) // bubblewrap may be setuid
 	if at := slices.IndexFunc(pids, hides); at >= 0 {
 		return pids[at]
 	}
@@ -229,13 +229,13 @@ func (w watch) hidden(pids []int) int {
 func hides(pid int) bool {
 	t, ok := running(pid)
 	if !ok {
-		return false // one that ended holds nothing, though for any user but root it cannot be looked into
+		return false // an ended process holds nothing, though only root may look into it
 	}
 	_, err := os.ReadDir("/proc/" + strconv.Itoa(t.id) + "/fd")
 	return errors.Is(err, fs.ErrPermission)
 }
 
-// inMemory returns what files take that have a name and are in memory.
+// inMemory returns the size of named files in memory.
 func (w watch) inMemory(pids []int) (sum int64) {
 	if w.shm != nil {
 		w.shm.note(pids)

@@ -17,39 +17,44 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 )
 
-// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than 512 MB of memory, or
-// 64 MB of disk, and waits.
+// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than 128 MB of memory, or
+// 16 MB of disk, and waits.
 var unseen = map[string]string{
-	"deleted":    "f = open('x', 'wb'); os.remove('x'); fill(f, 80)",
-	"nameless":   "f = open(os.open('.', os.O_TMPFILE | os.O_RDWR), 'wb'); fill(f, 80)",
-	"mapped":     "f = open('x', 'w+b'); fill(f, 80); m = mmap.mmap(f.fileno(), 0); os.remove('x'); f.close()",
+	"deleted":    "f = open('x', 'wb'); os.remove('x'); fill(f, 24)",
+	"nameless":   "f = open(os.open('.', os.O_TMPFILE | os.O_RDWR), 'wb'); fill(f, 24)",
+	"mapped":     "f = open('x', 'w+b'); fill(f, 24); m = mmap.mmap(f.fileno(), 0); os.remove('x'); f.close()",
 	"memfd":      "f = open(os.memfd_create('x'), 'wb'); fill(f)",
 	"undumpable": "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); f = open(os.memfd_create('x'), 'wb'); fill(f)",
 	"unreadable": "f = open(os.open('p', os.O_CREAT | os.O_WRONLY, 0o111), 'wb'); f.write(open(sys.executable, 'rb').read()); f.close(); " +
 		"m = os.memfd_create('x', 0); fill(open(m, 'wb', closefd=False)) if not os.getuid() else 0; os.set_inheritable(m, True); os.execv('p', ['p', '-c', 'import time; time.sleep(200)'])",
-	"unlisted":    "os.mkdir('unlisted', 0o300); fill(open('unlisted/x', 'wb'), 80)",
-	"untold":      "os.mkdir('untold'); fill(open('untold/x', 'wb'), 80); os.chmod('untold', 0o400)",
-	"deep":        "for i in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\nfill(open('x', 'wb'), 80)",
-	"deeper":      "for i in range(600): os.mkdir('d'); os.chdir('d')",
-	"many":        "for i in range(2100): open(str(i), 'w').close()",
-	"folders":     "for i in range(2100): os.mkdir(str(i))",
-	"unled":       "unled(lambda: fill(open(os.memfd_create('x'), 'wb', closefd=False)))",
-	"unled too":   "m = mmap.mmap(-1, 540 << 20); unled(lambda: [m.write(b'x' * (1 << 20)) for i in range(540)])",
-	"in memory":   "fill(open('/dev/shm/dsstar-unseen', 'wb'), 280); fill(open('/tmp/dsstar-unseen', 'wb'), 280)",
-	"page tables": "m = mmap.mmap(-1, 80 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ)\nfor i in range(0, 80 << 30, 2 << 20): m[i]",
+	"unlisted":  "os.mkdir('unlisted', 0o300); fill(open('unlisted/x', 'wb'), 24)",
+	"untold":    "os.mkdir('untold'); fill(open('untold/x', 'wb'), 24); os.chmod('untold', 0o400)",
+	"deep":      "for i in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\nfill(open('x', 'wb'), 24)",
+	"deeper":    "for i in range(600): os.mkdir('d'); os.chdir('d')",
+	"many":      "for i in range(2100): open(str(i), 'w').close()",
+	"folders":   "for i in range(2100): os.mkdir(str(i))",
+	"unled":     "unled(lambda: fill(open(os.memfd_create('x'), 'wb', closefd=False)))",
+	"unled too": "m = mmap.mmap(-1, 150 << 20); unled(lambda: [m.write(b'x' * (1 << 20)) for i in range(150)])",
+	"in memory": "fill(open('/dev/shm/dsstar-unseen', 'wb'), 75); fill(open('/tmp/dsstar-unseen', 'wb'), 75)",
 	"sockets": "import socket\nkept = [s for i in range(500) for s in socket.socketpair()]\nfor s in kept:\n    s.setblocking(False)\n" +
 		"    try:\n        while True: s.send(b'x' * 30000)\n    except BlockingIOError: pass",
 	"loopback":              loopback,
 	"loopback, with zombie": "if os.fork() == 0: os._exit(0)\n" + loopback,
-	"small files":           "for i in range(140_000): os.close(os.open(f'/tmp/{i}', os.O_CREAT))",
+	"zombies":               "for i in range(150):\n    if os.fork() == 0: os._exit(0)",
+	"too much":              "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
+}
+
+// heavy are those of them that take much of the machine's memory themselves.
+var heavy = map[string]string{
+	"page tables": "m = mmap.mmap(-1, 80 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ)\nfor i in range(0, 80 << 30, 2 << 20): m[i]",
+	"small files": "for i in range(140_000): os.close(os.open(f'/tmp/{i}', os.O_CREAT))",
 	"mappings": "m = mmap.mmap(-1, 240 << 20); at = ctypes.addressof(ctypes.c_char.from_buffer(m)); protect = ctypes.CDLL(None).mprotect\n" +
 		"for i in range(30000): protect(ctypes.c_void_p(at + (i << 13)), ctypes.c_size_t(4096), 1)\n" +
 		"for i in range(20):\n    if os.fork() == 0: time.sleep(200)",
-	"zombies":  "for i in range(150):\n    if os.fork() == 0: os._exit(0)",
-	"too much": "print([v.f_blocks * v.f_frsize >> 20 for v in map(os.statvfs, ['/dev/shm', '/tmp'])]); sys.exit()",
 }
 
 // loopback fills fewer sockets of the network than count as full anyway.
@@ -58,7 +63,7 @@ const loopback = "import socket\nl = socket.socket(); l.bind(('127.0.0.1', 0)); 
 	"    try:\n        while True: s.send(b'x' * 1000000)\n    except BlockingIOError: pass"
 
 const fill = `import ctypes, mmap, os, platform, sys, threading, time
-def fill(f, n=540):
+def fill(f, n=150):
     os.posix_fallocate(f.fileno(), 0, n << 20)
 def unled(work): # the first thread ends, and another works
     threading.Thread(target=lambda: (time.sleep(.3), work(), time.sleep(200))).start()
@@ -67,6 +72,16 @@ def unled(work): # the first thread ends, and another works
 
 // TestUnseen: what is held so counts for the limits, or cannot be.
 func TestUnseen(t *testing.T) {
+	t.Parallel()
+	holdUnseen(t, unseen)
+}
+
+func TestUnseenHeavy(t *testing.T) {
+	pyenvtest.Long(t)
+	holdUnseen(t, heavy)
+}
+
+func holdUnseen(t *testing.T, ways map[string]string) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")
@@ -74,48 +89,11 @@ func TestUnseen(t *testing.T) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	for _, box := range boxes(t, &victims{data: t.TempDir()}) {
-		box.Limits = sandbox.Limits{Memory: 512 << 20, Folder: 64 << 20}
-		for name, code := range unseen {
+		for name, code := range ways {
 			box := box
-			want := "limit 512 MB; raise it with --max-memory"
-			switch name {
-			case "deleted", "nameless", "mapped", "deep":
-				want = "limit 64 MB; raise it with --max-folder"
-			case "many", "folders":
-				box.Limits.Folder = 8 << 20
-				want = "limit 8 MB; raise it with --max-folder"
-			case "deeper":
-				want = "a folder that it has made cannot be looked into"
-			case "unlisted", "untold":
-				want = "limit 64 MB; raise it with --max-folder"
-				if os.Getuid() != 0 && (box.Tier == sandbox.Full || name == "unlisted") { // modes do not change in builtin
-					want = "a folder that it has made cannot be looked into"
-				}
-			case "unreadable":
-				if os.Getuid() != 0 {
-					want = "cannot be looked into"
-				}
-			case "in memory":
-				if box.Tier == sandbox.Builtin {
-					want = "Permission denied"
-				}
-			case "page tables", "sockets", "loopback", "loopback, with zombie", "small files":
-				if box.Tier == sandbox.Builtin && (strings.HasPrefix(name, "loopback") || name == "small files") {
-					continue // there is no network, and of the session's files each counts for 4 KB
-				}
-				box.Limits.Memory = 128 << 20 // so that it is soon reached
-				want = "limit 128 MB; raise it with --max-memory"
-			case "mappings":
-				want = "memory mappings"
-			case "zombies":
-				box.Limits.Processes = 20
-				if want = "limit 20; raise it with --max-processes"; os.Getuid() != 0 {
-					want = "Resource temporarily unavailable|limit 20; raise it" // Linux counts all of the user's at the start
-				}
-			case "too much":
-				if want = "[512, 512]"; box.Tier == sandbox.Builtin {
-					continue // they are the machine's, and closed
-				}
+			var want string
+			if box.Limits, want = endOf(name, box.Tier); want == "" {
+				continue
 			}
 			cmd, work := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(200)")
 			all.Go(func() { // together, as they mostly wait
@@ -127,6 +105,54 @@ func TestUnseen(t *testing.T) {
 			})
 		}
 	}
+}
+
+// endOf returns the limits for a way of unseen or heavy, and words in which it ends, with | between
+// alternatives; "" where it cannot be tried.
+func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) {
+	limits = sandbox.Limits{Memory: 128 << 20, Folder: 16 << 20}
+	builtin, root := tier == sandbox.Builtin, os.Getuid() == 0
+	switch name {
+	case "deleted", "nameless", "mapped", "deep":
+		return limits, "limit 16 MB; raise it with --max-folder"
+	case "many", "folders":
+		limits.Folder = 8 << 20
+		return limits, "limit 8 MB; raise it with --max-folder"
+	case "deeper":
+		return limits, "a folder that it has made cannot be looked into"
+	case "unlisted", "untold":
+		if !root && (!builtin || name == "unlisted") { // modes do not change in builtin
+			return limits, "a folder that it has made cannot be looked into"
+		}
+		return limits, "limit 16 MB; raise it with --max-folder"
+	case "unreadable":
+		if !root {
+			return limits, "cannot be looked into"
+		}
+	case "in memory":
+		if builtin {
+			return limits, "Permission denied"
+		}
+	case "loopback", "loopback, with zombie", "small files":
+		if builtin { // there is no network, and of the session's files each counts for 4 KB
+			return limits, ""
+		}
+	case "mappings":
+		limits.Memory = 512 << 20
+		return limits, "memory mappings"
+	case "zombies":
+		limits.Processes = 20
+		if root {
+			return limits, "limit 20; raise it with --max-processes"
+		}
+		return limits, "Resource temporarily unavailable|limit 20; raise it" // Linux counts all of the user's at the start
+	case "too much":
+		if builtin {
+			return limits, "" // they are the machine's, and closed
+		}
+		return limits, "[128, 128]"
+	}
+	return limits, "limit 128 MB; raise it with --max-memory"
 }
 
 // commandIn is a command in a box, in a folder of its own.

@@ -19,16 +19,15 @@ var (
 		"No CUDA GPUs are available", "Found no NVIDIA driver", "no CUDA-capable device", "cudaErrorNoDevice", "cudaErrorInsufficientDriver", "CUDA_ERROR_NO_DEVICE",
 		"No HIP GPUs are available", "hipErrorNoDevice", "no ROCm-capable device",
 	}
-	// Frames of a traceback in the library's own files, not words of the user's code.
+	// Traceback frames in the library's files, rather than words in the user's code.
 	socketFrame  = regexp.MustCompile(`/socket\.py["':]`)
 	sharingFrame = regexp.MustCompile(`/(?:synchronize|shared_memory|heap)\.py["':]`)
 )
 
-// Hint says what to do about an exception for which the box may be the reason, ""
-// if it is none. name, value and trace are the exception as Python shows it; own
-// are the folders of the session, which it could write, and dir is the folder that it started in. Hint looks at the file
-// that the exception names, so what it says is for the notebook: the code that
-// raised it must not learn more than it could see.
+// Hint says how to avoid an exception that the box may have caused, "" if it did not. name, value and
+// trace are the exception as Python shows it; own are the session's writable folders and dir is its
+// first working folder. Hint inspects the file that the exception names, so its result is for the
+// notebook only: the code that raised the exception must not learn more than it could see.
 func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	if !b.Tier.Confines() {
 		return ""
@@ -61,8 +60,8 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	return "dsstar sandbox: " + hint
 }
 
-// hintAbout is the hint for a file that could not be opened: as it was denied, surely for writing or not, or else as it
-// was not seen.
+// hintAbout is the hint about a file that could not be opened: because access was denied, to write if
+// writing is set, or because it was not found.
 func (b Box) hintAbout(file string, denied, writing bool, dir string, own []string) string {
 	file = filepath.Clean(file)
 	if !filepath.IsAbs(file) {
@@ -74,7 +73,7 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 			return ""
 		}
 		name := file
-		file = filepath.Join(dir, file) // as far as anybody knows: cells can change to other folders
+		file = filepath.Join(dir, file) // probably: cells can change to other folders
 		if real, info := behind(file); writing || dir == "" || info == nil || b.reads(real) && mayRead(info) {
 			return name + " is in a folder that is read-only; allow it with --allow-write " + writable(name, dir, own)
 		}
@@ -83,18 +82,18 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	readable := b.reads(real)
 	switch {
 	case inAny(real, slices.Concat(own, b.Write)):
-		return "" // the file's own mode, or it is not there
+		return "" // its own mode, or it is missing
 	case ofMachine(real):
-		return "" // nor can it be allowed
+		return "" // it cannot be allowed
 	case readable && denied && (writing || info == nil || mayRead(info)):
 		return file + " is read-only; write to the current folder"
 	case readable || !denied && info == nil:
-		return "" // the file's own mode, or a file that is nowhere
+		return "" // its own mode, or there is no such file
 	case AboveHome(real):
 		return fmt.Sprintf("%s has all that is yours; allow what is needed of it with --allow-read PATH", file)
 	}
 	if inAny(file, slices.Concat(b.Read, own)) {
-		file = real // where a link in there leads
+		file = real // the target of a link in there
 	}
 	if !MayAdvise(file) {
 		return file + " is hidden, the system's or may hold credentials; cells are not meant to use it"
@@ -102,21 +101,21 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, shellWord(file))
 }
 
-// writable names the folder for a file that could not be written, if that is the one that the session started in: any other
-// the code itself may have chosen.
+// writable names the folder to allow for a file that could not be written if it is the session's first
+// working folder; any other folder may have been chosen by the code itself.
 func writable(name, dir string, own []string) string {
 	hidden := strings.Contains(filepath.ToSlash(filepath.Join(dir, name)), "/.")
-	has := func(folder string) bool { return in(folder, dir) } // it is the folder of a run, which has one for that
+	has := func(folder string) bool { return in(folder, dir) } // a run folder, which has files/ for that
 	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) || slices.ContainsFunc(own, has) {
 		return "FOLDER"
 	}
 	return shellWord(dir)
 }
 
-// reads reports whether a path, without links, is where the box reads by what it was given.
+// reads reports whether the box was given a real path to read.
 func (b Box) reads(path string) bool { return inAny(path, slices.Concat(b.Read, systemReads)) }
 
-// behind returns where a path leads, and what is there; nil for nothing.
+// behind returns the real path of a path, and its file; nil if it does not exist.
 func behind(path string) (real string, info os.FileInfo) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -130,7 +129,7 @@ func behind(path string) (real string, info os.FileInfo) {
 	return real, info
 }
 
-// inAny reports whether a path is in one of the folders, wherever these really are.
+// inAny reports whether a path is in one of the folders, by name or by real path.
 func inAny(path string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool {
 		real, _ := behind(folder)

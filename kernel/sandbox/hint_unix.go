@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// mayRead reports whether the file's mode lets this user read it who has none of root's rights, as in a box.
+// mayRead reports whether the file's mode lets this user read it without root's capabilities, as in a box.
 func mayRead(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return true
 	}
-	groups, _ := os.Getgroups() // without them it is one of the others
+	groups, _ := os.Getgroups() // without groups, the mode for others counts
 	switch mode := info.Mode().Perm(); {
 	case int(st.Uid) == os.Getuid():
 		return mode&0o400 != 0

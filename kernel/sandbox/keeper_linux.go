@@ -16,7 +16,7 @@ import (
 // watchCommand starts the guard proper.
 const watchCommand = "__sandbox-watch"
 
-// report is where the guard says why it has ended the processes. The program does not inherit it.
+// report is where the guard says why it killed the processes. The program does not inherit it.
 func (st stage) report() *os.File {
 	if !st.Reports {
 		return os.Stderr
@@ -26,11 +26,11 @@ func (st stage) report() *os.File {
 	return os.NewFile(descriptor, "report")
 }
 
-// keep starts the guard, ends as it has ended, and does its last duty if it could not: whatever has left its parents is
-// nobody's child when the guard is killed, and then this process's. Should this one be killed, the guard is told to end.
-// It does not return but on an error.
+// keep starts the guard and exits with its status. If the guard is killed, its orphans are re-parented
+// to this process, which kills them; if this process is killed, the guard gets SIGTERM. keep returns
+// only on an error.
 func (st stage) keep(file string) error {
-	runtime.LockOSThread() // the guard is told when the thread ends that has started it
+	runtime.LockOSThread() // Pdeathsig is sent when the thread that started the guard ends
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (st stage) keep(file string) error {
 	if st.Reports {
 		cmd.ExtraFiles = []*os.File{st.report()}
 	}
-	// A group of its own: what kills the group of this process is not to kill both.
+	// A process group of its own: a kill of this process's group must not hit both.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGTERM}
 	if err := cmd.Start(); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (st stage) keep(file string) error {
 		case <-signals:
 			_ = cmd.Process.Signal(unix.SIGTERM)
 			if late == nil {
-				late = time.After(EndsWithin * 3 / 4) // so that time is left
+				late = time.After(EndsWithin * 3 / 4) // leaves time to kill what remains
 			}
 		case <-late:
 			_ = cmd.Process.Kill()

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// ErrWritable is in the error about data in a folder that cells may write.
+// ErrWritable is wrapped by the error about data in a folder that cells may write.
 var ErrWritable = errors.New("cells could change it")
 
-// keepsTemporary is an error if cells may write the folder that the private folders of sessions are in: they could
-// replace the stage of the next one.
+// keepsTemporary is an error if cells may write to the parent of the sessions' private folders: they
+// could replace the stage of the next session.
 func (b Box) keepsTemporary(private string) error {
 	parent, err := pin(filepath.Dir(private))
 	if err != nil {
@@ -30,9 +30,9 @@ func (b Box) keepsTemporary(private string) error {
 	return nil
 }
 
-// kept returns those of read, real paths, and of b.Own that are in a folder of b.Write. They can be kept as they are by a
-// mount alone: without one, it is an error for those of b.Read and b.Own. A folder that is itself in b.Write was given to
-// the cells by its name, but for those of b.Own.
+// kept returns those of read, real paths, and of b.Own that are in a folder of b.Write. Only a mount
+// can keep them read-only: in a tier without mounts those of b.Read and b.Own are an error. A folder
+// that is itself in b.Write may be written, unless it is in b.Own.
 func (b Box) kept(read []string) (all []string, err error) {
 	own, err := folders(b.Own)
 	if err != nil {
@@ -64,17 +64,17 @@ func (b Box) kept(read []string) (all []string, err error) {
 	return all, nil
 }
 
-// ErrTooMany is in the error about folders in which a search for sockets does not end.
+// ErrTooMany is wrapped by the error about folders with too many files to search for sockets.
 var ErrTooMany = errors.New("there are too many files to look for sockets, on which other programs may listen")
 
-// A search for sockets ends with an error after this much.
+// Bounds of a search for sockets.
 const (
 	mostEntries = 2_000_000
 	longestWalk = 20 * time.Second
 )
 
-// sockets returns the Unix sockets in the folders that cells read or write, where services may listen: that a mount is
-// read-only keeps nobody from connecting. Those of the session itself are not looked at. needs is what the program reads.
+// sockets returns the Unix sockets in the folders that cells read or write, except the session's own:
+// a read-only mount does not prevent connecting to a service. needs is what the program reads.
 func (b Box) sockets(needs []string) ([]string, error) {
 	inSystem := func(path string) bool {
 		return slices.ContainsFunc(programFolders, func(folder string) bool { return in(path, folder) })
@@ -87,7 +87,7 @@ func (b Box) sockets(needs []string) ([]string, error) {
 	}
 	found = append(found, systemSockets()...)
 	outer := append(outermost(folders), programFolders...)
-	for _, path := range listening("/proc/net/unix") { // also those that came after the search
+	for _, path := range listening("/proc/net/unix") { // including those bound after the search
 		if slices.ContainsFunc(outer, func(folder string) bool { return in(path, folder) }) {
 			found = append(found, path)
 		}
@@ -96,21 +96,21 @@ func (b Box) sockets(needs []string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
-// programFolders are those of the system that cells read.
+// programFolders are the system's folders that cells read.
 var programFolders = []string{"/usr", "/opt"}
 
 // installed are the folders among them that are searched for sockets: the rest of /usr is static files of the
 // distribution (Filesystem Hierarchy Standard 3.0, chapter 4), and Linux lists what listens there in this network namespace.
 var installed = []string{"/usr/local", "/opt"}
 
-// longestSystemWalk bounds the search in them, which is part of the first start: what it leaves out is
-// still found if Linux lists it.
+// longestSystemWalk bounds the search in them, which delays the first start. Sockets that it misses
+// are still found if Linux lists them.
 const longestSystemWalk = 2 * time.Second
 
-// systemSockets returns the sockets in installed. They are searched once.
+// systemSockets returns the sockets in installed, searched once.
 var systemSockets = sync.OnceValue(func() []string { return socketsBelow(installed, time.Now().Add(longestSystemWalk)) })
 
-// socketsBelow returns the sockets in folders that are found in time. It looks into many folders at once.
+// socketsBelow returns the sockets in folders that it finds in time. It reads many folders at once.
 func socketsBelow(folders []string, until time.Time) (found []string) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -118,7 +118,7 @@ func socketsBelow(folders []string, until time.Time) (found []string) {
 	look = func(folder string, apart int) {
 		f, err := os.Open(folder)
 		if err != nil {
-			return // what is not for this user is not for its cells
+			return // what this user cannot read, its cells cannot either
 		}
 		entries, _ := f.ReadDir(-1) // not sorted; what can be read
 		_ = f.Close()               // nothing was written
@@ -144,14 +144,14 @@ func socketsBelow(folders []string, until time.Time) (found []string) {
 	return found
 }
 
-// listening returns the sockets with an absolute path in a table of Linux's (unix(7)), where they really are.
+// listening returns the real paths of the sockets in Linux's table (unix(7)).
 func listening(table string) (all []string) {
 	content, _ := os.ReadFile(table) // there is none but on Linux
 	for line := range strings.Lines(string(content)) {
 		// Num RefCount Protocol Flags Type St Inode Path
 		fields := strings.SplitAfterN(strings.TrimSuffix(line, "\n"), " /", 2)
 		if len(fields) < 2 || len(strings.Fields(fields[0])) != 8 {
-			continue // without a name, or with one that is no path
+			continue // unnamed, or abstract
 		}
 		if path, err := realPath("/" + fields[1]); err == nil {
 			all = append(all, path)
@@ -160,7 +160,7 @@ func listening(table string) (all []string) {
 	return all
 }
 
-// outermost returns where paths really are, but for missing ones and those in others.
+// outermost returns the real paths of those that exist and are not inside another.
 func outermost(paths []string) (all []string) {
 	for _, path := range paths {
 		if real, err := realPath(path); err == nil {
@@ -177,19 +177,19 @@ func outermost(paths []string) (all []string) {
 	return outer
 }
 
-// walked remembers the sockets of folders: they are many files, and dsstar's life is short.
+// walked caches the sockets of folders: they have many files, and this process is short-lived.
 var walked = struct {
 	sync.Mutex
 	sockets map[string][]string
 }{sockets: map[string][]string{}}
 
-// A walk goes through folders for sockets, until it has seen too much.
+// A walk is a bounded search of folders for sockets.
 type walk struct {
 	left  int
 	until time.Time
 }
 
-// all finds the sockets in folders, or that a path is one.
+// all returns the sockets in folders; a path may be a socket itself.
 func (w *walk) all(paths []string) (found []string, err error) {
 	walked.Lock()
 	defer walked.Unlock()
@@ -211,7 +211,7 @@ func (w *walk) folder(path string) (found []string, err error) {
 		if w.left--; w.left < 0 || w.left%1024 == 0 && time.Now().After(w.until) {
 			return fmt.Errorf("%w: in %s; the sandbox builtin closes all sockets", ErrTooMany, path)
 		}
-		if err == nil && e.Type()&fs.ModeSocket != 0 { // else it has gone, or is not for this user
+		if err == nil && e.Type()&fs.ModeSocket != 0 { // an error: it is gone, or not readable for this user
 			found = append(found, file)
 		}
 		return nil

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights of Landlock's for files (Linux, Documentation/userspace-api/landlock.rst).
+// Landlock's access rights for files (Linux, Documentation/userspace-api/landlock.rst).
 const (
 	fsRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	fsWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
@@ -24,7 +24,7 @@ const (
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
-// Landlock returns the version of Landlock's interface that this Linux has, 0 for none.
+// Landlock returns the version of Landlock's interface in this Linux, 0 for none.
 func Landlock() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -33,7 +33,7 @@ func Landlock() int {
 	return int(v)
 }
 
-// landlock is the version that the stage uses.
+// landlock is the version of Landlock's interface that the stage uses.
 func (st stage) landlock() int {
 	if st.ABI > 0 {
 		return min(st.ABI, Landlock())
@@ -41,14 +41,14 @@ func (st stage) landlock() int {
 	return Landlock()
 }
 
-// A ruleset is what Landlock forbids but for its rules.
+// A ruleset denies the accesses in attr, except what its rules allow.
 type ruleset struct {
 	fd   int
 	attr unix.LandlockRulesetAttr
 }
 
-// newRuleset handles all that version abi knows. From version 2 on a file may be
-// moved between folders that can be written; version 1 forbids that by itself.
+// newRuleset denies every access that version abi knows. Since version 2 files may be moved between
+// writable folders; version 1 always forbids that.
 func newRuleset(abi int, net, sharedNet bool) (*ruleset, error) {
 	r := &ruleset{attr: unix.LandlockRulesetAttr{Handled_access_fs: fsRead | fsWrite}}
 	if abi >= 2 {
@@ -74,8 +74,7 @@ func newRuleset(abi int, net, sharedNet bool) (*ruleset, error) {
 	return r, nil
 }
 
-// allow permits access to what is beneath each path, as far as the version knows
-// it. A path that is not there, or not for this user, is left out.
+// allow permits access beneath each path. Missing and inaccessible paths are skipped.
 func (r *ruleset) allow(access uint64, paths ...string) error {
 	for _, path := range paths {
 		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
@@ -94,8 +93,8 @@ func (r *ruleset) allow(access uint64, paths ...string) error {
 	return nil
 }
 
-// allowMarked is allow for paths without links that cells of another session may replace: what is
-// there has to be what was there when the stage was made.
+// allowMarked is allow for real paths that cells of another session may replace: each must still have
+// its mark.
 func (r *ruleset) allowMarked(access uint64, marks map[string]mark, paths ...string) error {
 	for _, path := range paths {
 		fd, err := openMarked(path, marks)
@@ -114,10 +113,9 @@ func (r *ruleset) allowMarked(access uint64, marks map[string]mark, paths ...str
 	return nil
 }
 
-// allowReading permits to read what is beneath each path, but for own, folders without links. Landlock
-// cannot take away what a folder has: where one of own is in a path, each other entry is allowed by
-// itself, which leaves out those that come later. The names of entries can be read in all of the path,
-// own included.
+// allowReading permits reading beneath each path, except beneath own, real paths of folders. Landlock
+// rules cannot exclude a subfolder: where one of own is beneath a path, every other entry is allowed
+// separately, which leaves out entries created later. All names can be listed, those in own included.
 func (r *ruleset) allowReading(own []string, marks map[string]mark, paths ...string) error {
 	for _, path := range paths {
 		if !slices.ContainsFunc(own, func(folder string) bool { return in(folder, path) }) {
@@ -138,7 +136,7 @@ func (r *ruleset) allowReading(own []string, marks map[string]mark, paths ...str
 		}
 		for _, e := range entries {
 			if e.Type()&fs.ModeSymlink != 0 {
-				continue // what it leads to is allowed or not
+				continue // the rules of its target apply
 			}
 			if err := r.allowReading(own, marks, path+"/"+e.Name()); err != nil {
 				return err
@@ -164,7 +162,7 @@ func (r *ruleset) allowAt(fd int, access uint64) error {
 	return nil
 }
 
-// enforce puts the calling thread, and all that it will start, under the rules.
+// enforce applies the rules to the calling thread and everything that it starts.
 func (r *ruleset) enforce() error {
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
 		return fmt.Errorf("landlock_restrict_self: %w", errno)
@@ -172,39 +170,39 @@ func (r *ruleset) enforce() error {
 	return unix.Close(r.fd)
 }
 
-// Files that a Python with the scientific stack reads, none of which is anybody's
-// secret: never /etc whole, where root would see /etc/shadow.
+// systemReads are files that a Python with the scientific stack reads and that contain no secrets: never
+// all of /etc, where root could read /etc/shadow.
 var systemReads = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt",
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/timezone", "/etc/fonts",
 	"/etc/mime.types", "/etc/matplotlibrc", "/etc/protocols", "/etc/services", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group",
 	"/etc/host.conf", "/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf",
-	// Not /etc/ssl nor /etc/pki whole, where private keys are.
+	// Not all of /etc/ssl and /etc/pki, which contain private keys.
 	"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/var/lib/ca-certificates",
 	"/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust", "/etc/crypto-policies",
-	// Nix and Guix, whose stores everybody reads; a system's programs are found by the links.
+	// The stores of Nix and Guix, and the links to their programs.
 	"/nix/store", "/gnu/store", "/run/current-system", "/run/opengl-driver",
 	"/etc/R", "/etc/python3", "/etc/inputrc", "/etc/magic", "/etc/debian_version", "/etc/os-release", "/etc/OpenCL",
 	"/var/cache/fontconfig",
 	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage",
 }
 
-// procReads are the files of /proc that are about the machine and nobody's process.
+// procReads are files of /proc about the machine rather than a process.
 var procReads = []string{
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/loadavg", "/proc/uptime",
 	"/proc/sys/kernel/osrelease", "/proc/sys/vm/overcommit_memory", "/proc/sys/kernel/random", "/proc/sys/kernel/pid_max",
 	"/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/threads-max",
 }
 
-// ownProc are the files of /proc/self that a program may read of itself, but for task, which it may
-// list. The others tell of the machine and of other programs: net, mountinfo, mounts, attr, sessionid.
+// ownProc are the files of /proc/self that a program may read. The others reveal the machine and other
+// programs: net, mountinfo, mounts, attr, sessionid.
 var ownProc = []string{
 	"auxv", "cgroup", "cmdline", "comm", "coredump_filter", "environ", "fd", "fdinfo", "io", "limits", "maps", "mem", "numa_maps",
 	"oom_score", "oom_score_adj", "pagemap", "personality", "sched", "schedstat", "smaps", "smaps_rollup", "stat", "statm", "status",
 	"syscall", "timers", "timerslack_ns", "wchan",
 }
 
-// ownProcOf returns the paths of ownProc for a process.
+// ownProcOf returns the paths of ownProc of a process.
 func ownProcOf(process string) (paths []string) {
 	for _, name := range ownProc {
 		paths = append(paths, "/proc/"+process+"/"+name)
@@ -212,9 +210,9 @@ func ownProcOf(process string) (paths []string) {
 	return paths
 }
 
-var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"} // no terminals: those of others are in /dev/pts, too
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"} // not /dev/pts, which has the terminals of others
 
-// confineFiles leaves the process the files of the stage.
+// confineFiles restricts the process to the files of the stage.
 func (st stage) confineFiles() error {
 	full := st.Box.Tier == Full
 	abi := st.landlock()
@@ -227,13 +225,13 @@ func (st stage) confineFiles() error {
 	}
 	var system []string
 	for _, path := range systemReads {
-		if real, err := filepath.EvalSymlinks(path); err == nil { // else it is not there, or not for this user
+		if real, err := filepath.EvalSymlinks(path); err == nil { // otherwise missing or inaccessible
 			system = append(system, real)
 		}
 	}
 	own := st.Own
 	if full {
-		own = nil // the view has nothing of them
+		own = nil // the view hides them
 	}
 	err = errors.Join(r.allowReading(own, nil, system...), r.allowReading(own, st.Marks, st.Read...),
 		r.allowMarked(fsRead|fsWrite|unix.LANDLOCK_ACCESS_FS_REFER|unix.LANDLOCK_ACCESS_FS_TRUNCATE, st.Marks, st.Write...))
@@ -255,7 +253,7 @@ func (st stage) confineFiles() error {
 	case st.Box.Multiprocessing:
 		err = errors.Join(err, r.allow(fsRead, "/proc"), r.allow(device, devices...), r.allow(written, "/dev/shm"))
 	default:
-		// /proc/self is resolved here, to the folder of this process, which the program will be.
+		// Landlock resolves /proc/self now, to this process, which becomes the program.
 		err = errors.Join(err, r.allow(fsRead, procReads...), r.allow(fsRead, ownProcOf("self")...), r.allow(device, devices...),
 			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/proc"))
 	}

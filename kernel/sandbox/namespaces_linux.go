@@ -16,17 +16,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The full tier without bubblewrap, where Linux lets this user make namespaces: the
-// guard starts this program in new ones, of which it is process 1. It makes the
-// view by mounts, gives up all rights, and becomes the process that starts the
-// program in there and reaps what is left to it.
+// The full tier without bubblewrap, where Linux lets this user create namespaces: the guard starts this
+// executable as process 1 of new namespaces. That process mounts the view, gives up all rights, starts
+// the program and reaps its orphans.
 
 const (
 	namespacesCommand = "__sandbox-namespaces"
 	initCommand       = "__sandbox-init"
 )
 
-// ownNamespaces returns the command that enters the stage in namespaces that this program makes.
+// ownNamespaces returns the command that enters the stage in new namespaces.
 func (st stage) ownNamespaces(self, file string) *exec.Cmd {
 	cmd := exec.Command(self, namespacesCommand, file)
 	flags := unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
@@ -38,15 +37,15 @@ func (st stage) ownNamespaces(self, file string) *exec.Cmd {
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: uintptr(flags), UidMappings: same(os.Getuid()), GidMappings: same(os.Getgid()),
-		// To mount, to use the loopback interface, to give these up. They are of the new namespace alone.
+		// To mount, to enable the loopback interface, and to drop these; in the new namespace only.
 		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP},
 	}
 	return cmd
 }
 
-// makeView makes the view in namespaces that are new, and goes on as their process 1. It does not return but on an error.
+// makeView mounts the view in new namespaces, and continues as their process 1. It returns only on an error.
 func (st stage) makeView(file string) error {
-	runtime.LockOSThread() // rights are the thread's, and execve makes it the process
+	runtime.LockOSThread() // rights belong to the thread, and execve turns the thread into the process
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -55,7 +54,7 @@ func (st stage) makeView(file string) error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil { // only now: the view has files of the present group
+	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil { // only now, as the view contains files of the present group
 		return fmt.Errorf("new namespace of control groups: %w", err)
 	}
 	err = inOrder(
@@ -75,7 +74,7 @@ func (st stage) makeView(file string) error {
 	return fmt.Errorf("run %s: %w", inside, unix.Exec(inside, []string{inside, initCommand, file}, os.Environ()))
 }
 
-// inOrder takes steps until one fails, and returns its error.
+// inOrder runs steps until one fails, and returns its error.
 func inOrder(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -85,7 +84,7 @@ func inOrder(steps ...func() error) error {
 	return nil
 }
 
-// loopback switches the loopback interface on, which is down in a new network.
+// loopback enables the loopback interface, which is down in a new network namespace.
 func (st stage) loopback() error {
 	if st.Box.Net {
 		return nil
@@ -106,22 +105,22 @@ func (st stage) loopback() error {
 	return nil
 }
 
-// outer is where the machine's files are while the view is made.
+// outer is the mount point of the machine's file system while the view is built.
 const outer = "/.outer"
 
-// mountAll makes the view the file system of this process.
+// mountAll builds the view and makes it the root of this process.
 func (st stage) mountAll(parts []part) error {
 	defer unix.Umask(unix.Umask(0o022))
-	for i, p := range parts { // links lead elsewhere in the view
+	for i, p := range parts { // links would lead elsewhere in the view
 		if p.kind == readPart || p.kind == writePart || p.kind == devicePart {
 			if real, err := filepath.EvalSymlinks(p.from); err == nil {
 				parts[i].from = real
 			}
 		}
 	}
-	base := st.Write[0] // any folder does
+	base := st.Write[0] // any folder will do
 	err := inOrder(
-		func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") }, // nothing of this is seen outside
+		func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") }, // keep these mounts out of the other namespaces
 		func() error { return unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755") },
 		func() error { return os.Mkdir(base+outer, 0o700) },
 		func() error { return unix.PivotRoot(base, base+outer) },
@@ -147,7 +146,7 @@ func (st stage) mountAll(parts []part) error {
 	return nil
 }
 
-// mount adds a part to the view.
+// mount performs one step in building the view.
 func (p part) mount() error {
 	switch p.kind {
 	case procPart:
@@ -182,7 +181,7 @@ func mountNew(kind, at string, flags uintptr, options string) error {
 	return unix.Mount(kind, at, kind, flags, options)
 }
 
-// bind mounts what is at from outside.
+// bind mounts from, a path outside.
 func (p part) bind(attributes uint64) error {
 	info, err := os.Stat(outer + p.from)
 	if p.optional && errors.Is(err, fs.ErrNotExist) {
@@ -197,7 +196,7 @@ func (p part) bind(attributes uint64) error {
 	return bind(outer+p.from, p.at, attributes)
 }
 
-// bind mounts what is at from, with all that is mounted below.
+// bind mounts from at another path, with all mounts below it.
 func bind(from, at string, attributes uint64) error {
 	if err := unix.Mount(from, at, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return err
@@ -205,14 +204,14 @@ func bind(from, at string, attributes uint64) error {
 	return setAttributes(at, attributes, unix.AT_RECURSIVE)
 }
 
-// makeProc makes a /proc without what root could write of the machine's.
+// makeProc mounts a /proc without the files of the machine that root could write.
 func makeProc(at string) error {
 	if err := mountNew("proc", at, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return err
 	}
 	for _, name := range []string{"/sys", "/sysrq-trigger", "/irq", "/bus"} {
 		if unix.Access(at+name, unix.W_OK) != nil {
-			continue // it is not there, or not for this user
+			continue // missing, or not writable
 		}
 		if err := bind(at+name, at+name, unix.MOUNT_ATTR_RDONLY); err != nil {
 			return err
@@ -221,7 +220,7 @@ func makeProc(at string) error {
 	return nil
 }
 
-// makePlace makes an empty folder or file to mount on, where nothing is.
+// makePlace creates an empty folder or file as a mount point, unless there is one.
 func makePlace(at string, folder bool) error {
 	if _, err := os.Stat(at); err == nil {
 		return nil
@@ -235,12 +234,12 @@ func makePlace(at string, folder bool) error {
 	return writeNew(at, nil)
 }
 
-// setAttributes adds attributes to a mount; those that it has stay.
+// setAttributes adds attributes to a mount.
 func setAttributes(at string, attributes uint64, flags uint) error {
 	return unix.MountSetattr(unix.AT_FDCWD, at, flags, &unix.MountAttr{Attr_set: attributes})
 }
 
-// makeDevices makes a /dev with what is nobody's, and terminals of its own.
+// makeDevices mounts a /dev with the standard devices and its own pseudo-terminals.
 func makeDevices(at string) error {
 	if err := mountNew("tmpfs", at, unix.MS_NOSUID|unix.MS_NODEV, "mode=755"); err != nil {
 		return err
@@ -263,8 +262,8 @@ func makeDevices(at string) error {
 	return mountNew("devpts", at+"/pts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
 }
 
-// beProcess1 starts the program, reaps all that ends in the namespace, and ends as the program has ended, and all others
-// with it. It does not return but on an error.
+// beProcess1 starts the program, reaps its orphans, and exits with the program's status, which kills the
+// rest of the namespace. It returns only on an error.
 func (st stage) beProcess1(file string) error {
 	runtime.LockOSThread()
 	cmd := exec.Command(inside, enterCommand, file)
@@ -275,7 +274,7 @@ func (st stage) beProcess1(file string) error {
 	ended := make(chan unix.WaitStatus, 1)
 	go reap(cmd.Process.Pid, ended)
 	status := <-ended
-	if status.Signaled() { // process 1 cannot end by a signal of its own
+	if status.Signaled() { // process 1 cannot kill itself with a signal
 		os.Exit(128 + int(status.Signal()))
 	}
 	os.Exit(status.ExitStatus())

@@ -7,16 +7,14 @@ import (
 	"sync"
 )
 
-// ErrReplaced is in the error about a folder or file in whose place something else has been put
-// since it was first used.
+// ErrReplaced is wrapped by the error about a folder or file that was replaced since its first use.
 var ErrReplaced = errors.New("it has been replaced since the first session")
 
-// pins remembers where paths led when they were first used, before any cell could change that.
+// pins are the real paths at first use, before any cell could change them.
 var pins sync.Map
 
-// pin returns where path leads. It is an error if the path led elsewhere before: cells that have
-// run meanwhile may have put a link there. A path that leads nowhere yet may only come to be
-// where it is missing.
+// pin returns the real path of path. It is an error if that changed since its first use: a cell may
+// have put a link there. A path that does not exist yet may only be created where it is missing.
 func pin(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -29,10 +27,10 @@ func pin(path string) (string, error) {
 	return real, nil
 }
 
-// A mark is which file a path without links is: its device and inode.
+// A mark identifies a file: its device and inode.
 type mark [2]uint64
 
-// marks returns those of the paths that are there.
+// marks returns the marks of the paths that exist.
 func marks(paths []string) (map[string]mark, error) {
 	all := map[string]mark{}
 	for _, path := range paths {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPlain opens what is at a path that has no links, to be named and nothing else. A link
-// anywhere in the path is [ErrReplaced]. The caller closes it.
+// openPlain opens a path with O_PATH. A link anywhere in the path is [ErrReplaced]. The caller closes
+// the descriptor.
 func openPlain(path string) (fd int, err error) {
 	fd, err = unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if errors.Is(err, unix.ELOOP) {
@@ -22,7 +22,7 @@ func openPlain(path string) (fd int, err error) {
 	return fd, nil
 }
 
-// openMarked is openPlain for what has to be what was marked, if the path was.
+// openMarked is openPlain for a file that must still have its mark, if there is one.
 func openMarked(path string, marks map[string]mark) (fd int, err error) {
 	fd, err = openPlain(path)
 	if err != nil {
@@ -39,10 +39,10 @@ func openMarked(path string, marks map[string]mark) (fd int, err error) {
 	return fd, nil
 }
 
-// mountsKept is an error unless the view has what was marked, mounted by itself, at Kept and above it,
-// and Kept read-only; what is in a folder of Kept is kept by that one's mount, and over one of Own
-// there is an empty folder. Mounts go by name, and what has the name can change from one step to the
-// next by cells of another session.
+// mountsKept checks that the paths of Kept and above are mount points of the marked files, and those of
+// Kept read-only. A path inside another of Kept needs no mount, and one of Own has an empty folder over
+// it. The check is needed because mount(2) takes names, and cells of another session can replace what
+// has the name at any moment.
 func (st stage) mountsKept() error {
 	for _, path := range slices.Concat(st.Kept, st.above()) {
 		marks := st.Marks
@@ -69,7 +69,7 @@ func (st stage) mountsKept() error {
 	return nil
 }
 
-// unreachable reports whether an error is about a path that is not there, or not for this user.
+// unreachable reports whether an error says that a path does not exist or is not accessible.
 func unreachable(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOTDIR)
 }

@@ -2,5 +2,5 @@
 
 package sandbox
 
-// markOf returns nothing: only Linux has sandboxes that look at it.
+// markOf returns no mark: only the sandboxes of Linux use marks.
 func markOf(string) (mark, bool, error) { return mark{}, false, nil }

@@ -11,26 +11,26 @@ import (
 	"strings"
 )
 
-// A launch is what a command comes to: what is run, with which environment, and what that reads.
+// A launch is a resolved command: the program, its environment, and the files that it reads.
 type launch struct {
 	argv  []string
 	env   []string
 	needs []string
-	write []string // where cells write: nothing from there is started outside of the sandbox, nor listened to
+	write []string // where cells write: nothing from there is run outside the sandbox or believed
 }
 
-// A python is what an interpreter says of itself.
+// A python is what an interpreter reports about itself.
 type python struct {
-	Executable string            // itself, where what was called is a script, a shim or a launcher
-	Paths      []string          // its installation, where it looks for modules, and what it has loaded
-	Env        map[string]string // as whatever has started it leaves it
-	UserBase   string            // of the packages that were installed for the user alone; "" if it has none
+	Executable string            // the interpreter, also if a script, a shim or a launcher was called
+	Paths      []string          // its installation, its module folders, and the libraries that it has loaded
+	Env        map[string]string // the environment that its launcher gives it
+	UserBase   string            // of the packages installed for this user; "" if there are none
 }
 
 var (
 	pythonName = regexp.MustCompile(`^(python|pypy|graalpy)`)
 	shellName  = regexp.MustCompile(`^(a|ba|da|k|mk|z)?sh$`)
-	// launchers start what a later argument names, after they have changed the environment.
+	// launchers change the environment and then run a program named by a later argument.
 	launchers = []string{"env", "conda", "mamba", "micromamba", "pixi", "uv", "poetry", "pipenv", "pdm", "hatch"}
 )
 
@@ -38,9 +38,10 @@ func isPython(word string) bool {
 	return pythonName.MatchString(filepath.Base(word)) && !strings.Contains(word, "=")
 }
 
-// launchOf finds out what cmd starts. Of a Python that is the interpreter itself, in the environment that its launcher
-// makes: the launcher and what it reads stay outside. Of a script it is what its first line names. Anything else is run
-// as it is. write are real paths, where cells write; what is asked must not be in there.
+// launchOf resolves what cmd runs. For a Python launcher that is the interpreter, in the environment
+// that the launcher creates: the launcher and its files stay outside the sandbox. For a script it is
+// the program of the #! line. Anything else runs as it is. write are the real paths of the folders
+// where cells write; nothing in them is run to find this out.
 func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 	plain := launch{append([]string{cmd.Path}, cmd.Args[1:]...), cmd.Env, []string{cmd.Path}, write}
 	if isPython(cmd.Path) {
@@ -70,7 +71,7 @@ func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 	return plain, nil
 }
 
-// launched is l without its launcher. The first word that names a Python may be the name of an environment.
+// launched removes the launcher from l. The first word that looks like a Python may be the name of an environment.
 func (l launch) launched() (found launch, err error) {
 	found = l
 	for i, word := range l.argv {
@@ -84,7 +85,7 @@ func (l launch) launched() (found launch, err error) {
 	return found, err
 }
 
-// python is l with the Python that the first n words of its command start in their place.
+// python replaces the first n words of l's command by the Python that they start.
 func (l launch) python(n int) (launch, error) {
 	p, err := ask(l.argv[:n], l.env, l.write)
 	if err != nil {
@@ -92,7 +93,7 @@ func (l launch) python(n int) (launch, error) {
 	}
 	env := make([]string, 0, len(p.Env)+1)
 	for name, value := range p.Env {
-		if !strings.ContainsRune(name+value, '\uFFFD') { // it is no UTF-8
+		if !strings.ContainsRune(name+value, '\uFFFD') { // not UTF-8
 			env = append(env, name+"="+value)
 		}
 	}
@@ -103,19 +104,19 @@ func (l launch) python(n int) (launch, error) {
 	}
 	slices.Sort(env)
 	asked := unwritable(l.env, l.write)
-	for _, entry := range l.env { // what was kept from the question, and its launcher has not set
+	for _, entry := range l.env { // hidden from the interpreter when it was asked, and not set by its launcher
 		if name, value, _ := strings.Cut(entry, "="); valueOf(asked, name) != value && valueOf(asked, name) == p.Env[name] {
 			env = append(env, entry)
 		}
 	}
 	if p.UserBase != "" {
-		env = append(env, "PYTHONUSERBASE="+p.UserBase) // found by HOME, which will be another
+		env = append(env, "PYTHONUSERBASE="+p.UserBase) // found through HOME, which differs in the sandbox
 	}
 	return launch{append([]string{p.Executable}, l.argv[n:]...), env, append(p.Paths, p.Executable, l.argv[0]), l.write}, nil
 }
 
-// namedIn adds what the Pythons need that the text of a shell script names, as far as that can be told. Those it looks
-// for in PATH are made to be found there without the shims in between.
+// namedIn adds the files of the Pythons that the text of a shell script names, as far as they can be
+// found. PATH is extended so that those looked up in it are found without the shims in between.
 func (l *launch) namedIn(text string) {
 	lookup := func(name string) string { return valueOf(l.env, name) }
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&()", r) })
@@ -134,7 +135,7 @@ func (l *launch) namedIn(text string) {
 		}
 		p, err := ask([]string{program}, l.env, l.write)
 		if err != nil {
-			continue // it may be a word in a comment
+			continue // perhaps a word in a comment
 		}
 		l.needs = append(l.needs, append(p.Paths, p.Executable, program)...)
 		if !strings.Contains(word, "/") {
@@ -143,7 +144,7 @@ func (l *launch) namedIn(text string) {
 	}
 }
 
-// valueOf returns the value of a variable, of which the last counts.
+// valueOf returns the value of a variable; the last entry counts.
 func valueOf(env []string, name string) (value string) {
 	for _, entry := range env {
 		if v, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -162,17 +163,17 @@ func inPath(name, list string) string {
 	return ""
 }
 
-// scriptSize is how much of a script is looked at.
+// scriptSize bounds how much of a script is read.
 const scriptSize = 64 << 10
 
-// script returns the words of the first line of a script, as Linux starts it, and its text; none if it is no script.
+// script returns the words of the #! line of a script, and its text; nothing if file is not a script.
 func script(file string) (line []string, text string) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, ""
 	}
 	defer f.Close()
-	content, _ := io.ReadAll(io.LimitReader(f, scriptSize)) // what can be read
+	content, _ := io.ReadAll(io.LimitReader(f, scriptSize)) // as much as can be read
 	if !bytes.HasPrefix(content, []byte("#!")) {
 		return nil, ""
 	}

@@ -1,15 +1,13 @@
 // Package sandbox confines processes that run code which a model wrote and nobody has read.
 //
-// There are two tiers. Builtin needs nothing but Linux 5.13: Landlock for files
-// and signals, a seccomp filter for the network and the rest of the kernel's
-// surface, no capabilities, resource limits, and a guard that watches the
-// process tree and ends all of it. Full is the same inside namespaces, which this
-// program makes, or bubblewrap. Whatever cannot be set up is an error, and then nothing runs.
+// There are two tiers. [Builtin] needs only Linux 5.13: Landlock for files and signals, a seccomp
+// filter for the network and other system calls, no capabilities, resource limits, and a guard that
+// watches the process tree and kills it. [Full] adds namespaces, created by this program or by
+// bubblewrap. If any part cannot be set up, nothing runs and the caller gets an error.
 //
-// A process of a Box is a chain of three: the guard, which is this program once
-// more; in the full tier process 1 of the namespaces; and the program, which this program becomes
-// once it has given up its rights. A program that uses this package calls [Main]
-// before anything else.
+// A sandboxed process is the last of a chain: the guard (this executable, started again), in the
+// full tier process 1 of the namespaces, and the target program, which replaces this executable
+// after it has given up its rights. A program that uses this package calls [Main] first.
 package sandbox
 
 import (
@@ -19,83 +17,85 @@ import (
 	"time"
 )
 
-// A Tier is how much holds.
+// A Tier is a level of confinement.
 type Tier string
 
 const (
-	Off          Tier = "off"          // nothing
-	External     Tier = "external"     // whatever dsstar itself runs in
+	Off          Tier = "off"          // no confinement
+	External     Tier = "external"     // whatever confines dsstar itself
 	Builtin      Tier = "builtin"      // Landlock, seccomp, no capabilities, limits, the guard
 	Full         Tier = "full"         // the same, inside namespaces
-	Experimental Tier = "experimental" // on macOS: a profile for sandbox-exec, without limits and a guard
+	Experimental Tier = "experimental" // on macOS: a sandbox-exec profile, without limits or guard
 )
 
-// Confines reports whether processes of the tier are confined by this package.
+// Confines reports whether this package confines processes of the tier.
 func (t Tier) Confines() bool { return t.Guarded() || t == Experimental }
 
-// Guarded reports whether a command of the tier is a guard, which ends all that it has started.
+// Guarded reports whether a command of the tier runs under a guard, which kills all its descendants.
 func (t Tier) Guarded() bool { return t == Builtin || t == Full }
 
-// Limits are what the processes of a box may use together, but for File.
+// Limits bound the processes of a box together, except File.
 type Limits struct {
-	Memory    int64 // bytes in memory; each process may allocate as many
+	Memory    int64 // bytes of memory, together and for each process
 	Processes int   // processes and threads
 	File      int64 // bytes of one file
-	Folder    int64 // bytes in the folders that can be written
+	Folder    int64 // bytes in the writable folders
 }
 
-// A Box is where processes run. The zero value confines nothing.
+// A Box is the configuration of a sandbox. The zero value confines nothing.
 type Box struct {
-	Tier            Tier
-	Read            []string // files and folders that may be read, beside what a Python needs
-	Write           []string // folders that may be written, beside those of the command
-	Own             []string // the caller's own folders: they stay as they are where they are in one of Write, and are not read where they are in what is; but for what Read, Write and the command name in them
-	Env             []string // names of variables that stay in the environment, beside the harmless ones
-	Net             bool     // the network may be used
-	GPU             bool     // graphics processors may be used, by the drivers of this machine
-	Multiprocessing bool     // in the builtin tier: /dev/shm can be written, and all of /proc be read
-	Bubblewrap      bool     // in the full tier: bubblewrap is taken, even where this program can make namespaces by itself
+	Tier  Tier
+	Read  []string // readable files and folders, besides what a Python needs
+	Write []string // writable folders, besides those of the session
+	// Own are the caller's folders: never written through a folder of Write and never read through a
+	// folder of Read, except what Read, Write and the command name inside them.
+	Own             []string
+	Env             []string // environment variables to keep, besides the harmless ones
+	Net             bool     // allow the network
+	GPU             bool     // allow graphics processors
+	Multiprocessing bool     // in the builtin tier: make /dev/shm writable and all of /proc readable
+	Bubblewrap      bool     // in the full tier: use bubblewrap even where this program can create namespaces
 	Limits          Limits
 }
 
-// A Session is what the processes of one command share.
+// A Session is the configuration of one command in a [Box].
 type Session struct {
-	Private string   // folder of ours, for sockets, home and temporary files; it can be written
-	Write   []string // folders that can be written; missing ones are made
-	Env     []string // names of variables that stay in the environment, beside those of the box
-	Remove  []string // files and folders that the guard removes when it ends
-	Reports bool     // the guard writes why it has ended the processes to its descriptor 3, not to standard error
-	Listens bool     // in the builtin tier: the program may give names to sockets
-	Facts   bool     // where /proc is hidden, all processes can read there about those of the session, not the first one alone
+	Private string   // writable folder for sockets, home and temporary files
+	Write   []string // writable folders; missing ones are created
+	Env     []string // environment variables to keep, besides those of the box
+	Remove  []string // files and folders that the guard removes at its end
+	Reports bool     // the guard writes why it killed the processes to descriptor 3 instead of standard error
+	Listens bool     // in the builtin tier: the program may bind sockets
+	Facts   bool     // where /proc is hidden, every process can read the entries of the session's processes there
 }
 
-// Stopped begins the line in which a guard says why it has ended the processes. On standard error
-// anybody could have written it: see Session.Reports.
+// Stopped begins the line in which a guard says why it killed the processes. On standard error any
+// process could have written it; see [Session.Reports].
 const Stopped = "dsstar stopped the code: "
 
-// EndsWithin is how long a guard takes at most to end all processes.
+// EndsWithin bounds how long a guard takes to kill all processes.
 const EndsWithin = 4 * time.Second
 
-// ErrKept is in the error about a program that has ended in a box before it was ready.
+// ErrKept is wrapped by the error about a program that ended in a box before it was ready.
 var ErrKept = errors.New("the sandbox may have kept it from files that it needs")
 
-// ErrNone is in the error of Choose where no tier works.
+// ErrNone is wrapped by the error of [Choose] if the tier does not work here.
 var ErrNone = errors.New("no sandbox works here")
 
-// A Cause is why a tier does not work on a machine.
+// A Cause says why a tier does not work on this machine.
 type Cause string
 
 const (
-	NoLinux           Cause = "no Linux"           // nor any other system that has one
-	NoLandlock        Cause = "no Landlock"        // Linux is too old, or started without it
-	NoSeccomp         Cause = "no seccomp"         // Linux was built without it
-	NoBubblewrap      Cause = "no bubblewrap"      // it is not installed
-	AppArmor          Cause = "AppArmor"           // makes namespaces only for programs with a profile
-	NamespacesOff     Cause = "namespaces off"     // by a setting (sysctl)
-	NamespacesRefused Cause = "namespaces refused" // by whatever dsstar runs in, or who knows
+	NoLinux           Cause = "no Linux"           // the operating system has no sandbox that we know
+	NoLandlock        Cause = "no Landlock"        // Linux is older than 5.13, or Landlock is disabled
+	NoSeccomp         Cause = "no seccomp"         // Linux was built without seccomp
+	NoBubblewrap      Cause = "no bubblewrap"      // bubblewrap is not installed
+	AppArmor          Cause = "AppArmor"           // allows namespaces only to programs with a profile
+	NamespacesOff     Cause = "namespaces off"     // disabled by a sysctl
+	NamespacesRefused Cause = "namespaces refused" // by the container around dsstar, or for an unknown reason
 )
 
-// A MissingError is why a tier does not work here.
+// A MissingError says why a tier does not work here.
 type MissingError struct {
 	Tier  Tier
 	Cause Cause
@@ -105,15 +105,15 @@ type MissingError struct {
 func (e *MissingError) Error() string { return e.Err.Error() }
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Choose returns the tier for what the user wants: "auto" or the name of one.
-// why says what stands in the way of a better one, "" if nothing does. The error has
-// [ErrNone] and a [MissingError].
+// Choose returns the tier that the user wants: the name of a tier, or "auto" for the strongest that
+// works here. why says what prevents a stronger one, "" if nothing does. The error wraps [ErrNone]
+// and a [MissingError].
 func Choose(wanted string) (tier Tier, why string, err error) {
 	switch wanted {
 	case string(Off), string(External):
 		return Tier(wanted), "", nil
 	case string(Full):
-		if err = builtinWorks(); err == nil { // which it is made of
+		if err = builtinWorks(); err == nil { // the basis of full
 			err = fullWorks()
 		}
 		if err != nil {
@@ -144,10 +144,10 @@ func Choose(wanted string) (tier Tier, why string, err error) {
 	return "", "", fmt.Errorf("there is no sandbox %q", wanted)
 }
 
-// untried is what a user of the experimental tier should know.
+// untried warns users of the experimental tier.
 const untried = "its profile for sandbox-exec was never tried on a Mac, and it sets no limits"
 
-// Tiers are those that work here, the best last.
+// Tiers returns the tiers that work here, the strongest last.
 func Tiers() (tiers []Tier) {
 	for _, t := range []Tier{Experimental, Builtin, Full} {
 		if _, _, err := Choose(string(t)); err == nil {
@@ -157,7 +157,7 @@ func Tiers() (tiers []Tier) {
 	return tiers
 }
 
-// Describe says in one line what holds and all that is relaxed; usual are the limits that a box has if nobody says more.
+// Describe names the tier and everything that is relaxed, in one line; usual are the default limits.
 func (b Box) Describe(usual Limits) string {
 	words := []string{string(b.Tier)}
 	if !b.Tier.Confines() {
@@ -186,14 +186,15 @@ func (b Box) Describe(usual Limits) string {
 	return strings.Join(words, ", ")
 }
 
-// HidesProc reports whether processes see nothing of /proc but what is their own.
+// HidesProc reports whether a process sees only its own entries of /proc.
 func (b Box) HidesProc() bool { return b.Tier == Builtin && !b.Multiprocessing }
 
-// scopes is the version of Landlock's interface from which on it keeps signals, and sockets without a path, in the sandbox.
+// scopes is the first version of Landlock's interface that confines signals and abstract sockets.
 const scopes = 6
 
-// UnixSockets reports whether processes can make Unix sockets and connect them. With the network allowed a filter cannot
-// tell where to, and then there are none where Landlock does not hold it, or other programs' sockets are in sight.
+// UnixSockets reports whether processes can create and connect Unix sockets. With the network allowed
+// a seccomp filter cannot tell where connect leads, so they are off unless namespaces hide other
+// programs' sockets and Landlock confines abstract ones.
 func (b Box) UnixSockets() bool { return b.unixSockets(Landlock()) }
 
 func (b Box) unixSockets(abi int) bool {

@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A filter allows every known system call but those of its rules, which fail with an
-// error number, so that Python raises OSError. Arguments are compared by their
-// low 32 bits, as Linux reads those that are ints: whoever sets a high one gets
-// through a filter that looks at all 64 (CVE-2019-10063).
+// A filter allows every known system call except those of its rules, which fail with an error number, so
+// that Python raises OSError. Arguments are compared by their low 32 bits, as Linux reads ints: a filter
+// that compares all 64 bits is passed by setting a high one (CVE-2019-10063).
 
-// A condition is about one argument.
+// A condition tests one argument.
 type condition struct {
 	arg   int
 	mask  uint32
@@ -23,10 +22,10 @@ type condition struct {
 	not   bool // the argument must not be the value
 }
 
-// A rule is what happens to a system call for which all conditions hold.
+// A rule applies to a system call if all conditions hold.
 type rule struct {
 	call  uint32
-	errno unix.Errno // 0: it does nothing and succeeds; askGuard: the guard decides
+	errno unix.Errno // 0: do nothing and succeed; askGuard: the guard decides
 	when  []condition
 }
 
@@ -38,8 +37,8 @@ const (
 func is(arg int, value uint32) condition    { return condition{arg, whole, value, false} }
 func isNot(arg int, value uint32) condition { return condition{arg, whole, value, true} }
 
-// newestCall is the newest system call that these rules take into account. Newer ones fail with
-// ENOSYS, as on an older Linux: libraries then use the calls that they replace.
+// newestCall is the newest system call that these rules cover. Newer ones fail with ENOSYS, as on an
+// older Linux: libraries then fall back to older calls.
 const newestCall = unix.SYS_FILE_SETATTR // Linux 6.17
 
 // assemble returns the program for seccomp(2).
@@ -55,7 +54,7 @@ func assemble(rules []rule) []unix.SockFilter {
 	program := []unix.SockFilter{
 		{Code: load, K: architecture},
 		{Code: equal, K: auditArch, Jt: 1},
-		{Code: result, K: unix.SECCOMP_RET_KILL_PROCESS}, // another table of calls, as that of 32-bit programs
+		{Code: result, K: unix.SECCOMP_RET_KILL_PROCESS}, // another system call table, such as that of 32-bit programs
 		{Code: load, K: number},
 	}
 	if x32 {
@@ -66,7 +65,7 @@ func assemble(rules []rule) []unix.SockFilter {
 		unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)})
 	for _, r := range rules {
 		var body []unix.SockFilter
-		var tests []int // where in body a condition fails
+		var tests []int // instructions in body that jump when a condition fails
 		for _, c := range r.when {
 			body = append(body, unix.SockFilter{Code: load, K: uint32(arguments + 8*c.arg)}, unix.SockFilter{Code: and, K: c.mask},
 				unix.SockFilter{Code: equal, K: c.value})
@@ -92,8 +91,7 @@ func assemble(rules []rule) []unix.SockFilter {
 	return append(program, unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ALLOW})
 }
 
-// confineCalls puts the calling thread, and all that it will start, under the
-// filter of the stage.
+// confineCalls applies the filter of the stage to the calling thread and everything that it starts.
 func (st stage) confineCalls() error {
 	program := assemble(st.rules())
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
@@ -102,7 +100,7 @@ func (st stage) confineCalls() error {
 		if st.asksAboutSignals() || !errors.Is(err, unix.EBUSY) {
 			return err
 		}
-		st.Facts = false // this program is asked about itself, by whatever it runs in: the kernel cannot have checkpoints
+		st.Facts = false // a sandbox around this program already has a listener: no checkpoints
 		return st.confineCalls()
 	}
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&filter))); errno != 0 {
@@ -117,7 +115,7 @@ func (st stage) rules() []rule {
 	switch {
 	case st.Box.Net:
 		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH, unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS)...)
-	case full: // an empty network of its own, whose loopback is nobody's business
+	case full: // a private network namespace, with only a loopback interface
 		rules = append(rules, netlink)
 		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH, unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS, unix.AF_KEY)...)
 	default:
@@ -150,8 +148,8 @@ var netlink = rule{unix.SYS_SOCKET, unix.EOPNOTSUPP, []condition{is(0, unix.AF_N
 // connectedPairs: one of a pair can send to a named socket if it sends packets.
 var connectedPairs = rule{unix.SYS_SOCKETPAIR, unix.EPERM, sendsAnywhere()}
 
-// sendsAnywhere holds for types of sockets that reach others without connect: of Unix sockets all but two, as SOCK_RAW is
-// another name of SOCK_DGRAM there.
+// sendsAnywhere holds for socket types that send without connect: for Unix sockets all but two, as
+// SOCK_RAW is a synonym of SOCK_DGRAM there.
 func sendsAnywhere() []condition {
 	const kind = 0xf // without SOCK_CLOEXEC and SOCK_NONBLOCK
 	return []condition{{1, kind, unix.SOCK_STREAM, true}, {1, kind, unix.SOCK_SEQPACKET, true}}
@@ -171,7 +169,7 @@ func deny(errno unix.Errno, calls ...uint32) (rules []rule) {
 	return rules
 }
 
-// surface is what no analysis of data needs of Linux, in every tier.
+// surface refuses, in every tier, system calls that no data analysis needs.
 func surface() []rule {
 	rules := deny(unix.EPERM,
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP, unix.SYS_PIDFD_GETFD, unix.SYS_PERF_EVENT_OPEN,
@@ -182,39 +180,39 @@ func surface() []rule {
 		unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_SETTIMEOFDAY,
 		unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 		unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_VHANGUP, unix.SYS_FANOTIFY_INIT, unix.SYS_MIGRATE_PAGES)
-	// System V's memory, semaphores and queues and POSIX queues outlive their process, and the guard
-	// does not see what they hold. In builtin they are the machine's.
+	// System V IPC and POSIX queues outlive their process, and the guard does not see their memory. In
+	// builtin they are shared with the whole machine.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP,
 		unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
 		unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_MQ_TIMEDSEND, unix.SYS_MQ_TIMEDRECEIVE, unix.SYS_MQ_NOTIFY,
 		unix.SYS_MQ_GETSETATTR)...)
-	// The guard does not see into a process that cannot be dumped.
+	// The guard cannot inspect a process that is not dumpable.
 	rules = append(rules, rule{unix.SYS_PRCTL, unix.EPERM, []condition{is(0, unix.PR_SET_DUMPABLE)}})
 	rules = append(rules, setID()...)
-	// A user has few inotify instances: other programs would get none.
+	// Inotify instances are few for each user: other programs would get none.
 	rules = append(rules, deny(unix.EPERM, inotifyCalls...)...)
-	// Leases and notifications delay or tell what other programs do with the data; hints stay with the file.
+	// Leases and notifications delay or reveal what other programs do with the data; hints persist with the file.
 	for _, command := range []uint32{unix.F_SETLEASE, unix.F_NOTIFY, fSetDelegation, unix.F_SET_RW_HINT} {
 		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
 	}
-	// Larger buffers of sockets: the guard counts each socket at the default size.
+	// Larger socket buffers: the guard counts each socket at the default size.
 	for _, option := range []uint32{unix.SO_SNDBUF, unix.SO_RCVBUF, unix.SO_SNDBUFFORCE, unix.SO_RCVBUFFORCE} {
 		rules = append(rules, rule{unix.SYS_SETSOCKOPT, 0, []condition{is(1, unix.SOL_SOCKET), is(2, option)}})
 	}
-	// They tell of mounts what /proc/self/mountinfo does, whose reading is refused in builtin.
+	// They reveal the mounts, as /proc/self/mountinfo does, which builtin hides.
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_STATMOUNT, unix.SYS_LISTMOUNT)...)
-	// io_uring opens and connects out of the filter's sight. The flags of clone3 are in memory, where no filter sees
-	// them; the C library takes clone instead.
+	// io_uring opens and connects without system calls that a filter sees. The flags of clone3 are in
+	// memory, where no filter sees them; the C library falls back to clone.
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3)...)
 	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	return append(rules,
 		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, namespaces, 0, true}}},
-		// The guard sees what a process has open by one of its threads: all are to have the same.
+		// The guard inspects the descriptors of one thread: all threads must share them.
 		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, unix.CLONE_THREAD | unix.CLONE_FILES, unix.CLONE_THREAD, false}}},
 		rule{unix.SYS_CLOSE_RANGE, unix.ENOSYS, []condition{{2, unix.CLOSE_RANGE_UNSHARE, unix.CLOSE_RANGE_UNSHARE, false}}},
-		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, unix.TIOCSTI)}}, // types into the terminal
+		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, unix.TIOCSTI)}}, // injects input into the terminal
 		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, tiocLinux)}},
-		// Limits and priorities of others. 0 is the process itself; of groups and users, those of this one.
+		// Limits and priorities of other processes. 0 is the caller, its group or its user.
 		rule{unix.SYS_PRLIMIT64, unix.EPERM, []condition{isNot(0, 0)}},
 		rule{unix.SYS_SETPRIORITY, unix.EPERM, []condition{isNot(0, unix.PRIO_PROCESS)}},
 		rule{unix.SYS_SETPRIORITY, unix.EPERM, []condition{isNot(1, 0)}},
@@ -226,8 +224,8 @@ const ioprioProcess = 1 // IOPRIO_WHO_PROCESS
 
 const fSetDelegation = 1024 + 16 // F_SETDELEG, Linux 6.19
 
-// setID keeps cells from making a program that runs with the rights of its owner or group. Changing
-// a mode to such a one does nothing: an error would break shutil.copytree of a setgid folder.
+// setID prevents setuid and setgid files. A chmod to such a mode does nothing: an error would break
+// shutil.copytree of a setgid folder.
 func setID() (rules []rule) {
 	bits := func(arg int) condition { return condition{arg, unix.S_ISUID | unix.S_ISGID, 0, true} }
 	for call, mode := range chmodCalls {
@@ -237,45 +235,45 @@ func setID() (rules []rule) {
 		rules = append(rules, rule{call, unix.EPERM, []condition{bits(mode)}})
 	}
 	for call, flags := range openCalls {
-		for _, creates := range []uint32{unix.O_CREAT, unix.O_TMPFILE &^ unix.O_DIRECTORY} { // else there is no mode
+		for _, creates := range []uint32{unix.O_CREAT, unix.O_TMPFILE &^ unix.O_DIRECTORY} { // otherwise there is no mode argument
 			rules = append(rules, rule{call, unix.EPERM, []condition{{flags, creates, 0, true}, bits(flags + 1)}})
 		}
 	}
-	return append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...) // its mode is in memory, out of the filter's sight
+	return append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...) // its mode is in memory, where no filter sees it
 }
 
 const tiocLinux = 0x541c
 
-// withoutMounts is what the builtin tier forbids because it sees the machine's
-// own file systems, where Landlock does not see everything.
+// withoutMounts is refused in the builtin tier, whose processes use the machine's own file systems, for
+// what Landlock does not cover.
 func withoutMounts(net bool) []rule {
 	var rules []rule
-	if !net { // else it must stay for TCP
-		// To sockets in the file system: D-Bus, Docker's, the SSH agent's. The kernel itself only listens.
+	if !net { // otherwise TCP needs it
+		// Connections to sockets in the file system: D-Bus, Docker, the SSH agent. A Jupyter kernel only listens.
 		rules = append(rules, rule{call: unix.SYS_CONNECT, errno: unix.EPERM})
 	}
 	rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, append(sendsAnywhere(), is(0, unix.AF_UNIX))}, connectedPairs)
-	// Modes, owners and times could be changed of any file of the user's. An error would break shutil.copy, tarfile and
-	// zipfile: they do nothing.
+	// These change modes, owners and times of any of the user's files. They do nothing: an error would
+	// break shutil.copy, tarfile and zipfile.
 	rules = append(rules, deny(0, metadataCalls...)...)
-	// How others are scheduled. No error either: libzmq sets it for a thread of its own, by its number, and aborts if it may
-	// not.
+	// Scheduling of other processes. No error either: libzmq sets it for its own thread, by ID, and
+	// aborts on an error.
 	for _, call := range []uint32{unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
 		rules = append(rules, rule{call, 0, []condition{isNot(0, 0)}})
 	}
 	rules = append(rules, fileRequests()...)
-	// Who has which process (PIDFD_GET_INFO) and, without the network, the machine's interfaces (SIOCGIFCONF).
+	// PIDFD_GET_INFO reveals other processes and, without the network, SIOCGIFCONF the machine's interfaces.
 	rules = append(rules, requests(pidfdRequests)...)
 	if !net {
 		rules = append(rules, requests(socketRequests)...)
 	}
-	// What happens to files that cannot be read, and when.
+	// Watching files that cannot be read.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_INOTIFY_ADD_WATCH)...)
 	rules = append(rules, deny(unix.EPERM, attributeCalls...)...)
-	// Attributes can be read of files that cannot. The error is that of a file system without them: shutil.copy2 takes it.
+	// Attributes of unreadable files. The error is that of a file system without attributes, which shutil.copy2 accepts.
 	rules = append(rules, deny(unix.ENOTSUP, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, unix.SYS_GETXATTRAT,
 		unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, unix.SYS_LISTXATTRAT, unix.SYS_FILE_GETATTR)...)
-	// Before version 3, Landlock does not see that a file is cut.
+	// Before version 3, Landlock does not cover truncation.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_TRUNCATE)...)
 	cut := func(arg int) []condition {
 		return []condition{{arg, unix.O_TRUNC | unix.O_ACCMODE, unix.O_TRUNC, false}}
@@ -286,12 +284,13 @@ func withoutMounts(net bool) []rule {
 	return rules
 }
 
-// fileRequests refuses what ioctl does to files and file systems, many of which ask for no more than a descriptor to
-// read by: flags as chattr sets them, sealing, copies of subvolumes. The error is that of a file system without them,
-// which programs expect. What is allowed only tells, or copies to a file that is open to write.
+// fileRequests refuses ioctl requests that change files and file systems, many of which need only a read
+// descriptor: flags as chattr sets them, sealing, snapshots of subvolumes. Programs expect the error,
+// which is that of a file system without them. The allowed requests only read, or copy to a file that is
+// open for writing.
 func fileRequests() (rules []rule) {
 	for _, f := range []struct {
-		kind uint32 // the second byte of a request says whose it is
+		kind uint32 // the second byte of a request: the subsystem
 		not  []uint32
 	}{
 		{'f', []uint32{unix.FS_IOC_GETFLAGS, getFlags32, fiemap}}, // of all, and ext4, Lustre
@@ -310,7 +309,7 @@ func fileRequests() (rules []rule) {
 	return rules
 }
 
-// requests refuses those of ioctl's requests that have a kind, but for some.
+// requests refuses the ioctl requests of a kind, with exceptions.
 func requests(kind uint32, allowed ...uint32) []rule {
 	const request, mask = 1, 0xff00
 	r := rule{unix.SYS_IOCTL, unix.ENOTTY, []condition{{request, mask, kind << 8, false}}}
@@ -324,7 +323,7 @@ const pidfdRequests, socketRequests = 0xff, 0x89 // linux/pidfd.h, linux/sockios
 
 const getFlags32, fiemap, fsGetXattr = 0x80046601, 0xc020660b, 0x801c581f // linux/fs.h, linux/fiemap.h
 
-// actionAvailable asks whether Linux knows an action of filters.
+// actionAvailable reports whether Linux supports an action of filters.
 func actionAvailable(action *uint32) error {
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(action))); errno != 0 {
 		return errno

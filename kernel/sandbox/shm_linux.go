@@ -13,10 +13,11 @@ import (
 
 const shmFolder = "/dev/shm"
 
-// shared are the files that processes of a box make in the machine's own /dev/shm, where those of others are, too. Whose
-// one is shows in who holds it: one that nobody holds whenever the guard looks is not known.
+// shared tracks the files that processes of a box create in the machine's /dev/shm, among those of
+// others. A file belongs to the session if one of its processes has it open or mapped when the guard
+// looks; others are missed.
 type shared struct {
-	before map[inode]bool // what was there
+	before map[inode]bool // files from before the start
 
 	mu   sync.Mutex
 	ours map[inode]bool
@@ -29,7 +30,7 @@ func newShared() *shared {
 	return s
 }
 
-// each calls f for all files and folders, these after what is in them. It follows no link.
+// each calls f for all files and folders, folders after their contents. It follows no links.
 func (s *shared) each(f func(root *os.Root, name string, file inode, bytes int64)) {
 	root, err := os.OpenRoot(shmFolder)
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *shared) each(f func(root *os.Root, name string, file inode, bytes int64
 	}
 }
 
-// note remembers what processes hold.
+// note records what processes hold.
 func (s *shared) note(pids []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +67,7 @@ func (s *shared) note(pids []int) {
 	}
 }
 
-// bytes returns what they take.
+// bytes returns the size of the session's files.
 func (s *shared) bytes() (sum int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +79,7 @@ func (s *shared) bytes() (sum int64) {
 	return sum
 }
 
-// remove removes them, and folders that are empty then and were not there before.
+// remove removes the session's files, and new folders that become empty.
 func (s *shared) remove() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,21 +14,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asksAboutSignals reports whether the guard keeps signals in the sandbox, where Landlock does not: the filter asks it about
-// each (seccomp_unotify(2)), and it answers by who is meant, of whom a filter knows only the number. In full the numbers of
-// processes outside mean nothing.
+// asksAboutSignals reports whether the guard confines signals because Landlock does not: the filter
+// notifies it of each (seccomp_unotify(2)), and the guard checks the target, of which a filter knows
+// only the ID. In full, IDs of processes outside have no meaning.
 func (st stage) asksAboutSignals() bool { return st.Box.Tier == Builtin && st.landlock() < scopes }
 
-// asks reports whether the filter asks the guard about anything.
+// asks reports whether the filter sends notifications to the guard.
 func (st stage) asks() bool { return st.Facts || st.asksAboutSignals() }
 
-// askedSignals are the calls of which the guard is asked, and what else could send a signal and is refused.
+// askedSignals are the rules for calls that send signals: the guard decides, or they are refused.
 func askedSignals() (rules []rule) {
 	for _, call := range []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO} {
-		rules = append(rules, rule{call, askGuard, []condition{isNot(0, 0)}}) // 0 is the group of whoever calls
+		rules = append(rules, rule{call, askGuard, []condition{isNot(0, 0)}}) // 0 is the caller's process group
 	}
 	rules = append(rules, deny(unix.EPERM, unix.SYS_PIDFD_SEND_SIGNAL)...)
-	for _, command := range []uint32{unix.F_SETOWN, fSetOwnEx} { // who is told that a descriptor is ready, by any signal
+	for _, command := range []uint32{unix.F_SETOWN, fSetOwnEx} { // the receiver of a signal when a descriptor is ready
 		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
 	}
 	for _, request := range []uint32{fioSetOwn, siocsPgrp} {
@@ -39,7 +39,7 @@ func askedSignals() (rules []rule) {
 
 const fSetOwnEx, fioSetOwn, siocsPgrp = 15, 0x8901, 0x8902 // asm-generic/fcntl.h, asm-generic/sockios.h
 
-// startAnswered starts cmd, and answers its filter if that asks.
+// startAnswered starts cmd, and answers the notifications of its filter.
 func (st stage) startAnswered(cmd *exec.Cmd) error {
 	if !st.asks() {
 		return cmd.Start()
@@ -58,15 +58,15 @@ func (st stage) startAnswered(cmd *exec.Cmd) error {
 	return nil
 }
 
-// guardSocket is the descriptor by which a process that enters the sandbox gives its filter to the guard.
+// guardSocket is the descriptor through which a process that enters the sandbox sends its listener to the guard.
 const guardSocket = 3
 
-// confineAsked is confineCalls for a filter that asks the guard, which is given its other end. Nothing may be allocated
-// between: to collect garbage, Go signals its threads, and nobody would answer yet.
+// confineAsked is confineCalls for a filter that notifies the guard, which gets the listener. Nothing may
+// be allocated in between: the garbage collector signals threads, and nobody would answer yet.
 func confineAsked(filter *unix.SockFprog) error {
 	debug.SetGCPercent(-1)
 	rights, at := unix.UnixRights(0), unix.CmsgLen(0)
-	// A signal is to interrupt no call that is being answered; Linux can do that since 5.19.
+	// WAIT_KILLABLE_RECV, since Linux 5.19: signals do not interrupt a call that is being answered.
 	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, uintptr(unsafe.Pointer(filter)))
 	if errno == unix.EINVAL {
 		fd, _, errno = unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(filter)))
@@ -78,7 +78,7 @@ func confineAsked(filter *unix.SockFprog) error {
 	return unix.Sendmsg(guardSocket, []byte{0}, rights, nil, 0)
 }
 
-// A question is struct seccomp_notif: a call that waits for an answer.
+// A question is struct seccomp_notif: a system call that waits for an answer.
 type question struct {
 	id        uint64
 	pid       uint32
@@ -97,7 +97,7 @@ type reply struct {
 	flags uint32
 }
 
-// answer receives a filter and answers its questions until the guard ends. Should it fail, Linux refuses all of them.
+// answer receives a listener and answers its notifications until the guard ends. If answer fails, Linux refuses the calls.
 func answer(socket int) {
 	defer unix.Close(socket)
 	rights := make([]byte, unix.CmsgSpace(4))
@@ -107,18 +107,18 @@ func answer(socket int) {
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:n])
 	if err != nil || len(messages) != 1 {
-		return // the program has not come so far
+		return // the program ended before it had a filter
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
 	if err != nil || len(fds) != 1 {
 		return
 	}
 	defer unix.Close(fds[0])
-	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), notifSetFlags, syncWakeUp) // Linux can since 6.6
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), notifSetFlags, syncWakeUp) // since Linux 6.6
 	for {
 		var q question
 		_, errno := notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q))
-		if errno == unix.ENOENT { // whoever asked was killed meanwhile, or all were
+		if errno == unix.ENOENT { // the caller was killed meanwhile, or all processes were
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -131,17 +131,17 @@ func answer(socket int) {
 		} else if ours(int(int32(q.arguments[0]))) {
 			a.errno, a.flags = 0, unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 		}
-		_, _ = notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) // whoever asked may be gone
+		_, _ = notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) // the caller may be gone
 	}
 }
 
-// ours reports whether a number that kill(2) is given means descendants of this process alone. Numbers of those that are
-// gone are nobody's, and may be signalled in vain.
+// ours reports whether an argument of kill(2) means only descendants of this process. IDs of ended
+// processes belong to nobody and are allowed.
 func ours(number int) bool {
 	if number == -1 {
-		return false // everybody
+		return false // all processes
 	}
-	if number < 0 { // a group is all of one session, and so all in the sandbox or not at all
+	if number < 0 { // the members of a group share a session, so all or none are in the sandbox
 		for _, pid := range descendants(os.Getpid()) {
 			if group, err := unix.Getpgid(pid); err == nil && group == -number {
 				return true
@@ -161,7 +161,7 @@ func ours(number int) bool {
 	}
 }
 
-// lineage returns the process that a thread is of, and its parent.
+// lineage returns the process of a thread, and the parent process.
 func lineage(thread int) (process, parent int, ok bool) {
 	process = int(statusOf(thread, "Tgid"))
 	return process, int(statusOf(thread, "PPid")), process != 0

@@ -12,38 +12,37 @@ import (
 	"strings"
 )
 
-// A stage is what the guard and the process that becomes the program are told.
+// A stage is the instructions for the guard and for the process that becomes the program.
 type stage struct {
 	Box        Box
 	Argv       []string
 	Env        []string
 	Dir        string
-	Read       []string // whatever exists of these
-	Named      []string // the same by the names they were given, which may lead there by links
+	Read       []string // real paths; missing ones are skipped
+	Named      []string // given paths that lead to Read through links
 	Write      []string
-	Own        []string // of the box; cells see nothing of these but what is in Read and Write
-	Kept       []string // of Read, those in a folder of Write: they stay as they are
-	Sockets    []string // in Read and Write, where others may listen
+	Own        []string // of the box: hidden except for what is in Read and Write
+	Kept       []string // paths of Read inside a folder of Write, which stay read-only
+	Sockets    []string // sockets in Read and Write, on which other programs may listen
 	Remove     []string
 	Reports    bool
 	Listens    bool
-	Facts      bool            // the guard opens files of /proc
-	Bubblewrap string          // in full, its program; "": dsstar makes the namespaces by itself
-	Marks      map[string]mark // of Write, Kept, above and what the box names of Read: what they were when they were looked at
-	ABI        int             // version of Landlock's interface that is used at most, 0 for what Linux has: tests show what older ones hold
+	Facts      bool            // the guard opens files of /proc for the session
+	Bubblewrap string          // in full, its path; "": this program creates the namespaces
+	Marks      map[string]mark // identity of Write, Kept, above and the box's Read when they were checked
+	ABI        int             // newest version of Landlock's interface to use, for tests; 0: no bound
 }
 
-// names of the program's own commands, in os.Args[1]; os.Args[2] is the file of the stage.
+// Commands of this executable, in os.Args[1]; os.Args[2] is the file of the stage.
 const (
 	guardCommand = "__sandbox-guard"
 	enterCommand = "__sandbox-enter"
 )
 
-// Command returns cmd as a process of the box: what it may read is what its
-// Python and the box need, what it may write are the folders of s. It is to be
-// started in a process group of its own; SIGTERM ends it with all that it has
-// started, and so does the end of the program that started it, but in the
-// experimental tier. cmd is not changed. A box that confines nothing returns it as it is.
+// Command returns the command that runs cmd in the box: it reads what its Python needs and what the
+// box allows, and writes to the folders of s and the box. The caller starts it in a process group of
+// its own. SIGTERM kills it with all its descendants, and so does the end of the calling program,
+// except in the experimental tier. cmd is not changed; a box that confines nothing returns cmd itself.
 func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if !b.Tier.Confines() {
 		return cmd, nil
@@ -119,8 +118,8 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	return &exec.Cmd{Path: self, Args: []string{self, guardCommand, file}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}, nil
 }
 
-// above are the folders between those of Write and what is kept in them, the outer first. Mounted on themselves nobody can
-// move them, and make others with their names.
+// above returns the folders between those of Write and the paths kept in them, outer ones first. Each
+// is mounted on itself, so that it cannot be moved away and replaced.
 func (st stage) above() (all []string) {
 	for _, path := range st.Kept {
 		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write, func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
@@ -142,7 +141,7 @@ func (st stage) save(file string) error {
 	return writeNew(file, content)
 }
 
-// writeNew writes a file where none is: in a folder that cells could write to once there would else be a link to follow.
+// writeNew creates a file, which must not exist: a link left by a cell must not be followed.
 func writeNew(file string, content []byte) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -152,7 +151,7 @@ func writeNew(file string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// folders makes folders that are missing, and returns where they really are, which is where they were at first.
+// folders creates missing folders and returns real paths, which must not have changed since first use.
 func folders(paths []string) ([]string, error) {
 	var all []string
 	for _, p := range paths {
@@ -176,7 +175,7 @@ func realPath(p string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// otherNames returns those of paths that lead by links to what is readable, but for those in one that does.
+// otherNames returns those of paths that lead to readable ones through links, without those inside another.
 func otherNames(paths, readable []string) (names []string) {
 	paths = slices.Clone(paths)
 	slices.SortFunc(paths, func(a, b string) int { return len(a) - len(b) })
@@ -191,11 +190,11 @@ func otherNames(paths, readable []string) (names []string) {
 	return names
 }
 
-// ErrExposed is in the error about a path that cells must not read as a whole.
+// ErrExposed is wrapped by the error about a path that cells must not read as a whole.
 var ErrExposed = errors.New("cells would read more than you mean")
 
-// readable returns where paths really are, but for missing ones. What has everything of the user's, or sockets of the
-// machine's services in it, is refused.
+// readable returns the real paths of those that exist. It refuses the home folder and folders with
+// sockets of the machine's services.
 func readable(paths []string) ([]string, error) {
 	var all []string
 	for _, p := range paths {
@@ -216,7 +215,7 @@ func readable(paths []string) ([]string, error) {
 	return all, nil
 }
 
-// leadsThrough reports whether a path leads through one of the folders, where cells may have made a link of it.
+// leadsThrough reports whether a path passes through one of the folders, in which cells may have put a link.
 func leadsThrough(path string, folders []string) bool {
 	for ; ; path = filepath.Dir(path) {
 		real, err := realPath(path)
@@ -229,7 +228,7 @@ func leadsThrough(path string, folders []string) bool {
 	}
 }
 
-// exposes returns what cells must not read as a whole and would through a path, "" for nothing such.
+// exposes returns what reading all of path would reveal that cells must not read, "" for nothing.
 func exposes(path string) string {
 	if real, err := realPath(path); err == nil {
 		path = real
@@ -243,10 +242,10 @@ func exposes(path string) string {
 	return ""
 }
 
-// disks are where systems mount sticks and network shares, and folders in memory, among what is theirs.
+// disks are the mount points of removable media, network shares and memory among the system's folders.
 var disks = []string{"/run/media/*/*", "/run/user/*/gvfs/*", "/dev/shm/*"}
 
-// ofMachine reports whether a real path has the machine's services, devices or processes in it.
+// ofMachine reports whether a real path belongs to the machine's services, devices or processes.
 func ofMachine(path string) bool {
 	if !slices.ContainsFunc([]string{"/run", "/dev", "/proc", "/sys"}, func(top string) bool { return in(path, top) }) {
 		return false
@@ -262,7 +261,7 @@ func ofMachine(path string) bool {
 
 // AboveHome reports whether a path is the user's home folder or contains it.
 func AboveHome(path string) bool {
-	home, _ := os.UserHomeDir() // without one there is nothing to spare
+	home, _ := os.UserHomeDir() // without a home there is nothing to protect
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
@@ -272,14 +271,14 @@ func AboveHome(path string) bool {
 	return path == "/" || home != "" && in(home, path)
 }
 
-// in reports whether a path is a folder, or in it, by their names.
+// in reports whether path is folder or below it, by name.
 func in(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
-// within is in for where paths really are.
+// within is in for real paths.
 func within(path, folder string) bool {
 	path, err := realPath(path)
 	if err != nil {
-		return false // it is not there
+		return false // path does not exist
 	}
 	folder, err = realPath(folder)
 	return err == nil && in(path, folder)

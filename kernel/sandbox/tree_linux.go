@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listsChildren is whether this Linux lists children (CONFIG_PROC_CHILDREN).
+// listsChildren is whether Linux was built with CONFIG_PROC_CHILDREN.
 var listsChildren = func() bool {
 	_, err := os.Stat("/proc/thread-self/children")
 	return err == nil
 }()
 
-// children returns the processes that pid is the parent of, ended ones too.
+// children returns the child processes of pid, including zombies.
 func children(pid int) (all []int) {
 	base := "/proc/" + strconv.Itoa(pid) + "/task/"
 	tasks, err := os.ReadDir(base)
@@ -38,7 +38,7 @@ func children(pid int) (all []int) {
 	return all
 }
 
-// descendants returns the children of pid, theirs and so on.
+// descendants returns the children of pid, their children, and so on.
 func descendants(pid int) []int {
 	if listsChildren {
 		return below(pid, children)
@@ -52,7 +52,7 @@ func descendants(pid int) []int {
 	return below(pid, func(pid int) []int { return byParent[pid] })
 }
 
-// below returns the children of pid, each followed by its own, as children tells them.
+// below is descendants with a given list of children.
 func below(pid int, children func(int) []int) (all []int) {
 	for _, child := range children(pid) {
 		all = append(append(all, child), below(child, children)...)
@@ -60,7 +60,7 @@ func below(pid int, children func(int) []int) (all []int) {
 	return all
 }
 
-// processes returns the numbers of all processes.
+// processes returns the IDs of all processes.
 func processes() (all []int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -71,11 +71,11 @@ func processes() (all []int) {
 	return all
 }
 
-// A usage is what processes take.
+// A usage is what processes consume.
 type usage struct {
-	resident int64 // bytes, those that are shared once for each
-	tables   int64 // bytes of page tables, which are no part of resident
-	threads  int   // and processes that have ended and were not waited for
+	resident int64 // bytes; shared memory counts once per process
+	tables   int64 // bytes of page tables, which resident does not include
+	threads  int   // including zombies
 }
 
 func usageOf(pids []int) (sum usage) {
@@ -101,16 +101,16 @@ func statusOf(thread int, name string) int64 {
 	return n
 }
 
-// A thread is one of a process, and what that takes.
+// A thread is one thread of a process, with the usage of the process.
 type thread struct {
-	id     int // /proc/ID tells of its process, too
-	parent int // the process whose child its process is
+	id     int // /proc/ID also describes its process
+	parent int // the parent of its process
 	ended  bool
 	usage
 }
 
-// running returns a thread of a process that has not ended: first the one that the process is named for, which can
-// end before others. Then Linux tells nothing by its number, and what is in /proc/PID is root's.
+// running returns a live thread of a process: the leader, or another if the leader has ended. Linux
+// then reports nothing through the leader, whose files in /proc belong to root.
 func running(pid int) (t thread, ok bool) {
 	if t, ok = threadOf(pid); !ok || !t.ended {
 		return t, ok
@@ -125,7 +125,7 @@ func running(pid int) (t thread, ok bool) {
 	return thread{}, false
 }
 
-const ending = 4 // PF_EXITING: its memory goes, which can take long
+const ending = 4 // PF_EXITING: its memory is being freed, which can take long
 
 func threadOf(id int) (t thread, ok bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(id) + "/stat")
@@ -146,8 +146,8 @@ func threadOf(id int) (t thread, ok bool) {
 	return t, true
 }
 
-// proportional returns what processes have in memory, each a part of what they
-// share (Pss), and what of it is files in memory: exact, and slow for much memory.
+// proportional returns the proportional set size (Pss) of processes, and the part of it that is files
+// in memory. It is exact, and slow for much memory.
 func proportional(pids []int) (sum, shared int64) {
 	for _, pid := range pids {
 		t, ok := running(pid)
@@ -175,7 +175,7 @@ func proportional(pids []int) (sum, shared int64) {
 	return sum, shared
 }
 
-// threadsOf counts the threads of a user's processes.
+// threadsOf counts the threads of all processes of a user.
 func threadsOf(uid int) (n uint64) {
 	for _, pid := range processes() {
 		if info, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil && int(info.Sys().(*syscall.Stat_t).Uid) == uid {
@@ -185,8 +185,8 @@ func threadsOf(uid int) (n uint64) {
 	return n
 }
 
-// killAll ends all descendants of this process, which is the parent of those
-// whose own has ended. First they are stopped, so that they start no more.
+// killAll kills all descendants of this process, which is a subreaper. They are stopped first, so that
+// they start no more processes.
 func killAll() {
 	self := os.Getpid()
 	for deadline := time.Now().Add(EndsWithin); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
@@ -194,7 +194,7 @@ func killAll() {
 		for {
 			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 			if errors.Is(err, unix.ECHILD) {
-				return // a list of children can lack one while another ends (proc(5)); this cannot
+				return // reliable, unlike the list of children, which can lack one while another ends (proc(5))
 			}
 			if pid <= 0 || err != nil {
 				break
@@ -203,9 +203,8 @@ func killAll() {
 	}
 }
 
-// signalAll sends signals to those of some processes that are descendants of self. Another program may
-// have got the number of one that has ended: so each is held by a descriptor before it is looked for
-// among the descendants again.
+// signalAll sends signals to those of pids that are descendants of self. The ID of an ended process may
+// have been reused, so each process is held by a pidfd before it is looked up among the descendants again.
 func signalAll(self int, pids []int, signals ...unix.Signal) {
 	held := map[int]int{}
 	for _, pid := range pids {
@@ -213,7 +212,7 @@ func signalAll(self int, pids []int, signals ...unix.Signal) {
 			held[pid] = fd
 			defer unix.Close(fd)
 		} else if !errors.Is(err, unix.ESRCH) {
-			held[pid] = -1 // a container refuses it, or there are too many: the number has to do
+			held[pid] = -1 // refused by a container, or too many: fall back to the ID
 		}
 	}
 	still := descendants(self)

@@ -1,10 +1,10 @@
 package sandbox
 
-// Seen is the one trial that the builtin tier leaves open.
+// Seen is the only attempt that succeeds in the builtin tier.
 const Seen = "see that a file outside exists"
 
-// A Trial is what has come of trying a forbidden thing for real in each tier.
+// A Trial is the result of one forbidden action, attempted in each tier.
 type Trial struct {
 	Name string        `json:"name"`
-	Done map[Tier]bool `json:"done"` // whether it could be done; Off is the proof that the attempt is one
+	Done map[Tier]bool `json:"done"` // whether it succeeded; success in Off proves that the attempt is a real one
 }

@@ -22,17 +22,17 @@ import (
 
 const tryCommand = "__sandbox-try"
 
-// targets are what the attempts are aimed at: all of it is made for them.
+// targets are the targets of the attempts, all made for them.
 type targets struct {
-	Secret, Data, Socket string            // files: somebody's key, one of the data, a service's socket
-	Port, Datagrams      int               // where somebody listens on the loopback interface, and answers
-	PID                  int               // somebody's process, with a variable in its environment and a word in its command line
-	Mark                 string            // that variable's value, and that word
-	Namespaces           map[string]string // of outside, by kind, on Linux
+	Secret, Data, Socket string            // a key file, a data file, the socket of a service
+	Port, Datagrams      int               // where a service on the loopback interface listens, and answers
+	PID                  int               // a process with Mark in its environment and its command line
+	Mark                 string            // in the environment and the command line of PID
+	Namespaces           map[string]string // those outside, by kind, on Linux
 }
 
-// Try tries forbidden things in each of the tiers, and without any, as commands
-// of this program. The error is that something could not be tried.
+// Try makes the attempts in each of the tiers and in [Off], in processes of this executable. The error
+// says that they could not be made.
 func Try(ctx context.Context, tiers ...Tier) ([]Trial, error) {
 	dir, err := os.MkdirTemp("", "dsstar-try-")
 	if err != nil {
@@ -77,7 +77,7 @@ func tryIn(ctx context.Context, tier Tier, dir string) (done map[string]bool, er
 	go func() {
 		b := make([]byte, 1)
 		if _, from, err := udp.ReadFrom(b); err == nil {
-			_, _ = udp.WriteTo(b, from) // whoever waits for it gives up
+			_, _ = udp.WriteTo(b, from) // the client has a deadline
 		}
 	}()
 	service, err := net.Listen("unix", t.Socket)
@@ -104,7 +104,7 @@ func tryIn(ctx context.Context, tier Tier, dir string) (done map[string]bool, er
 	return t.run(ctx, tier, dir)
 }
 
-// run runs the attempts in a process of their own, from the folder that it may write.
+// run makes the attempts in a process of the tier, in its writable folder.
 func (t targets) run(ctx context.Context, tier Tier, dir string) (map[string]bool, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -138,7 +138,7 @@ func (t targets) run(ctx context.Context, tier Tier, dir string) (map[string]boo
 	return done, json.Unmarshal(out.Bytes(), &done)
 }
 
-// try is the process that makes the attempts.
+// try makes the attempts; it is the main function of that process.
 func try(aims string) {
 	var t targets
 	if err := json.Unmarshal([]byte(aims), &t); err != nil {
@@ -149,7 +149,7 @@ func try(aims string) {
 	for _, a := range attempts {
 		done[a.name] = a.do(t) == nil
 	}
-	_ = json.NewEncoder(os.Stdout).Encode(done) // whoever reads it sees that it is not whole
+	_ = json.NewEncoder(os.Stdout).Encode(done) // the reader notices truncated JSON
 	os.Exit(0)
 }
 
@@ -159,7 +159,7 @@ type attempt struct {
 	do   func(targets) error
 }
 
-// attempts are those of every system, and of this one.
+// attempts are those of this system and of all.
 var attempts = append(systemAttempts, []attempt{
 	{"read a file outside", func(t targets) error { _, err := os.ReadFile(t.Secret); return err }},
 	{"list a folder outside", func(t targets) error { _, err := os.ReadDir(filepath.Dir(t.Secret)); return err }},
@@ -195,7 +195,7 @@ var attempts = append(systemAttempts, []attempt{
 		if _, err := c.Write([]byte("x")); err != nil {
 			return err
 		}
-		_, err = c.Read(make([]byte, 1)) // who sends may be alone in a network of its own
+		_, err = c.Read(make([]byte, 1)) // a network namespace may swallow the datagram
 		return err
 	}},
 	{"talk to a service of this machine", func(t targets) error {

@@ -11,42 +11,42 @@ import (
 	"strings"
 )
 
-// What a part of the view of the file system is. Nothing in it has effect as setuid, and only devices are devices.
+// The kinds of parts of the file system view. All are nosuid, and all but devices nodev.
 type partKind int
 
 const (
 	procPart     partKind = iota // /proc of the namespace
-	devPart                      // the few devices that programs need
-	memoryPart                   // an empty folder in memory, with a size, on whatever is there
-	readPart                     // what is at from, to be read
-	writePart                    // the same, to be written
+	devPart                      // the standard devices
+	memoryPart                   // an empty tmpfs with a size limit
+	readPart                     // from, read-only
+	writePart                    // from, writable
 	devicePart                   // a device at from
 	linkPart                     // a symbolic link to from
 	folderPart                   // an empty folder, if nothing is there
-	readOnlyPart                 // what is mounted at a folder is read-only from here on; at / nothing can be added
+	readOnlyPart                 // remount the folder read-only; at /, nothing can be added afterwards
 )
 
-// A part is one of the parts of which the view in the full tier is made, in order.
+// A part is one step in building the view of the full tier.
 type part struct {
 	kind     partKind
 	from, at string
 	size     int64 // bytes, of memory
-	optional bool  // it is left out if from is not there
+	optional bool  // skipped if from does not exist
 }
 
-// machineCounters are files of /proc about the machine by which one session could tell another something, or that only
-// root may read.
+// machineCounters are files of /proc through which sessions could communicate, or that only root may
+// read.
 var machineCounters = []string{"vmstat", "kpageflags", "kpagecount", "kpagecgroup", "slabinfo", "timer_list", "vmallocinfo", "pagetypeinfo"}
 
-// memoryFolders are those that are in memory in the full tier.
+// memoryFolders are tmpfs mounts in the full tier.
 var memoryFolders = []string{"/tmp", "/dev/shm"}
 
-// inside is where this program is in the namespaces of the full tier.
+// inside is the path of this executable in the namespaces of the full tier.
 const inside = "/.dsstar"
 
-// view is what the processes of the full tier see as the file system. Bubblewrap is told it, or dsstar makes it by itself.
+// view returns the file system of the full tier, for bubblewrap or for [stage.mountAll].
 func (st stage) view(self string) ([]part, error) {
-	// For root /proc/sys would be writable, and with it core_pattern, which is the machine's.
+	// Root could write to /proc/sys, and with it to core_pattern of the whole machine.
 	parts := []part{{kind: procPart, at: "/proc"}, {kind: readPart, from: "/proc/sys", at: "/proc/sys", optional: true}, {kind: devPart, at: "/dev"}}
 	for _, name := range machineCounters {
 		if _, err := os.Lstat("/proc/" + name); err == nil {
@@ -67,7 +67,7 @@ func (st stage) view(self string) ([]part, error) {
 		info, err := os.Lstat(path)
 		switch {
 		case err != nil:
-			continue // Landlock allows what is there
+			continue // missing
 		case info.Mode()&os.ModeSymlink != 0 && filepath.Dir(path) == "/": // /bin is /usr/bin
 			target, err := os.Readlink(path)
 			if err != nil {
@@ -85,7 +85,7 @@ func (st stage) view(self string) ([]part, error) {
 	for _, path := range st.Kept {
 		parts = append(parts, part{kind: readPart, from: path, at: path})
 	}
-	for _, path := range st.Write { // such as the working folder in a run folder that is kept
+	for _, path := range st.Write { // such as the working folder inside a kept run folder
 		if slices.ContainsFunc(st.Kept, func(kept string) bool { return path != kept && in(path, kept) }) {
 			parts = append(parts, part{kind: writePart, from: path, at: path})
 		}
@@ -100,21 +100,21 @@ func (st stage) view(self string) ([]part, error) {
 			}
 		}
 		if last.kind == memoryPart {
-			continue // it is not seen
+			continue // already hidden
 		}
-		if _, err := os.Lstat(path); err == nil { // else it has gone, and its folder cannot be changed
-			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true}) // nobody listens there
+		if _, err := os.Lstat(path); err == nil { // otherwise it is gone, and nobody can create it in the read-only folder
+			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true}) // nobody listens on /dev/null
 		}
 	}
 	parts = append(parts,
-		part{kind: folderPart, at: st.Dir}, // which need not be readable
+		part{kind: folderPart, at: st.Dir}, // it need not be readable
 		part{kind: readPart, from: self, at: inside})
 	return append(append(parts, closing...), part{kind: readOnlyPart, at: "/"}), nil
 }
 
-// hidden returns what is added to parts that show one of Own: an empty folder over it, and in that
-// again what cells read and write in there, the outer ones first. closing makes the empty folders
-// read-only.
+// hidden returns the parts that hide folders of Own which parts would show: an empty folder over each,
+// with the paths inside it that cells read and write mounted again, outer ones first. closing makes the
+// empty folders read-only.
 func (st stage) hidden(parts []part) (over, closing []part) {
 	for _, p := range parts {
 		if p.kind != readPart && p.kind != writePart {
@@ -122,7 +122,7 @@ func (st stage) hidden(parts []part) (over, closing []part) {
 		}
 		from, err := filepath.EvalSymlinks(p.from)
 		if err != nil {
-			continue // it is not there
+			continue // missing
 		}
 		for _, own := range st.Own {
 			hide := part{kind: memoryPart, at: p.at + strings.TrimPrefix(own, from), size: 1 << 20}
@@ -145,7 +145,7 @@ func (st stage) hidden(parts []part) (over, closing []part) {
 	return over, closing
 }
 
-// arguments tells bubblewrap a view; sized is whether it takes the size of memory.
+// arguments returns a view as arguments of bubblewrap; sized is whether it supports --size.
 func arguments(parts []part, sized bool) (args []string) {
 	for _, p := range parts {
 		try := ""
