@@ -18,6 +18,7 @@ import (
 
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -31,7 +32,7 @@ type Config struct {
 	Prompts   *prompts.Set
 	Dir       string // the run folder
 
-	Method      Method
+	Method      record.Method
 	Limits      Limits
 	Context     int                                 // tokens that the model's context holds; 0: enough for what the sizes below say
 	Ranker      llm.Ranker                          // nil: files are ranked by their words
@@ -59,7 +60,7 @@ type Config struct {
 	// Observe, if set, is told of each event after the trajectory holds it; it may read
 	// the trajectory until it returns, and add to its Warnings. Its error ends
 	// the run. One call at a time.
-	Observe func(Event, *Trajectory) error
+	Observe func(Event, *record.Trajectory) error
 
 	// Review, if set, is asked about every cell right before it runs, and waited
 	// for: each step's, each repair, and the last one. Cells that have run before are
@@ -130,32 +131,32 @@ type run struct {
 	data        dataState
 	changedFile string // a data file that is no longer as data has it
 
-	looks    []files.Look           // of the task's files
-	alike    []int                  // of the task's files: how many have its structure
-	mayShow  int                    // files that are shown at most, were it not for TopK
-	folder   string                 // what it holds, for the analyzer
-	keys     []string               // of the task's files in the cache; "": not kept
-	nearness []int                  // the task's files, the nearest to the question first
-	kept     map[string]Description // of an earlier attempt at this run, by file
-	others   []string               // files that are not looked at, or not described
-	passed   int                    // files that were looked at, but are not described
-	all      []File                 // that the data folder had and the run may look at
-	alone    bool                   // nothing but the descriptions is wanted
-	only     []string               // and of these files only; empty: of all
+	looks    []files.Look                  // of the task's files
+	alike    []int                         // of the task's files: how many have its structure
+	mayShow  int                           // files that are shown at most, were it not for TopK
+	folder   string                        // what it holds, for the analyzer
+	keys     []string                      // of the task's files in the cache; "": not kept
+	nearness []int                         // the task's files, the nearest to the question first
+	kept     map[string]record.Description // of an earlier attempt at this run, by file
+	others   []string                      // files that are not looked at, or not described
+	passed   int                           // files that were looked at, but are not described
+	all      []record.File                 // that the data folder had and the run may look at
+	alone    bool                          // nothing but the descriptions is wanted
+	only     []string                      // and of these files only; empty: of all
 
 	context   prompts.Context // the same in every request after the descriptions
 	described bool            // context is made
 	shown     shown
-	earlier   Seconds   // that an earlier attempt at this run took
-	began     time.Time // this one
-	spent     error     // a budget, while files were described
+	earlier   record.Seconds // that an earlier attempt at this run took
+	began     time.Time      // this one
+	spent     error          // a budget, while files were described
 	kernel    stopwatch
 }
 
 // Run answers the task's question. The trajectory is never nil and holds all
 // that happened, also when the error is not: a model or server that failed, a
 // reply that no role could use, a cancelled context.
-func Run(ctx context.Context, cfg Config, task Task) (*Trajectory, error) {
+func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory, error) {
 	r := newRun(cfg, task)
 	return r.carryOut(ctx, r.run)
 }
@@ -164,21 +165,21 @@ func Run(ctx context.Context, cfg Config, task Task) (*Trajectory, error) {
 // nothing more: the trajectory has no rounds. The question only chooses among
 // more files than MaxFiles. Where only names files, no others are described.
 // Data must be absolute; Dir is not used, and no folder is made.
-func DescribeFiles(ctx context.Context, cfg Config, task Task, only ...string) (*Trajectory, error) {
+func DescribeFiles(ctx context.Context, cfg Config, task record.Task, only ...string) (*record.Trajectory, error) {
 	r := newRun(cfg, task)
 	r.alone, r.only = true, only
 	return r.carryOut(ctx, r.describe)
 }
 
-func newRun(cfg Config, task Task) *run {
+func newRun(cfg Config, task record.Task) *run {
 	if cfg.Observe == nil {
-		cfg.Observe = func(Event, *Trajectory) error { return nil }
+		cfg.Observe = func(Event, *record.Trajectory) error { return nil }
 	}
 	if cfg.Private == nil {
 		cfg.Private = func(string) bool { return false }
 	}
 	r := &run{caller: caller{cfg: cfg}, shown: firstShown(cfg), began: time.Now()}
-	r.t = &Trajectory{Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Memory: cfg.Memory, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
+	r.t = &record.Trajectory{Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Memory: cfg.Memory, Started: r.began, Warnings: slices.Clone(cfg.Warnings)}
 	if cfg.Price != nil {
 		r.t.Cost = new(float64)
 	}
@@ -186,7 +187,7 @@ func newRun(cfg Config, task Task) *run {
 }
 
 // carryOut does the work of a run within its time, and ends its record.
-func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*Trajectory, error) {
+func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*record.Trajectory, error) {
 	err := r.within(ctx, work)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -195,7 +196,7 @@ func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*
 		r.t.Failure = err.Error()
 	}
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
-		r.t.Unusable = &Request{unread.Role, unread.Subject}
+		r.t.Unusable = &record.Request{Role: unread.Role, Subject: unread.Subject}
 	}
 	r.t.Ended = true
 	if end := r.observe(Event{Kind: Ended}); err == nil {
@@ -293,19 +294,11 @@ func (r *run) rounds(ctx context.Context) error {
 
 var errNoStep = errors.New("no step of the plan could be carried out")
 
-// left is how many rounds may still be begun: a person's turn makes room.
-func (t *Trajectory) left(most int) int {
-	for i := len(t.Rounds) - 1; i >= t.from() && t.Rounds[i].Edit == nil; i-- {
-		most--
-	}
-	return most
-}
-
-func (r *run) left() int { return r.t.left(r.cfg.MaxRounds) }
+func (r *run) left() int { return r.t.RoundsLeft(r.cfg.MaxRounds) }
 
 // underWay reports whether the last round has not come to its end.
 func (r *run) underWay() bool {
-	if len(r.t.Rounds) == r.t.from() || r.t.Sufficient() {
+	if len(r.t.Rounds) == r.t.EarlierRounds() || r.t.Sufficient() {
 		return false
 	}
 	last := r.current()
@@ -316,7 +309,7 @@ func (r *run) underWay() bool {
 // from its record those of the plan, too.
 func (r *run) begin(ctx context.Context) error {
 	stop := r.kernel.start()
-	cells := r.t.base()
+	cells := r.t.Base()
 	executions, err := executeAll(ctx, r.session, cells)
 	stop()
 	if err != nil {
@@ -327,7 +320,7 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	if f := r.t.Final; f != nil && f.ByHand {
-		return &EditError{fmt.Sprintf("step %d no longer runs, and the last cell, which builds on it, is yours; it is in the notebook as you left it", broken)}
+		return &record.EditError{Problem: fmt.Sprintf("step %d no longer runs, and the last cell, which builds on it, is yours; it is in the notebook as you left it", broken)}
 	}
 	r.dirty, r.t.Final = true, nil // what it rests on is no more
 	_, err = r.restore(ctx)
@@ -343,13 +336,13 @@ func (r *run) round(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.t.Rounds = append(r.t.Rounds, Round{Step: step})
+		r.t.Rounds = append(r.t.Rounds, record.Round{Step: step})
 		if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
 			return err
 		}
 	}
 	if r.current().Edit != nil && r.t.Steps() == 0 {
-		r.current().Verdict, r.current().Route = &Verdict{Unfinished: true, Reason: "no step is left"}, &Route{}
+		r.current().Verdict, r.current().Route = &record.Verdict{Unfinished: true, Reason: "no step is left"}, &record.Route{}
 		return r.observe(Event{Kind: Routed})
 	}
 	if _, accepted := r.current().Accepted(); !accepted && r.current().Edit == nil {
@@ -374,7 +367,7 @@ func (r *run) round(ctx context.Context) error {
 }
 
 // current returns the round that is under way.
-func (r *run) current() *Round { return &r.t.Rounds[len(r.t.Rounds)-1] }
+func (r *run) current() *record.Round { return &r.t.Rounds[len(r.t.Rounds)-1] }
 
 // observe tells the observer, with the round and step that are under way.
 func (r *run) observe(e Event) error {
@@ -393,9 +386,9 @@ func (r *run) observe(e Event) error {
 		}
 	}
 	if n := len(r.t.Rounds); n > 0 && e.Kind != Finalized && e.Kind != Proved {
-		e.Round, e.Step = n, cmp.Or(e.Step, r.t.stepOf(n-1))
+		e.Round, e.Step = n, cmp.Or(e.Step, r.t.StepOf(n-1))
 	}
-	r.t.Seconds = Seconds{
+	r.t.Seconds = record.Seconds{
 		Total: r.earlier.Total + time.Since(r.began).Seconds(),
 		Model: r.earlier.Model + r.model.seconds(), Kernel: r.earlier.Kernel + r.kernel.seconds(),
 	}

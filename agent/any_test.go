@@ -12,6 +12,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // An anyModel gives each role one of its replies, whatever they are: the same to
@@ -77,7 +78,7 @@ func TestAnyReplies(t *testing.T) {
 		}
 		const rounds, tries, files = 4, 2, 3
 		flag := rapid.Bool()
-		method := agent.Method{
+		method := record.Method{
 			Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"), NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly"),
 			NoReasons: flag.Draw(t, "NoReasons"), NoFormCheck: flag.Draw(t, "NoFormCheck"), NoComputed: flag.Draw(t, "NoComputed"),
 			NoInconclusive: flag.Draw(t, "NoInconclusive"), Candidates: rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "Candidates"),
@@ -86,7 +87,7 @@ func TestAnyReplies(t *testing.T) {
 		most := rapid.IntRange(0, 60).Draw(t, "most calls")
 		p := play(t, nil, func(s *stage) {
 			s.config.Model, s.config.MaxRounds, s.config.DebugTries, s.config.Method, s.config.Limits.Calls = m, rounds, tries, method, most
-			s.task.Files = []agent.File{{Name: "a.csv", Size: 1}, {Name: "b.csv", Size: 1}, {Name: "c.csv", Size: 1}}
+			s.task.Files = []record.File{{Name: "a.csv", Size: 1}, {Name: "b.csv", Size: 1}, {Name: "c.csv", Size: 1}}
 		})
 		if len(p.Rounds) > rounds {
 			t.Errorf("%d rounds", len(p.Rounds))

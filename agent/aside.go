@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"dsstar/agent/record"
 	"dsstar/notebook/disk"
 )
 
@@ -30,7 +31,7 @@ type aside struct {
 // are put back nobody can look into their folder, not even its owner: in the tier builtin,
 // cells may list the run folder where it lies in the data.
 func setFilesAside(folder *os.Root) (aside, error) {
-	info, err := folder.Lstat(filesFolder)
+	info, err := folder.Lstat(record.FilesFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return aside{folder: folder}, nil
 	}
@@ -38,7 +39,7 @@ func setFilesAside(folder *os.Root) (aside, error) {
 		return aside{}, err
 	}
 	a := aside{folder, asidePrefix + rand.Text(), info.Mode().Perm()}
-	if err := folder.Rename(filesFolder, a.name); err != nil {
+	if err := folder.Rename(record.FilesFolder, a.name); err != nil {
 		return a, err
 	}
 	if info.IsDir() { // else there is nothing to look into
@@ -64,10 +65,10 @@ func (a aside) putBack() error {
 	if a.name == "" {
 		return nil
 	}
-	if err := cmp.Or(disk.RemoveFolderIn(a.folder, filesFolder), a.open()); err != nil {
+	if err := cmp.Or(disk.RemoveFolderIn(a.folder, record.FilesFolder), a.open()); err != nil {
 		return err
 	}
-	return a.folder.Rename(a.name, filesFolder)
+	return a.folder.Rename(a.name, record.FilesFolder)
 }
 
 // remove removes the former files. They have another name meanwhile, which [putBackFiles]

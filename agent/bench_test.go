@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -65,7 +66,7 @@ func benchmarkRounds(b *testing.B, rounds int, files map[string]string, descript
 	var inRounds time.Duration
 	var size float64
 	for b.Loop() {
-		folder, err := agent.CreateFolder(filepath.Join(b.TempDir(), "run"))
+		folder, err := record.CreateFolder(filepath.Join(b.TempDir(), "run"))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func benchmarkRounds(b *testing.B, rounds int, files map[string]string, descript
 				return instant{map[agent.Purpose]string{agent.Describe: description, agent.Work: output, agent.Prove: output}[p]}, nil
 			},
 			RunScript: noScript,
-			Observe: func(e agent.Event, t *agent.Trajectory) error {
+			Observe: func(e agent.Event, t *record.Trajectory) error {
 				switch {
 				case e.Kind == agent.Described:
 					return nil // the rounds are what is measured
@@ -85,7 +86,7 @@ func benchmarkRounds(b *testing.B, rounds int, files map[string]string, descript
 				case e.Kind == agent.Checked:
 					inRounds += time.Since(begin)
 				}
-				return agent.Draw(t).Save(folder.Notebook())
+				return record.Draw(t).Save(folder.Notebook())
 			},
 		}, s.task)
 		if err != nil {
@@ -120,10 +121,10 @@ func Benchmark100000(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	task := agent.Task{Question: "How many rides did station 77 have in May 2024?", Data: b.TempDir()}
+	task := record.Task{Question: "How many rides did station 77 have in May 2024?", Data: b.TempDir()}
 	for i := range 100_000 {
 		name := fmt.Sprintf("%d/%02d/rides-station%d.csv", 2000+i%25, i%12+1, i)
-		task.Files = append(task.Files, agent.File{Name: name, Size: 1 << 30})
+		task.Files = append(task.Files, record.File{Name: name, Size: 1 << 30})
 	}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -134,7 +135,7 @@ func Benchmark100000(b *testing.B) {
 				return instant{"a table of rides"}, nil
 			},
 			RunScript: noScript,
-			Observe:   func(agent.Event, *agent.Trajectory) error { return nil },
+			Observe:   func(agent.Event, *record.Trajectory) error { return nil },
 		}, task)
 		if err != nil {
 			b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -136,9 +137,9 @@ func (r *run) estimate() error {
 // in each, a debugger in every other, and at the end finalizer and checker; with
 // candidates a coder for each and a verifier more. The notebook grows by about 600
 // tokens a round.
-func (r *run) guess(rounds, prefix int, perByte float64) Usage {
+func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	const asking, growth, cached = 500, 600, 0.8
-	var u Usage
+	var u record.Usage
 	u.Calls = 4*rounds + rounds/2 + 1
 	if n := r.most(); n > 1 {
 		u.Calls += n * rounds
@@ -150,16 +151,9 @@ func (r *run) guess(rounds, prefix int, perByte float64) Usage {
 }
 
 // costOf is what a usage costs if the coder's price is every role's.
-func (r *run) costOf(u Usage) (float64, bool) {
+func (r *run) costOf(u record.Usage) (float64, bool) {
 	price, ok := r.price("coder")
 	return price.Cost(u.Usage), ok
-}
-
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 func thousands(tokens int) string {

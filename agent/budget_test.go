@@ -12,6 +12,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // spent checks that a run has ended because of a limit. What holds for every
@@ -53,7 +54,7 @@ func TestMaxCallsAtOnce(t *testing.T) {
 		p := play(t, simple, func(s *stage) {
 			s.config.Limits.Calls, s.task.Files = 5, nil
 			for i := range 12 {
-				s.task.Files = append(s.task.Files, agent.File{Name: fmt.Sprintf("%d.csv", i), Size: 1})
+				s.task.Files = append(s.task.Files, record.File{Name: fmt.Sprintf("%d.csv", i), Size: 1})
 			}
 			s.model.before = func(context.Context, string) error { time.Sleep(time.Second); return nil }
 		})

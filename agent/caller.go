@@ -7,14 +7,16 @@ import (
 	"strings"
 	"sync"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // caller makes the model calls of a run, within its limits, and counts them in
 // the trajectory.
 type caller struct {
 	cfg Config
-	t   *Trajectory
+	t   *record.Trajectory
 
 	mu       sync.Mutex
 	paid     float64 // US dollars, by this attempt at the run
@@ -71,7 +73,7 @@ func (c *caller) reserve() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if most := c.cfg.Limits.Calls; most > 0 && c.reserved >= most {
-		return &BudgetError{"max-calls", counted(most, "model call")}
+		return &BudgetError{"max-calls", brief.Count(most, "model call")}
 	}
 	if most := c.cfg.Limits.Cost; most > 0 && c.paid >= most {
 		return &BudgetError{"max-cost", fmt.Sprintf("%g US dollars", most)}
@@ -85,10 +87,10 @@ func (c *caller) count(role string, calls int, u llm.Usage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.t.ByRole == nil {
-		c.t.ByRole = map[string]Usage{}
+		c.t.ByRole = map[string]record.Usage{}
 	}
 	own := c.t.ByRole[role]
-	for _, sum := range []*Usage{&own, &c.t.Usage} {
+	for _, sum := range []*record.Usage{&own, &c.t.Usage} {
 		sum.Calls += calls
 		sum.Add(u)
 	}

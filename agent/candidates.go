@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -29,25 +31,25 @@ func (r *run) most() int {
 func (r *run) candidates(ctx context.Context) (problem string, err error) {
 	round := r.current()
 	begun := len(round.Attempts) > 0
-	if !begun && r.most() == 1 || begun && lastCandidate(round.Attempts) == 0 {
+	if !begun && r.most() == 1 || begun && record.LastCandidate(round.Attempts) == 0 {
 		return "", nil
 	}
 	at, problem, err := r.runCandidates(ctx, round)
 	if err != nil || problem != "" {
 		return problem, err
 	}
-	good := slices.DeleteFunc(slices.Clone(round.Attempts), func(a Attempt) bool { return a.Execution.Status != notebook.OK })
+	good := slices.DeleteFunc(slices.Clone(round.Attempts), func(a record.Attempt) bool { return a.Execution.Status != notebook.OK })
 	if len(good) == 0 {
 		return "", nil
 	}
-	pick := Pick{Candidate: good[0].Candidate}
+	pick := record.Pick{Candidate: good[0].Candidate}
 	if !agree(good) {
 		if pick, err = r.pick(ctx, good); err != nil {
 			return "", err
 		}
 	}
-	pick.Of = max(r.most(), lastCandidate(round.Attempts))
-	round.take(pick)
+	pick.Of = max(r.most(), record.LastCandidate(round.Attempts))
+	round.Take(pick)
 	if err := r.observe(Event{Kind: Picked, Candidate: pick.Candidate, Text: pick.Reason}); err != nil {
 		return "", err
 	}
@@ -61,8 +63,8 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 // runCandidates asks for the candidates that the round lacks and runs them, each
 // distinct cell once. It returns the candidate in whose state the session is; 0 if
 // none has run.
-func (r *run) runCandidates(ctx context.Context, round *Round) (at int, problem string, err error) {
-	for n := lastCandidate(round.Attempts) + 1; n <= r.most(); n++ {
+func (r *run) runCandidates(ctx context.Context, round *record.Round) (at int, problem string, err error) {
+	for n := record.LastCandidate(round.Attempts) + 1; n <= r.most(); n++ {
 		code, err := ask(ctx, r, r.candidate(n), readCode)
 		if unread := (*ReplyError)(nil); errors.As(err, &unread) {
 			problem, err = unread.Error(), r.observe(Event{Kind: Warned, Text: unread.Error()})
@@ -73,7 +75,7 @@ func (r *run) runCandidates(ctx context.Context, round *Round) (at int, problem 
 		if err != nil {
 			return at, "", err
 		}
-		if slices.ContainsFunc(round.Attempts, func(a Attempt) bool { return a.Code == code }) {
+		if slices.ContainsFunc(round.Attempts, func(a record.Attempt) bool { return a.Code == code }) {
 			continue
 		}
 		r.dirty = r.dirty || at > 0
@@ -108,7 +110,7 @@ func (r *run) candidate(n int) question {
 
 // pick lets the verifier choose among cells that ran. A reply that cannot be read
 // chooses the first.
-func (r *run) pick(ctx context.Context, good []Attempt) (Pick, error) {
+func (r *run) pick(ctx context.Context, good []record.Attempt) (record.Pick, error) {
 	var numbers []int
 	for _, a := range good {
 		numbers = append(numbers, a.Candidate)
@@ -116,22 +118,22 @@ func (r *run) pick(ctx context.Context, good []Attempt) (Pick, error) {
 	q := question{"verifier", r.subject(0) + ", candidates", func() ([]prompts.Part, map[string]string) { return r.pickWords(good) }}
 	pick, err := ask(ctx, r, q, readPick(numbers))
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
-		pick = Pick{Candidate: numbers[0], Reason: "the verifier made no choice that could be read, and this is the first that ran"}
+		pick = record.Pick{Candidate: numbers[0], Reason: "the verifier made no choice that could be read, and this is the first that ran"}
 		err = r.observe(Event{Kind: Warned, Text: unread.Error()})
 	}
 	return pick, err
 }
 
-func (r *run) pickWords(good []Attempt) ([]prompts.Part, map[string]string) {
+func (r *run) pickWords(good []record.Attempt) ([]prompts.Part, map[string]string) {
 	show := r.showing()
-	picker := prompts.Picker{Number: r.t.stepOf(len(r.t.Rounds) - 1), Step: r.current().Step}
+	picker := prompts.Picker{Number: r.t.StepOf(len(r.t.Rounds) - 1), Step: r.current().Step}
 	var lengths []int
 	for _, a := range good {
 		lengths = append(lengths, min(len(a.Execution.PlainText()), show.result))
 	}
 	parts, inputs := r.shared()
-	for i, share := range shares(lengths, show.results, show.result) {
-		c := prompts.Candidate{Number: good[i].Candidate, Code: good[i].Code, Output: clip(good[i].Execution.PlainText(), share)}
+	for i, share := range brief.Shares(lengths, show.results, show.result) {
+		c := prompts.Candidate{Number: good[i].Candidate, Code: good[i].Code, Output: brief.Clip(good[i].Execution.PlainText(), share)}
 		picker.Candidates = append(picker.Candidates, c)
 		inputs["candidates"] += strings.Join([]string{c.Code, c.Output, ""}, "\n")
 	}
@@ -140,60 +142,11 @@ func (r *run) pickWords(good []Attempt) ([]prompts.Part, map[string]string) {
 }
 
 // agree reports whether attempts printed the same, which leaves nothing to choose.
-func agree(attempts []Attempt) bool {
+func agree(attempts []record.Attempt) bool {
 	for _, a := range attempts {
 		if a.Execution.PlainText() != attempts[0].Execution.PlainText() {
 			return false
 		}
 	}
 	return true
-}
-
-// take makes the candidate that is picked the round's last attempt, and a cell like
-// any other.
-func (r *Round) take(p Pick) {
-	r.Pick = &p
-	from, to := slices.IndexFunc(r.Attempts, func(a Attempt) bool { return a.Candidate == p.Candidate }), len(r.Attempts)
-	picked := r.Attempts[from]
-	picked.Candidate = 0
-	r.Attempts = append(slices.Delete(slices.Clone(r.Attempts), from, from+1), picked)
-	for i := range r.Returns {
-		switch after := &r.Returns[i].After; {
-		case *after == from+1:
-			*after = to
-		case *after > from:
-			*after--
-		}
-	}
-}
-
-// lastCandidate is the number of the last attempt as a candidate; 0 if it is none.
-func lastCandidate(attempts []Attempt) int {
-	if len(attempts) == 0 {
-		return 0
-	}
-	return attempts[len(attempts)-1].Candidate
-}
-
-// tries is how many tries there were: all candidates are one.
-func tries(attempts []Attempt) int {
-	n, several := 0, false
-	for _, a := range attempts {
-		if a.Candidate == 0 {
-			n++
-		}
-		several = several || a.Candidate > 0
-	}
-	if several {
-		n++
-	}
-	return n
-}
-
-// lastTry is the attempt that a repair begins from: of candidates the first.
-func lastTry(attempts []Attempt) Attempt {
-	if lastCandidate(attempts) > 0 {
-		return attempts[0]
-	}
-	return attempts[len(attempts)-1]
 }

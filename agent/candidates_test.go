@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -24,7 +25,7 @@ var forked = simple.with(script{
 })
 
 // tried are the attempts at a round's cell, in short.
-func tried(r agent.Round) (all []string) {
+func tried(r record.Round) (all []string) {
 	for i, a := range r.Attempts {
 		all = append(all, fmt.Sprintf("%s: %s %s", r.Label(i), a.Execution.Status, strings.TrimSpace(a.Execution.Stdout())))
 	}
@@ -35,31 +36,31 @@ func TestCandidates(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		replies script
-		pick    agent.Pick
+		pick    record.Pick
 		tried   []string
 		rolled  int // how often the session went back in round 2
 		asked   int // how often the verifier was
 		answer  string
 	}{
-		{"the second of three", nil, agent.Pick{Candidate: 2, Of: 3, Reason: "only b counts"},
+		{"the second of three", nil, record.Pick{Candidate: 2, Of: 3, Reason: "only b counts"},
 			[]string{"Candidate 1: ok 1a", "Candidate 3: ok 1c", "Candidate 2: ok 1b"}, 3, 3, "1b"},
-		{"the last", script{"verifier round 2, candidates": "**Choice:** candidate 3."}, agent.Pick{Candidate: 3, Of: 3},
+		{"the last", script{"verifier round 2, candidates": "**Choice:** candidate 3."}, record.Pick{Candidate: 3, Of: 3},
 			[]string{"Candidate 1: ok 1a", "Candidate 2: ok 1b", "Candidate 3: ok 1c"}, 2, 3, "1c"}, // where the session is already
-		{"two are equal", script{"coder round 2, candidate 2": "x += \"a\"\nwrite(f, x)\nprint(x)", "verifier round 2, candidates": "3"}, agent.Pick{Candidate: 3, Of: 3},
+		{"two are equal", script{"coder round 2, candidate 2": "x += \"a\"\nwrite(f, x)\nprint(x)", "verifier round 2, candidates": "3"}, record.Pick{Candidate: 3, Of: 3},
 			[]string{"Candidate 1: ok 1a", "Candidate 3: ok 1c"}, 1, 3, "1c"},
 		{"all are equal", script{"coder round 2": "y = x\nprint(y)", "coder round 2, candidate 2": "y = x\nprint(y)", "coder round 2, candidate 3": "y = x\nprint(y)"},
-			agent.Pick{Candidate: 1, Of: 3}, []string{"Candidate 1: ok 1"}, 0, 2, "1"},
-		{"one runs", script{"coder round 2": `raise KeyError("k")`, "coder round 2, candidate 3": "die()"}, agent.Pick{Candidate: 2, Of: 3},
+			record.Pick{Candidate: 1, Of: 3}, []string{"Candidate 1: ok 1"}, 0, 2, "1"},
+		{"one runs", script{"coder round 2": `raise KeyError("k")`, "coder round 2, candidate 3": "die()"}, record.Pick{Candidate: 2, Of: 3},
 			[]string{"Candidate 1: error ", "Candidate 3: died ", "Candidate 2: ok 1b"}, 3, 2, "1b"},
 		{"a choice that is read when asked again", script{"verifier round 2, candidates": "Hard to say.", "verifier round 2, candidates, asked again": "Choice: 3\nReason: it is"},
-			agent.Pick{Candidate: 3, Of: 3, Reason: "it is"}, []string{"Candidate 1: ok 1a", "Candidate 2: ok 1b", "Candidate 3: ok 1c"}, 2, 4, "1c"},
+			record.Pick{Candidate: 3, Of: 3, Reason: "it is"}, []string{"Candidate 1: ok 1a", "Candidate 2: ok 1b", "Candidate 3: ok 1c"}, 2, 4, "1c"},
 		{"no choice that can be read", script{"coder round 2": `raise KeyError("k")`, "verifier round 2, candidates": "Choice: 1", "verifier round 2, candidates, asked again": "2 or 3"},
-			agent.Pick{Candidate: 2, Of: 3, Reason: "the verifier made no choice that could be read, and this is the first that ran"},
+			record.Pick{Candidate: 2, Of: 3, Reason: "the verifier made no choice that could be read, and this is the first that ran"},
 			[]string{"Candidate 1: error ", "Candidate 3: ok 1c", "Candidate 2: ok 1b"}, 3, 4, "1b"},
-		{"a reply without code", script{"coder round 2": "raw:", "coder round 2, asked again": "raw:"}, agent.Pick{Candidate: 2, Of: 3, Reason: "only b counts"},
+		{"a reply without code", script{"coder round 2": "raw:", "coder round 2, asked again": "raw:"}, record.Pick{Candidate: 2, Of: 3, Reason: "only b counts"},
 			[]string{"Candidate 3: ok 1c", "Candidate 2: ok 1b"}, 2, 3, "1b"},
 		{"none runs", script{"coder round 2": `raise KeyError("k")`, "coder round 2, candidate 2": "die()", "coder round 2, candidate 3": "hang()", "debugger round 2, try 2": "y = x\nprint(y)"},
-			agent.Pick{}, []string{"Candidate 1: error ", "Candidate 2: died ", "Candidate 3: timeout ", "Try 2: ok 1"}, 3, 2, "1"},
+			record.Pick{}, []string{"Candidate 1: error ", "Candidate 2: died ", "Candidate 3: timeout ", "Try 2: ok 1"}, 3, 2, "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, forked.with(c.replies), of3).noError(t)
@@ -67,7 +68,7 @@ func TestCandidates(t *testing.T) {
 			if diff := cmp.Diff(c.tried, tried(round)); diff != "" {
 				t.Errorf("attempts (-want +got)\n%s", diff)
 			}
-			if c.pick == (agent.Pick{}) != (round.Pick == nil) || round.Pick != nil && *round.Pick != c.pick {
+			if c.pick == (record.Pick{}) != (round.Pick == nil) || round.Pick != nil && *round.Pick != c.pick {
 				t.Errorf("picked %+v, want %+v", round.Pick, c.pick)
 			}
 			if n := len(round.Returns); n != c.rolled {
@@ -145,7 +146,7 @@ func TestOneCandidate(t *testing.T) {
 	if n := p.model.count("coder"); n != 1 {
 		t.Errorf("%d cells were asked for", n)
 	}
-	p = play(t, simple.with(script{"verifier": "Yes", "finalizer": "print(1)"}), func(s *stage) { s.config.Method = agent.Paper() }, of3).noError(t)
+	p = play(t, simple.with(script{"verifier": "Yes", "finalizer": "print(1)"}), func(s *stage) { s.config.Method = record.Paper() }, of3).noError(t)
 	if n := p.model.count("coder"); n != 1 {
 		t.Errorf("%d scripts were asked for", n)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -12,14 +14,14 @@ import (
 // section 4.3: multi-step instruction following), and nobody else sees what the
 // last cell has made of the results. It returns what is wrong, or "". A reply
 // that cannot be read counts as a fit.
-func (r *run) checkForm(ctx context.Context, a Attempt, answer string, again bool) (problem string, err error) {
+func (r *run) checkForm(ctx context.Context, a record.Attempt, answer string, again bool) (problem string, err error) {
 	subject := "the answer"
 	if again {
 		subject = "the answer, try 2"
 	}
 	problem, err = ask(ctx, r, question{"checker", subject, func() ([]prompts.Part, map[string]string) {
 		parts, inputs := r.shared()
-		shown := clip(answer, r.showing().result)
+		shown := brief.Clip(answer, r.showing().result)
 		inputs["cell"], inputs["answer"] = a.Code, shown
 		return append(parts, prompts.Checker{Code: a.Code, Answer: shown, Guidelines: r.t.Task.Guidelines != ""}), inputs
 	}}, readForm)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -14,8 +16,8 @@ import (
 // round gets its verdict and its route from that, without the model.
 func (r *run) implement(ctx context.Context) (done bool, err error) {
 	round := r.current()
-	step := r.t.stepOf(len(r.t.Rounds) - 1)
-	repair := func(failed Attempt, report string) question {
+	step := r.t.StepOf(len(r.t.Rounds) - 1)
+	repair := func(failed record.Attempt, report string) question {
 		return question{"debugger", "", r.repairWords(step, round.Step, failed, report)}
 	}
 	problem, err := r.candidates(ctx)
@@ -25,12 +27,12 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 	if err != nil || problem == "" {
 		return err == nil, err
 	}
-	round.Verdict = &Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s", step, problem)}
-	if round.rejected() {
+	round.Verdict = &record.Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s", step, problem)}
+	if round.Rejected() {
 		round.Verdict.Reason = fmt.Sprintf("step %d was %s", step, problem)
 	}
 	if round.Route == nil {
-		round.goBack(Route{Back: step, Reason: problem})
+		round.GoBack(record.Route{Back: step, Reason: problem})
 	}
 	return false, r.observe(Event{Kind: Routed, Text: problem})
 }
@@ -40,10 +42,10 @@ func (r *run) codeWords() ([]prompts.Part, map[string]string) { return r.codeWor
 // codeWordsFor ask for a candidate, from 2; 0: for the only cell, or the first.
 func (r *run) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
 	round := r.current()
-	step := r.t.stepOf(len(r.t.Rounds) - 1)
+	step := r.t.StepOf(len(r.t.Rounds) - 1)
 	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.cfg.Method.Script, Candidate: candidate}
 	if r.t.Memory > 0 && !coder.Script {
-		coder.Memory = fileSize(r.t.Memory)
+		coder.Memory = brief.Size(r.t.Memory)
 	}
 	parts, inputs := r.shared()
 	if coder.Script {
@@ -56,20 +58,20 @@ func (r *run) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
 }
 
 // An examiner finds fault with a cell that ran; "" if there is none.
-type examiner func(context.Context, Attempt) (problem string, err error)
+type examiner func(context.Context, record.Attempt) (problem string, err error)
 
 // try gets a cell by the first question, runs it in the session, and gets it
 // repaired by further questions while it fails, at most DebugTries times. Each
 // attempt is added to attempts, and those that are there already count. The result
 // is why no attempt was good, or "".
-func (r *run) try(ctx context.Context, q question, repair func(Attempt, string) question,
-	attempts *[]Attempt, faults examiner) (problem string, err error) {
+func (r *run) try(ctx context.Context, q question, repair func(record.Attempt, string) question,
+	attempts *[]record.Attempt, faults examiner) (problem string, err error) {
 	subject := q.subject
 	for {
-		n := tries(*attempts) + 1
+		n := record.CountTries(*attempts) + 1
 		if n > 1 {
-			last := lastTry(*attempts)
-			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 || last.notRun() && !r.isLast(attempts) {
+			last := record.LastTry(*attempts)
+			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 || last.NotRun() && !r.isLast(attempts) {
 				return problem, nil
 			}
 			again := fmt.Sprintf("%s, try %d", subject, n)
@@ -98,7 +100,7 @@ func (r *run) try(ctx context.Context, q question, repair func(Attempt, string) 
 		}
 		*attempts = append(*attempts, attempt)
 		kind := Ran
-		if attempt.notRun() {
+		if attempt.NotRun() {
 			kind = Rejected
 		}
 		if err := r.observe(Event{Kind: kind, Try: n, Text: problemOf(attempt), Execution: &attempt.Execution}); err != nil {
@@ -108,27 +110,27 @@ func (r *run) try(ctx context.Context, q question, repair func(Attempt, string) 
 }
 
 // problemOf is what was wrong with an attempt, in one line; "" if nothing was.
-func problemOf(a Attempt) string {
+func problemOf(a record.Attempt) string {
 	if a.Execution.Status == notebook.OK {
 		return ""
 	}
-	return oneLine(a.Execution)
+	return brief.Problem(a.Execution)
 }
 
 // reportOn is what was wrong with an attempt, for the debugger.
-func (r *run) reportOn(a Attempt) string {
-	if a.notRun() {
+func (r *run) reportOn(a record.Attempt) string {
+	if a.NotRun() {
 		return "The cell was not run. A person who reviewed it wants another one.\n" + a.Execution.Reason
 	}
 	if _, raised := a.Execution.Error(); !raised && a.Execution.Status == notebook.Raised {
 		return a.Execution.Reason // it ran, but is at fault
 	}
-	return errorReport(a.Execution, r.showing().result)
+	return brief.ErrorReport(a.Execution, r.showing().result)
 }
 
 // attempt runs a cell. One that ran, but is at fault, counts as failed for that
 // reason.
-func (r *run) attempt(ctx context.Context, code string, faults examiner) (a Attempt, err error) {
+func (r *run) attempt(ctx context.Context, code string, faults examiner) (a record.Attempt, err error) {
 	a.Code = code
 	if a.Execution, err = r.execute(ctx, code); err != nil || a.Execution.Status != notebook.OK || faults == nil {
 		return a, err

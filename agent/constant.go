@@ -2,6 +2,8 @@ package agent
 
 import (
 	"strings"
+
+	"dsstar/agent/internal/lazy"
 )
 
 // usesResults reports whether a last cell draws on anything that was computed:
@@ -33,9 +35,9 @@ func usesResults(last, earlier string) bool {
 }
 
 var (
-	assignment = lazy(`^(\s*[\p{L}_][\p{L}\p{N}_]*(?:\s*,\s*[\p{L}_][\p{L}\p{N}_]*)*)\s*(?::[^=\n]+)?=([^=].*)?$`)
-	loop       = lazy(`^(\s*(?:async\s+)?for\s+.+?)\s+in\s+(.+)$`)
-	definition = lazy(`^(\s*(?:import|from|def|class)\s.*)$`)
+	assignment = lazy.Regexp(`^(\s*[\p{L}_][\p{L}\p{N}_]*(?:\s*,\s*[\p{L}_][\p{L}\p{N}_]*)*)\s*(?::[^=\n]+)?=([^=].*)?$`)
+	loop       = lazy.Regexp(`^(\s*(?:async\s+)?for\s+.+?)\s+in\s+(.+)$`)
+	definition = lazy.Regexp(`^(\s*(?:import|from|def|class)\s.*)$`)
 )
 
 // binding splits a line into the names that it binds and the code that it
@@ -54,7 +56,7 @@ func binding(line string) (targets, reads string) {
 }
 
 // name matches an identifier.
-var name = lazy(`(?:^|[^\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]*)`)
+var name = lazy.Regexp(`(?:^|[^\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]*)`)
 
 // common are names that are the same in any two cells: keywords, built-in
 // functions, customary names of modules, arguments of print.
@@ -85,11 +87,11 @@ func names(code string) []string {
 }
 
 // literal matches a comment, or a string with its prefix.
-var literal = lazy(`(?s)([fFrRbBuUtT]{0,2})("""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*`)
+var literal = lazy.Regexp(`(?s)([fFrRbBuUtT]{0,2})("""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*`)
 
 // replacement matches what stands in the braces of an f-string; the closing one
 // is missing where the string's own quotes are used inside (Python 3.12).
-var replacement = lazy(`\{([^{}]*)\}?`)
+var replacement = lazy.Regexp(`\{([^{}]*)\}?`)
 
 // readsData reports whether a string of the code names a data file.
 func readsData(code string) bool {

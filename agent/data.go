@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsstar/agent/files"
+	"dsstar/agent/record"
 )
 
 // A dataState is what the data files looked like: by name, their size and date.
@@ -21,7 +22,7 @@ type fileState struct {
 }
 
 // lookAt returns the state of the files of a data folder.
-func lookAt(data string, files []File) dataState {
+func lookAt(data string, files []record.File) dataState {
 	state := dataState{}
 	for _, f := range files {
 		if info, err := os.Stat(filepath.Join(data, filepath.FromSlash(f.Name))); err == nil {
@@ -32,7 +33,7 @@ func lookAt(data string, files []File) dataState {
 }
 
 // changed returns the first file that is not as it was, or "".
-func (s dataState) changed(data string, files []File) string {
+func (s dataState) changed(data string, files []record.File) string {
 	now := lookAt(data, files)
 	for _, f := range files {
 		if s[f.Name] != now[f.Name] {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -18,18 +20,18 @@ func (r *run) summarize(ctx context.Context, subject, report, where string) (str
 		return report, nil
 	}
 	q := question{"summarizer", subject, func() ([]prompts.Part, map[string]string) {
-		return []prompts.Part{prompts.Summarizer{Error: clip(report, r.showing().result), Where: where}}, map[string]string{"error": report}
+		return []prompts.Part{prompts.Summarizer{Error: brief.Clip(report, r.showing().result), Where: where}}, map[string]string{"error": report}
 	}}
 	short, err := ask(ctx, r, q, readText)
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
-		return clip(report, reportChars), nil
+		return brief.Clip(report, reportChars), nil
 	}
 	return short, err
 }
 
 // repairWords ask for a cell, or in the paper's way a script, that does what the
 // step says and runs (Listing 56).
-func (r *run) repairWords(step int, text string, failed Attempt, report string) func() ([]prompts.Part, map[string]string) {
+func (r *run) repairWords(step int, text string, failed record.Attempt, report string) func() ([]prompts.Part, map[string]string) {
 	return func() ([]prompts.Part, map[string]string) {
 		debugger := prompts.Debugger{Number: step, Step: text, Code: failed.Code, Error: report, Script: r.cfg.Method.Script}
 		parts, inputs := r.shared()

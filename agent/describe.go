@@ -13,7 +13,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/files"
+	"dsstar/agent/record"
 )
 
 // modelCalls is how many files are with the model at once: calls wait for the
@@ -119,7 +121,7 @@ func (r *run) choose() error {
 			names[i] = f.Name
 		}
 		taken := spread(byWords(r.t.Task.Question, names), most)
-		chosen := make([]File, 0, most)
+		chosen := make([]record.File, 0, most)
 		for i, f := range all {
 			if taken[i] || len(r.only) > 0 && r.wanted(f.Name) {
 				chosen = append(chosen, f)
@@ -129,14 +131,14 @@ func (r *run) choose() error {
 		}
 		r.t.Task.Files, r.t.Task.Others = chosen, len(r.others)
 	}
-	r.t.Descriptions = make([]Description, len(r.t.Task.Files))
+	r.t.Descriptions = make([]record.Description, len(r.t.Task.Files))
 	for i, f := range r.t.Task.Files {
 		r.t.Descriptions[i].File = f.Name
 	}
 	r.all = r.t.Task.Files
 	r.data = lookAt(r.dataPath(), r.all)
 	if n := len(r.others); n > 0 {
-		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("%s not looked at: there are more than max_files, %d", counted(n, "file"), r.cfg.MaxFiles)})
+		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("%s not looked at: there are more than max_files, %d", brief.Count(n, "file"), r.cfg.MaxFiles)})
 	}
 	return nil
 }
@@ -271,7 +273,7 @@ func (r *run) wanted(name string) bool { return len(r.only) == 0 || slices.Conta
 // asItIs takes the content of a document or of a small file for its description,
 // of source code the beginning, and of an image what it is: rules that stand in a manual are what agents miss
 // most (DABstep, section 4.3).
-func (r *run) asItIs(root *files.Folder, d *Description, i int, room *int) bool {
+func (r *run) asItIs(root *files.Folder, d *record.Description, i int, room *int) bool {
 	look, f := r.looks[i], r.t.Task.Files[i]
 	if r.cfg.Method.NoDocuments || root == nil {
 		return false
@@ -281,7 +283,7 @@ func (r *run) asItIs(root *files.Folder, d *Description, i int, room *int) bool 
 		return true
 	}
 	if look.Format == "code" && f.Size > smallBytes {
-		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]", strings.TrimRight(look.Head, "\n"), fileSize(f.Size))
+		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]", strings.TrimRight(look.Head, "\n"), brief.Size(f.Size))
 		return true
 	}
 	most := int64(smallBytes)
@@ -303,8 +305,8 @@ func (r *run) asItIs(root *files.Folder, d *Description, i int, room *int) bool 
 }
 
 // describedAs records a description and tells of it.
-func (r *run) describedAs(i int, d Description) error {
-	d.Text = clipAt(d.Text, r.cfg.DescriptionChars, r.cfg.DescriptionChars*9/10)
+func (r *run) describedAs(i int, d record.Description) error {
+	d.Text = brief.ClipAt(d.Text, r.cfg.DescriptionChars, r.cfg.DescriptionChars*9/10)
 	r.mu.Lock()
 	r.t.Descriptions[i] = d
 	r.mu.Unlock()
@@ -365,7 +367,7 @@ func (r *run) siblings() string {
 }
 
 // dataPython is the name of file i as a Python string literal.
-func (r *run) dataPython(i int) string { return pyString("data/" + r.t.Task.Files[i].Name) }
+func (r *run) dataPython(i int) string { return brief.Python("data/" + r.t.Task.Files[i].Name) }
 
 // some names a few of the files, a line each.
 func (r *run) some(members []int) string {

@@ -9,6 +9,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // describeFiles describes two documents of which only the first has room to be
@@ -20,7 +21,7 @@ func describeFiles(t *testing.T, change func(*agent.Config), only ...string) (p 
 		t.Fatal(err)
 	}
 	p = &played{world: &world{t: t}, model: &model{replies: script{"analyzer": `print("a text")`}, texts: map[string]string{}, requests: map[string]llm.Request{}}}
-	task := agent.Task{Data: t.TempDir(), Files: []agent.File{{Name: "a.md", Size: 4000}, {Name: "b.md", Size: 4000}, {Name: "empty.csv"}}}
+	task := record.Task{Data: t.TempDir(), Files: []record.File{{Name: "a.md", Size: 4000}, {Name: "b.md", Size: 4000}, {Name: "empty.csv"}}}
 	for _, f := range task.Files {
 		if err := os.WriteFile(filepath.Join(task.Data, f.Name), []byte(strings.Repeat("x", int(f.Size))), 0o644); err != nil {
 			t.Fatal(err)
@@ -29,7 +30,7 @@ func describeFiles(t *testing.T, change func(*agent.Config), only ...string) (p 
 	config := agent.Config{
 		Model: p.model, Open: p.world.Open, Prompts: set, MaxRounds: 6, DebugTries: 2, TopK: 1,
 		ResultChars: 6000, DescriptionChars: 6000, ContextChars: 8000, Jobs: 2,
-		Observe: func(e agent.Event, _ *agent.Trajectory) error { p.kinds = append(p.kinds, e.Kind); return nil },
+		Observe: func(e agent.Event, _ *record.Trajectory) error { p.kinds = append(p.kinds, e.Kind); return nil },
 	}
 	if change != nil {
 		change(&config)

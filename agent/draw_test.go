@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -20,25 +20,25 @@ import (
 func TestNotebookIsTheRecord(t *testing.T) {
 	once(t)
 	rapid.Check(t, func(t *rapid.T) {
-		tr := &agent.Trajectory{
-			Task: agent.Task{Question: text.Draw(t, "question"), Guidelines: text.Draw(t, "guidelines"), Data: text.Draw(t, "data")},
+		tr := &record.Trajectory{
+			Task: record.Task{Question: text.Draw(t, "question"), Guidelines: text.Draw(t, "guidelines"), Data: text.Draw(t, "data")},
 			// Beyond the second, a time is in the notebook as JSON has it.
 			Started:     time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "started"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC(),
 			Environment: rapid.SampledFrom([]string{"", "Python 3.12.1 with pandas 2.2", "other"}).Draw(t, "environment"),
 			Models:      texts.Draw(t, "models"), Warnings: texts.Draw(t, "warnings"), Failure: text.Draw(t, "failure"),
-			Seconds: agent.Seconds{Total: rapid.Float64Range(0, 1e6).Draw(t, "seconds")},
+			Seconds: record.Seconds{Total: rapid.Float64Range(0, 1e6).Draw(t, "seconds")},
 			Ended:   rapid.Bool().Draw(t, "ended"),
 		}
-		tr.Method = agent.Method{Script: rapid.Bool().Draw(t, "script"), NoReasons: rapid.Bool().Draw(t, "no reasons")}
+		tr.Method = record.Method{Script: rapid.Bool().Draw(t, "script"), NoReasons: rapid.Bool().Draw(t, "no reasons")}
 		tr.Task.Others, tr.Task.Unread = rapid.IntRange(0, 9).Draw(t, "others"), texts.Draw(t, "unread")
 		if rapid.Bool().Draw(t, "priced") {
 			cost := rapid.Float64Range(0, 100).Draw(t, "cost")
-			tr.Cost, tr.ByRole = &cost, map[string]agent.Usage{"coder": {Calls: 1}}
+			tr.Cost, tr.ByRole = &cost, map[string]record.Usage{"coder": {Calls: 1}}
 		}
 		tr.Usage.Calls, tr.Usage.CachedTokens = rapid.IntRange(0, 9).Draw(t, "calls"), rapid.IntRange(0, 9).Draw(t, "cached")
 		for _, name := range texts.Draw(t, "files") {
-			tr.Task.Files = append(tr.Task.Files, agent.File{Name: name, Size: rapid.Int64Min(0).Draw(t, "size")})
-			tr.Descriptions = append(tr.Descriptions, agent.Description{
+			tr.Task.Files = append(tr.Task.Files, record.File{Name: name, Size: rapid.Int64Min(0).Draw(t, "size")})
+			tr.Descriptions = append(tr.Descriptions, record.Description{
 				Like: text.Draw(t, "like"), Kind: text.Draw(t, "kind"), Whole: rapid.Bool().Draw(t, "whole"), Failed: failed(t),
 				Cached: rapid.Bool().Draw(t, "from cache"), Corrected: rapid.Bool().Draw(t, "corrected"),
 				File: name, Text: text.Draw(t, "text"), Code: text.Draw(t, "code"), Tries: rapid.IntRange(0, 3).Draw(t, "tries"), Error: text.Draw(t, "error"),
@@ -61,14 +61,14 @@ func TestNotebookIsTheRecord(t *testing.T) {
 			}
 		}
 		if rapid.Bool().Draw(t, "final") {
-			tr.Final = &agent.Final{Attempts: failed(t), Returns: returns(t)}
+			tr.Final = &record.Final{Attempts: failed(t), Returns: returns(t)}
 			if rapid.Bool().Draw(t, "answered") {
 				tr.Final.Attempts = append(tr.Final.Attempts, good(t))
 				tr.Final.Answer = text.Draw(t, "answer")
-				tr.Proof = &agent.Proof{Same: rapid.Bool().Draw(t, "same"), Reason: text.Draw(t, "reason"), Seconds: 1.5}
+				tr.Proof = &record.Proof{Same: rapid.Bool().Draw(t, "same"), Reason: text.Draw(t, "reason"), Seconds: 1.5}
 			}
 			checkNotebook(t, tr, last)
-			if _, ok := (agent.Round{Attempts: tr.Final.Attempts}).Accepted(); ok && tr.Method.Script && len(tr.Cells()) != 3 {
+			if _, ok := (record.Round{Attempts: tr.Final.Attempts}).Accepted(); ok && tr.Method.Script && len(tr.Cells()) != 3 {
 				t.Fatalf("beside the last script are the cells %q", tr.Cells())
 			}
 		}
@@ -76,12 +76,12 @@ func TestNotebookIsTheRecord(t *testing.T) {
 }
 
 // drawRound adds a round, at first under way, and tells what it does to the plan.
-func drawRound(t *rapid.T, tr *agent.Trajectory, plan *[]string, last *notebook.Notebook) *notebook.Notebook {
-	tr.Rounds = append(tr.Rounds, agent.Round{Step: text.Draw(t, "step")})
+func drawRound(t *rapid.T, tr *record.Trajectory, plan *[]string, last *notebook.Notebook) *notebook.Notebook {
+	tr.Rounds = append(tr.Rounds, record.Round{Step: text.Draw(t, "step")})
 	round := &tr.Rounds[len(tr.Rounds)-1]
 	round.Attempts, round.Returns = append(candidates(t), failed(t)...), returns(t)
 	if rapid.Bool().Draw(t, "picked") {
-		round.Pick = &agent.Pick{Candidate: rapid.IntRange(1, 3).Draw(t, "pick"), Of: 3, Reason: text.Draw(t, "why")}
+		round.Pick = &record.Pick{Candidate: rapid.IntRange(1, 3).Draw(t, "pick"), Of: 3, Reason: text.Draw(t, "why")}
 	}
 	last = checkNotebook(t, tr, last)
 	step := len(*plan) + 1
@@ -89,17 +89,17 @@ func drawRound(t *rapid.T, tr *agent.Trajectory, plan *[]string, last *notebook.
 	case "under way":
 		return last
 	case "dropped":
-		round.Verdict, round.Route = &agent.Verdict{Reason: text.Draw(t, "reason")}, &agent.Route{Back: step, Reason: text.Draw(t, "reason")}
+		round.Verdict, round.Route = &record.Verdict{Reason: text.Draw(t, "reason")}, &record.Route{Back: step, Reason: text.Draw(t, "reason")}
 		return checkNotebook(t, tr, last)
 	case "ran":
 	case "judged":
-		round.Verdict = &agent.Verdict{Reason: text.Draw(t, "reason")}
+		round.Verdict = &record.Verdict{Reason: text.Draw(t, "reason")}
 	case "sufficient":
-		round.Verdict = &agent.Verdict{Sufficient: true, Inconclusive: rapid.Bool().Draw(t, "inconclusive"), Reason: text.Draw(t, "reason")}
+		round.Verdict = &record.Verdict{Sufficient: true, Inconclusive: rapid.Bool().Draw(t, "inconclusive"), Reason: text.Draw(t, "reason")}
 	case "add":
-		round.Verdict, round.Route = &agent.Verdict{}, &agent.Route{}
+		round.Verdict, round.Route = &record.Verdict{}, &record.Route{}
 	case "back":
-		round.Verdict, round.Route = &agent.Verdict{}, &agent.Route{Back: rapid.IntRange(1, step).Draw(t, "back"), Reason: text.Draw(t, "reason")}
+		round.Verdict, round.Route = &record.Verdict{}, &record.Route{Back: rapid.IntRange(1, step).Draw(t, "back"), Reason: text.Draw(t, "reason")}
 	}
 	a := good(t)
 	round.Attempts = append(round.Attempts, a)
@@ -115,7 +115,7 @@ var (
 	texts = rapid.SliceOfN(text, 0, 3)
 )
 
-func failed(t *rapid.T) (all []agent.Attempt) {
+func failed(t *rapid.T) (all []record.Attempt) {
 	for range rapid.IntRange(0, 2).Draw(t, "failed") {
 		a := good(t)
 		a.Execution.Status = rapid.SampledFrom([]notebook.Status{notebook.Raised, notebook.TimedOut, notebook.Died, notebook.NotRun}).Draw(t, "status")
@@ -126,7 +126,7 @@ func failed(t *rapid.T) (all []agent.Attempt) {
 }
 
 // candidates may have run, and may not be picked from yet.
-func candidates(t *rapid.T) (all []agent.Attempt) {
+func candidates(t *rapid.T) (all []record.Attempt) {
 	for n := range rapid.IntRange(0, 2).Draw(t, "candidates") {
 		a := good(t)
 		a.Candidate = n + 1
@@ -136,9 +136,9 @@ func candidates(t *rapid.T) (all []agent.Attempt) {
 	return all
 }
 
-func returns(t *rapid.T) (all []agent.Return) {
+func returns(t *rapid.T) (all []record.Return) {
 	for range rapid.IntRange(0, 2).Draw(t, "returns") {
-		all = append(all, agent.Return{After: rapid.IntRange(0, 4).Draw(t, "after"), Restoration: notebook.Restoration{
+		all = append(all, record.Return{After: rapid.IntRange(0, 4).Draw(t, "after"), Restoration: notebook.Restoration{
 			Way:  rapid.SampledFrom([]notebook.Way{notebook.ByCheckpoint, notebook.ByReplay, notebook.ByNames, notebook.NotAtAll}).Draw(t, "way"),
 			Kept: rapid.IntRange(0, 9).Draw(t, "kept"), Why: text.Draw(t, "why"), Seconds: rapid.Float64Range(0, 99).Draw(t, "seconds"),
 		}})
@@ -146,7 +146,7 @@ func returns(t *rapid.T) (all []agent.Return) {
 	return all
 }
 
-func good(t *rapid.T) agent.Attempt {
+func good(t *rapid.T) record.Attempt {
 	e := notebook.Execution{Status: notebook.OK, Count: rapid.IntRange(0, 99).Draw(t, "count"), Seconds: rapid.Float64Range(0, 1e4).Draw(t, "seconds")}
 	for range rapid.IntRange(0, 3).Draw(t, "outputs") {
 		o := notebook.Output{Type: rapid.SampledFrom([]notebook.OutputType{
@@ -169,7 +169,7 @@ func good(t *rapid.T) agent.Attempt {
 		}
 		e.Outputs = append(e.Outputs, o)
 	}
-	return agent.Attempt{Code: text.Draw(t, "code"), Execution: e}
+	return record.Attempt{Code: text.Draw(t, "code"), Execution: e}
 }
 
 func TestReadRefuses(t *testing.T) {
@@ -189,9 +189,9 @@ func TestReadRefuses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			nb := agent.Draw(p.Trajectory)
+			nb := record.Draw(p.Trajectory)
 			c.change(nb)
-			if _, err := agent.ReadTrajectory(nb); err == nil || !strings.Contains(err.Error(), c.text) {
+			if _, err := record.Read(nb); err == nil || !strings.Contains(err.Error(), c.text) {
 				t.Errorf("got %v, want %q", err, c.text)
 			}
 		})

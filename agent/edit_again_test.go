@@ -9,6 +9,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -40,7 +41,7 @@ func TestEditTwice(t *testing.T) {
 	})
 	t.Run("after a cell of the person's own has failed", func(t *testing.T) {
 		failed := goOn(t, more, must2(edited(t, p.Trajectory, source("step-2", "", "nothing_like_it\n"))))
-		wrong := (*agent.EditError)(nil)
+		wrong := (*record.EditError)(nil)
 		got := goOn(t, more, must2(edited(t, failed.Trajectory, insert("step-3", note("Mind.")))))
 		if !errors.As(failed.err, &wrong) || !errors.As(got.err, &wrong) {
 			t.Errorf("%v, then %v", failed.err, got.err)
@@ -58,7 +59,7 @@ func must2[T any](value T, err error) T {
 // What a person wrote is never dropped because something before it fails.
 func TestHandsOff(t *testing.T) {
 	p := play(t, three).noError(t)
-	wrong := (*agent.EditError)(nil)
+	wrong := (*record.EditError)(nil)
 	keeps := func(t *testing.T, got *played, mine string) {
 		t.Helper()
 		if !errors.As(got.err, &wrong) {
@@ -74,7 +75,7 @@ func TestHandsOff(t *testing.T) {
 		never := more.with(script{"coder": `raise KeyError("k")`, "debugger": `raise KeyError("k")`})
 		got := goOn(t, never, tr)
 		keeps(t, got, "mine")
-		if end := goOn(t, more, reread(t, must(agent.Draw(got.Trajectory).Encode()))).noError(t); end.Answer() != "1mine3" {
+		if end := goOn(t, more, reread(t, must(record.Draw(got.Trajectory).Encode()))).noError(t); end.Answer() != "1mine3" {
 			t.Errorf("in the end: %q, %q", end.Answer(), end.Cells()[2:])
 		}
 	})
@@ -93,7 +94,7 @@ func TestHandsOff(t *testing.T) {
 	t.Run("words in dsstar's own cells", func(t *testing.T) {
 		tr := must2(edited(t, p.Trajectory, all(source("verdict-2", "", "My own remark.\n\n"), source("step-3", `"3"`, `"4"`))))
 		got := goOn(t, more, tr).noError(t)
-		if data := string(must(agent.Draw(got.Trajectory).Encode())); strings.Count(data, "My own remark.") != 1 || got.Answer() != "124" {
+		if data := string(must(record.Draw(got.Trajectory).Encode())); strings.Count(data, "My own remark.") != 1 || got.Answer() != "124" {
 			t.Errorf("answer %q\n%s", got.Answer(), data)
 		}
 	})
@@ -122,8 +123,8 @@ func TestRouteAfterDeletion(t *testing.T) {
 // A run in the paper's way refuses edits.
 func TestPaperRefusesEdits(t *testing.T) {
 	p := play(t, script{"analyzer": `print("a table")`, "planner": "Next.", "coder": "x = 1\nprint(x)", "verifier": "raw:Yes", "finalizer": "x = 1\nprint(x)"},
-		func(s *stage) { s.config.Method = agent.Paper() }).noError(t)
-	wrong := (*agent.EditError)(nil)
+		func(s *stage) { s.config.Method = record.Paper() }).noError(t)
+	wrong := (*record.EditError)(nil)
 	for name, change := range map[string]func(reporter, *notebook.Notebook){
 		"the last cell": source("final", "x = 1", "x = 2"), "no last cell": remove("final"), "a cell": insert("final", mine),
 		"the set-up": source("setup", "import os", "import sys"), "a note": insert("final", note("Mind.")),
@@ -154,7 +155,7 @@ func TestResumeDeadEnds(t *testing.T) {
 		play(t, simple, r.record).noError(t)
 		i := slices.IndexFunc(r.all, func(m moment) bool { return m.what == "event proved" })
 		tr := reread(t, r.all[i].notebook)
-		if agent.Finished(tr, tr.Task.Files, 6) {
+		if record.Finished(tr, tr.Task.Files, 6) {
 			t.Error("it has ended")
 		}
 		if got := goOn(t, script{}, tr).noError(t); got.Ask("?", "") != nil {
@@ -163,7 +164,7 @@ func TestResumeDeadEnds(t *testing.T) {
 	})
 	t.Run("no last cell ran", func(t *testing.T) {
 		p := play(t, simple.with(script{"finalizer": `raise KeyError("k")`, "debugger": `raise KeyError("k")`}))
-		if got := goOn(t, more.with(script{"finalizer": "print(x)"}), reread(t, must(agent.Draw(p.Trajectory).Encode()))).noError(t); got.Answer() != "1" {
+		if got := goOn(t, more.with(script{"finalizer": "print(x)"}), reread(t, must(record.Draw(p.Trajectory).Encode()))).noError(t); got.Answer() != "1" {
 			t.Errorf("answer %q", got.Answer())
 		}
 	})
@@ -184,7 +185,7 @@ func TestResumeDeadEnds(t *testing.T) {
 				return nil
 			}
 		}).noError(t)
-		if p.Verified() || agent.Finished(p.Trajectory, p.Task.Files, 6) {
+		if p.Verified() || record.Finished(p.Trajectory, p.Task.Files, 6) {
 			t.Errorf("verified %v", p.Verified())
 		}
 		if got := goOn(t, script{}, p.Trajectory).noError(t); !got.Verified() {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -80,7 +80,7 @@ func note(text string) notebook.Cell {
 
 // edited applies a change to the notebook of a run, as an editor would: on the
 // file.
-func edited(t reporter, tr *agent.Trajectory, change func(reporter, *notebook.Notebook)) (*agent.Trajectory, error) {
+func edited(t reporter, tr *record.Trajectory, change func(reporter, *notebook.Notebook)) (*record.Trajectory, error) {
 	t.Helper()
 	nb := readNotebook(t, tr)
 	change(t, nb)
@@ -91,12 +91,12 @@ func edited(t reporter, tr *agent.Trajectory, change func(reporter, *notebook.No
 	if nb, err = notebook.Read(strings.NewReader(string(data))); err != nil {
 		t.Fatal(err)
 	}
-	return agent.ReadTrajectory(nb)
+	return record.Read(nb)
 }
 
-func readNotebook(t reporter, tr *agent.Trajectory) *notebook.Notebook {
+func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
 	t.Helper()
-	data, err := agent.Draw(tr).Encode()
+	data, err := record.Draw(tr).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,8 +198,8 @@ func TestResumeEdited(t *testing.T) {
 				}
 			}
 			// Nothing is left to be noticed, and the person's own cells are there.
-			again := reread(t, must(agent.Draw(got.Trajectory).Encode()))
-			if len(again.Edits()) > 0 || !agent.Finished(again, again.Task.Files, 6) {
+			again := reread(t, must(record.Draw(got.Trajectory).Encode()))
+			if len(again.Edits()) > 0 || !record.Finished(again, again.Task.Files, 6) {
 				t.Errorf("noticed again: %q", again.Edits())
 			}
 		})
@@ -223,7 +223,7 @@ func TestResumeFailingEdit(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := goOn(t, script{"verifier": yes}, tr)
-		wrong := (*agent.EditError)(nil)
+		wrong := (*record.EditError)(nil)
 		if !errors.As(got.err, &wrong) || !strings.Contains(wrong.Problem, text) {
 			t.Errorf("%s: %v", id, got.err)
 		}
@@ -276,7 +276,7 @@ func TestAsk(t *testing.T) {
 	once(t)
 	before := &recorder{}
 	first := play(t, three, before.record).noError(t)
-	tr := reread(t, must(agent.Draw(first.Trajectory).Encode()))
+	tr := reread(t, must(record.Draw(first.Trajectory).Encode()))
 	if err := tr.Ask("And now?", "A word."); err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestAsk(t *testing.T) {
 	if err := second.Ask("??", ""); err != nil || len(second.Earlier) != 2 || second.Task.Question != "??" {
 		t.Errorf("a question for which nothing was done is not replaced: %v, %q", err, second.Task.Question)
 	}
-	if err := (&agent.Trajectory{Rounds: make([]agent.Round, 1)}).Ask("??", ""); err == nil {
+	if err := (&record.Trajectory{Rounds: make([]record.Round, 1)}).Ask("??", ""); err == nil {
 		t.Error("a question was asked before the first was answered")
 	}
 }
@@ -341,7 +341,7 @@ func TestResumeEarlierEdit(t *testing.T) {
 	if end.Answer() != "723!4" || !end.Verified() || end.Earlier[0].Final.Answer != "723!" || end.Earlier[0].Proof != nil {
 		t.Errorf("answer %q, before it %+v", end.Answer(), end.Earlier[0].Final)
 	}
-	if top := agent.Draw(end.Trajectory).Cells[0].Source; !strings.Contains(top, "Not verified") || !strings.Contains(top, "723!") {
+	if top := record.Draw(end.Trajectory).Cells[0].Source; !strings.Contains(top, "Not verified") || !strings.Contains(top, "723!") {
 		t.Error(top)
 	}
 	got, err = edited(t, second.Trajectory, all(source("step-2", "y = x", "y = x\nz = y"), source("final", "print(z)", "print(y)"), remove("round-3", "step-3")))
@@ -355,7 +355,7 @@ func TestResumeEarlierEdit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrong := (*agent.EditError)(nil)
+	wrong := (*record.EditError)(nil)
 	if end := goOn(t, judged, got); !errors.As(end.err, &wrong) || !strings.Contains(wrong.Problem, "an earlier question fails: NameError") {
 		t.Error(end.err)
 	}
@@ -415,7 +415,7 @@ func TestAnyEdits(t *testing.T) {
 					}
 				}
 			})
-			if wrong := (*agent.EditError)(nil); errors.As(err, &wrong) {
+			if wrong := (*record.EditError)(nil); errors.As(err, &wrong) {
 				return
 			} else if err != nil {
 				t.Fatal(err)
@@ -423,7 +423,7 @@ func TestAnyEdits(t *testing.T) {
 			got := goOn(t, script{
 				"planner": "Next.", "coder": "y = x\nprint(y)", "verifier": rapid.SampledFrom([]string{yes, yes, no}).Draw(t, "verdict"), "router": "Add Step", "finalizer": "print(y)", "debugger": "y = 1\nprint(y)", "checker": "Form: fits",
 			}, changed, func(s *stage) { s.config.MaxRounds, s.quick = 2, rapid.IntRange(0, 2).Draw(t, "quick") > 0 })
-			if wrong := (*agent.EditError)(nil); got.err != nil && !errors.As(got.err, &wrong) {
+			if wrong := (*record.EditError)(nil); got.err != nil && !errors.As(got.err, &wrong) {
 				t.Fatal(got.err)
 			}
 			tr = got.Trajectory

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -36,7 +38,7 @@ func (r *run) execute(ctx context.Context, code string) (notebook.Execution, err
 // then not intact.
 func (r *run) restore(ctx context.Context) (intact bool, err error) {
 	for intact = true; r.dirty; {
-		cells := r.t.base()
+		cells := r.t.Base()
 		stop := r.kernel.start()
 		back, err := r.session.Rollback(ctx, cells)
 		stop()
@@ -74,10 +76,10 @@ func (r *run) returned(back notebook.Restoration) {
 	switch {
 	case r.t.Method.Script: // nothing has gone back
 	case r.answering:
-		r.t.Final.Returns = append(r.t.Final.Returns, Return{len(r.t.Final.Attempts), back})
-	case len(r.t.Rounds) > r.t.from():
+		r.t.Final.Returns = append(r.t.Final.Returns, record.Return{After: len(r.t.Final.Attempts), Restoration: back})
+	case len(r.t.Rounds) > r.t.EarlierRounds():
 		round := r.current()
-		round.Returns = append(round.Returns, Return{len(round.Attempts), back})
+		round.Returns = append(round.Returns, record.Return{After: len(round.Attempts), Restoration: back})
 	}
 }
 
@@ -85,7 +87,7 @@ func (r *run) returned(back notebook.Restoration) {
 func (r *run) wentBack(back notebook.Restoration) error {
 	switch {
 	case back.Way != notebook.NotAtAll:
-		return r.observe(Event{Kind: WentBack, Text: wayOf(back)})
+		return r.observe(Event{Kind: WentBack, Text: record.HowRestored(back)})
 	case !slices.Contains(r.t.Warnings, stayed):
 		return r.observe(Event{Kind: Warned, Text: stayed})
 	}
@@ -96,15 +98,15 @@ func (r *run) wentBack(back notebook.Restoration) error {
 // is not what they had given. It returns the number of a step that failed this
 // time, or 0.
 func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, err error) {
-	plan := r.t.acceptedRounds()
-	opening, before := len(r.t.opening()), len(r.t.before())
+	plan := r.t.AcceptedRounds()
+	opening, before := len(r.t.Opening()), len(r.t.EarlierCells())
 	for i, e := range executions {
 		e.Outputs = notebook.Steady(e.Outputs)
 		if i == 2 && i < opening && e.Status != notebook.OK {
-			return 0, fmt.Errorf("the variables of the kernel that the run began in cannot be loaded here; the Python of that kernel can: %s", oneLine(e))
+			return 0, fmt.Errorf("the variables of the kernel that the run began in cannot be loaded here; the Python of that kernel can: %s", brief.Problem(e))
 		}
 		if i < opening && e.Status != notebook.OK {
-			return 0, fmt.Errorf("set up the session: %s", oneLine(e))
+			return 0, fmt.Errorf("set up the session: %s", brief.Problem(e))
 		}
 		if i < before {
 			if err := r.earlierReplayed(i-opening, e); err != nil {
@@ -117,8 +119,8 @@ func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, 
 			return 0, stays(fmt.Sprintf("the cell of step %d", step), e)
 		}
 		if e.Status != notebook.OK {
-			reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, oneLine(e))
-			r.current().goBack(Route{Back: step, Reason: reason})
+			reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e))
+			r.current().GoBack(record.Route{Back: step, Reason: reason})
 			return step, r.observe(Event{Kind: Warned, Text: reason})
 		}
 		attempt := &round.Attempts[len(round.Attempts)-1]
@@ -142,13 +144,13 @@ func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, 
 // any more.
 func (r *run) earlierReplayed(n int, e notebook.Execution) error {
 	for k := range r.t.Earlier {
-		part := r.t.part(k)
-		for _, i := range part.cellRounds() {
+		part := r.t.Part(k)
+		for _, i := range part.CellRounds() {
 			if n--; n == -1 {
 				return r.replaced(k, &part.Rounds[i].Attempts, e)
 			}
 		}
-		if _, ok := part.finalAttempt(); !ok {
+		if _, ok := part.FinalCell(); !ok {
 			continue
 		}
 		if n--; n == -1 {
@@ -161,7 +163,7 @@ func (r *run) earlierReplayed(n int, e notebook.Execution) error {
 }
 
 // replaced puts an execution in the place of the last attempt's, if it is another.
-func (r *run) replaced(part int, attempts *[]Attempt, e notebook.Execution) error {
+func (r *run) replaced(part int, attempts *[]record.Attempt, e notebook.Execution) error {
 	last := &(*attempts)[len(*attempts)-1]
 	if e.Status != notebook.OK {
 		return stays("a cell of an earlier question", e)

@@ -20,14 +20,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"go.uber.org/goleak"
-
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	renderer "github.com/yuin/goldmark/renderer/html"
+	"go.uber.org/goleak"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -486,7 +486,7 @@ func (w *world) alone(what string) {
 
 // A played run is over.
 type played struct {
-	*agent.Trajectory
+	*record.Trajectory
 	err    error
 	model  *model
 	world  *world
@@ -500,9 +500,9 @@ type played struct {
 type stage struct {
 	ctx    context.Context
 	config agent.Config
-	task   agent.Task
-	resume *agent.Trajectory // to go on from; nil: the run begins
-	quick  bool              // the notebook is checked at the end only
+	task   record.Task
+	resume *record.Trajectory // to go on from; nil: the run begins
+	quick  bool               // the notebook is checked at the end only
 	model  *model
 	world  *world
 }
@@ -538,13 +538,13 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 			Model: p.model, Open: p.world.Open, RunScript: p.world.RunScript, Prompts: set, Dir: dir, MaxRounds: 6, DebugTries: 2, TopK: 100,
 			ResultChars: 6000, DescriptionChars: 6000, ContextChars: 20000, Jobs: 2, MaxTokens: 1000,
 		},
-		task: agent.Task{Question: "How many?", Guidelines: "A number.", Data: "/data", Files: []agent.File{{Name: "a.csv", Size: 10}}},
+		task: record.Task{Question: "How many?", Guidelines: "A number.", Data: "/data", Files: []record.File{{Name: "a.csv", Size: 10}}},
 	}
 	for _, c := range change {
 		c(s)
 	}
 	watch, last := s.config.Observe, &notebook.Notebook{}
-	s.config.Observe = func(e agent.Event, tr *agent.Trajectory) error {
+	s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
 		p.events, p.kinds = append(p.events, e), append(p.kinds, e.Kind)
 		p.checkState(t, e, tr)
 		if !s.quick || e.Kind == agent.Ended {
@@ -577,7 +577,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 
 // checkState holds the live session to the accepted cells: nothing of a step
 // that was dropped or failed is left in it.
-func (p *played) checkState(t stageHand, e agent.Event, tr *agent.Trajectory) {
+func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 	t.Helper()
 	cells := tr.Cells()
 	if tr.Method.Script && e.Kind == agent.WentBack {
@@ -638,9 +638,9 @@ func checkFetchesNothing(t reporter, source string) {
 
 // checkNotebook checks the notebook that is saved at an event against the
 // trajectory and the notebook before.
-func checkNotebook(t reporter, tr *agent.Trajectory, before *notebook.Notebook) *notebook.Notebook {
+func checkNotebook(t reporter, tr *record.Trajectory, before *notebook.Notebook) *notebook.Notebook {
 	t.Helper()
-	nb := agent.Draw(tr)
+	nb := record.Draw(tr)
 	types := map[string]notebook.CellType{}
 	var code []string
 	for _, c := range nb.Cells {
@@ -676,15 +676,15 @@ func checkNotebook(t reporter, tr *agent.Trajectory, before *notebook.Notebook) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := agent.ReadTrajectory(read)
+	back, err := record.Read(read)
 	if err != nil {
 		t.Fatal(err)
 	}
-	order := cmpopts.SortSlices(func(a, b agent.Kept) int { return strings.Compare(a.After+" "+a.Cell.ID, b.After+" "+b.Cell.ID) })
+	order := cmpopts.SortSlices(func(a, b record.Kept) int { return strings.Compare(a.After+" "+a.Cell.ID, b.After+" "+b.Cell.ID) })
 	if diff := cmp.Diff(tr, back, cmpopts.EquateEmpty(), order); diff != "" {
 		t.Errorf("the trajectory that is read back differs (-want +got)\n%s", diff)
 	}
-	again, err := agent.Draw(back).Encode()
+	again, err := record.Draw(back).Encode()
 	if err != nil || string(again) != string(data) {
 		t.Errorf("the notebook is not drawn the same again: %v\n%s", err, cmp.Diff(string(data), string(again)))
 	}
@@ -693,7 +693,7 @@ func checkNotebook(t reporter, tr *agent.Trajectory, before *notebook.Notebook) 
 
 // checkScript checks that the script is the cells, each below a comment, and
 // nothing else but comments above them.
-func checkScript(t reporter, tr *agent.Trajectory) {
+func checkScript(t reporter, tr *record.Trajectory) {
 	t.Helper()
 	head, rest, _ := strings.Cut(tr.Script(), "\n\n\n")
 	for line := range strings.Lines(head) {

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -66,7 +68,7 @@ func (r *run) giveUp(lead int, left []int) error {
 // describeFile asks for a script, runs it and has it repaired while it fails;
 // when the family's script has failed, it begins with that one. That no script
 // works is no error: the description then says so.
-func (r *run) describeFile(ctx context.Context, pool *pool, i int, like []int, code string, others int) (Description, error) {
+func (r *run) describeFile(ctx context.Context, pool *pool, i int, like []int, code string, others int) (record.Description, error) {
 	d := r.t.Descriptions[i]
 	q := question{"analyzer", d.File, func() ([]prompts.Part, map[string]string) { return r.analyzeWords(i, like) }}
 	for {
@@ -89,7 +91,7 @@ func (r *run) describeFile(ctx context.Context, pool *pool, i int, like []int, c
 		if d.Text = text; problem == "" {
 			return d, nil
 		}
-		d.Failed = append(d.Failed, Attempt{Code: code, Execution: e})
+		d.Failed = append(d.Failed, record.Attempt{Code: code, Execution: e})
 		if d.Tries > r.cfg.DebugTries {
 			d.Error = problem
 			return d, nil
@@ -106,9 +108,9 @@ func (r *run) describeFile(ctx context.Context, pool *pool, i int, like []int, c
 
 func (r *run) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string) {
 	f, look := r.t.Task.Files[i], r.looks[i]
-	a := prompts.Analyzer{Path: r.dataPython(i), Size: fileSize(f.Size), Chars: r.descriptionChars(r.showing())}
+	a := prompts.Analyzer{Path: r.dataPython(i), Size: brief.Size(f.Size), Chars: r.descriptionChars(r.showing())}
 	if !r.cfg.Method.Script { // as published, it is told the name alone
-		a.Kind, a.Head, a.Others = look.Kind, r.head(i), clipLines(r.folder, r.showing().description)
+		a.Kind, a.Head, a.Others = look.Kind, r.head(i), brief.Lines(r.folder, r.showing().description)
 	}
 	inputs := map[string]string{"file": f.Name}
 	if len(like) > 0 {
@@ -120,8 +122,8 @@ func (r *run) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string
 
 func (r *run) mendWords(i int, code, report string, others int) ([]prompts.Part, map[string]string) {
 	f, look := r.t.Task.Files[i], r.looks[i]
-	report = clip(report, r.showing().result)
-	d := prompts.DebuggerScript{Path: r.dataPython(i), Size: fileSize(f.Size), Code: code, Error: report, Others: others}
+	report = brief.Clip(report, r.showing().result)
+	d := prompts.DebuggerScript{Path: r.dataPython(i), Size: brief.Size(f.Size), Code: code, Error: report, Others: others}
 	if !r.cfg.Method.Script { // as published, it is told code and error alone
 		d.Kind, d.Head = look.Kind, r.head(i)
 	}
@@ -131,7 +133,7 @@ func (r *run) mendWords(i int, code, report string, others int) ([]prompts.Part,
 // head is the beginning of a file.
 func (r *run) head(i int) string {
 	const lines = 20
-	return firstLines(clipLines(r.looks[i].Head, r.showing().result), lines)
+	return brief.FirstLines(brief.Lines(r.looks[i].Head, r.showing().result), lines)
 }
 
 // standsFor makes a script that names its file, in a string of any kind, name the
@@ -144,7 +146,7 @@ func standsFor(code, path string) string {
 
 // apply describes further files by the script of d and returns those for which
 // it failed.
-func (r *run) apply(ctx context.Context, pool *pool, d Description, members []int) (failed []int, err error) {
+func (r *run) apply(ctx context.Context, pool *pool, d record.Description, members []int) (failed []int, err error) {
 	var mu sync.Mutex
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(pool.size)
@@ -178,7 +180,7 @@ func (r *run) apply(ctx context.Context, pool *pool, d Description, members []in
 // stderr are not about the file.
 func description(e notebook.Execution, budget int) (text, report, problem string) {
 	if e.Status != notebook.OK {
-		return "", errorReport(e, budget), oneLine(e)
+		return "", brief.ErrorReport(e, budget), brief.Problem(e)
 	}
 	var b strings.Builder
 	for _, o := range e.Outputs {

@@ -17,13 +17,14 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // withData gives a run a data folder with real files, by name.
 func withData(t testing.TB, content map[string]string) func(*stage) {
 	t.Helper()
 	data := t.TempDir()
-	var list []agent.File
+	var list []record.File
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		path := filepath.Join(data, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -32,7 +33,7 @@ func withData(t testing.TB, content map[string]string) func(*stage) {
 		if err := os.WriteFile(path, []byte(content[name]), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, agent.File{Name: name, Size: int64(len(content[name]))})
+		list = append(list, record.File{Name: name, Size: int64(len(content[name]))})
 	}
 	return func(s *stage) { s.task.Data, s.task.Files = data, list }
 }
@@ -47,7 +48,7 @@ func tables(names ...string) map[string]string {
 }
 
 // described returns the description of a file.
-func (p *played) described(t reporter, name string) agent.Description {
+func (p *played) described(t reporter, name string) record.Description {
 	t.Helper()
 	for _, d := range p.Descriptions {
 		if d.File == name {
@@ -55,7 +56,7 @@ func (p *played) described(t reporter, name string) agent.Description {
 		}
 	}
 	t.Fatalf("%s is not described", name)
-	return agent.Description{}
+	return record.Description{}
 }
 
 // asks are the requests of the roles that describe, sorted.

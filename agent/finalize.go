@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -19,12 +21,12 @@ func (r *run) finalize(ctx context.Context) error {
 	if r.t.Steps() == 0 {
 		return errNoStep
 	}
-	verdict := Verdict{Reason: r.missing()}
+	verdict := record.Verdict{Reason: r.missing()}
 	if r.t.Sufficient() {
 		verdict = *r.current().Verdict
 	}
 	if r.t.Final == nil {
-		r.t.Final = &Final{} // before the first try, so that every event's notebook shows the tries
+		r.t.Final = &record.Final{} // before the first try, so that every event's notebook shows the tries
 	}
 	r.answering = true
 	final := r.t.Final
@@ -33,7 +35,7 @@ func (r *run) finalize(ctx context.Context) error {
 		return err
 	}
 	q := question{"finalizer", r.answerSubject(), func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
-	repair := func(failed Attempt, report string) question {
+	repair := func(failed record.Attempt, report string) question {
 		return question{"debugger", "", r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)}
 	}
 	problem, err := r.try(ctx, q, repair, &final.Attempts, faults)
@@ -67,12 +69,12 @@ func (r *run) answerSubject() string {
 // not do, another is asked for.
 func (r *run) finalAgain(ctx context.Context, faults examiner) error {
 	final := r.t.Final
-	last, ok := r.t.finalAttempt()
+	last, ok := r.t.FinalCell()
 	if !final.Again {
 		return nil
 	}
 	if !ok || !final.ByHand && r.current().Edit == nil {
-		*final = Final{Begun: final.Begun + 1}
+		*final = record.Final{Begun: final.Begun + 1}
 		return nil
 	}
 	if final.ByHand {
@@ -87,17 +89,17 @@ func (r *run) finalAgain(ctx context.Context, faults examiner) error {
 	case final.ByHand && a.Execution.Status != notebook.OK:
 		return stays("the last cell", a.Execution)
 	case final.ByHand && !printed:
-		return &EditError{"the last cell prints nothing: it must print the answer"}
+		return &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
 	case a.Execution.Status != notebook.OK:
-		*final = Final{Begun: final.Begun + 1}
+		*final = record.Final{Begun: final.Begun + 1}
 		_, err := r.restore(ctx)
 		return err
 	}
-	final.Attempts, final.Returns, final.Again = []Attempt{a}, nil, false
+	final.Attempts, final.Returns, final.Again = []record.Attempt{a}, nil, false
 	return r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
 }
 
-func (r *run) finalWords(v Verdict) ([]prompts.Part, map[string]string) {
+func (r *run) finalWords(v record.Verdict) ([]prompts.Part, map[string]string) {
 	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive, Script: r.cfg.Method.Script}
 	switch {
 	case r.cfg.Method.NoReasons:
@@ -139,10 +141,10 @@ func (r *run) doubted() *formDoubts {
 // finalFaults is the check of the last cell: it must print, what it prints must
 // come from computed values, and it must have the form that is asked for. That is
 // asked for once more; then an answer in a doubtful form is better than none.
-func (r *run) finalFaults(v Verdict) examiner {
-	earlier := strings.Join(r.t.upTo(len(r.t.Rounds)).Cells(), "\n")
+func (r *run) finalFaults(v record.Verdict) examiner {
+	earlier := strings.Join(r.t.UpTo(len(r.t.Rounds)).Cells(), "\n")
 	m := r.cfg.Method
-	return func(ctx context.Context, a Attempt) (string, error) {
+	return func(ctx context.Context, a record.Attempt) (string, error) {
 		answer := strings.TrimSpace(a.Execution.Stdout())
 		switch {
 		case answer == "":
@@ -170,7 +172,7 @@ func (r *run) warnOfForm(problem string) error {
 
 // keepDoubted runs the cell of the doubtful form again, when none that was to be
 // better has run.
-func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]Attempt) (problem string, err error) {
+func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]record.Attempt) (problem string, err error) {
 	if r.cfg.Method.Script {
 		r.dirty = true
 	}
@@ -179,7 +181,7 @@ func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]A
 	}
 	a, err := r.attempt(ctx, doubts.code, nil)
 	if err != nil || a.Execution.Status != notebook.OK {
-		return oneLine(a.Execution), err
+		return brief.Problem(a.Execution), err
 	}
 	*attempts, r.t.Final.ByHand = append(*attempts, a), false
 	if err := r.observe(Event{Kind: Ran, Try: len(*attempts), Execution: &a.Execution}); err != nil {
@@ -189,7 +191,7 @@ func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]A
 }
 
 // finalStep is what the last cell is for, in the words of a step.
-func (r *run) finalStep(v Verdict) string {
+func (r *run) finalStep(v record.Verdict) string {
 	step := "Print the answer to the question and nothing else."
 	if v.Inconclusive {
 		step = "Print that there is no answer to the question, and nothing else: in the words of the form below if it has some, or else Not Applicable."

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 )
 
 const unfit = "Form: does not fit\nProblem: two decimals are missing"
@@ -74,7 +75,7 @@ func TestInconclusive(t *testing.T) {
 		t.Errorf("inconclusive %v, sufficient %v, answer %q after %d rounds", p.Inconclusive(), p.Sufficient(), p.Answer(), len(p.Rounds))
 	}
 	contains(t, p.model.prompt(t, "finalizer the answer"), "the data hold no answer to the question, and says:\n\n```\nno shop of the table is in Bremen\n```", "print `Not Applicable`")
-	data, err := agent.Draw(p.Trajectory).Encode()
+	data, err := record.Draw(p.Trajectory).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

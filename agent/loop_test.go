@@ -18,6 +18,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -128,7 +129,7 @@ func TestStepIsWrong(t *testing.T) {
 	if files := p.world.of(agent.Work)[0].files; len(files) > 0 {
 		t.Errorf("files are left: %v", files)
 	}
-	equal(t, "route", p.Rounds[2].Route, &agent.Route{Back: 2, Reason: "the total"})
+	equal(t, "route", p.Rounds[2].Route, &record.Route{Back: 2, Reason: "the total"})
 	planner := p.model.prompt(t, "planner round 4")
 	contains(t, planner, "x = 1", "```\n12\n```")
 	dropped(t, planner, "Change x.", "the total")
@@ -288,21 +289,21 @@ func TestDescriptions(t *testing.T) {
 	cases := []struct {
 		name    string
 		replies script
-		want    agent.Description
+		want    record.Description
 	}{
-		{"at once", script{}, agent.Description{Text: "a table", Code: `print("a table")`, Tries: 1}},
+		{"at once", script{}, record.Description{Text: "a table", Code: `print("a table")`, Tries: 1}},
 		{"repaired", script{"analyzer": `raise KeyError("b")`, "debugger": `print("mended")`},
-			agent.Description{Text: "mended", Code: `print("mended")`, Tries: 2}},
+			record.Description{Text: "mended", Code: `print("mended")`, Tries: 2}},
 		{"after the kernel's death", script{"analyzer": "die()", "debugger": `print("mended")`},
-			agent.Description{Text: "mended", Code: `print("mended")`, Tries: 2}},
+			record.Description{Text: "mended", Code: `print("mended")`, Tries: 2}},
 		{"after a time-out", script{"analyzer": "hang()", "debugger": `print("mended")`},
-			agent.Description{Text: "mended", Code: `print("mended")`, Tries: 2}},
+			record.Description{Text: "mended", Code: `print("mended")`, Tries: 2}},
 		{"never", script{"analyzer": "die()", "debugger": `raise KeyError("c")`},
-			agent.Description{Error: "KeyError: c", Code: `raise KeyError("c")`, Tries: 3}},
+			record.Description{Error: "KeyError: c", Code: `raise KeyError("c")`, Tries: 3}},
 		{"nothing printed", script{"analyzer": "x = 1", "debugger": `print(" ")`},
-			agent.Description{Error: "its script printed nothing", Code: `print(" ")`, Tries: 3}},
+			record.Description{Error: "its script printed nothing", Code: `print(" ")`, Tries: 3}},
 		{"no code", script{"analyzer": "raw:no"},
-			agent.Description{Error: "the analyzer's reply for a.csv could not be used: it has no code block"}},
+			record.Description{Error: "the analyzer's reply for a.csv could not be used: it has no code block"}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -338,9 +339,9 @@ func TestManyFiles(t *testing.T) {
 	}), func(s *stage) {
 		s.config.Jobs, s.task.Files = 3, nil
 		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-			s.task.Files = append(s.task.Files, agent.File{Name: name + ".csv", Size: 1})
+			s.task.Files = append(s.task.Files, record.File{Name: name + ".csv", Size: 1})
 		}
-		s.task.Files = append(s.task.Files, agent.File{Name: "empty.csv"})
+		s.task.Files = append(s.task.Files, record.File{Name: "empty.csv"})
 	}).noError(t)
 	for i, want := range []string{"a table", "a table", "a table", "a table", "1", "", "The file is empty: it has 0 bytes."} {
 		if d := p.Descriptions[i]; d.Text != want || d.File != p.Task.Files[i].Name || (d.Error != "") != (want == "") {
@@ -434,7 +435,7 @@ func TestProofOfScript(t *testing.T) {
 // session of the proof stays.
 func TestProofFiles(t *testing.T) {
 	for _, lasting := range []bool{false, true} {
-		var folder agent.Folder
+		var folder record.Folder
 		content := func(t *testing.T) string {
 			data, err := os.ReadFile(filepath.Join(folder.Files(), "made-by"))
 			if err != nil {
@@ -443,7 +444,7 @@ func TestProofFiles(t *testing.T) {
 			return string(data)
 		}
 		p := play(t, simple, func(s *stage) {
-			folder = agent.Folder(s.config.Dir)
+			folder = record.Folder(s.config.Dir)
 			s.config.Open = func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 				opened, err := s.world.Open(ctx, purpose, dir)
 				if purpose == agent.Describe || err != nil {
@@ -463,7 +464,7 @@ func TestProofFiles(t *testing.T) {
 				}
 				return opened, err
 			}
-			s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
+			s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
 				if is, want := "", map[bool]string{false: "work", true: "proof"}[lasting]; e.Kind == agent.Ended {
 					if is = content(t); is != want {
 						t.Errorf("lasting %v: the files are of the %s", lasting, is)
@@ -491,10 +492,10 @@ func TestProofUnfinished(t *testing.T) {
 		{"a cell raises", "x = 1\nonce()\nprint(x)", func(func()) error { return nil }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var folder agent.Folder
+			var folder record.Folder
 			var fresh *lastingSession
 			p := play(t, simple.with(script{"coder": c.coder}), func(s *stage) {
-				folder = agent.Folder(s.config.Dir)
+				folder = record.Folder(s.config.Dir)
 				ctx, cancel := context.WithCancel(s.ctx)
 				t.Cleanup(cancel)
 				s.ctx = ctx
@@ -512,7 +513,7 @@ func TestProofUnfinished(t *testing.T) {
 				s.config.RunScript = func(context.Context, string, time.Duration) (notebook.Execution, error) {
 					return ran(notebook.OK, "1\n", ""), c.run(cancel)
 				}
-				s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
+				s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
 					if e.Kind == agent.Ended {
 						folderHas(t, s.config.Dir, "files/"+strconv.Itoa(int(agent.Work)))
 					}
@@ -561,7 +562,7 @@ func TestKilledInProof(t *testing.T) {
 				if c.warning == "" {
 					_ = os.Chmod(filepath.Join(s.config.Dir, ".dsstar-files-X"), 0) // if it is there: so is a proof's
 				}
-				s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
+				s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
 					if e.Kind == agent.Started {
 						folderHas(t, s.config.Dir, strings.Fields(c.after)...)
 					}
@@ -774,7 +775,7 @@ func TestObserverFails(t *testing.T) {
 	for _, kind := range kinds[:len(kinds)-1] {
 		t.Run(string(kind), func(t *testing.T) {
 			p := play(t, whole, func(s *stage) {
-				s.config.Observe = func(e agent.Event, _ *agent.Trajectory) error {
+				s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
 					if e.Kind == kind {
 						return full
 					}

@@ -12,6 +12,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -201,7 +202,7 @@ func (papersWay) final(_ []int, _ choice, k int) request { // Listing 53
 
 // compare plays a script of choices and holds plan, requests and their words to
 // Algorithm 1.
-func compare(t stageHand, m int, method agent.Method, choices []choice) *played {
+func compare(t stageHand, m int, method record.Method, choices []choice) *played {
 	t.Helper()
 	of := func(k int) choice { return choices[k] }
 	replies := script{"analyzer": `print("a table")`, "finalizer": "y = x\nprint(y)", "checker": "Form: fits"}
@@ -230,7 +231,7 @@ func compare(t stageHand, m int, method agent.Method, choices []choice) *played 
 	var plans [][]int
 	p := play(t, replies, func(s *stage) {
 		s.config.Method, s.config.MaxRounds = method, m
-		s.config.Observe = func(e agent.Event, tr *agent.Trajectory) error {
+		s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
 			if e.Kind == agent.Judged {
 				plans = append(plans, tr.Plan())
 			}
@@ -270,7 +271,7 @@ func compare(t stageHand, m int, method agent.Method, choices []choice) *played 
 	return p
 }
 
-var ways = map[string]agent.Method{"own": {}, "paper": agent.Paper()}
+var ways = map[string]record.Method{"own": {}, "paper": record.Paper()}
 
 // Step l keeps the steps 1..l-1, for every l of plans up to four steps (lines 17
 // to 25).
@@ -342,7 +343,7 @@ func TestEachFileIsAnalyzed(t *testing.T) {
 				replies = replies.with(script{"verifier": "Yes", "finalizer": "x = 1\nprint(x)"})
 			}
 			p := play(t, replies.with(script{"analyzer": "print(path)"}), func(s *stage) {
-				s.config.Method, s.task.Files = method, []agent.File{{Name: "a.csv", Size: 1}, {Name: "d/b.json", Size: 1}, {Name: "c", Size: 1}}
+				s.config.Method, s.task.Files = method, []record.File{{Name: "a.csv", Size: 1}, {Name: "d/b.json", Size: 1}, {Name: "c", Size: 1}}
 			}).noError(t)
 			asked := slices.Clone(p.model.asked[:3])
 			slices.Sort(asked)
@@ -365,7 +366,7 @@ func TestScriptsStartFromNothing(t *testing.T) {
 		"coder round 1": "x = 1\nwrite(\"f\", x)\nprint(x)", "verifier": "No", "verifier round 3": "Yes",
 		"coder round 2": "print(x)", "debugger round 2, try 2": `print(read("f"))`, "debugger round 2, try 3": "x = 2\nprint(x)",
 		"coder round 3": "z = 3\nprint(z)", "finalizer": "print(z)", "debugger the answer, try 2": "a = 4\nprint(a)",
-	}, func(s *stage) { s.config.Method = agent.Paper() }).noError(t)
+	}, func(s *stage) { s.config.Method = record.Paper() }).noError(t)
 	contains(t, p.model.prompt(t, "debugger round 2, try 2"), "NameError: name 'x' is not defined", "print(x)", "a table", "self-contained")
 	contains(t, p.model.prompt(t, "debugger round 2, try 3"), "FileNotFoundError")
 	contains(t, p.model.prompt(t, "debugger the answer, try 2"), "NameError: name 'z' is not defined")
@@ -394,7 +395,7 @@ func TestScriptsStartFromNothing(t *testing.T) {
 func TestPapersVerdictHasNoReason(t *testing.T) {
 	p := play(t, simple.with(script{
 		"verifier round 1": "No", "verifier round 2": "Yes\nReason: all is there", "finalizer": "x = 1\nprint(x)",
-	}), func(s *stage) { s.config.Method = agent.Paper() }).noError(t)
+	}), func(s *stage) { s.config.Method = record.Paper() }).noError(t)
 	if !p.Sufficient() || len(p.Rounds) != 2 {
 		t.Errorf("rounds %+v", p.Rounds)
 	}
@@ -435,7 +436,7 @@ func TestSwitches(t *testing.T) {
 	})
 	t.Run("PlanOnly in the paper's way", func(t *testing.T) {
 		p := play(t, two.with(script{"verifier": "Yes", "verifier round 1": "No", "finalizer": "x = 1\nprint(x)"}), func(s *stage) {
-			s.config.Method = agent.Paper()
+			s.config.Method = record.Paper()
 			s.config.Method.PlanOnly = true
 		}).noError(t)
 		verifier := p.model.prompt(t, "verifier round 2")

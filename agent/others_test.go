@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 type counting struct{ calls atomic.Int64 }
@@ -53,7 +54,7 @@ func TestBlocks(t *testing.T) {
 }
 
 func TestProse(t *testing.T) {
-	if got := agent.Prose("# a *b*\n\n<i>`x*y`</i>  c\n"); got != "\\# a \\*b\\*\n\n&lt;i&gt;`x*y`&lt;/i&gt; c" {
+	if got := record.Prose("# a *b*\n\n<i>`x*y`</i>  c\n"); got != "\\# a \\*b\\*\n\n&lt;i&gt;`x*y`&lt;/i&gt; c" {
 		t.Errorf("%q", got)
 	}
 }

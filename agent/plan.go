@@ -23,7 +23,7 @@ func (r *run) planWords() ([]prompts.Part, map[string]string) {
 		return append(parts, prompts.PlannerNext{Done: len(r.t.Plan()) > 0}), inputs
 	}
 	parts, inputs := r.shared()
-	if len(r.t.Rounds) == r.t.from() {
+	if len(r.t.Rounds) == r.t.EarlierRounds() {
 		return append(parts, prompts.PlannerFirst{}), inputs
 	}
 	next := prompts.PlannerNext{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
@@ -173,7 +175,7 @@ func (r *run) runBatch(ctx context.Context, s *scratch, which script, members []
 		paths = append(paths, r.dataPython(i))
 	}
 	mark := rand.Text()
-	e, err := s.Execute(ctx, fmt.Sprintf(batchCell, strings.Join(paths, ", "), pyString(which.code), pyString(filepath.Join(s.dir, "files")), r.cfg.DescriptionChars, mark))
+	e, err := s.Execute(ctx, fmt.Sprintf(batchCell, strings.Join(paths, ", "), brief.Python(which.code), brief.Python(filepath.Join(s.dir, "files")), r.cfg.DescriptionChars, mark))
 	if err != nil {
 		return batch{}, err
 	}
@@ -294,7 +296,7 @@ print(_args[4], json.dumps({"clean": sys.platform == "linux" and os.listdir(_arg
 // nothing else: after a script from nothing. Pandas is loaded, which most scripts
 // want: a session that goes back to a frozen copy of itself has it at once.
 func (s *scratch) enter(ctx context.Context, data string) error {
-	cells := []string{"data_dir = " + pyString(data), setUpCell(Task{Data: data}), "import pandas\n%reset -f"}
+	cells := []string{"data_dir = " + brief.Python(data), record.SetUpCell(record.Task{Data: data}), "import pandas\n%reset -f"}
 	var executions []notebook.Execution
 	var err error
 	if s.ran != (script{}) {
@@ -315,7 +317,7 @@ func (s *scratch) enter(ctx context.Context, data string) error {
 func setUp(executions []notebook.Execution) error {
 	for _, e := range executions {
 		if e.Status != notebook.OK {
-			return fmt.Errorf("set up the session: %s", oneLine(e))
+			return fmt.Errorf("set up the session: %s", brief.Problem(e))
 		}
 	}
 	return nil
@@ -410,7 +412,7 @@ func (r *run) probe(ctx context.Context, pool *pool) error {
 		return err
 	}
 	if e.Status != notebook.OK {
-		return fmt.Errorf("look at the Python environment: %s", oneLine(e))
+		return fmt.Errorf("look at the Python environment: %s", brief.Problem(e))
 	}
 	r.t.Environment = strings.TrimSpace(e.Stdout())
 	return r.observe(Event{Kind: Started, Text: r.t.Environment})

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
@@ -20,7 +22,7 @@ type RunScript func(ctx context.Context, dir string, limit time.Duration) (noteb
 
 // elsewhere is the trajectory for a script in another folder, from which the data
 // folder has its full name. Nothing else differs.
-func (r *run) elsewhere() *Trajectory {
+func (r *run) elsewhere() *record.Trajectory {
 	t := *r.t
 	t.Task.Data = r.dataPath()
 	return &t
@@ -87,7 +89,7 @@ func (r *run) prove(ctx context.Context, work *later) (err error) {
 	if reason == "" && r.changedFile != "" {
 		reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
 	}
-	r.t.Proof = &Proof{Same: reason == "", Reason: reason, Unable: unable, Seconds: time.Since(begin).Seconds()}
+	r.t.Proof = &record.Proof{Same: reason == "", Reason: reason, Unable: unable, Seconds: time.Since(begin).Seconds()}
 	return r.observe(Event{Kind: Proved, Text: reason})
 }
 
@@ -128,11 +130,11 @@ func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string
 		}
 		last.Outputs = notebook.Steady(last.Outputs)
 		if last.Status != notebook.OK {
-			return r.t.uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), oneLine(last))), "", false, nil
+			return r.t.Uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), brief.Problem(last))), "", false, nil
 		}
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
-		return "the fresh session printed another answer: " + clip(answer, 300), "", true, nil
+		return "the fresh session printed another answer: " + brief.Clip(answer, 300), "", true, nil
 	}
 	return "", printed, true, nil
 }
@@ -140,7 +142,7 @@ func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string
 // patience is how long the script may run: far longer than the cells did.
 func (r *run) patience() time.Duration {
 	seconds := 0.0
-	r.t.eachAttempts(func(_ string, attempts *[]Attempt) {
+	r.t.EachAttempts(func(_ string, attempts *[]record.Attempt) {
 		for _, a := range *attempts {
 			seconds += a.Execution.Seconds
 		}
@@ -155,10 +157,10 @@ func (r *run) proveScript(ctx context.Context, limit time.Duration) (notebook.Ex
 		return notebook.Execution{}, err
 	}
 	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
-	if err := Folder(r.cfg.Dir).Lend(dir); err != nil {
+	if err := record.Folder(r.cfg.Dir).Lend(dir); err != nil {
 		return notebook.Execution{}, err
 	}
-	if err := os.WriteFile(Folder(dir).Script(), []byte(r.elsewhere().Script()), 0o600); err != nil {
+	if err := os.WriteFile(record.Folder(dir).Script(), []byte(r.elsewhere().Script()), 0o600); err != nil {
 		return notebook.Execution{}, err
 	}
 	return r.cfg.RunScript(ctx, dir, limit)
@@ -173,10 +175,10 @@ func (r *run) scriptFault(x notebook.Execution, printed string, limit time.Durat
 		return fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells", limit.Seconds())
 	default:
 		lines := strings.Split(strings.TrimSpace(x.Stream("stderr")), "\n")
-		return "the script failed in plain Python: " + clip(cmp.Or(lines[len(lines)-1], x.Reason), 300)
+		return "the script failed in plain Python: " + brief.Clip(cmp.Or(lines[len(lines)-1], x.Reason), 300)
 	}
 	if out := strings.TrimSpace(notebook.SteadyText(x.Stdout())); !endsWith(out, r.t.Answer(), printed) {
-		return "the script printed another answer, at the end of: " + clip(out[strings.LastIndexByte(out, '\n')+1:], 300)
+		return "the script printed another answer, at the end of: " + brief.Clip(out[strings.LastIndexByte(out, '\n')+1:], 300)
 	}
 	return ""
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"dsstar/agent/internal/lazy"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // A ReplyError says that a model's reply could not be read, even after the
@@ -72,15 +74,15 @@ type reading[T any] struct {
 var (
 	readCode        = reading[string]{parseCode, "Reply with one ```python code block that holds the whole code, and nothing else."}
 	readStep        = reading[string]{parseStep, "Reply with the step alone, one step, in a few short sentences, without code."}
-	readVerdict     = reading[Verdict]{parseVerdict, "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished`, `Verdict: insufficient` or `Verdict: inconclusive`, then `Reason:` or `Missing:` with one sentence."}
-	readTwoVerdicts = reading[Verdict]{parseTwoVerdicts, "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished` or `Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence."}
-	readYesNo       = reading[Verdict]{parseYesNo, "Reply with `Yes` or `No`, and nothing else."}
+	readVerdict     = reading[record.Verdict]{parseVerdict, "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished`, `Verdict: insufficient` or `Verdict: inconclusive`, then `Reason:` or `Missing:` with one sentence."}
+	readTwoVerdicts = reading[record.Verdict]{parseTwoVerdicts, "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished` or `Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence."}
+	readYesNo       = reading[record.Verdict]{parseYesNo, "Reply with `Yes` or `No`, and nothing else."}
 	readForm        = reading[string]{parseForm, "Reply with `Form: fits`, or in two lines with `Form: does not fit` and then `Problem:` with one sentence."}
 	readText        = reading[string]{parseText, "Reply with the shortened report alone."}
 )
 
 // readRoute is how a route is read for a plan of the given number of steps.
-func readRoute(steps int) reading[Route] {
+func readRoute(steps int) reading[record.Route] {
 	rule := fmt.Sprintf("Reply with `Add Step`, or with `Step` and a number from 1 to %d, and nothing else.", steps)
 	switch {
 	case steps < 1:
@@ -88,7 +90,7 @@ func readRoute(steps int) reading[Route] {
 	case steps == 1:
 		rule = "Reply with `Add Step` or `Step 1`, and nothing else."
 	}
-	return reading[Route]{func(reply string) (Route, error) { return parseRoute(reply, steps) }, rule}
+	return reading[record.Route]{func(reply string) (record.Route, error) { return parseRoute(reply, steps) }, rule}
 }
 
 // The lengths, in bytes, beyond which nothing is read. A regular expression
@@ -130,12 +132,12 @@ func parseText(reply string) (string, error) {
 }
 
 var (
-	sorry   = lazy(`(?i)^(?:unfortunately|(?:i['’]m|i\s+am|we['’]re)\s+(?:\w+\s+)?(?:sorry|afraid)|sorry|(?:i\s+|my\s+)?apolog(?:i[sz]e|ies))\b`)
-	cannot  = lazy(`(?i)\b(?:cannot|can\s+not|can['’]?t|won['’]?t|will\s+not|(?:un|not\s+)able\s+to|must\s+decline)\b`)
-	refusal = lazy(`(?i)^(?:as\s+an\s+ai\b|i\s+(?:must|have\s+to)\s+(?:decline|refuse)\b|` +
+	sorry   = lazy.Regexp(`(?i)^(?:unfortunately|(?:i['’]m|i\s+am|we['’]re)\s+(?:\w+\s+)?(?:sorry|afraid)|sorry|(?:i\s+|my\s+)?apolog(?:i[sz]e|ies))\b`)
+	cannot  = lazy.Regexp(`(?i)\b(?:cannot|can\s+not|can['’]?t|won['’]?t|will\s+not|(?:un|not\s+)able\s+to|must\s+decline)\b`)
+	refusal = lazy.Regexp(`(?i)^(?:as\s+an\s+ai\b|i\s+(?:must|have\s+to)\s+(?:decline|refuse)\b|` +
 		`i\s*(?:cannot|can\s+not|can['’]?t|won['’]?t|will\s+not|am\s+(?:un|not\s+)able\s+to|['’]m\s+(?:un|not\s+)able\s+to)\s+(?:\w+\s+)?` +
 		`(?:help|assist|comply|do|provide|fulfil+|answer|continue|complete|process|generate|create|write|engage|support|discuss|perform|access)\b)`)
-	notYet = lazy(`(?i)\b(?:yet|until|before)\b`)
+	notYet = lazy.Regexp(`(?i)\b(?:yet|until|before)\b`)
 )
 
 // refuses reports whether a text begins with a refusal. One that says what it

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"dsstar/agent/internal/lazy"
 )
 
 var (
@@ -115,10 +117,10 @@ func whole(codes []string) (string, error) {
 }
 
 var (
-	cellMark   = lazy(`^#[ \t]?%%.*(?:\n|$)`)
-	promptMark = lazy(`^In[ \t]?\[[ \d]*\]:[ \t]?`)
-	bareName   = lazy(`(?i)^(?:python3?|ipython)[ \t]*\n`)
-	transcript = lazy(`(?m)^(?:In ?\[[ \d]*\]:|Out ?\[\d*\]:|>>> |[ \t]+\.\.\.:)`)
+	cellMark   = lazy.Regexp(`^#[ \t]?%%.*(?:\n|$)`)
+	promptMark = lazy.Regexp(`^In[ \t]?\[[ \d]*\]:[ \t]?`)
+	bareName   = lazy.Regexp(`(?i)^(?:python3?|ipython)[ \t]*\n`)
+	transcript = lazy.Regexp(`(?m)^(?:In ?\[[ \d]*\]:|Out ?\[\d*\]:|>>> |[ \t]+\.\.\.:)`)
 )
 
 // cell is the code as it is run: without the marks of a notebook's cell in its
@@ -145,7 +147,7 @@ type block struct {
 	closed bool
 }
 
-var pythonInfo = lazy(`^(?:\{code-cell\}\s*)?\{?\s*\.?(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`)
+var pythonInfo = lazy.Regexp(`^(?:\{code-cell\}\s*)?\{?\s*\.?(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`)
 
 func (b block) isPython() bool {
 	return pythonInfo().MatchString(b.info) || b.info == "{code-cell}"
@@ -153,7 +155,7 @@ func (b block) isPython() bool {
 
 // fenceLine opens or closes a code block: ``` or ~~~, three or more, in a list
 // or a quotation too, with words after the opening one.
-var fenceLine = lazy("^((?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$")
+var fenceLine = lazy.Regexp("^((?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$")
 
 // A fence is the one that is open at a line of a text; none if it has no marks.
 type fence struct{ before, marks, info string }
@@ -227,9 +229,9 @@ func (f fence) content(lines []string) string {
 }
 
 var (
-	openingTags = lazy(`(?im)^[ \t]*<(?:pre|code|python)\b[^<>\n]*>(?:[ \t]*<(?:code|python)\b[^<>\n]*>)?`)
-	closingTags = lazy(`(?im)</(?:pre|code|python)>(?:[ \t\n]*</pre>)?[ \t]*$`)
-	otherTags   = lazy(`(?i)(?:language|lang)[-="']+(\w+)`)
+	openingTags = lazy.Regexp(`(?im)^[ \t]*<(?:pre|code|python)\b[^<>\n]*>(?:[ \t]*<(?:code|python)\b[^<>\n]*>)?`)
+	closingTags = lazy.Regexp(`(?im)</(?:pre|code|python)>(?:[ \t\n]*</pre>)?[ \t]*$`)
+	otherTags   = lazy.Regexp(`(?i)(?:language|lang)[-="']+(\w+)`)
 )
 
 // taggedCode is codeBlocks for HTML: one pair of tags around code, each at its

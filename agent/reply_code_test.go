@@ -1,6 +1,10 @@
 package agent
 
-import "testing"
+import (
+	"testing"
+
+	"dsstar/agent/brief"
+)
 
 func TestParseCodeDresses(t *testing.T) {
 	const whole = "import pandas as pd\ndf = pd.read_csv('data/a.csv')\nprint(len(df))"
@@ -96,7 +100,7 @@ func TestParseStepDresses(t *testing.T) {
 		{"Step 1: I'm sorry, but I can’t help with that.", "", "refusal"},
 	}
 	for _, c := range cases {
-		t.Run(clip(c.reply, 40), func(t *testing.T) {
+		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
 			got, err := parseStep(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"dsstar/agent/record"
 )
 
 // talk may stand around any reply: it says nothing.
@@ -60,7 +62,7 @@ func TestDressedCode(t *testing.T) {
 	})
 }
 
-func drawVerdict(t *rapid.T) (v Verdict, word, label string) {
+func drawVerdict(t *rapid.T) (v record.Verdict, word, label string) {
 	v.Reason = rapid.SampledFrom([]string{"the mean is in the output of step 2", "no prices, only fees", "x"}).Draw(t, "reason")
 	switch rapid.IntRange(0, 2).Draw(t, "verdict") {
 	case 0:
@@ -101,14 +103,14 @@ func TestDressedRoute(t *testing.T) {
 	words := strings.Split(numeral, "|")
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.IntRange(1, 20).Draw(t, "steps")
-		draw := func() (Route, string) {
+		draw := func() (record.Route, string) {
 			if n := rapid.IntRange(0, steps).Draw(t, "back"); n > 0 {
-				return Route{Back: n}, rapid.SampledFrom([]string{"Step %d", "step %d", "STEP #%[1]d", "Step %[1]d is wrong", "**Step %[1]d**", "Fix step %[1]d", "Go back to Step %[1]d", "Step " + words[n-1]}).Draw(t, "words")
+				return record.Route{Back: n}, rapid.SampledFrom([]string{"Step %d", "step %d", "STEP #%[1]d", "Step %[1]d is wrong", "**Step %[1]d**", "Fix step %[1]d", "Go back to Step %[1]d", "Step " + words[n-1]}).Draw(t, "words")
 			}
-			return Route{}, rapid.SampledFrom([]string{"Add Step", "add a new step", "ADD STEP", "add_step", "**Add Step**", fmt.Sprintf("Add Step %d", steps+1)}).Draw(t, "words")
+			return record.Route{}, rapid.SampledFrom([]string{"Add Step", "add a new step", "ADD STEP", "add_step", "**Add Step**", fmt.Sprintf("Add Step %d", steps+1)}).Draw(t, "words")
 		}
-		parse := func(reply string) (Route, error) { return parseRoute(reply, steps) }
-		put := func(r Route, words string) string {
+		parse := func(reply string) (record.Route, error) { return parseRoute(reply, steps) }
+		put := func(r record.Route, words string) string {
 			if strings.Contains(words, "%") {
 				return fmt.Sprintf(words, r.Back)
 			}

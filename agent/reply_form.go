@@ -1,11 +1,13 @@
 package agent
 
+import "dsstar/agent/internal/lazy"
+
 var forms = judging{
 	name:  "form",
 	label: labelled("form"),
-	value: lazy(`(?i)^(?:(?:it|(?:the|this)\s+(?:form|answer)(?:['’]s\s+form)?)\s+)?(?:(?:is\s+)?(?:(fits?|ok|okay|yes|fine|correct|match(?:es)?|conforms)|(` +
+	value: lazy.Regexp(`(?i)^(?:(?:it|(?:the|this)\s+(?:form|answer)(?:['’]s\s+form)?)\s+)?(?:(?:is\s+)?(?:(fits?|ok|okay|yes|fine|correct|match(?:es)?|conforms)|(` +
 		`(?:does\s+not|doesn['’]t|do\s+not|don['’]t|not|isn['’]t)\s+(?:quite\s+)?(?:fit|match|conform|ok|okay|fine|correct)|no|misfit|mismatch|incorrect|wrong)|(undecided)))\b`),
-	mention: lazy(`(?i)(?:\b((?:not|cannot)\s+(?:\w+\s+){0,2}(?:fit|match|conform)|mismatch|misfit)|n['’]t\s+(?:\w+\s+){0,2}(fit|match|conform)|(\b(?:fits|matches|conforms))|(\bundecided))\b`),
+	mention: lazy.Regexp(`(?i)(?:\b((?:not|cannot)\s+(?:\w+\s+){0,2}(?:fit|match|conform)|mismatch|misfit)|n['’]t\s+(?:\w+\s+){0,2}(fit|match|conform)|(\b(?:fits|matches|conforms))|(\bundecided))\b`),
 }
 
 // noForm is the problem of a form of which nothing else is said.

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 )
 
 var seeds = []string{
@@ -58,7 +61,7 @@ func FuzzVerdict(f *testing.F) {
 		isJSON := strings.Contains(reply, `\`)
 		v, err := parseVerdict(reply)
 		switch {
-		case err != nil && v != (Verdict{}), v.Inconclusive && (!v.Sufficient || v.Reason == ""), !utf8.ValidString(v.Reason):
+		case err != nil && v != (record.Verdict{}), v.Inconclusive && (!v.Sufficient || v.Reason == ""), !utf8.ValidString(v.Reason):
 			t.Errorf("verdict %+v, %v", v, err)
 		case v.Sufficient && !v.Inconclusive && !strings.Contains(lower, "sufficient") && !strings.Contains(lower, "yes") && !isJSON:
 			t.Errorf("verdict %+v", v)
@@ -81,7 +84,7 @@ func FuzzRoute(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, reply string, steps int) {
 		r, err := parseRoute(reply, steps)
-		if r.Back < 0 || r.Back > max(steps, 0) || err != nil && r != (Route{}) || r.Reason != "" {
+		if r.Back < 0 || r.Back > max(steps, 0) || err != nil && r != (record.Route{}) || r.Reason != "" {
 			t.Errorf("route %+v of %d, %v", r, steps, err)
 		}
 		if err == nil && r.Back == 0 && !strings.Contains(strings.ToLower(reply), "add") && !strings.Contains(reply, `\`) {
@@ -98,7 +101,7 @@ func FuzzPick(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reply string) {
 		p, err := parsePick(reply, []int{1, 3, 4})
 		number := strconv.Itoa(p.Candidate)
-		if err == nil != slices.Contains([]int{1, 3, 4}, p.Candidate) || err != nil && p != (Pick{}) || err == nil && !strings.Contains(reply, number) && !strings.Contains(reply, `\`) {
+		if err == nil != slices.Contains([]int{1, 3, 4}, p.Candidate) || err != nil && p != (record.Pick{}) || err == nil && !strings.Contains(reply, number) && !strings.Contains(reply, `\`) {
 			t.Errorf("%+v, %v", p, err)
 		}
 	})
@@ -133,9 +136,9 @@ func longReplies() map[string]string {
 		"Verdict:\n", "Verdict: sufficient\n", "Yes. ", "The plan is sufficient. ", "The plan is sufficient x. ", "not ", "sufficient ", "Reason:\n", "Form: fits ", "Choice: 1 ", "Choice: 2\n", "Candidate 1\n", "1. ", "1. a\n", " ", "\n", "x", "import a\n",
 		"print(x)\n", "# %%\n", "In [1]: ", "a, ", "a = ", "for x in ", "sorry ", "\xff", "✅", "*", "_",
 	} {
-		long[clip(part, 30)] = strings.Repeat(part, size/len(part))
-		long[clip(part, 30)+"…short"] = strings.Repeat(part, longTalk/4/len(part)) // short enough to be read
-		long["<think>, then "+clip(part, 30)] = "<think>" + strings.Repeat(part, size/len(part)/2) + strings.Repeat(" ", size/2) + "x"
+		long[brief.Clip(part, 30)] = strings.Repeat(part, size/len(part))
+		long[brief.Clip(part, 30)+"…short"] = strings.Repeat(part, longTalk/4/len(part)) // short enough to be read
+		long["<think>, then "+brief.Clip(part, 30)] = "<think>" + strings.Repeat(part, size/len(part)/2) + strings.Repeat(" ", size/2) + "x"
 	}
 	return long
 }

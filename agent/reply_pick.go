@@ -6,52 +6,55 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"dsstar/agent/internal/lazy"
+	"dsstar/agent/record"
 )
 
 var (
 	errNoPick = errors.New("it makes no choice")
 
 	pickNumber = "(?:(?:candidate|cell|number)[\\s*_`#:]*)?[#(]?(\\d+(?:\\.\\d+)?)"
-	pickLabel  = lazy("(?im)^" + marks + "(?:(?:my|the|final)\\s+)*(?:choice|pick|selection|candidate)[\\s*_\"'`|)]*(?:[:=|]+|is\\b)[\\s*_\"'`|:]*(.*)$")
-	pickFirst  = lazy("(?i)^" + pickNumber)
-	pickAlone  = lazy("(?im)^" + marks + pickNumber + "[\\s*_`\"').!|}]*$")
-	pickMore   = lazy("(?i)^[\\s*_`\"',;/&]*(?:(?:or|and)\\s+)?(?:(?:candidate|cell|number)[\\s*_`#]*)?#?\\d+\\b")
+	pickLabel  = lazy.Regexp("(?im)^" + marks + "(?:(?:my|the|final)\\s+)*(?:choice|pick|selection|candidate)[\\s*_\"'`|)]*(?:[:=|]+|is\\b)[\\s*_\"'`|:]*(.*)$")
+	pickFirst  = lazy.Regexp("(?i)^" + pickNumber)
+	pickAlone  = lazy.Regexp("(?im)^" + marks + pickNumber + "[\\s*_`\"').!|}]*$")
+	pickMore   = lazy.Regexp("(?i)^[\\s*_`\"',;/&]*(?:(?:or|and)\\s+)?(?:(?:candidate|cell|number)[\\s*_`#]*)?#?\\d+\\b")
 )
 
 // readPick is how a choice among candidates of the given numbers is read.
-func readPick(numbers []int) reading[Pick] {
+func readPick(numbers []int) reading[record.Pick] {
 	var names []string
 	for _, n := range numbers {
 		names = append(names, strconv.Itoa(n))
 	}
 	rule := fmt.Sprintf("Reply in two lines: first `Choice:` with one of the numbers %s, then `Reason:` with one sentence.", strings.Join(names, ", "))
-	return reading[Pick]{func(reply string) (Pick, error) { return parsePick(reply, numbers) }, rule}
+	return reading[record.Pick]{func(reply string) (record.Pick, error) { return parsePick(reply, numbers) }, rule}
 }
 
 // parsePick reads a choice among candidates: a line "Choice: …" that goes on with a
 // number, or a line that holds nothing but one. Where a reply names two in this way
 // it is not read at all.
-func parsePick(reply string, numbers []int) (Pick, error) {
-	return read(reply, longTalk, func(text string) (Pick, error) { return pickIn(text, numbers) })
+func parsePick(reply string, numbers []int) (record.Pick, error) {
+	return read(reply, longTalk, func(text string) (record.Pick, error) { return pickIn(text, numbers) })
 }
 
-func pickIn(text string, numbers []int) (Pick, error) {
+func pickIn(text string, numbers []int) (record.Pick, error) {
 	text, err := fieldsAsLines(text)
 	if err != nil {
-		return Pick{}, err
+		return record.Pick{}, err
 	}
 	chosen := map[string]bool{}
 	for _, m := range pickLabel().FindAllStringSubmatch(text, -1) {
 		said := pickFirst().FindStringSubmatch(m[1])
 		if said == nil {
-			return Pick{}, errNoPick
+			return record.Pick{}, errNoPick
 		}
 		rest := m[1][len(said[0]):]
 		switch {
 		case pickMore().MatchString(rest):
-			return Pick{}, errChoices
+			return record.Pick{}, errChoices
 		case !goesOn().MatchString(rest):
-			return Pick{}, errNoPick
+			return record.Pick{}, errNoPick
 		}
 		chosen[said[1]] = true
 	}
@@ -59,18 +62,18 @@ func pickIn(text string, numbers []int) (Pick, error) {
 		chosen[m[1]] = true
 	}
 	if len(chosen) > 1 {
-		return Pick{}, errChoices
+		return record.Pick{}, errChoices
 	}
 	for number := range chosen {
 		n, err := strconv.Atoi(number)
 		if err != nil || !slices.Contains(numbers, n) {
-			return Pick{}, fmt.Errorf("it names candidate %s, which is not one of those to choose from", number)
+			return record.Pick{}, fmt.Errorf("it names candidate %s, which is not one of those to choose from", number)
 		}
 		reason, _ := reasonIn(text)
 		if isNothing(reason) {
 			reason = ""
 		}
-		return Pick{Candidate: n, Reason: reason}, nil
+		return record.Pick{Candidate: n, Reason: reason}, nil
 	}
-	return Pick{}, errNoPick
+	return record.Pick{}, errNoPick
 }

@@ -3,13 +3,16 @@ package agent
 import (
 	"strings"
 	"testing"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 )
 
 func TestParsePick(t *testing.T) {
-	of := func(n int, reason string) Pick { return Pick{Candidate: n, Reason: reason} }
+	of := func(n int, reason string) record.Pick { return record.Pick{Candidate: n, Reason: reason} }
 	for _, c := range []struct {
 		reply   string
-		want    Pick
+		want    record.Pick
 		problem string
 	}{
 		{"Choice: 3\nReason: it checks the join", of(3, "it checks the join"), ""},
@@ -25,25 +28,25 @@ func TestParsePick(t *testing.T) {
 		{`{"candidate": "3", "reason": "x"}`, of(3, "x"), ""},
 		{"<think>Choice: 1</think>Choice: 3\nReason: none", of(3, ""), ""},
 
-		{"Choice: 2\nReason: x", Pick{}, "names candidate 2"},
-		{"Choice: 0", Pick{}, "names candidate 0"},
-		{"Choice: 1.5", Pick{}, "names candidate 1.5"},
-		{"Choice: 99999999999999999999", Pick{}, "names candidate 99999999999999999999"},
-		{"Choice: -1", Pick{}, "no choice"},
-		{"Choice: not 1", Pick{}, "no choice"},
-		{"Choice: 1? No.", Pick{}, "no choice"},
-		{"Choice: none", Pick{}, "no choice"},
-		{"Choice: 1 or 3", Pick{}, "more than one"},
-		{"Choice: 1, 3", Pick{}, "more than one"},
-		{"Choice: 1 and candidate 3", Pick{}, "more than one"},
-		{"Choice: 1\nChoice: 3", Pick{}, "more than one"},
-		{"1\n3", Pick{}, "more than one"},
-		{"Candidate 3 is the best, I think, since candidate 1 is wrong.", Pick{}, "no choice"},
-		{"Reason: it is right", Pick{}, "no choice"},
-		{"I'm sorry, but I can't help with that.", Pick{}, "refusal"},
-		{"", Pick{}, "empty"},
+		{"Choice: 2\nReason: x", record.Pick{}, "names candidate 2"},
+		{"Choice: 0", record.Pick{}, "names candidate 0"},
+		{"Choice: 1.5", record.Pick{}, "names candidate 1.5"},
+		{"Choice: 99999999999999999999", record.Pick{}, "names candidate 99999999999999999999"},
+		{"Choice: -1", record.Pick{}, "no choice"},
+		{"Choice: not 1", record.Pick{}, "no choice"},
+		{"Choice: 1? No.", record.Pick{}, "no choice"},
+		{"Choice: none", record.Pick{}, "no choice"},
+		{"Choice: 1 or 3", record.Pick{}, "more than one"},
+		{"Choice: 1, 3", record.Pick{}, "more than one"},
+		{"Choice: 1 and candidate 3", record.Pick{}, "more than one"},
+		{"Choice: 1\nChoice: 3", record.Pick{}, "more than one"},
+		{"1\n3", record.Pick{}, "more than one"},
+		{"Candidate 3 is the best, I think, since candidate 1 is wrong.", record.Pick{}, "no choice"},
+		{"Reason: it is right", record.Pick{}, "no choice"},
+		{"I'm sorry, but I can't help with that.", record.Pick{}, "refusal"},
+		{"", record.Pick{}, "empty"},
 	} {
-		t.Run(clip(c.reply, 40), func(t *testing.T) {
+		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
 			got, err := parsePick(c.reply, []int{1, 3, 4})
 			check(t, got, err, c.want, c.problem)
 		})

@@ -3,6 +3,8 @@ package agent
 import (
 	"slices"
 	"strings"
+
+	"dsstar/agent/internal/lazy"
 )
 
 // This file tells Python from talk where a reply does not. It need not know all
@@ -266,10 +268,10 @@ func (s statement) runsOn() bool {
 func isOperand(text string) bool { return text == "'" || isWord(text[0]) }
 
 var (
-	pyName   = lazy(`[A-Za-z_]\w*`)
-	pyImport = lazy(`(?m)^[ \t]*(?:from[ \t]+\S+[ \t]+)?import[ \t]+(.+)$`)
-	pyAssign = lazy(`(?m)^[ \t]*([A-Za-z_][\w, \t]*?)[ \t]*(?::[^=\n]+)?=(?:[^=]|$)`)
-	pyOthers = lazy(`\b(?:def|class|as)[ \t]+(\w+)|\bfor[ \t]+([\w, \t()]+?)[ \t]+in\b|(\w+)[ \t]*:=`)
+	pyName   = lazy.Regexp(`[A-Za-z_]\w*`)
+	pyImport = lazy.Regexp(`(?m)^[ \t]*(?:from[ \t]+\S+[ \t]+)?import[ \t]+(.+)$`)
+	pyAssign = lazy.Regexp(`(?m)^[ \t]*([A-Za-z_][\w, \t]*?)[ \t]*(?::[^=\n]+)?=(?:[^=]|$)`)
+	pyOthers = lazy.Regexp(`\b(?:def|class|as)[ \t]+(\w+)|\bfor[ \t]+([\w, \t()]+?)[ \t]+in\b|(\w+)[ \t]*:=`)
 )
 
 // boundNames are the names that code gives a value, as far as a look at its

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"dsstar/agent/internal/lazy"
+	"dsstar/agent/record"
 )
 
 const (
@@ -20,19 +23,19 @@ const (
 )
 
 var (
-	routeAlone = lazy(`(?im)^` + routeMarks + `(?:(?:sure|okay|ok|so|thus|therefore)[,:.]?\s+)?(?:` + choosing + `[\s:="'*` + "`" + `-]*)?` + routeMarks +
+	routeAlone = lazy.Regexp(`(?im)^` + routeMarks + `(?:(?:sure|okay|ok|so|thus|therefore)[,:.]?\s+)?(?:` + choosing + `[\s:="'*` + "`" + `-]*)?` + routeMarks +
 		`(?:(` + adding + `)|(?:` + mending + `\s+)?(?:step(?:-|[\s_#*:"]*))?(\d+)(?:[\s*_` + "`" + `]+is[\s*_` + "`" + `]+` + wrong + `)?)` + "[\\s*_`\"').!}]*$")
-	routeAdd  = lazy(`(?i)\b` + adding)
-	routeStep = lazy(`(?i)\bsteps?(?:-|[\s_#*]*)(\d+(?:\.\d+)?)`)
+	routeAdd  = lazy.Regexp(`(?i)\b` + adding)
+	routeStep = lazy.Regexp(`(?i)\bsteps?(?:-|[\s_#*]*)(\d+(?:\.\d+)?)`)
 
-	routeWord   = lazy(`(?i)\bsteps?[\s_#*-]*(?:` + numeral + `)\b`)
-	routeList   = lazy(`(?i)\bsteps?[\s#]*` + number + `(?:(?:\s*,\s*(?:and|or)?|\s*(?:and|or|&|/|to|through|-|–)\s*)(?:steps?)?[\s#]*` + number + `\b)+`)
-	routeAddNo  = lazy(`(?i)\b(add(?:ing)?[\s_-]*(?:(?:a|the)\s+)?(?:new\s+)?)step[\s_#*-]*(\d+)(?:\s+(?:again|anew)\b)?(\s*:[^\n]*)?`)
-	routeMend   = lazy(`(?i)\b` + mending + `\s+(?:the\s+)?$`)
-	routeWrong  = lazy(`(?i)\b` + wrong)
-	routeNumber = lazy(`(?i)` + number + `\b`)
-	allRight    = lazy(`(?i)\b(?:none\s+of\s+(?:the|these)\s+(?:\w+\s+)?steps?|no\s+(?:\w+\s+)?steps?|nothing)\s+(?:is|are|was|were|seems?|looks?)\s+(?:to\s+be\s+)?` + wrong)
-	negation    = lazy(`(?i)\b(?:no|not|never|nothing|none|nor|neither|without|if|instead|rather|cannot|whether)\b|n['’]t\b`)
+	routeWord   = lazy.Regexp(`(?i)\bsteps?[\s_#*-]*(?:` + numeral + `)\b`)
+	routeList   = lazy.Regexp(`(?i)\bsteps?[\s#]*` + number + `(?:(?:\s*,\s*(?:and|or)?|\s*(?:and|or|&|/|to|through|-|–)\s*)(?:steps?)?[\s#]*` + number + `\b)+`)
+	routeAddNo  = lazy.Regexp(`(?i)\b(add(?:ing)?[\s_-]*(?:(?:a|the)\s+)?(?:new\s+)?)step[\s_#*-]*(\d+)(?:\s+(?:again|anew)\b)?(\s*:[^\n]*)?`)
+	routeMend   = lazy.Regexp(`(?i)\b` + mending + `\s+(?:the\s+)?$`)
+	routeWrong  = lazy.Regexp(`(?i)\b` + wrong)
+	routeNumber = lazy.Regexp(`(?i)` + number + `\b`)
+	allRight    = lazy.Regexp(`(?i)\b(?:none\s+of\s+(?:the|these)\s+(?:\w+\s+)?steps?|no\s+(?:\w+\s+)?steps?|nothing)\s+(?:is|are|was|were|seems?|looks?)\s+(?:to\s+be\s+)?` + wrong)
+	negation    = lazy.Regexp(`(?i)\b(?:no|not|never|nothing|none|nor|neither|without|if|instead|rather|cannot|whether)\b|n['’]t\b`)
 )
 
 var errChoices = errors.New("it makes more than one choice")
@@ -40,14 +43,14 @@ var errChoices = errors.New("it makes more than one choice")
 // parseRoute reads a route for a plan of the given number of steps: lines that
 // hold nothing but a choice, or else the one choice that the text makes in so
 // many words. Choices that differ are not read at all.
-func parseRoute(reply string, steps int) (Route, error) {
-	return read(reply, longTalk, func(text string) (Route, error) { return routeIn(text, steps) })
+func parseRoute(reply string, steps int) (record.Route, error) {
+	return read(reply, longTalk, func(text string) (record.Route, error) { return routeIn(text, steps) })
 }
 
-func routeIn(text string, steps int) (Route, error) {
+func routeIn(text string, steps int) (record.Route, error) {
 	text, err := fieldsAsLines(text)
 	if err != nil {
-		return Route{}, err
+		return record.Route{}, err
 	}
 	text = plainNumbers(text, steps)
 	chosen := map[string]bool{} // numbers; "" to add a step
@@ -62,19 +65,19 @@ func routeIn(text string, steps int) (Route, error) {
 		}
 	}
 	if len(chosen) > 1 {
-		return Route{}, errChoices
+		return record.Route{}, errChoices
 	}
 	for number := range chosen {
 		if number == "" {
-			return Route{}, nil
+			return record.Route{}, nil
 		}
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > steps {
-			return Route{}, fmt.Errorf("it names step %s, and the plan has %d (%s)", number, steps, span(steps))
+			return record.Route{}, fmt.Errorf("it names step %s, and the plan has %d (%s)", number, steps, span(steps))
 		}
-		return Route{Back: n}, nil
+		return record.Route{Back: n}, nil
 	}
-	return Route{}, errors.New("it makes no choice")
+	return record.Route{}, errors.New("it makes no choice")
 }
 
 func span(steps int) string {
@@ -119,7 +122,7 @@ func plainNumbers(text string, steps int) string {
 	})
 }
 
-var routeRemoved = lazy(`(?i)\b(?:remove|drop|delete|discard)\s+step[\s_#*-]*(\d+)`)
+var routeRemoved = lazy.Regexp(`(?i)\b(?:remove|drop|delete|discard)\s+step[\s_#*-]*(\d+)`)
 
 // choicesIn finds the choices that a text makes: a step counts as one when it is
 // called wrong, or when another choice stands beside it.
@@ -167,7 +170,7 @@ func faults(text string) map[string]bool {
 	return faulty
 }
 
-var sentenceEnd = lazy(`[.!;](?:\s|$)|[?\n]`)
+var sentenceEnd = lazy.Regexp(`[.!;](?:\s|$)|[?\n]`)
 
 // sentences are those of a text, with the marks at their ends.
 func sentences(text string) []string {

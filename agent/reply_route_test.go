@@ -3,14 +3,17 @@ package agent
 import (
 	"strings"
 	"testing"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 )
 
 func TestParseRouteDresses(t *testing.T) {
-	back := func(n int) Route { return Route{Back: n} }
-	add := Route{}
+	back := func(n int) record.Route { return record.Route{Back: n} }
+	add := record.Route{}
 	cases := []struct {
 		reply   string
-		want    Route
+		want    record.Route
 		problem string
 	}{
 		{"I would choose: Add Step", add, ""},
@@ -54,7 +57,7 @@ func TestParseRouteDresses(t *testing.T) {
 		{"I'm sorry, but I can't help with that.", add, "refusal"},
 	}
 	for _, c := range cases {
-		t.Run(clip(c.reply, 40), func(t *testing.T) {
+		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
 			got, err := parseRoute(c.reply, 3)
 			check(t, got, err, c.want, c.problem)
 		})

@@ -4,14 +4,16 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"dsstar/agent/internal/lazy"
 )
 
 var (
-	stepLabel = lazy(`(?i)^[\s#*_-]*(?:(?:the\s+)?(?:next |first |new )?step(?:\s+#?\d+)?[\s*_]*(?:[:.)]|\s[-–—]\s|\n)|\d{1,2}[.)]\s)[\s*_]*`)
-	stepIntro = lazy(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!]\s*\n`)
-	stepQuote = lazy(`(?m)^[ \t]*>[ \t]?`)
-	stepItem  = lazy(`(?i)(?:^|\n|[.;:]\s)[\s#>*_-]*(?:step\s+#?)?(\d{1,2})[*_]*[.):][*_]*\s`)
-	codeTag   = lazy(`(?im)^[ \t]*<(?:pre|code|python)\b`)
+	stepLabel = lazy.Regexp(`(?i)^[\s#*_-]*(?:(?:the\s+)?(?:next |first |new )?step(?:\s+#?\d+)?[\s*_]*(?:[:.)]|\s[-–—]\s|\n)|\d{1,2}[.)]\s)[\s*_]*`)
+	stepIntro = lazy.Regexp(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!]\s*\n`)
+	stepQuote = lazy.Regexp(`(?m)^[ \t]*>[ \t]?`)
+	stepItem  = lazy.Regexp(`(?i)(?:^|\n|[.;:]\s)[\s#>*_-]*(?:step\s+#?)?(\d{1,2})[*_]*[.):][*_]*\s`)
+	codeTag   = lazy.Regexp(`(?im)^[ \t]*<(?:pre|code|python)\b`)
 )
 
 // parseStep returns a step as one paragraph, without a label such as "Step 3:".

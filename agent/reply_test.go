@@ -3,6 +3,9 @@ package agent
 import (
 	"strings"
 	"testing"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 )
 
 func TestParseCode(t *testing.T) {
@@ -80,7 +83,7 @@ func TestParseStep(t *testing.T) {
 		{strings.Repeat("Load. ", 400), "", "longer"},
 	}
 	for _, c := range cases {
-		t.Run(clip(c.reply, 40), func(t *testing.T) {
+		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
 			got, err := parseStep(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
@@ -88,11 +91,11 @@ func TestParseStep(t *testing.T) {
 }
 
 func TestParseVerdict(t *testing.T) {
-	enough := func(reason string) Verdict { return Verdict{Sufficient: true, Reason: reason} }
-	lacks := func(reason string) Verdict { return Verdict{Reason: reason} }
+	enough := func(reason string) record.Verdict { return record.Verdict{Sufficient: true, Reason: reason} }
+	lacks := func(reason string) record.Verdict { return record.Verdict{Reason: reason} }
 	cases := []struct {
 		reply   string
-		want    Verdict
+		want    record.Verdict
 		problem string
 	}{
 		{"Verdict: sufficient\nReason: all is there", enough("all is there"), ""},
@@ -120,27 +123,27 @@ func TestParseVerdict(t *testing.T) {
 		{"No, the plan isn't sufficient yet.", lacks("the plan isn't sufficient yet."), ""},
 		{"No, because the mean is missing", lacks("because the mean is missing"), ""},
 
-		{"", Verdict{}, "empty"},
-		{"<think>Verdict: sufficient", Verdict{}, "empty"},
-		{"It is as it is.", Verdict{}, "no verdict"},
-		{"I'm sorry, but I can't judge that.", Verdict{}, "refusal"},
-		{"No further steps are needed; the plan is sufficient.", Verdict{}, "no verdict"},
-		{"The plan is not entirely what I call sufficient.", Verdict{}, "no verdict"},
-		{"Hardly sufficient.", Verdict{}, "no verdict"},
-		{"Is the plan sufficient?", Verdict{}, "no verdict"},
-		{"Not so fast: sufficiently close is not enough.", Verdict{}, "no verdict"},
-		{"Verdict: sufficient or insufficient", Verdict{}, "two verdicts"},
-		{"Verdict: sufficient / insufficient", Verdict{}, "two verdicts"},
-		{"Verdict: sufficient\nVerdict: insufficient", Verdict{}, "two verdicts"},
-		{"Yes. The plan is not sufficient.", Verdict{}, "two verdicts"},
-		{"No. The plan is sufficient.", Verdict{}, "two verdicts"},
-		{"Yes\nNo", Verdict{}, "two verdicts"},
-		{"Verdict: sufficient, but step 2 is wrong", Verdict{}, "condition"},
-		{"Verdict: sufficient if the join is right", Verdict{}, "condition"},
-		{"Sufficient.\nHowever, the mean is missing.", Verdict{}, "condition"},
+		{"", record.Verdict{}, "empty"},
+		{"<think>Verdict: sufficient", record.Verdict{}, "empty"},
+		{"It is as it is.", record.Verdict{}, "no verdict"},
+		{"I'm sorry, but I can't judge that.", record.Verdict{}, "refusal"},
+		{"No further steps are needed; the plan is sufficient.", record.Verdict{}, "no verdict"},
+		{"The plan is not entirely what I call sufficient.", record.Verdict{}, "no verdict"},
+		{"Hardly sufficient.", record.Verdict{}, "no verdict"},
+		{"Is the plan sufficient?", record.Verdict{}, "no verdict"},
+		{"Not so fast: sufficiently close is not enough.", record.Verdict{}, "no verdict"},
+		{"Verdict: sufficient or insufficient", record.Verdict{}, "two verdicts"},
+		{"Verdict: sufficient / insufficient", record.Verdict{}, "two verdicts"},
+		{"Verdict: sufficient\nVerdict: insufficient", record.Verdict{}, "two verdicts"},
+		{"Yes. The plan is not sufficient.", record.Verdict{}, "two verdicts"},
+		{"No. The plan is sufficient.", record.Verdict{}, "two verdicts"},
+		{"Yes\nNo", record.Verdict{}, "two verdicts"},
+		{"Verdict: sufficient, but step 2 is wrong", record.Verdict{}, "condition"},
+		{"Verdict: sufficient if the join is right", record.Verdict{}, "condition"},
+		{"Sufficient.\nHowever, the mean is missing.", record.Verdict{}, "condition"},
 	}
 	for _, c := range cases {
-		t.Run(clip(c.reply, 40), func(t *testing.T) {
+		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
 			got, err := parseVerdict(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
@@ -148,11 +151,11 @@ func TestParseVerdict(t *testing.T) {
 }
 
 func TestParseRoute(t *testing.T) {
-	back := func(n int) Route { return Route{Back: n} }
-	add := Route{}
+	back := func(n int) record.Route { return record.Route{Back: n} }
+	add := record.Route{}
 	cases := []struct {
 		reply   string
-		want    Route
+		want    record.Route
 		problem string
 	}{
 		{"Add Step", add, ""},
@@ -202,7 +205,7 @@ func TestParseRoute(t *testing.T) {
 		{"Step 3 is wrong.\n\nAdd Step", add, "more than one"},
 	}
 	for _, c := range cases {
-		t.Run(clip(c.reply, 40), func(t *testing.T) {
+		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
 			got, err := parseRoute(c.reply, 3)
 			check(t, got, err, c.want, c.problem)
 		})

@@ -6,6 +6,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/internal/lazy"
+	"dsstar/agent/record"
 )
 
 var (
@@ -18,41 +22,41 @@ var (
 // the verdict alone. Where the words of a reply point both ways it is not read
 // at all: a verdict is never guessed, and least of all that the plan suffices.
 // That the data hold no answer must be said with the label and a reason.
-func parseVerdict(reply string) (Verdict, error) { return read(reply, longTalk, verdictIn) }
+func parseVerdict(reply string) (record.Verdict, error) { return read(reply, longTalk, verdictIn) }
 
 // parseYesNo reads a verdict given in the way of the paper: Yes or No.
-func parseYesNo(reply string) (Verdict, error) {
+func parseYesNo(reply string) (record.Verdict, error) {
 	return parseEither(reply, errors.New("it is neither Yes nor No"))
 }
 
 // parseTwoVerdicts reads a verdict where there is no third one.
-func parseTwoVerdicts(reply string) (Verdict, error) {
+func parseTwoVerdicts(reply string) (record.Verdict, error) {
 	return parseEither(reply, errors.New("it is neither sufficient nor insufficient"))
 }
 
-func parseEither(reply string, neither error) (Verdict, error) {
+func parseEither(reply string, neither error) (record.Verdict, error) {
 	v, err := parseVerdict(reply)
 	if v.Inconclusive || errors.Is(err, errNoReason) {
-		return Verdict{}, neither
+		return record.Verdict{}, neither
 	}
 	return v, err
 }
 
-func verdictIn(text string) (Verdict, error) {
+func verdictIn(text string) (record.Verdict, error) {
 	text, err := fieldsAsLines(text)
 	if err != nil {
-		return Verdict{}, err
+		return record.Verdict{}, err
 	}
 	said, err := verdicts.read(text)
 	if err != nil {
-		return Verdict{}, err
+		return record.Verdict{}, err
 	}
-	v := Verdict{Sufficient: said.sign != against, Inconclusive: said.sign == neither}
+	v := record.Verdict{Sufficient: said.sign != against, Inconclusive: said.sign == neither}
 	v.Unfinished = said.word == "unfinished" && !doubt().MatchString(text)
 	reason, label := reasonIn(text)
 	switch {
 	case label == "missing" && v.Sufficient && !isNothing(reason), label == "missing" && !v.Sufficient && isNothing(reason) && reason != "":
-		return Verdict{}, errTwo
+		return record.Verdict{}, errTwo
 	case label == "":
 		reason = said.reason(text, !v.Inconclusive)
 	}
@@ -60,14 +64,14 @@ func verdictIn(text string) (Verdict, error) {
 		v.Reason = reason
 	}
 	if v.Inconclusive && v.Reason == "" {
-		return Verdict{}, errNoReason
+		return record.Verdict{}, errNoReason
 	}
 	return v, nil
 }
 
 // doubt matches what does not go with a verdict that every step is right: then it
 // is for the router to say.
-var doubt = lazy(`(?i)\b(?:insufficient|wrong|incorrect|erroneous|flawed|faulty|mistaken|in\s+doubt)\b`)
+var doubt = lazy.Regexp(`(?i)\b(?:insufficient|wrong|incorrect|erroneous|flawed|faulty|mistaken|in\s+doubt)\b`)
 
 // A sign is what a judgement comes to.
 type sign int
@@ -91,16 +95,16 @@ const marks = "(?:[\\s#>*_`\"'({|•✔✗✘\\p{So}\\x{FE0F}\\x{200D}]|[-–—
 
 // labelled is a label such as "Verdict:" with what may stand around it.
 func labelled(name string) func() *regexp.Regexp {
-	return lazy(`(?i)^(?:(?:here\s+is|my|the|final|overall)\s+)*` + name + "[\\s*_\"'`|)]*(?:[:=|]+|[-–—]+\\s|is\\b)[\\s*_\"'`|:]*")
+	return lazy.Regexp(`(?i)^(?:(?:here\s+is|my|the|final|overall)\s+)*` + name + "[\\s*_\"'`|)]*(?:[:=|]+|[-–—]+\\s|is\\b)[\\s*_\"'`|:]*")
 }
 
 var verdicts = judging{
 	name:  "verdict",
 	label: labelled("verdict"),
-	value: lazy(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:(?:it|(?:the|this)\s+(?:current\s+)?(?:plan|question))\s+(?:is\s+)?(?:now\s+|already\s+)?)?(?:(sufficient|yes)|(` +
+	value: lazy.Regexp(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:(?:it|(?:the|this)\s+(?:current\s+)?(?:plan|question))\s+(?:is\s+)?(?:now\s+|already\s+)?)?(?:(sufficient|yes)|(` +
 		`(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|insufficient|unfinished|does\s+not\s+suffice|no)|(` +
 		`inconclusive|not\s+applicable|n/a|(?:cannot|can\s+not|can['’]t)\s+be\s+answered(?:\s+(?:from|with)\s+(?:the|these)\s+(?:given\s+|available\s+)?data)?|unanswerable))\b`),
-	mention: lazy(`(?i)(?:\b(not\s+(?:\w+\s+){0,2}sufficient|insufficient|unfinished)|n['’]t\s+(?:\w+\s+){0,2}(sufficient)|(\bsufficient)|(\binconclusive|\bnot\s+applicable))\b`),
+	mention: lazy.Regexp(`(?i)(?:\b(not\s+(?:\w+\s+){0,2}sufficient|insufficient|unfinished)|n['’]t\s+(?:\w+\s+){0,2}(sufficient)|(\bsufficient)|(\binconclusive|\bnot\s+applicable))\b`),
 }
 
 // nearby is how much of a line counts as said together with its judgement: it
@@ -118,13 +122,13 @@ type saying struct {
 }
 
 var (
-	lineMarks = lazy(`^` + marks)
-	sentence  = lazy(`[.!?:…]["')*_]*\s+`)
-	goesOn    = lazy("^[*_`\"'|)}\\]]*\\s*(?:$|[.,:;!(]|[-–—]+\\s|–|—|because\\b|since\\b|as\\b|reason\\b|missing\\b|problem\\b|to\\s+answer\\b|[\\p{So}])")
-	yesOrNo   = lazy("(?i)^[\\s:=\"'*_`|]*(?:yes|no|true|false)[\\s\"'*_`|.,}]*$")
-	condition = lazy(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming)\b`)
-	lacking   = lazy(`(?i)\b(?:missing|lack|lacks|lacking|needs?\s+to|must|should|incomplete)\b`)
-	denial    = lazy(`(?i)\b(?:no|not|nothing|none|never|neither)\b|n['’]t\b`)
+	lineMarks = lazy.Regexp(`^` + marks)
+	sentence  = lazy.Regexp(`[.!?:…]["')*_]*\s+`)
+	goesOn    = lazy.Regexp("^[*_`\"'|)}\\]]*\\s*(?:$|[.,:;!(]|[-–—]+\\s|–|—|because\\b|since\\b|as\\b|reason\\b|missing\\b|problem\\b|to\\s+answer\\b|[\\p{So}])")
+	yesOrNo   = lazy.Regexp("(?i)^[\\s:=\"'*_`|]*(?:yes|no|true|false)[\\s\"'*_`|.,}]*$")
+	condition = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming)\b`)
+	lacking   = lazy.Regexp(`(?i)\b(?:missing|lack|lacks|lacking|needs?\s+to|must|should|incomplete)\b`)
+	denial    = lazy.Regexp(`(?i)\b(?:no|not|nothing|none|never|neither)\b|n['’]t\b`)
 )
 
 // read finds the one judgement of a text. With a label it counts as it stands,
@@ -234,7 +238,7 @@ func starts(line string) []int {
 	return at
 }
 
-var claim = lazy(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:the|this)\s+`)
+var claim = lazy.Regexp(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:the|this)\s+`)
 
 // isClaim reports whether a sentence may be about the plan as a whole.
 func isClaim(sentence string) bool { return claim().MatchString(sentence) }
@@ -302,8 +306,8 @@ func (j judging) two() error {
 }
 
 var (
-	reasonLabel = lazy("(?im)^" + marks + "(missing|reason|problem)[\\s*_`\"'|]*(?:[:=|]+|[-–—]+\\s|\\bis\\b|\\n)[\\s*_`\"'|]*")
-	reasonEnd   = lazy(`\n\s*\n`)
+	reasonLabel = lazy.Regexp("(?im)^" + marks + "(missing|reason|problem)[\\s*_`\"'|]*(?:[:=|]+|[-–—]+\\s|\\bis\\b|\\n)[\\s*_`\"'|]*")
+	reasonEnd   = lazy.Regexp(`\n\s*\n`)
 )
 
 // reasonIn is the paragraph behind the label "Reason:", "Missing:" or
@@ -331,7 +335,7 @@ func (s saying) reason(text string, before bool) string {
 
 func oneParagraph(text string) string {
 	text = strings.TrimLeft(text, " .,:;!)}—–-*_`\"'|\n\t")
-	return clip(strings.TrimRight(strings.Join(strings.Fields(text), " "), " *_`\"'|}"), 600)
+	return brief.Clip(strings.TrimRight(strings.Join(strings.Fields(text), " "), " *_`\"'|}"), 600)
 }
 
 // isNothing reports whether a reason says that there is none.

@@ -6,18 +6,20 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 func TestParseVerdictDresses(t *testing.T) {
-	enough := func(reason string) Verdict { return Verdict{Sufficient: true, Reason: reason} }
-	lacks := func(reason string) Verdict { return Verdict{Reason: reason} }
-	open := func(reason string) Verdict {
-		return Verdict{Sufficient: true, Inconclusive: true, Reason: reason}
+	enough := func(reason string) record.Verdict { return record.Verdict{Sufficient: true, Reason: reason} }
+	lacks := func(reason string) record.Verdict { return record.Verdict{Reason: reason} }
+	open := func(reason string) record.Verdict {
+		return record.Verdict{Sufficient: true, Inconclusive: true, Reason: reason}
 	}
 	cases := []struct {
 		reply   string
-		want    Verdict
+		want    record.Verdict
 		problem string
 	}{
 		{"**Verdict**: ✅ Sufficient", enough(""), ""},
@@ -46,41 +48,41 @@ func TestParseVerdictDresses(t *testing.T) {
 		{"[THINK]Verdict: sufficient[/THINK]Verdict: insufficient", lacks(""), ""},
 		{"Sure.\n<think>\nVerdict: sufficient\n</think>\nVerdict: insufficient", lacks("Sure."), ""},
 
-		{"Verdict: inconclusive", Verdict{}, "a reason is needed"},
-		{"Verdict: inconclusive\nReason: none", Verdict{}, "a reason is needed"},
-		{"The prices are no part of the data.\nVerdict: inconclusive", Verdict{}, "a reason is needed"},
-		{"Inconclusive, as there are no prices.", Verdict{}, "no verdict"},
-		{"The question cannot be answered from the data.", Verdict{}, "no verdict"},
-		{"Verdict: inconclusive or insufficient", Verdict{}, "two verdicts"},
-		{"Verdict: inconclusive\nReason: x\nVerdict: sufficient", Verdict{}, "two verdicts"},
-		{"Verdict: ausreichend", Verdict{}, "not one of those"},
-		{"Verdict : suffisant", Verdict{}, "not one of those"},
-		{"Nein.", Verdict{}, "no verdict"},
-		{"Verdict: partially sufficient\nYes.", Verdict{}, "not one of those"},
-		{"Verdict: sufficient?", Verdict{}, "not one of those"},
-		{"Verdict: sufficient-ish", Verdict{}, "not one of those"},
-		{"Verdict: ✅", Verdict{}, "not one of those"},
-		{"Verdict:", Verdict{}, "not one of those"},
-		{"Verdict: ~~sufficient~~ insufficient", Verdict{}, "not one of those"},
-		{"Verdict: ❌ sufficient", Verdict{}, "two verdicts"},
-		{"Verdict: sufficient\nMissing: the mean", Verdict{}, "two verdicts"},
-		{"Verdict: insufficient\nMissing: nothing", Verdict{}, "two verdicts"},
-		{"Verdict: sufficient\nReason: The plan is not sufficient.", Verdict{}, "two verdicts"},
-		{"Verdict: sufficient\n\nNo.", Verdict{}, "two verdicts"},
-		{"Verdict: sufficient\nReason: all that can be known\nor\nVerdict: insufficient\nMissing: x", Verdict{}, "two verdicts"},
-		{"Sufficient: no", Verdict{}, "two verdicts"},
-		{`{"sufficient": false}`, Verdict{}, "no verdict"},
-		{"{\n  \"sufficient\": false\n} as asked", Verdict{}, "two verdicts"},
-		{`{"verdict": "sufficient", "Verdict": "insufficient"}`, Verdict{}, "twice"},
-		{"- [x] sufficient\n- [ ] insufficient", Verdict{}, "no verdict"},
-		{"Yes, the mean is missing.", Verdict{}, "condition"},
-		{"Yes, a step must be added.", Verdict{}, "condition"},
-		{"Verdict: sufficient\n<think>or not", Verdict{}, "thoughts do not end"},
-		{"```\n```", Verdict{}, "empty"},
-		{strings.Repeat("x", 200_000), Verdict{}, "too long"},
+		{"Verdict: inconclusive", record.Verdict{}, "a reason is needed"},
+		{"Verdict: inconclusive\nReason: none", record.Verdict{}, "a reason is needed"},
+		{"The prices are no part of the data.\nVerdict: inconclusive", record.Verdict{}, "a reason is needed"},
+		{"Inconclusive, as there are no prices.", record.Verdict{}, "no verdict"},
+		{"The question cannot be answered from the data.", record.Verdict{}, "no verdict"},
+		{"Verdict: inconclusive or insufficient", record.Verdict{}, "two verdicts"},
+		{"Verdict: inconclusive\nReason: x\nVerdict: sufficient", record.Verdict{}, "two verdicts"},
+		{"Verdict: ausreichend", record.Verdict{}, "not one of those"},
+		{"Verdict : suffisant", record.Verdict{}, "not one of those"},
+		{"Nein.", record.Verdict{}, "no verdict"},
+		{"Verdict: partially sufficient\nYes.", record.Verdict{}, "not one of those"},
+		{"Verdict: sufficient?", record.Verdict{}, "not one of those"},
+		{"Verdict: sufficient-ish", record.Verdict{}, "not one of those"},
+		{"Verdict: ✅", record.Verdict{}, "not one of those"},
+		{"Verdict:", record.Verdict{}, "not one of those"},
+		{"Verdict: ~~sufficient~~ insufficient", record.Verdict{}, "not one of those"},
+		{"Verdict: ❌ sufficient", record.Verdict{}, "two verdicts"},
+		{"Verdict: sufficient\nMissing: the mean", record.Verdict{}, "two verdicts"},
+		{"Verdict: insufficient\nMissing: nothing", record.Verdict{}, "two verdicts"},
+		{"Verdict: sufficient\nReason: The plan is not sufficient.", record.Verdict{}, "two verdicts"},
+		{"Verdict: sufficient\n\nNo.", record.Verdict{}, "two verdicts"},
+		{"Verdict: sufficient\nReason: all that can be known\nor\nVerdict: insufficient\nMissing: x", record.Verdict{}, "two verdicts"},
+		{"Sufficient: no", record.Verdict{}, "two verdicts"},
+		{`{"sufficient": false}`, record.Verdict{}, "no verdict"},
+		{"{\n  \"sufficient\": false\n} as asked", record.Verdict{}, "two verdicts"},
+		{`{"verdict": "sufficient", "Verdict": "insufficient"}`, record.Verdict{}, "twice"},
+		{"- [x] sufficient\n- [ ] insufficient", record.Verdict{}, "no verdict"},
+		{"Yes, the mean is missing.", record.Verdict{}, "condition"},
+		{"Yes, a step must be added.", record.Verdict{}, "condition"},
+		{"Verdict: sufficient\n<think>or not", record.Verdict{}, "thoughts do not end"},
+		{"```\n```", record.Verdict{}, "empty"},
+		{strings.Repeat("x", 200_000), record.Verdict{}, "too long"},
 	}
 	for _, c := range cases {
-		t.Run(clip(c.reply, 40), func(t *testing.T) {
+		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
 			got, err := parseVerdict(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
@@ -90,19 +92,19 @@ func TestParseVerdictDresses(t *testing.T) {
 func TestParseYesNo(t *testing.T) {
 	cases := []struct {
 		reply   string
-		want    Verdict
+		want    record.Verdict
 		problem string
 	}{
-		{"Yes", Verdict{Sufficient: true}, ""},
-		{"**No**", Verdict{}, ""},
-		{"No, because the mean is missing.", Verdict{Reason: "because the mean is missing."}, ""},
-		{"Verdict: insufficient", Verdict{}, ""},
-		{"Sufficient.", Verdict{Sufficient: true}, ""},
-		{"Yes/No", Verdict{}, "no verdict"},
-		{"Yes or No", Verdict{}, "no verdict"},
-		{"Verdict: inconclusive\nReason: x", Verdict{}, "neither"},
-		{"Verdict: inconclusive", Verdict{}, "neither"},
-		{"", Verdict{}, "empty"},
+		{"Yes", record.Verdict{Sufficient: true}, ""},
+		{"**No**", record.Verdict{}, ""},
+		{"No, because the mean is missing.", record.Verdict{Reason: "because the mean is missing."}, ""},
+		{"Verdict: insufficient", record.Verdict{}, ""},
+		{"Sufficient.", record.Verdict{Sufficient: true}, ""},
+		{"Yes/No", record.Verdict{}, "no verdict"},
+		{"Yes or No", record.Verdict{}, "no verdict"},
+		{"Verdict: inconclusive\nReason: x", record.Verdict{}, "neither"},
+		{"Verdict: inconclusive", record.Verdict{}, "neither"},
+		{"", record.Verdict{}, "empty"},
 	}
 	for _, c := range cases {
 		t.Run(c.reply, func(t *testing.T) {
@@ -139,7 +141,7 @@ func TestParseForm(t *testing.T) {
 		{"I'm sorry, but I can't assist with that.", "", "refusal"},
 	}
 	for _, c := range cases {
-		t.Run(clip(c.reply, 40), func(t *testing.T) {
+		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
 			got, err := parseForm(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
@@ -176,26 +178,26 @@ func TestReplyKinds(t *testing.T) {
 }
 
 func TestParseUnfinished(t *testing.T) {
-	missing := Verdict{Unfinished: true, Reason: "the mean is missing"}
+	missing := record.Verdict{Unfinished: true, Reason: "the mean is missing"}
 	cases := []struct {
 		reply   string
-		want    Verdict
+		want    record.Verdict
 		problem string
 	}{
 		{"Verdict: unfinished\nMissing: the mean is missing", missing, ""},
 		{"**Verdict:** Unfinished\n\n**Missing:** the mean is missing", missing, ""},
 		{"<think>insufficient?</think>Verdict: UNFINISHED\nMissing: the mean is missing", missing, ""},
 		{`{"verdict": "unfinished", "missing": "the mean is missing"}`, missing, ""},
-		{"Verdict: unfinished", Verdict{Unfinished: true}, ""},
+		{"Verdict: unfinished", record.Verdict{Unfinished: true}, ""},
 		// A doubt about a step is for the router.
-		{"Verdict: unfinished\nMissing: step 2 is wrong", Verdict{Reason: "step 2 is wrong"}, ""},
-		{"Verdict: insufficient\nMissing: the mean is missing", Verdict{Reason: "the mean is missing"}, ""},
-		{"Verdict: insufficient\nMissing: the plan is unfinished", Verdict{Reason: "the plan is unfinished"}, ""},
-		{"Verdict: unfinished\nVerdict: sufficient", Verdict{}, "it gives two verdicts"},
-		{"Verdict: sufficient\nReason: the plan is unfinished", Verdict{}, "it gives two verdicts"},
+		{"Verdict: unfinished\nMissing: step 2 is wrong", record.Verdict{Reason: "step 2 is wrong"}, ""},
+		{"Verdict: insufficient\nMissing: the mean is missing", record.Verdict{Reason: "the mean is missing"}, ""},
+		{"Verdict: insufficient\nMissing: the plan is unfinished", record.Verdict{Reason: "the plan is unfinished"}, ""},
+		{"Verdict: unfinished\nVerdict: sufficient", record.Verdict{}, "it gives two verdicts"},
+		{"Verdict: sufficient\nReason: the plan is unfinished", record.Verdict{}, "it gives two verdicts"},
 	}
 	for _, c := range cases {
-		t.Run(clip(c.reply, 40), func(t *testing.T) {
+		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
 			got, err := parseVerdict(c.reply)
 			check(t, got, err, c.want, c.problem)
 			if two, err := parseTwoVerdicts(c.reply); err == nil && two != got {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"dsstar/agent/internal/lazy"
 )
 
 var (
-	thoughtTag = lazy(`(?i)<(/?)(?:think|thinking|thought|thoughts|reasoning)>|\[(/?)THINK\]`)
-	emptyFence = lazy("^(?:`{3,}|~{3,})[^\n`~]*(?:\n\\s*(?:`{3,}|~{3,})?)?$")
+	thoughtTag = lazy.Regexp(`(?i)<(/?)(?:think|thinking|thought|thoughts|reasoning)>|\[(/?)THINK\]`)
+	emptyFence = lazy.Regexp("^(?:`{3,}|~{3,})[^\n`~]*(?:\n\\s*(?:`{3,}|~{3,})?)?$")
 )
 
 // visible is a reply without the thoughts that some models send before it. What
@@ -138,7 +140,7 @@ func fieldsAsLines(text string) (string, error) {
 	return b.String(), nil
 }
 
-var tableRule = lazy(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$`)
+var tableRule = lazy.Regexp(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$`)
 
 // tableAsLines puts the rows of Markdown tables as lines: a table of one row
 // below names of fields as "name: value", any other of two columns as

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -19,7 +21,7 @@ import (
 //
 // The error is an [*EditError] where a cell of the person's own fails: then
 // the record has it as it was.
-func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Trajectory, error) {
+func Resume(ctx context.Context, cfg Config, t *record.Trajectory, files []record.File) (*record.Trajectory, error) {
 	cfg.Method, t.Sandbox = t.Method, cfg.Sandbox
 	r := newRun(cfg, t.Task)
 	fresh := r.t
@@ -28,7 +30,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 		t.Cost = nil // what goes on from here has no price
 	}
 	if len(cfg.Answered) > 0 {
-		r.cfg.Model = llm.Remember(cfg.Model, t.usable(cfg.Answered))
+		r.cfg.Model = llm.Remember(cfg.Model, usable(t, cfg.Answered))
 		r.recount(cfg.Answered)
 	}
 	if t.Memory == 0 || cfg.Memory < t.Memory/2 {
@@ -43,7 +45,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 		if len(t.Rounds) == 0 {
 			t.Warnings = fresh.Warnings
 		}
-		r.kept = map[string]Description{}
+		r.kept = map[string]record.Description{}
 		for _, d := range t.Descriptions {
 			r.kept[d.File] = d
 		}
@@ -56,7 +58,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 	}
 	r.all = files
 	if t.Answer() == "" && t.Final != nil && ended {
-		t.Final = &Final{Begun: t.Final.Begun + 1} // all its tries are used up; they are in the trace
+		t.Final = &record.Final{Begun: t.Final.Begun + 1} // all its tries are used up; they are in the trace
 	}
 	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 {
 		t.Final, t.Proof = nil, nil // there are rounds left to do better
@@ -66,7 +68,7 @@ func Resume(ctx context.Context, cfg Config, t *Trajectory, files []File) (*Traj
 
 // usable returns the exchanges but for those of the request that ended the run:
 // its replies would end it again.
-func (t *Trajectory) usable(all []llm.Exchange) []llm.Exchange {
+func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
 	if t.Unusable == nil {
 		return all
 	}
@@ -75,25 +77,10 @@ func (t *Trajectory) usable(all []llm.Exchange) []llm.Exchange {
 	})
 }
 
-// Finished reports whether nothing is left to do for a run, with the data files
-// as they are now and so many rounds at most.
-func Finished(t *Trajectory, files []File, maxRounds int) bool {
-	return t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable && (t.Sufficient() || t.left(maxRounds) <= 0) && t.DataChanges(files) == ""
-}
-
-// Edits tells what a person has changed in the notebook, in words, as far as it
-// is not carried out yet.
-func (t *Trajectory) Edits() []string {
-	if n := len(t.Rounds); n > t.from() && t.Rounds[n-1].Edit != nil && t.Rounds[n-1].Verdict == nil {
-		return t.Rounds[n-1].Edit.What
-	}
-	return nil
-}
-
 // recount makes the sum of what was used from the trace, which may have replies
 // that the notebook was never saved with.
 func (r *run) recount(all []llm.Exchange) {
-	r.t.Usage, r.t.ByRole = Usage{}, nil
+	r.t.Usage, r.t.ByRole = record.Usage{}, nil
 	if r.t.Cost != nil {
 		r.t.Cost = new(float64)
 	}
@@ -105,39 +92,18 @@ func (r *run) recount(all []llm.Exchange) {
 	r.paid = 0
 }
 
-// DataChanges says which data files are not those that were described; "" if all
-// are. It knows them by their names and sizes.
-func (t *Trajectory) DataChanges(now []File) string {
-	sizes := map[string]int64{}
-	for _, f := range now {
-		sizes[f.Name] = f.Size
-	}
-	for _, f := range t.Task.Files {
-		switch size, there := sizes[f.Name]; {
-		case !there:
-			return f.Name + " is not there"
-		case size != f.Size:
-			return fmt.Sprintf("%s has %s, not %s", f.Name, fileSize(size), fileSize(f.Size))
-		}
-	}
-	if n := len(now) - len(t.Task.Files) - t.Task.Others; n != 0 {
-		return fmt.Sprintf("there are %s, not %d", counted(len(now), "file"), len(now)-n)
-	}
-	return ""
-}
-
 // startOver has the files described again, and all cells of the plan run again.
 func (r *run) startOver(why string) {
 	t := r.t
 	t.Described, t.Descriptions = false, nil
-	if len(t.Rounds) == t.from() {
+	if len(t.Rounds) == t.EarlierRounds() {
 		return
 	}
-	plan := append(t.acceptedRounds(), t.rest()...)
-	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: []string{why}, Plan: []int{}, Rest: numbers(plan)}})
+	plan := append(t.AcceptedRounds(), t.ToRepeat()...)
+	t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: []string{why}, Plan: []int{}, Rest: record.Numbers(plan)}})
 	t.Proof = nil
 	if t.Final != nil {
-		_, t.Final.Again = t.finalAttempt()
+		_, t.Final.Again = t.FinalCell()
 		t.Final.Answer = ""
 	}
 }
@@ -174,8 +140,8 @@ func (r *run) recalled(family []int) (done bool, err error) {
 // again, and one whose step was changed is written anew. The plan is judged when
 // all are.
 func (r *run) again(ctx context.Context) error {
-	for len(r.t.rest()) > 0 {
-		round := &r.t.Rounds[r.t.rest()[0]]
+	for len(r.t.ToRepeat()) > 0 {
+		round := &r.t.Rounds[r.t.ToRepeat()[0]]
 		if round.Rewrite == "" {
 			if err := r.repeat(ctx, round); err != nil {
 				return err
@@ -184,7 +150,7 @@ func (r *run) again(ctx context.Context) error {
 		}
 		if last := r.current(); last.Edit != nil || last.Route != nil {
 			step := round.Rewrite
-			r.t.Rounds = append(r.t.Rounds, Round{Step: step})
+			r.t.Rounds = append(r.t.Rounds, record.Round{Step: step})
 			if err := r.observe(Event{Kind: Planned, Text: step}); err != nil {
 				return err
 			}
@@ -209,15 +175,15 @@ func (r *run) rewrite(ctx context.Context) error {
 	}
 	if !done {
 		if _, err := r.restore(ctx); err != nil || r.handsOff(1) {
-			return cmp.Or(err, error(&EditError{fmt.Sprintf("no cell that runs could be written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}))
+			return cmp.Or(err, error(&record.EditError{Problem: fmt.Sprintf("no cell that runs could be written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}))
 		}
 	}
-	edit := r.t.lastEdit()
+	edit := r.t.LastEdit()
 	rest := edit.Rest[1:]
 	r.t.Rounds[edit.Rest[0]-1].Rewrite = ""
 	if edit.Rest = nil; done && len(rest) > 0 {
-		r.t.Rounds = append(r.t.Rounds, Round{Edit: &Edit{
-			What: []string{"the steps after it are run again"}, Plan: numbers(r.t.Plan()), Rest: rest,
+		r.t.Rounds = append(r.t.Rounds, record.Round{Edit: &record.Edit{
+			What: []string{"the steps after it are run again"}, Plan: record.Numbers(r.t.Plan()), Rest: rest,
 		}})
 	}
 	return nil
@@ -226,12 +192,12 @@ func (r *run) rewrite(ctx context.Context) error {
 // handsOff reports whether one of the cells that are still to be run again, from
 // the one at from, is a person's own: then nothing is dropped.
 func (r *run) handsOff(from int) bool {
-	return r.t.lastEdit().Ordered || slices.ContainsFunc(r.t.rest()[from:], func(i int) bool { return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != "" })
+	return r.t.LastEdit().Ordered || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool { return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != "" })
 }
 
 // repeat runs the cell of a round again, as the next step of the plan. A cell of
 // a person's own must run; another that does not is dropped with all after it.
-func (r *run) repeat(ctx context.Context, round *Round) error {
+func (r *run) repeat(ctx context.Context, round *record.Round) error {
 	edit := r.current().Edit
 	step := len(r.t.Plan()) + 1
 	last := &round.Attempts[len(round.Attempts)-1]
@@ -246,9 +212,9 @@ func (r *run) repeat(ctx context.Context, round *Round) error {
 		if r.handsOff(0) {
 			return stays(fmt.Sprintf("the cell of step %d", step), e)
 		}
-		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, oneLine(e))
+		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e))
 		edit.Rest = nil
-		r.current().Verdict, r.current().Route = &Verdict{Reason: reason}, &Route{}
+		r.current().Verdict, r.current().Route = &record.Verdict{Reason: reason}, &record.Route{}
 		if err := r.observe(Event{Kind: Warned, Text: reason}); err != nil {
 			return err
 		}
@@ -263,27 +229,6 @@ func (r *run) repeat(ctx context.Context, round *Round) error {
 // stays is the error for a cell that fails and stays in the notebook: a person
 // wants it as it is, or what a person has asked or written builds on it.
 func stays(cell string, e notebook.Execution) error {
-	return &EditError{fmt.Sprintf("%s fails: %s; it is in the notebook as you left it\n%s",
-		cell, oneLine(e), strings.TrimSpace(errorReport(e, reportChars)))}
-}
-
-// Ask closes the question that was answered and asks another, in the same
-// session. It is an [*EditError] if the one before is still open.
-func (t *Trajectory) Ask(question, guidelines string) error {
-	if t.Method.Script {
-		return &EditError{"a run in the paper's way has no session in which another question could be asked"}
-	}
-	if n := len(t.Earlier); n > 0 && len(t.Rounds) == t.from() {
-		t.Task.Question, t.Task.Guidelines, t.Ended, t.Failure = question, guidelines, false, ""
-		return nil // nothing was done for the one before
-	}
-	if !t.Ended || t.Answer() == "" {
-		return &EditError{"the question before is not answered yet, or cells were changed since"}
-	}
-	t.Earlier = append(t.Earlier, Part{
-		Question: t.Task.Question, Guidelines: t.Task.Guidelines, End: len(t.Rounds), Final: t.Final, Proof: t.Proof,
-	})
-	t.Task.Question, t.Task.Guidelines = question, guidelines
-	t.Final, t.Proof, t.Ended = nil, nil, false
-	return nil
+	return &record.EditError{Problem: fmt.Sprintf("%s fails: %s; it is in the notebook as you left it\n%s",
+		cell, brief.Problem(e), strings.TrimSpace(brief.ErrorReport(e, reportChars)))}
 }

@@ -13,6 +13,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -57,8 +58,8 @@ func (r *recorder) Ask(ctx context.Context, q llm.Request) (llm.Reply, error) {
 func (r *recorder) record(s *stage) {
 	r.model, s.config.Model = s.config.Model, r
 	watch := s.config.Observe
-	s.config.Observe = func(e agent.Event, tr *agent.Trajectory) error {
-		data, err := agent.Draw(tr).Encode()
+	s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
+		data, err := record.Draw(tr).Encode()
 		r.keep("event "+string(e.Kind), func(m *moment) { m.notebook = data })
 		if watch != nil {
 			err = errors.Join(err, watch(e, tr))
@@ -68,13 +69,13 @@ func (r *recorder) record(s *stage) {
 }
 
 // reread reads a notebook as it stands on the disk.
-func reread(t reporter, data []byte) *agent.Trajectory {
+func reread(t reporter, data []byte) *record.Trajectory {
 	t.Helper()
 	nb, err := notebook.Read(strings.NewReader(string(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := agent.ReadTrajectory(nb)
+	tr, err := record.Read(nb)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,16 +83,16 @@ func reread(t reporter, data []byte) *agent.Trajectory {
 }
 
 // goOn resumes a run from a record.
-func goOn(t stageHand, replies script, tr *agent.Trajectory, change ...func(*stage)) *played {
+func goOn(t stageHand, replies script, tr *record.Trajectory, change ...func(*stage)) *played {
 	t.Helper()
 	return play(t, replies, append([]func(*stage){func(s *stage) { s.resume = tr }}, change...)...)
 }
 
 // same compares what two runs did, not when.
 var same = cmp.Options{
-	cmpopts.EquateEmpty(), cmpopts.IgnoreFields(agent.Trajectory{}, "Started", "Seconds", "Warnings"),
-	cmpopts.IgnoreFields(agent.Round{}, "Returns"), cmpopts.IgnoreFields(agent.Final{}, "Returns"), // a session that begins anew has none
-	cmpopts.IgnoreFields(agent.Proof{}, "Seconds"), cmpopts.IgnoreFields(notebook.Execution{}, "Seconds", "Count"),
+	cmpopts.EquateEmpty(), cmpopts.IgnoreFields(record.Trajectory{}, "Started", "Seconds", "Warnings"),
+	cmpopts.IgnoreFields(record.Round{}, "Returns"), cmpopts.IgnoreFields(record.Final{}, "Returns"), // a session that begins anew has none
+	cmpopts.IgnoreFields(record.Proof{}, "Seconds"), cmpopts.IgnoreFields(notebook.Execution{}, "Seconds", "Count"),
 }
 
 var troubled = []struct {

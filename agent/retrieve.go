@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // preselect leaves only files that may be shown, before any is described, where
@@ -132,8 +133,8 @@ const alikeShown = 8
 func (r *run) narrow() {
 	shown, named := r.chosen()
 	index := map[int]int{} // from before to after
-	var kept []File
-	var descriptions []Description
+	var kept []record.File
+	var descriptions []record.Description
 	codes := map[string]string{}
 	for _, d := range r.t.Descriptions {
 		codes[d.File] = d.Code
@@ -144,7 +145,7 @@ func (r *run) narrow() {
 		if d.Code == "" {
 			d.Code = codes[d.Like] // a script stands with the first of its files
 		}
-		codes[d.lead()] = ""
+		codes[d.Lead()] = ""
 		kept, descriptions = append(kept, r.t.Task.Files[n]), append(descriptions, d)
 	}
 	told := map[string]bool{}
@@ -176,7 +177,7 @@ func (r *run) chosen() (all []int, alike map[int][]string) {
 	family := map[string][]int{} // the shown ones
 	more := map[string][]string{}
 	for _, n := range r.nearness {
-		lead := r.t.Descriptions[n].lead()
+		lead := r.t.Descriptions[n].Lead()
 		switch {
 		case len(family[lead]) >= alikeShown:
 			more[lead] = append(more[lead], r.t.Descriptions[n].File)

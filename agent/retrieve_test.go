@@ -9,6 +9,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // A ranker gives each text the score of the first word of scores that it has.
@@ -39,7 +40,7 @@ func TestTopK(t *testing.T) {
 	five := func(s *stage) {
 		s.config.TopK, s.task.Question, s.task.Files = 2, "What did the shops in Bremen sell?", nil
 		for _, name := range []string{"apes", "bremen", "cats", "dogs", "shops"} {
-			s.task.Files = append(s.task.Files, agent.File{Name: name + ".csv", Size: 10})
+			s.task.Files = append(s.task.Files, record.File{Name: name + ".csv", Size: 10})
 		}
 	}
 	embed := &ranker{scores: map[string]float64{"cats": 0.9, "apes": 0.8, "dogs": -0.5}}
@@ -104,7 +105,7 @@ func TestTopK(t *testing.T) {
 		}
 	})
 	t.Run("as published, described first", func(t *testing.T) {
-		p := play(t, simple, five, func(s *stage) { s.config.Method = agent.Paper() })
+		p := play(t, simple, five, func(s *stage) { s.config.Method = record.Paper() })
 		if n := p.model.count("analyzer"); n != 5 {
 			t.Errorf("%d are described", n)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -26,8 +27,8 @@ var (
 // TestReturns: the record has which way was taken, where, and why not a better one.
 func TestReturns(t *testing.T) {
 	p := play(t, wayward, func(s *stage) { s.world.ways = []notebook.Restoration{quickly, slowly, quickly} }).noError(t)
-	want := []agent.Return{{After: 1, Restoration: quickly}, {After: 2, Restoration: slowly}}
-	if diff := cmp.Diff(want, p.Rounds[1].Returns) + cmp.Diff([]agent.Return{{After: 1, Restoration: quickly}}, p.Final.Returns); diff != "" {
+	want := []record.Return{{After: 1, Restoration: quickly}, {After: 2, Restoration: slowly}}
+	if diff := cmp.Diff(want, p.Rounds[1].Returns) + cmp.Diff([]record.Return{{After: 1, Restoration: quickly}}, p.Final.Returns); diff != "" {
 		t.Error(diff)
 	}
 	nb := readNotebook(t, p.Trajectory)

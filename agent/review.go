@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -61,23 +63,23 @@ const byHand = "rejected by hand"
 // reviewed runs a cell that is the next try, if the person who
 // reviews the run lets it. One that is rejected is an attempt that was not run.
 // What the person made of step and cell is in the record when that has run.
-func (r *run) reviewed(ctx context.Context, attempts *[]Attempt, code string, faults examiner) (a Attempt, err error) {
+func (r *run) reviewed(ctx context.Context, attempts *[]record.Attempt, code string, faults examiner) (a record.Attempt, err error) {
 	p := r.proposal(attempts, code)
 	var d Decision
 	last, edited := r.isLast(attempts), false
 	for {
 		if d, err = r.decide(ctx, p); err != nil {
-			return Attempt{}, err
+			return record.Attempt{}, err
 		}
 		if d.Choice == Reject {
-			return Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun, Reason: d.Reason}}, nil
+			return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun, Reason: d.Reason}}, nil
 		}
 		if edited = d.Code != code; last && edited {
 			faults = mustPrint
 		}
 		r.approved = last && r.cfg.Review != nil && !d.Unseen
 		if a, err = r.attempt(ctx, d.Code, faults); err != nil {
-			return Attempt{}, err
+			return record.Attempt{}, err
 		}
 		if !edited || d.Unseen || !isSyntaxError(a) {
 			break
@@ -97,7 +99,7 @@ func (r *run) reviewed(ctx context.Context, attempts *[]Attempt, code string, fa
 }
 
 // isSyntaxError reports whether a cell was no Python.
-func isSyntaxError(a Attempt) bool {
+func isSyntaxError(a record.Attempt) bool {
 	o, ok := a.Execution.Error()
 	return ok && slices.Contains([]string{"SyntaxError", "IndentationError", "TabError"}, o.EName)
 }
@@ -121,7 +123,7 @@ func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
 			err = fmt.Errorf("review of %s: the cell is not valid UTF-8", r.subject(0))
 		}
 	case Reject:
-		why := oneSpace(strings.ToValidUTF8(d.Reason, "\uFFFD"))
+		why := brief.OneLine(strings.ToValidUTF8(d.Reason, "\uFFFD"))
 		if d.Reason = byHand; why != "" {
 			d.Reason += ": " + why
 		}
@@ -134,35 +136,29 @@ func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
 }
 
 // proposal is what is asked about a cell.
-func (r *run) proposal(attempts *[]Attempt, code string) Proposal {
-	p := Proposal{Round: len(r.t.Rounds), Try: tries(*attempts) + 1, Code: code}
+func (r *run) proposal(attempts *[]record.Attempt, code string) Proposal {
+	p := Proposal{Round: len(r.t.Rounds), Try: record.CountTries(*attempts) + 1, Code: code}
 	if len(*attempts) > 0 {
-		last := lastTry(*attempts)
+		last := record.LastTry(*attempts)
 		p.Failed, p.Error = last.Code, problemOf(last)
 	}
 	if r.isLast(attempts) {
-		p.Text = r.finalStep(Verdict{Inconclusive: r.t.Inconclusive()})
+		p.Text = r.finalStep(record.Verdict{Inconclusive: r.t.Inconclusive()})
 	} else {
-		p.Step, p.Text = r.t.stepOf(len(r.t.Rounds)-1), r.current().Step
+		p.Step, p.Text = r.t.StepOf(len(r.t.Rounds)-1), r.current().Step
 	}
 	return p
 }
 
 // isLast reports whether attempts are those at the last cell.
-func (r *run) isLast(attempts *[]Attempt) bool {
+func (r *run) isLast(attempts *[]record.Attempt) bool {
 	return r.t.Final != nil && attempts == &r.t.Final.Attempts
 }
 
 // mustPrint is all that a person's own last cell is held to.
-func mustPrint(_ context.Context, a Attempt) (string, error) {
+func mustPrint(_ context.Context, a record.Attempt) (string, error) {
 	if strings.TrimSpace(a.Execution.Stdout()) == "" {
 		return printedNothing, nil
 	}
 	return "", nil
 }
-
-// notRun reports whether a person did not let the attempt run.
-func (a Attempt) notRun() bool { return a.Execution.Status == notebook.NotRun }
-
-// rejected reports whether a person did not let the round's step run.
-func (r Round) rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.notRun) }

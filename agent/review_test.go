@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -214,13 +215,13 @@ func TestReviewRejects(t *testing.T) {
 			const reason = "rejected by hand: fares are in cents"
 			last := p.Rounds[1].Attempts[len(p.Rounds[1].Attempts)-1]
 			equal(t, "attempt", last.Execution, notebook.Execution{Status: notebook.NotRun, Reason: reason})
-			equal(t, "route", p.Rounds[1].Route, &agent.Route{Back: 2, Reason: reason})
+			equal(t, "route", p.Rounds[1].Route, &record.Route{Back: 2, Reason: reason})
 			planner := p.model.prompt(t, "planner round 3")
 			contains(t, planner, "- Change x.\n  Dropped with this reason:\n\n```\n"+reason+"\n```", "do not answer the question yet, and says:\n\n```\nthe total\n```")
 			if p.Answer() != "1" || !p.Verified() || p.model.count("verifier") != 2 {
 				t.Errorf("answer %q, verified %v, asked %q", p.Answer(), p.Verified(), p.model.asked)
 			}
-			data, _ := agent.Draw(p.Trajectory).Encode()
+			data, _ := record.Draw(p.Trajectory).Encode()
 			contains(t, string(data), "<b>Round 2, "+reason+"</b>: <s>Change x.</s>", "not run: "+reason)
 			if n := strings.Count(fmt.Sprint(p.kinds), "rejected"); n != 1 {
 				t.Errorf("events %v", p.kinds)

@@ -5,21 +5,21 @@ import (
 	"slices"
 	"testing"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
 // TestAt: a round begins with the plan as it was then, whatever became of it.
 func TestAt(t *testing.T) {
 	ok, raised := notebook.Execution{Status: notebook.OK}, notebook.Execution{Status: notebook.Raised}
-	round := func(name string, back int) agent.Round {
-		return agent.Round{Step: name, Attempts: []agent.Attempt{{Code: name + "?", Execution: raised}, {Code: name, Execution: ok}}, Route: &agent.Route{Back: back}}
+	round := func(name string, back int) record.Round {
+		return record.Round{Step: name, Attempts: []record.Attempt{{Code: name + "?", Execution: raised}, {Code: name, Execution: ok}}, Route: &record.Route{Back: back}}
 	}
-	failed := agent.Round{Step: "d", Attempts: []agent.Attempt{{Code: "d", Execution: raised}}, Route: &agent.Route{Back: 2}}
-	run := &agent.Trajectory{
-		Task:   agent.Task{Data: "/data"},
-		Rounds: []agent.Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}},
-		Final:  &agent.Final{Attempts: []agent.Attempt{{Code: "print(1)", Execution: ok}}},
+	failed := record.Round{Step: "d", Attempts: []record.Attempt{{Code: "d", Execution: raised}}, Route: &record.Route{Back: 2}}
+	run := &record.Trajectory{
+		Task:   record.Task{Data: "/data"},
+		Rounds: []record.Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}},
+		Final:  &record.Final{Attempts: []record.Attempt{{Code: "print(1)", Execution: ok}}},
 	}
 	for i, want := range [][]string{{}, {"a"}, {"a", "b"}, {"a"}, {"a"}, {"a", "e"}} {
 		cells, attempts, err := run.At(i + 1)
@@ -36,7 +36,7 @@ func TestAt(t *testing.T) {
 	}
 	for _, n := range []int{-1, 0, 7} {
 		_, _, err := run.At(n)
-		if e, ok := errors.AsType[*agent.NoRoundError](err); !ok || e.Rounds != 6 || e.Round != n {
+		if e, ok := errors.AsType[*record.NoRoundError](err); !ok || e.Rounds != 6 || e.Round != n {
 			t.Errorf("round %d: %v", n, err)
 		}
 	}

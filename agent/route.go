@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -13,13 +14,13 @@ import (
 // without the router (DS-STAR section 4.2, Variant 2): then a step is added.
 func (r *run) route(ctx context.Context) error {
 	round := r.current()
-	var route Route
+	var route record.Route
 	var err error
 	if !r.cfg.Method.NoRouter && !round.Verdict.Unfinished {
 		route, err = ask(ctx, r, question{"router", r.subject(0), r.routeWords}, readRoute(r.t.Steps()))
 	}
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
-		route, err = Route{}, r.observe(Event{Kind: Warned, Text: unread.Error()})
+		route, err = record.Route{}, r.observe(Event{Kind: Warned, Text: unread.Error()})
 	}
 	if err != nil {
 		return err
@@ -30,7 +31,7 @@ func (r *run) route(ctx context.Context) error {
 			route.Reason = round.Verdict.Reason
 		}
 	}
-	round.goBack(route)
+	round.GoBack(route)
 	if err := r.observe(Event{Kind: Routed, Text: route.Reason}); err != nil {
 		return err
 	}

@@ -2,9 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"strings"
 
 	"dsstar/notebook"
 )
@@ -43,57 +40,3 @@ type Lasting interface {
 // are opened in the run folder, one after the other, and must look the same to a
 // cell.
 type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error)
-
-// setupCell follows the parameters in every notebook and script. The same code
-// serves the session, Run All, nbconvert, papermill and plain Python, and may
-// be run twice in one session.
-const setupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
-import os
-import random
-
-import numpy as np
-
-base_dir = globals().get("base_dir") or os.path.dirname(os.path.abspath(globals().get("__file__", "notebook")))
-os.makedirs(os.path.join(base_dir, "files"), exist_ok=True)
-os.chdir(os.path.join(base_dir, "files"))
-if os.path.islink("data"):
-    os.remove("data")
-data_path = os.path.abspath(os.path.join(base_dir, data_dir))
-if not os.path.isdir(data_path):
-    raise FileNotFoundError(f"the data folder is not at {data_path}: set data_dir in the cell above")
-os.symlink(data_path, "data", target_is_directory=True)
-
-# The same random numbers on every run.
-random.seed(0)
-np.random.seed(0)`
-
-// setUpCell is setupCell, or what it leaves of it where there is no data folder.
-func setUpCell(t Task) string {
-	if t.Data != "" {
-		return setupCell
-	}
-	before, rest, _ := strings.Cut(setupCell, `if os.path.islink("data")`)
-	_, after, _ := strings.Cut(rest, "target_is_directory=True)\n")
-	return strings.Replace(before, ", and see the data folder as data/", "", 1) + after
-}
-
-func parametersCell(t Task) string {
-	question := "question = " + pyString(t.Question)
-	if t.Data == "" {
-		return question
-	}
-	return "data_dir = " + pyString(t.Data) + "\n" + question
-}
-
-// controls are those that JSON leaves as they are; to some they are line breaks.
-var controls = lazy("[\u007f-\u009f]")
-
-// pyString returns s as a Python string literal in one line; a JSON string is one.
-func pyString(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string cannot fail
-	literal := strings.TrimSuffix(b.String(), "\n")
-	return controls().ReplaceAllStringFunc(literal, func(c string) string { return fmt.Sprintf("\\u%04x", []rune(c)[0]) })
-}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -72,16 +74,16 @@ func (r *run) asPublished(s sees) ([]prompts.Part, map[string]string) {
 	}
 	var script prompts.Script
 	if s.plan {
-		script.Plan = r.t.steps()
+		script.Plan = r.t.StepTexts()
 		inputs["plan"] = strings.Join(script.Plan, "\n")
 	}
-	if last, ok := r.t.lastScript(); ok {
+	if last, ok := r.t.LastScript(); ok {
 		if s.code {
 			script.Code = last.Code
 			inputs["code"] = script.Code
 		}
 		if s.output {
-			script.Ran, script.Output = true, clip(last.Execution.PlainText(), r.showing().result)
+			script.Ran, script.Output = true, brief.Clip(last.Execution.PlainText(), r.showing().result)
 			inputs["results"] = script.Output
 		}
 	}
@@ -98,18 +100,18 @@ func (r *run) taskContext() prompts.Context {
 	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
 	texts := make([]string, len(r.t.Descriptions))
 	for n := range r.t.Descriptions {
-		f := prompts.File{Path: r.dataPython(n), Size: fileSize(r.t.Task.Files[n].Size), Alike: clipLines(r.t.Descriptions[n].Alike, r.shown.description/8)}
+		f := prompts.File{Path: r.dataPython(n), Size: brief.Size(r.t.Task.Files[n].Size), Alike: brief.Lines(r.t.Descriptions[n].Alike, r.shown.description/8)}
 		f.Like, texts[n] = r.words(n)
 		c.Files = append(c.Files, f)
 	}
 	for n, share := range r.sharesOf(texts) {
-		text := clipLines(texts[n], share)
+		text := brief.Lines(texts[n], share)
 		c.Files[n].Description = text
 		if d := r.t.Descriptions[n]; d.Whole && text == texts[n] {
 			c.Files[n].Whole, c.Files[n].Kind = true, d.Kind // which tells the encoding
 		}
 	}
-	c.LeftOut = clipLines(r.t.Task.LeftOut, r.shown.description/4)
+	c.LeftOut = brief.Lines(r.t.Task.LeftOut, r.shown.description/4)
 	c.NoFiles = r.t.Task.Data == ""
 	c.Variables, c.OtherVariables = r.shownVariables()
 	return c
@@ -129,7 +131,7 @@ func (r *run) words(n int) (like int, text string) {
 	}
 	for m := range n {
 		first := r.t.Descriptions[m]
-		if first.lead() != d.lead() || first.Corrected {
+		if first.Lead() != d.Lead() || first.Corrected {
 			continue
 		}
 		if added := linesBeyond(d.Text, first.Text); len(added) < len(d.Text)*9/10 {
@@ -176,7 +178,7 @@ func (r *run) sharesOf(texts []string) []int {
 	if total <= left {
 		return lengths
 	}
-	share := shares(lengths, left/2, r.shown.description)
+	share := brief.Shares(lengths, left/2, r.shown.description)
 	for _, n := range share {
 		left -= n
 	}
@@ -192,7 +194,7 @@ func (r *run) sharesOf(texts []string) []int {
 func leftOut(names []string, most int) string {
 	var b strings.Builder
 	for _, name := range names {
-		if b.WriteString(pyString("data/"+name) + "\n"); b.Len() > most {
+		if b.WriteString(brief.Python("data/"+name) + "\n"); b.Len() > most {
 			break
 		}
 	}
@@ -208,21 +210,21 @@ func leftOut(names []string, most int) string {
 	}
 	b.Reset()
 	for _, folder := range slices.Sorted(maps.Keys(count)) {
-		fmt.Fprintf(&b, "%s: %d files, such as %s\n", pyString(path.Join("data", folder)+"/"), count[folder], pyString(first[folder]))
+		fmt.Fprintf(&b, "%s: %d files, such as %s\n", brief.Python(path.Join("data", folder)+"/"), count[folder], brief.Python(first[folder]))
 	}
-	return clip(b.String(), most)
+	return brief.Clip(b.String(), most)
 }
 
 // answered returns the parts before the last, with half as much of their outputs.
 func (r *run) answered() prompts.Earlier {
 	var earlier prompts.Earlier
 	for k := range r.t.Earlier {
-		part := r.t.part(k)
+		part := r.t.Part(k)
 		steps := r.steps(part)
 		for i := range steps {
-			steps[i].Output = clip(steps[i].Output, r.showing().result/2)
+			steps[i].Output = brief.Clip(steps[i].Output, r.showing().result/2)
 		}
-		last, _ := part.finalAttempt()
+		last, _ := part.FinalCell()
 		earlier.Parts = append(earlier.Parts, prompts.Answered{
 			Question: part.Task.Question, Guidelines: part.Task.Guidelines, Steps: steps, Code: last.Code, Answer: part.Answer(),
 		})
@@ -231,18 +233,18 @@ func (r *run) answered() prompts.Earlier {
 }
 
 // steps returns the steps of a plan with their accepted cells.
-func (r *run) steps(t *Trajectory) []prompts.Step {
+func (r *run) steps(t *record.Trajectory) []prompts.Step {
 	show := r.showing()
 	var steps []prompts.Step
 	var lengths []int
-	for i, n := range t.acceptedRounds() {
+	for i, n := range t.AcceptedRounds() {
 		a, _ := t.Rounds[n].Accepted()
 		output := a.Execution.PlainText()
 		steps = append(steps, prompts.Step{Number: i + 1, Text: t.Rounds[n].Step, Code: a.Code, Output: output})
 		lengths = append(lengths, min(len(output), show.result))
 	}
-	for i, share := range shares(lengths, show.results, show.result) {
-		steps[i].Output = clip(steps[i].Output, share)
+	for i, share := range brief.Shares(lengths, show.results, show.result) {
+		steps[i].Output = brief.Clip(steps[i].Output, share)
 	}
 	return steps
 }
@@ -253,8 +255,8 @@ func (r *run) missing() string {
 	if r.cfg.Method.NoReasons {
 		return ""
 	}
-	for i := len(r.t.Rounds) - 1; i >= r.t.from(); i-- {
-		if v := r.t.Rounds[i].Verdict; v != nil && !v.Sufficient && !r.t.Rounds[i].rejected() {
+	for i := len(r.t.Rounds) - 1; i >= r.t.EarlierRounds(); i-- {
+		if v := r.t.Rounds[i].Verdict; v != nil && !v.Sufficient && !r.t.Rounds[i].Rejected() {
 			return v.Reason
 		}
 	}
@@ -267,8 +269,8 @@ func (r *run) missing() string {
 func (r *run) dropped() []prompts.Dropped {
 	var dropped []prompts.Dropped
 	for i, round := range r.t.Rounds {
-		by, ok := r.t.droppedBy(i)
-		if !ok || i < r.t.from() || round.Gone || r.t.Rounds[by].Edit != nil {
+		by, ok := r.t.DroppedBy(i)
+		if !ok || i < r.t.EarlierRounds() || round.Gone || r.t.Rounds[by].Edit != nil {
 			continue // what a person has taken out is not spoken of
 		}
 		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}
@@ -276,7 +278,7 @@ func (r *run) dropped() []prompts.Dropped {
 			d.Reason = "" // a verdict; that a cell did not run is none
 		}
 		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
-			d.Output = clip(a.Execution.PlainText(), r.showing().result)
+			d.Output = brief.Clip(a.Execution.PlainText(), r.showing().result)
 		}
 		dropped = append(dropped, d)
 	}

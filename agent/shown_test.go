@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // long prints some 4 kB.
@@ -27,7 +27,7 @@ func size(r llm.Request) (n int) {
 func largeData(s *stage) {
 	s.task.Files = nil
 	for i := range 4 {
-		s.task.Files = append(s.task.Files, agent.File{Name: fmt.Sprintf("%d.csv", i), Size: 10})
+		s.task.Files = append(s.task.Files, record.File{Name: fmt.Sprintf("%d.csv", i), Size: 10})
 	}
 }
 
@@ -117,7 +117,7 @@ func TestTooLongForOneText(t *testing.T) {
 	})
 	t.Run("paper's way", func(t *testing.T) {
 		p := play(t, large.with(script{"verifier": "No", "verifier round 3": "Yes", "debugger": long, "finalizer": long}), largeData, func(s *stage) {
-			s.config.Method = agent.Paper()
+			s.config.Method = record.Paper()
 			s.model.tooLong = func(r llm.Request) bool { return size(r) > 12_000 }
 		}).noError(t)
 		if told := p.model.refusedOnce(); len(told) == 0 || len(p.Warnings) != len(told) || !p.Verified() {
@@ -162,7 +162,7 @@ func TestTooLongAtOnce(t *testing.T) {
 	p := play(t, simple, func(s *stage) {
 		s.task.Files = nil
 		for i := range files {
-			s.task.Files = append(s.task.Files, agent.File{Name: fmt.Sprintf("%d.csv", i), Size: 10})
+			s.task.Files = append(s.task.Files, record.File{Name: fmt.Sprintf("%d.csv", i), Size: 10})
 		}
 		s.model.tooLong = func(r llm.Request) bool {
 			mu.Lock()
@@ -270,7 +270,7 @@ func TestMemory(t *testing.T) {
 	if n := play(t, simple).noError(t); strings.Contains(n.model.prompt(t, "coder round 1"), "of memory") {
 		t.Error("a limit that is not known is told")
 	}
-	data, err := agent.Draw(p.Trajectory).Encode()
+	data, err := record.Draw(p.Trajectory).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"dsstar/agent/files"
+	"dsstar/agent/record"
 	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
@@ -45,7 +46,7 @@ func (r *run) openStore(root *files.Folder) store {
 }
 
 // get takes the description of file i from the cache.
-func (s store) get(d *Description, i int) bool {
+func (s store) get(d *record.Description, i int) bool {
 	if s.asks == "" {
 		return false
 	}
@@ -59,7 +60,7 @@ func (s store) get(d *Description, i int) bool {
 	if err != nil {
 		return false
 	}
-	var kept Description
+	var kept record.Description
 	if json.Unmarshal(data, &kept) != nil || kept.File != d.File || kept.Text == "" {
 		return false // a torn file, or somebody else's
 	}
@@ -74,7 +75,7 @@ func (r *run) path(i int) string {
 
 // keep puts a description, with its script, into the cache. That it could not be
 // kept costs the next run a call, no more.
-func (r *run) keep(i int, d Description) {
+func (r *run) keep(i int, d record.Description) {
 	if r.keys == nil || r.keys[i] == "" {
 		return
 	}

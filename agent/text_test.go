@@ -13,6 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -21,7 +23,7 @@ var cutMark = regexp.MustCompile(`\n\[… (\d+) characters cut here …\]\n`)
 func TestClip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, n := rapid.StringN(0, 60, -1).Draw(t, "text"), rapid.IntRange(-1, 80).Draw(t, "n")
-		got := clip(text, n)
+		got := brief.Clip(text, n)
 		if n <= 0 || len(text) <= n {
 			if got != text {
 				t.Fatalf("a short text became %q", got)
@@ -45,7 +47,7 @@ func TestShares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lengths := rapid.SliceOfN(rapid.IntRange(0, 1000), 0, 12).Draw(t, "lengths")
 		budget, most := rapid.IntRange(0, 5000).Draw(t, "budget"), rapid.IntRange(1, 1000).Draw(t, "most")
-		got := shares(lengths, budget, most)
+		got := brief.Shares(lengths, budget, most)
 		used, longest := 0, 0
 		for i, n := range lengths {
 			used += min(n, got[i])
@@ -111,7 +113,7 @@ KeyError: 'b'
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := errorReport(c.e, 1000); got != c.want {
+			if got := brief.ErrorReport(c.e, 1000); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})
@@ -126,7 +128,7 @@ func TestOneLine(t *testing.T) {
 		"the kernel died": {Status: notebook.Died, Reason: "the kernel died", Outputs: []notebook.Output{long}},
 		"timeout":         {Status: notebook.TimedOut},
 	} {
-		if got := oneLine(e); got != want {
+		if got := brief.Problem(e); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -134,7 +136,7 @@ func TestOneLine(t *testing.T) {
 
 func TestFileSize(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 999: "999 bytes", 1500: "1.5 kB", 3_400_000: "3.4 MB", 12_000_000_000: "12.0 GB"} {
-		if got := fileSize(n); got != want {
+		if got := brief.Size(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}
@@ -174,7 +176,7 @@ func TestSpread(t *testing.T) {
 }
 
 func TestUsesResults(t *testing.T) {
-	earlier := parametersCell(Task{}) + "\n" + setupCell + `
+	earlier := record.ParametersCell(record.Task{}) + "\n" + record.SetupCell + `
 import pandas as pd
 df = pd.read_csv("data/a.csv", sep=";")
 total, mean = df["x"].sum(), df["x"].mean()
@@ -226,12 +228,12 @@ text = "secret"  # comment
 func TestPyString(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
-		got := pyString(s)
+		got := brief.Python(s)
 		if back, err := strconv.Unquote(got); err != nil || back != s || strings.ContainsAny(got, "\n\r") {
 			t.Fatalf("%q became %s: %v", s, got, err)
 		}
 	})
-	if got := pyString("a'b \"c\" <d>\\\n"); got != `"a'b \"c\" <d>\\\n"` {
+	if got := brief.Python("a'b \"c\" <d>\\\n"); got != `"a'b \"c\" <d>\\\n"` {
 		t.Error(got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 )
 
 // A host is a session that is somebody else's, which can do nothing for its guest.
@@ -15,11 +16,11 @@ type host struct{ *session }
 
 var errShy = errors.New("not now")
 
-func (host) Variables(context.Context) ([]agent.Variable, error) { return nil, errShy }
-func (host) Carry(context.Context, agent.Reading) ([]agent.Variable, error) {
-	return []agent.Variable{{Name: "x"}}, errShy
+func (host) Variables(context.Context) ([]record.Variable, error) { return nil, errShy }
+func (host) Carry(context.Context, agent.Reading) ([]record.Variable, error) {
+	return []record.Variable{{Name: "x"}}, errShy
 }
-func (host) Leave(context.Context, []agent.Variable) ([]string, error) { return nil, errShy }
+func (host) Leave(context.Context, []record.Variable) ([]string, error) { return nil, errShy }
 
 // TestHostFails: what a host cannot do costs a warning, and no more.
 func TestHostFails(t *testing.T) {

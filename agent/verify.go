@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -19,7 +20,7 @@ func (r *run) verify(ctx context.Context) error {
 	}
 	verdict, err := ask(ctx, r, question{"verifier", r.subject(0), r.verifyWords}, how)
 	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
-		verdict = Verdict{Reason: "the judge gave no verdict that could be read"}
+		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
 		err = r.observe(Event{Kind: Warned, Text: unread.Error()})
 	}
 	if err != nil {

@@ -1,11 +1,15 @@
 package agent
 
-import "testing"
+import (
+	"testing"
+
+	"dsstar/agent/record"
+)
 
 // A warning is told and recorded once, however often there is reason for it (U15).
 func TestWarnsOnce(t *testing.T) {
 	told := 0
-	r := newRun(Config{Observe: func(Event, *Trajectory) error { told++; return nil }, Warnings: []string{"known"}}, Task{})
+	r := newRun(Config{Observe: func(Event, *record.Trajectory) error { told++; return nil }, Warnings: []string{"known"}}, record.Task{})
 	for _, text := range []string{"one", "known", "one", "two", "one"} {
 		if err := r.observe(Event{Kind: Warned, Text: text}); err != nil {
 			t.Fatal(err)

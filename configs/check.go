@@ -88,13 +88,14 @@ func show(value any) string {
 
 var (
 	loginInURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#'"<>]*@`)
-	// oddLoginInURL has a password with unescaped characters that would end a host. A port does not match.
+	// oddLoginInURL has a password with unescaped characters that would end a host. A port does not
+	// match.
 	oddLoginInURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#:@\['"<>]*:(?:\d{6}|\d*[^\s\d/?#'"<>]|[/?#])[^\s'"<>]*@`)
 	keyInURL      = regexp.MustCompile(`(?i)([?&](?:[a-z0-9_-]*(?:token|key|secret|signature|credential)|passw[a-z]*|pwd|sig)=)[^\s&#'"<>]*`)
 )
 
-// Redact hides logins, and what looks like a key, in all URLs of a text, also in ones that are not well formed. Only a
-// password that begins like a port (u:80/w@h) is taken for one.
+// Redact hides logins, and what looks like a key, in all URLs of a text, also in ones that are not
+// well formed. Only a password that begins like a port (u:80/w@h) is taken for one.
 func Redact(text string) string {
 	text = oddLoginInURL.ReplaceAllString(text, "${1}xxxxx@")
 	return keyInURL.ReplaceAllString(loginInURL.ReplaceAllString(text, "${1}xxxxx@"), "${1}xxxxx")

@@ -1,8 +1,8 @@
 // Package configs holds the settings of dsstar, their defaults and how they are found. default.yaml
 // documents every key. It also embeds the lock files of the Python environment.
 //
-// Only cmd/dsstar reads settings, with [Load], and hands each package what it needs. A key of a model
-// provider is never a setting, only the name of the variable that holds it.
+// Only cmd/dsstar reads settings, with [Load], and hands each package what it needs. A key of a
+// model provider is never a setting, only the name of the variable that holds it.
 package configs
 
 import (
@@ -69,7 +69,8 @@ type Settings struct {
 	// UserFile is the user's own file, which may not exist; "" where there is no place for one.
 	UserFile string `mapstructure:"-"`
 
-	// OutGiven reports whether the user has chosen Out: it is neither the default nor of the project's file.
+	// OutGiven reports whether the user has chosen Out: it is neither the default nor of the
+	// project's file.
 	OutGiven bool `mapstructure:"-"`
 
 	// Warnings tell the user about likely mistakes and choices of others.
@@ -110,8 +111,8 @@ func (s *Settings) Price(model string) (Price, bool) {
 	return p, ok
 }
 
-// Sources are the places settings come from, besides the defaults. Later fields win over earlier ones. ProjectFile is
-// not the user's own: see [RelaxedError].
+// Sources are the places settings come from, besides the defaults. Later fields win over earlier
+// ones. ProjectFile is not the user's own: see [RelaxedError].
 type Sources struct {
 	UserFile    string          // may not exist
 	ProjectFile string          // may not exist
@@ -151,7 +152,8 @@ func (e Entry) Text() string {
 	return fmt.Sprint(e.Value)
 }
 
-// Load finds the effective settings. An error names the source and the key that it is about; it can be a *[RelaxedError].
+// Load finds the effective settings. An error names the source and the key that it is about; it can
+// be a *[RelaxedError].
 func Load(from Sources) (*Settings, error) {
 	layers, err := from.layers()
 	if err != nil {

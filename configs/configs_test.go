@@ -226,7 +226,8 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// Every field of Settings is in default.yaml; that every key of the file has a field is what Load checks.
+// Every field of Settings is in default.yaml; that every key of the file has a field is what Load
+// checks.
 func TestStructAndFileAgree(t *testing.T) {
 	keys := map[string]bool{}
 	for _, e := range load(t, Sources{}).Explain() {
@@ -236,7 +237,8 @@ func TestStructAndFileAgree(t *testing.T) {
 		head, _, _ := strings.Cut(e.Key, ".")
 		keys[head] = true
 	}
-	keys["prices"] = strings.Contains(string(DefaultYAML), "\nprices: {}\n") // an empty table has no entries
+	// an empty table has no entries
+	keys["prices"] = strings.Contains(string(DefaultYAML), "\nprices: {}\n")
 	for f := range reflect.TypeFor[Settings]().Fields() {
 		if tag := f.Tag.Get("mapstructure"); f.IsExported() && tag != "-" && !keys[tag] {
 			t.Errorf("default.yaml lacks %q (%s)", tag, f.Name)

@@ -14,13 +14,14 @@ var PythonLock []byte
 
 // The locks that follow are for tests. Nothing else names them, so that no program contains them.
 
-// TestLock pins the Jupyter tools and servers that tests use. It overlaps PythonLock with equal versions,
-// so that the two can be concatenated.
+// TestLock pins the Jupyter tools and servers that tests use. It overlaps PythonLock with equal
+// versions, so that the two can be concatenated.
 //
 //go:embed python-test.txt
 var TestLock []byte
 
-// LabLock pins JupyterLab, jupyter-collaboration, a driver for a browser and the tools of notebooks' reviewers.
+// LabLock pins JupyterLab, jupyter-collaboration, a driver for a browser and the tools of
+// notebooks' reviewers.
 //
 //go:embed python-lab.txt
 var LabLock []byte

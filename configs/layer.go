@@ -14,10 +14,12 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// separator goes between the parts of a key within this package: a dot may occur in a provider's name.
+// separator goes between the parts of a key within this package: a dot may occur in a provider's
+// name.
 const separator = "::"
 
-// A setting is a value and its source. A text came from where there is nothing but text, and is converted.
+// A setting is a value and its source. A text came from where there is nothing but text, and is
+// converted.
 type setting struct {
 	value  any
 	source string
@@ -32,8 +34,8 @@ type layer map[string]setting
 
 const projectLayer = 2 // of those that layers returns
 
-// layers returns the layers from the weakest to the strongest. Every key in them is known and every value has
-// the type that it should have.
+// layers returns the layers from the weakest to the strongest. Every key in them is known and every
+// value has the type that it should have.
 func (from Sources) layers() ([]layer, error) {
 	all := []layer{}
 	known := map[string]bool{}
@@ -111,8 +113,8 @@ func envName(key string) string {
 	return envPrefix + strings.ToUpper(name)
 }
 
-// envLayer asks for the variable of every known key; a variable alone does not tell where its key's parts end.
-// An empty variable counts as not set.
+// envLayer asks for the variable of every known key; a variable alone does not tell where its key's
+// parts end. An empty variable counts as not set.
 func envLayer(env []string, known map[string]bool) layer {
 	values := environment(env)
 	l := layer{}
@@ -144,8 +146,8 @@ func flagLayer(flags map[string]Flag) layer {
 	return l
 }
 
-// strayVariables warns of DSSTAR_* variables that set nothing. They are no errors: another version of dsstar may
-// know them. Those of the tests are left alone.
+// strayVariables warns of DSSTAR_* variables that set nothing. They are no errors: another version
+// of dsstar may know them. Those of the tests are left alone.
 func strayVariables(env []string, won map[string]setting) []string {
 	known := map[string]bool{}
 	for key := range won {

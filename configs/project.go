@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// A RelaxedError is a project file that lets cells do more than the settings do without it, raises what a run may
-// spend, makes "verified" mean less, or says where questions, keys and results go. Such a file may have come with the
-// data: it can only make a setting of these tighter. It is no error where a variable of the environment or a flag sets
-// the key, too.
+// A RelaxedError is a project file that lets cells do more than the settings do without it, raises
+// what a run may spend, makes "verified" mean less, or says where questions, keys and results go.
+// Such a file may have come with the data: it can only make a setting of these tighter. It is no
+// error where a variable of the environment or a flag sets the key, too.
 type RelaxedError struct {
 	File  string
 	Key   string // for instance allow_net, providers.openai.base_url
@@ -29,7 +29,8 @@ func (e *RelaxedError) Error() string {
 // sends are the keys, or last parts of them, that say where requests and the keys of models go.
 var sends = []string{"base_url", "base_url_env", "host_env", "api_key_env", "key_env"}
 
-// confinement are the keys that say what cells may do: those of the sandbox, and what runs out of it.
+// confinement are the keys that say what cells may do: those of the sandbox, and what runs out of
+// it.
 var confinement = map[string]func(s *Settings) any{
 	"sandbox":               func(s *Settings) any { return tier(s.Sandbox) },
 	"allow_net":             func(s *Settings) any { return s.AllowNet },
@@ -43,12 +44,13 @@ var confinement = map[string]func(s *Settings) any{
 	"max_file":              func(s *Settings) any { return int(s.MaxFile) },
 	"max_folder":            func(s *Settings) any { return int(s.MaxFolder) },
 	"python":                func(s *Settings) any { return s.Python }, // dsstar asks it itself what it has
-	"kernel":                func(s *Settings) any { return s.Kernel }, // it may be one that runs already
-	"server":                func(s *Settings) any { return s.Server },
+	// it may be one that runs already
+	"kernel": func(s *Settings) any { return s.Kernel },
+	"server": func(s *Settings) any { return s.Server },
 }
 
-// budgets are limits that have no default, or one that is no user's choice: those of them that the user has set, a
-// project's file cannot raise.
+// budgets are limits that have no default, or one that is no user's choice: those of them that the
+// user has set, a project's file cannot raise.
 var budgets = map[string]func(s *Settings) any{
 	"max_cost":          func(s *Settings) any { return s.MaxCost },
 	"max_calls":         func(s *Settings) any { return s.MaxCalls },
@@ -60,8 +62,8 @@ var budgets = map[string]func(s *Settings) any{
 	"idle_timeout":      func(s *Settings) any { return s.IdleTimeout },
 }
 
-// spending are the numbers that a run's tokens, requests and processes grow with: a project's file cannot raise them,
-// also where the user has left them as they are.
+// spending are the numbers that a run's tokens, requests and processes grow with: a project's file
+// cannot raise them, also where the user has left them as they are.
 var spending = map[string]func(s *Settings) any{
 	"max_rounds":        func(s *Settings) any { return count(s.MaxRounds) },
 	"debug_tries":       func(s *Settings) any { return count(s.DebugTries) },
@@ -76,7 +78,8 @@ var spending = map[string]func(s *Settings) any{
 	"jobs":              func(s *Settings) any { return count(cmp.Or(s.Jobs, 4)) }, // 0: at most 4
 }
 
-// checks are the elements of the method that an answer has to pass: a project's file cannot switch them off.
+// checks are the elements of the method that an answer has to pass: a project's file cannot switch
+// them off.
 var checks = map[string]func(s *Settings) any{
 	"method.paper":          func(s *Settings) any { return s.Method.Paper }, // which has none of them
 	"method.computed":       func(s *Settings) any { return !s.Method.Computed },
@@ -100,8 +103,8 @@ var classes = []class{
 	{map[string]func(s *Settings) any{"cache": func(s *Settings) any { return s.Cache }}, "have descriptions of your data kept", false},
 }
 
-// checkProject refuses what the project file relaxes. won are the settings of all layers, weaker those of the layers
-// below the file.
+// checkProject refuses what the project file relaxes. won are the settings of all layers, weaker
+// those of the layers below the file.
 func checkProject(file string, won, weaker map[string]setting, is *Settings) error {
 	was := &Settings{}
 	if err := decodeAll(weaker, was); err != nil {
@@ -125,14 +128,15 @@ func checkProject(file string, won, weaker map[string]setting, is *Settings) err
 	return nil
 }
 
-// ReplayPrefix and what follows it, the path of a trace, and DemoModel name recorded replies in the place of a model.
+// ReplayPrefix and what follows it, the path of a trace, and DemoModel name recorded replies in the
+// place of a model.
 const (
 	ReplayPrefix = "replay:"
 	DemoModel    = "demo"
 )
 
-// redirects says what a key of a project's file cannot do of all that decides where questions, keys and results go, and
-// what is reckoned with; "" if it may have the value.
+// redirects says what a key of a project's file cannot do of all that decides where questions, keys
+// and results go, and what is reckoned with; "" if it may have the value.
 func redirects(key string, value any, is *Settings, chosen []string) string {
 	part := strings.Split(key, separator)
 	text := asFlag(value)

@@ -137,7 +137,8 @@ func TestProjectOverruled(t *testing.T) {
 	}
 }
 
-// A model of the command line is the user's choice, too: a project's file sends nothing to another provider.
+// A model of the command line is the user's choice, too: a project's file sends nothing to another
+// provider.
 func TestProjectBesideFlag(t *testing.T) {
 	from := Sources{ProjectFile: file(t, "dsstar.yaml", "model: openai/other\nembedding_model: openai/other\n")}
 	from.Flags = map[string]Flag{"model": {"--model", "ollama/one"}}
@@ -147,12 +148,14 @@ func TestProjectBesideFlag(t *testing.T) {
 	}
 }
 
-// Every setting is either among those that a project's file can only make tighter, or here: what can neither let cells
-// do more, nor spend more, nor make "verified" mean less, nor send anything elsewhere.
+// Every setting is either among those that a project's file can only make tighter, or here: what
+// can neither let cells do more, nor spend more, nor make "verified" mean less, nor send anything
+// elsewhere.
 func TestProjectRulesAreWhole(t *testing.T) {
 	free := []string{"context", "temperature", "rollback", "method.analyzer", "method.router", "method.reasons", "method.documents",
 		"method.families", "method.unfinished", "method.inconclusive"}
-	whole := []string{"model", "models", "embedding_model", "base_url", "api_key_env", "providers", "prices", "out"} // see redirects
+	// see redirects
+	whole := []string{"model", "models", "embedding_model", "base_url", "api_key_env", "providers", "prices", "out"}
 	known := func(key string) bool {
 		return slices.Contains(free, key) || slices.Contains(whole, key) ||
 			slices.ContainsFunc(classes, func(c class) bool { return c.keys[key] != nil })

@@ -18,8 +18,9 @@ type Provider struct {
 	HostEnv    []string `mapstructure:"host_env"`     // variables that may replace BaseURL's host and port
 }
 
-// Provider takes a model apart, for instance openai/gpt-5, into the provider and the provider's name for it.
-// base_url and api_key_env are applied; with a base_url, the provider may be unknown or left out.
+// Provider takes a model apart, for instance openai/gpt-5, into the provider and the provider's
+// name for it. base_url and api_key_env are applied; with a base_url, the provider may be unknown
+// or left out.
 func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 	prefix, name, ok := strings.Cut(model, "/")
 	p, known := s.Providers[strings.ToLower(prefix)] // viper has lower-cased the names

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/human"
 )
 
 // A display is the content of all outputs with the same display_id, or of one output without an id.
@@ -33,8 +35,8 @@ type shows struct {
 	metadata map[string]any
 }
 
-// Redisplay sets the data and metadata of update on every output with its DisplayID, as a front end does
-// for all cells of a notebook, and reports whether there was one.
+// Redisplay sets the data and metadata of update on every output with its DisplayID, as a front end
+// does for all cells of a notebook, and reports whether there was one.
 func Redisplay(outputs []Output, update Output) bool {
 	found := false
 	for i := range outputs {
@@ -45,8 +47,8 @@ func Redisplay(outputs []Output, update Output) bool {
 	return found
 }
 
-// Updates returns the last data of each display_id of this execution as display data, in the order of
-// first use: outputs of earlier executions may have the same id, and [Redisplay] updates them.
+// Updates returns the last data of each display_id of this execution as display data, in the order
+// of first use: outputs of earlier executions may have the same id, and [Redisplay] updates them.
 // clear_output does not affect Updates.
 func (f *Fold) Updates() []Output {
 	byOrder := func(a, b *display) int { return cmp.Compare(a.order, b.order) }
@@ -119,7 +121,8 @@ func (f *Fold) display(id string) *display {
 	return d
 }
 
-// set sets the data of d to those of c, or to a notice if they do not fit. Observe gets o with the data.
+// set sets the data of d to those of c, or to a notice if they do not fit. Observe gets o with the
+// data.
 func (f *Fold) set(d *display, c shows, o Output, fits bool) {
 	f.resize(d, 0)
 	d.kept.remove()
@@ -194,7 +197,8 @@ func (f *Fold) hide(d *display) {
 	}
 }
 
-// leaveOut writes the largest representation to a file, and returns the notice that replaces the data.
+// leaveOut writes the largest representation to a file, and returns the notice that replaces the
+// data.
 func (f *Fold) leaveOut(kind string, c shows) (*file, string) {
 	types := slices.SortedFunc(maps.Keys(c.Data), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(c.Data[b]), len(c.Data[a])), cmp.Compare(a, b))
@@ -207,7 +211,7 @@ func (f *Fold) leaveOut(kind string, c shows) (*file, string) {
 	kept := f.file(kind, ext)
 	kept.write(data)
 	_ = kept.close() // the line tells of the error
-	return kept, fmt.Sprintf("[dsstar: a %s of %s is left out here; %s]", kind, bytesText(int64(c.size())), kept.where("its "+shortLine(largest)))
+	return kept, fmt.Sprintf("[dsstar: a %s of %s is left out here; %s]", kind, human.Bytes(int64(c.size())), kept.where("its "+shortLine(largest)))
 }
 
 // output returns o with the data and metadata.
@@ -238,7 +242,8 @@ func (c shows) dataSize() int {
 
 func (c shows) size() int { return c.dataSize() + len(c.Metadata) + len(c.Transient.DisplayID) }
 
-// extensions are the file extensions of MIME types. Formats that a browser would run become text files.
+// extensions are the file extensions of MIME types. Formats that a browser would run become text
+// files.
 var extensions = []struct{ mime, ext string }{
 	{"image/png", ".png"}, {"image/jpeg", ".jpg"}, {"image/gif", ".gif"}, {"image/webp", ".webp"}, {"image/bmp", ".bmp"},
 	{"image/tiff", ".tiff"}, {"application/pdf", ".pdf"}, {"audio/wav", ".wav"}, {"audio/mpeg", ".mp3"}, {"video/mp4", ".mp4"},
@@ -246,8 +251,8 @@ var extensions = []struct{ mime, ext string }{
 	{"text/csv", ".csv"}, {"application/javascript", ".js"}, {"text/javascript", ".js"}, {"application/xml", ".xml.txt"},
 }
 
-// payload returns the data of a MIME type as the content of a file, with the file's extension. Binary
-// types are base64 in messages and are decoded.
+// payload returns the data of a MIME type as the content of a file, with the file's extension.
+// Binary types are base64 in messages and are decoded.
 func payload(mime string, raw json.RawMessage) (data, ext string) {
 	var value any
 	if isJSON(mime) || json.Unmarshal(raw, &value) != nil {

@@ -6,19 +6,21 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"dsstar/notebook/human"
 )
 
 // A Fold turns the iopub messages of one execution into the outputs of a notebook cell: consecutive
 // pieces of a stream become one output, a display_id updates every earlier output that has it, and
-// clear_output drops what came before (messaging protocol 5.5, "Messages on the IOPub channel"). The
-// result is the same as nbclient's.
+// clear_output drops what came before (messaging protocol 5.5, "Messages on the IOPub channel").
+// The result is the same as nbclient's.
 //
-// A Fold takes a small multiple of its Limits and of the longest message in memory, whatever the code
-// prints or shows. Whatever is left out of the outputs is replaced by a line that begins with
+// A Fold takes a small multiple of its Limits and of the longest message in memory, whatever the
+// code prints or shows. Whatever is left out of the outputs is replaced by a line that begins with
 // "[dsstar: " and says how much is missing and which file has it.
 //
-// The zero value is ready to use; set the fields before the first Add. Close a Fold that has a Folder.
-// A Fold is not safe for concurrent use.
+// The zero value is ready to use; set the fields before the first Add. Close a Fold that has a
+// Folder. A Fold is not safe for concurrent use.
 type Fold struct {
 	Limits  Limits
 	Prefix  string // of the names of the files for what is left out, such as "cell-3"
@@ -40,8 +42,9 @@ type Fold struct {
 	displays map[string]*display // the last data of each display id, shown or not
 	ids      int                 // how many ids there were
 	held     int                 // the part of used that belongs to displays
-	hidden   []*display          // what no output shows, to be forgotten first; some may be shown again
-	forgot   bool                // some were forgotten
+	// what no output shows, to be forgotten first; some may be shown again
+	hidden []*display
+	forgot bool // some were forgotten
 
 	late    map[string]*stream // past the limits: the one output of each stream that is left
 	notices int                // outputs that only say what is left out
@@ -60,8 +63,8 @@ type folded struct {
 	note    bool     // our own words
 }
 
-// Add adds one iopub message. Types that make no output are ignored. An error means that the content
-// violates the protocol; then nothing was added.
+// Add adds one iopub message. Types that make no output are ignored. An error means that the
+// content violates the protocol; then nothing was added.
 func (f *Fold) Add(msgType string, content json.RawMessage) error {
 	switch msgType {
 	case "stream":
@@ -83,8 +86,8 @@ func (f *Fold) Add(msgType string, content json.RawMessage) error {
 	return nil
 }
 
-// Note adds the line "dsstar: " and text to the outputs, as stderr. It stays a separate output, counts
-// against no limit, and is not cleared.
+// Note adds the line "dsstar: " and text to the outputs, as stderr. It stays a separate output,
+// counts against no limit, and is not cleared.
 func (f *Fold) Note(text string) {
 	o := Output{Type: Stream, Name: "stderr", Text: "dsstar: " + text + "\n"}
 	f.finishLast()
@@ -92,8 +95,8 @@ func (f *Fold) Note(text string) {
 	f.observe(o)
 }
 
-// Outputs returns the outputs so far, at any time. The data of displays are shared with the Fold and
-// must not be changed.
+// Outputs returns the outputs so far, at any time. The data of displays are shared with the Fold
+// and must not be changed.
 func (f *Fold) Outputs() []Output {
 	outputs := make([]Output, len(f.outputs), len(f.outputs)+1)
 	for i, o := range f.outputs {
@@ -116,9 +119,9 @@ func (f *Fold) Outputs() []Output {
 // Size returns the size in bytes of the outputs in the notebook, and of those in files.
 func (f *Fold) Size() (outputs int, files int64) { return f.used, f.written }
 
-// Close closes the files, and removes those that turned out not to be needed. After an error a file may
-// lack its end, which the output that names it says too. Outputs still works after Close, and Close may
-// be called again.
+// Close closes the files, and removes those that turned out not to be needed. After an error a file
+// may lack its end, which the output that names it says too. Outputs still works after Close, and
+// Close may be called again.
 func (f *Fold) Close() error {
 	var errs []error
 	for _, o := range f.outputs {
@@ -161,8 +164,8 @@ func (f *Fold) addError(content json.RawMessage) error {
 	return nil
 }
 
-// shorten returns the error output o, of size bytes, with only its beginning and end; a file gets all
-// of it. Small errors stay as they are, even past the limits: what went wrong must be visible.
+// shorten returns the error output o, of size bytes, with only its beginning and end; a file gets
+// all of it. Small errors stay as they are, even past the limits: what went wrong must be visible.
 func (f *Fold) shorten(o Output, size int) Output {
 	if size <= shortText {
 		return o
@@ -176,15 +179,15 @@ func (f *Fold) shorten(o Output, size int) Output {
 	head := traceback[:headEnd(traceback, shortText/2)]
 	rest := traceback[len(head):]
 	tail := rest[tailStart(rest, shortText/2):]
-	note := fmt.Sprintf("[dsstar: an error of %s is shortened here; %s]", bytesText(int64(size)), kept.where("all of it"))
+	note := fmt.Sprintf("[dsstar: an error of %s is shortened here; %s]", human.Bytes(int64(size)), kept.where("all of it"))
 	return Output{
 		Type: ErrorOutput, EName: shortLine(o.EName), EValue: shortLine(o.EValue),
 		Traceback: []string{strings.TrimSuffix(string(head), "\n"), note, string(tail)},
 	}
 }
 
-// begin carries out a pending clear_output before the next output. Notes stay, and so do the last data
-// of displays with an id, which earlier cells may show. The files of all else are removed.
+// begin carries out a pending clear_output before the next output. Notes stay, and so do the last
+// data of displays with an id, which earlier cells may show. The files of all else are removed.
 func (f *Fold) begin() {
 	if !f.clear {
 		return

@@ -250,7 +250,8 @@ func (s *switched) tag(t html.Token, token string, markdown bool) string {
 			s.off(a.Val)
 			a.Key = off + strings.ReplaceAll(a.Key, ":", "-")
 		}
-		if markupIn().MatchString(a.Val) && (markdown || t.Data != "script") { // which may get out when it is parsed again
+		// which may get out when it is parsed again
+		if markupIn().MatchString(a.Val) && (markdown || t.Data != "script") {
 			changed = true
 			a.Val = noTags(a.Val)
 		}

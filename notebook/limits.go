@@ -8,16 +8,19 @@ import (
 	"path"
 	"strings"
 	"unicode"
+
+	"dsstar/notebook/human"
 )
 
 // Limits bound the outputs of a cell in the notebook, in bytes. Zero fields mean those of
-// [DefaultLimits]. Data are measured as in messages: base64 for pictures. Past Cell, streams and errors
-// still get a few KiB, and the notices in place of outputs are not counted.
+// [DefaultLimits]. Data are measured as in messages: base64 for pictures. Past Cell, streams and
+// errors still get a few KiB, and the notices in place of outputs are not counted.
 type Limits struct {
-	Stream int   // text of one stream output: a longer one is cut to its beginning and end
-	Data   int   // one display, result or error, all its MIME types together
-	Cell   int   // everything of one execution
-	File   int64 // everything written to files for one execution; the rest is lost, and the output says so
+	Stream int // text of one stream output: a longer one is cut to its beginning and end
+	Data   int // one display, result or error, all its MIME types together
+	Cell   int // everything of one execution
+	// everything written to files for one execution; the rest is lost, and the output says so
+	File int64
 }
 
 // DefaultLimits are the limits of a Fold without others.
@@ -46,8 +49,8 @@ func fill[N int | int64](n *N, otherwise N) {
 	}
 }
 
-// A file keeps the full text of an output. The first write creates it; after an error it takes no more.
-// A nil file is valid and has nothing.
+// A file keeps the full text of an output. The first write creates it; after an error it takes no
+// more. A nil file is valid and has nothing.
 type file struct {
 	fold   *Fold
 	kind   string // what its name says
@@ -85,7 +88,7 @@ func (k *file) write(text string) {
 		k.err = cause(err)
 	}
 	if k.err == nil && len(part) < len(text) {
-		k.err = fmt.Errorf("the files of one cell may have %s", bytesText(limit))
+		k.err = fmt.Errorf("the files of one cell may have %s", human.Bytes(limit))
 	}
 	if k.err != nil {
 		_ = k.close() // the first error counts
@@ -95,7 +98,8 @@ func (k *file) write(text string) {
 	}
 }
 
-// create creates the file under an unused name. O_EXCL follows no link that a cell may have put there.
+// create creates the file under an unused name. O_EXCL follows no link that a cell may have put
+// there.
 func (k *file) create() error {
 	f := k.fold
 	root, err := f.folder()
@@ -186,7 +190,7 @@ func (k *file) where(what string) string {
 	case k.name != "" && k.err == nil:
 		return fmt.Sprintf("%s is in %s", what, shown)
 	case k.name != "" && k.size > 0:
-		return fmt.Sprintf("the first %s are in %s, the rest is not kept: %v", bytesText(k.size), shown, k.err)
+		return fmt.Sprintf("the first %s are in %s, the rest is not kept: %v", human.Bytes(k.size), shown, k.err)
 	case k.err == errNowhere || k.err == nil:
 		return "it is not kept"
 	}
@@ -199,18 +203,6 @@ func cause(err error) error {
 		return e.Err
 	}
 	return err
-}
-
-// bytesText is a number of bytes as people write it: "498.1 MB".
-func bytesText(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	size, units := float64(n)/1000, []string{"kB", "MB", "GB", "TB"}
-	for size >= 999.95 && len(units) > 1 {
-		size, units = size/1000, units[1:]
-	}
-	return fmt.Sprintf("%.1f %s", size, units[0])
 }
 
 // shortLine returns text as one line of at most about 300 bytes.

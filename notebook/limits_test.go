@@ -417,7 +417,7 @@ func TestFilesAreBounded(t *testing.T) {
 	add(t, f, figure, figure, figure)
 	for i, want := range []string{
 		"its image/png is in files/outputs/cell-3-display.png]",
-		"the first 500 B are in files/outputs/cell-3-display-2.png, the rest is not kept: the files of one cell may have 1.5 kB]",
+		"the first 500 bytes are in files/outputs/cell-3-display-2.png, the rest is not kept: the files of one cell may have 1.5 kB]",
 		"it is not kept: the files of one cell may have 1.5 kB]",
 	} {
 		if got := f.Outputs()[i].PlainText(); !strings.HasSuffix(got, "is left out here; "+want) {

@@ -24,12 +24,13 @@ type MIMEBundle map[string]any
 // Name and Text for a stream; Data and Metadata for display data and results,
 // with ExecutionCount for a result; EName, EValue and Traceback for an error.
 type Output struct {
-	Type           OutputType
-	Name           string
-	Text           string
-	Data           MIMEBundle
-	Metadata       map[string]any
-	DisplayID      string // of display data and results while the kernel lives; never written to a file
+	Type     OutputType
+	Name     string
+	Text     string
+	Data     MIMEBundle
+	Metadata map[string]any
+	// of display data and results while the kernel lives; never written to a file
+	DisplayID      string
 	ExecutionCount int
 	EName          string
 	EValue         string

@@ -7,8 +7,9 @@ type Way string
 const (
 	ByCheckpoint Way = "checkpoint" // a frozen copy of the session went on
 	ByReplay     Way = "replay"     // the session began again, and the cells ran again
-	ByNames      Way = "names"      // in somebody else's kernel: names were put right, and the cells ran again
-	NotAtAll     Way = "off"        // it stayed as it was
+	// in somebody else's kernel: names were put right, and the cells ran again
+	ByNames  Way = "names"
+	NotAtAll Way = "off" // it stayed as it was
 )
 
 // A Restoration is what it took to bring a session back to what cells produce.

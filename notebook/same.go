@@ -8,18 +8,17 @@ import (
 	"strings"
 )
 
-// What Jupyter writes into metadata on its own: JupyterLab when it opens a
-// notebook or connects it to a kernel, jupyter-collaboration when it saves.
+// Metadata that Jupyter writes on its own: JupyterLab when it opens a notebook or connects it to a
+// kernel, jupyter-collaboration when it saves.
 var (
 	notebooksOwn = []string{"kernelspec", "language_info", "widgets", "signature", "orig_nbformat", "orig_nbformat_minor"}
 	cellsOwn     = []string{"trusted", "execution"}
 )
 
-// Same reports whether two notebooks have the same cells - ids, types, sources,
-// outputs, metadata - and the same metadata. Not counted are execution counts
-// and what Jupyter changes without being asked: whether cells are trusted, the
-// kernelspec and its language, when cells ran, numbers like 2.0 that come back
-// as 2, empty attachments.
+// Same reports whether two notebooks have the same cells - ids, types, sources, outputs, metadata -
+// and the same metadata. It ignores execution counts and what Jupyter changes unasked: trust, the
+// kernelspec and its language, execution times, numbers such as 2.0 that become 2, empty
+// attachments.
 func Same(a, b *Notebook) bool {
 	return sameValue(without(a.Metadata, notebooksOwn), without(b.Metadata, notebooksOwn)) &&
 		slices.EqualFunc(a.Cells, b.Cells, sameCell)
@@ -49,7 +48,7 @@ func sameAttachments(a, b map[string]MIMEBundle) bool {
 	return true
 }
 
-// sameValue compares values that were read from JSON.
+// sameValue compares values decoded from JSON.
 func sameValue(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

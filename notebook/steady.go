@@ -2,12 +2,11 @@ package notebook
 
 import "regexp"
 
-// address is where an object lies, as Python's default repr shows it.
+// address matches the address of an object in Python's default repr.
 var address = regexp.MustCompile(`(<[^<>\n]* at )0x[0-9a-fA-F]{6,16}>`)
 
-// Steady returns the outputs without what differs from one session to the next
-// although the code does the same: the addresses of objects in text. The outputs
-// that are given stay as they are.
+// Steady returns the outputs without text that differs between sessions of the same code: addresses
+// of objects. The given outputs are not changed.
 func Steady(outputs []Output) []Output {
 	if outputs == nil {
 		return nil
@@ -30,7 +29,7 @@ func Steady(outputs []Output) []Output {
 	return all
 }
 
-// SteadyText is Steady for a text.
+// SteadyText is [Steady] for a text.
 func SteadyText(text string) string { return address.ReplaceAllString(text, "${1}0x…>") }
 
 func steadyData(data MIMEBundle) MIMEBundle {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"dsstar/notebook/human"
 )
 
-// A stream is the text of one stream output. Beyond one and a half times its limit, overwritten text is
-// dropped; if that does not suffice, only the beginning and the end are kept.
+// A stream is the text of one stream output. Beyond one and a half times its limit, overwritten
+// text is dropped; if that does not suffice, only the beginning and the end are kept.
 type stream struct {
 	half  int    // half of the limit
 	cut   bool   // something between head and tail is dropped
@@ -34,8 +36,8 @@ func (f *Fold) addStream(content json.RawMessage) error {
 	return nil
 }
 
-// streamFor returns the stream for n bytes of text: the last output if it has that name, otherwise a new
-// one. Even past the limits there is a little room: the answer may be printed last.
+// streamFor returns the stream for n bytes of text: the last output if it has that name, otherwise
+// a new one. Even past the limits there is a little room: the answer may be printed last.
 func (f *Fold) streamFor(name string, n int) *stream {
 	if i := len(f.outputs) - 1; i >= 0 && f.outputs[i].stream != nil && f.outputs[i].Name == name {
 		return f.outputs[i].stream
@@ -49,8 +51,8 @@ func (f *Fold) streamFor(name string, n int) *stream {
 	return f.newStream(name, room)
 }
 
-// lateStream returns the last output of a stream, which takes all further text past the limits. There
-// are at most two.
+// lateStream returns the last output of a stream, which takes all further text past the limits.
+// There are at most two.
 func (f *Fold) lateStream(name string, room int) *stream {
 	if name != "stdout" {
 		name = "stderr"
@@ -132,7 +134,7 @@ func (s *stream) text() string {
 		b.WriteByte('\n')
 	}
 	left := s.total - int64(len(head)+len(tail))
-	fmt.Fprintf(&b, "[dsstar: %s of %s are left out here; %s]\n", bytesText(left), bytesText(s.total), s.kept.where("all of it"))
+	fmt.Fprintf(&b, "[dsstar: %s of %s are left out here; %s]\n", human.Bytes(left), human.Bytes(s.total), s.kept.where("all of it"))
 	b.Write(tail)
 	return b.String()
 }
@@ -147,13 +149,13 @@ func (s *stream) finish() error {
 	return s.kept.close()
 }
 
-// Overstrike applies the backspaces and carriage returns of text as a terminal does: a progress bar is
-// reduced to its last state.
+// Overstrike applies the backspaces and carriage returns of text as a terminal does: a progress bar
+// is reduced to its last state.
 func Overstrike(text string) string { return string(overstrike([]byte(text))) }
 
-// overstrike applies backspaces and carriage returns in place: text after a carriage return replaces the
-// line, as in nbclient's coalesce_streams, and a backspace removes one character of it. Text may come in
-// pieces, each appended to the result of the last call.
+// overstrike applies backspaces and carriage returns in place: text after a carriage return
+// replaces the line, as in nbclient's coalesce_streams, and a backspace removes one character of
+// it. Text may come in pieces, each appended to the result of the last call.
 func overstrike(text []byte) []byte {
 	from := bytes.IndexByte(text, '\r')
 	if i := bytes.IndexByte(text, '\b'); i >= 0 && (from < 0 || i < from) {
@@ -192,8 +194,8 @@ func overstrike(text []byte) []byte {
 	return kept
 }
 
-// headEnd returns where to cut text so that at most n bytes come before: after a line break if one is
-// near, otherwise between two characters.
+// headEnd returns where to cut text so that at most n bytes come before: after a line break if one
+// is near, otherwise between two characters.
 func headEnd(text []byte, n int) int {
 	if n >= len(text) {
 		return len(text)

@@ -2,15 +2,19 @@ package notebook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"dsstar/notebook/human"
 )
 
-// Widgets tracks the widgets of a kernel (ipywidgets) through their comm messages, as a front end does,
-// so that the notebook can keep their state and a reader sees them without a kernel. Outputs captured by
-// an Output widget belong to the widget and not to the cell. The result is the same as nbclient's.
+// Widgets tracks the widgets of a kernel (ipywidgets) through their comm messages, as a front end
+// does, so that the notebook can keep their state and a reader sees them without a kernel. Outputs
+// captured by an Output widget belong to the widget and not to the cell. The result is the same as
+// nbclient's.
 //
 // The zero value is ready to use. Widgets is not safe for concurrent use.
 type Widgets struct {
@@ -19,22 +23,25 @@ type Widgets struct {
 	changed  bool                // since State was called
 	bytes    int                 // of all states and captured outputs
 	lost     bool                // some of them found no room
+	limit    int                 // of bytes; 0: maxWidgets
 }
 
 // maxWidgets bounds the states of all widgets of a kernel together, in bytes.
 const maxWidgets = 64 << 20
+
+func (w *Widgets) most() int { return cmp.Or(w.limit, maxWidgets) }
 
 // Incomplete says in one line which states are missing; "" if none are.
 func (w *Widgets) Incomplete() string {
 	if !w.lost {
 		return ""
 	}
-	return "widgets' states of more than " + bytesText(maxWidgets) + " are left out"
+	return "widgets' states of more than " + human.Bytes(int64(w.most())) + " are left out"
 }
 
 // room reserves n more bytes and reports whether they fit.
 func (w *Widgets) room(n int) bool {
-	if n > 0 && w.bytes+n > maxWidgets {
+	if n > 0 && w.bytes+n > w.most() {
 		w.lost = true
 		return false
 	}
@@ -63,8 +70,8 @@ type widgetBuffer struct {
 	Path     json.RawMessage `json:"path"`
 }
 
-// Add adds one iopub message of the request with the given id. It reports whether a widget captured the
-// message, which then is not an output of the cell.
+// Add adds one iopub message of the request with the given id. It reports whether a widget captured
+// the message, which then is not an output of the cell.
 func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers [][]byte) bool {
 	switch msgType {
 	case "comm_open", "comm_msg":
@@ -79,7 +86,7 @@ func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers 
 		return false
 	}
 	w.changed = true
-	if m := capturing[len(capturing)-1]; msgType == "clear_output" || w.bytes+len(content) <= maxWidgets {
+	if m := capturing[len(capturing)-1]; msgType == "clear_output" || w.bytes+len(content) <= w.most() {
 		before := m.captured.used
 		m.capture(msgType, content)
 		w.bytes += m.captured.used - before
@@ -89,8 +96,8 @@ func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers 
 	return true
 }
 
-// comm handles a message that opens a comm or updates its state. Unreadable messages and custom ones
-// change nothing.
+// comm handles a message that opens a comm or updates its state. Unreadable messages and custom
+// ones change nothing.
 func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
 	var c struct {
 		ID     string `json:"comm_id"`
@@ -157,7 +164,8 @@ func (m *model) growth(id string, state map[string]json.RawMessage, paths []json
 	return n
 }
 
-// follow makes m capture the outputs of a request from now on; "" for none. Output widgets may be nested.
+// follow makes m capture the outputs of a request from now on; "" for none. Output widgets may be
+// nested.
 func (w *Widgets) follow(m *model, request string) {
 	if old := w.captures[m.request]; m.request != "" {
 		if i := slices.Index(old, m); i >= 0 {
@@ -247,7 +255,8 @@ func (w *Widgets) Unsettled() []json.RawMessage {
 	return all
 }
 
-// State returns the notebook's metadata.widgets, and whether it changed since the last call; nil if not.
+// State returns the notebook's metadata.widgets, and whether it changed since the last call; nil if
+// not.
 func (w *Widgets) State() (state map[string]any, changed bool) {
 	if !w.changed {
 		return nil, false

@@ -120,22 +120,23 @@ func TestWidgetsAreBounded(t *testing.T) {
 		w.Add("r", kind, json.RawMessage(fmt.Sprintf(`{"comm_id": %q, "target_name": "jupyter.widget", "data": {"state": {"_model_name": "M", "value": %q}, "buffer_paths": [["b"]]}}`, id, text)),
 			[][]byte{[]byte(text)})
 	}
-	open("a", "comm_open", 1<<20)
+	w.limit = 1 << 20
+	open("a", "comm_open", 1<<14)
 	for range 100 {
-		open("a", "comm_msg", 1<<20)
+		open("a", "comm_msg", 1<<14)
 	}
 	if why := w.Incomplete(); why != "" {
 		t.Errorf("of one widget that changes: %s", why)
 	}
 	for i := range 100 {
-		open(fmt.Sprint(i), "comm_open", 1<<20)
+		open(fmt.Sprint(i), "comm_open", 1<<14)
 	}
 	state, _ := w.State()
 	data, err := json.Marshal(state)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(data) > 70<<20 || len(data) < 50<<20 || w.Incomplete() == "" {
+	if len(data) > 9<<17 || len(data) < 3<<18 || w.Incomplete() == "" {
 		t.Errorf("%d bytes of states, %q", len(data), w.Incomplete())
 	}
 }

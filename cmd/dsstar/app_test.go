@@ -2,23 +2,23 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
-// testApp is the program with an environment of its own; the caches are the
-// user's, so that the Python environment is made only once.
+// testApp is the program with settings and descriptions of its own; the managed
+// Python environment is the user's, so that it is made only once.
 func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
@@ -26,7 +26,8 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	a = &testProgram{t: t}
 	a.app = &app{
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		env: append(append(cleanEnv(), "DSSTAR_CACHE=false", "DSSTAR_METHOD_DOCUMENTS=false"), env...), width: func() int { return 80 },
+		env: append(cleanEnv(), env...), width: func() int { return 80 },
+		configDir: t.TempDir(), descriptionDir: t.TempDir(),
 	}
 	a.cacheDir, _ = userDirs(a.getenv)
 	return a, stdout, stderr
@@ -62,8 +63,15 @@ var phrases = []struct{ role, phrase string }{
 	{"checker", "Check the answer before it is given"},
 }
 
+// paperPhrases are those of the method as published.
+var paperPhrases = []struct{ role, phrase string }{
+	{"script", "Write a Python script that carries out this step"},
+	{"script", "Write the script again so that it carries out"},
+	{"finalizer", "so that it prints the answer"},
+}
+
 func roleOf(t testing.TB, r llmtest.Request) string {
-	for _, p := range phrases {
+	for _, p := range slices.Concat(phrases, paperPhrases) {
 		if strings.Contains(r.Last(), p.phrase) {
 			return p.role
 		}
@@ -107,9 +115,8 @@ const sufficient = "Verdict: sufficient\nReason: the total is computed."
 // counting is a model that answers how many there are in data/numbers.csv.
 func counting() roles {
 	return roles{
-		"analyzer":  say(cell("import glob\nprint(sorted(glob.glob('data/*')))")),
 		"planner":   say("Load the numbers and add them up."),
-		"coder":     say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\ntotal = int(numbers['n'].sum())\nprint(total)")),
+		"coder":     say(cell("numbers = [int(line) for line in open('data/numbers.csv').read().split()[1:]]\ntotal = sum(numbers)\nprint(total)")),
 		"verifier":  say(sufficient),
 		"finalizer": say(cell("print(total)")),
 		"checker":   say("Form: fits"),
@@ -146,16 +153,17 @@ var numbers = map[string]string{"numbers.csv": "n\n1\n2\n39\n"}
 // ask runs nb on data with the model behind url.
 func ask(t *testing.T, data, url string, args ...string) *scene {
 	t.Helper()
-	return askContext(t.Context(), t, data, url, args...)
+	return runNB(t, data, filepath.Join(t.TempDir(), "run"), url, args...)
 }
 
-func askContext(ctx context.Context, t *testing.T, data, url string, args ...string) *scene {
+// runNB runs nb with a run folder at out.
+func runNB(t *testing.T, data, out, url string, args ...string) *scene {
 	t.Helper()
-	s := &scene{t: t, data: data, out: filepath.Join(t.TempDir(), "run")}
+	s := &scene{t: t, data: data, out: out}
 	a, stdout, stderr := testApp(t)
 	args = append([]string{"nb", "--data", data, "--out", s.out, "--base-url", url, "--model", "scripted",
 		"--python", pyenvtest.Python(t)}, args...)
-	s.code = a.run(ctx, append(args, "What is the total?"))
+	s.code = a.run(t.Context(), append(args, "What is the total?"))
 	s.stdout, s.stderr = stdout.String(), stderr.String()
 	return s
 }
@@ -174,17 +182,17 @@ func (s *scene) expect(code int, said ...string) {
 }
 
 // trajectory reads the notebook that the run left, which must be valid.
-func (s *scene) trajectory() *agent.Trajectory {
+func (s *scene) trajectory() *record.Trajectory {
 	s.t.Helper()
 	return readRun(s.t, s.out)
 }
 
-func readRun(t *testing.T, out string) *agent.Trajectory {
+func readRun(t *testing.T, out string) *record.Trajectory {
 	t.Helper()
 	return readNotebook(t, filepath.Join(out, "notebook.ipynb"))
 }
 
-func readNotebook(t *testing.T, path string) *agent.Trajectory {
+func readNotebook(t *testing.T, path string) *record.Trajectory {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -194,7 +202,7 @@ func readNotebook(t *testing.T, path string) *agent.Trajectory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := agent.ReadTrajectory(nb)
+	tr, err := record.Read(nb)
 	if err != nil {
 		t.Fatal(err)
 	}

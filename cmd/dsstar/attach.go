@@ -13,10 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -25,28 +23,28 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A place is where the sessions of a run are opened: as kernels that are
-// started, here or by a server, and the run's own one perhaps as a guest.
+// A place is where the sessions of a run are opened: in new kernels, local or on a server, or for
+// the main session in a kernel of the user's.
 type place struct {
-	spec   kernel.Spec   // of the kernels that are started
-	server kernel.Server // that starts them; zero for this machine
-	guest  *guest        // nil: all kernels are ours
-	way    notebook.Way  // how the run's own session goes back; "" before it is open
-	box    sandbox.Box   // of kernels of this machine that are started
+	spec   kernel.Spec   // of new kernels
+	server kernel.Server // on which they are started; zero: locally
+	guest  *guest        // nil: every kernel is new
+	way    notebook.Way  // how the main session goes back; "" before it is open
+	box    sandbox.Box   // of new local kernels
 
-	confined string // what that holds, and what the user has relaxed
+	confined string // the sandbox in words, with what the user has relaxed
 }
 
-// A guest is the run in a kernel that is not ours.
+// A guest is a run in a kernel that belongs to the user.
 type guest struct {
 	kernel.Running
-	name    string   // as --kernel takes it
-	dial    bool     // by its server, not by its connection file
-	discard bool     // the user agrees that the server drops output that it keeps for somebody else
-	keep    []string // names that stay as cells left them; "all": every name
+	name    string   // the argument of --kernel
+	dial    bool     // connect by its server, not by its connection file
+	discard bool     // the server may drop output that it has buffered for another client
+	keep    []string // names that keep the values that cells gave them; "all": every name
 }
 
-// place finds out where sessions are to be opened, and how they are confined. It starts nothing.
+// place chooses where sessions are opened and how they are confined. It starts nothing.
 func (a *app) place(ctx context.Context, s *configs.Settings, say func(string)) (place, error) {
 	p, err := a.findPlace(ctx, s, say)
 	if err == nil {
@@ -78,8 +76,7 @@ func (a *app) findPlace(ctx context.Context, s *configs.Settings, say func(strin
 	return v.visiting(*running, running.File == ""), nil
 }
 
-// placeOnServer is place for the server that the user names: name chooses among
-// its kernels and kernelspecs.
+// placeOnServer chooses by name among the kernels and kernelspecs of the server of --server.
 func (v survey) placeOnServer(name string) (place, error) {
 	w := v.named
 	if w.err != nil && len(w.specs) == 0 {
@@ -88,7 +85,7 @@ func (v survey) placeOnServer(name string) (place, error) {
 	kernels := slices.DeleteFunc(slices.Clone(v.kernels), func(k kernel.Running) bool { return k.Server.URL != w.URL })
 	spec, running, err := v.choose(cmp.Or(name, w.preferred), w.specs, kernels)
 	switch {
-	case err != nil && w.err != nil: // it may be one of those that the server does not list
+	case err != nil && w.err != nil: // the server may not have listed it
 		return place{}, w.err
 	case err != nil:
 		return place{}, err
@@ -101,8 +98,8 @@ func (v survey) placeOnServer(name string) (place, error) {
 	return place{spec: *spec, server: w.Server}, nil
 }
 
-// visiting is the place of a run that is a guest. The kernels beside it run where
-// it does: on this machine, or as those of its server.
+// visiting returns the place of a run in a kernel of the user's. Its other kernels run beside that
+// kernel: locally, or on the same server.
 func (v survey) visiting(k kernel.Running, dial bool) place {
 	p := place{guest: &guest{Running: k, name: v.name(k), dial: dial}}
 	if k.File == "" {
@@ -111,8 +108,8 @@ func (v survey) visiting(k kernel.Running, dial bool) place {
 	return p
 }
 
-// choose returns the kernelspec or the running kernel of a name. That it is
-// neither, or more than one, is a usage error.
+// choose returns the kernelspec or running kernel with a name. An unknown or ambiguous name is a
+// usage error.
 func (v survey) choose(name string, specs []kernel.Spec, kernels []kernel.Running) (*kernel.Spec, *kernel.Running, error) {
 	named := slices.Clone(specs)
 	named = slices.DeleteFunc(named, func(s kernel.Spec) bool { return !strings.EqualFold(s.Name, name) })
@@ -131,15 +128,15 @@ func (v survey) choose(name string, specs []kernel.Spec, kernels []kernel.Runnin
 	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" && v.named == nil {
 		id := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), ".json"), "kernel-")
-		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil // one outside Jupyter's folder
+		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil // a file outside Jupyter's folder
 	}
 	return nil, nil, &usageError{fmt.Sprintf("--kernel: there is no kernelspec and no running kernel %q", name), v.hints(specs, kernels)}
 }
 
-// maxHints is how many kernels an error lists.
+// maxHints is the maximum number of kernels that an error lists.
 const maxHints = 8
 
-// hints are the commands that choose one of the kernels, and where there are more.
+// hints returns commands that choose one of the kernels, and one that lists all.
 func (v survey) hints(specs []kernel.Spec, kernels []kernel.Running) []string {
 	server, on := "", ""
 	if v.named != nil {
@@ -150,7 +147,7 @@ func (v survey) hints(specs []kernel.Spec, kernels []kernel.Running) []string {
 	for _, s := range specs {
 		choice := "--kernel " + quoteShell(s.Name)
 		if len(specs) == 1 && len(kernels) > 0 && len(s.Argv) > 0 && server == "" {
-			choice = "--python " + quoteShell(s.Argv[0]) // its name is a kernel's as well
+			choice = "--python " + quoteShell(s.Argv[0]) // its name is ambiguous
 		}
 		hints = append(hints, fmt.Sprintf(`dsstar nb%s %s --data DIR "question"   # kernelspec: %s`, on, choice, s.DisplayName))
 	}
@@ -166,16 +163,16 @@ func (v survey) hints(specs []kernel.Spec, kernels []kernel.Running) []string {
 	return append(hints, "dsstar kernels"+server)
 }
 
-// identity says in a few words which kernel k is.
+// identity describes k in a few words.
 func identity(k kernel.Running) string {
 	var words []string
 	for _, word := range []string{k.Spec, k.Notebook} {
 		if word != "" {
-			words = append(words, printable(word))
+			words = append(words, term.Printable(word))
 		}
 	}
 	if k.Dir != "" {
-		words = append(words, "in "+printable(k.Dir))
+		words = append(words, "in "+term.Printable(k.Dir))
 	}
 	if k.Server.URL != "" {
 		words = append(words, "of "+k.Server.URL)
@@ -183,7 +180,7 @@ func identity(k kernel.Running) string {
 	return cmp.Or(strings.Join(words, ", "), k.File, k.ID)
 }
 
-// about is the identity of k, and what it does.
+// about is identity with the state of k.
 func about(k kernel.Running) string {
 	state := cmp.Or(k.State, "running")
 	if !k.Since.IsZero() && k.State != "busy" {
@@ -192,7 +189,7 @@ func about(k kernel.Running) string {
 	return identity(k) + ", " + state
 }
 
-// consent tells which kernels the run will use that are not confined, as they are not dsstar's, and has the user agree.
+// consent names the unsandboxed kernels that the run will use and asks the user to agree.
 func (a *app) consent(ctx context.Context, j *job) error {
 	lines, what, question := j.place.notOurs()
 	if lines == nil {
@@ -203,10 +200,10 @@ func (a *app) consent(ctx context.Context, j *job) error {
 	if g != nil {
 		g.discard = buffered || j.yes
 	}
-	return a.agree(ctx, j.progress, j.yes, lines, what, question, j.again)
+	return a.agree(ctx, j.progress, j.yes, lines, what, question, j.typed.with("--yes"))
 }
 
-// agree shows lines and has the user agree to what they say; again is the command line with --yes.
+// agree shows lines and asks the user to agree; again is the command line that agrees in advance.
 func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, what, question, again string) error {
 	p.wait("")
 	if yes {
@@ -219,13 +216,13 @@ func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, 
 		return &usageError{what + " needs --yes where nobody can be asked\n" + strings.Join(lines, "\n"), []string{again}}
 	}
 	for _, line := range lines {
-		fmt.Fprintln(a.stderr, "\r\x1b[K"+clean(line))
+		fmt.Fprintln(a.stderr, "\r\x1b[K"+term.Clean(line))
 	}
 	return a.ask(ctx, question)
 }
 
-// notOurs says which kernels of the place are not confined, what it is to use them, and asks for it; lines is nil where
-// all are.
+// notOurs describes the unsandboxed kernels of the place and the question about them; lines is nil if
+// every kernel is sandboxed.
 func (p *place) notOurs() (lines []string, what, question string) {
 	g := p.guest
 	if g == nil && p.server.URL != "" {
@@ -254,12 +251,12 @@ func (p *place) notOurs() (lines []string, what, question string) {
 
 var errDeclined = errors.New("declined, and nothing was run")
 
-// ask asks a question of yes or no; no is errDeclined.
+// ask asks a yes-or-no question; no is errDeclined.
 func (a *app) ask(ctx context.Context, question string) error {
 	fmt.Fprint(a.stderr, question)
 	answered := make(chan string, 1)
-	go func() { // a read from a terminal cannot be given up; it ends with the program
-		line, _ := bufio.NewReader(a.stdin).ReadString('\n') // what came is the answer
+	go func() { // a read from a terminal cannot be cancelled; it ends with the program
+		line, _ := bufio.NewReader(a.stdin).ReadString('\n') // at the end of input, what was read is the answer
 		answered <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {
@@ -274,40 +271,8 @@ func (a *app) ask(ctx context.Context, question string) error {
 	}
 }
 
-// sameCommand is the command line once more, with another flag: a hint. Of a
-// server's address it leaves the token out.
-func sameCommand(cmd *cobra.Command, args []string, flag string) string {
-	words := []string{cmd.CommandPath(), flag}
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			switch server, err := kernel.NewServer(value, ""); {
-			case f.Name == "server": // settings have seen to it
-				value = server.URL
-			case f.Name == "kernel" && err == nil:
-				value, _, _ = strings.Cut(value, "?")
-			}
-			words = append(words, "--"+f.Name)
-			if f.Value.Type() != "bool" {
-				words = append(words, quoteShell(value))
-			}
-		}
-	})
-	for _, arg := range args {
-		words = append(words, quoteShell(arg))
-	}
-	if cmd.Name() == "nb" && (len(args) == 0 || args[0] == "-") {
-		words = append(words, "< question.txt")
-	}
-	return strings.Join(words, " ")
-}
-
-// look finds out what the kernels of the place are like, in the guest's kernel or
-// in a new one of the server, before a run folder is made: the folders must be
-// theirs too. Here, the kernels are known from their kernelspec.
+// look checks the user's kernel, or a new one on the server, before a run folder is created: it must
+// be IPython with the required modules, and see the same folders. Local kernelspecs need no check.
 func (a *app) look(ctx context.Context, p *place, s *configs.Settings, folders ...string) error {
 	if p.guest == nil && p.server.URL == "" {
 		return nil
@@ -351,14 +316,14 @@ func (a *app) openLook(ctx context.Context, p *place, s *configs.Settings) (*ker
 	return kernel.Dial(ctx, p.server, "", o)
 }
 
-// A sight is what a kernel says of itself.
+// A sight is a kernel's report on itself.
 type sight struct {
 	Python  string   `json:"python"`
-	Missing []string `json:"missing"` // modules that every session needs
-	Unseen  []string `json:"unseen"`  // folders that are not there, or not for it to read
+	Missing []string `json:"missing"` // required modules
+	Unseen  []string `json:"unseen"`  // folders that are missing or unreadable
 }
 
-// lookCode binds no name: it is an expression.
+// lookCode is an expression, so that it binds no name.
 const lookCode = `print(__import__("json").dumps({
     "python": __import__("sys").executable,
     "missing": [m for m in %s if __import__("importlib.util").util.find_spec(m) is None],
@@ -374,12 +339,12 @@ func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error)
 	}
 	var seen sight
 	if err := json.Unmarshal([]byte(e.Stdout()), &seen); e.Status != notebook.OK || err != nil || seen.Python == "" {
-		return sight{}, fmt.Errorf("the kernel does not say which Python it runs: %s", fit(e.PlainText(), 300))
+		return sight{}, fmt.Errorf("the kernel does not say which Python it runs: %s", term.Fit(e.PlainText(), 300))
 	}
 	return seen, nil
 }
 
-// unshared is the error for kernels that do not see this machine's folders.
+// unshared is the error for kernels that do not share this machine's folders.
 func unshared(where string, folders []string, temporary string) error {
 	e := &usageError{text: fmt.Sprintf("%s does not see %s: its kernels must run on this machine or share its folders, as the same user",
 		where, strings.Join(folders, ", ")), hints: []string{`dsstar nb --data DIR "question"   # with kernels of this machine`}}
@@ -390,23 +355,23 @@ func unshared(where string, folders []string, temporary string) error {
 	return e
 }
 
-// keptOutputs is how many bytes of outputs the notebook of a run keeps: it is written anew, and
-// held several times over, after each step.
+// keptOutputs is the limit in bytes on outputs kept in a run's notebook, which is rewritten after each
+// step.
 const keptOutputs = 64 << 20
 
-// openAt returns what opens the sessions of a run. With a keeper the run's own one
-// stays. How that goes back is noted in p.
+// openAt returns the function that opens sessions. With a keeper the main session's kernel is kept.
+// It records in p how that session goes back.
 func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout, Sandbox: p.box}
 		o.Outputs.Run = keptOutputs
 		var back checkpoint.Options
 		files := filepath.Join(dir, "files")
-		if purpose == agent.Describe { // in a temporary folder
+		if purpose == agent.Describe { // it runs in a temporary folder
 			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
-		} else { // of the run: the proof differs in nothing that cells see
+		} else { // cells see the same in the main session and in the proof
 			back.Off, back.Branches = s.Rollback == "off", s.Method.Candidates > 1
-			_ = disk.RemoveFolder(copiesIn(dir)) // what a run left there that was killed
+			_ = disk.RemoveFolder(copiesIn(dir)) // left over from a run that was killed
 		}
 		if purpose == agent.Work {
 			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs", Run: keptOutputs, Files: int64(s.MaxFolder)}
@@ -433,7 +398,7 @@ func (a *app) openAt(p *place, s *configs.Settings, keeper *keeper) agent.Open {
 		}
 		if purpose == agent.Work {
 			p.way = k.Way()
-			if err := mustFreeze(s, k); err != nil {
+			if err := requireCheckpoints(s, k); err != nil {
 				_ = k.Close() // the first error says more
 				return nil, err
 			}
@@ -454,7 +419,7 @@ func dial(ctx context.Context, server kernel.Server, o kernel.Options, back chec
 	return checkpoint.New(k, back), nil
 }
 
-// warnings are what the record of a run says about its place.
+// warnings returns the place's warnings for the record.
 func (p place) warnings() []string {
 	if p.guest == nil {
 		return nil

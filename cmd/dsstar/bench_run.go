@@ -108,7 +108,7 @@ func (a *app) benchRunCommand() *cobra.Command {
 	sandboxFlags(settings)
 	cmd.Flags().AddFlagSet(settings)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags.again = sameCommand(cmd, args, "--yes") // before the resumed run's flags are added
+		flags.again = newCommandLine(cmd, args).with("--yes") // before the resumed run's flags are added
 		past, err := flags.past(cmd.Flags())
 		if err != nil {
 			return err

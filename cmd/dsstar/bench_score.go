@@ -14,6 +14,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel/pyenv"
 	"dsstar/prompts"
@@ -79,7 +80,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			return err
 		}
 		for _, warning := range scoreWarnings(scores) {
-			fmt.Fprintln(a.stderr, "dsstar: warning: "+printable(warning))
+			fmt.Fprintln(a.stderr, "dsstar: warning: "+term.Printable(warning))
 		}
 		if asJSON {
 			return printJSON(a.stdout, scores)

@@ -8,6 +8,7 @@ import (
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/trial"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // scoreWarnings tells what was left out, in one line each.
@@ -25,7 +26,7 @@ func scoreWarnings(b trial.Scores) []string {
 	if len(b.Failed) > 0 {
 		var each []string
 		for _, id := range slices.Sorted(maps.Keys(b.Failed)) {
-			each = append(each, id+" ("+fit(b.Failed[id], 200)+")")
+			each = append(each, id+" ("+term.Fit(b.Failed[id], 200)+")")
 		}
 		all = append(all, "could not be scored, and are left out: "+bench.Some(each, 3))
 	}
@@ -62,7 +63,7 @@ func scoresText(b trial.Scores) string {
 	}
 	for _, t := range b.Tasks {
 		if t.Score != nil && *t.Score < 1 {
-			fmt.Fprintf(&out, "%-28s %7.2f  %s\n", t.ID, 100**t.Score, printable(t.Detail))
+			fmt.Fprintf(&out, "%-28s %7.2f  %s\n", t.ID, 100**t.Score, term.Printable(t.Detail))
 		}
 	}
 	return out.String()

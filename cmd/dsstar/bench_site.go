@@ -8,6 +8,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/bench/trial"
+	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
@@ -18,7 +19,7 @@ func (r *benchRun) site(i int) trial.Site {
 	p := r.placeOf(i)
 	return trial.Site{
 		Sandbox: p.sandbox(),
-		Sessions: func(folder agent.Folder, data string) (agent.Open, agent.RunScript) {
+		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
 			p.show(folder, data)
 			p.box.Own = append(p.box.Own, r.folder.Path())
 			return r.app.openAt(&p, r.settings, nil), r.app.runScriptAt(&p, r.settings)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dsstar/agent/bench/runner"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // A benchView shows the progress of a run on stderr.
@@ -45,7 +46,7 @@ func (v *benchView) ended(e runner.Event) {
 		} else if e.Record.Cause != "" {
 			why = ", " + string(e.Record.Cause)
 		}
-		why += after(": ", fit(e.Record.Error+e.Record.Detail, 100))
+		why += after(": ", term.Fit(e.Record.Error+e.Record.Detail, 100))
 	}
 	v.progress.say("%-8s %s%s in %.0f s; %s", word, e.Key, why, e.Record.Seconds.Total, v.state(e.Totals))
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -44,7 +44,7 @@ func TestCandidates(t *testing.T) {
 	if a, ok := round.Accepted(); !ok || a.Execution.Stdout() != "42 False True\n" || len(round.Attempts) != 3 || len(tr.Rounds[0].Attempts) != 1 {
 		t.Errorf("accepted %v, attempts %+v", ok, round.Attempts)
 	}
-	if tr.Method.Candidates != 3 || round.Pick == nil || *round.Pick != (agent.Pick{Candidate: 2, Of: 3, Reason: "it adds what the file has."}) {
+	if tr.Method.Candidates != 3 || round.Pick == nil || *round.Pick != (record.Pick{Candidate: 2, Of: 3, Reason: "it adds what the file has."}) {
 		t.Errorf("method %+v, pick %+v", tr.Method, round.Pick)
 	}
 	if len(round.Returns) != 3 || round.Returns[0].Way == "" || round.Returns[0].Seconds <= 0 || round.Returns[2].Way == notebook.ByCheckpoint && round.Returns[2].Kept != round.Returns[0].Kept+1 {
@@ -88,26 +88,4 @@ func TestCandidatesServed(t *testing.T) {
 	if len(backs) != 3 || backs[2].Way != notebook.ByCheckpoint || backs[2].Kept != backs[0].Kept+1 {
 		t.Errorf("%+v", backs)
 	}
-}
-
-func TestCandidatesUsage(t *testing.T) {
-	t.Parallel()
-	data := dataFolder(t, numbers)
-	for _, c := range []struct {
-		args []string
-		said []string
-	}{
-		{[]string{"--candidates", "0"}, []string{"--candidates: method.candidates: is \"0\", should be 1 to 9", "hint: dsstar config --defaults"}},
-		{[]string{"--candidates", "10"}, []string{"should be 1 to 9"}},
-		{[]string{"--candidates", "2", "--paper"}, []string{"--paper", "hint: dsstar nb --paper --candidates 1"}},
-		{[]string{"--candidates", "2", "--rollback", "off"}, []string{"--rollback off", "hint: dsstar nb --candidates 2 --rollback auto"}},
-	} {
-		ask(t, data, "http://127.0.0.1:1/v1", c.args...).expect(exitUsage, c.said...)
-	}
-	a, _, stderr := testApp(t, "DSSTAR_METHOD_CANDIDATES=2")
-	a.stdinTTY, a.stderrTTY = true, true
-	if code := a.run(t.Context(), []string{"nb", "--quiet", "--review", "--data", data, "How many?"}); code != exitUsage {
-		t.Errorf("exit code %d", code)
-	}
-	wantText(t, "stderr", stderr.String(), "--review", "hint: dsstar nb --review --candidates 1")
 }

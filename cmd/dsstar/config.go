@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 )
 
@@ -36,7 +37,7 @@ that over your own file, that over the default.`,
 			return err
 		}
 		for _, w := range s.Warnings {
-			fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", clean(w))
+			fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", term.Clean(w))
 		}
 		if asJSON {
 			type entry struct {

@@ -13,11 +13,10 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// Corrections are descriptions that the user has written, by the file's name.
-// They are kept with the user's settings, not in the cache: nobody else can make
-// them again. A data folder is known by its path.
+// Corrections are descriptions written by the user, by file name. They are stored with the user's
+// settings, not in the cache, because they cannot be recreated. Data folders are identified by path.
 
-// correctionsFile is where the corrections of a data folder are.
+// correctionsFile is the file with the corrections of a data folder.
 func (a *app) correctionsFile(data string) string {
 	sum := sha256.Sum256([]byte(data))
 	return filepath.Join(a.configDir, "corrections", hex.EncodeToString(sum[:8])+".json")
@@ -48,7 +47,7 @@ func (a *app) corrections(data string) (map[string]string, error) {
 	return record.Files, nil
 }
 
-// correct keeps a correction; an empty text takes it back.
+// correct stores a correction; an empty text removes it.
 func (a *app) correct(data, name, text string) error {
 	if a.configDir == "" {
 		return errors.New("there is no folder for settings, in which the correction could be kept")

@@ -55,7 +55,7 @@ the user's cache folder.`,
 	kernelFlags(cmd.Flags())
 	sandboxFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags.again = sameCommand(cmd, args, "--yes")
+		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}

@@ -18,12 +18,12 @@ import (
 	"dsstar/notebook"
 )
 
-var record = flag.Bool("record", false, "write demo/trace.jsonl anew: the same replies with the inputs of now")
+var recordDemo = flag.Bool("record", false, "write demo/trace.jsonl anew: the same replies with the inputs of now")
 
 // TestRecordDemo is how the recording follows a change of prompts or loop:
 // edit the replies in demo/trace.jsonl if need be, then run it with -record.
 func TestRecordDemo(t *testing.T) {
-	if !*record {
+	if !*recordDemo {
 		t.Skip("only with -record")
 	}
 	all := []string{"question", "guidelines", "file", "files", "plan", "code", "cell", "step", "missing", "dropped", "reason", "answer", "like", "others", "cell"}

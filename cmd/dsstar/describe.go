@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/prompts"
 )
 
@@ -87,7 +89,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, again: sameCommand(cmd, args, "--yes")}, settings: s, progress: a.newProgress(d.quiet)}
+	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, typed: newCommandLine(cmd, args)}, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.stop()
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include, cmd.Flags().Changed("include")); err != nil {
 		return err
@@ -117,7 +119,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 
 // descriptions has files described; no names are all files. The trajectory is
 // nil when nothing was begun, and else holds what there is, whatever the error.
-func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.Trajectory, error) {
+func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record.Trajectory, error) {
 	if err := checkBudget(j.settings); err != nil {
 		return nil, err
 	}
@@ -134,7 +136,7 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*agent.
 		return nil, err
 	}
 	for _, w := range j.settings.Warnings {
-		j.progress.say("warning  %s", w)
+		j.progress.warn("%s", w)
 	}
 	config := agentConfig(j.settings)
 	j.place.box.Read = append(j.place.box.Read, j.task.Data)
@@ -169,9 +171,9 @@ func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 
 // describing tells the user of the events of a run that only describes: wanted
 // files, or all if that is 0.
-func (j *job) describing(wanted int) func(agent.Event, *agent.Trajectory) error {
+func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error {
 	done := 0
-	return func(e agent.Event, t *agent.Trajectory) error {
+	return func(e agent.Event, t *record.Trajectory) error {
 		if e.Kind != agent.Described {
 			j.progress.event(e, t)
 			return nil
@@ -187,13 +189,13 @@ func (j *job) describing(wanted int) func(agent.Event, *agent.Trajectory) error 
 			}
 		}
 		done++
-		j.progress.say("file     %s (%d of %d)%s", printable(e.Text), done, all, note)
+		j.progress.say("file     %s (%d of %d)%s", term.Printable(e.Text), done, all, note)
 		return nil
 	}
 }
 
 // showDescriptions prints what there is, also of a run that ended before its end.
-func (a *app) showDescriptions(j job, t *agent.Trajectory, names []string, ended error) error {
+func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ended error) error {
 	d := newDescriptions(t, names)
 	write := d.print
 	if j.json {

@@ -13,8 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/term"
+	tty "golang.org/x/term"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/disk"
 )
 
@@ -49,7 +50,7 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 			return fmt.Errorf("%w\nyour text: %s", err, path)
 		}
 	case after == tidy(before):
-		j.progress.say(unchanged, printable(name))
+		j.progress.say(unchanged, term.Printable(name))
 	default:
 		if err := a.keepCorrection(j, name, after); err != nil {
 			return fmt.Errorf("%w\nyour text: %s", err, path)
@@ -78,7 +79,7 @@ func (a *app) descriptionOf(ctx context.Context, j *job, name string) (string, e
 	for _, d := range t.Descriptions {
 		if d.File == name {
 			if d.Error != "" {
-				j.progress.say("warning  %s is not described: %s", printable(name), d.Error)
+				j.progress.warn("%s is not described: %s", term.Printable(name), d.Error)
 			}
 			return d.Text, nil
 		}
@@ -140,7 +141,7 @@ func (a *app) keepCorrection(j job, name, text string) error {
 	case !utf8.ValidString(text):
 		return &usageError{"the description is not text in UTF-8", []string{"iconv -f LATIN1 -t UTF-8 FILE"}}
 	case !utf8.ValidString(name):
-		return &usageError{"the name " + printable(name) + " is not valid UTF-8, so that no cell can name the file", []string{"mv OLD NEW   # a name in UTF-8"}}
+		return &usageError{"the name " + term.Printable(name) + " is not valid UTF-8, so that no cell can name the file", []string{"mv OLD NEW   # a name in UTF-8"}}
 	case len(text) > mostCorrection:
 		return &usageError{fmt.Sprintf("the description has %s; at most %s can be kept", size(int64(len(text))), size(mostCorrection)), []string{"dsstar describe --help"}}
 	}
@@ -151,22 +152,22 @@ func (a *app) keepCorrection(j job, name, text string) error {
 	had, corrected := corrections[name]
 	switch {
 	case text == "" && !corrected:
-		j.progress.say("correct  %s: there is no correction to take back", printable(name))
+		j.progress.say("correct  %s: there is no correction to take back", term.Printable(name))
 		return nil
 	case text == had:
-		j.progress.say(unchanged, printable(name))
+		j.progress.say(unchanged, term.Printable(name))
 		return nil
 	}
 	if err := a.correct(j.task.Data, name, text); err != nil {
 		return err
 	}
 	if text == "" {
-		j.progress.say("correct  %s: your text is taken back, and later runs use the description again", printable(name))
+		j.progress.say("correct  %s: your text is taken back, and later runs use the description again", term.Printable(name))
 		return nil
 	}
-	j.progress.say("correct  %s: later runs on %s use your text", printable(name), j.task.Data)
+	j.progress.say("correct  %s: later runs on %s use your text", term.Printable(name), j.task.Data)
 	if most := j.settings.DescriptionChars; len(text) > most {
-		j.progress.say("warning  it has %d characters, and models are shown %d (description_chars)", len(text), most)
+		j.progress.warn("it has %d characters, and models are shown %d (description_chars)", len(text), most)
 	}
 	return nil
 }
@@ -234,13 +235,13 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	}
 	cmd.Env = a.env
 	// The terminal is behind stderr, also where stdout is a file.
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, unwrapped(a.stderr), unwrapped(a.stderr)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, term.Unwrapped(a.stderr), term.Unwrapped(a.stderr)
 	// Asked to end first: most editors then keep what was typed.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	if f, ok := a.stdin.(*os.File); ok {
-		if was, err := term.GetState(int(f.Fd())); err == nil {
-			defer term.Restore(int(f.Fd()), was)
+		if was, err := tty.GetState(int(f.Fd())); err == nil {
+			defer tty.Restore(int(f.Fd()), was)
 		}
 	}
 	a.editors.Store(math.MaxInt64)

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // dataFiles are the files of a data folder, by which a user's names are checked.
 type dataFiles struct {
 	given string // the folder as the user named it
 	dir   string // the folder as it is
-	files []agent.File
+	files []record.File
 }
 
 // find returns the names of the files that the user means, in the folder's
@@ -49,7 +50,7 @@ func (l dataFiles) file(name string) (string, bool) {
 		}
 	}
 	for _, c := range candidates {
-		if slices.ContainsFunc(l.files, func(f agent.File) bool { return f.Name == c }) {
+		if slices.ContainsFunc(l.files, func(f record.File) bool { return f.Name == c }) {
 			return c, true
 		}
 	}
@@ -59,7 +60,7 @@ func (l dataFiles) file(name string) (string, bool) {
 // unknown is the error for a name that is no file's; hint makes arguments with
 // the right one of a name that is near.
 func (l dataFiles) unknown(name string, hint func(string) string) error {
-	e := &usageError{text: fmt.Sprintf("%s has no data file %s", l.given, printable(name))}
+	e := &usageError{text: fmt.Sprintf("%s has no data file %s", l.given, term.Printable(name))}
 	if _, err := os.Stat(filepath.Join(l.dir, filepath.FromSlash(name))); err == nil && name != "" {
 		e.text += ": it is not a file, or hidden"
 	}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // descriptions is the object that describe --json prints. Its fields are a
@@ -14,7 +15,7 @@ import (
 type descriptions struct {
 	Files    []fileDescription `json:"files"`
 	Usage    resultUsage       `json:"usage"`
-	Seconds  agent.Seconds     `json:"seconds"`
+	Seconds  record.Seconds    `json:"seconds"`
 	Warnings []string          `json:"warnings"`
 }
 
@@ -35,7 +36,7 @@ type fileDescription struct {
 
 // newDescriptions takes the descriptions of the named files, or of all, from a
 // trajectory.
-func newDescriptions(t *agent.Trajectory, names []string) descriptions {
+func newDescriptions(t *record.Trajectory, names []string) descriptions {
 	d := descriptions{Files: []fileDescription{}, Usage: usageOf(t), Seconds: t.Seconds, Warnings: []string{}}
 	for i, f := range t.Task.Files[:len(t.Descriptions)] { // none when the run ended at once
 		if len(names) > 0 && !slices.Contains(names, f.Name) {
@@ -67,12 +68,12 @@ func (d descriptions) print(w io.Writer) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		heading := []string{printable(f.Name), size(f.Size), clean(f.Kind), clean(f.from())}
+		heading := []string{term.Printable(f.Name), size(f.Size), term.Clean(f.Kind), term.Clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
 		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
 		if f.Description != "" {
 			for line := range strings.Lines(strings.TrimRight(f.Description, "\n")) {
-				b.WriteString(withoutControls(line))
+				b.WriteString(term.WithoutControls(line))
 			}
 			b.WriteByte('\n')
 		}
@@ -94,7 +95,7 @@ func (f fileDescription) from() string {
 	case f.Whole:
 		from = append(from, "the content itself")
 	case f.Like != "":
-		from = append(from, "script of "+printable(f.Like))
+		from = append(from, "script of "+term.Printable(f.Like))
 	case f.Code != "":
 		from = append(from, "own script")
 	}

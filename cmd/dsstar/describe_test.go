@@ -49,8 +49,8 @@ func newDescribing(t *testing.T, data map[string]string) *describing {
 // run runs a command as the user; the model and Python are added to it.
 func (d *describing) run(args ...string) *describing {
 	d.t.Helper()
-	a, stdout, stderr := testApp(d.t, "EDITOR="+d.editor, "VISUAL=", "DSSTAR_CACHE=true", "DSSTAR_METHOD_DOCUMENTS=true")
-	a.cacheDir, a.configDir = filepath.Join(d.home, "cache"), filepath.Join(d.home, "config")
+	a, stdout, stderr := testApp(d.t, "EDITOR="+d.editor, "VISUAL=")
+	a.descriptionDir, a.configDir = filepath.Join(d.home, "descriptions"), filepath.Join(d.home, "config")
 	a.stdinTTY, a.stderrTTY = d.editor != "", d.editor != ""
 	a.stdin = strings.NewReader(d.typed)
 	args = append(args, "--base-url", d.url, "--model", "scripted", "--python", pyenvtest.Python(d.t))
@@ -77,47 +77,6 @@ func (d *describing) decode() descriptions {
 	return all
 }
 
-// TestDescribe: every file with where its description comes from, from the cache
-// the second time, and nothing written but the cache.
-func TestDescribe(t *testing.T) {
-	t.Chdir(t.TempDir())
-	d := newDescribing(t, map[string]string{
-		"a.csv": table("n"), "b.csv": table("n"), "c.csv": table("other") + "1\n",
-		"empty.csv": "", "rules.md": "# Rules\n\nRound up.\n", "node_modules/x.csv": table("packed"),
-	})
-	d.run("describe", d.data).expect(exitVerified, "skipped  node_modules/ (installed packages); --include NAME",
-		"estimate describing 3 files: 2 model calls with about ", "file     a.csv", "(5 of 5)", "2 model calls, 2000 tokens in and 200 out", "--edit FILE")
-	for _, want := range []string{
-		"== a.csv · 3.0 kB · CSV", " · own script\nrows: 500\n\n== b.csv", " · script of a.csv\nrows: 500\n",
-		"== c.csv", "rows: 501\n", "== empty.csv · 0 bytes", "The file is empty", "the content itself\n# Rules",
-	} {
-		if !strings.Contains(d.stdout, want) {
-			t.Errorf("stdout lacks %q:\n%s", want, d.stdout)
-		}
-	}
-	if left, _ := os.ReadDir("."); len(left) > 0 {
-		t.Errorf("written to the current folder: %v", left)
-	}
-
-	d.run("describe", d.data, "--json", "--quiet").expect(exitVerified)
-	if d.stderr != "" {
-		t.Errorf("--quiet, yet stderr has %q", d.stderr)
-	}
-	all := d.decode()
-	if len(all.Files) != 5 || all.Usage.Calls != 0 || all.Usage.CostUSD != nil || all.Warnings == nil {
-		t.Errorf("%+v", all)
-	}
-	for i, want := range []fileDescription{
-		{Name: "a.csv", Description: "rows: 500", Cached: true, Tries: 1}, {Name: "b.csv", Description: "rows: 500", Cached: true, Like: "a.csv", Tries: 1},
-	} {
-		got := all.Files[i]
-		want.Size, want.Kind, want.Code = 3002, got.Kind, got.Code
-		if got != want || (got.Code == "") != (got.Like != "") || got.Kind == "" {
-			t.Errorf("%+v, want %+v", got, want)
-		}
-	}
-}
-
 // TestDescribeSome: no file but the named ones is described, and a run of nb
 // takes their descriptions over.
 func TestDescribeSome(t *testing.T) {
@@ -129,21 +88,6 @@ func TestDescribeSome(t *testing.T) {
 	}
 	if d.run("describe", d.data, "--json").expect(exitVerified); d.decode().Usage.Calls != 1 {
 		t.Errorf("only a.csv was left to describe: %+v", d.decode())
-	}
-}
-
-// TestDescribeAsks: what costs much is not begun unasked, and what is skipped can be
-// included.
-func TestDescribeAsks(t *testing.T) {
-	t.Parallel()
-	d := newDescribing(t, map[string]string{"venv/pyvenv.cfg": "home = /usr\n", "venv/a.csv": table("n")})
-	d.run("describe", d.data).expect(exitUsage, "venv/ (a Python environment)", "dsstar describe --include . "+d.data, filepath.Join(d.data, "venv"))
-	d.run("describe", d.data, "--include", "b.csv").expect(exitUsage, "--include: b.csv is not in the data folder")
-	with := []string{"describe", d.data, "--include", "venv/a.csv", "--ask-above-tokens", "1000"}
-	d.run(with...).expect(exitUsage, "1 model call", "ask_above_tokens", "dsstar describe ", " --ask-above-tokens 0\n")
-	d.editor, d.typed = "true", "y\n" // at a terminal
-	if d.run(with...).expect(exitVerified, "Describe them? [y/N]"); !strings.Contains(d.stdout, "== venv/a.csv") || strings.Contains(d.stdout, "pyvenv") {
-		t.Errorf("stdout: %s", d.stdout)
 	}
 }
 

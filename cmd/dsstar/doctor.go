@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
@@ -121,7 +122,7 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 // checkKernel starts the kernel that a run would start and runs a cell in it. A
 // kernel that is not ours is left alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
-	p, err := a.place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, clean(line)) })
+	p, err := a.place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
 	if err != nil {
 		return failedBy("kernel", err)
 	}

@@ -10,13 +10,15 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
 	"dsstar/kernel/sandbox"
 )
 
-// A usageError is a command line that cannot be carried out as it stands.
+// A usageError is a command line that cannot be executed.
 type usageError struct {
 	text  string
 	hints []string // commands to paste
@@ -24,12 +26,12 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.text }
 
-// silent ends the program with a code after everything has been said.
+// silent is an exit code without a message.
 type silent struct{ code int }
 
 func (e silent) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// interrupted is what the user is told after Ctrl-C.
+// interrupted replaces an error by the message for Ctrl-C.
 func interrupted(err error) error {
 	if s, ok := errors.AsType[*stoppedError](err); ok {
 		stopped := *s
@@ -49,21 +51,20 @@ func (a *app) report(err error) int {
 	code, text, hints := explain(err)
 	var lines []string
 	for line := range strings.Lines(configs.Redact(strings.TrimSpace(text))) {
-		lines = append(lines, clean(strings.TrimRight(line, "\n"))) // names and models have words in it
+		lines = append(lines, term.Clean(strings.TrimRight(line, "\n"))) // it may contain text of models and file names
 	}
 	kind := "error: "
 	if code == exitInterrupted {
-		kind = "" // it is what the user wanted
+		kind = "" // the user asked for it
 	}
 	fmt.Fprintf(a.stderr, "dsstar: %s%s\n", kind, strings.Join(lines, "\n  "))
 	for _, hint := range hints {
-		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", clean(configs.Redact(hint)))
+		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", term.Clean(configs.Redact(hint)))
 	}
 	return code
 }
 
-// explain maps an error to its exit code, its text and what to do about it.
-// This is the one place that does so.
+// explain maps an error to its exit code, its text and hints. No other code does so.
 func explain(err error) (code int, text string, hints []string) {
 	text = err.Error()
 	if d, ok := errors.AsType[*describeError](err); ok {
@@ -135,10 +136,10 @@ func explain(err error) (code int, text string, hints []string) {
 	if s, ok := errors.AsType[*llm.StatusError](err); ok {
 		return exitError, text, statusHints(s)
 	}
-	if errors.Is(err, agent.ErrRunning) {
+	if errors.Is(err, record.ErrRunning) {
 		return exitError, text, []string{"pgrep -af dsstar   # which one; this command works when it has ended"}
 	}
-	if errors.Is(err, agent.ErrInUse) {
+	if errors.Is(err, record.ErrInUse) {
 		return exitUsage, text, []string{"mktemp -d   # gives a new folder for --out"}
 	}
 	if s, ok := errors.AsType[*kernel.SpecNotFoundError](err); ok {
@@ -153,11 +154,11 @@ func explain(err error) (code int, text string, hints []string) {
 	return exitError, text, otherHints(err)
 }
 
-// keyForURL ends a hint for an endpoint that wants a key: that of a provider is not sent to another server by itself.
+// keyForURL completes a hint for an endpoint that wants a key: the key of a provider is never sent
+// to another server unasked.
 const keyForURL = "--api-key-env OPENAI_API_KEY …   # the variable that holds the key for --base-url"
 
-// A describeError is one of dsstar describe: what most of its hints are for takes
-// its data folder in another way than nb.
+// A describeError is an error of dsstar describe, whose hints name that command instead of nb.
 type describeError struct{ err error }
 
 func (e *describeError) Error() string { return e.err.Error() }
@@ -165,21 +166,21 @@ func (e *describeError) Unwrap() error { return e.err }
 
 var asDescribe = strings.NewReplacer("dsstar nb", "dsstar describe", ` --data DIR "question"`, " DIR", " --data ", " ")
 
-// hints are the hints for a run that was stopped, where that of its cause are not
-// about a new one.
+// hints returns the hints for a stopped run: how to resume it, and those of the cause that do not
+// start a new run.
 func (e *stoppedError) hints(cause []string) []string {
 	with := e.with
 	if _, ok := errors.AsType[*llm.ReplayError](e.err); ok {
-		with, cause = "--model PROVIDER/MODEL", nil // the recording has no more
+		with, cause = "--model PROVIDER/MODEL", nil // the recording has ended
 	}
 	if _, ok := errors.AsType[*priceError](e.err); ok {
-		with, cause = strings.TrimSpace(with+" "+anyPrice), nil // else it would stop there again
+		with, cause = strings.TrimSpace(with+" "+anyPrice), nil // else it would stop at the same point
 	}
 	again := "dsstar resume " + quoteShell(e.run)
 	if with != "" {
 		again = "dsstar resume " + with + " " + quoteShell(e.run)
 	}
-	if _, ok := errors.AsType[*agent.EditError](e.err); ok {
+	if _, ok := errors.AsType[*record.EditError](e.err); ok {
 		return []string{again + "   # when it is mended in " + e.notebook}
 	}
 	if _, ok := errors.AsType[*agent.BudgetError](e.err); ok {
@@ -188,7 +189,37 @@ func (e *stoppedError) hints(cause []string) []string {
 	return append([]string{again + "   # goes on, and asks nothing twice"}, cause...)
 }
 
-// An unreachableError is a server that does not answer.
+// A stoppedError is a run that was cut short; its notebook is saved.
+type stoppedError struct {
+	err      error
+	notebook string // its path
+	run      string // the run folder
+	with     string // the flags needed to resume it
+}
+
+func (e *stoppedError) Error() string {
+	return fmt.Sprintf("%v\nthe notebook up to there: %s", e.err, e.notebook)
+}
+func (e *stoppedError) Unwrap() error { return e.err }
+
+var errConstant = errors.New("there is no answer: " + agent.ConstantAnswer)
+
+// noAnswer says why a completed run has no answer.
+func noAnswer(t *record.Trajectory) error {
+	if t.Final == nil || len(t.Final.Attempts) == 0 {
+		return errors.New("no cell printed an answer")
+	}
+	switch reason := t.Final.Attempts[len(t.Final.Attempts)-1].Execution.Reason; reason {
+	case "":
+		return errors.New("no cell printed an answer")
+	case agent.ConstantAnswer:
+		return errConstant
+	default:
+		return errors.New("there is no answer: " + reason)
+	}
+}
+
+// An unreachableError is a server that does not respond.
 type unreachableError struct {
 	url string
 	err error
@@ -198,12 +229,12 @@ func (e *unreachableError) Error() string {
 	if errors.Is(e.err, context.DeadlineExceeded) {
 		return e.url + " does not answer"
 	}
-	return e.err.Error() // which names it
+	return e.err.Error() // it names the server
 }
 func (e *unreachableError) Unwrap() error { return e.err }
 
-// kernelHints says what to do about servers and about kernels that are not ours.
-// The text of the errors has no tokens.
+// kernelHints returns the hints for errors of servers and of the user's kernels. Their texts contain
+// no tokens.
 func kernelHints(err error) (code int, hints []string) {
 	if s, ok := errors.AsType[*kernel.ServerError](err); ok {
 		return serverHints(s)

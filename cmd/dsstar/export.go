@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/export"
@@ -89,7 +90,7 @@ func chooseExporter(to, out string) (exporter, error) {
 		}
 	}
 	if ending := filepath.Ext(out); to == "" && ending != "" && ending != ".ipynb" {
-		return exporter{}, &usageError{fmt.Sprintf("--out: there is no format for %s: it is html, md or script", printable(ending)), []string{"dsstar export --to html -o " + quoteShell(out) + " RUN"}}
+		return exporter{}, &usageError{fmt.Sprintf("--out: there is no format for %s: it is html, md or script", term.Printable(ending)), []string{"dsstar export --to html -o " + quoteShell(out) + " RUN"}}
 	}
 	if to == "" {
 		return exporters[0], nil
@@ -100,8 +101,8 @@ func chooseExporter(to, out string) (exporter, error) {
 func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		if path = disk.Newest(agent.Folder(arg).Notebook()); path == "" {
-			return &usageError{fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", printable(arg)),
+		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
+			return &usageError{fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", term.Printable(arg)),
 				[]string{"ls -d dsstar-runs/*   # the runs of this folder", "ls " + quoteShell(arg) + "/*.ipynb"}}
 		}
 	}
@@ -123,7 +124,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 		return err
 	}
 	if warning != "" {
-		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", clean(warning))
+		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", term.Clean(warning))
 	}
 	if out == "-" {
 		_, err := a.fileOut().Write(data)
@@ -154,7 +155,7 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 		}
 		target = strings.TrimSuffix(path, ".ipynb") + ending
 		if isLink(target) { // nobody has named it, and it may be a stranger's
-			return bad("rm "+quoteShell(target)+"   # the link alone", "%s is a link, and nothing is written through it", printable(target))
+			return bad("rm "+quoteShell(target)+"   # the link alone", "%s is a link, and nothing is written through it", term.Printable(target))
 		}
 	}
 	if real, err := filepath.EvalSymlinks(target); err == nil {
@@ -165,21 +166,21 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 	switch {
 	case os.IsNotExist(err):
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return bad("mkdir -p "+quoteShell(dir), "--out: there is no folder %s", printable(dir))
+			return bad("mkdir -p "+quoteShell(dir), "--out: there is no folder %s", term.Printable(dir))
 		}
 		return target, nil
 	case err != nil:
 		return bad("ls -ld "+quoteShell(dir), "--out: %v", err)
 	case info.IsDir():
-		return bad(again+quoteShell(filepath.Join(target, "report"+e.endings[0])), "--out: %s is a folder", printable(target))
+		return bad(again+quoteShell(filepath.Join(target, "report"+e.endings[0])), "--out: %s is a folder", term.Printable(target))
 	case !info.Mode().IsRegular():
-		return bad(again+"-", "--out: %s is not a file", printable(target))
+		return bad(again+"-", "--out: %s is not a file", term.Printable(target))
 	}
 	if from, err := os.Stat(path); err == nil && os.SameFile(from, info) {
-		return bad(again+"-", "--out: %s is the notebook itself", printable(target))
+		return bad(again+"-", "--out: %s is the notebook itself", term.Printable(target))
 	}
 	if out == "" && !isExport(target) {
-		return bad(again+quoteShell(target)+"   # replaces it", "%s is there already, and is no page or Markdown file of dsstar export", printable(target))
+		return bad(again+quoteShell(target)+"   # replaces it", "%s is there already, and is no page or Markdown file of dsstar export", term.Printable(target))
 	}
 	return target, nil
 }
@@ -204,7 +205,7 @@ func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 			cells = append(cells, c.Source)
 		}
 	}
-	if t, err := agent.ReadTrajectory(nb); err == nil && slices.Equal(t.Cells(), cells) {
+	if t, err := record.Read(nb); err == nil && slices.Equal(t.Cells(), cells) {
 		return []byte(t.Script()), ""
 	}
 	script, commented := export.Script(nb)

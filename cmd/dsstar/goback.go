@@ -13,7 +13,7 @@ import (
 	"dsstar/notebook"
 )
 
-// start starts a kernel of this machine which goes back as the settings say.
+// start starts a local kernel with the rollback of the settings.
 func (a *app) start(ctx context.Context, o kernel.Options, back checkpoint.Options, s *configs.Settings, purpose agent.Purpose) (*checkpoint.Session, error) {
 	if s.Rollback == "replay" || s.Rollback == "off" {
 		return begin(ctx, o, back)
@@ -47,12 +47,12 @@ func begin(ctx context.Context, o kernel.Options, back checkpoint.Options) (*che
 	return checkpoint.New(k, back), nil
 }
 
-// copiesIn is where the copies of a session's files are, in its folder: on the same
-// file system as they, which may then share blocks.
+// copiesIn is the folder for copies of a session's files. It is on their file system, which may share
+// the blocks.
 func copiesIn(dir string) string { return filepath.Join(dir, ".dsstar-copies") }
 
-// mustFreeze refuses a kernel that cannot do what the settings insist on.
-func mustFreeze(s *configs.Settings, k *checkpoint.Session) error {
+// requireCheckpoints rejects a kernel without checkpoints if the settings insist on them.
+func requireCheckpoints(s *configs.Settings, k *checkpoint.Session) error {
 	if s.Rollback != "checkpoint" || k.Way() == notebook.ByCheckpoint {
 		return nil
 	}
@@ -60,7 +60,7 @@ func mustFreeze(s *configs.Settings, k *checkpoint.Session) error {
 		[]string{`dsstar nb --rollback auto --data DIR "question"`}}
 }
 
-// result is the kernel as --json shows it.
+// result describes the kernel in --json.
 func (p place) result(s *configs.Settings) resultKernel {
 	way := cmp.Or(p.way, notebook.ByReplay)
 	if s.Rollback == "off" {

@@ -40,10 +40,9 @@ func TestRollback(t *testing.T) {
 		printed string
 		said    string
 	}{
-		"auto":       {notebook.ByCheckpoint, nil, "2 good False\n", "the session is back at the accepted cells (1), by checkpoint"},
-		"checkpoint": {notebook.ByCheckpoint, []string{"--rollback", "checkpoint", "--max-memory", "2GB"}, "2 good False\n", "by checkpoint"},
-		"replay":     {notebook.ByReplay, []string{"--rollback", "replay"}, "2 good False\n", "by replay"},
-		"off":        {notebook.NotAtAll, []string{"--rollback", "off"}, "3 bad True\n", "going back is off"},
+		"auto":   {notebook.ByCheckpoint, nil, "2 good False\n", "the session is back at the accepted cells (1), by checkpoint"},
+		"replay": {notebook.ByReplay, []string{"--rollback", "replay"}, "2 good False\n", "by replay"},
+		"off":    {notebook.NotAtAll, []string{"--rollback", "off"}, "3 bad True\n", "going back is off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,6 +73,9 @@ func TestRollbackOutputs(t *testing.T) {
 	data := dataFolder(t, numbers)
 	for _, way := range []string{"auto", "replay"} {
 		t.Run(way, func(t *testing.T) {
+			if way == "replay" {
+				pyenvtest.Long(t)
+			}
 			t.Parallel()
 			m := spoiled()
 			m["coder"] = say(cell("import os\nparts = [40, 2]\nos.mkdir('outputs')\nprint('line\\n' * 400_000)"),

@@ -18,9 +18,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	gmtext "github.com/yuin/goldmark/text"
 
-	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
-
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
@@ -122,6 +121,9 @@ func TestRerunReplaced(t *testing.T) {
 		"pipe": "os.mkfifo(p)", "link": "os.symlink(%q, p)", "huge file": "open(p, 'w').truncate(1 << 40)", "hard link": "os.link(%q, p)", "device": "os.symlink('/dev/zero', p)",
 	} {
 		t.Run(kind, func(t *testing.T) {
+			if kind != "link" {
+				pyenvtest.Long(t)
+			}
 			t.Parallel()
 			outside, check := outsider(t, "planted")
 			if strings.Contains(put, "%q") {
@@ -144,14 +146,13 @@ func TestRerunReplaced(t *testing.T) {
 // TestResumeReplaced: a run folder of somebody else's making, with links or pipes where a run writes.
 func TestResumeReplaced(t *testing.T) {
 	t.Parallel()
-	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
-	s.expect(exitVerified)
+	s := finishedRun(t)
 	for _, name := range []string{"notebook.ipynb", "solution.py", "trace.jsonl"} {
 		for kind, put := range map[string]func(path, outside string) error{
 			"link": func(path, outside string) error { return os.Symlink(outside, path) },
 			"pipe": func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
 		} {
-			run := agent.Folder(t.TempDir())
+			run := record.Folder(t.TempDir())
 			outside, check := outsider(t, content(t, filepath.Join(s.out, name)))
 			if err := os.CopyFS(string(run), os.DirFS(s.out)); err != nil {
 				t.Fatal(err)

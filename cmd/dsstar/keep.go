@@ -12,19 +12,19 @@ import (
 	"dsstar/kernel/checkpoint"
 )
 
-// A keeper leaves the run's own kernel running at the end of the run, for
-// --keep-kernel. Its fields are set when the session is closed.
+// A keeper leaves the main kernel running after the run, for --keep-kernel. Its fields are set when the
+// session is closed.
 type keeper struct {
 	saver  *saver
 	server kernel.Server // of the kernel; zero for a process of this machine
-	info   kernel.Info   // zero: there was no kernel that was ready
-	err    error         // why it could not be left
+	info   kernel.Info   // zero: no kernel was ready
+	err    error         // why it could not be kept
 
 	patience time.Duration // with the server; 0: keepPatience
 }
 
-// A keptSession is the run's own session in a kernel that stays, or that of the
-// proof, which takes its place: with it the run's own has ended.
+// A keptSession is the session whose kernel is kept: the main one, or that of the proof, which
+// replaces it.
 type keptSession struct {
 	*checkpoint.Session
 	keeper *keeper
@@ -32,7 +32,7 @@ type keptSession struct {
 
 var _ agent.Lasting = keptSession{}
 
-// End ends the kernel. None stays, unless one that is opened later is closed.
+// End ends the kernel. None is kept unless a later session is closed.
 func (s keptSession) End() error {
 	s.keeper.err = errUnfinished
 	return s.Session.Close()
@@ -42,13 +42,12 @@ var errUnfinished = errors.New("not all cells ran in the fresh kernel of the pro
 
 func (s keptSession) Close() error {
 	k := s.keeper
-	k.info = s.Info() // before: going back changes it
+	k.info = s.Info() // leaving changes it
 	k.err = s.Leave(k.saver.notebook.Path())
 	return k.err
 }
 
-// resultKept is a kernel that stays, as --json shows it. What it does not have is
-// "" or 0.
+// resultKept describes a kept kernel in --json. Missing values are "" or 0.
 type resultKept struct {
 	ID             string `json:"id"`
 	PID            int    `json:"pid"`
@@ -57,8 +56,8 @@ type resultKept struct {
 	Notebook       string `json:"notebook"` // the path at which the server has registered it
 }
 
-// result tells of the kernel that stays; nil if none does. It registers one of a
-// server for the notebook, or says why not.
+// result describes the kept kernel; nil if there is none. A server's kernel is registered for the
+// notebook; the error says why that failed.
 func (k *keeper) result(ctx context.Context) (*resultKept, error) {
 	if k == nil || k.info.ID == "" || k.err != nil {
 		return nil, nil
@@ -85,8 +84,8 @@ func (k *keeper) result(ctx context.Context) (*resultKept, error) {
 
 var errOtherKernel = errors.New("the notebook is open with another kernel, which it keeps")
 
-// tell says how the kernel can be reached, and ended. ended is what ended the run
-// before its end.
+// tell explains how to connect to the kernel and how to end it. ended is the error that cut the run
+// short.
 func (k *keeper) tell(p *progress, r *resultKept, unregistered, ended error) {
 	state := "with all variables"
 	if ended != nil {
@@ -117,13 +116,12 @@ func (k *keeper) tell(p *progress, r *resultKept, unregistered, ended error) {
 
 func short(id string) string { return id[:min(len(id), shortName)] }
 
-// keepPatience is how long a server that the user has not named may take to start
-// a kernel, and a server to register one.
+// keepPatience is the deadline for a server that the user has not named to start a kernel, and for
+// any server to register one.
 const keepPatience = 20 * time.Second
 
-// placeToKeep chooses where the kernel that is to stay runs if the user has not:
-// on a server of this machine that has the run folder, so that JupyterLab connects
-// the notebook to it. It reports whether there is one that can be used.
+// placeToKeep chooses the kernel to keep if the user has not: one on a local server that serves the run
+// folder, so that JupyterLab connects the notebook to it. It reports whether there is a usable one.
 func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 	s := *j.settings
 	if !j.keep || j.here || s.Kernel+s.Server+s.Python != "" {
@@ -134,13 +132,13 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 		return false
 	}
 	s.Server = server.URL
-	hurried, cancel := context.WithTimeout(ctx, keepPatience) // there is another way
+	hurried, cancel := context.WithTimeout(ctx, keepPatience) // a local process will do instead
 	defer cancel()
 	var err error
 	if j.place, err = a.place(hurried, &s, func(string) {}); err == nil {
 		err = a.look(hurried, &j.place, &s, j.folders()...)
 	}
-	if err == nil && a.consent(ctx, j) != nil { // the last question: it may take longer
+	if err == nil && a.consent(ctx, j) != nil { // without the deadline: the user may take time
 		err = errors.New("its kernels are not in dsstar's sandbox, and you have not agreed (--yes)")
 	}
 	if err == nil {
@@ -152,7 +150,7 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 	return false
 }
 
-// serverWith returns the server whose folder has a path, the nearest one of several.
+// serverWith returns the server whose root contains path; of several, the one with the deepest root.
 func serverWith(servers []kernel.Server, path string) (nearest kernel.Server, ok bool) {
 	for _, s := range servers {
 		if s.Has(path) && (!ok || len(s.Root) > len(nearest.Root)) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
@@ -167,12 +167,12 @@ func TestKeepHanging(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer server.Close()
-	folder, err := agent.CreateFolder(t.TempDir())
+	folder, err := record.CreateFolder(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	saver := newSaver(folder)
-	if _, err := saver.save(&agent.Trajectory{}); err != nil {
+	if _, err := saver.save(&record.Trajectory{}); err != nil {
 		t.Fatal(err)
 	}
 	k := &keeper{
@@ -196,6 +196,7 @@ func TestKeepHanging(t *testing.T) {
 // TestKeepInterrupted: after Ctrl-C during a cell the kernel is there, idle, and
 // told of.
 func TestKeepInterrupted(t *testing.T) {
+	pyenvtest.Long(t)
 	runtime := t.TempDir()
 	t.Setenv("JUPYTER_RUNTIME_DIR", runtime)
 	m := counting()

@@ -16,14 +16,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
 )
 
-// shortName is how much of a kernel's id its name has at least.
+// shortName is the minimum length of a kernel's abbreviated id.
 const shortName = 8
 
-// surveyTime is how long servers have to answer when they are asked what they have.
+// surveyTime is the deadline for servers to list their kernels.
 const surveyTime = 3 * time.Second
 
 func (a *app) kernelsCommand() *cobra.Command {
@@ -63,24 +64,24 @@ URL, or JUPYTER_TOKEN. Tokens are never printed.`,
 	return cmd
 }
 
-// A survey is what there is to start and to attach to.
+// A survey lists what can be started or attached to.
 type survey struct {
-	specs   []kernel.Spec // of this machine
+	specs   []kernel.Spec // local
 	kernels []kernel.Running
 	servers []surveyed
-	named   *surveyed // the one of --server
+	named   *surveyed // the server of --server
 }
 
-// A surveyed is a server with what it said.
+// A surveyed is a server with its response.
 type surveyed struct {
 	kernel.Server
 	specs     []kernel.Spec
-	preferred string // name of its default kernelspec
-	err       error  // why it did not answer, or not all
+	preferred string // the default kernelspec
+	err       error  // why the response is missing or incomplete
 }
 
-// survey asks everybody at once. A server that does not answer is a finding,
-// not an error.
+// survey queries all servers concurrently. One that does not respond is part of the result, not an
+// error.
 func (a *app) survey(ctx context.Context, s *configs.Settings) (survey, error) {
 	servers, others, named, err := a.servers(s)
 	if err != nil {
@@ -100,12 +101,12 @@ func (a *app) survey(ctx context.Context, s *configs.Settings) (survey, error) {
 			w.specs, w.preferred, w.err = server.Specs(ctx)
 		})
 	}
-	v.specs, _ = kernel.Specs(a.lookup()) // those that can be read
+	v.specs, _ = kernel.Specs(a.lookup()) // the readable ones
 	all.Wait()
 	v.kernels = found.Kernels
 	for i := range v.servers {
 		w := &v.servers[i]
-		for _, err := range found.Errors { // a gateway may have kernelspecs to show and no kernels
+		for _, err := range found.Errors { // a gateway may list kernelspecs but no kernels
 			if refused, ok := errors.AsType[*kernel.ServerError](err); ok && refused.URL == w.URL && w.err == nil {
 				w.err = err
 			}
@@ -120,14 +121,14 @@ func (a *app) survey(ctx context.Context, s *configs.Settings) (survey, error) {
 	return v, nil
 }
 
-// lookup is where Jupyter's files are looked for.
+// lookup says where to look for Jupyter's files.
 func (a *app) lookup() kernel.Lookup {
 	home, _ := os.UserHomeDir() // without one, the user's kernelspecs are not found
 	return kernel.Lookup{Getenv: a.getenv, Home: home}
 }
 
-// servers returns the servers of this machine and those that the user names, which
-// of them Discover does not find by itself, and the URL of the one of --server.
+// servers returns the local servers and those that the user names, the subset that Discover does not
+// find by itself, and the URL of --server.
 func (a *app) servers(s *configs.Settings) (all, others []kernel.Server, chosen string, err error) {
 	local := kernel.LocalServers(a.lookup())
 	for _, named := range []struct{ from, address string }{{"--server", s.Server}, {"JUPYTER_URL", a.getenv("JUPYTER_URL")}} {
@@ -143,19 +144,18 @@ func (a *app) servers(s *configs.Settings) (all, others []kernel.Server, chosen 
 		}
 		same := func(o kernel.Server) bool { return o.URL == server.URL }
 		if !slices.Contains(local, server) && !slices.ContainsFunc(others, same) {
-			local = slices.DeleteFunc(local, same) // it is known with another token
+			local = slices.DeleteFunc(local, same) // known with another token
 			others = append(others, server)
 		}
 	}
 	return slices.Concat(local, others), others, chosen, nil
 }
 
-// server returns the server that the user names, as it is known here if it is a
-// local one. The token is that of the address, of the file that a local server
-// leaves, of JUPYTER_TOKEN or, for a server of a hub, of JUPYTERHUB_API_TOKEN.
+// server returns the server that the user names. Its token comes from the address, a local server's
+// own file, JUPYTER_TOKEN or, for a server of a hub, JUPYTERHUB_API_TOKEN, in this order.
 func (a *app) server(from, address string, local []kernel.Server) (kernel.Server, error) {
 	server, err := kernel.NewServer(address, "")
-	if err != nil { // whose text has the address, and with it perhaps a token
+	if err != nil { // its text contains the address, perhaps with a token
 		return server, &usageError{from + " is not the address of a Jupyter server",
 			[]string{"dsstar kernels --server http://localhost:8888/", "jupyter server list"}}
 	}
@@ -175,8 +175,8 @@ func (a *app) server(from, address string, local []kernel.Server) (kernel.Server
 	return server, nil
 }
 
-// sameServer reports whether two addresses are of the same server of this
-// machine, which has more names than one.
+// sameServer reports whether two addresses name the same server, given that this machine has
+// several names.
 func sameServer(a, b string) bool {
 	x, err := url.Parse(a)
 	y, e := url.Parse(b)
@@ -188,8 +188,8 @@ func sameServer(a, b string) bool {
 	return (x.Hostname() == y.Hostname() || both) && x.Port() == y.Port() && x.Path == y.Path && x.Scheme == y.Scheme
 }
 
-// hubUser returns what JupyterHub calls the server at an address, as its API has
-// it ("ada/server", "ada/servers/gpu"), "" for a server without a hub.
+// hubUser returns the server's path in JupyterHub's API ("ada/server", "ada/servers/gpu"), or "" if
+// there is no hub.
 func hubUser(address string) string {
 	_, path, ok := strings.Cut(address, "/user/")
 	user, name, _ := strings.Cut(strings.Trim(path, "/"), "/")
@@ -202,8 +202,7 @@ func hubUser(address string) string {
 	return user + "/servers/" + name
 }
 
-// name returns what --kernel takes for a running kernel: the beginning of its
-// id, as long as it must be.
+// name returns the --kernel argument for a running kernel: the shortest unambiguous prefix of its id.
 func (v survey) name(k kernel.Running) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(v.specs, func(s kernel.Spec) bool { return strings.EqualFold(s.Name, name) })
@@ -291,7 +290,7 @@ func (a *app) listing(v survey) listing {
 	return l
 }
 
-// printListing prints what there is as tables, and in words what there is not.
+// printListing prints the tables, with a sentence in place of an empty one.
 func printListing(out io.Writer, l listing, home string) error {
 	tilde := func(path string) string {
 		if rest, ok := strings.CutPrefix(path, home+string(os.PathSeparator)); ok && home != "" {
@@ -302,7 +301,7 @@ func printListing(out io.Writer, l listing, home string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) {
 		for i, cell := range cells {
-			cells[i] = printable(cell)
+			cells[i] = term.Printable(cell)
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
@@ -341,7 +340,7 @@ func printListing(out io.Writer, l listing, home string) error {
 
 func dash(cell string) string { return cmp.Or(cell, "-") }
 
-// ago is a time that has passed, as people say it.
+// ago formats a duration relative to now.
 func ago(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -32,19 +32,6 @@ func kernelsJSON(t *testing.T, env []string, args ...string) (l listing) {
 	return l
 }
 
-func TestNoKernels(t *testing.T) {
-	t.Parallel()
-	out := kernels(t, jupyterEnv(t, t.TempDir()))
-	for _, want := range []string{"No kernel is running.", "jupyter lab", "No Jupyter server is running here."} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is not said:\n%s", want, out)
-		}
-	}
-	if l := kernelsJSON(t, jupyterEnv(t, t.TempDir())); l.Kernels == nil || l.Servers == nil || l.Kernelspecs == nil {
-		t.Errorf("null for an empty list: %+v", l)
-	}
-}
-
 // TestKernels lists a local kernel, one of a real server, its kernelspecs, and
 // servers that are gone.
 func TestKernels(t *testing.T) {

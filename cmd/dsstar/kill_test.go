@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
@@ -26,6 +26,7 @@ var kills = flag.Int("kills", 1, "how often TestKill kills a run")
 //
 //	go test ./cmd/dsstar -run TestKill -kills 200 -timeout 2h -v
 func TestKill(t *testing.T) {
+	pyenvtest.Long(t)
 	dsstar := build(t)
 	begin := time.Now()
 	if out, err := exec.Command(dsstar, "demo", "--quiet", "--out", filepath.Join(t.TempDir(), "whole")).CombinedOutput(); err != nil {
@@ -41,13 +42,13 @@ func TestKill(t *testing.T) {
 		for killed := true; killed && len(at) < 1+n%3; {
 			at = append(at, rand.N(whole))
 			killed = killAfter(t, at[len(at)-1], dsstar, args...)
-			if _, err := os.Stat(agent.Folder(run).Notebook()); err != nil {
+			if _, err := os.Stat(record.Folder(run).Notebook()); err != nil {
 				early++
 				break // it had not begun
 			}
 			readRun(t, run)
 			copied := filepath.Join(t.TempDir(), fmt.Sprintf("%d-%d.ipynb", n, len(at)))
-			if data, err := os.ReadFile(agent.Folder(run).Notebook()); err != nil || os.WriteFile(copied, data, 0o644) != nil {
+			if data, err := os.ReadFile(record.Folder(run).Notebook()); err != nil || os.WriteFile(copied, data, 0o644) != nil {
 				t.Fatal(err)
 			}
 			notebooks = append(notebooks, copied)
@@ -73,7 +74,7 @@ func TestKill(t *testing.T) {
 // counts those that are there.
 func checkAsked(t *testing.T, run string, at []time.Duration) {
 	t.Helper()
-	exchanges, err := answered(agent.Folder(run))
+	exchanges, err := answered(record.Folder(run))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/record"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -306,7 +306,7 @@ func TestLabLive(t *testing.T) {
 			if !tr.Verified() || len(tr.Rounds) != 3 {
 				t.Errorf("on disk is a notebook of %d rounds, verified %t", len(tr.Rounds), tr.Verified())
 			}
-			ours, err := agent.Draw(tr).Encode()
+			ours, err := record.Draw(tr).Encode()
 			disk, e := os.ReadFile(filepath.Join(out, "notebook.ipynb"))
 			if err := errors.Join(err, e); err != nil {
 				t.Fatal(err)

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,30 +12,21 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+	"github.com/spf13/pflag"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 )
 
-// Exit codes; the help text and the README list them.
-const (
-	exitVerified    = 0
-	exitError       = 1
-	exitUsage       = 2
-	exitNotVerified = 3
-	exitCredentials = 4
-	exitBudget      = 5
-	exitInterrupted = 130
-)
-
-// An app is one run of the program: all that it may read and write.
+// An app is one invocation of the program, with everything that it may read and write.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -45,31 +37,38 @@ type app struct {
 	width          func() int   // of the terminal behind stderr
 	cacheDir       string       // of dsstar, in the user's cache folder
 	configDir      string       // of dsstar, in the user's configuration folder
+	descriptionDir string       // the folder of cached descriptions
 	editors        atomic.Int64 // until when Ctrl-C is an editor's, in Unix nanoseconds
 }
 
 func main() {
 	sandbox.Main(os.Args)
-	os.Exit(mainCode())
+	os.Exit(newApp().main())
 }
 
-func mainCode() int {
-	// Next to nothing of the program's memory is garbage that is worth waiting for:
-	// half the usual growth between collections costs no time that can be measured.
-	debug.SetGCPercent(50)
+// newApp returns the program with the process's own input, output and environment.
+func newApp() *app {
 	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH"))) // cannot fail: the value comes from the environment
 	a := &app{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Environ(),
-		stdinTTY: isTerminal(os.Stdin), stdoutTTY: isTerminal(os.Stdout), stderrTTY: isTerminal(os.Stderr),
+		stdinTTY: term.IsTerminal(os.Stdin), stdoutTTY: term.IsTerminal(os.Stdout), stderrTTY: term.IsTerminal(os.Stderr),
 		width: func() int {
-			w, _, err := term.GetSize(int(os.Stderr.Fd()))
-			if err != nil || w <= 0 {
-				return 80
+			if columns, _, ok := term.Size(os.Stderr); ok {
+				return columns
 			}
-			return w
+			return 80
 		},
 	}
 	a.cacheDir, a.configDir = userDirs(a.getenv)
+	a.descriptionDir = filepath.Join(a.cacheDir, "descriptions")
+	return a
+}
+
+// main runs the program and returns its exit code.
+func (a *app) main() int {
+	// Little of the program's memory is garbage: half the usual growth between
+	// collections costs no measurable time.
+	debug.SetGCPercent(50)
 	kernel.SweepTemp()
 	// A closed pipe on stderr is no reason to lose a run.
 	signal.Ignore(syscall.SIGPIPE)
@@ -78,16 +77,16 @@ func mainCode() int {
 	return a.run(ctx, os.Args[1:])
 }
 
-// wholePaths is a PATH without relative entries: the current folder may be a stranger's, and no program in it
-// is to run outside the sandbox, also when a launcher, an editor or a shell looks for it.
+// wholePaths drops relative entries from a PATH. The current folder may be somebody else's, and no
+// program in it may run outside the sandbox, not even by way of a launcher, an editor or a shell.
 func wholePaths(list string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// untilSignal returns a context that the first signal cancels, so that everything
-// is written and closed; after that the default is back, so that a second one ends
-// the program at once. Ctrl-C in an editor, which many of them use, is not for us.
+// untilSignal returns a context that the first SIGINT or SIGTERM cancels, which leaves time to save
+// and close everything. A second signal kills the program. SIGINT is ignored while an editor runs,
+// because many editors use Ctrl-C themselves.
 func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)
@@ -101,7 +100,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 					continue
 				}
 				cancel()
-				time.Sleep(time.Second) // one Ctrl-C may come twice: from the terminal and from whoever runs us
+				time.Sleep(time.Second) // the terminal and a parent process may both forward one Ctrl-C
 			case <-ctx.Done():
 				return
 			}
@@ -122,14 +121,14 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitVerified
 	}
-	if ctx.Err() != nil { // whatever error it has led to
+	if ctx.Err() != nil { // err is a consequence
 		err = interrupted(err)
 	}
 	if quiet, ok := errors.AsType[silent](err); ok {
 		return quiet.code
 	}
 	if write, ok := errors.AsType[*fs.PathError](err); ok && write.Path == os.Stdout.Name() && errors.Is(err, syscall.EPIPE) {
-		return exitError // whoever reads the output wants no more of it, as head does
+		return exitError // the reader has closed the pipe, as head does
 	}
 	return a.report(err)
 }
@@ -161,17 +160,24 @@ func (a *app) rootCommand() *cobra.Command {
 
 // flagError is what is wrong with a flag, without the words of Go's parsers.
 func flagError(err error) string {
-	if text, _, ok := strings.Cut(err.Error(), ": strconv."); ok {
-		return text + ": not a number"
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err.Error()
 	}
-	if text, _, ok := strings.Cut(err.Error(), ": time: "); ok {
-		return text + ": not a duration, such as 90s, 5m or 1h30m"
+	wanted := ""
+	if _, is := errors.AsType[*strconv.NumError](err); is {
+		wanted = "a number"
 	}
-	return err.Error()
+	if _, own := bad.GetFlag().Value.(*patience); bad.GetFlag().Value.Type() == "duration" && !own {
+		wanted = "a duration, such as 90s, 5m or 1h30m"
+	}
+	if wanted == "" {
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s: %q is not %s", bad.GetFlag().Name, bad.GetValue(), wanted)
 }
 
-// noArgs refuses arguments of commands that take none; for dsstar itself they
-// are unknown commands.
+// noArgs rejects arguments; those of dsstar itself are unknown commands.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if err := cobra.NoArgs(cmd, args); err != nil {
 		return &usageError{err.Error(), []string{cmd.CommandPath() + " --help"}}
@@ -179,7 +185,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-const rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit
+var rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit
 and continue.
 
 dsstar describes the files of a data folder, plans one step, writes its cell,
@@ -195,20 +201,9 @@ Examples:
   dsstar nb --data ./data --model ollama/qwen3 --guidelines "just a number" "…"
   echo "How many customers are there?" | dsstar nb --data ./data --json
 
-` + exitHelp
+` + exitHelp()
 
-const exitHelp = `Exit codes:
-  0    verified: judged sufficient, and a fresh run printed the same answer
-  1    error
-  2    usage
-  3    answered, but not verified
-  4    model or server credentials
-  5    budget spent: --max-cost, --max-calls or --max-time
-  130  interrupted, or stopped at a review`
-
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
-
-// getenv looks a variable up in the environment of the run.
+// getenv returns a variable of the app's environment.
 func (a *app) getenv(name string) string {
 	value, _ := a.lookupEnv(name)
 	return value
@@ -221,4 +216,18 @@ func (a *app) lookupEnv(name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// cleaned filters everything printed from now on through a term.Writer.
+func (a *app) cleaned() {
+	a.stdout = &term.Writer{W: term.Unwrapped(a.stdout), C: term.Cleaner{Still: true}}
+	a.stderr = &term.Writer{W: term.Unwrapped(a.stderr), C: term.Cleaner{Colours: true, Moves: true}}
+}
+
+// fileOut is the destination of -o -: unfiltered, unless it is a terminal.
+func (a *app) fileOut() io.Writer {
+	if a.stdoutTTY {
+		return a.stdout
+	}
+	return term.Unwrapped(a.stdout)
 }

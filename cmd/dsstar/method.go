@@ -3,35 +3,34 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/configs"
 )
 
-// method is what the settings say of the loop, in the agent's terms: of the
-// paper's way, analyzer, router and the verifier's input can still be chosen.
-func method(s configs.Method) agent.Method {
-	m := agent.Method{
+// method converts the settings of the loop. With --paper only the analyzer, the router, the
+// candidates and the verifier's input can still be chosen.
+func method(s configs.Method) record.Method {
+	m := record.Method{
 		NoReasons: !s.Reasons, NoDocuments: !s.Documents, NoFamilies: !s.Families,
 		NoFormCheck: !s.FormCheck, NoComputed: !s.Computed, NoUnfinished: !s.Unfinished, NoInconclusive: !s.Inconclusive,
 	}
 	if s.Paper {
-		m = agent.Paper()
+		m = record.Paper()
 	}
 	if s.Candidates > 1 {
-		m.Candidates = s.Candidates // one is the way of a run that does not say
+		m.Candidates = s.Candidates // 0 and 1 mean the same
 	}
 	m.NoAnalyzer, m.NoRouter, m.PlanOnly = !s.Analyzer, !s.Router, s.VerifierInput == "query-plan"
 	return m
 }
 
-// checkMethod refuses what does not go together: several cells for a step where
-// there can be only one, and a session that is to go back and must not.
+// checkMethod rejects settings that contradict each other.
 func checkMethod(s *configs.Settings, review bool) error {
-	if err := mayStay(s, method(s.Method)); err != nil {
+	if err := checkRollback(s, method(s.Method)); err != nil {
 		return err
 	}
 	switch {
@@ -46,8 +45,8 @@ func checkMethod(s *configs.Settings, review bool) error {
 	return nil
 }
 
-// mayStay refuses to let a session stay as it is that is to go back by its method.
-func mayStay(s *configs.Settings, m agent.Method) error {
+// checkRollback rejects --rollback off for a method that needs to go back.
+func checkRollback(s *configs.Settings, m record.Method) error {
 	switch {
 	case s.Rollback != "off":
 	case m.Script:
@@ -59,7 +58,7 @@ func mayStay(s *configs.Settings, m agent.Method) error {
 	return nil
 }
 
-// modelOf is the name of the model that plays a role.
+// modelOf returns the name of a role's model.
 func modelOf(s *configs.Settings, role string) string {
 	if role == "retriever" {
 		return s.EmbeddingModel
@@ -67,8 +66,7 @@ func modelOf(s *configs.Settings, role string) string {
 	return cmp.Or(s.Models[role], s.Model)
 }
 
-// prices returns the price of each role's model, or nil when that of the main
-// one is not known: a run without prices has no cost to tell.
+// prices returns the prices of the roles' models, or nil if the price of the main model is unknown.
 func prices(s *configs.Settings) func(role string) (llm.Price, bool) {
 	if _, ok := s.Price(s.Model); !ok {
 		return nil
@@ -82,7 +80,7 @@ func prices(s *configs.Settings) func(role string) (llm.Price, bool) {
 	}
 }
 
-// checkBudget refuses a limit that could not be held.
+// checkBudget rejects --max-cost if the price of a model is unknown.
 func checkBudget(s *configs.Settings) error {
 	if s.MaxCost == 0 || strings.HasPrefix(s.Model, replayPrefix) {
 		return nil // a replay costs nothing
@@ -101,7 +99,7 @@ func checkBudget(s *configs.Settings) error {
 	return nil
 }
 
-// roleNames are the roles that have a model of their own.
+// roleNames returns the roles with a model of their own.
 func roleNames(s *configs.Settings) []string {
 	var names []string
 	for role, model := range s.Models {
@@ -115,11 +113,11 @@ func roleNames(s *configs.Settings) []string {
 	return names
 }
 
-// descriptionCache is where descriptions are kept between runs, or nil. The name
-// of a model does not tell it from others at another address.
+// descriptionCache returns the cache of descriptions, or nil. Its key has the base URL because models
+// at different addresses may share a name.
 func (a *app) descriptionCache(s *configs.Settings) *agent.Cache {
 	if !s.Cache {
 		return nil
 	}
-	return &agent.Cache{Dir: filepath.Join(a.cacheDir, "descriptions"), Model: modelOf(s, "analyzer") + " " + s.BaseURL}
+	return &agent.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL}
 }

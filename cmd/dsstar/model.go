@@ -14,9 +14,8 @@ import (
 
 const replayPrefix = configs.ReplayPrefix
 
-// models opens the models of a job: the one of the settings, those of single
-// roles, the one that ranks files. Retries are told of. A trace has the replies
-// of all roles, and is no model whose descriptions are worth keeping.
+// models opens the models of a job: the main one, those of single roles and the embedding model. A
+// replayed trace serves all roles, and its descriptions are not cached.
 func (a *app) models(j *job) (err error) {
 	s := j.settings
 	if s.Model == demoModel {
@@ -35,7 +34,7 @@ func (a *app) models(j *job) (err error) {
 	return err
 }
 
-// replayed are the model and the ranker of a trace; the ranker is nil if it has none.
+// replayed returns the model and the ranker of a trace; the ranker may be nil.
 func replayed(trace string) (llm.Model, llm.Ranker, error) {
 	exchanges, err := readTrace(trace)
 	if err != nil {
@@ -48,7 +47,7 @@ func replayed(trace string) (llm.Model, llm.Ranker, error) {
 	return m, nil, nil
 }
 
-// ranker is the model that ranks files, or nil.
+// ranker returns the embedding model, or nil.
 func (a *app) ranker(s *configs.Settings, retrying func(llm.Retry)) (llm.Ranker, error) {
 	if s.EmbeddingModel == "" {
 		return nil, nil
@@ -64,7 +63,7 @@ func (a *app) ranker(s *configs.Settings, retrying func(llm.Retry)) (llm.Ranker,
 	return r, nil
 }
 
-// model returns the model of the settings, with the models of single roles.
+// model returns the main model, with the models of single roles.
 func (a *app) model(s *configs.Settings, retrying func(llm.Retry)) (llm.Model, error) {
 	if s.Model == "" {
 		return nil, a.noModel(s)
@@ -85,8 +84,7 @@ func (a *app) model(s *configs.Settings, retrying func(llm.Retry)) (llm.Model, e
 	return llm.ByRole(def, roles), nil
 }
 
-// open opens one model by its name, provider/name. With a base URL given the
-// provider may be left out.
+// open opens a model by its name, provider/name. With a base URL the provider is optional.
 func (a *app) open(s *configs.Settings, name string, retrying func(llm.Retry)) (llm.Model, error) {
 	e, err := a.callable(s, name, retrying)
 	if err != nil {
@@ -95,7 +93,7 @@ func (a *app) open(s *configs.Settings, name string, retrying func(llm.Retry)) (
 	return e.Open()
 }
 
-// callable is the endpoint of a model with the settings of its calls.
+// callable returns the endpoint of a model with the settings for its calls.
 func (a *app) callable(s *configs.Settings, name string, retrying func(llm.Retry)) (llm.Endpoint, error) {
 	e, err := a.endpoint(s, name)
 	e.Temperature = s.Temperature
@@ -116,7 +114,7 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 		return e, &usageError{err.Error(), []string{"dsstar config"}}
 	}
 	if e.Key, e.KeyEnv = p.Key(a.getenv); e.Key == "" && len(p.KeyEnv) > 0 {
-		e.KeyEnv = p.KeyEnv[0] // for the error that Open returns
+		e.KeyEnv = p.KeyEnv[0] // named in the error of Open
 	}
 	if p.Name == "openai" && s.BaseURL == "" {
 		e.Header = map[string]string{}
@@ -129,15 +127,14 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 	return e, nil
 }
 
-// modelLine tells which model is asked, where, and whose key is used: several
-// variables may hold one, and some move the endpoint.
+// modelLine names the model, its endpoint and the variable that its key comes from.
 func (a *app) modelLine(s *configs.Settings) string {
 	if strings.HasPrefix(s.Model, replayPrefix) || s.Model == demoModel {
 		return s.Model
 	}
 	e, err := a.endpoint(s, s.Model)
 	if err != nil {
-		return s.Model // opening it has said why
+		return s.Model // opening it has reported why
 	}
 	line := s.Model
 	line += " at " + configs.Redact(e.BaseURL)
@@ -147,7 +144,7 @@ func (a *app) modelLine(s *configs.Settings) string {
 	return line
 }
 
-// readTrace reads a trace that is to be replayed.
+// readTrace reads a trace to replay.
 func readTrace(path string) ([]llm.Exchange, error) {
 	f, err := disk.Open(path, disk.MaxDocument)
 	if err != nil {

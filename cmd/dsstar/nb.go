@@ -14,7 +14,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-const nbHelp = `Answer a question about the files of a folder and leave a notebook. In a kernel
+var nbHelp = `Answer a question about the files of a folder and leave a notebook. In a kernel
 that is running already (--kernel) the question may be about its variables too,
 or about them alone.
 
@@ -44,7 +44,7 @@ what runs. The scripts that describe files are not asked about.
 With --candidates K each step gets K cells, each run from the accepted ones, and the
 verifier picks one; the notebook has the others, folded, with its reason.
 
-` + exitHelp
+` + exitHelp()
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
@@ -72,7 +72,7 @@ func (a *app) nbCommand() *cobra.Command {
 	flags.add(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags.again = sameCommand(cmd, args, "--yes")
+		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
 			return err // before the question is read, which may be long in coming
 		}

@@ -8,8 +8,8 @@ import (
 	"dsstar/kernel"
 )
 
-// onPage takes a --kernel that is the address of a page, as people copy it from
-// their browser, for its server and the notebook or kernel that the page shows.
+// onPage splits a --kernel that is a URL copied from a browser into the server and the notebook or
+// kernel that the page shows.
 func onPage(s *configs.Settings) error {
 	u, err := url.Parse(strings.TrimSpace(s.Kernel))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"testing"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 )
 
 // planted is a key that lies about while the tests run, as a user's do: in the environment, in ~/.ssh, and in the
@@ -153,6 +153,17 @@ func watchForKey(t testing.TB, said ...*bytes.Buffer) {
 	})
 }
 
+// checkNotHeld fails the test if a file below a folder holds the planted key.
+func checkNotHeld(t *testing.T, folder string) {
+	t.Helper()
+	if planted == "" {
+		return
+	}
+	if paths, err := holding(planted, folder); err != nil || len(paths) > 0 {
+		t.Errorf("the planted key is in %q (%v)", paths, err)
+	}
+}
+
 // A testProgram is the program in a test. It must leave the data as they are.
 type testProgram struct {
 	*app
@@ -218,7 +229,7 @@ func hashes(folder string) map[string]string {
 			all[path] = err.Error()
 			return nil
 		}
-		if _, err := os.Lstat(agent.Folder(path).Trace()); err == nil && d.IsDir() {
+		if _, err := os.Lstat(record.Folder(path).Trace()); err == nil && d.IsDir() {
 			return fs.SkipDir
 		}
 		info, err := d.Info()

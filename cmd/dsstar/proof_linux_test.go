@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 )
 
@@ -18,6 +19,9 @@ func TestProofApart(t *testing.T) {
 		for _, tier := range []string{"builtin", "full"} {
 			t.Run(file+" "+tier, func(t *testing.T) {
 				t.Parallel()
+				if tier == "builtin" {
+					pyenvtest.Long(t)
+				}
 				if _, _, err := sandbox.Choose(tier); err != nil {
 					t.Skip(err)
 				}
@@ -43,6 +47,9 @@ func TestRunInData(t *testing.T) {
 	for _, tier := range []string{"builtin", "full"} {
 		t.Run(tier, func(t *testing.T) {
 			t.Parallel()
+			if tier == "builtin" {
+				pyenvtest.Long(t)
+			}
 			if _, _, err := sandbox.Choose(tier); err != nil {
 				t.Skip(err)
 			}

@@ -14,12 +14,11 @@ import (
 	"dsstar/kernel/pyenv"
 )
 
-// required are the modules that every session needs; the prompts and the
-// set-up cell rely on them.
+// required are the modules that the prompts and the set-up cell rely on.
 var required = []string{"ipykernel", "numpy", "pandas"}
 
-// spec returns the kernel to start: that of the interpreter or kernelspec that
-// the settings name, else of the managed environment, made now if need be.
+// spec returns the kernel to start: that of --python or --kernel, or else of the managed environment,
+// which is created on first use.
 func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
 	switch {
 	case s.Python != "" && s.Kernel+s.Server != "":
@@ -57,8 +56,7 @@ func (a *app) ownKernel(ctx context.Context, s *configs.Settings, name string) (
 	return spec, err
 }
 
-// ownPython returns the kernel of the interpreter that the user named, which must
-// have the modules.
+// ownPython returns the kernel of the user's interpreter, which must have the modules.
 func (a *app) ownPython(ctx context.Context, s *configs.Settings, python string, modules []string) (kernel.Spec, error) {
 	path, err := a.checkPython(ctx, s, "--python", python, modules)
 	if err != nil {
@@ -67,8 +65,7 @@ func (a *app) ownPython(ctx context.Context, s *configs.Settings, python string,
 	return kernel.PythonSpec(path), nil
 }
 
-// checkPython returns the interpreter's own path, or an error that names what
-// it lacks.
+// checkPython returns the interpreter's real path, or an error that names missing modules.
 func (a *app) checkPython(ctx context.Context, s *configs.Settings, from, python string, modules []string) (path string, err error) {
 	report, err := pyenv.Check(ctx, python, a.withoutKeys(s), modules)
 	if err != nil {
@@ -83,12 +80,12 @@ func (a *app) checkPython(ctx context.Context, s *configs.Settings, from, python
 	return report.Path, nil
 }
 
-// secret matches the names of variables that cells have no business with.
+// secret matches the names of variables that are kept from cells.
 var secret = regexp.MustCompile(`(?i)(api_?key|token|secret|passw|credential|private_?key|^SSH_AUTH_SOCK$)`)
 
-// withoutKeys is the user's environment for programs that have no business with keys.
+// withoutKeys returns the user's environment without credentials.
 func (a *app) withoutKeys(s *configs.Settings) []string {
-	hidden := []string{s.APIKeyEnv, "DSSTAR_SERVER", "JUPYTER_URL"} // which may have tokens in them
+	hidden := []string{s.APIKeyEnv, "DSSTAR_SERVER", "JUPYTER_URL"} // they may contain tokens
 	for _, p := range s.Providers {
 		hidden = append(hidden, p.KeyEnv...)
 	}
@@ -98,7 +95,8 @@ func (a *app) withoutKeys(s *configs.Settings) []string {
 	})
 }
 
-// installEnv is withoutKeys with all settings of pip and uv, in which a package index may have its password.
+// installEnv is withoutKeys with the settings of pip and uv, which may hold the password of a package
+// index.
 func (a *app) installEnv(s *configs.Settings) []string {
 	env := a.withoutKeys(s)
 	for _, entry := range a.env {
@@ -109,16 +107,16 @@ func (a *app) installEnv(s *configs.Settings) []string {
 	return env
 }
 
-// kernelEnv is the environment that cells see: without keys, and without what
-// would make two users' sessions differ.
+// kernelEnv returns the environment of cells: without credentials and without variables that make
+// sessions differ between users.
 func (a *app) kernelEnv(s *configs.Settings) []string {
 	differ := []string{"PYTHONHASHSEED", "PYTHONSTARTUP", "MPLBACKEND", "IPYTHONDIR"}
 	env := slices.DeleteFunc(a.withoutKeys(s), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(differ, name)
 	})
-	// The user's own IPython start-up files are not part of the notebook. And going
-	// back replays cells: sets of strings must then have the same order.
+	// The user's IPython start-up files are not part of the notebook, and replayed cells must see sets
+	// of strings in the same order.
 	return append(env, "IPYTHONDIR="+filepath.Join(a.cacheDir, "ipython"), "PYTHONHASHSEED=0")
 }
 

@@ -9,7 +9,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // result is the object that --json prints. Its fields are a contract: see the
@@ -18,25 +19,25 @@ type result struct {
 	Answer     string `json:"answer"`
 	Verified   bool   `json:"verified"`
 	Sufficient bool   `json:"sufficient"`
-	// Inconclusive: it was found sufficient to say that the data hold no answer.
-	Inconclusive bool          `json:"inconclusive"`
-	Doubts       []string      `json:"doubts"` // why the answer is not verified
-	Rounds       int           `json:"rounds"`
-	Steps        int           `json:"steps"`
-	RunDir       string        `json:"run_dir"`
-	Notebook     string        `json:"notebook"`
-	Script       string        `json:"script"`
-	Trace        string        `json:"trace"`
-	Usage        resultUsage   `json:"usage"`
-	Seconds      agent.Seconds `json:"seconds"`
-	Kernel       resultKernel  `json:"kernel"`
-	KeptKernel   *resultKept   `json:"kept_kernel"` // null: none stays
-	Warnings     []string      `json:"warnings"`
+	// Inconclusive: the verdict is that the data hold no answer.
+	Inconclusive bool           `json:"inconclusive"`
+	Doubts       []string       `json:"doubts"` // why the answer is not verified
+	Rounds       int            `json:"rounds"`
+	Steps        int            `json:"steps"`
+	RunDir       string         `json:"run_dir"`
+	Notebook     string         `json:"notebook"`
+	Script       string         `json:"script"`
+	Trace        string         `json:"trace"`
+	Usage        resultUsage    `json:"usage"`
+	Seconds      record.Seconds `json:"seconds"`
+	Kernel       resultKernel   `json:"kernel"`
+	KeptKernel   *resultKept    `json:"kept_kernel"` // null: none is kept
+	Warnings     []string       `json:"warnings"`
 }
 
 type resultUsage struct {
 	tokenUsage
-	CostUSD *float64              `json:"cost_usd"` // null: the model's prices are not known
+	CostUSD *float64              `json:"cost_usd"` // null: prices are unknown
 	ByRole  map[string]tokenUsage `json:"by_role"`
 }
 
@@ -54,7 +55,7 @@ type resultKernel struct {
 	Rollback string `json:"rollback"`
 }
 
-func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result {
+func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) result {
 	warnings := t.Warnings
 	if warnings == nil {
 		warnings = []string{}
@@ -70,7 +71,7 @@ func newResult(t *agent.Trajectory, f agent.Folder, kernel resultKernel) result 
 	}
 }
 
-func usageOf(t *agent.Trajectory) resultUsage {
+func usageOf(t *record.Trajectory) resultUsage {
 	all := resultUsage{tokenUsage: tokensOf(t.Usage), CostUSD: t.Cost, ByRole: map[string]tokenUsage{}}
 	for role, u := range t.ByRole {
 		all.ByRole[role] = tokensOf(u)
@@ -78,11 +79,11 @@ func usageOf(t *agent.Trajectory) resultUsage {
 	return all
 }
 
-func tokensOf(u agent.Usage) tokenUsage {
+func tokensOf(u record.Usage) tokenUsage {
 	return tokenUsage{u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens}
 }
 
-// dollars is what was paid, as part of a sentence; "" if that is not known.
+// dollars is the cost as part of a sentence; "" if it is unknown.
 func (u resultUsage) dollars() string {
 	if u.CostUSD == nil {
 		return ""
@@ -90,8 +91,8 @@ func (u resultUsage) dollars() string {
 	return fmt.Sprintf(", %.2f US dollars", *u.CostUSD)
 }
 
-// printJSON writes a value as the one document of standard output. What a terminal would obey
-// is escaped, so that it is there byte for byte, and no more.
+// printJSON writes a value as JSON. Control characters are escaped, so that a terminal does not obey
+// them and the value is unchanged.
 func printJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -107,15 +108,15 @@ func printJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// escapeControls escapes what JSON's own writer does not: such characters stand in strings only.
+// escapeControls escapes the control characters that encoding/json does not; they occur in strings only.
 func escapeControls(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {
-		case r != '\n' && (unicode.IsControl(r) || turns(r)) && r > 0xffff:
+		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)) && r > 0xffff:
 			high, low := utf16.EncodeRune(r)
 			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		case r != '\n' && (unicode.IsControl(r) || turns(r)):
+		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)

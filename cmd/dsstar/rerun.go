@@ -18,6 +18,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -221,7 +223,7 @@ func (p *patience) Set(text string) error {
 // before anything is set up.
 func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
 	begin := time.Now()
-	if run := disk.Newest(agent.Folder(path).Notebook()); run != "" {
+	if run := disk.Newest(record.Folder(path).Notebook()); run != "" {
 		path = run // it names a run folder
 	}
 	nb, err := openNotebook(path)
@@ -282,7 +284,7 @@ func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
 	case math.IsNaN(f.tolerance) || f.tolerance < 0 || f.tolerance >= 1:
 		return &usageError{"--tolerance: it is relative to the number: at least 0 and less than 1", []string{"dsstar rerun --check --tolerance 1e-6 " + quoted}}
 	case f.check && !f.round.given && !slices.ContainsFunc(slices.Collect(maps.Values(recordedRuns(nb))), cellRun.ran):
-		return &usageError{fmt.Sprintf("%s has no outputs that could be compared", printable(path)), []string{"dsstar rerun " + quoted + "   # makes a notebook that has"}}
+		return &usageError{fmt.Sprintf("%s has no outputs that could be compared", term.Printable(path)), []string{"dsstar rerun " + quoted + "   # makes a notebook that has"}}
 	}
 	return nil
 }
@@ -290,7 +292,7 @@ func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
 // rerunKernel starts the kernel for the notebook. The caller closes it.
 func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, s *configs.Settings, p *progress, o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {
 	for _, w := range s.Warnings {
-		p.say("warning  %s", w)
+		p.warn("%s", w)
 	}
 	spec, err := a.rerunSpec(ctx, path, nb, s, p)
 	if err != nil {
@@ -318,9 +320,9 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 	info, err := os.Stat(path)
 	switch {
 	case os.IsNotExist(err):
-		return bad(list, "there is no file %s", printable(path))
+		return bad(list, "there is no file %s", term.Printable(path))
 	case err == nil && info.IsDir():
-		return bad("ls "+quoteShell(path)+"/*.ipynb", "%s is a folder, not a notebook", printable(path))
+		return bad("ls "+quoteShell(path)+"/*.ipynb", "%s is a folder, not a notebook", term.Printable(path))
 	case err != nil:
 		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
 	}
@@ -332,9 +334,9 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
 	}
 	if old := formatOf(path); old > 0 && old < 4 {
-		return bad("jupyter nbconvert --to notebook --nbformat 4 "+quoteShell(path), "%s is a notebook of the old format %d, and 4 is wanted", printable(path), old)
+		return bad("jupyter nbconvert --to notebook --nbformat 4 "+quoteShell(path), "%s is a notebook of the old format %d, and 4 is wanted", term.Printable(path), old)
 	}
-	return bad("head -c 300 "+quoteShell(path), "%s: %v", printable(path), err)
+	return bad("head -c 300 "+quoteShell(path), "%s: %v", term.Printable(path), err)
 }
 
 // rerunSpec returns the kernel to start for the notebook.
@@ -351,7 +353,7 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 		if name == "" {
 			name = "NAME"
 		}
-		return kernel.Spec{}, &usageError{fmt.Sprintf("the notebook is in %s, not in Python", printable(language)),
+		return kernel.Spec{}, &usageError{fmt.Sprintf("the notebook is in %s, not in Python", term.Printable(language)),
 			[]string{"dsstar rerun --kernel " + quoteShell(name) + " " + quoteShell(path), "jupyter kernelspec list"}}
 	case s.Python != "":
 		return a.ownPython(ctx, s, s.Python, []string{"ipykernel"}) // what else the notebook needs, only the user knows
@@ -359,10 +361,10 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 	if named != "" && !strings.EqualFold(named, "python3") {
 		spec, err := kernel.FindSpec(named, a.lookup())
 		if err == nil && isPython(spec.Language) {
-			p.say("kernel   %s, which the notebook names", printable(spec.Name))
+			p.say("kernel   %s, which the notebook names", term.Printable(spec.Name))
 			return spec, nil
 		}
-		p.say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here", printable(named))
+		p.say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here", term.Printable(named))
 	}
 	p.wait("setting up Python")
 	return a.spec(ctx, s, func(line string) { p.say("set-up   %s", line) })

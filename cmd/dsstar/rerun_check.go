@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
 )
@@ -149,9 +150,9 @@ func reportDifferences(b *strings.Builder, reason string, differences []compare.
 		fmt.Fprintf(b, "%s%s\n", indent, reason)
 	}
 	for _, d := range differences {
-		fmt.Fprintf(b, "%s%s:\n", indent, clean(d.What))
+		fmt.Fprintf(b, "%s%s:\n", indent, term.Clean(d.What))
 		for line := range strings.Lines(d.Diff) {
-			fmt.Fprintf(b, "%s%s\n", indent, clean(strings.TrimRight(line, "\n")))
+			fmt.Fprintf(b, "%s%s\n", indent, term.Clean(strings.TrimRight(line, "\n")))
 		}
 	}
 }
@@ -160,7 +161,7 @@ func reportDifferences(b *strings.Builder, reason string, differences []compare.
 // found, and a text that says which it is.
 func checkLine(label, word, text string) string {
 	begin := fmt.Sprintf("%-8s %-8s", label, word)
-	return begin + " " + fit(printed(text), 99-len(begin))
+	return begin + " " + term.Fit(term.Printed(text), 99-len(begin))
 }
 
 // firstLine is the first line of a cell that is not empty; … stands for more.
@@ -169,7 +170,7 @@ func firstLine(source string) string {
 	if strings.TrimSpace(more) != "" {
 		first += " …"
 	}
-	return printed(first)
+	return term.Printed(first)
 }
 
 // findAnswers compares the answers with those of the record, for each question that
@@ -178,7 +179,7 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 	if !r.place.own {
 		return nil
 	}
-	questions := agent.Questions(r.nb)
+	questions := record.Questions(r.nb)
 	text := func(s string) []notebook.Output {
 		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s}}
 	}

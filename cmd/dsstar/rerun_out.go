@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -58,7 +59,7 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	}
 	o.path = o.shown
 	if out == "" && isLink(o.path) { // nobody has named it, and it may be a stranger's
-		return bad("rm "+quoteShell(o.path)+"   # the link alone", "%s is a link, and nothing is written through it", printable(o.shown))
+		return bad("rm "+quoteShell(o.path)+"   # the link alone", "%s is a link, and nothing is written through it", term.Printable(o.shown))
 	}
 	if real, err := filepath.EvalSymlinks(o.path); err == nil {
 		o.path = real // else the link would be replaced
@@ -67,20 +68,20 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	info, err := os.Stat(o.path)
 	switch {
 	case err == nil && info.IsDir():
-		return bad("dsstar rerun -o "+quoteShell(filepath.Join(o.shown, filepath.Base(path)))+" "+quoteShell(path), "%s is a folder", printable(o.shown))
+		return bad("dsstar rerun -o "+quoteShell(filepath.Join(o.shown, filepath.Base(path)))+" "+quoteShell(path), "%s is a folder", term.Printable(o.shown))
 	case err == nil && !info.Mode().IsRegular():
-		return bad("dsstar rerun -o - "+quoteShell(path), "%s is not a file", printable(o.shown))
+		return bad("dsstar rerun -o - "+quoteShell(path), "%s is not a file", term.Printable(o.shown))
 	case err != nil && !os.IsNotExist(err):
 		return bad("ls -ld "+quoteShell(dir), "%v", err)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return bad("mkdir -p "+quoteShell(dir), "there is no folder %s", printable(dir))
+		return bad("mkdir -p "+quoteShell(dir), "there is no folder %s", term.Printable(dir))
 	}
 	if o.folder, err = os.OpenRoot(dir); err == nil {
 		err = tryWriting(o.folder)
 	}
 	if err != nil {
-		return bad("ls -ld "+quoteShell(dir), "cannot write to %s: %v", printable(dir), err)
+		return bad("ls -ld "+quoteShell(dir), "cannot write to %s: %v", term.Printable(dir), err)
 	}
 	return o, nil
 }

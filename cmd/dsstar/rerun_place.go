@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
@@ -55,7 +56,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 		return nil, err
 	}
 	p.temporary, p.dir = p.dir, realPath(p.dir)
-	if err := agent.Folder(home).Lend(p.dir); err != nil {
+	if err := record.Folder(home).Lend(p.dir); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -78,11 +79,11 @@ func rerunData(folder, path string) (string, error) {
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		return "", &usageError{"--data: the folder does not exist: " + printable(folder), []string{"ls " + quoteShell(filepath.Dir(data))}}
+		return "", &usageError{"--data: the folder does not exist: " + term.Printable(folder), []string{"ls " + quoteShell(filepath.Dir(data))}}
 	case err != nil:
 		return "", &usageError{fmt.Sprintf("--data: %v", err), []string{"ls -ld " + quoteShell(data)}}
 	case !info.IsDir():
-		return "", &usageError{"--data: not a folder: " + printable(folder), []string{"dsstar rerun --data " + quoteShell(filepath.Dir(data)) + " " + quoteShell(path)}}
+		return "", &usageError{"--data: not a folder: " + term.Printable(folder), []string{"dsstar rerun --data " + quoteShell(filepath.Dir(data)) + " " + quoteShell(path)}}
 	}
 	return data, nil
 }
@@ -97,7 +98,7 @@ func (p *rerunPlace) setData(path, data string, nb *notebook.Notebook) error {
 	})
 	switch {
 	case at < 0 && data != "":
-		return &usageError{fmt.Sprintf("--data: no cell of %s has the tag parameters and sets data_dir", printable(path)),
+		return &usageError{fmt.Sprintf("--data: no cell of %s has the tag parameters and sets data_dir", term.Printable(path)),
 			[]string{"dsstar rerun " + quoteShell(path) + "   # on the data that its cells name"}}
 	case at < 0:
 		return nil
@@ -230,7 +231,7 @@ type sameAnswer struct {
 
 // String is one line.
 func (s sameAnswer) String() string {
-	one := func(text string) string { return cmp.Or(fit(printed(text), 200), "nothing") }
+	one := func(text string) string { return cmp.Or(term.Fit(term.Printed(text), 200), "nothing") }
 	if s.Same {
 		return "same: " + one(s.Is)
 	}
@@ -260,7 +261,7 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (san
 		p.say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}
 	if warning := handsOver(b); warning != "" {
-		p.say("warning  %s", warning)
+		p.warn("%s", warning)
 	}
 	if !sandbox.AboveHome(place.home) {
 		b.Read = append(b.Read, place.home)
@@ -270,7 +271,7 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (san
 	case place.given || !a.private(place.data):
 		b.Read = append(b.Read, place.data)
 	case b.Tier.Confines():
-		p.say("warning  the notebook's data folder, %s, is hidden or the system's: cells read it only with --data", printable(place.data))
+		p.warn("the notebook's data folder, %s, is hidden or the system's: cells read it only with --data", term.Printable(place.data))
 	}
 	if place.own {
 		b.Write = append(b.Write, place.dir)

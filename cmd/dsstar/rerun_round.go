@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -47,7 +48,7 @@ type replay struct {
 	k        *checkpoint.Session
 	show     *transcript
 	base     []string // the code that makes the state that the round began with
-	attempts []agent.Attempt
+	attempts []record.Attempt
 	labels   []string // of the attempts
 	result   roundResult
 }
@@ -95,9 +96,9 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 // find finds the round in the notebook.
 func (r *replay) find(path string, nb *notebook.Notebook) error {
 	if !r.place.own {
-		return &usageError{fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds", printable(path)), []string{"dsstar rerun " + quoteShell(path)}}
+		return &usageError{fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds", term.Printable(path)), []string{"dsstar rerun " + quoteShell(path)}}
 	}
-	t, err := agent.ReadTrajectory(nb)
+	t, err := record.Read(nb)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 	}
 	n := r.round.n
 	r.base, r.attempts, err = t.At(n)
-	if none, ok := errors.AsType[*agent.NoRoundError](err); ok {
+	if none, ok := errors.AsType[*record.NoRoundError](err); ok {
 		last := fmt.Sprintf("dsstar rerun --round %d %s", none.Rounds, quoteShell(path))
 		if none.Rounds == 0 {
 			last = "dsstar rerun " + quoteShell(path)
@@ -250,7 +251,7 @@ func (a *app) concludeRound(r *replay) error {
 func (r *replay) report(w io.Writer) error {
 	var b strings.Builder
 	begin := fmt.Sprintf("round %-2d ", r.result.Round)
-	fmt.Fprintf(&b, "%s%s\n", begin, fit(printed(r.result.Step), 99-len(begin)))
+	fmt.Fprintf(&b, "%s%s\n", begin, term.Fit(term.Printed(r.result.Step), 99-len(begin)))
 	for _, a := range r.result.Attempts {
 		what := "ran"
 		if a.Error != "" {

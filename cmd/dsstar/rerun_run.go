@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
@@ -148,7 +149,7 @@ func (r *rerun) restate() {
 		}
 	}
 	if len(now) > 0 {
-		r.out.change(func() { agent.Restate(r.nb, now) })
+		r.out.change(func() { record.Restate(r.nb, now) })
 	}
 }
 
@@ -309,7 +310,7 @@ func (r *rerun) fail(i int, x notebook.Execution) {
 	if r.doing != nil {
 		r.doing.stop()
 	}
-	title := fmt.Sprintf("cell %d of %s, In [%d]:", i+1, printable(filepath.Base(r.result.Notebook)), x.Count)
+	title := fmt.Sprintf("cell %d of %s, In [%d]:", i+1, term.Printable(filepath.Base(r.result.Notebook)), x.Count)
 	r.show.failure(title, c.Source, x)
 }
 
@@ -338,9 +339,9 @@ func (f *failedCell) String() string { return fmt.Sprintf("cell %d: %s", f.Index
 func (f *failedCell) problem() string {
 	switch {
 	case f.Status == notebook.Raised && f.EName != "":
-		return "raised " + fit(printed(f.EName+": "+f.EValue), 300)
+		return "raised " + term.Fit(term.Printed(f.EName+": "+f.EValue), 300)
 	case f.Reason != "":
-		return fit(printed(f.Reason), 300)
+		return term.Fit(term.Printed(f.Reason), 300)
 	}
 	return "failed"
 }

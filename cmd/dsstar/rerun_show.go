@@ -2,26 +2,24 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
 
 // A transcript shows on stderr, as they run, the cells and what they put out.
 type transcript struct {
-	w       *lazyWriter
+	w       *term.LazyWriter
 	quiet   bool
 	colours bool
 	width   func() int
 
-	clean  cleaner
+	clean  term.Cleaner
 	broken bool // the line is not ended
 	count  int  // of the cell that is shown
 	raises bool // its exceptions are expected
@@ -30,20 +28,20 @@ type transcript struct {
 }
 
 func (a *app) newTranscript(quiet bool) *transcript {
-	t := &transcript{w: newLazyWriter(a.stderr), quiet: quiet, width: func() int { return 100 }, seen: map[string]bool{}}
+	t := &transcript{w: term.NewLazyWriter(a.stderr), quiet: quiet, width: func() int { return 100 }, seen: map[string]bool{}}
 	t.colours = a.stderrTTY && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
 	if a.stderrTTY {
 		t.width = a.width
 	}
-	t.clean.colours = t.colours
+	t.clean.Colours = t.colours
 	return t
 }
 
 // cell begins a cell.
 func (t *transcript) cell(count int, source string, mayRaise bool) {
 	t.count, t.raises, t.held = count, mayRaise, nil
-	t.clean = cleaner{colours: t.colours}
-	t.say("%s", fit(fmt.Sprintf("In [%d]: %s", count, firstLine(source)), t.width()-1))
+	t.clean = term.Cleaner{Colours: t.colours}
+	t.say("%s", term.Fit(fmt.Sprintf("In [%d]: %s", count, firstLine(source)), t.width()-1))
 }
 
 // say writes a line of our own.
@@ -62,19 +60,18 @@ func (t *transcript) line(text string) {
 
 func (t *transcript) put(text string) {
 	if text != "" {
-		t.w.write(text)
+		t.w.Write(text)
 		t.broken = !strings.HasSuffix(text, "\n")
 	}
 }
 
 // endLine ends the line and the colours.
 func (t *transcript) endLine() {
-	if t.clean.coloured {
-		t.w.write("\x1b[0m")
-		t.clean.coloured = false
+	if end := t.clean.Reset(); end != "" {
+		t.w.Write(end)
 	}
 	if t.broken {
-		t.w.write("\n")
+		t.w.Write("\n")
 		t.broken = false
 	}
 }
@@ -87,7 +84,7 @@ func (t *transcript) output(o notebook.Output) {
 		t.held = append(t.held, o)
 	case t.quiet:
 	case o.Type == notebook.Stream:
-		t.put(t.clean.text(o.Text))
+		t.put(t.clean.Text(o.Text))
 	case o.Type == notebook.ErrorOutput:
 		t.traceback(o)
 	case o.DisplayID != "" && t.seen[o.DisplayID]: // a new state of a progress bar, mostly
@@ -102,7 +99,7 @@ func (t *transcript) output(o notebook.Output) {
 			label = strings.TrimSpace(label) + "\n"
 		}
 		t.endLine()
-		t.put(label + t.clean.text(text))
+		t.put(label + t.clean.Text(text))
 		t.endLine()
 	}
 }
@@ -127,7 +124,7 @@ func (t *transcript) end(x notebook.Execution) {
 	}
 	t.endLine()
 	if x.Reason != "" {
-		t.say("         %s", printed(x.Reason))
+		t.say("         %s", term.Printed(x.Reason))
 	}
 	if x.Seconds >= 1 {
 		t.say("         %.1f s", x.Seconds)
@@ -140,8 +137,8 @@ func (t *transcript) traceback(o notebook.Output) {
 		text = o.EName + ": " + o.EValue
 	}
 	t.endLine()
-	t.clean.state = plain
-	t.put(t.clean.text(text))
+	t.clean.Reset()
+	t.put(t.clean.Text(text))
 	t.endLine()
 }
 
@@ -162,7 +159,7 @@ func (t *transcript) failure(title, source string, x notebook.Execution) {
 
 func (t *transcript) close() {
 	t.endLine()
-	t.w.close()
+	t.w.Close()
 }
 
 // cellLine finds a cell's lines in IPython's tracebacks: "Cell In[3], line 7".
@@ -205,7 +202,7 @@ func excerpt(source string, at int) string {
 		if i == at-1 {
 			mark = "→ "
 		}
-		fmt.Fprintf(&b, "%s%5d  %s\n", mark, i+1, fitWidth(printed(lines[i]), 200))
+		fmt.Fprintf(&b, "%s%5d  %s\n", mark, i+1, fitWidth(term.Printed(lines[i]), 200))
 	}
 	gap(len(lines) - to)
 	return b.String()
@@ -250,191 +247,4 @@ func shown(data notebook.MIMEBundle) string {
 		note += " "
 	}
 	return note + text
-}
-
-// A cleaner takes out of what cells put out everything that would do more to a
-// terminal than show text: all escape sequences but, if wanted, those of colours.
-type cleaner struct {
-	colours  bool
-	moves    bool // so are those of a live view: up, and clearing what is there
-	still    bool // so is nothing that goes back on the line
-	coloured bool // a colour is on
-	state    cleanState
-	params   []rune // of the sequence under way
-}
-
-type cleanState int
-
-const (
-	plain    cleanState = iota
-	escape              // after ESC
-	sequence            // after ESC [
-	command             // after ESC ] and the like: text until BEL or ESC \
-)
-
-// text returns what is left of a piece; a sequence may be cut by its end.
-func (c *cleaner) text(piece string) string {
-	var b strings.Builder
-	for _, r := range piece {
-		c.add(&b, r)
-	}
-	return b.String()
-}
-
-func (c *cleaner) add(b *strings.Builder, r rune) {
-	switch {
-	case r == 0x1b:
-		c.state, c.params = escape, c.params[:0]
-	case c.state == escape && r == '[' || c.state == plain && r == 0x9b:
-		c.state, c.params = sequence, c.params[:0]
-	case c.state == escape && strings.ContainsRune("]PX^_", r) || c.state == plain && (r == 0x90 || r == 0x98 || 0x9d <= r && r <= 0x9f):
-		c.state = command
-	case c.state == escape && ' ' <= r && r <= '/': // one more character comes
-	case c.state == escape:
-		c.state = plain
-	case c.state == command:
-		if r == 7 || r == 0x9c || r == '\n' {
-			c.state = plain
-		}
-	case c.state == sequence:
-		c.param(b, r)
-	case r == '\r' || r == '\b':
-		if !c.still {
-			b.WriteRune(r)
-		}
-	case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f || r >= 0xa0 && !turns(r):
-		b.WriteRune(r)
-	}
-}
-
-// param takes one character of a sequence.
-func (c *cleaner) param(b *strings.Builder, r rune) {
-	if r >= ' ' && r <= '?' && len(c.params) < 64 {
-		c.params = append(c.params, r)
-		return
-	}
-	c.state = plain
-	params := string(c.params)
-	if r == 'm' && c.colours && strings.Trim(params, "0123456789;:") == "" {
-		b.WriteString("\x1b[" + params + "m")
-		c.coloured = strings.Trim(params, "0") != ""
-	}
-	if (r == 'A' || r == 'J' || r == 'K') && c.moves && strings.Trim(params, "0123456789") == "" {
-		b.WriteString("\x1b[" + params + string(r))
-	}
-}
-
-// printed is text on one line, without anything but text.
-func printed(text string) string {
-	c := cleaner{}
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '\n', '\r', '\b':
-			return ' '
-		}
-		return r
-	}, c.text(text))
-}
-
-// A lazyWriter writes from a goroutine of its own, so that a terminal that has
-// been stopped or a slow pipe holds no cell up. What it cannot take in time is
-// dropped, with a note.
-type lazyWriter struct {
-	w       io.Writer
-	wake    chan struct{} // holds a token when there is something to do
-	ended   chan struct{}
-	mu      sync.Mutex
-	pending []byte
-	dropped int
-	closed  bool
-	moved   time.Time // when something was written last
-}
-
-// lazyBytes is how much may wait to be written.
-const lazyBytes = 1 << 20
-
-func newLazyWriter(w io.Writer) *lazyWriter {
-	l := &lazyWriter{w: w, wake: make(chan struct{}, 1), ended: make(chan struct{})}
-	go l.work()
-	return l
-}
-
-func (l *lazyWriter) write(text string) {
-	l.mu.Lock()
-	if l.closed || len(l.pending)+len(text) > lazyBytes {
-		l.dropped += len(text)
-	} else {
-		l.note()
-		l.pending = append(l.pending, text...)
-	}
-	l.mu.Unlock()
-	l.poke()
-}
-
-// note tells of what was dropped; mu is held.
-func (l *lazyWriter) note() {
-	if l.dropped > 0 {
-		l.pending = fmt.Appendf(l.pending, "\n[dsstar: %d bytes came too fast to be shown here; the notebook has them]\n", l.dropped)
-		l.dropped = 0
-	}
-}
-
-func (l *lazyWriter) poke() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (l *lazyWriter) work() {
-	defer close(l.ended)
-	for range l.wake {
-		for {
-			l.mu.Lock()
-			if len(l.pending) == 0 {
-				l.note()
-			}
-			part, closed := l.pending, l.closed
-			l.pending = nil
-			l.moved = time.Now()
-			l.mu.Unlock()
-			if len(part) == 0 {
-				if closed {
-					return
-				}
-				break
-			}
-			for len(part) > 0 {
-				n := min(len(part), 32<<10)
-				_, _ = l.w.Write(part[:n]) // nobody listens any more
-				part = part[n:]
-				l.mu.Lock()
-				l.moved = time.Now()
-				l.mu.Unlock()
-			}
-		}
-	}
-}
-
-// close waits until everything is written, or nothing has moved for a while.
-func (l *lazyWriter) close() {
-	l.mu.Lock()
-	l.closed, l.moved = true, time.Now()
-	l.mu.Unlock()
-	l.poke()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-l.ended:
-			return
-		case <-tick.C:
-			l.mu.Lock()
-			stuck := time.Since(l.moved) > 2*time.Second
-			l.mu.Unlock()
-			if stuck {
-				return
-			}
-		}
-	}
 }

@@ -14,11 +14,13 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
 )
 
-const resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
+var resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
 with --ask, one that is finished and gets another question.
 
 RUN is the run folder, or a notebook in it. No request that the model has answered
@@ -35,7 +37,7 @@ Cells run again from the first change on, yours as they are; then the plan is
 judged, and the run goes on from there to a new proof. When a cell of yours fails,
 the notebook stays as it is.
 
-` + exitHelp
+` + exitHelp()
 
 const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-most
   dsstar resume --max-cost 1 RUN                     after a spent budget
@@ -60,7 +62,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		if len(args) != 1 {
 			return &usageError{fmt.Sprintf("one run is wanted, and %d are given", len(args)), []string{"dsstar resume RUN", "ls -d dsstar-runs/*   # the runs of this folder"}}
 		}
-		flags.again = sameCommand(cmd, args, "--yes")
+		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}
@@ -93,10 +95,10 @@ func (a *app) resumeCommand() *cobra.Command {
 
 // A pastRun is a run as it stands on the disk.
 type pastRun struct {
-	folder  agent.Folder
+	folder  record.Folder
 	path    string // of the notebook
 	content []byte // of it
-	t       *agent.Trajectory
+	t       *record.Trajectory
 }
 
 // resume goes on with the run at path. Everything that can be wrong is looked at
@@ -119,7 +121,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	}
 	now, err := r.dataFiles(ctx, j.settings.Include)
 	if err == nil {
-		err = mayStay(j.settings, r.t.Method)
+		err = checkRollback(j.settings, r.t.Method)
 	}
 	if err != nil {
 		return err
@@ -139,7 +141,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if name := filepath.Base(r.path); r.path != r.folder.Notebook() {
 		j.progress.say("notebook %s: notebook.ipynb was edited while the run went on, and is left alone", name)
 	}
-	if agent.Finished(r.t, now, j.settings.MaxRounds) {
+	if record.Finished(r.t, now, j.settings.MaxRounds) {
 		j.progress.say("finished there is nothing left to do")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
@@ -168,7 +170,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err := j.setUp(ctx, a); err != nil {
 		return err
 	}
-	return a.carryOut(ctx, j, r.folder, saver, func(ctx context.Context, config agent.Config) (*agent.Trajectory, error) {
+	return a.carryOut(ctx, j, r.folder, saver, func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 		config.Answered = exchanges
 		return agent.Resume(ctx, config, r.t, now)
 	})
@@ -194,14 +196,14 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 	if data == "" || !a.private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 		return nil
 	}
-	return &usageError{fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", printable(data)),
+	return &usageError{fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", term.Printable(data)),
 		[]string{"dsstar resume --allow-read DIR " + quoteShell(string(r.folder)) + "   # DIR: that folder, if the notebook is yours"}}
 }
 
 // dataFiles lists the run's data folder as it is now, with what the run included
 // and include. A run of an earlier version may have seen files that are skipped by
 // now: where the data are the same with them, they count.
-func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File, error) {
+func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File, error) {
 	data := r.data()
 	if data == "" {
 		return nil, nil
@@ -212,10 +214,10 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]agent.File,
 	}
 	include = slices.Concat(r.t.Task.Include, include)
 	slices.Sort(include)
-	now := agent.Task{Include: slices.Compact(include)}
+	now := record.Task{Include: slices.Compact(include)}
 	err := listData(ctx, &now, data)
 	if r.t.DataChanges(now.Files) != "" {
-		all := agent.Task{Include: []string{"."}}
+		all := record.Task{Include: []string{"."}}
 		if listData(ctx, &all, data) == nil && r.t.DataChanges(all.Files) == "" {
 			now, err = all, nil
 		}
@@ -235,25 +237,25 @@ func findRun(arg string) (r pastRun, err error) {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return bad("ls -d dsstar-runs/*   # the runs of this folder", "there is no run %s", printable(arg))
+		return bad("ls -d dsstar-runs/*   # the runs of this folder", "there is no run %s", term.Printable(arg))
 	}
 	if err != nil {
 		return bad("ls -l "+quoteShell(arg), "the run: %v", err)
 	}
-	r.folder, r.path = agent.Folder(filepath.Dir(path)), path
+	r.folder, r.path = record.Folder(filepath.Dir(path)), path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		r.folder = agent.Folder(path)
+		r.folder = record.Folder(path)
 		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
-			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", printable(arg))
+			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", term.Printable(arg))
 		}
 	}
 	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // which the run will write
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", printable(path))
+			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", term.Printable(path))
 		}
 	}
 	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // which its cells read
-		return bad("ls -l "+quoteShell(r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", printable(r.folder.Variables()))
+		return bad("ls -l "+quoteShell(r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", term.Printable(r.folder.Variables()))
 	}
 	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err
@@ -270,14 +272,14 @@ func (r *pastRun) read() error {
 	if r.content, err = disk.ReadFile(r.path, disk.MaxDocument); err != nil {
 		return err
 	}
-	if r.t, err = agent.ReadTrajectory(nb); err != nil {
-		return &usageError{fmt.Sprintf("%s: %v", printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook", "dsstar rerun " + quoteShell(r.path) + "   # runs any notebook again"}}
+	if r.t, err = record.Read(nb); err != nil {
+		return &usageError{fmt.Sprintf("%s: %v", term.Printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook", "dsstar rerun " + quoteShell(r.path) + "   # runs any notebook again"}}
 	}
 	return nil
 }
 
 // answered reads what the model has answered in the run so far.
-func answered(folder agent.Folder) ([]llm.Exchange, error) {
+func answered(folder record.Folder) ([]llm.Exchange, error) {
 	f, err := disk.Open(folder.Trace(), disk.MaxDocument)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the notebook is enough

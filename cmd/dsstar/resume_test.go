@@ -10,9 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -74,147 +72,11 @@ func (m roles) with(more roles) roles {
 	return all
 }
 
-// TestResumeBudget: a run whose budget is spent goes on to the same end, and asks
-// nothing twice.
-func TestResumeBudget(t *testing.T) {
-	pyenvtest.Long(t)
+// TestResumeRefused: a run that another dsstar works on is left alone, and a stranger's notebook cannot name just any data.
+func TestResumeRefused(t *testing.T) {
 	t.Parallel()
-	data := dataFolder(t, numbers)
-	s := ask(t, data, steps().serve(t).URL, "--max-calls", "6")
-	s.expect(exitBudget, "the budget is spent: 6 model calls", "dsstar resume --model scripted --base-url", s.out+"   # goes on")
-	before, err := answered(agent.Folder(s.out))
-	if err != nil || len(before) != 6 {
-		t.Fatalf("%d exchanges, %v", len(before), err)
-	}
-	left := filepath.Join(s.out, "files", "left.txt")
-	if err := os.WriteFile(left, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	rest := steps().with(roles{"planner": say("Add them up."), "coder": steps()["coder"][2:], "verifier": steps()["verifier"][1:]})
-	again := s.again(rest.serve(t).URL)
-	again.expect(exitVerified, "verified 3 rounds, 12 model calls")
-	if again.stdout != "84\n" {
-		t.Errorf("the answer is %q", again.stdout)
-	}
-	if _, err := os.Stat(left); err == nil {
-		t.Error("what a killed session has left in files/ is still there")
-	}
-	finished := s.again("http://127.0.0.1:1/v1")
-	finished.expect(exitVerified, "nothing left to do")
-	if finished.stdout != "84\n" {
-		t.Errorf("the answer is %q", finished.stdout)
-	}
-}
-
-// TestResumeEdit: an edit in the middle of a finished notebook; only what follows
-// is run again, and script and proof follow.
-func TestResumeEdit(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	s := ask(t, dataFolder(t, numbers), steps().serve(t).URL)
-	s.expect(exitVerified)
-	before, err := openNotebook(filepath.Join(s.out, "notebook.ipynb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.editCells(func(nb *notebook.Notebook) {
-		c := cellNamed(t, nb, "step-2")
-		c.Source = strings.Replace(c.Source, "*= 2", "*= 3", 1)
-		note := notebook.Cell{ID: "mine", Type: notebook.Markdown, Source: "Three times, please.", Metadata: map[string]any{"tags": []any{"dsstar:note"}}}
-		nb.Cells = append(nb.Cells, note)
-	})
-	m := roles{"verifier": say(sufficient), "checker": say("Form: fits")}
-	again := s.again(m.serve(t).URL)
-	again.expect(exitVerified, "edited   the cell of step 2 was changed", "edited   a note was left: Three times, please.")
-	if again.stdout != "126\n" {
-		t.Errorf("the answer is %q", again.stdout)
-	}
-	after, err := openNotebook(filepath.Join(s.out, "notebook.ipynb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range []string{"data", "parameters", "setup", "round-1", "step-1", "verdict-1"} {
-		if diff := cmp.Diff(cellNamed(t, before, id), cellNamed(t, after, id)); diff != "" {
-			t.Errorf("the cell %s, which is before the change (-before +after)\n%s", id, diff)
-		}
-	}
-	if text := cellNamed(t, after, "step-2").Outputs[0].Text; text != "117\n" {
-		t.Errorf("step 2 shows %q", text)
-	}
-	cellNamed(t, after, "mine")
-	script, err := os.ReadFile(filepath.Join(s.out, "solution.py"))
-	if err != nil || !strings.Contains(string(script), "*= 3") {
-		t.Errorf("%v\n%s", err, script)
-	}
-	tr := again.trajectory()
-	exchanges, err := answered(agent.Folder(s.out))
-	if err != nil || !tr.Verified() || tr.Usage.Calls != len(exchanges) || !strings.Contains(exchanges[len(exchanges)-1].Messages[1].Text, "Three times, please.") {
-		t.Errorf("verified %v, %d calls, %d exchanges", tr.Verified(), tr.Usage.Calls, len(exchanges))
-	}
-	validate(t, filepath.Join(s.out, "notebook.ipynb"))
-}
-
-// TestResumeFails: a cell of the person's own that fails leaves the notebook with
-// it.
-func TestResumeFails(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
-	s.expect(exitVerified)
-	s.editCells(func(nb *notebook.Notebook) { cellNamed(t, nb, "step-1").Source += "\nnothing_like_it" })
-	again := s.again(roles{}.serve(t).URL)
-	again.expect(exitError, "the cell of step 1 fails: NameError", "as you left it", s.out+"   # when it is mended in "+filepath.Join(s.out, "notebook.ipynb"))
-	nb, err := openNotebook(filepath.Join(s.out, "notebook.ipynb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := cellNamed(t, nb, "step-1"); c.Type != notebook.Code || !strings.HasSuffix(c.Source, "nothing_like_it") {
-		t.Errorf("%+v", c)
-	}
-}
-
-// TestResumeAsk: another question in the same session. A check tells of the answers to both.
-func TestResumeAsk(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
-	s.expect(exitVerified)
-	more := roles{
-		"planner": say("Count them."), "coder": say(cell("rows = len(numbers)\nprint(rows)")), "verifier": say(sufficient),
-		"finalizer": say(cell("print(f'{rows:.1f}')")), "checker": say("Form: fits"),
-	}
-	again := s.again(more.serve(t).URL, "--ask", "And how many are they?", "--guidelines", "one decimal", "--json")
-	again.expect(exitVerified)
-	if r := decodeResult(t, again.stdout); r.Answer != "3.0" || !r.Verified || r.Steps != 1 {
-		t.Errorf("%+v", r)
-	}
-	path := filepath.Join(s.out, "notebook.ipynb")
-	validate(t, path)
-	stdout, _ := rerunCode(t.Context(), t, 0, "--check", "--json", path)
-	want := []sameAnswer{{Question: "What is the total?", Same: true, Was: "42", Is: "42"}, {Question: "And how many are they?", Same: true, Was: "3.0", Is: "3.0"}}
-	if r := decodeRerun(t, stdout); !slices.Equal(r.Answers, want) || r.Answer == nil || *r.Answer != want[1] {
-		t.Errorf("%+v", r.Answers)
-	}
-	other := dataFolder(t, map[string]string{"numbers.csv": "n\n1\n2\n40\n"})
-	out := filepath.Join(t.TempDir(), "o.ipynb")
-	stdout, _ = rerunCode(t.Context(), t, exitNotVerified, "--check", "--data", other, "-o", out, path)
-	wantText(t, "stdout", stdout, "answer 1 differs: was 42, is 43\nanswer 2 same: 3.0\n")
-	if tr := readNotebook(t, out); tr.Earlier[0].Proof != nil || tr.Proof != nil {
-		t.Errorf("proved: %+v %+v", tr.Earlier[0].Proof, tr.Proof)
-	}
-	wantText(t, "the first question", cellsOf(t, out)[0].Source, "43", "Not verified")
-}
-
-// TestResumeUsage: what cannot be resumed is said, with a hint, and nothing is run.
-func TestResumeUsage(t *testing.T) {
-	t.Parallel()
-	s := ask(t, dataFolder(t, numbers), counting().serve(t).URL)
-	s.expect(exitVerified)
-	other := filepath.Join(t.TempDir(), "other.ipynb")
-	if err := (&notebook.Notebook{}).Save(other); err != nil {
-		t.Fatal(err)
-	}
-	release, err := agent.Folder(s.out).Lock()
+	s := copied(t)
+	release, err := record.Folder(s.out).Lock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,19 +85,6 @@ func TestResumeUsage(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 	release()
-	for text, args := range map[string][]string{
-		"one run is wanted, and 0 are given":  {},
-		"there is no run nowhere":             {"nowhere"},
-		"not written by dsstar":               {other},
-		"is not a run folder":                 {filepath.Dir(other)},
-		"--guidelines are for the question":   {"--guidelines", "x", s.out},
-		"the run's data folder is not there:": {moved(t, s, "/gone")},
-	} {
-		a, stdout, stderr := testApp(t)
-		if code := a.run(t.Context(), append([]string{"resume"}, args...)); code != exitUsage || !strings.Contains(stderr.String(), text) || !strings.Contains(stderr.String(), "hint: ") {
-			t.Errorf("%q: exit code %d\n%s%s", args, code, stdout, stderr)
-		}
-	}
 	strangersData(t, s)
 }
 
@@ -304,13 +153,13 @@ func TestResumeOfSkipped(t *testing.T) {
 		{[]string{"b.csv", "venv/a.csv", "venv/pyvenv.cfg"}, []string{"b.csv", "venv/a.csv", "venv/pyvenv.cfg"}},
 		{[]string{"b.csv", "gone.csv"}, []string{"b.csv"}},
 	} {
-		r := pastRun{t: &agent.Trajectory{Task: agent.Task{Data: data}}}
+		r := pastRun{t: &record.Trajectory{Task: record.Task{Data: data}}}
 		for _, name := range c.had {
 			size := int64(4)
 			if name == "venv/pyvenv.cfg" {
 				size = 12
 			}
-			r.t.Task.Files = append(r.t.Task.Files, agent.File{Name: name, Size: size})
+			r.t.Task.Files = append(r.t.Task.Files, record.File{Name: name, Size: size})
 		}
 		for range 2 { // and once more, which adds nothing to what is included
 			now, err := r.dataFiles(t.Context(), []string{"b.csv"})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // mayReview refuses --review where there is nobody to ask.
@@ -20,8 +21,7 @@ func (a *app) mayReview(f runFlags) error {
 		what = "standard error is none"
 	}
 	text := fmt.Sprintf("--review asks before every cell, on a terminal: %s", what)
-	without := strings.Replace(strings.Replace(f.again, " --yes", "", 1), " --review", "", 1)
-	return &usageError{text, []string{without + "   # without --review: nobody is asked"}}
+	return &usageError{text, []string{f.typed.without("review") + "   # without --review: nobody is asked"}}
 }
 
 // review returns what asks the user about every cell, or nil if nobody is to be.
@@ -29,7 +29,7 @@ func (a *app) review(j job) func(context.Context, agent.Proposal) (agent.Decisio
 	if !j.review {
 		return nil
 	}
-	v := &reviewer{app: a, progress: j.progress, colours: j.progress.screen.colours}
+	v := &reviewer{app: a, progress: j.progress, colours: j.progress.screen.Colours}
 	j.progress.asks = func() bool { return !v.all }
 	return v.review
 }
@@ -85,7 +85,7 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 			if ctx.Err() != nil {
 				return agent.Decision{}, ctx.Err()
 			}
-			if reason = strings.TrimSpace(clean(reason)); reason != "" {
+			if reason = strings.TrimSpace(term.Clean(reason)); reason != "" {
 				return agent.Decision{Choice: agent.Reject, Reason: reason}, nil
 			}
 		default:

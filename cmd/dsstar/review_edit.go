@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/disk"
 )
 
@@ -22,15 +23,15 @@ func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, 
 	draft := draftOf(p)
 	path, err := writeDraft(draftName(p), draft)
 	if err != nil {
-		v.tell("         no file to edit: " + clean(err.Error()))
+		v.tell("         no file to edit: " + term.Clean(err.Error()))
 		return p, nil
 	}
 	text, err := v.app.edited(ctx, editor, path)
 	if err != nil {
-		v.tell("         " + clean(err.Error()) + "; the cell is as it was")
+		v.tell("         " + term.Clean(err.Error()) + "; the cell is as it was")
 		// An editor that was ended may have saved what was typed.
 		if saved, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil && tidy(string(saved)) != tidy(draft) {
-			v.tell("         your text: " + clean(path))
+			v.tell("         your text: " + term.Clean(path))
 			return p, ctx.Err()
 		}
 	}
@@ -59,7 +60,7 @@ func (v *reviewer) keep(p, asked agent.Proposal) {
 		return
 	}
 	if path, err := writeDraft(draftName(p), draftOf(p)); err == nil {
-		v.tell("         your text: " + clean(path))
+		v.tell("         your text: " + term.Clean(path))
 	}
 }
 

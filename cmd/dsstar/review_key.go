@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
+	"dsstar/cmd/dsstar/internal/term"
 	"fmt"
 	"os"
 	"strings"
 
-	"golang.org/x/term"
+	tty "golang.org/x/term"
 )
 
 // stopKey is what key returns for Ctrl-C, which is no signal then, and where there
@@ -41,12 +42,12 @@ func (v *reviewer) rawKey(ctx context.Context, prompt string) (text string, raw 
 	if !ok || v.app.getenv("TERM") == "dumb" {
 		return "", false, nil
 	}
-	was, err := term.MakeRaw(int(f.Fd()))
+	was, err := tty.MakeRaw(int(f.Fd()))
 	if err != nil {
 		return "", false, nil
 	}
-	defer term.Restore(int(f.Fd()), was)
-	dropInput(int(f.Fd()))
+	defer tty.Restore(int(f.Fd()), was)
+	term.DropInput(int(f.Fd()))
 	fmt.Fprint(v.app.stderr, prompt) // without a line break, which would need a carriage return now
 	text, err = v.read(ctx)
 	return text, true, err

@@ -15,8 +15,8 @@ import (
 
 	"github.com/creack/pty"
 
-	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -37,7 +37,7 @@ func atReview(t *testing.T, url string, env []string, args ...string) *reviewed 
 	s := &reviewed{session: &session{done: make(chan struct{})}, t: t, out: filepath.Join(t.TempDir(), "run")}
 	s.cmd = exec.Command(os.Args[0], append([]string{"nb", "--review", "--data", dataFolder(t, numbers), "--out", s.out,
 		"--base-url", url, "--model", "scripted", "--python", pyenvtest.Python(t), "What is the total?"}, args...)...)
-	s.cmd.Env = append(append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=1", "DSSTAR_CACHE=false", "VISUAL=", "EDITOR=false"), env...)
+	s.cmd.Env = append(append(cleanEnv(), asProgram+"=1", "TERM=xterm", "NO_COLOR=1", descriptionsIn+"="+t.TempDir(), "VISUAL=", "EDITOR=false"), env...)
 	s.cmd.Stdout = &s.stdout
 	s.start(t, &pty.Winsize{Rows: 50, Cols: 100})
 	return s
@@ -74,7 +74,7 @@ func (s *reviewed) types(keys string) {
 
 // ends waits for the program's end, and checks its exit code and that the terminal
 // is as it was.
-func (s *reviewed) ends(code int) *agent.Trajectory {
+func (s *reviewed) ends(code int) *record.Trajectory {
 	s.t.Helper()
 	if got := exitCode(s.t, s.cmd); got != code {
 		s.t.Errorf("exit code %d, want %d\n%s", got, code, s)
@@ -97,7 +97,7 @@ func TestReviewAccept(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	s := atReview(t, counting().serve(t).URL, nil, "--json")
-	s.answers("a", "review   step 1: Load the numbers and add them up.", "         │ total = int(numbers['n'].sum())\r\n")
+	s.answers("a", "review   step 1: Load the numbers and add them up.", "         │ total = sum(numbers)\r\n")
 	s.answers("A", "review   the last cell: Print the answer", "         │ print(total)\r\n")
 	tr := s.ends(exitVerified)
 	if r := decodeResult(t, s.stdout.String()); r.Answer != "42" {
@@ -110,21 +110,20 @@ func TestReviewAccept(t *testing.T) {
 
 // TestReviewEdit: what the person saves and then accepts is what runs.
 func TestReviewEdit(t *testing.T) {
-	pyenvtest.Long(t)
 	t.Parallel()
 	seen := filepath.Join(t.TempDir(), "seen.py")
-	s := atReview(t, counting().serve(t).URL, []string{editor(t, "cp \"$1\" '"+seen+"'\nsed -i -e 's/add them up/take the largest/' -e 's/.sum()/.max()/' \"$1\"")})
+	s := atReview(t, counting().serve(t).URL, []string{editor(t, "cp \"$1\" '"+seen+"'\nsed -i -e 's/add them up/take the largest/' -e 's/sum(/max(/' \"$1\"")})
 	s.answers("e")
-	s.answers("a", "review   step 1: Load the numbers and take the largest.", "         │ - total = int(numbers['n'].sum())\r\n",
-		"         │ + total = int(numbers['n'].max())\r\n", "         │   print(total)\r\n")
+	s.answers("a", "review   step 1: Load the numbers and take the largest.", "         │ - total = sum(numbers)\r\n",
+		"         │ + total = max(numbers)\r\n", "         │   print(total)\r\n")
 	s.answers("a")
 	tr := s.ends(exitVerified)
-	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand || r.Step != "Load the numbers and take the largest." || !strings.Contains(r.Attempts[0].Code, ".max())") {
+	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand || r.Step != "Load the numbers and take the largest." || !strings.Contains(r.Attempts[0].Code, "max(numbers)") {
 		t.Errorf("answer %q, %+v", tr.Answer(), r)
 	}
 	draft, err := os.ReadFile(seen)
-	want := "# %% Step 1: Load the numbers and add them up.\n# %%\nimport pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\n" +
-		"total = int(numbers['n'].sum())\nprint(total)\n"
+	want := "# %% Step 1: Load the numbers and add them up.\n# %%\nnumbers = [int(line) for line in open('data/numbers.csv').read().split()[1:]]\n" +
+		"total = sum(numbers)\nprint(total)\n"
 	if err != nil || string(draft) != want {
 		t.Errorf("the draft: %v\n%s", err, draft)
 	}
@@ -132,14 +131,15 @@ func TestReviewEdit(t *testing.T) {
 
 // TestReviewEditStop: what was edited is not lost with the run.
 func TestReviewEditStop(t *testing.T) {
+	pyenvtest.Long(t)
 	t.Parallel()
-	s := atReview(t, counting().serve(t).URL, []string{editor(t, "sed -i s/.sum/.max/ \"$1\""), "TMPDIR=" + t.TempDir()})
+	s := atReview(t, counting().serve(t).URL, []string{editor(t, "sed -i s/sum(/max(/ \"$1\""), "TMPDIR=" + t.TempDir()})
 	s.answers("e")
 	s.answers("s")
 	s.until("your text: ")
 	path := strings.TrimSpace(s.until("\r\n"))
 	s.ends(exitInterrupted)
-	if draft, err := os.ReadFile(path); err != nil || !strings.Contains(string(draft), ".max()") {
+	if draft, err := os.ReadFile(path); err != nil || !strings.Contains(string(draft), "max(") {
 		t.Errorf("%s: %v\n%s", path, err, draft)
 	}
 }
@@ -147,6 +147,7 @@ func TestReviewEditStop(t *testing.T) {
 // TestReviewEditFails: nothing comes of an editor that fails, is not there, saves
 // nothing or nothing but blanks; and each time the same question follows.
 func TestReviewEditFails(t *testing.T) {
+	pyenvtest.Long(t)
 	t.Parallel()
 	for name, c := range map[string]struct{ env, says string }{
 		"fails":     {editor(t, "echo 'x = 1' >> \"$1\"; exit 3"), "your text: "},
@@ -216,10 +217,10 @@ func TestReviewRepair(t *testing.T) {
 	t.Parallel()
 	m := counting()
 	fine := m["coder"][0].Text
-	m["coder"], m["debugger"] = say(strings.Replace(fine, "['n']", "['m']", 1)), say(fine)
+	m["coder"], m["debugger"] = say(strings.Replace(fine, "sum(numbers)", "sum(missing)", 1)), say(fine)
 	s := atReview(t, m.serve(t).URL, nil, "--quiet")
 	s.answers("a")
-	s.answers("l", "after    KeyError: 'm'", "│ - total = int(numbers['m'].sum())", "│ + total = int(numbers['n'].sum())")
+	s.answers("l", "after    NameError: name 'missing'", "│ - total = sum(missing)", "│ + total = sum(numbers)")
 	if tr := s.ends(exitVerified); len(tr.Rounds[0].Attempts) != 2 {
 		t.Errorf("%+v", tr.Rounds[0])
 	}
@@ -228,6 +229,7 @@ func TestReviewRepair(t *testing.T) {
 // TestReviewStop: whatever stops, the run ends there with nothing run, the terminal
 // is as it was, and it says how to go on.
 func TestReviewStop(t *testing.T) {
+	pyenvtest.Long(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		keys, says string

@@ -8,15 +8,16 @@ import (
 	"unicode"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // show shows a proposal, all of it: what is not seen cannot be approved. Where its
 // cell is another version of one before, the lines that differ are marked.
 func (v *reviewer) show(p agent.Proposal, before string) {
 	columns, _ := v.app.size()
-	v.paragraph(fmt.Sprintf("%-*s%s: %s", margin, "review", strings.ToLower(name(p)), clean(p.Text)), columns)
+	v.paragraph(term.Strong, fmt.Sprintf("%-*s%s: %s", term.Margin, "review", strings.ToLower(name(p)), term.Clean(p.Text)), columns)
 	if p.Error != "" {
-		v.paragraph(fmt.Sprintf("%-*s%s", margin, "after", clean(p.Error)), columns)
+		v.paragraph(term.Bad, fmt.Sprintf("%-*s%s", term.Margin, "after", term.Clean(p.Error)), columns)
 	}
 	for _, line := range codeLines(before, p.Code) {
 		for _, row := range line.rows(columns-1, v.colours) {
@@ -25,16 +26,19 @@ func (v *reviewer) show(p agent.Proposal, before string) {
 	}
 }
 
-func (v *reviewer) paragraph(text string, columns int) {
-	for i, line := range wrap(text, columns-1, len(text)+1) {
-		v.tell(paintHistory(line, i == 0, v.colours))
+func (v *reviewer) paragraph(style term.Style, text string, columns int) {
+	for i, line := range term.Wrap(text, columns-1, len(text)+1) {
+		if i == 0 && v.colours {
+			line = term.Line{Text: line, Style: style}.Painted()
+		}
+		v.tell(line)
 	}
 }
 
 // A span is code of one style.
 type span struct {
 	text  string
-	style style
+	style term.Style
 }
 
 // A codeLine is a line of code. Its mark is + or - where it is there no more or
@@ -47,25 +51,25 @@ type codeLine struct {
 // rows draws a line in as many lines of the terminal as it needs. They say which
 // of them go on: no line of code looks like two.
 func (l codeLine) rows(columns int, colours bool) []string {
-	frame := strings.Repeat(" ", margin) + "│ "
+	frame := strings.Repeat(" ", term.Margin) + "│ "
 	if l.mark != 0 {
 		frame += string(l.mark) + " "
 	}
-	room := max(1, columns-width(frame))
-	row, used := faint.paint(frame, colours), 0
+	room := max(1, columns-term.Width(frame))
+	row, used := term.Faint.Paint(frame, colours), 0
 	var rows []string
 	for _, s := range l.spans {
 		for text := revealed(s.text); text != ""; {
 			if used == room {
 				rows = append(rows, row)
-				row, used = faint.paint(strings.Replace(frame, "│", "┊", 1), colours), 0
+				row, used = term.Faint.Paint(strings.Replace(frame, "│", "┊", 1), colours), 0
 			}
-			head, rest := split(text, room-used)
-			if used > 0 && used+width(head) > room { // one wide character
+			head, rest := term.Split(text, room-used)
+			if used > 0 && used+term.Width(head) > room { // one wide character
 				used = room
 				continue
 			}
-			row, used, text = row+s.style.paint(head, colours), used+width(head), rest
+			row, used, text = row+s.style.Paint(head, colours), used+term.Width(head), rest
 		}
 	}
 	return append(rows, strings.TrimRight(row, " "))
@@ -85,7 +89,7 @@ func revealed(code string) string {
 		switch {
 		case r == '\t':
 			b.WriteString("    ")
-		case unicode.IsPrint(r) && marks <= maxMarks:
+		case unicode.IsPrint(r) && marks <= term.MaxMarks:
 			b.WriteRune(r)
 		default:
 			b.WriteString(strings.Trim(strconv.QuoteToASCII(string(r)), `"`))
@@ -103,7 +107,7 @@ var pythonToken = regexp.MustCompile(`(#[^\n]*)|(\b[rbfuRBFU]{1,2})?("""(?s:\\.|
 // highlighted returns the lines of Python code with their styles.
 func highlighted(code string) [][]span {
 	lines := [][]span{nil}
-	add := func(text string, s style) {
+	add := func(text string, s term.Style) {
 		for i, part := range strings.Split(text, "\n") {
 			if i > 0 {
 				lines = append(lines, nil)
@@ -115,17 +119,17 @@ func highlighted(code string) [][]span {
 	}
 	end := 0
 	for _, at := range pythonToken.FindAllStringSubmatchIndex(code, -1) {
-		add(code[end:at[0]], normal)
-		kind := strong
+		add(code[end:at[0]], term.Normal)
+		kind := term.Strong
 		if at[2] >= 0 {
-			kind = faint
+			kind = term.Faint
 		} else if at[6] >= 0 {
-			kind = good
+			kind = term.Good
 		}
 		add(code[at[0]:at[1]], kind)
 		end = at[1]
 	}
-	add(code[end:], normal)
+	add(code[end:], term.Normal)
 	return lines
 }
 
@@ -143,10 +147,10 @@ func codeLines(before, code string) []codeLine {
 	i, j := 0, 0
 	for _, same := range append(common(was, is), [2]int{len(was), len(is)}) {
 		for ; i < same[0]; i++ {
-			lines = append(lines, codeLine{'-', []span{{was[i], bad}}})
+			lines = append(lines, codeLine{'-', []span{{was[i], term.Bad}}})
 		}
 		for ; j < same[1]; j++ {
-			lines = append(lines, codeLine{'+', []span{{is[j], good}}})
+			lines = append(lines, codeLine{'+', []span{{is[j], term.Good}}})
 		}
 		if i < len(was) && j < len(is) {
 			lines = append(lines, codeLine{' ', now[j]})

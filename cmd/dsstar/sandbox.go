@@ -13,8 +13,8 @@ import (
 
 const leastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half of it
 
-// box is what confines the kernels of this machine that are started, as the
-// settings say. why is the reason for no better one, "" if there is none.
+// box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if it is the
+// strongest.
 func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	tier, why, err := sandbox.Choose(s.Sandbox)
 	if err != nil {
@@ -52,11 +52,10 @@ func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	return b, why, nil
 }
 
-// launches are names in a project's folder from which tools run something by themselves.
+// launches are names in a project's folder from which tools run code automatically.
 var launches = []string{".git", ".envrc", ".vscode", ".idea", ".devcontainer", ".pre-commit-config.yaml"}
 
-// handsOver warns of folders that cells may write and in which the user's tools run something by themselves; "" if none
-// is known.
+// handsOver warns if cells may write to a folder from which the user's tools run code automatically.
 func handsOver(b sandbox.Box) string {
 	for _, path := range b.Write {
 		for _, name := range launches {
@@ -68,7 +67,7 @@ func handsOver(b sandbox.Box) string {
 	return ""
 }
 
-// inWords says what a box of these settings holds, and what they relax of it. What a run itself needs is not yet in it.
+// inWords describes the sandbox and what the settings relax, before the run's own needs are added.
 func inWords(b sandbox.Box, s *configs.Settings) string {
 	usual := sandbox.Limits{Memory: b.Limits.Memory}
 	if s.MaxMemory != 0 {
@@ -80,7 +79,7 @@ func inWords(b sandbox.Box, s *configs.Settings) string {
 	return b.Describe(usual)
 }
 
-// availableMemory returns how many bytes can be had, 0 if nobody knows.
+// availableMemory returns the available memory in bytes; 0 if it is unknown.
 func availableMemory() int64 {
 	content, _ := os.ReadFile("/proc/meminfo")
 	_, after, _ := strings.Cut(string(content), "MemAvailable:")
@@ -98,10 +97,10 @@ func availableMemory() int64 {
 	return free
 }
 
-// confine has the kernels of this machine confined as the settings say.
+// confine sets the sandbox of new local kernels.
 func (p *place) confine(s *configs.Settings, say func(string)) error {
 	if p.server.URL != "" {
-		return nil // they are the server's
+		return nil // the server's kernels cannot be confined
 	}
 	b, why, err := box(s)
 	if err != nil {
@@ -116,7 +115,7 @@ func (p *place) confine(s *configs.Settings, say func(string)) error {
 	return nil
 }
 
-// sandbox is what confines the run's own session, in words.
+// sandbox describes the sandbox of the main session.
 func (p *place) sandbox() string {
 	switch {
 	case p.guest != nil:
@@ -127,8 +126,7 @@ func (p *place) sandbox() string {
 	return p.confined
 }
 
-// memory is how many bytes the run's own session may take; 0 where nothing holds it
-// to that.
+// memory is the memory limit of the main session in bytes; 0 if there is none.
 func (p *place) memory() int64 {
 	if p.guest != nil || p.server.URL != "" || !p.box.Tier.Guarded() {
 		return 0

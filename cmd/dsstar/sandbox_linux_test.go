@@ -119,7 +119,7 @@ for what, attack in {
         pass
 print("done:", done)
 os.makedirs(os.path.dirname(os.path.dirname(run)) + "/mine", exist_ok=True)
-total = int(pd.read_csv("data/numbers.csv")["n"].sum())`)))
+total = 42`)))
 		s := ask(t, dataFolder(t, numbers), m.serve(t).URL, "--sandbox", tier, "--allow-write", parent, "--out", run)
 		s.out = run
 		if tier == "builtin" {

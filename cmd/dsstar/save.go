@@ -6,44 +6,41 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
-// A saver keeps the notebook and the script of a run on disk as the run goes
-// on. What somebody else has written there meanwhile, in JupyterLab or any
-// editor, stays: the run goes on in a sibling, and the user is told.
+// A saver saves the notebook and the script while the run goes on. A file that somebody has edited
+// meanwhile is never overwritten: the run continues in a sibling file, with a warning.
 //
-// It writes files, also where a Jupyter server has the folder: with JupyterLab 4.6
-// and jupyter-collaboration 5.0 an open document showed a file that was renamed
-// into place as soon as one that was PUT through the contents API, as the server
-// looks once a second in both cases. A PUT took 27 ms, has no condition by which
-// an edit could be spared, and would have to be waited for.
+// It writes files even if a Jupyter server serves the folder. JupyterLab 4.6 with jupyter-collaboration
+// 5.0 shows a renamed file as soon as one PUT through the contents API, because the server polls once a
+// second; and a PUT takes 27 ms and cannot be made conditional on the file being unedited.
 type saver struct {
 	notebook *disk.Guarded
 	script   *disk.Guarded
 }
 
-func newSaver(f agent.Folder) *saver {
+func newSaver(f record.Folder) *saver {
 	return &saver{notebook.Guard(f.Notebook()), disk.Guard(f.Script(), disk.Format{})}
 }
 
-// continued is the saver of a run that goes on from its record.
+// continued returns the saver of a resumed run.
 func continued(r pastRun) *saver {
 	s := newSaver(r.folder)
 	s.notebook.SwitchTo(r.path, r.content)
 	if path := disk.Newest(r.folder.Script()); path != "" {
-		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil && slices.Contains(r.t.Scripts, agent.Digest(script)) {
+		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil && slices.Contains(r.t.Scripts, record.Digest(script)) {
 			s.script.SwitchTo(path, script)
 		}
 	}
 	return s
 }
 
-// save writes the notebook and the script of the trajectory, each whole or not
-// at all. It returns what the user should know; the trajectory has it too.
-func (s *saver) save(t *agent.Trajectory) (warnings []string, err error) {
+// save writes the notebook and the script, each atomically. It returns warnings, which it also adds to
+// the trajectory.
+func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 	warn := func(text string) {
 		t.Warnings = append(t.Warnings, text)
 		warnings = append(warnings, text)
@@ -51,10 +48,10 @@ func (s *saver) save(t *agent.Trajectory) (warnings []string, err error) {
 	// The notebook first: it names this script and the one before, so that a run
 	// that is killed in between knows either for its own.
 	script := []byte(t.Script())
-	if d := agent.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
+	if d := record.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
 		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
 	}
-	draw := func() ([]byte, error) { return agent.Draw(t).Encode() }
+	draw := func() ([]byte, error) { return record.Draw(t).Encode() }
 	if err := guarded(s.notebook, draw, warn); err != nil {
 		return warnings, fmt.Errorf("save the notebook: %w", err)
 	}
@@ -70,7 +67,7 @@ func (s *saver) save(t *agent.Trajectory) (warnings []string, err error) {
 	return warnings, nil
 }
 
-// guarded writes what draw returns, in a sibling if somebody has edited the file.
+// guarded writes the output of draw, to a sibling if somebody has edited the file.
 func guarded(g *disk.Guarded, draw func() ([]byte, error), warn func(string)) error {
 	for {
 		data, err := draw()

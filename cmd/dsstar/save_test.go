@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"dsstar/agent"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
@@ -123,8 +123,8 @@ func TestDeletedDuringRun(t *testing.T) {
 // TestSaverGoesOn: a run that goes on from its record knows its own files from
 // those that somebody has edited, siblings included.
 func TestSaverGoesOn(t *testing.T) {
-	f := agent.Folder(t.TempDir())
-	tr := &agent.Trajectory{Task: agent.Task{Question: "q", Data: "/d"}}
+	f := record.Folder(t.TempDir())
+	tr := &record.Trajectory{Task: record.Task{Question: "q", Data: "/d"}}
 	save := func(s *saver, moved ...string) {
 		t.Helper()
 		tr.Failure += "x" // something to save

@@ -8,20 +8,20 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
 
-// runScriptAt returns what runs the script of a proof: a process of plain Python, or
-// where that cannot be started beside the kernels (on a server, or by a launcher that
-// only knows how to start a kernel), a new kernel in which nothing else runs.
+// runScriptAt returns the function that runs the script of a proof: in plain Python, or, where only
+// kernels can be started (on a server or by a launcher), in a new kernel.
 func (a *app) runScriptAt(p *place, s *configs.Settings) agent.RunScript {
 	return func(ctx context.Context, dir string, limit time.Duration) (x notebook.Execution, err error) {
 		o := kernel.Options{Spec: p.spec, Dir: dir, Scratch: filepath.Join(dir, "files"), Env: a.kernelEnv(s), Sandbox: p.box,
 			CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
 		o.Sandbox.Read = append(slices.Clone(p.box.Read), dir)
-		script := string(agent.Folder(dir).Script())
+		script := string(record.Folder(dir).Script())
 		var k *kernel.Kernel
 		if p.server.URL != "" {
 			k, err = kernel.Dial(ctx, p.server, "", o)

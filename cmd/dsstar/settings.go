@@ -39,7 +39,7 @@ func modelFlags(f *pflag.FlagSet) {
 	methodFlags(f)
 }
 
-// methodFlags turn elements of the loop off: docs/method.md has the table.
+// methodFlags adds the flags that switch elements of the loop off; docs/method.md has the table.
 func methodFlags(f *pflag.FlagSet) {
 	f.Bool("paper", false, "DS-STAR as published, wherever dsstar differs")
 	f.String("verifier-input", "", "what the verifier sees: full or query-plan")
@@ -55,8 +55,8 @@ func methodFlags(f *pflag.FlagSet) {
 	f.Bool("no-inconclusive", false, "no verdict that the data hold no answer")
 }
 
-// keyOf is the setting of a flag, and the value that it gives it. Most have the
-// same name; --no-x turns x off.
+// keyOf returns the setting that a flag sets, and its value. Most have the same name; --no-x sets x to
+// false.
 func keyOf(f *pflag.Flag) (key string, value string) {
 	key, value = strings.ReplaceAll(f.Name, "-", "_"), f.Value.String()
 	if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -84,7 +84,7 @@ func kernelFlags(f *pflag.FlagSet) {
 	f.String("rollback", "", "how a session goes back: auto, checkpoint, replay or off (default auto)")
 }
 
-// sandboxFlags relax what confines the cells: each is the hint of an error that cells meet.
+// sandboxFlags adds the flags that relax the sandbox. Errors in cells name them in hints.
 func sandboxFlags(f *pflag.FlagSet) {
 	f.String("sandbox", "", "what confines the cells: auto, full, builtin, external or off (default auto)")
 	f.Bool("allow-net", false, "cells may use the network")
@@ -103,13 +103,13 @@ func serverFlag(f *pflag.FlagSet) {
 	f.String("server", "", "the URL of a Jupyter server whose kernels are used; its token in JUPYTER_TOKEN")
 }
 
-// notSettings are the flags of commands that have no key.
+// notSettings are the flags without a settings key.
 var notSettings = map[string]bool{
 	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true, "keep-kernel": true, "help": true, "version": true,
 	"question": true, "review": true, "edit": true, "set": true, "ask": true, "keep": true,
 }
 
-// settings loads the settings with the flags that were given.
+// settings loads the settings, with the flags of the command line.
 func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	given := map[string]configs.Flag{}
 	var bad error
@@ -150,12 +150,13 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	return s, onPage(s)
 }
 
-// ownFile begins a command that writes the user's own file, which may be the first in its folder.
+// ownFile begins a shell command that writes the user's settings file, whose folder may not exist yet.
 func ownFile(path string) string { return "mkdir -p " + quoteShell(filepath.Dir(path)) + " && " }
 
-// relaxed says how the user can allow what the folder's file must not: once, for all runs from a shell, for good.
+// relaxed explains how the user can allow what a project's file must not: by a flag, a variable or the
+// user's own file.
 func relaxed(r *configs.RelaxedError, user string) error {
-	if strings.Contains(r.Key, ".") { // of a table
+	if strings.Contains(r.Key, ".") { // it is in a table
 		return &usageError{r.Error(), []string{ownFile(user) + "${EDITOR:-vi} " + quoteShell(user) + "   # if you mean it, move it to your own file"}}
 	}
 	var hints []string

@@ -21,19 +21,30 @@ import (
 )
 
 // asProgram makes the test binary the program itself.
-const asProgram = "DSSTAR_TEST_AS_PROGRAM"
+const (
+	asProgram      = "DSSTAR_TEST_AS_PROGRAM"
+	descriptionsIn = "DSSTAR_TEST_DESCRIPTIONS" // the folder of its descriptions, instead of the user's
+)
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
 	if os.Getenv(asProgram) != "" {
-		os.Exit(mainCode())
+		a := newApp()
+		if dir := os.Getenv(descriptionsIn); dir != "" {
+			a.descriptionDir = dir
+		}
+		os.Exit(a.main())
 	}
 	// Runs wait more than they compute.
 	flag.Parse()
 	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {
 		panic(err) // the testing package has renamed its flag
 	}
-	os.Exit(plantedMain(m))
+	code := plantedMain(m)
+	if finished.folder != "" {
+		_ = os.RemoveAll(finished.folder)
+	}
+	os.Exit(code)
 }
 
 // program starts dsstar as a process of its own, whose children can be told by
@@ -94,6 +105,7 @@ func noProcess(t *testing.T, mark string) {
 // its notebook holds: it always ends in 130, with a valid notebook and nothing
 // left behind.
 func TestInterrupt(t *testing.T) {
+	pyenvtest.Long(t)
 	t.Parallel()
 	python := pyenvtest.Python(t)
 	for _, moment := range []struct{ name, holds string }{

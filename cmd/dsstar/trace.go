@@ -13,8 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/disk"
 )
 
@@ -82,7 +83,7 @@ var traceHints = []string{"dsstar trace RUN/trace.jsonl", "ls dsstar-runs/*/trac
 func traceSpending(arg string) (traceSpent, error) {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		path = agent.Folder(arg).Trace()
+		path = record.Folder(arg).Trace()
 	}
 	f, err := disk.Open(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -212,7 +213,7 @@ func (all *spending) join(one traceSpent) {
 func (all *spending) print(out io.Writer) error {
 	var b strings.Builder
 	for _, one := range all.Traces {
-		printSpent(&b, printable(one.Trace), one.Roles, one.Total)
+		printSpent(&b, term.Printable(one.Trace), one.Roles, one.Total)
 	}
 	if n := len(all.Traces); n > 1 {
 		printSpent(&b, fmt.Sprintf("all %d traces", n), all.Roles, all.Total)
@@ -238,7 +239,7 @@ func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent
 		if r.CacheablePercent != nil {
 			percent = fmt.Sprintf("%.0f", *r.CacheablePercent)
 		}
-		fmt.Fprintf(b, row, printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain), strconv.Itoa(r.Failed),
+		fmt.Fprintf(b, row, term.Printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain), strconv.Itoa(r.Failed),
 			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens), cacheable, percent,
 			about+strconv.Itoa(r.OutputTokens), fmt.Sprintf("%.1f", r.Seconds))
 	}

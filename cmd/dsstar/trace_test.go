@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -134,74 +132,4 @@ func TestTraceJSON(t *testing.T) {
   "total"`) {
 		t.Errorf("of an empty trace\n%s", stdout)
 	}
-}
-
-func TestTraceUsage(t *testing.T) {
-	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	for _, c := range []struct {
-		args []string
-		says string
-		hint string
-	}{
-		{nil, "no trace is given", "dsstar trace RUN/trace.jsonl"},
-		{[]string{filepath.Join(dir, "none")}, "there is no trace " + dir + "/none", "ls dsstar-runs/*/trace.jsonl"},
-		{[]string{dir}, "there is no trace " + dir + "/trace.jsonl", "dsstar trace RUN/trace.jsonl"},
-		{[]string{runTrace(t), file("notebook.ipynb", "{\n \"cells\": []\n}\n")}, "line 1", "head -c 300"},
-		{[]string{file("other.json", "{\"cells\": []}\n")}, "its exchange 1 has no role", "head -c 300"},
-		{[]string{"--nope"}, "unknown flag", "dsstar trace --help"},
-	} {
-		code, stdout, stderr := tell(t, c.args...)
-		if code != exitUsage || stdout != "" || !strings.Contains(stderr, c.says) || !strings.Contains(stderr, "hint: "+c.hint) {
-			t.Errorf("%q: exit code %d, stdout %q, stderr\n%s", c.args, code, stdout, stderr)
-		}
-	}
-}
-
-func TestTraceHelp(t *testing.T) {
-	code, stdout, _ := tell(t, "--help")
-	if code != 0 || !strings.Contains(stdout, "Examples:") {
-		t.Errorf("exit code %d\n%s", code, stdout)
-	}
-	raw, err := json.Marshal(spending{Roles: []roleSpent{{}}, Traces: []traceSpent{{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range fields(t, raw) {
-		if !strings.Contains(stdout, name) {
-			t.Errorf("the help does not tell of %s", name)
-		}
-	}
-}
-
-// fields are the names in an object and in those within.
-func fields(t *testing.T, raw []byte) map[string]bool {
-	t.Helper()
-	names := map[string]bool{}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for name, inner := range v {
-				names[name] = true
-				walk(inner)
-			}
-		case []any:
-			for _, inner := range v {
-				walk(inner)
-			}
-		}
-	}
-	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(fmt.Errorf("%s: %w", raw, err))
-	}
-	walk(v)
-	return names
 }

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
 
@@ -20,7 +20,7 @@ import (
 // never wait for the terminal, but for stop and wait(""), which do so for a
 // moment.
 type progress struct {
-	screen *screen
+	screen *term.Screen
 	quiet  bool
 	live   bool
 	now    func() time.Time
@@ -35,16 +35,15 @@ func (a *app) newProgress(quiet bool) *progress {
 	able := a.stderrTTY && a.getenv("TERM") != "dumb"
 	p := &progress{quiet: quiet, live: able && !quiet, now: time.Now}
 	p.view.begun = p.now()
-	p.screen = &screen{w: a.stderr, live: p.live, colours: able && a.getenv("NO_COLOR") == "", size: a.size}
-	p.screen.view = p.picture
-	p.screen.start()
+	p.screen = &term.Screen{W: a.stderr, Live: p.live, Colours: able && a.getenv("NO_COLOR") == "", Size: a.size, View: p.picture}
+	p.screen.Start()
 	return p
 }
 
 // size returns the columns and rows of the terminal behind stderr.
 func (a *app) size() (columns, rows int) {
-	if f, ok := unwrapped(a.stderr).(*os.File); ok {
-		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
+	if f, ok := term.Unwrapped(a.stderr).(*os.File); ok {
+		if columns, rows, ok := term.Size(f); ok {
 			return columns, rows
 		}
 	}
@@ -55,15 +54,24 @@ func (a *app) size() (columns, rows int) {
 func (p *progress) picture(columns, rows int) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.view.lines(p.now(), columns, rows, p.screen.colours)
+	return p.view.lines(p.now(), columns, rows, p.screen.Colours)
 }
 
 // stop takes the live view away; lines may still be told. It may be called more
 // than once.
-func (p *progress) stop() { p.screen.stop() }
+func (p *progress) stop() { p.screen.Stop() }
 
 // say writes a line. Whatever it tells of, nothing in it is obeyed by a terminal.
 func (p *progress) say(format string, args ...any) {
+	p.sayIn(term.Faint, format, args...)
+}
+
+// warn writes a warning.
+func (p *progress) warn(format string, args ...any) { p.sayIn(term.Doubt, "warning  "+format, args...) }
+
+// sayIn is say with a style for what the line begins with: its label or, where there is none, the
+// words up to a colon.
+func (p *progress) sayIn(style term.Style, format string, args ...any) {
 	if p.quiet {
 		return
 	}
@@ -71,12 +79,12 @@ func (p *progress) say(format string, args ...any) {
 	for i, arg := range args { // one by one: half a sequence in one takes nothing from the next
 		switch arg := arg.(type) {
 		case string:
-			args[i] = clean(arg)
+			args[i] = term.Clean(arg)
 		case error:
-			args[i] = clean(arg.Error())
+			args[i] = term.Clean(arg.Error())
 		}
 	}
-	p.screen.tell(strings.TrimRight(clean(fmt.Sprintf(format, args...)), " "))
+	p.screen.Tell(term.Line{Text: strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " "), Style: style})
 }
 
 // wait says what is being waited for from now on. With "" the view goes away,
@@ -84,7 +92,7 @@ func (p *progress) say(format string, args ...any) {
 func (p *progress) wait(doing string) {
 	p.await(doing)
 	if doing == "" {
-		p.screen.flush()
+		p.screen.Flush()
 	}
 }
 
@@ -135,14 +143,14 @@ func (p *progress) output(o notebook.Output) {
 const manyFiles = 20
 
 // event tells of one event of the run. It reads t until it returns.
-func (p *progress) event(e agent.Event, t *agent.Trajectory) {
+func (p *progress) event(e agent.Event, t *record.Trajectory) {
 	p.mu.Lock()
 	p.view.learn(e, t, p.now())
 	described := p.view.described
 	p.mu.Unlock()
 	switch e.Kind {
 	case agent.Started:
-		p.say("session  %s", fit(e.Text, 70))
+		p.say("session  %s", term.Fit(e.Text, 70))
 		if described == len(t.Task.Files) {
 			p.await(forKernel)
 		} else {
@@ -151,30 +159,30 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 	case agent.Described:
 		p.described(e, t, described)
 	case agent.Met:
-		p.say("session  has %s", fit(e.Text, 200))
+		p.say("session  has %s", term.Fit(e.Text, 200))
 	case agent.Estimated:
 		p.say("estimate %s", e.Text)
 	case agent.Planned:
 		if p.asks == nil || !p.asks() { // else the question about the cell has the step
-			p.say("step %-3d %s", e.Step, e.Text)
+			p.sayIn(term.Strong, "step %-3d %s", e.Step, e.Text)
 		}
 		p.await("writing the cell")
 	case agent.Repeated:
-		p.say("step %-3d %s", e.Step, e.Text)
+		p.sayIn(term.Strong, "step %-3d %s", e.Step, e.Text)
 		p.await("running the cell again")
 	case agent.Ran:
 		p.ran(e, t)
 	case agent.Rejected:
-		p.say("         %s", e.Text)
+		p.sayIn(term.Normal, "         %s", e.Text)
 	case agent.Judged:
 		p.judged(t)
 	case agent.Routed:
 		p.routed(t)
 	case agent.Picked:
-		p.say("         candidate %d is chosen%s", e.Candidate, after(": ", e.Text))
+		p.sayIn(term.Normal, "         candidate %d is chosen%s", e.Candidate, after(": ", e.Text))
 		p.await("judging")
 	case agent.WentBack:
-		p.say("         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
+		p.sayIn(term.Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
 		p.await("planning")
 	case agent.Checked:
 		p.say("form     %s", checked(e.Text, t.Task.Guidelines != ""))
@@ -184,25 +192,25 @@ func (p *progress) event(e agent.Event, t *agent.Trajectory) {
 		p.await("proving: running everything again from nothing")
 	case agent.Proved:
 		if e.Text == "" {
-			p.say("proof    a fresh session and the script print the same answer")
+			p.sayIn(term.Strong, "proof    a fresh session and the script print the same answer")
 		} else {
-			p.say("proof    %s", e.Text)
+			p.sayIn(term.Strong, "proof    %s", e.Text)
 		}
 	case agent.Warned:
-		p.say("warning  %s", e.Text)
+		p.warn("%s", e.Text)
 	case agent.Ended:
 		p.await("")
 	}
 }
 
-func (p *progress) described(e agent.Event, t *agent.Trajectory, done int) {
-	i := slices.IndexFunc(t.Descriptions, func(d agent.Description) bool { return d.File == e.Text && d.Error != "" })
+func (p *progress) described(e agent.Event, t *record.Trajectory, done int) {
+	i := slices.IndexFunc(t.Descriptions, func(d record.Description) bool { return d.File == e.Text && d.Error != "" })
 	note, files := "", len(t.Task.Files)
 	if i >= 0 {
 		note = ": not described: " + t.Descriptions[i].Error
 	}
 	if !p.live || files <= manyFiles || note != "" {
-		p.say("file     %s (%d of %d)%s", printable(e.Text), done, files, note)
+		p.say("file     %s (%d of %d)%s", term.Printable(e.Text), done, files, note)
 	} else if done == files {
 		p.say("files    %d", files)
 	}
@@ -213,22 +221,22 @@ func (p *progress) described(e agent.Event, t *agent.Trajectory, done int) {
 
 const forKernel = "waiting for the kernel"
 
-func (p *progress) ran(e agent.Event, t *agent.Trajectory) {
+func (p *progress) ran(e agent.Event, t *record.Trajectory) {
 	if t.Rounds[len(t.Rounds)-1].Verdict != nil && e.Text == "" {
-		p.say("answer   printed in %.1f s", e.Execution.Seconds)
+		p.sayIn(term.Strong, "answer   printed in %.1f s", e.Execution.Seconds)
 		return
 	}
 	if e.Candidate > 0 {
-		p.say("         candidate %d %s", e.Candidate, cmp.Or(after("failed: ", e.Text), fmt.Sprintf("ran in %.1f s", e.Execution.Seconds)))
+		p.sayIn(term.Normal, "         candidate %d %s", e.Candidate, cmp.Or(after("failed: ", e.Text), fmt.Sprintf("ran in %.1f s", e.Execution.Seconds)))
 		p.await("writing the next candidate")
 		return
 	}
 	if e.Execution.Status == notebook.OK && e.Text == "" {
-		p.say("         ran in %.1f s", e.Execution.Seconds)
+		p.sayIn(term.Normal, "         ran in %.1f s", e.Execution.Seconds)
 		p.await("judging")
 		return
 	}
-	p.say("         try %d failed: %s", e.Try, e.Text)
+	p.sayIn(term.Bad, "         try %d failed: %s", e.Try, e.Text)
 	p.await("going back and repairing the cell")
 }
 
@@ -240,8 +248,8 @@ func after(intro, text string) string {
 	return intro + text
 }
 
-func (p *progress) judged(t *agent.Trajectory) {
-	p.say("         %s", judgement(t))
+func (p *progress) judged(t *record.Trajectory) {
+	p.sayIn(judgementStyle(t), "         %s", judgement(t))
 	if t.Sufficient() {
 		p.await("writing the answer's cell")
 	} else {
@@ -249,21 +257,29 @@ func (p *progress) judged(t *agent.Trajectory) {
 	}
 }
 
+// judgementStyle is how the last verdict is shown.
+func judgementStyle(t *record.Trajectory) term.Style {
+	if t.Sufficient() {
+		return term.Good
+	}
+	return term.Doubt
+}
+
 // judgement is the last verdict with its reason.
-func judgement(t *agent.Trajectory) string {
+func judgement(t *record.Trajectory) string {
 	v := t.Rounds[len(t.Rounds)-1].Verdict
 	return v.Word() + ": " + v.Reason
 }
 
-func (p *progress) routed(t *agent.Trajectory) {
-	p.say("         route: %s", direction(t))
+func (p *progress) routed(t *record.Trajectory) {
+	p.sayIn(term.Normal, "         route: %s", direction(t))
 	if t.Rounds[len(t.Rounds)-1].Route.Back > 0 {
 		p.await("going back")
 	}
 }
 
 // direction is where the last route leads.
-func direction(t *agent.Trajectory) string {
+func direction(t *record.Trajectory) string {
 	if back := t.Rounds[len(t.Rounds)-1].Route.Back; back > 0 {
 		return fmt.Sprintf("step %d is wrong, going back", back)
 	}

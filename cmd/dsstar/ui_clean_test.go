@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
 
@@ -18,7 +19,7 @@ const obeyed = "\x1b]52;c;ZXZpbA==\x07\x1b]0;title\x1b\\\x1b]8;;http://x\x07\u00
 func checkObeys(t *testing.T, what, text string) {
 	t.Helper()
 	for _, r := range text {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || turns(r) || r == '\ufffd' {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || term.Turns(r) || r == '\ufffd' {
 			t.Errorf("%s: %U is in %q", what, r, text)
 			return
 		}
@@ -47,20 +48,6 @@ func TestCleanWriter(t *testing.T) {
 		}
 		if want := "a\x1b[31mé\x1b[31mred\x1b[0m\x1b[2A\x1b[K b\r\bc\n数👩\u200d🔬\t|"; err.String() != want {
 			t.Errorf("stderr in pieces of %d: %q, want %q", size, err.String(), want)
-		}
-	}
-}
-
-// TestTurns: what can be seen, or belongs to words, stays: Arabic signs of numbers and verses, joiners, hyphens.
-func TestTurns(t *testing.T) {
-	for _, r := range "\u0600\u0605\u06dd\u00ad\u200c\u200d\u2028" {
-		if turns(r) {
-			t.Errorf("%U is taken away", r)
-		}
-	}
-	for _, r := range "\u061c\u200b\u200e\u202e\u2060\u2064\u2069\ufeff\ufff9\ufffb\U000e0041\U000e007f" {
-		if !turns(r) {
-			t.Errorf("%U stays", r)
 		}
 	}
 }

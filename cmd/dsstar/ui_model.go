@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
 
@@ -18,7 +20,7 @@ func (v *view) await(doing string, now time.Time) {
 }
 
 // learn takes over what an event has changed.
-func (v *view) learn(e agent.Event, t *agent.Trajectory, now time.Time) {
+func (v *view) learn(e agent.Event, t *record.Trajectory, now time.Time) {
 	v.ran, v.usage, v.cost = true, t.Usage, t.Cost
 	if v.cost != nil {
 		cost := *v.cost // t is not ours
@@ -39,7 +41,7 @@ func (v *view) learn(e agent.Event, t *agent.Trajectory, now time.Time) {
 	case agent.Ran, agent.Rejected, agent.Picked:
 		v.drafts = nil
 	case agent.Judged:
-		v.drafts, v.verdict = nil, judgement(t)
+		v.drafts, v.verdict, v.verdictStyle = nil, judgement(t), judgementStyle(t)
 	case agent.Routed:
 		v.drafts, v.route = nil, direction(t)
 	case agent.WentBack:
@@ -102,10 +104,10 @@ func (v *view) run(code string, now time.Time) {
 
 // put adds what a cell puts out; only the end is kept.
 func (v *view) put(text string) {
-	text = text[max(0, len(text)-tailBytes):]
+	text = text[max(0, len(text)-term.TailBytes):]
 	v.output = append(v.output, text...)
-	if n := len(v.output); n > 4*tailBytes {
-		v.output = append(v.output[:0], v.output[n-tailBytes:]...)
+	if n := len(v.output); n > 4*term.TailBytes {
+		v.output = append(v.output[:0], v.output[n-term.TailBytes:]...)
 	}
 }
 

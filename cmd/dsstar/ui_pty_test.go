@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/creack/pty"
-	"golang.org/x/term"
+	tty "golang.org/x/term"
 
 	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -24,7 +24,7 @@ import (
 type session struct {
 	cmd *exec.Cmd
 	tty *os.File
-	was *term.State
+	was *tty.State
 
 	mu    sync.Mutex
 	wrote bytes.Buffer
@@ -62,6 +62,7 @@ func stalled(t *testing.T) *session {
 // leaves neither a view nor another mode of the terminal; and kill -9 leaves the
 // cursor where the next line begins.
 func TestTerminalLeft(t *testing.T) {
+	pyenvtest.Long(t)
 	t.Parallel()
 	s := stalled(t)
 	if _, err := s.tty.WriteString("\x03"); err != nil {
@@ -89,7 +90,7 @@ func TestTerminalLeft(t *testing.T) {
 // its modes are as before.
 func (s *session) shows(t *testing.T) *terminal {
 	t.Helper()
-	now, err := term.GetState(int(s.tty.Fd()))
+	now, err := tty.GetState(int(s.tty.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func (s *session) start(t *testing.T, size *pty.Winsize) {
 		_ = s.cmd.Process.Kill()
 		_ = s.tty.Close()
 	})
-	if s.was, err = term.GetState(int(s.tty.Fd())); err != nil {
+	if s.was, err = tty.GetState(int(s.tty.Fd())); err != nil {
 		t.Fatal(err)
 	}
 	go func() {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // A terminal is what a real one shows of what is written to it, for text of
@@ -102,8 +103,7 @@ func (m *terminal) String() string {
 // onTerminal lets a stage draw on a terminal, at each flush.
 func onTerminal(s *stage, columns, rows int) *terminal {
 	m := &terminal{columns: columns, rows: rows}
-	s.screen.w, s.screen.size = m, func() (int, int) { return m.columns, m.rows }
-	s.screen.stopped = make(chan struct{})
+	s.screen.W, s.screen.Size = m, func() (int, int) { return m.columns, m.rows }
 	return m
 }
 
@@ -116,7 +116,7 @@ func TestScreen(t *testing.T) {
 		fmt.Fprint(m, "$ dsstar nb\n")
 		seen := ""
 		script(s, func(moment string) {
-			s.screen.flush()
+			s.screen.Flush()
 			if moment == "running" {
 				seen = m.String()
 			}
@@ -127,20 +127,20 @@ func TestScreen(t *testing.T) {
 				t.Errorf("%v: the view is not at the end:\n%s", size, m)
 			}
 			for i := range 7 {
-				s.say("warning  number %d while %s", i, moment)
+				s.warn("number %d while %s", i, moment)
 			}
 		})
 		if size[0] >= 60 && !strings.Contains(seen, "running the cell") {
 			t.Errorf("%v: no view:\n%s", size, seen)
 		}
 		s.stop()
-		s.say("verified the end")
+		s.sayIn(term.Good, "verified the end")
 		want := "$ dsstar nb\n"
 		for _, line := range history(script) {
-			want += strings.Join(wrap(line, size[0]-1, maxWrapped), "\n") + "\n"
+			want += strings.Join(term.Wrap(line, size[0]-1, 8), "\n") + "\n"
 		}
 		got := m.String()
-		if size[0] < 3*margin { // lines that the terminal breaks
+		if size[0] < 3*term.Margin { // lines that the terminal breaks
 			got, want = strings.Join(strings.Fields(got), ""), strings.Join(strings.Fields(want), "")
 		}
 		if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
@@ -153,14 +153,14 @@ func TestScreen(t *testing.T) {
 func history(script func(*stage, func(string))) []string {
 	var b strings.Builder
 	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
-	s.screen.w, s.screen.live, s.screen.stopped = &b, false, make(chan struct{})
+	s.screen.W, s.screen.Live = &b, false
 	script(s, func(moment string) {
 		for i := range 7 {
-			s.say("warning  number %d while %s", i, moment)
+			s.warn("number %d while %s", i, moment)
 		}
 	})
 	s.stop()
-	s.say("verified the end")
+	s.sayIn(term.Good, "verified the end")
 	return slices.Collect(strings.Lines(strings.ReplaceAll(b.String(), "\n", " \n")))
 }
 
@@ -171,10 +171,10 @@ func TestScreenResized(t *testing.T) {
 	m := onTerminal(s, 100, 40)
 	s.plan("Load the sales, keep those of last year and add them up for each of the stores, whatever their name.")
 	s.cell(strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store != 0')\n", 9))
-	s.screen.flush()
+	s.screen.Flush()
 	for _, columns := range []int{45, 30, 120, 77, 60} {
 		m.resize(columns)
-		s.screen.flush()
+		s.screen.Flush()
 		if n := strings.Count(m.String(), "round 1"); n != 1 {
 			t.Fatalf("%d columns: %d views\n%s", columns, n, m)
 		}

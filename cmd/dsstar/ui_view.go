@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // A view is what the progress shows below its history: where the run is, what
@@ -22,20 +23,21 @@ type view struct {
 	round, step      int
 	text             string // of the step
 	verdict, route   string
+	verdictStyle     term.Style
 	drafts           []draft
 	output           []byte // the end of what the cell has put out
 	ran              bool   // there was an event: usage is known
-	usage            agent.Usage
+	usage            record.Usage
 	cost             *float64
 }
 
 // A draft is a model's reply as it comes, or the cell that runs.
 type draft struct{ role, subject, text string }
 
-// A row is one line of the view: a word in the margin, and text.
+// A row is one line of the view: a word in the term.Margin, and text.
 type row struct {
 	label, text string
-	style       style // of the text
+	style       term.Style // of the text
 }
 
 // Bounds of the view, in lines.
@@ -63,13 +65,13 @@ func (v *view) lines(now time.Time, columns, height int, colours bool) []string 
 }
 
 func (r row) draw(columns int, colours bool) string {
-	label := fmt.Sprintf("%-*s", margin, r.label)
-	line := strings.TrimRight(cut(clean(label+r.text), columns), " ")
+	label := fmt.Sprintf("%-*s", term.Margin, r.label)
+	line := strings.TrimRight(term.Cut(term.Clean(label+r.text), columns), " ")
 	at := min(len(label), len(line))
 	if at < len(label) { // cut within the margin
 		at = 0
 	}
-	return faint.paint(line[:at], colours) + r.style.paint(line[at:], colours)
+	return term.Faint.Paint(line[:at], colours) + r.style.Paint(line[at:], colours)
 }
 
 // head says where the run is.
@@ -78,16 +80,16 @@ func (v *view) head() []row {
 	if v.described < v.files {
 		done := barWidth * v.described / v.files
 		bar := strings.Repeat("#", done) + strings.Repeat("-", barWidth-done)
-		rows = append(rows, row{"files", fmt.Sprintf("[%s] %d of %d described", bar, v.described, v.files), normal})
+		rows = append(rows, row{"files", fmt.Sprintf("[%s] %d of %d described", bar, v.described, v.files), term.Normal})
 	}
 	if v.round > 0 {
-		rows = append(rows, row{fmt.Sprintf("round %d", v.round), fmt.Sprintf("step %d: %s", v.step, v.text), strong})
+		rows = append(rows, row{fmt.Sprintf("round %d", v.round), fmt.Sprintf("step %d: %s", v.step, v.text), term.Strong})
 	}
 	if v.verdict != "" {
-		rows = append(rows, row{"verdict", v.verdict, verdictStyle(v.verdict)})
+		rows = append(rows, row{"verdict", v.verdict, v.verdictStyle})
 	}
 	if v.route != "" {
-		rows = append(rows, row{"route", v.route, normal})
+		rows = append(rows, row{"route", v.route, term.Normal})
 	}
 	return rows
 }
@@ -97,14 +99,14 @@ const barWidth = 20
 // body shows what comes in, in as many rows as there is room for.
 func (v *view) body(room int) []row {
 	room = max(0, room)
-	output := lastLines(string(v.output), outputRows)
+	output := term.LastLines(string(v.output), outputRows)
 	if len(v.drafts) != 1 {
 		below := min(len(output), max(room/2, room-len(v.drafts)))
 		above := min(len(v.drafts), room-below)
 		return append(summaries(v.drafts[len(v.drafts)-above:]), block("output", output[len(output)-below:])...)
 	}
 	d := v.drafts[0]
-	text := lastLines(d.text, draftRows)
+	text := term.LastLines(d.text, draftRows)
 	below := min(len(output), max(room/2, room-len(text)))
 	above := min(len(text), room-below)
 	return append(block(d.label(), text[len(text)-above:]), block("output", output[len(output)-below:])...)
@@ -114,8 +116,8 @@ func (v *view) body(room int) []row {
 func summaries(drafts []draft) []row {
 	var rows []row
 	for _, d := range drafts {
-		text := strings.TrimSpace(strings.Join(lastLines(d.text, 1), ""))
-		rows = append(rows, row{d.label(), fit(clean(d.subject), 24) + " │ " + text, normal})
+		text := strings.TrimSpace(strings.Join(term.LastLines(d.text, 1), ""))
+		rows = append(rows, row{d.label(), term.Fit(term.Clean(d.subject), 24) + " │ " + text, term.Normal})
 	}
 	return rows
 }
@@ -124,26 +126,28 @@ func summaries(drafts []draft) []row {
 func block(label string, lines []string) []row {
 	var rows []row
 	for _, line := range lines {
-		rows = append(rows, row{label, "│ " + line, normal})
+		rows = append(rows, row{label, "│ " + line, term.Normal})
 		label = ""
 	}
 	return rows
 }
 
-// labels say in the margin what a role writes.
+// labels say in the term.Margin what a role writes.
 var labels = map[string]string{
 	"analyzer": "file", "planner": "plan", "coder": "cell", "debugger": "repair",
 	"verifier": "judge", "finalizer": "answer",
 }
 
-func (d draft) label() string { return fit(clean(cmp.Or(labels[d.role], d.role)), margin-1) }
+func (d draft) label() string {
+	return term.Fit(term.Clean(cmp.Or(labels[d.role], d.role)), term.Margin-1)
+}
 
 // foot says what is being waited for and what the run has used.
 func (v *view) foot(now time.Time, columns int) []row {
 	since := ", " + elapsed(now.Sub(v.since))
-	rows := []row{{"now", cut(clean(v.doing), max(1, columns-margin-len(since))) + since, normal}}
+	rows := []row{{"now", term.Cut(term.Clean(v.doing), max(1, columns-term.Margin-len(since))) + since, term.Normal}}
 	if v.ran || len(v.drafts) > 0 {
-		rows = append(rows, row{elapsed(now.Sub(v.begun)), v.spent(columns - margin), normal})
+		rows = append(rows, row{elapsed(now.Sub(v.begun)), v.spent(columns - term.Margin), term.Normal})
 	}
 	return rows
 }
@@ -193,35 +197,10 @@ func elapsed(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
 }
 
-// verdictStyle is how a verdict is shown, by its word.
-func verdictStyle(text string) style {
-	switch word, _, _ := strings.Cut(text, ":"); word {
-	case "sufficient":
-		return good
-	case "insufficient", "unfinished", "inconclusive":
-		return doubt
+// plural counts things.
+func plural(n int, what string) string {
+	if n != 1 {
+		what += "s"
 	}
-	return normal
-}
-
-// marginStyles are how the first words of history are shown.
-var marginStyles = map[string]style{
-	"step": strong, "review": strong, "after": bad, "answer": strong, "warning": doubt, "retry": doubt, "verified": good, "proof": strong,
-}
-
-// paintHistory paints a line of history by the word that it begins with.
-func paintHistory(line string, first, colours bool) string {
-	if !colours || !first || len(line) <= margin {
-		return line
-	}
-	if rest, ok := strings.CutPrefix(line, strings.Repeat(" ", margin)); ok {
-		word, _, _ := strings.Cut(rest, ":")
-		s := verdictStyle(rest)
-		if strings.HasPrefix(word, "try ") {
-			s = bad
-		}
-		return line[:margin] + s.paint(word, true) + rest[len(word):]
-	}
-	word, rest, _ := strings.Cut(line, " ")
-	return cmp.Or(marginStyles[word], faint).paint(word, true) + " " + rest
+	return fmt.Sprintf("%d %s", n, what)
 }

@@ -92,7 +92,7 @@ func TestPlainWords(t *testing.T) {
 func TestPriceHints(t *testing.T) {
 	a, _, _ := testApp(t)
 	a.stdinTTY = false
-	j := job{settings: &configs.Settings{AskAboveTokens: 1000}, progress: a.newProgress(true), runFlags: runFlags{again: "dsstar describe --yes DIR"}}
+	j := job{settings: &configs.Settings{AskAboveTokens: 1000}, progress: a.newProgress(true), runFlags: runFlags{typed: commandLine{command: "dsstar describe", rest: "DIR"}}}
 	err := a.afford(j)(t.Context(), agent.Estimate{Files: 2, Calls: 2, InputTokens: 2000})
 	for _, c := range []struct {
 		err  error

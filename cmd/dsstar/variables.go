@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
@@ -34,39 +36,39 @@ var _ agent.Host = visit{}
 
 // A request is what variables.py is asked for.
 type request struct {
-	Ask      string           `json:"ask"` // "describe", "carry" or "leave"
-	Mark     string           `json:"mark"`
-	Seconds  float64          `json:"seconds"`
-	Chars    int              `json:"chars"`
-	Most     int              `json:"most"`
-	Reserved []string         `json:"reserved"`
-	Folder   string           `json:"folder"`
-	Code     string           `json:"code"`
-	Before   []string         `json:"before"`
-	Known    []string         `json:"known"`
-	Room     int64            `json:"room"`
-	Limit    int64            `json:"limit"`
-	Carried  []agent.Variable `json:"carried"`
-	Keep     []string         `json:"keep"`
+	Ask      string            `json:"ask"` // "describe", "carry" or "leave"
+	Mark     string            `json:"mark"`
+	Seconds  float64           `json:"seconds"`
+	Chars    int               `json:"chars"`
+	Most     int               `json:"most"`
+	Reserved []string          `json:"reserved"`
+	Folder   string            `json:"folder"`
+	Code     string            `json:"code"`
+	Before   []string          `json:"before"`
+	Known    []string          `json:"known"`
+	Room     int64             `json:"room"`
+	Limit    int64             `json:"limit"`
+	Carried  []record.Variable `json:"carried"`
+	Keep     []string          `json:"keep"`
 }
 
 // Variables describes the user's variables.
-func (v visit) Variables(ctx context.Context) ([]agent.Variable, error) {
-	var all []agent.Variable
+func (v visit) Variables(ctx context.Context) ([]record.Variable, error) {
+	var all []record.Variable
 	err := v.put(ctx, request{Ask: "describe", Seconds: describingTime.Seconds(), Chars: variableChars, Most: variablesMost}, answerTime, &all)
 	return all, err
 }
 
 // Carry pickles what a cell reads of them into the run folder.
-func (v visit) Carry(ctx context.Context, what agent.Reading) ([]agent.Variable, error) {
-	var carried []agent.Variable
+func (v visit) Carry(ctx context.Context, what agent.Reading) ([]record.Variable, error) {
+	var carried []record.Variable
 	r := request{Ask: "carry", Code: what.Code, Before: what.Before, Known: what.Known, Room: what.Room, Limit: agent.MaxCarried}
 	return carried, v.put(ctx, r, carryingTime, &carried)
 }
 
 // Leave finds out what the cells have changed in place, and has the names stay
 // that are to be kept.
-func (v visit) Leave(ctx context.Context, carried []agent.Variable) (warnings []string, err error) {
+func (v visit) Leave(ctx context.Context, carried []record.Variable) (warnings []string, err error) {
 	var left struct{ Changed, Unbound []string }
 	r := request{Ask: "leave", Seconds: comparingTime.Seconds(), Limit: compared, Carried: carried, Keep: v.keep}
 	if err := v.put(ctx, r, answerTime, &left); err != nil {
@@ -87,7 +89,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 	if v.Visit() == "" {
 		return errors.New("the kernel is not IPython")
 	}
-	r.Mark, r.Folder, r.Reserved = rand.Text(), v.folder.Variables(), agent.SetUpNames()
+	r.Mark, r.Folder, r.Reserved = rand.Text(), v.folder.Variables(), record.SetUpNames()
 	asked, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -113,7 +115,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 			said = o.EName + ": " + o.EValue
 		}
 	}
-	return fmt.Errorf("the kernel does not answer: %s", fit(said, 300))
+	return fmt.Errorf("the kernel does not answer: %s", term.Fit(said, 300))
 }
 
 // quotePython returns a Python string literal; a JSON string is one.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/kerneltest"
@@ -148,7 +149,7 @@ func TestVariables(t *testing.T) {
 			t.Error("the model is told of a data folder, or the secret")
 		}
 		tr := s.trajectory()
-		i := slices.IndexFunc(tr.Variables, func(v agent.Variable) bool { return v.Name == "df" })
+		i := slices.IndexFunc(tr.Variables, func(v record.Variable) bool { return v.Name == "df" })
 		if i < 0 || tr.Variables[i].File != "variables/df.pickle" || tr.Task.Data != "" {
 			t.Errorf("%+v", tr.Variables)
 		}
@@ -277,12 +278,12 @@ before = sorted(globals()); history = len(In)`)
 		t.Fatal(err)
 	}
 	defer k.Close()
-	v := visit{checkpoint.New(k, checkpoint.Options{}), agent.Folder(t.TempDir()), nil}
+	v := visit{checkpoint.New(k, checkpoint.Options{}), record.Folder(t.TempDir()), nil}
 	all, err := v.Variables(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]agent.Variable{}
+	got := map[string]record.Variable{}
 	for _, one := range all {
 		got[one.Name] = one
 		if len(one.Text) > 3*variableChars {
@@ -337,7 +338,7 @@ own = Own(); inside = {"k": [own]}`)
 		t.Fatal(err)
 	}
 	defer k.Close()
-	v := visit{checkpoint.New(k, checkpoint.Options{}), agent.Folder(t.TempDir()), nil}
+	v := visit{checkpoint.New(k, checkpoint.Options{}), record.Folder(t.TempDir()), nil}
 	if _, err := k.Execute(t.Context(), "made = 1; y = 5"); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
@@ -20,7 +21,7 @@ func (g *guest) attach(ctx context.Context, o kernel.Options) (*kernel.Kernel, e
 	return kernel.Dial(ctx, g.Server, g.ID, o)
 }
 
-// kept names what stays of what cells do to names.
+// kept says which names keep their new values.
 func (g *guest) kept() string {
 	if len(g.keep) == 0 {
 		return ""
@@ -28,15 +29,15 @@ func (g *guest) kept() string {
 	return ", but for " + strings.Join(g.keep, ", ")
 }
 
-// A visit is the run's own session in a kernel that is not ours.
+// A visit is the main session in a kernel of the user's.
 type visit struct {
 	*checkpoint.Session
-	folder agent.Folder
+	folder record.Folder
 	keep   []string
 }
 
-// clearNames takes names away that would lead the set-up cell astray. The kernel
-// gives them back at the end of the visit.
+// clearNames removes names that would mislead the set-up cell. They are restored at the end of the
+// visit.
 const clearNames = `for _name in ("base_dir", "__file__"):
     globals().pop(_name, None)`
 
@@ -51,10 +52,10 @@ func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, err
 		_ = s.Close() // the first error says more
 		return nil, err
 	}
-	return visit{s, agent.Folder(o.Dir), g.keep}, nil
+	return visit{s, record.Folder(o.Dir), g.keep}, nil
 }
 
-// Rollback brings the user's names back first, those that are in the way too.
+// Rollback restores the user's names first, then clears the misleading ones again.
 func (v visit) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	back, err := v.Session.Rollback(ctx, slices.Concat([]string{clearNames}, cells))
 	if all := back.Executions; len(all) > 0 && all[0].Status == notebook.OK {

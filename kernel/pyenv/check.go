@@ -24,9 +24,9 @@ print("dsstar|%d.%d.%d|%s|%s" % (sys.version_info[:3] + (
     ",".join(m for m in sys.argv[1:] if find_spec(m) is None), sys.executable)))
 `
 
-// Check asks an interpreter of the user's own, a path or a name on env's PATH, which of the top-level
-// modules it lacks. It imports none of them, and runs nothing of the current folder or of PYTHONPATH. An
-// error means that python does not run.
+// Check asks an interpreter of the user's own, a path or a name on env's PATH, which of the
+// top-level modules it lacks. It imports none of them, and runs nothing of the current folder or of
+// PYTHONPATH. An error means that python does not run.
 func Check(ctx context.Context, python string, env, modules []string) (Report, error) {
 	path, err := program(python, env)
 	if err != nil {
@@ -52,8 +52,8 @@ func Check(ctx context.Context, python string, env, modules []string) (Report, e
 	return Report{}, fmt.Errorf("run %s: does not answer like Python 3", python)
 }
 
-// program returns the absolute path of what a user calls python. As for a shell, only a name without a
-// folder is looked up on PATH.
+// program returns the absolute path of what a user calls python. As for a shell, only a name
+// without a folder is looked up on PATH.
 func program(python string, env []string) (string, error) {
 	if filepath.Base(python) != python {
 		return filepath.Abs(python)

@@ -3,12 +3,12 @@ package pyenv
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"dsstar/notebook/disk"
 )
 
 // Interpreter is a Python to make environments with.
@@ -37,7 +37,8 @@ const (
 	ProblemMissing Problem = "no Python found"
 	ProblemOld     Problem = "Python is too old"
 	ProblemNew     Problem = "Python is too new"
-	ProblemVenv    Problem = "Python has no venv" // on Debian and Ubuntu a package of its own, python3-venv
+	// on Debian and Ubuntu a package of its own, python3-venv
+	ProblemVenv Problem = "Python has no venv"
 )
 
 func (e *NoPythonError) Error() string {
@@ -69,8 +70,9 @@ func candidates(env []string) []string {
 	return paths
 }
 
-// Find returns the first interpreter on env's PATH that an environment can be made with; the error is a
-// [*NoPythonError] or ctx's. One without venv is taken only where uv is installed and there is no other.
+// Find returns the first interpreter on env's PATH that an environment can be made with; the error
+// is a [*NoPythonError] or ctx's. One without venv is taken only where uv is installed and there is
+// no other.
 func Find(ctx context.Context, env []string) (Interpreter, error) {
 	fail := &NoPythonError{Problem: ProblemMissing}
 	_, haveUV := lookPath("uv", env)
@@ -128,8 +130,8 @@ func (i Interpreter) problem() Problem {
 	return ""
 }
 
-// probeCode runs on every Python there is, 2.7 included. The executable of a virtual environment gives
-// the one it was made from, and a shim gives the real one.
+// probeCode runs on every Python there is, 2.7 included. The executable of a virtual environment
+// gives the one it was made from, and a shim gives the real one.
 const probeCode = `import sys
 venv = True
 if sys.version_info >= (3, 10):
@@ -175,17 +177,5 @@ func lookAll(name string, env []string) []string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	var all []string
-	for _, dir := range filepath.SplitList(getenv(env, "PATH")) {
-		if !filepath.IsAbs(dir) {
-			continue // whatever lies in the current folder is not ours to run
-		}
-		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
-		if err != nil || info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
-			continue
-		}
-		all = append(all, path)
-	}
-	return all
+	return disk.LookPath(name, getenv(env, "PATH"))
 }

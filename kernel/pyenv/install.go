@@ -29,8 +29,8 @@ func installers(env []string, base Interpreter) []installer {
 	return all
 }
 
-// pins make both tools install exactly the lock: nothing unlisted, nothing unhashed, and no package that
-// would have to be compiled, which runs its code and takes minutes before it fails.
+// pins make both tools install exactly the lock: nothing unlisted, nothing unhashed, and no package
+// that would have to be compiled, which runs its code and takes minutes before it fails.
 var pins = [...]string{"--require-hashes", "--no-deps", "--only-binary", ":all:"}
 
 func uvBuild(uv string) func(context.Context, runner, Interpreter, string, []byte) error {

@@ -80,8 +80,9 @@ func findReady(ctx context.Context, o Options) (dir string, ok bool) {
 	return "", false
 }
 
-// usable reports whether the environment was made from o.Lock and still works. An environment depends on
-// the base interpreter for ever: when that is gone, or has become another minor version, it is dead.
+// usable reports whether the environment was made from o.Lock and still works. An environment
+// depends on the base interpreter for ever: when that is gone, or has become another minor version,
+// it is dead.
 func (m marker) usable(ctx context.Context, dir string, o Options) bool {
 	if m.Lock != digest(o.Lock) {
 		return false

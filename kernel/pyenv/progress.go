@@ -26,8 +26,8 @@ func newTeller(progress func(string)) *teller {
 	return &teller{progress: progress, doing: "creating the Python environment", started: now, told: now}
 }
 
-// line reads one line of output. What both tools say is for people and may change: a line that is not
-// recognised is left out.
+// line reads one line of output. What both tools say is for people and may change: a line that is
+// not recognised is left out.
 func (t *teller) line(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

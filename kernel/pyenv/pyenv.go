@@ -1,13 +1,13 @@
 // Package pyenv keeps the Python environment that cells run in when the user names no interpreter.
 //
-// [Ensure] is all that most callers need: it makes the environment from a lock file the first time and
-// afterwards finds it with a few file operations, without a subprocess and without the network. The
-// environment is built with uv where that is installed and with venv and pip otherwise; either way every
-// file is checked against the hashes of the lock. [Check] looks at an interpreter of the user's own, and [Ask]
-// runs a script in one.
+// [Ensure] is all that most callers need: it makes the environment from a lock file the first time
+// and afterwards finds it with a few file operations, without a subprocess and without the network.
+// The environment is built with uv where that is installed and with venv and pip otherwise; either
+// way every file is checked against the hashes of the lock. [Check] looks at an interpreter of the
+// user's own, and [Ask] runs a script in one.
 //
-// Several processes may call Ensure at once, and any of them may be killed: an environment counts only
-// when its marker, written last, is there.
+// Several processes may call Ensure at once, and any of them may be killed: an environment counts
+// only when its marker, written last, is there.
 package pyenv
 
 import (
@@ -27,9 +27,10 @@ const recipe = "1"
 
 // Options say which environment is wanted and where it lives.
 type Options struct {
-	Dir      string            // the folder that holds the environments; made if missing
-	Lock     []byte            // requirements with hashes; several locks may be concatenated
-	Env      []string          // the environment of the tools: PATH, PIP_*, UV_*, proxies and certificates are respected
+	Dir  string // the folder that holds the environments; made if missing
+	Lock []byte // requirements with hashes; several locks may be concatenated
+	// the environment of the tools: PATH, PIP_*, UV_*, proxies and certificates are respected
+	Env      []string
 	Progress func(line string) // gets short lines about the progress, one call at a time; may be nil
 }
 
@@ -85,7 +86,8 @@ func interpreter(dir string) string {
 	return filepath.Join(dir, "bin", "python")
 }
 
-// create builds the environment in dir, which nobody else may touch meanwhile, and marks it as ready.
+// create builds the environment in dir, which nobody else may touch meanwhile, and marks it as
+// ready.
 func create(ctx context.Context, o Options, base Interpreter, dir string, lock heldLock) error {
 	o.Progress("creating the Python environment (once; about 260 MB to download, 1.1 GB on disk)")
 	start := time.Now()

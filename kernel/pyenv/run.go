@@ -96,17 +96,18 @@ func (r runner) run(ctx context.Context, what, path string, args ...string) erro
 	return nil
 }
 
-// Ask runs code of dsstar's own in a Python outside the sandbox and returns what it prints. It runs in an
-// empty temporary folder and ignores PYTHONPATH and the like: the current folder may be a stranger's, and a
-// contextlib.py in it would run with the user's rights. env should have no keys. The error is the last line
-// of the Python's stderr, where it has written one.
+// Ask runs code of dsstar's own in a Python outside the sandbox and returns what it prints. It runs
+// in an empty temporary folder and ignores PYTHONPATH and the like: the current folder may be a
+// stranger's, and a contextlib.py in it would run with the user's rights. env should have no keys.
+// The error is the last line of the Python's stderr, where it has written one.
 func Ask(ctx context.Context, env []string, path, code string, args ...string) ([]byte, error) {
 	empty, err := os.MkdirTemp("", "dsstar-ask-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(empty)
-	// Not -I, which Python 2 does not know, and which hides packages that are installed for the user alone.
+	// Not -I, which Python 2 does not know, and which hides packages that are installed for the
+	// user alone.
 	cmd := exec.CommandContext(ctx, path, append([]string{"-E", "-c", code}, args...)...)
 	cmd.Env, cmd.Dir = toolEnv(env), empty
 	ownGroup(cmd)

@@ -14,7 +14,8 @@ import (
 // heldLock is a lock that is held until it is closed.
 type heldLock = *os.File
 
-// ownGroup makes cmd lead a process group and be interrupted as one: pip starts processes of its own.
+// ownGroup makes cmd lead a process group and be interrupted as one: pip starts processes of its
+// own.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
@@ -27,11 +28,12 @@ func killGroup(cmd *exec.Cmd) {
 	}
 }
 
-// lend gives cmd the lock too: flock belongs to the open file, so it is held until all have closed it.
+// lend gives cmd the lock too: flock belongs to the open file, so it is held until all have closed
+// it.
 func lend(cmd *exec.Cmd, lock heldLock) { cmd.ExtraFiles = []*os.File{lock} }
 
-// lockFile waits for the lock, calling waiting once if it has to. Closing the file releases it, unless a
-// process that it was lent to is still alive.
+// lockFile waits for the lock, calling waiting once if it has to. Closing the file releases it,
+// unless a process that it was lent to is still alive.
 func lockFile(ctx context.Context, path string, waiting func()) (heldLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

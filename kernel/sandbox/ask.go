@@ -15,12 +15,14 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"dsstar/notebook/disk"
 )
 
-// askPython prints the fields of a python. It runs with -I, so that no code from PYTHONPATH runs, which
-// may name a stranger's folder: its folders are only listed. It runs with -S too: *.pth files,
-// sitecustomize and usercustomize are run only once it is known that cells write to none of their
-// folders. WRITE lists the folders where cells write.
+// askPython prints the fields of a python. It runs with -I, so that no code from PYTHONPATH runs,
+// which may name a stranger's folder: its folders are only listed. It runs with -S too: *.pth
+// files, sitecustomize and usercustomize are run only once it is known that cells write to none of
+// their folders. WRITE lists the folders where cells write.
 const askPython = `
 import json, os, site, sys
 
@@ -77,7 +79,8 @@ func askingCode(write []string) (string, error) {
 	return "exec(" + strconv.QuoteToASCII(code) + ", globals())", nil
 }
 
-// A writableError is about a program that would run outside the sandbox although cells could have changed it.
+// A writableError is about a program that would run outside the sandbox although cells could have
+// changed it.
 type writableError struct{ path string }
 
 func (e *writableError) Error() string {
@@ -105,13 +108,14 @@ func unwritable(env, write []string) (all []string) {
 // asked caches the answers of Pythons: each takes a process.
 var asked sync.Map // of the words that start it and its environment, to a python
 
-// ask runs askPython in the Python that words start, outside the sandbox. It is an error if cells could
-// have changed that Python, and paths that cells could have changed are removed from its environment.
+// ask runs askPython in the Python that words start, outside the sandbox. It is an error if cells
+// could have changed that Python, and paths that cells could have changed are removed from its
+// environment.
 func ask(words, env, write []string) (p python, err error) {
 	for _, word := range words {
 		program := word
 		if !strings.Contains(word, "/") {
-			program = inPath(word, valueOf(env, "PATH"))
+			program = firstOf(disk.LookPath(word, valueOf(env, "PATH")))
 		}
 		if filepath.IsAbs(program) && leadsThrough(program, write) {
 			return p, &writableError{program}

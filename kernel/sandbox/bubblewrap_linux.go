@@ -31,7 +31,8 @@ func builtinWorks() error {
 
 func experimentalWorks() error { return errors.New("experimental is for macOS") }
 
-// findBubblewrap searches the system's program folders only, where no project could put another one.
+// findBubblewrap searches the system's program folders only, where no project could put another
+// one.
 func findBubblewrap() (string, error) {
 	for _, path := range []string{"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"} {
 		if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
@@ -53,7 +54,8 @@ var (
 	})
 )
 
-// maker returns the path of the bubblewrap to use for a box in full; "" means this program, which is preferred.
+// maker returns the path of the bubblewrap to use for a box in full; "" means this program, which
+// is preferred.
 func (b Box) maker() (bwrap string, err error) {
 	if !b.Bubblewrap && ownWork() == nil {
 		return "", nil
@@ -160,7 +162,8 @@ func takesSize(bwrap string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, bwrap, "--help").CombinedOutput()
-	return err != nil || bytes.Contains(out, []byte("--size ")) // an error occurs again when it is used, and is reported then
+	// an error occurs again when it is used, and is reported then
+	return err != nil || bytes.Contains(out, []byte("--size "))
 }
 
 // bubblewrap returns the command that enters the stage in namespaces of bwrap.

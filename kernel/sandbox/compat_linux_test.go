@@ -30,8 +30,8 @@ func TestCompatControl(t *testing.T) {
 	v.unharmed(t)
 }
 
-// incompatible runs compat.py in k and returns the outputs of those of its 29 cells that do not print what they
-// should, by name.
+// incompatible runs compat.py in k and returns the outputs of those of its 29 cells that do not
+// print what they should, by name.
 func incompatible(t testing.TB, k *kernel.Kernel, v *victims) map[string]string {
 	t.Helper()
 	list, err := exec.CommandContext(t.Context(), "python3", "testdata/compat.py").Output()

@@ -61,8 +61,8 @@ var closedAnyway = map[string]string{
 	"a07_oom_score":              "needs root, or a score that was raised",
 }
 
-// TestControl runs the attempts without a sandbox: those that a sandbox refuses prove something only if they work
-// here. What they change has to be seen.
+// TestControl runs the attempts without a sandbox: those that a sandbox refuses prove something
+// only if they work here. What they change has to be seen.
 func TestControl(t *testing.T) {
 	pyenvtest.Long(t)
 	v := newVictims(t)

@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Dockerlike leaves the calling thread, and what it starts, the rights that a container of Docker's has by default: its
-// capabilities, and no namespaces, mounts and the like (moby, profiles/seccomp/default.json). For tests.
+// Dockerlike leaves the calling thread, and what it starts, the rights that a container of Docker's
+// has by default: its capabilities, and no namespaces, mounts and the like (moby,
+// profiles/seccomp/default.json). For tests.
 func Dockerlike() error {
 	runtime.LockOSThread()
 	const kept = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FSETID | 1<<unix.CAP_FOWNER | 1<<unix.CAP_MKNOD | 1<<unix.CAP_NET_RAW |

@@ -17,8 +17,8 @@ var errNoLandlock = errors.New("this Linux has no Landlock: it came with 5.13 an
 // exitRefused is the exit code if the sandbox could not be set up and nothing was run.
 const exitRefused = 125
 
-// Main runs the commands with which this package starts processes of its own. If args, os.Args, is one
-// of them, Main does not return.
+// Main runs the commands with which this package starts processes of its own. If args, os.Args, is
+// one of them, Main does not return.
 func Main(args []string) {
 	if len(args) != 3 || !slices.Contains([]string{guardCommand, watchCommand, namespacesCommand, initCommand, enterCommand, tryCommand}, args[1]) {
 		return
@@ -81,8 +81,8 @@ const (
 	timers    = 1024 // and pending signals, of which all programs of a user share a limited number
 )
 
-// limit sets the resource limits of each process. RLIMIT_AS is not among them: OpenBLAS spins when it
-// reaches it.
+// limit sets the resource limits of each process. RLIMIT_AS is not among them: OpenBLAS spins when
+// it reaches it.
 func (st stage) limit() error {
 	l := st.Box.Limits
 	processes := uint64(l.Processes)

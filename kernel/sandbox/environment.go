@@ -7,13 +7,15 @@ import (
 	"strings"
 )
 
-// harmless are the variables that every process of a box keeps; a name that ends with "_" is a prefix.
+// harmless are the variables that every process of a box keeps; a name that ends with "_" is a
+// prefix.
 var harmless = []string{
 	"PATH", "LANG", "LANGUAGE", "LC_", "TZ", "TERM", "COLUMNS", "LINES", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",
 	"PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONWARNINGS", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE",
 	"OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "POLARS_MAX_THREADS", "ARROW_", "MALLOC_", "SOURCE_DATE_EPOCH",
 	"NIX_LD", "NIX_LD_LIBRARY_PATH", "LOCALE_ARCHIVE", "GUIX_LOCPATH", "GUIX_PYTHONPATH", "R_HOME", "R_LIBS",
-	"GDAL_DATA", "GDAL_DRIVER_PATH", "PROJ_DATA", "PROJ_LIB", "PROJ_NETWORK", "ESMFMKFILE", "UDUNITS2_XML_PATH", "JAVA_HOME", "JAVA_LD_LIBRARY_PATH", // conda's packages set them
+	// conda's packages set them
+	"GDAL_DATA", "GDAL_DRIVER_PATH", "PROJ_DATA", "PROJ_LIB", "PROJ_NETWORK", "ESMFMKFILE", "UDUNITS2_XML_PATH", "JAVA_HOME", "JAVA_LD_LIBRARY_PATH",
 	"DSSTAR_PYTHONPATH", "DSSTAR_KERNEL_WITHOUT",
 }
 
@@ -23,7 +25,8 @@ var (
 	certificates = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
 )
 
-// ofGPUs are kept with graphics processors allowed. Not everything that begins with NVIDIA_: one is a key.
+// ofGPUs are kept with graphics processors allowed. Not everything that begins with NVIDIA_: one is
+// a key.
 var ofGPUs = []string{
 	"CUDA_", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
 	"HSA_OVERRIDE_GFX_VERSION", "ROCM_PATH", "ZE_AFFINITY_MASK", "XLA_FLAGS", "XLA_PYTHON_CLIENT_PREALLOCATE", "PYTORCH_CUDA_ALLOC_CONF",
@@ -32,8 +35,8 @@ var ofGPUs = []string{
 // inLists are variables with lists of library and module folders.
 var inLists = []string{"LD_LIBRARY_PATH", "NIX_LD_LIBRARY_PATH", "PYTHONPATH", "GUIX_PYTHONPATH", "R_LIBS"}
 
-// environment returns the environment of a process of the box: the harmless variables of env, those of
-// b.Env and names, and folders of its own. Names are unique; the last entry of env counts.
+// environment returns the environment of a process of the box: the harmless variables of env, those
+// of b.Env and names, and folders of its own. Names are unique; the last entry of env counts.
 func (b Box) environment(env, names []string, private string) []string {
 	known := harmless
 	if b.Net {
@@ -43,7 +46,8 @@ func (b Box) environment(env, names []string, private string) []string {
 		known = slices.Concat(known, ofGPUs)
 	}
 	if b.Tier == Experimental {
-		known = slices.Concat(known, []string{"JPY_PARENT_PID"}) // without a guard, ipykernel watches its parent and ends with it
+		// without a guard, ipykernel watches its parent and ends with it
+		known = slices.Concat(known, []string{"JPY_PARENT_PID"})
 	}
 	home := private + "/home"
 	own := []string{"HOME=" + home, "TMPDIR=" + private + "/tmp", "USER=sandbox", "LOGNAME=sandbox",
@@ -70,8 +74,8 @@ func named(env, names []string) (all []string) {
 	return all
 }
 
-// variablesRead returns the library, module and certificate paths in variables of the environment. Hidden
-// folders of the home, where keys are, and paths that expose too much are left out.
+// variablesRead returns the library, module and certificate paths in variables of the environment.
+// Hidden folders of the home, where keys are, and paths that expose too much are left out.
 func (b Box) variablesRead(env []string) []string {
 	lists := inLists
 	if b.Net {

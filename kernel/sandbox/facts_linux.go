@@ -14,17 +14,17 @@ import (
 
 // In the builtin tier Landlock allows a process to open only the /proc entries of the process that
 // entered the sandbox. A kernel with checkpoints has several processes: it inspects its workers and
-// their copies, and cells run in workers, whose libraries read /proc/self. So the seccomp filter sends
-// the guard a notification about each file opened for reading. The guard, outside the sandbox and the
-// ancestor of all its processes, opens the listed files of /proc for them and installs the descriptor
-// in the waiting process. Any other call continues, as Landlock allows.
+// their copies, and cells run in workers, whose libraries read /proc/self. So the seccomp filter
+// sends the guard a notification about each file opened for reading. The guard, outside the sandbox
+// and the ancestor of all its processes, opens the listed files of /proc for them and installs the
+// descriptor in the waiting process. Any other call continues, as Landlock allows.
 //
 // Cells can send any request, and get only read descriptors of files about their own sandbox, which
-// they also have in the full tier. A request never waits for another process, and each thread has at
-// most one request pending.
+// they also have in the full tier. A request never waits for another process, and each thread has
+// at most one request pending.
 
-// factsFile matches the paths that the guard opens: a file of a process or of one of its threads. Files
-// about the machine, such as net, mounts and mountinfo, are not among them.
+// factsFile matches the paths that the guard opens: a file of a process or of one of its threads.
+// Files about the machine, such as net, mounts and mountinfo, are not among them.
 var factsFile = regexp.MustCompile(`^/proc/(self|[1-9][0-9]{0,8})/((?:task/[1-9][0-9]{0,8}/)?` +
 	`(?:stat|statm|status|comm|cmdline|environ|auxv|maps|smaps|smaps_rollup|numa_maps|limits|io|cgroup|cpuset|schedstat|syscall|wchan|children|oom_score|oom_score_adj|fdinfo/[0-9]{1,9}))$`)
 
@@ -33,14 +33,16 @@ const factsSize = 64
 
 // askedOpens are the rules for calls that may open such a file.
 func askedOpens() (rules []rule) {
-	const others = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC | unix.O_DIRECTORY // these do not just read a file
+	// these do not just read a file
+	const others = unix.O_ACCMODE | unix.O_CREAT | unix.O_TRUNC | unix.O_DIRECTORY
 	for call, flags := range openCalls {
 		rules = append(rules, rule{call, askGuard, []condition{{flags, others, unix.O_RDONLY, false}}})
 	}
 	return rules
 }
 
-// answerOpen answers a notification about an open call, with a descriptor if the path matches factsFile.
+// answerOpen answers a notification about an open call, with a descriptor if the path matches
+// factsFile.
 func answerOpen(listener int, q *question) reply {
 	goOn := reply{id: q.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	flags := openCalls[uint32(q.nr)]
@@ -62,7 +64,8 @@ func answerOpen(listener int, q *question) reply {
 	return reply{id: q.id, value: int64(fd)}
 }
 
-// notify is an ioctl of a notification listener, repeated after signals, which Go's runtime uses itself.
+// notify is an ioctl of a notification listener, repeated after signals, which Go's runtime uses
+// itself.
 func notify(listener int, request uintptr, argument unsafe.Pointer) (value uintptr, errno unix.Errno) {
 	for {
 		value, _, errno = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), request, uintptr(argument))
@@ -85,11 +88,12 @@ const (
 	syncWakeUp    = 1          // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: both sides run on one processor
 )
 
-// stringAt returns the C string at an address of a process; nil if it is longer than factsSize or cannot
-// be read.
+// stringAt returns the C string at an address of a process; nil if it is longer than factsSize or
+// cannot be read.
 func stringAt(pid int, address uintptr) []byte {
 	content := make([]byte, factsSize)
-	first := min(factsSize, os.Getpagesize()-int(address)&(os.Getpagesize()-1)) // the next page may be unmapped
+	// the next page may be unmapped
+	first := min(factsSize, os.Getpagesize()-int(address)&(os.Getpagesize()-1))
 	local := []unix.Iovec{{Base: &content[0], Len: factsSize}}
 	remote := []unix.RemoteIovec{{Base: address, Len: first}, {Base: address + uintptr(first), Len: factsSize - first}}
 	n, err := unix.ProcessVMReadv(pid, local, remote, 0)
@@ -103,8 +107,8 @@ func stringAt(pid int, address uintptr) []byte {
 	return text
 }
 
-// openFact opens a file of a process in /proc for reading; "self" is the process of the thread asking.
-// The process must descend from ancestor.
+// openFact opens a file of a process in /proc for reading; "self" is the process of the thread
+// asking. The process must descend from ancestor.
 func openFact(ancestor, asking int, name, file string) (int, error) {
 	if name == "self" {
 		pid, _, ok := lineage(asking)
@@ -124,14 +128,15 @@ func openFact(ancestor, asking int, name, file string) (int, error) {
 	return unix.Openat(process, file, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 }
 
-// openProcess opens the /proc folder of a process; the descriptor stays bound to it if its ID is reused.
+// openProcess opens the /proc folder of a process; the descriptor stays bound to it if its ID is
+// reused.
 func openProcess(pid string) (int, error) {
 	return unix.Open("/proc/"+pid, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 }
 
-// descends reports whether a process, given by its folder, descends from ancestor, given by its ID. A
-// parent's ID is valid if the child still has it after the parent's folder was opened: children are
-// re-parented before the ID of their parent is free.
+// descends reports whether a process, given by its folder, descends from ancestor, given by its ID.
+// A parent's ID is valid if the child still has it after the parent's folder was opened: children
+// are re-parented before the ID of their parent is free.
 func descends(process, ancestor int) bool {
 	at := process
 	defer func() { closeOther(at, process) }()
@@ -175,7 +180,8 @@ func parentOf(process int) int {
 	if err != nil {
 		return 0
 	}
-	fields := bytes.Fields(content[bytes.LastIndexByte(content[:n], ')')+1 : n]) // after the name, which may be anything
+	// after the name, which may be anything
+	fields := bytes.Fields(content[bytes.LastIndexByte(content[:n], ')')+1 : n])
 	if len(fields) < 2 {
 		return 0
 	}

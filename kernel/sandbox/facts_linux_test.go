@@ -13,8 +13,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// facts is what processes of a session read of /proc where the guard opens files for them, and what they do not, whatever
-// they try. OUTSIDE is a process that is none of the session's.
+// facts is what processes of a session read of /proc where the guard opens files for them, and what
+// they do not, whatever they try. OUTSIDE is a process that is none of the session's.
 const facts = `import ctypes, errno, mmap, os, resource, subprocess, sys, threading, time
 guard = os.getppid()
 def read(path):
@@ -88,8 +88,8 @@ child.communicate("")
 print("all is well")
 `
 
-// With facts, processes of the builtin tier see in /proc what is about those of their session, as its libraries expect,
-// and nothing about others.
+// With facts, processes of the builtin tier see in /proc what is about those of their session, as
+// its libraries expect, and nothing about others.
 func TestFacts(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestTryFull has a bubblewrap refuse an argument that sessions need: then full does not work, and it is said why.
+// TestTryFull has a bubblewrap refuse an argument that sessions need: then full does not work, and
+// it is said why.
 func TestTryFull(t *testing.T) {
 	bwrap, err := findBubblewrap()
 	if err == nil {

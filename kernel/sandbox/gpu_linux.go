@@ -4,8 +4,8 @@ package sandbox
 
 import "path/filepath"
 
-// gpuDevices are the graphics processors of NVIDIA (Jetsons' and those of WSL too), AMD and Intel that Linux has. Not
-// /dev/dri/card*, which are the screens.
+// gpuDevices are the graphics processors of NVIDIA (Jetsons' and those of WSL too), AMD and Intel
+// that Linux has. Not /dev/dri/card*, which are the screens.
 func gpuDevices() []string {
 	return matching("/dev/nvidia*", "/dev/nvhost-*", "/dev/nvmap", "/dev/dxg", "/dev/kfd", "/dev/dri/renderD*")
 }

@@ -56,7 +56,8 @@ func (st stage) guard(file string) error {
 	}
 	passed := make(chan string, 2)
 	go report(lookEvery, passed, w.processesExceed)
-	go report(measureEvery, passed, w.foldersExceed) // on its own: it may take long and must not delay an end
+	// on its own: it may take long and must not delay an end
+	go report(measureEvery, passed, w.foldersExceed)
 	select {
 	case status := <-ended:
 		w.end()
@@ -152,7 +153,8 @@ func (w watch) processesExceed() string {
 	l := w.Box.Limits
 	all := descendants(os.Getpid())
 	used := usageOf(all)
-	if l.Processes > 0 && used.threads > l.Processes+64 { // Linux enforces the limit itself, except for root
+	// Linux enforces the limit itself, except for root
+	if l.Processes > 0 && used.threads > l.Processes+64 {
 		return fmt.Sprintf("%d processes and threads, limit %d; raise it with --max-processes", used.threads, l.Processes)
 	}
 	if l.Memory == 0 {
@@ -178,7 +180,7 @@ func (w watch) processesExceed() string {
 		sum += own
 	}
 	if sum += max(0, files-shared); sum > l.Memory { // mapped parts of the files are in both
-		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", size(sum), size(l.Memory))
+		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", limitText(sum), limitText(l.Memory))
 	}
 	return ""
 }
@@ -197,7 +199,7 @@ func (w watch) foldersExceed() string {
 		}
 	}
 	if sum := now.bytes - w.before.bytes + heldBy(descendants(os.Getpid())).disk; sum > limit {
-		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", size(sum), size(limit))
+		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", limitText(sum), limitText(limit))
 	}
 	return ""
 }

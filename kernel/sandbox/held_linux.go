@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// held is what processes keep through descriptors and no folder shows, in bytes: deleted files, and the
-// memory of the kernel for descriptors, sockets and pipes.
+// held is what processes keep through descriptors and no folder shows, in bytes: deleted files, and
+// the memory of the kernel for descriptors, sockets and pipes.
 type held struct {
 	memory, disk int64
 	sockets      map[string]bool // as /proc/PID/fd shows them
@@ -130,7 +130,8 @@ func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
 	for _, table := range socketTables(net) {
 		b, _ := os.ReadFile(net + table)
 		for line := range strings.Lines(string(b)) {
-			fields := strings.Fields(line) // local and remote address in the second and third, the inode in the tenth
+			// local and remote address in the second and third, the inode in the tenth
+			fields := strings.Fields(line)
 			if len(fields) < 10 || !sockets["socket:["+fields[9]+"]"] {
 				continue
 			}
@@ -143,8 +144,8 @@ func (w watch) queued(pids []int, sockets map[string]bool) (sum int64) {
 	return sum
 }
 
-// socketTables returns the tables of a folder such as /proc/net that are not empty. Even an empty one
-// takes long to read: Linux goes through the sockets of all namespaces.
+// socketTables returns the tables of a folder such as /proc/net that are not empty. Even an empty
+// one takes long to read: Linux goes through the sockets of all namespaces.
 func socketTables(net string) (tables []string) {
 	for _, stat := range []string{"sockstat", "sockstat6"} {
 		b, _ := os.ReadFile(net + stat)

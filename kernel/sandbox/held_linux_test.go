@@ -21,8 +21,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than 128 MB of memory, or
-// 16 MB of disk, and waits.
+// unseen are ways to hold what no folder shows, and no process's own memory. Each takes more than
+// 128 MB of memory, or 16 MB of disk, and waits.
 var unseen = map[string]string{
 	"deleted":    "f = open('x', 'wb'); os.remove('x'); fill(f, 24)",
 	"nameless":   "f = open(os.open('.', os.O_TMPFILE | os.O_RDWR), 'wb'); fill(f, 24)",
@@ -97,7 +97,8 @@ func holdUnseen(t *testing.T, ways map[string]string) {
 			}
 			cmd, work := commandIn(t, box, python, "-c", fill+code+"\ntime.sleep(200)")
 			all.Go(func() { // together, as they mostly wait
-				defer func() { _, _ = os.Chmod(work+"/unlisted", 0o700), os.Chmod(work+"/untold", 0o700) }() // so that they can be removed
+				// so that they can be removed
+				defer func() { _, _ = os.Chmod(work+"/unlisted", 0o700), os.Chmod(work+"/untold", 0o700) }()
 				words := run(cmd, 3*time.Minute)
 				if !slices.ContainsFunc(strings.Split(want, "|"), func(want string) bool { return strings.Contains(words, want) }) {
 					t.Errorf("%s: %s: %q, want %q", box.Tier, name, words, want)
@@ -145,7 +146,8 @@ func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) 
 		if root {
 			return limits, "limit 20; raise it with --max-processes"
 		}
-		return limits, "Resource temporarily unavailable|limit 20; raise it" // Linux counts all of the user's at the start
+		// Linux counts all of the user's at the start
+		return limits, "Resource temporarily unavailable|limit 20; raise it"
 	case "too much":
 		if builtin {
 			return limits, "" // they are the machine's, and closed
@@ -166,7 +168,8 @@ func commandIn(t *testing.T, box sandbox.Box, args ...string) (cmd *exec.Cmd, wo
 	return cmd, work
 }
 
-// run runs the guard of a box, which is told to end it after a while, and returns what it and the program say.
+// run runs the guard of a box, which is told to end it after a while, and returns what it and the
+// program say.
 func run(cmd *exec.Cmd, limit time.Duration) string {
 	var words bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &words, &words
@@ -180,7 +183,8 @@ func run(cmd *exec.Cmd, limit time.Duration) string {
 	return words.String()
 }
 
-// A child that ended and nobody has waited for is no reason to end the session: only root could look into it.
+// A child that ended and nobody has waited for is no reason to end the session: only root could
+// look into it.
 func TestUnreaped(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -193,7 +197,7 @@ func TestUnreaped(t *testing.T) {
 		box.Limits.Memory = 512 << 20
 		cmd, _ := commandIn(t, box, python, "-c", code)
 		all.Go(func() {
-			if words := run(cmd, 10*time.Second); words != "lives\n" {
+			if words := run(cmd, time.Minute); words != "lives\n" {
 				t.Errorf("%s: %q", box.Tier, words)
 			}
 		})
@@ -246,7 +250,7 @@ time.sleep(37)`
 			}
 			_ = cmd.Wait() // it was killed
 			var left []string
-			for range 200 {
+			for range 3000 {
 				if left = processesWith(private); len(left) == 0 {
 					break
 				}
@@ -272,7 +276,7 @@ func TestReportIsTheGuards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "echo runs; sleep 60"}, Dir: "/"}, sandbox.Session{Private: t.TempDir(), Reports: true})
+		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "trap '' INT TERM; echo runs; sleep 60"}, Dir: "/"}, sandbox.Session{Private: t.TempDir(), Reports: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/human"
 )
 
 var (
@@ -24,10 +26,10 @@ var (
 	sharingFrame = regexp.MustCompile(`/(?:synchronize|shared_memory|heap)\.py["':]`)
 )
 
-// Hint says how to avoid an exception that the box may have caused, "" if it did not. name, value and
-// trace are the exception as Python shows it; own are the session's writable folders and dir is its
-// first working folder. Hint inspects the file that the exception names, so its result is for the
-// notebook only: the code that raised the exception must not learn more than it could see.
+// Hint says how to avoid an exception that the box may have caused, "" if it did not. name, value
+// and trace are the exception as Python shows it; own are the session's writable folders and dir is
+// its first working folder. Hint inspects the file that the exception names, so its result is for
+// the notebook only: the code that raised the exception must not learn more than it could see.
 func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	if !b.Tier.Confines() {
 		return ""
@@ -48,9 +50,9 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	case m != nil && (denied || b.Tier == Full && name == "FileNotFoundError"):
 		hint = b.hintAbout(m[1]+m[2], denied, strings.Contains(value, "[Errno 30]"), dir, own)
 	case name == "MemoryError" || strings.Contains(name, "ArrayMemoryError"):
-		hint = fmt.Sprintf("the code may use %s of memory; raise it with --max-memory", size(b.Limits.Memory))
+		hint = fmt.Sprintf("the code may use %s of memory; raise it with --max-memory", limitText(b.Limits.Memory))
 	case strings.Contains(value, "[Errno 27]"):
-		hint = fmt.Sprintf("a file may have %s; raise it with --max-file", size(b.Limits.File))
+		hint = fmt.Sprintf("a file may have %s; raise it with --max-file", limitText(b.Limits.File))
 	case strings.Contains(value, "can't start new thread") || name == "BlockingIOError" && strings.Contains(value, "[Errno 11]"):
 		hint = fmt.Sprintf("there may be %d processes and threads; raise it with --max-processes", b.Limits.Processes)
 	}
@@ -60,8 +62,8 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 	return "dsstar sandbox: " + hint
 }
 
-// hintAbout is the hint about a file that could not be opened: because access was denied, to write if
-// writing is set, or because it was not found.
+// hintAbout is the hint about a file that could not be opened: because access was denied, to write
+// if writing is set, or because it was not found.
 func (b Box) hintAbout(file string, denied, writing bool, dir string, own []string) string {
 	file = filepath.Clean(file)
 	if !filepath.IsAbs(file) {
@@ -98,18 +100,19 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	if !MayAdvise(file) {
 		return file + " is hidden, the system's or may hold credentials; cells are not meant to use it"
 	}
-	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, shellWord(file))
+	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, human.Shell(file))
 }
 
-// writable names the folder to allow for a file that could not be written if it is the session's first
-// working folder; any other folder may have been chosen by the code itself.
+// writable names the folder to allow for a file that could not be written if it is the session's
+// first working folder; any other folder may have been chosen by the code itself.
 func writable(name, dir string, own []string) string {
 	hidden := strings.Contains(filepath.ToSlash(filepath.Join(dir, name)), "/.")
-	has := func(folder string) bool { return in(folder, dir) } // a run folder, which has files/ for that
+	// a run folder, which has files/ for that
+	has := func(folder string) bool { return in(folder, dir) }
 	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) || slices.ContainsFunc(own, has) {
 		return "FOLDER"
 	}
-	return shellWord(dir)
+	return human.Shell(dir)
 }
 
 // reads reports whether the box was given a real path to read.
@@ -137,18 +140,8 @@ func inAny(path string, folders []string) bool {
 	})
 }
 
-// shellWord quotes a path for a shell, if it must be.
-func shellWord(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("/._-+,@%:=", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// size is a number of bytes; 0 is no limit of them.
-func size(n int64) string {
+// limitText formats a limit in the binary units of --max-memory; 0 is no limit.
+func limitText(n int64) string {
 	if n == 0 {
 		return "any size"
 	}

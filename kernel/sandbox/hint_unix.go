@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// mayRead reports whether the file's mode lets this user read it without root's capabilities, as in a box.
+// mayRead reports whether the file's mode lets this user read it without root's capabilities, as in
+// a box.
 func mayRead(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -26,9 +26,9 @@ func (st stage) report() *os.File {
 	return os.NewFile(descriptor, "report")
 }
 
-// keep starts the guard and exits with its status. If the guard is killed, its orphans are re-parented
-// to this process, which kills them; if this process is killed, the guard gets SIGTERM. keep returns
-// only on an error.
+// keep starts the guard and exits with its status. If the guard is killed, its orphans are
+// re-parented to this process, which kills them; if this process is killed, the guard gets SIGTERM.
+// keep returns only on an error.
 func (st stage) keep(file string) error {
 	runtime.LockOSThread() // Pdeathsig is sent when the thread that started the guard ends
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {

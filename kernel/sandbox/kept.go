@@ -15,8 +15,8 @@ import (
 // ErrWritable is wrapped by the error about data in a folder that cells may write.
 var ErrWritable = errors.New("cells could change it")
 
-// keepsTemporary is an error if cells may write to the parent of the sessions' private folders: they
-// could replace the stage of the next session.
+// keepsTemporary is an error if cells may write to the parent of the sessions' private folders:
+// they could replace the stage of the next session.
 func (b Box) keepsTemporary(private string) error {
 	parent, err := pin(filepath.Dir(private))
 	if err != nil {
@@ -30,9 +30,9 @@ func (b Box) keepsTemporary(private string) error {
 	return nil
 }
 
-// kept returns those of read, real paths, and of b.Own that are in a folder of b.Write. Only a mount
-// can keep them read-only: in a tier without mounts those of b.Read and b.Own are an error. A folder
-// that is itself in b.Write may be written, unless it is in b.Own.
+// kept returns those of read, real paths, and of b.Own that are in a folder of b.Write. Only a
+// mount can keep them read-only: in a tier without mounts those of b.Read and b.Own are an error. A
+// folder that is itself in b.Write may be written, unless it is in b.Own.
 func (b Box) kept(read []string) (all []string, err error) {
 	own, err := folders(b.Own)
 	if err != nil {
@@ -73,8 +73,8 @@ const (
 	longestWalk = 20 * time.Second
 )
 
-// sockets returns the Unix sockets in the folders that cells read or write, except the session's own:
-// a read-only mount does not prevent connecting to a service. needs is what the program reads.
+// sockets returns the Unix sockets in the folders that cells read or write, except the session's
+// own: a read-only mount does not prevent connecting to a service. needs is what the program reads.
 func (b Box) sockets(needs []string) ([]string, error) {
 	inSystem := func(path string) bool {
 		return slices.ContainsFunc(programFolders, func(folder string) bool { return in(path, folder) })
@@ -99,8 +99,9 @@ func (b Box) sockets(needs []string) ([]string, error) {
 // programFolders are the system's folders that cells read.
 var programFolders = []string{"/usr", "/opt"}
 
-// installed are the folders among them that are searched for sockets: the rest of /usr is static files of the
-// distribution (Filesystem Hierarchy Standard 3.0, chapter 4), and Linux lists what listens there in this network namespace.
+// installed are the folders among them that are searched for sockets: the rest of /usr is static
+// files of the distribution (Filesystem Hierarchy Standard 3.0, chapter 4), and Linux lists what
+// listens there in this network namespace.
 var installed = []string{"/usr/local", "/opt"}
 
 // longestSystemWalk bounds the search in them, which delays the first start. Sockets that it misses
@@ -211,7 +212,8 @@ func (w *walk) folder(path string) (found []string, err error) {
 		if w.left--; w.left < 0 || w.left%1024 == 0 && time.Now().After(w.until) {
 			return fmt.Errorf("%w: in %s; the sandbox builtin closes all sockets", ErrTooMany, path)
 		}
-		if err == nil && e.Type()&fs.ModeSocket != 0 { // an error: it is gone, or not readable for this user
+		// an error: it is gone, or not readable for this user
+		if err == nil && e.Type()&fs.ModeSocket != 0 {
 			found = append(found, file)
 		}
 		return nil

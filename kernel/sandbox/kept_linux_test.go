@@ -13,7 +13,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestKept: the data in a folder that cells may write stay as they are, or nothing is run; but for data that were named.
+// TestKept: the data in a folder that cells may write stay as they are, or nothing is run; but for
+// data that were named.
 func TestKept(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -50,7 +51,7 @@ print(can(open, here + "/new", "w"), can(open, here + "/data/a.csv", "a"), can(o
 				t.Fatal(err)
 			}
 			cmd, _ := commandIn(t, box, python, "-c", code, parent)
-			if words := run(cmd, 5*time.Second); words != "yes; Read-only file system; Read-only file system; Device or resource busy\n" {
+			if words := run(cmd, time.Minute); words != "yes; Read-only file system; Read-only file system; Device or resource busy\n" {
 				t.Errorf("%s, --allow-write %s: %s", box.Tier, given, words)
 			}
 		}
@@ -71,14 +72,15 @@ func TestKeptDeep(t *testing.T) {
 		}
 		box.Write, box.Read = []string{parent}, []string{data, other}
 		cmd, _ := commandIn(t, box, "/bin/sh", "-c", code, "sh", parent)
-		if words := run(cmd, 5*time.Second); words != "wrote a\nwrote a/b\ntrue" {
+		if words := run(cmd, time.Minute); words != "wrote a\nwrote a/b\ntrue" {
 			t.Errorf("%q", words)
 		}
 	}
 }
 
-// TestOwn: a run folder in a folder that cells may write stays where it is and as it is, but for what the session
-// writes, or nothing is run. A run folder, or temporary files, that cells are given by name are refused everywhere.
+// TestOwn: a run folder in a folder that cells may write stays where it is and as it is, but for
+// what the session writes, or nothing is run. A run folder, or temporary files, that cells are
+// given by name are refused everywhere.
 func TestOwn(t *testing.T) {
 	parent := t.TempDir()
 	folder := filepath.Join(parent, "runs/r")
@@ -99,7 +101,7 @@ ln -s / runs/r/variables 2>&- && echo linked; echo 1 2>&- >runs/r/solution.py &&
 		case err != nil:
 			t.Error(err)
 		default:
-			if words := run(cmd, 10*time.Second); words != "fine\n" {
+			if words := run(cmd, time.Minute); words != "fine\n" {
 				t.Errorf("%s: %q", box.Tier, words)
 			}
 		}
@@ -113,8 +115,9 @@ ln -s / runs/r/variables 2>&- && echo linked; echo 1 2>&- >runs/r/solution.py &&
 	}
 }
 
-// TestOwnUnread: cells read nothing of a run folder in a folder that they may read, whatever the name by which they have
-// it, but for what is named in the run folder. All else in there is read as ever, and all folders are listed.
+// TestOwnUnread: cells read nothing of a run folder in a folder that they may read, whatever the
+// name by which they have it, but for what is named in the run folder. All else in there is read as
+// ever, and all folders are listed.
 func TestOwnUnread(t *testing.T) {
 	parent, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -147,14 +150,15 @@ cat "$LINK/runs/r/notebook" 2>&- && echo by the link; echo 1 2>&- >runs/r/new &&
 		if err != nil {
 			t.Fatal(err)
 		}
-		if words := run(cmd, 10*time.Second); words != want {
+		if words := run(cmd, time.Minute); words != want {
 			t.Errorf("%s: %s\nwant %s", box.Tier, words, want)
 		}
 	}
 }
 
-// TestReplaced: what a box has is what it was when the first session began. In the place of its folders, or of one around
-// them, cells of other sessions may have put a link since, or another folder a moment ago.
+// TestReplaced: what a box has is what it was when the first session began. In the place of its
+// folders, or of one around them, cells of other sessions may have put a link since, or another
+// folder a moment ago.
 func TestReplaced(t *testing.T) {
 	outside := t.TempDir()
 	if err := errors.Join(os.Mkdir(outside+"/files", 0o755), os.WriteFile(outside+"/files/key", nil, 0o600)); err != nil {
@@ -189,11 +193,12 @@ func TestReplaced(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if words := run(cmd, 10*time.Second); !strings.Contains(words, sandbox.ErrReplaced.Error()) || strings.Contains(words, "key") {
+				if words := run(cmd, time.Minute); !strings.Contains(words, sandbox.ErrReplaced.Error()) || strings.Contains(words, "key") {
 					t.Errorf("%s: a %s in the place of the %s, just before it starts: %q", box.Tier, name, what, words)
 				}
 				s.Private = t.TempDir()
-				if _, err := command(); errors.Is(err, sandbox.ErrReplaced) != (name != "other folder") { // which could be a new one of ours
+				// which could be a new one of ours
+				if _, err := command(); errors.Is(err, sandbox.ErrReplaced) != (name != "other folder") {
 					t.Errorf("%s: a %s in the place of the %s, before the next session: %v", box.Tier, name, what, err)
 				}
 			}
@@ -201,8 +206,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestKeptReplaced: nothing runs where cells of another session have put something else in the place of
-// what is kept, or of a folder around it, just before it is mounted.
+// TestKeptReplaced: nothing runs where cells of another session have put something else in the
+// place of what is kept, or of a folder around it, just before it is mounted.
 func TestKeptReplaced(t *testing.T) {
 	elsewhere := t.TempDir()
 	if err := os.Mkdir(elsewhere+"/r", 0o755); err != nil {
@@ -230,7 +235,7 @@ func TestKeptReplaced(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				words := run(cmd, 10*time.Second)
+				words := run(cmd, time.Minute)
 				if strings.Contains(words, "it ran") || name == "folder" && !strings.Contains(words, sandbox.ErrReplaced.Error()) {
 					t.Errorf("a %s in the place of %s: %q", name, replaced, words)
 				}
@@ -239,7 +244,8 @@ func TestKeptReplaced(t *testing.T) {
 	}
 }
 
-// TestDisks: data in a folder in memory are data as others are, where not all of such folders can be written.
+// TestDisks: data in a folder in memory are data as others are, where not all of such folders can
+// be written.
 func TestDisks(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "dsstar-disk-")
 	if err != nil {
@@ -251,7 +257,7 @@ func TestDisks(t *testing.T) {
 	}
 	for _, box := range boxes(t, &victims{data: dir}) {
 		cmd, _ := commandIn(t, box, "/bin/sh", "-c", `cat "$1/x.csv"; echo forged 2>&- >"$1/x.csv" || cat "$1/x.csv"`, "sh", dir)
-		if words := run(cmd, 5*time.Second); words != "truetrue" {
+		if words := run(cmd, time.Minute); words != "truetrue" {
 			t.Errorf("%s: %q", box.Tier, words)
 		}
 		if box.Multiprocessing = true; box.Tier == sandbox.Builtin {
@@ -268,7 +274,8 @@ func TestDisks(t *testing.T) {
 	}
 }
 
-// TestSockets: a service's socket in a folder that is named for reading or writing is found, and cannot be reached in full.
+// TestSockets: a service's socket in a folder that is named for reading or writing is found, and
+// cannot be reached in full.
 func TestSockets(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -306,7 +313,7 @@ for path in sys.argv[1:]:
 	for _, box := range boxes(t, &victims{data: dir + "/data"}) {
 		box.Write = []string{dir + "/open"}
 		cmd, _ := commandIn(t, box, append([]string{python, "-c", code}, paths...)...)
-		if words := run(cmd, 5*time.Second); words != strings.Repeat("not reached\n", len(paths)) {
+		if words := run(cmd, time.Minute); words != strings.Repeat("not reached\n", len(paths)) {
 			t.Errorf("%s: %s", box.Tier, words)
 		}
 		gone, err := os.MkdirTemp(dir+"/data", "")
@@ -318,7 +325,7 @@ for path in sys.argv[1:]:
 		}
 		cmd, _ = commandIn(t, box, "/bin/sh", "-c", "echo started")
 		withSocket(t, cmd, gone+"/s.sock") // one that went after it was found, with its folder
-		if words := run(cmd, 5*time.Second); words != "started\n" {
+		if words := run(cmd, time.Minute); words != "started\n" {
 			t.Errorf("%s without a socket that was there: %s", box.Tier, words)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// TestWalk: folders in others are not gone through again, nor any by the next session; who has seen too much says so.
+// TestWalk: folders in others are not gone through again, nor any by the next session; who has seen
+// too much says so.
 func TestWalk(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no box has such sockets")
@@ -39,7 +40,8 @@ func TestWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths := []string{dir + "/a/b", dir + "/link/b", dir + "/a", dir + "/ab", dir + "/a", dir + "/missing"}
-	if found, err := (&walk{4, time.Now().Add(time.Minute)}).all(paths); err != nil || len(found) != 1 || found[0] != dir+"/a/b/s" { // a, a/b, a/b/s and ab
+	// a, a/b, a/b/s and ab
+	if found, err := (&walk{4, time.Now().Add(time.Minute)}).all(paths); err != nil || len(found) != 1 || found[0] != dir+"/a/b/s" {
 		t.Errorf("%v %v", found, err)
 	}
 	if _, err := (&walk{3, time.Now().Add(time.Minute)}).all([]string{dir}); !errors.Is(err, ErrTooMany) {
@@ -56,7 +58,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestSystemSockets: the search finds sockets at any depth, and Linux's table those that it was too early for.
+// TestSystemSockets: the search finds sockets at any depth, and Linux's table those that it was too
+// early for.
 func TestSystemSockets(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no box has such sockets")

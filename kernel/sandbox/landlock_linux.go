@@ -93,8 +93,8 @@ func (r *ruleset) allow(access uint64, paths ...string) error {
 	return nil
 }
 
-// allowMarked is allow for real paths that cells of another session may replace: each must still have
-// its mark.
+// allowMarked is allow for real paths that cells of another session may replace: each must still
+// have its mark.
 func (r *ruleset) allowMarked(access uint64, marks map[string]mark, paths ...string) error {
 	for _, path := range paths {
 		fd, err := openMarked(path, marks)
@@ -113,9 +113,10 @@ func (r *ruleset) allowMarked(access uint64, marks map[string]mark, paths ...str
 	return nil
 }
 
-// allowReading permits reading beneath each path, except beneath own, real paths of folders. Landlock
-// rules cannot exclude a subfolder: where one of own is beneath a path, every other entry is allowed
-// separately, which leaves out entries created later. All names can be listed, those in own included.
+// allowReading permits reading beneath each path, except beneath own, real paths of folders.
+// Landlock rules cannot exclude a subfolder: where one of own is beneath a path, every other entry
+// is allowed separately, which leaves out entries created later. All names can be listed, those in
+// own included.
 func (r *ruleset) allowReading(own []string, marks map[string]mark, paths ...string) error {
 	for _, path := range paths {
 		if !slices.ContainsFunc(own, func(folder string) bool { return in(folder, path) }) {
@@ -170,8 +171,8 @@ func (r *ruleset) enforce() error {
 	return unix.Close(r.fd)
 }
 
-// systemReads are files that a Python with the scientific stack reads and that contain no secrets: never
-// all of /etc, where root could read /etc/shadow.
+// systemReads are files that a Python with the scientific stack reads and that contain no secrets:
+// never all of /etc, where root could read /etc/shadow.
 var systemReads = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt",
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/timezone", "/etc/fonts",
@@ -194,8 +195,8 @@ var procReads = []string{
 	"/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/threads-max",
 }
 
-// ownProc are the files of /proc/self that a program may read. The others reveal the machine and other
-// programs: net, mountinfo, mounts, attr, sessionid.
+// ownProc are the files of /proc/self that a program may read. The others reveal the machine and
+// other programs: net, mountinfo, mounts, attr, sessionid.
 var ownProc = []string{
 	"auxv", "cgroup", "cmdline", "comm", "coredump_filter", "environ", "fd", "fdinfo", "io", "limits", "maps", "mem", "numa_maps",
 	"oom_score", "oom_score_adj", "pagemap", "personality", "sched", "schedstat", "smaps", "smaps_rollup", "stat", "statm", "status",

@@ -16,7 +16,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// outside makes a folder with files that no box shows by itself; those whose content begins with #! are programs.
+// outside makes a folder with files that no box shows by itself; those whose content begins with #!
+// are programs.
 func outside(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/var/tmp", "dsl-")
@@ -65,7 +66,8 @@ func saidIn(t *testing.T, box sandbox.Box, work string, env []string, argv ...st
 // plainBoxes are those of the tiers that work here.
 func plainBoxes(t *testing.T) []sandbox.Box { return boxes(t, &victims{data: t.TempDir()}) }
 
-// Folders of libraries and modules that variables name are read, but for the home and its hidden folders.
+// Folders of libraries and modules that variables name are read, but for the home and its hidden
+// folders.
 func TestFoldersOfVariables(t *testing.T) {
 	dir := outside(t, map[string]string{"home/lib/x": "of lib\n", "home/mods/x": "of mods\n", "home/.ssh/x": "of ssh\n", "home/.ssh/sub/x": "of ssh\n", "home/x": "of home\n"})
 	home := dir + "/home"
@@ -78,7 +80,8 @@ func TestFoldersOfVariables(t *testing.T) {
 			t.Errorf("%s: %q, want %q at first", box.Tier, out, want)
 		}
 		work := t.TempDir()
-		if err := os.Symlink(home+"/.ssh", work+"/mods"); err != nil { // as a cell of an earlier session could
+		// as a cell of an earlier session could
+		if err := os.Symlink(home+"/.ssh", work+"/mods"); err != nil {
 			t.Fatal(err)
 		}
 		out += saidIn(t, box, work, []string{"PATH=/usr/bin:/bin", "PYTHONPATH=" + work + "/mods/sub"}, "/bin/sh", "-c", `cat "$1/.ssh/sub/x"`, "sh", home)
@@ -109,8 +112,8 @@ func TestVariablesOfNetwork(t *testing.T) {
 	}
 }
 
-// A Python that another program starts is found, with the environment which that makes: as `conda run` and kernelspecs'
-// own scripts do.
+// A Python that another program starts is found, with the environment which that makes: as `conda
+// run` and kernelspecs' own scripts do.
 func TestLaunchers(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -198,8 +201,8 @@ func TestPackagesOfUser(t *testing.T) {
 	}
 }
 
-// TestAsksNothingWritable: of what cells could have changed nothing runs outside, where dsstar asks a Python for its
-// modules; the cells have their modules all the same.
+// TestAsksNothingWritable: of what cells could have changed nothing runs outside, where dsstar asks
+// a Python for its modules; the cells have their modules all the same.
 func TestAsksNothingWritable(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -210,7 +213,8 @@ func TestAsksNothingWritable(t *testing.T) {
 		"open/mine.py":          "name = 'mine'\n", "open/x": "", "x": "",
 		"open/python3": "#!/bin/sh\ntouch DIR/escaped\n", "open/script": "#!/usr/bin/touch DIR/escaped python3\n",
 	})
-	// Environments in the folder, and one outside that has a module's folder in it, as pip install -e leaves it.
+	// Environments in the folder, and one outside that has a module's folder in it, as pip install
+	// -e leaves it.
 	mustRun(t, python, "-m", "venv", "--without-pip", dir+"/open/venv")
 	mustRun(t, python, "-m", "venv", "--without-pip", dir+"/venv")
 	packages := strings.TrimSpace(mustRun(t, dir+"/venv/bin/python3", "-c", "import site; print(site.getsitepackages()[0])"))
@@ -266,8 +270,8 @@ func TestAsksNothingWritable(t *testing.T) {
 	}
 }
 
-// TestAsksInIsolation: where dsstar asks a Python for its modules nothing of the current folder and of PYTHONPATH runs
-// outside (S2); cells import from PYTHONPATH all the same.
+// TestAsksInIsolation: where dsstar asks a Python for its modules nothing of the current folder and
+// of PYTHONPATH runs outside (S2); cells import from PYTHONPATH all the same.
 func TestAsksInIsolation(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -299,8 +303,8 @@ func mustRun(t *testing.T, argv ...string) string {
 	return string(out)
 }
 
-// A device of a graphics processor is opened, and reached by ioctl, with the flag alone. The one here is /dev/null's
-// with another name.
+// A device of a graphics processor is opened, and reached by ioctl, with the flag alone. The one
+// here is /dev/null's with another name.
 func TestGPU(t *testing.T) {
 	device := fmt.Sprintf("/dev/nvidia-dsstar-test-%d", os.Getpid())
 	if err := unix.Mknod(device, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))); err != nil {

@@ -10,9 +10,10 @@ import (
 // sandboxExec is macOS's own, which takes a profile and becomes the program.
 const sandboxExec = "/usr/bin/sandbox-exec"
 
-// seatbelted returns the command of the stage under a profile, which is written to the session's private folder. There
-// is no guard: the command is the program itself, and what leaves its process group outlives it. Nor are there limits:
-// RLIMIT_DATA is not enforced by macOS, and RLIMIT_NPROC counts all of the user's processes.
+// seatbelted returns the command of the stage under a profile, which is written to the session's
+// private folder. There is no guard: the command is the program itself, and what leaves its process
+// group outlives it. Nor are there limits: RLIMIT_DATA is not enforced by macOS, and RLIMIT_NPROC
+// counts all of the user's processes.
 func (st stage) seatbelted(private string) (*exec.Cmd, error) {
 	private, err := realPath(private)
 	if err != nil {
@@ -25,22 +26,25 @@ func (st stage) seatbelted(private string) (*exec.Cmd, error) {
 	return &exec.Cmd{Path: sandboxExec, Args: append([]string{sandboxExec, "-f", file}, st.Argv...), Dir: st.Dir, Env: st.Env}, nil
 }
 
-// A profile is what a kernel on macOS may do. Paths are canonical, that is absolute and without symbolic links, as
-// Seatbelt compares them: /private/tmp, not /tmp.
+// A profile is what a kernel on macOS may do. Paths are canonical, that is absolute and without
+// symbolic links, as Seatbelt compares them: /private/tmp, not /tmp.
 type profile struct {
-	Write   []string // folders that it may change: the run's, and its own for caches and temporary files
-	Read    []string // folders and files besides the system's: the data, Python
-	Own     []string // folders that it cannot read even where Read has them, but for what is in Read and Write of them
-	Private string   // folder of the sockets and the connection file; it may change it too
-	Net     bool     // whether it may use the network
+	// folders that it may change: the run's, and its own for caches and temporary files
+	Write []string
+	Read  []string // folders and files besides the system's: the data, Python
+	// folders that it cannot read even where Read has them, but for what is in Read and Write of
+	// them
+	Own     []string
+	Private string // folder of the sockets and the connection file; it may change it too
+	Net     bool   // whether it may use the network
 }
 
-// seatbelt renders p for sandbox-exec of macOS. It is experimental: nobody has run it on macOS yet. What is not
-// allowed is denied, and a path that is not canonical, or is / itself, allows nothing.
+// seatbelt renders p for sandbox-exec of macOS. It is experimental: nobody has run it on macOS yet.
+// What is not allowed is denied, and a path that is not canonical, or is / itself, allows nothing.
 //
-// Some of what stays denied would let a cell out. Services: securityd has the keychain, launchservicesd and lsd start
-// programs outside, the pasteboard is the user's. kern.procargs2 shows the environment of the user's other processes,
-// and with it API keys.
+// Some of what stays denied would let a cell out. Services: securityd has the keychain,
+// launchservicesd and lsd start programs outside, the pasteboard is the user's. kern.procargs2
+// shows the environment of the user's other processes, and with it API keys.
 func seatbelt(p profile) string {
 	var b strings.Builder
 	b.WriteString(seatbeltBase)
@@ -64,8 +68,8 @@ func seatbelt(p profile) string {
 	}
 	rule("subpath PATH", "file-read* file-write*", p.Write...)
 	rule("subpath PATH", "file-read* file-write*", p.Private)
-	// A file rule is not enough for a Unix socket. The kernel's debugger connects to its own shell socket, and
-	// multiprocessing to sockets among temporary files.
+	// A file rule is not enough for a Unix socket. The kernel's debugger connects to its own shell
+	// socket, and multiprocessing to sockets among temporary files.
 	for _, folder := range append([]string{p.Private}, p.Write...) {
 		rule("local unix-socket (subpath PATH)", "network-bind network-inbound", folder)
 		rule("remote unix-socket (subpath PATH)", "network-outbound", folder)
@@ -76,7 +80,8 @@ func seatbelt(p profile) string {
 	return b.String()
 }
 
-// schemeString quotes s as the profile's language does, whose strings hold everything but these two as it stands.
+// schemeString quotes s as the profile's language does, whose strings hold everything but these two
+// as it stands.
 func schemeString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
@@ -132,8 +137,8 @@ const seatbeltBase = `(version 1)
   (global-name "com.apple.FontObjectsServer") (global-name "com.apple.fonts"))
 `
 
-// The network is the internet's protocols and names; the sockets of other programs on this machine stay closed, but
-// not their ports.
+// The network is the internet's protocols and names; the sockets of other programs on this machine
+// stay closed, but not their ports.
 const seatbeltNet = `
 ; --allow-net
 (allow network-outbound (remote ip "*:*"))

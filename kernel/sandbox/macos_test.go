@@ -70,7 +70,8 @@ func TestSeatbelt(t *testing.T) {
 	}
 }
 
-// TestSeatbeltPaths gives paths that would add a rule if they could leave their string, and paths that would allow all.
+// TestSeatbeltPaths gives paths that would add a rule if they could leave their string, and paths
+// that would allow all.
 func TestSeatbeltPaths(t *testing.T) {
 	plain := len(parseSeatbelt(t, seatbelt(profile{})))
 	for _, path := range []string{`/a"))(allow default)(deny x (subpath "`, `/a\`, `/a\"))(allow default)`, "/a\n(allow default)", "/a;b",
@@ -90,8 +91,8 @@ func TestSeatbeltPaths(t *testing.T) {
 	}
 }
 
-// parseSeatbelt returns the lists of a profile, with one space between what they hold, without comments and with strings
-// as they are meant.
+// parseSeatbelt returns the lists of a profile, with one space between what they hold, without
+// comments and with strings as they are meant.
 func parseSeatbelt(t *testing.T, text string) []string {
 	t.Helper()
 	var rules []string

@@ -11,8 +11,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// inDocker is the argument with which the tests' program tries the sandbox where containers of Docker's do not let it
-// make namespaces.
+// inDocker is the argument with which the tests' program tries the sandbox where containers of
+// Docker's do not let it make namespaces.
 const inDocker = "in-docker"
 
 func TestMain(m *testing.M) {

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The full tier without bubblewrap, where Linux lets this user create namespaces: the guard starts this
-// executable as process 1 of new namespaces. That process mounts the view, gives up all rights, starts
-// the program and reaps its orphans.
+// The full tier without bubblewrap, where Linux lets this user create namespaces: the guard starts
+// this executable as process 1 of new namespaces. That process mounts the view, gives up all
+// rights, starts the program and reaps its orphans.
 
 const (
 	namespacesCommand = "__sandbox-namespaces"
@@ -43,7 +43,8 @@ func (st stage) ownNamespaces(self, file string) *exec.Cmd {
 	return cmd
 }
 
-// makeView mounts the view in new namespaces, and continues as their process 1. It returns only on an error.
+// makeView mounts the view in new namespaces, and continues as their process 1. It returns only on
+// an error.
 func (st stage) makeView(file string) error {
 	runtime.LockOSThread() // rights belong to the thread, and execve turns the thread into the process
 	self, err := os.Executable()
@@ -54,7 +55,8 @@ func (st stage) makeView(file string) error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil { // only now, as the view contains files of the present group
+	// only now, as the view contains files of the present group
+	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
 		return fmt.Errorf("new namespace of control groups: %w", err)
 	}
 	err = inOrder(
@@ -262,8 +264,8 @@ func makeDevices(at string) error {
 	return mountNew("devpts", at+"/pts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
 }
 
-// beProcess1 starts the program, reaps its orphans, and exits with the program's status, which kills the
-// rest of the namespace. It returns only on an error.
+// beProcess1 starts the program, reaps its orphans, and exits with the program's status, which
+// kills the rest of the namespace. It returns only on an error.
 func (st stage) beProcess1(file string) error {
 	runtime.LockOSThread()
 	cmd := exec.Command(inside, enterCommand, file)

@@ -48,8 +48,9 @@ func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
 	}
 }
 
-// TestOlderLandlock makes the attempts in builtin with each version of Landlock that lacks something: no more is open. In
-// full it makes those for which Landlock is all, with the network allowed.
+// TestOlderLandlock makes the attempts in builtin with each version of Landlock that lacks
+// something: no more is open. In full it makes those for which Landlock is all, with the network
+// allowed.
 func TestOlderLandlock(t *testing.T) {
 	v := newVictims(t)
 	for _, box := range boxes(t, v) {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPlain opens a path with O_PATH. A link anywhere in the path is [ErrReplaced]. The caller closes
-// the descriptor.
+// openPlain opens a path with O_PATH. A link anywhere in the path is [ErrReplaced]. The caller
+// closes the descriptor.
 func openPlain(path string) (fd int, err error) {
 	fd, err = unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if errors.Is(err, unix.ELOOP) {
@@ -39,10 +39,10 @@ func openMarked(path string, marks map[string]mark) (fd int, err error) {
 	return fd, nil
 }
 
-// mountsKept checks that the paths of Kept and above are mount points of the marked files, and those of
-// Kept read-only. A path inside another of Kept needs no mount, and one of Own has an empty folder over
-// it. The check is needed because mount(2) takes names, and cells of another session can replace what
-// has the name at any moment.
+// mountsKept checks that the paths of Kept and above are mount points of the marked files, and
+// those of Kept read-only. A path inside another of Kept needs no mount, and one of Own has an
+// empty folder over it. The check is needed because mount(2) takes names, and cells of another
+// session can replace what has the name at any moment.
 func (st stage) mountsKept() error {
 	for _, path := range slices.Concat(st.Kept, st.above()) {
 		marks := st.Marks

@@ -14,8 +14,8 @@ var (
 	credentials = regexp.MustCompile(`(?i)(^id_(rsa|dsa|ecdsa|ed25519)|credential|secret|passw|token|api_?key|keyring|\.(pem|key|p12|pfx|jks|kdbx)$)`)
 )
 
-// Private reports whether a stranger must not get cells to read a file or folder: it is hidden, belongs
-// to the system, or contains the user's home.
+// Private reports whether a stranger must not get cells to read a file or folder: it is hidden,
+// belongs to the system, or contains the user's home.
 func Private(path string) bool {
 	names := []string{filepath.Clean(path)}
 	if real, err := realPath(path); err == nil {
@@ -26,14 +26,16 @@ func Private(path string) bool {
 	})
 }
 
-// MayAdvise reports whether a hint may suggest to allow the path. A stranger's cell or link may have
-// caused the hint, hoping that the user pastes it, so [Private] paths and likely credentials are excluded.
+// MayAdvise reports whether a hint may suggest to allow the path. A stranger's cell or link may
+// have caused the hint, hoping that the user pastes it, so [Private] paths and likely credentials
+// are excluded.
 func MayAdvise(path string) bool {
 	real, _ := behind(path)
 	return !Private(path) && !credentials.MatchString(filepath.Base(path)) && !credentials.MatchString(filepath.Base(real))
 }
 
-// startup are paths below the home from which programs run code, or that they trust, when they start.
+// startup are paths below the home from which programs run code, or that they trust, when they
+// start.
 var startup = []string{
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".cshrc", ".tcshrc",
 	".xprofile", ".xsession", ".inputrc", ".config", ".local/bin", ".local/lib", ".local/share/jupyter", ".local/share/applications",
@@ -41,8 +43,8 @@ var startup = []string{
 	".npmrc", ".cargo", ".docker", ".kube", "bin", "Library/LaunchAgents",
 }
 
-// Startup returns a path inside or around path from which programs run code when they start, "" if none
-// is known. Cells that may write there can get their code to run outside the sandbox.
+// Startup returns a path inside or around path from which programs run code when they start, "" if
+// none is known. Cells that may write there can get their code to run outside the sandbox.
 func Startup(path string) string {
 	path, _ = behind(path)
 	if AboveHome(path) {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// What programs run or trust when they start is not for cells to write: the folders that hold it, and those in it.
+// What programs run or trust when they start is not for cells to write: the folders that hold it,
+// and those in it.
 func TestStartup(t *testing.T) {
 	base := t.TempDir()
 	home, bin := filepath.Join(base, "home"), filepath.Join(base, "programs")

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/disk"
 )
 
 // A launch is a resolved command: the program, its environment, and the files that it reads.
@@ -21,10 +23,11 @@ type launch struct {
 
 // A python is what an interpreter reports about itself.
 type python struct {
-	Executable string            // the interpreter, also if a script, a shim or a launcher was called
-	Paths      []string          // its installation, its module folders, and the libraries that it has loaded
-	Env        map[string]string // the environment that its launcher gives it
-	UserBase   string            // of the packages installed for this user; "" if there are none
+	Executable string // the interpreter, also if a script, a shim or a launcher was called
+	// its installation, its module folders, and the libraries that it has loaded
+	Paths    []string
+	Env      map[string]string // the environment that its launcher gives it
+	UserBase string            // of the packages installed for this user; "" if there are none
 }
 
 var (
@@ -38,10 +41,10 @@ func isPython(word string) bool {
 	return pythonName.MatchString(filepath.Base(word)) && !strings.Contains(word, "=")
 }
 
-// launchOf resolves what cmd runs. For a Python launcher that is the interpreter, in the environment
-// that the launcher creates: the launcher and its files stay outside the sandbox. For a script it is
-// the program of the #! line. Anything else runs as it is. write are the real paths of the folders
-// where cells write; nothing in them is run to find this out.
+// launchOf resolves what cmd runs. For a Python launcher that is the interpreter, in the
+// environment that the launcher creates: the launcher and its files stay outside the sandbox. For a
+// script it is the program of the #! line. Anything else runs as it is. write are the real paths of
+// the folders where cells write; nothing in them is run to find this out.
 func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 	plain := launch{append([]string{cmd.Path}, cmd.Args[1:]...), cmd.Env, []string{cmd.Path}, write}
 	if isPython(cmd.Path) {
@@ -71,7 +74,8 @@ func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 	return plain, nil
 }
 
-// launched removes the launcher from l. The first word that looks like a Python may be the name of an environment.
+// launched removes the launcher from l. The first word that looks like a Python may be the name of
+// an environment.
 func (l launch) launched() (found launch, err error) {
 	found = l
 	for i, word := range l.argv {
@@ -104,19 +108,21 @@ func (l launch) python(n int) (launch, error) {
 	}
 	slices.Sort(env)
 	asked := unwritable(l.env, l.write)
-	for _, entry := range l.env { // hidden from the interpreter when it was asked, and not set by its launcher
+	// hidden from the interpreter when it was asked, and not set by its launcher
+	for _, entry := range l.env {
 		if name, value, _ := strings.Cut(entry, "="); valueOf(asked, name) != value && valueOf(asked, name) == p.Env[name] {
 			env = append(env, entry)
 		}
 	}
 	if p.UserBase != "" {
-		env = append(env, "PYTHONUSERBASE="+p.UserBase) // found through HOME, which differs in the sandbox
+		// found through HOME, which differs in the sandbox
+		env = append(env, "PYTHONUSERBASE="+p.UserBase)
 	}
 	return launch{append([]string{p.Executable}, l.argv[n:]...), env, append(p.Paths, p.Executable, l.argv[0]), l.write}, nil
 }
 
-// namedIn adds the files of the Pythons that the text of a shell script names, as far as they can be
-// found. PATH is extended so that those looked up in it are found without the shims in between.
+// namedIn adds the files of the Pythons that the text of a shell script names, as far as they can
+// be found. PATH is extended so that those looked up in it are found without the shims in between.
 func (l *launch) namedIn(text string) {
 	lookup := func(name string) string { return valueOf(l.env, name) }
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&()", r) })
@@ -128,7 +134,7 @@ func (l *launch) namedIn(text string) {
 	for _, word := range slices.Compact(words) {
 		program := word
 		if !strings.Contains(word, "/") {
-			program = inPath(program, valueOf(l.env, "PATH"))
+			program = firstOf(disk.LookPath(program, valueOf(l.env, "PATH")))
 		}
 		if !filepath.IsAbs(program) {
 			continue
@@ -144,6 +150,14 @@ func (l *launch) namedIn(text string) {
 	}
 }
 
+// firstOf returns the first of all, "" if there is none.
+func firstOf(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}
+
 // valueOf returns the value of a variable; the last entry counts.
 func valueOf(env []string, name string) (value string) {
 	for _, entry := range env {
@@ -152,15 +166,6 @@ func valueOf(env []string, name string) (value string) {
 		}
 	}
 	return value
-}
-
-func inPath(name, list string) string {
-	for _, dir := range filepath.SplitList(list) {
-		if info, err := os.Stat(filepath.Join(dir, name)); filepath.IsAbs(dir) && err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
-			return filepath.Join(dir, name)
-		}
-	}
-	return ""
 }
 
 // scriptSize bounds how much of a script is read.

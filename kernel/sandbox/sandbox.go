@@ -31,7 +31,8 @@ const (
 // Confines reports whether this package confines processes of the tier.
 func (t Tier) Confines() bool { return t.Guarded() || t == Experimental }
 
-// Guarded reports whether a command of the tier runs under a guard, which kills all its descendants.
+// Guarded reports whether a command of the tier runs under a guard, which kills all its
+// descendants.
 func (t Tier) Guarded() bool { return t == Builtin || t == Full }
 
 // Limits bound the processes of a box together, except File.
@@ -54,8 +55,9 @@ type Box struct {
 	Net             bool     // allow the network
 	GPU             bool     // allow graphics processors
 	Multiprocessing bool     // in the builtin tier: make /dev/shm writable and all of /proc readable
-	Bubblewrap      bool     // in the full tier: use bubblewrap even where this program can create namespaces
-	Limits          Limits
+	// in the full tier: use bubblewrap even where this program can create namespaces
+	Bubblewrap bool
+	Limits     Limits
 }
 
 // A Session is the configuration of one command in a [Box].
@@ -64,9 +66,11 @@ type Session struct {
 	Write   []string // writable folders; missing ones are created
 	Env     []string // environment variables to keep, besides those of the box
 	Remove  []string // files and folders that the guard removes at its end
-	Reports bool     // the guard writes why it killed the processes to descriptor 3 instead of standard error
-	Listens bool     // in the builtin tier: the program may bind sockets
-	Facts   bool     // where /proc is hidden, every process can read the entries of the session's processes there
+	// the guard writes why it killed the processes to descriptor 3 instead of standard error
+	Reports bool
+	Listens bool // in the builtin tier: the program may bind sockets
+	// where /proc is hidden, every process can read the entries of the session's processes there
+	Facts bool
 }
 
 // Stopped begins the line in which a guard says why it killed the processes. On standard error any
@@ -86,13 +90,14 @@ var ErrNone = errors.New("no sandbox works here")
 type Cause string
 
 const (
-	NoLinux           Cause = "no Linux"           // the operating system has no sandbox that we know
-	NoLandlock        Cause = "no Landlock"        // Linux is older than 5.13, or Landlock is disabled
-	NoSeccomp         Cause = "no seccomp"         // Linux was built without seccomp
-	NoBubblewrap      Cause = "no bubblewrap"      // bubblewrap is not installed
-	AppArmor          Cause = "AppArmor"           // allows namespaces only to programs with a profile
-	NamespacesOff     Cause = "namespaces off"     // disabled by a sysctl
-	NamespacesRefused Cause = "namespaces refused" // by the container around dsstar, or for an unknown reason
+	NoLinux       Cause = "no Linux"       // the operating system has no sandbox that we know
+	NoLandlock    Cause = "no Landlock"    // Linux is older than 5.13, or Landlock is disabled
+	NoSeccomp     Cause = "no seccomp"     // Linux was built without seccomp
+	NoBubblewrap  Cause = "no bubblewrap"  // bubblewrap is not installed
+	AppArmor      Cause = "AppArmor"       // allows namespaces only to programs with a profile
+	NamespacesOff Cause = "namespaces off" // disabled by a sysctl
+	// by the container around dsstar, or for an unknown reason
+	NamespacesRefused Cause = "namespaces refused"
 )
 
 // A MissingError says why a tier does not work here.
@@ -157,7 +162,8 @@ func Tiers() (tiers []Tier) {
 	return tiers
 }
 
-// Describe names the tier and everything that is relaxed, in one line; usual are the default limits.
+// Describe names the tier and everything that is relaxed, in one line; usual are the default
+// limits.
 func (b Box) Describe(usual Limits) string {
 	words := []string{string(b.Tier)}
 	if !b.Tier.Confines() {
@@ -179,10 +185,10 @@ func (b Box) Describe(usual Limits) string {
 		add(true, "may write %s", p)
 	}
 	add(len(b.Env) > 0, "has %s", strings.Join(b.Env, " and "))
-	add(raised(b.Limits.Memory, usual.Memory), "memory up to %s", size(b.Limits.Memory))
+	add(raised(b.Limits.Memory, usual.Memory), "memory up to %s", limitText(b.Limits.Memory))
 	add(raised(int64(b.Limits.Processes), int64(usual.Processes)), "up to %d processes", b.Limits.Processes)
-	add(raised(b.Limits.File, usual.File), "files up to %s", size(b.Limits.File))
-	add(raised(b.Limits.Folder, usual.Folder), "all files up to %s", size(b.Limits.Folder))
+	add(raised(b.Limits.File, usual.File), "files up to %s", limitText(b.Limits.File))
+	add(raised(b.Limits.Folder, usual.Folder), "all files up to %s", limitText(b.Limits.Folder))
 	return strings.Join(words, ", ")
 }
 
@@ -192,9 +198,9 @@ func (b Box) HidesProc() bool { return b.Tier == Builtin && !b.Multiprocessing }
 // scopes is the first version of Landlock's interface that confines signals and abstract sockets.
 const scopes = 6
 
-// UnixSockets reports whether processes can create and connect Unix sockets. With the network allowed
-// a seccomp filter cannot tell where connect leads, so they are off unless namespaces hide other
-// programs' sockets and Landlock confines abstract ones.
+// UnixSockets reports whether processes can create and connect Unix sockets. With the network
+// allowed a seccomp filter cannot tell where connect leads, so they are off unless namespaces hide
+// other programs' sockets and Landlock confines abstract ones.
 func (b Box) UnixSockets() bool { return b.unixSockets(Landlock()) }
 
 func (b Box) unixSockets(abi int) bool {

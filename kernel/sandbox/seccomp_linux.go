@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A filter allows every known system call except those of its rules, which fail with an error number, so
-// that Python raises OSError. Arguments are compared by their low 32 bits, as Linux reads ints: a filter
-// that compares all 64 bits is passed by setting a high one (CVE-2019-10063).
+// A filter allows every known system call except those of its rules, which fail with an error
+// number, so that Python raises OSError. Arguments are compared by their low 32 bits, as Linux
+// reads ints: a filter that compares all 64 bits is passed by setting a high one (CVE-2019-10063).
 
 // A condition tests one argument.
 type condition struct {
@@ -37,8 +37,8 @@ const (
 func is(arg int, value uint32) condition    { return condition{arg, whole, value, false} }
 func isNot(arg int, value uint32) condition { return condition{arg, whole, value, true} }
 
-// newestCall is the newest system call that these rules cover. Newer ones fail with ENOSYS, as on an
-// older Linux: libraries then fall back to older calls.
+// newestCall is the newest system call that these rules cover. Newer ones fail with ENOSYS, as on
+// an older Linux: libraries then fall back to older calls.
 const newestCall = unix.SYS_FILE_SETATTR // Linux 6.17
 
 // assemble returns the program for seccomp(2).
@@ -191,7 +191,8 @@ func surface() []rule {
 	rules = append(rules, setID()...)
 	// Inotify instances are few for each user: other programs would get none.
 	rules = append(rules, deny(unix.EPERM, inotifyCalls...)...)
-	// Leases and notifications delay or reveal what other programs do with the data; hints persist with the file.
+	// Leases and notifications delay or reveal what other programs do with the data; hints persist
+	// with the file.
 	for _, command := range []uint32{unix.F_SETLEASE, unix.F_NOTIFY, fSetDelegation, unix.F_SET_RW_HINT} {
 		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
 	}
@@ -235,21 +236,24 @@ func setID() (rules []rule) {
 		rules = append(rules, rule{call, unix.EPERM, []condition{bits(mode)}})
 	}
 	for call, flags := range openCalls {
-		for _, creates := range []uint32{unix.O_CREAT, unix.O_TMPFILE &^ unix.O_DIRECTORY} { // otherwise there is no mode argument
+		// otherwise there is no mode argument
+		for _, creates := range []uint32{unix.O_CREAT, unix.O_TMPFILE &^ unix.O_DIRECTORY} {
 			rules = append(rules, rule{call, unix.EPERM, []condition{{flags, creates, 0, true}, bits(flags + 1)}})
 		}
 	}
-	return append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...) // its mode is in memory, where no filter sees it
+	// its mode is in memory, where no filter sees it
+	return append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...)
 }
 
 const tiocLinux = 0x541c
 
-// withoutMounts is refused in the builtin tier, whose processes use the machine's own file systems, for
-// what Landlock does not cover.
+// withoutMounts is refused in the builtin tier, whose processes use the machine's own file systems,
+// for what Landlock does not cover.
 func withoutMounts(net bool) []rule {
 	var rules []rule
 	if !net { // otherwise TCP needs it
-		// Connections to sockets in the file system: D-Bus, Docker, the SSH agent. A Jupyter kernel only listens.
+		// Connections to sockets in the file system: D-Bus, Docker, the SSH agent. A Jupyter kernel
+		// only listens.
 		rules = append(rules, rule{call: unix.SYS_CONNECT, errno: unix.EPERM})
 	}
 	rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, append(sendsAnywhere(), is(0, unix.AF_UNIX))}, connectedPairs)
@@ -262,7 +266,8 @@ func withoutMounts(net bool) []rule {
 		rules = append(rules, rule{call, 0, []condition{isNot(0, 0)}})
 	}
 	rules = append(rules, fileRequests()...)
-	// PIDFD_GET_INFO reveals other processes and, without the network, SIOCGIFCONF the machine's interfaces.
+	// PIDFD_GET_INFO reveals other processes and, without the network, SIOCGIFCONF the machine's
+	// interfaces.
 	rules = append(rules, requests(pidfdRequests)...)
 	if !net {
 		rules = append(rules, requests(socketRequests)...)
@@ -270,7 +275,8 @@ func withoutMounts(net bool) []rule {
 	// Watching files that cannot be read.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_INOTIFY_ADD_WATCH)...)
 	rules = append(rules, deny(unix.EPERM, attributeCalls...)...)
-	// Attributes of unreadable files. The error is that of a file system without attributes, which shutil.copy2 accepts.
+	// Attributes of unreadable files. The error is that of a file system without attributes, which
+	// shutil.copy2 accepts.
 	rules = append(rules, deny(unix.ENOTSUP, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, unix.SYS_GETXATTRAT,
 		unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, unix.SYS_LISTXATTRAT, unix.SYS_FILE_GETATTR)...)
 	// Before version 3, Landlock does not cover truncation.
@@ -284,10 +290,10 @@ func withoutMounts(net bool) []rule {
 	return rules
 }
 
-// fileRequests refuses ioctl requests that change files and file systems, many of which need only a read
-// descriptor: flags as chattr sets them, sealing, snapshots of subvolumes. Programs expect the error,
-// which is that of a file system without them. The allowed requests only read, or copy to a file that is
-// open for writing.
+// fileRequests refuses ioctl requests that change files and file systems, many of which need only a
+// read descriptor: flags as chattr sets them, sealing, snapshots of subvolumes. Programs expect the
+// error, which is that of a file system without them. The allowed requests only read, or copy to a
+// file that is open for writing.
 func fileRequests() (rules []rule) {
 	for _, f := range []struct {
 		kind uint32 // the second byte of a request: the subsystem

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFilter runs the filters on calls, as Linux does, in an interpreter: so it can be tried for another architecture.
+// TestFilter runs the filters on calls, as Linux does, in an interpreter: so it can be tried for
+// another architecture.
 func TestFilter(t *testing.T) {
 	const allow, kill = unix.SECCOMP_RET_ALLOW, unix.SECCOMP_RET_KILL_PROCESS
 	refuse := func(errno unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(errno) }
@@ -95,7 +96,8 @@ func TestFilter(t *testing.T) {
 			t.Errorf("a call of the architecture %#x: %#x", other, got)
 		}
 	}
-	older := filterOf(t, stage{Box: Box{Tier: Full, Net: true}, ABI: scopes - 1}) // sockets without a path are in sight
+	// sockets without a path are in sight
+	older := filterOf(t, stage{Box: Box{Tier: Full, Net: true}, ABI: scopes - 1})
 	for kind, want := range map[uint64]uint32{unix.SOCK_STREAM: allow, unix.SOCK_DGRAM: refuse(unix.EPERM), unix.SOCK_RAW: refuse(unix.EPERM)} {
 		if got := decide(t, older, auditArch, unix.SYS_SOCKETPAIR, local, kind); got != want {
 			t.Errorf("a pair of type %d in full with the network and an older Landlock: %#x, want %#x", kind, got, want)
@@ -119,7 +121,8 @@ func filterOf(t *testing.T, st stage) *bpf.VM {
 	return vm
 }
 
-// decide returns what a filter says of a call: its arguments are struct seccomp_data, in the order of bytes of bpf.VM.
+// decide returns what a filter says of a call: its arguments are struct seccomp_data, in the order
+// of bytes of bpf.VM.
 func decide(t *testing.T, vm *bpf.VM, arch, call uint32, args ...uint64) uint32 {
 	t.Helper()
 	data := make([]byte, 64)

@@ -14,8 +14,8 @@ import (
 const shmFolder = "/dev/shm"
 
 // shared tracks the files that processes of a box create in the machine's /dev/shm, among those of
-// others. A file belongs to the session if one of its processes has it open or mapped when the guard
-// looks; others are missed.
+// others. A file belongs to the session if one of its processes has it open or mapped when the
+// guard looks; others are missed.
 type shared struct {
 	before map[inode]bool // files from before the start
 

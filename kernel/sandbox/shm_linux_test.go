@@ -12,7 +12,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// TestSharedMemoryIsRemoved: what processes have made in the machine's /dev/shm goes with them, and nobody else's.
+// TestSharedMemoryIsRemoved: what processes have made in the machine's /dev/shm goes with them, and
+// nobody else's.
 func TestSharedMemoryIsRemoved(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -54,7 +55,7 @@ os._exit(0) # and Python tidies nothing up`
 			time.Sleep(10 * time.Millisecond)
 		}
 	})
-	words := run(cmd, 8*time.Second)
+	words := run(cmd, time.Minute)
 	other.Wait()
 	left, _ := filepath.Glob("/dev/shm/*" + tag + "*")
 	if strings.Join(left, " ") != mine+" "+mine+"2" {

@@ -15,8 +15,8 @@ import (
 )
 
 // asksAboutSignals reports whether the guard confines signals because Landlock does not: the filter
-// notifies it of each (seccomp_unotify(2)), and the guard checks the target, of which a filter knows
-// only the ID. In full, IDs of processes outside have no meaning.
+// notifies it of each (seccomp_unotify(2)), and the guard checks the target, of which a filter
+// knows only the ID. In full, IDs of processes outside have no meaning.
 func (st stage) asksAboutSignals() bool { return st.Box.Tier == Builtin && st.landlock() < scopes }
 
 // asks reports whether the filter sends notifications to the guard.
@@ -25,10 +25,12 @@ func (st stage) asks() bool { return st.Facts || st.asksAboutSignals() }
 // askedSignals are the rules for calls that send signals: the guard decides, or they are refused.
 func askedSignals() (rules []rule) {
 	for _, call := range []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO} {
-		rules = append(rules, rule{call, askGuard, []condition{isNot(0, 0)}}) // 0 is the caller's process group
+		// 0 is the caller's process group
+		rules = append(rules, rule{call, askGuard, []condition{isNot(0, 0)}})
 	}
 	rules = append(rules, deny(unix.EPERM, unix.SYS_PIDFD_SEND_SIGNAL)...)
-	for _, command := range []uint32{unix.F_SETOWN, fSetOwnEx} { // the receiver of a signal when a descriptor is ready
+	// the receiver of a signal when a descriptor is ready
+	for _, command := range []uint32{unix.F_SETOWN, fSetOwnEx} {
 		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
 	}
 	for _, request := range []uint32{fioSetOwn, siocsPgrp} {
@@ -58,11 +60,13 @@ func (st stage) startAnswered(cmd *exec.Cmd) error {
 	return nil
 }
 
-// guardSocket is the descriptor through which a process that enters the sandbox sends its listener to the guard.
+// guardSocket is the descriptor through which a process that enters the sandbox sends its listener
+// to the guard.
 const guardSocket = 3
 
-// confineAsked is confineCalls for a filter that notifies the guard, which gets the listener. Nothing may
-// be allocated in between: the garbage collector signals threads, and nobody would answer yet.
+// confineAsked is confineCalls for a filter that notifies the guard, which gets the listener.
+// Nothing may be allocated in between: the garbage collector signals threads, and nobody would
+// answer yet.
 func confineAsked(filter *unix.SockFprog) error {
 	debug.SetGCPercent(-1)
 	rights, at := unix.UnixRights(0), unix.CmsgLen(0)
@@ -97,7 +101,8 @@ type reply struct {
 	flags uint32
 }
 
-// answer receives a listener and answers its notifications until the guard ends. If answer fails, Linux refuses the calls.
+// answer receives a listener and answers its notifications until the guard ends. If answer fails,
+// Linux refuses the calls.
 func answer(socket int) {
 	defer unix.Close(socket)
 	rights := make([]byte, unix.CmsgSpace(4))
@@ -114,7 +119,8 @@ func answer(socket int) {
 		return
 	}
 	defer unix.Close(fds[0])
-	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), notifSetFlags, syncWakeUp) // since Linux 6.6
+	// since Linux 6.6
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), notifSetFlags, syncWakeUp)
 	for {
 		var q question
 		_, errno := notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q))

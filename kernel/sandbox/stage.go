@@ -27,10 +27,11 @@ type stage struct {
 	Remove     []string
 	Reports    bool
 	Listens    bool
-	Facts      bool            // the guard opens files of /proc for the session
-	Bubblewrap string          // in full, its path; "": this program creates the namespaces
-	Marks      map[string]mark // identity of Write, Kept, above and the box's Read when they were checked
-	ABI        int             // newest version of Landlock's interface to use, for tests; 0: no bound
+	Facts      bool   // the guard opens files of /proc for the session
+	Bubblewrap string // in full, its path; "": this program creates the namespaces
+	// identity of Write, Kept, above and the box's Read when they were checked
+	Marks map[string]mark
+	ABI   int // newest version of Landlock's interface to use, for tests; 0: no bound
 }
 
 // Commands of this executable, in os.Args[1]; os.Args[2] is the file of the stage.
@@ -40,9 +41,10 @@ const (
 )
 
 // Command returns the command that runs cmd in the box: it reads what its Python needs and what the
-// box allows, and writes to the folders of s and the box. The caller starts it in a process group of
-// its own. SIGTERM kills it with all its descendants, and so does the end of the calling program,
-// except in the experimental tier. cmd is not changed; a box that confines nothing returns cmd itself.
+// box allows, and writes to the folders of s and the box. The caller starts it in a process group
+// of its own. SIGTERM kills it with all its descendants, and so does the end of the calling
+// program, except in the experimental tier. cmd is not changed; a box that confines nothing returns
+// cmd itself.
 func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if !b.Tier.Confines() {
 		return cmd, nil
@@ -118,8 +120,8 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	return &exec.Cmd{Path: self, Args: []string{self, guardCommand, file}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}, nil
 }
 
-// above returns the folders between those of Write and the paths kept in them, outer ones first. Each
-// is mounted on itself, so that it cannot be moved away and replaced.
+// above returns the folders between those of Write and the paths kept in them, outer ones first.
+// Each is mounted on itself, so that it cannot be moved away and replaced.
 func (st stage) above() (all []string) {
 	for _, path := range st.Kept {
 		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write, func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
@@ -151,7 +153,8 @@ func writeNew(file string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// folders creates missing folders and returns real paths, which must not have changed since first use.
+// folders creates missing folders and returns real paths, which must not have changed since first
+// use.
 func folders(paths []string) ([]string, error) {
 	var all []string
 	for _, p := range paths {
@@ -175,7 +178,8 @@ func realPath(p string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// otherNames returns those of paths that lead to readable ones through links, without those inside another.
+// otherNames returns those of paths that lead to readable ones through links, without those inside
+// another.
 func otherNames(paths, readable []string) (names []string) {
 	paths = slices.Clone(paths)
 	slices.SortFunc(paths, func(a, b string) int { return len(a) - len(b) })
@@ -215,7 +219,8 @@ func readable(paths []string) ([]string, error) {
 	return all, nil
 }
 
-// leadsThrough reports whether a path passes through one of the folders, in which cells may have put a link.
+// leadsThrough reports whether a path passes through one of the folders, in which cells may have
+// put a link.
 func leadsThrough(path string, folders []string) bool {
 	for ; ; path = filepath.Dir(path) {
 		real, err := realPath(path)
@@ -242,7 +247,8 @@ func exposes(path string) string {
 	return ""
 }
 
-// disks are the mount points of removable media, network shares and memory among the system's folders.
+// disks are the mount points of removable media, network shares and memory among the system's
+// folders.
 var disks = []string{"/run/media/*/*", "/run/user/*/gvfs/*", "/dev/shm/*"}
 
 // ofMachine reports whether a real path belongs to the machine's services, devices or processes.

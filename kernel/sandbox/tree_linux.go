@@ -146,8 +146,8 @@ func threadOf(id int) (t thread, ok bool) {
 	return t, true
 }
 
-// proportional returns the proportional set size (Pss) of processes, and the part of it that is files
-// in memory. It is exact, and slow for much memory.
+// proportional returns the proportional set size (Pss) of processes, and the part of it that is
+// files in memory. It is exact, and slow for much memory.
 func proportional(pids []int) (sum, shared int64) {
 	for _, pid := range pids {
 		t, ok := running(pid)
@@ -185,8 +185,8 @@ func threadsOf(uid int) (n uint64) {
 	return n
 }
 
-// killAll kills all descendants of this process, which is a subreaper. They are stopped first, so that
-// they start no more processes.
+// killAll kills all descendants of this process, which is a subreaper. They are stopped first, so
+// that they start no more processes.
 func killAll() {
 	self := os.Getpid()
 	for deadline := time.Now().Add(EndsWithin); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
@@ -203,8 +203,9 @@ func killAll() {
 	}
 }
 
-// signalAll sends signals to those of pids that are descendants of self. The ID of an ended process may
-// have been reused, so each process is held by a pidfd before it is looked up among the descendants again.
+// signalAll sends signals to those of pids that are descendants of self. The ID of an ended process
+// may have been reused, so each process is held by a pidfd before it is looked up among the
+// descendants again.
 func signalAll(self int, pids []int, signals ...unix.Signal) {
 	held := map[int]int{}
 	for _, pid := range pids {

@@ -79,7 +79,8 @@ func TestHeldDescriptors(t *testing.T) {
 		}
 		defer unix.Close(fd)
 	}
-	if grown := heldBy(self).memory - before; grown < 250*leastOfDescriptor { // other tests' may have gone
+	// other tests' may have gone
+	if grown := heldBy(self).memory - before; grown < 250*leastOfDescriptor {
 		t.Errorf("300 more descriptors count for %d bytes", grown)
 	}
 }

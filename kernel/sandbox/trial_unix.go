@@ -24,15 +24,17 @@ const tryCommand = "__sandbox-try"
 
 // targets are the targets of the attempts, all made for them.
 type targets struct {
-	Secret, Data, Socket string            // a key file, a data file, the socket of a service
-	Port, Datagrams      int               // where a service on the loopback interface listens, and answers
-	PID                  int               // a process with Mark in its environment and its command line
-	Mark                 string            // in the environment and the command line of PID
-	Namespaces           map[string]string // those outside, by kind, on Linux
+	Secret, Data, Socket string // a key file, a data file, the socket of a service
+	// where a service on the loopback interface listens, and answers
+	Port, Datagrams int
+	// a process with Mark in its environment and its command line
+	PID        int
+	Mark       string            // in the environment and the command line of PID
+	Namespaces map[string]string // those outside, by kind, on Linux
 }
 
-// Try makes the attempts in each of the tiers and in [Off], in processes of this executable. The error
-// says that they could not be made.
+// Try makes the attempts in each of the tiers and in [Off], in processes of this executable. The
+// error says that they could not be made.
 func Try(ctx context.Context, tiers ...Tier) ([]Trial, error) {
 	dir, err := os.MkdirTemp("", "dsstar-try-")
 	if err != nil {

@@ -26,12 +26,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// victims are what attacks.py goes for, all of it outside the sandbox and made for one test: a home, a project with
-// its data and runs, listeners, files that others could see, and a process. The end of the test removes them.
+// victims are what attacks.py goes for, all of it outside the sandbox and made for one test: a
+// home, a project with its data and runs, listeners, files that others could see, and a process.
+// The end of the test removes them.
 type victims struct {
-	home, project, data, run, work string         // work is the run's files/, the only folder that cells may write to
-	key                            string         // a secret: in files of home, in the victim's environment, in environ
-	targets                        map[string]any // the T of attacks.py; a test may add bomb and memory
+	// work is the run's files/, the only folder that cells may write to
+	home, project, data, run, work string
+	// a secret: in files of home, in the victim's environment, in environ
+	key string
+	// the T of attacks.py; a test may add bomb and memory
+	targets map[string]any
 
 	victim *exec.Cmd
 	gone   chan struct{} // closed when the victim is
@@ -39,8 +43,9 @@ type victims struct {
 	before map[string]string
 }
 
-// newVictims makes victims whose parent, in the sense of attacks.py, is the process of the test. They are not in
-// /tmp, which a sandbox can have for itself, and their paths are short: those of sockets have to be.
+// newVictims makes victims whose parent, in the sense of attacks.py, is the process of the test.
+// They are not in /tmp, which a sandbox can have for itself, and their paths are short: those of
+// sockets have to be.
 func newVictims(t testing.TB) *victims {
 	t.Helper()
 	base, err := os.MkdirTemp("/var/tmp", "dsv-")
@@ -125,7 +130,8 @@ func (v *victims) files(t testing.TB) {
 			t.Fatal(err)
 		}
 	}
-	_ = unix.Setxattr(v.home+"/.ssh/id_rsa", "user.origin", []byte("of somebody"), 0) // not every file system has any
+	// not every file system has any
+	_ = unix.Setxattr(v.home+"/.ssh/id_rsa", "user.origin", []byte("of somebody"), 0)
 	if err := os.Chmod(v.home+"/.ssh", 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +167,8 @@ func (v *victims) queue(t testing.TB) {
 	t.Cleanup(func() { _, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0, 0) })
 }
 
-// shared are the files in folders that all processes share: those of v, and those that attacks make beside them.
+// shared are the files in folders that all processes share: those of v, and those that attacks make
+// beside them.
 func (v *victims) shared() []string {
 	var paths []string
 	for _, target := range []string{"tmp", "shm"} {
@@ -250,13 +257,14 @@ func (v *victims) start(t testing.TB) {
 	v.targets["victim"] = v.victim.Process.Pid
 }
 
-// environ is the environment to start dsstar, or what stands for it, with: the secret is in it, and home is HOME.
+// environ is the environment to start dsstar, or what stands for it, with: the secret is in it, and
+// home is HOME.
 func (v *victims) environ() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.home, "LANG=C.UTF-8", "OPENAI_API_KEY=" + v.key}
 }
 
-// python renders the targets as a statement that defines the dict T, for the attempts named or, without any,
-// for all that need not be run one by one.
+// python renders the targets as a statement that defines the dict T, for the attempts named or,
+// without any, for all that need not be run one by one.
 func (v *victims) python(only ...string) string {
 	targets := maps.Clone(v.targets)
 	if len(only) > 0 {
@@ -308,7 +316,8 @@ func (v *victims) harm(t testing.TB) []string {
 	return harms
 }
 
-// state tells of every file outside, but of none that cells may write, and of the victim, what attacks could change.
+// state tells of every file outside, but of none that cells may write, and of the victim, what
+// attacks could change.
 func (v *victims) state(t testing.TB) map[string]string {
 	t.Helper()
 	state := map[string]string{"victim": v.condition()}
@@ -363,7 +372,8 @@ func (v *victims) condition() string {
 	}
 	proc := fmt.Sprintf("/proc/%d/", v.victim.Process.Pid)
 	stat, err := os.ReadFile(proc + "stat")
-	_, after, _ := strings.Cut(string(stat), ") ") // what follows the name begins with field 3 of proc(5)
+	// what follows the name begins with field 3 of proc(5)
+	_, after, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(after)
 	limits, err2 := os.ReadFile(proc + "limits")
 	var processors unix.CPUSet

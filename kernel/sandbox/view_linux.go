@@ -34,8 +34,8 @@ type part struct {
 	optional bool  // skipped if from does not exist
 }
 
-// machineCounters are files of /proc through which sessions could communicate, or that only root may
-// read.
+// machineCounters are files of /proc through which sessions could communicate, or that only root
+// may read.
 var machineCounters = []string{"vmstat", "kpageflags", "kpagecount", "kpagecgroup", "slabinfo", "timer_list", "vmallocinfo", "pagetypeinfo"}
 
 // memoryFolders are tmpfs mounts in the full tier.
@@ -102,8 +102,10 @@ func (st stage) view(self string) ([]part, error) {
 		if last.kind == memoryPart {
 			continue // already hidden
 		}
-		if _, err := os.Lstat(path); err == nil { // otherwise it is gone, and nobody can create it in the read-only folder
-			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true}) // nobody listens on /dev/null
+		// otherwise it is gone, and nobody can create it in the read-only folder
+		if _, err := os.Lstat(path); err == nil {
+			// nobody listens on /dev/null
+			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true})
 		}
 	}
 	parts = append(parts,
@@ -112,9 +114,9 @@ func (st stage) view(self string) ([]part, error) {
 	return append(append(parts, closing...), part{kind: readOnlyPart, at: "/"}), nil
 }
 
-// hidden returns the parts that hide folders of Own which parts would show: an empty folder over each,
-// with the paths inside it that cells read and write mounted again, outer ones first. closing makes the
-// empty folders read-only.
+// hidden returns the parts that hide folders of Own which parts would show: an empty folder over
+// each, with the paths inside it that cells read and write mounted again, outer ones first. closing
+// makes the empty folders read-only.
 func (st stage) hidden(parts []part) (over, closing []part) {
 	for _, p := range parts {
 		if p.kind != readPart && p.kind != writePart {

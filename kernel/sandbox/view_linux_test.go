@@ -43,7 +43,8 @@ for _ in range(500):
 else: print("not reaped")
 `
 
-// What dsstar makes for full is what bubblewrap makes: mounts with their flags, files, devices, rights, interfaces.
+// What dsstar makes for full is what bubblewrap makes: mounts with their flags, files, devices,
+// rights, interfaces.
 func TestViews(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -30,8 +30,8 @@ func (st stage) written() tally {
 	return t
 }
 
-// add adds a file, or a folder and all below it, which paths may be too short for. It fails if it cannot be told what that
-// is; one that has gone is none.
+// add adds a file, or a folder and all below it, which paths may be too short for. It fails if it
+// cannot be told what that is; one that has gone is none.
 func (t *tally) add(parent int, name string, depth int) error {
 	var st unix.Stat_t
 	if err := unix.Fstatat(parent, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -76,7 +76,8 @@ func (t *tally) addBelow(parent int, name string, depth int) error {
 	}
 }
 
-// unlessGone returns err but for those of a file that has gone, or has become another, since it was seen.
+// unlessGone returns err but for those of a file that has gone, or has become another, since it was
+// seen.
 func unlessGone(err error) error {
 	for _, gone := range []error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.ESTALE} {
 		if errors.Is(err, gone) {

@@ -11,14 +11,14 @@ import (
 	"dsstar/notebook"
 )
 
-// A Difference is one output of a cell that is not what was recorded.
+// A Difference is one output of a cell that differs from the recorded one.
 type Difference struct {
 	What string `json:"what"` // "stdout", "error", "result, text/plain", "display 2, image/png"
 	Diff string `json:"diff"` // lines of a unified diff, or sentences; each line is ended
 }
 
-// Outputs compares what a cell put out with what was recorded of it. It is empty
-// if both show the same:
+// Outputs compares the outputs of a cell with the recorded ones. The result is empty if both show
+// the same:
 //
 //   - Each stream is compared as a whole, as a terminal shows it. How the streams
 //     and the displays alternate does not count.
@@ -39,7 +39,7 @@ func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 	return append(all, compareShown(noStreams(recorded), noStreams(now), tolerance)...)
 }
 
-// streams returns the text of each stream.
+// streams returns the text of each stream, by its name.
 func streams(outputs []notebook.Output) map[string]string {
 	all := map[string]string{}
 	for _, o := range outputs {
@@ -56,8 +56,8 @@ func merged(a, b map[string]string) map[string]string {
 	return all
 }
 
-// noStreams returns the other outputs, as [notebook.Inert] leaves them: what it switches off is no
-// difference to a notebook in which that was not done.
+// noStreams returns the other outputs, made inert, so that they compare equal to those of an inert
+// notebook.
 func noStreams(outputs []notebook.Output) []notebook.Output {
 	all := slices.DeleteFunc(slices.Clone(outputs), func(o notebook.Output) bool { return o.Type == notebook.Stream })
 	for i := range all {
@@ -66,7 +66,7 @@ func noStreams(outputs []notebook.Output) []notebook.Output {
 	return all
 }
 
-// compareShown compares displays, results and errors in their order.
+// compareShown compares displays, results and errors in order.
 func compareShown(recorded, now []notebook.Output, tolerance float64) []Difference {
 	same := func(a, b notebook.Output) bool { return compareOutput(a, b, tolerance) == nil }
 	was, is := numbered(recorded), numbered(now)
@@ -90,7 +90,7 @@ func compareShown(recorded, now []notebook.Output, tolerance float64) []Differen
 	return all
 }
 
-// numbered names the outputs: a number tells displays apart where there are several.
+// numbered returns a name for each output; several displays are numbered.
 func numbered(outputs []notebook.Output) []string {
 	displays := 0
 	names := make([]string, len(outputs))
@@ -111,8 +111,8 @@ func numbered(outputs []notebook.Output) []string {
 	return names
 }
 
-// compareOutput compares two outputs that are no streams. What says of which
-// representation the difference is.
+// compareOutput compares two outputs other than streams. What names the representation that
+// differs.
 func compareOutput(recorded, now notebook.Output, tolerance float64) *Difference {
 	was, is := represent(recorded), represent(now)
 	if recorded.Type != now.Type || was.mime != is.mime {
@@ -138,7 +138,7 @@ func compareOutput(recorded, now notebook.Output, tolerance float64) *Difference
 	return &Difference{was.what(), diff}
 }
 
-// A representation is the one that counts of an output.
+// A representation is the MIME representation of an output that is compared.
 type representation struct {
 	mime string // "" of an error
 	text string // base64 of a picture
@@ -153,7 +153,7 @@ func (r representation) what() string {
 	return ", " + r.mime
 }
 
-// lines shows the representation where there is nothing to compare it with.
+// lines shows a representation without a counterpart.
 func (r representation) lines(mark string) string {
 	text := r.text
 	if r.mime != "" && !strings.HasPrefix(r.mime, "text/") {
@@ -170,8 +170,8 @@ func (r representation) lines(mark string) string {
 	return b.String()
 }
 
-// richest are the representations that count, the first that an output has.
-// Scripts and views of widgets are none of them: their ids are other ones each time.
+// richest are the representations to compare, in order of preference. Scripts and views of widgets
+// are left out, as their ids differ each time.
 var richest = []string{
 	"application/vnd.plotly.v1+json", "application/vnd.vegalite.v6+json", "application/vnd.vegalite.v5+json", "application/vnd.vegalite.v4+json",
 	"application/vnd.vega.v6+json", "application/vnd.vega.v5+json", "application/geo+json", "application/json",
@@ -181,8 +181,8 @@ var richest = []string{
 // widgetView is what shows a widget, beside a text.
 const widgetView = "application/vnd.jupyter.widget-view+json"
 
-// represent returns what counts of an output that is no stream. One that has
-// nothing else counts by what its first MIME type holds.
+// represent returns the representation to compare of an output other than a stream: the first of
+// richest that it has, or its first MIME type.
 func represent(o notebook.Output) representation {
 	if o.Type == notebook.ErrorOutput {
 		return representation{"", stable(o.EName + ": " + o.EValue)}

@@ -13,8 +13,8 @@ const (
 	diffWidth   = 110 // of a line, in characters
 )
 
-// diffTexts returns a unified diff of two texts, or "" if they are the same within
-// the tolerance. Below a line that replaces another stands what of it is new.
+// diffTexts returns a unified diff of two texts, or "" if they are equal within the tolerance.
+// Marks below a changed line show the new numbers.
 func diffTexts(a, b string, tolerance float64) string {
 	if sameText(a, b, tolerance) {
 		return ""
@@ -51,7 +51,7 @@ func diffTexts(a, b string, tolerance float64) string {
 	return d.text.String()
 }
 
-// textLines returns the lines; a line break at the end begins no further one.
+// textLines returns the lines of a text; a line break at the end starts no further line.
 func textLines(text string) []string {
 	if text == "" {
 		return nil
@@ -59,7 +59,7 @@ func textLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// A diff is a unified diff under way.
+// A diff is a unified diff under construction.
 type diff struct {
 	tolerance float64
 	text      strings.Builder
@@ -77,7 +77,7 @@ func (d *diff) line(text string) {
 	d.text.WriteString(text + "\n")
 }
 
-// gap shows the lines that were replaced. As many as before are shown in pairs.
+// gap shows replaced lines, in pairs if there are as many as before.
 func (d *diff) gap(was, is []string) {
 	if len(was) != len(is) {
 		for _, line := range was {
@@ -98,8 +98,8 @@ func (d *diff) gap(was, is []string) {
 	}
 }
 
-// marked returns signs below the numbers that are new in a line, "" where words
-// are new too, and where the first difference is, in characters.
+// marked returns marks below the changed numbers of a line, "" if words changed too, and the
+// position of the first change, in characters.
 func marked(was, is string, tolerance float64) (marks string, at int) {
 	var b strings.Builder
 	at = -1
@@ -128,7 +128,7 @@ func marked(was, is string, tolerance float64) (marks string, at int) {
 	return strings.TrimRight(b.String(), " "), max(at, 0)
 }
 
-// window returns the part of a long line around a place, in characters.
+// window returns the part of a long line around a position, in characters.
 func window(line string, at int) string {
 	line = strings.ReplaceAll(line, "\t", " ")
 	if utf8.RuneCountInString(line) <= diffWidth {
@@ -150,12 +150,11 @@ func window(line string, at int) string {
 	return text
 }
 
-// alignLimit bounds the work of align: beyond it what lies between the first and the last
-// change counts as changed.
+// alignLimit bounds the work of align: beyond it, everything between the first and the last change
+// counts as changed.
 const alignLimit = 1 << 20
 
-// align returns pairs of positions, in order, whose elements are the same: a
-// longest common subsequence of a and b.
+// align returns the pairs of positions of a longest common subsequence of a and b, in order.
 func align[T any](a, b []T, same func(T, T) bool) [][2]int {
 	var pairs [][2]int
 	begin := 0
@@ -206,10 +205,10 @@ func alignMiddle[T any](a, b []T, offset int, same func(T, T) bool) [][2]int {
 	return pairs
 }
 
-// A gap is what lies between pairs: from and to are positions in both.
+// A gap is what lies between two pairs: from and to are positions in both sequences.
 type gap struct{ from, to [2]int }
 
-// gaps returns what pairs of align leave of two sequences of n and m elements.
+// gaps returns the gaps that pairs of align leave in sequences of n and m elements.
 func gaps(pairs [][2]int, n, m int) []gap {
 	var all []gap
 	at := [2]int{}

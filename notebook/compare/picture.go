@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// pictureTolerance is by how much of 65535 a channel of a pixel may differ: two of
-// the 255 steps that most pictures have. Libraries round in different ways.
+// pictureTolerance is the allowed difference of a channel of a pixel, of 65535: two of 255 steps,
+// as libraries round differently.
 const pictureTolerance = 2 * 0x101
 
-// maxPixels bounds what is decoded.
+// maxPixels bounds the pictures that are decoded.
 const maxPixels = 100_000_000
 
-// diffPictures compares two pictures by their pixels, in base64. It returns "" if
-// they have the same size, and no channel of a pixel differs by more than
-// pictureTolerance; else how different they are.
+// diffPictures compares the pixels of two pictures in base64. It returns "" if the sizes are equal
+// and no channel of a pixel differs by more than pictureTolerance, otherwise a description of the
+// difference.
 func diffPictures(a, b string) string {
 	if a == b {
 		return ""
@@ -53,7 +53,7 @@ func diffPictures(a, b string) string {
 		differing, all, 100*float64(differing)/float64(all), (most+0x80)/0x101, box.Min.X, box.Max.X-1, box.Min.Y, box.Max.Y-1)
 }
 
-// distance is the largest difference of a channel of a pixel.
+// distance is the largest difference among the channels of a pixel.
 func distance(was, is image.Image, x, y int) uint32 {
 	a, b := was.Bounds().Min, is.Bounds().Min
 	r1, g1, b1, a1 := was.At(a.X+x, a.Y+y).RGBA()

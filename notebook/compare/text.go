@@ -11,8 +11,8 @@ import (
 	"dsstar/notebook"
 )
 
-// volatile is what differs on every run and says nothing of the results. Whatever
-// may be a result stays: dates and times, bare hexadecimal numbers, paths.
+// volatile is text that differs on every run and is not a result. Everything that may be a result
+// stays: dates and times, bare hexadecimal numbers, paths.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -39,7 +39,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`<dc:date>[^<]*</dc:date>`), "<dc:date/>"},
 }
 
-// stable returns a text without colours and without what is volatile.
+// stable removes colours and volatile text.
 func stable(text string) string {
 	text = notebook.StripANSI(text)
 	for _, v := range volatile {
@@ -48,13 +48,12 @@ func stable(text string) string {
 	return text
 }
 
-// randomID finds ids of elements that are made anew for each: UUIDs, those of
-// pandas' Styler, and those of matplotlib's SVG.
+// randomID matches ids of elements that are random: UUIDs, those of pandas' Styler and of
+// matplotlib's SVG.
 var randomID = regexp.MustCompile(
 	`\bid="(?:[^"]*([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})|(T_[0-9a-f]{5})[^"]*|((?:[A-Za-z]|image)[0-9a-f]{10}))`)
 
-// withoutIDs replaces the random ids of HTML or SVG by their numbers, wherever
-// they stand.
+// withoutIDs numbers the random ids of HTML or SVG, wherever they occur.
 func withoutIDs(text string) string {
 	var pairs []string
 	seen := map[string]bool{}
@@ -68,8 +67,8 @@ func withoutIDs(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// terminal returns what a terminal shows of a stream in the end: progress bars go
-// back to the beginning of their line.
+// terminal returns what a terminal finally shows of a stream: progress bars return to the beginning
+// of their line.
 func terminal(text string) string {
 	if !strings.ContainsAny(text, "\r\b") {
 		return text
@@ -100,8 +99,8 @@ func terminal(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A token is a piece of text: a number that a tolerance applies to, white space,
-// or anything else.
+// A token is a piece of text: a number to which the tolerance applies, white space, or anything
+// else.
 type token struct {
 	text  string
 	float bool
@@ -128,9 +127,9 @@ func next(s string, at int) token {
 	return token{text: rest[:1]}
 }
 
-// number returns how long the number is that s begins with, and whether it is a
-// real number: whole ones count something, and 1.2.3 is a version. As Python and R
-// print them, an exponent without a point has a sign; 12e5 is part of a hash.
+// number returns the length of the number at the beginning of s, and whether it is a real number.
+// Integers are counts, and 1.2.3 is a version. Python and R print a sign in an exponent without a
+// point; 12e5 is part of a hash.
 func number(s string) (length int, float bool) {
 	n := 0
 	if s[0] == '+' || s[0] == '-' {
@@ -162,7 +161,7 @@ func number(s string) (length int, float bool) {
 	return n, float
 }
 
-// run returns how many bytes at the beginning of s are such ones.
+// run returns the number of bytes at the beginning of s for which such holds.
 func run(s string, such func(byte) bool) int {
 	for i := range len(s) {
 		if !such(s[i]) {
@@ -177,7 +176,7 @@ func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= utf8.RuneSelf }
 func isWord(c byte) bool   { return isLetter(c) || isDigit(c) }
 
-// same reports whether two tokens are, within the tolerance.
+// same reports whether two tokens are equal within the tolerance.
 func (t token) same(u token, tolerance float64) bool {
 	if t.float && u.float {
 		return t.value == u.value || math.Abs(t.value-u.value) <= tolerance*max(math.Abs(t.value), math.Abs(u.value))
@@ -190,15 +189,15 @@ func (t token) numeric() bool {
 	return t.text != "" && isDigit(t.text[len(t.text)-1]) && !isLetter(t.text[0])
 }
 
-// sameText reports whether two texts are the same within the tolerance. White
-// space may differ where numbers do that are the same: they have other widths then.
+// sameText reports whether two texts are equal within the tolerance. White space may differ if
+// equal numbers have other digits, and thus other widths.
 func sameText(a, b string, tolerance float64) bool {
 	same, spaces, numbers := compareTokens(a, b, tolerance)
 	return same && (!spaces || numbers)
 }
 
-// compareTokens also reports whether white space differs, and the digits of
-// numbers that are the same.
+// compareTokens also reports whether white space differs, and whether equal numbers have other
+// digits.
 func compareTokens(a, b string, tolerance float64) (same, spaces, numbers bool) {
 	if a == b {
 		return true, false, false

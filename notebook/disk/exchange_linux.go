@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange swaps what two names in a folder are, at once. Its error is
-// [errors.ErrUnsupported] where the file system cannot.
+// exchange swaps two names in a folder atomically. The error is [errors.ErrUnsupported] if the file
+// system cannot.
 func exchange(folder *os.Root, a, b string) error {
 	dir, err := folder.Open(".")
 	if err != nil {

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// exchange swaps what two names in a folder are, at once; not here.
+// exchange is not supported on this system.
 func exchange(*os.Root, string, string) error { return errors.ErrUnsupported }

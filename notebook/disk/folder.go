@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// errReplaced is that a folder is not what it was: cells can put something else in its place.
+// errReplaced means that something else is in the place of a folder, as cells can arrange.
 var errReplaced = errors.New("it has been replaced by something else")
 
-// OpenFolder opens the folder at path, which cells may have replaced. A link in its place is not followed, and a pipe
-// not waited for: both are errors.
+// OpenFolder opens the folder at path, which cells may have replaced. It follows no link and waits
+// for no pipe: both are errors.
 func OpenFolder(path string) (*os.Root, error) {
 	parent, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -31,7 +31,8 @@ func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := parent.OpenRoot(name + "/.") // without the dot it would wait, should it be a pipe by now
+	// without the dot it would block if it is a pipe by now
+	root, err := parent.OpenRoot(name + "/.")
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	return root, nil
 }
 
-// makeFolder is OpenFolder, but makes the folder if it is missing. What is in its place and no folder, it removes.
+// makeFolder is OpenFolder, but creates a missing folder and removes anything else in its place.
 func makeFolder(path string) (*os.Root, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func makeFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	return OpenFolderIn(parent, name)
 }
 
-// EmptyFolder removes what is in the folder path, but not the folder, which it makes if it is missing. Links in it or in
+// EmptyFolder removes everything in the folder at path, or creates the folder. Links in it or in
 // its place are removed, never followed.
 func EmptyFolder(path string) error {
 	root, err := makeFolder(path)
@@ -77,8 +78,8 @@ func EmptyFolder(path string) error {
 	return empty(root)
 }
 
-// EmptyFolderIn is [EmptyFolder] for the folder name directly in parent, whose path cells may have
-// replaced.
+// EmptyFolderIn is [EmptyFolder] for the folder name directly in parent, which stays the same
+// folder if cells replace its path.
 func EmptyFolderIn(parent *os.Root, name string) error {
 	root, err := makeFolderIn(parent, name)
 	if err != nil {
@@ -101,8 +102,8 @@ func empty(root *os.Root) error {
 	return nil
 }
 
-// RemoveFolder removes the folder path, in which cells may have written, with all that is in it. That it is missing is
-// no error.
+// RemoveFolder removes the folder at path, to which cells may have written, with everything in it.
+// A missing folder is no error.
 func RemoveFolder(path string) error {
 	parent, err := os.OpenRoot(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,9 +119,10 @@ func RemoveFolder(path string) error {
 // RemoveFolderIn is [RemoveFolder] for the folder name directly in parent.
 func RemoveFolderIn(parent *os.Root, name string) error { return removeIn(parent, name) }
 
-// removeIn removes what is at name in root, and cannot be made to fail by cells. [os.RemoveAll] can: it holds a file
-// open for each level of folders, and a cell can make more of them than files may be open, or one that may not be
-// opened. So what is in a folder is moved up before that goes, and nothing is ever deeper than two levels.
+// removeIn removes name in root. Cells can make [os.RemoveAll] fail: it holds a descriptor for each
+// level of folders, and a cell can nest more of them than descriptors are allowed, or create one
+// that cannot be opened. So the contents of a folder are moved up before it is removed, and nothing
+// is ever deeper than two levels.
 func removeIn(root *os.Root, name string) error {
 	for left := []string{name}; len(left) > 0; {
 		name, left = left[len(left)-1], left[:len(left)-1]
@@ -135,13 +137,13 @@ func removeIn(root *os.Root, name string) error {
 	return nil
 }
 
-// raise removes what is in the folder at name in root, but for folders that are not empty: it moves them to root under
-// names that it returns. Of anything else it does nothing.
+// raise empties the folder at name in root: non-empty folders in it are moved to root, under the
+// names that it returns, and everything else is removed. It does nothing if name is not a folder.
 func raise(root *os.Root, name string) (raised []string, err error) {
 	if info, err := root.Lstat(name); err != nil || !info.IsDir() {
 		return nil, err
 	}
-	_ = root.Chmod(name, 0o700) // where that fails, what follows says so
+	_ = root.Chmod(name, 0o700) // an error shows in what follows
 	folder, err := OpenFolderIn(root, name)
 	if err != nil {
 		return nil, err
@@ -155,7 +157,7 @@ func raise(root *os.Root, name string) (raised []string, err error) {
 		if folder.Remove(inner) == nil {
 			continue
 		}
-		_ = folder.Chmod(inner, 0o700) // moving a folder changes it, too: its parent is another one
+		_ = folder.Chmod(inner, 0o700) // moving a folder writes to it: its .. changes
 		up := "dsstar-removed-" + rand.Text()
 		if err := root.Rename(filepath.Join(name, inner), up); err != nil {
 			return raised, err
@@ -165,7 +167,7 @@ func raise(root *os.Root, name string) (raised []string, err error) {
 	return raised, nil
 }
 
-// namesIn lists a folder.
+// namesIn returns the names in a folder.
 func namesIn(root *os.Root) ([]string, error) {
 	dir, err := root.Open(".")
 	if err != nil {

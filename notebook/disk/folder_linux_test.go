@@ -28,7 +28,8 @@ func deep(t *testing.T, dir string, n int) {
 	}
 }
 
-// More folders in one another than files may be open, and some that may not be looked into, are removed all the same.
+// More folders in one another than files may be open, and some that may not be looked into, are
+// removed all the same.
 func TestRemoveDeep(t *testing.T) {
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &old); err != nil {

@@ -12,38 +12,36 @@ import (
 	"time"
 )
 
-// ErrEdited is the error of [Guarded.Write] for a file that somebody else has
-// changed since.
+// ErrEdited is wrapped by the error of [Guarded.Write] for a file that somebody else has changed.
 var ErrEdited = errors.New("somebody else has changed it")
 
-// A Guarded is a file that this program writes again and again while people
-// and their editors may write it too: it never overwrites what they have
-// written. Its methods are not to be called concurrently.
+// A Guarded is a file that this program writes repeatedly while people and their editors may write
+// to it too: it never overwrites their edits. It is not safe for concurrent use.
 //
-// No edit is lost where the file system can exchange two names (renameat2 of
-// Linux, on all its common file systems): what was replaced is looked at once
-// more, and goes back if it is not what was expected. Elsewhere an edit is lost
-// that comes between the last look and the renaming, microseconds apart. What
-// an editor has not saved yet nobody else can see.
+// Where the file system can exchange two names (renameat2 of Linux, on all its common file systems)
+// no saved edit is lost: the replaced file is checked once more, and put back if it is not what was
+// expected. Elsewhere an edit is lost if it comes in the microseconds between the last check and
+// the rename.
 type Guarded struct {
 	first, path string
-	folder      *os.Root // that the file is in: cells may have put another in its place
+	folder      *os.Root // of the file, held open: cells may replace its path
 	folderErr   error    // why there is no folder
 	format      Format
 	accepted    map[[sha256.Size]byte]bool // contents that are not edits
 	recent      [][]byte                   // the last ones that were written, the newest last
 
 	// For tests:
-	patience  time.Duration                            // how long a file may be half written
-	meanwhile func()                                   // called between looking at the file and replacing it
+	patience time.Duration // how long a file may be half written
+	// called between looking at the file and replacing it
+	meanwhile func()
 	exchange  func(folder *os.Root, a, b string) error // exchange
 }
 
-// recentKept is how many versions an editor's own rewriting is compared with:
-// one that has loaded a version may write that back a moment after the next.
+// recentKept is the number of past versions with which a rewritten file is compared: an editor may
+// write back an older version that it has loaded.
 const recentKept = 4
 
-// recentBytes is what they take together, unless the last one alone takes more.
+// recentBytes bounds them together, unless the last one alone is larger.
 const recentBytes = 128 << 20
 
 func size(texts [][]byte) int {
@@ -73,10 +71,10 @@ func Guard(path string, format Format) *Guarded {
 	return g
 }
 
-// name is that of the file in its folder.
+// name is the name of the file in its folder.
 func (g *Guarded) name() string { return filepath.Base(g.path) }
 
-// Path returns where the file is now.
+// Path returns the current path of the file.
 func (g *Guarded) Path() string { return g.path }
 
 // Accept makes data a content that may be overwritten: the caller has read it.
@@ -130,17 +128,16 @@ func Newest(first string) string {
 	}
 }
 
-// errMeanwhile is that the file is not any more what it was when it was looked at.
+// errMeanwhile means that the file has changed since it was checked.
 var errMeanwhile = errors.New("it has just changed")
 
-// Write writes data whole or not at all: over what was written before or is the
-// same as that, and where the file is missing. A file that has just this content
-// is left alone. Any other stays as it is, and the error wraps [ErrEdited].
+// Write writes data whole or not at all, if the file is missing or unedited. A file that already
+// has this content is left alone. An edited file stays as it is, and the error wraps [ErrEdited].
 func (g *Guarded) Write(data []byte) error {
 	if g.folderErr != nil {
 		return g.folderErr
 	}
-	for range 10 { // each time somebody else has written in the instant of the exchange
+	for range 10 { // again if somebody else wrote during the exchange
 		old, err := g.look()
 		missing := errors.Is(err, fs.ErrNotExist)
 		switch {
@@ -158,7 +155,7 @@ func (g *Guarded) Write(data []byte) error {
 	return fmt.Errorf("%s: %w", g.path, ErrEdited)
 }
 
-// put puts data in the place of old, or of nothing.
+// put replaces old by data, or creates the file.
 func (g *Guarded) put(data, old []byte, missing bool) error {
 	temporary, err := writeBeside(g.folder, g.name(), data)
 	if err != nil {
@@ -175,11 +172,11 @@ func (g *Guarded) put(data, old []byte, missing bool) error {
 	if kept := (*keptError)(nil); errors.As(err, &kept) {
 		return err
 	}
-	_ = g.folder.Remove(temporary) // there mostly is none any more
+	_ = g.folder.Remove(temporary) // usually it is gone already
 	return err
 }
 
-// look returns the content of the file if that is no edit.
+// look returns the content of the file if it is unedited.
 func (g *Guarded) look() ([]byte, error) {
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		data, err := g.read(g.name())
@@ -192,7 +189,8 @@ func (g *Guarded) look() ([]byte, error) {
 	}
 }
 
-// read reads the file, or another one beside it. Something else in its place is somebody's edit.
+// read reads the file, or another one in its folder. Anything that is not a regular file counts as
+// an edit.
 func (g *Guarded) read(name string) ([]byte, error) {
 	data, err := readFileIn(g.folder, name, MaxDocument)
 	if errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLong) {
@@ -201,7 +199,7 @@ func (g *Guarded) read(name string) ([]byte, error) {
 	return data, err
 }
 
-// expected reports whether the content is one of ours, in whatever bytes.
+// expected reports whether data is an accepted content, possibly in other bytes.
 func (g *Guarded) expected(data []byte) bool {
 	sum := sha256.Sum256(data)
 	for i := len(g.recent) - 1; i >= 0 && !g.accepted[sum]; i-- {
@@ -212,10 +210,10 @@ func (g *Guarded) expected(data []byte) bool {
 	return g.accepted[sum]
 }
 
-// create gives the temporary file its name, unless somebody has just taken it.
+// create renames the temporary file, unless somebody has just created the file.
 func (g *Guarded) create(temporary string) error {
 	err := g.folder.Link(temporary, g.name())
-	if err == nil || errors.Is(err, fs.ErrNotExist) { // the second: of the folder
+	if err == nil || errors.Is(err, fs.ErrNotExist) { // the second: the folder is gone
 		return err
 	}
 	if _, there := g.folder.Lstat(g.name()); !errors.Is(there, fs.ErrNotExist) {
@@ -224,8 +222,7 @@ func (g *Guarded) create(temporary string) error {
 	return g.folder.Rename(temporary, g.name()) // a file system without links
 }
 
-// replace puts the temporary file, which has data, in the place of the guarded
-// one, which had old.
+// replace replaces the guarded file, which had old, by the temporary one, which has data.
 func (g *Guarded) replace(temporary string, data, old []byte) error {
 	err := g.exchange(g.folder, temporary, g.name())
 	switch {
@@ -234,7 +231,7 @@ func (g *Guarded) replace(temporary string, data, old []byte) error {
 			return errMeanwhile
 		}
 		return g.folder.Rename(temporary, g.name())
-	case errors.Is(err, fs.ErrNotExist): // somebody has just deleted it
+	case errors.Is(err, fs.ErrNotExist): // somebody has just deleted the file
 		return errMeanwhile
 	case err != nil:
 		return err
@@ -246,7 +243,7 @@ func (g *Guarded) replace(temporary string, data, old []byte) error {
 	return errors.Join(err, g.putBack(temporary, edit, data))
 }
 
-// A keptError is an edit that could not be put back in its place.
+// A keptError is about an edit that could not be put back.
 type keptError struct {
 	path string
 	err  error
@@ -257,9 +254,8 @@ func (e *keptError) Error() string {
 }
 func (e *keptError) Unwrap() error { return e.err }
 
-// putBack undoes an exchange: temporary has an edit, and the
-// guarded file data. If the
-// editor writes again at this moment, what it wrote last stays in the end.
+// putBack undoes an exchange after which temporary has an edit and the guarded file has data. If
+// the editor writes again meanwhile, its last version stays.
 func (g *Guarded) putBack(temporary string, edit, data []byte) error {
 	for {
 		if err := g.exchange(g.folder, temporary, g.name()); err != nil {
@@ -272,6 +268,6 @@ func (g *Guarded) putBack(temporary string, edit, data []byte) error {
 		if bytes.Equal(got, data) {
 			return errMeanwhile
 		}
-		edit, data = got, edit // newer than what was just put there
+		edit, data = got, edit // newer than the edit that was just put back
 	}
 }

@@ -9,19 +9,20 @@ import (
 	"syscall"
 )
 
-// Errors that those of this package wrap.
+// Errors wrapped by those of this package.
 var (
 	ErrNotRegular = errors.New("not a regular file")
 	ErrTooLong    = errors.New("the file is too long")
 )
 
-// Limits for the files that people write and programs keep, in bytes.
+// Limits for reading files, in bytes.
 const (
 	MaxText     = 1 << 20 // settings, guidelines and the like
 	MaxDocument = 1 << 30 // notebooks, traces, lists of tasks
 )
 
-// Open opens a file of at most most bytes for reading, or what a link leads to. The caller closes it.
+// Open opens a regular file of at most most bytes for reading. It follows links. The caller closes
+// the file.
 func Open(path string, most int64) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	return checked(f, path, most, err)
@@ -33,8 +34,8 @@ func OpenIn(folder *os.Root, name string, most int64) (*os.File, error) {
 	return checked(f, name, most, err)
 }
 
-// OpenOwn opens a file that this program keeps, as [os.OpenFile] does. What stands in its place and
-// is no regular file, such as a link, is an error. The caller closes it.
+// OpenOwn opens a file that belongs to this program, as [os.OpenFile] does. Anything else in its
+// place, such as a link, is an error. The caller closes the file.
 func OpenOwn(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	folder, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -49,7 +50,8 @@ func OpenOwn(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return checked(f, path, 1<<62, err)
 }
 
-// CheckOwn is an error if something other than a regular file is at path; a missing file is no error.
+// CheckOwn is an error if something other than a regular file is at path; a missing file is no
+// error.
 func CheckOwn(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -61,17 +63,17 @@ func CheckOwn(path string) error {
 	return err
 }
 
-// ReadFile is [os.ReadFile] for a file that [Open] opens.
+// ReadFile is [os.ReadFile] for a regular file of at most most bytes; see [Open].
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := Open(path, most)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most)) // should it grow now
+	return io.ReadAll(io.LimitReader(f, most)) // it may have grown
 }
 
-// checked returns f, or closes it and returns an error if it is not to be read.
+// checked returns f, or closes it and returns an error if it is not regular or too long.
 func checked(f *os.File, path string, most int64, err error) (*os.File, error) {
 	if errors.Is(err, syscall.ENXIO) { // a socket
 		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}

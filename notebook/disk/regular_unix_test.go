@@ -45,7 +45,7 @@ func eachIrregular(t *testing.T, test func(t *testing.T, path, kind string)) {
 			go func() { defer close(done); test(t, path, kind) }()
 			select {
 			case <-done:
-			case <-time.After(20 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("it waits")
 			}
 			holds(t, outside, []byte("secret"))
@@ -94,7 +94,8 @@ func TestOpenOwn(t *testing.T) {
 	holds(t, path, []byte("aa"))
 }
 
-// What cells have put in the place of a file is replaced, or is an error: it is not written through.
+// What cells have put in the place of a file is replaced, or is an error: it is not written
+// through.
 func TestWriteFileReplaces(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
 		err := WriteFile(path, []byte("new"))

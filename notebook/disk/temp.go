@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// tempSuffix ends the names of folders that are locked while their program lives.
+// tempSuffix ends the names of folders that are locked as long as their program lives.
 const tempSuffix = ".tmp"
 
 // locks are the open folders of [TempFolder], by path.
 var locks sync.Map
 
-// TempFolder makes a new folder in dir, "" for the system's for temporary files, whose name begins
-// with prefix. It is held as long as this program lives, so that [SweepTemp] of another one can tell
-// that it is in use. The caller removes it with [RemoveTemp].
+// TempFolder creates a folder in dir, or in the system's temporary folder if dir is "", with a name
+// that begins with prefix. It is locked as long as this program lives, so that [SweepTemp] of other
+// programs leaves it alone. The caller removes it with [RemoveTemp].
 func TempFolder(dir, prefix string) (string, error) {
 	for {
 		path, err := os.MkdirTemp(dir, prefix+"*"+tempSuffix)
@@ -30,14 +30,14 @@ func TempFolder(dir, prefix string) (string, error) {
 			locks.Store(path, f)
 			return path, nil
 		}
-		if _, there := os.Lstat(path); there == nil { // else a SweepTemp was faster
+		if _, there := os.Lstat(path); there == nil { // otherwise a SweepTemp was faster
 			_ = os.Remove(path)
 			return "", err
 		}
 	}
 }
 
-// RemoveTemp is [RemoveFolder] for what TempFolder made.
+// RemoveTemp is [RemoveFolder] for a folder of [TempFolder].
 func RemoveTemp(path string) error {
 	err := RemoveFolder(path)
 	if f, ok := locks.LoadAndDelete(path); ok {
@@ -46,9 +46,9 @@ func RemoveTemp(path string) error {
 	return err
 }
 
-// SweepTemp removes what programs that were killed have left of TempFolder in dir, "" for the
-// system's folder for temporary files. It follows no links, and leaves alone what is held. Folders
-// whose names begin with one of brief are never in use for an hour.
+// SweepTemp removes the folders of [TempFolder] in dir, "" for the system's temporary folder, that
+// killed programs have left, and folders older than an hour whose names begin with one of brief. It
+// follows no links and skips locked folders.
 func SweepTemp(dir, prefix string, brief ...string) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -58,7 +58,7 @@ func SweepTemp(dir, prefix string, brief ...string) {
 		return
 	}
 	defer root.Close()
-	names, _ := namesIn(root) // those that it could read
+	names, _ := namesIn(root) // as many as could be read
 	for _, name := range names {
 		begins := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 		if begins(prefix) && strings.HasSuffix(name, tempSuffix) {
@@ -69,8 +69,8 @@ func SweepTemp(dir, prefix string, brief ...string) {
 	}
 }
 
-// sweep removes the folder name in root if nobody holds it and it is old enough. What does not work
-// is for the next time.
+// sweep removes the folder name in root if it is not locked and old enough. Errors are left to the
+// next sweep.
 func sweep(root *os.Root, name string, age time.Duration) {
 	info, err := root.Lstat(name)
 	if err != nil || !info.IsDir() || !ownedByMe(info) || time.Since(info.ModTime()) < age {
@@ -89,7 +89,7 @@ func sweep(root *os.Root, name string, age time.Duration) {
 	}
 }
 
-// sameAt reports whether the folder f is what is at path.
+// sameAt reports whether the folder f is still at path.
 func sameAt(path string, f *os.File) bool {
 	there, err := os.Lstat(path)
 	is, e := f.Stat()

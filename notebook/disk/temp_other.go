@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// lockFolder opens the folder at path: nothing is locked here, and nothing swept.
+// lockFolder opens the folder at path. This system has no locks, and nothing is swept.
 func lockFolder(path string) (*os.File, error) { return os.Open(path) }
 
 func ownedByMe(fs.FileInfo) bool { return false }

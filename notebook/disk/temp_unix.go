@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// lockFolder opens and locks the folder at path, which nobody else may have locked. It is unlocked
-// when the file is closed or this program ends, however that comes.
+// lockFolder opens and locks the folder at path, or fails if it is locked. Closing the file unlocks
+// it, and so does any end of this program.
 func lockFolder(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -10,10 +10,9 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes data to path whole or not at all: to a temporary name in
-// the same folder, synced, then renamed. A file that has just this content is
-// left alone, dates included. The permissions of a file that is replaced stay. A
-// link in its place is replaced, not followed.
+// WriteFile writes data to path whole or not at all: to a temporary file in the same folder, which
+// is synced and renamed. A file that already has this content is left alone, with its times.
+// Permissions of a replaced file are kept. A link at path is replaced, not followed.
 func WriteFile(path string, data []byte) error {
 	folder, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -39,8 +38,8 @@ func WriteFileIn(folder *os.Root, name string, data []byte) error {
 	return nil
 }
 
-// writeBeside writes data to a new file beside the file name, with its permissions,
-// and returns the name of the new file.
+// writeBeside writes data to a new file in the folder of the file name, with its permissions, and
+// returns the new file's name.
 func writeBeside(folder *os.Root, name string, data []byte) (string, error) {
 	mode := fs.FileMode(0o644)
 	if info, err := folder.Lstat(name); err == nil && info.Mode().IsRegular() {
@@ -64,7 +63,7 @@ func writeBeside(folder *os.Root, name string, data []byte) (string, error) {
 	return temporary, nil
 }
 
-// readFileIn is ReadFile for the file name directly in folder. A link is no regular file.
+// readFileIn is [ReadFile] for the file name directly in folder. It follows no link.
 func readFileIn(folder *os.Root, name string, most int64) ([]byte, error) {
 	info, err := folder.Lstat(name)
 	if err != nil {

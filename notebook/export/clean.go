@@ -37,13 +37,15 @@ var dropped = strings.Fields(`applet audio base button canvas embed frame frames
 
 // A cleaner makes of HTML what a page can take. It knows which ids the page has.
 type cleaner struct {
-	ids     map[string]bool
-	picture func(name string) string // the data URI of a picture by its name in src; "" if there is none
+	ids map[string]bool
+	// the data URI of a picture by its name in src; "" if there is none
+	picture func(name string) string
 
-	styles   map[string]string // of the HTML at hand: declarations of a style sheet by the id that they are for
-	active   bool              // something that does more than show was left out
-	controls bool              // something to click was made text
-	solid    bool              // a table or a picture is left
+	// of the HTML at hand: declarations of a style sheet by the id that they are for
+	styles   map[string]string
+	active   bool // something that does more than show was left out
+	controls bool // something to click was made text
+	solid    bool // a table or a picture is left
 }
 
 // clean returns the HTML with only what a page can take, and balanced: whatever it

@@ -21,7 +21,8 @@ var lexers embed.FS
 var knownLexers = sync.OnceValue(func() []*chroma.RegexLexer {
 	var all []*chroma.RegexLexer
 	for _, name := range []string{"python", "r", "julia", "bash", "sql", "json"} {
-		if l, err := chroma.NewXMLLexer(lexers, "lexers/"+name+".xml"); err == nil { // a test holds that it is
+		// a test holds that it is
+		if l, err := chroma.NewXMLLexer(lexers, "lexers/"+name+".xml"); err == nil {
 			all = append(all, l)
 		}
 	}

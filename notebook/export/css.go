@@ -33,7 +33,8 @@ func declarations(css string) string {
 		background = background || strings.HasPrefix(name, "background") && value != "transparent"
 	}
 	if background && !color {
-		kept = append(kept, "color: #1b1f24") // the page may be a dark one, of which its writer did not know
+		// the page may be a dark one, of which its writer did not know
+		kept = append(kept, "color: #1b1f24")
 	}
 	return strings.Join(kept, "; ")
 }

@@ -15,7 +15,8 @@ import (
 // Options are what an export knows beside the notebook.
 type Options struct {
 	Title string // of a notebook that has no heading
-	Files fs.FS  // where the notebook is: pictures that it names are taken from there; nil: from nowhere
+	// where the notebook is: pictures that it names are taken from there; nil: from nowhere
+	Files fs.FS
 }
 
 //go:embed page.css

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook/disk"
 )
 
@@ -69,7 +69,7 @@ func (a About) flat() map[string]string {
 	}
 	all := map[string]string{
 		"bench": a.Bench, "agent": a.Agent, "model": a.Model, "repeat": fmt.Sprint(a.Repeat), "task_ids": tasks,
-		"digest": agent.Digest([]byte(strings.Join(ids, "\n"))),
+		"digest": record.Digest([]byte(strings.Join(ids, "\n"))),
 	}
 	for name, value := range a.Setup {
 		all[name] = value
@@ -110,7 +110,7 @@ func Create(path string, about About) (*Folder, error) {
 		return nil, fmt.Errorf("%s: %w", path, ErrExists)
 	}
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !leftByCreate(e.Name()) }) {
-		return nil, fmt.Errorf("%s: %w", path, agent.ErrInUse)
+		return nil, fmt.Errorf("%s: %w", path, record.ErrInUse)
 	}
 	f := &Folder{About: about, path: path, done: map[Key]bool{}}
 	if err := f.open(); err != nil {
@@ -204,7 +204,7 @@ func safe(name string) string {
 	if clean == name && clean != "." && clean != ".." && clean != "" && len(clean) < 200 {
 		return name
 	}
-	return clean[:min(len(clean), 100)] + "-" + agent.Digest([]byte(name))[:8]
+	return clean[:min(len(clean), 100)] + "-" + record.Digest([]byte(name))[:8]
 }
 
 // Done reports whether the task has a result.
@@ -288,7 +288,7 @@ func (r Result) Missing() []Key {
 }
 
 // Totals counts the records, and adds up what they cost.
-func (r Result) Totals() (t Totals, used agent.Usage, cost *float64) {
+func (r Result) Totals() (t Totals, used record.Usage, cost *float64) {
 	cost = new(float64)
 	for _, record := range r.Records {
 		t.count(record)

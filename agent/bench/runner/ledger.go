@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook/disk"
 )
 
@@ -82,7 +82,7 @@ func (l *ledger) settle(f *Folder, b *Budget, past []spending) ([]spending, erro
 			continue
 		}
 		open[k] = false
-		s, err := traced(agent.Folder(f.Task(k)).Trace(), b)
+		s, err := traced(record.Folder(f.Task(k)).Trace(), b)
 		if err != nil {
 			return nil, err
 		}

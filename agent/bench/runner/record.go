@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/record"
 )
 
 // An Item is a task of a suite, as far as the runner knows it.
@@ -84,10 +84,10 @@ type Record struct {
 	Executions int      `json:"executions"`
 	Failed     int      `json:"failed_executions"`
 
-	Usage   agent.Usage            `json:"usage"`
-	ByRole  map[string]agent.Usage `json:"by_role,omitempty"`
-	Cost    *float64               `json:"cost_usd"` // null: a price is not known
-	Seconds agent.Seconds          `json:"seconds"`
+	Usage   record.Usage            `json:"usage"`
+	ByRole  map[string]record.Usage `json:"by_role,omitempty"`
+	Cost    *float64                `json:"cost_usd"` // null: a price is not known
+	Seconds record.Seconds          `json:"seconds"`
 
 	Sandbox  string `json:"sandbox,omitempty"`  // what confined its cells
 	Notebook string `json:"notebook,omitempty"` // below the run's folder, with slashes

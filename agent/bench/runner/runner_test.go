@@ -15,6 +15,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 func about(n int) About {
@@ -48,7 +49,9 @@ func reopen(t *testing.T, f *Folder) *Folder {
 	return g
 }
 
-func scored(v float64) Record { return Record{Score: &v, Finished: true, Usage: agent.Usage{Calls: 2}} }
+func scored(v float64) Record {
+	return Record{Score: &v, Finished: true, Usage: record.Usage{Calls: 2}}
+}
 
 // A counter is a solver that counts how often each task came to its end.
 type counter struct {
@@ -204,7 +207,7 @@ func TestKilledCreate(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(other, "mine.txt"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(other, about(1)); !errors.Is(err, agent.ErrInUse) {
+	if _, err := Create(other, about(1)); !errors.Is(err, record.ErrInUse) {
 		t.Errorf("%v", err)
 	}
 }

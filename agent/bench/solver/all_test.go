@@ -13,6 +13,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -89,7 +90,7 @@ func TestHappy(t *testing.T) {
 				t.Errorf("the notebook's metadata are %v", meta)
 			}
 			contains(t, "the notebook", p.cell(t, "question").Source, "What is the fee?", n.Name, "A number.")
-			if _, err := agent.ReadTrajectory(p.nb); err == nil || !strings.Contains(err.Error(), n.Name) {
+			if _, err := record.Read(p.nb); err == nil || !strings.Contains(err.Error(), n.Name) {
 				t.Errorf("read as a run of dsstar, the error is %v", err)
 			}
 			if !p.session.closed && n.Name != "model-only" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -24,7 +25,7 @@ type autoGen struct {
 
 func newAutoGen(o Options) autoGen { return autoGen{or(o.Steps, 100), or(o.Observation, 20_000)} }
 
-func (s autoGen) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+func (s autoGen) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
 	return job{agent: "autogen", options: s, most: s.Observation, code: true, setup: actions, work: s.work}.do(ctx, cfg, task)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -33,7 +34,7 @@ const (
 	actionRule    = "Reply with a thought and one action, in the form that was given."
 )
 
-func (s daAgent) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+func (s daAgent) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
 	return job{agent: "da-agent", options: s, most: s.Observation, code: true, setup: actions, work: s.work}.do(ctx, cfg, task)
 }
 

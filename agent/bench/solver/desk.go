@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/prompts"
@@ -19,7 +20,7 @@ import (
 // after every turn. It belongs to one goroutine.
 type desk struct {
 	*agent.Caller
-	*record
+	*journal
 	cfg     agent.Config
 	session agent.Session
 	most    int // maximum of an observation, in bytes
@@ -44,11 +45,11 @@ type job struct {
 }
 
 // do does a job within the limits of cfg, from opening the session to the last save.
-func (j job) do(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+func (j job) do(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
 	d := &desk{Caller: agent.NewCaller(cfg), cfg: cfg, most: j.most}
-	d.record = &record{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox, warnings: cfg.Warnings, started: time.Now()}
+	d.journal = &journal{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox, warnings: cfg.Warnings, started: time.Now()}
 	if j.code {
-		d.opening = (&agent.Trajectory{Task: task}).Cells()
+		d.opening = (&record.Trajectory{Task: task}).Cells()
 	}
 	if j.setup != "" {
 		d.opening = append(d.opening, strings.TrimSpace(j.setup))
@@ -163,12 +164,12 @@ func (d *desk) save() error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(agent.Folder(d.cfg.Dir).Notebook(), data)
+	return disk.WriteFile(record.Folder(d.cfg.Dir).Notebook(), data)
 }
 
 // ordered returns the files of the task, and how many of them requests describe one by one.
 // If that is not all, the files whose names are nearest to the question come first.
-func (d *desk) ordered() (all []agent.File, most int) {
+func (d *desk) ordered() (all []record.File, most int) {
 	all, most = d.task.Files, d.cfg.TopK
 	if most <= 0 {
 		most = 100

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
@@ -15,10 +16,10 @@ type dsstar struct{}
 // saveEvery bounds how often the notebook is saved while files are described.
 const saveEvery = 500 * time.Millisecond
 
-func (dsstar) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
-	folder, watching := agent.Folder(cfg.Dir), cfg.Observe
+func (dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
+	folder, watching := record.Folder(cfg.Dir), cfg.Observe
 	var saved time.Time
-	cfg.Observe = func(e agent.Event, t *agent.Trajectory) error {
+	cfg.Observe = func(e agent.Event, t *record.Trajectory) error {
 		if e.Kind != agent.Described || time.Since(saved) > saveEvery {
 			if err := saveRun(folder, t); err != nil {
 				return err
@@ -34,9 +35,9 @@ func (dsstar) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Re
 	return resultOf(t, err == nil), err
 }
 
-// saveRun saves the notebook and the script of a run: see [agent.Folder].
-func saveRun(folder agent.Folder, t *agent.Trajectory) error {
-	data, err := agent.Draw(t).Encode()
+// saveRun saves the notebook and the script of a run: see [record.Folder].
+func saveRun(folder record.Folder, t *record.Trajectory) error {
+	data, err := record.Draw(t).Encode()
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func saveRun(folder agent.Folder, t *agent.Trajectory) error {
 
 // resultOf returns what a benchmark counts of a trajectory. A run is finished if its plan was
 // judged sufficient within the rounds, and an answer was printed.
-func resultOf(t *agent.Trajectory, ended bool) *Result {
+func resultOf(t *record.Trajectory, ended bool) *Result {
 	r := &Result{
 		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
 		Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models, Seconds: t.Seconds,
@@ -74,7 +75,7 @@ func resultOf(t *agent.Trajectory, ended bool) *Result {
 }
 
 // tried counts the attempts at one cell.
-func (r *Result) tried(attempts []agent.Attempt) {
+func (r *Result) tried(attempts []record.Attempt) {
 	for i, a := range attempts {
 		r.Executions++
 		if a.Execution.Status != notebook.OK {

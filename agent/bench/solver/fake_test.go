@@ -18,6 +18,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -200,7 +201,7 @@ type play struct {
 	model   *model
 	session *session
 	cfg     agent.Config
-	task    agent.Task
+	task    record.Task
 	result  *solver.Result
 	err     error
 	nb      *notebook.Notebook
@@ -222,8 +223,8 @@ func newPlay(t testing.TB, replies script) *play {
 		}
 	}
 	p := &play{model: &model{left: replies}, session: &session{vars: map[string]string{}}}
-	p.task = agent.Task{Question: "What is the fee?", Guidelines: "A number.", Data: data,
-		Files: []agent.File{{Name: "a.txt", Size: 13}, {Name: "b.txt", Size: int64(len(long))}}}
+	p.task = record.Task{Question: "What is the fee?", Guidelines: "A number.", Data: data,
+		Files: []record.File{{Name: "a.txt", Size: 13}, {Name: "b.txt", Size: int64(len(long))}}}
 	p.cfg = agent.Config{
 		Model: p.model, Prompts: words, Dir: dir, ContextChars: 4000, DescriptionChars: 1000, TopK: 100, ResultChars: 1000,
 		MaxRounds: 20, DebugTries: 3, Jobs: 1,
@@ -247,7 +248,7 @@ func (p *play) solve(t testing.TB, ctx context.Context, name string, o solver.Op
 	if p.result == nil {
 		t.Fatal("there is no result")
 	}
-	if p.bytes, err = os.ReadFile(agent.Folder(p.cfg.Dir).Notebook()); err != nil {
+	if p.bytes, err = os.ReadFile(record.Folder(p.cfg.Dir).Notebook()); err != nil {
 		t.Fatal(err)
 	}
 	if p.nb, err = notebook.Read(strings.NewReader(string(p.bytes))); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -46,7 +47,7 @@ func newInterpreter(o Options) interpreter {
 	return interpreter{or(o.Steps, 20), or(o.Observation, 5000), i, &memory{path: i.Pool}}
 }
 
-func (s interpreter) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+func (s interpreter) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
 	return job{agent: "data-interpreter", options: s, most: s.Observation, code: true, work: s.work}.do(ctx, cfg, task)
 }
 

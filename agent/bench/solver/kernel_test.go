@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/bench/solver"
+	"dsstar/agent/record"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -27,7 +28,7 @@ func (p *play) live(t *testing.T) *play {
 		t.Skip("it starts kernels")
 	}
 	spec := kernel.PythonSpec(pyenvtest.Python(t))
-	if err := os.Mkdir(agent.Folder(p.cfg.Dir).Files(), 0o755); err != nil {
+	if err := os.Mkdir(record.Folder(p.cfg.Dir).Files(), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	tier, why, err := sandbox.Choose("auto")
@@ -38,7 +39,7 @@ func (p *play) live(t *testing.T) *play {
 	box := sandbox.Box{Tier: tier, Read: []string{p.task.Data}, Limits: sandbox.Limits{Processes: 256}}
 	p.cfg.Open = func(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
 		k, err := kernel.Start(ctx, kernel.Options{
-			Spec: spec, Dir: dir, Scratch: agent.Folder(dir).Files(), Env: os.Environ(), CellTimeout: time.Minute, StartTimeout: time.Minute, Sandbox: box})
+			Spec: spec, Dir: dir, Scratch: record.Folder(dir).Files(), Env: os.Environ(), CellTimeout: time.Minute, StartTimeout: time.Minute, Sandbox: box})
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +121,7 @@ var liveChecks = map[string]func(*testing.T, *play){
 		if p.result.Failed != 2 {
 			t.Errorf("the result is %+v", p.result)
 		}
-		if _, err := os.Stat(filepath.Join(agent.Folder(p.cfg.Dir).Files(), "work", "make.py")); err != nil {
+		if _, err := os.Stat(filepath.Join(record.Folder(p.cfg.Dir).Files(), "work", "make.py")); err != nil {
 			t.Error(err)
 		}
 	},

@@ -9,6 +9,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -17,7 +18,7 @@ import (
 // how much they sent; here it is the limit of all descriptions together.
 type modelOnly struct{}
 
-func (modelOnly) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+func (modelOnly) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
 	return job{agent: "model-only", work: modelAlone}.do(ctx, cfg, task)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -32,7 +33,7 @@ func or(n, published int) int {
 	return published
 }
 
-func (s react) Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error) {
+func (s react) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
 	return job{agent: "react", options: s, most: s.Observation, code: true, setup: finalAnswer, work: s.work}.do(ctx, cfg, task)
 }
 

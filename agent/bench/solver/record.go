@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -19,11 +20,11 @@ type turn struct {
 	ran   notebook.Execution
 }
 
-// A record is everything that a baseline agent did. The notebook is drawn from it.
-type record struct {
+// A journal is everything that a baseline agent did. The notebook is drawn from it.
+type journal struct {
 	agent    string
 	options  any // for the metadata
-	task     agent.Task
+	task     record.Task
 	sandbox  string
 	warnings []string
 	opening  []string // cells before the first turn
@@ -43,18 +44,18 @@ type record struct {
 
 // recordMeta is the notebook's metadata under "dsstar".
 type recordMeta struct {
-	Version  int        `json:"version"`
-	Agent    string     `json:"agent"`
-	Options  any        `json:"options,omitempty"`
-	Task     agent.Task `json:"task"`
-	Sandbox  string     `json:"sandbox,omitempty"`
-	Warnings []string   `json:"warnings,omitempty"`
-	Models   []string   `json:"models,omitempty"`
-	Answer   string     `json:"answer"`
-	Verified bool       `json:"verified"` // never: only dsstar proves
-	Finished bool       `json:"finished"`
-	Ended    bool       `json:"ended"`
-	Failure  string     `json:"failure,omitempty"`
+	Version  int         `json:"version"`
+	Agent    string      `json:"agent"`
+	Options  any         `json:"options,omitempty"`
+	Task     record.Task `json:"task"`
+	Sandbox  string      `json:"sandbox,omitempty"`
+	Warnings []string    `json:"warnings,omitempty"`
+	Models   []string    `json:"models,omitempty"`
+	Answer   string      `json:"answer"`
+	Verified bool        `json:"verified"` // never: only dsstar proves
+	Finished bool        `json:"finished"`
+	Ended    bool        `json:"ended"`
+	Failure  string      `json:"failure,omitempty"`
 }
 
 // cellMeta is a cell's metadata under "dsstar".
@@ -71,14 +72,14 @@ type cellMeta struct {
 type measured struct {
 	Started time.Time       `json:"started"`
 	Spent   agent.Spent     `json:"spent"`
-	Seconds agent.Seconds   `json:"seconds"`
+	Seconds record.Seconds  `json:"seconds"`
 	Turns   map[int]float64 `json:"turns,omitempty"` // seconds, by turn from 1
 }
 
 // draw returns the notebook. Run All runs what the agent ran, in order: cells that raised are
 // tagged so that execution continues, and cells that were stopped, or ended the kernel, are
 // not code cells.
-func (r *record) draw() *notebook.Notebook {
+func (r *journal) draw() *notebook.Notebook {
 	d := &drawing{&notebook.Notebook{Metadata: map[string]any{
 		"dsstar": recordMeta{1, r.agent, r.options, r.task, r.sandbox, r.warnings, r.spent.Models, r.answer, false, r.finished, r.ended, r.failure},
 		"kernelspec": map[string]any{
@@ -109,35 +110,35 @@ func (r *record) draw() *notebook.Notebook {
 	return d.nb
 }
 
-func (r *record) seconds() agent.Seconds {
-	return agent.Seconds{Total: r.total.Seconds(), Model: r.spent.Model, Kernel: r.kernel.Seconds()}
+func (r *journal) seconds() record.Seconds {
+	return record.Seconds{Total: r.total.Seconds(), Model: r.spent.Model, Kernel: r.kernel.Seconds()}
 }
 
-func (r *record) showQuestion() string {
+func (r *journal) showQuestion() string {
 	state := "… **Running**: this notebook is saved after every turn."
 	switch {
 	case r.failure != "":
-		state = "✘ **Stopped**: " + agent.Prose(r.failure)
+		state = "✘ **Stopped**: " + record.Prose(r.failure)
 	case r.ended && !r.finished:
 		state = "⚠ **Not finished**: the agent was at its limit."
 	case r.ended:
 		state = "**Finished** by the agent's own rule. Nobody has verified the answer."
 	}
-	text := fmt.Sprintf("# %s\n\n%s\n\n*Agent:* %s", strings.ReplaceAll(agent.Prose(r.task.Question), "\n\n", " "), state, r.agent)
+	text := fmt.Sprintf("# %s\n\n%s\n\n*Agent:* %s", strings.ReplaceAll(record.Prose(r.task.Question), "\n\n", " "), state, r.agent)
 	if r.task.Guidelines != "" {
-		text += "\n\n*Form of the answer:* " + agent.Prose(r.task.Guidelines)
+		text += "\n\n*Form of the answer:* " + record.Prose(r.task.Guidelines)
 	}
 	return text
 }
 
-func (r *record) showMeasured() string {
+func (r *journal) showMeasured() string {
 	u := r.spent.Usage
 	return fmt.Sprintf("## What it took\n\n- %d model calls, %d tokens in (%d cached), %d out.\n- %.1f s: model %.1f s, kernel %.1f s.",
 		u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens, r.total.Seconds(), r.spent.Model, r.kernel.Seconds())
 }
 
 // result returns what a benchmark counts.
-func (r *record) result() *Result {
+func (r *journal) result() *Result {
 	result := &Result{
 		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, Debug: r.debug, Seconds: r.seconds(),
 		Usage: r.spent.Usage, ByRole: r.spent.ByRole, Cost: r.spent.Cost, Models: r.spent.Models,
@@ -184,10 +185,10 @@ func (d *drawing) code(id string, meta cellMeta, source string, outputs []notebo
 // turn draws the reply, and the cell or the observation.
 func (d *drawing) turn(n int, t turn) {
 	meta := cellMeta{Role: "turn", Turn: n, Kind: t.did.Kind}
-	said := fmt.Sprintf("## %s\n\n%s", agent.Prose(t.title), agent.Prose(t.said))
+	said := fmt.Sprintf("## %s\n\n%s", record.Prose(t.title), record.Prose(t.said))
 	runs := t.ran.Status == notebook.OK || t.ran.Status == notebook.Raised
 	if t.cell != "" && !runs {
-		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s", agent.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
+		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s", record.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
 	}
 	if t.did.Observation != "" && (t.cell == "" || !runs) {
 		said += "\n\n" + prompts.Fence(t.did.Observation, "")

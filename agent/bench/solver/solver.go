@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 )
 
 // A Solver answers one task with the model, sessions and limits of cfg, and leaves its
@@ -27,27 +28,27 @@ import (
 // limit (*agent.BudgetError), a failed model or server, an unusable reply, a cancelled ctx.
 // Using up all steps is no error.
 type Solver interface {
-	Solve(ctx context.Context, cfg agent.Config, task agent.Task) (*Result, error)
+	Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error)
 }
 
 // A Result is the outcome of a task.
 type Result struct {
-	Answer   string          `json:"answer"`
-	Finished bool            `json:"finished"` // by the agent's own rule
-	Rounds   int             `json:"rounds"`   // steps, messages or tasks, as the agent counts
-	Verdicts []agent.Verdict `json:"verdicts,omitempty"`
-	Routes   []agent.Route   `json:"routes,omitempty"`
+	Answer   string           `json:"answer"`
+	Finished bool             `json:"finished"` // by the agent's own rule: not cut off
+	Rounds   int              `json:"rounds"`   // steps, messages or tasks, as the agent counts
+	Verdicts []record.Verdict `json:"verdicts,omitempty"`
+	Routes   []record.Route   `json:"routes,omitempty"`
 
-	Usage  agent.Usage            `json:"usage"`
-	ByRole map[string]agent.Usage `json:"by_role,omitempty"`
-	Cost   *float64               `json:"cost_usd"` // nil: a price is not known
-	Models []string               `json:"models,omitempty"`
+	Usage  record.Usage            `json:"usage"`
+	ByRole map[string]record.Usage `json:"by_role,omitempty"`
+	Cost   *float64                `json:"cost_usd"` // nil: a price is not known
+	Models []string                `json:"models,omitempty"`
 
-	Executions int           `json:"executions"` // cells and scripts, without the set-up
-	Failed     int           `json:"failed"`     // of these, those that failed
-	Debug      int           `json:"debug"`      // repairs of a cell or script
-	Seconds    agent.Seconds `json:"seconds"`
-	Actions    []Action      `json:"actions,omitempty"` // in order
+	Executions int            `json:"executions"` // cells and scripts that were run, besides the set-up
+	Failed     int            `json:"failed"`     // of these, those that did not end well
+	Debug      int            `json:"debug"`      // repairs of a cell or script
+	Seconds    record.Seconds `json:"seconds"`
+	Actions    []Action       `json:"actions,omitempty"` // in order
 }
 
 // An Action is a step of a trajectory, as in DA-Code.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/record"
 )
 
 func near(t *testing.T, what string, got, want float64) {
@@ -59,7 +59,7 @@ func sample(agentName, model string, setup map[string]string, scores ...float64)
 		}
 		r.Records = append(r.Records, runner.Record{
 			Task: item.ID, Repeat: 1, Level: item.Level, Answer: fmt.Sprint("answer ", i), Score: &score, Cause: cause, Finished: true, Rounds: 1 + i,
-			Cost: &cost, Executions: 4, Failed: 1, Usage: agent.Usage{Calls: 10 + i}, Seconds: agent.Seconds{Total: float64(i)},
+			Cost: &cost, Executions: 4, Failed: 1, Usage: record.Usage{Calls: 10 + i}, Seconds: record.Seconds{Total: float64(i)},
 			Notebook: fmt.Sprintf("tasks/%d/notebook.ipynb", i+1),
 		})
 	}

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
 	"dsstar/agent/bench"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
@@ -64,7 +64,7 @@ func leaveProgram(files string) error {
 			return nil
 		}
 	}
-	data, err := disk.ReadFile(agent.Folder(filepath.Dir(files)).Notebook(), disk.MaxDocument)
+	data, err := disk.ReadFile(record.Folder(filepath.Dir(files)).Notebook(), disk.MaxDocument)
 	if err != nil {
 		return nil // no notebook, so no cells
 	}

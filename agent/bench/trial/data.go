@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/files"
+	"dsstar/agent/record"
 	"dsstar/notebook/disk"
 )
 
@@ -72,10 +72,10 @@ func holds(folder, path string) bool {
 
 // prepare returns the task as agents get it. If it names its files, the run folder gets
 // a data folder with only these. Missing data is a [*runner.LackingError].
-func prepare(ctx context.Context, t bench.Task, folder agent.Folder, confined bool) (agent.Task, error) {
+func prepare(ctx context.Context, t bench.Task, folder record.Folder, confined bool) (record.Task, error) {
 	data := t.Data
 	if data == "" {
-		return agent.Task{}, &runner.LackingError{Err: errors.New("it has no data")}
+		return record.Task{}, &runner.LackingError{Err: errors.New("it has no data")}
 	}
 	if t.Files != nil {
 		data = filepath.Join(string(folder), "data")
@@ -83,10 +83,10 @@ func prepare(ctx context.Context, t bench.Task, folder agent.Folder, confined bo
 			name = filepath.FromSlash(name)
 			err := lend(filepath.Join(t.Data, name), filepath.Join(data, name), confined)
 			if errors.Is(err, fs.ErrNotExist) {
-				return agent.Task{}, &runner.LackingError{Err: err}
+				return record.Task{}, &runner.LackingError{Err: err}
 			}
 			if err != nil {
-				return agent.Task{}, fmt.Errorf("task %s: %w", t.ID, err)
+				return record.Task{}, fmt.Errorf("task %s: %w", t.ID, err)
 			}
 		}
 	}
@@ -96,16 +96,16 @@ func prepare(ctx context.Context, t bench.Task, folder agent.Folder, confined bo
 		data, err = filepath.EvalSymlinks(data)
 	}
 	if err != nil {
-		return agent.Task{}, &runner.LackingError{Err: fmt.Errorf("the data folder: %w", err)}
+		return record.Task{}, &runner.LackingError{Err: fmt.Errorf("the data folder: %w", err)}
 	}
 	all, err := files.List(ctx, data, everything)
 	if err != nil {
-		return agent.Task{}, err
+		return record.Task{}, err
 	}
 	if len(all.Files) == 0 {
-		return agent.Task{}, &runner.LackingError{Err: fmt.Errorf("the data folder has no data files: %s", data)}
+		return record.Task{}, &runner.LackingError{Err: fmt.Errorf("the data folder has no data files: %s", data)}
 	}
-	return agent.Task{
+	return record.Task{
 		Question: t.Question, Guidelines: t.Guidelines, Data: data, Include: everything,
 		Files: all.Files, Unread: all.Unread, Skipped: all.Skipped,
 	}, nil

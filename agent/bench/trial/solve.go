@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // A Run is what all tasks of a run share.
@@ -35,7 +36,7 @@ type Run struct {
 type Site struct {
 	Sandbox string // what confines cells, in words; "none …": nothing does
 	// Sessions returns what runs the cells and scripts of a run over its data.
-	Sessions func(folder agent.Folder, data string) (agent.Open, agent.RunScript)
+	Sessions func(folder record.Folder, data string) (agent.Open, agent.RunScript)
 	Scoring  Opener
 	Fatal    func(error) bool                  // every task would fail with this error
 	Lost     func(context.Context, error) bool // the site itself is gone
@@ -46,7 +47,7 @@ func (r *Run) Solve(run context.Context, j runner.Job, site Site) (runner.Record
 	ctx, cancel := j.Bound(run)
 	defer cancel()
 	t := r.Tasks[j.ID]
-	folder, err := agent.CreateFolder(j.Dir)
+	folder, err := record.CreateFolder(j.Dir)
 	if err != nil {
 		return runner.Record{}, err
 	}
@@ -71,7 +72,7 @@ func (r *Run) Solve(run context.Context, j runner.Job, site Site) (runner.Record
 		config.Ranker = j.Ranker(llm.TracedRanker(ranker, trace))
 	}
 	verified := false
-	config.Observe = func(_ agent.Event, t *agent.Trajectory) error {
+	config.Observe = func(_ agent.Event, t *record.Trajectory) error {
 		verified = t.Verified()
 		return nil
 	}

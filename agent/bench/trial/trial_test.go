@@ -14,6 +14,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -40,7 +41,7 @@ func TestPrepareLinks(t *testing.T) {
 		}
 	}
 	for _, confined := range []bool{true, false} {
-		folder := agent.Folder(t.TempDir())
+		folder := record.Folder(t.TempDir())
 		if _, err := prepare(t.Context(), task, folder, confined); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func TestPrepareLinks(t *testing.T) {
 		"a missing folder": {Data: filepath.Join(data, "none")},
 		"no folder":        {},
 	} {
-		_, err := prepare(t.Context(), lacking, agent.Folder(t.TempDir()), true)
+		_, err := prepare(t.Context(), lacking, record.Folder(t.TempDir()), true)
 		if !errors.As(err, new(*runner.LackingError)) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,0 +1,185 @@
+package brief
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"dsstar/agent/internal/lazy"
+	"dsstar/notebook"
+)
+
+// clip returns at most about n bytes of text: its beginning and its end, with
+// a line between them that says how much was cut.
+func Clip(text string, n int) string { return ClipAt(text, n, n*2/3) }
+
+// clipAt is clip with the given length of the beginning.
+func ClipAt(text string, n, head int) string {
+	if n <= 0 || len(text) <= n {
+		return text
+	}
+	tail := n - head
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	cut := len(text) - tail
+	for cut < len(text) && !utf8.RuneStart(text[cut]) {
+		cut++
+	}
+	return fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut-head, text[cut:])
+}
+
+// clipLines is clip for text whose beginning matters most, by whole lines where
+// there are some: half a number is none.
+func Lines(text string, n int) string {
+	if n <= 0 || len(text) <= n {
+		return text
+	}
+	head, tail := n*9/10, n/10
+	if end := strings.LastIndexByte(text[:head], '\n'); end > head/2 {
+		head = end
+	}
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	last := text[len(text)-tail:]
+	if _, whole, ok := strings.Cut(last, "\n"); ok {
+		last = whole
+	} else {
+		last = ""
+	}
+	cut := len(text) - head - len(last)
+	return strings.TrimRight(fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut, last), "\n")
+}
+
+// firstLines returns at most n lines of a text.
+func FirstLines(text string, n int) string {
+	end := 0
+	for line := range strings.Lines(text) {
+		if n--; n < 0 {
+			break
+		}
+		end += len(line)
+	}
+	return text[:end]
+}
+
+// shares divides a budget over texts of the given lengths so that short ones
+// are whole and long ones get the same, at most most each.
+func Shares(lengths []int, budget, most int) []int {
+	share := make([]int, len(lengths))
+	left, open := budget, len(lengths)
+	for open > 0 {
+		each, settled := min(left/open, most), 0
+		for i, n := range lengths {
+			if share[i] == 0 && n <= each {
+				share[i], left, settled = max(n, 1), left-n, settled+1
+			}
+		}
+		if open -= settled; settled == 0 {
+			for i := range share {
+				if share[i] == 0 {
+					share[i] = max(each, 1)
+				}
+			}
+			return share
+		}
+	}
+	return share
+}
+
+var (
+	cellFrame = lazy.Regexp(`Cell In\[\d+\], `)
+	libFrame  = lazy.Regexp(`^File (.+):\d+, in (.+)`)
+)
+
+// errorReport returns what a debugger needs of a failed execution: the frames
+// in the cell whole, frames in libraries by name only, and the message. A
+// traceback through pandas is thus ten lines instead of a hundred.
+func ErrorReport(e notebook.Execution, budget int) string {
+	var b strings.Builder
+	if o, ok := e.Error(); ok {
+		for _, frame := range o.Traceback {
+			frame = cellFrame().ReplaceAllString(notebook.StripANSI(frame), "Cell, ")
+			if m := libFrame().FindStringSubmatch(frame); m != nil {
+				frame = fmt.Sprintf("File %s, in %s", libraryPath(m[1]), m[2])
+			}
+			if strings.Trim(frame, "- \n") != "" {
+				b.WriteString(strings.TrimRight(frame, " \n") + "\n")
+			}
+		}
+		if b.Len() == 0 {
+			b.WriteString(o.PlainText() + "\n")
+		}
+	}
+	if e.Reason != "" {
+		b.WriteString(e.Reason + "\n")
+	}
+	if printed := e.Stdout(); printed != "" {
+		b.WriteString("\nPrinted before the error:\n" + Clip(printed, budget/4))
+	}
+	return b.String()
+}
+
+// libraryPath shortens the path of a library's file to what is the same on
+// every machine.
+func libraryPath(path string) string {
+	for _, root := range []string{"site-packages/", "dist-packages/"} {
+		if _, rest, ok := strings.Cut(path, root); ok {
+			return rest
+		}
+	}
+	return filepath.Base(path)
+}
+
+// oneLine is the last line of an error report that says something.
+func Problem(e notebook.Execution) string {
+	if e.Reason != "" {
+		return e.Reason
+	}
+	if o, ok := e.Error(); ok {
+		text := o.EName
+		if o.EValue != "" {
+			text += ": " + o.EValue
+		}
+		return Clip(strings.Join(strings.Fields(text), " "), 300)
+	}
+	return string(e.Status)
+}
+
+// fileSize is a size for people: 512 bytes, 3.4 MB.
+func Size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1000*1000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1000*1000*1000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+func Count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// controls are those that JSON leaves as they are; to some they are line breaks.
+var controls = lazy.Regexp("[\u007f-\u009f]")
+
+// pyString returns s as a Python string literal in one line; a JSON string is one.
+func Python(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string cannot fail
+	literal := strings.TrimSuffix(b.String(), "\n")
+	return controls().ReplaceAllStringFunc(literal, func(c string) string { return fmt.Sprintf("\\u%04x", []rune(c)[0]) })
+}

@@ -1,0 +1,62 @@
+package record
+
+import (
+	"slices"
+
+	"dsstar/notebook"
+)
+
+// take makes the candidate that is picked the round's last attempt, and a cell like
+// any other.
+func (r *Round) Take(p Pick) {
+	r.Pick = &p
+	from, to := slices.IndexFunc(r.Attempts, func(a Attempt) bool { return a.Candidate == p.Candidate }), len(r.Attempts)
+	picked := r.Attempts[from]
+	picked.Candidate = 0
+	r.Attempts = append(slices.Delete(slices.Clone(r.Attempts), from, from+1), picked)
+	for i := range r.Returns {
+		switch after := &r.Returns[i].After; {
+		case *after == from+1:
+			*after = to
+		case *after > from:
+			*after--
+		}
+	}
+}
+
+// lastCandidate is the number of the last attempt as a candidate; 0 if it is none.
+func LastCandidate(attempts []Attempt) int {
+	if len(attempts) == 0 {
+		return 0
+	}
+	return attempts[len(attempts)-1].Candidate
+}
+
+// tries is how many tries there were: all candidates are one.
+func CountTries(attempts []Attempt) int {
+	n, several := 0, false
+	for _, a := range attempts {
+		if a.Candidate == 0 {
+			n++
+		}
+		several = several || a.Candidate > 0
+	}
+	if several {
+		n++
+	}
+	return n
+}
+
+// lastTry is the attempt that a repair begins from: of candidates the first.
+func LastTry(attempts []Attempt) Attempt {
+	if LastCandidate(attempts) > 0 {
+		return attempts[0]
+	}
+	return attempts[len(attempts)-1]
+}
+
+// notRun reports whether a person did not let the attempt run.
+func (a Attempt) NotRun() bool { return a.Execution.Status == notebook.NotRun }
+
+// rejected reports whether a person did not let the round's step run.
+func (r Round) Rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.NotRun) }

@@ -1,0 +1,136 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/internal/lazy"
+	"dsstar/notebook/disk"
+)
+
+// A Folder is a run folder by its path: what a run leaves.
+type Folder string
+
+// The files of a run folder.
+func (f Folder) Notebook() string { return filepath.Join(string(f), "notebook.ipynb") }
+func (f Folder) Script() string   { return filepath.Join(string(f), "solution.py") }
+func (f Folder) Trace() string    { return filepath.Join(string(f), "trace.jsonl") }
+func (f Folder) Files() string    { return filepath.Join(string(f), FilesFolder) }
+
+const FilesFolder = "files"
+
+// ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not
+// empty: a run never overwrites anything.
+var ErrInUse = errors.New("the folder is not empty")
+
+// CreateFolder creates the run folder at path, which may exist if it is empty.
+func CreateFolder(path string) (Folder, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return "", fmt.Errorf("create the run folder: %w", err)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return "", fmt.Errorf("create the run folder: %w", err)
+	}
+	if len(entries) > 0 {
+		return "", fmt.Errorf("create the run folder %s: %w", path, ErrInUse)
+	}
+	// Cells see where the folder really is, and so must relative paths from it.
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return "", fmt.Errorf("create the run folder: %w", err)
+	}
+	f := Folder(path)
+	return f, os.Mkdir(f.Files(), 0o755)
+}
+
+// NewFolder creates a run folder under base, named by the date and the
+// question; a name that is taken gets a number.
+func NewFolder(base, question string, now time.Time) (Folder, error) {
+	base, err := filepath.Abs(base)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		return "", fmt.Errorf("create the run folder: %w", err)
+	}
+	name := now.Format("2006-01-02") + "-" + slug(question)
+	for n := 1; ; n++ {
+		path := filepath.Join(base, name)
+		if n > 1 {
+			path += fmt.Sprintf("-%d", n)
+		}
+		// Mkdir, not MkdirAll: of two runs at once only one gets the name.
+		if err := os.Mkdir(path, 0o755); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
+			return "", fmt.Errorf("create the run folder: %w", err)
+		}
+		return CreateFolder(path)
+	}
+}
+
+// Digest is what Scripts of a [Trajectory] has of a script.
+func Digest(script []byte) string { return digest(string(script)) }
+
+// ErrRunning is wrapped by the error of [Folder.Lock].
+var ErrRunning = errors.New("another dsstar is at work in the run folder")
+
+// Lock keeps others from carrying on a run in the folder until release is called,
+// or the program ends.
+func (f Folder) Lock() (release func(), err error) {
+	if err := disk.CheckOwn(f.Trace()); err != nil { // which locking would follow, or wait for
+		return nil, fmt.Errorf("lock the run folder: %w", err)
+	}
+	lock := flock.New(f.Trace(), flock.SetPermissions(0o644)) // beside the notebook it is all that is never replaced
+	ok, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock the run folder: %w", err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", f, ErrRunning)
+	}
+	return func() { _ = lock.Unlock() }, nil
+}
+
+var notSlug = lazy.Regexp(`[^\p{L}\p{N}]+`)
+
+// slug makes a folder's name of a question: its first words.
+func slug(question string) string {
+	s := strings.Trim(notSlug().ReplaceAllString(strings.ToLower(question), "-"), "-")
+	if runes := []rune(s); len(runes) > 40 {
+		s = string(runes[:40])
+		if cut := strings.LastIndexByte(s, '-'); cut > 20 {
+			s = s[:cut]
+		}
+	}
+	if s == "" {
+		return "question"
+	}
+	return s
+}
+
+// Script returns the code of the notebook's cells in order as one Python
+// script. The comments between them are where editors see the cells; those above
+// them stand in the first cell of the notebook, too.
+func (t *Trajectory) Script() string {
+	var b strings.Builder
+	for _, line := range safety {
+		b.WriteString("# " + line + "\n")
+	}
+	for _, c := range append(t.EarlierCells(), t.own()...) {
+		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", brief.OneLine(c.title), c.code)
+	}
+	return b.String()
+}

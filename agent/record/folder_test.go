@@ -1,0 +1,135 @@
+package record
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"dsstar/agent/files"
+	"dsstar/notebook"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The folder that a run leaves, from its beginning on, is no data of later ones.
+func TestRunIsNoData(t *testing.T) {
+	base := t.TempDir()
+	f, err := NewFolder(base, "How many?", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{f.Notebook(), f.Trace(), filepath.Join(f.Files(), "out.csv"), filepath.Join(base, "data.csv")} {
+		write(t, path, "x")
+	}
+	if got, err := files.List(t.Context(), base, nil); err != nil || !reflect.DeepEqual(got.Files, []File{{Name: "data.csv", Size: 1}}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for question, want := range map[string]string{
+		"How many?":                "how-many",
+		"  Wie groß ist die Ähre?": "wie-groß-ist-die-ähre",
+		"../../etc/passwd":         "etc-passwd",
+		"数据 有 多少":                  "数据-有-多少",
+		"?!":                       "question",
+		"":                         "question",
+		"What is the average fee that a merchant pays by scheme": "what-is-the-average-fee-that-a-merchant",
+		strings.Repeat("x", 100):                                 strings.Repeat("x", 40),
+	} {
+		if got := slug(question); got != want || !utf8.ValidString(got) {
+			t.Errorf("%q: %q, want %q", question, got, want)
+		}
+	}
+}
+
+// Runs at the same time, of the same question, get folders of their own.
+func TestNewFolder(t *testing.T) {
+	base, now := filepath.Join(t.TempDir(), "new", "runs"), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	var got sync.Map
+	var g sync.WaitGroup
+	for range 8 {
+		g.Go(func() {
+			f, err := NewFolder(base, "How many?", now)
+			if _, taken := got.LoadOrStore(f, true); err != nil || taken {
+				t.Errorf("%s: taken %v, %v", f, taken, err)
+			}
+		})
+	}
+	g.Wait()
+	for _, name := range []string{"2026-11-21-how-many", "2026-11-21-how-many-2", "2026-11-21-how-many-8"} {
+		f := Folder(filepath.Join(base, name))
+		if _, ok := got.Load(f); !ok {
+			t.Errorf("no folder %s", f)
+		}
+		if info, err := os.Stat(f.Files()); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v", f.Files(), err)
+		}
+	}
+}
+
+func TestCreateFolder(t *testing.T) {
+	base := t.TempDir()
+	write(t, filepath.Join(base, "full", "mine.txt"), "x")
+	if _, err := CreateFolder(filepath.Join(base, "full")); !errors.Is(err, ErrInUse) {
+		t.Errorf("a folder that is not empty: %v", err)
+	}
+	if _, err := CreateFolder(filepath.Join(base, "full", "mine.txt")); err == nil {
+		t.Error("a file was taken for a folder")
+	}
+	t.Chdir(base)
+	f, err := CreateFolder("deep/er")
+	if err != nil || !filepath.IsAbs(string(f)) {
+		t.Fatalf("got %q, %v", f, err)
+	}
+	if _, err := CreateFolder("deep/er"); !errors.Is(err, ErrInUse) {
+		t.Errorf("a second run in a folder: %v", err)
+	}
+	errs := make(chan error, 8)
+	for range cap(errs) {
+		go func() {
+			_, err := CreateFolder("one")
+			errs <- err
+		}()
+	}
+	won := 0
+	for range cap(errs) {
+		if <-errs == nil {
+			won++
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d runs got the same folder", won)
+	}
+}
+
+func TestScript(t *testing.T) {
+	tr := &Trajectory{Task: Task{Question: "How many?"}, Rounds: []Round{{Step: "Load\nit.", Attempts: []Attempt{{Code: "x = 1", Execution: notebook.Execution{Status: notebook.OK}}}}}}
+	script := tr.Script()
+	if !strings.HasSuffix(script, "\n\n# %% Step 1: Load it.\nx = 1\n") ||
+		!strings.Contains(script, "\n\n# %% Parameters\n") || !strings.Contains(script, "dsstar rerun") {
+		t.Errorf("the script is\n%s", script)
+	}
+	// What it says above the cells is in the notebook, too.
+	head, _, _ := strings.Cut(tr.Script(), "\n\n\n")
+	for line := range strings.Lines(head) {
+		words := strings.TrimSpace(strings.TrimPrefix(line, "# "))
+		if !strings.Contains(Draw(tr).Cells[0].Source, words) {
+			t.Errorf("the notebook does not say %q", words)
+		}
+	}
+}

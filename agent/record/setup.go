@@ -1,0 +1,171 @@
+package record
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/internal/lazy"
+	"dsstar/notebook"
+)
+
+// setupCell follows the parameters in every notebook and script. The same code
+// serves the session, Run All, nbconvert, papermill and plain Python, and may
+// be run twice in one session.
+const SetupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
+import os
+import random
+
+import numpy as np
+
+base_dir = globals().get("base_dir") or os.path.dirname(os.path.abspath(globals().get("__file__", "notebook")))
+os.makedirs(os.path.join(base_dir, "files"), exist_ok=True)
+os.chdir(os.path.join(base_dir, "files"))
+if os.path.islink("data"):
+    os.remove("data")
+data_path = os.path.abspath(os.path.join(base_dir, data_dir))
+if not os.path.isdir(data_path):
+    raise FileNotFoundError(f"the data folder is not at {data_path}: set data_dir in the cell above")
+os.symlink(data_path, "data", target_is_directory=True)
+
+# The same random numbers on every run.
+random.seed(0)
+np.random.seed(0)`
+
+// setUpCell is setupCell, or what it leaves of it where there is no data folder.
+func SetUpCell(t Task) string {
+	if t.Data != "" {
+		return SetupCell
+	}
+	before, rest, _ := strings.Cut(SetupCell, `if os.path.islink("data")`)
+	_, after, _ := strings.Cut(rest, "target_is_directory=True)\n")
+	return strings.Replace(before, ", and see the data folder as data/", "", 1) + after
+}
+
+func ParametersCell(t Task) string {
+	question := "question = " + brief.Python(t.Question)
+	if t.Data == "" {
+		return question
+	}
+	return "data_dir = " + brief.Python(t.Data) + "\n" + question
+}
+
+// read reports whether it is known how a fresh session comes by v.
+func (v Variable) Known() bool { return v.Import != "" || v.File != "" || v.Problem != "" }
+
+// SetUpNames returns the names that the notebook's own cells bind: a user's
+// variables of these names are not seen by any cell.
+func SetUpNames() []string {
+	return []string{"data_dir", "question", "base_dir", "data_path", "os", "random", "np", "pickle", "__file__"}
+}
+
+// uncarried is why a cell failed in the fresh session: for one that uses a
+// variable which could not be carried, that.
+func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string) string {
+	used := Words(code)
+	for _, v := range t.Variables {
+		if v.Problem == "" || !used[v.Name] {
+			continue
+		}
+		text := fmt.Sprintf("unproved: the variable %s (%s) cannot be carried to a fresh session: %s", v.Name, v.Type, v.Problem)
+		for _, o := range e.Outputs {
+			if o.EName == "NameError" && Words(o.EValue)[v.Name] {
+				return text
+			}
+		}
+		return text + "; " + reason
+	}
+	return reason
+}
+
+// opening returns the cells that no model has written: parameters, set-up and,
+// where the others use somebody's variables, the cell that loads those.
+func (t *Trajectory) Opening() []titled {
+	cells := []titled{{"Parameters", ParametersCell(t.Part(0).Task)}, {"Set-up", SetUpCell(t.Task)}}
+	if code := t.variablesCell(); code != "" {
+		cells = append(cells, titled{"Variables", code})
+	}
+	return cells
+}
+
+// variablesCell loads the variables that the cells use. A session that has them
+// already keeps its own, unless they are what this cell has loaded before: then
+// cells may have changed them, and Run All begins from the files again.
+func (t *Trajectory) variablesCell() string {
+	var imports, names []string
+	for _, v := range t.Loaded() {
+		if v.Import != "" {
+			imports = append(imports, v.Import)
+		} else {
+			names = append(names, brief.Python(v.Name))
+		}
+	}
+	var parts []string
+	if len(imports) > 0 {
+		parts = append(parts, strings.Join(imports, "\n"))
+	}
+	if len(names) > 0 {
+		parts = append(parts, fmt.Sprintf(loadCode, strings.Join(names, ", ")))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "# What these cells use of the session in which they were written, for a session that has none of it.\n" + strings.Join(parts, "\n\n")
+}
+
+// loaded returns the variables that a fresh session gets: those that the cells use.
+func (t *Trajectory) Loaded() (all []Variable) {
+	var cells []titled
+	for k := range len(t.Earlier) + 1 {
+		cells = append(cells, t.Part(k).own()...)
+	}
+	used := Words(strings.Join(codes(cells), "\n"))
+	for _, v := range t.Variables {
+		if used[v.Name] && (v.Import != "" || v.File != "") {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+const loadCode = `import pickle
+
+_loaded = globals().setdefault("_loaded", set())
+for _name in [%s]:
+    if _name in _loaded or _name not in globals():
+        with open(os.path.join(base_dir, "variables", _name + ".pickle"), "rb") as _file:
+            globals()[_name] = pickle.load(_file)
+        _loaded.add(_name)`
+
+var wordPattern = lazy.Regexp(`[\p{L}\p{N}_]+`)
+
+// wordsOf returns the words of code, names among them.
+func Words(code string) map[string]bool {
+	words := map[string]bool{}
+	for _, w := range wordPattern().FindAllString(code, -1) {
+		words[w] = true
+	}
+	return words
+}
+
+// Variables is the folder of the variables that were carried; it is there if
+// there are some.
+func (f Folder) Variables() string { return filepath.Join(string(f), variablesFolder) }
+
+// Lend lets cells that run in dir find the variables of the run folder.
+func (f Folder) Lend(dir string) error {
+	if info, err := os.Lstat(f.Variables()); err != nil || dir == "" {
+		return nil // there are none, or no session
+	} else if !info.IsDir() {
+		return fmt.Errorf("lend the variables: %s is not a folder, as a run leaves it", f.Variables())
+	}
+	if err := os.Symlink(f.Variables(), filepath.Join(dir, variablesFolder)); err != nil {
+		return fmt.Errorf("lend the variables: %w", err)
+	}
+	return nil
+}
+
+// variablesFolder is where they are, in the run folder.
+const variablesFolder = "variables"

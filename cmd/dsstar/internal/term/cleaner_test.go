@@ -1,0 +1,51 @@
+package term
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCleaner: of what cells put out, a terminal gets text and colours only.
+func TestCleaner(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\tb\r\nc\b":                         "a\tb\r\nc\b",
+		"\x1b[31mred\x1b[0m":                  "\x1b[31mred\x1b[0m",
+		"\x1b[1;38:5:9mx\x1b[m":               "\x1b[1;38:5:9mx\x1b[m",
+		"\x1b[2J\x1b[H\x1b[?25lx":             "x",
+		"\x1b]0;title\x07x\x1b]52;c;AA\x1b\\": "x",
+		"\x1b]0;no end\nx":                    "x",
+		"\x1bPq#0\x1b\\x\x1bcy\x1b(Bz":        "xyz",
+		"\u009b31mx\u009d0;t\u009cy\x00\x07":  "\x1b[31mxy",
+		"\x1b[>4;2mx\x1b\x1b[32my":            "x\x1b[32my",
+		"ünï ☃\u0085\u2028":                   "ünï ☃\u2028",
+	} {
+		whole := Cleaner{Colours: true}
+		if got := whole.Text(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+		pieces, got := Cleaner{Colours: true}, ""
+		for _, r := range in {
+			got += pieces.Text(string(r))
+		}
+		if got != want {
+			t.Errorf("%q in pieces: %q, want %q", in, got, want)
+		}
+		if none := (&Cleaner{}).Text(in); strings.ContainsRune(none, 0x1b) {
+			t.Errorf("%q without colours: %q", in, none)
+		}
+	}
+}
+
+// TestTurns: what can be seen, or belongs to words, stays: Arabic signs of numbers and verses, joiners, hyphens.
+func TestTurns(t *testing.T) {
+	for _, r := range "\u0600\u0605\u06dd\u00ad\u200c\u200d\u2028" {
+		if Turns(r) {
+			t.Errorf("%U is taken away", r)
+		}
+	}
+	for _, r := range "\u061c\u200b\u200e\u202e\u2060\u2064\u2069\ufeff\ufff9\ufffb\U000e0041\U000e007f" {
+		if !Turns(r) {
+			t.Errorf("%U stays", r)
+		}
+	}
+}

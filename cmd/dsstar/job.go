@@ -1,0 +1,211 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/configs"
+)
+
+// A job is one question to answer, for any of the commands.
+type job struct {
+	runFlags
+	settings *configs.Settings
+	task     record.Task
+	model    llm.Model
+	ranker   llm.Ranker // nil: files are ranked by word frequency
+	cache    *agent.Cache
+	place    place
+	here     bool    // local kernels only
+	keeper   *keeper // nil: no kernel is kept
+	progress *progress
+	past     bool   // the run is resumed and already has the variables that it needs
+	goOn     string // the flags needed to resume the run
+}
+
+// runFlags are the flags of the commands that answer a question.
+type runFlags struct {
+	out    string // the run folder; "" for a new one under settings.Out
+	json   bool
+	quiet  bool
+	yes    bool     // attach to the user's kernel without asking
+	review bool     // ask before every cell
+	keep   bool     // keep the kernel at the end
+	names  []string // names to keep in the user's kernel
+	typed  commandLine
+}
+
+// checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
+// again, and created, when the run begins.
+func (r *runFlags) checkOut() error {
+	if r.out == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(r.out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return &usageError{fmt.Sprintf("--out: %v", err), []string{"mktemp -d   # gives a new folder for --out"}}
+	case len(entries) > 0:
+		return fmt.Errorf("--out %s: %w", r.out, record.ErrInUse)
+	}
+	return nil
+}
+
+func (r *runFlags) add(f *pflag.FlagSet) {
+	f.StringVarP(&r.out, "out", "o", "", "the run folder; must be new or empty")
+	r.addCommon(f)
+}
+
+// addCommon adds the flags that also apply to existing runs.
+func (r *runFlags) addCommon(f *pflag.FlagSet) {
+	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
+	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
+	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with all variables")
+	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject with a reason, stop")
+	f.BoolVarP(&r.yes, "yes", "y", false, "without asking: use kernels that are not sandboxed, as they run already or are a server's; describe many files")
+}
+
+// setUp chooses where sessions are opened. It may create the Python environment and ask the user
+// for consent.
+func (j *job) setUp(ctx context.Context, a *app) (err error) {
+	if err := a.mayReview(j.runFlags); err != nil {
+		return err
+	}
+	if a.placeToKeep(ctx, j) {
+		return j.forGuest()
+	}
+	j.progress.wait("setting up Python")
+	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
+		return err
+	}
+	if j.place.guest != nil && j.keep {
+		return &usageError{"--keep-kernel: the kernel is not dsstar's, and stays in any case", []string{j.typed.without("keep-kernel")}}
+	}
+	if j.place.guest != nil && j.settings.Rollback == "checkpoint" {
+		return &usageError{"--rollback checkpoint: a kernel that is not the run's own goes back by names",
+			[]string{j.typed.without("rollback")}}
+	}
+	if j.place.guest != nil && j.settings.Method.Paper {
+		return &usageError{"--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
+			[]string{`dsstar nb --paper --data DIR "question"   # without --kernel`}}
+	}
+	if err := j.forGuest(); err != nil {
+		return err
+	}
+	if err := a.consent(ctx, j); err != nil {
+		return err
+	}
+	j.progress.wait("waiting for the kernel")
+	return a.look(ctx, &j.place, j.settings, j.folders()...)
+}
+
+// folders returns the folders that kernels must be able to read.
+func (j *job) folders() []string {
+	folders := []string{existing(cmp.Or(j.out, j.base()))}
+	if j.task.Data != "" {
+		folders = append(folders, j.task.Data)
+	}
+	return folders
+}
+
+// forGuest checks the flags against the chosen place: a question about variables needs a running
+// kernel.
+func (j *job) forGuest() error {
+	g := j.place.guest
+	switch {
+	case g != nil:
+		g.keep = j.names
+	case len(j.names) > 0:
+		return &usageError{"--keep is for a kernel that is running already: the run's own ends with it",
+			[]string{"dsstar kernels", `dsstar nb --kernel newest --keep NAME "question"`}}
+	case j.task.Data == "" && !j.past && !j.here:
+		return &usageError{"no data folder is given, and only a kernel that is running already has variables to ask about",
+			[]string{`dsstar nb --data DIR "question"`, "dsstar kernels   # those that are running"}}
+	}
+	return nil
+}
+
+// base returns the folder in which run folders are created.
+func (j *job) base() string {
+	here, err := os.Getwd()
+	if err != nil || filepath.IsAbs(j.settings.Out) {
+		return j.settings.Out
+	}
+	if here, err = filepath.EvalSymlinks(here); err != nil {
+		return j.settings.Out
+	}
+	return filepath.Join(j.place.guest.beside(here), j.settings.Out) // the current folder, unless the kernel is a notebook's
+}
+
+// existing returns the absolute path or its nearest existing ancestor.
+func existing(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	for {
+		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+func (j job) folder() (record.Folder, error) {
+	if j.out != "" {
+		return record.CreateFolder(j.out)
+	}
+	base := j.base()
+	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
+		return "", &usageError{fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", term.Printable(link)),
+			[]string{"ls -ld " + quoteShell(link), "export DSSTAR_OUT=" + quoteShell(base) + "   # if the link is yours"}}
+	}
+	return record.NewFolder(base, j.task.Question, time.Now())
+}
+
+// linkIn returns the last symbolic link among the trailing elements rel of path, or "".
+func linkIn(path, rel string) string {
+	for range strings.Split(filepath.Clean(rel), string(filepath.Separator)) {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+	return ""
+}
+
+// dataFrom returns the data folder as the notebook names it. It is relative to the run folder if
+// both are inside the current folder, so that a project can be moved or shared as a whole.
+func dataFrom(run, data string) string {
+	here, err := os.Getwd()
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here)
+	}
+	if err != nil || !inside(here, run) || !inside(here, data) {
+		return data
+	}
+	rel, err := filepath.Rel(run, data)
+	if err != nil {
+		return data
+	}
+	return filepath.ToSlash(rel)
+}
+
+func inside(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}

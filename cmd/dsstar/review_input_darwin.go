@@ -1,6 +1,0 @@
-package main
-
-import "golang.org/x/sys/unix"
-
-// dropInput throws away what was typed and not read yet.
-func dropInput(fd int) { _ = unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, unix.TCIFLUSH) } // at worst it is an answer
