@@ -221,8 +221,8 @@ func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, 
 	return a.ask(ctx, question)
 }
 
-// notOurs describes the unsandboxed kernels of the place and the question about them; lines is nil if
-// every kernel is sandboxed.
+// notOurs describes the unsandboxed kernels of the place and the question about them; lines is
+// nil if every kernel is sandboxed.
 func (p *place) notOurs() (lines []string, what, question string) {
 	g := p.guest
 	if g == nil && p.server.URL != "" {
@@ -271,8 +271,9 @@ func (a *app) ask(ctx context.Context, question string) error {
 	}
 }
 
-// look checks the user's kernel, or a new one on the server, before a run folder is created: it must
-// be IPython with the required modules, and see the same folders. Local kernelspecs need no check.
+// look checks the user's kernel, or a new one on the server, before a run folder is created: it
+// must be IPython with the required modules, and see the same folders. Local kernelspecs need
+// no check.
 func (a *app) look(ctx context.Context, p *place, s *configs.Settings, folders ...string) error {
 	if p.guest == nil && p.server.URL == "" {
 		return nil
@@ -355,8 +356,8 @@ func unshared(where string, folders []string, temporary string) error {
 	return e
 }
 
-// keptOutputs is the limit in bytes on outputs kept in a run's notebook, which is rewritten after each
-// step.
+// keptOutputs is the limit in bytes on outputs kept in a run's notebook, which is rewritten
+// after each step.
 const keptOutputs = 64 << 20
 
 // openAt returns the function that opens sessions. With a keeper the main session's kernel is kept.

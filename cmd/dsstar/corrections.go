@@ -13,8 +13,9 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// Corrections are descriptions written by the user, by file name. They are stored with the user's
-// settings, not in the cache, because they cannot be recreated. Data folders are identified by path.
+// Corrections are descriptions written by the user, by file name. They are stored with the
+// user's settings, not in the cache, because they cannot be recreated. Data folders are
+// identified by path.
 
 // correctionsFile is the file with the corrections of a data folder.
 func (a *app) correctionsFile(data string) string {

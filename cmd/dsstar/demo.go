@@ -21,8 +21,7 @@ import (
 	"dsstar/kernel/pyenv"
 )
 
-// The example: its data come from a seeded generator, its model replies from a
-// recording.
+// The example has data from a seeded generator and recorded model replies.
 var (
 	//go:embed demo/generate.py
 	demoGenerator string
@@ -34,8 +33,8 @@ var (
 	demoTrace []byte
 )
 
-// demoLoose are the inputs that may differ from the recording: other versions
-// of Python and its packages may print the same results a little differently.
+// demoLoose are the inputs that may differ from the recording, because versions of Python and its
+// packages print results differently.
 var demoLoose = []string{"descriptions", "results", "error"}
 
 const demoNotice = "the model's replies are recorded; all else is live: the kernel, the files, every cell, going back, the notebook and the proof"
@@ -105,8 +104,8 @@ func demoReplies() (llm.Model, error) {
 	return llm.Replay(exchanges, llm.ReplayOptions{Loose: demoLoose}), err
 }
 
-// demoSettings are the user's for the kernel and the folders, and the defaults
-// for the loop, which the recording was made with.
+// demoSettings returns the user's settings for kernel and folders, and the defaults, which the
+// recording was made with, for the loop.
 func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	user, err := a.settings(flags)
 	if err != nil {
@@ -125,8 +124,7 @@ func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	return s, nil
 }
 
-// demoData returns the example's data folder in the cache, made on first use.
-// It is written beside its place and renamed, so that it is whole or not there.
+// demoData returns the example's data folder in the cache. It is created atomically on first use.
 func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spec) (string, error) {
 	python, err := spec.Program(a.env)
 	if err != nil {

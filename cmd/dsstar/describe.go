@@ -38,7 +38,7 @@ const describeExample = `  dsstar describe ./data
   dsstar describe ./data --set sales.csv=@sales.txt        or =TEXT, or =- for standard input
   dsstar describe ./data --set sales.csv=                  takes the correction back`
 
-// describeFlags are the flags of describe that are no settings.
+// describeFlags are the flags of describe that are not settings.
 type describeFlags struct {
 	question string
 	edit     string
@@ -73,7 +73,7 @@ func (a *app) describeCommand() *cobra.Command {
 	return cmd
 }
 
-// describe carries one use of the command out.
+// describe runs the command.
 func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error {
 	if len(args) == 0 {
 		return &usageError{"no data folder is given", []string{"dsstar describe DIR"}}
@@ -117,8 +117,8 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	return a.showDescriptions(j, t, names, err)
 }
 
-// descriptions has files described; no names are all files. The trajectory is
-// nil when nothing was begun, and else holds what there is, whatever the error.
+// descriptions describes the named files, or all. The trajectory is nil if nothing was begun;
+// otherwise it holds the descriptions so far, even if there is an error.
 func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record.Trajectory, error) {
 	if err := checkBudget(j.settings); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record
 	return t, err
 }
 
-// setUpAlone is setUp for what runs in private kernels only.
+// setUpAlone is setUp for runs that use new kernels only.
 func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 	j.progress.wait("setting up Python")
 	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
@@ -169,8 +169,8 @@ func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 	return a.look(ctx, &j.place, j.settings, j.task.Data)
 }
 
-// describing tells the user of the events of a run that only describes: wanted
-// files, or all if that is 0.
+// describing reports the events of a run that only describes files; wanted is their number, 0
+// for all.
 func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error {
 	done := 0
 	return func(e agent.Event, t *record.Trajectory) error {
@@ -194,7 +194,7 @@ func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error
 	}
 }
 
-// showDescriptions prints what there is, also of a run that ended before its end.
+// showDescriptions prints the descriptions, even of a run that was cut short.
 func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ended error) error {
 	d := newDescriptions(t, names)
 	write := d.print

@@ -19,14 +19,14 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// editDescription lets the user edit the description of a file, and keeps what
-// comes of it.
+// editDescription lets the user edit the description of a file, and stores the result as a
+// correction.
 func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said string) error {
 	name, ok := folder.file(said)
 	if !ok {
 		return folder.unknown(said, func(near string) string { return "--edit " + quoteShell(near) })
 	}
-	// Before anything is paid for: the text could not be edited.
+	// Checked before anything is paid for.
 	editor, err := a.editor(folder, name)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 		return err
 	}
 	j.progress.wait("")
-	j.progress.stop() // the terminal is the editor's
+	j.progress.stop() // the editor needs the terminal
 	path, err := writeDraft("dsstar-description-*.txt", before)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	switch {
 	case err != nil:
 		err = fmt.Errorf("%w; the description is as it was", err)
-		// An editor that was ended may have saved what was typed.
+		// An editor that failed may have saved the text.
 		if text, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil && tidy(string(text)) != tidy(before) {
 			return fmt.Errorf("%w\nyour text: %s", err, path)
 		}
@@ -56,14 +56,14 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 			return fmt.Errorf("%w\nyour text: %s", err, path)
 		}
 	}
-	_ = os.Remove(path) // a temporary file; the system clears what stays
+	_ = os.Remove(path) // best effort: it is a temporary file
 	return err
 }
 
 const unchanged = "correct  %s: nothing has changed"
 
-// descriptionOf is the text to begin with: the correction, or else the
-// description, which is made if need be; "" if the file could not be described.
+// descriptionOf returns the text to edit: the correction or else the description, which is made if
+// necessary; "" if the file could not be described.
 func (a *app) descriptionOf(ctx context.Context, j *job, name string) (string, error) {
 	corrections, err := a.corrections(j.task.Data)
 	if err != nil {
@@ -87,8 +87,8 @@ func (a *app) descriptionOf(ctx context.Context, j *job, name string) (string, e
 	return "", nil
 }
 
-// setDescription keeps a correction that is given as FILE=TEXT, FILE=@PATH or
-// FILE=-. Names may have an = in them too.
+// setDescription stores a correction given as FILE=TEXT, FILE=@PATH or FILE=-. FILE may contain
+// a =.
 func (a *app) setDescription(j job, folder dataFiles, arg string) error {
 	for i := range len(arg) {
 		if arg[i] != '=' {
@@ -110,7 +110,7 @@ func (a *app) setDescription(j job, folder dataFiles, arg string) error {
 	return folder.unknown(said, func(near string) string { return "--set " + quoteShell(near+"="+value) })
 }
 
-// given is the text that the value of --set stands for.
+// given returns the text of a value of --set.
 func (a *app) given(value string) (string, error) {
 	path, isFile := strings.CutPrefix(value, "@")
 	var text []byte
@@ -131,11 +131,11 @@ func (a *app) given(value string) (string, error) {
 	return tidy(string(text)), nil
 }
 
-// mostCorrection is far more than a model is shown of one file.
+// mostCorrection is far above what models are shown of one file.
 const mostCorrection = 1 << 20
 
-// keepCorrection keeps a text as the description of a file, or takes the
-// correction back when it is empty, and tells of it.
+// keepCorrection stores a text as the correction of a file, or removes the correction if it is
+// empty, and reports it.
 func (a *app) keepCorrection(j job, name, text string) error {
 	switch {
 	case !utf8.ValidString(text):
@@ -172,7 +172,7 @@ func (a *app) keepCorrection(j job, name, text string) error {
 	return nil
 }
 
-// tidy is a text without what editors put around it.
+// tidy removes white space that editors add.
 func tidy(text string) string {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	if text = strings.TrimRight(text, " \t\n"); strings.TrimSpace(text) == "" {
@@ -181,20 +181,20 @@ func tidy(text string) string {
 	return text
 }
 
-// writeDraft puts a text into a temporary file of such a name, for an editor.
+// writeDraft writes a text to a temporary file for an editor.
 func writeDraft(name, text string) (path string, err error) {
 	f, err := os.CreateTemp("", name)
 	if err != nil {
 		return "", err
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n" // as editors leave it
+		text += "\n" // as editors end files
 	}
 	_, err = f.WriteString(text)
 	return f.Name(), errors.Join(err, f.Close())
 }
 
-// editors are tried in this order where the user has named none.
+// editors are tried in this order if the user has named none.
 var editors = []string{"sensible-editor", "editor", "nano", "vim", "vi"}
 
 // editor returns the user's editor as a command for the shell.
@@ -209,8 +209,7 @@ func (a *app) editor(folder dataFiles, name string) (string, error) {
 	return "", &usageError{"--edit: no editor is found", []string{"export EDITOR=COMMAND", instead}}
 }
 
-// someEditor returns the user's editor as a command for the shell, or one that is
-// there; "" if none is.
+// someEditor returns the user's editor as a shell command, or an installed one, or "".
 func (a *app) someEditor() string {
 	for _, env := range []string{"VISUAL", "EDITOR"} {
 		if editor := strings.TrimSpace(a.getenv(env)); editor != "" {
@@ -225,18 +224,18 @@ func (a *app) someEditor() string {
 	return ""
 }
 
-// edited runs the editor on a file, at the user's terminal, and returns the text
-// that it leaves. The editor may have arguments of its own: code --wait. Ctrl-C is
-// the editor's, and the terminal is left as it was, whatever the editor does to it.
+// edited runs the editor on a file, on the user's terminal, and returns the edited text. The
+// editor may have arguments, as in code --wait. Ctrl-C goes to the editor. The terminal's mode
+// is restored.
 func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
-	if whole, err := exec.LookPath(editor); err == nil { // a path with a blank in it
+	if whole, err := exec.LookPath(editor); err == nil { // a path with spaces
 		cmd = exec.CommandContext(ctx, whole, path)
 	}
 	cmd.Env = a.env
-	// The terminal is behind stderr, also where stdout is a file.
+	// stdout may be a file, so stderr is the terminal.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, term.Unwrapped(a.stderr), term.Unwrapped(a.stderr)
-	// Asked to end first: most editors then keep what was typed.
+	// SIGTERM first, on which most editors save the text.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	if f, ok := a.stdin.(*os.File); ok {
@@ -245,7 +244,7 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 		}
 	}
 	a.editors.Store(math.MaxInt64)
-	// A Ctrl-C that ended the editor may reach us only after the editor's end.
+	// A Ctrl-C that ended the editor may arrive here only afterwards.
 	defer func() { a.editors.Store(time.Now().Add(time.Second).UnixNano()) }()
 	if err := cmd.Run(); err != nil {
 		return "", &editorError{editor, err}
@@ -257,7 +256,7 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	return tidy(string(text)), nil
 }
 
-// An editorError is an editor that could not be run, or that says that it failed.
+// An editorError is an editor that could not be started or has failed.
 type editorError struct {
 	editor string
 	err    error

@@ -11,15 +11,15 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 )
 
-// dataFiles are the files of a data folder, by which a user's names are checked.
+// dataFiles are the files of a data folder that a user may name.
 type dataFiles struct {
 	given string // the folder as the user named it
-	dir   string // the folder as it is
+	dir   string // the real path
 	files []record.File
 }
 
-// find returns the names of the files that the user means, in the folder's
-// order. One that is not there is a usage error.
+// find returns the names of the files that the user names, in the folder's order. An unknown
+// name is a usage error.
 func (l dataFiles) find(said []string) ([]string, error) {
 	meant := map[string]bool{}
 	for _, name := range said {
@@ -38,8 +38,8 @@ func (l dataFiles) find(said []string) ([]string, error) {
 	return names, nil
 }
 
-// file returns the name of the file that the user calls name: its name below the
-// folder, or its path, as a shell completes it.
+// file returns the name of the file that the user names: relative to the folder, or as a path, as a
+// shell completes it.
 func (l dataFiles) file(name string) (string, bool) {
 	candidates := []string{name, filepath.ToSlash(filepath.Clean(name))}
 	if abs, err := filepath.Abs(name); err == nil {
@@ -57,8 +57,7 @@ func (l dataFiles) file(name string) (string, bool) {
 	return "", false
 }
 
-// unknown is the error for a name that is no file's; hint makes arguments with
-// the right one of a name that is near.
+// unknown is the error for an unknown name; hint makes arguments of a similar name.
 func (l dataFiles) unknown(name string, hint func(string) string) error {
 	e := &usageError{text: fmt.Sprintf("%s has no data file %s", l.given, term.Printable(name))}
 	if _, err := os.Stat(filepath.Join(l.dir, filepath.FromSlash(name))); err == nil && name != "" {
@@ -73,11 +72,10 @@ func (l dataFiles) unknown(name string, hint func(string) string) error {
 	return e
 }
 
-// maxNear is how many names an error lists.
+// maxNear is the maximum number of names that an error lists.
 const maxNear = 5
 
-// near returns the names that share the most pairs of letters with name, if they
-// share enough, the nearest first.
+// near returns the names similar to name, the most similar first.
 func (l dataFiles) near(name string) []string {
 	type candidate struct {
 		name  string
@@ -106,8 +104,7 @@ func (l dataFiles) near(name string) []string {
 	return names
 }
 
-// likeness is Dice's coefficient of the pairs of letters of two words: from 0 for
-// none in common to 1.
+// likeness is Dice's coefficient of the letter pairs of two words, from 0 to 1.
 func likeness(a, b string) float64 {
 	count := map[string]int{}
 	pairs := func(s string, each func(string)) (n int) {

@@ -31,14 +31,13 @@ type fileDescription struct {
 	Whole       bool   `json:"whole"` // the description is the content
 	Error       string `json:"error"` // why there is none
 	Tries       int    `json:"tries"` // scripts that were run
-	unreached   bool   // the run ended before it
+	unreached   bool   // the run ended before it was described
 }
 
-// newDescriptions takes the descriptions of the named files, or of all, from a
-// trajectory.
+// newDescriptions returns a trajectory's descriptions of the named files, or of all.
 func newDescriptions(t *record.Trajectory, names []string) descriptions {
 	d := descriptions{Files: []fileDescription{}, Usage: usageOf(t), Seconds: t.Seconds, Warnings: []string{}}
-	for i, f := range t.Task.Files[:len(t.Descriptions)] { // none when the run ended at once
+	for i, f := range t.Task.Files[:len(t.Descriptions)] { // there are none if the run ended at once
 		if len(names) > 0 && !slices.Contains(names, f.Name) {
 			continue
 		}
@@ -57,8 +56,7 @@ func newDescriptions(t *record.Trajectory, names []string) descriptions {
 	return d
 }
 
-// print writes each description below a line that says of which file it is and
-// where it comes from.
+// print writes each description below a line with its file and origin.
 func (d descriptions) print(w io.Writer) error {
 	var b strings.Builder
 	for _, f := range d.Files {
@@ -84,7 +82,7 @@ func (d descriptions) print(w io.Writer) error {
 	return nil
 }
 
-// from says where a description comes from.
+// from returns the origin of a description.
 func (f fileDescription) from() string {
 	var from []string
 	switch {
@@ -105,7 +103,7 @@ func (f fileDescription) from() string {
 	return strings.Join(from, ", ")
 }
 
-// size is a size for people: 512 bytes, 3.4 MB.
+// size formats a number of bytes: 512 bytes, 3.4 MB.
 func size(n int64) string {
 	switch {
 	case n < 1e3:

@@ -24,7 +24,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A finding is what the doctor found out about one thing.
+// A finding is the result of one check.
 type finding struct {
 	Check  string   `json:"check"`
 	Status string   `json:"status"` // "ok", "warning" or "failed"
@@ -91,8 +91,7 @@ func printFinding(w io.Writer, f finding) {
 	}
 }
 
-// failedBy is a finding from an error, with the hints that the error would
-// have anywhere else.
+// failedBy is the finding of an error, with its usual hints.
 func failedBy(check string, err error) finding {
 	_, text, hints := explain(err)
 	return finding{check, "failed", text, hints, nil}
@@ -105,7 +104,7 @@ func (a *app) checkSettings(_ context.Context, s *configs.Settings) finding {
 	return finding{"settings", "ok", "no unknown keys; dsstar " + version(), nil, nil}
 }
 
-// checkFolders tries to write where runs and caches go.
+// checkFolders checks that the folders for runs and caches are writable.
 func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 	for _, dir := range []string{a.cacheDir, s.Out} {
 		existing := existing(dir)
@@ -119,8 +118,8 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 	return finding{"folders", "ok", fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.cacheDir), nil, nil}
 }
 
-// checkKernel starts the kernel that a run would start and runs a cell in it. A
-// kernel that is not ours is left alone.
+// checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels
+// of the user's alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	p, err := a.place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
 	if err != nil {
@@ -171,7 +170,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	return finding{"kernel", "ok", text + "\n" + goesBack(back), nil, nil}
 }
 
-// goesBack says how a kernel does.
+// goesBack describes how a kernel goes back.
 func goesBack(b notebook.Restoration) string {
 	text := fmt.Sprintf("goes back by %s, in %.2g s", b.Way, b.Seconds)
 	if b.Why != "" {
@@ -180,8 +179,8 @@ func goesBack(b notebook.Restoration) string {
 	return text
 }
 
-// checkSandbox tries for real what cells must not do, in each tier that works
-// here, and without any, which shows that the attempts are some.
+// checkSandbox tries forbidden actions in each available tier, and without a sandbox to show
+// that they would succeed.
 func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	b, why, err := box(s)
 	if err != nil {
@@ -221,7 +220,7 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 			f.Status = "failed"
 		}
 		if tier == sandbox.Off && len(open) < len(trials) && f.Status == "ok" {
-			f.Status = "warning" // some attempts show nothing here
+			f.Status = "warning" // some attempts prove nothing here
 		}
 		line := fmt.Sprintf("%s: %d of %d forbidden things are blocked", tier, len(trials)-len(open), len(trials))
 		if tier == sandbox.Off {
@@ -235,8 +234,7 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	return f
 }
 
-// checkModel asks the endpoint of each model for its models: that shows whether
-// it can be reached and whether it takes the key.
+// checkModel lists the models of each endpoint, to see whether it is reachable and accepts the key.
 func (a *app) checkModel(ctx context.Context, s *configs.Settings) finding {
 	if _, err := a.model(s, nil); err != nil {
 		f := failedBy("model", err)
@@ -283,13 +281,13 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		if sent, ok := errors.AsType[*url.Error](err); ok {
-			err = sent.Err // without the URL, which may have a key in it
+			err = sent.Err // without the URL, which may contain a key
 		}
 		return finding{"model", "failed", fmt.Sprintf("%s cannot be reached: %v", e.Provider, err), []string{"dsstar config   # shows the base URL"}, nil}
 	}
 	defer response.Body.Close()
-	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode)) // not in the server's words
-	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<20))                               // what came is enough to look for a name
+	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode)) // not the server's own text
+	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<20))                               // a partial body is enough to find a name
 	refused := response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
 	switch {
 	case refused && e.Key == "":

@@ -233,8 +233,8 @@ func (e *unreachableError) Error() string {
 }
 func (e *unreachableError) Unwrap() error { return e.err }
 
-// kernelHints returns the hints for errors of servers and of the user's kernels. Their texts contain
-// no tokens.
+// kernelHints returns the hints for errors of servers and of the user's kernels. Their texts
+// contain no tokens.
 func kernelHints(err error) (code int, hints []string) {
 	if s, ok := errors.AsType[*kernel.ServerError](err); ok {
 		return serverHints(s)

@@ -45,10 +45,10 @@ const exportExample = `  dsstar export dsstar-runs/2026-11-21-which-store-sold-m
   dsstar export analysis.ipynb --to md -o - | pandoc -o report.docx
   dsstar export RUN --to script -o answer.py`
 
-// An exporter makes the file of one format.
+// An exporter writes one format.
 type exporter struct {
 	name    string
-	endings []string // of names, the usual one first; a script's are those of its language
+	endings []string // file extensions, the default first; a script's depends on its language
 	make    func(nb *notebook.Notebook, o export.Options) (data []byte, warning string)
 }
 
@@ -82,7 +82,7 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// chooseExporter finds the format by its name, else by the file's.
+// chooseExporter finds the format by its name, or else by the file's extension.
 func chooseExporter(to, out string) (exporter, error) {
 	for _, e := range exporters {
 		if e.name == to || to == "" && slices.Contains(e.endings, strings.ToLower(filepath.Ext(out))) {
@@ -137,8 +137,8 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 	return err
 }
 
-// exportTarget returns where the export goes. A file that is no export is not
-// replaced unless the user names it, and the notebook itself never is.
+// exportTarget returns the path of the export. It rejects an existing file that is not an
+// export unless the user names it, and always the notebook itself.
 func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, error) {
 	bad := func(hint, format string, args ...any) (string, error) {
 		return "", &usageError{fmt.Sprintf(format, args...), []string{hint}}
@@ -154,12 +154,12 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 			ending = export.Extension(nb)
 		}
 		target = strings.TrimSuffix(path, ".ipynb") + ending
-		if isLink(target) { // nobody has named it, and it may be a stranger's
+		if isLink(target) { // the user has not named the link, and somebody else may have made it
 			return bad("rm "+quoteShell(target)+"   # the link alone", "%s is a link, and nothing is written through it", term.Printable(target))
 		}
 	}
 	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real // else the link would be replaced
+		target = real // else the export would replace the link
 	}
 	dir := filepath.Dir(target)
 	info, err := os.Stat(target)
@@ -185,7 +185,7 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 	return target, nil
 }
 
-// isExport reports whether the file says that it is an export.
+// isExport reports whether a file is an earlier export.
 func isExport(path string) bool {
 	f, err := disk.Open(path, disk.MaxDocument)
 	if err != nil {
@@ -196,8 +196,8 @@ func isExport(path string) bool {
 	return err == nil && bytes.Contains(begin, []byte(export.Mark))
 }
 
-// exportScript is solution.py for the notebook of a run as it was written, and for
-// any other the cells that it has.
+// exportScript writes solution.py for an unedited notebook of a run, and the code cells of any
+// other.
 func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 	var cells []string
 	for _, c := range nb.Cells {

@@ -47,8 +47,8 @@ func begin(ctx context.Context, o kernel.Options, back checkpoint.Options) (*che
 	return checkpoint.New(k, back), nil
 }
 
-// copiesIn is the folder for copies of a session's files. It is on their file system, which may share
-// the blocks.
+// copiesIn is the folder for copies of a session's files. It is on their file system, which may
+// share the blocks.
 func copiesIn(dir string) string { return filepath.Join(dir, ".dsstar-copies") }
 
 // requireCheckpoints rejects a kernel without checkpoints if the settings insist on them.

@@ -12,8 +12,8 @@ import (
 	"dsstar/kernel/checkpoint"
 )
 
-// A keeper leaves the main kernel running after the run, for --keep-kernel. Its fields are set when the
-// session is closed.
+// A keeper leaves the main kernel running after the run, for --keep-kernel. Its fields are set
+// when the session is closed.
 type keeper struct {
 	saver  *saver
 	server kernel.Server // of the kernel; zero for a process of this machine
@@ -120,8 +120,9 @@ func short(id string) string { return id[:min(len(id), shortName)] }
 // any server to register one.
 const keepPatience = 20 * time.Second
 
-// placeToKeep chooses the kernel to keep if the user has not: one on a local server that serves the run
-// folder, so that JupyterLab connects the notebook to it. It reports whether there is a usable one.
+// placeToKeep chooses the kernel to keep if the user has not: one on a local server that serves
+// the run folder, so that JupyterLab connects the notebook to it. It reports whether there is a
+// usable one.
 func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 	s := *j.settings
 	if !j.keep || j.here || s.Kernel+s.Server+s.Python != "" {
@@ -150,7 +151,8 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 	return false
 }
 
-// serverWith returns the server whose root contains path; of several, the one with the deepest root.
+// serverWith returns the server whose root contains path; of several, the one with the deepest
+// root.
 func serverWith(servers []kernel.Server, path string) (nearest kernel.Server, ok bool) {
 	for _, s := range servers {
 		if s.Has(path) && (!ok || len(s.Root) > len(nearest.Root)) {

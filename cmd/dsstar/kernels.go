@@ -127,8 +127,8 @@ func (a *app) lookup() kernel.Lookup {
 	return kernel.Lookup{Getenv: a.getenv, Home: home}
 }
 
-// servers returns the local servers and those that the user names, the subset that Discover does not
-// find by itself, and the URL of --server.
+// servers returns the local servers and those that the user names, the subset that Discover
+// does not find by itself, and the URL of --server.
 func (a *app) servers(s *configs.Settings) (all, others []kernel.Server, chosen string, err error) {
 	local := kernel.LocalServers(a.lookup())
 	for _, named := range []struct{ from, address string }{{"--server", s.Server}, {"JUPYTER_URL", a.getenv("JUPYTER_URL")}} {
@@ -202,7 +202,8 @@ func hubUser(address string) string {
 	return user + "/servers/" + name
 }
 
-// name returns the --kernel argument for a running kernel: the shortest unambiguous prefix of its id.
+// name returns the --kernel argument for a running kernel: the shortest unambiguous prefix of
+// its id.
 func (v survey) name(k kernel.Running) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(v.specs, func(s kernel.Spec) bool { return strings.EqualFold(s.Name, name) })

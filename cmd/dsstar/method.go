@@ -113,8 +113,8 @@ func roleNames(s *configs.Settings) []string {
 	return names
 }
 
-// descriptionCache returns the cache of descriptions, or nil. Its key has the base URL because models
-// at different addresses may share a name.
+// descriptionCache returns the cache of descriptions, or nil. Its key has the base URL because
+// models at different addresses may share a name.
 func (a *app) descriptionCache(s *configs.Settings) *agent.Cache {
 	if !s.Cache {
 		return nil

@@ -74,7 +74,7 @@ func (a *app) nbCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
-			return err // before the question is read, which may be long in coming
+			return err // before reading the question, which may take long
 		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
@@ -95,7 +95,7 @@ func (a *app) nbCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		// Everything that can be wrong is looked at before anything is set up.
+		// All arguments are checked before anything is set up.
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
 		defer j.progress.stop()
 		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include, cmd.Flags().Changed("include")); err != nil {
@@ -166,8 +166,8 @@ func (a *app) guidelines(arg string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// readNamed reads a file that the user names on the command line, after an @: it may be a pipe, as of <(cmd). One of more
-// than most bytes is an error.
+// readNamed reads a file named after an @ on the command line. It may be a pipe, as of <(cmd); more
+// than most bytes are an error.
 func readNamed(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -181,7 +181,8 @@ func readNamed(path string, most int64) ([]byte, error) {
 	return b, err
 }
 
-// A onceFlag is a text that may be given once: of two, one would be dropped without a word.
+// A onceFlag is a flag that may be given only once, because a second value would silently
+// replace the first.
 type onceFlag string
 
 func (f *onceFlag) String() string { return string(*f) }

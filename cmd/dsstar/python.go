@@ -17,8 +17,8 @@ import (
 // required are the modules that the prompts and the set-up cell rely on.
 var required = []string{"ipykernel", "numpy", "pandas"}
 
-// spec returns the kernel to start: that of --python or --kernel, or else of the managed environment,
-// which is created on first use.
+// spec returns the kernel to start: that of --python or --kernel, or else of the managed
+// environment, which is created on first use.
 func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
 	switch {
 	case s.Python != "" && s.Kernel+s.Server != "":
@@ -95,8 +95,8 @@ func (a *app) withoutKeys(s *configs.Settings) []string {
 	})
 }
 
-// installEnv is withoutKeys with the settings of pip and uv, which may hold the password of a package
-// index.
+// installEnv is withoutKeys with the settings of pip and uv, which may hold the password of a
+// package index.
 func (a *app) installEnv(s *configs.Settings) []string {
 	env := a.withoutKeys(s)
 	for _, entry := range a.env {
@@ -115,8 +115,8 @@ func (a *app) kernelEnv(s *configs.Settings) []string {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(differ, name)
 	})
-	// The user's IPython start-up files are not part of the notebook, and replayed cells must see sets
-	// of strings in the same order.
+	// The user's IPython start-up files are not part of the notebook, and replayed cells must
+	// see sets of strings in the same order.
 	return append(env, "IPYTHONDIR="+filepath.Join(a.cacheDir, "ipython"), "PYTHONHASHSEED=0")
 }
 

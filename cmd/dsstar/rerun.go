@@ -29,19 +29,18 @@ import (
 
 const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed one.
 
-What the cells put out is shown on standard error as it comes. The path of the
-executed notebook goes to standard output and nothing else does. It is written
-atomically, while the cells run too, and holds all outputs up to where the run
-ended, whatever ended it. Outputs that are too long for a notebook are whole in
-files in the folder <OUT without .ipynb>_files.
+Outputs are shown on standard error as they arrive. Only the path of the executed
+notebook goes to standard output. The notebook is saved atomically while the cells
+run and holds all outputs up to the end of the run, whatever ended it. Outputs too
+long for a notebook are in files in the folder <OUT without .ipynb>_files.
 
-Cells run as in nbclient, papermill and nbconvert --execute: in the folder of the
-notebook, in the sandbox without your keys (with --sandbox off your environment is
-as it is); an exception ends the run, unless the cell has the tag raises-exception; cells with the tag skip-execution are left as
-they are. All cells that will run are cleared first. There is no time-out unless
-one is set. IPython's history file is not written. Unlike there, what an output
-would fetch when it is shown (folium's maps, IFrame, Image(url=…)) is switched off
-in the notebook that is written.
+Cells run as in nbclient, papermill and nbconvert --execute: in the notebook's
+folder, with an exception ending the run unless the cell has the tag
+raises-exception. Cells with the tag skip-execution are left alone. There is no
+time-out unless one is set, and IPython's history file is not written. Unlike
+there, cells run in the sandbox without your keys (--sandbox off keeps your
+environment), and outputs that would fetch something when shown (folium's maps,
+IFrame, Image(url=…)) are disabled in the executed notebook.
 
 The cells of a notebook that dsstar wrote run as they did then: in a temporary
 folder, so that the run folder stays as it is, and without your keys.
@@ -50,11 +49,10 @@ The kernel is that of --python or --kernel, in the command line, the environment
 or a configuration file; else that of the notebook, if it names a kernelspec other
 than python3 that is installed here; else of the Python that dsstar sets up itself.
 
---data DIR has the cells take their data from another folder: the data_dir of the
-parameters is another one in this execution, and in the notebook that is written.
-In a notebook of somebody else a cell behind the one with the tag parameters sets
-it, as papermill does. Of dsstar's notebooks the last line says whether the answer
-is the same, or of several questions the last lines, one for each.
+--data DIR replaces the data folder: data_dir in the parameters cell is set to DIR,
+in this execution and in the executed notebook. In other people's notebooks a cell
+after the one with the tag parameters sets it, as papermill does. For notebooks of
+dsstar the last lines say, for each question, whether the answer is the same.
 
 --check compares what each cell puts out with what the notebook has of it, and
 prints for each: same; differs, with what differs; error, if it fails now; or not
@@ -119,7 +117,7 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
   dsstar rerun --check --data new/ RUN/notebook.ipynb
   dsstar rerun --check --round 2 RUN/notebook.ipynb  # a round with its failed attempts`
 
-// rerunFlags are what a rerun is told besides the settings.
+// rerunFlags are the flags of rerun that are not settings.
 type rerunFlags struct {
 	out         string
 	timeout     patience
@@ -132,7 +130,7 @@ type rerunFlags struct {
 	data        string
 }
 
-// An optionalInt is a number in a flag, or none.
+// An optionalInt is a flag with a number that may be absent.
 type optionalInt struct {
 	given bool
 	n     int
@@ -175,8 +173,8 @@ func (a *app) rerunCommand() *cobra.Command {
 		settings.VisitAll(func(f *pflag.Flag) {
 			if f.Changed {
 				_, value := keyOf(f)
-				f.Changed = false               // in the other set
-				_ = settings.Set(f.Name, value) // it was parsed before
+				f.Changed = false               // the flag belongs to the other set
+				_ = settings.Set(f.Name, value) // the value has been parsed already
 			}
 		})
 		s, err := a.settings(settings)
@@ -191,7 +189,7 @@ func (a *app) rerunCommand() *cobra.Command {
 	return cmd
 }
 
-// A patience is a duration in a flag, or none.
+// A patience is a flag with a duration; 0 means none.
 type patience time.Duration
 
 func (p *patience) String() string {
@@ -202,8 +200,7 @@ func (p *patience) String() string {
 }
 func (p *patience) Type() string { return "duration" }
 
-// Set takes "none" too, and seconds without a unit, which is what the other
-// tools take.
+// Set also accepts "none", and seconds without a unit as nbclient and papermill do.
 func (p *patience) Set(text string) error {
 	if text == "none" {
 		text = "0"
@@ -219,12 +216,11 @@ func (p *patience) Set(text string) error {
 	return nil
 }
 
-// rerun executes the notebook at path. Everything that can be wrong is looked at
-// before anything is set up.
+// rerun executes the notebook at path. All arguments are checked before anything is set up.
 func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
 	begin := time.Now()
 	if run := disk.Newest(record.Folder(path).Notebook()); run != "" {
-		path = run // it names a run folder
+		path = run // path is a run folder
 	}
 	nb, err := openNotebook(path)
 	if err != nil {
@@ -269,7 +265,7 @@ func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *confi
 	return a.concludeRerun(r, err)
 }
 
-// refuse says what is wrong with the flags, for this notebook.
+// refuse rejects flags that contradict each other or the notebook.
 func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
 	quoted := quoteShell(path)
 	switch {
@@ -303,7 +299,7 @@ func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Noteboo
 		return nil, spec, err
 	}
 	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout
-	if o.Scratch == "" { // it does not go back
+	if o.Scratch == "" { // it never goes back
 		k, err := begin(ctx, o, checkpoint.Options{})
 		return k, spec, err
 	}
@@ -356,7 +352,7 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 		return kernel.Spec{}, &usageError{fmt.Sprintf("the notebook is in %s, not in Python", term.Printable(language)),
 			[]string{"dsstar rerun --kernel " + quoteShell(name) + " " + quoteShell(path), "jupyter kernelspec list"}}
 	case s.Python != "":
-		return a.ownPython(ctx, s, s.Python, []string{"ipykernel"}) // what else the notebook needs, only the user knows
+		return a.ownPython(ctx, s, s.Python, []string{"ipykernel"}) // only the user knows what else the notebook needs
 	}
 	if named != "" && !strings.EqualFold(named, "python3") {
 		spec, err := kernel.FindSpec(named, a.lookup())
@@ -370,8 +366,7 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 	return a.spec(ctx, s, func(line string) { p.say("set-up   %s", line) })
 }
 
-// kernelOf returns the name of the kernelspec that the notebook names, and its
-// language; "" for what it does not say.
+// kernelOf returns the notebook's kernelspec and language; "" if it names none.
 func kernelOf(nb *notebook.Notebook) (name, language string) {
 	spec, _ := nb.Metadata["kernelspec"].(map[string]any)
 	info, _ := nb.Metadata["language_info"].(map[string]any)
@@ -382,8 +377,8 @@ func kernelOf(nb *notebook.Notebook) (name, language string) {
 	return name, language
 }
 
-// completeSpec puts what a notebook's kernelspec must have into one that lacks
-// it. One that is complete, or not there, is left as it is, as in nbclient.
+// completeSpec adds missing required fields to the notebook's kernelspec. Like nbclient it adds no
+// kernelspec.
 func completeSpec(nb *notebook.Notebook, spec kernel.Spec) {
 	of, ok := nb.Metadata["kernelspec"].(map[string]any)
 	if !ok {
@@ -400,7 +395,7 @@ func isPython(language string) bool {
 	return language == "" || strings.EqualFold(language, "python") || strings.EqualFold(language, "python3") || strings.EqualFold(language, "ipython")
 }
 
-// findKernel finds the kernelspec that the user named, of whatever language.
+// findKernel finds the kernelspec that the user named, in any language.
 func (a *app) findKernel(name, path string) (kernel.Spec, error) {
 	spec, err := kernel.FindSpec(name, a.lookup())
 	if err != nil {
@@ -412,8 +407,8 @@ func (a *app) findKernel(name, path string) (kernel.Spec, error) {
 	return spec, nil
 }
 
-// withoutHistory keeps what the cells were out of IPython's history file, as
-// nbclient does. They see a history in memory.
+// withoutHistory keeps the cells out of IPython's history file, as nbclient does. The history is in
+// memory.
 func withoutHistory(spec kernel.Spec) kernel.Spec {
 	var argv []string
 	for _, arg := range spec.Argv {

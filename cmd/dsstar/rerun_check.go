@@ -12,19 +12,18 @@ import (
 	"dsstar/notebook/compare"
 )
 
-// defaultTolerance is what the sums of other processors and libraries stay within:
-// they print the last of a float's 16 or 17 digits differently, and iterations end
-// a little apart. A result that is worth a look changes by more.
+// defaultTolerance covers differences between processors and libraries in the last digits of floats
+// and in the ends of iterations. A relevant change is larger.
 const defaultTolerance = 1e-9
 
-// A verdict is what a check finds of a cell.
+// A verdict is the result of checking a cell.
 type verdict string
 
 const (
 	same    verdict = "same"
 	differs verdict = "differs"
-	failed  verdict = "error"   // it failed, and had not
-	notRun  verdict = "not run" // now or then: there is nothing to compare
+	failed  verdict = "error"   // it fails now and did not before
+	notRun  verdict = "not run" // now or before: there is nothing to compare
 )
 
 // A checkedCell is one cell of a check, as --json shows it.
@@ -37,13 +36,13 @@ type checkedCell struct {
 	Differences []compare.Difference `json:"differences"`
 }
 
-// A cellRun is what a notebook has of the last run of a cell.
+// A cellRun is the recorded execution of a cell.
 type cellRun struct {
 	outputs []notebook.Output
 	count   int
 }
 
-// recordedRuns keeps what the notebook had of the cells, before they are cleared.
+// recordedRuns returns the recorded executions, by position.
 func recordedRuns(nb *notebook.Notebook) map[int]cellRun {
 	runs := map[int]cellRun{}
 	for i, c := range nb.Cells {
@@ -52,21 +51,21 @@ func recordedRuns(nb *notebook.Notebook) map[int]cellRun {
 	return runs
 }
 
-// ran reports whether the notebook shows that the cell was run.
+// ran reports whether the cell was executed.
 func (c cellRun) ran() bool { return c.count > 0 || len(c.outputs) > 0 }
 
-// raised reports whether the cell had raised an exception.
+// raised reports whether the cell raised an exception.
 func (c cellRun) raised() bool {
 	_, raised := notebook.Execution{Outputs: c.outputs}.Error()
 	return raised
 }
 
-// checkCells compares what the cells have put out with the record.
+// checkCells compares the outputs of the cells with the record.
 func (r *rerun) checkCells() {
 	r.result.Checked = []checkedCell{}
 	for _, i := range r.todo {
 		if i == r.place.inject && i > 0 {
-			continue // it is ours
+			continue // the cell of --data
 		}
 		r.result.Checked = append(r.result.Checked, r.checkCell(i))
 	}
@@ -104,8 +103,7 @@ func problemOf(x notebook.Execution) string {
 	return f.problem()
 }
 
-// changed reports whether anything is not what was recorded. A cell that fails
-// counts if it had run before.
+// changed reports whether anything differs from the record. A failed cell counts if it ran before.
 func (r *rerun) changed() bool {
 	for _, c := range r.result.Checked {
 		if c.Verdict == differs || c.Verdict == failed && r.recorded[c.Index].ran() {
@@ -115,7 +113,7 @@ func (r *rerun) changed() bool {
 	return slices.ContainsFunc(r.result.Answers, func(a sameAnswer) bool { return !a.Same })
 }
 
-// reportCheck prints what was found, cell by cell.
+// reportCheck prints the verdicts, cell by cell.
 func (r *rerun) reportCheck(w io.Writer) error {
 	var b strings.Builder
 	found := map[verdict]int{}
@@ -143,7 +141,7 @@ func (r *rerun) reportCheck(w io.Writer) error {
 	return err
 }
 
-// reportDifferences prints what is not as it was, below its cell or attempt.
+// reportDifferences prints differences below their cell or attempt.
 func reportDifferences(b *strings.Builder, reason string, differences []compare.Difference) {
 	const indent = "         "
 	if reason != "" {
@@ -157,14 +155,13 @@ func reportDifferences(b *strings.Builder, reason string, differences []compare.
 	}
 }
 
-// checkLine is a line of at most a hundred columns: what it is about, what was
-// found, and a text that says which it is.
+// checkLine formats a line of at most 100 columns: label, verdict and a text.
 func checkLine(label, word, text string) string {
 	begin := fmt.Sprintf("%-8s %-8s", label, word)
 	return begin + " " + term.Fit(term.Printed(text), 99-len(begin))
 }
 
-// firstLine is the first line of a cell that is not empty; … stands for more.
+// firstLine returns the first non-empty line of a cell, with … if there are more.
 func firstLine(source string) string {
 	first, more, _ := strings.Cut(strings.TrimSpace(source), "\n")
 	if strings.TrimSpace(more) != "" {
@@ -173,8 +170,7 @@ func firstLine(source string) string {
 	return term.Printed(first)
 }
 
-// findAnswers compares the answers with those of the record, for each question that
-// has one there.
+// findAnswers compares the answers with the recorded ones.
 func (r *rerun) findAnswers() (all []sameAnswer) {
 	if !r.place.own {
 		return nil
@@ -199,7 +195,7 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 	return all
 }
 
-// concludeCheck prints what a check has found, and turns it into an exit code.
+// concludeCheck prints the result of a check, and returns an error that carries the exit code.
 func (a *app) concludeCheck(r *rerun) error {
 	r.show.close()
 	var err error

@@ -19,32 +19,32 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// An outFile is where the executed notebook goes. While the cells run it is saved
-// in the background, so that a run which is killed leaves what there was.
+// An outFile is the destination of the executed notebook. It is saved in the background while cells
+// run, so that a killed run leaves its outputs so far.
 type outFile struct {
 	nb    *notebook.Notebook
 	shown string // as the user named it
-	path  string // of the file itself, behind links; "" for standard output
+	path  string // of the file, with links resolved; "" for standard output
 
-	folder *os.Root // that path is in, held as cells may put another in its place; nil for standard output
+	folder *os.Root // the folder of path, held open because cells may replace it; nil for standard output
 
 	mu      sync.Mutex    // guards nb while it is saved
-	changed chan struct{} // holds a token when there is something to save
+	changed chan struct{} // holds a token if there is something to save
 	stop    chan struct{} // closed by finish
-	ended   chan struct{} // closed when nothing is saved in the background any more
+	ended   chan struct{} // closed when background saving has ended
 	written bool          // at least once
 }
 
-// saveAgain is the time between two saves in the background.
+// saveAgain is the minimum interval between saves in the background.
 const saveAgain = 2 * time.Second
 
-// noOutFile is that of a run which writes nothing.
+// noOutFile is an outFile that writes nothing.
 func noOutFile(nb *notebook.Notebook) *outFile {
 	return &outFile{nb: nb, changed: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// newOutFile checks that the notebook can be written to out: "" for the name
-// of the notebook at path with another ending, "-" for standard output.
+// newOutFile checks that out is writable: "" stands for the notebook's path with another extension,
+// "-" for standard output.
 func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	o := noOutFile(nb)
 	o.shown = out
@@ -58,11 +58,11 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 		return nil, &usageError{"--out: " + fmt.Sprintf(format, args...), []string{hint}}
 	}
 	o.path = o.shown
-	if out == "" && isLink(o.path) { // nobody has named it, and it may be a stranger's
+	if out == "" && isLink(o.path) { // the user has not named the link, and somebody else may have made it
 		return bad("rm "+quoteShell(o.path)+"   # the link alone", "%s is a link, and nothing is written through it", term.Printable(o.shown))
 	}
 	if real, err := filepath.EvalSymlinks(o.path); err == nil {
-		o.path = real // else the link would be replaced
+		o.path = real // else the save would replace the link
 	}
 	dir := filepath.Dir(o.path)
 	info, err := os.Stat(o.path)
@@ -86,16 +86,16 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	return o, nil
 }
 
-// rerunOut is where the executed notebook goes if the user does not say.
+// rerunOut is the default path of the executed notebook.
 func rerunOut(path string) string { return strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb" }
 
-// isLink reports whether a symbolic link is at path.
+// isLink reports whether path is a symbolic link.
 func isLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// tryWriting is an error if no file can be made in the folder.
+// tryWriting returns an error if no file can be created in the folder.
 func tryWriting(folder *os.Root) error {
 	name := ".dsstar-rerun-" + rand.Text()[:8]
 	probe, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -105,12 +105,12 @@ func tryWriting(folder *os.Root) error {
 	return errors.Join(probe.Close(), folder.Remove(name))
 }
 
-// long says what becomes of outputs that are too long for the notebook.
+// long returns where outputs go that are too long for the notebook.
 func (o *outFile) long() kernel.Outputs {
 	if o.path == "" {
 		return kernel.Outputs{}
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(o.path)) // now, before cells can put a link there
+	dir, err := filepath.EvalSymlinks(filepath.Dir(o.path)) // resolved before cells can create a link there
 	if err == nil {
 		dir, err = filepath.Abs(dir)
 	}
@@ -121,7 +121,7 @@ func (o *outFile) long() kernel.Outputs {
 	return kernel.Outputs{Folder: folder, ShownAs: filepath.Base(folder)}
 }
 
-// start begins to save in the background, once now and then after changes.
+// start begins to save in the background: once at once, and then after changes.
 func (o *outFile) start() {
 	if o.path == "" {
 		close(o.ended)
@@ -137,11 +137,11 @@ func (o *outFile) start() {
 			case <-o.changed:
 			}
 			begin := time.Now()
-			_ = o.save() // finish tells of the error
+			_ = o.save() // finish reports the error
 			select {
 			case <-o.stop:
 				return
-			case <-time.After(max(saveAgain, 10*time.Since(begin))): // large notebooks less often
+			case <-time.After(max(saveAgain, 10*time.Since(begin))): // save large notebooks less often
 			}
 		}
 	}()
@@ -179,7 +179,7 @@ func (o *outFile) save() error {
 	if err != nil {
 		return err
 	}
-	// Cells may write there: what they put in its place is replaced, not followed.
+	// Cells may write there: a link in its place is replaced, not followed.
 	if err := disk.WriteFileIn(o.folder, filepath.Base(o.path), data); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (o *outFile) print(stdout io.Writer) error {
 	return err
 }
 
-// formatOf returns the nbformat that the file says it has; 0 if it says none.
+// formatOf returns the nbformat version of a file; 0 if it has none.
 func formatOf(path string) int {
 	data, err := disk.ReadFile(path, disk.MaxDocument)
 	var file struct {

@@ -18,29 +18,28 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A rerunPlace is where the cells of a notebook run, and on which data.
+// A rerunPlace is the folder in which the cells of a notebook run, and their data.
 type rerunPlace struct {
 	own       bool           // dsstar wrote the notebook
 	home      string         // the notebook's folder, absolute
-	dir       string         // where cells run: home, or for our own a temporary folder
-	temporary string         // that folder by the name that it was made with
-	data      string         // the data folder, absolute if that is known; of notebooks that are not ours that of --data
-	code      map[int]string // by position, what runs instead of what the cell says
-	inject    int            // position of the cell that was added; 0: none was
+	dir       string         // where cells run: home, or a temporary folder for dsstar's own notebooks
+	temporary string         // that folder, as it was created
+	data      string         // the data folder, absolute if possible; of other notebooks only that of --data
+	code      map[int]string // code to run instead of the cell's, by position
+	inject    int            // position of the added cell; 0: none
 	env       []string
-	given     bool // data is what the user says, not the notebook
+	given     bool // data is from the user, not from the notebook
 }
 
-// newRerunPlace finds the place for the notebook at path, and makes the folder for
-// one of our own: its cells write where they are, and what the run left stays as
-// it is. The caller closes the place. With data, the notebook is changed to
-// take them from there.
+// newRerunPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
+// run in a temporary folder, so that the run folder is unchanged. With data, the notebook is
+// changed to use that folder. The caller closes the place.
 func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs.Settings) (*rerunPlace, error) {
 	home, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
-	home = realPath(home) // which cells see
+	home = realPath(home) // as cells see it
 	p := &rerunPlace{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.env, given: data != ""}
 	if data != "" {
 		if data, err = rerunData(data, path); err != nil {
@@ -50,7 +49,7 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 	if err := p.setData(path, data, nb); err != nil || !p.own {
 		return p, err
 	}
-	// As in the run: sets of strings have the order that they had there.
+	// As in the run, so that sets of strings have the same order.
 	p.env = a.kernelEnv(s)
 	if p.dir, err = disk.TempFolder("", "dsstar-rerun-"); err != nil {
 		return nil, err
@@ -63,10 +62,10 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 	return p, nil
 }
 
-// close removes a temporary folder.
+// close removes the temporary folder.
 func (p *rerunPlace) close() {
 	if p.temporary != "" {
-		_ = disk.RemoveTemp(p.temporary) // it is in the system's folder for such ones
+		_ = disk.RemoveTemp(p.temporary) // the system cleans it up, too
 	}
 }
 
@@ -88,10 +87,10 @@ func rerunData(folder, path string) (string, error) {
 	return data, nil
 }
 
-// dataDir finds where a parameters cell says which data folder it is.
+// dataDir matches the assignment of the data folder in a parameters cell.
 var dataDir = regexp.MustCompile(`(?m)^data_dir[ \t]*=[ \t]*(.*)$`)
 
-// setData has the cells find the data, by their full path in a folder of ours.
+// setData makes the cells find the data, by absolute path if they run elsewhere.
 func (p *rerunPlace) setData(path, data string, nb *notebook.Notebook) error {
 	at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool {
 		return c.Type == notebook.Code && slices.Contains(c.Tags(), "parameters") && dataDir.MatchString(c.Source)
@@ -130,17 +129,16 @@ func (p *rerunPlace) setData(path, data string, nb *notebook.Notebook) error {
 	return nil
 }
 
-// injected is papermill's tag for the cell that overrules the parameters.
+// injected is papermill's tag for the cell that overrides the parameters.
 const injected = "injected-parameters"
 
-// injectData puts a cell behind the parameters, as papermill does, or changes the
-// one that is there.
+// injectData adds a cell after the parameters, as papermill does, or changes the existing one.
 func (p *rerunPlace) injectData(at int, data string, nb *notebook.Notebook) {
 	source := "# Parameters\n" + dataLine(data) + "\n"
 	is := func(c notebook.Cell) bool { return c.Type == notebook.Code && slices.Contains(c.Tags(), injected) }
 	if i := slices.IndexFunc(nb.Cells, is); i >= 0 {
 		if c := &nb.Cells[i]; dataDir.MatchString(c.Source) {
-			c.Source = withData(c.Source, data) // and it may set others
+			c.Source = withData(c.Source, data) // it may set other parameters, too
 		} else {
 			c.Source = strings.TrimRight(c.Source, "\n") + "\n" + dataLine(data) + "\n"
 		}
@@ -165,7 +163,7 @@ func withData(source, data string) string {
 	})
 }
 
-// dataLine sets the data folder.
+// dataLine is the assignment of the data folder.
 func dataLine(data string) string { return "data_dir = " + quotePython(data) }
 
 // pythonString returns the value of a plain string literal.
@@ -180,8 +178,7 @@ func pythonString(literal string) (value string, ok bool) {
 	return "", false
 }
 
-// relocate lets outputs name the notebook's folder where they name the temporary
-// one in which the cells ran.
+// relocate replaces the temporary folder by the notebook's folder in outputs.
 func (p *rerunPlace) relocate(outputs []notebook.Output) {
 	if p.dir == p.home {
 		return
@@ -201,7 +198,7 @@ func (p *rerunPlace) relocate(outputs []notebook.Output) {
 	}
 }
 
-// cellRecord is what our metadata say of a cell of a notebook.
+// cellRecord is dsstar's metadata of a cell.
 type cellRecord struct {
 	Role  string
 	Round int
@@ -219,12 +216,12 @@ func recordOf(c notebook.Cell) cellRecord {
 	return cellRecord{role, number("round"), max(1, number("part"))}
 }
 
-// sameAnswer is what is said about the answer to a question.
+// sameAnswer compares the answer to a question with the recorded one.
 type sameAnswer struct {
 	Question string `json:"question"`
 	Same     bool   `json:"same"`
 	Was      string `json:"was"`
-	Is       string `json:"is"` // "": there is none now
+	Is       string `json:"is"` // "": there is none
 
 	part int // the number of the question, from 1
 }
@@ -238,7 +235,7 @@ func (s sameAnswer) String() string {
 	return "differs: was " + one(s.Was) + ", is " + one(s.Is)
 }
 
-// answerLines are those about the answers: with several questions each has its number.
+// answerLines formats the answers; several are numbered.
 func answerLines(answers []sameAnswer) (lines []string) {
 	for _, is := range answers {
 		label := "answer  "
@@ -250,8 +247,8 @@ func answerLines(answers []sameAnswer) (lines []string) {
 	return lines
 }
 
-// rerunBox confines the cells: they read the notebook's folder and the data, and
-// write, of a notebook of ours, the copy of its folder in which they run.
+// rerunBox returns the sandbox of the cells: they can read the notebook's folder and the data, and
+// those of dsstar's own notebooks can write to their temporary folder.
 func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (sandbox.Box, error) {
 	b, why, err := box(s)
 	if err != nil {
@@ -279,14 +276,14 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (san
 	return b, nil
 }
 
-// private reports whether a folder is one that a notebook cannot have cells read, as it may be a stranger's. The demo's
-// is hidden, and nobody's.
+// private reports whether cells must not read a folder just because a notebook names it: the
+// notebook may come from somebody else. The demo's data folder is exempt.
 func (a *app) private(folder string) bool {
 	demo := strings.HasPrefix(realPath(filepath.Clean(folder)), realPath(a.cacheDir)+string(filepath.Separator)+"demo-")
 	return !demo && sandbox.Private(folder)
 }
 
-// realPath is a path without links, if it is there.
+// realPath resolves the links of a path, if it exists.
 func realPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real

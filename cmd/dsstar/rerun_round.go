@@ -29,7 +29,7 @@ type roundResult struct {
 	Kernel   rerunKernel     `json:"kernel"`
 }
 
-// An attemptResult is one attempt that was run again.
+// An attemptResult is one attempt that was executed again.
 type attemptResult struct {
 	Attempt     int                  `json:"attempt"`
 	Label       string               `json:"label"` // "try 2", or "candidate 3"
@@ -41,20 +41,20 @@ type attemptResult struct {
 	Differences []compare.Difference `json:"differences"`
 }
 
-// A replay is one round that is run again.
+// A replay executes one round again.
 type replay struct {
 	rerunFlags
 	place    *rerunPlace
 	k        *checkpoint.Session
 	show     *transcript
-	base     []string // the code that makes the state that the round began with
+	base     []string // the cells before the round
 	attempts []record.Attempt
 	labels   []string // of the attempts
 	result   roundResult
 }
 
-// rerunRound runs the attempts of a round of a notebook of ours again, each on the
-// state that the round began with.
+// rerunRound executes the attempts of a round again, each on the state at the beginning of the
+// round.
 func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, flags rerunFlags, s *configs.Settings) error {
 	begin := time.Now()
 	r := &replay{rerunFlags: flags, place: place}
@@ -63,7 +63,7 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 	}
 	patience := time.Duration(flags.timeout)
 	if patience == 0 {
-		patience = s.CellTimeout // as in the run: an attempt may have ended by it
+		patience = s.CellTimeout // as in the run, where an attempt may have timed out
 	}
 	p := a.newProgress(flags.quiet)
 	defer p.stop()
@@ -137,8 +137,8 @@ type errUnbuilt struct{ text string }
 
 func (e errUnbuilt) Error() string { return e.text }
 
-// rebuild puts the session into the state that the round began with, the first
-// time in the kernel as it has started.
+// rebuild brings the session into the state at the beginning of the round; first is set in a fresh
+// kernel.
 func (r *replay) rebuild(ctx context.Context, first bool) error {
 	var all []notebook.Execution
 	var err error
@@ -163,8 +163,7 @@ func (r *replay) rebuild(ctx context.Context, first bool) error {
 	return nil
 }
 
-// unbuilt turns an error of rebuild into that of the program: cells that had run and
-// now fail are what a check is for.
+// unbuilt converts an error of rebuild: in a check, cells that now fail are a difference.
 func (r *replay) unbuilt(err error) error {
 	if u, ok := errors.AsType[errUnbuilt](err); ok && r.check {
 		return &changedError{u.text}
@@ -172,12 +171,12 @@ func (r *replay) unbuilt(err error) error {
 	return err
 }
 
-// A changedError ends the program with the code of something that differs.
+// A changedError is a difference found by a check, as an exit code.
 type changedError struct{ text string }
 
 func (e *changedError) Error() string { return e.text }
 
-// run runs the attempts. After each, the session is put back for the next.
+// run executes the attempts, and restores the session between them.
 func (r *replay) run(ctx context.Context) error {
 	for i, recorded := range r.attempts {
 		if i > 0 {
@@ -200,13 +199,13 @@ func (r *replay) run(ctx context.Context) error {
 	return nil
 }
 
-// compare holds what an attempt did now against the record.
+// compare compares an execution with the record of its attempt.
 func (r *replay) compare(n int, was, is notebook.Execution) attemptResult {
 	a := attemptResult{Attempt: n, Label: r.labels[n-1], Recorded: outcome(was), Status: outcome(is), Text: is.PlainText(), Verdict: same, Differences: []compare.Difference{}}
 	if a.Status != notebook.OK {
 		a.Error = problemOf(is)
 	}
-	// How far a cell got that was stopped is chance.
+	// The outputs of a cell that was stopped depend on timing.
 	if r.check && a.Status == a.Recorded && (a.Status == notebook.OK || a.Status == notebook.Raised) {
 		a.Differences = append(a.Differences, compare.Outputs(was.Outputs, is.Outputs, r.tolerance)...)
 	}
@@ -216,8 +215,7 @@ func (r *replay) compare(n int, was, is notebook.Execution) attemptResult {
 	return a
 }
 
-// outcome is how a cell ended. One that ran and was refused for what it did has no
-// exception.
+// outcome is how a cell ended. One that ran but was rejected counts as OK.
 func outcome(x notebook.Execution) notebook.Status {
 	if _, raised := x.Error(); x.Status == notebook.Raised && !raised && x.Reason != "" {
 		return notebook.OK
@@ -225,7 +223,8 @@ func outcome(x notebook.Execution) notebook.Status {
 	return x.Status
 }
 
-// concludeRound prints how the attempts went, and turns it into an exit code.
+// concludeRound prints the results of the attempts, and returns an error that carries the exit
+// code.
 func (a *app) concludeRound(r *replay) error {
 	var err error
 	if r.json {

@@ -25,16 +25,16 @@ type rerun struct {
 	out    *outFile
 	show   *transcript
 	begin  time.Time
-	todo   []int            // positions of the cells to be executed
+	todo   []int            // positions of the cells to execute
 	cells  map[string]int   // positions of all cells, by id
-	shows  map[string][]int // by display id, the cells that show it
+	shows  map[string][]int // positions of the cells that show a display, by its id
 	result rerunResult
 
 	widgets notebook.Widgets
 
-	recorded map[int]cellRun             // what the notebook had, by position
-	runs     map[int]*notebook.Execution // of the cells that were run
-	doing    *progress                   // of a check, which shows no transcript
+	recorded map[int]cellRun             // the recorded outputs, by position
+	runs     map[int]*notebook.Execution // of the executed cells
+	doing    *progress                   // of a check, which has no transcript
 }
 
 // rerunResult is the object that --json prints. Its fields are a contract: see
@@ -98,9 +98,8 @@ func newRerun(a *app, path string, place *rerunPlace, out *outFile, flags rerunF
 	return r
 }
 
-// clear empties the cells that will run, so that a notebook which is not
-// finished shows nothing of an earlier run. Empty cells give nothing and show
-// nothing.
+// clear removes the outputs of the cells to execute, so that an unfinished notebook shows
+// nothing of an earlier run.
 func (r *rerun) clear() {
 	for i := range r.nb.Cells {
 		c := &r.nb.Cells[i]
@@ -111,9 +110,8 @@ func (r *rerun) clear() {
 	}
 }
 
-// run executes the cells. The error says that the notebook could not be written,
-// or that something failed which no cell can cause, or that ctx has ended; a cell
-// that failed is in the result.
+// run executes the cells. A failed cell is in the result; an error means that the notebook
+// could not be written, that the kernel's infrastructure failed, or that ctx was cancelled.
 func (r *rerun) run(ctx context.Context) error {
 	info := r.k.Info()
 	r.clear()
@@ -139,7 +137,7 @@ func (r *rerun) run(ctx context.Context) error {
 	return err
 }
 
-// restate compares the answers, and has the notebook say those that are others now.
+// restate compares the answers, and updates those in the notebook that have changed.
 func (r *rerun) restate() {
 	r.result.Answers = r.findAnswers()
 	now := map[int]string{}
@@ -175,14 +173,14 @@ func (r *rerun) execute(ctx context.Context) error {
 	return nil
 }
 
-// mayRaise tells whether the run goes on after an exception in the cell. In a
-// check it does where the run of the record had one.
+// mayRaise reports whether the run continues after an exception in the cell. A check continues
+// if the recorded run had an exception there.
 func (r *rerun) mayRaise(i int) bool {
 	return r.allowErrors || slices.Contains(r.nb.Cells[i].Tags(), "raises-exception") || r.check && r.recorded[i].raised()
 }
 
-// ends tells whether the run ends with the cell. A time-out is no exception that
-// the cell's tag could mean.
+// ends reports whether the run ends with the cell. The tag raises-exception does not cover
+// time-outs.
 func (r *rerun) ends(i int, x notebook.Execution) bool {
 	switch x.Status {
 	case notebook.OK:
@@ -193,8 +191,8 @@ func (r *rerun) ends(i int, x notebook.Execution) bool {
 	return !(r.allowErrors && x.Status == notebook.TimedOut && r.k.Alive())
 }
 
-// cell executes one cell and puts what came of it into the notebook. When ctx
-// ends the cell is interrupted, and its outputs up to there are kept.
+// cell executes one cell and stores its outputs in the notebook. If ctx is cancelled, the cell is
+// interrupted and its outputs so far are kept.
 func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
 	c := r.nb.Cells[i]
 	code := c.Source
@@ -215,15 +213,15 @@ func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
 	x, err := r.k.ExecuteCell(within, kernel.Cell{Code: code, ID: c.ID, MayRaise: r.mayRaise(i), Observe: r.show.output, Divert: r.divert})
 	r.out.change(func() { r.keep(i, x) })
 	for _, content := range r.widgets.Unsettled() {
-		_ = r.k.Tell(kernel.Message{Type: "comm_msg", Content: content}) // only code that asks its own widgets misses it
+		_ = r.k.Send(kernel.Message{Channel: kernel.Shell, Header: kernel.Header{MsgType: "comm_msg"}, Content: content}) // only code that asks its own widgets misses it
 	}
 	return x, err
 }
 
-// obedience is how long a cell has after Ctrl-C to end by itself.
+// obedience is the time that a cell has to end after an interrupt.
 const obedience = 2 * time.Second
 
-// keep puts what a cell gave into the notebook.
+// keep stores a cell's outputs in the notebook.
 func (r *rerun) keep(i int, x notebook.Execution) {
 	r.place.relocate(x.Outputs)
 	r.place.relocate(x.Updates)
@@ -243,12 +241,12 @@ func (r *rerun) keep(i int, x notebook.Execution) {
 	}
 }
 
-// divert takes what belongs to widgets.
-func (r *rerun) divert(request string, m kernel.Message) bool {
-	return r.widgets.Add(request, m.Type, m.Content, m.Buffers)
+// divert handles messages of widgets.
+func (r *rerun) divert(m kernel.Message) bool {
+	return r.widgets.Add(m.Parent.MsgID, m.Header.MsgType, m.Content, m.Buffers)
 }
 
-// redisplay changes displays of cells that have run.
+// redisplay updates displays of earlier cells.
 func (r *rerun) redisplay(updates []notebook.Output) {
 	for _, update := range updates {
 		for _, earlier := range r.shows[update.DisplayID] {
@@ -257,7 +255,7 @@ func (r *rerun) redisplay(updates []notebook.Output) {
 	}
 }
 
-// index notes which displays the outputs of a cell show.
+// index records which displays a cell shows.
 func (r *rerun) index(i int, outputs []notebook.Output) {
 	for _, o := range outputs {
 		if id := o.DisplayID; id != "" && !slices.Contains(r.shows[id], i) {
@@ -266,7 +264,7 @@ func (r *rerun) index(i int, outputs []notebook.Output) {
 	}
 }
 
-// late adds what threads have put out after their cells had ended.
+// late adds outputs that arrived after their cells had ended.
 func (r *rerun) late() {
 	all := r.k.Late()
 	if len(all) == 0 {
@@ -293,7 +291,7 @@ func (r *rerun) late() {
 	}
 }
 
-// appendOutput adds an output; text goes on in the stream that is the last one.
+// appendOutput appends an output; text continues a preceding output of the same stream.
 func appendOutput(outputs []notebook.Output, o notebook.Output) []notebook.Output {
 	if n := len(outputs) - 1; n >= 0 && o.Type == notebook.Stream && outputs[n].Type == o.Type && outputs[n].Name == o.Name {
 		outputs[n].Text += o.Text
@@ -314,7 +312,7 @@ func (r *rerun) fail(i int, x notebook.Execution) {
 	r.show.failure(title, c.Source, x)
 }
 
-// A failedError is a notebook whose run has ended with a cell.
+// A failedError is a notebook whose run ended with a failed cell.
 type failedError struct {
 	text  string
 	hints []string
@@ -322,7 +320,7 @@ type failedError struct {
 
 func (e *failedError) Error() string { return e.text }
 
-// writeHints lets the cells write beside the notebook, if the one that failed was kept from that.
+// writeHints says how to let cells write beside the notebook, if that is why one failed.
 func (r *rerun) writeHints() []string {
 	f, home := r.result.Failed, quoteShell(r.place.home)
 	x := r.runs[f.Index]
@@ -335,7 +333,7 @@ func (r *rerun) writeHints() []string {
 // String is one line.
 func (f *failedCell) String() string { return fmt.Sprintf("cell %d: %s", f.Index+1, f.problem()) }
 
-// problem is one line, too.
+// problem is one line.
 func (f *failedCell) problem() string {
 	switch {
 	case f.Status == notebook.Raised && f.EName != "":
@@ -346,8 +344,8 @@ func (f *failedCell) problem() string {
 	return "failed"
 }
 
-// concludeRerun prints the result of a run that has ended with err, and turns
-// what it is worth into an error.
+// concludeRerun prints the result of a run that ended with err, and returns an error that
+// carries the exit code.
 func (a *app) concludeRerun(r *rerun, err error) error {
 	if err == nil && r.result.Failed == nil {
 		r.show.say("done     %s in %.1f s", plural(r.result.Executed, "cell"), r.result.Seconds)
@@ -361,7 +359,7 @@ func (a *app) concludeRerun(r *rerun, err error) error {
 	r.show.close()
 	var written error
 	switch {
-	case r.check && err != nil: // it has found nothing
+	case r.check && err != nil: // an unfinished check has no result
 	case r.json:
 		written = printJSON(a.stdout, r.result)
 	case r.out.shown == "-":
@@ -377,7 +375,7 @@ func (a *app) concludeRerun(r *rerun, err error) error {
 	case r.check && err != nil && upTo == "":
 		return err
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(a.stderr, upTo) // the error will say no more than that it was interrupted
+		fmt.Fprintln(a.stderr, upTo) // the error says only that it was interrupted
 		return err
 	case err != nil:
 		return fmt.Errorf("%w\n%s", err, upTo)

@@ -12,7 +12,7 @@ import (
 	"dsstar/notebook"
 )
 
-// A transcript shows on stderr, as they run, the cells and what they put out.
+// A transcript shows the cells and their outputs on stderr as they run.
 type transcript struct {
 	w       *term.LazyWriter
 	quiet   bool
@@ -20,8 +20,8 @@ type transcript struct {
 	width   func() int
 
 	clean  term.Cleaner
-	broken bool // the line is not ended
-	count  int  // of the cell that is shown
+	broken bool // the last line has no line break yet
+	count  int  // of the current cell
 	raises bool // its exceptions are expected
 	held   []notebook.Output
 	seen   map[string]bool // display ids
@@ -44,14 +44,14 @@ func (t *transcript) cell(count int, source string, mayRaise bool) {
 	t.say("%s", term.Fit(fmt.Sprintf("In [%d]: %s", count, firstLine(source)), t.width()-1))
 }
 
-// say writes a line of our own.
+// say writes a line of dsstar's.
 func (t *transcript) say(format string, args ...any) {
 	if !t.quiet {
 		t.line(fmt.Sprintf(format, args...))
 	}
 }
 
-// line writes text that is clean, and ends the line.
+// line writes clean text on a line of its own.
 func (t *transcript) line(text string) {
 	t.endLine()
 	t.put(text)
@@ -65,7 +65,7 @@ func (t *transcript) put(text string) {
 	}
 }
 
-// endLine ends the line and the colours.
+// endLine ends the line and resets colours.
 func (t *transcript) endLine() {
 	if end := t.clean.Reset(); end != "" {
 		t.w.Write(end)
@@ -76,8 +76,7 @@ func (t *transcript) endLine() {
 	}
 }
 
-// output shows one piece of output. Exceptions that end the run are shown by
-// failure.
+// output shows one output. failure shows exceptions that end the run.
 func (t *transcript) output(o notebook.Output) {
 	switch {
 	case o.Type == notebook.ErrorOutput && !t.raises:
@@ -87,7 +86,7 @@ func (t *transcript) output(o notebook.Output) {
 		t.put(t.clean.Text(o.Text))
 	case o.Type == notebook.ErrorOutput:
 		t.traceback(o)
-	case o.DisplayID != "" && t.seen[o.DisplayID]: // a new state of a progress bar, mostly
+	case o.DisplayID != "" && t.seen[o.DisplayID]: // usually an update of a progress bar
 	default:
 		t.seen[o.DisplayID] = true
 		label := ""
@@ -104,22 +103,22 @@ func (t *transcript) output(o notebook.Output) {
 	}
 }
 
-// late shows what came after its cell had ended.
+// late shows outputs that arrived after their cells had ended.
 func (t *transcript) late(outputs []notebook.Output) {
 	expected := t.raises
-	t.raises = true // these end nothing
+	t.raises = true // they do not end the run
 	for _, o := range outputs {
 		t.output(o)
 	}
 	t.raises = expected
 }
 
-// end ends a cell that ran well enough.
+// end ends a cell after which the run continues.
 func (t *transcript) end(x notebook.Execution) {
 	if t.quiet {
 		return
 	}
-	for _, o := range t.held { // shown by the cell, not raised
+	for _, o := range t.held { // displayed by the cell, not raised
 		t.traceback(o)
 	}
 	t.endLine()
@@ -142,7 +141,7 @@ func (t *transcript) traceback(o notebook.Output) {
 	t.endLine()
 }
 
-// failure shows the cell that ended the run.
+// failure shows the cell that ended the run, with its error.
 func (t *transcript) failure(title, source string, x notebook.Execution) {
 	t.line(title)
 	at := 0
@@ -162,22 +161,21 @@ func (t *transcript) close() {
 	t.w.Close()
 }
 
-// cellLine finds a cell's lines in IPython's tracebacks: "Cell In[3], line 7".
+// cellLine matches a cell's line in IPython's tracebacks: "Cell In[3], line 7".
 var cellLine = regexp.MustCompile(`In ?\[(\d+)\],? line (\d+)`)
 
-// failedLine returns the line of the cell that its traceback names last; 0 if
-// there is none.
+// failedLine returns the last line of the cell that its traceback names; 0 if there is none.
 func failedLine(e notebook.Output, count int) int {
 	at := 0
 	for _, m := range cellLine.FindAllStringSubmatch(notebook.StripANSI(strings.Join(e.Traceback, "\n")), -1) {
 		if m[1] == strconv.Itoa(count) {
-			at, _ = strconv.Atoi(m[2]) // too large a number is no line
+			at, _ = strconv.Atoi(m[2]) // 0 if it overflows
 		}
 	}
 	return at
 }
 
-// around is how many lines of a cell are shown before and after the one that failed.
+// around is the number of lines shown before and after the failed one.
 const around = 4
 
 // excerpt returns the lines of the source around a line, or the first ones.
@@ -215,13 +213,13 @@ func fitWidth(line string, columns int) string {
 	return line
 }
 
-// Bounds of what is shown of a display or result; the notebook has all of it.
+// Limits on what is shown of an output; the notebook has all of it.
 const (
 	shownLines = 60
 	shownBytes = 8 << 10
 )
 
-// shown returns what a reader of text sees of a display.
+// shown returns a display as text.
 func shown(data notebook.MIMEBundle) string {
 	text, hasText := data["text/plain"].(string)
 	note := ""

@@ -93,16 +93,15 @@ func (a *app) resumeCommand() *cobra.Command {
 	return cmd
 }
 
-// A pastRun is a run as it stands on the disk.
+// A pastRun is a run read from disk.
 type pastRun struct {
 	folder  record.Folder
 	path    string // of the notebook
-	content []byte // of it
+	content []byte // of the notebook
 	t       *record.Trajectory
 }
 
-// resume goes on with the run at path. Everything that can be wrong is looked at
-// before anything is set up.
+// resume continues the run at path. All arguments are checked before anything is set up.
 func (a *app) resume(ctx context.Context, j job, path, question, form string) error {
 	r, err := findRun(path)
 	if err != nil {
@@ -176,7 +175,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	})
 }
 
-// data is the run's data folder; "" for none.
+// data returns the run's data folder, or "".
 func (r pastRun) data() string {
 	data := filepath.FromSlash(r.t.Task.Data)
 	if data != "" && !filepath.IsAbs(data) {
@@ -185,8 +184,8 @@ func (r pastRun) data() string {
 	return data
 }
 
-// mayRead refuses a data folder that only the notebook names, and that may be none of its business: dsstar itself looks
-// into it, too.
+// mayRead rejects a private data folder that only the notebook names, because dsstar itself
+// reads it.
 func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 	data := r.data()
 	allowed := func(path string) bool {
@@ -200,9 +199,9 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 		[]string{"dsstar resume --allow-read DIR " + quoteShell(string(r.folder)) + "   # DIR: that folder, if the notebook is yours"}}
 }
 
-// dataFiles lists the run's data folder as it is now, with what the run included
-// and include. A run of an earlier version may have seen files that are skipped by
-// now: where the data are the same with them, they count.
+// dataFiles lists the run's data folder, with the files that the run included and those of
+// include. An earlier version may have seen files that are skipped now; they are kept if the
+// data are unchanged with them.
 func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File, error) {
 	data := r.data()
 	if data == "" {
@@ -226,8 +225,8 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File
 	return now.Files, err
 }
 
-// findRun finds the run that an argument names: its folder, of which the newest
-// notebook counts, or a notebook in it.
+// findRun finds the run of an argument: a run folder, whose newest notebook is taken, or a
+// notebook in one.
 func findRun(arg string) (r pastRun, err error) {
 	bad := func(hint, format string, args ...any) (pastRun, error) {
 		return pastRun{}, &usageError{fmt.Sprintf(format, args...), []string{hint}}
@@ -249,12 +248,12 @@ func findRun(arg string) (r pastRun, err error) {
 			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", term.Printable(arg))
 		}
 	}
-	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // which the run will write
+	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // the run writes them
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", term.Printable(path))
 		}
 	}
-	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // which its cells read
+	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // cells read it
 		return bad("ls -l "+quoteShell(r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", term.Printable(r.folder.Variables()))
 	}
 	if _, err := openNotebook(r.path); err != nil {
@@ -263,7 +262,7 @@ func findRun(arg string) (r pastRun, err error) {
 	return r, nil
 }
 
-// read reads the record.
+// read reads the trajectory.
 func (r *pastRun) read() error {
 	nb, err := openNotebook(r.path)
 	if err != nil {
@@ -278,7 +277,7 @@ func (r *pastRun) read() error {
 	return nil
 }
 
-// answered reads what the model has answered in the run so far.
+// answered reads the run's exchanges with the model so far.
 func answered(folder record.Folder) ([]llm.Exchange, error) {
 	f, err := disk.Open(folder.Trace(), disk.MaxDocument)
 	if errors.Is(err, os.ErrNotExist) {
@@ -296,8 +295,7 @@ func answered(folder record.Folder) ([]llm.Exchange, error) {
 	return exchanges, nil
 }
 
-// givenFlags are the flags of a command line without which its run could not go on
-// as it began.
+// givenFlags returns the flags of a command line that a later resume needs, too.
 func givenFlags(cmd *cobra.Command) string {
 	var words []string
 	for _, name := range []string{"review", "model", "role-model", "base-url", "api-key-env", "context", "python", "kernel", "server"} {
@@ -315,7 +313,7 @@ func givenFlags(cmd *cobra.Command) string {
 				continue
 			}
 			if name == "server" || name == "kernel" {
-				value, _, _ = strings.Cut(value, "?") // which may hold a token
+				value, _, _ = strings.Cut(value, "?") // the query may hold a token
 			}
 			words = append(words, quoteShell(value))
 		}

@@ -9,7 +9,7 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 )
 
-// mayReview refuses --review where there is nobody to ask.
+// mayReview rejects --review without a terminal.
 func (a *app) mayReview(f runFlags) error {
 	what := "standard input is none"
 	switch {
@@ -24,7 +24,7 @@ func (a *app) mayReview(f runFlags) error {
 	return &usageError{text, []string{f.typed.without("review") + "   # without --review: nobody is asked"}}
 }
 
-// review returns what asks the user about every cell, or nil if nobody is to be.
+// review returns the function that asks the user about each cell, or nil without --review.
 func (a *app) review(j job) func(context.Context, agent.Proposal) (agent.Decision, error) {
 	if !j.review {
 		return nil
@@ -34,25 +34,25 @@ func (a *app) review(j job) func(context.Context, agent.Proposal) (agent.Decisio
 	return v.review
 }
 
-// A reviewer asks the user about the cells of a run, one at a time.
+// A reviewer asks the user about the cells of a run.
 type reviewer struct {
 	app      *app
 	progress *progress
 	colours  bool
-	all      bool // the user wants no more questions
+	all      bool // the user has accepted all further cells
 }
 
 const reviewPrompt = "         [a]ccept  [e]dit  [r]eject  accept a[l]l  [s]top  ? "
 
-// review shows a cell and asks until there is a decision. Nothing is decided by
-// Enter, by keys that were pressed before the question, or by several at once.
+// review shows a cell and asks until there is a decision. Enter, keys pressed before the
+// question and several keys at once decide nothing.
 func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
 	if v.all {
 		d := accept(p)
 		d.Unseen = true
 		return d, nil
 	}
-	v.progress.wait("") // the view goes: from here on the terminal is ours
+	v.progress.wait("") // remove the view
 	v.show(p, p.Failed)
 	asked := p
 	for {
@@ -81,7 +81,7 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 				v.show(p, asked.Code)
 			}
 		case "r":
-			reason, _ := v.line(ctx, "         reason (none: back to the question): ") // where there is no more input, the next key says so
+			reason, _ := v.line(ctx, "         reason (none: back to the question): ") // the next key reports the end of input
 			if ctx.Err() != nil {
 				return agent.Decision{}, ctx.Err()
 			}
@@ -110,5 +110,5 @@ func reviewHelp(p agent.Proposal) string {
          s  the run ends here; dsstar resume goes on with it`
 }
 
-// tell writes lines of its own, whether or not there is to be progress.
+// tell writes a line, even with --quiet.
 func (v *reviewer) tell(text string) { fmt.Fprintln(v.app.stderr, text) }

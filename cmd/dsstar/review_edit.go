@@ -12,8 +12,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// edit lets the user edit a step and its cell. Where that fails, which is told, or
-// changes nothing, the proposal is as it was; the error is that of ctx.
+// edit lets the user edit a step and its cell. If that fails or changes nothing, it says so and
+// returns the proposal unchanged. The error is that of ctx.
 func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, error) {
 	editor := v.app.someEditor()
 	if editor == "" {
@@ -29,13 +29,13 @@ func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, 
 	text, err := v.app.edited(ctx, editor, path)
 	if err != nil {
 		v.tell("         " + term.Clean(err.Error()) + "; the cell is as it was")
-		// An editor that was ended may have saved what was typed.
+		// An editor that failed may have saved the text.
 		if saved, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil && tidy(string(saved)) != tidy(draft) {
 			v.tell("         your text: " + term.Clean(path))
 			return p, ctx.Err()
 		}
 	}
-	_ = os.Remove(path) // a temporary file; the system clears what stays
+	_ = os.Remove(path) // best effort: it is a temporary file
 	if err != nil {
 		return p, ctx.Err()
 	}
@@ -53,8 +53,8 @@ func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, 
 	return edited, nil
 }
 
-// keep keeps what was edited when the run ends at the question: it is asked again
-// about the cell as the model wrote it.
+// keep saves the edited text if the run stops at the question, because a resumed run asks about the
+// model's cell again.
 func (v *reviewer) keep(p, asked agent.Proposal) {
 	if p == asked {
 		return
@@ -71,16 +71,16 @@ func draftName(p agent.Proposal) string {
 	return fmt.Sprintf("dsstar-step-%d-*.py", p.Step)
 }
 
-// cellMark begins a cell in a script, as editors and jupytext have it.
+// cellMark begins a cell in a script in the percent format.
 const cellMark = "# %%"
 
-// draftOf is a script of two cells: the step, as comments, and its cell.
+// draftOf returns a script of two cells: the step, as comments, and its cell.
 func draftOf(p agent.Proposal) string {
 	const columns = 90
 	var b strings.Builder
 	line := cellMark + " " + name(p) + ":"
 	for word := range strings.FieldsSeq(p.Text) {
-		if len(line)+1+len(word) > columns && word != "%%" { // which would be the mark of a cell
+		if len(line)+1+len(word) > columns && word != "%%" { // it would begin a cell
 			b.WriteString(line + "\n")
 			line = "#"
 		}
@@ -89,7 +89,7 @@ func draftOf(p agent.Proposal) string {
 	return b.String() + line + "\n" + cellMark + "\n" + p.Code + "\n"
 }
 
-// name names what a proposal is for.
+// name says what a proposal is for.
 func name(p agent.Proposal) string {
 	if p.Step == 0 {
 		return "The last cell"
@@ -97,9 +97,8 @@ func name(p agent.Proposal) string {
 	return fmt.Sprintf("Step %d", p.Step)
 }
 
-// fromDraft reads an edited draft back: p with what is changed in it. A step or a
-// cell that is not changed stays as it was to the byte. The step is what stands
-// above the second mark; without it, in the first line.
+// fromDraft returns p with the changes of an edited draft. An unchanged step or cell stays
+// identical. The step is the text above the second mark or, without that, the first line.
 func fromDraft(text string, p agent.Proposal) agent.Proposal {
 	head, code := splitDraft(text)
 	if _, before := splitDraft(tidy(draftOf(p))); tidy(code) != tidy(before) {
@@ -111,8 +110,8 @@ func fromDraft(text string, p agent.Proposal) agent.Proposal {
 	return p
 }
 
-// splitDraft divides a draft into the step's comments, without their marks, and
-// the cell; there may be no comments any more.
+// splitDraft splits a draft into the step, without comment marks, and the cell. The step may be
+// missing.
 func splitDraft(text string) (head, code string) {
 	line, rest, _ := strings.Cut(text, "\n")
 	if !strings.HasPrefix(line, cellMark+" ") {

@@ -10,16 +10,14 @@ import (
 	tty "golang.org/x/term"
 )
 
-// stopKey is what key returns for Ctrl-C, which is no signal then, and where there
-// is no more input.
+// stopKey is what key returns for Ctrl-C, which is no signal in raw mode, and at the end of input.
 const stopKey = "s"
 
-// chosen are the words for what was chosen.
+// chosen are the names of the decisions.
 var chosen = map[string]string{"a": "accept", "e": "edit", "r": "reject", "l": "accept all", stopKey: "stop"}
 
-// key asks for one key, or where the terminal cannot do that for a line, and
-// returns it in lower case. The terminal is in another mode only for as long as
-// that takes, whatever ends it. The error is that of ctx.
+// key asks for one key, or for a line if the terminal has no raw mode, and returns it in lower
+// case. It always restores the terminal's mode. The error is that of ctx.
 func (v *reviewer) key(ctx context.Context, prompt string) (string, error) {
 	text, raw, err := v.rawKey(ctx, prompt)
 	if !raw {
@@ -35,8 +33,8 @@ func (v *reviewer) key(ctx context.Context, prompt string) (string, error) {
 	return text, ctx.Err()
 }
 
-// rawKey reads what one press of a key sends; raw is false where the terminal
-// cannot do without Enter. What was typed before the question is thrown away.
+// rawKey reads one key press; raw is false if the terminal has no raw mode. It discards what
+// was typed before the question.
 func (v *reviewer) rawKey(ctx context.Context, prompt string) (text string, raw bool, err error) {
 	f, ok := v.app.stdin.(*os.File)
 	if !ok || v.app.getenv("TERM") == "dumb" {
@@ -48,7 +46,7 @@ func (v *reviewer) rawKey(ctx context.Context, prompt string) (text string, raw 
 	}
 	defer tty.Restore(int(f.Fd()), was)
 	term.DropInput(int(f.Fd()))
-	fmt.Fprint(v.app.stderr, prompt) // without a line break, which would need a carriage return now
+	fmt.Fprint(v.app.stderr, prompt) // no line break: in raw mode it would need a carriage return
 	text, err = v.read(ctx)
 	return text, true, err
 }
@@ -58,20 +56,19 @@ func (v *reviewer) line(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(v.app.stderr, prompt)
 	text, err := v.read(ctx)
 	if !strings.HasSuffix(text, "\n") {
-		v.tell("") // nobody has pressed Enter
+		v.tell("") // Enter was not pressed
 	}
 	return text, err
 }
 
-// read returns what comes from the terminal next: a line, or in raw mode what was
-// pressed.
+// read returns the next input from the terminal: a line, or in raw mode a key press.
 func (v *reviewer) read(ctx context.Context) (string, error) {
 	type input struct {
 		text string
 		err  error
 	}
 	came := make(chan input, 1)
-	go func() { // a read from a terminal cannot be given up; it ends with the program
+	go func() { // a read from a terminal cannot be cancelled; it ends with the program
 		b := make([]byte, 4096)
 		n, err := v.app.stdin.Read(b)
 		if n > 0 {

@@ -11,8 +11,8 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 )
 
-// show shows a proposal, all of it: what is not seen cannot be approved. Where its
-// cell is another version of one before, the lines that differ are marked.
+// show shows all of a proposal. If its cell is a new version of another one, changed lines are
+// marked.
 func (v *reviewer) show(p agent.Proposal, before string) {
 	columns, _ := v.app.size()
 	v.paragraph(term.Strong, fmt.Sprintf("%-*s%s: %s", term.Margin, "review", strings.ToLower(name(p)), term.Clean(p.Text)), columns)
@@ -35,21 +35,21 @@ func (v *reviewer) paragraph(style term.Style, text string, columns int) {
 	}
 }
 
-// A span is code of one style.
+// A span is code in one style.
 type span struct {
 	text  string
 	style term.Style
 }
 
-// A codeLine is a line of code. Its mark is + or - where it is there no more or
-// is new, a blank where others have such a mark, and 0 where none has.
+// A codeLine is a line of code. Its mark is + if it is new, - if it was removed, a blank if it is
+// unchanged, and 0 if there is nothing to compare.
 type codeLine struct {
 	mark  byte
 	spans []span
 }
 
-// rows draws a line in as many lines of the terminal as it needs. They say which
-// of them go on: no line of code looks like two.
+// rows wraps a line into rows of the terminal. Continuation rows are marked, so that one line never
+// looks like two.
 func (l codeLine) rows(columns int, colours bool) []string {
 	frame := strings.Repeat(" ", term.Margin) + "│ "
 	if l.mark != 0 {
@@ -65,7 +65,7 @@ func (l codeLine) rows(columns int, colours bool) []string {
 				row, used = term.Faint.Paint(strings.Replace(frame, "│", "┊", 1), colours), 0
 			}
 			head, rest := term.Split(text, room-used)
-			if used > 0 && used+term.Width(head) > room { // one wide character
+			if used > 0 && used+term.Width(head) > room { // a wide character does not fit
 				used = room
 				continue
 			}
@@ -75,8 +75,7 @@ func (l codeLine) rows(columns int, colours bool) []string {
 	return append(rows, strings.TrimRight(row, " "))
 }
 
-// revealed is code as a terminal may show it: what it would obey, and what cannot
-// be seen, stands there as an escape.
+// revealed returns code with control and invisible characters shown as escapes.
 func revealed(code string) string {
 	var b strings.Builder
 	marks := 0
@@ -98,8 +97,7 @@ func revealed(code string) string {
 	return b.String()
 }
 
-// pythonToken matches comments, strings and keywords of Python, well enough for
-// colours.
+// pythonToken matches comments, strings and keywords of Python, approximately.
 var pythonToken = regexp.MustCompile(`(#[^\n]*)|(\b[rbfuRBFU]{1,2})?("""(?s:\\.|[^\\])*?"""|'''(?s:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|` +
 	`\b(?:False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|` +
 	`nonlocal|not|or|pass|raise|return|try|while|with|yield)\b`)
@@ -133,7 +131,7 @@ func highlighted(code string) [][]span {
 	return lines
 }
 
-// codeLines are the lines of code, and those of the version before that it lacks.
+// codeLines returns the lines of code, and the removed lines of the version before.
 func codeLines(before, code string) []codeLine {
 	now := highlighted(code)
 	var lines []codeLine
@@ -160,8 +158,8 @@ func codeLines(before, code string) []codeLine {
 	return lines
 }
 
-// common returns the places in a and b of a longest common subsequence. Of what
-// is too long for that only the beginning is compared.
+// common returns the positions in a and b of a longest common subsequence. Only the first lines are
+// compared if there are very many.
 func common(a, b []string) (pairs [][2]int) {
 	const most = 3000
 	n, m := min(len(a), most), min(len(b), most)

@@ -13,8 +13,8 @@ import (
 
 const leastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half of it
 
-// box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if it is the
-// strongest.
+// box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if
+// it is the strongest.
 func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	tier, why, err := sandbox.Choose(s.Sandbox)
 	if err != nil {
@@ -55,7 +55,8 @@ func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 // launches are names in a project's folder from which tools run code automatically.
 var launches = []string{".git", ".envrc", ".vscode", ".idea", ".devcontainer", ".pre-commit-config.yaml"}
 
-// handsOver warns if cells may write to a folder from which the user's tools run code automatically.
+// handsOver warns if cells may write to a folder from which the user's tools run code
+// automatically.
 func handsOver(b sandbox.Box) string {
 	for _, path := range b.Write {
 		for _, name := range launches {

@@ -6,7 +6,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// sandboxHints are the ways on where the sandbox that is asked for does not work, and nothing is run.
+// sandboxHints are the ways on where the sandbox that is asked for does not work, and nothing
+// is run.
 func sandboxHints(err error) []string {
 	hints := tierHints(err)
 	if m, ok := errors.AsType[*sandbox.MissingError](err); ok && m.Tier == sandbox.Full {

@@ -11,12 +11,13 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A saver saves the notebook and the script while the run goes on. A file that somebody has edited
-// meanwhile is never overwritten: the run continues in a sibling file, with a warning.
+// A saver saves the notebook and the script while the run goes on. A file that somebody has
+// edited meanwhile is never overwritten: the run continues in a sibling file, with a warning.
 //
-// It writes files even if a Jupyter server serves the folder. JupyterLab 4.6 with jupyter-collaboration
-// 5.0 shows a renamed file as soon as one PUT through the contents API, because the server polls once a
-// second; and a PUT takes 27 ms and cannot be made conditional on the file being unedited.
+// It writes files even if a Jupyter server serves the folder. JupyterLab 4.6 with
+// jupyter-collaboration 5.0 shows a renamed file as soon as one PUT through the contents API,
+// because the server polls once a second; and a PUT takes 27 ms and cannot be made conditional
+// on the file being unedited.
 type saver struct {
 	notebook *disk.Guarded
 	script   *disk.Guarded
@@ -38,8 +39,8 @@ func continued(r pastRun) *saver {
 	return s
 }
 
-// save writes the notebook and the script, each atomically. It returns warnings, which it also adds to
-// the trajectory.
+// save writes the notebook and the script, each atomically. It returns warnings, which it also
+// adds to the trajectory.
 func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 	warn := func(text string) {
 		t.Warnings = append(t.Warnings, text)

@@ -55,8 +55,8 @@ func methodFlags(f *pflag.FlagSet) {
 	f.Bool("no-inconclusive", false, "no verdict that the data hold no answer")
 }
 
-// keyOf returns the setting that a flag sets, and its value. Most have the same name; --no-x sets x to
-// false.
+// keyOf returns the setting that a flag sets, and its value. Most have the same name; --no-x
+// sets x to false.
 func keyOf(f *pflag.Flag) (key string, value string) {
 	key, value = strings.ReplaceAll(f.Name, "-", "_"), f.Value.String()
 	if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -150,11 +150,12 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	return s, onPage(s)
 }
 
-// ownFile begins a shell command that writes the user's settings file, whose folder may not exist yet.
+// ownFile begins a shell command that writes the user's settings file, whose folder may not
+// exist yet.
 func ownFile(path string) string { return "mkdir -p " + quoteShell(filepath.Dir(path)) + " && " }
 
-// relaxed explains how the user can allow what a project's file must not: by a flag, a variable or the
-// user's own file.
+// relaxed explains how the user can allow what a project's file must not: by a flag, a variable
+// or the user's own file.
 func relaxed(r *configs.RelaxedError, user string) error {
 	if strings.Contains(r.Key, ".") { // it is in a table
 		return &usageError{r.Error(), []string{ownFile(user) + "${EDITOR:-vi} " + quoteShell(user) + "   # if you mean it, move it to your own file"}}

@@ -79,7 +79,7 @@ func (a *app) traceCommand() *cobra.Command {
 
 var traceHints = []string{"dsstar trace RUN/trace.jsonl", "ls dsstar-runs/*/trace.jsonl   # the runs of this folder"}
 
-// traceSpending reads the trace that an argument names.
+// traceSpending returns the spending of the trace that an argument names.
 func traceSpending(arg string) (traceSpent, error) {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
@@ -95,7 +95,7 @@ func traceSpending(arg string) (traceSpent, error) {
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
 	if i := slices.IndexFunc(exchanges, func(e llm.Exchange) bool { return e.Role == "" }); err == nil && i >= 0 {
-		err = fmt.Errorf("its exchange %d has no role", i+1) // JSON, but no trace
+		err = fmt.Errorf("its exchange %d has no role", i+1) // it is JSON, but not a trace
 	}
 	if err != nil {
 		return traceSpent{}, &usageError{fmt.Sprintf("the trace %s: %v", path, err), []string{"head -c 300 " + quoteShell(path)}}
@@ -137,7 +137,7 @@ type spent struct {
 
 func newSpent() spent { return spent{CacheableTokens: new(int)} }
 
-// add adds up. What is not known of a part is not known of the sum.
+// add adds another spending. A value that is unknown in one is unknown in the sum.
 func (s *spent) add(o spent) {
 	s.Calls += o.Calls
 	s.AskedAgain += o.AskedAgain
@@ -159,7 +159,7 @@ func (s *spent) add(o spent) {
 	}
 }
 
-// addRole adds to the sum of a role, which it appends when there is none.
+// addRole adds to the sum of a role, which may be new.
 func addRole(roles []roleSpent, role string, o spent) []roleSpent {
 	i := slices.IndexFunc(roles, func(r roleSpent) bool { return r.Role == role })
 	if i < 0 {
@@ -179,7 +179,7 @@ func sumTrace(path string, exchanges []llm.Exchange) traceSpent {
 	return sum
 }
 
-// spentOn is what one exchange used.
+// spentOn returns the usage of one exchange.
 func spentOn(e llm.Exchange, share llm.Share) spent {
 	s := spent{
 		InputTokens: e.Usage.InputTokens, CachedTokens: e.Usage.CachedTokens, OutputTokens: e.Usage.OutputTokens,
@@ -200,7 +200,7 @@ func spentOn(e llm.Exchange, share llm.Share) spent {
 	return s
 }
 
-// join adds a trace.
+// join adds the spending of a trace.
 func (all *spending) join(one traceSpent) {
 	all.Traces = append(all.Traces, one)
 	all.Total.add(one.Total)
@@ -209,7 +209,7 @@ func (all *spending) join(one traceSpent) {
 	}
 }
 
-// print prints a table for each trace, and one for all if they are several.
+// print prints a table for each trace and, of several, one for all.
 func (all *spending) print(out io.Writer) error {
 	var b strings.Builder
 	for _, one := range all.Traces {

@@ -15,22 +15,21 @@ import (
 	"dsstar/notebook"
 )
 
-// A progress tells a person on stderr what goes on: plain lines, and on a
-// terminal a live view below them. Its methods may be called concurrently, and
-// never wait for the terminal, but for stop and wait(""), which do so for a
-// moment.
+// A progress reports on stderr: plain lines and, on a terminal, a live view below them. Its
+// methods may be called concurrently. Only stop and wait("") wait for the terminal, for a
+// limited time.
 type progress struct {
 	screen *term.Screen
 	quiet  bool
 	live   bool
 	now    func() time.Time
-	asks   func() bool // whether the user is asked about each cell; nil: no
+	asks   func() bool // whether each cell is reviewed; nil: no
 
 	mu   sync.Mutex
 	view view
 }
 
-// newProgress begins to show the progress; the caller must stop it.
+// newProgress starts a progress, which the caller must stop.
 func (a *app) newProgress(quiet bool) *progress {
 	able := a.stderrTTY && a.getenv("TERM") != "dumb"
 	p := &progress{quiet: quiet, live: able && !quiet, now: time.Now}
@@ -57,11 +56,10 @@ func (p *progress) picture(columns, rows int) []string {
 	return p.view.lines(p.now(), columns, rows, p.screen.Colours)
 }
 
-// stop takes the live view away; lines may still be told. It may be called more
-// than once.
+// stop removes the live view; lines may still be written. It may be called more than once.
 func (p *progress) stop() { p.screen.Stop() }
 
-// say writes a line. Whatever it tells of, nothing in it is obeyed by a terminal.
+// say writes a line, cleaned of control characters.
 func (p *progress) say(format string, args ...any) {
 	p.sayIn(term.Faint, format, args...)
 }
@@ -69,14 +67,13 @@ func (p *progress) say(format string, args ...any) {
 // warn writes a warning.
 func (p *progress) warn(format string, args ...any) { p.sayIn(term.Doubt, "warning  "+format, args...) }
 
-// sayIn is say with a style for what the line begins with: its label or, where there is none, the
-// words up to a colon.
+// sayIn is say with a style for the label or, in an indented line, for the text before a colon.
 func (p *progress) sayIn(style term.Style, format string, args ...any) {
 	if p.quiet {
 		return
 	}
 	args = slices.Clone(args)
-	for i, arg := range args { // one by one: half a sequence in one takes nothing from the next
+	for i, arg := range args { // one by one, so that an incomplete sequence does not swallow the next argument
 		switch arg := arg.(type) {
 		case string:
 			args[i] = term.Clean(arg)
@@ -87,8 +84,8 @@ func (p *progress) sayIn(style term.Style, format string, args ...any) {
 	p.screen.Tell(term.Line{Text: strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " "), Style: style})
 }
 
-// wait says what is being waited for from now on. With "" the view goes away,
-// and what was told is there: others may write to stderr until the next wait.
+// wait shows what is being waited for. With "" it removes the view and flushes, so that others
+// may write to stderr until the next wait.
 func (p *progress) wait(doing string) {
 	p.await(doing)
 	if doing == "" {
@@ -102,15 +99,14 @@ func (p *progress) await(doing string) {
 	p.view.await(doing, p.now())
 }
 
-// models has the live view name the models that are asked, by role.
+// models sets the names of the models, by role, for the live view.
 func (p *progress) models(name func(role string) string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view.model = name
 }
 
-// stream shows that a model is asked, and its reply as it comes; soFar is all of it
-// until now.
+// stream shows a request to a model and its reply so far.
 func (p *progress) stream(role, subject, soFar string) {
 	if !p.live {
 		return
@@ -120,14 +116,14 @@ func (p *progress) stream(role, subject, soFar string) {
 	p.view.write(draft{role, subject, soFar}, p.now())
 }
 
-// cell shows the code of a step's cell that begins to run.
+// cell shows the code of a cell that begins to run.
 func (p *progress) cell(code string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view.run(code, p.now())
 }
 
-// output shows a piece of what the cell puts out.
+// output shows an output of the running cell.
 func (p *progress) output(o notebook.Output) {
 	if !p.live {
 		return
@@ -138,11 +134,10 @@ func (p *progress) output(o notebook.Output) {
 	p.view.put(text)
 }
 
-// manyFiles is how many files are told of one by one on a terminal, where the
-// view counts them.
+// manyFiles is the number of files above which a terminal shows only their count.
 const manyFiles = 20
 
-// event tells of one event of the run. It reads t until it returns.
+// event reports an event of the run. It does not keep t.
 func (p *progress) event(e agent.Event, t *record.Trajectory) {
 	p.mu.Lock()
 	p.view.learn(e, t, p.now())
@@ -163,7 +158,7 @@ func (p *progress) event(e agent.Event, t *record.Trajectory) {
 	case agent.Estimated:
 		p.say("estimate %s", e.Text)
 	case agent.Planned:
-		if p.asks == nil || !p.asks() { // else the question about the cell has the step
+		if p.asks == nil || !p.asks() { // else the review shows the step
 			p.sayIn(term.Strong, "step %-3d %s", e.Step, e.Text)
 		}
 		p.await("writing the cell")
@@ -240,7 +235,7 @@ func (p *progress) ran(e agent.Event, t *record.Trajectory) {
 	p.await("going back and repairing the cell")
 }
 
-// after is text behind what introduces it, or "".
+// after returns intro + text, or "" if text is empty.
 func after(intro, text string) string {
 	if text == "" {
 		return ""
@@ -265,7 +260,7 @@ func judgementStyle(t *record.Trajectory) term.Style {
 	return term.Doubt
 }
 
-// judgement is the last verdict with its reason.
+// judgement returns the last verdict with its reason.
 func judgement(t *record.Trajectory) string {
 	v := t.Rounds[len(t.Rounds)-1].Verdict
 	return v.Word() + ": " + v.Reason
@@ -278,7 +273,7 @@ func (p *progress) routed(t *record.Trajectory) {
 	}
 }
 
-// direction is where the last route leads.
+// direction describes the last route.
 func direction(t *record.Trajectory) string {
 	if back := t.Rounds[len(t.Rounds)-1].Route.Back; back > 0 {
 		return fmt.Sprintf("step %d is wrong, going back", back)
@@ -286,7 +281,7 @@ func direction(t *record.Trajectory) string {
 	return "add a step"
 }
 
-// checked says how the answer's form was found.
+// checked describes the check of the answer's form.
 func checked(wrong string, guidelines bool) string {
 	switch {
 	case wrong != "":

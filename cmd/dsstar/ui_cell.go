@@ -8,8 +8,8 @@ import (
 	"dsstar/notebook"
 )
 
-// watch returns open with the cells of the run's own session shown: their code,
-// and what they put out as it comes. Where there is no view it is open itself.
+// watch wraps open so that the view shows the main session's cells and their outputs. Without a
+// view it returns open.
 func (p *progress) watch(open agent.Open) agent.Open {
 	if !p.live {
 		return open
@@ -30,8 +30,7 @@ func (p *progress) watch(open agent.Open) agent.Open {
 	}
 }
 
-// A cellRunner is a session that shows what a cell puts out as it comes: a
-// kernel, and a visit to one.
+// A cellRunner is a session that reports outputs as they arrive.
 type cellRunner interface {
 	ExecuteCell(context.Context, kernel.Cell) (notebook.Execution, error)
 }
@@ -42,7 +41,7 @@ type watched struct {
 	progress *progress
 }
 
-// A watchedHost is a watched session that is somebody else's.
+// A watchedHost is a watched session in a kernel of the user's.
 type watchedHost struct {
 	watched
 	agent.Host
@@ -50,7 +49,7 @@ type watchedHost struct {
 
 var _ agent.Host = watchedHost{}
 
-// A watchedLasting is a watched session that stays.
+// A watchedLasting is a watched session whose kernel is kept.
 type watchedLasting struct {
 	watched
 	lasting agent.Lasting

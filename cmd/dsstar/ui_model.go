@@ -12,18 +12,18 @@ import (
 	"dsstar/notebook"
 )
 
-// await says what is being waited for from now on.
+// await sets what is being waited for.
 func (v *view) await(doing string, now time.Time) {
 	if doing != v.doing {
 		v.doing, v.since = doing, now
 	}
 }
 
-// learn takes over what an event has changed.
+// learn updates the view after an event.
 func (v *view) learn(e agent.Event, t *record.Trajectory, now time.Time) {
 	v.ran, v.usage, v.cost = true, t.Usage, t.Cost
 	if v.cost != nil {
-		cost := *v.cost // t is not ours
+		cost := *v.cost // t must not be kept
 		v.cost = &cost
 	}
 	switch e.Kind {
@@ -51,15 +51,15 @@ func (v *view) learn(e agent.Event, t *record.Trajectory, now time.Time) {
 	}
 }
 
-// drop takes away what was written about a file.
+// drop removes the draft about a file.
 func (v *view) drop(file string) {
 	v.drafts = slices.DeleteFunc(v.drafts, func(d draft) bool {
 		return d.subject == file || strings.HasPrefix(d.subject, file+", ")
 	})
 }
 
-// asking says what is being waited for from when a request is sent. Files are
-// described several at a time.
+// asking sets what is being waited for after a request is sent. Several files may be described
+// concurrently.
 func (v *view) asking(d draft, now time.Time) {
 	doing := "asking the " + d.role
 	if v.model != nil {
@@ -76,7 +76,7 @@ func (v *view) asking(d draft, now time.Time) {
 
 const describingFiles = "describing the files"
 
-// write takes over that a request was sent, or how far its reply has come.
+// write records a request, or its reply so far.
 func (v *view) write(d draft, now time.Time) {
 	if d.text == "" {
 		v.asking(d, now)
@@ -85,14 +85,14 @@ func (v *view) write(d draft, now time.Time) {
 	switch i := slices.IndexFunc(v.drafts, same); {
 	case i >= 0:
 		v.drafts[i] = d
-	case d.role == "analyzer" || d.role == "debugger" && v.round == 0: // several at the same time
+	case d.role == "analyzer" || d.role == "debugger" && v.round == 0: // concurrent requests
 		v.drafts = append(v.drafts, d)
 	default:
 		v.drafts = []draft{d}
 	}
 }
 
-// run shows a cell that begins to run. Those that rebuild a session are not worth it.
+// run shows a cell that begins to run, unless it only rebuilds a session.
 func (v *view) run(code string, now time.Time) {
 	if v.round == 0 {
 		v.await("preparing the session", now)
@@ -102,7 +102,7 @@ func (v *view) run(code string, now time.Time) {
 	v.await("running the cell", now)
 }
 
-// put adds what a cell puts out; only the end is kept.
+// put appends a cell's output, of which only the end is kept.
 func (v *view) put(text string) {
 	text = text[max(0, len(text)-term.TailBytes):]
 	v.output = append(v.output, text...)
@@ -111,8 +111,7 @@ func (v *view) put(text string) {
 	}
 }
 
-// outputText is what lines of text show of an output. Exceptions are told of by
-// the event of the cell's end.
+// outputText returns an output as text. Exceptions are reported when the cell ends.
 func outputText(o notebook.Output) string {
 	switch o.Type {
 	case notebook.Stream:

@@ -11,13 +11,13 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 )
 
-// A view is what the progress shows below its history: where the run is, what
-// is being written and put out, and what it has used.
+// A view is what a progress shows below its history: the position in the run, replies and
+// outputs as they arrive, and usage.
 type view struct {
 	begun time.Time
-	doing string // what is being waited for; "": there is nothing to show
+	doing string // what is being waited for; "": no view
 	since time.Time
-	model func(role string) string // its name; nil: nobody is to be told
+	model func(role string) string // a model's name; nil: not shown
 
 	described, files int
 	round, step      int
@@ -25,30 +25,30 @@ type view struct {
 	verdict, route   string
 	verdictStyle     term.Style
 	drafts           []draft
-	output           []byte // the end of what the cell has put out
-	ran              bool   // there was an event: usage is known
+	output           []byte // the end of the cell's outputs
+	ran              bool   // there was an event, so that usage is known
 	usage            record.Usage
 	cost             *float64
 }
 
-// A draft is a model's reply as it comes, or the cell that runs.
+// A draft is a model's reply so far, or the running cell.
 type draft struct{ role, subject, text string }
 
-// A row is one line of the view: a word in the term.Margin, and text.
+// A row is one line of the view: a label in the margin, and text.
 type row struct {
 	label, text string
 	style       term.Style // of the text
 }
 
-// Bounds of the view, in lines.
+// Limits of the view, in lines.
 const (
 	viewRows   = 12
 	draftRows  = 6
 	outputRows = 4
 )
 
-// lines draws the view for a terminal; they are clean, and end before its last
-// column. A terminal too low for all of it shows the end.
+// lines draws the view. The lines are clean and leave the last column free. If there are not enough
+// rows, the first lines are dropped.
 func (v *view) lines(now time.Time, columns, height int, colours bool) []string {
 	if v.doing == "" {
 		return nil
@@ -74,7 +74,7 @@ func (r row) draw(columns int, colours bool) string {
 	return term.Faint.Paint(line[:at], colours) + r.style.Paint(line[at:], colours)
 }
 
-// head says where the run is.
+// head shows the position in the run.
 func (v *view) head() []row {
 	var rows []row
 	if v.described < v.files {
@@ -96,7 +96,7 @@ func (v *view) head() []row {
 
 const barWidth = 20
 
-// body shows what comes in, in as many rows as there is room for.
+// body shows replies and outputs in the given number of rows.
 func (v *view) body(room int) []row {
 	room = max(0, room)
 	output := term.LastLines(string(v.output), outputRows)
@@ -122,7 +122,7 @@ func summaries(drafts []draft) []row {
 	return rows
 }
 
-// block is text in a frame of its own.
+// block shows text in a frame.
 func block(label string, lines []string) []row {
 	var rows []row
 	for _, line := range lines {
@@ -132,7 +132,7 @@ func block(label string, lines []string) []row {
 	return rows
 }
 
-// labels say in the term.Margin what a role writes.
+// labels are the labels of the roles.
 var labels = map[string]string{
 	"analyzer": "file", "planner": "plan", "coder": "cell", "debugger": "repair",
 	"verifier": "judge", "finalizer": "answer",
@@ -142,7 +142,7 @@ func (d draft) label() string {
 	return term.Fit(term.Clean(cmp.Or(labels[d.role], d.role)), term.Margin-1)
 }
 
-// foot says what is being waited for and what the run has used.
+// foot shows what is being waited for, and usage.
 func (v *view) foot(now time.Time, columns int) []row {
 	since := ", " + elapsed(now.Sub(v.since))
 	rows := []row{{"now", term.Cut(term.Clean(v.doing), max(1, columns-term.Margin-len(since))) + since, term.Normal}}
@@ -152,7 +152,7 @@ func (v *view) foot(now time.Time, columns int) []row {
 	return rows
 }
 
-// spent says what model calls have used, in few words where there is no room.
+// spent formats the usage, shorter if there is no room.
 func (v *view) spent(columns int) string {
 	u := v.usage
 	cached, cost := "", ""
@@ -172,7 +172,7 @@ func (v *view) spent(columns int) string {
 	return fmt.Sprintf("%s, %s in%s, %s out%s", plural(u.Calls, "call"), count(u.InputTokens), cached, count(u.OutputTokens), cost)
 }
 
-// count is a number in few digits.
+// count formats a number in few digits.
 func count(n int) string {
 	switch {
 	case n < 1000:
@@ -185,7 +185,7 @@ func count(n int) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// elapsed is a time in few characters.
+// elapsed formats a duration in few characters.
 func elapsed(d time.Duration) string {
 	s := int(max(0, d).Seconds())
 	switch {
@@ -197,7 +197,7 @@ func elapsed(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
 }
 
-// plural counts things.
+// plural returns a number with its noun.
 func plural(n int, what string) string {
 	if n != 1 {
 		what += "s"

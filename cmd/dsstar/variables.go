@@ -21,20 +21,20 @@ import (
 //go:embed variables.py
 var variablesCode string
 
-// Bounds of what is asked of somebody's variables.
+// Limits on what is asked about the user's variables.
 const (
 	variableChars  = 1800            // of one description
 	variablesMost  = 300             // variables that are described
-	describingTime = 5 * time.Second // after which the others have their type alone
+	describingTime = 5 * time.Second // later variables are described by type only
 	comparingTime  = 10 * time.Second
-	compared       = 64 << 20 // bytes of a variable that is compared at the end
+	compared       = 64 << 20 // bytes of a variable that are compared at the end
 	answerTime     = 30 * time.Second
 	carryingTime   = 5 * time.Minute
 )
 
 var _ agent.Host = visit{}
 
-// A request is what variables.py is asked for.
+// A request is the input of variables.py.
 type request struct {
 	Ask      string            `json:"ask"` // "describe", "carry" or "leave"
 	Mark     string            `json:"mark"`
@@ -59,15 +59,14 @@ func (v visit) Variables(ctx context.Context) ([]record.Variable, error) {
 	return all, err
 }
 
-// Carry pickles what a cell reads of them into the run folder.
+// Carry pickles the variables that a cell reads into the run folder.
 func (v visit) Carry(ctx context.Context, what agent.Reading) ([]record.Variable, error) {
 	var carried []record.Variable
 	r := request{Ask: "carry", Code: what.Code, Before: what.Before, Known: what.Known, Room: what.Room, Limit: agent.MaxCarried}
 	return carried, v.put(ctx, r, carryingTime, &carried)
 }
 
-// Leave finds out what the cells have changed in place, and has the names stay
-// that are to be kept.
+// Leave reports what cells have changed in place, and keeps the names of --keep.
 func (v visit) Leave(ctx context.Context, carried []record.Variable) (warnings []string, err error) {
 	var left struct{ Changed, Unbound []string }
 	r := request{Ask: "leave", Seconds: comparingTime.Seconds(), Limit: compared, Carried: carried, Keep: v.keep}
@@ -84,7 +83,7 @@ func (v visit) Leave(ctx context.Context, carried []record.Variable) (warnings [
 	return warnings, nil
 }
 
-// put runs variables.py in the kernel; limit is how long it may take.
+// put runs variables.py in the kernel, within limit.
 func (v visit) put(ctx context.Context, r request, limit time.Duration, into any) error {
 	if v.Visit() == "" {
 		return errors.New("the kernel is not IPython")
@@ -102,7 +101,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 		return err
 	}
 	for line := range strings.Lines(e.Stdout()) {
-		if _, answer, ok := strings.Cut(line, r.Mark+" "); ok { // after what a thread has written
+		if _, answer, ok := strings.Cut(line, r.Mark+" "); ok { // a thread may have written before it
 			return json.Unmarshal([]byte(answer), into)
 		}
 	}
@@ -142,8 +141,8 @@ func keeping(given []string) (names []string, err error) {
 	return names, nil
 }
 
-// beside is where the run folder of a guest belongs, if not in the current
-// folder: beside the notebook, where its JupyterLab can open it.
+// beside returns the parent of the run folder: the folder of the guest's notebook, where JupyterLab
+// can open it, or else here.
 func (g *guest) beside(here string) string {
 	if g == nil || g.Notebook == "" || g.Server.Root == "" {
 		return ""

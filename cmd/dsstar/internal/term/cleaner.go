@@ -2,18 +2,19 @@ package term
 
 import "strings"
 
-// A Cleaner takes out of what cells put out everything that would do more to a
-// terminal than show text: all escape sequences but, if wanted, those of colours.
+// A Cleaner removes escape sequences and control characters from a stream of text, except those
+// that its fields allow.
 type Cleaner struct {
-	Colours  bool // of the escape sequences those of colours are kept
-	Moves    bool // so are those of a live view: up, and clearing what is there
-	Still    bool // so is nothing that goes back on the line
+	Colours  bool // keep colours
+	Moves    bool // keep the cursor movements of a Screen
+	Still    bool // remove carriage returns and backspaces
 	coloured bool // a colour is on
 	state    cleanState
-	params   []rune // of the sequence under way
+	params   []rune // of the current sequence
 }
 
-// Reset ends an escape sequence that was begun, and returns what ends a colour that is on.
+// Reset abandons an incomplete escape sequence, and returns the sequence that switches a colour
+// off, if one is on.
 func (c *Cleaner) Reset() string {
 	c.state = plain
 	if !c.coloured {
@@ -32,7 +33,7 @@ const (
 	command             // after ESC ] and the like: text until BEL or ESC \
 )
 
-// Text returns what is left of a piece; a sequence may be cut by its end.
+// Text returns what is left of a piece of the stream. Escape sequences may span pieces.
 func (c *Cleaner) Text(piece string) string {
 	var b strings.Builder
 	for _, r := range piece {
@@ -49,7 +50,7 @@ func (c *Cleaner) add(b *strings.Builder, r rune) {
 		c.state, c.params = sequence, c.params[:0]
 	case c.state == escape && strings.ContainsRune("]PX^_", r) || c.state == plain && (r == 0x90 || r == 0x98 || 0x9d <= r && r <= 0x9f):
 		c.state = command
-	case c.state == escape && ' ' <= r && r <= '/': // one more character comes
+	case c.state == escape && ' ' <= r && r <= '/': // an intermediate byte
 	case c.state == escape:
 		c.state = plain
 	case c.state == command:
@@ -67,7 +68,7 @@ func (c *Cleaner) add(b *strings.Builder, r rune) {
 	}
 }
 
-// param takes one character of a sequence.
+// param processes a character of a sequence.
 func (c *Cleaner) param(b *strings.Builder, r rune) {
 	if r >= ' ' && r <= '?' && len(c.params) < 64 {
 		c.params = append(c.params, r)
@@ -84,7 +85,7 @@ func (c *Cleaner) param(b *strings.Builder, r rune) {
 	}
 }
 
-// Printed is text on one line, without anything but text.
+// Printed returns text on one line, without escape sequences and control characters.
 func Printed(text string) string {
 	c := Cleaner{}
 	return strings.Map(func(r rune) rune {

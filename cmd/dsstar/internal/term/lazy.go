@@ -7,31 +7,30 @@ import (
 	"time"
 )
 
-// A LazyWriter writes from a goroutine of its own, so that a terminal that has
-// been stopped or a slow pipe holds no cell up. What it cannot take in time is
-// dropped, with a note.
+// A LazyWriter writes from its own goroutine, so that a stopped terminal or a slow pipe does
+// not block the caller. Text that exceeds its buffer is dropped, with a note.
 type LazyWriter struct {
 	w       io.Writer
-	wake    chan struct{} // holds a token when there is something to do
+	wake    chan struct{} // holds a token if there is something to do
 	ended   chan struct{}
 	mu      sync.Mutex
 	pending []byte
 	dropped int
 	closed  bool
-	moved   time.Time // when something was written last
+	moved   time.Time // the time of the last write
 }
 
-// lazyBytes is how much may wait to be written.
+// lazyBytes is the size of the buffer.
 const lazyBytes = 1 << 20
 
-// NewLazyWriter begins to write; the caller must close it.
+// NewLazyWriter returns a writer to w, which the caller must close.
 func NewLazyWriter(w io.Writer) *LazyWriter {
 	l := &LazyWriter{w: w, wake: make(chan struct{}, 1), ended: make(chan struct{})}
 	go l.work()
 	return l
 }
 
-// Write has text written.
+// Write appends text to the buffer.
 func (l *LazyWriter) Write(text string) {
 	l.mu.Lock()
 	if l.closed || len(l.pending)+len(text) > lazyBytes {
@@ -44,7 +43,7 @@ func (l *LazyWriter) Write(text string) {
 	l.poke()
 }
 
-// note tells of what was dropped; mu is held.
+// note adds a note about dropped text; mu is held.
 func (l *LazyWriter) note() {
 	if l.dropped > 0 {
 		l.pending = fmt.Appendf(l.pending, "\n[dsstar: %d bytes came too fast to be shown here; the notebook has them]\n", l.dropped)
@@ -79,7 +78,7 @@ func (l *LazyWriter) work() {
 			}
 			for len(part) > 0 {
 				n := min(len(part), 32<<10)
-				_, _ = l.w.Write(part[:n]) // nobody listens any more
+				_, _ = l.w.Write(part[:n]) // the reader may be gone
 				part = part[n:]
 				l.mu.Lock()
 				l.moved = time.Now()
@@ -89,7 +88,7 @@ func (l *LazyWriter) work() {
 	}
 }
 
-// Close waits until everything is written, or nothing has moved for a while.
+// Close waits until the buffer is written, or the writer has been blocked for two seconds.
 func (l *LazyWriter) Close() {
 	l.mu.Lock()
 	l.closed, l.moved = true, time.Now()

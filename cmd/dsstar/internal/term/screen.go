@@ -11,13 +11,12 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// A Screen writes lines of history to stderr, and on a terminal keeps a view
-// below them, which goes away at the end. It changes nothing about the terminal
-// (no raw mode, no hidden cursor, no question to it), and the cursor waits at the
-// beginning of the line below: whatever ends the program, the terminal is sane.
+// A Screen writes lines of history to W and, on a terminal, keeps a view below them until Stop.
+// It does not change the terminal's mode, and leaves the cursor at the beginning of a line, so
+// that the terminal is usable however the program ends.
 //
-// All writing is done by a goroutine that lives while there is something to
-// write, so that a terminal or pipe that takes nothing holds nobody up.
+// A goroutine does all writing while there is something to write, so that a blocked terminal or
+// pipe blocks nobody else.
 type Screen struct {
 	W       io.Writer
 	Live    bool                                     // there is a view
@@ -29,19 +28,19 @@ type Screen struct {
 	stopped chan struct{} // closed by stop
 
 	mu      sync.Mutex
-	pending []Line        // history that waits to be written
-	dropped int           // lines that found no room among it
-	due     bool          // the view is to be drawn anew
-	gone    bool          // there is no view any more
+	pending []Line        // history not written yet
+	dropped int           // history lines dropped for lack of room
+	due     bool          // the view must be redrawn
+	gone    bool          // the view has been removed
 	writing chan struct{} // closed when nothing is left to write; nil when nothing is written
-	stuck   bool          // somebody has waited for that in vain
+	stuck   bool          // waiting for it has timed out
 
-	drawn   []string // the view as it stands there
+	drawn   []string // the view as drawn
 	columns int      // the width that it was drawn for
 }
 
-// A Line is a clean line of history. Its style is that of its label, or where it begins with a
-// margin that of the words up to a colon.
+// A Line is a clean line of history. The style applies to its label or, in an indented line, to the
+// text before a colon.
 type Line struct {
 	Text  string
 	Style Style
@@ -61,13 +60,13 @@ func (l Line) Painted() string {
 }
 
 const (
-	redraw     = 85 * time.Millisecond // between two pictures: as fast as one can read
-	grace      = 2 * time.Second       // how long a terminal may take for the last lines
+	redraw     = 85 * time.Millisecond // between two pictures
+	grace      = 2 * time.Second       // how long to wait for a terminal that blocks
 	maxPending = 2000                  // lines
-	maxWrapped = 8                     // lines of the terminal for one of history
+	maxWrapped = 8                     // rows of the terminal for a line of history
 )
 
-// Start begins to keep the view up to date, until stop.
+// Start updates the view until Stop.
 func (s *Screen) Start() {
 	s.stopped = make(chan struct{})
 	if !s.Live {
@@ -90,7 +89,7 @@ func (s *Screen) Start() {
 	}()
 }
 
-// Stop takes the view away for good. History may still be told; it is waited for.
+// Stop removes the view. Tell may still be called, and then waits until the line is written.
 func (s *Screen) Stop() {
 	s.once.Do(func() {
 		if s.stopped != nil {
@@ -103,7 +102,7 @@ func (s *Screen) Stop() {
 	s.Flush()
 }
 
-// Tell adds a clean line to the history. With a view, the next picture has it.
+// Tell adds a line to the history. With a view, the next picture shows it.
 func (s *Screen) Tell(line Line) {
 	s.mu.Lock()
 	if len(s.pending) < maxPending {
@@ -121,8 +120,7 @@ func (s *Screen) Tell(line Line) {
 	}
 }
 
-// Flush waits until all that was told is written and the view is as it should
-// be, but not for ever.
+// Flush waits until the history and the view are written, for a limited time.
 func (s *Screen) Flush() {
 	s.mu.Lock()
 	s.due = true
@@ -141,7 +139,7 @@ func (s *Screen) Flush() {
 	}
 }
 
-// write has all written that is to be; mu is held.
+// write starts the writer if it is not running; mu is held.
 func (s *Screen) write() {
 	if s.writing != nil {
 		return
@@ -158,12 +156,12 @@ func (s *Screen) write() {
 				return
 			}
 			s.mu.Unlock()
-			_, _ = io.WriteString(s.W, text) // perhaps nobody reads it any more
+			_, _ = io.WriteString(s.W, text) // the reader may be gone
 		}
 	}()
 }
 
-// picture returns what is to be written now, as one piece; mu is held.
+// picture returns the text to write now; mu is held.
 func (s *Screen) picture() string {
 	if s.dropped > 0 && len(s.pending) < maxPending {
 		s.pending = append(s.pending, Line{
@@ -194,7 +192,7 @@ func (s *Screen) picture() string {
 	if up := s.height(columns); up > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", up)
 	}
-	b.WriteString(s.lines(history, "\x1b[K\n")) // over the old lines, so that nothing flickers
+	b.WriteString(s.lines(history, "\x1b[K\n")) // over the old lines, to avoid flicker
 	for _, line := range view {
 		b.WriteString(line + "\x1b[K\n")
 	}
@@ -225,8 +223,8 @@ func (s *Screen) lines(history []Line, end string) string {
 	return b.String()
 }
 
-// height returns the number of lines that the view takes in a terminal of the
-// given width. One that was made narrower has broken its lines, as most do.
+// height returns the number of rows that the drawn view takes now: a terminal that has become
+// narrower wraps its lines.
 func (s *Screen) height(columns int) int {
 	n := len(s.drawn)
 	if columns >= s.columns || columns < 1 {

@@ -9,9 +9,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Width returns the columns that clean text takes. Terminals do not agree about
-// characters that are made of several, such as emoji with a skin tone: it is then
-// the most that any of them needs, so that a line never turns out too long.
+// Width returns the columns that clean text takes. Terminals disagree about grapheme clusters
+// such as emoji with a skin tone; Width returns the maximum, so that no line is too long.
 func Width(text string) int {
 	columns := 0
 	for g := displaywidth.StringGraphemes(text); g.Next(); {
@@ -33,13 +32,13 @@ func clusterWidth(cluster string, whole int) int {
 
 // Cut shortens a clean line to the columns, with … for what is left out.
 func Cut(line string, columns int) string {
-	if len(line) <= columns { // no character takes more columns than bytes
+	if len(line) <= columns { // a character has at least as many bytes as columns
 		return line
 	}
 	if columns < 1 {
 		return ""
 	}
-	fits, end, total := 0, 0, 0 // fits: how much leaves room for the …
+	fits, end, total := 0, 0, 0 // fits: the length that leaves room for the …
 	for g := displaywidth.StringGraphemes(line); g.Next(); {
 		total += clusterWidth(g.Value(), g.Width())
 		if total > columns {
@@ -52,7 +51,7 @@ func Cut(line string, columns int) string {
 	return line
 }
 
-// Split divides text where the columns end, after one character at least.
+// Split splits text at the column, after at least one character.
 func Split(text string, columns int) (head, rest string) {
 	end, total := 0, 0
 	for g := displaywidth.StringGraphemes(text); g.Next(); end += len(g.Value()) {
@@ -72,12 +71,11 @@ func Fit(line string, columns int) string {
 	return Cut(line, columns)
 }
 
-// Margin is the width of the word that a line of progress begins with.
+// Margin is the width of the label at the beginning of a line.
 const Margin = 9
 
-// Wrap breaks a clean line between words, with its further lines below its text,
-// and leaves out what is more than most lines. Where there is no room for that,
-// it breaks it where the columns end.
+// Wrap wraps a clean line at words, indents continuation lines by Margin, and truncates after most
+// lines. In narrow terminals it breaks at the last column.
 func Wrap(line string, columns, most int) []string {
 	var lines []string
 	if len(line) <= Margin || columns < 3*Margin || Width(line[:Margin]) != Margin {
@@ -117,13 +115,13 @@ func Wrap(line string, columns, most int) []string {
 	return lines
 }
 
-// MaxMarks is how many marks, such as accents, a character may bear: with more
-// it covers the lines around it.
+// MaxMarks is the maximum number of combining marks on a character; more would cover the lines
+// around it.
 const MaxMarks = 3
 
-// Clean is text on one line in which nothing is left that a terminal obeys, that
-// Turns the direction of writing, or that cannot be seen. Most of what is shown
-// comes from strangers: models, files, what cells print.
+// Clean returns text on one line without control characters, changes of the writing direction
+// and invisible characters. Most of what is shown comes from models, files and cells, and is
+// not trusted.
 func Clean(text string) string {
 	c, marks := Cleaner{}, 0
 	return strings.Map(func(r rune) rune {
@@ -142,8 +140,7 @@ func Clean(text string) string {
 	}, c.Text(text))
 }
 
-// WithoutControls is a line in which a terminal finds nothing to obey; what it
-// shows stands where it stood.
+// WithoutControls removes control characters from text and keeps its layout.
 func WithoutControls(line string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r) {
@@ -153,12 +150,11 @@ func WithoutControls(line string) string {
 	}, line)
 }
 
-// TailBytes is how much of a text's end is looked at for its last lines.
+// TailBytes is the length of a text's end in which its last lines are looked for.
 const TailBytes = 8 << 10
 
-// LastLines returns the last lines of a text as they stand on a terminal, clean:
-// a carriage return begins its line anew. Empty lines and Markdown's fences are
-// left out.
+// LastLines returns the last lines of a text as a terminal would show them, clean: a carriage
+// return overwrites its line. Empty lines and Markdown fences are left out.
 func LastLines(text string, n int) []string {
 	if len(text) > TailBytes {
 		text = text[len(text)-TailBytes:]
@@ -179,7 +175,7 @@ func LastLines(text string, n int) []string {
 	return lines
 }
 
-// Printable quotes a name that would break a line.
+// Printable quotes a name with unprintable characters.
 func Printable(name string) string {
 	if quoted := strconv.Quote(name); strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
 		return quoted
@@ -187,7 +183,7 @@ func Printable(name string) string {
 	return name
 }
 
-// A Style is how a terminal shows text; it never says what the text does not.
+// A Style is how a terminal shows text. It never carries information that the text lacks.
 type Style string
 
 const (
@@ -199,7 +195,7 @@ const (
 	Bad    Style = "31"
 )
 
-// Paint returns the text in the Style, if there are to be colours.
+// Paint returns the text with the escape sequences of the style, if there are colours.
 func (s Style) Paint(text string, colours bool) string {
 	if s == Normal || !colours || text == "" {
 		return text

@@ -7,16 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Writer writes text in which a terminal finds nothing to obey but, on stderr, the
-// colours and the movements of dsstar's own view. Answers, names and errors come from
-// strangers, and a pipe often ends at a terminal after all (tee, less, cat of the file), so
-// it does not ask whether there is one. It may be used concurrently.
+// A Writer filters escape sequences and control characters out of text, except those that C allows.
+// It also does so for pipes and files, which often end up on a terminal (tee, less, cat). It may be
+// used concurrently.
 type Writer struct {
 	W io.Writer
 	C Cleaner // what it lets through
 
 	mu   sync.Mutex
-	rest []byte // the beginning of a character
+	rest []byte // an incomplete character
 }
 
 func (w *Writer) Write(p []byte) (int, error) {
@@ -34,7 +33,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// Unwrapped is the file or the like that w writes to.
+// Unwrapped returns the destination of a Writer, or w.
 func Unwrapped(w io.Writer) io.Writer {
 	if c, ok := w.(*Writer); ok {
 		return c.W
@@ -42,9 +41,9 @@ func Unwrapped(w io.Writer) io.Writer {
 	return w
 }
 
-// Turns reports whether a character cannot be seen and may change how those around it are:
-// the direction of writing, for one. Joiners belong to words and emoji. Tags can hide whole
-// sentences; without them the few flags that they make are plain black ones.
+// Turns reports whether a character is invisible and may change its surroundings, such as the
+// writing direction. Joiners are allowed: they belong to words and emoji. Tags are not: they
+// can hide whole sentences, and only some flags need them.
 func Turns(r rune) bool {
 	switch {
 	case r == '\u200b', r == '\ufeff', '\u2060' <= r && r <= '\u206f', '\ufff9' <= r && r <= '\ufffb', '\U000e0000' <= r && r <= '\U000e007f':

@@ -91,8 +91,8 @@ func (u resultUsage) dollars() string {
 	return fmt.Sprintf(", %.2f US dollars", *u.CostUSD)
 }
 
-// printJSON writes a value as JSON. Control characters are escaped, so that a terminal does not obey
-// them and the value is unchanged.
+// printJSON writes a value as JSON. Control characters are escaped, so that a terminal does not
+// obey them and the value is unchanged.
 func printJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -108,7 +108,8 @@ func printJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// escapeControls escapes the control characters that encoding/json does not; they occur in strings only.
+// escapeControls escapes the control characters that encoding/json does not; they occur in
+// strings only.
 func escapeControls(text string) string {
 	var b strings.Builder
 	for _, r := range text {
