@@ -152,7 +152,7 @@ func TestLeaveFreezing(t *testing.T) {
 	if x, err := again.Execute(t.Context(), "print(kept)"); err != nil || x.Stdout() != "2\n" {
 		t.Errorf("%v %s", err, x.PlainText())
 	}
-	reply, err := again.Ask(t.Context(), kernel.Message{Channel: kernel.Control, Type: "checkpoints_request"})
+	reply, err := again.Request(t.Context(), kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: "checkpoints_request"}})
 	var list struct{ Checkpoints []any }
 	if e := json.Unmarshal(reply.Content, &list); err != nil || e != nil || len(list.Checkpoints) > 0 {
 		t.Errorf("%v %v %s", err, e, reply.Content)
