@@ -71,7 +71,7 @@ func startTimeout(o Options) time.Duration { return cmp.Or(o.StartTimeout, time.
 // meet greets a kernel that may be busy: on the control channel, which is
 // answered all the same. On an error nothing is left of the session.
 func (s *session) meet(ctx context.Context, o Options) error {
-	err := s.greet(ctx, control)
+	err := s.greet(ctx, Control)
 	if err == nil {
 		return nil
 	}

@@ -95,7 +95,7 @@ func request(t testing.TB, k *Kernel, kind string, content any) checkpointReply 
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := k.Ask(t.Context(), Message{Channel: Control, Type: kind, Content: body})
+	m, err := k.Request(t.Context(), Message{Channel: Control, Header: Header{MsgType: kind}, Content: body})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,6 +251,7 @@ const deviceNode = "import os, stat, tempfile; p = tempfile.mktemp(dir='/dev/shm
 
 // None of the hazards is silently wrong: the state is exact after going back, or the checkpoint is refused by name.
 func TestHazards(t *testing.T) {
+	pyenvtest.Long(t)
 	for tools, python := range map[bool]string{false: testPython(t), true: pyenvtest.Tools(t)} {
 		tryHazards(t, openCheckpoints(t, python), time.Minute, func(h hazard) bool { return h.tools == tools }, func(t *testing.T, want, got string) {
 			if got != want {
@@ -282,6 +283,7 @@ func tryHazards(t *testing.T, k *Kernel, limit time.Duration, some func(hazard) 
 
 // Each fix-up is needed: without it the checkpoint is refused, the state differs after going back, or the cell hangs.
 func TestHazardsWithoutHelp(t *testing.T) {
+	pyenvtest.Long(t)
 	fixes := map[string]bool{}
 	for _, h := range hazards {
 		fixes[h.without] = true
@@ -351,6 +353,7 @@ func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got str
 
 // An ordinary session with all that the managed environment is for is never refused, and goes back exactly.
 func TestCheckpointOrdinarySession(t *testing.T) {
+	pyenvtest.Long(t)
 	k := openCheckpoints(t, testPython(t))
 	for i, code := range []string{
 		"import numpy as np, pandas as pd, matplotlib.pyplot as plt, seaborn as sns, statsmodels.api as sm\n" +

@@ -213,7 +213,7 @@ func (c connection) check() error {
 }
 
 // endpoints returns the ZeroMQ endpoints by channel.
-func (c connection) endpoints() [channels]string {
+func (c connection) endpoints() map[Channel]string {
 	at := func(port int) string {
 		if c.Transport == "ipc" {
 			return fmt.Sprintf("watched-ipc://%s-%d", c.IP, port)
@@ -224,7 +224,7 @@ func (c connection) endpoints() [channels]string {
 		}
 		return "watched://" + net.JoinHostPort(ip, strconv.Itoa(port))
 	}
-	return [channels]string{
-		shell: at(c.ShellPort), iopub: at(c.IOPubPort), control: at(c.ControlPort), stdin: at(c.StdinPort),
+	return map[Channel]string{
+		Shell: at(c.ShellPort), IOPub: at(c.IOPubPort), Control: at(c.ControlPort), Stdin: at(c.StdinPort),
 	}
 }

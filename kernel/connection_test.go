@@ -42,7 +42,7 @@ func TestEndpoints(t *testing.T) {
 		"::1": "watched://[::1]:7", "host": "watched://host:7",
 	} {
 		c := connection{Transport: "tcp", IP: ip, ShellPort: 7}
-		if got := c.endpoints()[shell]; got != want {
+		if got := c.endpoints()[Shell]; got != want {
 			t.Errorf("%s: %s", ip, got)
 		}
 	}

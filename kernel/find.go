@@ -141,7 +141,7 @@ func (k *Running) ask(ctx context.Context) bool {
 	s.link = link
 	defer s.end()
 	in := newInbox()
-	id, err := s.request(ctx, in, shell, s.nothing(), struct{}{})
+	id, err := s.request(ctx, in, Shell, s.nothing(), struct{}{})
 	if err != nil {
 		return false
 	}
@@ -163,7 +163,7 @@ func (k *Running) ask(ctx context.Context) bool {
 // listening reports whether anything listens at the shell port. A ZeroMQ dial
 // would say the same and take longer.
 func (c connection) listening() bool {
-	_, address, _ := strings.Cut(c.endpoints()[shell], "://")
+	_, address, _ := strings.Cut(c.endpoints()[Shell], "://")
 	network := "tcp"
 	if c.Transport == "ipc" {
 		network = "unix"

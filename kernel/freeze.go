@@ -96,7 +96,7 @@ func (k *Kernel) control(ctx context.Context, request string, content, into any)
 	defer cancel()
 	// Not cancelled at once: nobody would know of a copy that is being made.
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(s.waits.cancel, cancel) })()
-	reply, err := s.ask(limited, Message{Channel: Control, Type: request, Content: body})
+	reply, err := s.roundTrip(limited, Message{Channel: Control, Header: Header{MsgType: request}, Content: body})
 	if err != nil {
 		if limited.Err() != nil && ctx.Err() == nil {
 			return fmt.Errorf("%w a %s for %v", ErrSilent, request, s.waits.frozen)
@@ -105,27 +105,26 @@ func (k *Kernel) control(ctx context.Context, request string, content, into any)
 	}
 	var problem struct{ Status, EName, EValue string }
 	if err := json.Unmarshal(reply.Content, &problem); err != nil {
-		return fmt.Errorf("%s: %w", reply.Type, err)
+		return fmt.Errorf("%s: %w", reply.Header.MsgType, err)
 	}
 	if problem.Status != "ok" {
 		return errors.New(cmp.Or(problem.EValue, problem.EName, "no reason was given"))
 	}
 	if err := json.Unmarshal(reply.Content, into); err != nil {
-		return fmt.Errorf("%s: %w", reply.Type, err)
+		return fmt.Errorf("%s: %w", reply.Header.MsgType, err)
 	}
 	return nil
 }
 
 const died = "the kernel died: "
 
-// obituary reads the content of an error, or of a reply with one, by which a kernel with frozen
-// copies says that the process which ran cells has ended, and how.
-func (s *session) obituary(content json.RawMessage) (how string, ok bool) {
-	var c struct{ EName, EValue string }
-	if !s.freezes() || json.Unmarshal(content, &c) != nil || c.EName != "KernelDied" {
+// obituary recognises the exception by which a kernel with frozen copies says that the process which
+// ran cells has ended, and how.
+func (s *session) obituary(name, value string) (how string, ok bool) {
+	if !s.freezes() || name != "KernelDied" {
 		return "", false
 	}
-	return strings.CutPrefix(c.EValue, died)
+	return strings.CutPrefix(value, died)
 }
 
 // kill ends the kernel, or of one with frozen copies the process that runs cells.
@@ -133,7 +132,7 @@ func (s *session) kill() (done string) {
 	if s.guest != nil || !s.freezes() || ended(s.host) {
 		return s.host.kill()
 	}
-	s.tell(control, "kill_request", struct{}{})
+	s.tell(Control, "kill_request", struct{}{})
 	return "the kernel was killed"
 }
 

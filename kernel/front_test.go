@@ -53,8 +53,8 @@ func TestFrontOutlives(t *testing.T) {
 	runCell(t, k, "x = 1", notebook.OK)
 	id := checkpoint(t, k)
 	for _, kind := range []string{"shutdown_request", "checkpoint_request", "drop_request", "rollback_request", "of_no_kind", ""} {
-		k.current().tell(control, kind, []int{1})
-		k.current().tell(shell, kind, []int{1})
+		k.current().tell(Control, kind, []int{1})
+		k.current().tell(Shell, kind, []int{1})
 	}
 	prints(t, k, "x", "1")
 	nonsense := "import gc\nfrom dsstar_kernel.channel import Channel\n" +

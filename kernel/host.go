@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/kernel/internal/wire"
 	"dsstar/notebook/disk"
 )
 
@@ -20,20 +19,18 @@ import (
 type host interface {
 	// gone is closed once the kernel has ended or is out of reach for good.
 	gone() <-chan struct{}
-	// fate says how that came, in one line; lost is set if the kernel may still
-	// run and only cannot be reached. Both only after gone.
+	// fate says in one line how the kernel ended; lost is set if it may still run but cannot be
+	// reached. Only valid after gone.
 	fate() (how string, lost error)
 	// interrupt stops the running cell as Ctrl-C would. It does not wait.
 	interrupt(*session)
-	// kill ends the kernel, or leaves it if it is not ours, and says what it did.
-	// It does not wait.
+	// kill ends a kernel of ours, or abandons another, and says which. It does not wait.
 	kill() (done string)
-	// shutdown lets the kernel end in its own way, as far as it is ours, and end
-	// makes sure that it has and leaves nothing; its error is that it may still
-	// run. end may be called more than once.
+	// shutdown asks a kernel of ours to end. end makes sure that it has, and removes its files; the
+	// error is that it may still run. end may be called more than once.
 	shutdown(*session)
 	end(waits) error
-	// release gives the kernel up, as that of a notebook: end leaves it running.
+	// release makes end leave the kernel running, as that of a notebook.
 	release(notebook string) error
 }
 
@@ -68,7 +65,7 @@ func (l *local) fate() (string, error) { return l.death(), nil }
 
 func (l *local) interrupt(s *session) {
 	if l.spec.InterruptMode == "message" || l.confined { // whose processes no signal of ours reaches
-		s.tell(control, "interrupt_request", struct{}{})
+		s.tell(Control, "interrupt_request", struct{}{})
 		return
 	}
 	l.process.interrupt()
@@ -85,7 +82,7 @@ func (l *local) shutdown(s *session) {
 		return
 	}
 	in := newInbox()
-	id, err := s.request(atOnce, in, control, "shutdown_request", map[string]bool{"restart": false})
+	id, err := s.request(atOnce, in, Control, "shutdown_request", map[string]bool{"restart": false})
 	if err != nil {
 		return
 	}
@@ -95,8 +92,8 @@ func (l *local) shutdown(s *session) {
 	for {
 		select {
 		case <-in.ready:
-			for _, d := range in.take() {
-				if d.msg.Header.MsgType == "shutdown_reply" {
+			for _, m := range in.take() {
+				if m.Header.MsgType == "shutdown_reply" {
 					patience.Reset(s.waits.exit)
 				}
 			}
@@ -133,7 +130,7 @@ func (l *local) end(w waits) (err error) {
 	return err
 }
 
-// A leaving is how the kernel of a host that does not own its process went.
+// A leaving records how a kernel that is not a process of ours ended.
 type leaving struct {
 	once sync.Once
 	ch   chan struct{}
@@ -145,7 +142,7 @@ func (l *leaving) gone() <-chan struct{} { return l.ch }
 
 func (l *leaving) fate() (string, error) { return l.how, l.lost }
 
-// leave records the first reason and closes gone.
+// leave records the first reason, and closes gone.
 func (l *leaving) leave(how string, lost error) {
 	l.once.Do(func() {
 		l.how, l.lost = how, lost
@@ -170,13 +167,13 @@ func (l *leaving) watch(link transport) {
 	l.leave(how, lost)
 }
 
-// heed leaves when a message shows that the kernel is not the one it was: a
-// server says so, or it has another session than the one that was greeted.
-func (l *leaving) heed(d delivery, greeted string) {
-	if d.from != iopub || d.msg.Header.MsgType != "status" {
+// heed leaves when a message shows that the kernel has been restarted: a server says so, or its
+// session is not the one that was greeted.
+func (l *leaving) heed(m Message, greeted string) {
+	if m.Channel != IOPub || m.Header.MsgType != "status" {
 		return
 	}
-	switch state, session := stateOf(d.msg), d.msg.Header.Session; {
+	switch state, session := stateOf(m), m.Header.Session; {
 	case state == "restarting" || state == "autorestarting":
 		l.leave("it ended or was told to, and the server starts it again", nil)
 	case state == "dead" || state == "terminating":
@@ -186,13 +183,11 @@ func (l *leaving) heed(d delivery, greeted string) {
 	}
 }
 
-// guest is a process of somebody else on this machine, or wherever its
-// connection file points.
+// guest is somebody else's process, on this machine or wherever its connection file points.
 type guest struct{ leaving }
 
-// interrupt asks: a guest sends no signals. ipykernel understands the request
-// whatever its kernelspec says.
-func (g *guest) interrupt(s *session) { s.tell(control, "interrupt_request", struct{}{}) }
+// interrupt sends a request, not a signal. ipykernel understands it whatever its kernelspec says.
+func (g *guest) interrupt(s *session) { s.tell(Control, "interrupt_request", struct{}{}) }
 
 func (g *guest) kill() string {
 	g.leave("it was left running, busy with a cell that ignores interrupts", nil)
@@ -215,17 +210,16 @@ type remote struct {
 	work   sync.WaitGroup
 }
 
-// background carries out a request that nobody waits for.
+// background sends a request without waiting for the answer.
 func (r *remote) background(do func(context.Context) error) {
 	r.work.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
 		defer cancel()
-		_ = do(ctx) // its effect is watched for, not its answer
+		_ = do(ctx) // its effect is watched for
 	})
 }
 
-// look asks the server whether it still has the kernel. Whoever deletes one is
-// not obliged to say so to those who are connected to it.
+// look asks the server whether it still has the kernel: clients are not told when it is deleted.
 func (r *remote) look(ctx context.Context) error {
 	k, err := r.server.kernel(ctx, r.id)
 	if e, ok := errors.AsType[*ServerError](err); ok && e.Status == http.StatusNotFound {
@@ -283,9 +277,8 @@ func (e *ServerLostError) Error() string {
 }
 func (e *ServerLostError) Unwrap() error { return e.Cause }
 
-// stateOf returns the execution_state of a status message, "" if it has none
-// that can be read.
-func stateOf(m wire.Message) string {
+// stateOf returns the execution_state of a status message; "" if it cannot be read.
+func stateOf(m Message) string {
 	var c struct {
 		State string `json:"execution_state"`
 	}

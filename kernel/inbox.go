@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"os"
-	"slices"
 	"sync"
 
 	"dsstar/kernel/internal/wire"
@@ -26,23 +25,23 @@ type inbox struct {
 	ready chan struct{} // has a token whenever take may find something
 
 	mu    sync.Mutex
-	items []delivery // older than what is in the file
-	bytes int        // in items
-	spill *spill     // nil while everything fits into memory
+	items []Message // older than what is in the file
+	bytes int       // in items
+	spill *spill    // nil while everything fits into memory
 }
 
 func newInbox() *inbox { return &inbox{ready: make(chan struct{}, 1)} }
 
-func (b *inbox) put(d delivery) {
+func (b *inbox) put(m Message) {
 	b.mu.Lock()
-	size := d.size()
+	size := sizeOf(m)
 	if b.spill == nil && b.bytes+size > inboxMemory && len(b.items) > 0 {
 		b.spill = newSpill()
 	}
 	if b.spill != nil {
-		b.spill.put(d)
+		b.spill.put(m)
 	} else {
-		b.items = append(b.items, d)
+		b.items = append(b.items, m)
 		b.bytes += size
 	}
 	b.mu.Unlock()
@@ -58,7 +57,7 @@ func (b *inbox) wake() {
 
 // take removes and returns the next deliveries, nil when there are none left.
 // A caller that does not take until then finds ready again.
-func (b *inbox) take() []delivery {
+func (b *inbox) take() []Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	items := b.items
@@ -87,28 +86,28 @@ func (b *inbox) close() {
 	}
 }
 
-// size is about what d takes in memory: small messages are mostly overhead.
-func (d delivery) size() int {
-	n := 1<<10 + len(d.msg.Content) + len(d.msg.Metadata)
-	for _, b := range d.msg.Buffers {
+// sizeOf is about what m takes in memory: small messages are mostly overhead.
+func sizeOf(m Message) int {
+	n := 1<<10 + len(m.Content) + len(m.Metadata)
+	for _, b := range m.Buffers {
 		n += len(b)
 	}
 	return n
 }
 
-// gap is the channel of a delivery that stands for messages which are lost.
-const gap channel = -1
+// gap is the channel of a message that stands for messages which are lost.
+const gap Channel = "gap"
 
 // A spill is a queue of deliveries in a file. Each is a length of 64 bits and a
 // message in the framing of [wire.EncodeV1].
 type spill struct {
 	file    *os.File // nil if none could be made
 	written *bufio.Writer
-	in, out int64      // where the file is read and written next
-	freed   int64      // the file takes nothing on disk up to here
-	rest    []delivery // after the file, once it cannot be written any more: memory is what is left then
-	held    int        // bytes in rest
-	most    int64      // bytes on disk with which outputs still find room
+	in, out int64     // where the file is read and written next
+	freed   int64     // the file takes nothing on disk up to here
+	rest    []Message // after the file, once it cannot be written any more: memory is what is left then
+	held    int       // bytes in rest
+	most    int64     // bytes on disk with which outputs still find room
 	failed  bool
 	lost    bool // some found no room
 }
@@ -122,32 +121,32 @@ func newSpill() *spill {
 	return &spill{file: f, written: bufio.NewWriterSize(f, 64<<10), most: maxSpill}
 }
 
-func (s *spill) put(d delivery) {
-	if s.full(d) {
+func (s *spill) put(m Message) {
+	if s.full(m) {
 		s.lost = true
 		return
 	}
-	if !s.failed && s.write(d) != nil {
+	if !s.failed && s.write(m) != nil {
 		s.failed = true
 	}
 	if s.failed {
-		s.rest = append(s.rest, d)
-		s.held += d.size()
+		s.rest = append(s.rest, m)
+		s.held += sizeOf(m)
 	}
 }
 
-// full reports whether there is no room for d. Without outputs a run can go on, without
-// anything else it cannot.
-func (s *spill) full(d delivery) bool {
-	switch d.msg.Header.MsgType {
+// full reports whether there is no room for m. A run can continue without outputs, but not without
+// other messages.
+func (s *spill) full(m Message) bool {
+	switch m.Header.MsgType {
 	case "stream", "display_data", "update_display_data", "execute_result", "error", "comm_open", "comm_msg":
 		return s.out-s.freed > s.most || int64(s.held) > s.most/16
 	}
 	return false
 }
 
-func (s *spill) write(d delivery) error {
-	data, err := wire.EncodeV1(channelNames[d.from], d.msg)
+func (s *spill) write(m Message) error {
+	data, err := wire.EncodeV1(m)
 	if err != nil {
 		return err
 	}
@@ -163,18 +162,18 @@ func (s *spill) write(d delivery) error {
 }
 
 // take returns the next deliveries, about inboxMemory bytes of them.
-func (s *spill) take() (items []delivery) {
+func (s *spill) take() (items []Message) {
 	if !s.failed && s.file != nil && s.written.Flush() != nil {
 		s.failed = true
 	}
 	for bytes := 0; s.in < s.out && bytes < inboxMemory; {
-		d, n, err := s.read()
+		m, n, err := s.read()
 		if err != nil {
 			s.in = s.out // the rest was not written whole: the disk is full
-			items = append(items, delivery{from: gap})
+			items = append(items, Message{Channel: gap})
 			break
 		}
-		items = append(items, d)
+		items = append(items, m)
 		s.in += n
 		bytes += int(n)
 	}
@@ -183,7 +182,7 @@ func (s *spill) take() (items []delivery) {
 		items, s.rest, s.held = s.rest, nil, 0
 	}
 	if s.lost {
-		items, s.lost = append(items, delivery{from: gap}), false
+		items, s.lost = append(items, Message{Channel: gap}), false
 	}
 	return items
 }
@@ -197,18 +196,17 @@ func (s *spill) free() {
 	}
 }
 
-func (s *spill) read() (delivery, int64, error) {
+func (s *spill) read() (Message, int64, error) {
 	var size [8]byte
 	if _, err := s.file.ReadAt(size[:], s.in); err != nil {
-		return delivery{}, 0, err
+		return Message{}, 0, err
 	}
 	data := make([]byte, binary.LittleEndian.Uint64(size[:]))
 	if _, err := s.file.ReadAt(data, s.in+int64(len(size))); err != nil {
-		return delivery{}, 0, err
+		return Message{}, 0, err
 	}
-	name, m, err := wire.ParseV1(data)
-	from := channel(slices.Index(channelNames[:], name))
-	return delivery{from, m}, int64(len(size) + len(data)), err
+	m, err := wire.ParseV1(data)
+	return m, int64(len(size) + len(data)), err
 }
 
 func (s *spill) close() {

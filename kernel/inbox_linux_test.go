@@ -24,8 +24,8 @@ func TestSpillIsFreed(t *testing.T) {
 	}
 	next := ahead
 	for range 5 {
-		for _, d := range s.take() {
-			if d.from == gap {
+		for _, m := range s.take() {
+			if m.Channel == gap {
 				t.Fatal("outputs are lost")
 			}
 			s.put(spoken(next, size))

@@ -8,17 +8,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"dsstar/kernel/internal/wire"
 )
 
-// spoken is a delivery that says n, and is about size bytes long.
-func spoken(n, size int) delivery {
-	return delivery{iopub, wire.Message{
-		Header: wire.Header{MsgID: fmt.Sprint(n), MsgType: "stream"}, Parent: wire.Header{MsgID: "p"},
+// spoken is a message that says n, and is about size bytes long.
+func spoken(n, size int) Message {
+	return Message{
+		Channel: IOPub, Header: Header{MsgID: fmt.Sprint(n), MsgType: "stream"}, Parent: Header{MsgID: "p"},
 		Metadata: json.RawMessage(`{}`), Content: json.RawMessage(`{"text":"` + strings.Repeat("x", size) + `"}`),
 		Buffers: [][]byte{[]byte("b")},
-	}}
+	}
 }
 
 // listen takes from b until want deliveries have come, in their order.
@@ -26,9 +24,9 @@ func listen(t *testing.T, b *inbox, want int) {
 	t.Helper()
 	for got := 0; got < want; {
 		<-b.ready
-		for _, d := range b.take() {
-			if d.msg.Header.MsgID != fmt.Sprint(got) || d.from != iopub || len(d.msg.Buffers) != 1 || d.msg.Parent.MsgID != "p" {
-				t.Fatalf("delivery %d: %+v", got, d.msg.Header)
+		for _, m := range b.take() {
+			if m.Header.MsgID != fmt.Sprint(got) || m.Channel != IOPub || len(m.Buffers) != 1 || m.Parent.MsgID != "p" {
+				t.Fatalf("message %d: %+v", got, m.Header)
 			}
 			got++
 		}
@@ -94,11 +92,11 @@ func TestInboxWithoutDisk(t *testing.T) {
 	}
 	seen, gaps := map[string]bool{}, 0
 	for items := b.take(); items != nil; items = b.take() {
-		for _, d := range items {
-			if d.from == gap {
+		for _, m := range items {
+			if m.Channel == gap {
 				gaps++
 			} else {
-				seen[d.msg.Header.MsgID] = true
+				seen[m.Header.MsgID] = true
 			}
 		}
 	}

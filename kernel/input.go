@@ -4,20 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"time"
-
-	"dsstar/kernel/internal/wire"
 )
 
 // An answer is what somebody typed for input().
 type answer struct {
-	request wire.Message
+	request Message
 	text    string
 	err     error
 }
 
 // ask passes a question of input() on, and nothing waits meanwhile but the
 // cell's time-out.
-func (r *run) ask(ctx context.Context, m wire.Message) {
+func (r *run) ask(ctx context.Context, m Message) {
 	if m.Header.MsgType != "input_request" || r.s.input == nil || r.asking != nil {
 		return
 	}
@@ -41,8 +39,8 @@ func (r *run) answered(a answer) {
 	r.heard = time.Now()
 	if a.err == nil {
 		body, _ := json.Marshal(map[string]string{"value": a.text}) // a string cannot fail
-		_, a.err = r.s.send(atOnce, nil, stdin, wire.Message{
-			Header: wire.Header{MsgType: "input_reply"}, Parent: a.request.Header, Content: body,
+		_, a.err = r.s.send(atOnce, nil, Message{
+			Channel: Stdin, Header: Header{MsgType: "input_reply"}, Parent: a.request.Header, Content: body,
 		})
 	}
 	if a.err != nil {

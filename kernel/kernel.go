@@ -21,8 +21,8 @@ import (
 // ErrClosed is returned by a Kernel's methods after Close.
 var ErrClosed = turn.ErrClosed
 
-// Options say what to start and how. [Start] needs the Spec, [Dial] the name of
-// one on the server; [Attach] needs none. All else may be left out.
+// Options say what to start and how. [Start] needs the Spec, [Dial] the name of one on the server;
+// [Attach] needs neither. Everything else is optional.
 type Options struct {
 	Spec         Spec          // what to start
 	Dir          string        // working directory of the kernel process; a guest's cells run there too
@@ -41,7 +41,7 @@ type Options struct {
 	parent  *os.Root // of Scratch, held from before the first cell: cells may replace what its path leads to
 }
 
-// hold opens the folders that cells may replace, before the first of them runs.
+// hold opens the folders that cells may replace, before the first cell runs.
 func (o *Options) hold() (err error) {
 	if o.Scratch != "" {
 		if err = os.MkdirAll(filepath.Dir(o.Scratch), 0o777); err == nil {
@@ -81,9 +81,8 @@ type Outputs struct {
 	quota  *quota   // of all sessions of a Kernel
 }
 
-// An InputFunc asks somebody for the line that a cell's input() wants. It should
-// return soon after ctx has ended: the cell does not wait any more. With an
-// error the cell is interrupted.
+// An InputFunc asks somebody for the line that a cell's input() wants. It should return soon after
+// ctx has ended, when the cell no longer waits. An error interrupts the cell.
 type InputFunc func(ctx context.Context, prompt string, password bool) (string, error)
 
 // A Cell is code to be run, and how.
@@ -94,10 +93,9 @@ type Cell struct {
 	MayRaise bool                  // an exception is expected
 	Observe  func(notebook.Output) // is given each piece of output as it comes; must not block; may be nil
 
-	// Divert is given each message that could be output, or is about a comm,
-	// with the id of the request that it is about, before it becomes output. It
-	// reports whether it keeps it: then it does not. It must not block; it may be nil.
-	Divert func(request string, m Message) bool
+	// Divert is given each message that could be output, or is about a comm, before it becomes
+	// output, and reports whether it keeps it: then it does not. It must not block; it may be nil.
+	Divert func(Message) bool
 }
 
 // Info says what kernel is running.
@@ -116,8 +114,8 @@ type Info struct {
 	PID            int            // of a process of ours; changes with a new process
 }
 
-// A Kernel is a live kernel: one that this process started and will end, or a
-// guest's view of somebody else's, which is never restarted nor ended.
+// A Kernel is a live kernel: one that this process started and will end, or somebody else's, which
+// is never restarted or ended.
 type Kernel struct {
 	options Options
 	waits   waits
@@ -129,8 +127,7 @@ type Kernel struct {
 	session *session // never nil; dead after a failed Reset
 }
 
-// waits are the deadlines that Options do not set. They are fields so that
-// tests need not wait as long as people.
+// waits are the deadlines that Options do not set. Tests shorten them.
 type waits struct {
 	greet     time.Duration // between two kernel_info_requests
 	tune      time.Duration // for a request of our own
@@ -155,9 +152,8 @@ func defaultWaits() waits {
 	}
 }
 
-// Start starts a kernel and returns when it is ready: it has answered, and what
-// it publishes arrives. The caller must Close it. The text of an error has the
-// end of what the kernel wrote to its standard error.
+// Start starts a kernel and returns when it is ready: it has answered, and its iopub messages
+// arrive. The caller must Close it. Errors include the end of the kernel's standard error.
 func Start(ctx context.Context, o Options) (*Kernel, error) {
 	return start(ctx, o, defaultWaits())
 }
@@ -198,11 +194,10 @@ func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) 
 	return k, nil
 }
 
-// Execute runs code as one cell and returns what it gave. The error is
-// ctx.Err(), wrapped, after the cell was interrupted; or [ErrClosed]; or a
-// failure of the connection. Everything else is in the Execution: see the
-// package comment. On a kernel that has died the Execution says so. With an error
-// it has what there was until then. Calls wait for one another.
+// Execute runs code as one cell and returns its execution. The error is ctx.Err(), wrapped, after
+// the cell was interrupted; [ErrClosed]; or a failure of the connection. Everything else is in the
+// Execution (see the package comment), also that the kernel is dead. With an error, the Execution
+// has the outputs so far. Calls wait for one another.
 func (k *Kernel) Execute(ctx context.Context, code string) (notebook.Execution, error) {
 	return k.ExecuteCell(ctx, Cell{Code: code})
 }
@@ -275,26 +270,24 @@ func (k *Kernel) limit(c Cell) time.Duration {
 	return max(0, cmp.Or(c.Timeout, k.options.CellTimeout))
 }
 
-// A Late is output of a cell that came after the cell had ended: of its threads
-// and asynchronous tasks.
+// A Late is output that threads and asynchronous tasks of a cell produced after its end.
 type Late struct {
 	CellID  string // of [Cell]
 	Outputs []notebook.Output
 	Updates []notebook.Output // displays that changed, of this cell or of others; see [notebook.Redisplay]
 }
 
-// Late returns the late outputs since it was called last, by cell in the order
-// of their first message. A few megabytes are kept for it.
+// Late returns the late outputs since its last call, by cell in the order of their first message.
+// At most a few megabytes are kept.
 func (k *Kernel) Late() []Late { return k.current().takeLate() }
 
-// Close ends a kernel of ours and its process group, and leaves any other as it
-// was found, but for changed objects and the names that are to stay ([Kernel.Visit]). A call under way ends with
-// [ErrClosed]. Close leaves neither processes nor goroutines nor files of ours,
-// unless a server does not let go of a kernel, which is its error. It may be
-// called more than once.
+// Close ends a kernel of ours and its process group, and leaves any other as it was found, except
+// for changed objects and the names that are to stay ([Kernel.Visit]). A call in progress ends with
+// [ErrClosed]. No processes, goroutines or files of ours remain; the error is that a server could
+// not be made to end a kernel. Close may be called more than once.
 func (k *Kernel) Close() error { return k.finish((*session).shutdown) }
 
-// finish ends the session in whatever way, once.
+// finish ends the session, once.
 func (k *Kernel) finish(end func(*session) error) error {
 	return k.turn.Close(func() error {
 		defer k.options.release()
@@ -317,8 +310,8 @@ func (k *Kernel) current() *session {
 	return k.session
 }
 
-// infoOf reads a kernel_info_reply. A reply that is not as it should be gives
-// what can be read: a kernel that runs cells is not refused for its banner.
+// infoOf reads a kernel_info_reply, as far as it can be read: a kernel that runs cells is not
+// refused for its banner.
 func infoOf(content json.RawMessage) Info {
 	var reply struct {
 		Implementation string         `json:"implementation"`

@@ -11,20 +11,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Leave is Close but leaves a kernel of ours running, with all that its cells
-// have made: a process for which Options.KeepIn was given, or a kernel of a
-// server. It is nobody's then: whoever connects to it may end it. notebook, a
-// path, tells those who look for kernels what it belongs to. The error is that
-// it has ended, or could not be made known. In a kernel that is not ours Leave
-// is Close.
+// Leave is Close, but leaves a kernel of ours running with its state: a process for which
+// Options.KeepIn was set, or a kernel of a server. Whoever connects to it may end it. notebook is
+// the path that those who look for kernels see. The error is that the kernel has ended, or could
+// not be made known. For a kernel that is not ours Leave is Close.
 //
-// While this program goes on, one goroutine waits for the end of a process that
-// was left, as only its parent can.
+// Until this program ends, one goroutine waits for the end of the process, as only its parent can.
 func (k *Kernel) Leave(notebook string) error {
 	return k.finish(func(s *session) error { return s.part(notebook) })
 }
 
-// part ends the session and leaves its kernel.
+// part ends the session and leaves its kernel running.
 func (s *session) part(notebook string) error {
 	if s.guest != nil {
 		return s.shutdown()

@@ -110,6 +110,7 @@ func TestLeaveOrClose(t *testing.T) {
 
 // TestLeaveOnServer: a server's kernel stays, and belongs to its notebook.
 func TestLeaveOnServer(t *testing.T) {
+	pyenvtest.Long(t)
 	t.Parallel()
 	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), nil)
 	s := Server{URL: server.URL + "/", Token: server.Token, Root: server.Root}

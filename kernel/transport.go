@@ -6,20 +6,24 @@ import (
 	"dsstar/kernel/internal/wire"
 )
 
-// A channel is one of the protocol's channels to a kernel.
-type channel int
+// A Message is one message of the protocol, either way, from the wire to those who fold it into
+// outputs. Who sends one sets Channel, Header.MsgType, Content and what else it has; the rest of
+// the header is filled in.
+type Message = wire.Message
 
-// There is no heartbeat: the death of an owned process is seen at once, and that
-// of any other when its sockets close.
+// A Header says what a message is.
+type Header = wire.Header
+
+// A Channel is one of the protocol's channels to a kernel. Requests go to Shell or Control.
+type Channel = wire.Channel
+
+// The channels.
 const (
-	shell channel = iota
-	iopub
-	control
-	stdin // only where somebody answers input()
-	channels
+	Shell   = wire.Shell
+	Control = wire.Control
+	IOPub   = wire.IOPub
+	Stdin   = wire.Stdin
 )
-
-var channelNames = [channels]string{shell: "shell", iopub: "iopub", control: "control", stdin: "stdin"}
 
 // A transport carries messages to and from one kernel. Received messages go to
 // the deliver function that it was made with, which must not block and is
@@ -28,7 +32,7 @@ type transport interface {
 	// Send sends one message. It waits for a connection that is being made again,
 	// until ctx ends. After any other error the transport is unusable: a message
 	// whose fate is unknown must not be sent again.
-	Send(context.Context, channel, wire.Message) error
+	Send(context.Context, Message) error
 	// Rouse wakes a kernel that does not see a request which it has received.
 	// It does not wait.
 	Rouse()
@@ -40,10 +44,4 @@ type transport interface {
 	Breaks() int
 	// Close ends all deliveries; none happens after it has returned.
 	Close() error
-}
-
-// A delivery is a received message and the channel it came by.
-type delivery struct {
-	from channel
-	msg  wire.Message
 }

@@ -36,7 +36,7 @@ func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (not
 // await waits until the kernel has done what others have asked of it. Only then
 // a cell is sent: one that waits in the kernel could not be taken back.
 func (s *session) await(ctx context.Context) error {
-	_, err := s.ask(ctx, Message{Channel: Shell, Type: s.nothing()})
+	_, err := s.roundTrip(ctx, Message{Channel: Shell, Header: Header{MsgType: s.nothing()}})
 	if ended(s.host) {
 		return nil // executing says how
 	}
@@ -71,7 +71,7 @@ func (s *session) partingWords() {
 	if s.guest == nil || !s.guest.entered {
 		return
 	}
-	s.tell(shell, "execute_request", map[string]any{
+	s.tell(Shell, "execute_request", map[string]any{
 		"code": s.method("leave"), "silent": true, "store_history": false, "allow_stdin": false, "stop_on_error": false,
 	})
 }

@@ -45,7 +45,7 @@ type wsLink struct {
 	session string // id
 	legacy  bool   // ask for the legacy framing
 	again   time.Duration
-	deliver func(delivery)
+	deliver func(Message)
 
 	ctx     context.Context // ended by Close
 	cancel  context.CancelFunc
@@ -63,7 +63,7 @@ type wsLink struct {
 
 // dialWS connects to a kernel of a server. A lost connection is tried to be made again for as long as
 // w says.
-func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, w waits, deliver func(delivery)) (*wsLink, error) {
+func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, w waits, deliver func(Message)) (*wsLink, error) {
 	l := &wsLink{
 		server: s, kernel: kernel, session: session, legacy: legacy, again: w.reconnect, deliver: deliver,
 		drained: make(chan struct{}), changed: make(chan struct{}),
@@ -164,20 +164,18 @@ func (l *wsLink) read(conn *websocket.Conn) {
 		if err != nil {
 			return
 		}
-		var name string
-		var m wire.Message
+		var m Message
 		if conn.Subprotocol() == wire.Subprotocol {
-			name, m, err = wire.ParseV1(data)
+			m, err = wire.ParseV1(data)
 		} else {
-			name, m, err = wire.ParseLegacy(data, kind == websocket.BinaryMessage)
+			m, err = wire.ParseLegacy(data, kind == websocket.BinaryMessage)
 		}
 		if err != nil {
 			continue // a lost idle among them is dealt with as any lost idle
 		}
-		for ch, n := range channelNames {
-			if n == name {
-				l.deliver(delivery{channel(ch), m})
-			}
+		switch m.Channel {
+		case Shell, Control, IOPub, Stdin:
+			l.deliver(m)
 		}
 	}
 }
@@ -231,7 +229,7 @@ func (l *wsLink) set(conn *websocket.Conn, lost error) {
 
 // Send sends m once: a message that could not be written whole has not been seen by the server,
 // and goes out again on the next connection.
-func (l *wsLink) Send(ctx context.Context, ch channel, m wire.Message) error {
+func (l *wsLink) Send(ctx context.Context, m Message) error {
 	for {
 		l.mu.Lock()
 		conn, lost, changed := l.conn, l.lost, l.changed
@@ -242,7 +240,7 @@ func (l *wsLink) Send(ctx context.Context, ch channel, m wire.Message) error {
 		case conn != nil:
 			err := l.check(ctx, conn)
 			if err == nil {
-				err = l.write(conn, ch, m)
+				err = l.write(conn, m)
 			}
 			if _, ok := errors.AsType[*tooLargeError](err); ok || err == nil || ctx.Err() != nil {
 				return err
@@ -295,14 +293,14 @@ func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 	return nil
 }
 
-func (l *wsLink) write(conn *websocket.Conn, ch channel, m wire.Message) error {
+func (l *wsLink) write(conn *websocket.Conn, m Message) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	kind := websocket.BinaryMessage
-	data, err := wire.EncodeV1(channelNames[ch], m)
+	data, err := wire.EncodeV1(m)
 	if conn.Subprotocol() != wire.Subprotocol {
 		var isBinary bool
-		if data, isBinary, err = wire.EncodeLegacy(channelNames[ch], m); !isBinary {
+		if data, isBinary, err = wire.EncodeLegacy(m); !isBinary {
 			kind = websocket.TextMessage
 		}
 	}

@@ -29,9 +29,9 @@ const sendTimeout = 10 * time.Second
 // A zmqLink is a connection to a kernel's ZeroMQ sockets.
 type zmqLink struct {
 	receiver wire.Receiver
-	deliver  func(delivery)
-	shellAt  string                // endpoint
-	sockets  [channels]zmq4.Socket // nil for a channel that is not used
+	deliver  func(Message)
+	shellAt  string                  // endpoint
+	sockets  map[Channel]zmq4.Socket // of the channels that are used
 
 	closing  chan struct{}
 	close    sync.Once
@@ -45,33 +45,33 @@ type zmqLink struct {
 
 // dialZMQ connects to the sockets of a kernel, to stdin only where it is wanted.
 // The end of ctx makes it return.
-func dialZMQ(ctx context.Context, c connection, withStdin bool, deliver func(delivery)) (*zmqLink, error) {
+func dialZMQ(ctx context.Context, c connection, withStdin bool, deliver func(Message)) (*zmqLink, error) {
 	endpoints := c.endpoints()
 	l := &zmqLink{
-		receiver: wire.Receiver{Key: c.Key}, deliver: deliver, shellAt: endpoints[shell],
-		closing: make(chan struct{}), drained: make(chan struct{}),
+		receiver: wire.Receiver{Key: c.Key}, deliver: deliver, shellAt: endpoints[Shell],
+		sockets: map[Channel]zmq4.Socket{}, closing: make(chan struct{}), drained: make(chan struct{}),
 		protocol: log.New(io.Discard, "", 0), // the default writes to stderr
 	}
 	// The kernel finds the stdin of a request by the identity that its shell has.
 	identity := zmq4.WithID(zmq4.SocketIdentity(uuid.NewString()))
 	watched, done := watchDials(ctx)
 	defer done()
-	l.sockets[shell] = zmq4.NewDealer(watched, append(l.options(), identity)...)
-	l.sockets[iopub] = zmq4.NewSub(watched, l.options()...)
-	l.sockets[control] = zmq4.NewDealer(watched, l.options()...)
+	l.sockets[Shell] = zmq4.NewDealer(watched, append(l.options(), identity)...)
+	l.sockets[IOPub] = zmq4.NewSub(watched, l.options()...)
+	l.sockets[Control] = zmq4.NewDealer(watched, l.options()...)
 	if withStdin && c.StdinPort != 0 {
-		l.sockets[stdin] = zmq4.NewDealer(watched, append(l.options(), identity)...)
+		l.sockets[Stdin] = zmq4.NewDealer(watched, append(l.options(), identity)...)
 	}
-	err := l.sockets[iopub].SetOption(zmq4.OptionSubscribe, "")
+	err := l.sockets[IOPub].SetOption(zmq4.OptionSubscribe, "")
 	for ch, s := range l.sockets {
-		if err == nil && s != nil {
+		if err == nil {
 			err = s.Dial(endpoints[ch])
 		}
 	}
 	for _, s := range l.sockets {
-		if s != nil && err != nil {
+		if err != nil {
 			_ = s.Close() // the failed dial is the error that counts
-		} else if s != nil {
+		} else {
 			l.open.Add(1)
 		}
 	}
@@ -79,9 +79,7 @@ func dialZMQ(ctx context.Context, c connection, withStdin bool, deliver func(del
 		return nil, err
 	}
 	for ch, s := range l.sockets {
-		if s != nil {
-			l.readers.Go(func() { l.read(channel(ch), s) })
-		}
+		l.readers.Go(func() { l.read(ch, s) })
 	}
 	return l, nil
 }
@@ -97,7 +95,7 @@ func (l *zmqLink) options() []zmq4.Option {
 
 // read delivers what arrives on one socket. It does nothing else, so that the
 // socket is always drained.
-func (l *zmqLink) read(ch channel, s zmq4.Socket) {
+func (l *zmqLink) read(ch Channel, s zmq4.Socket) {
 	for {
 		msg, err := s.Recv()
 		if err != nil {
@@ -106,7 +104,8 @@ func (l *zmqLink) read(ch channel, s zmq4.Socket) {
 		// Frames that are no message, that nobody has signed, or that came before, are dropped.
 		// A lost idle among them is dealt with as any lost idle.
 		if m, err := l.receiver.Parse(msg.Frames); err == nil {
-			l.deliver(delivery{ch, m})
+			m.Channel = ch
+			l.deliver(m)
 		}
 	}
 	if l.open.Add(-1) == 0 {
@@ -127,15 +126,15 @@ func release(s zmq4.Socket) {
 
 // Send takes at most sendTimeout, whatever becomes of the context: a message that
 // was given up could arrive all the same.
-func (l *zmqLink) Send(_ context.Context, ch channel, m wire.Message) error {
-	if l.sockets[ch] == nil {
-		return fmt.Errorf("send %s: there is no %s channel", m.Header.MsgType, channelNames[ch])
+func (l *zmqLink) Send(_ context.Context, m Message) error {
+	if l.sockets[m.Channel] == nil {
+		return fmt.Errorf("send %s: there is no %s channel", m.Header.MsgType, m.Channel)
 	}
 	frames, err := l.receiver.Key.Encode(m)
 	if err != nil {
 		return err
 	}
-	if err := l.sockets[ch].SendMulti(zmq4.NewMsgFrom(frames...)); err != nil {
+	if err := l.sockets[m.Channel].SendMulti(zmq4.NewMsgFrom(frames...)); err != nil {
 		return fmt.Errorf("send %s: %w", m.Header.MsgType, err)
 	}
 	return nil
@@ -175,9 +174,6 @@ func (l *zmqLink) Close() error {
 	var err error
 	l.close.Do(func() {
 		for _, s := range l.sockets {
-			if s == nil {
-				continue
-			}
 			if e := s.Close(); err == nil {
 				err = e
 			}

@@ -1,12 +1,15 @@
-// Package notebook is the vocabulary that kernel and agent share: a notebook
-// in nbformat 4.5, its cells and outputs, and the Execution of one cell.
+// Package notebook is the vocabulary that kernel and agent share: notebooks in nbformat 4.5, their
+// cells and outputs, and the [Execution] of one cell.
 //
-// It folds the iopub messages of a kernel into outputs ([Fold]), within [Limits]
-// and with the rest on disk, reads notebooks ([Read]) and writes them as the
-// canonical bytes that Python's nbformat and Jupyter Server write
-// ([Notebook.Encode], [Notebook.Save]), so that a save by either side is quiet
-// in a diff.
+//   - A [Fold] turns the iopub messages of a kernel into outputs, within [Limits]; what exceeds
+//     them goes to files.
+//   - [Read] and [Open] read notebooks of nbformat 4.0 to 4.5.
+//   - [Notebook.Encode] and [Notebook.Save] write the canonical bytes of Python's nbformat and
+//     Jupyter Server, so that a save by either side is quiet in a diff. [Guard] does so without
+//     overwriting an editor's changes.
 //
-// The package knows nothing of dsstar's rounds and plans: those live in the
-// metadata key "dsstar", which package agent draws and reads.
+// Package compare tells whether two executions say the same, export makes pages and scripts, and
+// disk has the safe files.
+//
+// The package knows nothing of dsstar's rounds and plans: those are in the metadata key "dsstar".
 package notebook

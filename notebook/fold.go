@@ -72,7 +72,11 @@ func (f *Fold) Add(msgType string, content json.RawMessage) error {
 	case "display_data", "execute_result", "update_display_data":
 		return f.addDisplay(msgType, content)
 	case "error":
-		return f.addError(content)
+		o, err := ParseError(content)
+		if err != nil {
+			return err
+		}
+		f.AddError(o)
 	case "clear_output":
 		var c struct{ Wait bool }
 		if err := decode(msgType, content, &c); err != nil {
@@ -136,15 +140,18 @@ func (f *Fold) Close() error {
 	return errors.Join(errs...)
 }
 
-func (f *Fold) addError(content json.RawMessage) error {
+// ParseError reads the content of an error message.
+func ParseError(content json.RawMessage) (Output, error) {
 	var c struct {
 		EName, EValue string
 		Traceback     []string
 	}
-	if err := decode("error", content, &c); err != nil {
-		return err
-	}
-	o := Output{Type: ErrorOutput, EName: c.EName, EValue: c.EValue, Traceback: c.Traceback}
+	err := decode("error", content, &c)
+	return Output{Type: ErrorOutput, EName: c.EName, EValue: c.EValue, Traceback: c.Traceback}, err
+}
+
+// AddError adds an exception, as [ParseError] gives it.
+func (f *Fold) AddError(o Output) {
 	f.observe(o)
 	f.begin()
 	size := len(o.EName) + len(o.EValue)
@@ -155,13 +162,12 @@ func (f *Fold) addError(content json.RawMessage) error {
 		f.used += size
 	} else if f.notices >= maxNotices {
 		f.beyond++
-		return nil
+		return
 	} else {
 		f.notices++
 		o = f.shorten(o, size)
 	}
 	f.push(folded{Output: o})
-	return nil
 }
 
 // shorten returns the error output o, of size bytes, with only its beginning and end; a file gets

@@ -190,6 +190,12 @@ func TestDABenchFields(t *testing.T) {
 		if err != nil || score.Value != want {
 			t.Errorf("%s: %+v, %v", compat, score, err)
 		}
+		score, err = Scorer{Compat: compat, Plain: python(t)}.Score(t.Context(),
+			Task{ID: "1", Rules: "dabench", Gold: json.RawMessage(`[["a", "1.5"], ["b", "1.5"]]`)},
+			&Answer{ID: "1", Value: Said("@a[1.5000001] @b[1.5001]")}) // equal to 1e-6, and not
+		if err != nil || score.Value != 0.5 {
+			t.Errorf("%s: %+v, %v", compat, score, err)
+		}
 	}
 }
 

@@ -213,7 +213,7 @@ func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
 	x, err := r.k.ExecuteCell(within, kernel.Cell{Code: code, ID: c.ID, MayRaise: r.mayRaise(i), Observe: r.show.output, Divert: r.divert})
 	r.out.change(func() { r.keep(i, x) })
 	for _, content := range r.widgets.Unsettled() {
-		_ = r.k.Tell(kernel.Message{Type: "comm_msg", Content: content}) // only code that asks its own widgets misses it
+		_ = r.k.Send(kernel.Message{Channel: kernel.Shell, Header: kernel.Header{MsgType: "comm_msg"}, Content: content}) // only code that asks its own widgets misses it
 	}
 	return x, err
 }
@@ -242,8 +242,8 @@ func (r *rerun) keep(i int, x notebook.Execution) {
 }
 
 // divert handles messages of widgets.
-func (r *rerun) divert(request string, m kernel.Message) bool {
-	return r.widgets.Add(request, m.Type, m.Content, m.Buffers)
+func (r *rerun) divert(m kernel.Message) bool {
+	return r.widgets.Add(m.Parent.MsgID, m.Header.MsgType, m.Content, m.Buffers)
 }
 
 // redisplay updates displays of earlier cells.

@@ -200,7 +200,7 @@ type checkpointReply struct {
 
 func ask(ctx context.Context, k *checkpoint.Session, request string) (checkpointReply, error) {
 	var reply checkpointReply
-	m, err := k.Ask(ctx, kernel.Message{Channel: kernel.Control, Type: request})
+	m, err := k.Request(ctx, kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: request}})
 	if err == nil {
 		err = json.Unmarshal(m.Content, &reply)
 	}

@@ -53,6 +53,9 @@ func TestCheckpoints(t *testing.T) {
 		"a.clear(); random.seed(1)":                                              notebook.OK,
 	} {
 		runCell(t, k, code, status)
+		if status == notebook.Raised { // what a failed cell has left is no state to go back to
+			runCell(t, k, "pass", notebook.OK)
+		}
 		back := goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
 		if len(back.Executions) != 2 || back.Executions[1].Stdout() != printed || !k.Alive() || k.Info().PID != pid {
 			t.Errorf("after %s: %+v, alive %v", code, back, k.Alive())
@@ -149,7 +152,7 @@ func TestLeaveFreezing(t *testing.T) {
 	if x, err := again.Execute(t.Context(), "print(kept)"); err != nil || x.Stdout() != "2\n" {
 		t.Errorf("%v %s", err, x.PlainText())
 	}
-	reply, err := again.Ask(t.Context(), kernel.Message{Channel: kernel.Control, Type: "checkpoints_request"})
+	reply, err := again.Request(t.Context(), kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: "checkpoints_request"}})
 	var list struct{ Checkpoints []any }
 	if e := json.Unmarshal(reply.Content, &list); err != nil || e != nil || len(list.Checkpoints) > 0 {
 		t.Errorf("%v %v %s", err, e, reply.Content)

@@ -21,25 +21,22 @@ const (
 	maxNested = 100    // folders in each other; each costs a descriptor while it is looked at
 )
 
-// errOverLimit is wrapped by the error of a take for which there is no room:
-// there may be, after another state has been dropped.
+// errOverLimit is wrapped by the error of take if there is no room. Dropping another state may make
+// some.
 var errOverLimit = errors.New("over the limit")
 
-// copies keeps what a folder held at several moments, so that it can be put
-// back exactly: names, contents, links, hard links between its files, empty
-// folders, permission bits and times of modification. Owners and extended
-// attributes are not kept.
+// copies keeps the states of a folder at several moments, to restore them exactly: names, contents,
+// links, hard links between its files, empty folders, permission bits and modification times.
+// Owners and extended attributes are not kept.
 //
-// The folder may be written by untrusted code: what its links point to is
-// neither read nor written. A file counts as unchanged while its inode, size
-// and times are, the time of its last change (ctime) among them, which programs
-// cannot set; so it is copied once for all states that hold it. Where a change
-// through a memory map shows in no time (tmpfs, overlayfs over it), a sum of the
-// content counts, too, for which every file is read at each look.
+// Untrusted code may write to the folder: the targets of its links are neither read nor written. A
+// file counts as unchanged while its inode, size and times are the same, including the time of the
+// last change (ctime), which programs cannot set; so it is copied once for all states that have it.
+// Where a change through a memory map changes no time (tmpfs, overlayfs over it), a hash of the
+// content is compared as well, for which every file is read each time.
 //
-// The copies are a cache for the life of this program: nothing is synced, and
-// what a killed program has left is removed by the next. One goroutine at a time
-// may use them.
+// The copies are a cache for the life of this program: nothing is synced, and the next program
+// removes what a killed one has left. Only one goroutine at a time may use them.
 type copies struct {
 	folder string
 	root   *os.Root // folder
@@ -56,7 +53,7 @@ type copies struct {
 	seed  maphash.Seed // of the sums: nobody can make another content with the same one
 }
 
-// state is what a folder held at a moment.
+// state is the content of a folder at a moment.
 type state struct {
 	folder item            // but for what it holds
 	items  map[string]item // by path in the folder; nil once dropped
@@ -70,7 +67,7 @@ type item struct {
 	content  *content // of a file; hard links to one file share it
 }
 
-// content is what a file held, for all states in which it did.
+// content is the content of a file, shared by all states that have it.
 type content struct {
 	path   string // of a file that held it
 	stamp  stamp  // of the file in the folder that holds it, if that is unchanged
@@ -80,7 +77,7 @@ type content struct {
 	uses   int // items of states
 }
 
-// stamp tells whether a file is the same, and unchanged.
+// stamp identifies a file and its version.
 type stamp struct {
 	dev, ino, links   uint64
 	size              int64
@@ -88,7 +85,7 @@ type stamp struct {
 	sum               uint64 // of the content, where changes can be hidden
 }
 
-// moment is a time of a file system, all that it can say.
+// moment is a time of a file system, at its full precision.
 type moment struct{ sec, nsec int64 }
 
 // times returns s without the sum.
@@ -105,11 +102,10 @@ func (m moment) before(n moment) bool {
 	return m.sec < n.sec || m.sec == n.sec && m.nsec < n.nsec
 }
 
-// newCopies returns the copies of a folder, which must not be replaced by
-// another, in the folder store outside of it. What is in store is removed; it is
-// made when first needed, and best is on the same file system, which may then
-// share blocks. limit is the most that all copies hold together, in bytes, blocks
-// shared with the folder not counted. The caller must close it.
+// newCopies returns the copies of a folder, which must not be replaced by another, in the folder
+// store outside of it. Anything in store is removed. It is created when first needed, and should be
+// on the same file system, which may then share blocks. limit is the size of all copies together in
+// bytes, without blocks shared with the folder. The caller must close the copies.
 func newCopies(folder, store string, limit int64) (*copies, error) {
 	beside, err := os.OpenRoot(filepath.Dir(store))
 	if err != nil {
@@ -143,9 +139,8 @@ func (c *copies) close() error {
 	return errors.Join(err, c.beside.Close())
 }
 
-// take keeps what the folder holds now. Nothing may be writing to it. The error
-// says, for a person, why this folder cannot be kept; the states before it
-// remain.
+// take copies the present state of the folder. Nothing may be writing to it. The error says, for a
+// person, why the folder cannot be copied; earlier states remain.
 func (c *copies) take(ctx context.Context) (*state, error) {
 	s, err := c.look(ctx)
 	if err != nil {
@@ -177,8 +172,7 @@ func (c *copies) look(ctx context.Context) (*state, error) {
 	return &state{item{mode: info.Mode(), modified: modified(info)}, l.items}, nil
 }
 
-// check demands that the folder is still what it was when the copies began, and
-// that the times of its files can be relied on.
+// check demands that the folder has not been replaced, and that the times of its files are reliable.
 func (c *copies) check() error {
 	there, err := os.Stat(c.folder)
 	if err != nil {
@@ -194,7 +188,7 @@ func (c *copies) check() error {
 	return reliable(c.root)
 }
 
-// listing is a look at a folder.
+// listing is the present state of a folder in the making.
 type listing struct {
 	copies *copies
 	items  map[string]item
@@ -203,7 +197,7 @@ type listing struct {
 	read   int64              // bytes that were read for sums
 }
 
-// folder adds what is in dir, which is at path.
+// folder adds the entries of dir, which is at path.
 func (l *listing) folder(ctx context.Context, dir *os.Root, path string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -257,7 +251,7 @@ func (l *listing) add(ctx context.Context, dir *os.Root, name, path string, dept
 	return at(path, err)
 }
 
-// stamp returns s, the stamp of the file at path, with its sum where that is needed.
+// stamp returns s, the stamp of the file at path, with the hash of its content where that is needed.
 func (l *listing) stamp(ctx context.Context, s stamp, path string) (stamp, error) {
 	if !l.copies.hides {
 		return s, nil
@@ -366,7 +360,7 @@ func (c *copies) overLimit(n int64) error {
 	return fmt.Errorf("its copies would hold %s, %w of %s", bytesText(n), errOverLimit, bytesText(c.limit))
 }
 
-// summed returns s, the stamp of the file at path, with the sum of the content.
+// summed returns s, the stamp of the file at path, with the hash of its content.
 func (c *copies) summed(ctx context.Context, path string, s stamp) (stamp, error) {
 	f, err := openSame(c.root, path, os.O_RDONLY, s)
 	if err != nil {
@@ -380,7 +374,7 @@ func (c *copies) summed(ctx context.Context, path string, s stamp) (stamp, error
 	return s, err
 }
 
-// drop frees what only s needs.
+// drop frees the copies that only s needs.
 func (c *copies) drop(s *state) {
 	for _, x := range s.items {
 		if x.content == nil {
@@ -420,7 +414,7 @@ func openSame(root *os.Root, path string, flag int, s stamp) (*os.File, error) {
 	return f, nil
 }
 
-// demand is an error if f has not the stamp s.
+// demand returns an error unless f has the stamp s.
 func demand(f *os.File, s stamp) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -432,8 +426,7 @@ func demand(f *os.File, s stamp) error {
 	return nil
 }
 
-// copyBytes copies n bytes; what the system calls that io.Copy uses can share,
-// they share.
+// copyBytes copies n bytes. The system calls behind io.Copy share blocks where they can.
 func copyBytes(ctx context.Context, to io.Writer, from *os.File, n int64) error {
 	const most = 64 << 20 // between two looks at ctx
 	for n > 0 {
@@ -449,7 +442,7 @@ func copyBytes(ctx context.Context, to io.Writer, from *os.File, n int64) error 
 	return nil
 }
 
-// namesIn returns the names in a folder, not many more than most.
+// namesIn returns the names in a folder, or a few more than most of them.
 func namesIn(dir *os.Root, most int) ([]string, error) {
 	f, err := dir.Open(".")
 	if err != nil {
@@ -469,7 +462,7 @@ func namesIn(dir *os.Root, most int) ([]string, error) {
 	return all, nil
 }
 
-// at says which file in the folder an error is of.
+// at adds the path of a file to an error.
 func at(path string, err error) error {
 	if err == nil {
 		return nil

@@ -15,9 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reliable demands a file system of this machine, where each change of a file
-// shows in its ctime, by the clock of this machine, at once. Others keep times
-// for a while (NFS), or make them up (9P, FUSE).
+// reliable demands a local file system, where each change of a file changes its ctime at once, by the
+// clock of this machine. Others cache times (NFS) or invent them (9P, FUSE).
 func reliable(root *os.Root) error {
 	kind, err := fileSystem(root)
 	if err != nil {
@@ -43,8 +42,8 @@ func fileSystem(root *os.Root) (kind int64, err error) {
 	return int64(s.Type), err
 }
 
-// hidesChanges tries whether the file system of root shows in no time of a file that the file was
-// changed through a memory map, as tmpfs and overlayfs over it. A file is there meanwhile.
+// hidesChanges tries whether changing a file through a memory map leaves all its times unchanged, as
+// on tmpfs and overlayfs over it. It creates a file for that, and removes it.
 func hidesChanges(root *os.Root) (bool, error) {
 	if kind, err := fileSystem(root); err != nil || kind != unix.TMPFS_MAGIC && kind != unix.OVERLAYFS_SUPER_MAGIC {
 		return false, err
@@ -103,9 +102,8 @@ func setModified(root *os.Root, path string, m moment) error {
 	return unix.UtimesNanoAt(int(dir.Fd()), filepath.Base(path), times, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// settle waits until a file that is changed then gets a later ctime than m: a
-// tick of the kernel's coarse clock, by which file systems go, takes up to 10 ms.
-// Linux 6.13 has finer times for some file systems, where that is for nothing.
+// settle waits until changing a file gives it a later ctime than m: file systems use the kernel's
+// coarse clock, whose tick takes up to 10 ms. Linux 6.13 has finer times for some file systems.
 func settle(ctx context.Context, m moment) error {
 	if m == (moment{}) {
 		return nil

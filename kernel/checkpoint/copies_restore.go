@@ -11,21 +11,18 @@ import (
 	"slices"
 )
 
-// restore makes the folder hold what it held when s was taken. Files that are
-// unchanged since are not touched. Nothing may be writing to the folder. After
-// an error it holds something between the two; another restore, or emptying it,
-// may follow.
+// restore restores the state s of the folder. Unchanged files are not touched. Nothing may be
+// writing to the folder. After an error its state is between the two; another restore, or emptying
+// the folder, may follow.
 //
-// A changed file that still is the same inode is written in place: a frozen copy
-// of the kernel that had it open, or mapped, then finds its content again behind
-// its own descriptor, where a new file under the old name would be one that only
-// others see. That the write is no single step costs nothing, as restoring many
-// files is none either: a folder that was left half restored is never read, since
-// whoever goes on after an error, or after the death of this program, empties
-// it and runs the cells again.
+// A changed file with the same inode is written in place: a frozen copy of the kernel that had it
+// open, or mapped, then finds the old content behind its own descriptor; a new file under the old
+// name would be seen only by others. The write need not be atomic, as restoring many files is not
+// either: a half-restored folder is never read, since after an error, or the death of this program,
+// it is emptied and the cells run again.
 //
-// A file that has a name outside the folder too is not written in place: the
-// content out there is not ours. It gets a new inode.
+// A file that also has a name outside the folder is not written in place, as the content there is
+// not ours. It gets a new inode.
 func (c *copies) restore(ctx context.Context, s *state) error {
 	if s.items == nil {
 		return errors.New("put back the working folder: the state was dropped")
@@ -39,7 +36,7 @@ func (c *copies) restore(ctx context.Context, s *state) error {
 	return nil
 }
 
-// restoring is one restore under way.
+// restoring is one restore in progress.
 type restoring struct {
 	*copies
 	state *state
@@ -47,7 +44,7 @@ type restoring struct {
 	wrote map[*content]bool // files that were written
 }
 
-// clear removes what s has not.
+// clear removes everything that is not in the state.
 func (r *restoring) clear(ctx context.Context) error {
 	if err := r.check(); err != nil {
 		return err
@@ -110,8 +107,8 @@ func (r *restoring) clearItem(ctx context.Context, dir *os.Root, name, path stri
 	return at(path, dir.Remove(name))
 }
 
-// same tells whether what is at path is what s has there, but for the content of
-// a file and the mode.
+// same reports whether the entry at path is that of the state, except for the content of a file and
+// the mode.
 func (r *restoring) same(dir *os.Root, name, path string, info fs.FileInfo) bool {
 	x, ok := r.state.items[path]
 	if !ok || x.mode.Type() != info.Mode().Type() {
@@ -128,8 +125,8 @@ func (r *restoring) same(dir *os.Root, name, path string, info fs.FileInfo) bool
 	return true
 }
 
-// fill makes what is missing and writes what has changed. Modes and times of
-// folders, which that changes, come last.
+// fill creates what is missing and writes what has changed. Modes and times of folders come last, as
+// this changes them.
 func (r *restoring) fill(ctx context.Context) error {
 	files := map[*content][]string{}
 	for _, path := range slices.Sorted(maps.Keys(r.state.items)) { // a folder before what is in it
@@ -159,7 +156,7 @@ func (r *restoring) fill(ctx context.Context) error {
 	return nil
 }
 
-// file makes all names of one file hold x.
+// file makes all names of one file have the content x.
 func (r *restoring) file(ctx context.Context, x *content, names []string) error {
 	var have, miss []string
 	untouched := true
@@ -226,7 +223,7 @@ func (r *restoring) reopen(names []string) (*os.File, error) {
 	return openSame(r.root, names[0], os.O_WRONLY, stampOf(info))
 }
 
-// write makes f hold x. It is never empty meanwhile, as it may be mapped.
+// write writes x to f, which is never empty meanwhile, as it may be mapped.
 func (r *restoring) write(ctx context.Context, f *os.File, x *content) error {
 	from, err := openSame(r.store, x.name, os.O_RDONLY, x.copy)
 	if err != nil {
@@ -242,9 +239,8 @@ func (r *restoring) write(ctx context.Context, f *os.File, x *content) error {
 	return copyBytes(ctx, f, from, x.stamp.size)
 }
 
-// finish sets modes and times of folders, none of which keeps us out as we could
-// read it then, and has the states know again the
-// files that were written, for all that share them.
+// finish sets modes and times of folders, which remain readable as they were when the state was
+// taken, and records the new stamps of the files that were written.
 func (r *restoring) finish(ctx context.Context) error {
 	var latest moment
 	for path, x := range r.state.items {

@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	sessions    = flag.Int("sessions", 10, "random sessions of TestEquality")
+	sessions    = flag.Int("sessions", 0, "random sessions of TestEquality; 0: 3, with DSSTAR_LONG 10")
 	sessionSeed = flag.Uint64("session-seed", 1, "the first of their seeds")
 )
 
@@ -324,7 +324,14 @@ func TestEquality(t *testing.T) {
 			t.Errorf("of %d times it went back to a frozen copy only %d times", all, total.ways[string(notebook.ByCheckpoint)])
 		}
 	})
-	for i := range uint64(*sessions) {
+	n := *sessions
+	if n == 0 {
+		n = 3
+		if os.Getenv("DSSTAR_LONG") != "" {
+			n = 10
+		}
+	}
+	for i := range uint64(n) {
 		seed := *sessionSeed + i
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
@@ -407,6 +414,7 @@ func (l lab) session(t *testing.T, spec kernel.Spec, seed uint64, total *tally) 
 // The same plans lead to the same states in a kernel that goes back by checkpoints and in ipykernel, which goes back by
 // starting again.
 func TestDifferential(t *testing.T) {
+	pyenvtest.Long(t)
 	l, found := newLab(t), 0
 	for seed := *sessionSeed; found < max(3, *sessions/10); seed++ {
 		p := newPlan(seed, 10, l.look)

@@ -30,6 +30,9 @@ func New() *Turn {
 // Take waits for the turn. The context that it returns is cancelled by Close as well. The caller
 // must call release.
 func (t *Turn) Take(ctx context.Context) (_ context.Context, release func(), err error) {
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
 	select {
 	case <-t.free:
 	case <-t.done:

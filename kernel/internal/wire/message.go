@@ -40,7 +40,6 @@ type Header struct {
 	Username string `json:"username,omitempty"`
 	Date     string `json:"date,omitempty"`
 	Version  string `json:"version,omitempty"`
-	Subshell string `json:"subshell_id,omitempty"` // JEP 91
 }
 
 // UnmarshalJSON is lenient; see [Header].
@@ -57,14 +56,27 @@ func (h *Header) UnmarshalJSON(b []byte) error {
 	}
 	*h = Header{
 		MsgID: text("msg_id"), MsgType: text("msg_type"), Session: text("session"),
-		Username: text("username"), Date: text("date"), Version: text("version"), Subshell: text("subshell_id"),
+		Username: text("username"), Date: text("date"), Version: text("version"),
 	}
 	return nil
 }
 
+// A Channel is one of the protocol's channels to a kernel.
+type Channel string
+
+// The channels. There is no heartbeat: the death of a process of ours is seen at once, and that of
+// any other when its sockets close.
+const (
+	Shell   Channel = "shell"   // one request after the other, behind the cells
+	Control Channel = "control" // beside the cells: shutdown, interrupt, debug, usage
+	IOPub   Channel = "iopub"   // what the kernel publishes
+	Stdin   Channel = "stdin"   // where somebody answers input()
+)
+
 // A Message is one message, either way. Metadata and Content are JSON
 // objects; nil stands for an empty one.
 type Message struct {
+	Channel  Channel
 	Idents   [][]byte
 	Header   Header
 	Parent   Header
@@ -87,7 +99,7 @@ func (k Key) Encode(m Message) ([][]byte, error) {
 
 // Parse reads the frames of one message. It checks the signature first; its
 // errors are [ErrSignature] and [ErrMalformed], wrapped. The message keeps
-// parts of frames, which the caller must not change afterwards.
+// parts of frames, which the caller must not change afterwards, and has no Channel.
 func (k Key) Parse(frames [][]byte) (Message, error) {
 	at := slices.IndexFunc(frames, func(f []byte) bool { return string(f) == delimiter })
 	if at < 0 {

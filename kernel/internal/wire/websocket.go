@@ -11,16 +11,16 @@ import (
 // does not choose it speaks the legacy framing of [EncodeLegacy].
 const Subprotocol = "v1.kernel.websocket.jupyter.org"
 
-// EncodeV1 returns the binary WebSocket message that carries m on the named channel: the number
+// EncodeV1 returns the binary WebSocket message that carries m on its channel: the number
 // of offsets, the offsets, all 64 bits and little-endian, and the parts that they delimit: channel,
 // header, parent header, metadata, content and buffers (jupyter_server, docs/source/developers/
 // websocket-protocols.rst). There is no signature: the server signs.
-func EncodeV1(channel string, m Message) ([]byte, error) {
+func EncodeV1(m Message) ([]byte, error) {
 	head, err := m.parts()
 	if err != nil {
 		return nil, err
 	}
-	parts := append([][]byte{[]byte(channel)}, head...)
+	parts := append([][]byte{[]byte(m.Channel)}, head...)
 	parts = append(parts, m.Buffers...)
 	at := 8 * (2 + len(parts)) // where the first part begins
 	out := binary.LittleEndian.AppendUint64(nil, uint64(len(parts)+1))
@@ -34,21 +34,22 @@ func EncodeV1(channel string, m Message) ([]byte, error) {
 
 // ParseV1 reads what [EncodeV1] and servers write. Its errors are [ErrMalformed], wrapped. The
 // message keeps parts of data, which the caller must not change afterwards.
-func ParseV1(data []byte) (channel string, m Message, err error) {
+func ParseV1(data []byte) (Message, error) {
 	parts, err := split(data, 8, func(b []byte) uint64 { return binary.LittleEndian.Uint64(b) })
 	if err != nil {
-		return "", Message{}, err
+		return Message{}, err
 	}
 	if len(parts) < 5 {
-		return "", Message{}, fmt.Errorf("%w: %d parts", ErrMalformed, len(parts))
+		return Message{}, fmt.Errorf("%w: %d parts", ErrMalformed, len(parts))
 	}
-	m, err = fromParts(parts[1:])
-	return string(parts[0]), m, err
+	m, err := fromParts(parts[1:])
+	m.Channel = Channel(parts[0])
+	return m, err
 }
 
 // legacyMessage is a message of the legacy framing.
 type legacyMessage struct {
-	Channel  string          `json:"channel"`
+	Channel  Channel         `json:"channel"`
 	Header   json.RawMessage `json:"header"`
 	Parent   json.RawMessage `json:"parent_header"`
 	Metadata json.RawMessage `json:"metadata"`
@@ -56,16 +57,16 @@ type legacyMessage struct {
 	Buffers  []struct{}      `json:"buffers"`
 }
 
-// EncodeLegacy returns the WebSocket message that carries m on the named channel in the framing
+// EncodeLegacy returns the WebSocket message that carries m on its channel in the framing
 // that has no name: one JSON text, or, with buffers, a binary message of the number of parts, their
 // offsets, all 32 bits and big-endian, the JSON text and the buffers.
-func EncodeLegacy(channel string, m Message) (data []byte, isBinary bool, err error) {
+func EncodeLegacy(m Message) (data []byte, isBinary bool, err error) {
 	p, err := m.parts()
 	if err != nil {
 		return nil, false, err
 	}
 	text, err := json.Marshal(legacyMessage{
-		Channel: channel, Header: p[0], Parent: p[1], Metadata: p[2], Content: p[3], Buffers: []struct{}{},
+		Channel: m.Channel, Header: p[0], Parent: p[1], Metadata: p[2], Content: p[3], Buffers: []struct{}{},
 	})
 	if err != nil || len(m.Buffers) == 0 {
 		return text, false, err
@@ -81,19 +82,19 @@ func EncodeLegacy(channel string, m Message) (data []byte, isBinary bool, err er
 }
 
 // ParseLegacy reads what [EncodeLegacy] and servers write. See [ParseV1].
-func ParseLegacy(data []byte, isBinary bool) (channel string, m Message, err error) {
+func ParseLegacy(data []byte, isBinary bool) (Message, error) {
 	var buffers [][]byte
 	if isBinary {
 		if len(data) < 4 {
-			return "", Message{}, fmt.Errorf("%w: %d bytes", ErrMalformed, len(data))
+			return Message{}, fmt.Errorf("%w: %d bytes", ErrMalformed, len(data))
 		}
 		n := uint64(binary.BigEndian.Uint32(data))
 		if n == 0 || n > uint64(len(data))/4-1 {
-			return "", Message{}, fmt.Errorf("%w: %d parts in %d bytes", ErrMalformed, n, len(data))
+			return Message{}, fmt.Errorf("%w: %d parts in %d bytes", ErrMalformed, n, len(data))
 		}
 		parts, err := cut(data, 4, n, func(b []byte) uint64 { return uint64(binary.BigEndian.Uint32(b)) })
 		if err != nil {
-			return "", Message{}, err
+			return Message{}, err
 		}
 		data, buffers = parts[0], none(parts[1:])
 	}
@@ -102,12 +103,13 @@ func ParseLegacy(data []byte, isBinary bool) (channel string, m Message, err err
 		Buffers json.RawMessage `json:"buffers"` // whatever it is, it holds nothing
 	}
 	if err := json.Unmarshal(data, &l); err != nil {
-		return "", Message{}, fmt.Errorf("%w: %v", ErrMalformed, err)
+		return Message{}, fmt.Errorf("%w: %v", ErrMalformed, err)
 	}
-	m, err = fromParts(append([][]byte{
+	m, err := fromParts(append([][]byte{
 		object(notNull(l.Header)), object(notNull(l.Parent)), object(notNull(l.Metadata)), object(notNull(l.Content)),
 	}, buffers...))
-	return l.Channel, m, err
+	m.Channel = l.Channel
+	return m, err
 }
 
 // split reads a count of offsets, each size bytes wide, and returns the parts between them.

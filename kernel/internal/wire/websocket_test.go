@@ -16,26 +16,26 @@ import (
 )
 
 var messages = []Message{
-	{Header: Header{MsgID: "1", MsgType: "execute_request", Session: "s", Username: "u", Date: "2026-01-02T03:04:05Z", Version: "5.4"}},
+	{Channel: Shell, Header: Header{MsgID: "1", MsgType: "execute_request", Session: "s", Username: "u", Date: "2026-01-02T03:04:05Z", Version: "5.4"}},
 	{
-		Header: Header{MsgID: "2", MsgType: "comm_msg"}, Parent: Header{MsgID: "1"},
+		Channel: Shell, Header: Header{MsgID: "2", MsgType: "comm_msg"}, Parent: Header{MsgID: "1"},
 		Metadata: json.RawMessage(`{"a": [1, null]}`), Content: json.RawMessage(`{"text": "naïve 日本語 🎉 \u2028"}`),
 		Buffers: [][]byte{{}, []byte("\x00\xff"), bytes.Repeat([]byte("b"), 300)},
 	},
-	{Header: Header{MsgID: "3", MsgType: "x", Subshell: "sub"}, Content: json.RawMessage(`{}`), Buffers: [][]byte{[]byte("{}")}},
+	{Channel: Shell, Header: Header{MsgID: "3", MsgType: "x"}, Content: json.RawMessage(`{}`), Buffers: [][]byte{[]byte("{}")}},
 }
 
 // both are the two framings.
 var both = map[string]struct {
-	encode func(channel string, m Message) (data []byte, isBinary bool, err error)
-	parse  func(data []byte, isBinary bool) (string, Message, error)
+	encode func(m Message) (data []byte, isBinary bool, err error)
+	parse  func(data []byte, isBinary bool) (Message, error)
 }{
 	"v1": {
-		func(channel string, m Message) ([]byte, bool, error) {
-			data, err := EncodeV1(channel, m)
+		func(m Message) ([]byte, bool, error) {
+			data, err := EncodeV1(m)
 			return data, true, err
 		},
-		func(data []byte, _ bool) (string, Message, error) { return ParseV1(data) },
+		func(data []byte, _ bool) (Message, error) { return ParseV1(data) },
 	},
 	"legacy": {EncodeLegacy, ParseLegacy},
 }
@@ -44,13 +44,13 @@ var both = map[string]struct {
 func TestWebSocketRoundTrip(t *testing.T) {
 	for name, framing := range both {
 		for _, m := range messages {
-			data, isBinary, err := framing.encode("shell", m)
+			data, isBinary, err := framing.encode(m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			channel, got, err := framing.parse(data, isBinary)
-			if err != nil || channel != "shell" {
-				t.Fatalf("%s: %q %v", name, channel, err)
+			got, err := framing.parse(data, isBinary)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
 			}
 			same(t, name, got, m)
 		}
@@ -100,7 +100,7 @@ func TestWebSocketOracle(t *testing.T) {
 	var framings []string
 	for name, framing := range both {
 		for _, m := range messages {
-			data, isBinary, err := framing.encode("shell", m)
+			data, isBinary, err := framing.encode(m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,17 +122,18 @@ func TestWebSocketOracle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		channel, got, err := both[framings[i]].parse(data, lines[2*i] == "true")
-		if err != nil || channel != "iopub" {
-			t.Fatalf("%s: %q %v", framings[i], channel, err)
+		got, err := both[framings[i]].parse(data, lines[2*i] == "true")
+		if err != nil {
+			t.Fatalf("%s: %v", framings[i], err)
 		}
+		m.Channel = IOPub
 		same(t, framings[i], got, m)
 	}
 }
 
 // Broken messages are refused.
 func TestWebSocketMalformed(t *testing.T) {
-	good, err := EncodeV1("shell", messages[1])
+	good, err := EncodeV1(messages[1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,17 +145,17 @@ func TestWebSocketMalformed(t *testing.T) {
 		bad = append(bad, b)
 	}
 	for _, data := range bad {
-		if _, _, err := ParseV1(data); !errors.Is(err, ErrMalformed) {
+		if _, err := ParseV1(data); !errors.Is(err, ErrMalformed) {
 			t.Errorf("v1 %.40q: error %v", data, err)
 		}
 		for _, isBinary := range []bool{true, false} {
-			if _, _, err := ParseLegacy(data, isBinary); !errors.Is(err, ErrMalformed) {
+			if _, err := ParseLegacy(data, isBinary); !errors.Is(err, ErrMalformed) {
 				t.Errorf("legacy %.40q: error %v", data, err)
 			}
 		}
 	}
 	for _, text := range []string{"[]", "null", `{"channel": "shell", "header": []}`, `{"channel": 1}`, `{"channel":"shell","header":{},"content":[]}`} {
-		if _, m, err := ParseLegacy([]byte(text), false); err == nil && text != "null" {
+		if m, err := ParseLegacy([]byte(text), false); err == nil && text != "null" {
 			t.Errorf("%s: %+v", text, m)
 		}
 	}
@@ -162,23 +163,23 @@ func TestWebSocketMalformed(t *testing.T) {
 
 func FuzzV1(f *testing.F) {
 	for _, m := range messages {
-		data, err := EncodeV1("iopub", m)
+		data, err := EncodeV1(m)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		channel, m, err := ParseV1(data)
+		m, err := ParseV1(data)
 		if err != nil {
 			return
 		}
-		again, err := EncodeV1(channel, m)
+		again, err := EncodeV1(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, got, err := ParseV1(again); err != nil || c != channel {
-			t.Fatalf("%q %v", c, err)
+		if got, err := ParseV1(again); err != nil {
+			t.Fatal(err)
 		} else if d := cmp.Diff(m, got); d != "" {
 			t.Fatal(d)
 		}
@@ -187,24 +188,24 @@ func FuzzV1(f *testing.F) {
 
 func FuzzLegacy(f *testing.F) {
 	for _, m := range messages {
-		data, isBinary, err := EncodeLegacy("iopub", m)
+		data, isBinary, err := EncodeLegacy(m)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(data, isBinary)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, isBinary bool) {
-		channel, m, err := ParseLegacy(data, isBinary)
+		m, err := ParseLegacy(data, isBinary)
 		if err != nil {
 			return
 		}
-		again, isBinary, err := EncodeLegacy(channel, m)
+		again, isBinary, err := EncodeLegacy(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, got, err := ParseLegacy(again, isBinary)
-		if err != nil || c != channel {
-			t.Fatalf("%q %v", c, err)
+		got, err := ParseLegacy(again, isBinary)
+		if err != nil {
+			t.Fatal(err)
 		}
 		same(t, "legacy", got, m)
 	})

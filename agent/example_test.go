@@ -1,0 +1,89 @@
+package agent_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// A fixedModel answers each role with the same text.
+type fixedModel map[string]string
+
+func (m fixedModel) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
+	return llm.Reply{Text: m[r.Role]}, nil
+}
+
+// A calculator is a session whose every print gives 6. A real one is a kernel.
+type calculator struct{}
+
+func (calculator) Execute(_ context.Context, code string) (notebook.Execution, error) {
+	x := notebook.Execution{Status: notebook.OK}
+	if strings.Contains(code, "print(total)") {
+		x.Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: "6\n"}}
+	}
+	return x, nil
+}
+
+func (c calculator) Rollback(ctx context.Context, cells []string) (back notebook.Restoration, err error) {
+	for _, code := range cells {
+		x, _ := c.Execute(ctx, code)
+		back.Executions = append(back.Executions, x)
+	}
+	return back, nil
+}
+
+func (calculator) Close() error { return nil }
+
+func ExampleRun() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "numbers.txt"), []byte("1\n2\n3\n"), 0o600); err != nil {
+		log.Fatal(err)
+	}
+	folder, err := record.CreateFolder(filepath.Join(dir, "run"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	words, err := prompts.Load()
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	t, err := agent.Run(context.Background(), agent.Config{
+		Model: fixedModel{
+			"planner":   "Add up the numbers.",
+			"coder":     "```python\ntotal = sum(int(line) for line in open('data/numbers.txt'))\nprint(total)\n```",
+			"verifier":  "Verdict: sufficient\nReason: the sum is there",
+			"finalizer": "```python\nprint(total)\n```",
+			"checker":   "Form: fits",
+		},
+		Open: func(context.Context, agent.Purpose, string) (agent.Session, error) { return calculator{}, nil },
+		RunScript: func(ctx context.Context, _ string, _ time.Duration) (notebook.Execution, error) {
+			return calculator{}.Execute(ctx, "print(total)")
+		},
+		Prompts: words, Dir: string(folder),
+		MaxRounds: 5, DebugTries: 1, TopK: 10, ResultChars: 1000, DescriptionChars: 1000, ContextChars: 10_000, Jobs: 1,
+		Observe: func(agent.Event, *record.Trajectory) error { return nil },
+	}, record.Task{
+		Question: "What is the sum of the numbers?", Data: dir,
+		Files: []record.File{{Name: "numbers.txt", Size: 6}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(t.Answer(), t.Verified())
+	// Output: 6 true
+}
