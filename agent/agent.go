@@ -23,8 +23,8 @@ import (
 	"dsstar/prompts"
 )
 
-// A Config is what a run needs beside its task. Model, Open, RunScript, Prompts,
-// Dir and the limits are required.
+// A Config is what a run needs beside its task. Model, Open, RunScript, Prompts and
+// Dir are required, and so are the sizes without a meaning for 0.
 type Config struct {
 	Model     llm.Model
 	Open      Open
@@ -205,7 +205,25 @@ func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*
 	return r.t, err
 }
 
+// validate reports the first required field that is not set.
+func (c Config) validate() error {
+	for _, required := range []struct {
+		name string
+		set  bool
+	}{
+		{"Model", c.Model != nil}, {"Open", c.Open != nil}, {"RunScript", c.RunScript != nil}, {"Prompts", c.Prompts != nil}, {"Dir", c.Dir != ""},
+	} {
+		if !required.set {
+			return fmt.Errorf("agent.Config: %s is not set", required.name)
+		}
+	}
+	return nil
+}
+
 func (r *run) run(ctx context.Context) (ended error) {
+	if err := r.cfg.validate(); err != nil {
+		return err
+	}
 	if err := r.observe(Event{Kind: Begun}); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -34,7 +35,13 @@ import (
 
 var loadPrompts = sync.OnceValues(prompts.Load)
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain makes property tests short, unless DSSTAR_LONG is set or -rapid.checks says how long.
+func TestMain(m *testing.M) {
+	if os.Getenv("DSSTAR_LONG") == "" {
+		_ = flag.Set("rapid.checks", "25")
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // A script holds the model's replies by role and subject ("coder round 1"), or
 // by role alone. Replies of roles that write code are put into a code block,
@@ -717,9 +724,14 @@ func checkScript(t reporter, tr *record.Trajectory) {
 	}
 }
 
-// spared reports whether moment n of many is left out: under the race detector
-// eleven of twelve are.
-func spared(n int) bool { return agent.UnderRace && n%12 != 0 }
+// spared reports whether moment n of many is left out: two of three, and eleven of
+// twelve under the race detector. DSSTAR_LONG takes all.
+func spared(n int) bool {
+	if agent.UnderRace {
+		return n%12 != 0
+	}
+	return os.Getenv("DSSTAR_LONG") == "" && n%3 != 0
+}
 
 // once leaves a test out that the race detector need not see: its many runs have the
 // goroutines of all others.
