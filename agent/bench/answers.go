@@ -16,7 +16,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// MissingError names files or values that are needed and not there.
+// A MissingError names required files or values that are missing.
 type MissingError struct {
 	What []string
 }
@@ -25,7 +25,7 @@ func (e *MissingError) Error() string {
 	return "missing: " + strings.Join(e.What, ", ")
 }
 
-// AnswersError says which answers do not fit the tasks, by task id.
+// An AnswersError lists the answers that do not fit the tasks, by task id.
 type AnswersError struct {
 	Unknown    []string // no such task
 	Twice      []string // more than one answer
@@ -54,7 +54,7 @@ func Some(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// Split tells the answers to the suite's tasks from the others, in their order.
+// Split separates the answers to the suite's tasks from all others, keeping their order.
 func (s *Suite) Split(answers []Answer) (to, strange []Answer) {
 	tasks := s.ByID()
 	for _, a := range answers {
@@ -67,7 +67,7 @@ func (s *Suite) Split(answers []Answer) (to, strange []Answer) {
 	return to, strange
 }
 
-// match finds the answer to each task by id. whole demands one for every task.
+// match returns the answers by task id. whole requires one for every task.
 func (s *Suite) match(answers []Answer, whole bool) (map[string]*Answer, error) {
 	tasks := s.ByID()
 	byID := make(map[string]*Answer, len(answers))
@@ -99,8 +99,8 @@ func (s *Suite) match(answers []Answer, whole bool) (map[string]*Answer, error) 
 	return byID, nil
 }
 
-// readLines reads a file of one JSON object a line (or of one array of them)
-// and calls row for each. NaN, which Python writes for what is not there, is null.
+// readLines calls row for each JSON object of a file, which has one a line or an array of
+// them. NaN, which Python writes for missing values, is null.
 func readLines(path string, row func(raw json.RawMessage) error) error {
 	text, err := readFile(path)
 	if err != nil {
@@ -130,7 +130,7 @@ func readLines(path string, row func(raw json.RawMessage) error) error {
 	return nil
 }
 
-// withoutNaN is JSON with null for each NaN that stands outside of texts.
+// withoutNaN replaces each NaN outside of strings with null.
 func withoutNaN(text []byte) []byte {
 	if !bytes.Contains(text, []byte("NaN")) || json.Valid(text) {
 		return text
@@ -154,7 +154,7 @@ func withoutNaN(text []byte) []byte {
 	return out
 }
 
-// readFile is os.ReadFile with a *MissingError for a file that is not there.
+// readFile reads a file; the error is a *MissingError if there is none.
 func readFile(path string) ([]byte, error) {
 	text, err := disk.ReadFile(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +163,7 @@ func readFile(path string) ([]byte, error) {
 	return text, err
 }
 
-// A textID is an id that some files write as a number and others as text.
+// A textID is an id that some files write as a number and others as a string.
 type textID string
 
 func (id *textID) UnmarshalJSON(raw []byte) error {
@@ -194,13 +194,13 @@ func writeLines[T any](w io.Writer, rows []T) error {
 	return err
 }
 
-// present returns whether path is there.
+// present reports whether path exists.
 func present(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// firstPresent is the first of the names below root that is there, or "".
+// firstPresent returns the first of the paths below root that exists, or "".
 func firstPresent(root string, names ...string) string {
 	for _, name := range names {
 		if path := filepath.Join(root, filepath.FromSlash(name)); present(path) {
@@ -210,7 +210,7 @@ func firstPresent(root string, names ...string) string {
 	return ""
 }
 
-// isFile returns whether path is a file.
+// isFile reports whether path is a file.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()

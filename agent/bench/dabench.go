@@ -66,7 +66,7 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 	return suite, err
 }
 
-// readDABenchAnswers reads {id, response} by the line.
+// readDABenchAnswers reads lines of {id, response}.
 func readDABenchAnswers(path string) ([]Answer, error) {
 	var answers []Answer
 	err := readLines(path, func(raw json.RawMessage) error {
@@ -83,8 +83,7 @@ func readDABenchAnswers(path string) ([]Answer, error) {
 	return answers, err
 }
 
-// submitDABench writes {id, response} by the line, ids as numbers, as the
-// labels have them.
+// submitDABench writes lines of {id, response}, with ids as numbers, as in the labels.
 func submitDABench(w io.Writer, _ []Task, answers []Answer) error {
 	type row struct {
 		ID       json.RawMessage `json:"id"`
@@ -101,13 +100,13 @@ func submitDABench(w io.Writer, _ []Task, answers []Answer) error {
 	return writeLines(w, rows)
 }
 
-// scoreDABench compares the fields @name[value] that the label names
-// (eval_closed_form.py). Value is the part of them that is right; an answer
-// counts as right in ABQ when all are. What Fixed puts right:
+// scoreDABench compares the fields @name[value] that the label names (eval_closed_form.py).
+// Value is the share of right fields; in ABQ an answer is right if all are. What Fixed
+// corrects:
 //
-//   - a value with a ']' in it is cut there, one with a line break is not seen
-//   - case, blanks around a value and thousands' commas make it wrong
-//   - of a field that a label has twice (id 734) only the last is asked for
+//   - a value is cut at a ']', and not seen if it has a line break
+//   - case, surrounding blanks and thousands separators make a value wrong
+//   - only the last value of a field that a label has twice (id 734) is required
 //
 // Labels that do not follow from their question (8: sample, not population,
 // deviation; 674: depends on a random state that is not given) stay: see Detail.
@@ -133,9 +132,9 @@ var doubtfulLabels = map[string]string{
 	"674": "the label depends on a random state that the question does not give",
 }
 
-// totalDABench is accuracy by question (ABQ), by question in proportion to its
-// fields (PSAQ) and by field (UASQ), and ABQ by level and by concept. The public
-// code leaves questions without an answer out; here they count.
+// totalDABench returns the accuracy by question (ABQ), by question in proportion to its
+// fields (PSAQ) and by field (UASQ), and ABQ by level and by concept. Unanswered questions,
+// which the public code leaves out, count.
 func totalDABench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	whole := slices.Clone(scores)
 	var fields []Score

@@ -9,14 +9,14 @@ import (
 	"strconv"
 )
 
-// contextFiles are the files of DABStep's data/context, the same for all tasks.
+// contextFiles are the files of data/context, which all tasks share.
 var contextFiles = []string{
 	"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv", "merchant_data.json", "payments-readme.md", "payments.csv",
 }
 
 // openDABStep reads the data set huggingface.co/datasets/adyen/DABstep:
-// tasks/{all,dev}.jsonl and context, at path or in its folder data; or path is
-// a file of tasks. The answers of "all" are not published.
+// tasks/{all,dev}.jsonl and context, at path or in path/data. path may also be a file of
+// tasks. The answers of "all" are not public.
 func openDABStep(path string, s Setting) (*Suite, error) {
 	if s.Split == "" {
 		s.Split = "all"
@@ -71,9 +71,9 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 	return suite, err
 }
 
-// readDABStepAnswers reads {task_id, agent_answer, reasoning_trace} by the line;
-// tasks of one's own may have answer for agent_answer and, where the answer is in
-// files, dir, the folder with them, relative to the file of answers.
+// readDABStepAnswers reads lines of {task_id, agent_answer, reasoning_trace}. For tasks of
+// one's own, answer may stand for agent_answer, and dir, relative to the file, is the folder
+// of answers that are files.
 func readDABStepAnswers(path string) ([]Answer, error) {
 	var answers []Answer
 	err := readLines(path, func(raw json.RawMessage) error {
@@ -103,9 +103,9 @@ func readDABStepAnswers(path string) ([]Answer, error) {
 	return answers, err
 }
 
-// submitDABStep writes what the leaderboard takes: every task, text in each
-// column, no other columns. A trace is given for all tasks or for none, since a
-// key that a line lacks is read as null, which is refused.
+// submitDABStep writes what the leaderboard takes: every task, strings in each column, no
+// other columns. Either all tasks or none have a trace, because the leaderboard reads a
+// missing key as null and refuses it.
 func submitDABStep(w io.Writer, tasks []Task, answers []Answer) error {
 	type row struct {
 		ID     string  `json:"task_id"`
@@ -123,14 +123,14 @@ func submitDABStep(w io.Writer, tasks []Task, answers []Answer) error {
 	return writeLines(w, rows)
 }
 
-// totalDABStep is the accuracy by level, as the leaderboard rounds it.
+// totalDABStep returns the accuracy by level, rounded as on the leaderboard.
 func totalDABStep(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	totals := []Total{mean("", "accuracy", scores, nil, 2)}
 	return append(totals, groups("level", tasks, scores, func(t Task) string { return t.Level }, 2)...)
 }
 
-// groups is the mean score of each group of tasks, hard before easy, otherwise
-// by name.
+// groups returns the mean score of each group of tasks, hard before easy, otherwise by
+// name.
 func groups(group string, tasks []Task, scores []Score, name func(Task) string, decimals int) []Total {
 	var names []string
 	for _, t := range tasks {
@@ -149,8 +149,8 @@ func groups(group string, tasks []Task, scores []Score, name func(Task) string, 
 	return totals
 }
 
-// mean is the mean, in per cent, of the scores that pick takes (nil: all).
-// decimals < 0 leaves it as it is.
+// mean returns the mean, in per cent, of the scores that pick takes (nil: all), rounded
+// unless decimals < 0.
 func mean(group, name string, scores []Score, pick func(i int) bool, decimals int) Total {
 	total := Total{Group: group, Name: name}
 	sum := 0.0

@@ -2,9 +2,9 @@ package bench
 
 import "context"
 
-// scoreDABStep compares text with text by the rules of the leaderboard
-// (dabstep_benchmark/evaluation/scorer.py in its space; the paper's appendix
-// tells others). What Fixed puts right, with upstream's verdict:
+// scoreDABStep compares texts by the rules of the leaderboard
+// (dabstep_benchmark/evaluation/scorer.py in its space; the paper's appendix has others).
+// What Fixed corrects, with upstream's verdict:
 //
 //	-0.94 ~ 0.94            right   a minus sign is not read; with it, -12.34 ~ -12.3 are
 //	                                rounded as without
@@ -16,7 +16,7 @@ import "context"
 //	a: 2, a: 1.0 ~ …        varies  items are paired by their place in sorted text
 //	NexPay ~ any with it    right   one word is right in whatever text has it
 //
-// An answer that is not there is wrong; upstream's code fails on it.
+// A missing answer is wrong; upstream's code fails on it.
 func scoreDABStep(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	score := Score{Metric: "accuracy"}
 	if a == nil {

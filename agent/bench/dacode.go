@@ -15,8 +15,8 @@ import (
 
 // openDACode reads a checkout of github.com/yiyihum/da-code, or its folder
 // da_code: configs/task/all.jsonl, configs/eval/eval_all.jsonl, source/<id> and
-// gold/<id>. The repository has 100 of the 500 folders; the others are told as
-// missing until its archives are unpacked there.
+// gold/<id>. The repository has 100 of the 500 folders; the others are missing until its
+// archives are unpacked there.
 func openDACode(path string, _ Setting) (*Suite, error) {
 	tasks := firstPresent(path, "da_code/configs/task/all.jsonl", "configs/task/all.jsonl")
 	if tasks == "" {
@@ -74,8 +74,8 @@ func (t *Task) dacode() error {
 	return nil
 }
 
-// goldFiles are the files with the task's right answer; nil if it is none in files.
-// A clustering has none: it is rated by itself.
+// goldFiles returns the files with the task's right answer, if it is in files. A clustering
+// has none: it is rated by itself.
 func (t *Task) goldFiles() []string {
 	if t.Rules != "dacode" && t.Rules != "" || t.Gold == nil || t.GoldDir == "" {
 		return nil
@@ -93,13 +93,13 @@ func (t *Task) goldFiles() []string {
 	return files
 }
 
-// missingGold are those of them that are not there.
+// missingGold returns those of them that are missing.
 func (t *Task) missingGold() []string {
 	return slices.DeleteFunc(t.goldFiles(), present)
 }
 
-// Unscorable says why answers to the task cannot be scored with this copy of the
-// benchmark, and which paths it lacks; why is "" if they can.
+// Unscorable returns why answers to the task cannot be scored with this copy of the
+// benchmark, and the paths that it lacks; why is "" if they can.
 func (t *Task) Unscorable() (why string, missing []string) {
 	if missing = t.missingGold(); t.Gold == nil {
 		for _, what := range t.Missing {
@@ -143,7 +143,7 @@ func readEval(raw json.RawMessage) (evalConfig, error) {
 	return config, nil
 }
 
-// A oneOrMore is text or a list of it.
+// A oneOrMore is a string or a list of strings.
 type oneOrMore []string
 
 func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
@@ -214,16 +214,16 @@ func readResult(file string) (Answer, error) {
 	return a, nil
 }
 
-// failedAction tells an error by the words that the public evaluator looks for.
+// failedAction recognizes errors by the words that the public evaluator looks for.
 func failedAction(observation string) bool {
 	return !strings.Contains(observation, "executed successfully. No output.") &&
 		(strings.HasPrefix(observation, "ERROR:") || strings.Contains(observation, "Traceback (") ||
 			strings.HasPrefix(observation, "bash: -c: line ") || strings.Contains(observation, "Error: "))
 }
 
-// totalDACode is the mean score by what evaluate.py groups by, and the completion
-// rate, the mean number of steps and the share of actions without an error. Tasks
-// without a result, which that leaves out, count as 0.
+// totalDACode returns the mean score by the groups of evaluate.py, the completion rate, the
+// mean number of steps and the share of actions without an error. Tasks without a result,
+// which evaluate.py leaves out, count as 0.
 func totalDACode(tasks []Task, scores []Score, answers map[string]*Answer) []Total {
 	totals := []Total{mean("", "score", scores, nil, -1)}
 	finished, steps, actions, failed := 0, 0, 0, 0

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The parts of the scorer, which share a namespace.
+// The parts of the scorer share one namespace.
 var (
 	//go:embed dacode_score.py
 	daCodeTask string
@@ -32,11 +32,10 @@ var daCodeMetrics = []string{"compare_csv", "compare_sqlite", "compare_text", "c
 //go:embed dacode_chart.py
 var daCodeChart string
 
-// scoreDACode has Python compare what the agent left with what is right: tables,
-// databases, JSON text, charts and predictions. All of it is Python's, databases
-// too, since what equals what is decided by pandas.read_csv's types, and charts
-// and predictions need numpy and scikit-learn anyway. What Fixed puts right
-// (da_agent/evaluators @b211daf):
+// scoreDACode has Python compare what the agent left with the right answer: tables,
+// databases, JSON, charts and predictions. Equality depends on the types of
+// pandas.read_csv, and charts and predictions need numpy and scikit-learn. What Fixed
+// corrects (da_agent/evaluators @b211daf):
 //
 //	conditon_cols, cleaned_condition_cols, target_colunm   options that are misspelt have no effect
 //	ignore_order           sorts each column for itself: rows that are not gold's pass
@@ -52,13 +51,13 @@ var daCodeChart string
 //	quadratic_weighted_kappa  fails if labels do not begin at 0 or reach as far as gold's
 //	row order              decides in compare_ml even where there are ids
 //
-// A result must be a file in the agent's folder, in both: a link out of it could lead
-// to the right answer.
+// In both, a result must be a file in the agent's folder: a link out of it could lead to the
+// right answer.
 //
-// Tables give partial credit (divide), which the paper does not say, in both.
-// fuzzywuzzy's similarity is that over difflib, not over python-Levenshtein. An
-// image of another size is resized by Pillow, not OpenCV, before it is compared
-// by pixel. Arrays with pickles in them are refused. There is no time limit of 10 s.
+// In both, tables give partial credit (divide), which the paper does not mention.
+// fuzzywuzzy's similarity is that of difflib, not of python-Levenshtein. Pillow, not OpenCV,
+// resizes an image of another size before pixels are compared. Arrays with pickles in them
+// are refused. There is no time limit of 10 s.
 func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	config, err := readEval(t.Gold)
 	if err != nil {
@@ -103,15 +102,14 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 	return score, nil
 }
 
-// Chart runs the programs that an agent left in dir, as the public harness does
-// after a plotting task, and writes the data and the settings of the chart to
-// dir/dabench/result.npy and plot.json, where the score looks for them. The code
-// is the agent's: python is a session in the sandbox which is given up after. why
-// tells in a line why there is no chart; that is no error.
+// Chart runs the programs that an agent left in dir, as the public harness does after a
+// plotting task, and writes the data and the settings of the chart to dir/dabench/result.npy
+// and plot.json, where the scorer looks for them. The code is the agent's: python must be
+// sandboxed, and is used once. why says in one line why there is no chart, which is no error.
 //
-// Upstream removes lines that show, save or close a figure; here these calls do
-// nothing, so that a block of one such line stays a program. With Fixed, a figure
-// may be saved by any savefig, not only pyplot's.
+// Upstream removes lines that show, save or close a figure; here these calls do nothing, so
+// that a block of one such line stays valid. With Fixed, any savefig may save a figure, not
+// only pyplot's.
 func Chart(ctx context.Context, python Python, dir string, compat Compat) (why string, err error) {
 	args, err := json.Marshal([]any{dir, compat != Upstream})
 	if err != nil {
@@ -124,11 +122,10 @@ func Chart(ctx context.Context, python Python, dir string, compat Compat) (why s
 	return why, err
 }
 
-// answerMark begins the line that a Python helper answers with; whatever else the
-// code prints is passed over.
+// answerMark begins the line with a Python helper's answer; other output is ignored.
 const answerMark = "\x1edsstar-bench:"
 
-// call runs func of a helper's text with args, in a namespace of its own, and
+// call calls a function of a helper's source with args, in a namespace of its own, and
 // decodes the JSON that it returns.
 func (p Python) call(ctx context.Context, helper, name string, args []byte, out any) error {
 	source, err := json.Marshal(helper)
@@ -139,8 +136,8 @@ func (p Python) call(ctx context.Context, helper, name string, args []byte, out 
 	if err != nil {
 		return err
 	}
-	// Text in JSON is a literal of Python's. A session keeps the helper, as compiling
-	// it takes longer than most scores.
+	// A JSON string is a Python literal. The session keeps the helper, because compiling it
+	// takes longer than most scores.
 	code := fmt.Sprintf("def _dsstar_bench(source, kept=globals().setdefault('_dsstar_bench_kept', {})):\n    import json\n"+
 		"    if source not in kept:\n        space = {'__name__': 'dsstar_bench'}\n"+
 		"        exec(compile(source, '<dsstar bench>', 'exec'), space)\n        kept[source] = space\n"+

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// openDir reads tasks of one's own: an index.json, which is an array of
+// openDir reads the user's own tasks: an index.json, which is an array of
 //
 //	{"id", "question", "guidelines", "data_dir", "answer", "scorer", …}
 //
@@ -76,7 +76,7 @@ func (row dirRow) task(root string, s Setting) (Task, error) {
 	return t, err
 }
 
-// fieldPairs writes an object of fields as DABench writes a label.
+// fieldPairs writes an object of fields as a label of DABench.
 func fieldPairs(object json.RawMessage) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(object, &fields); err != nil {
@@ -90,7 +90,7 @@ func fieldPairs(object json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(pairs)
 }
 
-// dacode makes a line of DA-Code's eval configuration.
+// dacode makes Gold a line of DA-Code's eval configuration.
 func (row dirRow) dacode(t *Task, root string) error {
 	config := map[string]any{}
 	if len(row.Config) > 0 {
@@ -130,7 +130,7 @@ func (row dirRow) dacode(t *Task, root string) error {
 	return err
 }
 
-// totalDir is the mean score, over all and by level, benchmark and rules.
+// totalDir returns the mean score, of all tasks and by level, benchmark and rules.
 func totalDir(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	totals := []Total{mean("", "score", scores, nil, 2)}
 	for _, g := range []struct {

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// kramaDomains are KramaBench's, each a workload and a lake. Other workloads of
-// a checkout (legal-tiny, quick-start-questions) are no part of the benchmark.
+// kramaDomains are the domains, each with a workload and a data lake. Other workloads of a
+// checkout (legal-tiny, quick-start-questions) do not belong to the benchmark.
 var kramaDomains = []string{"archeology", "astronomy", "biomedical", "environment", "legal", "wildfire"}
 
-// openKramaBench reads a checkout of github.com/mitdbg/KramaBench, or one of its
-// workload files. A task's data is the whole lake of its domain, or, in the
-// oracle setting, the files that it names.
+// openKramaBench reads a checkout of github.com/mitdbg/KramaBench, or one of its workload
+// files. A task's data is the whole lake of its domain or, in the oracle setting, the files
+// that it names.
 func openKramaBench(root string, s Setting) (*Suite, error) {
 	suite := &Suite{}
 	workloads := []string{root}
@@ -79,9 +79,9 @@ func kramaTask(raw json.RawMessage, domain, lake string, s Setting) (Task, error
 	return task, nil
 }
 
-// useSources gives the task the files below Data that sources name: a file or a
-// folder, with wildcards or none, by its path in the lake or the end of that.
-// "./" is the whole lake.
+// useSources restricts the task to the files below Data that sources name: files or folders,
+// possibly with wildcards, by their path in the lake or the end of it. "./" is the whole
+// lake.
 func (t *Task) useSources(sources []string) {
 	if slices.Equal(sources, []string{"./"}) {
 		return
@@ -99,9 +99,8 @@ func (t *Task) useSources(sources []string) {
 	t.Files = slices.Compact(t.Files)
 }
 
-// named are the names that pattern means: from the top of the lake if there are
-// such, otherwise from any of its folders, and at last in other letters' case,
-// which the workloads do not always keep.
+// named returns the names that match pattern at the top of the lake; if there are none,
+// in any folder; and last regardless of case, which the workloads do not always keep.
 func named(names []string, pattern string) []string {
 	for _, fold := range []func(string) string{strings.Clone, strings.ToLower} {
 		var top, deeper []string
@@ -123,8 +122,8 @@ func named(names []string, pattern string) []string {
 	return nil
 }
 
-// matchedAt is how many folders down the name, or a folder in it, matches
-// pattern; -1 if nowhere.
+// matchedAt returns how many folders down the name, or a folder in it, matches pattern; -1
+// if nowhere.
 func matchedAt(name, pattern string) int {
 	n, parts := strings.Count(pattern, "/")+1, strings.Split(name, "/")
 	for i := 0; i+n <= len(parts); i++ {
@@ -135,7 +134,7 @@ func matchedAt(name, pattern string) int {
 	return -1
 }
 
-// filesBelow are the names of the files below dir, with slashes.
+// filesBelow returns the names of the files below dir, with slashes.
 func filesBelow(dir string) []string {
 	var names []string
 	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
@@ -147,8 +146,8 @@ func filesBelow(dir string) []string {
 	return names
 }
 
-// A kramaResponse is what a system under test answers with (its response cache
-// has it under model_output, serve_query under explanation).
+// A kramaResponse is the answer of a system under test. Its response cache has it under
+// model_output, serve_query under explanation.
 type kramaResponse struct {
 	ID          textID          `json:"task_id"`
 	ModelOutput json.RawMessage `json:"model_output,omitempty"`
@@ -157,7 +156,7 @@ type kramaResponse struct {
 	Code        string          `json:"code"`
 }
 
-// readKramaBenchAnswers reads a response cache of its harness, or lines of
+// readKramaBenchAnswers reads a response cache of the harness, or lines of
 // {task_id, answer}.
 func readKramaBenchAnswers(file string) ([]Answer, error) {
 	var answers []Answer
@@ -181,8 +180,8 @@ func readKramaBenchAnswers(file string) ([]Answer, error) {
 	return answers, err
 }
 
-// submitKramaBench writes a response cache, which its harness scores with
-// --use_system_cache: one array, the fields of serve_query beside.
+// submitKramaBench writes a response cache, an array, which the harness scores with
+// --use_system_cache.
 func submitKramaBench(w io.Writer, _ []Task, answers []Answer) error {
 	type row struct {
 		ID     string                     `json:"task_id"`
@@ -204,8 +203,8 @@ func submitKramaBench(w io.Writer, _ []Task, answers []Answer) error {
 	return err
 }
 
-// totalKramaBench is the mean over tasks (that is, over metrics by their
-// support), as a whole and by domain, level and metric.
+// totalKramaBench returns the mean over tasks (that is, over metrics by their support), as a
+// whole and by domain, level and metric.
 func totalKramaBench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	counts := func(i int) bool { return !scores[i].Uncounted }
 	totals := []Total{mean("", "total", scores, counts, -1)}

@@ -18,15 +18,14 @@ import (
 //	list_approximate                    matches what is more than nine times off; not in the total
 //	string_approximate                  a paraphrase, else ROUGE-1 if BLEU is over 0.2
 //
-// Only a response without an answer, which that code rates 1 where a number is
-// approximate, is 0 here. Fixed is the version since (November and December 2025,
-// and the fork of January 2026, bobbai00 @cead5ec), which compares values by their
-// type, and beside that puts right
+// One difference: a response without an answer is 0 here, where that code gives 1 for
+// approximate numbers. Fixed is the version since (November and December 2025, and the fork
+// of January 2026, bobbai00 @cead5ec), which compares values by their type. It also corrects
 //
 //	a list where the type says string_exact (environment-hard-20): compared as a list
 //	right answers corrected in November 2025, in a copy from before
 //
-// A text that is paraphrased is told by the Judge.
+// The Judge decides on paraphrases. text_score.py asks for one comparison at a time.
 func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	kind := t.Kind
 	if s.Compat == Fixed && kind == "string_exact" && bytes.HasPrefix(bytes.TrimSpace(t.Gold), []byte("[")) {

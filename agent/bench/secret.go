@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// ExposedError says that an agent would find right answers among its data.
+// An ExposedError says that an agent could find right answers among its data.
 type ExposedError struct {
 	Task, Data, File string // File, which holds right answers, is in the folder Data
 }
@@ -16,8 +16,8 @@ func (e *ExposedError) Error() string {
 	return fmt.Sprintf("task %s: its data folder %s holds right answers: %s", e.Task, e.Data, e.File)
 }
 
-// Exposed returns an *ExposedError if a file with right answers lies in the data of
-// a task, be it those of another one; links are followed.
+// Exposed returns an *ExposedError if the data of a task contain a file with right answers
+// to any task. Links are followed.
 func (s *Suite) Exposed() error {
 	secret := slices.Clone(s.Secret)
 	for i := range s.Tasks {
@@ -48,14 +48,14 @@ func (s *Suite) Exposed() error {
 	return nil
 }
 
-// ownFile returns whether path is a file in folder, not a link out of it, nor a pipe.
+// ownFile reports whether path is a regular file in folder, not a link out of it.
 func ownFile(folder, path string) bool {
 	at := real(path)
 	info, err := os.Lstat(at)
 	return err == nil && info.Mode().IsRegular() && within(real(folder), []string{at}) != nil
 }
 
-// within are the paths that are below folder, relative to it.
+// within returns those paths that are below folder, relative to it.
 func within(folder string, paths []string) []string {
 	var names []string
 	for _, path := range paths {
@@ -66,7 +66,7 @@ func within(folder string, paths []string) []string {
 	return names
 }
 
-// real is path without links; what is not there stays as it is.
+// real returns path without links, or path itself if it does not exist.
 func real(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p

@@ -1,8 +1,8 @@
-// Package bench reads benchmarks as their users download them and scores answers
-// to them by their public rules, as these are or with their faults put right.
+// Package bench reads benchmarks as their users download them, and scores answers by their
+// public rules: as the public code does, or with its faults corrected.
 //
-// Every benchmark is one row of the table in suite.go and a file of its own: how
-// its tasks and answers are read, scored, summed up and handed in.
+// Each benchmark is a row of the table in suite.go, and a file that reads its tasks and
+// answers, scores them, sums the scores up and writes submissions.
 package bench
 
 import (
@@ -16,42 +16,42 @@ import (
 	"strings"
 )
 
-// A Suite is a benchmark as it lies on disk.
+// A Suite is a copy of a benchmark on disk.
 type Suite struct {
 	Benchmark *Benchmark
 	Tasks     []Task
-	Missing   []string // what the benchmark's layout has and this copy has not, one line each; tasks say what they lack themselves
-	Secret    []string // files with right answers, beside those in tasks' GoldDir: see Exposed
+	Missing   []string // what this copy lacks, besides what its tasks list
+	Secret    []string // files with right answers, besides those in GoldDir: see Exposed
 }
 
 // A Task is one question of a benchmark, its data and its right answer.
 type Task struct {
 	ID         string          `json:"task_id"`
 	Question   string          `json:"question"`
-	Guidelines string          `json:"guidelines,omitempty"` // the form that the answer must have
-	Data       string          `json:"data,omitempty"`       // the folder with the data; "" if this copy has none
-	Files      []string        `json:"files,omitempty"`      // names below Data that the task may use; nil: all of them
+	Guidelines string          `json:"guidelines,omitempty"` // form of the answer
+	Data       string          `json:"data,omitempty"`       // folder of the data; "": this copy has none
+	Files      []string        `json:"files,omitempty"`      // names below Data that the task may use; nil: all
 	Level      string          `json:"level,omitempty"`      // easy, medium, hard
 	Domain     string          `json:"domain,omitempty"`     // KramaBench's lake, DA-Code's kind of task
-	Kind       string          `json:"kind,omitempty"`       // what the answer is: KramaBench's answer type, DA-Code's result type, DABench's concepts
-	Rules      string          `json:"rules"`                // the benchmark by whose rules it is scored
-	Gold       json.RawMessage `json:"gold,omitempty"`       // the right answer, as that benchmark writes it; nil: not published
-	GoldDir    string          `json:"gold_dir,omitempty"`   // the folder with right answers that are files
-	Missing    []string        `json:"missing,omitempty"`    // paths that the task names and that are not there: it cannot be run (data) or scored (gold)
+	Kind       string          `json:"kind,omitempty"`       // KramaBench's answer type, DA-Code's result type, DABench's concepts
+	Rules      string          `json:"rules"`                // name of the benchmark whose rules apply
+	Gold       json.RawMessage `json:"gold,omitempty"`       // right answer, in that benchmark's form; nil: not public
+	GoldDir    string          `json:"gold_dir,omitempty"`   // folder of right answers that are files
+	Missing    []string        `json:"missing,omitempty"`    // missing paths: it cannot be run (data) or scored (gold)
 }
 
 // An Answer is what an agent said to one task.
 type Answer struct {
-	ID         string          `json:"task_id"`          // "": the file tells none
-	Value      json.RawMessage `json:"answer,omitempty"` // any JSON value, mostly a string; nil: none was given, which is wrong
-	Dir        string          `json:"dir,omitempty"`    // the folder with the files that the agent left (DA-Code)
+	ID         string          `json:"task_id"`          // "": the file has none
+	Value      json.RawMessage `json:"answer,omitempty"` // any JSON value, mostly a string; nil: no answer, which is wrong
+	Dir        string          `json:"dir,omitempty"`    // folder of the files that the agent left (DA-Code)
 	Unfinished bool            `json:"unfinished,omitempty"`
-	Steps      int             `json:"steps,omitempty"`   // actions taken, where the file tells
-	Actions    int             `json:"actions,omitempty"` // of these, code that ran and whose outcome is known (DA-Code)
+	Steps      int             `json:"steps,omitempty"`   // actions taken, if known
+	Actions    int             `json:"actions,omitempty"` // of these, code with a known outcome (DA-Code)
 	Failed     int             `json:"failed,omitempty"`  // of these, how many ended in an error
-	Trace      string          `json:"trace,omitempty"`   // how the agent came to it; DABStep takes it with a submission
-	Code       string          `json:"code,omitempty"`    // the program that gives the answer; KramaBench takes it
-	Tokens     [2]int          `json:"tokens,omitzero"`   // input and output; KramaBench takes them
+	Trace      string          `json:"trace,omitempty"`   // how the agent found it; part of DABStep's submissions
+	Code       string          `json:"code,omitempty"`    // program that gives the answer; part of KramaBench's submissions
+	Tokens     [2]int          `json:"tokens,omitzero"`   // input and output; part of KramaBench's submissions
 }
 
 // Text is the answer as text: a JSON string's content, any other value as JSON.
@@ -74,13 +74,13 @@ type Score struct {
 	ID      string             `json:"task_id"`
 	Value   float64            `json:"score"` // 0 to 1
 	Metric  string             `json:"metric"`
-	Parts   map[string]float64 `json:"parts,omitempty"`  // further metrics, or the fields of the answer, 0 to 1 unless named an error
+	Parts   map[string]float64 `json:"parts,omitempty"`  // other metrics, or fields of the answer; 0 to 1, but for errors
 	Detail  string             `json:"detail,omitempty"` // why, in one line
 	Missing bool               `json:"missing,omitempty"`
 
-	Unscored string `json:"unscored,omitempty"` // why there is no score, such as a judge that failed: Value says nothing
+	Unscored string `json:"unscored,omitempty"` // why there is no score, such as a failed judge; Value is then meaningless
 
-	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves it out of its total and of every mean
+	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves it out of totals and means
 }
 
 // A Total is one number of a benchmark's result, in per cent.
@@ -88,18 +88,18 @@ type Total struct {
 	Group string  `json:"group"` // "" for the benchmark as a whole
 	Name  string  `json:"name"`
 	Value float64 `json:"value"` // per cent; Steps counts
-	N     int     `json:"n"`     // tasks it is over; for UASQ, fields
+	N     int     `json:"n"`     // number of tasks; for UASQ, of fields
 }
 
-// Setting is which tasks of a benchmark are read, and which data they are given.
+// A Setting selects the tasks of a benchmark that are read, and their data.
 type Setting struct {
 	Split  string // DABStep: "all" (the default) or "dev"
 	Oracle bool   // KramaBench: only the files that the answer needs, not the whole lake
 }
 
-// Compat is which of two ways answers are scored: as the public code does, with
-// its faults, so that published numbers can be compared; or with them put right.
-// What that changes is told at each benchmark's scorer.
+// Compat selects how answers are scored: as the public code does, with its faults, so that
+// results compare with published figures; or with the faults corrected. Each benchmark's
+// scorer documents the corrections.
 type Compat string
 
 // The ways to score.
@@ -108,19 +108,17 @@ const (
 	Fixed    Compat = "fixed"
 )
 
-// Python runs code in a Python session that has the packages of the managed
-// environment and returns what it printed. Code that failed, ran out of time or
-// memory, or ended its session is a [*CodeError]; any other error is no fault of
-// the code's.
+// Python runs code in a Python session and returns what it printed. The error of code that
+// failed, ran out of time or memory, or ended the session is a [*CodeError]; the code is not
+// the cause of any other error.
 type Python func(ctx context.Context, code string) (stdout string, err error)
 
-// A CodeError says that code which a scorer ran did not come to its end: what an
-// agent left is the cause.
+// A CodeError says that a scorer's code did not finish, because of what an agent left.
 type CodeError struct{ Text string }
 
 func (e *CodeError) Error() string { return "the scorer's code failed: " + e.Text }
 
-// Judge says whether two texts mean the same (KramaBench, string_approximate).
+// A Judge reports whether two texts mean the same (KramaBench, string_approximate).
 type Judge func(ctx context.Context, answer, gold string) (bool, error)
 
 // A Scorer scores answers. What no task needs may be nil.
@@ -131,8 +129,7 @@ type Scorer struct {
 	Python Python // has the packages of the managed environment (DA-Code)
 }
 
-// NeedError says that a task cannot be scored without something that the Scorer
-// was not given.
+// A NeedError says that a task cannot be scored without something that the Scorer lacks.
 type NeedError struct {
 	Task, Need string
 }
@@ -141,8 +138,7 @@ func (e *NeedError) Error() string {
 	return fmt.Sprintf("task %s cannot be scored without %s", e.Task, e.Need)
 }
 
-// A Benchmark is one row of the table of benchmarks: how it is read, how its
-// answers are scored, summed up and handed in.
+// A Benchmark is one row of the table of benchmarks.
 type Benchmark struct {
 	Name   string
 	Title  string
@@ -155,7 +151,7 @@ type Benchmark struct {
 	size   int // tasks of the whole benchmark, all of which are submitted together; 0: those of the copy
 }
 
-// Benchmarks is the table of benchmarks. To add one: a file and a row.
+// Benchmarks returns the table of benchmarks. A new benchmark is a file and a row.
 func Benchmarks() []*Benchmark {
 	return []*Benchmark{
 		{"dabstep", "DABStep", "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
@@ -171,7 +167,7 @@ func Benchmarks() []*Benchmark {
 	}
 }
 
-// UnknownError says that there is no benchmark of that name.
+// An UnknownError says that there is no benchmark of that name.
 type UnknownError struct {
 	Name  string
 	Known []string
@@ -195,9 +191,9 @@ func Find(name string) (*Benchmark, error) {
 	return nil, unknown
 }
 
-// Open reads the benchmark's tasks. What its layout cannot do without and path
-// has not is a *MissingError; whatever else is not there is named in the suite
-// and in its tasks, all of which are returned. The paths in them are absolute.
+// Open reads all tasks of the benchmark. The error is a *MissingError if path lacks what the
+// layout requires; the suite and its tasks name whatever else is missing. Their paths are
+// absolute.
 func (b *Benchmark) Open(path string, s Setting) (*Suite, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -236,8 +232,8 @@ func (b *Benchmark) Answers(path string) ([]Answer, error) {
 	return answers, nil
 }
 
-// Submit writes the answers in the form in which the benchmark takes them. It
-// is an *AnswersError if its rules are broken, and nothing is written then.
+// Submit writes the answers in the form that the benchmark takes. If they break its rules,
+// the error is an *AnswersError, and nothing is written.
 func (s *Suite) Submit(w io.Writer, answers []Answer) error {
 	if s.Benchmark.submit == nil {
 		return fmt.Errorf("%s takes folders of result.json files: DA-Code's output folder itself is what is handed in", s.Benchmark.Title)
@@ -248,11 +244,10 @@ func (s *Suite) Submit(w io.Writer, answers []Answer) error {
 	return s.Benchmark.submit(w, s.Tasks, answers)
 }
 
-// Score scores the answers, in the order of the tasks. An answer that is not
-// there, not finished or not given is wrong and counts. Answers to tasks that
-// the suite has not, or two to one task, are an *AnswersError. What a task needs and
-// the scorer was not given is a *NeedError; any other failure, but the end of ctx, is
-// one task's, which is Unscored.
+// Score scores the answers, in the order of the tasks. Missing, unfinished and empty answers
+// are wrong and count. Errors are an *AnswersError for answers to unknown tasks or two
+// answers to one task, a *NeedError for what the scorer lacks, and ctx's. Any other failure
+// leaves only that task Unscored.
 func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) ([]Score, error) {
 	byID, err := s.match(answers, false)
 	if err != nil {
@@ -271,9 +266,8 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) ([]S
 	return scores, nil
 }
 
-// Totals sums up scores (which are those of the suite's tasks, in their order)
-// as the benchmark does, without what is Unscored. answers may be nil; they tell steps
-// and completion.
+// Totals sums up the scores of the suite's tasks, in their order, as the benchmark does.
+// Unscored tasks are left out. answers, for steps and completion, may be nil.
 func (s *Suite) Totals(scores []Score, answers []Answer) []Total {
 	byID, _ := s.match(answers, false) // what does not match has been told by Score
 	var tasks []Task
@@ -288,9 +282,8 @@ func (s *Suite) Totals(scores []Score, answers []Answer) []Total {
 	return s.Benchmark.totals(tasks, scored, byID)
 }
 
-// Score scores one answer; nil is no answer. It is a *NeedError if the Scorer
-// lacks what the task needs, and an error if the task has no right answer to
-// compare with.
+// Score scores one answer; nil is no answer. The error is a *NeedError if the Scorer lacks
+// what the task needs, and a *MissingError if there is no right answer to compare with.
 func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
 	if s.Compat == "" {
 		s.Compat = Fixed

@@ -185,6 +185,11 @@ func TestDABenchSuite(t *testing.T) {
 func TestDABenchFields(t *testing.T) {
 	label := `[["a", "1,234.5"], ["b", "[1, 2]"], ["c", "Yes"], ["c", "No"]]`
 	said := "@a[1234.5] and @b[[1, 2]], @c[ yes ]\n@c[\nno]"
+	close := Task{ID: "1", Rules: "dabench", Gold: json.RawMessage(`[["a", "1.0"], ["b", "1.0"]]`)}
+	score, err := Scorer{Plain: python(t)}.Score(t.Context(), close, &Answer{ID: "1", Value: Said("@a[1.0000001] @b[1.001]")})
+	if err != nil || score.Value != 0.5 {
+		t.Errorf("numbers are equal to 1e-6: %+v, %v", score, err)
+	}
 	for compat, want := range map[Compat]float64{Upstream: 0, Fixed: 1} {
 		score, err := Scorer{Compat: compat, Plain: python(t)}.Score(t.Context(), Task{ID: "1", Rules: "dabench", Gold: json.RawMessage(label)}, &Answer{ID: "1", Value: Said(said)})
 		if err != nil || score.Value != want {

@@ -14,18 +14,18 @@ import (
 	"dsstar/agent/bench/runner"
 )
 
-const benchHelp = `Run agents over benchmarks, score what they answer by the public rules, and put
-the papers' tables beside what came of it. docs/benchmarks.md tells where to
-get the benchmarks.
+const benchHelp = `Run agents over benchmarks, score their answers by the public rules, and print the
+papers' tables with the results beside the published figures. docs/benchmarks.md
+says where to get the benchmarks.
 
 Exit codes:
-  0    done: every task whose data is there has a result, right or wrong
+  0    done: every task with data has a result, right or wrong
   1    error
   2    usage
   4    model or server credentials
   5    budget spent: --total-cost, --total-calls or --total-time
   130  interrupted
-What was stopped goes on with: dsstar bench run --resume --out OUT`
+A stopped run continues with: dsstar bench run --resume --out OUT`
 
 const benchExample = `  dsstar bench run --bench dabstep --tasks DABstep --split dev --agent dsstar --model openai/MODEL --out first
   dsstar bench run --bench dabstep --tasks DABstep --split dev --agent react --model openai/MODEL --jobs 4 --out second
@@ -47,24 +47,25 @@ func (a *app) benchCommand() *cobra.Command {
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.benchRunCommand(), a.benchScoreCommand(), a.benchSubmitCommand(), a.benchTableCommand(), a.benchCompareCommand(), a.benchReportCommand())
+	cmd.AddCommand(a.benchRunCommand(), a.benchScoreCommand(), a.benchSubmitCommand(),
+		a.benchTableCommand(), a.benchCompareCommand(), a.benchReportCommand())
 	return cmd
 }
 
-// A suiteFlags says which tasks are read.
+// suiteFlags select the tasks that are read.
 type suiteFlags struct {
 	bench, tasks, data, setting, split string
 }
 
 func (s *suiteFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&s.bench, "bench", "", "the benchmark: dabstep, kramabench, dacode, dabench or dir")
-	f.StringVar(&s.tasks, "tasks", "", "where it is: its folder, or a file of tasks")
-	f.Var((*onceFlag)(&s.data), "data", "the folder with the data, if it is not where the tasks say")
+	f.StringVar(&s.tasks, "tasks", "", "its folder, or a file of tasks")
+	f.Var((*onceFlag)(&s.data), "data", "the folder with the data, if it is elsewhere")
 	f.StringVar(&s.setting, "data-setting", "retrieval", "retrieval: all files; oracle: those that the answer needs")
 	f.StringVar(&s.split, "split", "", "dev, test or all; easy, medium or hard for the tasks of one level")
 }
 
-// level is the level that --split names, or "".
+// level returns the level that --split names, or "".
 func (s *suiteFlags) level() string {
 	if slices.Contains([]string{"easy", "medium", "hard"}, s.split) {
 		return s.split
@@ -138,9 +139,9 @@ func firstOf(list []string) string {
 	return list[0]
 }
 
-// compatFlag says by which rules answers are scored.
+// compatFlag adds the flag that selects the rules of scoring.
 func compatFlag(f *pflag.FlagSet, compat *string) {
-	f.StringVar(compat, "compat", string(bench.Upstream), "score as the public code does (upstream), or with its faults put right (fixed)")
+	f.StringVar(compat, "compat", string(bench.Upstream), "score as the public code does (upstream), or with its faults corrected (fixed)")
 }
 
 func checkCompat(compat string) (bench.Compat, error) {
@@ -150,7 +151,7 @@ func checkCompat(compat string) (bench.Compat, error) {
 	return "", &usageError{fmt.Sprintf("--compat is upstream or fixed, not %q", compat), []string{"dsstar bench score --compat fixed OUT"}}
 }
 
-// readBench reads the folder of a benchmark's run.
+// readBench reads the folder of a run.
 func readBench(path string) (runner.Result, error) {
 	r, err := runner.Read(path)
 	if errors.Is(err, runner.ErrNone) || errors.Is(err, fs.ErrNotExist) {

@@ -16,13 +16,15 @@ import (
 	"dsstar/configs"
 )
 
-// notOfRun are the flags that a run does not depend on: they may be other ones
-// when it goes on.
-var notOfRun = []string{"out", "resume", "retry", "jobs", "server", "json", "quiet", "yes", "total-cost", "total-calls", "total-time", "help",
-	"python", "kernel", "sandbox", "max-memory", "max-processes", "max-file", "max-folder"}
+// notOfRun are the flags that may differ when a run is resumed.
+var notOfRun = []string{
+	"out", "resume", "retry", "jobs", "server", "json", "quiet", "yes", "help",
+	"total-cost", "total-calls", "total-time",
+	"python", "kernel", "sandbox", "max-memory", "max-processes", "max-file", "max-folder",
+}
 
-// past gives the flags that are not given the values that they had in the run that
-// goes on, or in the one that is replayed. It is nil for a new run.
+// past sets flags that are not given to their values in the run that is resumed or replayed.
+// It returns nil for a new run.
 func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 	replay, isReplay := strings.CutPrefix(f.Lookup("model").Value.String(), replayPrefix)
 	from := b.out
@@ -58,8 +60,8 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 	return &r.About, nil
 }
 
-// noSecret refuses an address with a key in it: bench.json holds the command line,
-// and runs are handed on.
+// noSecret refuses an address that contains a key: bench.json has the command line, and users
+// share runs.
 func noSecret(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -77,7 +79,7 @@ func noSecret(address string) error {
 		[]string{"dsstar bench run --base-url " + quoteShell(clean.String()) + " --api-key-env NAME …   # the variable NAME has the key"}}
 }
 
-// args are the flags of a run, as past reads them; paths are absolute.
+// args returns the flags of a run, as past reads them, with absolute paths.
 func (b *benchFlags) args(f *pflag.FlagSet) []string {
 	var all []string
 	f.Visit(func(flag *pflag.Flag) {
@@ -103,11 +105,14 @@ func (b *benchFlags) args(f *pflag.FlagSet) []string {
 	return all
 }
 
-// measured are the settings that results depend on, by the beginnings of their keys.
-var measured = []string{"models.", "method.", "embedding_model", "context", "temperature", "max_output_tokens", "max_cost", "max_calls", "max_time",
-	"max_rounds", "debug_tries", "top_k", "max_files", "result_chars", "description_chars", "cell_timeout", "rollback", "allow_net"}
+// measured are the prefixes of settings that results depend on.
+var measured = []string{
+	"models.", "method.", "embedding_model", "context", "temperature", "max_output_tokens",
+	"max_cost", "max_calls", "max_time", "max_rounds", "debug_tries", "top_k", "max_files",
+	"result_chars", "description_chars", "cell_timeout", "rollback", "allow_net",
+}
 
-// about is what a run is.
+// about returns the description of the run.
 func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task, past *runner.About) (runner.About, error) {
 	about := runner.About{Bench: b.bench, Agent: b.agent, Model: s.Model, Repeat: b.repeat, Setup: map[string]string{}, Args: b.args(f)}
 	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
@@ -159,7 +164,7 @@ func unless(value, usual string) string {
 	return value
 }
 
-// folder makes the folder of a run, or goes on with it if it is about the same.
+// folder creates the folder of a run, or reopens it if the run is the same.
 func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Folder, error) {
 	if !b.resume {
 		pool, err := b.pool().Read()

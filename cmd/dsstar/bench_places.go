@@ -32,7 +32,7 @@ type benchRun struct {
 	suite    *bench.Suite
 	folder   *runner.Folder
 	trial    trial.Run
-	model    llm.Model  // nil: each task has the replies that it had
+	model    llm.Model  // nil: each task replays its replies
 	ranker   llm.Ranker // nil: files are ranked by their words
 	prices   func(role string) (llm.Price, bool)
 	budget   *runner.Budget
@@ -46,10 +46,10 @@ type benchPlace struct {
 	settings *configs.Settings
 	mu       sync.Mutex
 	place    place
-	checked  time.Time // when it was last seen to be well
+	checked  time.Time // when it was last known to work
 }
 
-// newBenchRun looks at everything that can be wrong before anything is run.
+// newBenchRun checks everything that can be checked before anything runs.
 func (a *app) newBenchRun(cmd *cobra.Command, flags *benchFlags, s *configs.Settings, past *runner.About) (*benchRun, error) {
 	if err := flags.check(s); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	}
 	for name, value := range set {
 		if past != nil && r.flags.resume && past.Setup[name] == "" {
-			continue // it had it as well, of a version that did not record it
+			continue // it applied there, too, but was not recorded
 		}
 		about.Setup[name] = value
 	}
@@ -122,8 +122,8 @@ func (r *benchRun) close() {
 	}
 }
 
-// complete refuses tasks without data, and tells what else is missing. A run that
-// goes on leaves such tasks without a result.
+// complete refuses tasks without data, and reports what else is missing. A resumed run leaves
+// such tasks without a result.
 func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool) error {
 	allowed := slices.Concat(r.settings.AllowRead, r.settings.AllowWrite)
 	var lacking, missing, out []string
@@ -160,7 +160,7 @@ func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool
 	return nil
 }
 
-// linkedOut refuses data whose files are elsewhere, as in the cache of a download.
+// linkedOut is the error for data files that are elsewhere, as in the cache of a download.
 func linkedOut(targets []string) error {
 	hints := []string{"hf download --repo-type dataset --local-dir DIR NAME   # without links"}
 	if dir := filepath.Dir(targets[0]); sandbox.MayAdvise(dir) || strings.Contains(filepath.ToSlash(dir), "/.cache/huggingface/hub/") {
@@ -169,7 +169,7 @@ func linkedOut(targets []string) error {
 	return &usageError{fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), bench.Some(targets, 3)), hints}
 }
 
-// openModels opens what all tasks share of the models.
+// openModels opens the models, which all tasks share.
 func (r *benchRun) openModels(about runner.About) (err error) {
 	priced := *r.settings
 	priced.Model = about.Model
@@ -187,8 +187,8 @@ func (r *benchRun) openModels(about runner.About) (err error) {
 	return err
 }
 
-// asPublished gives the settings that were published with an agent, where the user
-// has none, and returns these by their keys.
+// asPublished applies the settings that were published with an agent, unless the user has set
+// them, and returns them by key.
 func asPublished(agentName string, s *configs.Settings) map[string]string {
 	own := map[string]bool{}
 	for _, e := range s.Explain() {
@@ -211,7 +211,7 @@ func asPublished(agentName string, s *configs.Settings) map[string]string {
 	return set
 }
 
-// publishedBy are all settings that were published with an agent, by their keys.
+// publishedBy returns all settings that were published with an agent, by key.
 func publishedBy(agentName string) map[string]string {
 	all := map[string]string{}
 	for _, n := range solver.All() {
@@ -225,7 +225,7 @@ func publishedBy(agentName string) map[string]string {
 	return all
 }
 
-// modelsOf are the models of one task.
+// modelsOf returns the models of one task.
 func (r *benchRun) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
 	if r.model != nil {
 		return r.model, r.ranker, nil
@@ -234,7 +234,7 @@ func (r *benchRun) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
 	return replayed(from + "/trace.jsonl")
 }
 
-// findPlaces finds out where kernels are opened. Servers may come later.
+// findPlaces finds where kernels are opened. Servers may become ready later.
 func (r *benchRun) findPlaces(ctx context.Context) error {
 	if len(r.flags.servers) == 0 {
 		r.progress.wait("setting up Python")
@@ -279,7 +279,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 	return nil
 }
 
-// consent tells which of the places do not confine their kernels, and has the user agree.
+// consent reports the places that do not confine their kernels, and asks the user to agree.
 func (r *benchRun) consent(ctx context.Context, places ...*place) error {
 	var all []string
 	var what, question string
@@ -294,7 +294,7 @@ func (r *benchRun) consent(ctx context.Context, places ...*place) error {
 	return r.app.agree(ctx, r.progress, r.flags.yes, all, what, question, r.flags.again)
 }
 
-// placeOf is a copy of a place, for one task.
+// placeOf returns a copy of a place, for one task.
 func (r *benchRun) placeOf(i int) place {
 	b := r.places[i]
 	b.mu.Lock()
@@ -302,11 +302,11 @@ func (r *benchRun) placeOf(i int) place {
 	return b.place
 }
 
-// fresh is how long a server that was well is taken to be so.
+// fresh is how long a check of a server is valid.
 const fresh = 2 * time.Second
 
-// ready waits until kernels of a server can be opened, or says why they cannot. What
-// cannot get better by waiting is no PlaceError.
+// ready waits until kernels of a server can be opened, or says why they cannot. The error is
+// a PlaceError only if waiting can help.
 func (r *benchRun) ready(ctx context.Context, i int) error {
 	b := r.places[i]
 	b.mu.Lock()
@@ -331,7 +331,7 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 	return &runner.PlaceError{Err: err}
 }
 
-// answers reports whether a server is there, which an error does not always say.
+// answers reports whether a server responds.
 func (r *benchRun) answers(ctx context.Context, i int) bool {
 	b := r.places[i]
 	b.mu.Lock()
@@ -344,8 +344,7 @@ func (r *benchRun) answers(ctx context.Context, i int) bool {
 	return err == nil || refused
 }
 
-// isUsage reports whether an error is about what the user gave: trying again is of
-// no use.
+// isUsage reports whether an error is about what the user gave, so that a retry is useless.
 func isUsage(err error) bool {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return true
@@ -354,7 +353,7 @@ func isUsage(err error) bool {
 	return ok && refused.Credentials()
 }
 
-// run carries the run out and tells what came of it.
+// run runs the tasks and prints the result.
 func (r *benchRun) run(ctx context.Context) error {
 	r.progress.say("run      %s", r.folder.Path())
 	began := time.Now()

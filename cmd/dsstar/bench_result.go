@@ -20,12 +20,12 @@ type benchResult struct {
 	Right    int           `json:"right"`
 	Wrong    int           `json:"wrong"`
 	Unscored int           `json:"unscored"`
-	Missing  int           `json:"missing"` // without a result: the run was stopped, or their data is not there
+	Missing  int           `json:"missing"` // without a result: the run was stopped, or data are missing
 	Score    *tables.Value `json:"score"`   // per cent; null: nothing can be scored
 	CostUSD  *float64      `json:"cost_usd"`
 	Usage    tokenUsage    `json:"usage"`
 
-	failed int // of those that are unscored: the scorer could not, and may later
+	failed int // of the unscored: the scorer failed, and may succeed later
 }
 
 func newBenchResult(r runner.Result) benchResult {
@@ -43,7 +43,7 @@ func newBenchResult(r runner.Result) benchResult {
 	return b
 }
 
-// line is the result for people.
+// line returns the result as a sentence.
 func (b benchResult) line() string {
 	var without []string
 	if hidden := b.Unscored - b.failed; hidden > 0 && b.Score == nil {

@@ -20,18 +20,18 @@ import (
 )
 
 const benchRunHelp = `Run an agent over the tasks of a benchmark and score its answers. The flags of
-dsstar nb say how each task is run; --max-cost, --max-calls and --max-time limit
-each task, --total-cost, --total-calls and --total-time all of them together.
+dsstar nb configure each task; --max-cost, --max-calls and --max-time limit each
+task, --total-cost, --total-calls and --total-time all tasks together.
 
-OUT gets a line for each task in results.jsonl, and the run folder of each in
-tasks/. Whatever stops a run, it goes on with --resume --out OUT: what has its
-result is not run again. With other settings it is refused.
+OUT gets a line for each task in results.jsonl, and its run folder in tasks/.
+Whatever stopped a run, --resume --out OUT continues it: tasks with a result do not
+run again. Other settings are refused.
 
 With several --server, tasks are spread over the kernels of these Jupyter servers;
-those of a server that is lost are given to the others. The description cache is
-not used: each task has its own calls, so that its cost is its own.`
+if one is lost, the others take over its tasks. The description cache is not used,
+so that the cost of a task does not depend on other tasks.`
 
-// A benchFlags are the flags of bench run that are no settings.
+// benchFlags are the flags of bench run that are not settings.
 type benchFlags struct {
 	suiteFlags
 	agent, domain, ids, compat, out, retry string
@@ -55,28 +55,28 @@ type benchFlags struct {
 func (b *benchFlags) add(f *pflag.FlagSet) {
 	b.suiteFlags.add(f)
 	f.StringVar(&b.agent, "agent", "dsstar", "the agent: "+strings.Join(agentNames(), ", "))
-	f.StringVar(&b.domain, "domain", "", "only the tasks of these domains, with commas between them")
-	f.StringVar(&b.ids, "ids", "", "only these tasks: IDS with commas between them, or @FILE with one a line")
-	f.IntVar(&b.limit, "limit", 0, "so many tasks at most")
-	f.Uint64Var(&b.seed, "seed", 0, "shuffles the tasks, before --limit (default: as the benchmark has them)")
-	f.IntVar(&b.repeat, "repeat", 1, "how often each task is run")
-	f.IntVar(&b.jobs, "jobs", 1, "tasks that are run at the same time; at least one on each --server")
-	f.StringArrayVar(&b.servers, "server", nil, "the URL of a Jupyter server whose kernels are used; may be repeated")
+	f.StringVar(&b.domain, "domain", "", "only the tasks of these domains, separated by commas")
+	f.StringVar(&b.ids, "ids", "", "only these tasks: IDS separated by commas, or @FILE with one per line")
+	f.IntVar(&b.limit, "limit", 0, "maximum number of tasks")
+	f.Uint64Var(&b.seed, "seed", 0, "shuffles the tasks, before --limit (default: the benchmark's order)")
+	f.IntVar(&b.repeat, "repeat", 1, "how often each task runs")
+	f.IntVar(&b.jobs, "jobs", 1, "concurrent tasks; at least one on each --server")
+	f.StringArrayVar(&b.servers, "server", nil, "URL of a Jupyter server whose kernels are used; may be repeated")
 	f.StringVarP(&b.out, "out", "o", "", "the folder of the run; must be new or empty")
-	f.BoolVar(&b.resume, "resume", false, "go on with the run in --out")
-	f.StringVar(&b.retry, "retry", "", "with --resume: causes of failure whose tasks are run again, as model-error,time-out")
-	f.DurationVar(&b.timeout, "timeout-task", 0, "time that a task may take before it counts as failed")
-	f.Float64Var(&b.totalCost, "total-cost", 0, "US dollars that all tasks may cost together")
-	f.IntVar(&b.totalCalls, "total-calls", 0, "model calls that all tasks may make together")
-	f.DurationVar(&b.totalTime, "total-time", 0, "time that the command may take")
-	f.IntVar(&b.steps, "max-steps", 0, "turns of the agents that have no rounds (default: as published)")
+	f.BoolVar(&b.resume, "resume", false, "continue the run in --out")
+	f.StringVar(&b.retry, "retry", "", "with --resume: run tasks again that failed for these causes, as model-error,time-out")
+	f.DurationVar(&b.timeout, "timeout-task", 0, "time limit of a task, after which it counts as failed")
+	f.Float64Var(&b.totalCost, "total-cost", 0, "cost limit of all tasks together, in US dollars")
+	f.IntVar(&b.totalCalls, "total-calls", 0, "limit on the model calls of all tasks together")
+	f.DurationVar(&b.totalTime, "total-time", 0, "time limit of the command")
+	f.IntVar(&b.steps, "max-steps", 0, "maximum of turns, for agents without rounds (default: as published)")
 	f.IntVar(&b.memory, "max-history", 0, "turns that da-agent remembers (default 15)")
-	f.BoolVar(&b.reasoning, "reasoning", false, "react: the prompt for models that reason on their own")
+	f.BoolVar(&b.reasoning, "reasoning", false, "react: use the prompt for reasoning models")
 	f.IntVar(&b.interpreter.Trials, "trials", 0, "data-interpreter: N of its verification (default 1)")
 	f.BoolVar(&b.interpreter.NoVerify, "no-verify", false, "data-interpreter: without verification")
-	f.BoolVar(&b.interpreter.NoReplan, "no-replan", false, "data-interpreter: a failed task is tried no other way")
+	f.BoolVar(&b.interpreter.NoReplan, "no-replan", false, "data-interpreter: without a new plan after a failed task")
 	f.BoolVar(&b.interpreter.NoTools, "no-tools", false, "data-interpreter: without tools")
-	f.StringVar(&b.interpreter.Pool, "pool", "", "data-interpreter: the file with experiences of other questions")
+	f.StringVar(&b.interpreter.Pool, "pool", "", "data-interpreter: file with experiences of other questions")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
 	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVarP(&b.yes, "yes", "y", false, "use kernels of servers, which are not sandboxed, without asking")
@@ -103,12 +103,12 @@ func (a *app) benchRunCommand() *cobra.Command {
 	flags.add(cmd.Flags())
 	settings := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	modelFlags(settings)
-	settings.Float64("temperature", 0, "the sampling temperature (default: the agent's published one, else the model's own)")
+	settings.Float64("temperature", 0, "sampling temperature (default: the agent's published one, else the model's)")
 	kernelFlags(settings)
 	sandboxFlags(settings)
 	cmd.Flags().AddFlagSet(settings)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags.again = newCommandLine(cmd, args).with("--yes") // before it is filled up from the run that goes on
+		flags.again = newCommandLine(cmd, args).with("--yes") // before the resumed run's flags are added
 		past, err := flags.past(cmd.Flags())
 		if err != nil {
 			return err
@@ -208,7 +208,7 @@ func causes(list string) ([]runner.Cause, error) {
 	return all, nil
 }
 
-// check refuses what no benchmark can be run with.
+// check refuses invalid flags.
 func (b *benchFlags) check(s *configs.Settings) error {
 	if !slices.Contains(agentNames(), b.agent) {
 		e := &usageError{text: fmt.Sprintf("--agent: there is no agent %q", b.agent)}
@@ -238,7 +238,7 @@ func (b *benchFlags) check(s *configs.Settings) error {
 	return checkMethod(s, false)
 }
 
-// options are what changes the agents that have no settings.
+// options returns the options of the agents that have no settings.
 func (b *benchFlags) options() solver.Options {
 	i := b.interpreter
 	i.Pool = b.pool().In(b.out)
@@ -250,7 +250,7 @@ func (b *benchFlags) pool() solver.Pool {
 	return solver.Pool{File: b.interpreter.Pool, Replayed: b.replayed}
 }
 
-// A benchStopped is a run of a benchmark that ended before its end.
+// A benchStopped is the error of a run that stopped early.
 type benchStopped struct {
 	err error
 	out string
@@ -259,7 +259,7 @@ type benchStopped struct {
 func (e *benchStopped) Error() string { return e.err.Error() }
 func (e *benchStopped) Unwrap() error { return e.err }
 
-// hints are the hints for a run of a benchmark that was stopped.
+// hints returns how to continue the run.
 func (e *benchStopped) hints(cause []string) []string {
 	again := "dsstar bench run --resume --out " + quoteShell(e.out)
 	if spent, ok := errors.AsType[*agent.BudgetError](e.err); ok {
@@ -268,5 +268,5 @@ func (e *benchStopped) hints(cause []string) []string {
 	if _, ok := errors.AsType[*runner.SickError](e.err); ok {
 		return []string{again + " --retry model-error,kernel-error   # when it is mended"}
 	}
-	return append([]string{again + "   # goes on, and runs nothing twice"}, cause...)
+	return append([]string{again + "   # continues, and runs nothing twice"}, cause...)
 }

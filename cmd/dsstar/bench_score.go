@@ -22,12 +22,11 @@ import (
 
 const benchScoreHelp = `Score answers by a benchmark's public rules: those of a run (OUT), or a file of
 answers in the benchmark's own form (--answers; DA-Code: its output folder).
-What is missing, not finished or not answered is wrong and counts.
+Missing, unfinished and empty answers are wrong and count.
 
-With --compat upstream answers are scored as the public code does, faults included;
-with fixed these are put right: docs/benchmarks.md lists them. KramaBench's
-paraphrases need --model, DA-Code needs Python. Charts of a run are taken anew from
-the code that draws them.`
+--compat upstream scores as the public code does, including its faults; fixed
+corrects them (docs/benchmarks.md lists them). KramaBench's paraphrases need --model.
+Charts of a run are extracted again from the code that draws them.`
 
 func (a *app) benchScoreCommand() *cobra.Command {
 	var suite suiteFlags
@@ -162,8 +161,8 @@ func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settin
 	return trial.Mean(all), nil
 }
 
-// keepLevel leaves the suite the tasks of the level that --split names, and returns
-// the answers to these.
+// keepLevel restricts the suite to the level that --split names, and returns the answers to
+// its tasks.
 func (s *suiteFlags) keepLevel(suite *bench.Suite, answers []bench.Answer) (_ []bench.Answer, err error) {
 	if s.level() == "" {
 		return answers, nil
@@ -183,8 +182,7 @@ func answersError(err error, file string) error {
 	return &usageError{err.Error(), []string{"head -c 300 " + quoteShell(file)}}
 }
 
-// suiteOf reads the tasks that a run was about, from where they were then unless
-// flags say otherwise.
+// suiteOf reads the tasks of a run, from the same place unless flags say otherwise.
 func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 	f := flagsOf(r, flags)
 	suite, err := f.open("score")
@@ -203,7 +201,7 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 	return suite, nil
 }
 
-// flagsOf say which tasks a run was chosen from.
+// flagsOf returns the flags that select the tasks of a run.
 func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 	f := suiteFlags{
 		bench: r.Bench, tasks: cmp.Or(flags.tasks, r.Setup["tasks"]), data: cmp.Or(flags.data, r.Setup["data"]),
@@ -247,7 +245,7 @@ func (a *app) plainPython(s *configs.Settings) *bench.Process {
 	}}
 }
 
-// scoringJudge is the judge of the model, if one is given. A key that is refused ends the
+// scoringJudge returns the judge of the model, if one is given. A refused key stops the
 // scoring.
 func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (bench.Judge, error) {
 	if s.Model == "" {
@@ -271,8 +269,8 @@ func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (b
 	}, nil
 }
 
-// scoringPlace finds the place of scorers' kernels when the first is asked for, as most
-// scorers need none. That there is none ends the scoring.
+// scoringPlace finds the place of scorers' kernels when the first is needed, as most scorers
+// need none. Without a place the scoring stops.
 func (a *app) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) placeFinder {
 	var found *place
 	return func(ctx context.Context) (place, error) {

@@ -30,9 +30,9 @@ func (a *app) benchTableCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "table --paper NAME [OUT…]",
 		Short: "A paper's table, with ours beside the published figures",
-		Long: `Print a table of a paper with the published figures, ours beside them with the
-number of tasks and the 95 % interval, and the runs that would fill what is empty.
-A run is in the row of its agent, its switches and its model; others follow below.
+		Long: `Print a table of a paper: the published figures, ours beside them with the number
+of tasks and the 95 % interval, and the commands of missing runs. A run is in the row
+of its agent, switches and model; other runs follow below.
 
 Tables: ` + strings.Join(paperNames(), ", "),
 		Example: "  dsstar bench table --paper ds-star:1 first second\n  dsstar bench table --paper ds-star:4 --paper ds-star:fig4 first",
@@ -114,7 +114,7 @@ func (a *app) benchReportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "report OUT… --out report.html",
 		Short:   "One HTML page about runs, with plots",
-		Long:    "Write one HTML page that needs nothing else: scores by level, rounds, cost against score,\nfailures by cause, and every task with a link to its notebook.",
+		Long:    "Write one self-contained HTML page: scores by level, rounds, cost against score, failures\nby cause, and every task with a link to its notebook.",
 		Example: "  dsstar bench report first second --out report.html",
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "report.html", "the page")
@@ -145,8 +145,8 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 	var repeat int
 	cmd := &cobra.Command{
 		Use:     "submit --format NAME OUT",
-		Short:   "The answers of a run in the form in which the benchmark takes them",
-		Long:    "Print the answers of a run in the form in which the benchmark takes them. Every task must\nhave one.",
+		Short:   "The answers of a run in the form that the benchmark takes",
+		Long:    "Print the answers of a run in the form that the benchmark takes. Every task must have one.",
 		Example: "  dsstar bench submit --format dabstep first > submission.jsonl",
 	}
 	cmd.Flags().StringVar(&format, "format", "", "the benchmark's form; default: that of the run")
@@ -193,8 +193,7 @@ func whole(r runner.Result, flags *suiteFlags) error {
 	return nil
 }
 
-// submission writes what is handed in. An agent that has no answer says so with an
-// empty one, where the form has room for it.
+// submission returns the submission. Where an agent has no answer, it has an empty one.
 func submission(r runner.Result, flags *suiteFlags, format string, repeat int) ([]byte, error) {
 	suite, err := suiteOf(r, flags)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 )
 
-// A benchView tells on stderr how a run of a benchmark goes on.
+// A benchView shows the progress of a run on stderr.
 type benchView struct {
 	progress *progress
 	total    int
 	began    time.Time
 }
 
-// event tells of one thing that happened. One call at a time.
+// event shows an event. One call at a time.
 func (v *benchView) event(e runner.Event) {
 	switch e.Kind {
 	case runner.Ended:
@@ -51,7 +51,7 @@ func (v *benchView) ended(e runner.Event) {
 	v.progress.say("%-8s %s%s in %.0f s; %s", word, e.Key, why, e.Record.Seconds.Total, v.state(e.Totals))
 }
 
-// state is where the run stands, in one line.
+// state returns the state of the run in one line.
 func (v *benchView) state(t runner.Totals) string {
 	done := t.Right + t.Wrong + t.Unscored
 	text := fmt.Sprintf("%d of %d done: %d right, %d wrong", done, v.total, t.Right, t.Wrong)

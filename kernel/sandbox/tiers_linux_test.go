@@ -224,7 +224,10 @@ func TestAttacksAsUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []string{"TestUnreaped", "TestAttacksOfPlainPython", "TestUnseen", "TestLimitBesideOthers"}
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^("+strings.Join(tests, "|")+")$", "-test.v", "-test.timeout=5m",
+	if os.Getenv("DSSTAR_LONG") != "" {
+		tests = append(tests, "TestUnseenHeavy")
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^("+strings.Join(tests, "|")+")$", "-test.v", "-test.timeout=10m",
 		fmt.Sprintf("-bubblewrap=%v", *withBubblewrap))
 	cmd.Dir, cmd.Env = dir, []string{
 		"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir,

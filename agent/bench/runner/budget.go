@@ -9,9 +9,9 @@ import (
 	"dsstar/agent/llm"
 )
 
-// A Budget is what all tasks of a run together may use, over all its beginnings.
-// Calls under way count; what one costs is known only afterwards, so that the last
-// ones can go beyond the limit. Its methods may be called concurrently.
+// A Budget limits what all tasks of a run may use together, including earlier sessions of
+// the run. Calls under way count; their cost is known only afterwards, so the last ones can
+// exceed the limit. Methods may be called concurrently.
 type Budget struct {
 	Calls int                                 // model calls; 0: no limit
 	Cost  float64                             // US dollars; 0: no limit
@@ -23,21 +23,21 @@ type Budget struct {
 	spent error
 }
 
-// Spent is an [*agent.BudgetError] from the first call on that was not made.
+// Spent returns an [*agent.BudgetError] once a call was refused.
 func (b *Budget) Spent() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.spent
 }
 
-// Paid is what was used so far, in US dollars, as far as prices are known.
+// Paid returns the cost so far in US dollars, as far as prices are known.
 func (b *Budget) Paid() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.paid
 }
 
-// add counts what was used, by calls that nothing was reserved for.
+// add counts calls that were not reserved, and their cost.
 func (b *Budget) add(calls int, paid float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,7 +60,7 @@ func (b *Budget) reserve() error {
 	return b.spent
 }
 
-// cost is what tokens cost; 0 where the price is not known.
+// cost returns what tokens cost; 0 if the price is not known.
 func (b *Budget) cost(role string, u llm.Usage) float64 {
 	if b.Price == nil {
 		return 0
@@ -72,7 +72,7 @@ func (b *Budget) cost(role string, u llm.Usage) float64 {
 	return price.Cost(u)
 }
 
-// A tally is what one attempt at a task has used of the budget.
+// A tally counts what one attempt at a task has used of the budget.
 type tally struct {
 	budget *Budget
 
@@ -87,7 +87,7 @@ func (t *tally) sum() (calls int, paid float64) {
 	return t.calls, t.paid
 }
 
-// pay counts calls of which the first was reserved.
+// pay counts calls, the first of which was reserved.
 func (t *tally) pay(calls int, role string, u llm.Usage) {
 	paid := t.budget.cost(role, u)
 	t.budget.add(calls-1, paid)
@@ -97,8 +97,8 @@ func (t *tally) pay(calls int, role string, u llm.Usage) {
 	t.paid += paid
 }
 
-// Model has calls of m taken from the budget of the run, also those that score the
-// answer. When it is spent, Ask returns the error of [Budget.Spent].
+// Model returns m with its calls charged to the run's budget, including those that score
+// the answer. When the budget is spent, Ask returns the error of [Budget.Spent].
 func (j Job) Model(m llm.Model) llm.Model { return metered{m, j.tally} }
 
 type metered struct {
@@ -115,7 +115,7 @@ func (m metered) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	return reply, err
 }
 
-// Ranker is Model for a ranker.
+// Ranker is like Model, for a ranker.
 func (j Job) Ranker(r llm.Ranker) llm.Ranker { return meteredRanker{r, j.tally} }
 
 type meteredRanker struct {

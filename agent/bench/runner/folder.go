@@ -19,28 +19,27 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// An About says what a run is: bench.json. Where two have the same Setup, they
-// measure the same.
+// An About describes a run: bench.json. Runs with the same Setup measure the same.
 type About struct {
 	Version  int               `json:"version"`
 	Bench    string            `json:"bench"`
 	Agent    string            `json:"agent"`
 	Model    string            `json:"model"`
 	Repeat   int               `json:"repeat"`
-	Setup    map[string]string `json:"setup"`              // all else that results depend on, by the name of its flag or setting
-	Replayed string            `json:"replayed,omitempty"` // the folder whose replies it had instead of a model's
-	Args     []string          `json:"args"`               // of the command line, to go on with
-	Items    []Item            `json:"tasks"`              // in the order in which they are begun
+	Setup    map[string]string `json:"setup"`              // what else results depend on, by flag or setting
+	Replayed string            `json:"replayed,omitempty"` // the run whose replies replace the model's
+	Args     []string          `json:"args"`               // flags of the command line, for resuming
+	Items    []Item            `json:"tasks"`              // in the order in which they start
 
-	Published map[string]string `json:"published,omitempty"` // settings that were published with the agent: in Setup they are no deviation
+	Published map[string]string `json:"published,omitempty"` // the agent's published settings
 }
 
 const version = 1
 
-// A Difference is one between two runs.
+// A Difference is a difference between two runs.
 type Difference struct{ Name, Was, Is string }
 
-// Differs tells what is not as in b, sorted by name.
+// Differs returns the differences from a to b, sorted by name.
 func (a About) Differs(b About) []Difference {
 	was, is := a.flat(), b.flat()
 	var all []Difference
@@ -85,7 +84,7 @@ var (
 	ErrRunning = errors.New("another runner is at work on it")
 )
 
-// A Folder is what a run leaves, open to be added to. Its methods may be called
+// A Folder is the folder of a run, open for adding results. Methods may be called
 // concurrently.
 type Folder struct {
 	About
@@ -94,11 +93,11 @@ type Folder struct {
 	lock *flock.Flock
 	mu   sync.Mutex
 	file *os.File
-	size int64 // of the whole lines
+	size int64 // of the complete lines
 	done map[Key]bool
 }
 
-// Create begins a folder, which must be new or empty. The caller must Close it.
+// Create creates the folder of a run; it must be new or empty. The caller must Close it.
 func Create(path string, about About) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("create the folder: %w", err)
@@ -128,12 +127,12 @@ func Create(path string, about About) (*Folder, error) {
 	return f, nil
 }
 
-// leftByCreate reports whether a Create that was killed may have left the file.
+// leftByCreate reports whether a killed Create may have left the file.
 func leftByCreate(name string) bool {
 	return name == resultsFile || strings.HasPrefix(name, "."+aboutFile) // temporary names of disk.WriteFile
 }
 
-// Open goes on with a folder. A last line that a crash tore is cut off. The caller
+// Open reopens a folder. An incomplete last line, left by a crash, is removed. The caller
 // must Close it.
 func Open(path string) (*Folder, error) {
 	about, err := readAbout(path)
@@ -185,16 +184,16 @@ func readResults(file io.Reader) ([]Record, int64, error) {
 	return readLines(file, resultsFile, func(r Record) string { return r.Task })
 }
 
-// Path is where the folder is.
+// Path returns the folder's path.
 func (f *Folder) Path() string { return f.path }
 
-// Task is the run folder of a task. It may not exist.
+// Task returns the run folder of a task. It may not exist.
 func (f *Folder) Task(k Key) string { return TaskFolder(f.path, k) }
 
-// TaskFolder is the run folder of a task of the run at path.
+// TaskFolder returns the run folder of a task of the run at path.
 func TaskFolder(path string, k Key) string { return filepath.Join(path, "tasks", safe(k.String())) }
 
-// safe is a name that is one element of a path on every system.
+// safe returns a name that is one path element on every system.
 func safe(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
@@ -208,15 +207,15 @@ func safe(name string) string {
 	return clean[:min(len(clean), 100)] + "-" + record.Digest([]byte(name))[:8]
 }
 
-// Done reports whether there is a result.
+// Done reports whether the task has a result.
 func (f *Folder) Done(k Key) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.done[k]
 }
 
-// Forget has those results made again that are chosen. What is recorded stays:
-// of two records of a task the later one counts.
+// Forget makes the chosen tasks run again. Their records stay: of two records of a task the
+// later counts.
 func (f *Folder) Forget(chosen func(Record) bool) error {
 	records, err := readRecords(f.path)
 	if err != nil {
@@ -232,8 +231,7 @@ func (f *Folder) Forget(chosen func(Record) bool) error {
 	return nil
 }
 
-// Append records a result: when it returns, the line is on the disk. What fails
-// half-way is taken back.
+// Append records a result: when it returns, the line is on disk. A partial write is undone.
 func (f *Folder) Append(r Record) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -255,7 +253,7 @@ func (f *Folder) Append(r Record) error {
 	return nil
 }
 
-// Close ends the use of the folder. A second one does nothing.
+// Close closes the folder. It is idempotent.
 func (f *Folder) Close() error {
 	var err error
 	if f.file != nil {
@@ -265,14 +263,14 @@ func (f *Folder) Close() error {
 	return errors.Join(err, f.lock.Close())
 }
 
-// A Result is a whole run, read.
+// A Result is a run as read from its folder.
 type Result struct {
 	About
 	Path    string
 	Records []Record // one for each task and repeat that has one, in the order of the tasks
 }
 
-// Missing are those without a record, in the order of the tasks.
+// Missing returns the tasks without a record, in order.
 func (r Result) Missing() []Key {
 	have := map[Key]bool{}
 	for _, record := range r.Records {
@@ -307,7 +305,7 @@ func (r Result) Totals() (t Totals, used record.Usage, cost *float64) {
 	return t, used, cost
 }
 
-// Read reads a run's folder, which may be at work.
+// Read reads the folder of a run, which may be in progress.
 func Read(path string) (Result, error) {
 	about, err := readAbout(path)
 	if err != nil {
@@ -331,7 +329,7 @@ func Read(path string) (Result, error) {
 	return Result{about, path, records}, nil
 }
 
-// latest leaves the last record of each key.
+// latest returns the last record of each key.
 func latest(records []Record) []Record {
 	at := map[Key]int{}
 	var all []Record

@@ -16,8 +16,8 @@ import (
 
 const ledgerFile = "spent.jsonl"
 
-// A spending is a line of spent.jsonl: one when an attempt at a task begins, and one
-// with what it has used when it ends, whatever comes of it.
+// A spending is a line of spent.jsonl: one when an attempt at a task begins, and one with
+// its usage when it ends, successful or not.
 type spending struct {
 	Task   string  `json:"task_id"`
 	Repeat int     `json:"repeat"`
@@ -26,16 +26,15 @@ type spending struct {
 	Cost   float64 `json:"cost_usd"` // as far as prices are known
 }
 
-// A ledger keeps what the attempts at a folder's tasks have used, those without a
-// record and the judge of their answers included, so that the limits of a run hold
-// over all its beginnings.
+// A ledger records the usage of all attempts at a folder's tasks, including judges and
+// attempts without a record, so that the limits of a run include its earlier sessions.
 type ledger struct {
 	mu   sync.Mutex
 	file *os.File
 }
 
-// openLedger counts what was used so far into the budget. An attempt that was killed
-// has used what its trace says.
+// openLedger charges earlier usage to the budget. The usage of a killed attempt is that of
+// its trace.
 func openLedger(f *Folder, b *Budget) (*ledger, error) {
 	file, err := disk.OpenOwn(filepath.Join(f.path, ledgerFile), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -43,9 +42,6 @@ func openLedger(f *Folder, b *Budget) (*ledger, error) {
 	}
 	l := &ledger{file: file}
 	past, err := l.read()
-	if err == nil && len(past) == 0 {
-		past, err = l.carry(f)
-	}
 	if err == nil {
 		var killed []spending
 		killed, err = l.settle(f, b, past)
@@ -60,7 +56,7 @@ func openLedger(f *Folder, b *Budget) (*ledger, error) {
 	return l, nil
 }
 
-// read reads the lines. A last one that a crash tore is cut off.
+// read reads the lines, and removes an incomplete last one, left by a crash.
 func (l *ledger) read() ([]spending, error) {
 	all, size, err := readLines(l.file, ledgerFile, func(s spending) string { return s.Task })
 	if err != nil {
@@ -69,39 +65,7 @@ func (l *ledger) read() ([]spending, error) {
 	return all, l.file.Truncate(size)
 }
 
-// carry takes over the records of a folder that has no ledger yet. One that was
-// only scored again has used nothing more.
-func (l *ledger) carry(f *Folder) ([]spending, error) {
-	records, err := readRecords(f.path)
-	if err != nil {
-		return nil, err
-	}
-	type attempt struct {
-		key   Key
-		usage record.Usage
-		took  record.Seconds
-	}
-	seen := map[attempt]bool{}
-	var all []spending
-	for _, r := range records {
-		a := attempt{r.Key(), r.Usage, r.Seconds}
-		if seen[a] {
-			continue
-		}
-		seen[a] = true
-		s := spending{Task: a.key.ID, Repeat: a.key.Repeat, Calls: r.Usage.Calls}
-		if r.Cost != nil {
-			s.Cost = *r.Cost
-		}
-		if err := l.append(s); err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, nil
-}
-
-// settle ends what was begun and has no end.
+// settle ends the attempts that have begun and not ended.
 func (l *ledger) settle(f *Folder, b *Budget, past []spending) ([]spending, error) {
 	open := map[Key]bool{}
 	var order []Key
@@ -131,7 +95,7 @@ func (l *ledger) settle(f *Folder, b *Budget, past []spending) ([]spending, erro
 	return all, nil
 }
 
-// traced is what the exchanges of a trace have used. One that is not there has none.
+// traced returns the usage of a trace; none if there is no trace.
 func traced(path string, b *Budget) (spending, error) {
 	var s spending
 	file, err := disk.Open(path, disk.MaxDocument)
@@ -162,7 +126,7 @@ func (l *ledger) end(k Key, t *tally) error {
 	return l.append(spending{Task: k.ID, Repeat: k.Repeat, Calls: calls, Cost: paid})
 }
 
-// append writes one line, whole or, after a crash, torn.
+// append writes one line, which only a crash can leave incomplete.
 func (l *ledger) append(s spending) error {
 	line, err := json.Marshal(s)
 	if err != nil {

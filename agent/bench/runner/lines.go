@@ -7,12 +7,11 @@ import (
 	"io"
 )
 
-// A line is what a file that is only added to has one of in each line.
+// A line is a line of an append-only file.
 type line interface{ Record | spending }
 
-// readLines reads the whole lines of a file that has this name, and counts their
-// bytes. A last one without its end, which a crash tore, is left out; any other that
-// is about no task is an error.
+// readLines reads the complete lines of a file, and counts their bytes. An incomplete last
+// line, left by a crash, is skipped; any other line must name a task.
 func readLines[L line](file io.Reader, name string, task func(L) string) (all []L, size int64, err error) {
 	data, err := io.ReadAll(file)
 	if err != nil {

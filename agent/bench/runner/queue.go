@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A queue hands out what is to be done. What is given back is handed out again,
-// first; it is over when nothing is left and nothing is in work.
+// A queue hands out jobs. Jobs that are given back are handed out again, first. It is over
+// when no job is left or in progress.
 type queue struct {
 	mu      sync.Mutex
 	left    []job
@@ -16,11 +16,11 @@ type queue struct {
 	over    chan struct{} // closed at the end
 }
 
-// A job is one task that is to be done once more or less often.
+// A job is one repeat of a task.
 type job struct {
 	item  Item
 	key   Key
-	tries int // at which its place did not fail, but the task could not be done
+	tries int // that failed although the place was ready
 }
 
 func newQueue(jobs []job) *queue {
@@ -29,7 +29,7 @@ func newQueue(jobs []job) *queue {
 	return q
 }
 
-// take waits for the next job; ok is false when there is none to come.
+// take waits for the next job; ok is false if none will come.
 func (q *queue) take(ctx context.Context) (j job, ok bool) {
 	for {
 		q.mu.Lock()
@@ -51,10 +51,10 @@ func (q *queue) take(ctx context.Context) (j job, ok bool) {
 	}
 }
 
-// done says that a job that was taken has its result.
+// done ends a job that was taken: it has its result.
 func (q *queue) done() { q.end(nil) }
 
-// giveBack says that it has none, and is to be taken by somebody else.
+// giveBack returns a job that has no result.
 func (q *queue) giveBack(j job) { q.end(&j) }
 
 func (q *queue) end(back *job) {
@@ -67,7 +67,7 @@ func (q *queue) end(back *job) {
 	q.change()
 }
 
-// close ends the handing out.
+// close stops handing out jobs.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -75,7 +75,7 @@ func (q *queue) close() {
 	q.change()
 }
 
-// change wakes those that wait. The caller holds the lock, or is alone.
+// change wakes the waiting callers. The caller must hold the lock.
 func (q *queue) change() {
 	if q.working == 0 && len(q.left) == 0 || q.closed {
 		select {
@@ -88,7 +88,7 @@ func (q *queue) change() {
 	q.changed = make(chan struct{})
 }
 
-// waiting is how many jobs are left that nobody has taken.
+// waiting returns the number of jobs that nobody has taken.
 func (q *queue) waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,10 +1,9 @@
-// Package runner carries a benchmark out: it runs an agent over the tasks of a
-// suite, many at once and in several places, and keeps a record of each.
+// Package runner runs the tasks of a benchmark, concurrently and in several places, and
+// records their results.
 //
-// All that a run leaves is in one [Folder], from which it can be resumed after
-// anything: what it is (bench.json), a line for every finished task
-// (results.jsonl), and the run folder of each (tasks/). [Run] is the work;
-// what a task is and how it is solved and scored, its caller knows.
+// A run is one [Folder], from which it can always be resumed: its description (bench.json), a
+// line for each finished task (results.jsonl), and the run folders of the tasks (tasks/). How
+// a task is solved and scored is up to the caller of [Run].
 package runner
 
 import (
@@ -14,7 +13,7 @@ import (
 	"dsstar/agent/record"
 )
 
-// An Item is one task of a suite, as far as the runner needs to know it.
+// An Item is a task of a suite, as far as the runner knows it.
 type Item struct {
 	ID     string `json:"id"`
 	Level  string `json:"level,omitempty"`  // easy, hard …, as the suite has it
@@ -22,13 +21,13 @@ type Item struct {
 	Hidden bool   `json:"hidden,omitempty"` // the right answer is not public: it has no score
 }
 
-// A Key tells the results of a run apart.
+// A Key identifies a result of a run.
 type Key struct {
 	ID     string
 	Repeat int // from 1
 }
 
-// String is the name of the result's folder in tasks/.
+// String returns the name of the result's folder in tasks/.
 func (k Key) String() string {
 	if k.Repeat > 1 {
 		return fmt.Sprintf("%s-r%d", k.ID, k.Repeat)
@@ -39,7 +38,7 @@ func (k Key) String() string {
 // A Cause is why a task was not solved.
 type Cause string
 
-// The causes, the last of which are no fault of the answer's.
+// The causes. The last two are not the agent's fault.
 const (
 	Wrong       Cause = "wrong answer"
 	NoAnswer    Cause = "no answer"
@@ -50,7 +49,7 @@ const (
 	KernelError Cause = "kernel error"
 )
 
-// Causes are all of them, in the order in which they are told.
+// Causes returns all causes, in the order in which reports list them.
 func Causes() []Cause {
 	return []Cause{Wrong, NoAnswer, NotFinished, OverBudget, OverTime, ModelError, KernelError}
 }
@@ -58,7 +57,7 @@ func Causes() []Cause {
 // Flag returns the cause as flags write it, with hyphens.
 func (c Cause) Flag() string { return strings.ReplaceAll(string(c), " ", "-") }
 
-// A Record is what came of one task: a line of results.jsonl.
+// A Record is the result of one task: a line of results.jsonl.
 type Record struct {
 	Task   string `json:"task_id"`
 	Repeat int    `json:"repeat"` // from 1
@@ -67,18 +66,18 @@ type Record struct {
 
 	Answer   string             `json:"answer"`
 	Score    *float64           `json:"score"`              // 0 to 1; null: the right answer is not public
-	Metric   string             `json:"metric,omitempty"`   // what the score is, where the benchmark has several
-	Scores   map[string]float64 `json:"scores,omitempty"`   // the others that the benchmark gives
-	Detail   string             `json:"detail,omitempty"`   // of the scorer: why, in one line
-	Finished bool               `json:"finished"`           // the agent came to its end
-	Verified bool               `json:"verified"`           // and proved the answer
-	Cause    Cause              `json:"cause,omitempty"`    // why it is not solved; "": it is, or nobody knows
-	Error    string             `json:"error,omitempty"`    // what ended the agent, in one line; "": it ended by itself
-	Unscored string             `json:"unscored,omitempty"` // why the scorer has no score
+	Metric   string             `json:"metric,omitempty"`   // of the score, if the benchmark has several
+	Scores   map[string]float64 `json:"scores,omitempty"`   // other scores of the benchmark
+	Detail   string             `json:"detail,omitempty"`   // the scorer's reason, in one line
+	Finished bool               `json:"finished"`           // the agent finished by its own rule
+	Verified bool               `json:"verified"`           // the agent proved the answer
+	Cause    Cause              `json:"cause,omitempty"`    // why it is not solved; "": it is, or that is unknown
+	Error    string             `json:"error,omitempty"`    // what stopped the agent, in one line; "": nothing
+	Unscored string             `json:"unscored,omitempty"` // why scoring failed
 
 	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves the score out of its total
 
-	Rounds     int      `json:"rounds"` // or steps, of agents that have no rounds
+	Rounds     int      `json:"rounds"` // or steps, for agents without rounds
 	Verdicts   []string `json:"verdicts,omitempty"`
 	Routes     []string `json:"routes,omitempty"`
 	DebugTries int      `json:"debug_tries"`
@@ -90,14 +89,14 @@ type Record struct {
 	Cost    *float64                `json:"cost_usd"` // null: a price is not known
 	Seconds record.Seconds          `json:"seconds"`
 
-	Sandbox  string `json:"sandbox,omitempty"`  // of its cells, in words
+	Sandbox  string `json:"sandbox,omitempty"`  // what confined its cells
 	Notebook string `json:"notebook,omitempty"` // below the run's folder, with slashes
 }
 
-// Key is the record's key.
+// Key returns the record's key.
 func (r Record) Key() Key { return Key{r.Task, max(1, r.Repeat)} }
 
-// Value is the score; what has none, as it cannot be scored, is false.
+// Value returns the score, and whether there is one.
 func (r Record) Value() (float64, bool) {
 	if r.Score == nil {
 		return 0, false
@@ -105,5 +104,5 @@ func (r Record) Value() (float64, bool) {
 	return *r.Score, true
 }
 
-// Right reports whether the task is solved: with the full score.
+// Right reports whether the task is solved, that is, has the full score.
 func (r Record) Right() bool { return r.Score != nil && *r.Score >= 1-1e-9 }

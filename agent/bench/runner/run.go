@@ -12,12 +12,12 @@ import (
 	"dsstar/agent"
 )
 
-// sick is how many errors of model or kernel in a row end a run: one of them is gone.
+// sick is the number of consecutive model or kernel errors that ends a run.
 const sick = 5
 
-// Run does every task of the folder that has no result. Its error says why some
-// have none: the context's, an [*agent.BudgetError] whose flag begins with
-// total-, or what Solve returned. Whatever it is, the folder can be resumed.
+// Run runs all tasks of the folder that have no result. Its error says why some still have
+// none: it is ctx's, an [*agent.BudgetError] whose flag begins with total-, or Solve's. In
+// any case the folder can be resumed.
 func Run(ctx context.Context, cfg Config) error {
 	r, err := newRun(cfg)
 	if err != nil {
@@ -53,11 +53,11 @@ type run struct {
 
 	mu      sync.Mutex
 	totals  Totals
-	failed  error     // what has ended the run
-	healthy time.Time // when a place was known to be well
-	missing []bool    // places that are lost
-	inARow  int       // errors of model or kernel without any other end between them
-	solving int       // tasks in work
+	failed  error     // what ended the run
+	healthy time.Time // when a place was last known to work
+	missing []bool    // lost places
+	inARow  int       // consecutive model or kernel errors
+	solving int       // tasks in progress
 }
 
 func newRun(cfg Config) (*run, error) {
@@ -92,7 +92,7 @@ func newRun(cfg Config) (*run, error) {
 	return r, err
 }
 
-// jobs are the tasks without a result: all of them once before any is repeated.
+// jobs returns the tasks without a result: all of them once before any is repeated.
 func (f *Folder) jobs() []job {
 	var jobs []job
 	for repeat := 1; repeat <= max(1, f.Repeat); repeat++ {
@@ -105,7 +105,7 @@ func (f *Folder) jobs() []job {
 	return jobs
 }
 
-// work does one task after another at a place.
+// work runs one task after another at a place.
 func (r *run) work(ctx context.Context, place int) {
 	if !r.ready(ctx, place, nil) {
 		return
@@ -151,7 +151,7 @@ func (r *run) back(j job, place int, err error) {
 	r.tell(Event{Kind: GivenBack, Key: j.key, Place: r.Places[place].Name, Err: err})
 }
 
-// hopeless records a task that no place could do, though they are well.
+// hopeless records a task that failed everywhere, although the places are ready.
 func (r *run) hopeless(j job, err error) {
 	if err := r.record(Record{
 		Task: j.item.ID, Repeat: j.key.Repeat, Level: j.item.Level, Domain: j.item.Domain,
@@ -164,7 +164,7 @@ func (r *run) hopeless(j job, err error) {
 	r.queue.done()
 }
 
-// wrong is the score of a task that was not done; nil where its answer is not public.
+// wrong returns the score of a task that did not run; nil if its answer is not public.
 func (r *run) wrong(j job) *float64 {
 	if j.item.Hidden {
 		return nil
@@ -172,8 +172,8 @@ func (r *run) wrong(j job) *float64 {
 	return new(float64)
 }
 
-// ready waits until a place is well. It reports false when there is nothing left
-// to do there. lost is why it is known not to be, if it is.
+// ready waits until a place is ready, and reports false if nothing is left to do there. lost
+// is why the place is known not to be ready, if it is.
 func (r *run) ready(ctx context.Context, place int, lost error) bool {
 	p := r.Places[place]
 	if p.Ready == nil {
@@ -209,7 +209,7 @@ func (r *run) ready(ctx context.Context, place int, lost error) bool {
 	}
 }
 
-// miss tells that a place is lost, once.
+// miss reports a lost place, once.
 func (r *run) miss(place int, err error) {
 	r.mu.Lock()
 	known := r.missing[place]
@@ -220,7 +220,7 @@ func (r *run) miss(place int, err error) {
 	}
 }
 
-// found notes that a place is well.
+// found notes that a place is ready.
 func (r *run) found(place int) {
 	r.mu.Lock()
 	was := r.missing[place]
@@ -238,7 +238,7 @@ func (r *run) hopelesslyLost() bool {
 	return r.solving == 0 && time.Since(r.healthy) > r.Patience
 }
 
-// do solves one task in a new run folder and records what came of it.
+// do solves one task in a new run folder and records the result.
 func (r *run) do(ctx context.Context, j job, place int) error {
 	dir := r.Folder.Task(j.key)
 	if err := os.RemoveAll(dir); err != nil {
@@ -266,7 +266,7 @@ func (r *run) do(ctx context.Context, j job, place int) error {
 		return failed
 	}
 	switch {
-	case ctx.Err() != nil: // what it has is not all that it would have had
+	case ctx.Err() != nil: // the record may be incomplete
 		return context.Cause(ctx)
 	case r.Budget.Spent() != nil:
 		return r.Budget.Spent()
@@ -280,7 +280,7 @@ func (r *run) do(ctx context.Context, j job, place int) error {
 	return r.record(record)
 }
 
-// below names a file as seen from a folder, with slashes; "" stays so.
+// below returns a file's path relative to a folder, with slashes; "" stays "".
 func below(folder, path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -297,7 +297,7 @@ func below(folder, path string) (string, error) {
 	return filepath.ToSlash(rel), err
 }
 
-// record appends a record and tells of it.
+// record appends a record and reports it.
 func (r *run) record(record Record) error {
 	if err := r.Folder.Append(record); err != nil {
 		return err
@@ -316,15 +316,15 @@ func (r *run) record(record Record) error {
 	return nil
 }
 
-// A SickError says that the last tasks have all ended because of model or kernel:
-// it makes no sense to go on.
+// A SickError says that the last tasks all ended with a model or kernel error, so that it
+// makes no sense to continue.
 type SickError struct{ Last string }
 
 func (e *SickError) Error() string {
 	return fmt.Sprintf("the last %d tasks ended with an error of model or kernel, the last one with: %s", sick, e.Last)
 }
 
-// end ends the run because of an error, unless one has before.
+// end ends the run with an error, unless one has ended it before.
 func (r *run) end(err error) {
 	r.mu.Lock()
 	if r.failed == nil {

@@ -12,12 +12,12 @@ import (
 	"dsstar/prompts"
 )
 
-// autoGen is the two-agent chat of AutoGen (Wu et al. 2023, figure 1; the AssistantAgent
-// and UserProxyAgent of its version 0.2): an assistant that writes code blocks, and a
-// proxy that runs them and replies with what they gave, until the assistant says TERMINATE
-// or the proxy has replied 100 times, the library's default. All code blocks of a
-// message run in order, up to the first that fails. Python runs in the one session, where
-// the library's default executor starts a process for each block.
+// autoGen is the two-agent chat of AutoGen (Wu et al. 2023, figure 1; AssistantAgent and
+// UserProxyAgent of version 0.2): an assistant writes code blocks, and a proxy runs them and
+// replies with their output, until the assistant says TERMINATE or the proxy has replied 100
+// times, the library's default. All code blocks of a message run in order, up to the first
+// failure. Python runs in one session; the library's default executor starts a process for
+// each block.
 type autoGen struct {
 	Steps       int `json:"steps"`
 	Observation int `json:"observation"`
@@ -41,7 +41,7 @@ func (s autoGen) work(ctx context.Context, d *desk) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	said := "" // the last message that was more than TERMINATE
+	said := "" // the last message with more than TERMINATE
 	for n := 1; n <= s.Steps+1; n++ {
 		d.rounds = n
 		text, problem, err := c.ask(ctx, fmt.Sprintf("message %d", n))
@@ -75,7 +75,7 @@ func (s autoGen) work(ctx context.Context, d *desk) (string, bool, error) {
 	return sayAnswer(said), false, nil
 }
 
-// proxy runs the blocks of a message and makes the reply to it.
+// proxy runs the blocks of a message and prepares the reply.
 func (c *chat) proxy(ctx context.Context, title, text string) error {
 	said := rest(text)
 	var output []string
@@ -114,8 +114,7 @@ func (c *chat) proxy(ctx context.Context, title, text string) error {
 	return c.tell(prompts.Observation{Output: strings.Join(output, "\n"), Note: note})
 }
 
-// sayAnswer is the answer of a last message: what follows "Answer:", or all of it
-// but for its code.
+// sayAnswer returns the answer in a last message: what follows "Answer:", or all but code.
 func sayAnswer(said string) string {
 	if answer, err := parseAnswer(said); err == nil {
 		return answer

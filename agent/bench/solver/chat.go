@@ -12,30 +12,29 @@ import (
 	"dsstar/prompts"
 )
 
-// A chat is a conversation with the model: a system message, which holds the task
-// and is always sent, and as much of what was said since as the window lets through.
+// A chat is a conversation with the model: a system message with the task, which is always
+// sent, and the latest exchanges, up to the window.
 type chat struct {
 	*desk
 	role    string
 	system  string
 	past    []exchange
-	pending string // what the model is told next
-	window  int    // exchanges that are sent again; 0: all
+	pending string // the next user message
+	window  int    // exchanges to send; 0: all
 }
 
-// An exchange is what the model was told, and its reply.
+// An exchange is a user message and the reply.
 type exchange struct{ told, reply string }
 
-// newChat begins a chat whose system message is made of the parts.
+// newChat returns a chat whose system message consists of the parts.
 func (d *desk) newChat(role, first string, window int, parts ...prompts.Part) (*chat, error) {
 	system, err := d.cfg.Prompts.Text(parts...)
 	return &chat{desk: d, role: role, system: system, pending: first, window: window}, err
 }
 
-// ask sends what is pending and returns the reply without the model's thoughts. A
-// reply of which nothing can be used comes with the problem, in words for the model.
-// While the request is longer than the model's context, the oldest exchange is
-// forgotten, for good.
+// ask sends the pending message and returns the reply without the model's thoughts. problem
+// tells the model why a reply is unusable. While the request exceeds the model's context, the
+// oldest exchange is dropped for good.
 func (c *chat) ask(ctx context.Context, subject string) (text, problem string, err error) {
 	for {
 		var reply llm.Reply
@@ -67,8 +66,8 @@ func (c *chat) request(subject string) llm.Request {
 	return r
 }
 
-// readable is what of a reply can be used, or why nothing can. A reply that was cut
-// off stays in the conversation, but nothing of it is carried out.
+// readable returns the usable text of a reply, or why there is none. A truncated reply stays
+// in the conversation, but its actions are not carried out.
 func readable(reply llm.Reply) (text, problem string) {
 	text, err := agent.Visible(reply.Text)
 	switch {
@@ -82,13 +81,13 @@ func readable(reply llm.Reply) (text, problem string) {
 	return text, ""
 }
 
-// tell sets what the model is told next.
+// tell sets the next user message.
 func (c *chat) tell(parts ...prompts.Part) (err error) {
 	c.pending, err = c.cfg.Prompts.Text(parts...)
 	return err
 }
 
-// unreadable adds a turn for a reply that could not be used, and tells the model so.
+// unreadable adds a turn for an unusable reply, and tells the model so.
 func (c *chat) unreadable(title, said, problem, rule string) error {
 	if err := c.tell(prompts.Reask{Problem: problem, Rule: rule}); err != nil {
 		return err
@@ -100,7 +99,7 @@ func (c *chat) unreadable(title, said, problem, rule string) error {
 // step names a request by its number.
 func step(n int) string { return "step " + strconv.Itoa(n) }
 
-// rest is a text without its code blocks.
+// rest returns a text without its code blocks.
 func rest(text string) string {
 	var b strings.Builder
 	inCode := false
@@ -120,7 +119,7 @@ var errNoAnswer = errors.New("it has no line that begins with Answer")
 
 var answerLine = regexp.MustCompile(`(?i)^[\s*_#>]*(?:final\s+)?answer[*_]*\s*:[*_]*(.*)$`)
 
-// parseAnswer returns what stands after the last line that begins with "Answer:".
+// parseAnswer returns what follows the last "Answer:" at the beginning of a line.
 func parseAnswer(text string) (string, error) {
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -133,7 +132,7 @@ func parseAnswer(text string) (string, error) {
 	return "", errNoAnswer
 }
 
-// unmarked is an answer without the marks of bold or code, or a fence, around it.
+// unmarked removes bold or code marks, or a fence, around an answer.
 func unmarked(text string) string {
 	text = strings.TrimSpace(text)
 	if blocks := agent.Blocks(text); len(blocks) == 1 && strings.HasPrefix(text, "```") {

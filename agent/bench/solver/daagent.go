@@ -10,15 +10,13 @@ import (
 	"dsstar/prompts"
 )
 
-// daAgent is DA-Agent (DA-Code, section 4): at most 20 actions of Bash, Python, SQL
-// and Terminate, of which the last 15 are remembered, at most 300 seconds each
-// (section 5.1). Python is a file that runs in a process of its own. Of section 4.3
-// it has all answers: output, error, success without output, an action that cannot
-// be taken or is the last one again, and a time-out.
+// daAgent is DA-Agent (DA-Code, section 4): at most 20 actions of Bash, Python, SQL and
+// Terminate, of at most 300 seconds each, the last 15 of which are remembered (section 5.1).
+// Python is a file that runs in a process of its own. The observations are those of section
+// 4.3: output, error, success without output, an invalid or repeated action, a time-out.
 //
-// Where the paper is silent it does as its public code does: 3,000 characters of
-// an observation, an end after the fourth reply without an action, and after an action
-// that was sent three times in a row.
+// Where the paper is silent, it follows the public code: 3,000 characters of an observation,
+// and an end after the fourth reply without an action, or an action repeated twice.
 type daAgent struct {
 	Steps       int `json:"steps"`
 	Memory      int `json:"memory"`
@@ -82,7 +80,7 @@ func (s daAgent) work(ctx context.Context, d *desk) (string, bool, error) {
 	return "", false, nil
 }
 
-// take takes an action and tells the model what it gave.
+// take performs an action and tells the model the result.
 func (c *chat) take(ctx context.Context, a act, title, text string) error {
 	t, err := c.run(ctx, turn{title: title, said: thoughtOf(text), did: Action{Kind: a.kind, Code: a.code}, cell: a.cell()})
 	if err != nil {
@@ -94,7 +92,7 @@ func (c *chat) take(ctx context.Context, a act, title, text string) error {
 // An act is an action of DA-Agent.
 type act struct{ kind, code, file, output string }
 
-// cell is the code of its cell; "" if it has none.
+// cell returns the code of the action's cell; "" if it has none.
 func (a act) cell() string {
 	switch a.kind {
 	case "bash":
@@ -107,7 +105,7 @@ func (a act) cell() string {
 	return ""
 }
 
-// literal is a Python literal that a person can read where code has several lines.
+// literal returns a Python literal, which is readable if the code has several lines.
 func literal(code string) string {
 	if !strings.Contains(code, "\n") || strings.Contains(code, "'''") || strings.ContainsAny(code, "\r\x00\f\v") ||
 		strings.HasSuffix(code, `\`) || strings.HasSuffix(code, "'") {

@@ -17,8 +17,8 @@ var (
 
 const noAction = "it has no action"
 
-// parseAct returns the action of a reply. What the model makes up of an observation,
-// and what follows that, is not looked at.
+// parseAct returns the action of a reply. An observation that the model made up, and what
+// follows it, is ignored.
 func parseAct(text string) (a act, problem string) {
 	if m := actionMark.FindStringIndex(text); m != nil {
 		text = text[m[1]:]
@@ -63,7 +63,7 @@ func parseAct(text string) (a act, problem string) {
 	return a, ""
 }
 
-// thoughtOf is what a reply says before its action.
+// thoughtOf returns what a reply says before its action.
 func thoughtOf(text string) string {
 	if m := actionMark.FindStringIndex(text); m != nil {
 		text = text[:m[0]]
@@ -84,9 +84,8 @@ func first(values map[string]string, names ...string) string {
 
 var argumentName = regexp.MustCompile(`^\s*([a-z_]+)\s*=\s*`)
 
-// arguments reads what stands between the brackets of an action: values by name, or
-// one without a name. after is what follows the closing bracket, which is the last
-// one that can be it if nothing is to follow.
+// arguments reads the arguments of an action: values by name, or one without a name. after is
+// what follows the closing bracket, which is the last possible one if nothing should follow.
 func arguments(text string, nothingFollows bool) (values map[string]string, after string, ok bool) {
 	values = map[string]string{}
 	for {
@@ -114,8 +113,8 @@ var (
 	nameFollows    = regexp.MustCompile(`^\s*,\s*(?:file_?path|save_path|command|code|sql|output)\s*=`)
 )
 
-// argument reads one value. Models do not always escape the quotes within a quoted
-// one: it ends where another name follows, or else a bracket at the end of a line.
+// argument reads one value. As models do not always escape quotes within a quoted value, it
+// ends where another name follows, or else a bracket at the end of a line.
 func argument(text string, last bool) (value, rest string, ok bool) {
 	for _, quote := range []string{`"""`, `'''`, "```", `"`, `'`, "`"} {
 		if inner, quoted := strings.CutPrefix(text, quote); quoted {
@@ -137,7 +136,7 @@ func argument(text string, last bool) (value, rest string, ok bool) {
 	return strings.TrimSpace(text[:end]), text[end:], true
 }
 
-// endOf is where the quote ends that begins before text, or -1.
+// endOf returns where the quote that begins before text ends, or -1.
 func endOf(text, quote string, last bool) int {
 	end := -1
 	for i := 0; i+len(quote) <= len(text); i++ {

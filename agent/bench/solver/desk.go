@@ -16,17 +16,17 @@ import (
 	"dsstar/prompts"
 )
 
-// A desk is what an agent works at: the model, one session, and the record of what
-// it does, which is saved after every turn. It belongs to one goroutine.
+// A desk is an agent's working state: the model, one session, and the record, which is saved
+// after every turn. It belongs to one goroutine.
 type desk struct {
 	*agent.Caller
 	*journal
 	cfg     agent.Config
 	session agent.Session
-	most    int // bytes of an observation
+	most    int // maximum of an observation, in bytes
 }
 
-// The cells that define what agents have besides plain Python.
+// Cells that define what agents have besides plain Python.
 var (
 	//go:embed actions.py
 	actions string // bash(), python() and sql()
@@ -38,14 +38,13 @@ var (
 type job struct {
 	agent   string
 	options any    // for the record
-	most    int    // bytes of an observation
+	most    int    // maximum of an observation, in bytes
 	code    bool   // it runs code
-	setup   string // a cell that is run before all others; "": none
+	setup   string // the first cell; "": none
 	work    func(context.Context, *desk) (answer string, finished bool, err error)
 }
 
-// do carries a job out, within the limits of cfg, from the opening of the session to
-// the last save.
+// do does a job within the limits of cfg, from opening the session to the last save.
 func (j job) do(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
 	d := &desk{Caller: agent.NewCaller(cfg), cfg: cfg, most: j.most}
 	d.journal = &journal{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox, warnings: cfg.Warnings, started: time.Now()}
@@ -70,7 +69,7 @@ func (j job) do(ctx context.Context, cfg agent.Config, task record.Task) (*Resul
 	return d.result(), err
 }
 
-// at opens the session, if the job needs one, and does the work.
+// at opens the session, if the job needs one, and does the job.
 func (d *desk) at(ctx context.Context, j job) (err error) {
 	if j.code {
 		stop := d.time()
@@ -95,7 +94,7 @@ func (d *desk) at(ctx context.Context, j job) (err error) {
 	return err
 }
 
-// time measures the kernel.
+// time measures the time in the kernel.
 func (d *desk) time() (stop func()) {
 	began := time.Now()
 	return func() { d.kernel += time.Since(began) }
@@ -108,9 +107,8 @@ func (d *desk) execute(ctx context.Context, code string) (notebook.Execution, er
 	return e, err
 }
 
-// run runs the cell of a turn, and adds the turn with what the agent is to be shown.
-// A session that is lost, or was stopped in the middle, is put back to where the
-// cells that ran well had brought it.
+// run runs the cell of a turn and adds the turn with its observation. A session that died or
+// was stopped in a cell is restored to the state after the successful cells.
 func (d *desk) run(ctx context.Context, t turn) (*turn, error) {
 	e, err := d.execute(ctx, t.cell)
 	if err != nil {
@@ -131,14 +129,14 @@ func (d *desk) run(ctx context.Context, t turn) (*turn, error) {
 	return d.add(t)
 }
 
-// add adds a turn, and saves. The turn is valid until the next is added.
+// add adds a turn and saves the record. The pointer is valid until the next add.
 func (d *desk) add(t turn) (*turn, error) {
 	d.turns = append(d.turns, t)
 	return &d.turns[len(d.turns)-1], d.save()
 }
 
-// back puts the session where the cells that ran well bring it, as far as they do.
-// It is whole if no others have left anything.
+// back restores the session to the state after the successful cells. whole is false if state
+// of other cells may be missing.
 func (d *desk) back(ctx context.Context) (whole bool, err error) {
 	defer d.time()()
 	cells := slices.Clone(d.opening)
@@ -159,7 +157,7 @@ func (d *desk) back(ctx context.Context) (whole bool, err error) {
 	return whole && !slices.ContainsFunc(r.Executions, func(e notebook.Execution) bool { return e.Status != notebook.OK }), nil
 }
 
-// save writes the notebook as it is now.
+// save writes the notebook.
 func (d *desk) save() error {
 	d.spent, d.total = d.Spent(), time.Since(d.started)
 	data, err := d.draw().Encode()
@@ -169,9 +167,8 @@ func (d *desk) save() error {
 	return disk.WriteFile(record.Folder(d.cfg.Dir).Notebook(), data)
 }
 
-// ordered returns the files of the task and how many of them, from the first, requests
-// name one by one. If that is not all, those whose names are the nearest to the
-// question come first.
+// ordered returns the files of the task, and how many of them requests describe one by one.
+// If that is not all, the files whose names are nearest to the question come first.
 func (d *desk) ordered() (all []record.File, most int) {
 	all, most = d.task.Files, d.cfg.TopK
 	if most <= 0 {
@@ -192,7 +189,7 @@ func (d *desk) ordered() (all []record.File, most int) {
 	return all, most
 }
 
-// context is the task and the names of the files, for the beginning of requests.
+// context returns the task and the names of the files, with which requests begin.
 func (d *desk) context() prompts.Context {
 	c := prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines, NamesOnly: true}
 	all, most := d.ordered()
@@ -209,7 +206,7 @@ func (d *desk) context() prompts.Context {
 	return c
 }
 
-// inputs are those of every request by which a recorded reply is known to fit.
+// inputs returns the inputs by which a replay matches recorded replies to requests.
 func (d *desk) inputs(more map[string]string) map[string]string {
 	all := map[string]string{"question": d.task.Question, "guidelines": d.task.Guidelines}
 	for name, text := range more {
@@ -218,7 +215,7 @@ func (d *desk) inputs(more map[string]string) map[string]string {
 	return all
 }
 
-// observed is what an agent is shown of an execution, in about most bytes.
+// observed returns the observation of an execution, in about most bytes.
 func observed(e notebook.Execution, most int) string {
 	text := e.PlainText()
 	if problem, ok := e.Error(); ok && problem.EName == "ActionFailed" {

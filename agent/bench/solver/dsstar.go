@@ -10,7 +10,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// dsstar is this program's own loop, with whatever cfg says of it.
+// dsstar is this program's own loop, configured by cfg.
 type dsstar struct{}
 
 // saveEvery bounds how often the notebook is saved while files are described.
@@ -35,7 +35,7 @@ func (dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*R
 	return resultOf(t, err == nil), err
 }
 
-// saveRun saves what a run is to leave: see [record.Folder].
+// saveRun saves the notebook and the script of a run: see [record.Folder].
 func saveRun(folder record.Folder, t *record.Trajectory) error {
 	data, err := record.Draw(t).Encode()
 	if err != nil {
@@ -47,8 +47,8 @@ func saveRun(folder record.Folder, t *record.Trajectory) error {
 	return disk.WriteFile(folder.Script(), []byte(t.Script()))
 }
 
-// resultOf tells of a trajectory what a benchmark counts. A run is finished when
-// the plan was found sufficient within its rounds, and an answer was printed.
+// resultOf returns what a benchmark counts of a trajectory. A run is finished if its plan was
+// judged sufficient within the rounds, and an answer was printed.
 func resultOf(t *record.Trajectory, ended bool) *Result {
 	r := &Result{
 		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "", Rounds: len(t.Rounds),
@@ -74,7 +74,7 @@ func resultOf(t *record.Trajectory, ended bool) *Result {
 	return r
 }
 
-// tried counts the tries at one cell.
+// tried counts the attempts at one cell.
 func (r *Result) tried(attempts []record.Attempt) {
 	for i, a := range attempts {
 		r.Executions++

@@ -12,8 +12,7 @@ import (
 	"dsstar/prompts"
 )
 
-// Interpreter are the options of data-interpreter. The zero value is the method as it
-// was published.
+// Interpreter has the options of data-interpreter. The zero value is the method as published.
 type Interpreter struct {
 	Tasks    int    `json:"tasks"`          // of a plan at most; 3, as in the public code
 	Tries    int    `json:"tries"`          // at the code of a task, the first included; 3, as in the public code
@@ -27,16 +26,14 @@ type Interpreter struct {
 	Pool     string `json:"pool,omitempty"` // the file with experiences and tools of other questions; "": none (section 4.1.3)
 }
 
-// interpreter is Data Interpreter (section 3). A question becomes a graph of tasks,
-// which are carried out in topological order; code that fails is debugged; a task that
-// fails, or that a person has edited, changes the plan from there on. A person is
-// asked by Review of the configuration about a task that has failed, and about
-// nothing else (human editing, section 3.1.2).
+// interpreter is Data Interpreter (section 3). A question becomes a graph of tasks, which run
+// in topological order. Failing code is debugged; a task that fails, or that a person has
+// edited, changes the plan from there on. Config.Review asks a person only about failed tasks
+// (human editing, section 3.1.2).
 //
-// Three things are ours, since a benchmark needs them and the paper has none of them: at
-// the end the answer is asked for, as tasks print more than that; at most Steps tasks are
-// carried out, 20 as DS-STAR's rounds; and what tools lie in the library at first is
-// up to the caller, as those of table 5 are a library of their own.
+// Three things that a benchmark needs are not in the paper: at the end the answer is asked
+// for, as tasks print more than that; at most Steps tasks run, 20 as DS-STAR's rounds; and
+// the caller chooses the initial tools, as those of table 5 are a library of their own.
 type interpreter struct {
 	Steps       int `json:"steps"`
 	Observation int `json:"observation"`
@@ -54,7 +51,7 @@ func (s interpreter) Solve(ctx context.Context, cfg agent.Config, task record.Ta
 	return job{agent: "data-interpreter", options: s, most: s.Observation, code: true, work: s.work}.do(ctx, cfg, task)
 }
 
-// An inquiry is one question that the interpreter is at.
+// An inquiry is one question in progress.
 type inquiry struct {
 	*desk
 	interpreter
@@ -85,7 +82,7 @@ func (s interpreter) work(ctx context.Context, d *desk) (string, bool, error) {
 	return answer, done && answer != "", err
 }
 
-// carryOut carries the plan out until all of its tasks are done (section 3.1.2).
+// carryOut runs the plan until all of its tasks are done (section 3.1.2).
 func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 	if err := q.plan(ctx, nil); err != nil {
 		return false, err
@@ -111,8 +108,7 @@ func (q *inquiry) carryOut(ctx context.Context) (done bool, err error) {
 	return q.graph.next() == nil, nil
 }
 
-// attempt carries one task out: code, debugging, verification, and what is to be
-// learnt from it.
+// attempt runs one task: code, debugging, verification and reflection.
 func (q *inquiry) attempt(ctx context.Context, n *node) error {
 	tools, err := q.recommend(ctx, n)
 	if err != nil {
@@ -132,7 +128,7 @@ func (q *inquiry) attempt(ctx context.Context, n *node) error {
 	return q.makeTool(ctx, n)
 }
 
-// request is a request of a role, with the words that all begin with.
+// request returns a request of a role, with the prefix that all requests share.
 func (q *inquiry) request(role, subject string, inputs map[string]string, parts ...prompts.Part) (llm.Request, error) {
 	text, err := q.cfg.Prompts.Text(parts...)
 	return llm.Request{
@@ -143,7 +139,7 @@ func (q *inquiry) request(role, subject string, inputs map[string]string, parts 
 
 const codeRule = "Reply with one ```python code block that holds the whole code, and nothing else."
 
-// code asks a role for code. The reply that cannot be read is a *agent.ReplyError.
+// code asks a role for code. The error of an unreadable reply is a *agent.ReplyError.
 func (q *inquiry) code(ctx context.Context, role, subject string, inputs map[string]string, parts ...prompts.Part) (string, error) {
 	r, err := q.request(role, subject, inputs, parts...)
 	if err != nil {
@@ -167,7 +163,7 @@ func (q *inquiry) note(title, said, observation string) error {
 	return err
 }
 
-// answer asks for the answer, from what the tasks gave.
+// answer asks for the answer, given the results of the tasks.
 func (q *inquiry) answer(ctx context.Context) (string, error) {
 	done := q.graph.finished()
 	if len(done) == 0 {

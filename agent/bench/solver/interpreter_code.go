@@ -10,9 +10,9 @@ import (
 	"dsstar/prompts"
 )
 
-// write gets code for a task and runs it, and has it debugged while it fails, in at
-// most Tries runs (self-debugging, section 3.1.2). Tried is what was tried before. It
-// leaves code and result in the task, and reports whether the code ran.
+// write asks for the code of a task and runs it, and has it debugged while it fails, in at
+// most Tries runs (self-debugging, section 3.1.2). tried is what was tried before. It sets
+// code and result of the task, and reports whether the code succeeded.
 func (q *inquiry) write(ctx context.Context, n *node, tools []Tool, tried []prompts.Tried, subject string) (ok bool, err error) {
 	asks := prompts.InterpreterCode{
 		Done: q.graph.finished(), Tools: schemas(tools), Experiences: near(q.pool, n.Instruction), ID: n.ID, Instruction: n.Instruction,
@@ -47,7 +47,7 @@ func (q *inquiry) write(ctx context.Context, n *node, tools []Tool, tried []prom
 	return false, nil
 }
 
-// codeInputs are what a recorded reply with code must fit.
+// codeInputs returns the inputs that a recorded reply with code must match.
 func (q *inquiry) codeInputs(asks prompts.InterpreterCode) map[string]string {
 	inputs := map[string]string{"task": asks.Instruction, "tools": fmt.Sprint(asks.Tools), "experiences": fmt.Sprint(asks.Experiences)}
 	for _, n := range asks.Done {
@@ -59,9 +59,9 @@ func (q *inquiry) codeInputs(asks prompts.InterpreterCode) map[string]string {
 	return inputs
 }
 
-// editByHand holds a task that has failed until a person has edited it, if there is
-// one, and runs it again as the person left it (human editing, section 3.1.2). One that
-// is rejected stays failed, and the planner reads the reason.
+// editByHand lets a person, if there is one, edit a failed task, and runs it again as edited
+// (human editing, section 3.1.2). A rejected task stays failed, and the planner reads the
+// reason.
 func (q *inquiry) editByHand(ctx context.Context, n *node) error {
 	for try := 1; q.cfg.Review != nil && !n.done; try++ {
 		d, err := q.cfg.Review(ctx, agent.Proposal{

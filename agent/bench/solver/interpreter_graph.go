@@ -20,7 +20,7 @@ type node struct {
 
 	done   bool
 	edited bool   // by a person
-	code   string // that was run last
+	code   string // that ran last
 	result string
 }
 
@@ -47,7 +47,7 @@ func (g graph) finished() (done []prompts.Node) {
 	return done
 }
 
-// json is the graph as the model writes it, and which tasks are done.
+// json returns the graph as the model writes it, with the status of each task.
 func (g graph) json() string {
 	type status struct {
 		node
@@ -86,7 +86,7 @@ func parseGraph(text string) (graph, error) {
 	return all.sorted(byID)
 }
 
-// UnmarshalJSON takes ids that are numbers, too.
+// UnmarshalJSON also accepts numbers as ids.
 func (n *node) UnmarshalJSON(data []byte) error {
 	var raw struct {
 		ID          any    `json:"task_id"`
@@ -106,8 +106,7 @@ func (n *node) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// sorted sorts the tasks so that each comes after those that it depends on, and else
-// in the order in which they are given.
+// sorted sorts the tasks topologically, and otherwise keeps their order.
 func (g graph) sorted(byID map[string]*node) (graph, error) {
 	var order graph
 	state := map[*node]int{} // 1: under way, 2: in order
@@ -141,9 +140,8 @@ func (g graph) sorted(byID map[string]*node) (graph, error) {
 	return order, nil
 }
 
-// merged is the graph with another plan in its place: the tasks before the fork, the
-// first place where the two differ, stay as they are, with their code and results;
-// after it stand those of the new plan (prefix matching, section 3.1.2).
+// merged replaces the graph with another plan. Tasks before the fork, where the two first
+// differ, keep their code and results (prefix matching, section 3.1.2).
 func (g graph) merged(plan graph) graph {
 	all := slices.Clone(plan)
 	for i := 0; i < min(len(g), len(plan)) && g[i].ID == plan[i].ID && g[i].Instruction == plan[i].Instruction; i++ {
@@ -154,7 +152,8 @@ func (g graph) merged(plan graph) graph {
 	return all
 }
 
-// jsonOf is the JSON of a reply: its code block, or from its first bracket to the last.
+// jsonOf returns the JSON of a reply: its code block, or its text from the first to the last
+// bracket.
 func jsonOf(text string) string {
 	for _, b := range agent.Blocks(text) {
 		if b.Language == "json" || b.Language == "" {
@@ -169,8 +168,7 @@ func jsonOf(text string) string {
 
 const planRule = "Reply with one ```json code block that holds the list of all tasks of the plan, and nothing else."
 
-// plan asks for a plan or, after a task that failed or was edited, for what it
-// becomes from there on.
+// plan asks for a plan or, after a task that failed or was edited, for the rest of it.
 func (q *inquiry) plan(ctx context.Context, after *node) error {
 	asks := prompts.InterpreterPlan{Most: q.Tasks}
 	inputs := map[string]string{}

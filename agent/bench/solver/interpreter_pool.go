@@ -15,8 +15,8 @@ import (
 	"dsstar/prompts"
 )
 
-// An Experience is what was learnt from a task, done or failed (Data Interpreter,
-// section 3.3.2).
+// An Experience is what was learnt from a done or failed task (Data Interpreter, section
+// 3.3.2).
 type Experience struct {
 	Task     string `json:"task"`
 	Code     string `json:"code"`   // its last
@@ -26,9 +26,8 @@ type Experience struct {
 	Question string `json:"question,omitempty"` // that it is from
 }
 
-// memory is the file that carries experiences and tools from one question to the
-// others of a solver. Without a path it is always empty. Another program must not
-// write to the file meanwhile.
+// memory is the file with the experiences and tools of all questions of a solver. Without a
+// path it is always empty. No other program may write to the file meanwhile.
 type memory struct {
 	path string
 	mu   sync.Mutex
@@ -39,8 +38,8 @@ type remembered struct {
 	Tools       []Tool       `json:"tools"`
 }
 
-// read returns what other questions have taught. What this one has, in an earlier run
-// of it or one that was stopped, must not help it.
+// read returns what was learnt from other questions. What earlier or stopped runs learnt from
+// the same question must not help it.
 func (m *memory) read(question string) (remembered, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +70,7 @@ func (m *memory) load() (r remembered, err error) {
 	return r, nil
 }
 
-// add keeps what a question has taught, in the place of what it did before.
+// add stores what was learnt from a question, in place of what was before.
 func (m *memory) add(question string, learnt []Experience, made []Tool) error {
 	if m.path == "" {
 		return nil
@@ -92,10 +91,10 @@ func (m *memory) add(question string, learnt []Experience, made []Tool) error {
 	return disk.WriteFile(m.path, append(data, '\n'))
 }
 
-// reused is how many experiences a coder is shown. The paper names no number.
+// reused is the number of experiences that a coder sees. The paper does not give it.
 const reused = 3
 
-// near returns the experiences that are the nearest to a task, as a coder reads them.
+// near returns the experiences nearest to a task, as text for the coder.
 func near(pool []Experience, task string) (texts []string) {
 	var tasks []string
 	for _, e := range pool {
@@ -112,7 +111,7 @@ func near(pool []Experience, task string) (texts []string) {
 	return texts
 }
 
-// reflect asks what is to be learnt from a task, if there is somewhere to keep it.
+// reflect asks what can be learnt from a task, if there is a pool to keep it.
 func (q *inquiry) reflect(ctx context.Context, n *node) error {
 	if q.memory.path == "" || n.code == "" {
 		return nil

@@ -13,16 +13,16 @@ import (
 	"dsstar/prompts"
 )
 
-// A Tool is a function that code of tasks may call (Data Interpreter, section 3.2).
+// A Tool is a function that the code of tasks may call (Data Interpreter, section 3.2).
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`        // in one sentence
 	Schema      json.RawMessage `json:"schema"`             // name, description, parameters, returns: what coders read
 	Code        string          `json:"code"`               // that defines the function
-	Question    string          `json:"question,omitempty"` // whose task it was made of; "": it was there before
+	Question    string          `json:"question,omitempty"` // that it was made for; "": it was given
 }
 
-// A library is the tools of a question, those of other questions included.
+// A library is the tools of a question, including those of other questions.
 type library struct {
 	tools   []Tool
 	made    []Tool          // in this question
@@ -39,7 +39,7 @@ func newLibrary(given ...[]Tool) library {
 	return l
 }
 
-// put adds a tool, in the place of one that had its name.
+// put adds a tool, or replaces the one of the same name.
 func (l *library) put(t Tool) {
 	for i := range l.tools {
 		if l.tools[i].Name == t.Name {
@@ -57,10 +57,9 @@ func schemas(tools []Tool) (all []string) {
 	return all
 }
 
-// recommend chooses the tools for a task: those whose descriptions are the nearest
-// to it by their words, and of these the ones that the model picks, at most Choose
-// (section 3.2.1). They are defined in the session afterwards. A reply that cannot
-// be read picks the nearest.
+// recommend chooses the tools for a task, and defines them in the session: of those with the
+// most similar descriptions the ones that the model picks, at most Choose (section 3.2.1).
+// If the reply cannot be read, the most similar are taken.
 func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
 	if q.NoTools || len(q.library.tools) == 0 {
 		return nil, nil
@@ -107,8 +106,7 @@ func parseNames(text string) (names []string, err error) {
 	return names, nil
 }
 
-// define runs the code of tools that the session has not got yet, and returns those
-// that it then has.
+// define defines tools that the session lacks, and returns those that it then has.
 func (q *inquiry) define(ctx context.Context, tools []Tool) (have []Tool, err error) {
 	for _, t := range tools {
 		if !q.library.defined[t.Name] {
@@ -127,7 +125,7 @@ func (q *inquiry) define(ctx context.Context, tools []Tool) (have []Tool, err er
 
 var pythonName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// parseTool reads a tool: its schema and its code. nil: there is nothing to make one of.
+// parseTool reads a tool: its schema and its code. nil: the model makes none.
 func parseTool(text string) (*Tool, error) {
 	t := &Tool{}
 	for _, b := range agent.Blocks(text) {
@@ -154,10 +152,9 @@ func parseTool(text string) (*Tool, error) {
 
 const toolRule = "Reply with a ```json and a ```python code block, and nothing else."
 
-// makeTool makes a tool of the code of a task that is done, if that has a core which
-// others could use, tests it, and has it repaired while the test fails (section
-// 3.2.2). One that does not pass is left out. None is made if nobody could use it: no
-// task is to come, and no pool keeps it for other questions.
+// makeTool makes a tool from the code of a task, if others could use it, tests it, and has it
+// repaired while the test fails (section 3.2.2). A tool that does not pass is dropped. None is
+// made if no task follows and no pool keeps it for other questions.
 func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 	more := q.rounds < q.Steps && (n.edited || q.graph.next() != nil)
 	if q.NoTools || !more && q.memory.path == "" {
@@ -197,8 +194,8 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 	return nil
 }
 
-// unitTest defines a tool and runs its test, which is asked for unless there is one
-// already. failed is what went wrong; test is "" if there is none.
+// unitTest defines a tool and runs its test, which it asks for unless there is one. failed is
+// what went wrong; test is "" if there is none.
 func (q *inquiry) unitTest(ctx context.Context, t Tool, before, subject string) (test, failed string, err error) {
 	if test = before; test == "" {
 		test, err = q.code(ctx, "tester", subject, map[string]string{"code": t.Code},

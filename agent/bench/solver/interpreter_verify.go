@@ -11,16 +11,15 @@ import (
 	"dsstar/prompts"
 )
 
-// The confidence in a result by what its validation prints (Data Interpreter,
-// equation 2).
+// Confidence in a result, by what its validation prints (Data Interpreter, equation 2).
 const (
 	sureRight = 1
 	sureWrong = 0.2
 	unsure    = 0.5
 )
 
-// A candidate is a result of a task with the code that gave it, of the last trial
-// that did, and the confidence of each trial.
+// A candidate is a result of a task, with the code of the last trial that gave it and the
+// confidence of each such trial.
 type candidate struct {
 	code, result string
 	confidence   []float64
@@ -34,10 +33,10 @@ func (c candidate) mean() float64 {
 	return sum / float64(len(c.confidence))
 }
 
-// trials carries a task out with automated confidence-based verification (section
-// 3.3.1): code, its result, and validation code that says whether that is right; while
-// it does not, other code, up to N trials. The result with the highest mean
-// confidence is the task's, of equal ones the first.
+// trials runs a task with automated confidence-based verification (section 3.3.1): code, its
+// result, and validation code that says whether the result is right; if not, other code, up
+// to N trials. The task's result is the one with the highest mean confidence, the first of
+// equal ones.
 func (q *inquiry) trials(ctx context.Context, n *node, tools []Tool) error {
 	var all []*candidate
 	var tried []prompts.Tried
@@ -73,7 +72,7 @@ func (q *inquiry) trials(ctx context.Context, n *node, tools []Tool) error {
 	return q.elect(ctx, n, all)
 }
 
-// withTrial adds a trial to the candidate that has the same result, or a new one.
+// withTrial adds a trial to the candidate with the same result, or adds a candidate.
 func withTrial(all []*candidate, code, result string, confidence float64) []*candidate {
 	for _, c := range all {
 		if strings.TrimSpace(c.result) == strings.TrimSpace(result) {
@@ -84,7 +83,7 @@ func withTrial(all []*candidate, code, result string, confidence float64) []*can
 	return append(all, &candidate{code, result, []float64{confidence}})
 }
 
-// best is the candidate with the highest mean confidence.
+// best returns the candidate with the highest mean confidence.
 func best(all []*candidate) *candidate {
 	winner := all[0]
 	for _, c := range all[1:] {
@@ -95,9 +94,9 @@ func best(all []*candidate) *candidate {
 	return winner
 }
 
-// elect makes the best candidate the task's. Its code is run again where other code
-// was run after it, so that the session has its variables; if it fails then, so has
-// the task, and the planner reads why.
+// elect makes the best candidate the task's result. If other code has run since, its code runs
+// again, so that the session has its variables. If that fails, the task has failed, and the
+// planner reads why.
 func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
 	winner := best(all)
 	last := n.code
@@ -124,8 +123,8 @@ func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
 	return nil
 }
 
-// validate gets validation code for the task's result, runs it, and tells the
-// confidence that follows.
+// validate asks for validation code for the task's result, runs it, and returns the
+// confidence.
 func (q *inquiry) validate(ctx context.Context, n *node, subject string) (confidence float64, printed string, err error) {
 	code, err := q.code(ctx, "validator", subject, map[string]string{"task": n.Instruction, "code": n.code, "results": n.result},
 		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})

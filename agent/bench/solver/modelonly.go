@@ -13,9 +13,9 @@ import (
 	"dsstar/prompts"
 )
 
-// modelOnly is the model alone, as in DS-STAR's tables 1 and 2: the question, its
-// guidelines and as much of the files' text as fits, and no code is run. The papers
-// do not say how much they sent; here it is what the descriptions may take together.
+// modelOnly is the model alone, as in DS-STAR's tables 1 and 2: it gets the question, the
+// guidelines and as much text of the files as fits, and runs no code. The papers do not say
+// how much they sent; here it is the limit of all descriptions together.
 type modelOnly struct{}
 
 func (modelOnly) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
@@ -59,8 +59,8 @@ func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
 	return answer, true, err
 }
 
-// withText is the context with the text of the files, in most bytes: short ones are
-// whole, and of the others each has the same.
+// withText returns the context with the text of the files, in most bytes: short files whole,
+// of the others equal parts.
 func (d *desk) withText(most int) (prompts.Context, error) {
 	c := d.context()
 	if len(c.Files) == 0 {

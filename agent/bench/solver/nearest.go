@@ -12,9 +12,8 @@ var word = regexp.MustCompile(`[\p{L}\p{N}]+`)
 
 func wordsOf(text string) []string { return word.FindAllString(strings.ToLower(text), -1) }
 
-// byNearness returns the indexes of the texts, the nearest to a query by their words
-// first (Okapi BM25 with its usual parameters), and how many of them share a word
-// with it.
+// byNearness returns the indexes of the texts by their similarity to a query (Okapi BM25 with
+// its usual parameters), and how many of them share a word with it.
 func byNearness(texts []string, query string) (order []int, sharing int) {
 	const k, b = 1.5, 0.75
 	total := 0

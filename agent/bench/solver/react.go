@@ -11,11 +11,10 @@ import (
 	"dsstar/prompts"
 )
 
-// react is DABStep's baseline (section 4.1): a thought and a Python cell in each of
-// at most 10 steps (table 1), in one session that keeps its state, until the code
-// hands over the answer. Two settings are those of the library that it runs in
-// (smolagents): 20,000 characters of an observation, and one more call for the answer when no
-// step is left. Models that reason on their own have a prompt of four stages.
+// react is DABStep's baseline (section 4.1): at most 10 steps (table 1), each a thought and a
+// Python cell in one session, until the code hands over the answer. Two settings are those of
+// its library, smolagents: 20,000 characters of an observation, and one more call for the
+// answer when no step is left. Reasoning models have a prompt of four stages.
 type react struct {
 	Steps       int  `json:"steps"`
 	Observation int  `json:"observation"`
@@ -26,7 +25,7 @@ func newReact(o Options) react {
 	return react{or(o.Steps, 10), or(o.Observation, 20_000), o.Reasoning}
 }
 
-// or is n, or what was published if n is not set.
+// or returns n, or the published value if n is not set.
 func or(n, published int) int {
 	if n > 0 {
 		return n
@@ -79,7 +78,7 @@ func (s react) work(ctx context.Context, d *desk) (string, bool, error) {
 	return answer, false, err
 }
 
-// pythonOf is the code of a step: what stands in its Python blocks, in order.
+// pythonOf returns the code of a step: its Python blocks, in order.
 func pythonOf(text string) (code, problem string) {
 	for _, b := range agent.Blocks(text) {
 		if b.Language == "python" || b.Language == "" {
@@ -92,7 +91,7 @@ func pythonOf(text string) (code, problem string) {
 	return code[:len(code)-2], ""
 }
 
-// handedOver is the answer that a cell has given to final_answer.
+// handedOver returns the answer that a cell has passed to final_answer.
 func handedOver(e notebook.Execution) (answer string, ok bool) {
 	if e.Status != notebook.OK {
 		return "", false
@@ -106,8 +105,7 @@ func handedOver(e notebook.Execution) (answer string, ok bool) {
 	return answer, ok
 }
 
-// lastWord asks for the answer when no step is left. A reply without one is no
-// answer.
+// lastWord asks for the answer when no step is left.
 func (c *chat) lastWord(ctx context.Context) (string, error) {
 	told, err := c.cfg.Prompts.Text(prompts.Answer{})
 	if err != nil {

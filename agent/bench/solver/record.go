@@ -11,16 +11,16 @@ import (
 	"dsstar/prompts"
 )
 
-// A turn is one thing that an agent said, and what came of it.
+// A turn is a reply of the model and its outcome.
 type turn struct {
 	title string
 	said  string // the model's words
 	did   Action
-	cell  string // what was run for it; "": nothing
+	cell  string // the code that ran; "": none
 	ran   notebook.Execution
 }
 
-// A record is all that an agent other than dsstar did. The notebook is drawn from it.
+// A journal is everything that a baseline agent did. The notebook is drawn from it.
 type journal struct {
 	agent    string
 	options  any // for the metadata
@@ -32,7 +32,7 @@ type journal struct {
 	answer   string
 	finished bool
 	ended    bool
-	failure  string // what ended it before its end, in one line
+	failure  string // what stopped it early, in one line
 	rounds   int    // steps, messages or tasks, as the agent counts
 	debug    int    // repairs
 
@@ -42,7 +42,7 @@ type journal struct {
 	total   time.Duration
 }
 
-// recordMeta is what the notebook's metadata hold under "dsstar".
+// recordMeta is the notebook's metadata under "dsstar".
 type recordMeta struct {
 	Version  int         `json:"version"`
 	Agent    string      `json:"agent"`
@@ -58,7 +58,7 @@ type recordMeta struct {
 	Failure  string      `json:"failure,omitempty"`
 }
 
-// cellMeta is what a cell's metadata hold under "dsstar".
+// cellMeta is a cell's metadata under "dsstar".
 type cellMeta struct {
 	Role     string    `json:"role"`
 	Turn     int       `json:"turn,omitempty"`   // from 1
@@ -68,7 +68,7 @@ type cellMeta struct {
 	Measured *measured `json:"measured,omitempty"`
 }
 
-// measured is what differs between two runs that do the same.
+// measured holds what differs between two runs that do the same.
 type measured struct {
 	Started time.Time       `json:"started"`
 	Spent   agent.Spent     `json:"spent"`
@@ -76,9 +76,9 @@ type measured struct {
 	Turns   map[int]float64 `json:"turns,omitempty"` // seconds, by turn from 1
 }
 
-// draw draws the notebook. Run All runs what the agent ran, in order: a cell that
-// raised is marked so that the next ones run all the same, and one that was stopped,
-// or ended its kernel, is no code cell.
+// draw returns the notebook. Run All runs what the agent ran, in order: cells that raised are
+// tagged so that execution continues, and cells that were stopped, or ended the kernel, are
+// not code cells.
 func (r *journal) draw() *notebook.Notebook {
 	d := &drawing{&notebook.Notebook{Metadata: map[string]any{
 		"dsstar": recordMeta{1, r.agent, r.options, r.task, r.sandbox, r.warnings, r.spent.Models, r.answer, false, r.finished, r.ended, r.failure},
@@ -137,7 +137,7 @@ func (r *journal) showMeasured() string {
 		u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens, r.total.Seconds(), r.spent.Model, r.kernel.Seconds())
 }
 
-// result tells what a benchmark counts.
+// result returns what a benchmark counts.
 func (r *journal) result() *Result {
 	result := &Result{
 		Answer: r.answer, Finished: r.finished, Rounds: r.rounds, Debug: r.debug, Seconds: r.seconds(),
@@ -157,7 +157,7 @@ func (r *journal) result() *Result {
 	return result
 }
 
-// A drawing is a notebook under way.
+// A drawing is a notebook being drawn.
 type drawing struct {
 	nb   *notebook.Notebook
 	runs int // code cells so far: their execution counts are 1..N
@@ -182,7 +182,7 @@ func (d *drawing) code(id string, meta cellMeta, source string, outputs []notebo
 	return &d.nb.Cells[len(d.nb.Cells)-1]
 }
 
-// turn draws what was said, and the cell, or what was told instead.
+// turn draws the reply, and the cell or the observation.
 func (d *drawing) turn(n int, t turn) {
 	meta := cellMeta{Role: "turn", Turn: n, Kind: t.did.Kind}
 	said := fmt.Sprintf("## %s\n\n%s", record.Prose(t.title), record.Prose(t.said))

@@ -1,12 +1,10 @@
-// Package solver holds the agents that benchmarks compare, behind one interface:
-// dsstar itself and the methods that the papers measure it against, each as it was
-// published, with its published defaults, over the same sessions, sandbox, model
-// layer and limits. [All] lists them; [New] makes one.
+// Package solver has the agents that benchmarks compare: dsstar itself and the methods that
+// the papers measure it against. Each works as published, with its published defaults, over
+// the same sessions, sandbox, model layer and limits. [All] lists them; [New] returns one.
 //
-// Whatever the agent, a run folder gets a notebook whose code cells are what the
-// agent ran, in order, with their outputs. Its metadata name the agent. What
-// differs between two runs that do the same stands in its last cell and nowhere
-// else.
+// Each agent leaves a notebook in its run folder. Its code cells are what the agent ran, in
+// order, with their outputs; its metadata name the agent. Only the last cell differs between
+// two runs that do the same.
 package solver
 
 import (
@@ -19,23 +17,21 @@ import (
 	"dsstar/agent/record"
 )
 
-// A Solver answers one task over the model, the sessions and the limits of cfg, in
-// the run folder cfg.Dir, which has a folder files/, and where it leaves its
-// notebook. It may be used by several goroutines at once.
+// A Solver answers one task with the model, sessions and limits of cfg, and leaves its
+// notebook in the run folder cfg.Dir, which has a folder files/. It may be used concurrently.
 //
-// Of cfg, dsstar uses all. The others use Model, Open, Prompts, Dir, Limits, Price,
+// dsstar uses all of cfg. The others use Model, Open, Prompts, Dir, Limits, Price,
 // Stream, Sandbox, Warnings, MaxTokens, TopK and DescriptionChars; model-only also
 // Context and ContextChars, and data-interpreter Review.
 //
-// The result is never nil, also when the error is not: then it holds what there is.
-// Errors are those of [agent.Run]: a limit that is reached (*agent.BudgetError), a
-// model or a server that failed, a reply that no role could use, a cancelled ctx. That an
-// agent used up its steps is no error.
+// The result is never nil, even with an error. Errors are those of [agent.Run]: a reached
+// limit (*agent.BudgetError), a failed model or server, an unusable reply, a cancelled ctx.
+// Using up all steps is no error.
 type Solver interface {
 	Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error)
 }
 
-// A Result is what came of a task.
+// A Result is the outcome of a task.
 type Result struct {
 	Answer   string           `json:"answer"`
 	Finished bool             `json:"finished"` // by the agent's own rule: not cut off
@@ -55,30 +51,30 @@ type Result struct {
 	Actions    []Action       `json:"actions,omitempty"` // in order
 }
 
-// An Action is one thing that an agent did: DA-Code's unit of a trajectory.
+// An Action is a step of a trajectory, as in DA-Code.
 type Action struct {
-	Kind        string `json:"kind"` // "python", "bash", "sql", "terminate"; "": a reply that was none
+	Kind        string `json:"kind"` // "python", "bash", "sql", "terminate"; "": a reply without an action
 	Code        string `json:"code"`
-	Observation string `json:"observation"` // that the agent was shown
+	Observation string `json:"observation"` // shown to the agent
 }
 
-// Options change an agent. The zero value is the method as it was published; what
-// an agent has no use for is ignored.
+// Options change an agent. The zero value is the method as published. Agents ignore options
+// that do not concern them.
 type Options struct {
-	Steps       int  // turns at most; of data-interpreter tasks
+	Steps       int  // maximum of turns; of tasks, for data-interpreter
 	Memory      int  // turns that da-agent remembers
-	Observation int  // bytes of an observation that the model is shown at most
-	Reasoning   bool // react has the prompt for models that reason on their own
+	Observation int  // maximum of an observation, in bytes
+	Reasoning   bool // react uses the prompt for reasoning models
 	Interpreter Interpreter
 }
 
-// A Named solver is an agent by its name, with what was published of it that only the
-// caller can set, when it opens the model and the sessions.
+// A Named is an agent with its name, and with those published settings that only the caller
+// can apply, when it opens model and sessions.
 type Named struct {
 	Name        string
 	Summary     string        // in one line, with the source
 	Temperature *float64      // of the model; nil: none was published
-	CellTimeout time.Duration // that a session should give a cell at least, so that the agent's own limit of an action is met first; 0: it has none
+	CellTimeout time.Duration // minimum, so that the agent's own limit of an action applies first; 0: none
 	make        func(Options) Solver
 }
 

@@ -9,19 +9,19 @@ import (
 	"dsstar/agent/bench/runner"
 )
 
-// A Comparison is what is not the same in two runs, over the tasks that both have.
-// Its JSON is a contract: see docs/benchmarks.md.
+// A Comparison compares two runs over the tasks that both have. Its JSON is a contract: see
+// docs/benchmarks.md.
 type Comparison struct {
 	A       Side                `json:"a"`
 	B       Side                `json:"b"`
-	Tasks   int                 `json:"tasks"`  // that both have scored
-	Better  int                 `json:"better"` // of these, how many have a higher score in b
+	Tasks   int                 `json:"tasks"`  // that both runs have scored
+	Better  int                 `json:"better"` // of these, those with a higher score in b
 	Worse   int                 `json:"worse"`
-	P       float64             `json:"p"`    // two-sided and exact, that neither is the better one
+	P       float64             `json:"p"`    // two-sided and exact, for no difference
 	Test    string              `json:"test"` // "McNemar" where all scores are right or wrong, else "sign"
 	Changed []Change            `json:"changed"`
-	Setup   []runner.Difference `json:"setup"` // what was run otherwise
-	Only    map[string]int      `json:"only"`  // tasks that one alone has, by "a" and "b"
+	Setup   []runner.Difference `json:"setup"` // different settings
+	Only    map[string]int      `json:"only"`  // tasks that only one run has, by "a" and "b"
 }
 
 // A Side is one of the runs, over the tasks that both have.
@@ -37,7 +37,7 @@ type Side struct {
 	Seconds float64  `json:"seconds"`
 }
 
-// A Change is one task whose score is not the same.
+// A Change is a task whose score differs.
 type Change struct {
 	Task   string       `json:"task_id"`
 	Level  string       `json:"level,omitempty"`
@@ -49,8 +49,8 @@ type Change struct {
 	SaidB  string       `json:"answer_b"`
 }
 
-// Compare compares two runs of one benchmark task by task. A task that is repeated
-// has the mean of its scores.
+// Compare compares two runs of one benchmark task by task. The score of a repeated task is
+// the mean.
 func Compare(a, b runner.Result) (Comparison, error) {
 	if a.Bench != b.Bench {
 		return Comparison{}, fmt.Errorf("%s is a run of %s, and %s of %s", a.Path, a.Bench, b.Path, b.Bench)
@@ -97,7 +97,7 @@ func Compare(a, b runner.Result) (Comparison, error) {
 	return c, nil
 }
 
-// note takes one task that both have into the comparison.
+// note adds a task that both runs have to the comparison.
 func (c *Comparison) note(t, u taskRecords, x, y float64) {
 	for _, v := range []float64{x, y} {
 		if v != 0 && v != 1 {

@@ -6,15 +6,15 @@ import (
 	"dsstar/agent/bench/runner"
 )
 
-// A measure takes one figure from a run; nil: the run does not have it.
+// A measure computes a figure of a run; nil: the run does not have it.
 type measure func(runner.Result) *Value
 
 func level(name string) func(runner.Item) bool {
 	return func(i runner.Item) bool { return strings.EqualFold(i.Level, name) }
 }
 
-// domain takes the tasks of the domains that begin like one of names, whatever
-// case, spaces and hyphens they have: papers and data sets differ there.
+// domain takes the tasks whose domain begins with one of names, regardless of case, spaces
+// and hyphens, in which papers and data sets differ.
 func domain(names ...string) func(runner.Item) bool {
 	return func(i runner.Item) bool {
 		for _, name := range names {
@@ -26,7 +26,7 @@ func domain(names ...string) func(runner.Item) bool {
 	}
 }
 
-// plain leaves the letters and digits of a name.
+// plain returns the letters and digits of a name.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -36,12 +36,12 @@ func plain(name string) string {
 	}, strings.ToLower(name))
 }
 
-// accuracyOf is the mean score of the chosen tasks, in per cent.
+// accuracyOf measures the mean score of the chosen tasks, in per cent.
 func accuracyOf(chosen func(runner.Item) bool) measure {
 	return func(r runner.Result) *Value { return accuracy(r, chosen) }
 }
 
-// partOf is the mean of one of the benchmark's other scores, 0 to 1.
+// partOf measures the mean of another score of the benchmark, 0 to 1.
 func partOf(name string, chosen func(runner.Item) bool) measure {
 	return func(r runner.Result) *Value {
 		return mean(r, chosen, func(record runner.Record) (float64, bool) {
@@ -63,7 +63,7 @@ func outTokens(r runner.Record) float64  { return float64(r.Usage.OutputTokens) 
 func rounds(r runner.Record) float64     { return float64(r.Rounds) }
 func debugTries(r runner.Record) float64 { return float64(r.DebugTries) }
 
-// meanCost is the cost of a task in US dollars, if all prices are known.
+// meanCost measures the cost of a task in US dollars, if all prices are known.
 func meanCost(chosen func(runner.Item) bool) measure {
 	return func(r runner.Result) *Value {
 		return mean(r, chosen, func(record runner.Record) (float64, bool) {
@@ -75,7 +75,7 @@ func meanCost(chosen func(runner.Item) bool) measure {
 	}
 }
 
-// totalCost is that of all tasks once.
+// totalCost returns the cost of running all tasks once.
 func totalCost(r runner.Result) *Value {
 	v := meanCost(nil)(r)
 	if v == nil || v.N < len(r.Items) {
@@ -84,7 +84,7 @@ func totalCost(r runner.Result) *Value {
 	return &Value{Value: v.Value * float64(v.N), N: v.N}
 }
 
-// refined is the share of tasks that took more than one round, in per cent.
+// refined measures the share of tasks that took more than one round, in per cent.
 func refined(chosen func(runner.Item) bool) measure {
 	return shareOf(chosen, func(r runner.Record) bool { return r.Rounds > 1 })
 }
@@ -93,8 +93,8 @@ func once(chosen func(runner.Item) bool) measure {
 	return shareOf(chosen, func(r runner.Record) bool { return r.Rounds == 1 })
 }
 
-// completion is the share of tasks that came to their end, in per cent; those
-// without a record did not.
+// completion returns the share of finished tasks, in per cent; tasks without a record are
+// not finished.
 func completion(r runner.Result) *Value {
 	var values []float64
 	for _, t := range byTask(r, nil) {
@@ -109,7 +109,7 @@ func completion(r runner.Result) *Value {
 	return share(values)
 }
 
-// executable is the share of executions without an error, in per cent.
+// executable returns the share of executions without an error, in per cent.
 func executable(r runner.Result) *Value {
 	all, failed, n := 0, 0, 0
 	for _, record := range r.Records {

@@ -6,13 +6,13 @@ import (
 	"dsstar/agent/bench/runner"
 )
 
-// reasoning is ReAct with the prompt for models that reason on their own.
+// reasoning is ReAct with the prompt for reasoning models.
 func reasoning() *variant {
 	return &variant{"react", map[string]string{"reasoning": "true"}, "--reasoning"}
 }
 
-// dabStep has the figures of DABStep (arXiv 2506.23719). All models are those of
-// its ReAct baseline, with at most 10 steps.
+// dabStep has the figures of DABStep (arXiv 2506.23719), of its ReAct baseline with at most
+// 10 steps.
 func dabStep() []Paper {
 	p := Paper{Name: "dabstep:1", Title: "Baselines on DABStep", Source: "DABStep (arXiv 2506.23719), table 1", bench: "dabstep",
 		columns: []column{{"Hard %", 2, accuracyOf(level("hard"))}, {"Easy %", 2, accuracyOf(level("easy"))}, {"All tasks, US dollars", 2, totalCost}},
@@ -40,9 +40,8 @@ func dabStep() []Paper {
 	return []Paper{p}
 }
 
-// daCode has the figures of DA-Code (arXiv 2410.07331). Its tables are pictures in
-// some copies: what could not be read in two places is not given. The rates and the
-// whole of table 4 are those of the HTML of its first version.
+// daCode has the figures of DA-Code (arXiv 2410.07331) that two copies agree on; in some, the
+// tables are pictures. The rates and table 4 are from the HTML of its first version.
 func daCode() []Paper {
 	rates := []column{{"Completion %", 1, completion}, {"Steps", 1, meanOf(nil, rounds)}, {"Executable %", 1, executable}}
 	da := other("da-agent")
@@ -73,8 +72,8 @@ func daCode() []Paper {
 	}
 }
 
-// dataInterpreter has the figures of Data Interpreter (arXiv 2402.18679), whose
-// benchmarks are read as a folder of tasks (--bench dir) with these domains.
+// dataInterpreter has the figures of Data Interpreter (arXiv 2402.18679), whose benchmarks
+// are read as a folder of tasks (--bench dir) with these domains.
 func dataInterpreter() []Paper {
 	const gpt = "GPT-4-Turbo"
 	di := other("data-interpreter")

@@ -15,12 +15,12 @@ type Paper struct {
 	Title   string
 	Source  string
 	bench   string // the benchmark that its runs are of
-	tasks   int    // of these, how many the figures are of; 0: that is not known
+	tasks   int    // number of tasks behind the figures; 0: unknown
 	columns []column
 	rows    []row
 	notes   []string
 
-	unscored bool // nothing here computes its figures: no run would fill them in
+	unscored bool // dsstar does not compute its figures, so no run fills them in
 }
 
 type column struct {
@@ -29,26 +29,26 @@ type column struct {
 	of       measure
 }
 
-// A row is one line of the paper's: who, with which figures, by which run.
+// A row is a line of the paper, and the kind of run that belongs beside it.
 type row struct {
 	framework, model string
-	published        []float64 // none for those that were not
-	run              *variant  // nil: it cannot be run here
+	published        []float64 // none: not published
+	run              *variant  // nil: dsstar cannot run it
 }
 
-// A variant is a kind of run: the agent, and what is not the default of it.
+// A variant is a kind of run: an agent and its settings that are not the default.
 type variant struct {
 	agent string
 	setup map[string]string
-	flags string // of the command line, beside those that every run has
+	flags string // of the command line, besides those of every run
 }
 
-// Papers are the tables that can be made.
+// Papers returns all tables.
 func Papers() []Paper {
 	return slices.Concat(dsStar(), dabStep(), daCode(), dataInterpreter())
 }
 
-// Find returns the table of a name.
+// Find returns the table with a name.
 func Find(name string) (Paper, bool) {
 	all := Papers()
 	i := slices.IndexFunc(all, func(p Paper) bool { return p.Name == name })
@@ -58,8 +58,8 @@ func Find(name string) (Paper, bool) {
 	return all[i], true
 }
 
-// A Table is a paper's table with ours beside. Its JSON is a contract: see
-// docs/benchmarks.md.
+// A Table is a paper's table with our results beside the published ones. Its JSON is a
+// contract: see docs/benchmarks.md.
 type Table struct {
 	Paper   string   `json:"paper"`
 	Title   string   `json:"title"`
@@ -71,17 +71,17 @@ type Table struct {
 	decimals []int
 }
 
-// A Row is one line of a table. Of the two, Published and Ours, it may have either.
+// A Row is one line of a table. It may have Published, Ours or both.
 type Row struct {
 	Framework string     `json:"framework"`
 	Model     string     `json:"model"`
 	Published []*float64 `json:"published"` // null: not published
 	Run       string     `json:"run"`       // the folder of our run; "": there is none
 	Ours      []*Value   `json:"ours"`      // null: the run has no such figure
-	Missing   string     `json:"missing"`   // the command of the run that is missing; "": none is, or it cannot be run
+	Missing   string     `json:"missing"`   // command of the missing run; "": none is missing, or dsstar cannot run it
 }
 
-// Make puts runs into the table of a paper.
+// Make returns the table with runs filled in.
 func (p Paper) Make(runs []runner.Result) Table {
 	t := Table{Paper: p.Name, Title: p.Title, Source: p.Source, Notes: slices.Clone(p.notes)}
 	for _, c := range p.columns {
@@ -145,7 +145,7 @@ func published(figures []float64, n int) []*float64 {
 // none stands for a figure that was not published.
 const none = -1.0
 
-// apart is what a run has that the published ones had not, though it is in their row.
+// apart lists how a run in a paper's row differs from the published one.
 func (p Paper) apart(r runner.Result) []string {
 	var parts []string
 	if p.tasks > 0 && len(r.Items) != p.tasks {
@@ -167,7 +167,7 @@ func (p Paper) apart(r runner.Result) []string {
 	return []string{"ours: " + strings.Join(parts, ", ")}
 }
 
-// about is what a reader of a run's figures must know.
+// about lists what a reader of a run's figures must know.
 func about(r runner.Result) []string {
 	var notes []string
 	if missing := len(r.Missing()); missing > 0 {
@@ -198,7 +198,7 @@ func about(r runner.Result) []string {
 	return notes
 }
 
-// unconfined is how many records are of cells that no sandbox confined.
+// unconfined returns the number of records whose cells no sandbox confined.
 func unconfined(r runner.Result) int {
 	n := 0
 	for _, record := range r.Records {
@@ -209,7 +209,7 @@ func unconfined(r runner.Result) int {
 	return n
 }
 
-// sandboxes are what confined the cells of a run, in words.
+// sandboxes returns what confined the cells of a run, in words.
 func sandboxes(r runner.Result) string {
 	var all []string
 	for _, record := range r.Records {
@@ -221,12 +221,15 @@ func sandboxes(r runner.Result) string {
 	return strings.Join(all, "; ")
 }
 
-// named is how notes name a run: without its folder, which a replay has not.
+// named returns a run's name in notes: without its folder, which differs in a replay.
 func named(r runner.Result) string { return Variation(r) + " with " + r.Model }
 
-// varies are the settings that make another kind of run, by the beginnings of
-// their names. A table tells of others, such as limits, in a note.
-var varies = []string{"split", "method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting", "debug_tries", "reasoning", "trials", "verify", "replan", "tools", "pool"}
+// varies are the prefixes of settings that make another kind of run. Other settings, such as
+// limits, are mentioned in a note.
+var varies = []string{
+	"split", "method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting",
+	"debug_tries", "reasoning", "trials", "verify", "replan", "tools", "pool",
+}
 
 func varied(name string) bool {
 	return slices.ContainsFunc(varies, func(begin string) bool { return strings.HasPrefix(name, begin) })
@@ -264,7 +267,7 @@ func (v variant) is(r runner.Result) bool {
 	return true
 }
 
-// Variation names a run by its agent and what is not the default of it.
+// Variation names a run by its agent and its settings that are not the default.
 func Variation(r runner.Result) string {
 	var parts []string
 	for name, value := range variations(r) {
@@ -294,7 +297,7 @@ func modelName(name string) string {
 	return plain(name[strings.LastIndexByte(name, '/')+1:])
 }
 
-// command is the run that would give a row its figures.
+// command returns the command of the run that would fill in a row.
 func (p Paper) command(r row) string {
 	words := []string{"dsstar bench run --bench", p.bench, "--tasks TASKS --agent", r.run.agent, "--model", flagModel(r.model)}
 	if r.run.flags != "" {

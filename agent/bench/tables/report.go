@@ -14,7 +14,7 @@ import (
 //go:embed report.html.tmpl
 var reportText string
 
-// A page is what the template is given.
+// A page is the data of the template.
 type page struct {
 	Title string
 	Runs  []pageRun
@@ -34,15 +34,14 @@ type pageLine struct {
 	Rounds, Repairs, Calls, Tokens                         int
 }
 
-// A plot is a drawing with what it shows.
+// A plot is a drawing with its caption.
 type plot struct {
 	Title, Caption string
 	SVG            template.HTML
 }
 
-// Report writes one page about runs that needs nothing else, and no script. Each
-// task is linked to its notebook as seen from the folder dir, in which the page is
-// to lie.
+// Report writes one self-contained page about runs, without scripts. Each task has a link to
+// its notebook, relative to the folder dir of the page.
 func Report(w io.Writer, dir string, runs []runner.Result) error {
 	t, err := template.New("report").Parse(reportText)
 	if err != nil {
@@ -60,8 +59,7 @@ func Report(w io.Writer, dir string, runs []runner.Result) error {
 	return t.Execute(w, p)
 }
 
-// colours are those of the runs, in their order; they differ for the colour-blind
-// too (Okabe and Ito).
+// colours are the runs' colours, which the colour-blind can tell apart (Okabe and Ito).
 var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442"}
 
 func colour(i int) string { return colours[i%len(colours)] }

@@ -1,8 +1,6 @@
-// Package tables makes of recorded benchmark runs what is read of them: the
-// tables of the papers with the published figures beside ours, comparisons of
-// two runs, and a page with plots. The same records give the same bytes, and
-// nothing that a replay would not repeat, such as seconds, is in a table or on
-// the page.
+// Package tables presents recorded benchmark runs: the papers' tables with published figures
+// beside ours, comparisons of two runs, and a page with plots. The same records give the same
+// bytes: tables and pages have nothing that a replay would not repeat, such as seconds.
 package tables
 
 import (
@@ -14,9 +12,8 @@ import (
 // z is the quantile of the normal distribution for 95 %.
 const z = 1.959963984540054
 
-// Wilson returns the 95 % interval of a share p of n tries (E. B. Wilson 1927).
-// For a mean of scores from 0 to 1 it is wide enough: none varies more than one
-// of 0 and 1 does.
+// Wilson returns the 95 % interval of a share p of n tries (E. B. Wilson 1927). It also
+// covers means of scores from 0 to 1, which vary less than shares.
 func Wilson(p float64, n int) (low, high float64) {
 	if n == 0 {
 		return 0, 1
@@ -27,9 +24,8 @@ func Wilson(p float64, n int) (low, high float64) {
 	return max(0, (middle-half)/(1+z*z/m)), min(1, (middle+half)/(1+z*z/m))
 }
 
-// SignTest returns the two-sided exact p-value of so many tasks that got better and
-// worse, if neither were more likely. Of right and wrong answers it is McNemar's
-// exact test.
+// SignTest returns the two-sided exact p-value for the numbers of tasks that got better and
+// worse. For right and wrong answers this is McNemar's exact test.
 func SignTest(better, worse int) float64 {
 	n := better + worse
 	if n == 0 {
@@ -54,14 +50,13 @@ type Value struct {
 	High  *float64 `json:"high,omitempty"` //
 }
 
-// A taskRecords is what a run has of one task: a record for each repeat; none is
-// there for what is missing.
+// A taskRecords holds the records of one task, one for each repeat that has a result.
 type taskRecords struct {
 	runner.Item
 	records []runner.Record
 }
 
-// byTask are the run's tasks that a choice takes, in their order.
+// byTask returns the chosen tasks of a run, in order.
 func byTask(r runner.Result, chosen func(runner.Item) bool) []taskRecords {
 	of := map[string][]runner.Record{}
 	for _, record := range r.Records {
@@ -76,9 +71,8 @@ func byTask(r runner.Result, chosen func(runner.Item) bool) []taskRecords {
 	return all
 }
 
-// score is the mean of a task's scores over all repeats, of which those without
-// a record count as wrong. ok is false for a task that cannot be scored, or that the
-// benchmark leaves out.
+// score returns the mean score over all repeats; those without a record count as wrong. ok
+// is false if the task cannot be scored, or the benchmark leaves it out.
 func (t taskRecords) score(repeats int) (mean float64, ok bool) {
 	for _, record := range t.records {
 		v, scored := record.Value()
@@ -90,8 +84,8 @@ func (t taskRecords) score(repeats int) (mean float64, ok bool) {
 	return mean / float64(max(1, repeats)), true
 }
 
-// scores are those of the tasks that can be scored. A run none of whose records
-// has a score has none: its answers are not public.
+// scores returns the scores of the tasks that can be scored. It is empty if no record has a
+// score, as the right answers are then not public.
 func scores(r runner.Result, chosen func(runner.Item) bool) []float64 {
 	known := false
 	for _, record := range r.Records {
@@ -110,12 +104,12 @@ func scores(r runner.Result, chosen func(runner.Item) bool) []float64 {
 	return all
 }
 
-// accuracy is the mean score in per cent, with its interval.
+// accuracy returns the mean score in per cent, with its interval.
 func accuracy(r runner.Result, chosen func(runner.Item) bool) *Value {
 	return share(scores(r, chosen))
 }
 
-// share is a mean of values from 0 to 1, in per cent.
+// share returns the mean of values from 0 to 1, in per cent.
 func share(values []float64) *Value {
 	if len(values) == 0 {
 		return nil
@@ -126,7 +120,7 @@ func share(values []float64) *Value {
 	return &Value{100 * p, len(values), &low, &high}
 }
 
-// mean is that of what a record has, over all records, which are of n tasks.
+// mean returns the mean of a figure over all records that have it.
 func mean(r runner.Result, chosen func(runner.Item) bool, of func(runner.Record) (float64, bool)) *Value {
 	var values []float64
 	n := 0
@@ -147,7 +141,7 @@ func mean(r runner.Result, chosen func(runner.Item) bool, of func(runner.Record)
 	return &Value{Value: sum(values) / float64(len(values)), N: n}
 }
 
-// sum adds in the order of the tasks, so that it is the same to the last bit.
+// sum adds in the order of the tasks, so that the result is reproducible bit for bit.
 func sum(values []float64) float64 {
 	total := 0.0
 	for _, v := range values {
@@ -156,8 +150,8 @@ func sum(values []float64) float64 {
 	return total
 }
 
-// Score is the mean score of a run in per cent, with its interval, or nil.
+// Score returns the mean score of a run in per cent, with its interval, or nil.
 func Score(r runner.Result) *Value { return accuracy(r, nil) }
 
-// Share is the mean of scores from 0 to 1 in per cent, with its interval, or nil.
+// Share returns the mean of scores from 0 to 1 in per cent, with its interval, or nil.
 func Share(scores []float64) *Value { return share(scores) }
