@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -35,37 +33,6 @@ func edit(t *testing.T, path, old, changed string) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte(old), []byte(changed)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// tree is all that a folder holds, by path.
-func tree(t *testing.T, dir string) string {
-	t.Helper()
-	var b strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := os.Lstat(path)
-		if err != nil {
-			return err
-		}
-		content := ""
-		if info.Mode().IsRegular() {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			content = string(data)
-		} else if info.Mode()&os.ModeSymlink != 0 {
-			content, _ = os.Readlink(path)
-		}
-		fmt.Fprintf(&b, "%s %v %v %q\n", path, info.Mode(), info.ModTime(), content)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 // TestCheckInterrupted: a check that is not finished finds nothing.

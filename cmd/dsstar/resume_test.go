@@ -12,7 +12,6 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
-	"dsstar/notebook"
 )
 
 // again resumes the run of a scene with the model behind url.
@@ -24,42 +23,6 @@ func (s *scene) again(url string, args ...string) *scene {
 	next.code = a.run(s.t.Context(), append(args, s.out))
 	next.stdout, next.stderr = stdout.String(), stderr.String()
 	return next
-}
-
-// editCells changes the notebook of a run as an editor does.
-func (s *scene) editCells(change func(nb *notebook.Notebook)) {
-	s.t.Helper()
-	path := filepath.Join(s.out, "notebook.ipynb")
-	nb, err := openNotebook(path)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	change(nb)
-	if err := nb.Save(path); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// cellNamed is the cell with an id.
-func cellNamed(t *testing.T, nb *notebook.Notebook, id string) *notebook.Cell {
-	t.Helper()
-	for i := range nb.Cells {
-		if nb.Cells[i].ID == id {
-			return &nb.Cells[i]
-		}
-	}
-	t.Fatalf("there is no cell %s", id)
-	return nil
-}
-
-// steps is a model that needs three of them.
-func steps() roles {
-	return counting().with(roles{
-		"planner": say("Load the numbers.", "Double them.", "Add them up."),
-		"coder": say(cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(len(numbers))"),
-			cell("numbers['n'] *= 2\nopen('doubled.txt', 'w').write('yes')\nprint(numbers['n'].max())"), cell("total = int(numbers['n'].sum())\nprint(total)")),
-		"verifier": say("Verdict: unfinished\nMissing: the rest.", "Verdict: unfinished\nMissing: the rest.", sufficient),
-	})
 }
 
 func (m roles) with(more roles) roles {
