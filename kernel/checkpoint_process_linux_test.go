@@ -260,7 +260,7 @@ func TestCheckpointMisfortunes(t *testing.T) {
 		t.Fatalf("%+v", x)
 	}
 	runCell(t, k, "x = 10", notebook.OK)
-	rollBack(t, k, id)
+	kept := whenReady(t, k, id).Checkpoints[0]
 	if got := runCell(t, k, "print(x)", notebook.OK).Stdout(); got != "9\n" {
 		t.Errorf("x is %q", got)
 	}
@@ -268,10 +268,10 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	if reply := request(t, k, "checkpoint_request", struct{}{}); reply.EName != "Failed" {
 		t.Errorf("with a hook that ends the copy: %+v", reply)
 	}
-	list := request(t, k, "checkpoints_request", struct{}{})
-	if err := syscall.Kill(list.Checkpoints[0].PID, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(kept.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
+	gone(t, kept.Ready)
 	for _, lost := range []string{id, "nonsense"} {
 		if reply := request(t, k, "rollback_request", map[string]string{"checkpoint": lost}); reply.EName != "NoCheckpoint" {
 			t.Errorf("%s: %+v", lost, reply)
