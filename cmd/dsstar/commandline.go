@@ -71,9 +71,9 @@ func (c commandLine) with(flag string) string {
 }
 
 // without returns the command line without a flag.
-func (c commandLine) without(name string) string {
+func (c commandLine) without(name string) commandLine {
 	c.flags = slices.DeleteFunc(slices.Clone(c.flags), func(f typedFlag) bool { return f.name == name })
-	return c.String()
+	return c
 }
 
 // quoteShell quotes a path so that a hint can be pasted.

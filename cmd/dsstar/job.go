@@ -94,11 +94,11 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if j.place.guest != nil && j.keep {
-		return &usageError{"--keep-kernel: the kernel is not dsstar's, and stays in any case", []string{j.typed.without("keep-kernel")}}
+		return &usageError{"--keep-kernel: the kernel is not dsstar's, and stays in any case", []string{j.typed.without("keep-kernel").with("--yes")}}
 	}
 	if j.place.guest != nil && j.settings.Rollback == "checkpoint" {
 		return &usageError{"--rollback checkpoint: a kernel that is not the run's own goes back by names",
-			[]string{j.typed.without("rollback")}}
+			[]string{j.typed.without("rollback").with("--yes")}}
 	}
 	if j.place.guest != nil && j.settings.Method.Paper {
 		return &usageError{"--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",

@@ -63,7 +63,7 @@ func TestKeepKernel(t *testing.T) {
 	}
 	guest := attached(t, env, counting().serve(t).URL, "--kernel", kept.ID[:8], "--yes")
 	guest.expect(exitVerified)
-	attached(t, env, "http://127.0.0.1:1/v1", "--kernel", kept.ID[:8], "--keep-kernel").expect(exitUsage, "stays in any case", "dsstar: hint: dsstar nb --")
+	attached(t, env, "http://127.0.0.1:1/v1", "--kernel", kept.ID[:8], "--keep-kernel").expect(exitUsage, "stays in any case", "dsstar: hint: dsstar nb --yes")
 	if all, _ := os.ReadDir(runtime); len(all) != 1 {
 		t.Errorf("left in the runtime folder: %v", all)
 	}

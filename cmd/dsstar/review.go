@@ -21,7 +21,7 @@ func (a *app) mayReview(f runFlags) error {
 		what = "standard error is none"
 	}
 	text := fmt.Sprintf("--review asks before every cell, on a terminal: %s", what)
-	return &usageError{text, []string{f.typed.without("review") + "   # without --review: nobody is asked"}}
+	return &usageError{text, []string{f.typed.without("review").String() + "   # without --review: nobody is asked"}}
 }
 
 // review returns the function that asks the user about each cell, or nil without --review.
