@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/notebook/lazy"
 )
 
 // A ReplyError says that a model's reply could not be read, even after the

@@ -1,6 +1,6 @@
 package agent
 
-import "dsstar/agent/internal/lazy"
+import "dsstar/notebook/lazy"
 
 var forms = judging{
 	name:  "form",

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
 	"dsstar/agent/record"
+	"dsstar/notebook/lazy"
 )
 
 var (

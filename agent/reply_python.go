@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
+	"dsstar/notebook/lazy"
 )
 
 // This file tells Python from talk where a reply does not. It need not know all

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
 	"dsstar/agent/record"
+	"dsstar/notebook/lazy"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
+	"dsstar/notebook/lazy"
 )
 
 var (

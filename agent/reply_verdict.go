@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
-	"dsstar/agent/internal/lazy"
 	"dsstar/agent/record"
+	"dsstar/notebook/lazy"
 )
 
 var (

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
+	"dsstar/notebook/lazy"
 )
 
 var (
