@@ -13,16 +13,17 @@ import (
 // arrows are the imports of one package by another that the design allows;
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
-	"agent":              {"agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/reply":        {"agent/record", "agent/brief", "agent/llm", "notebook/lazy"},
+	"agent":              {"agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
 	"agent/record":       {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
 	"agent/brief":        {"notebook/lazy", "notebook"},
 	"notebook/lazy":      {},
-	"agent/bench/solver": {"agent", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/bench/solver": {"agent", "agent/reply", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
 	"agent/bench":        {"agent", "notebook/disk"},
 	"agent/files":        {"notebook/disk"},
 	"agent/bench/runner": {"agent", "agent/record", "agent/llm", "notebook", "notebook/disk"},
 	"agent/bench/tables": {"agent", "agent/bench/runner"},
-	"agent/bench/trial": {"agent", "agent/record", "agent/bench", "agent/bench/runner", "agent/bench/solver", "agent/bench/tables", "agent/files",
+	"agent/bench/trial": {"agent", "agent/reply", "agent/record", "agent/bench", "agent/bench/runner", "agent/bench/solver", "agent/bench/tables", "agent/files",
 		"agent/llm", "notebook", "notebook/disk", "prompts"},
 	"agent/llm":                {"notebook/disk"},
 	"agent/llm/llmtest":        {"agent/llm"},
