@@ -256,7 +256,7 @@ func TestCheckpointReady(t *testing.T) {
 // gone, refused or unknown leaves the kernel as it was.
 func TestCheckpointMisfortunes(t *testing.T) {
 	t.Parallel()
-	k := openCheckpoints(t, pyenvtest.OldPython(t))
+	k := openCheckpoints(t, testPython(t))
 	done := make(chan notebook.Execution, 1)
 	go func() { x, _ := k.Execute(t.Context(), "import time; time.sleep(1); x = 9"); done <- x }()
 	time.Sleep(300 * time.Millisecond)
