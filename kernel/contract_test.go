@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -96,13 +96,21 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// A kernel with checkpoints is a kernel like any other. TestContractOfSandboxes shows it in a sandbox.
+// A kernel with checkpoints, in the strongest sandbox that works here, is a kernel like any other.
 func TestContractOfCheckpoints(t *testing.T) {
-	if kerneltest.Required("full") && !*allTiers {
-		t.Skip("TestContractOfSandboxes takes the same kernel")
+	w := localWay(checkpointSpec(t, testPython(t)), false)
+	tier := *testTier
+	if _, _, err := sandbox.Choose("full"); tier == "" && (err == nil || kerneltest.Required("full")) {
+		tier = "full"
 	}
-	spec := checkpointSpec(t, testPython(t))
-	t.Run("ipykernel7/ipc", localWay(spec, false).test)
+	inner := w.open
+	w.open = func(t testing.TB, o Options) *Kernel {
+		if tier != "" {
+			kerneltest.Confine(t, &o.Sandbox, tier, o.Dir)
+		}
+		return inner(t, o)
+	}
+	w.test(t)
 }
 
 func (w way) test(t *testing.T) {
@@ -130,5 +138,3 @@ func TestLongTemporaryFolder(t *testing.T) {
 	}
 	runCell(t, k, "x = 1", notebook.OK)
 }
-
-var allTiers = flag.Bool("all-tiers", false, "TestContractOfSandboxes takes the tier builtin, too")

@@ -33,22 +33,6 @@ func boxes(t testing.TB) (all []sandbox.Box) {
 	return all
 }
 
-// A kernel in a sandbox is a kernel like any other.
-func TestContractOfSandboxes(t *testing.T) {
-	for _, box := range boxes(t) {
-		if box.Tier == sandbox.Builtin && !*allTiers {
-			continue // in which a kernel meets less than in full
-		}
-		w := localWay(checkpointSpec(t, testPython(t)), false)
-		inner := w.open
-		w.open = func(t testing.TB, o Options) *Kernel {
-			o.Sandbox = box
-			return inner(t, o)
-		}
-		t.Run(string(box.Tier), w.test)
-	}
-}
-
 // With the network allowed, cells reach it, and the kernel is reached in every tier.
 func TestSandboxWithNetwork(t *testing.T) {
 	t.Parallel()
@@ -100,7 +84,7 @@ func TestSandboxOfScripts(t *testing.T) {
 		o := options(t)
 		o.Sandbox = box
 		o.Spec = Spec{Name: "script", Language: "python", Argv: []string{dir + "/kernel.sh", "{connection_file}"}}
-		if box.Tier == sandbox.Builtin || *allTiers {
+		if box.Tier == sandbox.Builtin {
 			runCell(t, open(t, o), "print(1)", notebook.OK)
 		}
 		o.Spec.Argv[0] = dir + "/activates"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
-	"dsstar/agent/internal/lazy"
+	"dsstar/notebook/lazy"
 )
 
 // An EditError is a change by hand that a run cannot go on from. The notebook is

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 )
 
 // Read reads the trajectory back from its notebook. It is the

@@ -52,6 +52,7 @@ var separate = []string{"a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion",
 // TestAttacks makes all attempts in every tier: in a kernel, whose sandbox is the more open one,
 // and each of those that may end it in a Python of its own.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	v := newVictims(t)
 	for _, box := range boxes(t, v) {
 		t.Run(string(box.Tier), func(t *testing.T) {
@@ -151,6 +152,7 @@ func (v *victims) judge(t *testing.T, tier sandbox.Tier, names []string, results
 // TestAttacksOfPlainPython makes the attempts without a kernel around them, which a user can who
 // has no environment.
 func TestAttacksOfPlainPython(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() == 0 {
 		t.Skip("TestAttacks makes them in kernels, and TestAttacksAsUser these as a user")
 	}
@@ -225,9 +227,9 @@ func TestAttacksAsUser(t *testing.T) {
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
-	tests := []string{"TestUnreaped", "TestAttacksOfPlainPython", "TestUnseen", "TestLimitBesideOthers"}
+	tests := []string{"TestAttacksOfPlainPython", "TestLimitBesideOthers"}
 	if os.Getenv("DSSTAR_LONG") != "" {
-		tests = append(tests, "TestUnseenHeavy")
+		tests = append(tests, "TestUnreaped", "TestUnseen", "TestUnseenHeavy")
 	}
 	cmd := exec.CommandContext(t.Context(), program, "-test.run=^("+strings.Join(tests, "|")+")$", "-test.v", "-test.timeout=10m",
 		fmt.Sprintf("-bubblewrap=%v", *withBubblewrap))

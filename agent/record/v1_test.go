@@ -1,0 +1,192 @@
+package record
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"dsstar/notebook"
+)
+
+// The notebooks in testdata/v1 are of real runs, written when the record was spread over the
+// cells. Only long outputs were cut.
+
+const heading = "Load the numbers_2023 & show them, with a heading that is so long that it has to be " +
+	"cut somewhere in the middle of it, as <b>this</b> one is."
+
+const finished = `What is the ` + "`total`" + ` of n_2023, in $?
+1 ` + heading + ` ok; insufficient: the total; add
+2 Count the *lines* of $n$. ok; insufficient: a total, not a count; back to 2
+3 Add them up: ` + "`sum`" + `. error ok; sufficient: the total is computed.
+plan [1 3]; 42: verified
+`
+
+func TestReadVersion1(t *testing.T) {
+	unfinished, _, _ := strings.Cut(finished, "; sufficient")
+	head, _, _ := strings.Cut(finished, "\n")
+	byHand := strings.Replace(strings.Replace(finished, "Load", "Read", 1), "ok; ", "ok; by hand; ", 1)
+	edited, _, _ := strings.Cut(strings.Replace(finished, "error ok;", "error ok; by hand;", 1), "the total is computed")
+	for name, want := range map[string]string{
+		"finished": finished,
+		"asked": finished + "And the largest?\n4 Take the largest. ok; sufficient: there it is.\n" +
+			"plan [4]; 39 42: verified\n",
+		"killed": unfinished + "\nplan [1 3]\n",
+		"review": byHand,
+		"candidates": head + "\n1 Load. error ok; candidate 1 of 2; insufficient: the total; add\n" +
+			"2 Add them up. ok ok; candidate 2 of 2; sufficient: all there.\nplan [1 2]; 42: verified\n",
+		"paper": head + "\n1 Count the numbers. ok; insufficient: ; add\n2 Add them up. ok; sufficient: \n" +
+			"plan [1 2]; 42: verified\n",
+		"carried-out": edited + "the total is computed.\n" +
+			"4 [the cell of step 2 was changed the words of step 1 were changed a note was left: Mind the header.]\n" +
+			"5 " + strings.Replace(heading, "Load", "Read", 1) + " ok\n" +
+			"6 [the steps after it are run again]; sufficient: yes.\nplan [5 3]; 39: verified\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := readAgain(t, golden(t, name))
+			if diff := cmp.Diff(want, summary(tr)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if tr.Started.IsZero() || tr.Usage.Calls == 0 || tr.Rounds[0].Attempts[0].Execution.Seconds == 0 ||
+				tr.Rounds[0].Attempts[len(tr.Rounds[0].Attempts)-1].Execution.PlainText() == "" {
+				t.Error("times, usage or outputs are missing")
+			}
+		})
+	}
+}
+
+func TestEditsOfVersion1(t *testing.T) {
+	const step2Changed, lastRemoved = "the cell of step 2 was changed", "the last cell was removed"
+	cases := []struct {
+		file         string
+		change       func(*notebook.Notebook)
+		what         []string
+		plan, repeat []int
+	}{
+		{"finished", rewrite("step-3", "sum()", "max()"), []string{step2Changed}, []int{1}, []int{3}},
+		{"killed", rewrite("step-3", "sum()", "max()"), []string{step2Changed}, []int{1}, []int{3}},
+		{"finished", rewrite("round-3", "Add", "Sum"), []string{"the words of step 2 were changed"}, []int{1}, []int{3}},
+		{"finished", remove("round-1", "step-1", "verdict-1", "round-2"), []string{"step 1 was removed"}, nil, []int{3}},
+		{"finished", remove("round-3", "step-3"), []string{"step 2 was removed"}, []int{1}, nil},
+		{"finished", remove("step-3"), []string{"step 2 was removed"}, []int{1}, nil},
+		{"finished", remove("final"), []string{lastRemoved}, []int{1, 3}, nil},
+		{"killed", remove("round-2"), nil, []int{1, 3}, nil},
+		{"finished", remove("round-3", "verdict-3"), nil, []int{1, 3}, nil},
+		{"carried-out", remove("round-3", "step-3", "verdict-3", "round-4"), []string{"step 2 was removed"}, []int{5}, nil},
+		{"asked", remove("round-1", "step-1"), []string{"1 step of question 1 removed"}, nil, []int{4}},
+	}
+	for _, c := range cases {
+		t.Run(fmt.Sprint(c.file, c.what), func(t *testing.T) {
+			nb := golden(t, c.file)
+			c.change(nb)
+			tr := readAgain(t, nb)
+			plan, repeat := Numbers(tr.Plan()), Numbers(tr.ToRepeat())
+			if !slices.Equal(tr.Edits(), c.what) || !slices.Equal(plan, c.plan) || !slices.Equal(repeat, c.repeat) {
+				t.Errorf("edits %q, plan %v, to repeat %v", tr.Edits(), plan, repeat)
+			}
+		})
+	}
+}
+
+// readAgain reads the notebook of a run. What is drawn of it is read back the same.
+func readAgain(t *testing.T, nb *notebook.Notebook) *Trajectory {
+	t.Helper()
+	tr, err := Read(nb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := Draw(tr).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read(decode(t, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(tr, again, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("drawn and read again (-want +got)\n%s", diff)
+	}
+	return tr
+}
+
+func golden(t *testing.T, name string) *notebook.Notebook {
+	t.Helper()
+	data, err := os.ReadFile("testdata/v1/" + name + ".ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, data)
+}
+
+func decode(t *testing.T, data []byte) *notebook.Notebook {
+	t.Helper()
+	nb, err := notebook.Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nb
+}
+
+func rewrite(id, from, to string) func(*notebook.Notebook) {
+	return func(nb *notebook.Notebook) {
+		i := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == id })
+		nb.Cells[i].Source = strings.Replace(nb.Cells[i].Source, from, to, 1)
+	}
+}
+
+func remove(ids ...string) func(*notebook.Notebook) {
+	return func(nb *notebook.Notebook) {
+		nb.Cells = slices.DeleteFunc(nb.Cells, func(c notebook.Cell) bool { return slices.Contains(ids, c.ID) })
+	}
+}
+
+// summary says what a run did, question by question.
+func summary(t *Trajectory) string {
+	var b strings.Builder
+	begin := 0
+	for k := range len(t.Earlier) + 1 {
+		p := t.Part(k)
+		fmt.Fprintln(&b, p.Task.Question)
+		for i, r := range p.Rounds[begin:] {
+			fmt.Fprintf(&b, "%d %s\n", begin+i+1, roundSummary(r))
+		}
+		begin = len(p.Rounds)
+		fmt.Fprintf(&b, "plan %v", Numbers(p.Plan()))
+		if p.Verified() {
+			fmt.Fprintf(&b, "; %s: verified", p.Answer())
+		}
+		fmt.Fprintln(&b)
+	}
+	return b.String()
+}
+
+func roundSummary(r Round) string {
+	s := r.Step
+	if r.Edit != nil {
+		s = fmt.Sprint(r.Edit.What)
+	}
+	for _, a := range r.Attempts {
+		s += " " + string(a.Execution.Status)
+	}
+	if r.Pick != nil {
+		s += fmt.Sprintf("; candidate %d of %d", r.Pick.Candidate, r.Pick.Of)
+	}
+	if r.ByHand {
+		s += "; by hand"
+	}
+	if r.Verdict != nil {
+		s += "; " + r.Verdict.Word() + ": " + r.Verdict.Reason
+	}
+	if r.Route == nil {
+		return s
+	}
+	if r.Route.Back > 0 {
+		return s + fmt.Sprintf("; back to %d", r.Route.Back)
+	}
+	return s + "; add"
+}
