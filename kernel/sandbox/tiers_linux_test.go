@@ -219,9 +219,11 @@ func TestAttacksAsUser(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "sandbox.test")
-	if err := copyFile(os.Args[0], program); err != nil {
+	self, err := os.ReadFile(os.Args[0])
+	if err != nil {
 		t.Fatal(err)
 	}
+	pyenvtest.WriteProgram(t, program, self)
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
@@ -245,22 +247,6 @@ func TestAttacksAsUser(t *testing.T) {
 			t.Errorf("%s has not passed", name)
 		}
 	}
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
-	return out.Close()
 }
 
 // TestCompatibility: what cells of an analysis do works in full, and in builtin all but what the
