@@ -219,8 +219,7 @@ func TestOptions(t *testing.T) {
 		t.Error("Scratch was not made")
 	}
 	info := k.Info()
-	if info.Name != "python3" || info.Implementation != "ipython" || info.Language["name"] != "python" || info.PID == 0 ||
-		info.Version == "" || info.Banner == "" {
+	if info.Name != "python3" || info.Implementation != "ipython" || info.Language["name"] != "python" || info.PID == 0 {
 		t.Errorf("%+v", info)
 	}
 }
