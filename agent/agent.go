@@ -19,6 +19,7 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -195,7 +196,7 @@ func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*
 	case err != nil:
 		r.t.Failure = err.Error()
 	}
-	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		r.t.Unusable = &record.Request{Role: unread.Role, Subject: unread.Subject}
 	}
 	r.t.Ended = true
@@ -300,7 +301,7 @@ func (r *run) readyToAsk() error {
 func (r *run) rounds(ctx context.Context) error {
 	for r.underWay() || r.left() > 0 && !r.t.Sufficient() {
 		err := r.round(ctx)
-		if unread := (*ReplyError)(nil); errors.As(err, &unread) && r.t.Steps() > 0 {
+		if unread, ok := errors.AsType[*reply.Error](err); ok && r.t.Steps() > 0 {
 			return r.observe(Event{Kind: Warned, Text: unread.Error()})
 		}
 		if err != nil {

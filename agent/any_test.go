@@ -13,6 +13,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 )
 
 // An anyModel gives each role one of its replies, whatever they are: the same to
@@ -107,7 +108,7 @@ func TestAnyReplies(t *testing.T) {
 		if calls > (files+1)*cell+rounds*(cell+6+2*cells)+4 || (most > 0 && calls > most) || calls != p.Usage.Calls {
 			t.Errorf("%d calls of %d, and %d are counted", calls, most, p.Usage.Calls)
 		}
-		var unread *agent.ReplyError
+		var unread *reply.Error
 		var spent *agent.BudgetError
 		switch {
 		case p.err == nil, errors.As(p.err, &spent):

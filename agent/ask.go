@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dsstar/agent/llm"
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -23,50 +24,44 @@ type question struct {
 const askedAgain = ", asked again"
 
 // ask puts a question to the model and reads the reply. A reply that cannot be
-// read is sent back once with the rule; then it is a *ReplyError.
-func ask[T any](ctx context.Context, r *run, q question, how reading[T]) (T, error) {
-	reply, request, err := r.askShorter(ctx, q)
+// read is sent back once with the rule; then the error is a *[reply.Error].
+func ask[T any](ctx context.Context, r *run, q question, format reply.Format[T]) (T, error) {
+	first, request, err := r.askShorter(ctx, q)
 	if err != nil {
 		return *new(T), err
 	}
-	return readOrAskAgain(ctx, &r.caller, request, reply, how)
+	return readOrAskAgain(ctx, &r.caller, request, first, format)
 }
 
 // readOrAskAgain reads a reply, or the one that follows when the rule was quoted.
-func readOrAskAgain[T any](ctx context.Context, c *caller, request llm.Request, reply llm.Reply, how reading[T]) (T, error) {
-	value, problem := readReply(reply, how)
+func readOrAskAgain[T any](ctx context.Context, c *caller, request llm.Request, first llm.Reply, format reply.Format[T]) (T, error) {
+	value, problem := format.Read(first)
 	if problem == nil {
 		return value, nil
 	}
-	again, err := c.cfg.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: how.rule})
+	again, err := c.cfg.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
 	if err != nil {
 		return *new(T), err
 	}
-	subject := request.Subject
+	subject, last := request.Subject, first
 	request.Subject += askedAgain
 	request.Messages = append(slices.Clip(request.Messages),
-		llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
+		llm.Message{Role: "assistant", Text: first.Text}, llm.Message{Role: "user", Text: again})
 	second, err := c.call(ctx, request)
 	switch {
 	case err == nil:
-		reply = second
-		value, problem = readReply(reply, how)
+		last = second
+		value, problem = format.Read(second)
 	case !errors.Is(err, llm.ErrContextLength): // else there is no room to ask again
 		return *new(T), err
 	}
 	if problem != nil {
-		return *new(T), &ReplyError{Role: request.Role, Subject: subject, Problem: problem.Error(), Reply: reply.Text, Kind: kindOf(problem)}
+		return *new(T), &reply.Error{
+			Role: request.Role, Subject: subject, Problem: problem.Error(),
+			Reply: last.Text, Kind: reply.KindOf(problem),
+		}
 	}
 	return value, nil
-}
-
-// readReply reads a reply that is whole.
-func readReply[T any](reply llm.Reply, how reading[T]) (T, error) {
-	value, err := how.parse(reply.Text)
-	if cut := unfinished(reply); cut != nil {
-		err = cut
-	}
-	return value, err
 }
 
 // askShorter makes a question's first call. While the request is longer than
@@ -78,20 +73,20 @@ func (r *run) askShorter(ctx context.Context, q question) (llm.Reply, llm.Reques
 		if err != nil {
 			return llm.Reply{}, request, err
 		}
-		reply, err := r.call(ctx, request)
+		first, err := r.call(ctx, request)
 		if !errors.Is(err, llm.ErrContextLength) {
-			return reply, request, err
+			return first, request, err
 		}
 		shrunk, less := r.shrink(show)
 		if !less {
-			return reply, request, err
+			return first, request, err
 		}
 		if !shrunk {
 			continue
 		}
 		if err := r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
 			"the %s's request for %s was longer than the model's context: from here on less of files and outputs is shown", q.role, q.subject)}); err != nil {
-			return reply, request, err
+			return first, request, err
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -65,8 +66,8 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 // none has run.
 func (r *run) runCandidates(ctx context.Context, round *record.Round) (at int, problem string, err error) {
 	for n := record.LastCandidate(round.Attempts) + 1; n <= r.most(); n++ {
-		code, err := ask(ctx, r, r.candidate(n), readCode)
-		if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+		code, err := ask(ctx, r, r.candidate(n), reply.Code)
+		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			problem, err = unread.Error(), r.observe(Event{Kind: Warned, Text: unread.Error()})
 			if err == nil {
 				continue
@@ -116,8 +117,8 @@ func (r *run) pick(ctx context.Context, good []record.Attempt) (record.Pick, err
 		numbers = append(numbers, a.Candidate)
 	}
 	q := question{"verifier", r.subject(0) + ", candidates", func() ([]prompts.Part, map[string]string) { return r.pickWords(good) }}
-	pick, err := ask(ctx, r, q, readPick(numbers))
-	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+	pick, err := ask(ctx, r, q, reply.Pick(numbers))
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		pick = record.Pick{Candidate: numbers[0], Reason: "the verifier made no choice that could be read, and this is the first that ran"}
 		err = r.observe(Event{Kind: Warned, Text: unread.Error()})
 	}

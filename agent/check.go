@@ -6,6 +6,7 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -24,8 +25,8 @@ func (r *run) checkForm(ctx context.Context, a record.Attempt, answer string, ag
 		shown := brief.Clip(answer, r.showing().result)
 		inputs["cell"], inputs["answer"] = a.Code, shown
 		return append(parts, prompts.Checker{Code: a.Code, Answer: shown, Guidelines: r.t.Task.Guidelines != ""}), inputs
-	}}, readForm)
-	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+	}}, reply.Form)
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		problem, err = "", r.observe(Event{Kind: Warned, Text: unread.Error()})
 	}
 	if err != nil {

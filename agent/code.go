@@ -7,6 +7,7 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -82,8 +83,8 @@ func (r *run) try(ctx context.Context, q question, repair func(record.Attempt, s
 			q = repair(last, report)
 			q.subject = again
 		}
-		code, err := ask(ctx, r, q, readCode)
-		if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+		code, err := ask(ctx, r, q, reply.Code)
+		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			return unread.Error(), nil
 		} else if err != nil {
 			return "", err

@@ -3,7 +3,7 @@ package agent
 import (
 	"strings"
 
-	"dsstar/agent/internal/lazy"
+	"dsstar/notebook/lazy"
 )
 
 // usesResults reports whether a last cell draws on anything that was computed:

@@ -6,6 +6,7 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -22,8 +23,8 @@ func (r *run) summarize(ctx context.Context, subject, report, where string) (str
 	q := question{"summarizer", subject, func() ([]prompts.Part, map[string]string) {
 		return []prompts.Part{prompts.Summarizer{Error: brief.Clip(report, r.showing().result), Where: where}}, map[string]string{"error": report}
 	}}
-	short, err := ask(ctx, r, q, readText)
-	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+	short, err := ask(ctx, r, q, reply.Text)
+	if _, unread := errors.AsType[*reply.Error](err); unread {
 		return brief.Clip(report, reportChars), nil
 	}
 	return short, err

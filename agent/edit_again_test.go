@@ -10,6 +10,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 )
 
@@ -175,7 +176,7 @@ func TestResumeDeadEnds(t *testing.T) {
 	t.Run("a reply that cannot be used", func(t *testing.T) {
 		r := &recorder{}
 		p := play(t, simple.with(script{"planner round 1": "raw:```python\nx = 1\n```", "planner round 1, asked again": "raw:```python\nx = 1\n```"}), r.record)
-		if unread := (*agent.ReplyError)(nil); !errors.As(p.err, &unread) {
+		if unread := (*reply.Error)(nil); !errors.As(p.err, &unread) {
 			t.Fatal(p.err)
 		}
 		tr := reread(t, r.last.notebook)

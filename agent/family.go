@@ -13,6 +13,7 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -73,14 +74,14 @@ func (r *run) describeFile(ctx context.Context, pool *pool, i int, like []int, c
 	q := question{"analyzer", d.File, func() ([]prompts.Part, map[string]string) { return r.analyzeWords(i, like) }}
 	for {
 		if code == "" {
-			reply, err := ask(ctx, r, q, readCode)
-			if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+			written, err := ask(ctx, r, q, reply.Code)
+			if unread, ok := errors.AsType[*reply.Error](err); ok {
 				d.Error = unread.Error()
 				return d, nil
 			} else if err != nil {
 				return d, err
 			}
-			code = standsFor(reply, r.dataPython(i))
+			code = standsFor(written, r.dataPython(i))
 		}
 		d.Code, d.Tries = code, d.Tries+1
 		e, err := r.runFirst(ctx, pool, script{code, d.File}, i)

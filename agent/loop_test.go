@@ -19,6 +19,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 )
 
@@ -271,7 +272,7 @@ func TestUnreadableReplies(t *testing.T) {
 	}
 	t.Run("planner", func(t *testing.T) {
 		p := play(t, simple.with(script{"planner": "```\nx\n```"}))
-		bad, ok := errors.AsType[*agent.ReplyError](p.err)
+		bad, ok := errors.AsType[*reply.Error](p.err)
 		if !ok || bad.Role != "planner" || bad.Subject != "round 1" || bad.Reply != "```\nx\n```" {
 			t.Errorf("error %#v", p.err)
 		}

@@ -8,6 +8,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 )
 
@@ -60,16 +61,14 @@ func (c *Caller) Spent() Spent {
 	return Spent{t.Usage, maps.Clone(t.ByRole), cost, slices.Clone(t.Models), c.own.model.seconds()}
 }
 
-// Ask makes a call and reads the reply: what of it is no thought goes to parse. A
-// reply that cannot be read is sent back once with the rule, in a second call; then
-// the error is a *[ReplyError].
-func Ask[T any](ctx context.Context, c *Caller, r llm.Request, parse func(text string) (T, error), rule string) (T, error) {
-	reply, err := c.own.call(ctx, r)
+// Ask makes a call and reads the reply. One that cannot be read is sent back once
+// with the rule, in a second call; then the error is a *[reply.Error].
+func Ask[T any](ctx context.Context, c *Caller, r llm.Request, format reply.Format[T]) (T, error) {
+	first, err := c.own.call(ctx, r)
 	if err != nil {
 		return *new(T), err
 	}
-	how := reading[T]{func(reply string) (T, error) { return read(reply, longest, parse) }, rule}
-	return readOrAskAgain(ctx, &c.own, r, reply, how)
+	return readOrAskAgain(ctx, &c.own, r, first, format)
 }
 
 // ErrorReport returns what a model needs of a failed execution: the frames in the

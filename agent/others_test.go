@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -43,13 +41,6 @@ func TestCaller(t *testing.T) {
 	s := c.Spent()
 	if m.calls.Load() != 7 || refused.Load() != 13 || s.Usage.Calls != 7 || s.ByRole["a"].Calls+s.ByRole["b"].Calls != 7 || *s.Cost != 70 {
 		t.Errorf("%d calls, %d refused, %+v, %v", m.calls.Load(), refused.Load(), s, *s.Cost)
-	}
-}
-
-func TestBlocks(t *testing.T) {
-	got := agent.Blocks("Words.\n```py\nx = 1\n```\n~~~ sh -e\nls\n~~~\n````\n```\n````\n```json\nnot closed")
-	if d := cmp.Diff([]agent.Block{{"python", "x = 1"}, {"sh", "ls"}, {"", "```"}}, got); d != "" {
-		t.Error(d)
 	}
 }
 

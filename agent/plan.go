@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"strings"
 
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
 // plan asks for the next step (Algorithm 1, lines 8 and 24). A reply that cannot
-// be read is a *ReplyError: the steps so far are all that there is then.
+// be read is a *[reply.Error]: the steps so far are all that there is then.
 func (r *run) plan(ctx context.Context) (string, error) {
-	return ask(ctx, r, question{"planner", r.subject(1), r.planWords}, readStep)
+	return ask(ctx, r, question{"planner", r.subject(1), r.planWords}, reply.Step)
 }
 
 func (r *run) planWords() ([]prompts.Part, map[string]string) {

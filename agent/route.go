@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -17,9 +18,9 @@ func (r *run) route(ctx context.Context) error {
 	var route record.Route
 	var err error
 	if !r.cfg.Method.NoRouter && !round.Verdict.Unfinished {
-		route, err = ask(ctx, r, question{"router", r.subject(0), r.routeWords}, readRoute(r.t.Steps()))
+		route, err = ask(ctx, r, question{"router", r.subject(0), r.routeWords}, reply.Route(r.t.Steps()))
 	}
-	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		route, err = record.Route{}, r.observe(Event{Kind: Warned, Text: unread.Error()})
 	}
 	if err != nil {

@@ -5,21 +5,22 @@ import (
 	"errors"
 
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
 // verify lets the judge decide whether the plan suffices (Algorithm 1, line
 // 13). A reply that cannot be read counts as insufficient: never as sufficient.
 func (r *run) verify(ctx context.Context) error {
-	how := readVerdict
+	how := reply.Verdict
 	if r.cfg.Method.NoInconclusive || r.cfg.Method.PlanOnly {
-		how = readTwoVerdicts
+		how = reply.TwoVerdicts
 	}
 	if r.cfg.Method.Script {
-		how = readYesNo
+		how = reply.YesNo
 	}
 	verdict, err := ask(ctx, r, question{"verifier", r.subject(0), r.verifyWords}, how)
-	if unread := (*ReplyError)(nil); errors.As(err, &unread) {
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
 		err = r.observe(Event{Kind: Warned, Text: unread.Error()})
 	}

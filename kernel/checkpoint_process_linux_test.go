@@ -16,6 +16,7 @@ import (
 
 // What kills a cell's process is gone back from; without a checkpoint it is the death of the kernel, as always.
 func TestCheckpointCrashes(t *testing.T) {
+	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	crashes := map[string]string{
 		"import ctypes; ctypes.string_at(0)":             "killed by signal 11 (SIGSEGV)",
@@ -49,6 +50,7 @@ func TestCheckpointCrashes(t *testing.T) {
 
 // A cell that cannot be interrupted ends with the roll back, and so do the processes that it has started.
 func TestRollBackRunning(t *testing.T) {
+	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	runCell(t, k, "x = 1", notebook.OK)
 	id := checkpoint(t, k)
@@ -108,6 +110,7 @@ func commands(text string) (pids []string) {
 // Neither processes nor descriptors pile up in the front, and nothing survives it.
 func TestCheckpointLeaks(t *testing.T) {
 	pyenvtest.Long(t)
+	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	runCell(t, k, "x = 0", notebook.OK)
 	front := frontOf(t, k)
@@ -202,6 +205,7 @@ func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
 // The copy that is ready to go on is one like the others: signals to the group leave
 // no trace in it, and without it the kernel goes back all the same.
 func TestCheckpointReady(t *testing.T) {
+	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	// A time-out of the user's, and many open files, are no business of the copies'.
 	runCell(t, k, "x = 1; import os, random, resource, socket; random.seed(1); socket.setdefaulttimeout(.01)", notebook.OK)
@@ -251,7 +255,8 @@ func TestCheckpointReady(t *testing.T) {
 // A checkpoint that was asked for during a cell is made after it, and one that is
 // gone, refused or unknown leaves the kernel as it was.
 func TestCheckpointMisfortunes(t *testing.T) {
-	k := openCheckpoints(t, pyenvtest.OldPython(t))
+	t.Parallel()
+	k := openCheckpoints(t, testPython(t))
 	done := make(chan notebook.Execution, 1)
 	go func() { x, _ := k.Execute(t.Context(), "import time; time.sleep(1); x = 9"); done <- x }()
 	time.Sleep(300 * time.Millisecond)
@@ -284,6 +289,7 @@ func TestCheckpointMisfortunes(t *testing.T) {
 
 // The front finds processes also where Linux does not list children (CONFIG_PROC_CHILDREN).
 func TestChildrenByParent(t *testing.T) {
+	t.Parallel()
 	const code = `
 import subprocess
 from dsstar_kernel import linux

@@ -75,6 +75,7 @@ func TestEmptyReplaced(t *testing.T) {
 
 // What is in the place of the folder for long outputs, or of the one around it, gets none.
 func TestOutputsReplaced(t *testing.T) {
+	t.Parallel()
 	for name, put := range hostilePlaces {
 		t.Run(name, func(t *testing.T) {
 			outside, check := kerneltest.Secret(t)

@@ -54,7 +54,7 @@ func RunScript(ctx context.Context, o Options, path string, limit time.Duration)
 	}
 	stdout := &tail{most: scriptKept}
 	cmd.Stdout = stdout
-	if l.process, err = startProcess(cmd, nil, o.Sandbox.Tier.Guarded()); err != nil {
+	if l.process, err = startProcess(cmd, nil, o.Sandbox.Tier.Confines()); err != nil {
 		return x, fmt.Errorf("run %s: %w", path, err)
 	}
 	enough := time.NewTimer(limit)

@@ -130,7 +130,7 @@ func (l *local) share(o Options) sandbox.Session {
 // run starts the process, which ends with this one unless it may be kept.
 func (l *local) run(cmd *exec.Cmd, o Options) (*process, error) {
 	if !l.keep {
-		return startProcess(cmd, nil, o.Sandbox.Tier.Guarded())
+		return startProcess(cmd, nil, o.Sandbox.Tier.Confines())
 	}
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return strings.HasPrefix(kv, parentPID) })
 	// Not a pipe, which would break when this program ends. It goes with the folder.
@@ -138,7 +138,7 @@ func (l *local) run(cmd *exec.Cmd, o Options) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return startProcess(cmd, stderr, o.Sandbox.Tier.Guarded())
+	return startProcess(cmd, stderr, o.Sandbox.Tier.Confines())
 }
 
 // connect waits until the kernel listens and dials it.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/net/html"
+
+	"dsstar/notebook/lazy"
 )
 
 // off begins the names of attributes, and the MIME types, under which a notebook keeps what
@@ -93,7 +93,7 @@ func (s *switched) note() string {
 	return note + "]"
 }
 
-var hostIn = lazyRegexp(`//([\w.:-]{1,60})`)
+var hostIn = lazy.Regexp(`//([\w.:-]{1,60})`)
 
 // off counts what held the text, and notes the first hosts in it.
 func (s *switched) off(text string) {
@@ -109,10 +109,10 @@ func (s *switched) off(text string) {
 var raw = strings.Fields("iframe noembed noframes noscript plaintext script style textarea title xmp")
 
 var (
-	elementName   = lazyRegexp(`^[a-z][\w.:-]*$`)
-	attributeName = lazyRegexp("^[^\\s\"'<>=`/\\\\]+$")
-	autolink      = lazyRegexp("^<(?i:https?|mailto):[^\\s<>\"'`&()\\\\$]*>$") // no style as a tag either
-	markupIn      = lazyRegexp(`<[A-Za-z/!?]`)
+	elementName   = lazy.Regexp(`^[a-z][\w.:-]*$`)
+	attributeName = lazy.Regexp("^[^\\s\"'<>=`/\\\\]+$")
+	autolink      = lazy.Regexp("^<(?i:https?|mailto):[^\\s<>\"'`&()\\\\$]*>$") // no style as a tag either
+	markupIn      = lazy.Regexp(`<[A-Za-z/!?]`)
 )
 
 // html returns HTML or SVG that fetches nothing. Tags that fetch nothing stay byte for byte;
@@ -295,8 +295,8 @@ func harmlessAttribute(element, key, value string) bool {
 }
 
 var (
-	attachment = lazyRegexp(`^attachment:[\w./%-]+$`)
-	scheme     = lazyRegexp(`(?:^|[\s,;'"(=])[a-zA-Z][a-zA-Z0-9+.-]*:`)
+	attachment = lazy.Regexp(`^attachment:[\w./%-]+$`)
+	scheme     = lazy.Regexp(`(?:^|[\s,;'"(=])[a-zA-Z][a-zA-Z0-9+.-]*:`)
 )
 
 // inertAddress reports whether a value leads to nothing but a place beside the notebook,
@@ -317,8 +317,8 @@ func inertAddress(value string) bool {
 }
 
 var (
-	rasterURI = lazyRegexp(`^\s*data:image/(?:png|jpe?g|gif|webp|bmp|avif|x-icon)(?:;[\w=-]+)*,[\w+/=%\s-]*$`)
-	svgURI    = lazyRegexp(`^\s*data:image/svg\+xml((?:;[\w=-]+)*),([^\\]*)$`)
+	rasterURI = lazy.Regexp(`^\s*data:image/(?:png|jpe?g|gif|webp|bmp|avif|x-icon)(?:;[\w=-]+)*,[\w+/=%\s-]*$`)
+	svgURI    = lazy.Regexp(`^\s*data:image/svg\+xml((?:;[\w=-]+)*),([^\\]*)$`)
 )
 
 // inertPicture reports whether a value is a picture itself.
@@ -342,9 +342,9 @@ func inertPicture(value string) bool {
 }
 
 var (
-	cssEscape = lazyRegexp(`\\(?:([0-9a-fA-F]{1,6})\s?|\n|(.))`)
+	cssEscape = lazy.Regexp(`\\(?:([0-9a-fA-F]{1,6})\s?|\n|(.))`)
 	cssLines  = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n")
-	cssURL    = lazyRegexp(`url\(\s*(?:"([^"]*)"|'([^']*)'|([^)]*))\s*\)`)
+	cssURL    = lazy.Regexp(`url\(\s*(?:"([^"]*)"|'([^']*)'|([^)]*))\s*\)`)
 )
 
 // fetching is what has CSS fetch something, apart from url().
@@ -383,10 +383,10 @@ func inertCSS(css string) bool {
 }
 
 // localImage is a Markdown image that is beside the notebook, or in it.
-var localImage = lazyRegexp("^!\\[[^\\[\\]\\\\`<>]*\\]\\((?:attachment:)?[\\w./%-]+(?: \"[^\"\\\\<>]*\")?\\)")
+var localImage = lazy.Regexp("^!\\[[^\\[\\]\\\\`<>]*\\]\\((?:attachment:)?[\\w./%-]+(?: \"[^\"\\\\<>]*\")?\\)")
 
 // mermaid is the beginning of a drawing in Markdown.
-var mermaid = lazyRegexp("(?i)((?:```|~~~)[ \t]*)(mermaid)")
+var mermaid = lazy.Regexp("(?i)((?:```|~~~)[ \t]*)(mermaid)")
 
 // markdown returns Markdown that fetches nothing. Every image begins with "![", however it
 // goes on.
@@ -416,11 +416,11 @@ func (s *switched) markdown(text string) string {
 
 // draws are the MIME types, beside those of HTML and SVG, that JupyterLab and its usual
 // extensions draw in a notebook which is not trusted, and that may name addresses.
-var draws = lazyRegexp(`vega|plotly|mermaid|geo\+json`)
+var draws = lazy.Regexp(`vega|plotly|mermaid|geo\+json`)
 
 // remoteIn matches what may be an address elsewhere, in text that is mostly words; Mermaid has
 // pictures by "img".
-var remoteIn = lazyRegexp(`//|\\\\|\bimg\b|\b(?i:https?|ftp|wss?|file|blob):`)
+var remoteIn = lazy.Regexp(`//|\\\\|\bimg\b|\b(?i:https?|ftp|wss?|file|blob):`)
 
 // spec reports whether a drawing, as JSON or as text, may fetch something, and notes it.
 func (s *switched) spec(value any) bool {
@@ -453,9 +453,4 @@ func (s *switched) spec(value any) bool {
 func isInertURL(value any) bool {
 	text, ok := value.(string)
 	return ok && (inertAddress(text) || rasterURI().MatchString(text))
-}
-
-// lazyRegexp returns a regular expression that is compiled when it is first used.
-func lazyRegexp(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

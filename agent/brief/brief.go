@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dsstar/agent/internal/lazy"
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 )
 
 // Clip returns at most about n bytes of text: its beginning and its end, with

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
-	"dsstar/agent/internal/lazy"
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 )
 
 // An EditError is a change by hand that a run cannot go on from. The notebook is

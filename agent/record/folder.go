@@ -12,8 +12,8 @@ import (
 	"github.com/gofrs/flock"
 
 	"dsstar/agent/brief"
-	"dsstar/agent/internal/lazy"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lazy"
 )
 
 // A Folder is a run folder by its path: what a run leaves.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 )
 
 // Read returns the trajectory in the notebook's metadata, with the outputs of the cells. It is

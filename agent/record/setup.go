@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
-	"dsstar/agent/internal/lazy"
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 )
 
 // SetupCell follows the parameters in every notebook and script. The same code

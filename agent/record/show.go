@@ -9,8 +9,8 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
-	"dsstar/agent/internal/lazy"
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 	"dsstar/prompts"
 )
 

@@ -196,16 +196,9 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	if err != nil {
 		return failedBy("sandbox", err)
 	}
-	f := finding{"sandbox", "ok", inWords(b, s), nil, nil}
-	if b.Tier.Guarded() {
-		f.Detail += fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())
-	} else {
-		f.Status = "warning"
-	}
+	f := finding{"sandbox", "ok", inWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock()), nil, nil}
 	if why != "" {
 		f.Detail += ": " + why
-	}
-	if why != "" && b.Tier.Guarded() {
 		_, _, missing := sandbox.Choose(string(sandbox.Full))
 		f.Hints = tierHints(missing)
 	}

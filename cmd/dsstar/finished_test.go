@@ -67,10 +67,10 @@ func dropping() roles {
 	return counting().with(roles{
 		"planner": say("Load the numbers.", "Take the wrong ones.", "Add them up."),
 		"coder": say(
-			cell("numbers = [int(line) for line in open('data/numbers.csv').read().split()[1:]]\nprint(len(numbers), 'rows')\nopen('seen.txt', 'w').write('x')"),
+			cell("import random\nnumbers = [int(line) for line in open('data/numbers.csv').read().split()[1:]]\nprint(len(numbers), 'rows')\nopen('seen.txt', 'w').write('x')"),
 			cell("numbers['m']"),
-			cell("import os\ntotal = sum(numbers)\nprint(total, os.getcwd(), set('abcdefgh'))")),
-		"debugger": say(cell("numbers[0] = 100\nprint(max(numbers))")),
+			cell("import os\ntotal = sum(numbers)\nprint(total, os.path.exists('note.txt'), random.random() == random.Random(0).random(), os.getcwd(), set('abcdefgh'))")),
+		"debugger": say(cell("numbers[0] = 100\nopen('note.txt', 'w').write('x')\nrandom.random()\nprint(max(numbers))")),
 		"verifier": say("Verdict: insufficient\nMissing: the total", "Verdict: insufficient\nMissing: the right ones", sufficient),
 		"router":   say("Add Step", "Step 2"),
 	})

@@ -13,16 +13,17 @@ import (
 // arrows are the imports of one package by another that the design allows;
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
-	"agent":               {"agent/record", "agent/brief", "agent/internal/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
-	"agent/record":        {"agent/brief", "agent/internal/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
-	"agent/brief":         {"agent/internal/lazy", "notebook"},
-	"agent/internal/lazy": {},
-	"agent/bench/solver":  {"agent", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
-	"agent/bench":         {"agent", "notebook/disk"},
-	"agent/files":         {"notebook/disk"},
-	"agent/bench/runner":  {"agent", "agent/record", "agent/llm", "notebook", "notebook/disk"},
-	"agent/bench/tables":  {"agent", "agent/bench/runner"},
-	"agent/bench/trial": {"agent", "agent/record", "agent/bench", "agent/bench/runner", "agent/bench/solver", "agent/bench/tables", "agent/files",
+	"agent/reply":        {"agent/record", "agent/brief", "agent/llm", "notebook/lazy"},
+	"agent":              {"agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/record":       {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/brief":        {"notebook/lazy", "notebook"},
+	"notebook/lazy":      {},
+	"agent/bench/solver": {"agent", "agent/reply", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/bench":        {"agent", "notebook/disk"},
+	"agent/files":        {"notebook/disk"},
+	"agent/bench/runner": {"agent", "agent/record", "agent/llm", "notebook", "notebook/disk"},
+	"agent/bench/tables": {"agent", "agent/bench/runner"},
+	"agent/bench/trial": {"agent", "agent/reply", "agent/record", "agent/bench", "agent/bench/runner", "agent/bench/solver", "agent/bench/tables", "agent/files",
 		"agent/llm", "notebook", "notebook/disk", "prompts"},
 	"agent/llm":                {"notebook/disk"},
 	"agent/llm/llmtest":        {"agent/llm"},
@@ -35,11 +36,11 @@ var arrows = map[string][]string{
 	"kernel/pyenv":             {"notebook/disk"},
 	"kernel/bench":             {"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
 	"kernel/pyenv/pyenvtest":   {"kernel/pyenv", "configs"},                                                              // for tests only
-	"notebook":                 {"notebook/disk", "notebook/human"},
+	"notebook":                 {"notebook/disk", "notebook/human", "notebook/lazy"},
 	"notebook/human":           {},
 	"notebook/compare":         {"notebook"},
 	"notebook/disk":            {},
-	"notebook/export":          {"notebook"},
+	"notebook/export":          {"notebook", "notebook/lazy"},
 	"notebook/notebooktest":    {}, // for tests only
 	"prompts":                  {},
 	"configs":                  {"notebook/disk"},

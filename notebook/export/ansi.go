@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 )
 
 // escape matches what terminals obey: sequences that set colours and the like
 // (their parameters are the group), other sequences, and what names a window or a
 // link.
-var escape = lazy(`\x1b\[([0-9;:]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]`)
+var escape = lazy.Regexp(`\x1b\[([0-9;:]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]`)
 
 // terminal is text as a terminal would show it, as HTML.
 func terminal(text string) string {

@@ -3,14 +3,14 @@ package export
 import (
 	"encoding/base64"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"dsstar/notebook/lazy"
 )
 
 // elements are those that a page takes from HTML, with the attributes that they
@@ -136,8 +136,8 @@ func (c *cleaner) children(n *html.Node) []*html.Node {
 }
 
 var (
-	plain = lazy(`^[\w .,%#+-]*$`)
-	idish = lazy(`^[^\s"'<>]{1,200}$`)
+	plain = lazy.Regexp(`^[\w .,%#+-]*$`)
+	idish = lazy.Regexp(`^[^\s"'<>]{1,200}$`)
 )
 
 // attribute returns the value that an attribute has in the page.
@@ -235,7 +235,7 @@ func checkbox(n *html.Node) []*html.Node {
 	return []*html.Node{{Type: html.TextNode, Data: mark}}
 }
 
-var dataImage = lazy(`^data:(image/(?:png|jpeg|gif|webp|svg\+xml))(?:;charset=[\w-]+)?;base64,([A-Za-z0-9+/=\s]+)$`)
+var dataImage = lazy.Regexp(`^data:(image/(?:png|jpeg|gif|webp|svg\+xml))(?:;charset=[\w-]+)?;base64,([A-Za-z0-9+/=\s]+)$`)
 
 // dataURI returns the data URI if it is one of a picture, else "".
 func dataURI(src string) string {
@@ -281,10 +281,4 @@ func textOf(n *html.Node) string {
 		}
 	}
 	return b.String()
-}
-
-// lazy returns a regular expression that is compiled when it is first used: most
-// commands use none.
-func lazy(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -4,17 +4,19 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"dsstar/notebook/lazy"
 )
 
 // properties are those that text of others may set: nothing that moves it over
 // what stands around it.
-var properties = lazy(`^(?:(?:background-)?color|background|(?:text|vertical)-align|font-(?:size|style|weight)|` +
+var properties = lazy.Regexp(`^(?:(?:background-)?color|background|(?:text|vertical)-align|font-(?:size|style|weight)|` +
 	`text-decoration|white-space|(?:min-|max-)?width|padding(?:-\w+)?|border(?:-\w+)*)$`)
 
 // values are numbers, words and colours; Styler.bar draws with gradients.
-var values = lazy(`^(?:[-#.,%()\w\s]|!important)*$`)
+var values = lazy.Regexp(`^(?:[-#.,%()\w\s]|!important)*$`)
 
-var calls = lazy(`([\w-]*)\(`)
+var calls = lazy.Regexp(`([\w-]*)\(`)
 
 var functions = map[string]bool{"rgb": true, "rgba": true, "hsl": true, "hsla": true, "linear-gradient": true}
 
@@ -49,8 +51,8 @@ func harmless(value string) bool {
 }
 
 var (
-	rule = lazy(`([^{}]*)\{([^{}]*)\}`)
-	byID = lazy(`^#([\w-]+)$`)
+	rule = lazy.Regexp(`([^{}]*)\{([^{}]*)\}`)
+	byID = lazy.Regexp(`^#([\w-]+)$`)
 )
 
 // collect reads the style sheets below n as far as they are those of pandas'

@@ -10,6 +10,7 @@ import (
 	xhtml "golang.org/x/net/html"
 
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 )
 
 // Options are what an export knows beside the notebook.
@@ -164,7 +165,7 @@ func hidden(c *notebook.Cell, part string) bool {
 	return of[part] == true || part == "outputs_hidden" && c.Metadata["collapsed"] == true
 }
 
-var languageName = lazy(`^[\w+#./-]{1,40}$`)
+var languageName = lazy.Regexp(`^[\w+#./-]{1,40}$`)
 
 // Language is the language of the notebook's code, in lower case: python if it does
 // not say.

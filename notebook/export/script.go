@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 )
 
 // Script returns the code cells in order as one script, each behind a comment in
@@ -49,9 +50,9 @@ func Extension(nb *notebook.Notebook) string {
 	return ".txt"
 }
 
-var fileEnding = lazy(`^\.\w{1,10}$`)
+var fileEnding = lazy.Regexp(`^\.\w{1,10}$`)
 
-var magic = lazy(`^\s*(?:%{1,2}\w|!|\?|\w[\w.]*\?{1,2}\s*$|\w[\w., ]*=\s*[%!]\w)`)
+var magic = lazy.Regexp(`^\s*(?:%{1,2}\w|!|\?|\w[\w.]*\?{1,2}\s*$|\w[\w., ]*=\s*[%!]\w)`)
 
 // withoutMagics makes comments of the lines of a cell that only IPython understands;
 // of a cell for another language (%%bash) that is every line. As in jupytext they

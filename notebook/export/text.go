@@ -10,6 +10,7 @@ import (
 	xhtml "golang.org/x/net/html"
 
 	"dsstar/notebook"
+	"dsstar/notebook/lazy"
 )
 
 // Markdown returns the notebook as one Markdown file: its Markdown as it is, but for pictures
@@ -130,7 +131,7 @@ func wordsOf(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-var attachment = lazy(`attachment:[^\s"'<>()]+`)
+var attachment = lazy.Regexp(`attachment:[^\s"'<>()]+`)
 
 // attached puts the pictures that belong to a cell where it names them.
 func attached(source string, attachments map[string]notebook.MIMEBundle) string {
@@ -180,7 +181,7 @@ func ends(source string) bool {
 	return last != nil && last.Kind() == ast.KindParagraph && strings.TrimSpace(string(last.Lines().Value(whole))) == next
 }
 
-var detailsTag = lazy(`(?i)<(/?)details\b`)
+var detailsTag = lazy.Regexp(`(?i)<(/?)details\b`)
 
 // balanced closes folded sections that are left open.
 func balanced(source string) string {

@@ -8,6 +8,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -80,7 +81,7 @@ func (c *chat) proxy(ctx context.Context, title, text string) error {
 	said := rest(text)
 	var output []string
 	note := "The code ran without an error."
-	for _, b := range agent.Blocks(text) {
+	for _, b := range reply.Blocks(text) {
 		t := turn{title: title, said: said, did: Action{Kind: "python", Code: b.Code}, cell: b.Code}
 		switch b.Language {
 		case "python", "":

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -68,14 +68,14 @@ func (c *chat) request(subject string) llm.Request {
 
 // readable returns the usable text of a reply, or why there is none. A truncated reply stays
 // in the conversation, but its actions are not carried out.
-func readable(reply llm.Reply) (text, problem string) {
-	text, err := agent.Visible(reply.Text)
+func readable(said llm.Reply) (text, problem string) {
+	text, err := reply.Visible(said.Text)
 	switch {
 	case err != nil:
 		return "(nothing)", err.Error()
-	case reply.Finish == "length":
+	case said.Finish == "length":
 		return text, "it was cut off by the limit on its length"
-	case reply.Finish == "content_filter":
+	case said.Finish == "content_filter":
 		return text, "it was withheld"
 	}
 	return text, ""
@@ -135,7 +135,7 @@ func parseAnswer(text string) (string, error) {
 // unmarked removes bold or code marks, or a fence, around an answer.
 func unmarked(text string) string {
 	text = strings.TrimSpace(text)
-	if blocks := agent.Blocks(text); len(blocks) == 1 && strings.HasPrefix(text, "```") {
+	if blocks := reply.Blocks(text); len(blocks) == 1 && strings.HasPrefix(text, "```") {
 		return strings.TrimSpace(blocks[0].Code)
 	}
 	for _, mark := range []string{"**", "`"} {

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/reply"
 )
 
 var (
@@ -48,7 +48,7 @@ func parseAct(text string) (a act, problem string) {
 	case "sql":
 		a.code, a.output = first(values, "command", "code", "sql"), first(values, "output")
 	case "python":
-		if blocks := agent.Blocks(after); len(blocks) > 0 {
+		if blocks := reply.Blocks(after); len(blocks) > 0 {
 			a.code = blocks[0].Code
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -137,15 +138,13 @@ func (q *inquiry) request(role, subject string, inputs map[string]string, parts 
 	}, err
 }
 
-const codeRule = "Reply with one ```python code block that holds the whole code, and nothing else."
-
-// code asks a role for code. The error of an unreadable reply is a *agent.ReplyError.
+// code asks a role for code. The error of an unreadable reply is a *reply.Error.
 func (q *inquiry) code(ctx context.Context, role, subject string, inputs map[string]string, parts ...prompts.Part) (string, error) {
 	r, err := q.request(role, subject, inputs, parts...)
 	if err != nil {
 		return "", err
 	}
-	return agent.Ask(ctx, q.Caller, r, agent.ParseCode, codeRule)
+	return agent.Ask(ctx, q.Caller, r, reply.Code)
 }
 
 // runCode runs code as a turn of its own.
@@ -179,11 +178,11 @@ func (q *inquiry) answer(ctx context.Context) (string, error) {
 		return "", err
 	}
 	said := ""
-	answer, err := agent.Ask(ctx, q.Caller, r, func(text string) (string, error) {
+	answer, err := agent.Ask(ctx, q.Caller, r, reply.Format[string]{Rule: answerRule, Parse: func(text string) (string, error) {
 		said = text
 		return parseAnswer(text)
-	}, answerRule)
-	if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+	}})
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		return "", q.note("The answer", unread.Reply, unread.Error())
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"dsstar/agent"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -24,7 +25,7 @@ func (q *inquiry) write(ctx context.Context, n *node, tools []Tool, tried []prom
 		}
 		asks.Tries = tried
 		code, err := q.code(ctx, role, name, q.codeInputs(asks), asks)
-		if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			n.result = unread.Error()
 			return false, q.note("Task "+name, unread.Reply, unread.Error())
 		}

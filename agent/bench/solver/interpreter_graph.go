@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -155,7 +156,7 @@ func (g graph) merged(plan graph) graph {
 // jsonOf returns the JSON of a reply: its code block, or its text from the first to the last
 // bracket.
 func jsonOf(text string) string {
-	for _, b := range agent.Blocks(text) {
+	for _, b := range reply.Blocks(text) {
 		if b.Language == "json" || b.Language == "" {
 			return b.Code
 		}
@@ -182,7 +183,7 @@ func (q *inquiry) plan(ctx context.Context, after *node) error {
 	if err != nil {
 		return err
 	}
-	plan, err := agent.Ask(ctx, q.Caller, r, parseGraph, planRule)
+	plan, err := agent.Ask(ctx, q.Caller, r, reply.Format[graph]{Rule: planRule, Parse: parseGraph})
 	if err != nil {
 		return err
 	}

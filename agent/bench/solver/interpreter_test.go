@@ -13,6 +13,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/bench/solver"
+	"dsstar/agent/reply"
 )
 
 // tasks is a plan of tasks "id: instruction < dependency dependency".
@@ -107,7 +108,7 @@ func TestInterpreterSteps(t *testing.T) {
 }
 
 func TestInterpreterUnreadable(t *testing.T) {
-	unread := (*agent.ReplyError)(nil)
+	unread := (*reply.Error)(nil)
 	for name, plan := range map[string]string{
 		"words": "First I load it.", "twice": tasks("1: a", "1: b"), "unknown": tasks("1: a < 2"), "cycle": tasks("1: a < 2", "2: b < 1"), "empty": "```json\n[]\n```",
 	} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -80,8 +81,11 @@ func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := agent.Ask(ctx, q.Caller, r, parseNames, "Reply with one ```json code block that holds a list of names, and nothing else.")
-	if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+	names, err := agent.Ask(ctx, q.Caller, r, reply.Format[[]string]{
+		Rule:  "Reply with one ```json code block that holds a list of names, and nothing else.",
+		Parse: parseNames,
+	})
+	if _, unread := errors.AsType[*reply.Error](err); unread {
 		names = nil
 		for _, t := range asks.Tools {
 			names = append(names, t.Name)
@@ -128,7 +132,7 @@ var pythonName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // parseTool reads a tool: its schema and its code. nil: the model makes none.
 func parseTool(text string) (*Tool, error) {
 	t := &Tool{}
-	for _, b := range agent.Blocks(text) {
+	for _, b := range reply.Blocks(text) {
 		switch b.Language {
 		case "json":
 			t.Schema = json.RawMessage(b.Code)
@@ -167,8 +171,8 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 		if err != nil {
 			return err
 		}
-		t, err := agent.Ask(ctx, q.Caller, r, parseTool, toolRule)
-		if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+		t, err := agent.Ask(ctx, q.Caller, r, reply.Format[*Tool]{Rule: toolRule, Parse: parseTool})
+		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			return q.note("A tool", unread.Reply, unread.Error())
 		}
 		if err != nil || t == nil {
@@ -200,7 +204,7 @@ func (q *inquiry) unitTest(ctx context.Context, t Tool, before, subject string) 
 	if test = before; test == "" {
 		test, err = q.code(ctx, "tester", subject, map[string]string{"code": t.Code},
 			prompts.InterpreterTest{Schema: string(t.Schema), Tool: t.Code})
-		if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			return "", "", q.note("Test of the tool "+t.Name, unread.Reply, unread.Error())
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -128,7 +129,7 @@ func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
 func (q *inquiry) validate(ctx context.Context, n *node, subject string) (confidence float64, printed string, err error) {
 	code, err := q.code(ctx, "validator", subject, map[string]string{"task": n.Instruction, "code": n.code, "results": n.result},
 		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})
-	if unread := (*agent.ReplyError)(nil); errors.As(err, &unread) {
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		return unsure, unread.Error(), q.note(fmt.Sprintf("Task %s, verification", n.ID), unread.Reply, unread.Error())
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
 
@@ -47,10 +48,10 @@ func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
 	answer, err := agent.Ask(ctx, d.Caller, llm.Request{
 		Role: "model-only", Subject: "the answer", Inputs: d.inputs(map[string]string{"files": shown}), MaxTokens: d.cfg.MaxTokens,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
-	}, func(text string) (string, error) {
+	}, reply.Format[string]{Rule: answerRule, Parse: func(text string) (string, error) {
 		said = text
 		return parseAnswer(text)
-	}, answerRule)
+	}})
 	if err != nil {
 		return "", false, err
 	}

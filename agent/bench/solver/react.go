@@ -7,6 +7,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
@@ -80,7 +81,7 @@ func (s react) work(ctx context.Context, d *desk) (string, bool, error) {
 
 // pythonOf returns the code of a step: its Python blocks, in order.
 func pythonOf(text string) (code, problem string) {
-	for _, b := range agent.Blocks(text) {
+	for _, b := range reply.Blocks(text) {
 		if b.Language == "python" || b.Language == "" {
 			code += b.Code + "\n\n"
 		}

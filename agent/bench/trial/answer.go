@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
+	"dsstar/agent/reply"
 	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
@@ -88,7 +88,7 @@ func Judge(m llm.Model, words *prompts.Set) bench.Judge {
 		if err != nil {
 			return false, err
 		}
-		reply, err := m.Ask(ctx, llm.Request{
+		judgement, err := m.Ask(ctx, llm.Request{
 			Role: "judge", Subject: "the answer",
 			Inputs:   map[string]string{"answer": answer, "gold": gold},
 			Messages: []llm.Message{{Role: "user", Text: asks}},
@@ -96,7 +96,7 @@ func Judge(m llm.Model, words *prompts.Set) bench.Judge {
 		if err != nil {
 			return false, err
 		}
-		text, err := agent.Visible(reply.Text)
+		text, err := reply.Visible(judgement.Text)
 		if err != nil {
 			return false, err
 		}

@@ -17,6 +17,7 @@ import (
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 )
 
 // A Run is what all tasks of a run share.
@@ -131,7 +132,7 @@ func (s Site) cause(ctx context.Context, m *watchedModel, ran bool, err error) (
 		}
 		return runner.OverBudget, nil
 	}
-	if _, ok := errors.AsType[*agent.ReplyError](err); ok {
+	if _, ok := errors.AsType[*reply.Error](err); ok {
 		return runner.NotFinished, nil
 	}
 	switch {

@@ -15,6 +15,7 @@ import (
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 )
 
@@ -187,7 +188,7 @@ func TestCause(t *testing.T) {
 		{"a bad key", t.Context(), &llm.CredentialError{}, false, false, "", false},
 		{"budget of the task", t.Context(), &agent.BudgetError{Flag: "max-calls"}, false, false, runner.OverBudget, false},
 		{"budget of the run", t.Context(), &agent.BudgetError{Flag: "total-calls"}, false, false, "", false},
-		{"unread replies", t.Context(), &agent.ReplyError{}, false, false, runner.NotFinished, false},
+		{"unread replies", t.Context(), &reply.Error{}, false, false, runner.NotFinished, false},
 		{"the model", t.Context(), fmt.Errorf("ask: %w", refused), true, false, runner.ModelError, false},
 		{"the set-up", t.Context(), usage, true, false, "", false},
 		{"no kernel starts", t.Context(), odd, true, false, "", true},

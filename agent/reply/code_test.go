@@ -1,7 +1,9 @@
-package agent
+package reply
 
 import (
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent/brief"
 )
@@ -68,7 +70,7 @@ func TestParseCodeDresses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := parseCode(c.reply)
+			got, err := Code.readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
 	}
@@ -101,8 +103,15 @@ func TestParseStepDresses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := parseStep(c.reply)
+			got, err := Step.readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	got := Blocks("Words.\n```py\nx = 1\n```\n~~~ sh -e\nls\n~~~\n````\n```\n````\n```json\nnot closed")
+	if d := cmp.Diff([]Block{{"python", "x = 1"}, {"sh", "ls"}, {"", "```"}}, got); d != "" {
+		t.Error(d)
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"strings"
@@ -47,11 +47,11 @@ func TestParsePick(t *testing.T) {
 		{"", record.Pick{}, "empty"},
 	} {
 		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := parsePick(c.reply, []int{1, 3, 4})
+			got, err := Pick([]int{1, 3, 4}).readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
 	}
-	if rule := readPick([]int{1, 3}).rule; !strings.Contains(rule, "numbers 1, 3") {
+	if rule := Pick([]int{1, 3}).Rule; !strings.Contains(rule, "numbers 1, 3") {
 		t.Errorf("the rule is %q", rule)
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
 	"dsstar/agent/record"
+	"dsstar/notebook/lazy"
 )
 
 var (
@@ -21,21 +21,18 @@ var (
 	pickMore   = lazy.Regexp("(?i)^[\\s*_`\"',;/&]*(?:(?:or|and)\\s+)?(?:(?:candidate|cell|number)[\\s*_`#]*)?#?\\d+\\b")
 )
 
-// readPick is how a choice among candidates of the given numbers is read.
-func readPick(numbers []int) reading[record.Pick] {
+// Pick is a choice among candidates of the given numbers: a line "Choice: …" that
+// goes on with a number, or a line that holds nothing but one. Where a reply names
+// two in this way it is not read at all.
+func Pick(numbers []int) Format[record.Pick] {
 	var names []string
 	for _, n := range numbers {
 		names = append(names, strconv.Itoa(n))
 	}
-	rule := fmt.Sprintf("Reply in two lines: first `Choice:` with one of the numbers %s, then `Reason:` with one sentence.", strings.Join(names, ", "))
-	return reading[record.Pick]{func(reply string) (record.Pick, error) { return parsePick(reply, numbers) }, rule}
-}
-
-// parsePick reads a choice among candidates: a line "Choice: …" that goes on with a
-// number, or a line that holds nothing but one. Where a reply names two in this way
-// it is not read at all.
-func parsePick(reply string, numbers []int) (record.Pick, error) {
-	return read(reply, longTalk, func(text string) (record.Pick, error) { return pickIn(text, numbers) })
+	rule := fmt.Sprintf("Reply in two lines: first `Choice:` with one of the numbers %s, "+
+		"then `Reason:` with one sentence.", strings.Join(names, ", "))
+	parse := func(text string) (record.Pick, error) { return pickIn(text, numbers) }
+	return Format[record.Pick]{rule, parse, longestTalk}
 }
 
 func pickIn(text string, numbers []int) (record.Pick, error) {

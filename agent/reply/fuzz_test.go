@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"slices"
@@ -10,6 +10,7 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 var seeds = []string{
@@ -27,7 +28,7 @@ func FuzzCode(f *testing.F) {
 		f.Add(reply)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		code, err := parseCode(reply)
+		code, err := Code.readText(reply)
 		if (err == nil) != (strings.TrimSpace(code) != "") {
 			t.Errorf("code %q, %v", code, err)
 		}
@@ -39,7 +40,7 @@ func FuzzCode(f *testing.F) {
 				t.Errorf("line %q is not in the reply", line)
 			}
 		}
-		if dressed, err := parseCode("Sure:\n````````python\n" + code + "\n````````"); code != "" && (err != nil || dressed != code) && !strings.Contains(code, "`````") && !strings.HasPrefix(code, "# %%") {
+		if dressed, err := Code.readText("Sure:\n````````python\n" + code + "\n````````"); code != "" && (err != nil || dressed != code) && !strings.Contains(code, "`````") && !strings.HasPrefix(code, "# %%") {
 			if again, err2 := cell(code); err2 == nil && again == code && !strings.Contains(code, "<") && !strings.Contains(code, "[") && code == strings.TrimLeft(code, " \t") {
 				t.Errorf("code %q read again is %q, %v", code, dressed, err)
 			}
@@ -59,7 +60,7 @@ func FuzzVerdict(f *testing.F) {
 		}
 		lower := strings.ToLower(reply)
 		isJSON := strings.Contains(reply, `\`)
-		v, err := parseVerdict(reply)
+		v, err := Verdict.readText(reply)
 		switch {
 		case err != nil && v != (record.Verdict{}), v.Inconclusive && (!v.Sufficient || v.Reason == ""), !utf8.ValidString(v.Reason):
 			t.Errorf("verdict %+v, %v", v, err)
@@ -68,10 +69,10 @@ func FuzzVerdict(f *testing.F) {
 		case v.Inconclusive && !strings.Contains(lower, "verdict") && !isJSON:
 			t.Errorf("verdict %+v", v)
 		}
-		if yes, err := parseYesNo(reply); yes.Inconclusive || err == nil && yes != v {
+		if yes, err := YesNo.readText(reply); yes.Inconclusive || err == nil && yes != v {
 			t.Errorf("yes or no %+v, %v; verdict %+v", yes, err, v)
 		}
-		if problem, err := parseForm(reply); err != nil && problem != "" || !utf8.ValidString(problem) {
+		if problem, err := Form.readText(reply); err != nil && problem != "" || !utf8.ValidString(problem) {
 			t.Errorf("form %q, %v", problem, err)
 		}
 	})
@@ -83,7 +84,7 @@ func FuzzRoute(f *testing.F) {
 		f.Add(reply, 3)
 	}
 	f.Fuzz(func(t *testing.T, reply string, steps int) {
-		r, err := parseRoute(reply, steps)
+		r, err := Route(steps).readText(reply)
 		if r.Back < 0 || r.Back > max(steps, 0) || err != nil && r != (record.Route{}) || r.Reason != "" {
 			t.Errorf("route %+v of %d, %v", r, steps, err)
 		}
@@ -99,7 +100,7 @@ func FuzzPick(f *testing.F) {
 		f.Add(reply)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		p, err := parsePick(reply, []int{1, 3, 4})
+		p, err := Pick([]int{1, 3, 4}).readText(reply)
 		number := strconv.Itoa(p.Candidate)
 		if err == nil != slices.Contains([]int{1, 3, 4}, p.Candidate) || err != nil && p != (record.Pick{}) || err == nil && !strings.Contains(reply, number) && !strings.Contains(reply, `\`) {
 			t.Errorf("%+v, %v", p, err)
@@ -113,14 +114,14 @@ func FuzzStep(f *testing.F) {
 		f.Add(reply)
 	}
 	f.Fuzz(func(t *testing.T, reply string) {
-		step, err := parseStep(reply)
+		step, err := Step.readText(reply)
 		if (err == nil) != (step != "") || strings.Contains(step, "\n") || strings.Contains(step, "```") || len(step) > 2000 {
 			t.Errorf("step %q, %v", step, err)
 		}
-		if text, err := parseText(reply); (err == nil) != (strings.TrimSpace(text) != "") {
+		if text, err := Text.readText(reply); (err == nil) != (strings.TrimSpace(text) != "") {
 			t.Errorf("text %q, %v", text, err)
 		}
-		if err != nil && kindOf(err) == "" {
+		if err != nil && KindOf(err) == "" {
 			t.Error(err)
 		}
 	})
@@ -137,7 +138,7 @@ func longReplies() map[string]string {
 		"print(x)\n", "# %%\n", "In [1]: ", "a, ", "a = ", "for x in ", "sorry ", "\xff", "✅", "*", "_",
 	} {
 		long[brief.Clip(part, 30)] = strings.Repeat(part, size/len(part))
-		long[brief.Clip(part, 30)+"…short"] = strings.Repeat(part, longTalk/4/len(part)) // short enough to be read
+		long[brief.Clip(part, 30)+"…short"] = strings.Repeat(part, longestTalk/4/len(part)) // short enough to be read
 		long["<think>, then "+brief.Clip(part, 30)] = "<think>" + strings.Repeat(part, size/len(part)/2) + strings.Repeat(" ", size/2) + "x"
 	}
 	return long
@@ -146,26 +147,20 @@ func longReplies() map[string]string {
 // TestLongReplies: no reply takes time out of proportion to its length. The
 // limit is far above what it takes, and far below what a quadratic reader does.
 func TestLongReplies(t *testing.T) {
-	if UnderRace {
-		t.Skip("reading has no goroutines")
-	}
+	pyenvtest.Long(t)
 	for name, reply := range longReplies() {
 		for role, parse := range map[string]func() error{
-			"code":    func() error { _, err := parseCode(reply); return err },
-			"step":    func() error { _, err := parseStep(reply); return err },
-			"verdict": func() error { _, err := parseVerdict(reply); return err },
-			"form":    func() error { _, err := parseForm(reply); return err },
-			"route":   func() error { _, err := parseRoute(reply, 5); return err },
-			"pick":    func() error { _, err := parsePick(reply, []int{1, 2}); return err },
-			"text":    func() error { _, err := parseText(reply); return err },
+			"code":    func() error { _, err := Code.readText(reply); return err },
+			"step":    func() error { _, err := Step.readText(reply); return err },
+			"verdict": func() error { _, err := Verdict.readText(reply); return err },
+			"form":    func() error { _, err := Form.readText(reply); return err },
+			"route":   func() error { _, err := Route(5).readText(reply); return err },
+			"pick":    func() error { _, err := Pick([]int{1, 2}).readText(reply); return err },
+			"text":    func() error { _, err := Text.readText(reply); return err },
 		} {
 			start := time.Now()
 			_ = parse() // any error will do
-			took := time.Since(start)
-			if took > 500*time.Millisecond {
-				t.Logf("%s of %q took %v", role, name, took)
-			}
-			if took > 15*time.Second {
+			if took := time.Since(start); took > 15*time.Second {
 				t.Errorf("%s of %q took %v", role, name, took)
 			}
 		}

@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"errors"
@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
 	"dsstar/agent/record"
+	"dsstar/notebook/lazy"
 )
 
 const (
@@ -40,11 +40,19 @@ var (
 
 var errChoices = errors.New("it makes more than one choice")
 
-// parseRoute reads a route for a plan of the given number of steps: lines that
-// hold nothing but a choice, or else the one choice that the text makes in so
-// many words. Choices that differ are not read at all.
-func parseRoute(reply string, steps int) (record.Route, error) {
-	return read(reply, longTalk, func(text string) (record.Route, error) { return routeIn(text, steps) })
+// Route is a route for a plan of the given number of steps: lines that hold
+// nothing but a choice, or else the one choice that the text makes in so many
+// words. Choices that differ are not read at all.
+func Route(steps int) Format[record.Route] {
+	rule := fmt.Sprintf("Reply with `Add Step`, or with `Step` and a number from 1 to %d, and nothing else.", steps)
+	switch {
+	case steps < 1:
+		rule = "Reply with `Add Step`, and nothing else."
+	case steps == 1:
+		rule = "Reply with `Add Step` or `Step 1`, and nothing else."
+	}
+	parse := func(text string) (record.Route, error) { return routeIn(text, steps) }
+	return Format[record.Route]{rule, parse, longestTalk}
 }
 
 func routeIn(text string, steps int) (record.Route, error) {

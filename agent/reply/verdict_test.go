@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"errors"
@@ -83,7 +83,7 @@ func TestParseVerdictDresses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := parseVerdict(c.reply)
+			got, err := Verdict.readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
 	}
@@ -108,7 +108,7 @@ func TestParseYesNo(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.reply, func(t *testing.T) {
-			got, err := parseYesNo(c.reply)
+			got, err := YesNo.readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
 	}
@@ -142,37 +142,38 @@ func TestParseForm(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := parseForm(c.reply)
+			got, err := Form.readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
 	}
 }
 
 func TestReplyKinds(t *testing.T) {
-	text := func(reply string) error { _, err := parseText(reply); return err }
-	code := func(reply string) error { _, err := parseCode(reply); return err }
+	read := func(r llm.Reply) error { _, err := YesNo.Read(r); return err }
+	text := func(reply string) error { _, err := Text.readText(reply); return err }
+	code := func(reply string) error { _, err := Code.readText(reply); return err }
 	cases := []struct {
 		err  error
-		want ReplyKind
+		want Kind
 	}{
-		{text(" \n\t"), ReplyEmpty},
-		{text("<think>a</think>\n"), ReplyEmpty},
-		{code("```python\n\n```"), ReplyEmpty},
-		{text("I'm sorry, but I can't help with that."), ReplyRefusal},
-		{code("I cannot assist with this request."), ReplyRefusal},
-		{code("It is as it is."), ReplyUnreadable},
-		{text(strings.Repeat("x", longest+1)), ReplyUnreadable},
-		{unfinished(llm.Reply{Finish: "length", Text: "Yes"}), ReplyCut},
-		{unfinished(llm.Reply{Finish: "content_filter"}), ReplyRefusal},
-		{fmt.Errorf("again: %w", errEmpty), ReplyEmpty},
-		{errors.New("other"), ReplyUnreadable},
+		{text(" \n\t"), Empty},
+		{text("<think>a</think>\n"), Empty},
+		{code("```python\n\n```"), Empty},
+		{text("I'm sorry, but I can't help with that."), Refusal},
+		{code("I cannot assist with this request."), Refusal},
+		{code("It is as it is."), Unreadable},
+		{text(strings.Repeat("x", longestReply+1)), Unreadable},
+		{read(llm.Reply{Finish: "length", Text: "Yes"}), Cut},
+		{read(llm.Reply{Finish: "content_filter"}), Refusal},
+		{fmt.Errorf("again: %w", errEmpty), Empty},
+		{errors.New("other"), Unreadable},
 	}
 	for _, c := range cases {
-		if got := kindOf(c.err); c.err == nil || got != c.want {
+		if got := KindOf(c.err); c.err == nil || got != c.want {
 			t.Errorf("%v is of kind %q, want %q", c.err, got, c.want)
 		}
 	}
-	if err := unfinished(llm.Reply{Finish: "stop"}); err != nil {
+	if err := read(llm.Reply{Finish: "stop", Text: "Yes"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -198,9 +199,9 @@ func TestParseUnfinished(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := parseVerdict(c.reply)
+			got, err := Verdict.readText(c.reply)
 			check(t, got, err, c.want, c.problem)
-			if two, err := parseTwoVerdicts(c.reply); err == nil && two != got {
+			if two, err := TwoVerdicts.readText(c.reply); err == nil && two != got {
 				t.Errorf("without a third verdict: %+v, want %+v", two, got)
 			}
 		})

@@ -1,10 +1,10 @@
-package agent
+package reply
 
 import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
+	"dsstar/notebook/lazy"
 )
 
 // This file tells Python from talk where a reply does not. It need not know all

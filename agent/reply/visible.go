@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
+	"dsstar/notebook/lazy"
 )
 
 var (
@@ -14,10 +14,10 @@ var (
 	emptyFence = lazy.Regexp("^(?:`{3,}|~{3,})[^\n`~]*(?:\n\\s*(?:`{3,}|~{3,})?)?$")
 )
 
-// visible is a reply without the thoughts that some models send before it. What
+// Visible returns a reply without the thoughts that some models send before it. What
 // is left is never empty: an empty fence is nothing either.
-func visible(reply string) (string, error) {
-	if len(reply) > longest {
+func Visible(reply string) (string, error) {
+	if len(reply) > longestReply {
 		return "", errLong
 	}
 	text, err := withoutThoughts(strings.ReplaceAll(strings.TrimPrefix(reply, "\ufeff"), "\r\n", "\n"))

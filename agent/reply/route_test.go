@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"strings"
@@ -58,7 +58,7 @@ func TestParseRouteDresses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := parseRoute(c.reply, 3)
+			got, err := Route(3).readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
 	}
@@ -66,11 +66,11 @@ func TestParseRouteDresses(t *testing.T) {
 
 func TestRouteRules(t *testing.T) {
 	for steps, want := range map[int]string{0: "`Add Step`, and", 1: "`Add Step` or `Step 1`", 3: "from 1 to 3"} {
-		if rule := readRoute(steps).rule; !strings.Contains(rule, want) {
+		if rule := Route(steps).Rule; !strings.Contains(rule, want) {
 			t.Errorf("the rule for %d steps is %q", steps, rule)
 		}
 	}
-	if _, err := parseRoute("Step 1", 0); err == nil || !strings.Contains(err.Error(), "no step to go back to") {
+	if _, err := Route(0).readText("Step 1"); err == nil || !strings.Contains(err.Error(), "no step to go back to") {
 		t.Error(err)
 	}
 }

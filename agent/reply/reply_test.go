@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"strings"
@@ -38,7 +38,7 @@ func TestParseCode(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := parseCode(c.reply)
+			got, err := Code.readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
 	}
@@ -84,7 +84,7 @@ func TestParseStep(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := parseStep(c.reply)
+			got, err := Step.readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
 	}
@@ -144,7 +144,7 @@ func TestParseVerdict(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := parseVerdict(c.reply)
+			got, err := Verdict.readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
 	}
@@ -206,7 +206,7 @@ func TestParseRoute(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
-			got, err := parseRoute(c.reply, 3)
+			got, err := Route(3).readText(c.reply)
 			check(t, got, err, c.want, c.problem)
 		})
 	}

@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
-	"dsstar/agent/internal/lazy"
 	"dsstar/agent/record"
+	"dsstar/notebook/lazy"
 )
 
 var (
@@ -18,28 +18,42 @@ var (
 	errIf       = errors.New("it makes a condition")
 )
 
-// parseVerdict reads a verdict: a line "Verdict: …", or a line that begins with
-// the verdict alone. Where the words of a reply point both ways it is not read
-// at all: a verdict is never guessed, and least of all that the plan suffices.
-// That the data hold no answer must be said with the label and a reason.
-func parseVerdict(reply string) (record.Verdict, error) { return read(reply, longTalk, verdictIn) }
-
-// parseYesNo reads a verdict given in the way of the paper: Yes or No.
-func parseYesNo(reply string) (record.Verdict, error) {
-	return parseEither(reply, errors.New("it is neither Yes nor No"))
+// Verdict is a line "Verdict: …", or a line that begins with the verdict alone.
+// Where the words of a reply point both ways it is not read at all: a verdict is
+// never guessed, and least of all that the plan suffices. That the data hold no
+// answer must be said with the label and a reason.
+var Verdict = Format[record.Verdict]{
+	Rule: "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished`, " +
+		"`Verdict: insufficient` or `Verdict: inconclusive`, then `Reason:` or `Missing:` " +
+		"with one sentence.",
+	Parse:   verdictIn,
+	longest: longestTalk,
 }
 
-// parseTwoVerdicts reads a verdict where there is no third one.
-func parseTwoVerdicts(reply string) (record.Verdict, error) {
-	return parseEither(reply, errors.New("it is neither sufficient nor insufficient"))
+// TwoVerdicts is Verdict where there is no inconclusive one.
+var TwoVerdicts = Format[record.Verdict]{
+	Rule: "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished` or " +
+		"`Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence.",
+	Parse:   conclusive(errors.New("it is neither sufficient nor insufficient")),
+	longest: longestTalk,
 }
 
-func parseEither(reply string, neither error) (record.Verdict, error) {
-	v, err := parseVerdict(reply)
-	if v.Inconclusive || errors.Is(err, errNoReason) {
-		return record.Verdict{}, neither
+// YesNo is a verdict in the words of the paper: Yes or No.
+var YesNo = Format[record.Verdict]{
+	Rule:    "Reply with `Yes` or `No`, and nothing else.",
+	Parse:   conclusive(errors.New("it is neither Yes nor No")),
+	longest: longestTalk,
+}
+
+// conclusive reads a verdict; an inconclusive one gives the error neither.
+func conclusive(neither error) func(text string) (record.Verdict, error) {
+	return func(text string) (record.Verdict, error) {
+		v, err := verdictIn(text)
+		if v.Inconclusive || errors.Is(err, errNoReason) {
+			return record.Verdict{}, neither
+		}
+		return v, err
 	}
-	return v, err
 }
 
 func verdictIn(text string) (record.Verdict, error) {
@@ -51,7 +65,7 @@ func verdictIn(text string) (record.Verdict, error) {
 	if err != nil {
 		return record.Verdict{}, err
 	}
-	v := record.Verdict{Sufficient: said.sign != against, Inconclusive: said.sign == neither}
+	v := record.Verdict{Sufficient: said.sign != negative, Inconclusive: said.sign == inconclusive}
 	v.Unfinished = said.word == "unfinished" && !doubt().MatchString(text)
 	reason, label := reasonIn(text)
 	switch {
@@ -77,17 +91,17 @@ var doubt = lazy.Regexp(`(?i)\b(?:insufficient|wrong|incorrect|erroneous|flawed|
 type sign int
 
 const (
-	in      sign = iota + 1 // in favour
-	against                 // not
-	neither
+	positive sign = iota + 1
+	negative
+	inconclusive
 )
 
-// A judging is the words of a kind of judgement.
-type judging struct {
+// A vocabulary is the words for a kind of judgement.
+type vocabulary struct {
 	name    string
 	label   func() *regexp.Regexp // what comes before the judgement
 	value   func() *regexp.Regexp // a judgement: groups by sign
-	mention func() *regexp.Regexp // words that stand for one anywhere: groups in favour, against, neither
+	mention func() *regexp.Regexp // words that stand for one anywhere: groups: two negative, positive, inconclusive
 }
 
 // marks may stand around a judgement: Markdown, quotes, JSON, a number, emoji.
@@ -98,7 +112,7 @@ func labelled(name string) func() *regexp.Regexp {
 	return lazy.Regexp(`(?i)^(?:(?:here\s+is|my|the|final|overall)\s+)*` + name + "[\\s*_\"'`|)]*(?:[:=|]+|[-–—]+\\s|is\\b)[\\s*_\"'`|:]*")
 }
 
-var verdicts = judging{
+var verdicts = vocabulary{
 	name:  "verdict",
 	label: labelled("verdict"),
 	value: lazy.Regexp(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:(?:it|(?:the|this)\s+(?:current\s+)?(?:plan|question))\s+(?:is\s+)?(?:now\s+|already\s+)?)?(?:(sufficient|yes)|(` +
@@ -111,8 +125,8 @@ var verdicts = judging{
 // keeps the time to read a text in proportion to its length.
 const nearby = 300
 
-// A saying is a place in a text that gives a judgement.
-type saying struct {
+// A judgement is a place in a text that gives one.
+type judgement struct {
 	sign     sign
 	labelled bool
 	word     string // the judgement itself, in lower case
@@ -133,42 +147,42 @@ var (
 
 // read finds the one judgement of a text. With a label it counts as it stands,
 // as long as no other contradicts it; without one all words of the text count.
-func (j judging) read(text string) (saying, error) {
-	all, err := j.sayings(text)
+func (v vocabulary) read(text string) (judgement, error) {
+	all, err := v.judgements(text)
 	if err != nil {
-		return saying{}, err
+		return judgement{}, err
 	}
 	if len(all) == 0 {
-		return saying{}, fmt.Errorf("it gives no %s", j.name)
+		return judgement{}, fmt.Errorf("it gives no %s", v.name)
 	}
 	first := all[0]
 	words := text
-	if i := slices.IndexFunc(all, func(s saying) bool { return s.labelled }); i >= 0 {
+	if i := slices.IndexFunc(all, func(s judgement) bool { return s.labelled }); i >= 0 {
 		first, words = all[i], ""
 	}
 	for _, s := range all {
 		if s.sign != first.sign {
-			return saying{}, j.two()
+			return judgement{}, v.two()
 		}
 		if first.labelled && s.labelled {
 			words += s.rest + "\n"
 		}
 	}
 	switch {
-	case j.contradict(first.sign, words):
-		return saying{}, j.two()
-	case first.sign == in && condition().MatchString(words),
-		first.sign == in && !first.labelled && lacking().MatchString(words) && !denial().MatchString(words):
-		return saying{}, errIf
-	case first.sign == neither && !first.labelled:
-		return saying{}, fmt.Errorf("it gives no %s", j.name)
+	case v.contradict(first.sign, words):
+		return judgement{}, v.two()
+	case first.sign == positive && condition().MatchString(words),
+		first.sign == positive && !first.labelled && lacking().MatchString(words) && !denial().MatchString(words):
+		return judgement{}, errIf
+	case first.sign == inconclusive && !first.labelled:
+		return judgement{}, fmt.Errorf("it gives no %s", v.name)
 	}
 	return first, nil
 }
 
-// sayings are all judgements of a text, and every label must have one: in its
+// judgements are all judgements of a text, and every label must have one: in its
 // line, or at the beginning of the next that is not empty.
-func (j judging) sayings(text string) (all []saying, err error) {
+func (v vocabulary) judgements(text string) (all []judgement, err error) {
 	waits, begin, end := false, 0, 0 // waits: for the judgement of the label at begin
 	for line := range strings.Lines(text) {
 		start := end
@@ -179,7 +193,7 @@ func (j judging) sayings(text string) (all []saying, err error) {
 		if !waits {
 			begin = start
 		}
-		found, labelled, err := j.lineSayings(line, waits)
+		found, labelled, err := v.inLine(line, waits)
 		if err != nil {
 			return nil, err
 		}
@@ -190,18 +204,18 @@ func (j judging) sayings(text string) (all []saying, err error) {
 		waits = labelled && len(found) == 0
 	}
 	if waits {
-		return nil, j.unknown()
+		return nil, v.unknown()
 	}
 	return all, nil
 }
 
-// lineSayings are the judgements of a line: behind its label, at its beginning,
+// inLine are the judgements of a line: behind its label, at its beginning,
 // and in sentences about the plan. The rest of a line belongs to its label.
-func (j judging) lineSayings(line string, waited bool) (all []saying, labelled bool, err error) {
+func (v vocabulary) inLine(line string, waited bool) (all []judgement, labelled bool, err error) {
 	for _, start := range starts(line) {
 		full := line[start:]
 		part := full[len(lineMarks().FindString(full)):]
-		label := j.label().FindString(part)
+		label := v.label().FindString(part)
 		part = part[len(label):]
 		labelled = label != "" || waited
 		if !labelled && start > 0 && !isClaim(part) {
@@ -210,15 +224,15 @@ func (j judging) lineSayings(line string, waited bool) (all []saying, labelled b
 		if label != "" && strings.Trim(part, "*_` ") == "" {
 			return all, true, nil
 		}
-		s, ok, err := j.saying(part, labelled)
+		s, ok, err := v.match(part, labelled)
 		switch {
 		case err != nil:
 			return nil, false, err
 		case ok && crossed(full, s.sign):
-			return nil, false, j.two()
+			return nil, false, v.two()
 		case labelled && !ok:
-			return nil, false, j.unknown()
-		case ok && (labelled || s.sign != neither || !isClaim(part)):
+			return nil, false, v.unknown()
+		case ok && (labelled || s.sign != inconclusive || !isClaim(part)):
 			s.labelled = labelled
 			all = append(all, s)
 		}
@@ -243,29 +257,29 @@ var claim = lazy.Regexp(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:th
 // isClaim reports whether a sentence may be about the plan as a whole.
 func isClaim(sentence string) bool { return claim().MatchString(sentence) }
 
-// saying reads the judgement at the beginning of a text; ok is false if there
+// match reads the judgement at the beginning of a text; ok is false if there
 // is none that stands for itself. Behind a label an error says why.
-func (j judging) saying(text string, labelled bool) (s saying, ok bool, err error) {
+func (v vocabulary) match(text string, labelled bool) (s judgement, ok bool, err error) {
 	text = text[len(lineMarks().FindString(text)):]
-	m := j.value().FindStringSubmatchIndex(text)
+	m := v.value().FindStringSubmatchIndex(text)
 	if m == nil {
 		return s, false, nil
 	}
 	s.rest = text[m[1]:]
 	near := s.rest[:min(len(s.rest), nearby)]
-	for g := in; g <= neither; g++ {
+	for g := positive; g <= inconclusive; g++ {
 		if m[2*g] >= 0 {
 			s.sign, s.word = g, strings.ToLower(text[m[2*g]:m[2*g+1]])
 		}
 	}
 	switch {
 	case yesOrNo().MatchString(s.rest):
-		return s, false, j.two()
+		return s, false, v.two()
 	case goesOn().MatchString(s.rest):
 		return s, true, nil
-	case labelled && j.contradict(s.sign, near):
-		return s, false, j.two()
-	case labelled && s.sign == in && condition().MatchString(near):
+	case labelled && v.contradict(s.sign, near):
+		return s, false, v.two()
+	case labelled && s.sign == positive && condition().MatchString(near):
 		return s, false, errIf
 	}
 	return s, false, nil
@@ -274,18 +288,18 @@ func (j judging) saying(text string, labelled bool) (s saying, ok bool, err erro
 // crossed reports whether an emoji beside a judgement says the other thing.
 func crossed(line string, s sign) bool {
 	line = line[:min(len(line), nearby)]
-	return s == in && strings.ContainsAny(line, "❌✗✘👎🚫⛔") || s == against && strings.ContainsAny(line, "✅✔👍")
+	return s == positive && strings.ContainsAny(line, "❌✗✘👎🚫⛔") || s == negative && strings.ContainsAny(line, "✅✔👍")
 }
 
 // contradict reports whether words speak for another judgement.
-func (j judging) contradict(s sign, words string) bool {
-	for _, m := range j.mention().FindAllStringSubmatch(words, -1) {
-		other := in
+func (v vocabulary) contradict(s sign, words string) bool {
+	for _, m := range v.mention().FindAllStringSubmatch(words, -1) {
+		other := positive
 		switch {
 		case m[1] != "" || m[2] != "":
-			other = against
+			other = negative
 		case m[4] != "":
-			other = neither
+			other = inconclusive
 		}
 		if other != s {
 			return true
@@ -294,15 +308,15 @@ func (j judging) contradict(s sign, words string) bool {
 	return false
 }
 
-func (j judging) unknown() error {
-	return fmt.Errorf("its %s is not one of those asked for", j.name)
+func (v vocabulary) unknown() error {
+	return fmt.Errorf("its %s is not one of those asked for", v.name)
 }
 
-func (j judging) two() error {
-	if j.name == "verdict" {
+func (v vocabulary) two() error {
+	if v.name == "verdict" {
 		return errTwo
 	}
-	return errors.New("it says two things about the " + j.name)
+	return errors.New("it says two things about the " + v.name)
 }
 
 var (
@@ -325,7 +339,7 @@ func reasonIn(text string) (reason, label string) {
 }
 
 // reason is what follows a judgement, or, where that is allowed, comes before.
-func (s saying) reason(text string, before bool) string {
+func (s judgement) reason(text string, before bool) string {
 	reason := oneParagraph(s.rest + "\n" + text[s.end:])
 	if reason == "" && before && s.labelled {
 		reason = oneParagraph(text[:s.begin])

@@ -1,8 +1,8 @@
-package agent
+package reply
 
-import "dsstar/agent/internal/lazy"
+import "dsstar/notebook/lazy"
 
-var forms = judging{
+var forms = vocabulary{
 	name:  "form",
 	label: labelled("form"),
 	value: lazy.Regexp(`(?i)^(?:(?:it|(?:the|this)\s+(?:form|answer)(?:['’]s\s+form)?)\s+)?(?:(?:is\s+)?(?:(fits?|ok|okay|yes|fine|correct|match(?:es)?|conforms)|(` +
@@ -13,9 +13,14 @@ var forms = judging{
 // noForm is the problem of a form of which nothing else is said.
 const noForm = "the form does not fit the guidelines"
 
-// parseForm reads what a checker says of an answer's form: the problem with it,
-// or "" if it fits.
-func parseForm(reply string) (string, error) { return read(reply, longTalk, formIn) }
+// Form is what a checker says of an answer's form: the problem with it, or "" if
+// it fits.
+var Form = Format[string]{
+	Rule: "Reply with `Form: fits`, or in two lines with `Form: does not fit` and then " +
+		"`Problem:` with one sentence.",
+	Parse:   formIn,
+	longest: longestTalk,
+}
 
 func formIn(text string) (string, error) {
 	text, err := fieldsAsLines(text)
@@ -27,11 +32,11 @@ func formIn(text string) (string, error) {
 		return "", err
 	}
 	problem, label := reasonIn(text)
-	fits := said.sign == in
+	fits := said.sign == positive
 	switch {
 	case label == "problem" && fits && !isNothing(problem), label == "problem" && !fits && isNothing(problem) && problem != "":
 		return "", forms.two()
-	case said.sign == neither:
+	case said.sign == inconclusive:
 		return "", forms.unknown()
 	case fits:
 		return "", nil

@@ -1,11 +1,11 @@
-package agent
+package reply
 
 import (
 	"errors"
 	"slices"
 	"strings"
 
-	"dsstar/agent/internal/lazy"
+	"dsstar/notebook/lazy"
 )
 
 var (
@@ -16,8 +16,12 @@ var (
 	codeTag   = lazy.Regexp(`(?im)^[ \t]*<(?:pre|code|python)\b`)
 )
 
-// parseStep returns a step as one paragraph, without a label such as "Step 3:".
-func parseStep(reply string) (string, error) { return read(reply, longTalk, stepIn) }
+// Step is a step as one paragraph, without a label such as "Step 3:".
+var Step = Format[string]{
+	Rule:    "Reply with the step alone, one step, in a few short sentences, without code.",
+	Parse:   stepIn,
+	longest: longestTalk,
+}
 
 func stepIn(text string) (string, error) {
 	fields, object, err := jsonFields(text)

@@ -1,4 +1,4 @@
-package agent
+package reply
 
 import (
 	"fmt"
@@ -44,19 +44,19 @@ func TestDressedCode(t *testing.T) {
 			t.Fatalf("not seen as Python: %q", code)
 		}
 		same(t, dressed(t, code, "```python\n%s\n```", "```Python3\n\n%s\n\n```\n\nTell me if it fails.", "``` py title=\"x\"\n%s\n```", "```{python}\n# %%%%\n%[1]s\n```", "~~~\n%s\n~~~",
-			"`````ipython\n%s\n`````", "```json\n{\"a\": 1}\n```\n```python\n%s\n```", "<code>\n%s\n</code>", "<pre><code>%s</code></pre>", "```python\nIn [12]: %s\n```"), code, parseCode)
+			"`````ipython\n%s\n`````", "```json\n{\"a\": 1}\n```\n```python\n%s\n```", "<code>\n%s\n</code>", "<pre><code>%s</code></pre>", "```python\nIn [12]: %s\n```"), code, Code.readText)
 		same(t, "1. Here:\n\n   ```python\n   "+strings.ReplaceAll(code, "\n", "\n   ")+"\n   ```\n", code, func(reply string) (string, error) {
 			if strings.Contains(code, "'''") {
 				return code, nil // its string is indented with it
 			}
-			got, err := parseCode(reply)
+			got, err := Code.readText(reply)
 			return strings.ReplaceAll(got, "   \n", "\n"), err
 		})
 		if isPython(code) {
-			same(t, code, code, parseCode)
-			same(t, "Here:\n```python\n"+code+"\n", code, parseCode)
+			same(t, code, code, Code.readText)
+			same(t, "Here:\n```python\n"+code+"\n", code, Code.readText)
 		}
-		if got, err := parseCode("```python\n" + code + "\n```\nor\n```python\n" + code + "\n```"); err == nil {
+		if got, err := Code.readText("```python\n" + code + "\n```\nor\n```python\n" + code + "\n```"); err == nil {
 			t.Fatalf("two blocks are read as %q", got)
 		}
 	})
@@ -80,11 +80,11 @@ func TestDressedVerdict(t *testing.T) {
 		v, word, label := drawVerdict(t)
 		reply := dressed(t, word, "Verdict: %s\n"+label+": "+v.Reason, "**Verdict:** %s\n\n**"+label+":** "+v.Reason, "## Final verdict: **%s**\n- "+label+" - "+v.Reason,
 			"> Verdict: %s\n> "+label+": "+v.Reason, "| Verdict | "+label+" |\n|---|---|\n| %s | "+v.Reason+" |", "My verdict is %s.\n"+label+": "+v.Reason, "VERDICT:\n%s\n"+label+":\n"+v.Reason, "Verdict: %s — "+v.Reason)
-		same(t, reply, v, parseVerdict)
-		same(t, fmt.Sprintf(`{"verdict": %q, %q: %q}`, word, strings.ToLower(label), v.Reason), v, parseVerdict)
+		same(t, reply, v, Verdict.readText)
+		same(t, fmt.Sprintf(`{"verdict": %q, %q: %q}`, word, strings.ToLower(label), v.Reason), v, Verdict.readText)
 		if !v.Inconclusive {
-			same(t, reply, v, parseYesNo)
-		} else if got, err := parseYesNo(reply); err == nil {
+			same(t, reply, v, YesNo.readText)
+		} else if got, err := YesNo.readText(reply); err == nil {
 			t.Fatalf("yes or no: %+v", got)
 		}
 		other, word2, label2 := drawVerdict(t)
@@ -92,7 +92,7 @@ func TestDressedVerdict(t *testing.T) {
 			form := rapid.SampledFrom([]string{"Verdict: %s\n%s: %s\nVerdict: %s\n%s: %s", "Verdict: %[1]s or %[4]s", "Verdict: %[1]s / %[4]s", "Verdict: %[1]s\n\nVerdict: **%[4]s**", "Verdict: %s\n%s: %s\n\nFinal verdict: %s\n%s: %s"}).Draw(t, "both")
 			both := fmt.Sprintf(form+"%.0[1]s", word, label, v.Reason, word2, label2, other.Reason)
 			both, _, _ = strings.Cut(both, "%!")
-			if got, err := parseVerdict(both); err == nil {
+			if got, err := Verdict.readText(both); err == nil {
 				t.Fatalf("%q is read as %+v", both, got)
 			}
 		}
@@ -109,7 +109,7 @@ func TestDressedRoute(t *testing.T) {
 			}
 			return record.Route{}, rapid.SampledFrom([]string{"Add Step", "add a new step", "ADD STEP", "add_step", "**Add Step**", fmt.Sprintf("Add Step %d", steps+1)}).Draw(t, "words")
 		}
-		parse := func(reply string) (record.Route, error) { return parseRoute(reply, steps) }
+		parse := func(reply string) (record.Route, error) { return Route(steps).readText(reply) }
 		put := func(r record.Route, words string) string {
 			if strings.Contains(words, "%") {
 				return fmt.Sprintf(words, r.Back)
@@ -141,10 +141,10 @@ func TestDressedStep(t *testing.T) {
 			for _, words := range []string{"Sure!", "Here it is."} { // talk that is no intro of a step
 				reply = strings.TrimPrefix(reply, words)
 			}
-			return parseStep(reply)
+			return Step.readText(reply)
 		})
-		same(t, fmt.Sprintf(`{"step": %q}`, step), step, parseStep)
-		if got, err := parseStep("1. " + step + "\n2. " + step); err == nil {
+		same(t, fmt.Sprintf(`{"step": %q}`, step), step, Step.readText)
+		if got, err := Step.readText("1. " + step + "\n2. " + step); err == nil {
 			t.Fatalf("two steps are read as %q", got)
 		}
 	})

@@ -1,0 +1,137 @@
+// Package reply reads what a model replies: code, a step, a verdict, a route, a
+// choice. A [Format] reads one kind. Models dress their replies in many ways, and
+// those are read as long as they say one thing; a reply that says two is an error
+// and never guessed.
+package reply
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"dsstar/agent/llm"
+	"dsstar/notebook/lazy"
+)
+
+// An Error says that a model's reply could not be read, even after the rule was
+// quoted to it. What follows from it depends on the role.
+type Error struct {
+	Role, Subject, Problem, Reply string
+	Kind                          Kind
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("the %s's reply for %s could not be used: %s", e.Role, e.Subject, e.Problem)
+}
+
+// A Kind is a way in which a reply is of no use. Each asks for something else
+// of the user: another prompt, another model, a higher limit.
+type Kind string
+
+const (
+	Empty      Kind = "empty"      // nothing, or nothing but thoughts
+	Refusal    Kind = "refusal"    // the model will not do it, or its provider withheld what it said
+	Cut        Kind = "cut"        // the limit on its length ended it
+	Unreadable Kind = "unreadable" // it says something else, or two things at once
+)
+
+var (
+	errEmpty   = errors.New("it is empty")
+	errCut     = errors.New("it was cut off by the limit on its length")
+	errRefusal = errors.New("it is a refusal")
+	errLong    = errors.New("it is far too long")
+)
+
+// KindOf returns the kind of an error of [Format.Read].
+func KindOf(err error) Kind {
+	switch {
+	case errors.Is(err, errEmpty):
+		return Empty
+	case errors.Is(err, errRefusal):
+		return Refusal
+	case errors.Is(err, errCut):
+		return Cut
+	}
+	return Unreadable
+}
+
+// A Format is how the replies of a kind are read.
+type Format[T any] struct {
+	Rule  string                       // quoted to the model when its reply cannot be read
+	Parse func(text string) (T, error) // reads a reply without its thoughts
+
+	longest int // bytes that are read at most; 0: longestReply
+}
+
+// The lengths, in bytes, beyond which nothing is read. A regular expression
+// takes up to some microseconds per byte, and no judgement needs ten pages.
+const (
+	longestReply = 2 << 20
+	longestTalk  = 32 << 10 // of what is not code
+)
+
+// Read reads a reply. One that was cut off is not read, however well its beginning reads.
+func (f Format[T]) Read(reply llm.Reply) (T, error) {
+	var none T
+	switch reply.Finish {
+	case "length":
+		return none, errCut
+	case "content_filter":
+		return none, errRefusal
+	}
+	return f.readText(reply.Text)
+}
+
+func (f Format[T]) readText(reply string) (T, error) {
+	var none T
+	text, err := Visible(reply)
+	switch {
+	case err != nil:
+		return none, err
+	case len(text) > cmp.Or(f.longest, longestReply):
+		return none, errLong
+	}
+	value, err := f.Parse(text)
+	if err == nil {
+		return value, nil
+	}
+	if refuses(text) {
+		return none, errRefusal
+	}
+	return none, err
+}
+
+// Text is any text but a refusal.
+var Text = Format[string]{
+	Rule: "Reply with the shortened report alone.",
+	Parse: func(text string) (string, error) {
+		if refuses(text) {
+			return "", errRefusal
+		}
+		return text, nil
+	},
+}
+
+var (
+	sorry   = lazy.Regexp(`(?i)^(?:unfortunately|(?:i['’]m|i\s+am|we['’]re)\s+(?:\w+\s+)?(?:sorry|afraid)|sorry|(?:i\s+|my\s+)?apolog(?:i[sz]e|ies))\b`)
+	cannot  = lazy.Regexp(`(?i)\b(?:cannot|can\s+not|can['’]?t|won['’]?t|will\s+not|(?:un|not\s+)able\s+to|must\s+decline)\b`)
+	refusal = lazy.Regexp(`(?i)^(?:as\s+an\s+ai\b|i\s+(?:must|have\s+to)\s+(?:decline|refuse)\b|` +
+		`i\s*(?:cannot|can\s+not|can['’]?t|won['’]?t|will\s+not|am\s+(?:un|not\s+)able\s+to|['’]m\s+(?:un|not\s+)able\s+to)\s+(?:\w+\s+)?` +
+		`(?:help|assist|comply|do|provide|fulfil+|answer|continue|complete|process|generate|create|write|engage|support|discuss|perform|access)\b)`)
+	notYet = lazy.Regexp(`(?i)\b(?:yet|until|before)\b`)
+)
+
+// refuses reports whether a text begins with a refusal. One that says what it
+// cannot do yet is a plan instead.
+func refuses(text string) bool {
+	text = strings.TrimLeft(text, "*_#>\"'` \t\n")
+	if len(text) > 300 {
+		text = text[:300]
+	}
+	first, _, _ := strings.Cut(text, ". ")
+	if notYet().MatchString(first) {
+		return false
+	}
+	return refusal().MatchString(text) || sorry().MatchString(text) && cannot().MatchString(text)
+}
