@@ -42,11 +42,25 @@ func stdout(t testing.TB, k *Kernel, code, want string) {
 	}
 }
 
+// waitFor is a statement that ends once there is such a file.
+func waitFor(file string) string {
+	return fmt.Sprintf("import os, time; all(time.sleep(.01) is None for _ in iter(lambda: os.path.exists(%q), True))", file)
+}
+
+func touch(t testing.TB, file string) {
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Error(err)
+	}
+}
+
 // A guest leaves a kernel as it was, but for the names that are to stay.
 func TestGuestManners(t *testing.T) {
-	for name, python := range map[string]string{"ipykernel7": testPython(t), "ipykernel6": pyenvtest.OldPython(t)} {
-		t.Run(name, func(t *testing.T) { testGuestManners(t, python) })
-	}
+	t.Parallel()
+	t.Run("ipykernel7", func(t *testing.T) { testGuestManners(t, testPython(t)) })
+	t.Run("ipykernel6", func(t *testing.T) {
+		pyenvtest.Long(t)
+		testGuestManners(t, pyenvtest.OldPython(t))
+	})
 }
 
 func testGuestManners(t *testing.T, python string) {
@@ -78,6 +92,7 @@ home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed
 
 // Two guests at once keep out of each other's way.
 func TestTwoGuests(t *testing.T) {
+	t.Parallel()
 	k, file := someone(t)
 	runCell(t, k, "import os, random; home = os.getcwd(); df = 0", notebook.OK)
 	dirs := []string{t.TempDir(), t.TempDir()}
@@ -88,7 +103,7 @@ func TestTwoGuests(t *testing.T) {
 		guests = append(guests, g)
 		all.Go(func() {
 			runCell(t, g, fmt.Sprintf("random.seed(%d); mine%d = random.getstate()", i, i), notebook.OK)
-			for range 20 {
+			for range 8 {
 				stdout(t, g, fmt.Sprintf("print(os.getcwd() == %q, random.getstate() == mine%d); df = %d", dir, i, i+1), "True True\n")
 			}
 		})
@@ -103,6 +118,7 @@ func TestTwoGuests(t *testing.T) {
 
 // Going back in a kernel that is not ours undoes names, and restarts nothing.
 func TestGuestReset(t *testing.T) {
+	t.Parallel()
 	k, file := someone(t)
 	runCell(t, k, "import os; pid = os.getpid(); df = 1; gone = 2", notebook.OK)
 	g := visitor(t, file, Options{Dir: t.TempDir()})
@@ -118,6 +134,7 @@ func TestGuestReset(t *testing.T) {
 
 // What the user has bound since the guest's cell is the user's.
 func TestGuestSparesNewerWork(t *testing.T) {
+	t.Parallel()
 	for _, end := range []string{"Reset", "Close"} {
 		k, file := someone(t)
 		runCell(t, k, "df = 'v1'; other = 'v1'", notebook.OK)
@@ -140,26 +157,33 @@ func TestGuestSparesNewerWork(t *testing.T) {
 // Attaching does not wait for a busy kernel, a cell does, and who gives up
 // waiting has disturbed nobody.
 func TestGuestOfBusyKernel(t *testing.T) {
-	defer goleak.VerifyNone(t)
+	t.Parallel()
 	k, file := someone(t)
+	goOn := filepath.Join(t.TempDir(), "go-on")
 	busy := make(chan notebook.Execution, 1)
+	started := make(chan bool, 1)
 	go func() {
-		x, _ := k.Execute(context.Background(), "import time; time.sleep(4)\nprint('undisturbed')")
+		x, _ := k.ExecuteCell(context.Background(), Cell{
+			Code: "print('begun', flush=True)\n" + waitFor(goOn) + "\nprint('undisturbed')",
+			Observe: func(notebook.Output) {
+				select {
+				case started <- true:
+				default:
+				}
+			},
+		})
 		busy <- x
 	}()
-	time.Sleep(300 * time.Millisecond)
-	begun := time.Now()
+	<-started
 	g := visitor(t, file, Options{CellTimeout: time.Second})
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("attached after %v", took)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := g.Execute(ctx, "print('never')"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	stdout(t, g, "print('in turn')", "in turn\n") // the time-out does not count the waiting
-	if x := <-busy; x.Stdout() != "undisturbed\n" {
+	time.AfterFunc(1500*time.Millisecond, func() { touch(t, goOn) }) // later than the timeout, which does not count the waiting
+	stdout(t, g, "print('in turn')", "in turn\n")
+	if x := <-busy; x.Stdout() != "begun\nundisturbed\n" {
 		t.Errorf("the user's cell: %+v", x)
 	}
 	if x := runCell(t, g, "time.sleep(60)", notebook.TimedOut); x.Seconds > 30 {
@@ -172,6 +196,7 @@ func TestGuestOfBusyKernel(t *testing.T) {
 
 // A cell that somebody else slips in does not count against the guest's.
 func TestGuestBehindAnother(t *testing.T) {
+	t.Parallel()
 	k, file := someone(t)
 	w := brisk()
 	w.takeUp = 300 * time.Millisecond
@@ -181,7 +206,7 @@ func TestGuestBehindAnother(t *testing.T) {
 	}
 	defer g.Close()
 	runCell(t, g, "1", notebook.OK)
-	go func() { _, _ = k.Execute(context.Background(), "import time; time.sleep(2)") }()
+	go func() { _, _ = k.Execute(context.Background(), "import time; time.sleep(1)") }()
 	time.Sleep(200 * time.Millisecond)
 	r := &run{s: g.current(), cell: Cell{Code: "print('in turn')"}, limit: 500 * time.Millisecond} // without awaiting its turn
 	if x, err := r.execute(t.Context()); err != nil || x.Stdout() != "in turn\n" {
@@ -191,7 +216,19 @@ func TestGuestBehindAnother(t *testing.T) {
 
 // A guest whose cell ignores interrupts leaves, and the kernel lives on.
 func TestGuestLeavesStubbornCell(t *testing.T) {
-	k, file := someone(t)
+	t.Parallel()
+	t.Run("plain", func(t *testing.T) { testStubbornCell(t, options(t)) })
+	t.Run("checkpoints", func(t *testing.T) {
+		o := options(t)
+		o.Spec = checkpointSpec(t, testPython(t))
+		testStubbornCell(t, o)
+	})
+}
+
+func testStubbornCell(t *testing.T, o Options) {
+	o.KeepIn = t.TempDir()
+	k := open(t, o)
+	file := k.Info().File
 	w := brisk()
 	g, err := attach(t.Context(), file, Options{CellTimeout: time.Second}, w)
 	if err != nil {
@@ -199,12 +236,8 @@ func TestGuestLeavesStubbornCell(t *testing.T) {
 	}
 	defer g.Close()
 	runCell(t, k, "df = 'the user'", notebook.OK)
-	x := runCell(t, g, `
-import time; df = 'the guest'
-end = time.monotonic() + 4
-while time.monotonic() < end:
-    try: time.sleep(1)
-    except KeyboardInterrupt: pass`, notebook.TimedOut)
+	goOn := filepath.Join(t.TempDir(), "go-on")
+	x := runCell(t, g, "df = 'the guest'\nwhile True:\n    try:\n        "+waitFor(goOn)+"; break\n    except KeyboardInterrupt: pass", notebook.TimedOut)
 	if want := "stopped after 1 s (the cell time-out); it ignored the interrupt, so that the kernel, which is not ours, was left to it"; x.Reason != want {
 		t.Errorf("reason %q", x.Reason)
 	}
@@ -212,11 +245,13 @@ while time.monotonic() < end:
 		t.Errorf("guest %v, kernel %v", g.Alive(), k.Alive())
 	}
 	runCell(t, g, "1", notebook.Died)
+	touch(t, goOn)
 	stdout(t, k, "print(df, hasattr(get_ipython(), 'dsstar_visits'))", "the user False\n")
 }
 
 // The end of a kernel that is not ours is seen at once.
 func TestGuestSeesDeath(t *testing.T) {
+	t.Parallel()
 	k, file := someone(t)
 	g := visitor(t, file, Options{})
 	x := runCell(t, g, "print('kept', flush=True)\nimport os, signal, time; time.sleep(.2); os.kill(os.getpid(), signal.SIGKILL)", notebook.Died)

@@ -135,6 +135,7 @@ func openCheckpoints(t testing.TB, python string, env ...string) *Kernel {
 }
 
 func TestCheckpointTree(t *testing.T) {
+	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	runCell(t, k, "t = [0]", notebook.OK)
 	ids := map[string]string{"0": checkpoint(t, k)}
@@ -252,6 +253,7 @@ const deviceNode = "import os, stat, tempfile; p = tempfile.mktemp(dir='/dev/shm
 // None of the hazards is silently wrong: the state is exact after going back, or the checkpoint is refused by name.
 func TestHazards(t *testing.T) {
 	pyenvtest.Long(t)
+	t.Parallel()
 	for tools, python := range map[bool]string{false: testPython(t), true: pyenvtest.Tools(t)} {
 		tryHazards(t, openCheckpoints(t, python), time.Minute, func(h hazard) bool { return h.tools == tools }, func(t *testing.T, want, got string) {
 			if got != want {
@@ -354,6 +356,7 @@ func (h hazard) try(t *testing.T, k *Kernel, limit time.Duration) (want, got str
 // An ordinary session with all that the managed environment is for is never refused, and goes back exactly.
 func TestCheckpointOrdinarySession(t *testing.T) {
 	pyenvtest.Long(t)
+	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	for i, code := range []string{
 		"import numpy as np, pandas as pd, matplotlib.pyplot as plt, seaborn as sns, statsmodels.api as sm\n" +

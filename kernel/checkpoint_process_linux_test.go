@@ -10,12 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/internal/process"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
 // What kills a cell's process is gone back from; without a checkpoint it is the death of the kernel, as always.
 func TestCheckpointCrashes(t *testing.T) {
+	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	crashes := map[string]string{
 		"import ctypes; ctypes.string_at(0)":             "killed by signal 11 (SIGSEGV)",
@@ -49,6 +51,7 @@ func TestCheckpointCrashes(t *testing.T) {
 
 // A cell that cannot be interrupted ends with the roll back, and so do the processes that it has started.
 func TestRollBackRunning(t *testing.T) {
+	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	runCell(t, k, "x = 1", notebook.OK)
 	id := checkpoint(t, k)
@@ -108,6 +111,7 @@ func commands(text string) (pids []string) {
 // Neither processes nor descriptors pile up in the front, and nothing survives it.
 func TestCheckpointLeaks(t *testing.T) {
 	pyenvtest.Long(t)
+	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	runCell(t, k, "x = 0", notebook.OK)
 	front := frontOf(t, k)
@@ -154,7 +158,7 @@ func TestCheckpointLeaks(t *testing.T) {
 	}
 	deadline := time.Now().Add(2 * time.Second)
 	for pid := range want {
-		for processExists(pid) && time.Now().Before(deadline) {
+		for process.Exists(pid) && time.Now().Before(deadline) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(b), ") Z") {
@@ -202,6 +206,7 @@ func whenReady(t testing.TB, k *Kernel, id string) checkpointReply {
 // The copy that is ready to go on is one like the others: signals to the group leave
 // no trace in it, and without it the kernel goes back all the same.
 func TestCheckpointReady(t *testing.T) {
+	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	// A time-out of the user's, and many open files, are no business of the copies'.
 	runCell(t, k, "x = 1; import os, random, resource, socket; random.seed(1); socket.setdefaulttimeout(.01)", notebook.OK)
@@ -251,7 +256,8 @@ func TestCheckpointReady(t *testing.T) {
 // A checkpoint that was asked for during a cell is made after it, and one that is
 // gone, refused or unknown leaves the kernel as it was.
 func TestCheckpointMisfortunes(t *testing.T) {
-	k := openCheckpoints(t, pyenvtest.OldPython(t))
+	t.Parallel()
+	k := openCheckpoints(t, testPython(t))
 	done := make(chan notebook.Execution, 1)
 	go func() { x, _ := k.Execute(t.Context(), "import time; time.sleep(1); x = 9"); done <- x }()
 	time.Sleep(300 * time.Millisecond)
@@ -284,15 +290,16 @@ func TestCheckpointMisfortunes(t *testing.T) {
 
 // The front finds processes also where Linux does not list children (CONFIG_PROC_CHILDREN).
 func TestChildrenByParent(t *testing.T) {
+	t.Parallel()
 	const code = `
 import subprocess
 from dsstar_kernel import linux
 shell = subprocess.Popen(["/bin/sh", "-c", "sleep 600 & echo; wait"], stdout=subprocess.PIPE)
 shell.stdout.readline()
-listed = list(linux.descendants(shell.pid))
+listed = list(linux.descendants(shell.PID))
 linux.LISTS_CHILDREN = False
-found = list(linux.descendants(shell.pid))
-linux.end_all(shell.pid)
+found = list(linux.descendants(shell.PID))
+linux.end_all(shell.PID)
 shell.kill()
 print(len(listed), found == listed, shell.wait() is not None)
 `

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -28,7 +28,9 @@ func ways(t testing.TB, spec Spec) []way {
 func localWay(spec Spec, tcp bool) way {
 	name := map[bool]string{false: "ipc", true: "tcp"}[tcp]
 	return way{name, false, func(t testing.TB, o Options) *Kernel {
-		o.Spec, o.TCP = spec, tcp
+		if o.Spec = spec; tcp {
+			o.KeepIn = t.TempDir()
+		}
 		k, err := start(t.Context(), o, impatient())
 		if err != nil {
 			t.Fatal(err)
@@ -96,13 +98,21 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// A kernel with checkpoints is a kernel like any other. TestContractOfSandboxes shows it in a sandbox.
+// A kernel with checkpoints, in the strongest sandbox that works here, is a kernel like any other.
 func TestContractOfCheckpoints(t *testing.T) {
-	if kerneltest.Required("full") && !*allTiers {
-		t.Skip("TestContractOfSandboxes takes the same kernel")
+	w := localWay(checkpointSpec(t, testPython(t)), false)
+	tier := *testTier
+	if _, _, err := sandbox.Choose("full"); tier == "" && (err == nil || kerneltest.Required("full")) {
+		tier = "full"
 	}
-	spec := checkpointSpec(t, testPython(t))
-	t.Run("ipykernel7/ipc", localWay(spec, false).test)
+	inner := w.open
+	w.open = func(t testing.TB, o Options) *Kernel {
+		if tier != "" {
+			kerneltest.Confine(t, &o.Sandbox, tier, o.Dir)
+		}
+		return inner(t, o)
+	}
+	w.test(t)
 }
 
 func (w way) test(t *testing.T) {
@@ -130,5 +140,3 @@ func TestLongTemporaryFolder(t *testing.T) {
 	}
 	runCell(t, k, "x = 1", notebook.OK)
 }
-
-var allTiers = flag.Bool("all-tiers", false, "TestContractOfSandboxes takes the tier builtin, too")

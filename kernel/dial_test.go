@@ -245,6 +245,7 @@ func testGoneServer(t *testing.T, s Server) {
 
 // A kernel that takes long to start is not left behind by who gives up.
 func TestOrphan(t *testing.T) {
+	t.Parallel()
 	deleted := make(chan string, 1)
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
@@ -480,6 +481,7 @@ func TestGatewayEnv(t *testing.T) {
 
 // A hub answers for a user's server that is not running.
 func TestHubServerNotRunning(t *testing.T) {
+	t.Parallel()
 	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/hub"+r.URL.Path, http.StatusFound)
 	}))
@@ -496,6 +498,7 @@ func TestHubServerNotRunning(t *testing.T) {
 
 // Answers of things that are no Jupyter servers make errors, not panics.
 func TestStrangeServers(t *testing.T) {
+	t.Parallel()
 	for body, status := range map[string]int{
 		"":                                http.StatusOK,
 		"<html>":                          http.StatusOK,

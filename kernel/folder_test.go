@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/internal/process"
 	"dsstar/kernel/kerneltest"
 	"dsstar/notebook/disk"
 )
@@ -75,6 +76,7 @@ func TestEmptyReplaced(t *testing.T) {
 
 // What is in the place of the folder for long outputs, or of the one around it, gets none.
 func TestOutputsReplaced(t *testing.T) {
+	t.Parallel()
 	for name, put := range hostilePlaces {
 		t.Run(name, func(t *testing.T) {
 			outside, check := kerneltest.Secret(t)
@@ -160,7 +162,7 @@ func TestReleaseReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := &local{process: &process{}, keep: true, file: file, conn: connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: 1, IOPubPort: 1, ControlPort: 1}}
+	l := &local{Process: &process.Process{}, keep: true, file: file, conn: connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: 1, IOPubPort: 1, ControlPort: 1}}
 	if err := l.release("n.ipynb"); err != nil {
 		t.Error(err)
 	}

@@ -22,9 +22,7 @@ func freezingOptions(t testing.TB) Options {
 // The kernel tells why there is no copy, whether it lives, and what copies hold.
 func TestFreeze(t *testing.T) {
 	t.Parallel()
-	w := defaultWaits()
-	w.frozen = 5 * time.Second
-	k := openWith(t, freezingOptions(t), w)
+	k := open(t, freezingOptions(t))
 	runCell(t, k, "x = 1", notebook.OK)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -57,6 +55,7 @@ func TestFreeze(t *testing.T) {
 	if err := syscall.Kill(frontOf(t, k), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	k.current().waits.frozen = 500 * time.Millisecond
 	if _, err := k.Freeze(t.Context()); !errors.Is(err, ErrSilent) {
 		t.Error(err)
 	}
@@ -115,25 +114,4 @@ func TestCheckpointForked(t *testing.T) {
 	for i := range 5 {
 		prints(t, k, fmt.Sprint(i), fmt.Sprint(i))
 	}
-}
-
-// TestCheckpointGuest: a guest neither ends nor rolls back somebody's kernel that
-// can freeze copies of itself.
-func TestCheckpointGuest(t *testing.T) {
-	t.Parallel()
-	o := freezingOptions(t)
-	o.KeepIn = t.TempDir()
-	k := open(t, o)
-	runCell(t, k, "x = 1", notebook.OK)
-	w := brisk()
-	g, err := attach(t.Context(), k.Info().File, Options{CellTimeout: time.Second}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer g.Close()
-	x := runCell(t, g, "import time; end = time.monotonic() + 4\nwhile time.monotonic() < end:\n    try: time.sleep(1)\n    except KeyboardInterrupt: pass", notebook.TimedOut)
-	if !strings.Contains(x.Reason, "which is not ours, was left to it") {
-		t.Errorf("%q", x.Reason)
-	}
-	prints(t, k, "x", "1")
 }

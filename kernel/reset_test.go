@@ -8,6 +8,7 @@ import (
 
 // After a reset that failed the kernel is dead, and another one helps.
 func TestResetAgain(t *testing.T) {
+	t.Parallel()
 	o := options(t)
 	o.Scratch = ""
 	k := open(t, o)

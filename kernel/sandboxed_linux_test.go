@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
@@ -30,22 +31,6 @@ func boxes(t testing.TB) (all []sandbox.Box) {
 		all = append(all, sandbox.Box{Tier: tier, Limits: sandbox.Limits{Memory: 4 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30}})
 	}
 	return all
-}
-
-// A kernel in a sandbox is a kernel like any other.
-func TestContractOfSandboxes(t *testing.T) {
-	for _, box := range boxes(t) {
-		if box.Tier == sandbox.Builtin && !*allTiers {
-			continue // in which a kernel meets less than in full
-		}
-		w := localWay(checkpointSpec(t, testPython(t)), false)
-		inner := w.open
-		w.open = func(t testing.TB, o Options) *Kernel {
-			o.Sandbox = box
-			return inner(t, o)
-		}
-		t.Run(string(box.Tier), w.test)
-	}
 }
 
 // With the network allowed, cells reach it, and the kernel is reached in every tier.
@@ -93,15 +78,13 @@ func TestSandboxOfScripts(t *testing.T) {
 		"conda.sh":  "true\n",
 	}
 	for name, text := range scripts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.WriteProgram(t, filepath.Join(dir, name), []byte(text))
 	}
 	for _, box := range boxes(t) {
 		o := options(t)
 		o.Sandbox = box
 		o.Spec = Spec{Name: "script", Language: "python", Argv: []string{dir + "/kernel.sh", "{connection_file}"}}
-		if box.Tier == sandbox.Builtin || *allTiers {
+		if box.Tier == sandbox.Builtin {
 			runCell(t, open(t, o), "print(1)", notebook.OK)
 		}
 		o.Spec.Argv[0] = dir + "/activates"

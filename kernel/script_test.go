@@ -16,6 +16,7 @@ import (
 // TestRunScript: of a script that this program or a kernel starts it is known how it has ended
 // and what it printed last.
 func TestRunScript(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	o := Options{Spec: PythonSpec(pyenvtest.Python(t)), Dir: dir, Scratch: filepath.Join(dir, "files"),
 		Env: append(os.Environ(), "PYTHONHASHSEED=0")}

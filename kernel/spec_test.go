@@ -127,6 +127,7 @@ func TestSpecPython(t *testing.T) {
 
 // jupyter kernelspec list is the oracle where it is installed.
 func TestSpecsLikeJupyter(t *testing.T) {
+	t.Parallel()
 	jupyter := filepath.Join(filepath.Dir(testPython(t)), "jupyter")
 	if _, err := os.Stat(jupyter); err != nil {
 		t.Skip("no jupyter beside the test Python")

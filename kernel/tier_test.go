@@ -32,6 +32,7 @@ var forbidden = map[string]string{
 // In the sandbox builtin, where /proc is hidden, checkpoints are made, refused and gone back to as anywhere: what a copy
 // would lack is found by every kind of file that the guard opens for the kernel.
 func TestCheckpointBuiltin(t *testing.T) {
+	t.Parallel()
 	o := Options{Spec: checkpointSpec(t, testPython(t)), Dir: t.TempDir(), Env: os.Environ()}
 	o.Scratch = o.Dir
 	kerneltest.Confine(t, &o.Sandbox, "builtin", o.Dir)

@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	tortures    = flag.Int("torture", 150, "operations of TestTorture")
+	tortures    = flag.Int("torture", 60, "operations of TestTorture")
 	tortureSeed = flag.Uint64("torture-seed", 1, "what they are made from")
 )
 
@@ -75,13 +75,15 @@ type torture struct {
 
 // Whatever happens to a session, it goes on with the state and the outputs that it should have, and leaves nothing behind.
 func TestTorture(t *testing.T) {
+	t.Parallel()
 	inflict(t, *tortures, *testTier)
 }
 
 // In the sandbox builtin a few of the operations show the same; -tier builtin makes all of them there.
 func TestTortureBuiltin(t *testing.T) {
+	t.Parallel()
 	if *testTier == "" {
-		inflict(t, *tortures/5, "builtin")
+		inflict(t, *tortures/3, "builtin")
 	}
 }
 

@@ -113,11 +113,7 @@ func (p *rerunPlace) setData(path, data string, nb *notebook.Notebook) error {
 	p.data = data
 	if data != "" {
 		c.Source = withData(c.Source, data)
-		if meta, ok := nb.Metadata["dsstar"].(map[string]any); ok {
-			if task, ok := meta["task"].(map[string]any); ok {
-				task["data"] = data
-			}
-		}
+		record.SetData(nb, data)
 		return nil
 	}
 	if named, ok := pythonString(dataDir.FindStringSubmatch(c.Source)[1]); ok {

@@ -130,7 +130,7 @@ func (p *place) sandbox() string {
 
 // memory is the memory limit of the main session in bytes; 0 if there is none.
 func (p *place) memory() int64 {
-	if p.guest != nil || p.server.URL != "" || !p.box.Tier.Guarded() {
+	if p.guest != nil || p.server.URL != "" || !p.box.Tier.Confines() {
 		return 0
 	}
 	return p.box.Limits.Memory

@@ -20,6 +20,7 @@ import (
 // 12 tests, over TCP, Unix sockets and without signatures, and has the faults
 // that it says by that of jupyter_client.
 func TestCertified(t *testing.T) {
+	pyenvtest.Long(t)
 	home := t.TempDir()
 	for _, f := range []Fault{None, Deaf, NoShutdownReply, Grandchildren, SlowStart, NullDates, NoStdin, NoControl, Late, Duplicates} {
 		if err := writeSpecs(home, "python", map[string]map[string]any{string(f): {"argv": Argv(f), "language": "fake"}}); err != nil {
@@ -59,6 +60,7 @@ func TestCheckpointKernelCertified(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there are checkpoints on Linux only")
 	}
+	pyenvtest.Long(t)
 	home, python := t.TempDir(), pyenvtest.Tools(t)
 	withCheckpoints, err := kernel.CheckpointSpec(kernel.PythonSpec(python), filepath.Join(home, "packages"))
 	if err != nil {

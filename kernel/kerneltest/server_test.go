@@ -22,6 +22,7 @@ import (
 // and nothing is left when the test ends, although one kernel is deaf and has
 // not been deleted.
 func TestServers(t *testing.T) {
+	pyenvtest.Long(t)
 	python := pyenvtest.Tools(t)
 	specs := map[string]map[string]any{
 		"old":      {"argv": []string{pyenvtest.OldPython(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"}},
@@ -53,6 +54,7 @@ func TestServers(t *testing.T) {
 
 // Options have the last word, and kernels that cannot be listed are killed too.
 func TestServerOptions(t *testing.T) {
+	pyenvtest.Long(t)
 	s := KernelGateway(t, pyenvtest.Tools(t), map[string]map[string]any{"python3": {"argv": Argv(Deaf)}},
 		"--JupyterWebsocketPersonality.list_kernels=False")
 	if status := s.Call(t, "GET", "/api/kernels", nil, nil); status != http.StatusForbidden {
@@ -66,6 +68,7 @@ func TestServerOptions(t *testing.T) {
 // A server and its kernels do not outlive a test program that is killed, which
 // can delete nothing.
 func TestServerDiesWithTest(t *testing.T) {
+	pyenvtest.Long(t)
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("the environment of other processes cannot be read here")
 	}
