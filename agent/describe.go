@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
+	"dsstar/notebook/human"
 )
 
 // modelCalls is how many files are with the model at once: calls wait for the
@@ -193,7 +194,7 @@ func (r *run) warnOfLinks(leading []*files.OutsideError) error {
 		if dir := filepath.Dir(target); in[dir] > 1 && !private[dir] && !r.cfg.Private(dir) {
 			target = filepath.Dir(target)
 		}
-		if flag := "--allow-read " + shellWord(target); !slices.Contains(allow, flag) {
+		if flag := "--allow-read " + human.Shell(target); !slices.Contains(allow, flag) {
 			allow = append(allow, flag)
 		}
 	}
@@ -203,14 +204,6 @@ func (r *run) warnOfLinks(leading []*files.OutsideError) error {
 		text += "; allow it with " + strings.Join(allow[:min(len(allow), most)], " ")
 	}
 	return r.observe(Event{Kind: Warned, Text: text})
-}
-
-// shellWord quotes a path for a shell.
-func shellWord(path string) string {
-	if strings.ContainsFunc(path, func(c rune) bool { return c < '+' || c > 'z' || strings.ContainsRune(";<>?[]\\`^", c) }) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
 }
 
 // settle gives a description to every file that needs neither script nor model,

@@ -16,6 +16,7 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -160,7 +161,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		return &stoppedError{ended, r.Notebook, string(folder), j.goOn}
 	}
 	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)",
-		plural(r.Rounds, "round"), plural(r.Usage.Calls, "model call"),
+		human.Plural(r.Rounds, "round"), human.Plural(r.Usage.Calls, "model call"),
 		r.Usage.InputTokens, r.Usage.OutputTokens, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
 	if t.Verified() {
 		j.progress.sayIn(term.Good, "verified %s", spent)

@@ -217,7 +217,7 @@ func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, 
 		return nil
 	}
 	if !a.stdinTTY || !a.stderrTTY {
-		return usage.New(what + " needs --yes where nobody can be asked\n" + strings.Join(lines, "\n"), usage.Again("--yes"))
+		return usage.New(what+" needs --yes where nobody can be asked\n"+strings.Join(lines, "\n"), usage.Again("--yes"))
 	}
 	for _, line := range lines {
 		fmt.Fprintln(a.stderr, "\r\x1b[K"+term.Clean(line))

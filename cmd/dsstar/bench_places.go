@@ -21,6 +21,7 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -387,9 +388,9 @@ func (r *benchRun) run(ctx context.Context) error {
 		return &benchStopped{err, r.flags.out}
 	}
 	if n := len(result.Missing()); n > 0 {
-		r.progress.say("missing  %d tasks have no result and count as wrong, as their data is not there; then: dsstar bench run --resume --out %s", n, usage.Quote(r.flags.out))
+		r.progress.say("missing  %d tasks have no result and count as wrong, as their data is not there; then: dsstar bench run --resume --out %s", n, human.Shell(r.flags.out))
 	}
-	r.progress.say("report   dsstar bench report --out report.html %s", usage.Quote(r.flags.out))
+	r.progress.say("report   dsstar bench report --out report.html %s", human.Shell(r.flags.out))
 	if r.flags.asJSON {
 		return printJSON(r.stdout, newBenchResult(result))
 	}

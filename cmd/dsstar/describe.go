@@ -12,6 +12,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -81,7 +82,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	case edit && set, (edit || set) && d.json:
 		return usage.New("only one of --edit, --set and --json can be given", help...)
 	case (edit || set) && len(args) > 1:
-		return usage.New("--edit and --set name the file themselves: " + args[1] + " is one too many", help...)
+		return usage.New("--edit and --set name the file themselves: "+args[1]+" is one too many", help...)
 	}
 	s, err := a.settings(cmd.Flags())
 	if err != nil {
@@ -205,7 +206,7 @@ func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ende
 	if ended != nil {
 		return ended
 	}
-	j.progress.say("spent    %s, %d tokens in and %d out%s, %.0f s", plural(d.Usage.Calls, "model call"),
+	j.progress.say("spent    %s, %d tokens in and %d out%s, %.0f s", human.Plural(d.Usage.Calls, "model call"),
 		d.Usage.InputTokens, d.Usage.OutputTokens, d.Usage.dollars(), d.Seconds.Total)
 	j.progress.say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs then use your text")
 	return nil

@@ -18,6 +18,7 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 // editDescription lets the user edit the description of a file, and stores the result as a
@@ -144,7 +145,7 @@ func (a *app) keepCorrection(j job, name, text string) error {
 	case !utf8.ValidString(name):
 		return usage.New("the name "+term.Printable(name)+" is not valid UTF-8, so that no cell can name the file", usage.Shell("mv OLD NEW   # a name in UTF-8"))
 	case len(text) > mostCorrection:
-		return usage.New(fmt.Sprintf("the description has %s; at most %s can be kept", size(int64(len(text))), size(mostCorrection)), usage.Shell("dsstar describe --help"))
+		return usage.New(fmt.Sprintf("the description has %s; at most %s can be kept", human.Bytes(int64(len(text))), human.Bytes(mostCorrection)), usage.Shell("dsstar describe --help"))
 	}
 	corrections, err := a.corrections(j.task.Data)
 	if err != nil {
@@ -219,7 +220,7 @@ func (a *app) someEditor() string {
 	}
 	for _, editor := range editors {
 		if path, err := exec.LookPath(editor); err == nil {
-			return usage.Quote(path)
+			return human.Shell(path)
 		}
 	}
 	return ""

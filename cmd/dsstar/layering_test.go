@@ -14,7 +14,7 @@ import (
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
 	"agent/reply":        {"agent/record", "agent/brief", "agent/llm", "notebook/lazy"},
-	"agent":              {"agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent":              {"agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
 	"agent/record":       {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
 	"agent/brief":        {"notebook/lazy", "notebook"},
 	"notebook/lazy":      {},
@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 	"configs":                 {"notebook/disk"},
 
 	"cmd/dsstar/internal/term":  {},
-	"cmd/dsstar/internal/usage": {"kernel"},
+	"cmd/dsstar/internal/usage": {"kernel", "notebook/human"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

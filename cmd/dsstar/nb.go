@@ -158,7 +158,7 @@ func (a *app) guidelines(arg string) (string, error) {
 	}
 	b, err := readNamed(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", usage.New("--guidelines: there is no file " + path, usage.Again("--guidelines", "TEXT").Note("or @FILE"))
+		return "", usage.New("--guidelines: there is no file "+path, usage.Again("--guidelines", "TEXT").Note("or @FILE"))
 	}
 	if err != nil {
 		return "", usage.New(fmt.Sprintf("--guidelines: %v", err), usage.Shell("ls -l %s", path))

@@ -18,6 +18,7 @@ import (
 	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
+	"dsstar/notebook/human"
 )
 
 // roundResult is the object that --json prints with --round. Its fields are a
@@ -78,7 +79,7 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 		return err
 	}
 	defer k.Close()
-	p.wait(fmt.Sprintf("running the %s before round %d", plural(len(r.base), "cell"), r.result.Round))
+	p.wait(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"), r.result.Round))
 	r.k = k
 	r.result.Kernel.of(k.Info())
 	if err := r.rebuild(ctx, true); err != nil {

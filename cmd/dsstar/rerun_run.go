@@ -15,6 +15,7 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 )
 
 // A rerun is one execution of a notebook.
@@ -325,7 +326,7 @@ func (e *failedError) Error() string { return e.text }
 func (r *rerun) writeHints() []usage.Hint {
 	f, home := r.result.Failed, r.place.home
 	x := r.runs[f.Index]
-	if r.place.own || x == nil || !strings.Contains(x.PlainText(), "--allow-write "+usage.Quote(home)) {
+	if r.place.own || x == nil || !strings.Contains(x.PlainText(), "--allow-write "+human.Shell(home)) {
 		return nil
 	}
 	return []usage.Hint{usage.Again("--allow-write", home).Note("if you trust it with that folder")}
@@ -349,7 +350,7 @@ func (f *failedCell) problem() string {
 // carries the exit code.
 func (a *app) concludeRerun(r *rerun, err error) error {
 	if err == nil && r.result.Failed == nil {
-		r.show.say("done     %s in %.1f s", plural(r.result.Executed, "cell"), r.result.Seconds)
+		r.show.say("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)
 	}
 	for _, line := range answerLines(r.result.Answers) {
 		r.show.say("%s", line)

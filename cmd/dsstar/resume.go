@@ -18,6 +18,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 var resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
@@ -144,7 +145,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
 	if done := len(r.t.Rounds); question == "" && len(r.t.Edits()) == 0 {
-		j.progress.say("goes on  where it stopped: %s so far", plural(done, "round"))
+		j.progress.say("goes on  where it stopped: %s so far", human.Plural(done, "round"))
 	}
 	for _, what := range r.t.Edits() {
 		j.progress.say("edited   %s", what)
