@@ -37,8 +37,8 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	if err != nil {
 		return err
 	}
-	j.progress.wait("")
-	j.progress.stop() // the editor needs the terminal
+	j.progress.Wait("")
+	j.progress.Stop() // the editor needs the terminal
 	path, err := writeDraft("dsstar-description-*.txt", before)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 			return fmt.Errorf("%w\nyour text: %s", err, path)
 		}
 	case after == tidy(before):
-		j.progress.say(unchanged, term.Printable(name))
+		j.progress.Say(unchanged, term.Printable(name))
 	default:
 		if err := a.keepCorrection(j, name, after); err != nil {
 			return fmt.Errorf("%w\nyour text: %s", err, path)
@@ -81,7 +81,7 @@ func (a *app) descriptionOf(ctx context.Context, j *job, name string) (string, e
 	for _, d := range t.Descriptions {
 		if d.File == name {
 			if d.Error != "" {
-				j.progress.warn("%s is not described: %s", term.Printable(name), d.Error)
+				j.progress.Warn("%s is not described: %s", term.Printable(name), d.Error)
 			}
 			return d.Text, nil
 		}
@@ -154,22 +154,22 @@ func (a *app) keepCorrection(j job, name, text string) error {
 	had, corrected := corrections[name]
 	switch {
 	case text == "" && !corrected:
-		j.progress.say("correct  %s: there is no correction to take back", term.Printable(name))
+		j.progress.Say("correct  %s: there is no correction to take back", term.Printable(name))
 		return nil
 	case text == had:
-		j.progress.say(unchanged, term.Printable(name))
+		j.progress.Say(unchanged, term.Printable(name))
 		return nil
 	}
 	if err := a.correct(j.task.Data, name, text); err != nil {
 		return err
 	}
 	if text == "" {
-		j.progress.say("correct  %s: your text is taken back, and later runs use the description again", term.Printable(name))
+		j.progress.Say("correct  %s: your text is taken back, and later runs use the description again", term.Printable(name))
 		return nil
 	}
-	j.progress.say("correct  %s: later runs on %s use your text", term.Printable(name), j.task.Data)
+	j.progress.Say("correct  %s: later runs on %s use your text", term.Printable(name), j.task.Data)
 	if most := j.settings.DescriptionChars; len(text) > most {
-		j.progress.warn("it has %d characters, and models are shown %d (description_chars)", len(text), most)
+		j.progress.Warn("it has %d characters, and models are shown %d (description_chars)", len(text), most)
 	}
 	return nil
 }

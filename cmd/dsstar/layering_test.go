@@ -47,8 +47,10 @@ var arrows = map[string][]string{
 	"prompts":                 {},
 	"configs":                 {"notebook/disk"},
 
-	"cmd/dsstar/internal/term":  {},
-	"cmd/dsstar/internal/usage": {"kernel", "notebook/human"},
+	"cmd/dsstar/internal/term":          {},
+	"cmd/dsstar/internal/term/termtest": {}, // for tests only
+	"cmd/dsstar/internal/progress":      {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
+	"cmd/dsstar/internal/usage":         {"kernel", "notebook/human"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

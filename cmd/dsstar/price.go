@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/human"
 )
@@ -32,7 +33,7 @@ func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
 		about := fmt.Sprintf("%s: %s with about %s input tokens%s", what, human.Plural(e.Calls, "model call"), human.Count(e.InputTokens), cost)
 		most := j.settings.AskAboveTokens
 		if most == 0 || e.InputTokens <= most || j.yes {
-			j.progress.say("estimate %s; %s", about, rest)
+			j.progress.Say("estimate %s; %s", about, rest)
 			return nil
 		}
 		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files takes fewer tokens.", human.Count(most))}
@@ -40,7 +41,7 @@ func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
 			text := what + " takes more than ask_above_tokens, and nobody can be asked: --ask-above-tokens 0 goes on without asking\n" + strings.Join(lines, "\n")
 			return &priceError{text}
 		}
-		defer j.progress.wait(describingFiles)
+		defer j.progress.Wait(progress.DescribingFiles)
 		return a.agree(ctx, j.progress, false, lines, "", "         "+question+" [y/N] ")
 	}
 }

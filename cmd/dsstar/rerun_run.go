@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
@@ -36,7 +37,7 @@ type rerun struct {
 
 	recorded map[int]cellRun             // the recorded outputs, by position
 	runs     map[int]*notebook.Execution // of the executed cells
-	doing    *progress                   // of a check, which has no transcript
+	doing    *progress.Progress          // of a check, which has no transcript
 }
 
 // rerunResult is the object that --json prints. Its fields are a contract: see
@@ -203,7 +204,7 @@ func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
 	}
 	r.result.Executed++
 	if r.doing != nil {
-		r.doing.await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, r.result.Cells, firstLine(c.Source)))
+		r.doing.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, r.result.Cells, firstLine(c.Source)))
 	}
 	r.show.cell(r.result.Executed, c.Source, r.mayRaise(i))
 	within, leave := context.WithCancel(context.WithoutCancel(ctx))
@@ -308,7 +309,7 @@ func (r *rerun) fail(i int, x notebook.Execution) {
 	c := r.nb.Cells[i]
 	r.result.Failed = &failedCell{Index: i, ID: c.ID, Status: x.Status, EName: e.EName, EValue: e.EValue, Reason: x.Reason}
 	if r.doing != nil {
-		r.doing.stop()
+		r.doing.Stop()
 	}
 	title := fmt.Sprintf("cell %d of %s, In [%d]:", i+1, term.Printable(filepath.Base(r.result.Notebook)), x.Count)
 	r.show.failure(title, c.Source, x)
