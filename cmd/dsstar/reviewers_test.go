@@ -115,13 +115,13 @@ var load = cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\
 
 // A review is what reviewers.py is asked about a run.
 type review struct {
-	shown    []string // by JupyterLab
-	Name     string   `json:"name"`
-	Run      string   `json:"run"`
-	Again    string   `json:"again"`
-	Data     string   `json:"data"`
-	Answer   *string  `json:"answer"`
-	Changed  *string  `json:"changed"`
+	shown   []string // by JupyterLab
+	Name    string   `json:"name"`
+	Run     string   `json:"run"`
+	Again   string   `json:"again"`
+	Data    string   `json:"data"`
+	Answer  *string  `json:"answer"`
+	Changed *string  `json:"changed"`
 }
 
 // TestReviewers hands the notebooks of ten different courses to the tools of those who will look at them: nbformat's
