@@ -17,7 +17,7 @@ import (
 // Until a kernel is ready nobody else can be given its ports, and ZeroMQ can bind them.
 func TestPortsAreHeld(t *testing.T) {
 	t.Parallel()
-	o, p := Options{Spec: Spec{Argv: []string{"other"}}, TCP: true}, ports{share: true}
+	o, p := Options{Spec: Spec{Argv: []string{"other"}}}, ports{share: true}
 	c, err := newConnection(t.TempDir(), o, &p)
 	if err != nil {
 		t.Fatal(err)

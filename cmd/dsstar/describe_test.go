@@ -238,7 +238,7 @@ func TestDescribeUsage(t *testing.T) {
 		}
 	}
 	a, _, stderr := testApp(t)
-	if code := a.run(t.Context(), []string{"describe", d.data}); code != exitUsage || !strings.Contains(stderr.String(), "dsstar describe --model ollama/MODEL DIR") {
+	if code := a.run(t.Context(), []string{"describe", d.data}); code != exitUsage || !strings.Contains(stderr.String(), "dsstar describe --model ollama/MODEL "+d.data) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
