@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
@@ -18,12 +19,12 @@ import (
 func (r *run) implement(ctx context.Context) (done bool, err error) {
 	round := r.current()
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
-	repair := func(failed record.Attempt, report string) question {
-		return question{"debugger", "", r.repairWords(step, round.Step, failed, report)}
+	repair := func(failed record.Attempt, report string) ask.Request {
+		return ask.Request{Role: "debugger", Subject: "", Words: r.repairWords(step, round.Step, failed, report)}
 	}
 	problem, err := r.candidates(ctx)
 	if err == nil && problem == "" {
-		problem, err = r.try(ctx, question{"coder", r.subject(0), r.codeWords}, repair, &round.Attempts, nil)
+		problem, err = r.try(ctx, ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords}, repair, &round.Attempts, nil)
 	}
 	if err != nil || problem == "" {
 		return err == nil, err
@@ -65,9 +66,9 @@ type examiner func(context.Context, record.Attempt) (problem string, err error)
 // repaired by further questions while it fails, at most DebugTries times. Each
 // attempt is added to attempts, and those that are there already count. The result
 // is why no attempt was good, or "".
-func (r *run) try(ctx context.Context, q question, repair func(record.Attempt, string) question,
+func (r *run) try(ctx context.Context, q ask.Request, repair func(record.Attempt, string) ask.Request,
 	attempts *[]record.Attempt, faults examiner) (problem string, err error) {
-	subject := q.subject
+	subject := q.Subject
 	for {
 		n := record.CountTries(*attempts) + 1
 		if n > 1 {
@@ -76,14 +77,14 @@ func (r *run) try(ctx context.Context, q question, repair func(record.Attempt, s
 				return problem, nil
 			}
 			again := fmt.Sprintf("%s, try %d", subject, n)
-			report, err := r.summarize(ctx, again, r.reportOn(last), "the cell")
+			report, err := r.Summarize(ctx, again, r.reportOn(last), "the cell")
 			if err != nil {
 				return "", err
 			}
 			q = repair(last, report)
-			q.subject = again
+			q.Subject = again
 		}
-		code, err := ask(ctx, r, q, reply.Code)
+		code, err := ask.Role(ctx, r.Asker, q, reply.Code)
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			return unread.Error(), nil
 		} else if err != nil {
@@ -126,7 +127,7 @@ func (r *run) reportOn(a record.Attempt) string {
 	if _, raised := a.Execution.Error(); !raised && a.Execution.Status == notebook.Raised {
 		return a.Execution.Reason // it ran, but is at fault
 	}
-	return brief.ErrorReport(a.Execution, r.showing().result)
+	return brief.ErrorReport(a.Execution, r.Sizes().Result)
 }
 
 // attempt runs a cell. One that ran, but is at fault, counts as failed for that

@@ -14,7 +14,7 @@ import (
 // execute runs a cell in the run's session. After a cell that did not end well
 // the session is dirty: restore must come before the next one.
 func (r *run) execute(ctx context.Context, code string) (notebook.Execution, error) {
-	defer r.kernel.start()()
+	defer r.kernel.Start()()
 	if err := r.carry(ctx, code); err != nil {
 		return notebook.Execution{}, err
 	}
@@ -39,7 +39,7 @@ func (r *run) execute(ctx context.Context, code string) (notebook.Execution, err
 func (r *run) restore(ctx context.Context) (intact bool, err error) {
 	for intact = true; r.dirty; {
 		cells := r.t.Base()
-		stop := r.kernel.start()
+		stop := r.kernel.Start()
 		back, err := r.session.Rollback(ctx, cells)
 		stop()
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -34,9 +35,9 @@ func (r *run) finalize(ctx context.Context) error {
 	if err := r.finalAgain(ctx, faults); err != nil {
 		return err
 	}
-	q := question{"finalizer", r.answerSubject(), func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
-	repair := func(failed record.Attempt, report string) question {
-		return question{"debugger", "", r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)}
+	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(), Words: func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
+	repair := func(failed record.Attempt, report string) ask.Request {
+		return ask.Request{Role: "debugger", Subject: "", Words: r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)}
 	}
 	problem, err := r.try(ctx, q, repair, &final.Attempts, faults)
 	if err == nil && problem != "" {

@@ -1,38 +1,40 @@
 package agent
 
-import "context"
+import (
+	"context"
+)
 
-// A later session is one that is being opened while other work goes on.
-type later struct {
+// A pendingSession is being opened while other work goes on.
+type pendingSession struct {
 	done    chan struct{}
 	session Session
 	err     error
 	closed  bool // by the run, which is one goroutine
 }
 
-func (r *run) openLater(ctx context.Context, purpose Purpose, dir string) *later {
-	l := &later{done: make(chan struct{})}
-	stop := r.kernel.start()
+func (r *run) open(ctx context.Context, purpose Purpose, dir string) *pendingSession {
+	p := &pendingSession{done: make(chan struct{})}
+	stop := r.kernel.Start()
 	go func() {
-		defer close(l.done)
+		defer close(p.done)
 		defer stop()
-		l.session, l.err = r.cfg.Open(ctx, purpose, dir)
+		p.session, p.err = r.cfg.Open(ctx, purpose, dir)
 	}()
-	return l
+	return p
 }
 
-func (l *later) wait() (Session, error) {
-	<-l.done
-	return l.session, l.err
+func (p *pendingSession) wait() (Session, error) {
+	<-p.done
+	return p.session, p.err
 }
 
 // close closes the session, whether or not anybody waited for it. It may be called
 // more than once, and for none.
-func (l *later) close() { l.finish(Session.Close) }
+func (p *pendingSession) close() { p.finish(Session.Close) }
 
 // end is close for a session that must not go on, even if it is a Lasting one.
-func (l *later) end() {
-	l.finish(func(s Session) error {
+func (p *pendingSession) end() {
+	p.finish(func(s Session) error {
 		if lasting, ok := s.(Lasting); ok {
 			return lasting.End()
 		}
@@ -40,19 +42,19 @@ func (l *later) end() {
 	})
 }
 
-func (l *later) finish(close func(Session) error) {
-	if l == nil {
+func (p *pendingSession) finish(close func(Session) error) {
+	if p == nil {
 		return
 	}
-	if <-l.done; l.session != nil && !l.closed {
-		_ = close(l.session) // nothing of the run depends on it any more
-		l.closed = true
+	if <-p.done; p.session != nil && !p.closed {
+		_ = close(p.session) // nothing of the run depends on it any more
+		p.closed = true
 	}
 }
 
 // stays reports whether the session goes on after close.
-func (l *later) stays() bool {
-	<-l.done
-	_, lasting := l.session.(Lasting)
+func (p *pendingSession) stays() bool {
+	<-p.done
+	_, lasting := p.session.(Lasting)
 	return lasting
 }

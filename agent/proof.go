@@ -45,7 +45,7 @@ func (r *run) proveAlone(ctx context.Context) error {
 // so that a cell sees the same in both. It stays if it is a [Lasting] one and all
 // cells ran in it; otherwise it ends, and files/ is that of the run's own again.
 // work is nil if the run has no session.
-func (r *run) prove(ctx context.Context, work *later) (err error) {
+func (r *run) prove(ctx context.Context, work *pendingSession) (err error) {
 	if r.t.Answer() == "" {
 		return nil
 	}
@@ -59,14 +59,14 @@ func (r *run) prove(ctx context.Context, work *later) (err error) {
 		return err
 	}
 	begin := time.Now()
-	defer r.kernel.start()()
+	defer r.kernel.Start()()
 	work.end()
 	aside, err := setFilesAside(r.dir)
 	if err != nil {
 		return fmt.Errorf("make room for the proof: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	fresh, whole := r.openLater(ctx, Prove, r.cfg.Dir), false
+	fresh, whole := r.open(ctx, Prove, r.cfg.Dir), false
 	defer func() {
 		cancel() // first, so that a session still opening gives up
 		if whole && fresh.stays() {
@@ -96,7 +96,7 @@ func (r *run) prove(ctx context.Context, work *later) (err error) {
 // compare runs the script and the cells. It returns what went otherwise than in the
 // run, or "", whether that is only that one of them could not be run, and whether
 // all cells ran in the session.
-func (r *run) compare(ctx context.Context, fresh *later) (reason string, unable, whole bool, err error) {
+func (r *run) compare(ctx context.Context, fresh *pendingSession) (reason string, unable, whole bool, err error) {
 	limit := r.patience()
 	script, err := r.proveScript(ctx, limit)
 	what := "the script could not be run: "

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
@@ -18,7 +19,7 @@ func (r *run) route(ctx context.Context) error {
 	var route record.Route
 	var err error
 	if !r.cfg.Method.NoRouter && !round.Verdict.Unfinished {
-		route, err = ask(ctx, r, question{"router", r.subject(0), r.routeWords}, reply.Route(r.t.Steps()))
+		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(0), Words: r.routeWords}, reply.Route(r.t.Steps()))
 	}
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		route, err = record.Route{}, r.observe(Event{Kind: Warned, Text: unread.Error()})

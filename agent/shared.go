@@ -1,11 +1,7 @@
 package agent
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"path"
-	"slices"
 	"strings"
 
 	"dsstar/agent/brief"
@@ -42,10 +38,9 @@ func (r *run) shared() ([]prompts.Part, map[string]string) {
 
 // known is the part of [run.shared] that stays the same throughout.
 func (r *run) known() ([]prompts.Part, map[string]string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	context := r.context()
 	var names, descriptions []string
-	for _, f := range r.context.Files {
+	for _, f := range context.Files {
 		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
 	}
 	inputs := map[string]string{
@@ -54,10 +49,10 @@ func (r *run) known() ([]prompts.Part, map[string]string) {
 		"files":        strings.Join(names, "\n"),
 		"descriptions": strings.Join(descriptions, "\n"),
 	}
-	if said := variableWords(r.context); said != "" {
+	if said := variableWords(context); said != "" {
 		inputs["variables"] = said
 	}
-	return []prompts.Part{r.context}, inputs
+	return []prompts.Part{context}, inputs
 }
 
 // sees says what of the script a role is to see in the paper's way.
@@ -83,7 +78,7 @@ func (r *run) asPublished(s sees) ([]prompts.Part, map[string]string) {
 			inputs["code"] = script.Code
 		}
 		if s.output {
-			script.Ran, script.Output = true, brief.Clip(last.Execution.PlainText(), r.showing().result)
+			script.Ran, script.Output = true, brief.Clip(last.Execution.PlainText(), r.Sizes().Result)
 			inputs["results"] = script.Output
 		}
 	}
@@ -93,126 +88,18 @@ func (r *run) asPublished(s sees) ([]prompts.Part, map[string]string) {
 	return parts, inputs
 }
 
-// taskContext returns the task and the files that the model is shown, with as
-// much of their descriptions as the budgets allow, and the names of the others.
-// Its caller holds mu, or is the only one to use r.
-func (r *run) taskContext() prompts.Context {
-	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
-	texts := make([]string, len(r.t.Descriptions))
-	for n := range r.t.Descriptions {
-		f := prompts.File{Path: r.dataPython(n), Size: brief.Size(r.t.Task.Files[n].Size), Alike: brief.Lines(r.t.Descriptions[n].Alike, r.shown.description/8)}
-		f.Like, texts[n] = r.words(n)
-		c.Files = append(c.Files, f)
+// context returns the task, the files that the model is shown and the variables. It is the
+// same in every request, until less is shown.
+func (r *run) context() prompts.Context {
+	show := r.Sizes()
+	if r.contextMade && show == r.contextSizes {
+		return r.contextCache
 	}
-	for n, share := range r.sharesOf(texts) {
-		text := brief.Lines(texts[n], share)
-		c.Files[n].Description = text
-		if d := r.t.Descriptions[n]; d.Whole && text == texts[n] {
-			c.Files[n].Whole, c.Files[n].Kind = true, d.Kind // which tells the encoding
-		}
-	}
-	c.LeftOut = brief.Lines(r.t.Task.LeftOut, r.shown.description/4)
-	c.NoFiles = r.t.Task.Data == ""
-	c.Variables, c.OtherVariables = r.shownVariables()
+	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines, NoFiles: r.t.Task.Data == ""}
+	c.Files, c.LeftOut = r.files.Files(show)
+	c.Variables, c.OtherVariables = r.shownVariables(show)
+	r.contextCache, r.contextSizes, r.contextMade = c, show, true
 	return c
-}
-
-// words is what the model is told of file n: its description, or only what that adds to
-// that of a file before it, by its number from 1, which the same script has described.
-func (r *run) words(n int) (like int, text string) {
-	d := r.t.Descriptions[n]
-	switch {
-	case r.cfg.Method.NoAnalyzer && d.Text == "":
-		return 0, ""
-	case d.Text == "" && d.Error != "":
-		return 0, "No description: " + d.Error
-	case d.Corrected:
-		return 0, d.Text
-	}
-	for m := range n {
-		first := r.t.Descriptions[m]
-		if first.Lead() != d.Lead() || first.Corrected {
-			continue
-		}
-		if added := linesBeyond(d.Text, first.Text); len(added) < len(d.Text)*9/10 {
-			return m + 1, cmp.Or(added, "nothing")
-		}
-	}
-	return 0, d.Text
-}
-
-// linesBeyond returns the lines of text that other does not have.
-func linesBeyond(text, other string) string {
-	had := map[string]bool{}
-	for line := range strings.Lines(other) {
-		had[strings.TrimRight(line, " \r\n")] = true
-	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if line = strings.TrimRight(line, " \r\n"); !had[line] {
-			b.WriteString(line + "\n")
-		}
-	}
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// mostOf is how much of one description is shown at most: all of a document, and
-// of what a script prints no more than it was told.
-func (r *run) mostOf(n int) int {
-	if d := r.t.Descriptions[n]; d.Whole || d.Corrected {
-		return r.shown.description
-	}
-	return min(r.shown.description, 2*r.descriptionChars(r.shown))
-}
-
-// sharesOf divides the room for descriptions: one half fairly, so that every
-// file says something, the other in the order of nearness to the question.
-func (r *run) sharesOf(texts []string) []int {
-	lengths := make([]int, len(texts))
-	total := 0
-	for n, text := range texts {
-		lengths[n] = min(len(text), r.mostOf(n))
-		total += lengths[n]
-	}
-	left := r.shown.context
-	if total <= left {
-		return lengths
-	}
-	share := brief.Shares(lengths, left/2, r.shown.description)
-	for _, n := range share {
-		left -= n
-	}
-	for _, n := range r.nearness {
-		more := max(0, min(left, lengths[n]-share[n]))
-		share[n], left = share[n]+more, left-more
-	}
-	return share
-}
-
-// leftOut names files in at most about most bytes: each, or else how many there
-// are in each folder, with an example.
-func leftOut(names []string, most int) string {
-	var b strings.Builder
-	for _, name := range names {
-		if b.WriteString(brief.Python("data/"+name) + "\n"); b.Len() > most {
-			break
-		}
-	}
-	if b.Len() <= most {
-		return b.String()
-	}
-	count, first := map[string]int{}, map[string]string{}
-	for _, name := range names {
-		folder := path.Dir(name)
-		if count[folder]++; count[folder] == 1 {
-			first[folder] = path.Base(name)
-		}
-	}
-	b.Reset()
-	for _, folder := range slices.Sorted(maps.Keys(count)) {
-		fmt.Fprintf(&b, "%s: %d files, such as %s\n", brief.Python(path.Join("data", folder)+"/"), count[folder], brief.Python(first[folder]))
-	}
-	return brief.Clip(b.String(), most)
 }
 
 // answered returns the parts before the last, with half as much of their outputs.
@@ -222,7 +109,7 @@ func (r *run) answered() prompts.Earlier {
 		part := r.t.Part(k)
 		steps := r.steps(part)
 		for i := range steps {
-			steps[i].Output = brief.Clip(steps[i].Output, r.showing().result/2)
+			steps[i].Output = brief.Clip(steps[i].Output, r.Sizes().Result/2)
 		}
 		last, _ := part.FinalCell()
 		earlier.Parts = append(earlier.Parts, prompts.Answered{
@@ -234,16 +121,16 @@ func (r *run) answered() prompts.Earlier {
 
 // steps returns the steps of a plan with their accepted cells.
 func (r *run) steps(t *record.Trajectory) []prompts.Step {
-	show := r.showing()
+	show := r.Sizes()
 	var steps []prompts.Step
 	var lengths []int
 	for i, n := range t.AcceptedRounds() {
 		a, _ := t.Rounds[n].Accepted()
 		output := a.Execution.PlainText()
 		steps = append(steps, prompts.Step{Number: i + 1, Text: t.Rounds[n].Step, Code: a.Code, Output: output})
-		lengths = append(lengths, min(len(output), show.result))
+		lengths = append(lengths, min(len(output), show.Result))
 	}
-	for i, share := range brief.Shares(lengths, show.results, show.result) {
+	for i, share := range brief.Shares(lengths, show.Results, show.Result) {
 		steps[i].Output = brief.Clip(steps[i].Output, share)
 	}
 	return steps
@@ -278,7 +165,7 @@ func (r *run) dropped() []prompts.Dropped {
 			d.Reason = "" // a verdict; that a cell did not run is none
 		}
 		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
-			d.Output = brief.Clip(a.Execution.PlainText(), r.showing().result)
+			d.Output = brief.Clip(a.Execution.PlainText(), r.Sizes().Result)
 		}
 		dropped = append(dropped, d)
 	}

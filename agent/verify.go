@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
@@ -19,7 +20,7 @@ func (r *run) verify(ctx context.Context) error {
 	if r.cfg.Method.Script {
 		how = reply.YesNo
 	}
-	verdict, err := ask(ctx, r, question{"verifier", r.subject(0), r.verifyWords}, how)
+	verdict, err := ask.Role(ctx, r.Asker, ask.Request{Role: "verifier", Subject: r.subject(0), Words: r.verifyWords}, how)
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
 		err = r.observe(Event{Kind: Warned, Text: unread.Error()})

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
@@ -262,7 +262,7 @@ func (e *benchStopped) Unwrap() error { return e.err }
 // hints returns how to continue the run.
 func (e *benchStopped) hints(cause []string) []string {
 	again := "dsstar bench run --resume --out " + quoteShell(e.out)
-	if spent, ok := errors.AsType[*agent.BudgetError](e.err); ok {
+	if spent, ok := errors.AsType[*ask.BudgetError](e.err); ok {
 		return []string{again + " --" + spent.Flag + " MORE   # or without it: no limit"}
 	}
 	if _, ok := errors.AsType[*runner.SickError](e.err); ok {

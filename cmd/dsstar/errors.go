@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -121,7 +122,7 @@ func explain(err error) (code int, text string, hints []string) {
 	if e, ok := errors.AsType[*editorError](err); ok {
 		return exitError, text, []string{"export EDITOR=COMMAND   # another editor than " + e.editor}
 	}
-	if b, ok := errors.AsType[*agent.BudgetError](err); ok {
+	if b, ok := errors.AsType[*ask.BudgetError](err); ok {
 		return exitBudget, text, []string{"dsstar nb --" + b.Flag + " MORE …   # or without it: no limit"}
 	}
 	if c, ok := errors.AsType[*llm.CredentialError](err); ok {
@@ -183,7 +184,7 @@ func (e *stoppedError) hints(cause []string) []string {
 	if _, ok := errors.AsType[*record.EditError](e.err); ok {
 		return []string{again + "   # when it is mended in " + e.notebook}
 	}
-	if _, ok := errors.AsType[*agent.BudgetError](e.err); ok {
+	if _, ok := errors.AsType[*ask.BudgetError](e.err); ok {
 		cause = nil
 	}
 	return append([]string{again + "   # goes on, and asks nothing twice"}, cause...)

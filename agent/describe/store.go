@@ -1,4 +1,4 @@
-package agent
+package describe
 
 import (
 	"crypto/sha256"
@@ -23,24 +23,24 @@ type Cache struct {
 
 // A store is the cache as one run uses it. Without a cache it keeps nothing.
 type store struct {
-	*run
+	*Describer
 	root *files.Folder // the data; nil: there is nothing to know a file by
 	asks string        // the hash of model and words; "": nothing is kept
 }
 
 // openStore opens the cache for the files of root. What cannot be read is not kept.
-func (r *run) openStore(root *files.Folder) store {
-	s := store{run: r, root: root}
-	if r.cfg.Cache == nil || root == nil {
+func (r *Describer) openStore(root *files.Folder) store {
+	s := store{Describer: r, root: root}
+	if r.Cache == nil || root == nil {
 		return s
 	}
 	r.keys = make([]string, len(r.t.Task.Files))
-	words, err := r.cfg.Prompts.Text(prompts.Analyzer{}, prompts.DebuggerScript{})
+	words, err := r.Prompts.Text(prompts.Analyzer{}, prompts.DebuggerScript{})
 	if err != nil {
 		return s
 	}
-	m := r.cfg.Method
-	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v %v %v\n%d\n%s", r.cfg.Cache.Model, m.Script, m.NoFamilies, m.NoDocuments, r.cfg.DescriptionChars, words))
+	m := r.method
+	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v %v %v\n%d\n%s", r.Cache.Model, m.Script, m.NoFamilies, m.NoDocuments, r.DescriptionChars, words))
 	s.asks = hex.EncodeToString(sum[:])
 	return s
 }
@@ -69,13 +69,13 @@ func (s store) get(d *record.Description, i int) bool {
 	return true
 }
 
-func (r *run) path(i int) string {
-	return filepath.Join(r.cfg.Cache.Dir, r.keys[i][:2], r.keys[i][2:]+".json")
+func (r *Describer) path(i int) string {
+	return filepath.Join(r.Cache.Dir, r.keys[i][:2], r.keys[i][2:]+".json")
 }
 
 // keep puts a description, with its script, into the cache. That it could not be
 // kept costs the next run a call, no more.
-func (r *run) keep(i int, d record.Description) {
+func (r *Describer) keep(i int, d record.Description) {
 	if r.keys == nil || r.keys[i] == "" {
 		return
 	}

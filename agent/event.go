@@ -1,0 +1,75 @@
+package agent
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+// A Kind is a kind of event.
+type Kind string
+
+// The kinds of events of a run, in the order in which they first occur.
+const (
+	Begun     Kind = "begun"     // nothing is done yet
+	Started   Kind = "started"   // the environment is known
+	Described Kind = "described" // a file has its description
+	Met       Kind = "met"       // the variables of somebody else's session are known
+	Estimated Kind = "estimated" // what the rounds may cost, in one line
+	Planned   Kind = "planned"   // a step was proposed
+	Repeated  Kind = "repeated"  // the cell of a step is run again
+	Ran       Kind = "ran"       // a cell ran, well or not
+	Picked    Kind = "picked"    // one of several candidates became the step's cell
+	Rejected  Kind = "rejected"  // a person did not let a cell run
+	Judged    Kind = "judged"    // a verdict was given
+	Routed    Kind = "routed"    // a route was chosen
+	WentBack  Kind = "went back" // the session is back at the accepted cells; the text says by which way
+	Checked   Kind = "checked"   // the answer's form was held against the guidelines
+	Finalized Kind = "finalized" // the last cell printed the answer
+	Proving   Kind = "proving"   // a fresh run begins
+	Proved    Kind = "proved"    // it ended
+	Warned    Kind = "warned"    // something that the user should know
+	Ended     Kind = "ended"     // nothing follows
+)
+
+// An Event is one thing that happened, for whoever watches.
+type Event struct {
+	Kind      Kind
+	Round     int // from 1; 0 outside the rounds
+	Step      int // the number of the step in the plan
+	Try       int // from 1
+	Candidate int // of Ran and Picked: from 1; 0: the cell is the only one
+	Text      string
+	Execution *notebook.Execution // of Ran and Rejected
+}
+
+// observe tells the observer, with the round and step that are under way.
+func (r *run) observe(e Event) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Kind == Warned {
+		if r.warned[e.Text] {
+			return nil // once is enough
+		}
+		if r.warned == nil {
+			r.warned = map[string]bool{}
+		}
+		r.warned[e.Text] = true
+		if !slices.Contains(r.t.Warnings, e.Text) {
+			r.t.Warnings = append(r.t.Warnings, e.Text)
+		}
+	}
+	if n := len(r.t.Rounds); n > 0 && e.Kind != Finalized && e.Kind != Proved {
+		e.Round, e.Step = n, cmp.Or(e.Step, r.t.StepOf(n-1))
+	}
+	spent := r.Spent()
+	r.t.Usage, r.t.ByRole, r.t.Cost, r.t.Models = spent.Usage, spent.ByRole, spent.Cost, spent.Models
+	r.t.Seconds = record.Seconds{
+		Total: r.earlier.Total + time.Since(r.began).Seconds(),
+		Model: r.earlier.Model + spent.Model, Kernel: r.earlier.Kernel + r.kernel.Seconds(),
+	}
+	return r.cfg.Observe(e, r.t)
+}
