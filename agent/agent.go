@@ -217,7 +217,7 @@ func (r *run) underWay() bool {
 		return false
 	}
 	last := r.current()
-	return last.Route == nil && !last.Gone && (last.Verdict == nil || r.left() > 0)
+	return last.Route == nil && (last.Verdict == nil || r.left() > 0)
 }
 
 // begin runs the cells that come before the next step: for a run that goes on

@@ -198,8 +198,4 @@ func TestCandidatesEdited(t *testing.T) {
 	if got.Answer() != "1d" || len(got.Rounds[1].Attempts) != 3 || !got.Rounds[1].ByHand {
 		t.Errorf("answer %q, round %+v", got.Answer(), got.Rounds[1])
 	}
-	got = goOn(t, more.with(script{"finalizer": "print(x)"}), must2(edited(t, p.Trajectory, remove("round-2")))).noError(t)
-	if got.Answer() != "1b" || len(got.Rounds[1].Attempts) != 1 {
-		t.Errorf("without its heading: answer %q, round %+v", got.Answer(), got.Rounds[1])
-	}
 }

@@ -34,7 +34,7 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 		round.Verdict.Reason = fmt.Sprintf("step %d was %s", step, problem)
 	}
 	if round.Route == nil {
-		round.GoBack(record.Route{Back: step, Reason: problem})
+		round.Route = &record.Route{Back: step, Reason: problem}
 	}
 	return false, r.observe(Event{Kind: Routed, Text: problem})
 }

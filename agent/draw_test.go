@@ -180,12 +180,10 @@ func TestReadRefuses(t *testing.T) {
 		text   string
 	}{
 		{"another notebook", func(nb *notebook.Notebook) { delete(nb.Metadata, "dsstar") }, "not written by dsstar"},
-		{"a later version", func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 2} }, "version 2, not 1"},
+		{"a later version", func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 3} }, "version 3, not 1 or 2"},
 		{"damaged metadata", func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = "x" }, "metadata"},
 		{"damaged cell", func(nb *notebook.Notebook) { nb.Cells[0].Metadata["dsstar"] = 7 }, "cell 1"},
-		{"a round without its record", func(nb *notebook.Notebook) {
-			nb.Cells[4].Metadata["dsstar"] = map[string]any{"role": "round"}
-		}, "without its record"},
+		{"no trajectory", func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 2} }, "no trajectory"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

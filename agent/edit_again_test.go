@@ -102,26 +102,6 @@ func TestHandsOff(t *testing.T) {
 	})
 }
 
-// A route that is chosen after a folded round was deleted goes back all the same.
-func TestRouteAfterDeletion(t *testing.T) {
-	r := &recorder{}
-	play(t, three.with(script{
-		"verifier round 2": no, "router round 2": "Step 2 is wrong!", "coder round 3": "y = x\ny += \"3\"\nprint(y)", "verifier round 3": no,
-		"router round 3": "Step 2 is wrong!", "planner round 4": "Four.", "coder round 4": "w = x\nprint(w)", "verifier round 4": yes, "finalizer": "print(w)",
-	}), r.record).noError(t)
-	i := slices.IndexFunc(r.all, func(m moment) bool {
-		return m.what == "event judged" && strings.Contains(string(m.notebook), "round-3")
-	})
-	tr := must2(edited(t, reread(t, r.all[i].notebook), remove("round-2")))
-	if len(tr.Edits()) > 0 {
-		t.Errorf("noticed %q", tr.Edits())
-	}
-	got := goOn(t, more.with(script{"router": "Step 2 is wrong!", "coder": "w = x\nprint(w)", "finalizer": "print(w)"}), tr).noError(t)
-	if cells := got.Cells()[2:]; len(cells) != 3 || cells[1] != "w = x\nprint(w)" {
-		t.Errorf("the cells %q", cells)
-	}
-}
-
 // A run in the paper's way refuses edits.
 func TestPaperRefusesEdits(t *testing.T) {
 	p := play(t, script{"analyzer": `print("a table")`, "planner": "Next.", "coder": "x = 1\nprint(x)", "verifier": "raw:Yes", "finalizer": "x = 1\nprint(x)"},

@@ -120,7 +120,7 @@ func (r *run) replayed(executions []notebook.Execution, cells int) (broken int, 
 		}
 		if e.Status != notebook.OK {
 			reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e))
-			r.current().GoBack(record.Route{Back: step, Reason: reason})
+			r.current().Route = &record.Route{Back: step, Reason: reason}
 			return step, r.observe(Event{Kind: Warned, Text: reason})
 		}
 		attempt := &round.Attempts[len(round.Attempts)-1]

@@ -142,11 +142,10 @@ func (r *run) proveCells(ctx context.Context, s Session) (reason, printed string
 // patience is how long the script may run: far longer than the cells did.
 func (r *run) patience() time.Duration {
 	seconds := 0.0
-	r.t.EachAttempts(func(_ string, attempts *[]record.Attempt) {
-		for _, a := range *attempts {
-			seconds += a.Execution.Seconds
-		}
-	})
+	attempts, _ := r.t.Tried()
+	for _, a := range attempts {
+		seconds += a.Execution.Seconds
+	}
 	return time.Minute + time.Duration(10*seconds*float64(time.Second))
 }
 

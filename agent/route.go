@@ -33,7 +33,7 @@ func (r *run) route(ctx context.Context) error {
 			route.Reason = round.Verdict.Reason
 		}
 	}
-	round.GoBack(route)
+	round.Route = &route
 	if err := r.observe(Event{Kind: Routed, Text: route.Reason}); err != nil {
 		return err
 	}

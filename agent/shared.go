@@ -157,7 +157,7 @@ func (r *run) dropped() []prompts.Dropped {
 	var dropped []prompts.Dropped
 	for i, round := range r.t.Rounds {
 		by, ok := r.t.DroppedBy(i)
-		if !ok || i < r.t.EarlierRounds() || round.Gone || r.t.Rounds[by].Edit != nil {
+		if !ok || i < r.t.EarlierRounds() || r.t.Rounds[by].Edit != nil {
 			continue // what a person has taken out is not spoken of
 		}
 		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}

@@ -165,8 +165,8 @@ func (s *Settings) validate(won map[string]setting) error {
 	if ways := []string{"auto", "checkpoint", "replay", "off"}; !slices.Contains(ways, s.Rollback) {
 		return bad("rollback", "auto, checkpoint, replay or off")
 	}
-	if tiers := []string{"auto", "full", "builtin", "experimental", "external", "off"}; !slices.Contains(tiers, s.Sandbox) {
-		return bad("sandbox", "auto, full, builtin, experimental (macOS), external or off")
+	if tiers := []string{"auto", "full", "builtin", "external", "off"}; !slices.Contains(tiers, s.Sandbox) {
+		return bad("sandbox", "auto, full, builtin, external or off")
 	}
 	if s.MaxMemory != 0 && s.MaxMemory < 1<<28 {
 		return bad("max_memory", "0, or at least 256MiB, which Python and pandas take")

@@ -56,9 +56,11 @@ func touch(t testing.TB, file string) {
 // A guest leaves a kernel as it was, but for the names that are to stay.
 func TestGuestManners(t *testing.T) {
 	t.Parallel()
-	for name, python := range map[string]string{"ipykernel7": testPython(t), "ipykernel6": pyenvtest.OldPython(t)} {
-		t.Run(name, func(t *testing.T) { testGuestManners(t, python) })
-	}
+	t.Run("ipykernel7", func(t *testing.T) { testGuestManners(t, testPython(t)) })
+	t.Run("ipykernel6", func(t *testing.T) {
+		pyenvtest.Long(t)
+		testGuestManners(t, pyenvtest.OldPython(t))
+	})
 }
 
 func testGuestManners(t *testing.T, python string) {

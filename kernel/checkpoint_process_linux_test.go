@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/internal/process"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -157,7 +158,7 @@ func TestCheckpointLeaks(t *testing.T) {
 	}
 	deadline := time.Now().Add(2 * time.Second)
 	for pid := range want {
-		for processExists(pid) && time.Now().Before(deadline) {
+		for process.Exists(pid) && time.Now().Before(deadline) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(b), ") Z") {
@@ -256,7 +257,7 @@ func TestCheckpointReady(t *testing.T) {
 // gone, refused or unknown leaves the kernel as it was.
 func TestCheckpointMisfortunes(t *testing.T) {
 	t.Parallel()
-	k := openCheckpoints(t, pyenvtest.OldPython(t))
+	k := openCheckpoints(t, testPython(t))
 	done := make(chan notebook.Execution, 1)
 	go func() { x, _ := k.Execute(t.Context(), "import time; time.sleep(1); x = 9"); done <- x }()
 	time.Sleep(300 * time.Millisecond)
@@ -295,10 +296,10 @@ import subprocess
 from dsstar_kernel import linux
 shell = subprocess.Popen(["/bin/sh", "-c", "sleep 600 & echo; wait"], stdout=subprocess.PIPE)
 shell.stdout.readline()
-listed = list(linux.descendants(shell.pid))
+listed = list(linux.descendants(shell.PID))
 linux.LISTS_CHILDREN = False
-found = list(linux.descendants(shell.pid))
-linux.end_all(shell.pid)
+found = list(linux.descendants(shell.PID))
+linux.end_all(shell.PID)
 shell.kill()
 print(len(listed), found == listed, shell.wait() is not None)
 `

@@ -21,10 +21,6 @@ const checkpointModule = "dsstar_kernel"
 //go:embed dsstar_kernel/*.py
 var checkpointFiles embed.FS
 
-// Freezes reports whether [CheckpointSpec] can make of s a kernel with checkpoints:
-// on Linux, of one that is started as python -m ipykernel_launcher.
-func Freezes(s Spec) bool { return runtime.GOOS == "linux" && launcher(s) > 0 }
-
 // launcher returns where in Argv the module of ipykernel is; 0 for nowhere.
 func launcher(s Spec) int {
 	for i, arg := range s.Argv {
@@ -46,8 +42,8 @@ func (s Spec) hasCheckpoints() bool {
 // writes the package that does so, around the ipykernel of the interpreter, to a
 // folder of dir that is named by its content, so that those of other versions of
 // this program stay, and that other programs may write at the same time. A Spec
-// that has them already stays as it is; where [Freezes] reports false the error is
-// [errors.ErrUnsupported].
+// that has them already stays as it is. The error is [errors.ErrUnsupported] except on Linux, for a
+// kernel that is started as python -m ipykernel_launcher.
 func CheckpointSpec(s Spec, dir string) (Spec, error) {
 	switch {
 	case runtime.GOOS != "linux":

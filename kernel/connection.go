@@ -79,7 +79,7 @@ func newConnection(dir string, o Options, p *ports) (connection, error) {
 	// Clients other than this one may know TCP better. Out of a sandbox there is none, but with the network there may be no
 	// Unix sockets.
 	confined := o.Sandbox.Tier.Confines()
-	tcp := (o.TCP || o.KeepIn != "") && !confined || !o.Spec.IPython() && !o.sockets && !(confined && !o.Sandbox.Net) ||
+	tcp := o.KeepIn != "" && !confined || !o.Spec.IPython() && !o.sockets && !(confined && !o.Sandbox.Net) ||
 		!o.Sandbox.UnixSockets()
 	if tcp || runtime.GOOS == "windows" || len(base)+len("-5")+1 > sunPath {
 		c.Transport, c.IP = "tcp", "127.0.0.1"

@@ -28,7 +28,9 @@ func ways(t testing.TB, spec Spec) []way {
 func localWay(spec Spec, tcp bool) way {
 	name := map[bool]string{false: "ipc", true: "tcp"}[tcp]
 	return way{name, false, func(t testing.TB, o Options) *Kernel {
-		o.Spec, o.TCP = spec, tcp
+		if o.Spec = spec; tcp {
+			o.KeepIn = t.TempDir()
+		}
 		k, err := start(t.Context(), o, impatient())
 		if err != nil {
 			t.Fatal(err)

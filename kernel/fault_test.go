@@ -83,7 +83,7 @@ func TestFaults(t *testing.T) {
 			t.Run(way+"/"+string(c.fault)+"/"+c.code, func(t *testing.T) {
 				t.Parallel()
 				o := c.options(t)
-				o.TCP = way == "tcp"
+				o.sockets = way == "ipc"
 				c.run(t, openWith(t, o, brisk()))
 			})
 		}

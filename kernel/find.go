@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"dsstar/kernel/internal/inbox"
+	"dsstar/kernel/internal/process"
 	"dsstar/notebook/disk"
 )
 
@@ -140,7 +142,7 @@ func (k *Running) ask(ctx context.Context) bool {
 	}
 	s.link = link
 	defer s.end()
-	in := newInbox()
+	in := inbox.New()
 	id, err := s.request(ctx, in, Shell, s.nothing(), struct{}{})
 	if err != nil {
 		return false
@@ -148,7 +150,7 @@ func (k *Running) ask(ctx context.Context) bool {
 	defer s.forget(id)
 	go g.watch(link)
 	select {
-	case <-in.ready:
+	case <-in.Ready:
 		k.State = "idle"
 	case <-time.After(askWait):
 		k.State = "busy"
@@ -191,7 +193,7 @@ func LocalServers(l Lookup) []Server {
 				NotebookDir      string `json:"notebook_dir"`
 			}
 			data, err := disk.ReadFile(file, maxConnection)
-			if err != nil || json.Unmarshal(data, &j) != nil || !processExists(j.PID) {
+			if err != nil || json.Unmarshal(data, &j) != nil || !process.Exists(j.PID) {
 				continue // a server that was killed leaves its file
 			}
 			if j.Sock != "" { // its URL has the socket's path for a host

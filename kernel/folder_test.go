@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/internal/process"
 	"dsstar/kernel/kerneltest"
 	"dsstar/notebook/disk"
 )
@@ -161,7 +162,7 @@ func TestReleaseReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := &local{process: &process{}, keep: true, file: file, conn: connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: 1, IOPubPort: 1, ControlPort: 1}}
+	l := &local{Process: &process.Process{}, keep: true, file: file, conn: connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: 1, IOPubPort: 1, ControlPort: 1}}
 	if err := l.release("n.ipynb"); err != nil {
 		t.Error(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"dsstar/kernel/internal/inbox"
+	"dsstar/kernel/internal/process"
 	"dsstar/notebook/disk"
 )
 
@@ -46,7 +48,7 @@ func ended(h host) bool {
 
 // local is a process of ours.
 type local struct {
-	*process
+	*process.Process
 	spec Spec
 	dir  string // private folder
 	file string // connection file
@@ -59,29 +61,29 @@ type local struct {
 	confined bool // the process is in a sandbox
 }
 
-func (l *local) gone() <-chan struct{} { return l.exited }
+func (l *local) gone() <-chan struct{} { return l.Exited }
 
-func (l *local) fate() (string, error) { return l.death(), nil }
+func (l *local) fate() (string, error) { return l.Death(), nil }
 
 func (l *local) interrupt(s *session) {
 	if l.spec.InterruptMode == "message" || l.confined { // whose processes no signal of ours reaches
 		s.tell(Control, "interrupt_request", struct{}{})
 		return
 	}
-	l.process.interrupt()
+	l.Process.Interrupt()
 }
 
 func (l *local) kill() string {
-	l.process.kill()
+	l.Process.Kill()
 	return "the kernel was killed"
 }
 
 // shutdown asks the kernel to end, so that its exit handlers run.
 func (l *local) shutdown(s *session) {
-	if !l.alive() {
+	if !l.Alive() {
 		return
 	}
-	in := newInbox()
+	in := inbox.New()
 	id, err := s.request(atOnce, in, Control, "shutdown_request", map[string]bool{"restart": false})
 	if err != nil {
 		return
@@ -91,13 +93,13 @@ func (l *local) shutdown(s *session) {
 	defer patience.Stop()
 	for {
 		select {
-		case <-in.ready:
-			for _, m := range in.take() {
+		case <-in.Ready:
+			for _, m := range in.Take() {
 				if m.Header.MsgType == "shutdown_reply" {
 					patience.Reset(s.waits.exit)
 				}
 			}
-		case <-l.exited:
+		case <-l.Exited:
 			return
 		case <-patience.C:
 			return
@@ -107,19 +109,17 @@ func (l *local) shutdown(s *session) {
 
 // end kills what is left of the process and removes its folder.
 func (l *local) end(w waits) (err error) {
-	if l.process != nil && !l.left {
-		l.process.kill()
+	if l.Process != nil && !l.left {
+		l.Process.Kill()
 		select {
-		case <-l.exited:
+		case <-l.Exited:
 		case <-time.After(w.kill): // not even SIGKILL ends a process in a hung system call
-			err = fmt.Errorf("process %d cannot be killed", l.pid)
-			if l.guard { // and takes with it, by the parent-death signal, what it has started itself
-				l.process.killAll()
-			}
+			err = fmt.Errorf("process %d cannot be killed", l.PID)
+			l.Process.KillAll() // also a guard, whose own children end with it by the parent-death signal
 		}
 	}
-	if l.process != nil {
-		l.stderr.close()
+	if l.Process != nil {
+		l.Stderr.Close()
 	}
 	if l.keep && !l.left {
 		_ = os.Remove(l.file) // nobody is to look for it

@@ -28,7 +28,6 @@ type Options struct {
 	Dir          string        // working directory of the kernel process; a guest's cells run there too
 	Scratch      string        // folder that cells write to; emptied at the start and by Reset, created if missing; "" for none
 	Env          []string      // the whole environment of a process of ours; the Spec's own is added
-	TCP          bool          // reach a process of ours by TCP on the loopback interface, not by Unix sockets
 	CellTimeout  time.Duration // how long a cell may run; 0 for no limit
 	StartTimeout time.Duration // until the kernel is ready; 0 for a minute
 	Outputs      Outputs       // what becomes of very long outputs
@@ -106,10 +105,7 @@ type Info struct {
 	Server         string         // URL of the server that runs it; "" for none
 	Owned          bool           // started by us, to be ended by us
 	Implementation string         // "ipython"
-	Version        string         // of the implementation
-	Protocol       string         // version of the protocol, as the kernel says
 	Features       []string       // supported_features: "kernel subshells", "debugger"
-	Banner         string         // what the kernel says when it starts
 	Language       map[string]any // language_info as the kernel gave it, for the notebook's metadata
 	PID            int            // of a process of ours; changes with a new process
 }
@@ -315,15 +311,9 @@ func (k *Kernel) current() *session {
 func infoOf(content json.RawMessage) Info {
 	var reply struct {
 		Implementation string         `json:"implementation"`
-		Version        string         `json:"implementation_version"`
-		Protocol       string         `json:"protocol_version"`
 		Features       []string       `json:"supported_features"`
-		Banner         string         `json:"banner"`
 		Language       map[string]any `json:"language_info"`
 	}
 	_ = json.Unmarshal(content, &reply)
-	return Info{
-		Implementation: reply.Implementation, Version: reply.Version, Protocol: reply.Protocol,
-		Features: reply.Features, Banner: reply.Banner, Language: reply.Language,
-	}
+	return Info{Implementation: reply.Implementation, Features: reply.Features, Language: reply.Language}
 }

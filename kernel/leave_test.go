@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/internal/process"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
@@ -24,7 +25,7 @@ func killLeft(t *testing.T, pid int) {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		t.Errorf("the kernel is gone: %v", err)
 	}
-	for begun := time.Now(); processExists(pid); time.Sleep(10 * time.Millisecond) {
+	for begun := time.Now(); process.Exists(pid); time.Sleep(10 * time.Millisecond) {
 		if time.Since(begun) > 10*time.Second {
 			t.Fatal("kill does not end the kernel")
 		}
@@ -83,7 +84,7 @@ func TestLeaveOrClose(t *testing.T) {
 	if err := k.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if k.Info().ID == first.ID || processExists(first.PID) || files() != 1 {
+	if k.Info().ID == first.ID || process.Exists(first.PID) || files() != 1 {
 		t.Errorf("%+v after %+v, %d files", k.Info(), first, files())
 	}
 	if x := runCell(t, k, "import os, sys, time; os.write(2, b'last words'); time.sleep(0.5); os._exit(3)", notebook.Died); !strings.Contains(x.Reason, "last words") {
@@ -98,12 +99,12 @@ func TestLeaveOrClose(t *testing.T) {
 
 	k = open(t, o)
 	pid := k.Info().PID
-	if err := k.Close(); err != nil || files() != 0 || processExists(pid) {
+	if err := k.Close(); err != nil || files() != 0 || process.Exists(pid) {
 		t.Errorf("%v, %d files", err, files())
 	}
 	k = open(t, options(t)) // not for keeping
 	pid = k.Info().PID
-	if err := k.Leave(""); err == nil || processExists(pid) {
+	if err := k.Leave(""); err == nil || process.Exists(pid) {
 		t.Error(err)
 	}
 }

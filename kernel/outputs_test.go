@@ -66,39 +66,3 @@ func TestQuota(t *testing.T) {
 		t.Errorf("%d bytes in files, want at most %d", onDisk, files)
 	}
 }
-
-// TestSpillIsFull: outputs beyond what may wait on disk are lost, and a gap says so; what is
-// no output comes all the same.
-func TestSpillIsFull(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	b := newInbox()
-	defer b.close()
-	put := func(i int, kind string) {
-		m := spoken(i, 1<<20)
-		m.Header.MsgType = kind
-		b.put(m)
-	}
-	put(0, "stream")
-	b.spill = newSpill()
-	b.spill.most = 10 << 20
-	for i := range 100 {
-		put(i+1, "stream")
-	}
-	put(101, "status")
-	if held := b.spill.out - b.spill.in; held > 13<<20 {
-		t.Errorf("%d bytes wait", held)
-	}
-	came, gaps, last := 0, 0, ""
-	for items := b.take(); items != nil; items = b.take() {
-		for _, m := range items {
-			if m.Channel == gap {
-				gaps++
-			} else {
-				came, last = came+1, m.Header.MsgType
-			}
-		}
-	}
-	if came < 10 || came > 15 || gaps != 1 || last != "status" {
-		t.Errorf("%d came, with %d gaps, the last was %q", came, gaps, last)
-	}
-}

@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // Until a kernel is ready nobody else can be given its ports, and ZeroMQ can bind them.
 func TestPortsAreHeld(t *testing.T) {
 	t.Parallel()
-	o, p := Options{Spec: Spec{Argv: []string{"other"}}, TCP: true}, ports{share: true}
+	o, p := Options{Spec: Spec{Argv: []string{"other"}}}, ports{share: true}
 	c, err := newConnection(t.TempDir(), o, &p)
 	if err != nil {
 		t.Fatal(err)
@@ -60,9 +62,7 @@ socket.socket().bind(('127.0.0.1', json.load(open(sys.argv[1]))['shell_port']))
 from ipykernel.kernelapp import launch_new_instance
 launch_new_instance(['-f', sys.argv[1]])`
 	text := "#!/bin/sh\nexec " + testPython(t) + " -c \"" + code + "\" \"$1\" " + tries + "\n"
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.WriteProgram(t, script, []byte(text))
 	o := options(t)
 	o.Spec = Spec{Name: "other", Argv: []string{script, "{connection_file}"}}
 	prints(t, open(t, o), "1 + 1", "2")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/turn"
 )
 
@@ -42,7 +43,7 @@ func (k *Kernel) live() (*session, error) {
 // roundTrip sends a request and waits for the reply.
 func (s *session) roundTrip(ctx context.Context, m Message) (Message, error) {
 	fail := func(err error) (Message, error) { return Message{}, fmt.Errorf("%s: %w", m.Header.MsgType, err) }
-	in := newInbox()
+	in := inbox.New()
 	id, err := s.send(ctx, in, m)
 	if err != nil {
 		return fail(err)
@@ -52,8 +53,8 @@ func (s *session) roundTrip(ctx context.Context, m Message) (Message, error) {
 	defer again.Stop()
 	for {
 		select {
-		case <-in.ready:
-			for _, reply := range in.take() {
+		case <-in.Ready:
+			for _, reply := range in.Take() {
 				if reply.Channel == m.Channel {
 					return reply, nil
 				}

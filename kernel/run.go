@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/turn"
 	"dsstar/notebook"
 )
@@ -25,7 +26,7 @@ type run struct {
 	silent bool          // not a cell: not counted, publishes nothing
 	limit  time.Duration // 0 for none
 
-	in   *inbox
+	in   *inbox.Inbox
 	id   string // of the execute_request
 	fold notebook.Fold
 	exec notebook.Execution // Outputs stay empty until finish
@@ -51,8 +52,8 @@ type run struct {
 
 // execute runs the code of r. See Kernel.Execute.
 func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
-	r.in, r.sent, r.exec.Status = newInbox(), time.Now(), notebook.OK
-	defer r.in.close()
+	r.in, r.sent, r.exec.Status = inbox.New(), time.Now(), notebook.OK
+	defer r.in.Close()
 	if ended(r.s.host) {
 		how, lost := r.s.host.fate()
 		r.exec.Status, r.exec.Reason = notebook.Died, "the kernel was already dead: "+how
@@ -124,7 +125,7 @@ func (r *run) follow(ctx context.Context) error {
 	defer enough()
 	for !r.over {
 		select {
-		case <-r.in.ready:
+		case <-r.in.Ready:
 			r.read(asked)
 		case a := <-r.asking:
 			r.answered(a)
@@ -148,8 +149,8 @@ func (r *run) follow(ctx context.Context) error {
 
 // read handles the messages that have arrived.
 func (r *run) read(ctx context.Context) {
-	for _, m := range r.in.take() {
-		if m.Channel == gap {
+	for _, m := range r.in.Take() {
+		if m.Channel == inbox.Gap {
 			r.doubt("there was no room on the disk for messages that waited")
 			continue
 		}
@@ -397,7 +398,7 @@ func (r *run) died() {
 	}
 	for more := true; more && !r.over; {
 		select {
-		case <-r.in.ready:
+		case <-r.in.Ready:
 			r.read(context.Background())
 		default:
 			more = false

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
@@ -77,9 +78,7 @@ func TestSandboxOfScripts(t *testing.T) {
 		"conda.sh":  "true\n",
 	}
 	for name, text := range scripts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.WriteProgram(t, filepath.Join(dir, name), []byte(text))
 	}
 	for _, box := range boxes(t) {
 		o := options(t)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/kernel/internal/process"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
@@ -52,15 +53,15 @@ func RunScript(ctx context.Context, o Options, path string, limit time.Duration)
 	if err != nil {
 		return x, fmt.Errorf("run %s: %w", path, err)
 	}
-	stdout := &tail{most: scriptKept}
+	stdout := &process.Tail{Most: scriptKept}
 	cmd.Stdout = stdout
-	if l.process, err = startProcess(cmd, nil, o.Sandbox.Tier.Guarded()); err != nil {
+	if l.Process, err = process.Start(cmd, nil, o.Sandbox.Tier.Confines()); err != nil {
 		return x, fmt.Errorf("run %s: %w", path, err)
 	}
 	enough := time.NewTimer(limit)
 	defer enough.Stop()
 	select {
-	case <-l.exited:
+	case <-l.Exited:
 	case <-enough.C:
 		x.Status = notebook.TimedOut
 	case <-ctx.Done():
@@ -68,10 +69,10 @@ func RunScript(ctx context.Context, o Options, path string, limit time.Duration)
 	}
 	if x.Status == "" {
 		if x.Status = notebook.OK; !cmd.ProcessState.Success() {
-			x.Status, x.Reason = notebook.Raised, l.death()
+			x.Status, x.Reason = notebook.Raised, l.Death()
 		}
 	}
-	for _, stream := range []struct{ name, text string }{{"stdout", stdout.String()}, {"stderr", l.stderr.String()}} {
+	for _, stream := range []struct{ name, text string }{{"stdout", stdout.String()}, {"stderr", l.Stderr.String()}} {
 		if stream.text != "" {
 			x.Outputs = append(x.Outputs, notebook.Output{Type: notebook.Stream, Name: stream.name, Text: stream.text})
 		}

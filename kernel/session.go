@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/wire"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
@@ -34,13 +35,13 @@ type session struct {
 	guest   *visit      // what is to be put right in a kernel that is not ours; nil for our own
 
 	mu        sync.Mutex
-	pending   map[string]*inbox // by the id of the request
-	past      map[string]string // requests that have ended, to the ids of their cells
-	greeted   string            // the kernel's session; empty until it has answered
-	late      []lateMessage     // what was said about those
-	lateBytes int               // in late
-	fallen    string            // how the process that runs cells has ended, of a kernel that outlives it; ""
-	heard     chan struct{}     // closed at the first iopub message
+	pending   map[string]*inbox.Inbox // by the id of the request
+	past      map[string]string       // requests that have ended, to the ids of their cells
+	greeted   string                  // the kernel's session; empty until it has answered
+	late      []lateMessage           // what was said about those
+	lateBytes int                     // in late
+	fallen    string                  // how the process that runs cells has ended, of a kernel that outlives it; ""
+	heard     chan struct{}           // closed at the first iopub message
 	hearing   sync.Once
 }
 
@@ -53,7 +54,7 @@ type lateMessage struct {
 func newSession(h host, o Options, w waits) *session {
 	return &session{
 		id: uuid.NewString(), host: h, waits: w, input: o.Input, outputs: o.Outputs,
-		pending: map[string]*inbox{}, past: map[string]string{}, heard: make(chan struct{}),
+		pending: map[string]*inbox.Inbox{}, past: map[string]string{}, heard: make(chan struct{}),
 	}
 }
 
@@ -63,7 +64,7 @@ func newSession(h host, o Options, w waits) *session {
 // iopub_welcome (JEP 65) cannot be waited for, because ipykernel 7.2 and 7.3
 // send it to their first subscriber only.
 func (s *session) greet(ctx context.Context, ch Channel) error {
-	in, heard, replied := newInbox(), s.heard, false
+	in, heard, replied := inbox.New(), s.heard, false
 	again := time.NewTicker(s.waits.greet)
 	defer again.Stop()
 	for ask := true; !replied || heard != nil; {
@@ -76,8 +77,8 @@ func (s *session) greet(ctx context.Context, ch Channel) error {
 			ask = false
 		}
 		select {
-		case <-in.ready:
-			if !replied && s.introduced(in.take()) {
+		case <-in.Ready:
+			if !replied && s.introduced(in.Take()) {
 				replied = true
 				again.Reset(50 * time.Millisecond) // only the subscription can be late now
 			}
@@ -165,7 +166,7 @@ func (s *session) introduced(items []Message) bool {
 
 // request sends a request and returns its id. Messages about it go to in until the caller forgets
 // the id.
-func (s *session) request(ctx context.Context, in *inbox, ch Channel, msgType string, content any) (string, error) {
+func (s *session) request(ctx context.Context, in *inbox.Inbox, ch Channel, msgType string, content any) (string, error) {
 	body, err := json.Marshal(content)
 	if err != nil {
 		return "", err
@@ -175,7 +176,7 @@ func (s *session) request(ctx context.Context, in *inbox, ch Channel, msgType st
 
 // send is request for a message that is more than a type and a content. It
 // fills in the header.
-func (s *session) send(ctx context.Context, in *inbox, m Message) (string, error) {
+func (s *session) send(ctx context.Context, in *inbox.Inbox, m Message) (string, error) {
 	id := uuid.NewString()
 	m.Header.MsgID, m.Header.Session, m.Header.Username = id, s.id, "dsstar"
 	m.Header.Date, m.Header.Version = time.Now().UTC().Format(time.RFC3339Nano), wire.Version
@@ -248,13 +249,13 @@ func (s *session) deliver(m Message) {
 		h.heed(m, s.greeted)
 	}
 	if in := s.pending[m.Parent.MsgID]; in != nil {
-		in.put(m)
+		in.Put(m)
 		return
 	}
 	cell, known := s.past[m.Parent.MsgID]
 	if known && m.Channel == IOPub && m.Header.MsgType != "status" && s.lateBytes < maxLate {
 		s.late = append(s.late, lateMessage{cell, m})
-		s.lateBytes += sizeOf(m)
+		s.lateBytes += inbox.Size(m)
 	}
 }
 

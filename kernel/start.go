@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/kernel/internal/process"
 	"dsstar/kernel/sandbox"
 )
 
@@ -37,18 +38,18 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		}
 		l.ports.release()
 		if err == nil {
-			l.stderr.reset() // what it says from now on is about cells
-			s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.pid, true
+			l.Stderr.Reset() // what it says from now on is about cells
+			s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.PID, true
 			if l.keep {
 				s.info.File, s.info.ID = l.file, kernelID(l.file)
 			}
 			return s, nil
 		}
 		words := l.lastWords()
-		if l.confined && l.process != nil && ctx.Err() != context.Canceled {
+		if l.confined && l.Process != nil && ctx.Err() != context.Canceled {
 			err = fmt.Errorf("%w: %w", err, sandbox.ErrKept)
 		}
-		died := l.process != nil && !l.alive() && ctx.Err() == nil
+		died := l.Process != nil && !l.Alive() && ctx.Err() == nil
 		s.end()
 		if errors.Is(err, errNotReady) {
 			err = fmt.Errorf("%w: %v", err, limit)
@@ -105,7 +106,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 			return err
 		}
 	}
-	if l.process, err = l.run(cmd, o); err != nil {
+	if l.Process, err = l.run(cmd, o); err != nil {
 		return err
 	}
 	if err := l.connect(ctx, s, c, file); err != nil || file == l.file {
@@ -128,9 +129,9 @@ func (l *local) share(o Options) sandbox.Session {
 }
 
 // run starts the process, which ends with this one unless it may be kept.
-func (l *local) run(cmd *exec.Cmd, o Options) (*process, error) {
+func (l *local) run(cmd *exec.Cmd, o Options) (*process.Process, error) {
 	if !l.keep {
-		return startProcess(cmd, nil, o.Sandbox.Tier.Guarded())
+		return process.Start(cmd, nil, o.Sandbox.Tier.Confines())
 	}
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return strings.HasPrefix(kv, parentPID) })
 	// Not a pipe, which would break when this program ends. It goes with the folder.
@@ -138,7 +139,7 @@ func (l *local) run(cmd *exec.Cmd, o Options) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return startProcess(cmd, stderr, o.Sandbox.Tier.Guarded())
+	return process.Start(cmd, stderr, o.Sandbox.Tier.Confines())
 }
 
 // connect waits until the kernel listens and dials it.
@@ -155,7 +156,7 @@ func (l *local) connect(ctx context.Context, s *session, c connection, file stri
 	defer cancel()
 	go func() {
 		select {
-		case <-l.exited:
+		case <-l.Exited:
 			cancel() // a child of the process may hold its sockets open
 		case <-alive.Done():
 		}
@@ -168,14 +169,14 @@ func (l *local) connect(ctx context.Context, s *session, c connection, file stri
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if !l.alive() {
+		if !l.Alive() {
 			return l.early()
 		}
 		if err == nil {
 			return nil
 		}
 		// The sockets' files appear an instant before they accept.
-		if e := l.pause(ctx, poll.C); e != nil && l.alive() {
+		if e := l.pause(ctx, poll.C); e != nil && l.Alive() {
 			return errors.Join(e, err)
 		} else if e != nil {
 			return e
@@ -190,22 +191,22 @@ func (l *local) pause(ctx context.Context, tick <-chan time.Time) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-l.exited:
+	case <-l.Exited:
 		return l.early()
 	}
 }
 
 func (l *local) early() error {
-	return fmt.Errorf("the kernel ended before it was ready: %s", l.state)
+	return fmt.Errorf("the kernel ended before it was ready: %s", l.State)
 }
 
 // lastWords returns the end of what the process wrote to stderr, to be
 // appended to an error.
 func (l *local) lastWords() string {
-	if l.process == nil {
+	if l.Process == nil {
 		return ""
 	}
-	text := strings.TrimSpace(l.stderr.String())
+	text := strings.TrimSpace(l.Stderr.String())
 	if text == "" {
 		return ""
 	}

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"testing"
-
 )
 
 func TestByWords(t *testing.T) {

@@ -60,3 +60,16 @@ func (a Attempt) NotRun() bool { return a.Execution.Status == notebook.NotRun }
 
 // Rejected reports whether a person did not let the round's step run.
 func (r Round) Rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.NotRun) }
+
+// Tried returns all attempts at cells, and how the session went back from them.
+func (t *Trajectory) Tried() (attempts []Attempt, returns []Return) {
+	for _, r := range t.Rounds {
+		attempts, returns = append(attempts, r.Attempts...), append(returns, r.Returns...)
+	}
+	for k := range len(t.Earlier) + 1 {
+		if f := t.Part(k).Final; f != nil {
+			attempts, returns = append(attempts, f.Attempts...), append(returns, f.Returns...)
+		}
+	}
+	return attempts, returns
+}

@@ -11,18 +11,15 @@ import (
 	"dsstar/notebook"
 )
 
-// The roles of cells, under the metadata key "dsstar". Every piece of the
-// trajectory is in exactly one cell, so that reading the notebook back loses
-// nothing: code and outputs of accepted cells in the cells themselves, all
-// else in the metadata of the cell that shows it.
+// The roles of cells, under the metadata key "dsstar".
 const (
 	roleQuestion   = "question"
 	roleData       = "data"
 	roleParameters = "parameters"
 	roleSetup      = "setup"
-	roleVariables  = "variables" // loads what the cells take from somebody's session
+	roleVariables  = "variables" // loads what the cells use of somebody's session
 	roleRound      = "round"     // heading of an accepted step, with its failed attempts
-	roleDropped    = "dropped"   // a round that has left no cell
+	roleDropped    = "dropped"   // a round without a cell
 	roleStep       = "step"
 	roleVerdict    = "verdict"
 	roleAnswer     = "answer" // heading of the last cell, with its failed attempts
@@ -30,73 +27,97 @@ const (
 	roleProof      = "proof"
 )
 
-// cellMeta is what a cell's metadata holds under "dsstar".
-type cellMeta struct {
-	Role         string              `json:"role"`
-	Round        int                 `json:"round,omitempty"`
-	Step         int                 `json:"step,omitempty"`
-	Part         int                 `json:"part,omitempty"` // from 2; the first has none
-	Record       *Round              `json:"record,omitempty"`
-	Descriptions []Description       `json:"descriptions,omitempty"`
-	Variables    []Variable          `json:"variables,omitempty"`
-	Final        *Final              `json:"final,omitempty"`
-	Execution    *notebook.Execution `json:"execution,omitempty"` // without its outputs
-	Measured     *measured           `json:"measured,omitempty"`
-	Digest       string              `json:"digest,omitempty"` // of the source, where an edit counts
-	After        string              `json:"after,omitempty"`  // of a person's own cell whose place is not there: see Kept
-}
+var codeRoles = []string{roleParameters, roleSetup, roleVariables, roleStep, roleFinal}
 
-// notebookMeta is what the notebook's metadata holds under "dsstar".
+// notebookMeta is the notebook's metadata under "dsstar".
 type notebookMeta struct {
-	Version int    `json:"version"`
-	Agent   string `json:"agent,omitempty"` // that is not the loop: see package agent/bench/solver
-	*Trajectory
-	Answer     string  `json:"answer"`
-	Verified   bool    `json:"verified"`
-	Sufficient bool    `json:"sufficient"`
-	Plans      [][]int `json:"plans"` // rounds, from 1: what shows which cells are there no more
-	Last       int     `json:"rounds"`
+	Version    int         `json:"version"`
+	Agent      string      `json:"agent,omitempty"` // another than dsstar: see agent/bench/solver
+	Answer     string      `json:"answer"`
+	Verified   bool        `json:"verified"`
+	Sufficient bool        `json:"sufficient"`
+	Rounds     int         `json:"rounds"`
+	Trajectory *Trajectory `json:"trajectory"` // without the outputs that cells show
 }
 
-// Draw draws the notebook of a trajectory, finished or not. Run All runs the
-// accepted cells and nothing else: what was discarded is Markdown. What differs
-// between two runs that do the same is in the last cell and nowhere else.
+func newMeta(t *Trajectory) *notebookMeta {
+	return &notebookMeta{2, "", t.Answer(), t.Verified(), t.Sufficient(), len(t.Rounds), withoutShown(t)}
+}
+
+// cellMeta is a cell's metadata under "dsstar": which part of the trajectory it shows.
+type cellMeta struct {
+	Role   string `json:"role,omitempty"`
+	Round  int    `json:"round,omitempty"`
+	Step   int    `json:"step,omitempty"`
+	Part   int    `json:"part,omitempty"`   // from 2; the first has none
+	Digest string `json:"digest,omitempty"` // of the source as it was drawn
+	After  string `json:"after,omitempty"`  // on a person's cell: see Kept
+}
+
+// Draw draws the notebook of a trajectory, finished or not. Run All runs the accepted cells and
+// nothing else: what was discarded is Markdown. The cells of two runs that do the same differ in
+// the last one alone.
 func Draw(t *Trajectory) *notebook.Notebook {
-	all := t
-	t, times := t.withoutTimes()
-	d := &drawing{t: t, nb: &notebook.Notebook{}}
+	d := &drawing{t: t, nb: &notebook.Notebook{}, drew: make([]bool, len(t.Kept))}
 	d.nb.Metadata = map[string]any{
-		"dsstar":        notebookMeta{1, "", t, t.Answer(), t.Verified(), t.Sufficient(), t.plans(), len(t.Rounds)},
-		"kernelspec":    map[string]any{"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
+		"dsstar": newMeta(t),
+		"kernelspec": map[string]any{
+			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
+		},
 		"language_info": languageInfo(t.Environment),
 	}
 	d.kept("")
-	d.markdown("question", cellMeta{Role: roleQuestion}, showTop(t))
-	d.markdown("data", cellMeta{Role: roleData, Descriptions: t.Descriptions, Variables: t.Variables}, showData(t))
-	ran := notebook.Execution{Status: notebook.OK}
+	d.markdown(questionID(0), cellMeta{Role: roleQuestion}, showQuestion(t, 0))
+	d.markdown("data", cellMeta{Role: roleData}, showData(t))
 	for i, c := range t.Opening() {
-		role := []string{roleParameters, roleSetup, roleVariables}[i]
-		d.code(role, cellMeta{Role: role}, Attempt{Code: c.code, Execution: ran})
+		role := codeRoles[i]
+		d.code(role, cellMeta{Role: role}, Attempt{Code: c.code})
 	}
 	for k := range len(t.Earlier) + 1 {
 		d.part(k)
 	}
-	d.markdown("proof", cellMeta{Role: roleProof, Measured: times}, showProof(all))
+	d.markdown("proof", cellMeta{Role: roleProof}, showProof(t))
 	d.keptElsewhere()
 	return d.nb
 }
 
-// plans returns the plans of all parts.
-func (t *Trajectory) plans() [][]int {
-	var all [][]int
+// withoutShown returns a copy of the trajectory without the outputs that cells show.
+func withoutShown(t *Trajectory) *Trajectory {
+	bare := *t
+	bare.Rounds, bare.Earlier = slices.Clone(t.Rounds), slices.Clone(t.Earlier)
 	for k := range len(t.Earlier) + 1 {
-		all = append(all, Numbers(t.Part(k).Plan()))
+		for _, i := range t.Part(k).CellRounds() {
+			bare.Rounds[i].Attempts = withoutLastOutputs(t.Rounds[i].Attempts)
+		}
 	}
-	return all
+	for k := range bare.Earlier {
+		bare.Earlier[k].Final = bare.Earlier[k].Final.withoutShown()
+	}
+	bare.Final = t.Final.withoutShown()
+	return &bare
 }
 
-// languageInfo is what an ipykernel says of its language: a notebook that has
-// it already is not changed by being opened.
+func (f *Final) withoutShown() *Final {
+	if f == nil {
+		return nil
+	}
+	bare := *f
+	if _, ok := (Round{Attempts: f.Attempts}).Accepted(); ok {
+		bare.Attempts = withoutLastOutputs(f.Attempts)
+	}
+	return &bare
+}
+
+func withoutLastOutputs(attempts []Attempt) []Attempt {
+	attempts = slices.Clone(attempts)
+	if n := len(attempts); n > 0 {
+		attempts[n-1].Execution.Outputs = nil
+	}
+	return attempts
+}
+
+// languageInfo is what an ipykernel says of its language, so that opening the notebook does not
+// change it.
 func languageInfo(environment string) map[string]any {
 	info := map[string]any{
 		"name": "python", "file_extension": ".py", "mimetype": "text/x-python",
@@ -109,7 +130,7 @@ func languageInfo(environment string) map[string]any {
 	return info
 }
 
-// A drawing is a notebook under way.
+// A drawing is a notebook being drawn.
 type drawing struct {
 	t    *Trajectory
 	nb   *notebook.Notebook
@@ -117,28 +138,29 @@ type drawing struct {
 	drew []bool // of t.Kept
 }
 
-// digest tells whether a source is still what it was.
+// digest tells whether a source has changed.
 func digest(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return hex.EncodeToString(sum[:6])
 }
 
 func (d *drawing) markdown(id string, meta cellMeta, source string) {
-	source = strings.TrimSpace(source)
-	meta.Digest = digest(source)
-	d.add(notebook.Cell{ID: id, Type: notebook.Markdown, Source: source, Metadata: map[string]any{"dsstar": meta}})
+	d.add(notebook.Cell{ID: id, Type: notebook.Markdown, Source: strings.TrimSpace(source)}, meta)
 }
 
-func (d *drawing) add(c notebook.Cell) {
+// add adds a cell, and the person's own cells that follow it.
+func (d *drawing) add(c notebook.Cell, meta cellMeta) {
+	if c.Metadata == nil {
+		c.Metadata = map[string]any{}
+	}
+	meta.Digest = digest(c.Source)
+	c.Metadata["dsstar"] = meta
 	d.nb.Cells = append(d.nb.Cells, c)
 	d.kept(c.ID)
 }
 
-// kept draws the person's own cells that stand after the cell id.
+// kept draws the person's own cells that follow the cell with the id.
 func (d *drawing) kept(id string) {
-	if d.drew == nil {
-		d.drew = make([]bool, len(d.t.Kept))
-	}
 	for i, k := range d.t.Kept {
 		if k.After == id && !d.drew[i] {
 			d.drew[i] = true
@@ -147,7 +169,7 @@ func (d *drawing) kept(id string) {
 	}
 }
 
-// keptElsewhere draws those whose place is not there now.
+// keptElsewhere draws those that follow a cell which is not drawn now.
 func (d *drawing) keptElsewhere() {
 	for i, k := range d.t.Kept {
 		if !d.drew[i] {
@@ -166,18 +188,12 @@ const longOutput = 100
 
 func (d *drawing) code(id string, meta cellMeta, a Attempt) {
 	c := notebook.Cell{ID: id, Type: notebook.Code, Source: a.Code, Metadata: map[string]any{}}
-	meta.Digest = digest(a.Code)
 	switch meta.Role {
 	case roleParameters:
 		c.Metadata["tags"] = []string{"parameters"} // papermill's convention
 	case roleSetup, roleVariables:
 		c.Metadata["jupyter"] = map[string]any{"source_hidden": true}
-	default:
-		bare := a.Execution
-		bare.Outputs = nil
-		meta.Execution = &bare
 	}
-	c.Metadata["dsstar"] = meta
 	if strings.Count(a.Execution.PlainText(), "\n") > longOutput {
 		c.Metadata["scrolled"] = true // JupyterLab's: in a box of its own
 	}
@@ -185,31 +201,37 @@ func (d *drawing) code(id string, meta cellMeta, a Attempt) {
 	if d.t.Environment != "" {
 		c.ExecutionCount = d.runs
 	}
-	for _, o := range a.Execution.Outputs {
-		if o.Type == notebook.ExecuteResult {
-			o.ExecutionCount = d.runs
-		}
-		c.Outputs = append(c.Outputs, o)
-	}
-	d.add(c)
+	c.Outputs = recounted(a.Execution.Outputs, d.runs)
+	d.add(c, meta)
 }
 
-// part draws a question's rounds, in the order of its plan: those that have left
-// no cell stand where they happened.
+// recounted returns the outputs with another execution count.
+func recounted(outputs []notebook.Output, count int) []notebook.Output {
+	outputs = slices.Clone(outputs)
+	for i := range outputs {
+		if outputs[i].Type == notebook.ExecuteResult {
+			outputs[i].ExecutionCount = count
+		}
+	}
+	return outputs
+}
+
+// part draws the rounds of a question in the order of its plan. Rounds without a cell stand where
+// they happened.
 func (d *drawing) part(k int) {
 	t := d.t.Part(k)
-	suffix := ""
+	part, suffix := 0, ""
 	if k > 0 {
-		suffix = fmt.Sprintf("-%d", k+1)
-		d.markdown("question"+suffix, cellMeta{Role: roleQuestion, Part: k + 1}, showQuestion(t))
+		part, suffix = k+1, fmt.Sprintf("-%d", k+1)
+		d.markdown(questionID(k), cellMeta{Role: roleQuestion, Part: part}, showQuestion(d.t, k))
 	}
 	cells := t.CellRounds()
 	next := t.EarlierRounds()
 	others := func(until int) {
 		for ; next < until; next++ {
 			if !slices.Contains(cells, next) {
-				round := t.Rounds[next]
-				d.markdown(fmt.Sprintf("round-%d", next+1), cellMeta{Role: roleDropped, Round: next + 1, Record: &round}, showDropped(t, next))
+				meta := cellMeta{Role: roleDropped, Round: next + 1}
+				d.markdown(fmt.Sprintf("round-%d", next+1), meta, showDropped(t, next))
 			}
 		}
 	}
@@ -222,15 +244,14 @@ func (d *drawing) part(k int) {
 	}
 	others(len(t.Rounds))
 	if t.Final != nil {
-		d.final(t, k+1, suffix)
+		d.final(t, part, suffix)
 	}
 }
 
 func (d *drawing) accepted(n, step int, round Round) {
-	good, _ := round.Accepted()
-	rest := round
-	rest.Attempts = round.Attempts[:len(round.Attempts)-1]
-	d.markdown(fmt.Sprintf("round-%d", n), cellMeta{Role: roleRound, Round: n, Step: step, Record: &rest}, showStep(step, rest))
+	good, rest := lastAndRest(round.Attempts)
+	round.Attempts = rest
+	d.markdown(fmt.Sprintf("round-%d", n), cellMeta{Role: roleRound, Round: n, Step: step}, showStep(step, round))
 	d.code(fmt.Sprintf("step-%d", n), cellMeta{Role: roleStep, Round: n, Step: step}, good)
 	if round.Verdict != nil {
 		d.markdown(fmt.Sprintf("verdict-%d", n), cellMeta{Role: roleVerdict, Round: n}, showVerdict(n, round))
@@ -238,16 +259,18 @@ func (d *drawing) accepted(n, step int, round Round) {
 }
 
 func (d *drawing) final(t *Trajectory, part int, suffix string) {
-	if part == 1 {
-		part = 0
-	}
-	rest := *t.Final
 	good, ok := t.FinalCell()
+	tries := Round{Attempts: t.Final.Attempts, Returns: t.Final.Returns}
 	if ok {
-		rest.Attempts = t.Final.Attempts[:len(t.Final.Attempts)-1]
+		_, tries.Attempts = lastAndRest(tries.Attempts)
 	}
-	d.markdown("answer"+suffix, cellMeta{Role: roleAnswer, Part: part, Final: &rest}, "## Answer\n"+showFailed(Round{Attempts: rest.Attempts, Returns: rest.Returns}))
+	d.markdown("answer"+suffix, cellMeta{Role: roleAnswer, Part: part}, "## Answer\n"+showFailed(tries))
 	if ok {
 		d.code("final"+suffix, cellMeta{Role: roleFinal, Part: part}, good)
 	}
+}
+
+func lastAndRest(attempts []Attempt) (last Attempt, rest []Attempt) {
+	n := len(attempts) - 1
+	return attempts[n], attempts[:n]
 }

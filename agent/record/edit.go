@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/notebook"
 	"dsstar/notebook/lazy"
 )
 
@@ -21,12 +22,11 @@ func (e *EditError) Error() string { return e.Problem }
 // person's turn: it is appended as a round, with a round before it for each cell
 // that the person has added.
 func (r *reader) reconcile() error {
-	r.mend()
 	t := r.t
 	if t.Method.Script {
 		return r.refuse()
 	}
-	was := r.drawn()
+	was := t.CellRounds()
 	now, what, err := r.present()
 	if err != nil {
 		return err
@@ -73,30 +73,6 @@ func inBoth(a, b []int) []int {
 	return slices.DeleteFunc(slices.Clone(a), func(i int) bool { return !slices.Contains(b, i) })
 }
 
-// mend makes the best of rounds whose cells a person has deleted.
-func (r *reader) mend() {
-	t := r.t
-	for i := range t.Rounds {
-		switch round := &t.Rounds[i]; {
-		case r.recorded[i+1] != "":
-		case len(round.Attempts) == 0:
-			*round = Round{Gone: true}
-		default:
-			round.Step = handStep(round.Attempts[0].Code) // only its heading is gone
-		}
-	}
-	for k, plan := range r.plans {
-		if view := t.Part(k); k <= len(t.Earlier) && len(view.Rounds) > view.EarlierRounds() && !slices.Equal(Numbers(view.Plan()), plan) {
-			view.Rounds[len(view.Rounds)-1].Plan = plan
-		}
-	}
-}
-
-// drawn returns the rounds that had a cell in the last part, in its order.
-func (r *reader) drawn() []int {
-	return slices.DeleteFunc(append(r.t.Plan(), r.t.ToRepeat()...), func(i int) bool { return r.recorded[i+1] == roleDropped })
-}
-
 // present returns the rounds that have a cell in the last part now, those of
 // added cells included, and what was done to them.
 func (r *reader) present() (now []int, what []string, err error) {
@@ -112,7 +88,7 @@ func (r *reader) present() (now []int, what []string, err error) {
 			continue
 		case p.round == 0:
 			i = len(t.Rounds)
-			t.Rounds = append(t.Rounds, Round{Step: handStep(p.cell.Source), Attempts: []Attempt{attemptOf(cellMeta{}, p.cell)}, ByHand: true})
+			t.Rounds = append(t.Rounds, Round{Step: handStep(p.cell.Source), Attempts: []Attempt{attemptOf(p.cell)}, ByHand: true})
 			what = append(what, fmt.Sprintf("a cell was added as step %d", len(now)+1))
 		case p.changed:
 			t.Rounds[i].ByHand, r.changed[i] = true, true
@@ -153,15 +129,25 @@ func (r *reader) earlierPresent() (what []string, err error) {
 			}
 			now = append(now, p.round-1)
 		}
-		was := slices.DeleteFunc(t.Part(k).Plan(), func(i int) bool { return r.recorded[i+1] == roleDropped })
+		was := t.Part(k).CellRounds()
 		if !slices.Equal(inBoth(was, now), now) {
 			return nil, &EditError{fmt.Sprintf("the cells of question %d, which another has followed, were put into another order", k+1)}
+		}
+		for _, i := range was {
+			if !slices.Contains(now, i) {
+				_, t.Rounds[i].Attempts = lastAndRest(t.Rounds[i].Attempts)
+			}
 		}
 		if n := len(was) - len(now); n > 0 {
 			what = append(what, fmt.Sprintf("%s of question %d removed", brief.Count(n, "step"), k+1))
 		}
-		if f := r.finals[k+1]; f.changed {
-			t.Earlier[k].Final.ByHand = true
+		final := t.Earlier[k].Final
+		f, there := r.finals[k+1]
+		if _, drawn := t.Part(k).FinalCell(); drawn && !there {
+			_, final.Attempts = lastAndRest(final.Attempts)
+		}
+		if f.changed {
+			final.ByHand = true
 			what = append(what, fmt.Sprintf("the last cell of question %d was changed", k+1))
 		}
 		if len(what) > changes {
@@ -283,4 +269,10 @@ func stepText(source string) string {
 		}
 	}
 	return unescape.Replace(strings.Join(words, " "))
+}
+
+// attemptOf is a cell of a person's own as an attempt.
+func attemptOf(c notebook.Cell) Attempt {
+	outputs := recounted(c.Outputs, 0)
+	return Attempt{Code: c.Source, Execution: notebook.Execution{Status: notebook.OK, Outputs: outputs}}
 }

@@ -16,7 +16,10 @@ import (
 
 // The functions of this file write the Markdown that a reviewer reads.
 
-func showQuestion(t *Trajectory) string {
+// showQuestion shows the question of part k with its answer: above the first stands what concerns
+// all of the run, too.
+func showQuestion(all *Trajectory, k int) string {
+	t := all.Part(k)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", prose(t.Task.Question))
 	if answer := t.Answer(); answer != "" {
@@ -25,6 +28,9 @@ func showQuestion(t *Trajectory) string {
 	fmt.Fprintf(&b, "%s\n", badge(t))
 	if t.Task.Guidelines != "" {
 		fmt.Fprintf(&b, "\n*Form of the answer:* %s\n", prose(t.Task.Guidelines))
+	}
+	if k == 0 {
+		b.WriteString(showLater(all) + "\n*" + strings.Join(safety, " ") + "*\n")
 	}
 	return b.String()
 }
@@ -75,11 +81,6 @@ func unconfined(t *Trajectory) string {
 var safety = []string{
 	"A model wrote this code, and \"verified\" does not mean safe: it could wait for another user or machine.",
 	"Nothing confines Run All and `python solution.py`; `dsstar rerun notebook.ipynb` runs it in a sandbox.",
-}
-
-// showTop is the first cell.
-func showTop(t *Trajectory) string {
-	return showQuestion(t.Part(0)) + showLater(t) + "\n*" + strings.Join(safety, " ") + "*\n"
 }
 
 func showData(t *Trajectory) string {
@@ -278,11 +279,8 @@ func showRoute(r Round) string {
 // what became of it.
 func showDropped(t *Trajectory, i int) string {
 	r := t.Rounds[i]
-	switch {
-	case r.Edit != nil:
+	if r.Edit != nil {
 		return showEdit(i+1, r)
-	case r.Gone:
-		return fmt.Sprintf("*Round %d: its cells were removed by hand.*", i+1)
 	}
 	fate, step := "under way", inHTML(r.Step)
 	if _, ok := r.Accepted(); ok && t.Method.Script {
@@ -370,19 +368,18 @@ func showProof(t *Trajectory) string {
 func showReturns(t *Trajectory) string {
 	times, whys := map[notebook.Way]int{}, map[notebook.Way][]string{}
 	sum, seconds := 0, 0.0
-	t.eachReturns(func(_ string, returns *[]Return) {
-		for _, b := range *returns {
-			if b.Way == notebook.NotAtAll {
-				continue // a warning says so
-			}
-			times[b.Way]++
-			sum++
-			seconds += b.Seconds
-			if why := brief.OneLine(b.Why); why != "" && !slices.Contains(whys[b.Way], why) {
-				whys[b.Way] = append(whys[b.Way], why)
-			}
+	_, returns := t.Tried()
+	for _, b := range returns {
+		if b.Way == notebook.NotAtAll {
+			continue // a warning says so
 		}
-	})
+		times[b.Way]++
+		sum++
+		seconds += b.Seconds
+		if why := brief.OneLine(b.Why); why != "" && !slices.Contains(whys[b.Way], why) {
+			whys[b.Way] = append(whys[b.Way], why)
+		}
+	}
 	if sum == 0 {
 		return ""
 	}

@@ -120,8 +120,6 @@ type Round struct {
 	Edit    *Edit  `json:"edit,omitempty"`    // the person's turn; there is no step then
 	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 	Rewrite string `json:"rewrite,omitempty"` // what a person has made of the step, whose cell is still that of the old one
-	Gone    bool   `json:"gone,omitempty"`    // a person has deleted its cells; nothing else is known of it
-	Plan    []int  `json:"plan,omitzero"`     // the rounds, from 1, of the plan after it, where rounds that are gone would tell
 }
 
 // An Edit is a person's turn: what the notebook looked like when the run was
@@ -132,14 +130,6 @@ type Edit struct {
 	Rest []int    `json:"rest,omitempty"` // those that follow them as soon as they have been run again
 
 	Ordered bool `json:"ordered,omitempty"` // the person put the cells into this order, which is not changed for one that fails
-}
-
-// GoBack gives the round its route.
-func (r *Round) GoBack(route Route) {
-	r.Route = &route
-	if r.Plan != nil && route.Back > 0 && route.Back <= len(r.Plan) {
-		r.Plan = r.Plan[:route.Back-1]
-	}
 }
 
 // Accepted returns the attempt that ran without fault, if there is one: the
@@ -168,7 +158,7 @@ type Part struct {
 	Question   string `json:"question"`
 	Guidelines string `json:"guidelines,omitempty"`
 	End        int    `json:"end"` // number of rounds, from the first of the trajectory
-	Final      *Final `json:"-"`
+	Final      *Final `json:"final,omitempty"`
 	Proof      *Proof `json:"proof,omitempty"`
 }
 
@@ -191,7 +181,7 @@ type Proof struct {
 	Same    bool    `json:"same"`             // both printed the answer
 	Reason  string  `json:"reason,omitempty"` // what differed or failed, in one line
 	Unable  bool    `json:"unable,omitempty"` // no session could be opened for it: it is still to be made
-	Seconds float64 `json:"-"`
+	Seconds float64 `json:"seconds"`
 }
 
 // A Trajectory is the whole record of a run. The notebook is drawn from it
@@ -202,15 +192,15 @@ type Trajectory struct {
 	Environment  string        `json:"environment,omitempty"` // Python and its packages, as the model was told
 	Sandbox      string        `json:"sandbox,omitempty"`     // what has confined the cells, of the last part
 	Memory       int64         `json:"memory,omitempty"`      // bytes that the session may take, as the coder is told; 0: not known
-	Descriptions []Description `json:"-"`
-	Variables    []Variable    `json:"-"`                   // of the session, if it is somebody else's
+	Descriptions []Description `json:"descriptions,omitempty"`
+	Variables    []Variable    `json:"variables,omitempty"` // of the session, if it is somebody else's
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
 	Earlier      []Part        `json:"earlier,omitempty"`
-	Rounds       []Round       `json:"-"` // of all parts
-	Final        *Final        `json:"-"`
+	Rounds       []Round       `json:"rounds"` // of all parts
+	Final        *Final        `json:"final,omitempty"`
 	Proof        *Proof        `json:"proof,omitempty"`
-	Notes        []string      `json:"notes,omitempty"` // to the agent, that it has read
-	Kept         []Kept        `json:"-"`
+	Notes        []string      `json:"notes,omitempty"`   // to the agent, that it has read
+	Kept         []Kept        `json:"-"`                 // where they stand in the notebook
 	Scripts      []string      `json:"scripts,omitempty"` // digests of the last two that were written: what stands in the script's file is ours if it is one of them
 	Models       []string      `json:"models,omitempty"`  // that answered
 	Warnings     []string      `json:"warnings,omitempty"`
@@ -218,12 +208,11 @@ type Trajectory struct {
 	Failure      string        `json:"failure,omitempty"`  // what ended the run before its end, in one line
 	Unusable     *Request      `json:"unusable,omitempty"` // the request whose replies ended it, as they could not be used
 
-	// What differs between two runs that do the same stands apart: see measured.
-	Started time.Time        `json:"-"`
-	Usage   Usage            `json:"-"`
-	ByRole  map[string]Usage `json:"-"` // the same, by role
-	Cost    *float64         `json:"-"` // nil: a price is not known
-	Seconds Seconds          `json:"-"`
+	Started time.Time        `json:"started"`
+	Usage   Usage            `json:"usage"`
+	ByRole  map[string]Usage `json:"by_role,omitempty"`  // the same, by role
+	Cost    *float64         `json:"cost_usd,omitempty"` // nil: a price is not known
+	Seconds Seconds          `json:"seconds"`
 }
 
 // Usage is what the model calls of a run have used.
@@ -283,16 +272,13 @@ func (t *Trajectory) EarlierRounds() int {
 func (t *Trajectory) Plan() []int {
 	var plan []int
 	for i := t.EarlierRounds(); i < len(t.Rounds); i++ {
-		switch r := t.Rounds[i]; {
-		case r.Plan != nil:
-			plan = indexes(r.Plan)
-			continue
-		case r.Edit != nil:
+		r := t.Rounds[i]
+		if r.Edit != nil {
 			plan = indexes(r.Edit.Plan)
-		default:
+		} else {
 			plan = append(plan, i)
 		}
-		if route := t.Rounds[i].Route; route != nil && route.Back > 0 && route.Back <= len(plan) {
+		if route := r.Route; route != nil && route.Back > 0 && route.Back <= len(plan) {
 			plan = plan[:route.Back-1]
 		}
 	}

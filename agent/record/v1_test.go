@@ -104,7 +104,7 @@ func readAgain(t *testing.T, nb *notebook.Notebook) *Trajectory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Read(decode(t, data))
+	again, err := Read(parse(t, data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,10 +120,10 @@ func golden(t *testing.T, name string) *notebook.Notebook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decode(t, data)
+	return parse(t, data)
 }
 
-func decode(t *testing.T, data []byte) *notebook.Notebook {
+func parse(t *testing.T, data []byte) *notebook.Notebook {
 	t.Helper()
 	nb, err := notebook.Read(bytes.NewReader(data))
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -92,8 +93,8 @@ func (v survey) placeOnServer(name string) (place, error) {
 	case running != nil:
 		return v.visiting(*running, true), nil
 	case spec.Language != "" && !strings.EqualFold(spec.Language, "python"):
-		return place{}, &usageError{fmt.Sprintf("%s of %s is a kernel for %s, and cells are Python", spec.Name, w.URL, spec.Language),
-			v.hints(w.specs, kernels)}
+		return place{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, and cells are Python", spec.Name, w.URL, spec.Language),
+			v.hints(w.specs, kernels)...)
 	}
 	return place{spec: *spec, server: w.Server}, nil
 }
@@ -124,44 +125,47 @@ func (v survey) choose(name string, specs []kernel.Spec, kernels []kernel.Runnin
 	case len(named) == 0 && len(matches) == 1:
 		return nil, &matches[0], nil
 	case len(named)+len(matches) > 1:
-		return nil, nil, &usageError{fmt.Sprintf("--kernel: %q is the name of more than one", name), v.hints(named, matches)}
+		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is the name of more than one", name), v.hints(named, matches)...)
 	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" && v.named == nil {
 		id := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), ".json"), "kernel-")
 		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil // a file outside Jupyter's folder
 	}
-	return nil, nil, &usageError{fmt.Sprintf("--kernel: there is no kernelspec and no running kernel %q", name), v.hints(specs, kernels)}
+	return nil, nil, usage.New(fmt.Sprintf("--kernel: there is no kernelspec and no running kernel %q", name), v.hints(specs, kernels)...)
 }
 
 // maxHints is the maximum number of kernels that an error lists.
 const maxHints = 8
 
 // hints returns commands that choose one of the kernels, and one that lists all.
-func (v survey) hints(specs []kernel.Spec, kernels []kernel.Running) []string {
-	server, on := "", ""
+func (v survey) hints(specs []kernel.Spec, kernels []kernel.Running) []usage.Hint {
+	var server []string
 	if v.named != nil {
-		server = " --server " + quoteShell(v.named.URL)
-		on = server
+		server = []string{"--server", v.named.URL}
 	}
-	var hints []string
+	var hints []usage.Hint
 	for _, s := range specs {
-		choice := "--kernel " + quoteShell(s.Name)
-		if len(specs) == 1 && len(kernels) > 0 && len(s.Argv) > 0 && server == "" {
-			choice = "--python " + quoteShell(s.Argv[0]) // its name is ambiguous
+		choice := usage.Again(slices.Concat(server, []string{"--kernel", s.Name})...)
+		if len(specs) == 1 && len(kernels) > 0 && len(s.Argv) > 0 && server == nil {
+			choice = usage.Again("--python", s.Argv[0]).But("kernel") // its name is ambiguous
 		}
-		hints = append(hints, fmt.Sprintf(`dsstar nb%s %s --data DIR "question"   # kernelspec: %s`, on, choice, s.DisplayName))
+		hints = append(hints, choice.Note("kernelspec: "+s.DisplayName))
 	}
 	for _, k := range kernels {
-		hints = append(hints, fmt.Sprintf(`dsstar nb%s --kernel %s --data DIR "question"   # running: %s`, on, quoteShell(v.name(k)), about(k)))
+		choice := usage.Again(slices.Concat(server, []string{"--kernel", v.name(k)})...)
+		hints = append(hints, choice.Note("running: "+about(k)))
 	}
 	if len(hints) > maxHints {
 		hints = hints[:maxHints]
 	}
-	if server == "" {
-		hints = append(hints, `dsstar nb --data DIR "question"   # without --kernel: the Python that dsstar sets up itself`)
+	if server == nil {
+		return append(hints, managed, usage.Shell("dsstar kernels"))
 	}
-	return append(hints, "dsstar kernels"+server)
+	return append(hints, usage.Shell("dsstar kernels --server %s", v.named.URL))
 }
+
+// managed is the hint to use no kernel of the user's.
+var managed = usage.Without("kernel").Note("the Python that dsstar sets up itself")
 
 // identity describes k in a few words.
 func identity(k kernel.Running) string {
@@ -200,11 +204,11 @@ func (a *app) consent(ctx context.Context, j *job) error {
 	if g != nil {
 		g.discard = buffered || j.yes
 	}
-	return a.agree(ctx, j.progress, j.yes, lines, what, question, j.typed.with("--yes"))
+	return a.agree(ctx, j.progress, j.yes, lines, what, question)
 }
 
-// agree shows lines and asks the user to agree; again is the command line that agrees in advance.
-func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, what, question, again string) error {
+// agree shows lines and asks the user to agree. --yes agrees in advance.
+func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, what, question string) error {
 	p.wait("")
 	if yes {
 		for _, line := range lines {
@@ -213,7 +217,7 @@ func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, 
 		return nil
 	}
 	if !a.stdinTTY || !a.stderrTTY {
-		return &usageError{what + " needs --yes where nobody can be asked\n" + strings.Join(lines, "\n"), []string{again}}
+		return usage.New(what+" needs --yes where nobody can be asked\n"+strings.Join(lines, "\n"), usage.Again("--yes"))
 	}
 	for _, line := range lines {
 		fmt.Fprintln(a.stderr, "\r\x1b[K"+term.Clean(line))
@@ -289,8 +293,8 @@ func (a *app) look(ctx context.Context, p *place, s *configs.Settings, folders .
 	}
 	defer k.Close()
 	if info := k.Info(); info.Implementation != "ipython" {
-		return &usageError{fmt.Sprintf("the kernel %s is not IPython but %s, and cells are IPython's", info.Name, cmp.Or(info.Implementation, "unknown")),
-			[]string{"dsstar kernels"}}
+		return usage.New(fmt.Sprintf("the kernel %s is not IPython but %s, and cells are IPython's", info.Name, cmp.Or(info.Implementation, "unknown")),
+			usage.Shell("dsstar kernels"))
 	}
 	seen, err := see(ctx, k, append(folders, temporary))
 	if err != nil {
@@ -300,8 +304,8 @@ func (a *app) look(ctx context.Context, p *place, s *configs.Settings, folders .
 	case len(seen.Unseen) > 0:
 		return unshared(where, seen.Unseen, temporary)
 	case len(seen.Missing) > 0:
-		return &usageError{fmt.Sprintf("the Python of %s (%s) lacks %s", where, seen.Python, strings.Join(seen.Missing, ", ")),
-			[]string{fmt.Sprintf("%s -m pip install %s", quoteShell(seen.Python), strings.Join(seen.Missing, " "))}}
+		return usage.New(fmt.Sprintf("the Python of %s (%s) lacks %s", where, seen.Python, strings.Join(seen.Missing, ", ")),
+			usage.Shell("%s -m pip install "+strings.Join(seen.Missing, " "), seen.Python))
 	case p.guest != nil && p.server.URL == "":
 		p.spec = kernel.PythonSpec(seen.Python)
 	}
@@ -347,11 +351,11 @@ func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error)
 
 // unshared is the error for kernels that do not share this machine's folders.
 func unshared(where string, folders []string, temporary string) error {
-	e := &usageError{text: fmt.Sprintf("%s does not see %s: its kernels must run on this machine or share its folders, as the same user",
-		where, strings.Join(folders, ", ")), hints: []string{`dsstar nb --data DIR "question"   # with kernels of this machine`}}
+	e := &usage.Error{Text: fmt.Sprintf("%s does not see %s: its kernels must run on this machine or share its folders, as the same user",
+		where, strings.Join(folders, ", ")), Hints: []usage.Hint{usage.Without("kernel", "server").Note("with kernels of this machine")}}
 	if slices.Equal(folders, []string{temporary}) {
-		e.text = fmt.Sprintf("%s does not see the folder for temporary files, %s", where, filepath.Dir(temporary))
-		e.hints = []string{"export TMPDIR=DIR   # a folder that it sees too, and may write to"}
+		e.Text = fmt.Sprintf("%s does not see the folder for temporary files, %s", where, filepath.Dir(temporary))
+		e.Hints = []usage.Hint{usage.Shell("export TMPDIR=DIR   # a folder that it sees too, and may write to")}
 	}
 	return e
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
@@ -356,11 +357,11 @@ func TestKernelsElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = a.look(t.Context(), &p, s, "/nosuch/out", t.TempDir())
-	if code, text, hints := explain(err); code != exitUsage || !strings.Contains(text, "does not see /nosuch/out:") || len(hints) == 0 {
+	if code, text, hints := explain(err, usage.Line{Command: "dsstar nb"}); code != exitUsage || !strings.Contains(text, "does not see /nosuch/out:") || len(hints) == 0 {
 		t.Errorf("exit code %d, %s %q", code, text, hints)
 	}
 	err = unshared("http://far/", []string{"/tmp/dsstar-look-1"}, "/tmp/dsstar-look-1")
-	if _, text, hints := explain(err); !strings.Contains(text, "temporary files, /tmp") || !strings.Contains(hints[0], "TMPDIR") {
+	if _, text, hints := explain(err, usage.Line{Command: "dsstar nb"}); !strings.Contains(text, "temporary files, /tmp") || !strings.Contains(hints[0], "TMPDIR") {
 		t.Errorf("%s %q", text, hints)
 	}
 }

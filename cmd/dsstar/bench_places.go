@@ -18,6 +18,7 @@ import (
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
@@ -150,7 +151,7 @@ func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool
 		if len(missing) > 0 {
 			text += "\nmissing: " + bench.Some(missing, 10)
 		}
-		return &usageError{text, []string{"dsstar bench run … --data DIR   # the folder with the data", "dsstar bench run … --ids IDS   # other tasks"}}
+		return usage.New(text, usage.Again("--data", "DIR").Note("the folder with the data"), usage.Again("--ids", "IDS").Note("other tasks"))
 	}
 	if len(out) > 0 {
 		return linkedOut(out)
@@ -163,11 +164,11 @@ func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool
 
 // linkedOut is the error for data files that are elsewhere, as in the cache of a download.
 func linkedOut(targets []string) error {
-	hints := []string{"hf download --repo-type dataset --local-dir DIR NAME   # without links"}
+	hints := []usage.Hint{usage.Shell("hf download --repo-type dataset --local-dir DIR NAME   # without links")}
 	if dir := filepath.Dir(targets[0]); sandbox.MayAdvise(dir) || strings.Contains(filepath.ToSlash(dir), "/.cache/huggingface/hub/") {
-		hints = append([]string{"dsstar bench run … --allow-read " + quoteShell(dir)}, hints...)
+		hints = append([]usage.Hint{usage.Again("--allow-read", dir)}, hints...)
 	}
-	return &usageError{fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), bench.Some(targets, 3)), hints}
+	return usage.New(fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), bench.Some(targets, 3)), hints...)
 }
 
 // openModels opens the models, which all tasks share.
@@ -247,7 +248,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 			return err
 		}
 		if p.guest != nil {
-			return &usageError{fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one", p.guest.name), []string{"dsstar bench run …   # without --kernel"}}
+			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one", p.guest.name), usage.Without("kernel"))
 		}
 		if r.settings.MaxMemory == 0 { // what is free is for all of them
 			p.box.Limits.Memory = max(leastMemory, p.box.Limits.Memory/int64(r.flags.jobs))
@@ -269,7 +270,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 		s.Server = given
 		server, err := kernel.NewServer(given, "")
 		if err != nil {
-			return &usageError{fmt.Sprintf("--server: %v", err), []string{"jupyter server list"}}
+			return usage.New(fmt.Sprintf("--server: %v", err), usage.Shell("jupyter server list"))
 		}
 		r.places = append(r.places, &benchPlace{url: server.URL, settings: &s})
 		named = append(named, &place{server: server})
@@ -295,7 +296,7 @@ func (r *benchRun) consent(ctx context.Context, places ...*place) error {
 	if all == nil {
 		return nil
 	}
-	return r.app.agree(ctx, r.progress, r.flags.yes, all, what, question, r.flags.again)
+	return r.app.agree(ctx, r.progress, r.flags.yes, all, what, question)
 }
 
 // placeOf returns a copy of a place, for one task.
@@ -320,7 +321,7 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 	}
 	p, err := r.app.place(ctx, b.settings, func(string) {})
 	if err == nil && p.guest != nil {
-		err = &usageError{"--kernel: it is a running kernel, and every task has a new one", []string{"dsstar bench run …   # without --kernel"}}
+		err = usage.New("--kernel: it is a running kernel, and every task has a new one", usage.Without("kernel"))
 	}
 	if err == nil {
 		err = r.app.look(ctx, &p, b.settings, existing(r.flags.out))
@@ -350,7 +351,7 @@ func (r *benchRun) answers(ctx context.Context, i int) bool {
 
 // isUsage reports whether an error is about what the user gave, so that a retry is useless.
 func isUsage(err error) bool {
-	if _, ok := errors.AsType[*usageError](err); ok {
+	if _, ok := errors.AsType[*usage.Error](err); ok {
 		return true
 	}
 	refused, ok := errors.AsType[*kernel.ServerError](err)
@@ -390,9 +391,9 @@ func (r *benchRun) run(ctx context.Context) error {
 		return &benchStopped{err, r.flags.out}
 	}
 	if n := len(result.Missing()); n > 0 {
-		r.progress.say("missing  %d tasks have no result and count as wrong, as their data is not there; then: dsstar bench run --resume --out %s", n, quoteShell(r.flags.out))
+		r.progress.say("missing  %d tasks have no result and count as wrong, as their data is not there; then: dsstar bench run --resume --out %s", n, usage.Quote(r.flags.out))
 	}
-	r.progress.say("report   dsstar bench report --out report.html %s", quoteShell(r.flags.out))
+	r.progress.say("report   dsstar bench report --out report.html %s", usage.Quote(r.flags.out))
 	if r.flags.asJSON {
 		return printJSON(r.stdout, newBenchResult(result))
 	}

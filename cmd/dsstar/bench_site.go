@@ -9,6 +9,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
@@ -26,7 +27,7 @@ func (r *benchRun) site(i int) trial.Site {
 		},
 		Scoring: r.app.scoringAt(r.settings, func(context.Context) (place, error) { return r.placeOf(i), nil }),
 		Fatal: func(err error) bool {
-			_, usage := errors.AsType[*usageError](err)
+			_, usage := errors.AsType[*usage.Error](err)
 			return usage || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) || errors.Is(err, sandbox.ErrTooMany)
 		},
 		Lost: func(ctx context.Context, err error) bool { return r.lost(ctx, i, err) },

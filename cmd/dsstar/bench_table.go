@@ -13,6 +13,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/bench/trial"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
 
@@ -62,7 +63,7 @@ Tables: ` + strings.Join(paperNames(), ", "),
 
 func makeTables(papers, paths []string) ([]tables.Table, error) {
 	if len(papers) == 0 {
-		return nil, &usageError{"--paper is not given; there are " + strings.Join(paperNames(), ", "), []string{"dsstar bench table --paper ds-star:1 OUT"}}
+		return nil, usage.New("--paper is not given; there are "+strings.Join(paperNames(), ", "), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 	}
 	runs, err := readBenches(paths)
 	if err != nil {
@@ -72,7 +73,7 @@ func makeTables(papers, paths []string) ([]tables.Table, error) {
 	for _, name := range papers {
 		p, ok := tables.Find(name)
 		if !ok {
-			return nil, &usageError{fmt.Sprintf("--paper: there is no table %q; there are %s", name, strings.Join(paperNames(), ", ")), []string{"dsstar bench table --paper ds-star:1 OUT"}}
+			return nil, usage.New(fmt.Sprintf("--paper: there is no table %q; there are %s", name, strings.Join(paperNames(), ", ")), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 		}
 		made = append(made, p.Make(runs))
 	}
@@ -90,7 +91,7 @@ func (a *app) benchCompareCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return &usageError{fmt.Sprintf("two runs are compared, and %d are given", len(args)), []string{"dsstar bench compare A B"}}
+			return usage.New(fmt.Sprintf("two runs are compared, and %d are given", len(args)), usage.Shell("dsstar bench compare A B"))
 		}
 		runs, err := readBenches(args)
 		if err != nil {
@@ -98,7 +99,7 @@ func (a *app) benchCompareCommand() *cobra.Command {
 		}
 		c, err := tables.Compare(runs[0], runs[1])
 		if err != nil {
-			return &usageError{err.Error(), []string{"dsstar bench compare A B   # runs of one benchmark"}}
+			return usage.New(err.Error(), usage.Shell("dsstar bench compare A B   # runs of one benchmark"))
 		}
 		if asJSON {
 			return printJSON(a.stdout, c)
@@ -120,7 +121,7 @@ func (a *app) benchReportCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "out", "o", "report.html", "the page")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return &usageError{"no run is given", []string{"dsstar bench report OUT --out report.html"}}
+			return usage.New("no run is given", usage.Shell("dsstar bench report OUT --out report.html"))
 		}
 		runs, err := readBenches(args)
 		if err != nil {
@@ -155,7 +156,7 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "where the benchmark is now, if it was moved")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Sprintf("the answers of one run are handed in, and %d are given", len(args)), []string{"dsstar bench submit --format dabstep OUT"}}
+			return usage.New(fmt.Sprintf("the answers of one run are handed in, and %d are given", len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))
 		}
 		r, err := readBench(args[0])
 		if err != nil {
@@ -187,8 +188,8 @@ func whole(r runner.Result, flags *suiteFlags) error {
 		ids = append(ids, item.ID)
 	}
 	if err := suite.Whole(ids); err != nil {
-		return &usageError{fmt.Sprintf("%s: %v", r.Path, err),
-			[]string{fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --out %s   # without --limit, --ids, --domain, --split", r.Bench, r.Agent, quoteShell(r.Path+"-all"))}}
+		return usage.New(fmt.Sprintf("%s: %v", r.Path, err),
+			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+" --out %s   # without --limit, --ids, --domain, --split", r.Path+"-all"))
 	}
 	return nil
 }
@@ -202,7 +203,7 @@ func submission(r runner.Result, flags *suiteFlags, format string, repeat int) (
 	if format != "" && format != r.Bench {
 		b, err := bench.Find(format)
 		if err != nil {
-			return nil, &usageError{"--format: " + err.Error(), []string{"dsstar bench submit --format " + r.Bench + " " + quoteShell(r.Path)}}
+			return nil, usage.New("--format: "+err.Error(), usage.Shell("dsstar bench submit --format "+r.Bench+" %s", r.Path))
 		}
 		suite.Benchmark = b
 	}
@@ -218,7 +219,7 @@ func submission(r runner.Result, flags *suiteFlags, format string, repeat int) (
 	var page bytes.Buffer
 	err = suite.Submit(&page, answers)
 	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
-		return nil, &usageError{bad.Error(), []string{"dsstar bench run --resume --out " + quoteShell(r.Path) + "   # gets the answers that are missing"}}
+		return nil, usage.New(bad.Error(), usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))
 	}
 	return page.Bytes(), err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"dsstar/agent/record"
@@ -58,7 +59,7 @@ func TestCandidates(t *testing.T) {
 	}
 	path := filepath.Join(s.out, "notebook.ipynb")
 	validate(t, path)
-	s.again("http://127.0.0.1:1/v1", "--rollback", "off").expect(exitUsage, "hint: dsstar nb --candidates 3 --rollback auto")
+	s.again("http://127.0.0.1:1/v1", "--rollback", "off").expect(exitUsage, "hint: dsstar resume --rollback auto")
 
 	again := askNB(t, s.data, "http://127.0.0.1:1/v1", "--candidates", "3", "--model", "replay:"+filepath.Join(s.out, "trace.jsonl"))
 	again.expect(exitVerified, "candidate 2 is chosen")
@@ -70,7 +71,7 @@ func TestCandidates(t *testing.T) {
 // TestCandidatesServed: in a kernel of a server, too, the state of each candidate is kept, and the cell that is picked does
 // not run again.
 func TestCandidatesServed(t *testing.T) {
-	if !kernel.Freezes(kernel.PythonSpec("python")) {
+	if runtime.GOOS != "linux" {
 		t.Skip("there are checkpoints on Linux only")
 	}
 	pyenvtest.Long(t)

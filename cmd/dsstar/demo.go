@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -53,8 +54,7 @@ the user's cache folder.`,
 	flags.add(cmd.Flags())
 	kernelFlags(cmd.Flags())
 	sandboxFlags(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags.typed = newCommandLine(cmd, args)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ the user's cache folder.`,
 		question := strings.TrimSpace(demoQuestion)
 		j := job{
 			runFlags: flags, settings: s, here: true, progress: a.newProgress(flags.quiet),
-			model: model, goOn: strings.TrimSpace("--model " + demoModel + " " + givenFlags(cmd)),
+			model: model, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
 		}
 		defer j.progress.stop()
 		j.progress.say("demo     %s", demoNotice)
@@ -81,7 +81,7 @@ the user's cache folder.`,
 			return err
 		}
 		if j.place.server.URL != "" {
-			return &usageError{"the demo runs in kernels of this machine only", []string{"dsstar demo"}}
+			return usage.New("the demo runs in kernels of this machine only", usage.Shell("dsstar demo"))
 		}
 		j.progress.wait("writing the example's data")
 		data, err := a.demoData(cmd.Context(), s, j.place.spec)

@@ -11,6 +11,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/prompts"
 )
 
@@ -65,10 +66,7 @@ func (a *app) describeCommand() *cobra.Command {
 	f.BoolVarP(&d.yes, "yes", "y", false, "without asking: use kernels of a server, which are not sandboxed; describe many files")
 	settingFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.describe(cmd, d, args); err != nil {
-			return &describeError{err}
-		}
-		return nil
+		return a.describe(cmd, d, args)
 	}
 	return cmd
 }
@@ -76,20 +74,20 @@ func (a *app) describeCommand() *cobra.Command {
 // describe runs the command.
 func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error {
 	if len(args) == 0 {
-		return &usageError{"no data folder is given", []string{"dsstar describe DIR"}}
+		return usage.New("no data folder is given", usage.Shell("dsstar describe DIR"))
 	}
 	edit, set := cmd.Flags().Changed("edit"), cmd.Flags().Changed("set")
-	switch help := []string{cmd.CommandPath() + " --help"}; {
+	switch help := []usage.Hint{usage.Shell(cmd.CommandPath() + " --help")}; {
 	case edit && set, (edit || set) && d.json:
-		return &usageError{"only one of --edit, --set and --json can be given", help}
+		return usage.New("only one of --edit, --set and --json can be given", help...)
 	case (edit || set) && len(args) > 1:
-		return &usageError{"--edit and --set name the file themselves: " + args[1] + " is one too many", help}
+		return usage.New("--edit and --set name the file themselves: "+args[1]+" is one too many", help...)
 	}
 	s, err := a.settings(cmd.Flags())
 	if err != nil {
 		return err
 	}
-	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, typed: newCommandLine(cmd, args)}, settings: s, progress: a.newProgress(d.quiet)}
+	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes}, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.stop()
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include, cmd.Flags().Changed("include")); err != nil {
 		return err
@@ -160,8 +158,8 @@ func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if g := j.place.guest; g != nil {
-		return &usageError{fmt.Sprintf("--kernel: %s is a running kernel (%s), and files are described in new ones", g.name, identity(g.Running)),
-			[]string{"dsstar describe DIR   # with the Python that dsstar sets up itself", "dsstar kernels   # kernelspecs"}}
+		return usage.New(fmt.Sprintf("--kernel: %s is a running kernel (%s), and files are described in new ones", g.name, identity(g.Running)),
+			usage.Shell("dsstar describe DIR   # with the Python that dsstar sets up itself"), usage.Shell("dsstar kernels   # kernelspecs"))
 	}
 	if err := a.consent(ctx, j); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	tty "golang.org/x/term"
 
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
 
@@ -24,7 +25,7 @@ import (
 func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said string) error {
 	name, ok := folder.file(said)
 	if !ok {
-		return folder.unknown(said, func(near string) string { return "--edit " + quoteShell(near) })
+		return folder.unknown(said, func(near string) []string { return []string{"--edit", near} })
 	}
 	// Checked before anything is paid for.
 	editor, err := a.editor(folder, name)
@@ -104,10 +105,10 @@ func (a *app) setDescription(j job, folder dataFiles, arg string) error {
 	}
 	said, value, ok := strings.Cut(arg, "=")
 	if !ok {
-		return &usageError{"--set: " + arg + " is not FILE=TEXT, FILE=@PATH or FILE=-",
-			[]string{fmt.Sprintf("dsstar describe %s --set FILE=@PATH", quoteShell(folder.given))}}
+		return usage.New("--set: "+arg+" is not FILE=TEXT, FILE=@PATH or FILE=-",
+			usage.Shell("dsstar describe %s --set FILE=@PATH", folder.given))
 	}
-	return folder.unknown(said, func(near string) string { return "--set " + quoteShell(near+"="+value) })
+	return folder.unknown(said, func(near string) []string { return []string{"--set", near + "=" + value} })
 }
 
 // given returns the text of a value of --set.
@@ -120,7 +121,7 @@ func (a *app) given(value string) (string, error) {
 		text, err = io.ReadAll(io.LimitReader(a.stdin, mostCorrection+1))
 	case isFile:
 		if text, err = readNamed(path, 16*mostCorrection); errors.Is(err, os.ErrNotExist) {
-			return "", &usageError{"--set: there is no file " + path, []string{"dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"}}
+			return "", usage.New("--set: there is no file "+path, usage.Shell("dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"))
 		}
 	default:
 		text = []byte(value)
@@ -139,11 +140,11 @@ const mostCorrection = 1 << 20
 func (a *app) keepCorrection(j job, name, text string) error {
 	switch {
 	case !utf8.ValidString(text):
-		return &usageError{"the description is not text in UTF-8", []string{"iconv -f LATIN1 -t UTF-8 FILE"}}
+		return usage.New("the description is not text in UTF-8", usage.Shell("iconv -f LATIN1 -t UTF-8 FILE"))
 	case !utf8.ValidString(name):
-		return &usageError{"the name " + term.Printable(name) + " is not valid UTF-8, so that no cell can name the file", []string{"mv OLD NEW   # a name in UTF-8"}}
+		return usage.New("the name "+term.Printable(name)+" is not valid UTF-8, so that no cell can name the file", usage.Shell("mv OLD NEW   # a name in UTF-8"))
 	case len(text) > mostCorrection:
-		return &usageError{fmt.Sprintf("the description has %s; at most %s can be kept", size(int64(len(text))), size(mostCorrection)), []string{"dsstar describe --help"}}
+		return usage.New(fmt.Sprintf("the description has %s; at most %s can be kept", size(int64(len(text))), size(mostCorrection)), usage.Shell("dsstar describe --help"))
 	}
 	corrections, err := a.corrections(j.task.Data)
 	if err != nil {
@@ -199,14 +200,14 @@ var editors = []string{"sensible-editor", "editor", "nano", "vim", "vi"}
 
 // editor returns the user's editor as a command for the shell.
 func (a *app) editor(folder dataFiles, name string) (string, error) {
-	instead := fmt.Sprintf("dsstar describe %s --set %s   # or =-: from standard input", quoteShell(folder.given), quoteShell(name+"=@PATH"))
+	instead := usage.Shell("dsstar describe %s --set %s   # or =-: from standard input", folder.given, name+"=@PATH")
 	if !a.stdinTTY || !a.stderrTTY {
-		return "", &usageError{"--edit needs a terminal for the editor", []string{instead}}
+		return "", usage.New("--edit needs a terminal for the editor", instead)
 	}
 	if editor := a.someEditor(); editor != "" {
 		return editor, nil
 	}
-	return "", &usageError{"--edit: no editor is found", []string{"export EDITOR=COMMAND", instead}}
+	return "", usage.New("--edit: no editor is found", usage.Shell("export EDITOR=COMMAND"), instead)
 }
 
 // someEditor returns the user's editor as a shell command, or an installed one, or "".
@@ -218,7 +219,7 @@ func (a *app) someEditor() string {
 	}
 	for _, editor := range editors {
 		if path, err := exec.LookPath(editor); err == nil {
-			return quoteShell(path)
+			return usage.Quote(path)
 		}
 	}
 	return ""

@@ -124,9 +124,7 @@ func TestEditDescription(t *testing.T) {
 	t.Parallel()
 	d := newDescribing(t, map[string]string{"a.csv": table("n"), "numbers.csv": numbers["numbers.csv"]})
 	script := filepath.Join(t.TempDir(), "my editor")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\n[ \"$1\" = --wait ] || exit 9\ncp \"$2\" \""+d.home+"/seen\"\necho 'n is in cents.' >> \"$2\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.WriteProgram(t, script, []byte("#!/bin/sh\n[ \"$1\" = --wait ] || exit 9\ncp \"$2\" \""+d.home+"/seen\"\necho 'n is in cents.' >> \"$2\"\n"))
 	d.editor = `"` + script + `" --wait`
 	d.run("describe", d.data, "--edit", "a.csv").expect(exitVerified, "a.csv: later runs on")
 	if seen, err := os.ReadFile(filepath.Join(d.home, "seen")); err != nil || string(seen) != "rows: 500\n" {
@@ -240,7 +238,7 @@ func TestDescribeUsage(t *testing.T) {
 		}
 	}
 	a, _, stderr := testApp(t)
-	if code := a.run(t.Context(), []string{"describe", d.data}); code != exitUsage || !strings.Contains(stderr.String(), "dsstar describe --model ollama/MODEL DIR") {
+	if code := a.run(t.Context(), []string{"describe", d.data}); code != exitUsage || !strings.Contains(stderr.String(), "dsstar describe --model ollama/MODEL "+d.data) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

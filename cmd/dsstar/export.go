@@ -14,6 +14,7 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/export"
@@ -70,8 +71,8 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "out", "o", "", "where it goes; - for standard output (default beside the notebook)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Sprintf("one run folder or notebook is wanted, and %d are given", len(args)),
-				[]string{"dsstar export RUN", "ls -d dsstar-runs/*   # the runs of this folder"}}
+			return usage.New(fmt.Sprintf("one run folder or notebook is wanted, and %d are given", len(args)),
+				usage.Shell("dsstar export RUN"), usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
 		}
 		e, err := chooseExporter(to, out)
 		if err != nil {
@@ -90,20 +91,20 @@ func chooseExporter(to, out string) (exporter, error) {
 		}
 	}
 	if ending := filepath.Ext(out); to == "" && ending != "" && ending != ".ipynb" {
-		return exporter{}, &usageError{fmt.Sprintf("--out: there is no format for %s: it is html, md or script", term.Printable(ending)), []string{"dsstar export --to html -o " + quoteShell(out) + " RUN"}}
+		return exporter{}, usage.New(fmt.Sprintf("--out: there is no format for %s: it is html, md or script", term.Printable(ending)), usage.Shell("dsstar export --to html -o %s RUN", out))
 	}
 	if to == "" {
 		return exporters[0], nil
 	}
-	return exporter{}, &usageError{fmt.Sprintf("there is no format %q: it is html, md or script", to), []string{"dsstar export --to html RUN"}}
+	return exporter{}, usage.New(fmt.Sprintf("there is no format %q: it is html, md or script", to), usage.Shell("dsstar export --to html RUN"))
 }
 
 func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
-			return &usageError{fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", term.Printable(arg)),
-				[]string{"ls -d dsstar-runs/*   # the runs of this folder", "ls " + quoteShell(arg) + "/*.ipynb"}}
+			return usage.New(fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", term.Printable(arg)),
+				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"), usage.Shell("ls %s/*.ipynb", arg))
 		}
 	}
 	nb, err := openNotebook(path)
@@ -140,10 +141,10 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 // exportTarget returns the path of the export. It rejects an existing file that is not an
 // export unless the user names it, and always the notebook itself.
 func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, error) {
-	bad := func(hint, format string, args ...any) (string, error) {
-		return "", &usageError{fmt.Sprintf(format, args...), []string{hint}}
+	bad := func(hint usage.Hint, format string, args ...any) (string, error) {
+		return "", usage.New(fmt.Sprintf(format, args...), hint)
 	}
-	again := "dsstar export --to " + e.name + " " + quoteShell(path) + " -o "
+	again := "dsstar export --to " + e.name + " %s -o "
 	target := out
 	switch out {
 	case "-":
@@ -155,7 +156,7 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 		}
 		target = strings.TrimSuffix(path, ".ipynb") + ending
 		if isLink(target) { // the user has not named the link, and somebody else may have made it
-			return bad("rm "+quoteShell(target)+"   # the link alone", "%s is a link, and nothing is written through it", term.Printable(target))
+			return bad(usage.Shell("rm %s   # the link alone", target), "%s is a link, and nothing is written through it", term.Printable(target))
 		}
 	}
 	if real, err := filepath.EvalSymlinks(target); err == nil {
@@ -166,21 +167,21 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 	switch {
 	case os.IsNotExist(err):
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return bad("mkdir -p "+quoteShell(dir), "--out: there is no folder %s", term.Printable(dir))
+			return bad(usage.Shell("mkdir -p %s", dir), "--out: there is no folder %s", term.Printable(dir))
 		}
 		return target, nil
 	case err != nil:
-		return bad("ls -ld "+quoteShell(dir), "--out: %v", err)
+		return bad(usage.Shell("ls -ld %s", dir), "--out: %v", err)
 	case info.IsDir():
-		return bad(again+quoteShell(filepath.Join(target, "report"+e.endings[0])), "--out: %s is a folder", term.Printable(target))
+		return bad(usage.Shell(again+"%s", path, filepath.Join(target, "report"+e.endings[0])), "--out: %s is a folder", term.Printable(target))
 	case !info.Mode().IsRegular():
-		return bad(again+"-", "--out: %s is not a file", term.Printable(target))
+		return bad(usage.Shell(again+"-", path), "--out: %s is not a file", term.Printable(target))
 	}
 	if from, err := os.Stat(path); err == nil && os.SameFile(from, info) {
-		return bad(again+"-", "--out: %s is the notebook itself", term.Printable(target))
+		return bad(usage.Shell(again+"-", path), "--out: %s is the notebook itself", term.Printable(target))
 	}
 	if out == "" && !isExport(target) {
-		return bad(again+quoteShell(target)+"   # replaces it", "%s is there already, and is no page or Markdown file of dsstar export", term.Printable(target))
+		return bad(usage.Shell(again+"%s   # replaces it", path, target), "%s is there already, and is no page or Markdown file of dsstar export", term.Printable(target))
 	}
 	return target, nil
 }

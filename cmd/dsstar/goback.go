@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -56,8 +57,8 @@ func requireCheckpoints(s *configs.Settings, k *checkpoint.Session) error {
 	if s.Rollback != "checkpoint" || k.Way() == notebook.ByCheckpoint {
 		return nil
 	}
-	return &usageError{"--rollback checkpoint: this kernel cannot freeze copies of itself",
-		[]string{`dsstar nb --rollback auto --data DIR "question"`}}
+	return usage.New("--rollback checkpoint: this kernel cannot freeze copies of itself",
+		usage.Again("--rollback", "auto"))
 }
 
 // result describes the kernel in --json.

@@ -103,5 +103,5 @@ func TestRollbackUnsupported(t *testing.T) {
 	}
 	data := dataFolder(t, numbers)
 	askNB(t, data, "http://127.0.0.1:1/v1", "--rollback", "maybe").expect(exitUsage, "should be auto, checkpoint, replay or off")
-	askNB(t, data, "http://127.0.0.1:1/v1", "--rollback", "off", "--paper").expect(exitUsage, "hint: dsstar nb --paper --rollback replay")
+	askNB(t, data, "http://127.0.0.1:1/v1", "--rollback", "off", "--paper").expect(exitUsage, "hint: dsstar nb --rollback replay")
 }

@@ -17,6 +17,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
 
@@ -32,8 +33,8 @@ type job struct {
 	here     bool    // local kernels only
 	keeper   *keeper // nil: no kernel is kept
 	progress *progress
-	past     bool   // the run is resumed and already has the variables that it needs
-	goOn     string // the flags needed to resume the run
+	past     bool         // the run is resumed and already has the variables that it needs
+	goOn     []usage.Flag // that a later resume needs, too
 }
 
 // runFlags are the flags of the commands that answer a question.
@@ -45,7 +46,6 @@ type runFlags struct {
 	review bool     // ask before every cell
 	keep   bool     // keep the kernel at the end
 	names  []string // names to keep in the user's kernel
-	typed  commandLine
 }
 
 // checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
@@ -59,7 +59,7 @@ func (r *runFlags) checkOut() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return &usageError{fmt.Sprintf("--out: %v", err), []string{"mktemp -d   # gives a new folder for --out"}}
+		return usage.New(fmt.Sprintf("--out: %v", err), usage.Shell("mktemp -d   # gives a new folder for --out"))
 	case len(entries) > 0:
 		return fmt.Errorf("--out %s: %w", r.out, record.ErrInUse)
 	}
@@ -94,15 +94,15 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if j.place.guest != nil && j.keep {
-		return &usageError{"--keep-kernel: the kernel is not dsstar's, and stays in any case", []string{j.typed.without("keep-kernel").with("--yes")}}
+		return usage.New("--keep-kernel: the kernel is not dsstar's, and stays in any case", usage.Again("--yes").But("keep-kernel"))
 	}
 	if j.place.guest != nil && j.settings.Rollback == "checkpoint" {
-		return &usageError{"--rollback checkpoint: a kernel that is not the run's own goes back by names",
-			[]string{j.typed.without("rollback").with("--yes")}}
+		return usage.New("--rollback checkpoint: a kernel that is not the run's own goes back by names",
+			usage.Again("--yes").But("rollback"))
 	}
 	if j.place.guest != nil && j.settings.Method.Paper {
-		return &usageError{"--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
-			[]string{`dsstar nb --paper --data DIR "question"   # without --kernel`}}
+		return usage.New("--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
+			usage.Without("kernel"))
 	}
 	if err := j.forGuest(); err != nil {
 		return err
@@ -131,11 +131,11 @@ func (j *job) forGuest() error {
 	case g != nil:
 		g.keep = j.names
 	case len(j.names) > 0:
-		return &usageError{"--keep is for a kernel that is running already: the run's own ends with it",
-			[]string{"dsstar kernels", `dsstar nb --kernel newest --keep NAME "question"`}}
+		return usage.New("--keep is for a kernel that is running already: the run's own ends with it",
+			usage.Shell("dsstar kernels"), usage.Again("--kernel", "newest"))
 	case j.task.Data == "" && !j.past && !j.here:
-		return &usageError{"no data folder is given, and only a kernel that is running already has variables to ask about",
-			[]string{`dsstar nb --data DIR "question"`, "dsstar kernels   # those that are running"}}
+		return usage.New("no data folder is given, and only a kernel that is running already has variables to ask about",
+			usage.Again("--data", "DIR"), usage.Shell("dsstar kernels   # those that are running"))
 	}
 	return nil
 }
@@ -171,8 +171,8 @@ func (j job) folder() (record.Folder, error) {
 	}
 	base := j.base()
 	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
-		return "", &usageError{fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", term.Printable(link)),
-			[]string{"ls -ld " + quoteShell(link), "export DSSTAR_OUT=" + quoteShell(base) + "   # if the link is yours"}}
+		return "", usage.New(fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", term.Printable(link)),
+			usage.Shell("ls -ld %s", link), usage.Shell("export DSSTAR_OUT=%s   # if the link is yours", base))
 	}
 	return record.NewFolder(base, j.task.Question, time.Now())
 }

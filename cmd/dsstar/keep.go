@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 )
@@ -99,7 +100,7 @@ func (k *keeper) tell(p *progress, r *resultKept, unregistered, ended error) {
 		p.say("kernel   none stays: none was ready")
 	case r.Server == "":
 		p.say("kernel   process %d stays, %s", r.PID, state)
-		p.say("connect  jupyter console --existing %s", quoteShell(r.ConnectionFile))
+		p.say("connect  jupyter console --existing %s", usage.Quote(r.ConnectionFile))
 		p.say("or       dsstar nb --kernel %s --data DIR \"question\"", short(r.ID))
 		p.say("end it   kill %d", r.PID)
 	case unregistered != nil:

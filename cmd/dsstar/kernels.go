@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 )
@@ -156,8 +157,8 @@ func (a *app) servers(s *configs.Settings) (all, others []kernel.Server, chosen 
 func (a *app) server(from, address string, local []kernel.Server) (kernel.Server, error) {
 	server, err := kernel.NewServer(address, "")
 	if err != nil { // its text contains the address, perhaps with a token
-		return server, &usageError{from + " is not the address of a Jupyter server",
-			[]string{"dsstar kernels --server http://localhost:8888/", "jupyter server list"}}
+		return server, usage.New(from+" is not the address of a Jupyter server",
+			usage.Shell("dsstar kernels --server http://localhost:8888/"), usage.Shell("jupyter server list"))
 	}
 	for _, l := range local {
 		if sameServer(l.URL, server.URL) {
@@ -277,7 +278,7 @@ func (a *app) listing(v survey) listing {
 	for _, server := range v.servers {
 		problem := ""
 		if server.err != nil {
-			_, problem, _ = explain(server.err)
+			problem = server.err.Error()
 		}
 		l.Servers = append(l.Servers, listedServer{server.URL, server.Root, server.PID, problem})
 		for _, s := range server.specs {

@@ -27,26 +27,30 @@ var arrows = map[string][]string{
 	"agent/bench/tables": {"agent", "agent/bench/runner"},
 	"agent/bench/trial": {"agent", "agent/ask", "agent/brief", "agent/reply", "agent/record", "agent/bench", "agent/bench/runner", "agent/bench/solver", "agent/bench/tables", "agent/files",
 		"agent/llm", "notebook", "notebook/disk", "prompts"},
-	"agent/llm":                {"notebook/disk"},
-	"agent/llm/llmtest":        {"agent/llm"},
-	"kernel":                   {"kernel/internal/turn", "kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/disk"},
-	"kernel/checkpoint":        {"kernel", "kernel/internal/turn", "notebook", "notebook/disk"},
-	"kernel/internal/turn":     {},
-	"kernel/sandbox":           {"notebook/disk", "notebook/human"},
-	"kernel/internal/wire":     {},
-	"kernel/kerneltest":        {"kernel", "kernel/internal/wire", "kernel/sandbox", "notebook"},
-	"kernel/pyenv":             {"notebook/disk"},
-	"kernel/bench":             {"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
-	"kernel/pyenv/pyenvtest":   {"kernel/pyenv", "configs"},                                                              // for tests only
-	"notebook":                 {"notebook/disk", "notebook/human", "notebook/lazy"},
-	"notebook/human":           {},
-	"notebook/compare":         {"notebook"},
-	"notebook/disk":            {},
-	"notebook/export":          {"notebook", "notebook/lazy"},
-	"notebook/notebooktest":    {}, // for tests only
-	"prompts":                  {},
-	"configs":                  {"notebook/disk"},
-	"cmd/dsstar/internal/term": {},
+	"agent/llm":               {"notebook/disk"},
+	"agent/llm/llmtest":       {"agent/llm"},
+	"kernel":                  {"kernel/internal/inbox", "kernel/internal/process", "kernel/internal/turn", "kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/disk"},
+	"kernel/checkpoint":       {"kernel", "kernel/internal/turn", "notebook", "notebook/disk"},
+	"kernel/internal/turn":    {},
+	"kernel/internal/inbox":   {"kernel/internal/wire"},
+	"kernel/internal/process": {"kernel/sandbox"},
+	"kernel/sandbox":          {"notebook/disk", "notebook/human"},
+	"kernel/internal/wire":    {},
+	"kernel/kerneltest":       {"kernel", "kernel/internal/wire", "kernel/sandbox", "notebook"},
+	"kernel/pyenv":            {"notebook/disk"},
+	"kernel/bench":            {"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "configs", "notebook"}, // a program that measures
+	"kernel/pyenv/pyenvtest":  {"kernel/pyenv", "configs"},                                                              // for tests only
+	"notebook":                {"notebook/disk", "notebook/human", "notebook/lazy"},
+	"notebook/human":          {},
+	"notebook/compare":        {"notebook"},
+	"notebook/disk":           {},
+	"notebook/export":         {"notebook", "notebook/lazy"},
+	"notebook/notebooktest":   {}, // for tests only
+	"prompts":                 {},
+	"configs":                 {"notebook/disk"},
+
+	"cmd/dsstar/internal/term":  {},
+	"cmd/dsstar/internal/usage": {"kernel"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 )
@@ -38,6 +39,7 @@ type app struct {
 	cacheDir       string       // of dsstar, in the user's cache folder
 	configDir      string       // of dsstar, in the user's configuration folder
 	descriptionDir string       // the folder of cached descriptions
+	line           usage.Line   // what the user typed
 	editors        atomic.Int64 // until when Ctrl-C is an editor's, in Unix nanoseconds
 }
 
@@ -145,17 +147,28 @@ func (a *app) rootCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
+		PersistentPreRun: func(cmd *cobra.Command, args []string) { a.line = lineOf(cmd, args) },
 	}
 	root.SetVersionTemplate("dsstar {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if u, ok := errors.AsType[*usageError](err); ok {
+		if u, ok := errors.AsType[*usage.Error](err); ok {
 			return u
 		}
-		return &usageError{flagError(err), []string{cmd.CommandPath() + " --help"}}
+		return usage.New(flagError(err), usage.Shell(cmd.CommandPath()+" --help"))
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(), a.describeCommand(), a.demoCommand(), a.traceCommand(),
 		a.kernelsCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand())
 	return root
+}
+
+// lineOf returns the command line of a command.
+func lineOf(cmd *cobra.Command, args []string) usage.Line {
+	line := usage.NewLine(cmd.CommandPath(), cmd.Flags(), args)
+	line.Folder = cmd.Name() == "describe"
+	if cmd.Name() == "nb" && (len(args) == 0 || args[0] == "-") {
+		line.Args, line.Input = nil, " < question.txt"
+	}
+	return line
 }
 
 // flagError is what is wrong with a flag, without the words of Go's parsers.
@@ -180,7 +193,7 @@ func flagError(err error) string {
 // noArgs rejects arguments; those of dsstar itself are unknown commands.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if err := cobra.NoArgs(cmd, args); err != nil {
-		return &usageError{err.Error(), []string{cmd.CommandPath() + " --help"}}
+		return usage.New(err.Error(), usage.Shell(cmd.CommandPath()+" --help"))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
 
@@ -72,7 +73,6 @@ func (a *app) nbCommand() *cobra.Command {
 	flags.add(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
 			return err // before reading the question, which may take long
 		}
@@ -81,8 +81,8 @@ func (a *app) nbCommand() *cobra.Command {
 			return err
 		}
 		if data == "" && s.Kernel == "" {
-			return &usageError{"no data folder is given", []string{`dsstar nb --data DIR "question"`,
-				`dsstar nb --kernel newest "question"   # about the variables of a running kernel`}}
+			return usage.New("no data folder is given", usage.Again("--data", "DIR"),
+				usage.Again("--kernel", "newest").Note("about the variables of a running kernel"))
 		}
 		if flags.names, err = keeping(keep); err != nil {
 			return err
@@ -96,7 +96,7 @@ func (a *app) nbCommand() *cobra.Command {
 			return err
 		}
 		// All arguments are checked before anything is set up.
-		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
+		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: a.line.Only(lasting...)}
 		defer j.progress.stop()
 		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include, cmd.Flags().Changed("include")); err != nil {
 			return err
@@ -125,19 +125,19 @@ func (a *app) nbCommand() *cobra.Command {
 
 // question takes the question from the arguments or from standard input.
 func (a *app) question(args []string) (string, error) {
-	hint := []string{`dsstar nb --data DIR "question"`}
+	hint := []usage.Hint{usage.Shell(`dsstar nb --data DIR "question"`)}
 	if len(args) > 1 {
-		return "", &usageError{
+		return "", usage.New(
 			fmt.Sprintf("the question is one argument, and %d are given", len(args)),
-			[]string{fmt.Sprintf("dsstar nb --data DIR %s", quoteShell(strings.Join(args, " ")))},
-		}
+			usage.Shell("dsstar nb --data DIR %s", strings.Join(args, " ")),
+		)
 	}
 	text := ""
 	switch {
 	case len(args) == 1 && args[0] != "-":
 		text = args[0]
 	case a.stdinTTY && len(args) == 0:
-		return "", &usageError{"no question is given", hint}
+		return "", usage.New("no question is given", hint...)
 	default:
 		b, err := io.ReadAll(io.LimitReader(a.stdin, 1<<20))
 		if err != nil {
@@ -146,7 +146,7 @@ func (a *app) question(args []string) (string, error) {
 		text = string(b)
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return "", &usageError{"no question is given", hint}
+		return "", usage.New("no question is given", hint...)
 	}
 	return text, nil
 }
@@ -158,10 +158,10 @@ func (a *app) guidelines(arg string) (string, error) {
 	}
 	b, err := readNamed(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", &usageError{"--guidelines: there is no file " + path, []string{`dsstar nb --guidelines TEXT --data DIR "question"   # or @FILE`}}
+		return "", usage.New("--guidelines: there is no file "+path, usage.Again("--guidelines", "TEXT").Note("or @FILE"))
 	}
 	if err != nil {
-		return "", &usageError{fmt.Sprintf("--guidelines: %v", err), []string{"ls -l " + quoteShell(path)}}
+		return "", usage.New(fmt.Sprintf("--guidelines: %v", err), usage.Shell("ls -l %s", path))
 	}
 	return strings.TrimSpace(string(b)), nil
 }
@@ -189,8 +189,8 @@ func (f *onceFlag) String() string { return string(*f) }
 func (f *onceFlag) Type() string   { return "string" }
 func (f *onceFlag) Set(value string) error {
 	if *f != "" {
-		return &usageError{fmt.Sprintf("two data folders are given, %s and %s, and a run has one", *f, value),
-			[]string{fmt.Sprintf("mkdir both && cp -r %s %s both/   # one folder for --data", quoteShell(string(*f)), quoteShell(value))}}
+		return usage.New(fmt.Sprintf("two data folders are given, %s and %s, and a run has one", *f, value),
+			usage.Shell("mkdir both && cp -r %s %s both/   # one folder for --data", string(*f), value))
 	}
 	*f = onceFlag(value)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 )
@@ -17,15 +18,15 @@ func onPage(s *configs.Settings) error {
 	}
 	server, err := kernel.NewServer(u.String(), "")
 	if err != nil { // whose text may have a token
-		return &usageError{"--kernel is not the address of a notebook or kernel", []string{"dsstar kernels"}}
+		return usage.New("--kernel is not the address of a notebook or kernel", usage.Shell("dsstar kernels"))
 	}
 	if named, err := kernel.NewServer(s.Server, ""); s.Server != "" && (err != nil || !sameServer(named.URL, server.URL)) {
-		return &usageError{"--kernel is on " + server.URL + ", and --server is another one", []string{"dsstar kernels --server " + quoteShell(server.URL)}}
+		return usage.New("--kernel is on "+server.URL+", and --server is another one", usage.Shell("dsstar kernels --server %s", server.URL))
 	}
 	name := shownOn(strings.TrimPrefix(u.Path, strings.TrimSuffix(pathOf(server.URL), "/")))
 	if name == "" {
-		return &usageError{"--kernel: the address names neither a notebook nor a kernel: " + server.URL,
-			[]string{"dsstar kernels --server " + quoteShell(server.URL)}}
+		return usage.New("--kernel: the address names neither a notebook nor a kernel: "+server.URL,
+			usage.Shell("dsstar kernels --server %s", server.URL))
 	}
 	if s.Kernel = name; s.Server == "" || server.Token != "" {
 		s.Server = address(server)

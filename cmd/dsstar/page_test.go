@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
 
@@ -36,7 +37,7 @@ func TestPage(t *testing.T) {
 		err := onPage(s)
 		code, text, hints := 0, "", []string(nil)
 		if err != nil {
-			code, text, hints = explain(err)
+			code, text, hints = explain(err, usage.Line{Command: "dsstar nb"})
 		}
 		if code != exitUsage || !strings.Contains(text, said) || len(hints) == 0 || strings.Contains(text+strings.Join(hints, ""), "secret") {
 			t.Errorf("%s: %v %q", address, err, hints)

@@ -6,18 +6,16 @@ import (
 	"strings"
 
 	"dsstar/agent/describe"
+	"dsstar/cmd/dsstar/internal/usage"
 )
 
 // A priceError is an estimate above ask_above_tokens when nobody can be asked.
-type priceError struct {
-	text  string
-	again string // the command line that goes on without asking
-}
+type priceError struct{ text string }
 
 func (e *priceError) Error() string { return e.text }
 
-// anyPrice is the flag that accepts any price without asking.
-const anyPrice = "--ask-above-tokens 0"
+// anyPrice goes on without asking.
+var anyPrice = usage.Again("--ask-above-tokens", "0")
 
 // afford reports the estimated cost of describing the files, and asks if it exceeds the setting.
 func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
@@ -38,10 +36,10 @@ func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
 		}
 		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files takes fewer tokens.", count(most))}
 		if !a.stdinTTY || !a.stderrTTY {
-			text := what + " takes more than ask_above_tokens, and nobody can be asked: " + anyPrice + " goes on without asking\n" + strings.Join(lines, "\n")
-			return &priceError{text, j.typed.String() + " " + anyPrice}
+			text := what + " takes more than ask_above_tokens, and nobody can be asked: --ask-above-tokens 0 goes on without asking\n" + strings.Join(lines, "\n")
+			return &priceError{text}
 		}
 		defer j.progress.wait(describingFiles)
-		return a.agree(ctx, j.progress, false, lines, "", "         "+question+" [y/N] ", "")
+		return a.agree(ctx, j.progress, false, lines, "", "         "+question+" [y/N] ")
 	}
 }

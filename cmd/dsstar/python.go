@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -22,7 +23,7 @@ var required = []string{"ipykernel", "numpy", "pandas"}
 func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
 	switch {
 	case s.Python != "" && s.Kernel+s.Server != "":
-		return kernel.Spec{}, &usageError{"--python cannot be given with --kernel or --server", []string{`dsstar nb --kernel NAME --data DIR "question"`, `dsstar nb --python PATH --data DIR "question"`}}
+		return kernel.Spec{}, usage.New("--python cannot be given with --kernel or --server", usage.Without("python"), usage.Without("kernel", "server"))
 	case s.Kernel != "":
 		return a.ownKernel(ctx, s, s.Kernel)
 	case s.Python != "":
@@ -42,12 +43,12 @@ func (a *app) ownKernel(ctx context.Context, s *configs.Settings, name string) (
 		return kernel.Spec{}, err
 	}
 	if spec.Language != "" && !strings.EqualFold(spec.Language, "python") {
-		return kernel.Spec{}, &usageError{fmt.Sprintf("--kernel: %s is a kernel for %s, and cells are Python", name, spec.Language),
-			[]string{"jupyter kernelspec list"}}
+		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s is a kernel for %s, and cells are Python", name, spec.Language),
+			usage.Shell("jupyter kernelspec list"))
 	}
 	program, err := spec.Program(a.env)
 	if err != nil {
-		return kernel.Spec{}, &usageError{fmt.Sprintf("--kernel: %s: %v", name, err), []string{"jupyter kernelspec list"}}
+		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err), usage.Shell("jupyter kernelspec list"))
 	}
 	if !strings.HasPrefix(filepath.Base(program), "python") {
 		return spec, nil // a launcher, whose Python only it knows
@@ -69,13 +70,13 @@ func (a *app) ownPython(ctx context.Context, s *configs.Settings, python string,
 func (a *app) checkPython(ctx context.Context, s *configs.Settings, from, python string, modules []string) (path string, err error) {
 	report, err := pyenv.Check(ctx, python, a.withoutKeys(s), modules)
 	if err != nil {
-		return "", &usageError{fmt.Sprintf("%s: %v", from, err), []string{"which -a python3"}}
+		return "", usage.New(fmt.Sprintf("%s: %v", from, err), usage.Shell("which -a python3"))
 	}
 	if len(report.Missing) > 0 {
-		return "", &usageError{
+		return "", usage.New(
 			fmt.Sprintf("%s: %s (Python %s) lacks %s", from, python, report.Version, strings.Join(report.Missing, ", ")),
-			[]string{fmt.Sprintf("%s -m pip install %s", quoteShell(python), strings.Join(report.Missing, " "))},
-		}
+			usage.Shell("%s -m pip install "+strings.Join(report.Missing, " "), python),
+		)
 	}
 	return report.Path, nil
 }

@@ -20,6 +20,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -182,7 +183,7 @@ func (a *app) rerunCommand() *cobra.Command {
 			return err
 		}
 		if len(args) != 1 {
-			return &usageError{fmt.Sprintf("one notebook is wanted, and %d are given", len(args)), []string{"dsstar rerun NOTEBOOK.ipynb"}}
+			return usage.New(fmt.Sprintf("one notebook is wanted, and %d are given", len(args)), usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
 		}
 		return a.rerun(cmd.Context(), args[0], flags, s)
 	}
@@ -267,20 +268,19 @@ func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *confi
 
 // refuse rejects flags that contradict each other or the notebook.
 func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
-	quoted := quoteShell(path)
 	switch {
 	case f.json && f.out == "-":
-		return &usageError{"--json and --out - both want standard output", []string{"dsstar rerun --json " + quoted}}
+		return usage.New("--json and --out - both want standard output", usage.Again("--json").But("out"))
 	case f.check && f.out == "-":
-		return &usageError{"--check and --out - both want standard output", []string{"dsstar rerun --check -o " + quoteShell(strings.TrimSuffix(path, ".ipynb")+".rerun.ipynb") + " " + quoted}}
+		return usage.New("--check and --out - both want standard output", usage.Again("--out", rerunOut(path)))
 	case f.round.given && f.out != "":
-		return &usageError{"--round writes no notebook, so there is no use for --out", []string{fmt.Sprintf("dsstar rerun --round %d %s", f.round.n, quoted)}}
+		return usage.New("--round writes no notebook, so there is no use for --out", usage.Without("out"))
 	case !f.check && f.tolerance != defaultTolerance:
-		return &usageError{"--tolerance is for --check", []string{fmt.Sprintf("dsstar rerun --check --tolerance %g %s", f.tolerance, quoted)}}
+		return usage.New("--tolerance is for --check", usage.Again("--check"))
 	case math.IsNaN(f.tolerance) || f.tolerance < 0 || f.tolerance >= 1:
-		return &usageError{"--tolerance: it is relative to the number: at least 0 and less than 1", []string{"dsstar rerun --check --tolerance 1e-6 " + quoted}}
+		return usage.New("--tolerance: it is relative to the number: at least 0 and less than 1", usage.Again("--tolerance", "1e-6"))
 	case f.check && !f.round.given && !slices.ContainsFunc(slices.Collect(maps.Values(recordedRuns(nb))), cellRun.ran):
-		return &usageError{fmt.Sprintf("%s has no outputs that could be compared", term.Printable(path)), []string{"dsstar rerun " + quoted + "   # makes a notebook that has"}}
+		return usage.New(fmt.Sprintf("%s has no outputs that could be compared", term.Printable(path)), usage.Without("check").Note("makes a notebook that has"))
 	}
 	return nil
 }
@@ -309,30 +309,30 @@ func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Noteboo
 
 // openNotebook reads the notebook at path.
 func openNotebook(path string) (*notebook.Notebook, error) {
-	bad := func(hint, format string, args ...any) (*notebook.Notebook, error) {
-		return nil, &usageError{fmt.Sprintf(format, args...), []string{hint}}
+	bad := func(hint usage.Hint, format string, args ...any) (*notebook.Notebook, error) {
+		return nil, usage.New(fmt.Sprintf(format, args...), hint)
 	}
-	list := "ls " + quoteShell(filepath.Dir(path)) + "/*.ipynb"
+	list := usage.Shell("ls %s/*.ipynb", filepath.Dir(path))
 	info, err := os.Stat(path)
 	switch {
 	case os.IsNotExist(err):
 		return bad(list, "there is no file %s", term.Printable(path))
 	case err == nil && info.IsDir():
-		return bad("ls "+quoteShell(path)+"/*.ipynb", "%s is a folder, not a notebook", term.Printable(path))
+		return bad(usage.Shell("ls %s/*.ipynb", path), "%s is a folder, not a notebook", term.Printable(path))
 	case err != nil:
-		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
+		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
 	}
 	nb, err := notebook.Open(path)
 	if err == nil {
 		return nb, nil
 	}
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
+		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
 	}
 	if old := formatOf(path); old > 0 && old < 4 {
-		return bad("jupyter nbconvert --to notebook --nbformat 4 "+quoteShell(path), "%s is a notebook of the old format %d, and 4 is wanted", term.Printable(path), old)
+		return bad(usage.Shell("jupyter nbconvert --to notebook --nbformat 4 %s", path), "%s is a notebook of the old format %d, and 4 is wanted", term.Printable(path), old)
 	}
-	return bad("head -c 300 "+quoteShell(path), "%s: %v", term.Printable(path), err)
+	return bad(usage.Shell("head -c 300 %s", path), "%s: %v", term.Printable(path), err)
 }
 
 // rerunSpec returns the kernel to start for the notebook.
@@ -340,8 +340,8 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 	named, language := kernelOf(nb)
 	switch {
 	case s.Python != "" && s.Kernel != "":
-		return kernel.Spec{}, &usageError{"--python and --kernel cannot both be given",
-			[]string{"dsstar rerun --kernel NAME " + quoteShell(path), "dsstar rerun --python PATH " + quoteShell(path)}}
+		return kernel.Spec{}, usage.New("--python and --kernel cannot both be given",
+			usage.Without("python"), usage.Without("kernel"))
 	case s.Kernel != "":
 		return a.findKernel(s.Kernel, path)
 	case !isPython(language):
@@ -349,8 +349,8 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 		if name == "" {
 			name = "NAME"
 		}
-		return kernel.Spec{}, &usageError{fmt.Sprintf("the notebook is in %s, not in Python", term.Printable(language)),
-			[]string{"dsstar rerun --kernel " + quoteShell(name) + " " + quoteShell(path), "jupyter kernelspec list"}}
+		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python", term.Printable(language)),
+			usage.Again("--kernel", name), usage.Shell("jupyter kernelspec list"))
 	case s.Python != "":
 		return a.ownPython(ctx, s, s.Python, []string{"ipykernel"}) // only the user knows what else the notebook needs
 	}
@@ -399,10 +399,10 @@ func isPython(language string) bool {
 func (a *app) findKernel(name, path string) (kernel.Spec, error) {
 	spec, err := kernel.FindSpec(name, a.lookup())
 	if err != nil {
-		return spec, &usageError{fmt.Sprintf("--kernel: %v", err), []string{"jupyter kernelspec list", "dsstar rerun " + quoteShell(path)}}
+		return spec, usage.New(fmt.Sprintf("--kernel: %v", err), usage.Shell("jupyter kernelspec list"), usage.Without("kernel"))
 	}
 	if _, err := spec.Program(a.env); err != nil {
-		return spec, &usageError{fmt.Sprintf("--kernel: %s: %v", name, err), []string{"jupyter kernelspec list"}}
+		return spec, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err), usage.Shell("jupyter kernelspec list"))
 	}
 	return spec, nil
 }

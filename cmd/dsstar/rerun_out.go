@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -54,12 +55,12 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	case "":
 		o.shown = rerunOut(path)
 	}
-	bad := func(hint, format string, args ...any) (*outFile, error) {
-		return nil, &usageError{"--out: " + fmt.Sprintf(format, args...), []string{hint}}
+	bad := func(hint usage.Hint, format string, args ...any) (*outFile, error) {
+		return nil, usage.New("--out: "+fmt.Sprintf(format, args...), hint)
 	}
 	o.path = o.shown
 	if out == "" && isLink(o.path) { // the user has not named the link, and somebody else may have made it
-		return bad("rm "+quoteShell(o.path)+"   # the link alone", "%s is a link, and nothing is written through it", term.Printable(o.shown))
+		return bad(usage.Shell("rm %s   # the link alone", o.path), "%s is a link, and nothing is written through it", term.Printable(o.shown))
 	}
 	if real, err := filepath.EvalSymlinks(o.path); err == nil {
 		o.path = real // else the save would replace the link
@@ -68,20 +69,20 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	info, err := os.Stat(o.path)
 	switch {
 	case err == nil && info.IsDir():
-		return bad("dsstar rerun -o "+quoteShell(filepath.Join(o.shown, filepath.Base(path)))+" "+quoteShell(path), "%s is a folder", term.Printable(o.shown))
+		return bad(usage.Shell("dsstar rerun -o %s %s", filepath.Join(o.shown, filepath.Base(path)), path), "%s is a folder", term.Printable(o.shown))
 	case err == nil && !info.Mode().IsRegular():
-		return bad("dsstar rerun -o - "+quoteShell(path), "%s is not a file", term.Printable(o.shown))
+		return bad(usage.Shell("dsstar rerun -o - %s", path), "%s is not a file", term.Printable(o.shown))
 	case err != nil && !os.IsNotExist(err):
-		return bad("ls -ld "+quoteShell(dir), "%v", err)
+		return bad(usage.Shell("ls -ld %s", dir), "%v", err)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return bad("mkdir -p "+quoteShell(dir), "there is no folder %s", term.Printable(dir))
+		return bad(usage.Shell("mkdir -p %s", dir), "there is no folder %s", term.Printable(dir))
 	}
 	if o.folder, err = os.OpenRoot(dir); err == nil {
 		err = tryWriting(o.folder)
 	}
 	if err != nil {
-		return bad("ls -ld "+quoteShell(dir), "cannot write to %s: %v", term.Printable(dir), err)
+		return bad(usage.Shell("ls -ld %s", dir), "cannot write to %s: %v", term.Printable(dir), err)
 	}
 	return o, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
@@ -78,11 +79,11 @@ func rerunData(folder, path string) (string, error) {
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		return "", &usageError{"--data: the folder does not exist: " + term.Printable(folder), []string{"ls " + quoteShell(filepath.Dir(data))}}
+		return "", usage.New("--data: the folder does not exist: "+term.Printable(folder), usage.Shell("ls %s", filepath.Dir(data)))
 	case err != nil:
-		return "", &usageError{fmt.Sprintf("--data: %v", err), []string{"ls -ld " + quoteShell(data)}}
+		return "", usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -ld %s", data))
 	case !info.IsDir():
-		return "", &usageError{"--data: not a folder: " + term.Printable(folder), []string{"dsstar rerun --data " + quoteShell(filepath.Dir(data)) + " " + quoteShell(path)}}
+		return "", usage.New("--data: not a folder: "+term.Printable(folder), usage.Again("--data", filepath.Dir(data)))
 	}
 	return data, nil
 }
@@ -97,8 +98,8 @@ func (p *rerunPlace) setData(path, data string, nb *notebook.Notebook) error {
 	})
 	switch {
 	case at < 0 && data != "":
-		return &usageError{fmt.Sprintf("--data: no cell of %s has the tag parameters and sets data_dir", term.Printable(path)),
-			[]string{"dsstar rerun " + quoteShell(path) + "   # on the data that its cells name"}}
+		return usage.New(fmt.Sprintf("--data: no cell of %s has the tag parameters and sets data_dir", term.Printable(path)),
+			usage.Without("data").Note("on the data that its cells name"))
 	case at < 0:
 		return nil
 	case !p.own && data != "":
@@ -112,11 +113,7 @@ func (p *rerunPlace) setData(path, data string, nb *notebook.Notebook) error {
 	p.data = data
 	if data != "" {
 		c.Source = withData(c.Source, data)
-		if meta, ok := nb.Metadata["dsstar"].(map[string]any); ok {
-			if task, ok := meta["task"].(map[string]any); ok {
-				task["data"] = data
-			}
-		}
+		record.SetData(nb, data)
 		return nil
 	}
 	if named, ok := pythonString(dataDir.FindStringSubmatch(c.Source)[1]); ok {

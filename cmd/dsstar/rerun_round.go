@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -96,7 +98,7 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 // find finds the round in the notebook.
 func (r *replay) find(path string, nb *notebook.Notebook) error {
 	if !r.place.own {
-		return &usageError{fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds", term.Printable(path)), []string{"dsstar rerun " + quoteShell(path)}}
+		return usage.New(fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds", term.Printable(path)), usage.Without("round"))
 	}
 	t, err := record.Read(nb)
 	if err != nil {
@@ -110,17 +112,17 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 	n := r.round.n
 	r.base, r.attempts, err = t.At(n)
 	if none, ok := errors.AsType[*record.NoRoundError](err); ok {
-		last := fmt.Sprintf("dsstar rerun --round %d %s", none.Rounds, quoteShell(path))
+		last := usage.Again("--round", strconv.Itoa(none.Rounds))
 		if none.Rounds == 0 {
-			last = "dsstar rerun " + quoteShell(path)
+			last = usage.Without("round")
 		}
-		return &usageError{fmt.Sprintf("--round: %v", err), []string{last}}
+		return usage.New(fmt.Sprintf("--round: %v", err), last)
 	}
 	if err != nil {
 		return err
 	}
 	if len(r.attempts) == 0 {
-		return &usageError{fmt.Sprintf("--round: no cell was run in round %d", n), []string{"dsstar rerun --check " + quoteShell(path)}}
+		return usage.New(fmt.Sprintf("--round: no cell was run in round %d", n), usage.Again("--check").But("round"))
 	}
 	round := t.Rounds[n-1]
 	for i, a := range round.Attempts {

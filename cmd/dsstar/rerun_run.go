@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
@@ -315,19 +316,19 @@ func (r *rerun) fail(i int, x notebook.Execution) {
 // A failedError is a notebook whose run ended with a failed cell.
 type failedError struct {
 	text  string
-	hints []string
+	hints []usage.Hint
 }
 
 func (e *failedError) Error() string { return e.text }
 
 // writeHints says how to let cells write beside the notebook, if that is why one failed.
-func (r *rerun) writeHints() []string {
-	f, home := r.result.Failed, quoteShell(r.place.home)
+func (r *rerun) writeHints() []usage.Hint {
+	f, home := r.result.Failed, r.place.home
 	x := r.runs[f.Index]
-	if r.place.own || x == nil || !strings.Contains(x.PlainText(), "--allow-write "+home) {
+	if r.place.own || x == nil || !strings.Contains(x.PlainText(), "--allow-write "+usage.Quote(home)) {
 		return nil
 	}
-	return []string{"dsstar rerun --allow-write " + home + " " + quoteShell(r.result.Notebook) + "   # if you trust it with that folder"}
+	return []usage.Hint{usage.Again("--allow-write", home).Note("if you trust it with that folder")}
 }
 
 // String is one line.

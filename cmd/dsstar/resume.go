@@ -10,12 +10,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
 )
@@ -60,9 +60,8 @@ func (a *app) resumeCommand() *cobra.Command {
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Sprintf("one run is wanted, and %d are given", len(args)), []string{"dsstar resume RUN", "ls -d dsstar-runs/*   # the runs of this folder"}}
+			return usage.New(fmt.Sprintf("one run is wanted, and %d are given", len(args)), usage.Shell("dsstar resume RUN"), usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
 		}
-		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}
@@ -74,10 +73,10 @@ func (a *app) resumeCommand() *cobra.Command {
 			return err
 		}
 		if question = strings.TrimSpace(question); question == "" && cmd.Flags().Changed("ask") {
-			return &usageError{"--ask: no question is given", []string{`dsstar resume --ask "question" ` + quoteShell(args[0])}}
+			return usage.New("--ask: no question is given", usage.Shell(`dsstar resume --ask "question" %s`, args[0]))
 		}
 		if form != "" && question == "" {
-			return &usageError{"--guidelines are for the question of --ask", []string{`dsstar resume --ask "question" --guidelines TEXT ` + quoteShell(args[0])}}
+			return usage.New("--guidelines are for the question of --ask", usage.Shell(`dsstar resume --ask "question" --guidelines TEXT %s`, args[0]))
 		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
@@ -86,7 +85,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err := checkBudget(s); err != nil {
 			return err
 		}
-		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
+		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: a.line.Only(lasting...)}
 		defer j.progress.stop()
 		return a.resume(cmd.Context(), j, args[0], question, form)
 	}
@@ -128,11 +127,11 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	j.settings.Method.Candidates = r.t.Method.Candidates // the run's, for its kernel
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
 	if question != "" && j.settings.Model == demoModel {
-		return &usageError{"the demo has recorded replies to its own question only", []string{"dsstar resume --model PROVIDER/MODEL --ask " + quoteShell(question) + " " + quoteShell(path)}}
+		return usage.New("the demo has recorded replies to its own question only", usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", question, path))
 	}
 	if question != "" {
 		if err := r.t.Ask(question, form); err != nil {
-			return &usageError{err.Error(), []string{"dsstar resume " + quoteShell(path)}}
+			return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 		}
 	}
 	saver := continued(r)
@@ -158,8 +157,8 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		return err
 	}
 	if j.settings.Kernel == "" && r.t.Answer() == "" && len(r.t.Earlier) == 0 && (r.t.Task.Data == "" || len(r.t.Variables) > 0) {
-		return &usageError{"the run began with the variables of a running kernel, and is not at its end: name that kernel",
-			[]string{"dsstar resume --kernel NAME " + quoteShell(path), "dsstar kernels   # those that are running"}}
+		return usage.New("the run began with the variables of a running kernel, and is not at its end: name that kernel",
+			usage.Shell("dsstar resume --kernel NAME %s", path), usage.Shell("dsstar kernels   # those that are running"))
 	}
 	if err := a.models(&j); err != nil {
 		return err
@@ -195,8 +194,8 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 	if data == "" || !a.private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 		return nil
 	}
-	return &usageError{fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", term.Printable(data)),
-		[]string{"dsstar resume --allow-read DIR " + quoteShell(string(r.folder)) + "   # DIR: that folder, if the notebook is yours"}}
+	return usage.New(fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", term.Printable(data)),
+		usage.Shell("dsstar resume --allow-read DIR %s   # DIR: that folder, if the notebook is yours", string(r.folder)))
 }
 
 // dataFiles lists the run's data folder, with the files that the run included and those of
@@ -208,8 +207,8 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File
 		return nil, nil
 	}
 	if info, err := os.Stat(data); err != nil || !info.IsDir() {
-		return nil, &usageError{"the run's data folder is not there: " + data,
-			[]string{"ls -ld " + quoteShell(data) + "   # or set data_dir in the notebook's parameters cell to where it is now"}}
+		return nil, usage.New("the run's data folder is not there: "+data,
+			usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to where it is now", data))
 	}
 	include = slices.Concat(r.t.Task.Include, include)
 	slices.Sort(include)
@@ -228,33 +227,33 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File
 // findRun finds the run of an argument: a run folder, whose newest notebook is taken, or a
 // notebook in one.
 func findRun(arg string) (r pastRun, err error) {
-	bad := func(hint, format string, args ...any) (pastRun, error) {
-		return pastRun{}, &usageError{fmt.Sprintf(format, args...), []string{hint}}
+	bad := func(hint usage.Hint, format string, args ...any) (pastRun, error) {
+		return pastRun{}, usage.New(fmt.Sprintf(format, args...), hint)
 	}
 	path, err := filepath.Abs(arg)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return bad("ls -d dsstar-runs/*   # the runs of this folder", "there is no run %s", term.Printable(arg))
+		return bad(usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"), "there is no run %s", term.Printable(arg))
 	}
 	if err != nil {
-		return bad("ls -l "+quoteShell(arg), "the run: %v", err)
+		return bad(usage.Shell("ls -l %s", arg), "the run: %v", err)
 	}
 	r.folder, r.path = record.Folder(filepath.Dir(path)), path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		r.folder = record.Folder(path)
 		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
-			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", term.Printable(arg))
+			return bad(usage.Shell("ls %s", path), "%s is not a run folder: it has no notebook.ipynb", term.Printable(arg))
 		}
 	}
 	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // the run writes them
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", term.Printable(path))
+			return bad(usage.Shell("ls -l %s", path), "%s is not a file, as a run leaves it, but something else, such as a link", term.Printable(path))
 		}
 	}
 	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // cells read it
-		return bad("ls -l "+quoteShell(r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", term.Printable(r.folder.Variables()))
+		return bad(usage.Shell("ls -l %s", r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", term.Printable(r.folder.Variables()))
 	}
 	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err
@@ -272,7 +271,7 @@ func (r *pastRun) read() error {
 		return err
 	}
 	if r.t, err = record.Read(nb); err != nil {
-		return &usageError{fmt.Sprintf("%s: %v", term.Printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook", "dsstar rerun " + quoteShell(r.path) + "   # runs any notebook again"}}
+		return usage.New(fmt.Sprintf("%s: %v", term.Printable(r.path), err), usage.Shell("dsstar resume --help   # what can be changed in a notebook"), usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
 	}
 	return nil
 }
@@ -289,34 +288,13 @@ func answered(folder record.Folder) ([]llm.Exchange, error) {
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("the trace %s: %v", folder.Trace(), err), []string{
-			"mv " + quoteShell(folder.Trace()) + " " + quoteShell(folder.Trace()+".bad") + "   # the notebook is enough to go on from"}}
+		return nil, usage.New(fmt.Sprintf("the trace %s: %v", folder.Trace(), err),
+			usage.Shell("mv %s %s   # the notebook is enough to go on from", folder.Trace(), folder.Trace()+".bad"))
 	}
 	return exchanges, nil
 }
 
-// givenFlags returns the flags of a command line that a later resume needs, too.
-func givenFlags(cmd *cobra.Command) string {
-	var words []string
-	for _, name := range []string{"review", "model", "role-model", "base-url", "api-key-env", "context", "python", "kernel", "server"} {
-		f := cmd.Flags().Lookup(name)
-		if f == nil || !f.Changed {
-			continue
-		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			words = append(words, "--"+name)
-			if f.Value.Type() == "bool" {
-				continue
-			}
-			if name == "server" || name == "kernel" {
-				value, _, _ = strings.Cut(value, "?") // the query may hold a token
-			}
-			words = append(words, quoteShell(value))
-		}
-	}
-	return strings.Join(words, " ")
+// lasting are the flags of a command line that a later resume needs, too.
+var lasting = []string{
+	"review", "model", "role-model", "base-url", "api-key-env", "context", "python", "kernel", "server",
 }

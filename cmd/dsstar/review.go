@@ -7,6 +7,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 )
 
 // mayReview rejects --review without a terminal.
@@ -21,7 +22,7 @@ func (a *app) mayReview(f runFlags) error {
 		what = "standard error is none"
 	}
 	text := fmt.Sprintf("--review asks before every cell, on a terminal: %s", what)
-	return &usageError{text, []string{f.typed.without("review").String() + "   # without --review: nobody is asked"}}
+	return usage.New(text, usage.Without("review").Note("nobody is asked"))
 }
 
 // review returns the function that asks the user about each cell, or nil without --review.

@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"dsstar/cmd/dsstar/internal/term"
 	"fmt"
 	"os"
 	"strings"
 
 	tty "golang.org/x/term"
+
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // stopKey is what key returns for Ctrl-C, which is no signal in raw mode, and at the end of input.

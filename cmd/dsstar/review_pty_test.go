@@ -87,9 +87,7 @@ func (s *reviewed) ends(code int) *record.Trajectory {
 func editor(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "an editor")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.WriteProgram(t, path, []byte("#!/bin/sh\n"+script+"\n"))
 	return "EDITOR=" + path
 }
 

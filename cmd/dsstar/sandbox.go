@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 )
@@ -38,15 +39,15 @@ func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 				_, err = os.Stat(abs)
 			}
 			if err != nil {
-				return b, "", &usageError{fmt.Sprintf("%s: %v", list.flag, err), []string{"ls -ld " + quoteShell(path)}}
+				return b, "", usage.New(fmt.Sprintf("%s: %v", list.flag, err), usage.Shell("ls -ld %s", path))
 			}
 			*list.to = append(*list.to, abs)
 		}
 	}
 	for _, path := range b.Write {
 		if at := sandbox.Startup(path); at != "" && tier.Confines() {
-			return b, "", &usageError{fmt.Sprintf("--allow-write: %s would give your account to the cells: programs run what is in %s when they start", path, at),
-				[]string{"mkdir out && dsstar nb --allow-write out …   # a folder for what cells are to write"}}
+			return b, "", usage.New(fmt.Sprintf("--allow-write: %s would give your account to the cells: programs run what is in %s when they start", path, at),
+				usage.Again("--allow-write", "out").Note("after mkdir out: a folder for what cells are to write"))
 		}
 	}
 	return b, why, nil
@@ -129,7 +130,7 @@ func (p *place) sandbox() string {
 
 // memory is the memory limit of the main session in bytes; 0 if there is none.
 func (p *place) memory() int64 {
-	if p.guest != nil || p.server.URL != "" || !p.box.Tier.Guarded() {
+	if p.guest != nil || p.server.URL != "" || !p.box.Tier.Confines() {
 		return 0
 	}
 	return p.box.Limits.Memory

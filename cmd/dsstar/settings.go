@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
 
@@ -124,7 +125,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 			for _, entry := range list {
 				role, name, ok := strings.Cut(entry, "=")
 				if !ok {
-					bad = &usageError{"--role-model: " + entry + " is not role=provider/name", []string{`dsstar nb --role-model coder=openai/MODEL --data DIR "question"`}}
+					bad = usage.New("--role-model: "+entry+" is not role=provider/name", usage.Again("--role-model", "coder=openai/MODEL"))
 				}
 				given["models."+role] = configs.Flag{Name: "--role-model", Value: name}
 			}
@@ -145,36 +146,36 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 		return nil, relaxed(r, user)
 	}
 	if err != nil {
-		return nil, &usageError{err.Error(), []string{"dsstar config --defaults   # every setting, with what it may be"}}
+		return nil, usage.New(err.Error(), usage.Shell("dsstar config --defaults   # every setting, with what it may be"))
 	}
 	return s, onPage(s)
 }
 
 // ownFile begins a shell command that writes the user's settings file, whose folder may not
 // exist yet.
-func ownFile(path string) string { return "mkdir -p " + quoteShell(filepath.Dir(path)) + " && " }
+func ownFile(path string) string { return "mkdir -p " + usage.Quote(filepath.Dir(path)) + " && " }
 
 // relaxed explains how the user can allow what a project's file must not: by a flag, a variable
 // or the user's own file.
 func relaxed(r *configs.RelaxedError, user string) error {
 	if strings.Contains(r.Key, ".") { // it is in a table
-		return &usageError{r.Error(), []string{ownFile(user) + "${EDITOR:-vi} " + quoteShell(user) + "   # if you mean it, move it to your own file"}}
+		return usage.New(r.Error(), usage.Shell(ownFile(user)+"${EDITOR:-vi} %s   # if you mean it, move it to your own file", user))
 	}
-	var hints []string
+	var hints []usage.Hint
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settingFlags(flags)
 	if name := strings.ReplaceAll(r.Key, "_", "-"); flags.Lookup(name) != nil {
-		flag := "--" + name
+		flag := []string{"--" + name}
 		if r.Value != "true" {
-			flag += " " + quoteShell(r.Value)
+			flag = append(flag, r.Value)
 		}
-		hints = append(hints, "dsstar nb "+flag+" …   # if you mean it: a flag,")
+		hints = append(hints, usage.Again(flag...).Note("if you mean it: a flag,"))
 	}
-	hints = append(hints, "export DSSTAR_"+strings.ToUpper(r.Key)+"="+quoteShell(r.Value)+"   # a variable,")
+	hints = append(hints, usage.Shell("export DSSTAR_"+strings.ToUpper(r.Key)+"=%s   # a variable,", r.Value))
 	if user != "" {
-		hints = append(hints, ownFile(user)+"echo "+quoteShell(r.Key+": "+r.Value)+" >> "+quoteShell(user)+"   # or your own file")
+		hints = append(hints, usage.Shell(ownFile(user)+"echo %s >> %s   # or your own file", r.Key+": "+r.Value, user))
 	}
-	return &usageError{r.Error(), hints}
+	return usage.New(r.Error(), hints...)
 }
 
 const projectFile = "dsstar.yaml"

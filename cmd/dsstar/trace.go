@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
 
@@ -56,7 +57,7 @@ func (a *app) traceCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return &usageError{"no trace is given", traceHints}
+			return usage.New("no trace is given", traceHints...)
 		}
 		all := spending{Roles: []roleSpent{}, Total: newSpent()}
 		for _, arg := range args {
@@ -77,7 +78,9 @@ func (a *app) traceCommand() *cobra.Command {
 	return cmd
 }
 
-var traceHints = []string{"dsstar trace RUN/trace.jsonl", "ls dsstar-runs/*/trace.jsonl   # the runs of this folder"}
+var traceHints = []usage.Hint{
+	usage.Shell("dsstar trace RUN/trace.jsonl"), usage.Shell("ls dsstar-runs/*/trace.jsonl   # the runs of this folder"),
+}
 
 // traceSpending returns the spending of the trace that an argument names.
 func traceSpending(arg string) (traceSpent, error) {
@@ -87,10 +90,10 @@ func traceSpending(arg string) (traceSpent, error) {
 	}
 	f, err := disk.Open(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
-		return traceSpent{}, &usageError{"there is no trace " + path, traceHints}
+		return traceSpent{}, usage.New("there is no trace "+path, traceHints...)
 	}
 	if err != nil {
-		return traceSpent{}, &usageError{fmt.Sprintf("open the trace: %v", err), []string{"ls -l " + quoteShell(path)}}
+		return traceSpent{}, usage.New(fmt.Sprintf("open the trace: %v", err), usage.Shell("ls -l %s", path))
 	}
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
@@ -98,7 +101,7 @@ func traceSpending(arg string) (traceSpent, error) {
 		err = fmt.Errorf("its exchange %d has no role", i+1) // it is JSON, but not a trace
 	}
 	if err != nil {
-		return traceSpent{}, &usageError{fmt.Sprintf("the trace %s: %v", path, err), []string{"head -c 300 " + quoteShell(path)}}
+		return traceSpent{}, usage.New(fmt.Sprintf("the trace %s: %v", path, err), usage.Shell("head -c 300 %s", path))
 	}
 	return sumTrace(path, exchanges), nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dsstar/agent/describe"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
 
@@ -33,7 +34,7 @@ func TestDataIsAddress(t *testing.T) {
 		}
 	}
 	a, _, stderr := testApp(t)
-	a.report(&usageError{"cannot open mysql://u:hunter2@host/db", []string{"dsstar nb --server 'http://u:hunter2@host/?token=hunter2' …"}})
+	a.report(usage.New("cannot open mysql://u:hunter2@host/db", usage.Again("--server", "http://u:hunter2@host/?token=hunter2")))
 	if strings.Contains(stderr.String(), "hunter2") || !strings.Contains(stderr.String(), "host/db") {
 		t.Errorf("%s", stderr)
 	}
@@ -92,16 +93,16 @@ func TestPlainWords(t *testing.T) {
 func TestPriceHints(t *testing.T) {
 	a, _, _ := testApp(t)
 	a.stdinTTY = false
-	j := job{settings: &configs.Settings{AskAboveTokens: 1000}, progress: a.newProgress(true), runFlags: runFlags{typed: commandLine{command: "dsstar describe", rest: "DIR"}}}
+	j := job{settings: &configs.Settings{AskAboveTokens: 1000}, progress: a.newProgress(true)}
 	err := a.afford(j)(t.Context(), describe.Estimate{Files: 2, Calls: 2, InputTokens: 2000})
 	for _, c := range []struct {
 		err  error
 		hint string
 	}{
-		{err, "dsstar describe DIR --ask-above-tokens 0"},
-		{&stoppedError{err: err, notebook: "n", run: "RUN", with: "--model m"}, "dsstar resume --model m --ask-above-tokens 0 RUN "},
+		{err, "dsstar describe --ask-above-tokens 0 DIR"},
+		{&stoppedError{err: err, notebook: "n", run: "RUN", with: []usage.Flag{{Name: "model", Value: "m"}}}, "dsstar resume --ask-above-tokens 0 --model m RUN "},
 	} {
-		code, text, hints := explain(c.err)
+		code, text, hints := explain(c.err, usage.Line{Command: "dsstar describe", Args: []string{"DIR"}})
 		if code != exitUsage || strings.Contains(text, "--yes") || len(hints) != 1 || !strings.HasPrefix(hints[0], c.hint) {
 			t.Errorf("%d, %q, %q", code, text, hints)
 		}
@@ -113,7 +114,7 @@ func TestInclude(t *testing.T) {
 	data := dataFolder(t, numbers)
 	for _, given := range []bool{true, false} {
 		_, err := newTask(t.Context(), "q", "", data, []string{"venv"}, given)
-		if usage, is := errors.AsType[*usageError](err); is != given || is && !strings.Contains(usage.text, "--include: venv") || !is && err != nil {
+		if bad, is := errors.AsType[*usage.Error](err); is != given || is && !strings.Contains(bad.Text, "--include: venv") || !is && err != nil {
 			t.Errorf("given as a flag: %v: %v", given, err)
 		}
 	}
@@ -141,7 +142,7 @@ func TestRunsInLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = job{settings: s}.folder()
-		if usage, is := errors.AsType[*usageError](err); is != (c.refused != "") || is && !strings.Contains(usage.text, c.refused+", where runs go") || !is && err != nil {
+		if bad, is := errors.AsType[*usage.Error](err); is != (c.refused != "") || is && !strings.Contains(bad.Text, c.refused+", where runs go") || !is && err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
@@ -133,8 +134,8 @@ func keeping(given []string) (names []string, err error) {
 			continue
 		}
 		if strings.ContainsFunc(name, func(r rune) bool { return strings.ContainsRune(" .[](){}='\"-", r) }) {
-			return nil, &usageError{fmt.Sprintf("--keep: %q is not the name of a variable", name),
-				[]string{`dsstar nb --kernel NAME --keep total,by_store "question"`, `dsstar nb --kernel NAME --keep all "question"`}}
+			return nil, usage.New(fmt.Sprintf("--keep: %q is not the name of a variable", name),
+				usage.Again("--keep", "total,by_store"), usage.Again("--keep", "all"))
 		}
 		names = append(names, name)
 	}

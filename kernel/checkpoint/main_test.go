@@ -21,6 +21,9 @@ var testTier = flag.String("tier", "", "run all kernels with checkpoints in this
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
+	if kerneltest.Main(os.Args) {
+		return
+	}
 	flag.Parse()
 	// Tests of kernels wait more than they compute.
 	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0)+1)); err != nil {

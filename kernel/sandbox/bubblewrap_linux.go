@@ -29,8 +29,6 @@ func builtinWorks() error {
 	return nil
 }
 
-func experimentalWorks() error { return errors.New("experimental is for macOS") }
-
 // findBubblewrap searches the system's program folders only, where no project could put another
 // one.
 func findBubblewrap() (string, error) {

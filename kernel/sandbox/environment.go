@@ -45,10 +45,6 @@ func (b Box) environment(env, names []string, private string) []string {
 	if b.GPU {
 		known = slices.Concat(known, ofGPUs)
 	}
-	if b.Tier == Experimental {
-		// without a guard, ipykernel watches its parent and ends with it
-		known = slices.Concat(known, []string{"JPY_PARENT_PID"})
-	}
 	home := private + "/home"
 	own := []string{"HOME=" + home, "TMPDIR=" + private + "/tmp", "USER=sandbox", "LOGNAME=sandbox",
 		"IPYTHONDIR=" + home + "/.ipython", "MPLCONFIGDIR=" + home + "/.matplotlib", "XDG_CACHE_HOME=" + home + "/.cache", "XDG_CONFIG_HOME=" + home + "/.config",

@@ -186,6 +186,7 @@ func run(cmd *exec.Cmd, limit time.Duration) string {
 // A child that ended and nobody has waited for is no reason to end the session: only root could
 // look into it.
 func TestUnreaped(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")

@@ -45,7 +45,7 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 		hint = "the network is off; allow it with --allow-net"
 	case b.HidesProc() && denied && (sharingFrame.MatchString(trace) || strings.Contains(value, "/dev/shm") && (m == nil || !b.reads(m[1]+m[2]))):
 		hint = "processes that share memory are off; allow them with --allow-multiprocessing"
-	case !b.GPU && b.Tier.Guarded() && slices.ContainsFunc(noGPU, has):
+	case !b.GPU && b.Tier.Confines() && slices.ContainsFunc(noGPU, has):
 		hint = "graphics processors are off; allow them with --allow-gpu"
 	case m != nil && (denied || b.Tier == Full && name == "FileNotFoundError"):
 		hint = b.hintAbout(m[1]+m[2], denied, strings.Contains(value, "[Errno 30]"), dir, own)

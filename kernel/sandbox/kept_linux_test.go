@@ -160,6 +160,7 @@ cat "$LINK/runs/r/notebook" 2>&- && echo by the link; echo 1 2>&- >runs/r/new &&
 // folders, or of one around them, cells of other sessions may have put a link since, or another
 // folder a moment ago.
 func TestReplaced(t *testing.T) {
+	t.Parallel()
 	outside := t.TempDir()
 	if err := errors.Join(os.Mkdir(outside+"/files", 0o755), os.WriteFile(outside+"/files/key", nil, 0o600)); err != nil {
 		t.Fatal(err)
@@ -209,6 +210,7 @@ func TestReplaced(t *testing.T) {
 // TestKeptReplaced: nothing runs where cells of another session have put something else in the
 // place of what is kept, or of a folder around it, just before it is mounted.
 func TestKeptReplaced(t *testing.T) {
+	t.Parallel()
 	elsewhere := t.TempDir()
 	if err := os.Mkdir(elsewhere+"/r", 0o755); err != nil {
 		t.Fatal(err)

@@ -93,6 +93,7 @@ func TestFoldersOfVariables(t *testing.T) {
 
 // Proxies and certificates of one's own go with the network, and only with it.
 func TestVariablesOfNetwork(t *testing.T) {
+	t.Parallel()
 	dir := outside(t, map[string]string{"ca.pem": "a certificate\n", "certs/ca.pem": "another\n"})
 	env := []string{"PATH=/usr/bin:/bin", "https_proxy=http://me:secret@proxy:3128", "NO_PROXY=localhost", "SSL_CERT_FILE=" + dir + "/ca.pem", "SSL_CERT_DIR=" + dir + "/certs",
 		"REQUESTS_CA_BUNDLE=/run", "MY_TOKEN=secret"}
@@ -115,6 +116,7 @@ func TestVariablesOfNetwork(t *testing.T) {
 // A Python that another program starts is found, with the environment which that makes: as `conda
 // run` and kernelspecs' own scripts do.
 func TestLaunchers(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")
@@ -179,6 +181,7 @@ func TestLaunchers(t *testing.T) {
 
 // Packages that a user has installed for himself are found, though his home is another in the box.
 func TestPackagesOfUser(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")
@@ -204,6 +207,7 @@ func TestPackagesOfUser(t *testing.T) {
 // TestAsksNothingWritable: of what cells could have changed nothing runs outside, where dsstar asks
 // a Python for its modules; the cells have their modules all the same.
 func TestAsksNothingWritable(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")
@@ -306,6 +310,7 @@ func mustRun(t *testing.T, argv ...string) string {
 // A device of a graphics processor is opened, and reached by ioctl, with the flag alone. The one
 // here is /dev/null's with another name.
 func TestGPU(t *testing.T) {
+	t.Parallel()
 	device := fmt.Sprintf("/dev/nvidia-dsstar-test-%d", os.Getpid())
 	if err := unix.Mknod(device, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))); err != nil {
 		t.Skipf("no device can be made: %v", err)

@@ -52,6 +52,7 @@ func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
 // something: no more is open. In full it makes those for which Landlock is all, with the network
 // allowed.
 func TestOlderLandlock(t *testing.T) {
+	t.Parallel()
 	v := newVictims(t)
 	for _, box := range boxes(t, v) {
 		if box.Tier == sandbox.Builtin {

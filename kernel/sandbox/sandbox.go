@@ -21,19 +21,15 @@ import (
 type Tier string
 
 const (
-	Off          Tier = "off"          // no confinement
-	External     Tier = "external"     // whatever confines dsstar itself
-	Builtin      Tier = "builtin"      // Landlock, seccomp, no capabilities, limits, the guard
-	Full         Tier = "full"         // the same, inside namespaces
-	Experimental Tier = "experimental" // on macOS: a sandbox-exec profile, without limits or guard
+	Off      Tier = "off"      // no confinement
+	External Tier = "external" // whatever confines dsstar itself
+	Builtin  Tier = "builtin"  // Landlock, seccomp, no capabilities, limits, the guard
+	Full     Tier = "full"     // the same, inside namespaces
 )
 
-// Confines reports whether this package confines processes of the tier.
-func (t Tier) Confines() bool { return t.Guarded() || t == Experimental }
-
-// Guarded reports whether a command of the tier runs under a guard, which kills all its
-// descendants.
-func (t Tier) Guarded() bool { return t == Builtin || t == Full }
+// Confines reports whether a command of the tier is confined by this package and runs under a
+// guard, which kills all its descendants.
+func (t Tier) Confines() bool { return t == Builtin || t == Full }
 
 // Limits bound the processes of a box together, except File.
 type Limits struct {
@@ -125,17 +121,8 @@ func Choose(wanted string) (tier Tier, why string, err error) {
 			return "", "", fmt.Errorf("%w: %w", ErrNone, err)
 		}
 		return Full, "", nil
-	case string(Experimental):
-		if err = experimentalWorks(); err != nil {
-			return "", "", fmt.Errorf("%w: %w", ErrNone, err)
-		}
-		return Experimental, untried, nil
 	case string(Builtin), "auto":
-		err = builtinWorks()
-		if err != nil && wanted == "auto" && experimentalWorks() == nil {
-			return Experimental, untried, nil
-		}
-		if err != nil {
+		if err = builtinWorks(); err != nil {
 			return "", "", fmt.Errorf("%w: %w", ErrNone, err)
 		}
 		if wanted == string(Builtin) {
@@ -149,12 +136,9 @@ func Choose(wanted string) (tier Tier, why string, err error) {
 	return "", "", fmt.Errorf("there is no sandbox %q", wanted)
 }
 
-// untried warns users of the experimental tier.
-const untried = "its profile for sandbox-exec was never tried on a Mac, and it sets no limits"
-
 // Tiers returns the tiers that work here, the strongest last.
 func Tiers() (tiers []Tier) {
-	for _, t := range []Tier{Experimental, Builtin, Full} {
+	for _, t := range []Tier{Builtin, Full} {
 		if _, _, err := Choose(string(t)); err == nil {
 			tiers = append(tiers, t)
 		}

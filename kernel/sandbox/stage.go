@@ -43,8 +43,7 @@ const (
 // Command returns the command that runs cmd in the box: it reads what its Python needs and what the
 // box allows, and writes to the folders of s and the box. The caller starts it in a process group
 // of its own. SIGTERM kills it with all its descendants, and so does the end of the calling
-// program, except in the experimental tier. cmd is not changed; a box that confines nothing returns
-// cmd itself.
+// program. cmd is not changed; a box that confines nothing returns cmd itself.
 func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if !b.Tier.Confines() {
 		return cmd, nil
@@ -95,9 +94,6 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	}
 	if err := b.keepsTemporary(s.Private); err != nil {
 		return nil, err
-	}
-	if b.Tier == Experimental {
-		return st.seatbelted(s.Private)
 	}
 	if st.Kept, err = b.kept(st.Read); err != nil {
 		return nil, err

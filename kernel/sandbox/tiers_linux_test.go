@@ -52,6 +52,7 @@ var separate = []string{"a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion",
 // TestAttacks makes all attempts in every tier: in a kernel, whose sandbox is the more open one,
 // and each of those that may end it in a Python of its own.
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	v := newVictims(t)
 	for _, box := range boxes(t, v) {
 		t.Run(string(box.Tier), func(t *testing.T) {
@@ -151,6 +152,7 @@ func (v *victims) judge(t *testing.T, tier sandbox.Tier, names []string, results
 // TestAttacksOfPlainPython makes the attempts without a kernel around them, which a user can who
 // has no environment.
 func TestAttacksOfPlainPython(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() == 0 {
 		t.Skip("TestAttacks makes them in kernels, and TestAttacksAsUser these as a user")
 	}
@@ -217,15 +219,17 @@ func TestAttacksAsUser(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "sandbox.test")
-	if err := copyFile(os.Args[0], program); err != nil {
+	self, err := os.ReadFile(os.Args[0])
+	if err != nil {
 		t.Fatal(err)
 	}
+	pyenvtest.WriteProgram(t, program, self)
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
-	tests := []string{"TestUnreaped", "TestAttacksOfPlainPython", "TestUnseen", "TestLimitBesideOthers"}
+	tests := []string{"TestAttacksOfPlainPython", "TestLimitBesideOthers"}
 	if os.Getenv("DSSTAR_LONG") != "" {
-		tests = append(tests, "TestUnseenHeavy")
+		tests = append(tests, "TestUnreaped", "TestUnseen", "TestUnseenHeavy")
 	}
 	cmd := exec.CommandContext(t.Context(), program, "-test.run=^("+strings.Join(tests, "|")+")$", "-test.v", "-test.timeout=10m",
 		fmt.Sprintf("-bubblewrap=%v", *withBubblewrap))
@@ -243,22 +247,6 @@ func TestAttacksAsUser(t *testing.T) {
 			t.Errorf("%s has not passed", name)
 		}
 	}
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
-	return out.Close()
 }
 
 // TestCompatibility: what cells of an analysis do works in full, and in builtin all but what the

@@ -46,6 +46,7 @@ else: print("not reaped")
 // What dsstar makes for full is what bubblewrap makes: mounts with their flags, files, devices,
 // rights, interfaces.
 func TestViews(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")

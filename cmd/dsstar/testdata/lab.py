@@ -120,8 +120,8 @@ class Lab:
     def draw(self):
         """Has Lab draw every cell, which it does for those in view."""
         self.page.set_viewport_size({"width": WIDTH, "height": 12000})
-        self.page.wait_for_function("() => {" + PANEL + """return panel.content.model.cells.length ===
-            [...panel.node.querySelectorAll('.jp-Notebook .jp-Cell')].filter(c => c.isConnected && c.querySelector('.jp-Editor, .jp-RenderedMarkdown, .cm-editor')).length}""")
+        self.page.wait_for_function("() => {" + PANEL + """const cells = panel.content.widgets;
+            return cells.length === panel.content.model.cells.length && cells.every(c => !c.isPlaceholder())}""")
         self.page.wait_for_timeout(1500)
 
     def poke(self, where):
@@ -132,7 +132,7 @@ class Lab:
                 for (const type of ['mouseover', 'mouseenter', 'pointerover', 'focus', 'toggle', 'animationstart', 'error', 'load'])
                     e.dispatchEvent(new Event(type, {bubbles: type === 'mouseover'}));
                 if (e.tagName === 'FORM') e.requestSubmit();
-                if (/script/i.test(href) || e.hasAttribute('onclick') || ['BUTTON', 'SUMMARY'].includes(e.tagName)) {
+                if (/script:/i.test(href) || e.hasAttribute('onclick') || ['BUTTON', 'SUMMARY'].includes(e.tagName)) {
                     e.removeAttribute('target');
                     e.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}));
                 }

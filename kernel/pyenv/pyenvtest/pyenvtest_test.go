@@ -18,9 +18,7 @@ assert df.to_markdown().count("|") > 3`)
 }
 
 func TestTools(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the second environment is as large as the first")
-	}
+	pyenvtest.Long(t)
 	run(t, pyenvtest.Tools(t), `
 import nbformat, nbclient, nbconvert, papermill, ipywidgets, xmltodict, jupyter_kernel_test, ipykernel, pandas
 import jupyter_server, kernel_gateway
@@ -29,6 +27,7 @@ assert kernel_gateway.__version__.startswith("3."), kernel_gateway.__version__`)
 }
 
 func TestOldPython(t *testing.T) {
+	pyenvtest.Long(t)
 	const versions = "import numpy, pandas; print(numpy.__version__, pandas.__version__)"
 	old := run(t, pyenvtest.OldPython(t), "import ipykernel; assert ipykernel.version_info[0] == 6\n"+versions)
 	if now := run(t, pyenvtest.Python(t), versions); old != now {

@@ -1,4 +1,4 @@
-package kernel
+package inbox
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ func TestSpillIsFreed(t *testing.T) {
 	next := ahead
 	for range 5 {
 		for _, m := range s.take() {
-			if m.Channel == gap {
+			if m.Channel == Gap {
 				t.Fatal("outputs are lost")
 			}
 			s.put(spoken(next, size))

@@ -1,4 +1,4 @@
-package kernel
+package process
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ func endProcess(int)                   { panic("unreachable") }
 func reap(*exec.Cmd, func())           { panic("unreachable") }
 func describe(*os.ProcessState) string { panic("unreachable") }
 
-// processExists reports whether there is a process with this id.
-func processExists(pid int) bool {
+// Exists reports whether there is a process with this id.
+func Exists(pid int) bool {
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false

@@ -1,4 +1,4 @@
-package kernel
+package inbox
 
 import (
 	"encoding/json"
@@ -8,24 +8,26 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"dsstar/kernel/internal/wire"
 )
 
 // spoken is a message that says n, and is about size bytes long.
-func spoken(n, size int) Message {
-	return Message{
-		Channel: IOPub, Header: Header{MsgID: fmt.Sprint(n), MsgType: "stream"}, Parent: Header{MsgID: "p"},
+func spoken(n, size int) wire.Message {
+	return wire.Message{
+		Channel: wire.IOPub, Header: wire.Header{MsgID: fmt.Sprint(n), MsgType: "stream"}, Parent: wire.Header{MsgID: "p"},
 		Metadata: json.RawMessage(`{}`), Content: json.RawMessage(`{"text":"` + strings.Repeat("x", size) + `"}`),
 		Buffers: [][]byte{[]byte("b")},
 	}
 }
 
 // listen takes from b until want deliveries have come, in their order.
-func listen(t *testing.T, b *inbox, want int) {
+func listen(t *testing.T, b *Inbox, want int) {
 	t.Helper()
 	for got := 0; got < want; {
-		<-b.ready
-		for _, m := range b.take() {
-			if m.Header.MsgID != fmt.Sprint(got) || m.Channel != IOPub || len(m.Buffers) != 1 || m.Parent.MsgID != "p" {
+		<-b.Ready
+		for _, m := range b.Take() {
+			if m.Header.MsgID != fmt.Sprint(got) || m.Channel != wire.IOPub || len(m.Buffers) != 1 || m.Parent.MsgID != "p" {
 				t.Fatalf("message %d: %+v", got, m.Header)
 			}
 			got++
@@ -38,27 +40,27 @@ func TestInbox(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	for _, size := range []int{10, 100_000, 20 << 20} {
-		b := newInbox()
-		defer b.close()
+		b := New()
+		defer b.Close()
 		n := max(3, min(1000, 80<<20/size))
 		var put sync.WaitGroup
 		put.Go(func() {
 			for i := range n {
-				b.put(spoken(i, size))
+				b.Put(spoken(i, size))
 			}
 		})
 		if size > 10 {
 			put.Wait() // all before the first is taken
-			if b.spill == nil || b.bytes > inboxMemory+size+100 {
+			if b.spill == nil || b.bytes > maxMemory+size+100 {
 				t.Errorf("%d bytes are in memory", b.bytes)
 			}
 		}
 		listen(t, b, n)
 		put.Wait()
-		if b.take() != nil || b.spill != nil {
+		if b.Take() != nil || b.spill != nil {
 			t.Error("something is left")
 		}
-		b.put(spoken(0, size)) // and so on
+		b.Put(spoken(0, size)) // and so on
 		listen(t, b, 1)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -69,20 +71,20 @@ func TestInbox(t *testing.T) {
 // Without a disk nothing is lost either.
 func TestInboxWithoutDisk(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
-	b := newInbox()
-	defer b.close()
+	b := New()
+	defer b.Close()
 	const n = 300
 	for i := range n {
-		b.put(spoken(i, 100_000))
+		b.Put(spoken(i, 100_000))
 	}
 	listen(t, b, n)
 
 	// And when the disk fills up on the way.
 	t.Setenv("TMPDIR", t.TempDir())
-	b = newInbox()
-	defer b.close()
+	b = New()
+	defer b.Close()
 	for i := range n {
-		b.put(spoken(i, 100_000))
+		b.Put(spoken(i, 100_000))
 		if i == n-10 {
 			b.spill.file.Close() // everything that is written from now on fails
 		}
@@ -91,9 +93,9 @@ func TestInboxWithoutDisk(t *testing.T) {
 		t.Fatal("the file still takes something")
 	}
 	seen, gaps := map[string]bool{}, 0
-	for items := b.take(); items != nil; items = b.take() {
+	for items := b.Take(); items != nil; items = b.Take() {
 		for _, m := range items {
-			if m.Channel == gap {
+			if m.Channel == Gap {
 				gaps++
 			} else {
 				seen[m.Header.MsgID] = true
@@ -105,5 +107,41 @@ func TestInboxWithoutDisk(t *testing.T) {
 	}
 	if lost := len(seen) < n; lost != (gaps == 1) || gaps > 1 {
 		t.Errorf("%d of %d came, with %d gaps", len(seen), n, gaps)
+	}
+}
+
+// TestSpillIsFull: outputs beyond what may wait on disk are lost, and a gap says so; what is
+// no output comes all the same.
+func TestSpillIsFull(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	b := New()
+	defer b.Close()
+	put := func(i int, kind string) {
+		m := spoken(i, 1<<20)
+		m.Header.MsgType = kind
+		b.Put(m)
+	}
+	put(0, "stream")
+	b.spill = newSpill()
+	b.spill.most = 10 << 20
+	for i := range 100 {
+		put(i+1, "stream")
+	}
+	put(101, "status")
+	if held := b.spill.out - b.spill.in; held > 13<<20 {
+		t.Errorf("%d bytes wait", held)
+	}
+	came, gaps, last := 0, 0, ""
+	for items := b.Take(); items != nil; items = b.Take() {
+		for _, m := range items {
+			if m.Channel == Gap {
+				gaps++
+			} else {
+				came, last = came+1, m.Header.MsgType
+			}
+		}
+	}
+	if came < 10 || came > 15 || gaps != 1 || last != "status" {
+		t.Errorf("%d came, with %d gaps, the last was %q", came, gaps, last)
 	}
 }

@@ -1,4 +1,4 @@
-package kernel
+package inbox
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeUpTo gives the disk back what the first n bytes of f take; its size stays. It is an error where
-// the file system cannot.
+// freeUpTo gives back the disk space of the first n bytes of f, whose size stays the same. Not every
+// file system can do that.
 func freeUpTo(f *os.File, n int64) error {
 	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, n)
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package kernel
+package process
 
 import (
 	"fmt"
@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isolate gives cmd a session and process group of its own, so that a Ctrl-C
-// at the terminal does not reach the kernel and one signal reaches all of it. If
-// bound it ends when this program does; a guard is told, and tidies up.
+// isolate gives cmd a session and process group of its own, so that Ctrl-C at the terminal does not
+// reach the kernel and one signal reaches all of it. If bound, it ends when this program does.
 func isolate(cmd *exec.Cmd, bound, guard bool) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if bound {
@@ -22,7 +21,7 @@ func isolate(cmd *exec.Cmd, bound, guard bool) error {
 	return nil
 }
 
-// The group may be gone already, which is all that these two can fail with.
+// These fail only if the group is gone already.
 func interruptGroup(pid int) { _ = unix.Kill(-pid, unix.SIGINT) }
 func killGroup(pid int)      { _ = unix.Kill(-pid, unix.SIGKILL) }
 func endProcess(pid int)     { _ = unix.Kill(pid, unix.SIGTERM) }
@@ -43,5 +42,5 @@ func describe(state *os.ProcessState) string {
 	return state.String()
 }
 
-// processExists reports whether there is a process with this id, of whomever.
-func processExists(pid int) bool { return pid > 0 && unix.Kill(pid, 0) != unix.ESRCH }
+// Exists reports whether there is a process with this id, whoever owns it.
+func Exists(pid int) bool { return pid > 0 && unix.Kill(pid, 0) != unix.ESRCH }

@@ -1,4 +1,4 @@
-package kernel
+package process
 
 import (
 	"os/exec"
@@ -7,17 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dieWithParent has Linux kill the kernel when dsstar dies, however it dies, or
-// tell its guard.
+// dieWithParent has Linux kill the kernel, or send SIGTERM to its guard, when dsstar ends for
+// whatever reason.
 func dieWithParent(attr *syscall.SysProcAttr, guard bool) {
 	if attr.Pdeathsig = syscall.SIGKILL; guard {
 		attr.Pdeathsig = syscall.SIGTERM
 	}
 }
 
-// reap waits for the end of cmd, calls ended while the process is still a
-// zombie, and then collects it. The zombie holds the id of its process group,
-// so that signals sent by ended cannot hit strangers.
+// reap waits for the end of cmd, calls ended while the process is a zombie, and then waits for it.
+// The zombie holds the id of its process group, so that signals sent by ended cannot hit others.
 func reap(cmd *exec.Cmd, ended func()) {
 	for {
 		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

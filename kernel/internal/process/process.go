@@ -1,0 +1,217 @@
+// Package process starts the process of a kernel, watches it, and kills its process group.
+package process
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"dsstar/kernel/sandbox"
+)
+
+// stderrKept is how many bytes of standard error are remembered.
+const stderrKept = 8 << 10
+
+// A Process is a kernel process and everything in its process group.
+type Process struct {
+	PID    int
+	Exited chan struct{} // closed once the process has ended and been reaped
+	State  string        // how it ended, in words; set before Exited is closed
+	Stderr *Tail
+	guard  bool     // the process is a sandbox's guard, which kills its descendants on SIGTERM
+	report *os.File // pipe to which only the guard writes why it killed the kernel; nil without one
+	reason string   // what it wrote; set before Exited is closed
+
+	mu   sync.Mutex
+	gone bool // the pid may be reused: no more signals
+	left bool // see Detach
+}
+
+// Start starts cmd in a session of its own and watches it until it has ended. The caller must Kill
+// it and wait for Exited. With a file for its standard error, which the Process owns then, it may
+// outlive this program: see [Process.Detach].
+func Start(cmd *exec.Cmd, stderr *os.File, guard bool) (*Process, error) {
+	if err := isolate(cmd, stderr == nil, guard); err != nil {
+		return nil, err
+	}
+	p := &Process{Exited: make(chan struct{}), Stderr: &Tail{file: stderr}, guard: guard}
+	if cmd.Stderr = p.Stderr; stderr != nil {
+		cmd.Stderr = stderr
+	}
+	// A grandchild that left the process group may hold stderr open for ever.
+	cmd.WaitDelay = 200 * time.Millisecond
+	var theirs *os.File
+	if guard {
+		var err error
+		if p.report, theirs, err = os.Pipe(); err != nil {
+			p.Stderr.Close()
+			return nil, err
+		}
+		cmd.ExtraFiles = []*os.File{theirs} // Session.Reports
+	}
+	started := make(chan error)
+	go p.own(cmd, started)
+	err := <-started
+	_ = theirs.Close() // nothing was written; nil without a guard
+	if err != nil {
+		p.Stderr.Close()
+		_ = p.report.Close() // likewise
+		return nil, err
+	}
+	return p, nil
+}
+
+// own starts cmd and waits for its end, on one locked OS thread: on Linux the kernel is killed when
+// the thread that started it ends (Pdeathsig), and the Go runtime ends idle threads at will.
+func (p *Process) own(cmd *exec.Cmd, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cmd.Start(); err != nil {
+		started <- err
+		return
+	}
+	p.PID = cmd.Process.Pid
+	started <- nil
+	reap(cmd, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if !p.left {
+			killGroup(p.PID)
+		}
+		p.gone = true
+	})
+	p.State = describe(cmd.ProcessState)
+	if p.report != nil {
+		p.reason = readReport(p.report)
+	}
+	close(p.Exited)
+}
+
+// readReport returns the guard's line, "" if there is none, and closes the pipe.
+func readReport(r *os.File) string {
+	defer r.Close()
+	_ = r.SetReadDeadline(time.Now().Add(200 * time.Millisecond)) // a guard whose parent was killed may still hold it
+	line, _ := io.ReadAll(io.LimitReader(r, 1<<10))               // what there is
+	return strings.TrimSpace(string(line))
+}
+
+// Interrupt sends SIGINT to the process group, as Ctrl-C would.
+func (p *Process) Interrupt() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gone {
+		interruptGroup(p.PID)
+	}
+}
+
+// Kill kills the process group, or tells the guard to. It does not wait.
+func (p *Process) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.gone:
+	case p.guard:
+		endProcess(p.PID)
+	default:
+		killGroup(p.PID)
+	}
+}
+
+// KillAll kills the process group, a guard included.
+func (p *Process) KillAll() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gone {
+		killGroup(p.PID)
+	}
+}
+
+// Alive reports whether the process has not ended yet.
+func (p *Process) Alive() bool {
+	select {
+	case <-p.Exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Death says in one line how the process ended: in the guard's words if the guard killed it,
+// otherwise with the last line of stderr, to which cells can write anything. Valid after Exited.
+func (p *Process) Death() string {
+	if strings.HasPrefix(p.reason, sandbox.Stopped) {
+		return p.reason
+	}
+	text := strings.TrimSpace(p.Stderr.String())
+	if text == "" {
+		return p.State
+	}
+	last := []rune(text[strings.LastIndexByte(text, '\n')+1:])
+	return p.State + " (stderr: " + string(last[:min(len(last), 200)]) + ")"
+}
+
+// Detach leaves the process running when this program ends.
+func (p *Process) Detach() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left = true
+}
+
+// A Tail remembers the end of what is written to it, or of what others write to a file.
+type Tail struct {
+	mu   sync.Mutex
+	buf  []byte
+	Most int      // bytes to remember; 0 for stderrKept
+	file *os.File // nil: none
+	from int64    // offset in the file where it begins
+}
+
+func (t *Tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, b...)
+	if most := cmp.Or(t.Most, stderrKept); len(t.buf) > 2*most { // not at every write
+		t.buf = append(t.buf[:0], t.buf[len(t.buf)-most:]...)
+	}
+	return len(b), nil
+}
+
+// Close closes the file, if there is one, after which String is empty.
+func (t *Tail) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file != nil {
+		_ = t.file.Close() // of others' words
+	}
+}
+
+// Reset forgets what was written.
+func (t *Tail) Reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = nil
+	if t.file != nil {
+		t.from, _ = t.file.Seek(0, io.SeekEnd) // of a file of ours
+	}
+}
+
+// String returns what is remembered, without a partial character at its start.
+func (t *Tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.file != nil {
+		end, _ := t.file.Seek(0, io.SeekEnd)
+		from := max(t.from, end-stderrKept)
+		t.buf = make([]byte, max(0, end-from))
+		n, _ := t.file.ReadAt(t.buf, from) // what can be read
+		t.buf = t.buf[:n]
+	}
+	last := t.buf[max(0, len(t.buf)-cmp.Or(t.Most, stderrKept)):]
+	return string(bytes.ToValidUTF8(last, nil))
+}
