@@ -17,6 +17,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
+	"dsstar/notebook/human"
 )
 
 // modelCalls is how many files are with the model at once: calls wait for the
@@ -198,7 +199,7 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 		if dir := filepath.Dir(target); in[dir] > 1 && !private[dir] && !r.Private(dir) {
 			target = filepath.Dir(target)
 		}
-		if flag := "--allow-read " + shellWord(target); !slices.Contains(allow, flag) {
+		if flag := "--allow-read " + human.Shell(target); !slices.Contains(allow, flag) {
 			allow = append(allow, flag)
 		}
 	}
@@ -208,14 +209,6 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 		text += "; allow it with " + strings.Join(allow[:min(len(allow), most)], " ")
 	}
 	return r.journal.Warn(text)
-}
-
-// shellWord quotes a path for a shell.
-func shellWord(path string) string {
-	if strings.ContainsFunc(path, func(c rune) bool { return c < '+' || c > 'z' || strings.ContainsRune(";<>?[]\\`^", c) }) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
 }
 
 // settle gives a description to every file that needs neither script nor model,

@@ -22,7 +22,7 @@ func Read(nb *notebook.Notebook) (*Trajectory, error) {
 		return nil, err
 	}
 	r := &reader{
-		t: meta.Trajectory, seen: map[string]bool{}, ids: map[string]bool{},
+		t: meta.Trajectory, seen: seen{}, ids: map[string]bool{}, changed: map[int]bool{},
 		opening: map[string]present{}, finals: map[int]present{},
 	}
 	for _, c := range nb.Cells {
@@ -105,9 +105,7 @@ type reader struct {
 	notes   []string
 	opening map[string]present // by role
 	finals  map[int]present    // the last cells, by part
-
-	ordered   bool // the person has put the cells into another order
-	fromStart bool // all cells of the last part are to be run again
+	what    []string           // the person did, in words
 }
 
 // A present cell is one as the person left it.
@@ -146,7 +144,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	case roleQuestion:
 		title, _, _ := strings.Cut(c.Source, "\n")
 		if p.changed && title != "# "+prose(r.t.Part(p.part-1).Task.Question) {
-			return &EditError{"the question was changed: undo it, and ask another one with --ask"}
+			return errQuestion
 		}
 		r.inPart = p.part
 	case roleParameters, roleSetup, roleVariables:

@@ -78,7 +78,7 @@ func TestEditsOfVersion1(t *testing.T) {
 		{"killed", remove("round-2"), nil, []int{1, 3}, nil},
 		{"finished", remove("round-3", "verdict-3"), nil, []int{1, 3}, nil},
 		{"carried-out", remove("round-3", "step-3", "verdict-3", "round-4"), []string{"step 2 was removed"}, []int{5}, nil},
-		{"asked", remove("round-1", "step-1"), []string{"1 step of question 1 removed"}, nil, []int{4}},
+		{"asked", remove("round-1", "step-1"), []string{"step 1 of question 1 was removed"}, nil, []int{4}},
 	}
 	for _, c := range cases {
 		t.Run(fmt.Sprint(c.file, c.what), func(t *testing.T) {

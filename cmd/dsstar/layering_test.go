@@ -15,7 +15,7 @@ import (
 var arrows = map[string][]string{
 	"agent/reply":        {"agent/record", "agent/brief", "agent/llm", "notebook/lazy"},
 	"agent/ask":          {"agent/record", "agent/reply", "agent/brief", "agent/llm", "prompts"},
-	"agent/describe":     {"agent/ask", "agent/record", "agent/reply", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/describe":     {"agent/ask", "agent/record", "agent/reply", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
 	"agent":              {"agent/ask", "agent/describe", "agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
 	"agent/record":       {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
 	"agent/brief":        {"notebook/lazy", "notebook"},
@@ -49,8 +49,10 @@ var arrows = map[string][]string{
 	"prompts":                 {},
 	"configs":                 {"notebook/disk"},
 
-	"cmd/dsstar/internal/term":  {},
-	"cmd/dsstar/internal/usage": {"kernel"},
+	"cmd/dsstar/internal/term":          {},
+	"cmd/dsstar/internal/term/termtest": {}, // for tests only
+	"cmd/dsstar/internal/progress":      {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
+	"cmd/dsstar/internal/usage":         {"kernel", "notebook/human"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

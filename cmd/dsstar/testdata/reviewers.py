@@ -3,8 +3,7 @@
     reviewers.py < request.json
 
 The request is a list of objects with name, run and again (the folders of two runs of the same script), data (another
-data folder), answer and changed (what the last cell prints with the run's data and with the other), and volatile
-(the role that alone may differ between the two runs; "": all metadata may differ, and the last cell). An answer of
+data folder), answer and changed (what the last cell prints with the run's data and with the other). An answer of
 null: the run has no last cell. The kernelspec python3 has to be in JUPYTER_DATA_DIR.
 """
 
@@ -86,14 +85,11 @@ def answers(notebook, answer):
 
 
 def nbdime_of_two_runs(c):
-    """nbdime: two runs of the same script differ in the cell of volatile facts and nowhere else."""
+    """nbdime: two runs of the same script differ in the record and in the cell with times, and nowhere else."""
     a, b = read(c["run"]), read(c["again"])
-    role = c["volatile"] or "proof"
-    last = [i for i, cell in enumerate(a.cells) if cell.metadata.get("dsstar", {}).get("role") == role]
+    last = [i for i, cell in enumerate(a.cells) if cell.metadata.get("dsstar", {}).get("role") == "proof"]
     for path, what in leaves(nbdime.diff_notebooks(a, b), ()):
-        if path[:1] == ("cells",) and len(path) > 1 and path[1] in last:
-            continue
-        if not c["volatile"] and "metadata" in path:
+        if path[:1] == ("cells",) and len(path) > 1 and path[1] in last or path[:2] == ("metadata", "dsstar"):
             continue
         yield f"{'/'.join(map(str, path))}: {what}"
 
