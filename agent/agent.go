@@ -14,43 +14,22 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
-	"dsstar/prompts"
 )
 
-// run is the state of one run. Its fields belong to the goroutine of Run, except while
-// files are described: then mu guards t and Observe.
+// run is one run of the loop: what follows from what. What it asks is the matter of
+// requests, cells that of the workspace, and events that of the recorder.
 type run struct {
-	*ask.Asker
-	cfg     Config
-	t       *record.Trajectory
-	mu      sync.Mutex
-	files   *describe.Describer
-	began   time.Time       // this attempt at the run
-	earlier record.Seconds  // that the attempts before took
-	warned  map[string]bool // what the user was told in this one
-	kernel  ask.Stopwatch
-
-	dir       *os.Root // the run folder
-	session   Session
-	host      Host // the session, if it is somebody else's
-	dirty     bool // the session is not at the accepted cells
-	answering bool // the rounds are over
-	approved  bool // the last cell is one that a person has seen and accepted
-
-	all         []record.File // that the data folder had and the run may look at
-	data        dataState
-	changedFile string // a data file that is no longer as data has it
-
-	contextCache prompts.Context
-	contextSizes ask.Sizes // for which it was made
-	contextMade  bool
+	*recorder
+	*workspace
+	*requests
+	cfg      Config
+	approved bool // the last cell is one that a person has seen and accepted
 }
 
 // Run answers the task's question. The trajectory is never nil and holds all
@@ -90,11 +69,16 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	if cfg.Observe == nil {
 		cfg.Observe = func(Event, *record.Trajectory) error { return nil }
 	}
-	r := &run{cfg: cfg, t: t, began: time.Now()}
-	r.Asker = ask.NewAsker(cfg.Settings, r.system, r.warn)
+	rec := &recorder{t: t, observer: cfg.Observe, began: time.Now()}
+	work := &workspace{recorder: rec, open: cfg.Open, dir: cfg.Dir}
+	words := &requests{recorder: rec, work: work, candidateCount: 1}
+	if cfg.Review == nil && !t.Method.Script {
+		words.candidateCount = max(1, t.Method.Candidates)
+	}
+	rec.Asker = ask.NewAsker(cfg.Settings, words.system, rec.Warn)
 	open := func(ctx context.Context, dir string) (describe.Session, error) { return cfg.Open(ctx, Describe, dir) }
-	r.files = describe.New(r.Asker, cfg.Options, t, r.dataPath(), &r.kernel, journal{r}, open)
-	return r
+	words.files = describe.New(rec.Asker, cfg.Options, t, work.dataPath(), &rec.kernel, rec, open)
+	return &run{recorder: rec, workspace: work, requests: words, cfg: cfg}
 }
 
 // carryOut does the work of a run within its time, and ends its record.
@@ -120,25 +104,26 @@ func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.observe(Event{Kind: Begun}); err != nil {
 		return err
 	}
-	var err error
-	if r.dir, err = os.OpenRoot(r.cfg.Dir); err != nil {
+	folder, err := os.OpenRoot(r.cfg.Dir)
+	if err != nil {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
-	defer r.dir.Close()
-	warning, err := putBackFiles(r.dir)
+	defer folder.Close()
+	prove := &prover{r.workspace, r.cfg.RunScript, folder}
+	warning, err := putBackFiles(folder)
 	if err != nil {
 		return fmt.Errorf("put the files of the run back: %w", err)
 	}
 	if warning != "" {
-		if err := r.observe(Event{Kind: Warned, Text: warning}); err != nil {
+		if err := r.Warn(warning); err != nil {
 			return err
 		}
 	}
 	if r.t.Answer() != "" {
-		return r.proveAlone(ctx)
+		return r.proveAlone(ctx, prove)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	work := r.open(ctx, Work, r.cfg.Dir)
+	work := r.openSession(ctx, Work)
 	defer work.close()
 	defer cancel() // first, so that a session still opening gives up
 	if err := r.learn(ctx); err != nil {
@@ -166,7 +151,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 	if err := r.finalize(ctx); err != nil {
 		return err
 	}
-	return r.prove(ctx, work)
+	return prove.prove(ctx, work)
 }
 
 // learn gets the files described, unless they are.
@@ -198,7 +183,7 @@ func (r *run) rounds(ctx context.Context) error {
 	for r.underWay() || r.left() > 0 && !r.t.Sufficient() {
 		err := r.round(ctx)
 		if unread, ok := errors.AsType[*reply.Error](err); ok && r.t.Steps() > 0 {
-			return r.observe(Event{Kind: Warned, Text: unread.Error()})
+			return r.Warn(unread.Error())
 		}
 		if err != nil {
 			return err
@@ -218,28 +203,6 @@ func (r *run) underWay() bool {
 	}
 	last := r.current()
 	return last.Route == nil && (last.Verdict == nil || r.left() > 0)
-}
-
-// begin runs the cells that come before the next step: for a run that goes on
-// from its record those of the plan, too.
-func (r *run) begin(ctx context.Context) error {
-	stop := r.kernel.Start()
-	cells := r.t.Base()
-	executions, err := executeAll(ctx, r.session, cells)
-	stop()
-	if err != nil {
-		return err
-	}
-	broken, err := r.replayed(executions, len(cells))
-	if err != nil || broken == 0 {
-		return err
-	}
-	if f := r.t.Final; f != nil && f.ByHand {
-		return &record.EditError{Problem: fmt.Sprintf("step %d no longer runs, and the last cell, which builds on it, is yours; it is in the notebook as you left it", broken)}
-	}
-	r.dirty, r.t.Final = true, nil // what it rests on is no more
-	_, err = r.restore(ctx)
-	return err
 }
 
 // round is one turn of the loop: Algorithm 1, lines 13 to 28, begun at the
@@ -280,6 +243,3 @@ func (r *run) round(ctx context.Context) error {
 	}
 	return r.route(ctx)
 }
-
-// current returns the round that is under way.
-func (r *run) current() *record.Round { return &r.t.Rounds[len(r.t.Rounds)-1] }

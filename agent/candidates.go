@@ -15,16 +15,6 @@ import (
 	"dsstar/prompts"
 )
 
-// candidateCount is how many candidates a step gets. A person who reviews every cell before
-// it runs is not asked about cells of which all but one are for nothing, and a whole
-// script has nothing to branch from.
-func (r *run) candidateCount() int {
-	if r.cfg.Review != nil || r.cfg.Method.Script {
-		return 1
-	}
-	return max(1, r.cfg.Method.Candidates)
-}
-
 // candidates gets several cells for the round's step, runs each from the accepted
 // cells, and has one picked of those that ran: that is the accepted attempt then,
 // and the session is where it left it. If none ran, they are there to be repaired.
@@ -33,7 +23,7 @@ func (r *run) candidateCount() int {
 func (r *run) candidates(ctx context.Context) (problem string, err error) {
 	round := r.current()
 	begun := len(round.Attempts) > 0
-	if !begun && r.candidateCount() == 1 || begun && record.LastCandidate(round.Attempts) == 0 {
+	if !begun && r.candidateCount == 1 || begun && record.LastCandidate(round.Attempts) == 0 {
 		return "", nil
 	}
 	at, problem, err := r.runCandidates(ctx, round)
@@ -50,7 +40,7 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 			return "", err
 		}
 	}
-	pick.Of = max(r.candidateCount(), record.LastCandidate(round.Attempts))
+	pick.Of = max(r.candidateCount, record.LastCandidate(round.Attempts))
 	round.Take(pick)
 	if err := r.observe(Event{Kind: Picked, Candidate: pick.Candidate, Text: pick.Reason}); err != nil {
 		return "", err
@@ -66,10 +56,10 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 // distinct cell once. It returns the candidate in whose state the session is; 0 if
 // none has run.
 func (r *run) runCandidates(ctx context.Context, round *record.Round) (at int, problem string, err error) {
-	for n := record.LastCandidate(round.Attempts) + 1; n <= r.candidateCount(); n++ {
+	for n := record.LastCandidate(round.Attempts) + 1; n <= r.candidateCount; n++ {
 		code, err := ask.Role(ctx, r.Asker, r.candidate(n), reply.Code)
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
-			problem, err = unread.Error(), r.observe(Event{Kind: Warned, Text: unread.Error()})
+			problem, err = unread.Error(), r.Warn(unread.Error())
 			if err == nil {
 				continue
 			}
@@ -101,7 +91,7 @@ func (r *run) runCandidates(ctx context.Context, round *record.Round) (at int, p
 }
 
 // candidate asks for candidate n. The first is asked for as the only one is.
-func (r *run) candidate(n int) ask.Request {
+func (r *requests) candidate(n int) ask.Request {
 	q := ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords}
 	if n > 1 {
 		q.Subject = fmt.Sprintf("%s, candidate %d", q.Subject, n)
@@ -121,12 +111,12 @@ func (r *run) pick(ctx context.Context, good []record.Attempt) (record.Pick, err
 	pick, err := ask.Role(ctx, r.Asker, q, reply.Pick(numbers))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		pick = record.Pick{Candidate: numbers[0], Reason: "the verifier made no choice that could be read, and this is the first that ran"}
-		err = r.observe(Event{Kind: Warned, Text: unread.Error()})
+		err = r.Warn(unread.Error())
 	}
 	return pick, err
 }
 
-func (r *run) pickWords(good []record.Attempt) ([]prompts.Part, map[string]string) {
+func (r *requests) pickWords(good []record.Attempt) ([]prompts.Part, map[string]string) {
 	show := r.Sizes()
 	picker := prompts.Picker{Number: r.t.StepOf(len(r.t.Rounds) - 1), Step: r.current().Step}
 	var lengths []int

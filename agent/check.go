@@ -28,7 +28,7 @@ func (r *run) checkForm(ctx context.Context, a record.Attempt, answer string, ag
 		return append(parts, prompts.Checker{Code: a.Code, Answer: shown, Guidelines: r.t.Task.Guidelines != ""}), inputs
 	}}, reply.Form)
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		problem, err = "", r.observe(Event{Kind: Warned, Text: unread.Error()})
+		problem, err = "", r.Warn(unread.Error())
 	}
 	if err != nil {
 		return "", err

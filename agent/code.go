@@ -39,13 +39,13 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 	return false, r.observe(Event{Kind: Routed, Text: problem})
 }
 
-func (r *run) codeWords() ([]prompts.Part, map[string]string) { return r.codeWordsFor(0) }
+func (r *requests) codeWords() ([]prompts.Part, map[string]string) { return r.codeWordsFor(0) }
 
 // codeWordsFor ask for a candidate, from 2; 0: for the only cell, or the first.
-func (r *run) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
+func (r *requests) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
 	round := r.current()
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
-	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.cfg.Method.Script, Candidate: candidate}
+	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.t.Method.Script, Candidate: candidate}
 	if r.t.Memory > 0 && !coder.Script {
 		coder.Memory = brief.Size(r.t.Memory)
 	}
@@ -90,7 +90,7 @@ func (r *run) try(ctx context.Context, q ask.Request, repair func(record.Attempt
 		} else if err != nil {
 			return "", err
 		}
-		if r.cfg.Method.Script {
+		if r.t.Method.Script {
 			r.dirty = true // a fresh process for every script
 		}
 		if intact, err := r.restore(ctx); err != nil || !intact {
@@ -120,7 +120,7 @@ func problemOf(a record.Attempt) string {
 }
 
 // reportOn is what was wrong with an attempt, for the debugger.
-func (r *run) reportOn(a record.Attempt) string {
+func (r *requests) reportOn(a record.Attempt) string {
 	if a.NotRun() {
 		return "The cell was not run. A person who reviewed it wants another one.\n" + a.Execution.Reason
 	}
@@ -143,4 +143,18 @@ func (r *run) attempt(ctx context.Context, code string, faults examiner) (a reco
 		r.dirty = true
 	}
 	return a, err
+}
+
+// repairWords ask for a cell, or in the paper's way a script, that does what the
+// step says and runs (Listing 56).
+func (r *requests) repairWords(step int, text string, failed record.Attempt, report string) func() ([]prompts.Part, map[string]string) {
+	return func() ([]prompts.Part, map[string]string) {
+		debugger := prompts.Debugger{Number: step, Step: text, Code: failed.Code, Error: report, Script: r.t.Method.Script}
+		parts, inputs := r.shared()
+		if debugger.Script {
+			parts, inputs = r.asPublished(sees{context: true})
+		}
+		inputs["step"], inputs["cell"], inputs["error"] = text, failed.Code, report
+		return append(parts, debugger), inputs
+	}
 }

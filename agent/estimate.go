@@ -37,7 +37,7 @@ func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	const asking, growth, cached = 500, 600, 0.8
 	var u record.Usage
 	u.Calls = 4*rounds + rounds/2 + 1
-	if n := r.candidateCount(); n > 1 {
+	if n := r.candidateCount; n > 1 {
 		u.Calls += n * rounds
 	}
 	u.InputTokens = u.Calls * (int(float64(prefix)*perByte) + asking + growth*rounds/2)

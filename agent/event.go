@@ -3,8 +3,10 @@ package agent
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -46,8 +48,21 @@ type Event struct {
 	Execution *notebook.Execution // of Ran and Rejected
 }
 
+// A recorder keeps the trajectory's sums and tells of events. It is the journal of
+// [describe.Describer], too: mu guards the trajectory while files are described.
+type recorder struct {
+	*ask.Asker
+	t        *record.Trajectory
+	observer func(Event, *record.Trajectory) error
+	mu       sync.Mutex
+	warned   map[string]bool // what the user was told in this attempt at the run
+	began    time.Time       // this attempt
+	earlier  record.Seconds  // that the attempts before took
+	kernel   ask.Stopwatch
+}
+
 // observe tells the observer, with the round and step that are under way.
-func (r *run) observe(e Event) error {
+func (r *recorder) observe(e Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Kind == Warned {
@@ -71,5 +86,25 @@ func (r *run) observe(e Event) error {
 		Total: r.earlier.Total + time.Since(r.began).Seconds(),
 		Model: r.earlier.Model + spent.Model, Kernel: r.earlier.Kernel + r.kernel.Seconds(),
 	}
-	return r.cfg.Observe(e, r.t)
+	return r.observer(e, r.t)
 }
+
+// Warn tells the user of something, once.
+func (r *recorder) Warn(text string) error { return r.observe(Event{Kind: Warned, Text: text}) }
+
+// Started records what Python environment the cells have.
+func (r *recorder) Started(environment string) error {
+	r.t.Environment = environment
+	return r.observe(Event{Kind: Started, Text: environment})
+}
+
+// Described records the description of file i.
+func (r *recorder) Described(i int, d record.Description) error {
+	r.mu.Lock()
+	r.t.Descriptions[i] = d
+	r.mu.Unlock()
+	return r.observe(Event{Kind: Described, Text: d.File, Try: d.Tries})
+}
+
+// current returns the round that is under way.
+func (r *recorder) current() *record.Round { return &r.t.Rounds[len(r.t.Rounds)-1] }

@@ -16,8 +16,8 @@ func (r *run) plan(ctx context.Context) (string, error) {
 	return ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.subject(1), Words: r.planWords}, reply.Step)
 }
 
-func (r *run) planWords() ([]prompts.Part, map[string]string) {
-	if r.cfg.Method.Script {
+func (r *requests) planWords() ([]prompts.Part, map[string]string) {
+	if r.t.Method.Script {
 		parts, inputs := r.asPublished(sees{context: true, plan: true, output: len(r.t.Rounds) > 0})
 		if len(r.t.Rounds) == 0 {
 			return append(parts, prompts.PlannerFirst{}), inputs
@@ -41,4 +41,4 @@ func (r *run) planWords() ([]prompts.Part, map[string]string) {
 }
 
 // subject names the requests of a round; plus is 1 for the round to come.
-func (r *run) subject(plus int) string { return fmt.Sprintf("round %d", len(r.t.Rounds)+plus) }
+func (r *requests) subject(plus int) string { return fmt.Sprintf("round %d", len(r.t.Rounds)+plus) }

@@ -179,7 +179,7 @@ func (r *run) repeat(ctx context.Context, round *record.Round) error {
 		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e))
 		edit.Rest = nil
 		r.current().Verdict, r.current().Route = &record.Verdict{Reason: reason}, &record.Route{}
-		if err := r.observe(Event{Kind: Warned, Text: reason}); err != nil {
+		if err := r.Warn(reason); err != nil {
 			return err
 		}
 		_, err := r.restore(ctx)

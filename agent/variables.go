@@ -40,7 +40,7 @@ type Reading struct {
 const MaxCarried = 1 << 30
 
 // meet has the variables of a session described that is not the run's own.
-func (r *run) meet(ctx context.Context) error {
+func (r *workspace) meet(ctx context.Context) error {
 	var host bool
 	if r.host, host = r.session.(Host); !host {
 		return nil
@@ -72,16 +72,16 @@ func (r *run) meet(ctx context.Context) error {
 }
 
 // warnAndContinue goes on without what a host could not do, unless the run has ended.
-func (r *run) warnAndContinue(ctx context.Context, what string, err error) error {
+func (r *workspace) warnAndContinue(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("%s: %v", what, err)})
+	return r.Warn(fmt.Sprintf("%s: %v", what, err))
 }
 
 // carry makes the user's variables that a cell reads ready for a fresh session,
 // before the cell can change them in place.
-func (r *run) carry(ctx context.Context, code string) error {
+func (r *workspace) carry(ctx context.Context, code string) error {
 	if r.host == nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ const leavePatience = 20 * time.Second
 
 // takeLeave tells what the cells leave behind in somebody's session, however the
 // run has ended.
-func (r *run) takeLeave(ctx context.Context) error {
+func (r *workspace) takeLeave(ctx context.Context) error {
 	host := r.host
 	if host == nil {
 		return nil
@@ -135,7 +135,7 @@ func (r *run) takeLeave(ctx context.Context) error {
 		return r.warnAndContinue(ctx, "what the cells leave behind is not known", err)
 	}
 	for _, w := range warnings {
-		if err := r.observe(Event{Kind: Warned, Text: w}); err != nil {
+		if err := r.Warn(w); err != nil {
 			return err
 		}
 	}
@@ -145,12 +145,12 @@ func (r *run) takeLeave(ctx context.Context) error {
 // shownVariables returns the variables that the model is told of, with their
 // descriptions as far as there is room, for the nearest to the question first,
 // and the names of the others.
-func (r *run) shownVariables(show ask.Sizes) (told []prompts.Variable, others string) {
+func (r *requests) shownVariables(show ask.Sizes) (told []prompts.Variable, others string) {
 	var texts []string
 	var described []record.Variable
 	var rest strings.Builder
 	all := r.t.Variables
-	if r.host == nil {
+	if r.work.host == nil {
 		all = r.t.Loaded() // the session of a run that goes on elsewhere has no others
 	}
 	for _, v := range all {

@@ -214,7 +214,7 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 // settle gives a description to every file that needs neither script nor model,
 // and returns the others.
 func (r *Describer) settle(root *files.Folder) (left []int, err error) {
-	store := r.openStore(root)
+	r.store = r.openStore()
 	room := r.Sizes().Context * 3 / 4 // for contents, so that there is some for descriptions
 	for i, f := range r.t.Task.Files {
 		d := r.t.Descriptions[i]
@@ -231,7 +231,7 @@ func (r *Describer) settle(root *files.Folder) (left []int, err error) {
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
 			// Asked of the others too: each takes of the room, as in a run.
-			if !r.asItIs(root, &d, i, &room) && wanted && !store.get(&d, i) {
+			if !r.asItIs(root, &d, i, &room) && wanted && !r.store.get(root, f, &d, i) {
 				left = append(left, i)
 				continue
 			}
@@ -243,19 +243,19 @@ func (r *Describer) settle(root *files.Folder) (left []int, err error) {
 			return nil, err
 		}
 	}
-	r.codeOnce()
+	codeOnce(r.t.Descriptions)
 	return left, nil
 }
 
 // codeOnce leaves the script of a family that was kept with its first file only,
 // as when it was made; a file whose first one has changed since has its own.
-func (r *Describer) codeOnce() {
+func codeOnce(all []record.Description) {
 	codes := map[string]string{}
-	for _, d := range r.t.Descriptions {
+	for _, d := range all {
 		codes[d.File] = d.Code
 	}
-	for i := range r.t.Descriptions {
-		switch d := &r.t.Descriptions[i]; {
+	for i := range all {
+		switch d := &all[i]; {
 		case !d.Cached || d.Like == "":
 		case codes[d.Like] == d.Code:
 			d.Code = ""

@@ -75,7 +75,7 @@ type Describer struct {
 	alike    []int        // of the task's files: how many have its structure
 	mayShow  int          // files that are shown at most, were it not for TopK
 	folder   string       // what it holds, for the analyzer
-	keys     []string     // of the task's files in the cache; "": not kept
+	store    store
 	nearness []int        // the task's files, the nearest to the question first
 	others   []string     // files that are not looked at, or not described
 	passed   int          // files that were looked at, but are not described

@@ -46,10 +46,10 @@ func (r *Describer) readDocuments(ctx context.Context, pool *pool, left []int) (
 		}
 		d := r.t.Descriptions[i]
 		d.Text, d.Code, d.Tries, d.Whole, read[i] = text, readPDF, 1, true, true
-		r.keep(i, d)
+		r.store.keep(i, d)
 		return r.describedAs(i, d)
 	}
-	for part := range slices.Chunk(documents, r.batchSize()) {
+	for part := range slices.Chunk(documents, pool.batchSize()) {
 		if err := pool.runScript(ctx, script{code: readPDF}, part, take); errors.Is(err, errFull) {
 			break
 		} else if err != nil {

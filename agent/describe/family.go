@@ -42,7 +42,7 @@ func (r *Describer) describeFamily(ctx context.Context, pool *pool, family []int
 			hopeless++
 			continue
 		}
-		r.keep(lead, d)
+		r.store.keep(lead, d)
 		all := len(left)
 		if left, err = r.apply(ctx, pool, d, left); err != nil {
 			return err
@@ -152,7 +152,7 @@ func (r *Describer) apply(ctx context.Context, pool *pool, d record.Description,
 	var mu sync.Mutex
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(pool.size)
-	for part := range slices.Chunk(members, r.batchSize()) {
+	for part := range slices.Chunk(members, pool.batchSize()) {
 		g.Go(func() error {
 			return pool.runScript(within, script{d.Code, d.File}, part, func(i int, text string) error {
 				if text == "" {
@@ -167,7 +167,7 @@ func (r *Describer) apply(ctx context.Context, pool *pool, d record.Description,
 					return err
 				}
 				own.Code = d.Code
-				r.keep(i, own)
+				r.store.keep(i, own)
 				return nil
 			})
 		})

@@ -160,9 +160,9 @@ func (b batch) reached() int { return slices.Index(b.told, false) }
 
 // batchSize is how many files are described by one cell: no more than the
 // outputs of a cell have room for.
-func (r *Describer) batchSize() int {
+func (p *pool) batchSize() int {
 	const files, room = 25, 600_000
-	return max(1, min(files, room/r.DescriptionChars))
+	return max(1, min(files, room/p.chars))
 }
 
 // runBatch runs the script on the files in one cell. Its lines bear a mark, as

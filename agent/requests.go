@@ -4,14 +4,28 @@ import (
 	"fmt"
 	"strings"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/describe"
 	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
+// A requests puts what the roles are asked into words.
+type requests struct {
+	*recorder
+	work           *workspace
+	files          *describe.Describer
+	candidateCount int // how many cells a step gets
+
+	made      bool // the context is
+	madeFor   ask.Sizes
+	madeWords prompts.Context
+}
+
 // shared returns the parts that every request after the descriptions begins
 // with, and the inputs by which a recorded reply is known to fit.
-func (r *run) shared() ([]prompts.Part, map[string]string) {
+func (r *requests) shared() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.known()
 	if len(r.t.Earlier) > 0 {
 		earlier := r.answered()
@@ -37,7 +51,7 @@ func (r *run) shared() ([]prompts.Part, map[string]string) {
 }
 
 // known is the part of [run.shared] that stays the same throughout.
-func (r *run) known() ([]prompts.Part, map[string]string) {
+func (r *requests) known() ([]prompts.Part, map[string]string) {
 	context := r.context()
 	var names, descriptions []string
 	for _, f := range context.Files {
@@ -60,7 +74,7 @@ type sees struct{ context, plan, code, output bool }
 
 // asPublished returns the parts of a request in the paper's way (Appendix H),
 // and their inputs.
-func (r *run) asPublished(s sees) ([]prompts.Part, map[string]string) {
+func (r *requests) asPublished(s sees) ([]prompts.Part, map[string]string) {
 	parts, inputs := r.known()
 	if !s.context {
 		parts = nil
@@ -90,20 +104,20 @@ func (r *run) asPublished(s sees) ([]prompts.Part, map[string]string) {
 
 // context returns the task, the files that the model is shown and the variables. It is the
 // same in every request, until less is shown.
-func (r *run) context() prompts.Context {
+func (r *requests) context() prompts.Context {
 	show := r.Sizes()
-	if r.contextMade && show == r.contextSizes {
-		return r.contextCache
+	if r.made && show == r.madeFor {
+		return r.madeWords
 	}
 	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines, NoFiles: r.t.Task.Data == ""}
 	c.Files, c.LeftOut = r.files.Files(show)
 	c.Variables, c.OtherVariables = r.shownVariables(show)
-	r.contextCache, r.contextSizes, r.contextMade = c, show, true
+	r.madeWords, r.madeFor, r.made = c, show, true
 	return c
 }
 
 // answered returns the parts before the last, with half as much of their outputs.
-func (r *run) answered() prompts.Earlier {
+func (r *requests) answered() prompts.Earlier {
 	var earlier prompts.Earlier
 	for k := range r.t.Earlier {
 		part := r.t.Part(k)
@@ -120,7 +134,7 @@ func (r *run) answered() prompts.Earlier {
 }
 
 // steps returns the steps of a plan with their accepted cells.
-func (r *run) steps(t *record.Trajectory) []prompts.Step {
+func (r *requests) steps(t *record.Trajectory) []prompts.Step {
 	show := r.Sizes()
 	var steps []prompts.Step
 	var lengths []int
@@ -138,8 +152,8 @@ func (r *run) steps(t *record.Trajectory) []prompts.Step {
 
 // missing is what the last verdict found missing; "" before the first one. That a
 // person rejected a step is none: it has not been judged.
-func (r *run) missing() string {
-	if r.cfg.Method.NoReasons {
+func (r *requests) missing() string {
+	if r.t.Method.NoReasons {
 		return ""
 	}
 	for i := len(r.t.Rounds) - 1; i >= r.t.EarlierRounds(); i-- {
@@ -153,7 +167,7 @@ func (r *run) missing() string {
 // dropped returns the steps that are no longer in the plan, with the verdict
 // that led to it; those of the last round with their results, which the planner
 // is to see (Algorithm 1, line 24: r_k).
-func (r *run) dropped() []prompts.Dropped {
+func (r *requests) dropped() []prompts.Dropped {
 	var dropped []prompts.Dropped
 	for i, round := range r.t.Rounds {
 		by, ok := r.t.DroppedBy(i)
@@ -161,7 +175,7 @@ func (r *run) dropped() []prompts.Dropped {
 			continue // what a person has taken out is not spoken of
 		}
 		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}
-		if _, judged := r.t.Rounds[by].Accepted(); judged && r.cfg.Method.NoReasons {
+		if _, judged := r.t.Rounds[by].Accepted(); judged && r.t.Method.NoReasons {
 			d.Reason = "" // a verdict; that a cell did not run is none
 		}
 		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
@@ -170,4 +184,11 @@ func (r *run) dropped() []prompts.Dropped {
 		dropped = append(dropped, d)
 	}
 	return dropped
+}
+
+// system is what every request begins with.
+func (r *requests) system() prompts.System {
+	m := r.t.Method
+	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly,
+		Variables: r.made && variableWords(r.context()) != "", NoFiles: r.t.Task.Data == ""}
 }
