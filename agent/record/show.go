@@ -10,6 +10,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 	"dsstar/notebook/lazy"
 	"dsstar/prompts"
 )
@@ -93,7 +94,7 @@ func showData(t *Trajectory) string {
 		if d.Text == "" && d.Error == "" {
 			continue // not described yet
 		}
-		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), brief.Size(t.Task.Files[i].Size))
+		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), human.StableBytes(t.Task.Files[i].Size))
 		body := fenced(d.Text, "")
 		for _, note := range d.notes() {
 			title += " · " + inHTML(note)
@@ -391,7 +392,7 @@ func showReturns(t *Trajectory) string {
 		}
 		parts = append(parts, part)
 	}
-	return fmt.Sprintf("- The session went back %s, in %.2f s: %s.\n", brief.Count(sum, "time"), seconds, prose(strings.Join(parts, ", ")))
+	return fmt.Sprintf("- The session went back %s, in %.2f s: %s.\n", human.Plural(sum, "time"), seconds, prose(strings.Join(parts, ", ")))
 }
 
 // showRoles tells what each role has used.
@@ -466,7 +467,7 @@ func showVariables(t *Trajectory) string {
 		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(v.Name), inHTML(v.Type))
 		switch {
 		case v.File != "":
-			title += fmt.Sprintf(" · used, and kept in <code>%s</code>, %s", inHTML(v.File), brief.Size(v.Bytes))
+			title += fmt.Sprintf(" · used, and kept in <code>%s</code>, %s", inHTML(v.File), human.StableBytes(v.Bytes))
 		case v.Problem != "":
 			title += " · used, and not to be carried to another session: " + inHTML(v.Problem)
 		}

@@ -14,13 +14,13 @@ import (
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
 	"agent/reply":        {"agent/record", "agent/brief", "agent/llm", "notebook/lazy"},
-	"agent/ask":          {"agent/record", "agent/reply", "agent/brief", "agent/llm", "prompts"},
+	"agent/ask":          {"agent/record", "agent/reply", "agent/brief", "agent/llm", "prompts", "notebook/human"},
 	"agent/describe":     {"agent/ask", "agent/record", "agent/reply", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
-	"agent":              {"agent/ask", "agent/describe", "agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
-	"agent/record":       {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent":              {"agent/ask", "agent/describe", "agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
+	"agent/record":       {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
 	"agent/brief":        {"notebook/lazy", "notebook"},
 	"notebook/lazy":      {},
-	"agent/bench/solver": {"agent", "agent/ask", "agent/brief", "agent/reply", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/bench/solver": {"agent", "agent/ask", "agent/brief", "agent/reply", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
 	"agent/bench":        {"agent", "notebook/disk"},
 	"agent/files":        {"notebook/disk"},
 	"agent/bench/runner": {"agent", "agent/ask", "agent/brief", "agent/record", "agent/llm", "notebook", "notebook/disk"},

@@ -1,4 +1,4 @@
-package agent_test
+package record_test
 
 import (
 	"errors"
