@@ -19,6 +19,7 @@ import (
 	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
+	"dsstar/notebook/human"
 )
 
 // roundResult is the object that --json prints with --round. Its fields are a
@@ -69,7 +70,7 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 		patience = s.CellTimeout // as in the run, where an attempt may have timed out
 	}
 	p := a.newProgress(flags.quiet)
-	defer p.stop()
+	defer p.Stop()
 	files := filepath.Join(place.dir, "files")
 	k, _, err := a.rerunKernel(ctx, path, nb, place, s, p, kernel.Options{
 		Dir: place.dir, Scratch: files, Env: place.env, CellTimeout: patience,
@@ -79,13 +80,13 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 		return err
 	}
 	defer k.Close()
-	p.wait(fmt.Sprintf("running the %s before round %d", plural(len(r.base), "cell"), r.result.Round))
+	p.Wait(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"), r.result.Round))
 	r.k = k
 	r.result.Kernel.of(k.Info())
 	if err := r.rebuild(ctx, true); err != nil {
 		return r.unbuilt(err)
 	}
-	p.stop()
+	p.Stop()
 	r.show = a.newTranscript(flags.quiet)
 	err = r.run(ctx)
 	r.show.close()

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"dsstar/notebook"
 )
 
-// watch wraps open so that the view shows the main session's cells and their outputs. Without a
+// Watch wraps open so that the view shows the main session's cells and their outputs. Without a
 // view it returns open.
-func (p *progress) watch(open agent.Open) agent.Open {
+func (p *Progress) Watch(open agent.Open) agent.Open {
 	if !p.live {
 		return open
 	}
@@ -38,7 +38,7 @@ type cellRunner interface {
 type watched struct {
 	agent.Session
 	cells    cellRunner
-	progress *progress
+	progress *Progress
 }
 
 // A watchedHost is a watched session in a kernel of the user's.

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/notebook/human"
 )
 
 // A view is what a progress shows below its history: the position in the run, replies and
@@ -157,7 +158,7 @@ func (v *view) spent(columns int) string {
 	u := v.usage
 	cached, cost := "", ""
 	if u.CachedTokens > 0 {
-		cached = fmt.Sprintf(" (%s cached)", count(u.CachedTokens))
+		cached = fmt.Sprintf(" (%s cached)", human.Count(u.CachedTokens))
 	}
 	if v.cost != nil {
 		cost = fmt.Sprintf(", $%.2f", *v.cost)
@@ -165,24 +166,11 @@ func (v *view) spent(columns int) string {
 			cost = fmt.Sprintf(", $%.4f", *v.cost)
 		}
 	}
-	text := fmt.Sprintf("%s, %s tokens in%s and %s out%s", plural(u.Calls, "model call"), count(u.InputTokens), cached, count(u.OutputTokens), cost)
+	text := fmt.Sprintf("%s, %s tokens in%s and %s out%s", human.Plural(u.Calls, "model call"), human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
 	if len(text) <= columns {
 		return text
 	}
-	return fmt.Sprintf("%s, %s in%s, %s out%s", plural(u.Calls, "call"), count(u.InputTokens), cached, count(u.OutputTokens), cost)
-}
-
-// count formats a number in few digits.
-func count(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 9950:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	case n < 999_500:
-		return fmt.Sprintf("%.0fk", float64(n)/1e3)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	return fmt.Sprintf("%s, %s in%s, %s out%s", human.Plural(u.Calls, "call"), human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
 }
 
 // elapsed formats a duration in few characters.
@@ -195,12 +183,4 @@ func elapsed(d time.Duration) string {
 		return fmt.Sprintf("%dm%02ds", s/60, s%60)
 	}
 	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
-}
-
-// plural returns a number with its noun.
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"maps"
@@ -12,7 +12,7 @@ import (
 	"dsstar/notebook"
 )
 
-// await sets what is being waited for.
+// Await sets what is being waited for.
 func (v *view) await(doing string, now time.Time) {
 	if doing != v.doing {
 		v.doing, v.since = doing, now
@@ -32,8 +32,8 @@ func (v *view) learn(e agent.Event, t *record.Trajectory, now time.Time) {
 	case agent.Described:
 		v.described++
 		v.drop(e.Text)
-		if len(v.drafts) == 0 && strings.HasPrefix(v.doing, describingFiles) {
-			v.await(describingFiles, now)
+		if len(v.drafts) == 0 && strings.HasPrefix(v.doing, DescribingFiles) {
+			v.await(DescribingFiles, now)
 		}
 	case agent.Planned, agent.Repeated:
 		v.drafts, v.output, v.verdict, v.route = nil, nil, "", ""
@@ -68,13 +68,14 @@ func (v *view) asking(d draft, now time.Time) {
 		}
 	}
 	if v.round == 0 && slices.Contains([]string{"analyzer", "debugger", "summarizer"}, d.role) {
-		v.await(describingFiles+": "+doing, now)
+		v.await(DescribingFiles+": "+doing, now)
 		return
 	}
 	v.doing, v.since = doing, now
 }
 
-const describingFiles = "describing the files"
+// DescribingFiles is what is done before the first round.
+const DescribingFiles = "describing the files"
 
 // write records a request, or its reply so far.
 func (v *view) write(d draft, now time.Time) {

@@ -1,4 +1,4 @@
-package main
+package progress
 
 import (
 	"bytes"
@@ -25,9 +25,15 @@ import (
 
 // A stage is a progress on a terminal of the test's, whose clock the test turns.
 type stage struct {
-	*progress
+	*Progress
 	t     *record.Trajectory
 	clock time.Time
+}
+
+// newProgress is New for a terminal of 80 columns.
+func newProgress(w io.Writer, o Options) *Progress {
+	o.Size = func() (int, int) { return 80, 24 }
+	return New(w, o)
 }
 
 // newStage sets a stage that draws nothing by itself.
@@ -36,13 +42,13 @@ func newStage(files ...string) *stage {
 	for _, f := range files {
 		s.t.Task.Files = append(s.t.Task.Files, record.File{Name: f})
 	}
-	s.progress = &progress{live: true, now: func() time.Time { return s.clock }}
+	s.Progress = &Progress{live: true, now: func() time.Time { return s.clock }}
 	s.view.begun = s.clock
 	s.screen = &term.Screen{W: io.Discard, Live: true, View: s.picture, Size: func() (int, int) { return 60, 24 }}
 	return s
 }
 
-func (s *stage) happens(e agent.Event) { s.event(e, s.t) }
+func (s *stage) happens(e agent.Event) { s.Event(e, s.t) }
 
 func (s *stage) passes(seconds int) { s.clock = s.clock.Add(time.Duration(seconds) * time.Second) }
 
@@ -77,10 +83,10 @@ func printedOut(text string) notebook.Output {
 // script takes the stage through a round, and calls see at its moments.
 func script(s *stage, see func(moment string)) {
 	s.happens(agent.Event{Kind: agent.Started, Text: "Python 3.13"})
-	s.models(func(role string) string { return "acme/" + role })
-	s.stream("analyzer", "sales.csv", "")
-	s.stream("analyzer", "sales.csv", "```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())")
-	s.stream("analyzer", "stores of the whole country.xlsx", "```python\nimport openpyxl")
+	s.Models(func(role string) string { return "acme/" + role })
+	s.Stream("analyzer", "sales.csv", "")
+	s.Stream("analyzer", "sales.csv", "```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())")
+	s.Stream("analyzer", "stores of the whole country.xlsx", "```python\nimport openpyxl")
 	s.spend(1, 812, 0, 95, 0)
 	s.happens(agent.Event{Kind: agent.Described, Text: "notes.md"})
 	s.passes(4)
@@ -89,13 +95,13 @@ func script(s *stage, see func(moment string)) {
 	s.happens(agent.Event{Kind: agent.Described, Text: "stores of the whole country.xlsx"})
 	s.spend(4, 5480, 2048, 654, 0.0123)
 	see("waiting")
-	s.stream("planner", "round 1", "")
+	s.Stream("planner", "round 1", "")
 	s.passes(12)
-	s.stream("planner", "round 1", "Step:")
+	s.Stream("planner", "round 1", "Step:")
 	see("asking")
 	s.plan("Load the sales, keep those of last year and add them up for each of the stores, whatever their name.")
-	s.stream("coder", "round 1", "")
-	s.stream("coder", "round 1", "The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in")
+	s.Stream("coder", "round 1", "")
+	s.Stream("coder", "round 1", "The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in")
 	s.passes(3)
 	see("writing")
 	s.cell("import pandas as pd\nsales = pd.read_csv('data/sales.csv')\nfor year in years:\n\tprint(year)\n\tadd(year)\n\nshow()\nplot()")
@@ -110,11 +116,11 @@ func script(s *stage, see func(moment string)) {
 	s.judge(record.Verdict{Reason: "The sales of last year are added up, but nothing says yet which store sold most."})
 	s.t.Rounds[0].Route = &record.Route{Back: 1}
 	s.happens(agent.Event{Kind: agent.Routed})
-	s.stream("planner", "round 2", "")
-	s.stream("planner", "round 2", "Step: rank the stores")
+	s.Stream("planner", "round 2", "")
+	s.Stream("planner", "round 2", "Step: rank the stores")
 	s.passes(3600)
 	see("planning")
-	s.stream("checker", "the answer", "")
+	s.Stream("checker", "the answer", "")
 	see("checking")
 	s.happens(agent.Event{Kind: agent.Proving})
 	see("proving")
@@ -123,17 +129,16 @@ func script(s *stage, see func(moment string)) {
 }
 
 func TestProgressView(t *testing.T) {
-	for columns, want := range map[int]string{60: narrow, 100: broad} {
-		s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
-		var got strings.Builder
-		script(s, func(moment string) { fmt.Fprintf(&got, "-- %s\n%s", moment, s.shown(columns)) })
-		if diff := cmp.Diff(want, got.String()); diff != "" {
-			t.Errorf("%d columns:\n%s\n%s", columns, diff, &got)
-		}
+	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
+	var got strings.Builder
+	script(s, func(moment string) { fmt.Fprintf(&got, "-- %s\n%s", moment, s.shown(60)) })
+	if diff := cmp.Diff(pictures, got.String()); diff != "" {
+		t.Errorf("%s\n%s", diff, &got)
 	}
 }
 
-const narrow = `-- describing
+// pictures are those of the script, in 60 columns.
+const pictures = `-- describing
 files    [######--------------] 1 of 3 described
 file     sales.csv │ print(pd.read_csv('data/sales.csv').h…
 file     stores of the whole cou… │ import openpyxl
@@ -195,68 +200,6 @@ now      proving: running everything again from nothi…, 0 s
 
 `
 
-const broad = `-- describing
-files    [######--------------] 1 of 3 described
-file     sales.csv │ print(pd.read_csv('data/sales.csv').head())
-file     stores of the whole cou… │ import openpyxl
-now      describing the files: asking the analyzer (acme/analyzer), 4 s
-4 s      1 model call, 812 tokens in and 95 out
--- waiting
-now      waiting for the kernel, 0 s
-4 s      1 model call, 812 tokens in and 95 out
--- asking
-plan     │ Step:
-now      asking the planner (acme/planner), 12 s
-16 s     1 model call, 812 tokens in and 95 out
--- writing
-round 1  step 1: Load the sales, keep those of last year and add them up for each of the stores, w…
-cell     │ The cell:
-         │ import pandas as pd
-         │ sales = pd.read_csv('data/sales.csv')
-         │ for year in
-now      asking the coder (acme/coder), 3 s
-19 s     4 model calls, 5.5k tokens in (2.0k cached) and 654 out, $0.0123
--- running
-round 1  step 1: Load the sales, keep those of last year and add them up for each of the stores, w…
-cell     │ for year in years:
-         │     print(year)
-         │     add(year)
-         │ show()
-         │ plot()
-output   │ 2023
-         │ 2024
-         │ loading  90%
-         │ [image]
-now      running the cell, 70 s
-89 s     4 model calls, 5.5k tokens in (2.0k cached) and 654 out, $0.0123
--- planning
-round 1  step 1: Load the sales, keep those of last year and add them up for each of the stores, w…
-verdict  insufficient: The sales of last year are added up, but nothing says yet which store sold …
-route    step 1 is wrong, going back
-plan     │ Step: rank the stores
-output   │ 2023
-         │ 2024
-         │ loading  90%
-         │ [image]
-now      asking the planner (acme/planner), 1h00m
-1h01m    26 model calls, 1.2M tokens in (812k cached) and 25k out, $12.35
--- checking
-round 1  step 1: Load the sales, keep those of last year and add them up for each of the stores, w…
-verdict  insufficient: The sales of last year are added up, but nothing says yet which store sold …
-route    step 1 is wrong, going back
-output   │ 2023
-         │ 2024
-         │ loading  90%
-         │ [image]
-now      asking the checker (acme/checker), 0 s
-1h01m    26 model calls, 1.2M tokens in (812k cached) and 25k out, $12.35
--- proving
-now      proving: running everything again from nothing, 0 s
-1h01m    26 model calls, 1.2M tokens in (812k cached) and 25k out, $12.35
--- ended
-
-`
-
 // columnsOf is how wide a terminal shows a line, at least.
 func columnsOf(line string) int { return displaywidth.String(line) }
 
@@ -293,10 +236,10 @@ func TestProgressHostile(t *testing.T) {
 	s.screen.W = &b
 	s.screen.Start()
 	s.happens(agent.Event{Kind: agent.Started, Text: hostile})
-	s.stream(hostile, hostile, hostile)
+	s.Stream(hostile, hostile, hostile)
 	s.screen.Flush()
-	s.stream("analyzer", hostile, hostile)
-	s.stream("analyzer", hostile+"2", hostile)
+	s.Stream("analyzer", hostile, hostile)
+	s.Stream("analyzer", hostile+"2", hostile)
 	s.screen.Flush()
 	for _, kind := range []agent.Kind{agent.Described, agent.Estimated, agent.Warned, agent.Checked, agent.Proved} {
 		s.happens(agent.Event{Kind: kind, Text: hostile})
@@ -308,10 +251,10 @@ func TestProgressHostile(t *testing.T) {
 	s.screen.Flush()
 	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Text: hostile, Execution: &notebook.Execution{}})
 	s.judge(record.Verdict{Reason: hostile})
-	s.wait(hostile)
+	s.Wait(hostile)
 	s.screen.Flush()
-	s.retrying(llm.Retry{Role: hostile, Subject: hostile, Cause: hostile})
-	s.stop()
+	s.Retrying(llm.Retry{Role: hostile, Subject: hostile, Cause: hostile})
+	s.Stop()
 	left := regexp.MustCompile(`\x1b\[(\d+A|K|J)|[\r\n]`).ReplaceAllString(b.String(), "")
 	if strings.ContainsFunc(left, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		t.Errorf("%q", left)
@@ -357,20 +300,20 @@ func TestProgressWidths(t *testing.T) {
 // TestProgressPlain: without a terminal there are lines for events only, and
 // with --quiet not even these.
 func TestProgressPlain(t *testing.T) {
-	a, _, stderr := testApp(t)
+	var stderr bytes.Buffer
 	for _, quiet := range []bool{false, true} {
 		stderr.Reset()
 		s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
-		s.progress = a.newProgress(quiet)
+		s.Progress = newProgress(&stderr, Options{Quiet: quiet})
 		script(s, func(string) {})
 		s.happens(agent.Event{Kind: agent.Estimated, Text: "about $0.20 a round"})
 		s.happens(agent.Event{Kind: agent.Checked})
 		s.happens(agent.Event{Kind: agent.Checked, Text: "it has no unit"})
 		s.plan("Look again.")
 		s.judge(record.Verdict{Sufficient: true, Inconclusive: true, Reason: "the data do not say"})
-		s.stop()
-		s.stop()
-		s.sayIn(term.Good, "verified %s\nand more\x1b[2J", "it is")
+		s.Stop()
+		s.Stop()
+		s.SayIn(term.Good, "verified %s\nand more\x1b[2J", "it is")
 		want := plainLines
 		if quiet {
 			want = ""
@@ -405,11 +348,17 @@ func (shownSession) ExecuteCell(_ context.Context, c kernel.Cell) (notebook.Exec
 	return notebook.Execution{Status: notebook.OK, Count: 7}, nil
 }
 
+// A hostSession is one in a kernel of the user's.
+type hostSession struct {
+	shownSession
+	agent.Host
+}
+
 // TestProgressWatch: the cells of the run's own session are shown, and no others.
 func TestProgressWatch(t *testing.T) {
 	s := newStage("a")
-	s.wait("judging")
-	opened := s.watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return shownSession{}, nil })
+	s.Wait("judging")
+	opened := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return shownSession{}, nil })
 	if other, err := opened(t.Context(), agent.Prove, ""); err != nil || other != (shownSession{}) {
 		t.Errorf("%v, %v", other, err)
 	}
@@ -420,7 +369,7 @@ func TestProgressWatch(t *testing.T) {
 	if _, host := own.(agent.Host); host {
 		t.Error("the run's own session has become somebody else's")
 	}
-	guests := s.watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return visit{}, nil })
+	guests := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return hostSession{}, nil })
 	if own, err := guests(t.Context(), agent.Work, ""); err != nil || own.(agent.Host) == nil {
 		t.Error(err)
 	}
@@ -431,38 +380,29 @@ func TestProgressWatch(t *testing.T) {
 	if got := s.shown(80); !strings.Contains(got, "│ code()\n") || !strings.Contains(got, "│ put out\n") {
 		t.Error(got)
 	}
-	refused := s.watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return nil, io.EOF })
+	refused := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return nil, io.EOF })
 	if own, err := refused(t.Context(), agent.Work, ""); own != nil || err != io.EOF {
 		t.Errorf("%v, %v", own, err)
 	}
 }
 
-// TestProgressColours: they are there on a terminal only, where nobody has
-// forbidden them, and a dumb one has no view either.
+// TestProgressColours: a view and colours are there only where the terminal has them.
 func TestProgressColours(t *testing.T) {
-	for _, c := range []struct {
-		env           []string
-		live, colours bool
-	}{
-		{[]string{"TERM=xterm", "NO_COLOR="}, true, true},
-		{[]string{"TERM=xterm", "NO_COLOR=1"}, true, false},
-		{[]string{"TERM=dumb", "NO_COLOR="}, false, false},
-	} {
-		a, _, stderr := testApp(t, c.env...)
-		a.stderrTTY = true
-		p := a.newProgress(false)
-		p.wait("judging")
-		p.warn("of something")
+	for _, o := range []Options{{Live: true, Colours: true}, {Live: true}, {}} {
+		var stderr bytes.Buffer
+		p := newProgress(&stderr, o)
+		p.Wait("judging")
+		p.Warn("of something")
 		p.screen.Flush()
-		p.stop()
-		if got := strings.Contains(stderr.String(), "judging"); got != c.live {
-			t.Errorf("%s: live %t", c.env, got)
+		p.Stop()
+		if got := strings.Contains(stderr.String(), "judging"); got != o.Live {
+			t.Errorf("%+v: live %t", o, got)
 		}
-		if got := strings.Contains(stderr.String(), "m"+"warning\x1b[0m"); got != c.colours {
-			t.Errorf("%s: colours %t: %q", c.env, got, stderr)
+		if got := strings.Contains(stderr.String(), "m"+"warning\x1b[0m"); got != o.Colours {
+			t.Errorf("%+v: colours %t: %q", o, got, &stderr)
 		}
-		if got := strings.Contains(stderr.String(), "\x1b"); got != c.live {
-			t.Errorf("%s: %q", c.env, stderr)
+		if got := strings.Contains(stderr.String(), "\x1b"); got != o.Live {
+			t.Errorf("%+v: %q", o, &stderr)
 		}
 	}
 }
@@ -480,18 +420,16 @@ func TestProgressBlocked(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		t.Run(fmt.Sprintf("live %t", live), func(t *testing.T) {
 			t.Parallel()
-			a, _, _ := testApp(t, "TERM=xterm")
 			stuck := blocked{make(chan struct{})}
-			a.stderr, a.stderrTTY = stuck, live
-			p := a.newProgress(false)
+			p := newProgress(stuck, Options{Live: live})
 			for i := range 10_000 {
-				p.warn("%d", i)
-				p.stream("coder", "round 1", "x")
+				p.Warn("%d", i)
+				p.Stream("coder", "round 1", "x")
 				p.output(printedOut("y\n"))
 			}
-			p.stop()
-			p.stop()
-			p.say("the end")
+			p.Stop()
+			p.Stop()
+			p.Say("the end")
 			close(stuck.release)
 		})
 	}
@@ -499,10 +437,9 @@ func TestProgressBlocked(t *testing.T) {
 
 // TestProgressConcurrent is for the race detector: everything at the same time.
 func TestProgressConcurrent(t *testing.T) {
-	a, _, stderr := testApp(t, "TERM=xterm")
-	a.stderrTTY = true
+	var stderr bytes.Buffer
 	s := newStage("a", "b")
-	s.progress = a.newProgress(false)
+	s.Progress = newProgress(&stderr, Options{Live: true, Colours: true})
 	s.plan("a step")
 	var all sync.WaitGroup
 	for i := range 6 {
@@ -514,9 +451,9 @@ func TestProgressConcurrent(t *testing.T) {
 				case 1:
 					s.cell("code")
 				case 2:
-					s.wait([]string{"", "judging"}[n%2])
+					s.Wait([]string{"", "judging"}[n%2])
 				case 3, 4:
-					s.stream("analyzer", fmt.Sprint("file ", i), strings.Repeat("x\n", n))
+					s.Stream("analyzer", fmt.Sprint("file ", i), strings.Repeat("x\n", n))
 				case 5:
 					s.output(printedOut("y\n"))
 				}
@@ -524,7 +461,7 @@ func TestProgressConcurrent(t *testing.T) {
 		})
 	}
 	all.Wait()
-	s.stop()
+	s.Stop()
 	if got := strings.Count(stderr.String(), "warning\x1b[0m  w"); got != 300 {
 		t.Errorf("%d of 300 lines", got)
 	}
