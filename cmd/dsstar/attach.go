@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -208,16 +209,16 @@ func (a *app) consent(ctx context.Context, j *job) error {
 }
 
 // agree shows lines and asks the user to agree. --yes agrees in advance.
-func (a *app) agree(ctx context.Context, p *progress, yes bool, lines []string, what, question string) error {
-	p.wait("")
+func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, lines []string, what, question string) error {
+	p.Wait("")
 	if yes {
 		for _, line := range lines {
-			p.say("%s", line)
+			p.Say("%s", line)
 		}
 		return nil
 	}
 	if !a.stdinTTY || !a.stderrTTY {
-		return usage.New(what + " needs --yes where nobody can be asked\n" + strings.Join(lines, "\n"), usage.Again("--yes"))
+		return usage.New(what+" needs --yes where nobody can be asked\n"+strings.Join(lines, "\n"), usage.Again("--yes"))
 	}
 	for _, line := range lines {
 		fmt.Fprintln(a.stderr, "\r\x1b[K"+term.Clean(line))

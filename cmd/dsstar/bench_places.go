@@ -12,15 +12,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -29,14 +32,14 @@ type benchRun struct {
 	*app
 	flags    *benchFlags
 	settings *configs.Settings
-	progress *progress
+	progress *progress.Progress
 	suite    *bench.Suite
 	folder   *runner.Folder
 	trial    trial.Run
 	model    llm.Model  // nil: each task replays its replies
 	ranker   llm.Ranker // nil: files are ranked by their words
 	prices   func(role string) (llm.Price, bool)
-	budget   *runner.Budget
+	budget   *ask.Budget
 	places   []*benchPlace
 	python   *bench.Process // of the scorers of texts
 }
@@ -116,7 +119,7 @@ func (r *benchRun) newTrial() (err error) {
 }
 
 func (r *benchRun) close() {
-	r.progress.stop()
+	r.progress.Stop()
 	r.python.Close()
 	if r.folder != nil {
 		_ = r.folder.Close() // every line is on the disk
@@ -156,7 +159,7 @@ func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool
 		return linkedOut(out)
 	}
 	for _, what := range slices.Concat(r.suite.Missing, missing) {
-		r.progress.say("missing  %s", what)
+		r.progress.Say("missing  %s", what)
 	}
 	return nil
 }
@@ -175,16 +178,19 @@ func (r *benchRun) openModels(about runner.About) (err error) {
 	priced := *r.settings
 	priced.Model = about.Model
 	r.prices = prices(&priced)
-	r.budget = &runner.Budget{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Price: r.prices}
+	r.budget = &ask.Budget{
+		Limits: ask.Limits{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime},
+		Price:  r.prices,
+	}
 	if about.Replayed != "" {
-		r.progress.say("model    %s, replayed from %s", about.Model, about.Replayed)
+		r.progress.Say("model    %s, replayed from %s", about.Model, about.Replayed)
 		return nil
 	}
-	if r.model, err = r.app.model(r.settings, r.progress.retrying); err != nil {
+	if r.model, err = r.app.model(r.settings, r.progress.Retrying); err != nil {
 		return err
 	}
-	r.progress.say("model    %s", r.modelLine(r.settings))
-	r.ranker, err = r.app.ranker(r.settings, r.progress.retrying)
+	r.progress.Say("model    %s", r.modelLine(r.settings))
+	r.ranker, err = r.app.ranker(r.settings, r.progress.Retrying)
 	return err
 }
 
@@ -238,8 +244,8 @@ func (r *benchRun) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
 // findPlaces finds where kernels are opened. Servers may become ready later.
 func (r *benchRun) findPlaces(ctx context.Context) error {
 	if len(r.flags.servers) == 0 {
-		r.progress.wait("setting up Python")
-		p, err := r.app.place(ctx, r.settings, func(line string) { r.progress.say("set-up   %s", line) })
+		r.progress.Wait("setting up Python")
+		p, err := r.app.place(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
 		if err != nil {
 			return err
 		}
@@ -256,7 +262,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 		if err := r.app.look(ctx, &r.places[0].place, r.settings, existing(r.flags.out)); err != nil {
 			return err
 		}
-		r.progress.say("sandbox  %s", p.sandbox())
+		r.progress.Say("sandbox  %s", p.sandbox())
 		return nil
 	}
 	var named []*place
@@ -275,7 +281,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 		return err
 	}
 	for _, p := range named {
-		r.progress.say("sandbox  %s: %s", p.sandbox(), p.server.URL)
+		r.progress.Say("sandbox  %s: %s", p.sandbox(), p.server.URL)
 	}
 	return nil
 }
@@ -356,11 +362,11 @@ func isUsage(err error) bool {
 
 // run runs the tasks and prints the result.
 func (r *benchRun) run(ctx context.Context) error {
-	r.progress.say("run      %s", r.folder.Path())
+	r.progress.Say("run      %s", r.folder.Path())
 	began := time.Now()
 	view := &benchView{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: began}
 	config := runner.Config{
-		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Time: r.flags.totalTime, Budget: r.budget,
+		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Budget: r.budget,
 		Observe: view.event,
 		Solve: func(ctx context.Context, j runner.Job) (runner.Record, error) {
 			return r.trial.Solve(ctx, j, r.site(j.Place))
@@ -373,9 +379,9 @@ func (r *benchRun) run(ctx context.Context) error {
 		}
 		config.Places = append(config.Places, p)
 	}
-	r.progress.wait("starting")
+	r.progress.Wait("starting")
 	err := runner.Run(ctx, config)
-	r.progress.stop()
+	r.progress.Stop()
 	result, failed := runner.Read(r.folder.Path())
 	if failed != nil {
 		return errors.Join(err, failed)
@@ -387,9 +393,9 @@ func (r *benchRun) run(ctx context.Context) error {
 		return &benchStopped{err, r.flags.out}
 	}
 	if n := len(result.Missing()); n > 0 {
-		r.progress.say("missing  %d tasks have no result and count as wrong, as their data is not there; then: dsstar bench run --resume --out %s", n, usage.Quote(r.flags.out))
+		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not there; then: dsstar bench run --resume --out %s", n, human.Shell(r.flags.out))
 	}
-	r.progress.say("report   dsstar bench report --out report.html %s", usage.Quote(r.flags.out))
+	r.progress.Say("report   dsstar bench report --out report.html %s", human.Shell(r.flags.out))
 	if r.flags.asJSON {
 		return printJSON(r.stdout, newBenchResult(result))
 	}

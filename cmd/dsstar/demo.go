@@ -74,16 +74,16 @@ the user's cache folder.`,
 			runFlags: flags, settings: s, here: true, progress: a.newProgress(flags.quiet),
 			model: model, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
 		}
-		defer j.progress.stop()
-		j.progress.say("demo     %s", demoNotice)
-		j.progress.say("question %s", question)
+		defer j.progress.Stop()
+		j.progress.Say("demo     %s", demoNotice)
+		j.progress.Say("question %s", question)
 		if err := j.setUp(cmd.Context(), a); err != nil {
 			return err
 		}
 		if j.place.server.URL != "" {
 			return usage.New("the demo runs in kernels of this machine only", usage.Shell("dsstar demo"))
 		}
-		j.progress.wait("writing the example's data")
+		j.progress.Wait("writing the example's data")
 		data, err := a.demoData(cmd.Context(), s, j.place.spec)
 		if err != nil {
 			return err

@@ -10,8 +10,10 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -81,14 +83,14 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	case edit && set, (edit || set) && d.json:
 		return usage.New("only one of --edit, --set and --json can be given", help...)
 	case (edit || set) && len(args) > 1:
-		return usage.New("--edit and --set name the file themselves: " + args[1] + " is one too many", help...)
+		return usage.New("--edit and --set name the file themselves: "+args[1]+" is one too many", help...)
 	}
 	s, err := a.settings(cmd.Flags())
 	if err != nil {
 		return err
 	}
 	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes}, settings: s, progress: a.newProgress(d.quiet)}
-	defer j.progress.stop()
+	defer j.progress.Stop()
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include, cmd.Flags().Changed("include")); err != nil {
 		return err
 	}
@@ -124,8 +126,8 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record
 	if err := a.models(j); err != nil {
 		return nil, err
 	}
-	j.progress.say("model    %s", a.modelLine(j.settings))
-	j.progress.skipped(j.task)
+	j.progress.Say("model    %s", a.modelLine(j.settings))
+	j.progress.Skipped(j.task)
 	if err := j.setUpAlone(ctx, a); err != nil {
 		return nil, err
 	}
@@ -134,27 +136,27 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record
 		return nil, err
 	}
 	for _, w := range j.settings.Warnings {
-		j.progress.warn("%s", w)
+		j.progress.Warn("%s", w)
 	}
 	config := agentConfig(j.settings)
 	j.place.box.Read = append(j.place.box.Read, j.task.Data)
 	config.Model, config.Open, config.Prompts, config.Cache = j.model, a.openAt(&j.place, j.settings, nil), words, j.cache
-	config.Observe, config.Stream = j.describing(len(names)), j.progress.stream
+	config.Observe, config.Stream = j.describing(len(names)), j.progress.Stream
 	config.Agree = a.afford(*j)
 	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
 		return nil, err
 	}
-	j.progress.models(func(role string) string { return modelOf(j.settings, role) })
-	j.progress.wait(describingFiles)
+	j.progress.Models(func(role string) string { return modelOf(j.settings, role) })
+	j.progress.Wait(progress.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task, names...)
-	j.progress.stop()
+	j.progress.Stop()
 	return t, err
 }
 
 // setUpAlone is setUp for runs that use new kernels only.
 func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
-	j.progress.wait("setting up Python")
-	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
+	j.progress.Wait("setting up Python")
+	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
 		return err
 	}
 	if g := j.place.guest; g != nil {
@@ -173,7 +175,7 @@ func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error
 	done := 0
 	return func(e agent.Event, t *record.Trajectory) error {
 		if e.Kind != agent.Described {
-			j.progress.event(e, t)
+			j.progress.Event(e, t)
 			return nil
 		}
 		all := wanted
@@ -187,7 +189,7 @@ func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error
 			}
 		}
 		done++
-		j.progress.say("file     %s (%d of %d)%s", term.Printable(e.Text), done, all, note)
+		j.progress.Say("file     %s (%d of %d)%s", term.Printable(e.Text), done, all, note)
 		return nil
 	}
 }
@@ -205,8 +207,8 @@ func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ende
 	if ended != nil {
 		return ended
 	}
-	j.progress.say("spent    %s, %d tokens in and %d out%s, %.0f s", plural(d.Usage.Calls, "model call"),
+	j.progress.Say("spent    %s, %d tokens in and %d out%s, %.0f s", human.Plural(d.Usage.Calls, "model call"),
 		d.Usage.InputTokens, d.Usage.OutputTokens, d.Usage.dollars(), d.Seconds.Total)
-	j.progress.say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs then use your text")
+	j.progress.Say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs then use your text")
 	return nil
 }

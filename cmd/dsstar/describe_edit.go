@@ -18,6 +18,7 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 // editDescription lets the user edit the description of a file, and stores the result as a
@@ -36,8 +37,8 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	if err != nil {
 		return err
 	}
-	j.progress.wait("")
-	j.progress.stop() // the editor needs the terminal
+	j.progress.Wait("")
+	j.progress.Stop() // the editor needs the terminal
 	path, err := writeDraft("dsstar-description-*.txt", before)
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 			return fmt.Errorf("%w\nyour text: %s", err, path)
 		}
 	case after == tidy(before):
-		j.progress.say(unchanged, term.Printable(name))
+		j.progress.Say(unchanged, term.Printable(name))
 	default:
 		if err := a.keepCorrection(j, name, after); err != nil {
 			return fmt.Errorf("%w\nyour text: %s", err, path)
@@ -80,7 +81,7 @@ func (a *app) descriptionOf(ctx context.Context, j *job, name string) (string, e
 	for _, d := range t.Descriptions {
 		if d.File == name {
 			if d.Error != "" {
-				j.progress.warn("%s is not described: %s", term.Printable(name), d.Error)
+				j.progress.Warn("%s is not described: %s", term.Printable(name), d.Error)
 			}
 			return d.Text, nil
 		}
@@ -144,7 +145,7 @@ func (a *app) keepCorrection(j job, name, text string) error {
 	case !utf8.ValidString(name):
 		return usage.New("the name "+term.Printable(name)+" is not valid UTF-8, so that no cell can name the file", usage.Shell("mv OLD NEW   # a name in UTF-8"))
 	case len(text) > mostCorrection:
-		return usage.New(fmt.Sprintf("the description has %s; at most %s can be kept", size(int64(len(text))), size(mostCorrection)), usage.Shell("dsstar describe --help"))
+		return usage.New(fmt.Sprintf("the description has %s; at most %s can be kept", human.Bytes(int64(len(text))), human.Bytes(mostCorrection)), usage.Shell("dsstar describe --help"))
 	}
 	corrections, err := a.corrections(j.task.Data)
 	if err != nil {
@@ -153,22 +154,22 @@ func (a *app) keepCorrection(j job, name, text string) error {
 	had, corrected := corrections[name]
 	switch {
 	case text == "" && !corrected:
-		j.progress.say("correct  %s: there is no correction to take back", term.Printable(name))
+		j.progress.Say("correct  %s: there is no correction to take back", term.Printable(name))
 		return nil
 	case text == had:
-		j.progress.say(unchanged, term.Printable(name))
+		j.progress.Say(unchanged, term.Printable(name))
 		return nil
 	}
 	if err := a.correct(j.task.Data, name, text); err != nil {
 		return err
 	}
 	if text == "" {
-		j.progress.say("correct  %s: your text is taken back, and later runs use the description again", term.Printable(name))
+		j.progress.Say("correct  %s: your text is taken back, and later runs use the description again", term.Printable(name))
 		return nil
 	}
-	j.progress.say("correct  %s: later runs on %s use your text", term.Printable(name), j.task.Data)
+	j.progress.Say("correct  %s: later runs on %s use your text", term.Printable(name), j.task.Data)
 	if most := j.settings.DescriptionChars; len(text) > most {
-		j.progress.warn("it has %d characters, and models are shown %d (description_chars)", len(text), most)
+		j.progress.Warn("it has %d characters, and models are shown %d (description_chars)", len(text), most)
 	}
 	return nil
 }
@@ -219,7 +220,7 @@ func (a *app) someEditor() string {
 	}
 	for _, editor := range editors {
 		if path, err := exec.LookPath(editor); err == nil {
-			return usage.Quote(path)
+			return human.Shell(path)
 		}
 	}
 	return ""

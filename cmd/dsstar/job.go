@@ -13,9 +13,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"dsstar/agent"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -28,11 +29,11 @@ type job struct {
 	task     record.Task
 	model    llm.Model
 	ranker   llm.Ranker // nil: files are ranked by word frequency
-	cache    *agent.Cache
+	cache    *describe.Cache
 	place    place
 	here     bool    // local kernels only
 	keeper   *keeper // nil: no kernel is kept
-	progress *progress
+	progress *progress.Progress
 	past     bool         // the run is resumed and already has the variables that it needs
 	goOn     []usage.Flag // that a later resume needs, too
 }
@@ -89,8 +90,8 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	if a.placeToKeep(ctx, j) {
 		return j.forGuest()
 	}
-	j.progress.wait("setting up Python")
-	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
+	j.progress.Wait("setting up Python")
+	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
 		return err
 	}
 	if j.place.guest != nil && j.keep {
@@ -110,7 +111,7 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}
-	j.progress.wait("waiting for the kernel")
+	j.progress.Wait("waiting for the kernel")
 	return a.look(ctx, &j.place, j.settings, j.folders()...)
 }
 

@@ -135,7 +135,7 @@ func TestKeepKernelOnServer(t *testing.T) {
 	a, _, stderr := testApp(t, local...)
 	j := &job{runFlags: runFlags{keep: true, out: filepath.Join(server.Root, "runs", "unasked")}, settings: settings, progress: a.newProgress(false)}
 	used := a.placeToKeep(t.Context(), j)
-	j.progress.stop()
+	j.progress.Stop()
 	if used || j.place.server.URL != "" || !strings.Contains(stderr.String(), "cannot be used: its kernels are not in dsstar's sandbox") {
 		t.Errorf("a server's kernel is used without consent: %s", stderr)
 	}
@@ -182,7 +182,7 @@ func TestKeepHanging(t *testing.T) {
 	a, _, stderr := testApp(t)
 	p := a.newProgress(false)
 	k.tell(p, r, err, nil)
-	p.stop()
+	p.Stop()
 	if !strings.Contains(stderr.String(), "0123 stays on "+server.URL) || !strings.Contains(stderr.String(), "Change Kernel") {
 		t.Error(stderr)
 	}

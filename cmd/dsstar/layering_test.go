@@ -14,16 +14,18 @@ import (
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
 	"agent/reply":        {"agent/record", "agent/brief", "agent/llm", "notebook/lazy"},
-	"agent":              {"agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
-	"agent/record":       {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/ask":          {"agent/record", "agent/reply", "agent/brief", "agent/llm", "prompts", "notebook/human"},
+	"agent/describe":     {"agent/ask", "agent/record", "agent/reply", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
+	"agent":              {"agent/ask", "agent/describe", "agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
+	"agent/record":       {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
 	"agent/brief":        {"notebook/lazy", "notebook"},
 	"notebook/lazy":      {},
-	"agent/bench/solver": {"agent", "agent/reply", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/bench/solver": {"agent", "agent/ask", "agent/brief", "agent/reply", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
 	"agent/bench":        {"agent", "notebook/disk"},
 	"agent/files":        {"notebook/disk"},
-	"agent/bench/runner": {"agent", "agent/record", "agent/llm", "notebook", "notebook/disk"},
+	"agent/bench/runner": {"agent", "agent/ask", "agent/brief", "agent/record", "agent/llm", "notebook", "notebook/disk"},
 	"agent/bench/tables": {"agent", "agent/bench/runner"},
-	"agent/bench/trial": {"agent", "agent/reply", "agent/record", "agent/bench", "agent/bench/runner", "agent/bench/solver", "agent/bench/tables", "agent/files",
+	"agent/bench/trial": {"agent", "agent/ask", "agent/brief", "agent/reply", "agent/record", "agent/bench", "agent/bench/runner", "agent/bench/solver", "agent/bench/tables", "agent/files",
 		"agent/llm", "notebook", "notebook/disk", "prompts"},
 	"agent/llm":               {"notebook/disk"},
 	"agent/llm/llmtest":       {"agent/llm"},
@@ -47,8 +49,10 @@ var arrows = map[string][]string{
 	"prompts":                 {},
 	"configs":                 {"notebook/disk"},
 
-	"cmd/dsstar/internal/term":  {},
-	"cmd/dsstar/internal/usage": {"kernel"},
+	"cmd/dsstar/internal/term":          {},
+	"cmd/dsstar/internal/term/termtest": {}, // for tests only
+	"cmd/dsstar/internal/progress":      {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
+	"cmd/dsstar/internal/usage":         {"kernel", "notebook/human"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
@@ -243,4 +244,22 @@ func (a *app) fileOut() io.Writer {
 		return a.stdout
 	}
 	return term.Unwrapped(a.stdout)
+}
+
+// newProgress starts a progress on stderr, which the caller must stop.
+func (a *app) newProgress(quiet bool) *progress.Progress {
+	able := a.stderrTTY && a.getenv("TERM") != "dumb"
+	return progress.New(a.stderr, progress.Options{
+		Quiet: quiet, Live: able, Colours: able && a.getenv("NO_COLOR") == "", Size: a.size,
+	})
+}
+
+// size returns the columns and rows of the terminal behind stderr.
+func (a *app) size() (columns, rows int) {
+	if f, ok := term.Unwrapped(a.stderr).(*os.File); ok {
+		if columns, rows, ok := term.Size(f); ok {
+			return columns, rows
+		}
+	}
+	return a.width(), 24
 }

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/notebook/human"
 )
 
 // method converts the settings of the loop. With --paper only the analyzer, the router, the
@@ -90,7 +91,7 @@ func checkBudget(s *configs.Settings) error {
 		name := modelOf(s, role)
 		if _, ok := s.Price(name); !ok {
 			row, paid := fmt.Sprintf(`"%s": {input: 1.25, cached: 0.13, output: 10}`, name), "   # US dollars a million tokens: put in what you pay"
-			hint := ownFile(s.UserFile) + fmt.Sprintf(`echo 'prices: {%s}' >> %s%s`, row, usage.Quote(s.UserFile), paid)
+			hint := ownFile(s.UserFile) + fmt.Sprintf(`echo 'prices: {%s}' >> %s%s`, row, human.Shell(s.UserFile), paid)
 			if len(s.Prices) > 0 || s.UserFile == "" {
 				hint = fmt.Sprintf("%s   # belongs below prices: in your settings; US dollars a million tokens", row)
 			}
@@ -116,9 +117,9 @@ func roleNames(s *configs.Settings) []string {
 
 // descriptionCache returns the cache of descriptions, or nil. Its key has the base URL because
 // models at different addresses may share a name.
-func (a *app) descriptionCache(s *configs.Settings) *agent.Cache {
+func (a *app) descriptionCache(s *configs.Settings) *describe.Cache {
 	if !s.Cache {
 		return nil
 	}
-	return &agent.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL}
+	return &describe.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL}
 }

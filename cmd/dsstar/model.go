@@ -27,11 +27,11 @@ func (a *app) models(j *job) (err error) {
 		j.model, j.ranker, err = replayed(path)
 		return err
 	}
-	if j.model, err = a.model(s, j.progress.retrying); err != nil {
+	if j.model, err = a.model(s, j.progress.Retrying); err != nil {
 		return err
 	}
 	j.cache = a.descriptionCache(s)
-	j.ranker, err = a.ranker(s, j.progress.retrying)
+	j.ranker, err = a.ranker(s, j.progress.Retrying)
 	return err
 }
 

@@ -97,7 +97,7 @@ func (a *app) nbCommand() *cobra.Command {
 		}
 		// All arguments are checked before anything is set up.
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: a.line.Only(lasting...)}
-		defer j.progress.stop()
+		defer j.progress.Stop()
 		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include, cmd.Flags().Changed("include")); err != nil {
 			return err
 		}
@@ -113,8 +113,8 @@ func (a *app) nbCommand() *cobra.Command {
 		if err := a.models(&j); err != nil {
 			return err
 		}
-		j.progress.say("model    %s", a.modelLine(s))
-		j.progress.skipped(j.task)
+		j.progress.Say("model    %s", a.modelLine(s))
+		j.progress.Skipped(j.task)
 		if err := j.setUp(cmd.Context(), a); err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (a *app) guidelines(arg string) (string, error) {
 	}
 	b, err := readNamed(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", usage.New("--guidelines: there is no file " + path, usage.Again("--guidelines", "TEXT").Note("or @FILE"))
+		return "", usage.New("--guidelines: there is no file "+path, usage.Again("--guidelines", "TEXT").Note("or @FILE"))
 	}
 	if err != nil {
 		return "", usage.New(fmt.Sprintf("--guidelines: %v", err), usage.Shell("ls -l %s", path))

@@ -11,7 +11,7 @@ import (
 func TestProjectHints(t *testing.T) {
 	for yaml, want := range map[string]struct{ said, not string }{
 		"model: replay:.trace.jsonl":               {"--model replay:.trace.jsonl --data", ""}, // S9
-		"prices: {a/b: {input: 0, output: 0}}":     {"${EDITOR:-vi}", "dsstar nb"},        // S10
+		"prices: {a/b: {input: 0, output: 0}}":     {"${EDITOR:-vi}", "dsstar nb"},             // S10
 		"max_rounds: 99":                           {"--max-rounds 99 --data", ""},
 		"retries: 99":                              {"export DSSTAR_RETRIES=99", "dsstar nb"},
 		"out: /srv/answers":                        {"export DSSTAR_OUT=/srv/answers", "dsstar nb"},

@@ -19,6 +19,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -245,7 +246,7 @@ func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *confi
 		}
 	}
 	p := a.newProgress(flags.quiet)
-	defer p.stop()
+	defer p.Stop()
 	k, spec, err := a.rerunKernel(ctx, path, nb, place, s, p, kernel.Options{
 		Dir: place.dir, Env: place.env, CellTimeout: time.Duration(flags.timeout), Outputs: out.long(),
 	})
@@ -259,10 +260,10 @@ func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *confi
 	if flags.check {
 		r.doing = p
 	} else {
-		p.stop()
+		p.Stop()
 	}
 	err = r.run(ctx)
-	p.stop()
+	p.Stop()
 	return a.concludeRerun(r, err)
 }
 
@@ -286,15 +287,15 @@ func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
 }
 
 // rerunKernel starts the kernel for the notebook. The caller closes it.
-func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, s *configs.Settings, p *progress, o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {
+func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, s *configs.Settings, p *progress.Progress, o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {
 	for _, w := range s.Warnings {
-		p.warn("%s", w)
+		p.Warn("%s", w)
 	}
 	spec, err := a.rerunSpec(ctx, path, nb, s, p)
 	if err != nil {
 		return nil, spec, err
 	}
-	p.wait("starting the kernel")
+	p.Wait("starting the kernel")
 	if o.Sandbox, err = a.rerunBox(s, place, p); err != nil {
 		return nil, spec, err
 	}
@@ -336,7 +337,7 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 }
 
 // rerunSpec returns the kernel to start for the notebook.
-func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook, s *configs.Settings, p *progress) (kernel.Spec, error) {
+func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook, s *configs.Settings, p *progress.Progress) (kernel.Spec, error) {
 	named, language := kernelOf(nb)
 	switch {
 	case s.Python != "" && s.Kernel != "":
@@ -357,13 +358,13 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 	if named != "" && !strings.EqualFold(named, "python3") {
 		spec, err := kernel.FindSpec(named, a.lookup())
 		if err == nil && isPython(spec.Language) {
-			p.say("kernel   %s, which the notebook names", term.Printable(spec.Name))
+			p.Say("kernel   %s, which the notebook names", term.Printable(spec.Name))
 			return spec, nil
 		}
-		p.say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here", term.Printable(named))
+		p.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here", term.Printable(named))
 	}
-	p.wait("setting up Python")
-	return a.spec(ctx, s, func(line string) { p.say("set-up   %s", line) })
+	p.Wait("setting up Python")
+	return a.spec(ctx, s, func(line string) { p.Say("set-up   %s", line) })
 }
 
 // kernelOf returns the notebook's kernelspec and language; "" if it names none.

@@ -10,6 +10,7 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
+	"dsstar/notebook/human"
 )
 
 // defaultTolerance covers differences between processors and libraries in the last digits of floats
@@ -133,7 +134,7 @@ func (r *rerun) reportCheck(w io.Writer) error {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	fmt.Fprintf(&b, "checked  %s in %.1f s: %s\n", plural(len(r.result.Checked), "cell"), r.result.Seconds, strings.Join(parts, ", "))
+	fmt.Fprintf(&b, "checked  %s in %.1f s: %s\n", human.Plural(len(r.result.Checked), "cell"), r.result.Seconds, strings.Join(parts, ", "))
 	for _, line := range answerLines(r.result.Answers) {
 		fmt.Fprintln(&b, line)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -246,16 +247,16 @@ func answerLines(answers []sameAnswer) (lines []string) {
 
 // rerunBox returns the sandbox of the cells: they can read the notebook's folder and the data, and
 // those of dsstar's own notebooks can write to their temporary folder.
-func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (sandbox.Box, error) {
+func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress.Progress) (sandbox.Box, error) {
 	b, why, err := box(s)
 	if err != nil {
 		return b, err
 	}
 	if words := inWords(b, s); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
-		p.say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
+		p.Say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}
 	if warning := handsOver(b); warning != "" {
-		p.warn("%s", warning)
+		p.Warn("%s", warning)
 	}
 	if !sandbox.AboveHome(place.home) {
 		b.Read = append(b.Read, place.home)
@@ -265,7 +266,7 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress) (san
 	case place.given || !a.private(place.data):
 		b.Read = append(b.Read, place.data)
 	case b.Tier.Confines():
-		p.warn("the notebook's data folder, %s, is hidden or the system's: cells read it only with --data", term.Printable(place.data))
+		p.Warn("the notebook's data folder, %s, is hidden or the system's: cells read it only with --data", term.Printable(place.data))
 	}
 	if place.own {
 		b.Write = append(b.Write, place.dir)

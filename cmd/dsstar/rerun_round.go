@@ -18,6 +18,7 @@ import (
 	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
+	"dsstar/notebook/human"
 )
 
 // roundResult is the object that --json prints with --round. Its fields are a
@@ -68,7 +69,7 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 		patience = s.CellTimeout // as in the run, where an attempt may have timed out
 	}
 	p := a.newProgress(flags.quiet)
-	defer p.stop()
+	defer p.Stop()
 	files := filepath.Join(place.dir, "files")
 	k, _, err := a.rerunKernel(ctx, path, nb, place, s, p, kernel.Options{
 		Dir: place.dir, Scratch: files, Env: place.env, CellTimeout: patience,
@@ -78,13 +79,13 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 		return err
 	}
 	defer k.Close()
-	p.wait(fmt.Sprintf("running the %s before round %d", plural(len(r.base), "cell"), r.result.Round))
+	p.Wait(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"), r.result.Round))
 	r.k = k
 	r.result.Kernel.of(k.Info())
 	if err := r.rebuild(ctx, true); err != nil {
 		return r.unbuilt(err)
 	}
-	p.stop()
+	p.Stop()
 	r.show = a.newTranscript(flags.quiet)
 	err = r.run(ctx)
 	r.show.close()
@@ -110,17 +111,14 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 		t.Task.Data = filepath.Join(r.place.home, filepath.FromSlash(t.Task.Data))
 	}
 	n := r.round.n
-	r.base, r.attempts, err = t.At(n)
-	if none, ok := errors.AsType[*record.NoRoundError](err); ok {
-		last := usage.Again("--round", strconv.Itoa(none.Rounds))
-		if none.Rounds == 0 {
+	if rounds := len(t.Rounds); n < 1 || n > rounds {
+		last := usage.Again("--round", strconv.Itoa(rounds))
+		if rounds == 0 {
 			last = usage.Without("round")
 		}
-		return usage.New(fmt.Sprintf("--round: %v", err), last)
+		return usage.New(fmt.Sprintf("--round: the run has %s, and no round %d", human.Plural(rounds, "round"), n), last)
 	}
-	if err != nil {
-		return err
-	}
+	r.base, r.attempts = t.At(n)
 	if len(r.attempts) == 0 {
 		return usage.New(fmt.Sprintf("--round: no cell was run in round %d", n), usage.Again("--check").But("round"))
 	}

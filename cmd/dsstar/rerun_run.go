@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 )
 
 // A rerun is one execution of a notebook.
@@ -35,7 +37,7 @@ type rerun struct {
 
 	recorded map[int]cellRun             // the recorded outputs, by position
 	runs     map[int]*notebook.Execution // of the executed cells
-	doing    *progress                   // of a check, which has no transcript
+	doing    *progress.Progress          // of a check, which has no transcript
 }
 
 // rerunResult is the object that --json prints. Its fields are a contract: see
@@ -202,7 +204,7 @@ func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
 	}
 	r.result.Executed++
 	if r.doing != nil {
-		r.doing.await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, r.result.Cells, firstLine(c.Source)))
+		r.doing.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, r.result.Cells, firstLine(c.Source)))
 	}
 	r.show.cell(r.result.Executed, c.Source, r.mayRaise(i))
 	within, leave := context.WithCancel(context.WithoutCancel(ctx))
@@ -307,7 +309,7 @@ func (r *rerun) fail(i int, x notebook.Execution) {
 	c := r.nb.Cells[i]
 	r.result.Failed = &failedCell{Index: i, ID: c.ID, Status: x.Status, EName: e.EName, EValue: e.EValue, Reason: x.Reason}
 	if r.doing != nil {
-		r.doing.stop()
+		r.doing.Stop()
 	}
 	title := fmt.Sprintf("cell %d of %s, In [%d]:", i+1, term.Printable(filepath.Base(r.result.Notebook)), x.Count)
 	r.show.failure(title, c.Source, x)
@@ -325,7 +327,7 @@ func (e *failedError) Error() string { return e.text }
 func (r *rerun) writeHints() []usage.Hint {
 	f, home := r.result.Failed, r.place.home
 	x := r.runs[f.Index]
-	if r.place.own || x == nil || !strings.Contains(x.PlainText(), "--allow-write "+usage.Quote(home)) {
+	if r.place.own || x == nil || !strings.Contains(x.PlainText(), "--allow-write "+human.Shell(home)) {
 		return nil
 	}
 	return []usage.Hint{usage.Again("--allow-write", home).Note("if you trust it with that folder")}
@@ -349,7 +351,7 @@ func (f *failedCell) problem() string {
 // carries the exit code.
 func (a *app) concludeRerun(r *rerun, err error) error {
 	if err == nil && r.result.Failed == nil {
-		r.show.say("done     %s in %.1f s", plural(r.result.Executed, "cell"), r.result.Seconds)
+		r.show.say("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)
 	}
 	for _, line := range answerLines(r.result.Answers) {
 		r.show.say("%s", line)

@@ -10,6 +10,7 @@ import (
 
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 )
 
 // A transcript shows the cells and their outputs on stderr as they run.
@@ -191,7 +192,7 @@ func excerpt(source string, at int) string {
 	var b strings.Builder
 	gap := func(n int) {
 		if n > 0 {
-			fmt.Fprintf(&b, "        … (%s)\n", plural(n, "line"))
+			fmt.Fprintf(&b, "        … (%s)\n", human.Plural(n, "line"))
 		}
 	}
 	gap(from)

@@ -18,6 +18,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 var resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
@@ -86,7 +87,7 @@ func (a *app) resumeCommand() *cobra.Command {
 			return err
 		}
 		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: a.line.Only(lasting...)}
-		defer j.progress.stop()
+		defer j.progress.Stop()
 		return a.resume(cmd.Context(), j, args[0], question, form)
 	}
 	return cmd
@@ -135,22 +136,22 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		}
 	}
 	saver := continued(r)
-	j.progress.say("run      %s", r.folder)
+	j.progress.Say("run      %s", r.folder)
 	if name := filepath.Base(r.path); r.path != r.folder.Notebook() {
-		j.progress.say("notebook %s: notebook.ipynb was edited while the run went on, and is left alone", name)
+		j.progress.Say("notebook %s: notebook.ipynb was edited while the run went on, and is left alone", name)
 	}
 	if record.Finished(r.t, now, j.settings.MaxRounds) {
-		j.progress.say("finished there is nothing left to do")
+		j.progress.Say("finished there is nothing left to do")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
 	if done := len(r.t.Rounds); question == "" && len(r.t.Edits()) == 0 {
-		j.progress.say("goes on  where it stopped: %s so far", plural(done, "round"))
+		j.progress.Say("goes on  where it stopped: %s so far", human.Plural(done, "round"))
 	}
 	for _, what := range r.t.Edits() {
-		j.progress.say("edited   %s", what)
+		j.progress.Say("edited   %s", what)
 	}
 	if question != "" {
-		j.progress.say("question %s", question)
+		j.progress.Say("question %s", question)
 	}
 	exchanges, err := answered(r.folder)
 	if err != nil {
@@ -163,8 +164,8 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err := a.models(&j); err != nil {
 		return err
 	}
-	j.progress.say("model    %s", a.modelLine(j.settings))
-	j.progress.skipped(r.t.Task)
+	j.progress.Say("model    %s", a.modelLine(j.settings))
+	j.progress.Skipped(r.t.Task)
 	if err := j.setUp(ctx, a); err != nil {
 		return err
 	}

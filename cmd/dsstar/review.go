@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 )
@@ -30,15 +31,15 @@ func (a *app) review(j job) func(context.Context, agent.Proposal) (agent.Decisio
 	if !j.review {
 		return nil
 	}
-	v := &reviewer{app: a, progress: j.progress, colours: j.progress.screen.Colours}
-	j.progress.asks = func() bool { return !v.all }
+	v := &reviewer{app: a, progress: j.progress, colours: j.progress.Colours()}
+	j.progress.Reviewed(func() bool { return !v.all })
 	return v.review
 }
 
 // A reviewer asks the user about the cells of a run.
 type reviewer struct {
 	app      *app
-	progress *progress
+	progress *progress.Progress
 	colours  bool
 	all      bool // the user has accepted all further cells
 }
@@ -53,7 +54,7 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 		d.Unseen = true
 		return d, nil
 	}
-	v.progress.wait("") // remove the view
+	v.progress.Wait("") // remove the view
 	v.show(p, p.Failed)
 	asked := p
 	for {

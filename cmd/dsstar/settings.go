@@ -9,6 +9,7 @@ import (
 
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/notebook/human"
 )
 
 // settingFlags adds all flags that are settings: each has a key of the same
@@ -125,7 +126,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 			for _, entry := range list {
 				role, name, ok := strings.Cut(entry, "=")
 				if !ok {
-					bad = usage.New("--role-model: " + entry + " is not role=provider/name", usage.Again("--role-model", "coder=openai/MODEL"))
+					bad = usage.New("--role-model: "+entry+" is not role=provider/name", usage.Again("--role-model", "coder=openai/MODEL"))
 				}
 				given["models."+role] = configs.Flag{Name: "--role-model", Value: name}
 			}
@@ -153,7 +154,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 
 // ownFile begins a shell command that writes the user's settings file, whose folder may not
 // exist yet.
-func ownFile(path string) string { return "mkdir -p " + usage.Quote(filepath.Dir(path)) + " && " }
+func ownFile(path string) string { return "mkdir -p " + human.Shell(filepath.Dir(path)) + " && " }
 
 // relaxed explains how the user can allow what a project's file must not: by a flag, a variable
 // or the user's own file.

@@ -31,11 +31,11 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		return record.Task{}, usage.New("the data folder does not exist: " + folder, usage.Shell("ls %s", filepath.Dir(data)))
+		return record.Task{}, usage.New("the data folder does not exist: "+folder, usage.Shell("ls %s", filepath.Dir(data)))
 	case err != nil:
 		return record.Task{}, usage.New(fmt.Sprintf("the data folder: %v", err), usage.Shell("ls -ld %s", data))
 	case !info.IsDir():
-		return record.Task{}, usage.New("not a folder: " + folder, usage.Again("--data", filepath.Dir(data)))
+		return record.Task{}, usage.New("not a folder: "+folder, usage.Again("--data", filepath.Dir(data)))
 	}
 	// The run folder's relative path to the data must not lead through a link.
 	if data, err = filepath.EvalSymlinks(data); err != nil {
@@ -67,7 +67,7 @@ func listData(ctx context.Context, task *record.Task, data string) error {
 		if name, folder := strings.CutSuffix(all.Skipped[0].Name, "/"); folder {
 			hints = append(hints, usage.Again("--data", filepath.Join(data, name)).Note("what is named is not skipped"))
 		}
-		return usage.New("the data folder has no data files but what is skipped: " + skipped, hints...)
+		return usage.New("the data folder has no data files but what is skipped: "+skipped, hints...)
 	}
-	return usage.New("the data folder has no data files: " + data, usage.Shell("ls -la %s", data))
+	return usage.New("the data folder has no data files: "+data, usage.Shell("ls -la %s", data))
 }

@@ -90,7 +90,7 @@ func traceSpending(arg string) (traceSpent, error) {
 	}
 	f, err := disk.Open(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
-		return traceSpent{}, usage.New("there is no trace " + path, traceHints...)
+		return traceSpent{}, usage.New("there is no trace "+path, traceHints...)
 	}
 	if err != nil {
 		return traceSpent{}, usage.New(fmt.Sprintf("open the trace: %v", err), usage.Shell("ls -l %s", path))

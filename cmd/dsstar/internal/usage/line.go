@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/kernel"
+	"dsstar/notebook/human"
 )
 
 // A Line is a command line as the user typed it. The address of a server is in it without the
@@ -28,7 +29,7 @@ type Flag struct {
 func (f Flag) String() string {
 	switch {
 	case !f.Switch:
-		return "--" + f.Name + " " + Quote(f.Value)
+		return "--" + f.Name + " " + human.Shell(f.Value)
 	case f.Value == "true":
 		return "--" + f.Name
 	}

@@ -4,6 +4,8 @@ package usage
 import (
 	"slices"
 	"strings"
+
+	"dsstar/notebook/human"
 )
 
 // An Error is a command line that cannot be executed.
@@ -29,7 +31,7 @@ type Hint struct {
 // quoted if necessary.
 func Shell(command string, words ...string) Hint {
 	for _, word := range words {
-		command = strings.Replace(command, "%s", strings.ReplaceAll(Quote(word), "%s", "%\x00s"), 1)
+		command = strings.Replace(command, "%s", strings.ReplaceAll(human.Shell(word), "%s", "%\x00s"), 1)
 	}
 	return Hint{shell: strings.ReplaceAll(command, "%\x00s", "%s")}
 }
@@ -70,7 +72,7 @@ func (h Hint) On(line Line) string {
 			line.Args, flags = slices.Concat(flags[1:], line.Args[min(1, len(line.Args)):]), nil
 		}
 		for _, word := range flags {
-			words = append(words, Quote(word))
+			words = append(words, human.Shell(word))
 		}
 		for _, f := range line.Flags {
 			if !slices.Contains(h.without, f.Name) {
@@ -78,7 +80,7 @@ func (h Hint) On(line Line) string {
 			}
 		}
 		for _, arg := range line.Args {
-			words = append(words, Quote(arg))
+			words = append(words, human.Shell(arg))
 		}
 		text = strings.Join(words, " ") + line.Input
 	}
@@ -86,12 +88,4 @@ func (h Hint) On(line Line) string {
 		text += "   # " + h.note
 	}
 	return text
-}
-
-// Quote quotes a word for the shell, if necessary.
-func Quote(word string) string {
-	if word == "" || strings.ContainsAny(word, " '\"\\$`!*?&;|<>()[]{}#~\t\n") {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return word
 }
