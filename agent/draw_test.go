@@ -195,3 +195,9 @@ func TestReadRefuses(t *testing.T) {
 		})
 	}
 }
+
+func TestProse(t *testing.T) {
+	if got := record.Prose("# a *b*\n\n<i>`x*y`</i>  c\n"); got != "\\# a \\*b\\*\n\n&lt;i&gt;`x*y`&lt;/i&gt; c" {
+		t.Errorf("%q", got)
+	}
+}

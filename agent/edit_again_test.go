@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
@@ -194,7 +195,7 @@ func TestResumeDeadEnds(t *testing.T) {
 			s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 1e9, Output: 1e9}, true }
 			s.config.Limits.Cost = 0.01
 		})
-		if spent := (*agent.BudgetError)(nil); !errors.As(got.err, &spent) {
+		if spent := (*ask.BudgetError)(nil); !errors.As(got.err, &spent) {
 			t.Errorf("%v after %q", got.err, got.model.asked)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -115,7 +116,7 @@ func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
 		err = ctx.Err() // whoever was asked then may not have seen the end of it
 	}
 	if err != nil {
-		return d, overdue(ctx, err)
+		return d, ask.Overdue(ctx, err)
 	}
 	switch d.Choice {
 	case Accept:

@@ -187,15 +187,6 @@ func (r *reader) readNotes() {
 	}
 }
 
-// Numbers is the inverse of indexes.
-func Numbers(indexes []int) []int {
-	all := []int{}
-	for _, i := range indexes {
-		all = append(all, i+1)
-	}
-	return all
-}
-
 // refuse is reconcile for the paper's method.
 func (r *reader) refuse() error {
 	edited := func(p present) bool { return p.round == 0 || p.changed }
@@ -205,8 +196,8 @@ func (r *reader) refuse() error {
 	}
 	final, there := r.finals[1]
 	if changed || final.changed || !there && r.t.Answer() != "" {
-		return &EditError{"the notebook was edited, and a run in the paper's way has no cells to go on from, " +
-			"but whole scripts"}
+		return &EditError{"the notebook was edited, and a run in the paper's way has no cells " +
+			"to go on from, but whole scripts"}
 	}
 	return nil
 }
@@ -229,9 +220,10 @@ func (r *reader) reopened() (moved bool, err error) {
 	}
 	m := dataDir().FindStringSubmatch(strings.TrimSpace(p.cell.Source))
 	var data, question string
-	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil || json.Unmarshal([]byte(m[2]), &question) != nil {
-		return false, &EditError{`the parameters cell has other lines than data_dir = "…" and question = "…": ` +
-			"put your code into a cell after the set-up"}
+	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil ||
+		json.Unmarshal([]byte(m[2]), &question) != nil {
+		return false, &EditError{"the parameters cell has other lines than " +
+			`data_dir = "…" and question = "…": put your code into a cell after the set-up`}
 	}
 	if question != r.t.Part(0).Task.Question {
 		return false, errQuestion
@@ -246,16 +238,18 @@ var errQuestion = &EditError{"the question was changed: undo it, and ask another
 // handMade is the round of a cell that a person has added. Its step is the cell's first comment.
 func handMade(c notebook.Cell) Round {
 	ran := notebook.Execution{Status: notebook.OK, Outputs: recounted(c.Outputs, 0)}
-	return Round{Step: handStep(c.Source), Attempts: []Attempt{{Code: c.Source, Execution: ran}}, ByHand: true}
+	attempts := []Attempt{{Code: c.Source, Execution: ran}}
+	return Round{Step: handStep(c.Source), Attempts: attempts, ByHand: true}
 }
 
+// handStep returns the comment that the code begins with.
 func handStep(code string) string {
 	for line := range strings.Lines(code) {
-		line = strings.TrimSpace(line)
-		if text := strings.TrimSpace(strings.TrimLeft(line, "#%")); strings.HasPrefix(line, "#") && text != "" {
-			return text
-		}
-		if line != "" {
+		line, comment := strings.CutPrefix(strings.TrimSpace(line), "#")
+		if text := strings.TrimSpace(strings.TrimLeft(line, "#%")); text != "" {
+			if comment {
+				return text
+			}
 			break
 		}
 	}

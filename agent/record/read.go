@@ -48,7 +48,8 @@ func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 	}
 	switch {
 	case meta.Agent != "":
-		return nil, fmt.Errorf("read the notebook: another agent, %s, wrote it: dsstar cannot continue its run", meta.Agent)
+		return nil, fmt.Errorf("read the notebook: it is the record of another agent, %s, "+
+			"and not of a run that dsstar can go on with", meta.Agent)
 	case meta.Version == 1:
 		t, err := gather(nb)
 		if err != nil {
@@ -57,7 +58,8 @@ func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 		meta.Version, meta.Trajectory = 2, t
 		return meta, nil
 	case meta.Version != 2:
-		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 1 or 2", meta.Version)
+		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 1 or 2",
+			meta.Version)
 	case meta.Trajectory == nil:
 		return nil, fmt.Errorf("read the notebook: its dsstar metadata has no trajectory")
 	}
@@ -177,7 +179,7 @@ func (r *reader) shown(m cellMeta) *Attempt {
 			attempts = f.Attempts
 		}
 	}
-	if _, ok := (Round{Attempts: attempts}).Accepted(); !ok {
+	if _, ok := accepted(attempts); !ok {
 		return nil
 	}
 	return &attempts[len(attempts)-1]
@@ -205,7 +207,8 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 }
 
 // ownID matches the ids that [Draw] gives.
-var ownID = lazy.Regexp(`^((question|answer|final)(-\d+)?|data|parameters|setup|variables|proof|(round|step|verdict)-\d+)$`)
+var ownID = lazy.Regexp(`^(data|parameters|setup|variables|proof` +
+	`|(question|answer|final)(-\d+)?|(round|step|verdict)-\d+)$`)
 
 // newID makes another id for a person's cell that has one of ours.
 func (r *reader) newID(id string) string {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
@@ -87,11 +89,17 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 // agentConfig returns the part of a run's configuration that comes from the settings.
 func agentConfig(s *configs.Settings) agent.Config {
 	return agent.Config{
-		Method: method(s.Method), Limits: agent.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
-		Price: prices(s), Context: s.Context, MaxTokens: s.MaxOutputTokens, Jobs: jobs(s.Jobs),
-		MaxFiles: s.MaxFiles, MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK,
-		Readable: slices.Concat(s.AllowRead, s.AllowWrite), Private: func(path string) bool { return !sandbox.MayAdvise(path) },
-		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
+		Settings: ask.Settings{
+			Limits: ask.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
+			Price:  prices(s), MaxTokens: s.MaxOutputTokens, Context: s.Context,
+			ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
+		},
+		Options: describe.Options{
+			Readable: slices.Concat(s.AllowRead, s.AllowWrite),
+			Private:  func(path string) bool { return !sandbox.MayAdvise(path) },
+			MaxFiles: s.MaxFiles, TopK: s.TopK, Jobs: jobs(s.Jobs), DebugTries: s.DebugTries,
+		},
+		Method: method(s.Method), MaxRounds: s.MaxRounds,
 	}
 }
 

@@ -152,8 +152,8 @@ func dataFolder(t *testing.T, files map[string]string) string {
 
 var numbers = map[string]string{"numbers.csv": "n\n1\n2\n39\n"}
 
-// ask runs nb on data with the model behind url.
-func ask(t *testing.T, data, url string, args ...string) *scene {
+// askNB runs nb on data with the model behind url.
+func askNB(t *testing.T, data, url string, args ...string) *scene {
 	t.Helper()
 	return runNB(t, data, filepath.Join(t.TempDir(), "run"), url, args...)
 }

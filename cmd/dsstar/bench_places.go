@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
@@ -39,7 +40,7 @@ type benchRun struct {
 	model    llm.Model  // nil: each task replays its replies
 	ranker   llm.Ranker // nil: files are ranked by their words
 	prices   func(role string) (llm.Price, bool)
-	budget   *runner.Budget
+	budget   *ask.Budget
 	places   []*benchPlace
 	python   *bench.Process // of the scorers of texts
 }
@@ -178,7 +179,10 @@ func (r *benchRun) openModels(about runner.About) (err error) {
 	priced := *r.settings
 	priced.Model = about.Model
 	r.prices = prices(&priced)
-	r.budget = &runner.Budget{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Price: r.prices}
+	r.budget = &ask.Budget{
+		Limits: ask.Limits{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime},
+		Price:  r.prices,
+	}
 	if about.Replayed != "" {
 		r.progress.Say("model    %s, replayed from %s", about.Model, about.Replayed)
 		return nil
@@ -363,7 +367,7 @@ func (r *benchRun) run(ctx context.Context) error {
 	began := time.Now()
 	view := &benchView{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: began}
 	config := runner.Config{
-		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Time: r.flags.totalTime, Budget: r.budget,
+		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Budget: r.budget,
 		Observe: view.event,
 		Solve: func(ctx context.Context, j runner.Job) (runner.Record, error) {
 			return r.trial.Solve(ctx, j, r.site(j.Place))

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
@@ -267,7 +267,7 @@ func (e *benchStopped) line() usage.Line {
 
 // hints returns how to continue the run.
 func (e *benchStopped) hints(cause []usage.Hint) []usage.Hint {
-	if spent, ok := errors.AsType[*agent.BudgetError](e.err); ok {
+	if spent, ok := errors.AsType[*ask.BudgetError](e.err); ok {
 		return []usage.Hint{usage.Again("--"+spent.Flag, "MORE").Note("or without it: no limit")}
 	}
 	if _, ok := errors.AsType[*runner.SickError](e.err); ok {

@@ -38,7 +38,7 @@ func ofThree() roles {
 func TestCandidates(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	s := ask(t, dataFolder(t, numbers), ofThree().serve(t).URL, "--candidates", "3")
+	s := askNB(t, dataFolder(t, numbers), ofThree().serve(t).URL, "--candidates", "3")
 	s.expect(exitVerified, "candidate 1 ran in", "candidate 3 failed: TypeError", "candidate 2 is chosen: it adds what the file has.",
 		"the session is back at the accepted cells (2), by ")
 	tr := s.trajectory()
@@ -62,7 +62,7 @@ func TestCandidates(t *testing.T) {
 	validate(t, path)
 	s.again("http://127.0.0.1:1/v1", "--rollback", "off").expect(exitUsage, "hint: dsstar resume --rollback auto")
 
-	again := ask(t, s.data, "http://127.0.0.1:1/v1", "--candidates", "3", "--model", "replay:"+filepath.Join(s.out, "trace.jsonl"))
+	again := askNB(t, s.data, "http://127.0.0.1:1/v1", "--candidates", "3", "--model", "replay:"+filepath.Join(s.out, "trace.jsonl"))
 	again.expect(exitVerified, "candidate 2 is chosen")
 	stdout, stderr := rerunCode(t.Context(), t, 0, "--check", "--round", "2", path)
 	wantText(t, "the round", stdout, "candidate 1 same     ran\n", "candidate 3 same     raised TypeError", "candidate 2 same     ran\n")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
@@ -85,7 +86,7 @@ func (e *stoppedError) hints(cause []usage.Hint) []usage.Hint {
 	if _, ok := errors.AsType[*record.EditError](e.err); ok {
 		return []usage.Hint{again.Note("when it is mended in " + e.notebook)}
 	}
-	if _, ok := errors.AsType[*agent.BudgetError](e.err); ok {
+	if _, ok := errors.AsType[*ask.BudgetError](e.err); ok {
 		cause = nil
 	}
 	return append([]usage.Hint{again.Note("goes on, and asks nothing twice")}, cause...)

@@ -53,7 +53,7 @@ func TestRollback(t *testing.T) {
 			if runtime.GOOS != "linux" && way == notebook.ByCheckpoint {
 				t.Skip("there are checkpoints on Linux only")
 			}
-			s := ask(t, data, spoiled().serve(t).URL, append(slices.Clone(c.args), "--json")...)
+			s := askNB(t, data, spoiled().serve(t).URL, append(slices.Clone(c.args), "--json")...)
 			s.expect(exitVerified, c.said)
 			tr := s.trajectory()
 			if a, ok := tr.Rounds[1].Accepted(); !ok || a.Execution.Stdout() != c.printed {
@@ -102,6 +102,6 @@ func TestRollbackUnsupported(t *testing.T) {
 		t.Errorf("%v %+v", err, back)
 	}
 	data := dataFolder(t, numbers)
-	ask(t, data, "http://127.0.0.1:1/v1", "--rollback", "maybe").expect(exitUsage, "should be auto, checkpoint, replay or off")
-	ask(t, data, "http://127.0.0.1:1/v1", "--rollback", "off", "--paper").expect(exitUsage, "hint: dsstar nb --rollback replay")
+	askNB(t, data, "http://127.0.0.1:1/v1", "--rollback", "maybe").expect(exitUsage, "should be auto, checkpoint, replay or off")
+	askNB(t, data, "http://127.0.0.1:1/v1", "--rollback", "off", "--paper").expect(exitUsage, "hint: dsstar nb --rollback replay")
 }

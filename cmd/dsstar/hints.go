@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -68,7 +69,7 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	if e, ok := errors.AsType[*editorError](err); ok {
 		return exitError, text, []usage.Hint{usage.Shell("export EDITOR=COMMAND   # another editor than " + e.editor)}
 	}
-	if b, ok := errors.AsType[*agent.BudgetError](err); ok {
+	if b, ok := errors.AsType[*ask.BudgetError](err); ok {
 		return exitBudget, text, []usage.Hint{usage.Again("--"+b.Flag, "MORE").Note("or without it: no limit")}
 	}
 	if errors.Is(err, sandbox.ErrNone) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"dsstar/agent"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
@@ -31,7 +31,7 @@ type job struct {
 	task     record.Task
 	model    llm.Model
 	ranker   llm.Ranker // nil: files are ranked by word frequency
-	cache    *agent.Cache
+	cache    *describe.Cache
 	place    kernels.Place
 	here     bool    // local kernels only
 	keeper   *keeper // nil: no kernel is kept

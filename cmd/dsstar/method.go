@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -117,9 +117,9 @@ func roleNames(s *configs.Settings) []string {
 
 // descriptionCache returns the cache of descriptions, or nil. Its key has the base URL because
 // models at different addresses may share a name.
-func (a *app) descriptionCache(s *configs.Settings) *agent.Cache {
+func (a *app) descriptionCache(s *configs.Settings) *describe.Cache {
 	if !s.Cache {
 		return nil
 	}
-	return &agent.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL}
+	return &describe.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/describe"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/human"
@@ -20,8 +20,8 @@ func (e *priceError) Error() string { return e.text }
 var anyPrice = usage.Again("--ask-above-tokens", "0")
 
 // afford reports the estimated cost of describing the files, and asks if it exceeds the setting.
-func (a *app) afford(j job) func(context.Context, agent.Estimate) error {
-	return func(ctx context.Context, e agent.Estimate) error {
+func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
+	return func(ctx context.Context, e describe.Estimate) error {
 		cost := ""
 		if e.Cost != nil {
 			cost = fmt.Sprintf(", %.2f US dollars", *e.Cost)

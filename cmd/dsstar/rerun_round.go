@@ -111,17 +111,14 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 		t.Task.Data = filepath.Join(r.place.home, filepath.FromSlash(t.Task.Data))
 	}
 	n := r.round.n
-	r.base, r.attempts, err = t.At(n)
-	if none, ok := errors.AsType[*record.NoRoundError](err); ok {
-		last := usage.Again("--round", strconv.Itoa(none.Rounds))
-		if none.Rounds == 0 {
+	if rounds := len(t.Rounds); n < 1 || n > rounds {
+		last := usage.Again("--round", strconv.Itoa(rounds))
+		if rounds == 0 {
 			last = usage.Without("round")
 		}
-		return usage.New(fmt.Sprintf("--round: %v", err), last)
+		return usage.New(fmt.Sprintf("--round: the run has %s, and no round %d", human.Plural(rounds, "round"), n), last)
 	}
-	if err != nil {
-		return err
-	}
+	r.base, r.attempts = t.At(n)
 	if len(r.attempts) == 0 {
 		return usage.New(fmt.Sprintf("--round: no cell was run in round %d", n), usage.Again("--check").But("round"))
 	}

@@ -174,7 +174,7 @@ func (c course) run(t *testing.T) review {
 		if c.change != nil {
 			c.change(m)
 		}
-		s := ask(t, data, m.serve(t).URL, c.args...)
+		s := askNB(t, data, m.serve(t).URL, c.args...)
 		s.expect(c.code)
 		*out = s.out
 		book, err := os.ReadFile(filepath.Join(s.out, "notebook.ipynb"))

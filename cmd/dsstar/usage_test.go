@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"dsstar/agent"
+	"dsstar/agent/describe"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
@@ -91,7 +91,7 @@ func TestPriceHints(t *testing.T) {
 	a, _, _ := testApp(t)
 	a.stdinTTY = false
 	j := job{settings: &configs.Settings{AskAboveTokens: 1000}, progress: a.newProgress(true)}
-	err := a.afford(j)(t.Context(), agent.Estimate{Files: 2, Calls: 2, InputTokens: 2000})
+	err := a.afford(j)(t.Context(), describe.Estimate{Files: 2, Calls: 2, InputTokens: 2000})
 	for _, c := range []struct {
 		err  error
 		hint string

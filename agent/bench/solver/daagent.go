@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/prompts"
 )
@@ -98,9 +99,9 @@ func (a act) cell() string {
 	case "bash":
 		return fmt.Sprintf("bash(%s)", literal(a.code))
 	case "python":
-		return fmt.Sprintf("python(%s, %s)", agent.PythonString(a.file), literal(a.code))
+		return fmt.Sprintf("python(%s, %s)", brief.Python(a.file), literal(a.code))
 	case "sql":
-		return fmt.Sprintf("sql(%s, %s, %s)", agent.PythonString(a.file), literal(a.code), agent.PythonString(a.output))
+		return fmt.Sprintf("sql(%s, %s, %s)", brief.Python(a.file), literal(a.code), brief.Python(a.output))
 	}
 	return ""
 }
@@ -109,7 +110,7 @@ func (a act) cell() string {
 func literal(code string) string {
 	if !strings.Contains(code, "\n") || strings.Contains(code, "'''") || strings.ContainsAny(code, "\r\x00\f\v") ||
 		strings.HasSuffix(code, `\`) || strings.HasSuffix(code, "'") {
-		return agent.PythonString(code)
+		return brief.Python(code)
 	}
 	return "r'''\n" + code + "\n'''"
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
@@ -144,7 +145,7 @@ func (q *inquiry) code(ctx context.Context, role, subject string, inputs map[str
 	if err != nil {
 		return "", err
 	}
-	return agent.Ask(ctx, q.Caller, r, reply.Code)
+	return ask.Model(ctx, q.Caller, r, reply.Code)
 }
 
 // runCode runs code as a turn of its own.
@@ -178,7 +179,7 @@ func (q *inquiry) answer(ctx context.Context) (string, error) {
 		return "", err
 	}
 	said := ""
-	answer, err := agent.Ask(ctx, q.Caller, r, reply.Format[string]{Rule: answerRule, Parse: func(text string) (string, error) {
+	answer, err := ask.Model(ctx, q.Caller, r, reply.Format[string]{Rule: answerRule, Parse: func(text string) (string, error) {
 		said = text
 		return parseAnswer(text)
 	}})

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
@@ -183,7 +183,7 @@ func (q *inquiry) plan(ctx context.Context, after *node) error {
 	if err != nil {
 		return err
 	}
-	plan, err := agent.Ask(ctx, q.Caller, r, reply.Format[graph]{Rule: planRule, Parse: parseGraph})
+	plan, err := ask.Model(ctx, q.Caller, r, reply.Format[graph]{Rule: planRule, Parse: parseGraph})
 	if err != nil {
 		return err
 	}

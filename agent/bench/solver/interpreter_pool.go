@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"dsstar/agent"
+	"dsstar/agent/brief"
 	"dsstar/agent/llm"
 	"dsstar/notebook/disk"
 	"dsstar/prompts"
@@ -106,7 +106,7 @@ func near(pool []Experience, task string) (texts []string) {
 		if !e.Done {
 			state = "failed"
 		}
-		texts = append(texts, fmt.Sprintf("Task (%s): %s\n\n%s\n\nCode:\n%s\n\nResult:\n%s", state, e.Task, e.Lesson, e.Code, agent.Clip(e.Answer, 1000)))
+		texts = append(texts, fmt.Sprintf("Task (%s): %s\n\n%s\n\nCode:\n%s\n\nResult:\n%s", state, e.Task, e.Lesson, e.Code, brief.Clip(e.Answer, 1000)))
 	}
 	return texts
 }

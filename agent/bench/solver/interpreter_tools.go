@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -81,7 +81,7 @@ func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := agent.Ask(ctx, q.Caller, r, reply.Format[[]string]{
+	names, err := ask.Model(ctx, q.Caller, r, reply.Format[[]string]{
 		Rule:  "Reply with one ```json code block that holds a list of names, and nothing else.",
 		Parse: parseNames,
 	})
@@ -171,7 +171,7 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 		if err != nil {
 			return err
 		}
-		t, err := agent.Ask(ctx, q.Caller, r, reply.Format[*Tool]{Rule: toolRule, Parse: parseTool})
+		t, err := ask.Model(ctx, q.Caller, r, reply.Format[*Tool]{Rule: toolRule, Parse: parseTool})
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			return q.note("A tool", unread.Reply, unread.Error())
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/brief"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -105,7 +105,7 @@ func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
 	if len(all) > 1 {
 		var lines []string
 		for _, c := range all {
-			lines = append(lines, fmt.Sprintf("%.2f in %d trials: %s", c.mean(), len(c.confidence), agent.Clip(c.result, 200)))
+			lines = append(lines, fmt.Sprintf("%.2f in %d trials: %s", c.mean(), len(c.confidence), brief.Clip(c.result, 200)))
 		}
 		if err := q.note(fmt.Sprintf("Task %s, confidence", n.ID), strings.Join(lines, "\n"), ""); err != nil {
 			return err

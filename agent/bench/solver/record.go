@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -37,7 +37,7 @@ type journal struct {
 	debug    int    // repairs
 
 	started time.Time
-	spent   agent.Spent
+	spent   ask.Spent
 	kernel  time.Duration
 	total   time.Duration
 }
@@ -71,7 +71,7 @@ type cellMeta struct {
 // measured holds what differs between two runs that do the same.
 type measured struct {
 	Started time.Time       `json:"started"`
-	Spent   agent.Spent     `json:"spent"`
+	Spent   ask.Spent       `json:"spent"`
 	Seconds record.Seconds  `json:"seconds"`
 	Turns   map[int]float64 `json:"turns,omitempty"` // seconds, by turn from 1
 }

@@ -25,7 +25,7 @@ import (
 // Context and ContextChars, and data-interpreter Review.
 //
 // The result is never nil, even with an error. Errors are those of [agent.Run]: a reached
-// limit (*agent.BudgetError), a failed model or server, an unusable reply, a cancelled ctx.
+// limit (*ask.BudgetError), a failed model or server, an unusable reply, a cancelled ctx.
 // Using up all steps is no error.
 type Solver interface {
 	Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error)

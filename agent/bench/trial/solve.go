@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
@@ -126,7 +127,7 @@ func (s Site) cause(ctx context.Context, m *watchedModel, ran bool, err error) (
 	if _, ok := errors.AsType[*llm.CredentialError](err); ok || ctx.Err() != nil {
 		return "", err
 	}
-	if spent, ok := errors.AsType[*agent.BudgetError](err); ok {
+	if spent, ok := errors.AsType[*ask.BudgetError](err); ok {
 		if strings.HasPrefix(spent.Flag, "total-") {
 			return "", err
 		}

@@ -1,20 +1,15 @@
-package agent
+package brief_test
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
 	"dsstar/agent/brief"
-	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
@@ -134,97 +129,6 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-func TestFileSize(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 999: "999 bytes", 1500: "1.5 kB", 3_400_000: "3.4 MB", 12_000_000_000: "12.0 GB"} {
-		if got := brief.Size(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
-}
-
-func TestByWords(t *testing.T) {
-	texts := []string{
-		"fees.json fee rules by card scheme", "rain.csv rain in mm, by day", "manual.md what a fee is; what a merchant is",
-		"payments.csv merchant, card scheme, amount", "données.csv",
-	}
-	cases := []struct {
-		question string
-		want     []int // the first ones
-	}{
-		{"How much RAIN fell?", []int{1}},
-		{"Fees by card scheme?", []int{0, 3}},
-		{"Combien dans données?", []int{4}},
-		{"xyz", []int{0, 1, 2, 3, 4}}, // nothing in common: as they come
-		{"", []int{0, 1, 2, 3, 4}},
-	}
-	for _, c := range cases {
-		if got := byWords(c.question, texts)[:len(c.want)]; !slices.Equal(got, c.want) {
-			t.Errorf("%q: got %v, want %v", c.question, got, c.want)
-		}
-	}
-}
-
-func TestSpread(t *testing.T) {
-	order := make([]int, 1000)
-	for i := range order {
-		order[i] = 999 - i
-	}
-	taken := spread(order, 100)
-	if len(taken) != 100 || !taken[999] || !taken[950] || !taken[949] || taken[948] || !taken[18] {
-		t.Errorf("%d taken: %v", len(taken), slices.Sorted(maps.Keys(taken)))
-	}
-}
-
-func TestUsesResults(t *testing.T) {
-	earlier := record.ParametersCell(record.Task{}) + "\n" + record.SetupCell + `
-import pandas as pd
-df = pd.read_csv("data/a.csv", sep=";")
-total, mean = df["x"].sum(), df["x"].mean()
-for row in df.itertuples():
-    counts[row.x] += 1
-with open("f") as f:
-    lines = f.readlines()
-def best(rows): return rows[0]
-if (größe := len(lines)) > 3: pass
-text = "secret"  # comment
-`
-	cases := []struct {
-		last string
-		want bool
-	}{
-		{"print(total)", true},
-		{"print(round(mean, 2))", true},
-		{`print(f"{total:.2f}")`, true},
-		{`print(f'a: {df["x"].max()}')`, true},
-		{"print(best(lines))", true},
-		{"print(größe)", true},
-		{"answer = total\nprint(answer)", true},
-		{`import pandas as pd` + "\n" + `print(len(pd.read_csv("data/b.csv")))`, true},
-		{"print(42)", false},
-		{`print("total")`, false},
-		{`print("total: 42")  # from total`, false},
-		{`print(f"total {42}")`, false},
-		{"'''total'''\nprint(42)", false},
-		{"answer = 42\nprint(answer)", false},
-		{"total = 999\nprint(total)", false},
-		{"total = round(total, 2)\nprint(total)", true},
-		{"for row in lines:\n    print(row)", true},
-		{"for total in [1]:\n    print(total)", false},
-		{"print(42)  # data/a.csv", false},
-		{"import pandas as pd\nprint(round(4.2, 1))", false},
-		{"import numpy as np\nprint(np.round(4.2, 1))", false},
-		{`print("a", "b", sep=";")`, false},
-		{"", false},
-	}
-	for _, c := range cases {
-		if got := usesResults(c.last, earlier); got != c.want {
-			t.Errorf("%q: %v, want %v", c.last, got, c.want)
-		}
-	}
-}
-
-// A JSON string is a Python literal of the same text, and Go reads the same
-// escapes.
 func TestPyString(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")
@@ -235,53 +139,5 @@ func TestPyString(t *testing.T) {
 	})
 	if got := brief.Python("a'b \"c\" <d>\\\n"); got != `"a'b \"c\" <d>\\\n"` {
 		t.Error(got)
-	}
-}
-
-// Operations that overlap count once, and the time between them not at all.
-func TestStopwatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var w stopwatch
-		step := func(want float64) {
-			time.Sleep(time.Second) // of the test's own clock
-			if got := w.seconds(); got != want {
-				t.Errorf("%v seconds, want %v", got, want)
-			}
-		}
-		step(0)
-		a := w.start()
-		step(1)
-		b := w.start()
-		step(2)
-		a()
-		step(3)
-		b()
-		step(3)
-		c := w.start()
-		step(4)
-		c()
-		step(4)
-	})
-}
-
-func TestEndsWith(t *testing.T) {
-	for _, c := range []struct {
-		out, answer, printed string
-		want                 bool
-	}{
-		{"1", "1", "", true},
-		{"a\n1", "1", "a\n", true},
-		{"a\n  1", "1", "a\n", true},
-		{"11", "1", "", false},
-		{"11", "1", "a\n", false},
-		{"a\n2", "1", "a\n", false},
-		{"rows 51", "1", "rows 5", true}, // print("rows 5", end="")
-		{"a\nrows 5 1", "1", "a\nrows 5 ", true},
-		{"\rprogress 9\r1", "1", "\rprogress 9\r", true},
-		{"rows 61", "1", "rows 5", false},
-	} {
-		if got := endsWith(c.out, c.answer, c.printed); got != c.want {
-			t.Errorf("%q after %q, answer %q: %v", c.out, c.printed, c.answer, got)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package describe
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 // there are more than TopK: those whose names and beginnings are nearest to the
 // question, so that no other costs a call. With them stay the files that share a
 // script with one, and cost none. As published, every file is described first.
-func (r *run) preselect(ctx context.Context) error {
-	if r.mayShow <= r.cfg.TopK || r.alone || r.cfg.Method.Script || r.cfg.Method.NoAnalyzer {
+func (r *Describer) preselect(ctx context.Context) error {
+	if r.mayShow <= r.TopK || r.alone || r.method.Script || r.method.NoAnalyzer {
 		return nil
 	}
 	texts, all := make([]string, len(r.looks)), make([]int, len(r.looks))
@@ -26,8 +26,8 @@ func (r *run) preselect(ctx context.Context) error {
 		name := r.t.Task.Files[i].Name
 		texts[i], all[i] = fmt.Sprintf("%s\n%s\n%s\n%s", name, name, l.Kind, l.Head), i
 	}
-	r.nearness = byWords(r.t.Task.Question, texts)
-	if r.cfg.Ranker != nil {
+	r.nearness = ByWords(r.t.Task.Question, texts)
+	if r.Ranker != nil {
 		if err := r.agreeToRank(ctx, texts); err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (r *run) preselect(ctx context.Context) error {
 	}
 	shown, taken := make([]int, len(families)), 0
 	for _, i := range r.nearness {
-		if taken < r.cfg.TopK && shown[of[i]] < alikeShown {
+		if taken < r.TopK && shown[of[i]] < alikeShown {
 			shown[of[i]]++
 			taken++
 		}
@@ -77,16 +77,16 @@ func only[T any](all []T, indexes []int) []T {
 // it is the cosine of the embeddings of question and description (DS-STAR
 // section 3.3) that decides which are shown, or without an embedding model, and
 // it says so, that of their words. So it is with more of a family than are shown.
-func (r *run) rank(ctx context.Context) error {
+func (r *Describer) rank(ctx context.Context) error {
 	texts := make([]string, len(r.t.Descriptions))
 	for i, d := range r.t.Descriptions {
 		texts[i] = d.File + "\n" + d.File + "\n" + d.Text
 	}
-	r.nearness = byWords(r.t.Task.Question, texts)
+	r.nearness = ByWords(r.t.Task.Question, texts)
 	shown, _ := r.chosen()
-	if all := len(texts) + r.passed; r.cfg.Ranker == nil && len(shown) < all {
-		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
-			"of %d files the %d that share most words with the question are shown to the model: no embedding model is set", all, len(shown))})
+	if all := len(texts) + r.passed; r.Ranker == nil && len(shown) < all {
+		return r.journal.Warn(fmt.Sprintf(
+			"of %d files the %d that share most words with the question are shown to the model: no embedding model is set", all, len(shown)))
 	}
 	if len(shown) == len(texts) {
 		return nil
@@ -99,26 +99,15 @@ const rankBatch = 64
 
 // rankByModel orders the files by what the embedding model makes of a text about
 // each. If it fails, the order stays.
-func (r *run) rankByModel(ctx context.Context, texts []string) error {
-	for range len(texts)/rankBatch + 1 {
-		if err := r.reserve(); err != nil {
-			return err
-		}
-	}
-	if r.cfg.Stream != nil {
-		r.cfg.Stream("retriever", "files", "")
-	}
-	stop := r.model.start()
-	ranking, err := r.cfg.Ranker.Rank(ctx, r.t.Task.Question, texts)
-	stop()
+func (r *Describer) rankByModel(ctx context.Context, texts []string) error {
+	ranking, err := r.Rank(ctx, r.Ranker, r.t.Task.Question, texts, rankBatch)
 	switch key := (*llm.CredentialError)(nil); {
 	case ctx.Err() != nil || errors.As(err, &key):
 		return err
 	case err != nil:
-		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf(
-			"the files are ranked by the words that they share with the question, since the embedding model failed: %v", err)})
+		return r.journal.Warn(fmt.Sprintf(
+			"the files are ranked by the words that they share with the question, since the embedding model failed: %v", err))
 	}
-	r.count("retriever", ranking.Calls, ranking.Usage)
 	r.nearness = byScore(ranking.Scores)
 	return nil
 }
@@ -130,7 +119,7 @@ const alikeShown = 8
 // narrow leaves the files that the model is shown, and of the others their names:
 // what nobody has seen is no part of how the answer was found, and with thousands
 // of files it would be most of the notebook.
-func (r *run) narrow() {
+func (r *Describer) narrow() {
 	shown, named := r.chosen()
 	index := map[int]int{} // from before to after
 	var kept []record.File
@@ -150,7 +139,7 @@ func (r *run) narrow() {
 	}
 	told := map[string]bool{}
 	for n, alike := range named {
-		descriptions[index[n]].Alike = leftOut(alike, r.shown.description/8)
+		descriptions[index[n]].Alike = leftOut(alike, r.Sizes().Description/8)
 		for _, name := range alike {
 			told[name] = true
 		}
@@ -166,14 +155,14 @@ func (r *run) narrow() {
 		}
 	}
 	slices.Sort(others)
-	r.t.Task.LeftOut = leftOut(append(others, r.others...), r.shown.description/4)
+	r.t.Task.LeftOut = leftOut(append(others, r.others...), r.Sizes().Description/4)
 	r.t.Task.Others += len(r.t.Task.Files) - len(kept)
 	r.nearness, r.t.Task.Files, r.t.Descriptions = order, kept, descriptions
 }
 
 // chosen returns the files that are shown, in their order, and the names of
 // further ones by the last shown one that they are like.
-func (r *run) chosen() (all []int, alike map[int][]string) {
+func (r *Describer) chosen() (all []int, alike map[int][]string) {
 	family := map[string][]int{} // the shown ones
 	more := map[string][]string{}
 	for _, n := range r.nearness {
@@ -181,7 +170,7 @@ func (r *run) chosen() (all []int, alike map[int][]string) {
 		switch {
 		case len(family[lead]) >= alikeShown:
 			more[lead] = append(more[lead], r.t.Descriptions[n].File)
-		case len(all) < r.cfg.TopK:
+		case len(all) < r.TopK:
 			all, family[lead] = append(all, n), append(family[lead], n)
 		}
 	}
@@ -194,9 +183,9 @@ func (r *run) chosen() (all []int, alike map[int][]string) {
 	return all, alike
 }
 
-// byWords orders texts by the cosine of their weighted words and the question's,
+// ByWords orders texts by the cosine of their weighted words and the question's,
 // the nearest first. It keeps no words of the texts: there may be 100,000.
-func byWords(question string, texts []string) []int {
+func ByWords(question string, texts []string) []int {
 	inTexts := map[string]float64{}
 	for _, text := range texts {
 		for w := range wordCounts(text) {

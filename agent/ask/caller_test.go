@@ -1,4 +1,4 @@
-package agent_test
+package ask_test
 
 import (
 	"context"
@@ -7,9 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/llm"
-	"dsstar/agent/record"
 )
 
 type counting struct{ calls atomic.Int64 }
@@ -23,14 +22,14 @@ func (m *counting) Ask(context.Context, llm.Request) (llm.Reply, error) {
 // counted by role.
 func TestCaller(t *testing.T) {
 	m := &counting{}
-	c := agent.NewCaller(agent.Config{Model: m, Limits: agent.Limits{Calls: 7},
+	c := ask.NewCaller(ask.Settings{Model: m, Limits: ask.Limits{Calls: 7},
 		Price: func(string) (llm.Price, bool) { return llm.Price{Input: 1e6, Output: 0}, true }})
 	var refused atomic.Int64
 	var all sync.WaitGroup
 	for n := range 20 {
 		all.Go(func() {
 			_, err := c.Call(t.Context(), llm.Request{Role: []string{"a", "b"}[n%2]})
-			if spent := (*agent.BudgetError)(nil); errors.As(err, &spent) {
+			if spent := (*ask.BudgetError)(nil); errors.As(err, &spent) {
 				refused.Add(1)
 			} else if err != nil {
 				t.Error(err)
@@ -41,11 +40,5 @@ func TestCaller(t *testing.T) {
 	s := c.Spent()
 	if m.calls.Load() != 7 || refused.Load() != 13 || s.Usage.Calls != 7 || s.ByRole["a"].Calls+s.ByRole["b"].Calls != 7 || *s.Cost != 70 {
 		t.Errorf("%d calls, %d refused, %+v, %v", m.calls.Load(), refused.Load(), s, *s.Cost)
-	}
-}
-
-func TestProse(t *testing.T) {
-	if got := record.Prose("# a *b*\n\n<i>`x*y`</i>  c\n"); got != "\\# a \\*b\\*\n\n&lt;i&gt;`x*y`&lt;/i&gt; c" {
-		t.Errorf("%q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package agent
+package describe
 
 import (
 	"context"
@@ -11,10 +11,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -22,7 +24,7 @@ import (
 // as far as it goes. Where it fails it is repaired, and the repaired one is tried
 // on the files for which it failed, until every file has its description or an
 // error.
-func (r *run) describeFamily(ctx context.Context, pool *pool, family []int) error {
+func (r *Describer) describeFamily(ctx context.Context, pool *pool, family []int) error {
 	failed := map[int]string{} // the script that has failed for a file
 	hopeless, done := 0, 0
 	for left := family; len(left) > 0; {
@@ -41,7 +43,7 @@ func (r *run) describeFamily(ctx context.Context, pool *pool, family []int) erro
 			hopeless++
 			continue
 		}
-		r.keep(lead, d)
+		r.store.keep(lead, d)
 		all := len(left)
 		if left, err = r.apply(ctx, pool, d, left); err != nil {
 			return err
@@ -55,7 +57,7 @@ func (r *run) describeFamily(ctx context.Context, pool *pool, family []int) erro
 }
 
 // giveUp ends a family of which file after file could not be described.
-func (r *run) giveUp(lead int, left []int) error {
+func (r *Describer) giveUp(lead int, left []int) error {
 	for _, i := range append([]int{lead}, left...) {
 		d := r.t.Descriptions[i]
 		d.Error = "no script could describe files of this kind"
@@ -69,12 +71,12 @@ func (r *run) giveUp(lead int, left []int) error {
 // describeFile asks for a script, runs it and has it repaired while it fails;
 // when the family's script has failed, it begins with that one. That no script
 // works is no error: the description then says so.
-func (r *run) describeFile(ctx context.Context, pool *pool, i int, like []int, code string, others int) (record.Description, error) {
+func (r *Describer) describeFile(ctx context.Context, pool *pool, i int, like []int, code string, others int) (record.Description, error) {
 	d := r.t.Descriptions[i]
-	q := question{"analyzer", d.File, func() ([]prompts.Part, map[string]string) { return r.analyzeWords(i, like) }}
+	q := ask.Request{Role: "analyzer", Subject: d.File, Words: func() ([]prompts.Part, map[string]string) { return r.analyzeWords(i, like) }}
 	for {
 		if code == "" {
-			written, err := ask(ctx, r, q, reply.Code)
+			written, err := ask.Role(ctx, r.Asker, q, reply.Code)
 			if unread, ok := errors.AsType[*reply.Error](err); ok {
 				d.Error = unread.Error()
 				return d, nil
@@ -84,34 +86,34 @@ func (r *run) describeFile(ctx context.Context, pool *pool, i int, like []int, c
 			code = standsFor(written, r.dataPython(i))
 		}
 		d.Code, d.Tries = code, d.Tries+1
-		e, err := r.runFirst(ctx, pool, script{code, d.File}, i)
+		e, err := pool.runFirst(ctx, script{code, d.File}, i)
 		if err != nil {
 			return d, err
 		}
-		text, report, problem := description(e, r.showing().result)
+		text, report, problem := description(e, r.Sizes().Result)
 		if d.Text = text; problem == "" {
 			return d, nil
 		}
 		d.Failed = append(d.Failed, record.Attempt{Code: code, Execution: e})
-		if d.Tries > r.cfg.DebugTries {
+		if d.Tries > r.DebugTries {
 			d.Error = problem
 			return d, nil
 		}
 		subject := fmt.Sprintf("%s, try %d", d.File, d.Tries+1)
-		if report, err = r.summarize(ctx, subject, report, "the script"); err != nil {
+		if report, err = r.Summarize(ctx, subject, report, "the script"); err != nil {
 			return d, err
 		}
 		last := code
-		q = question{"debugger", subject, func() ([]prompts.Part, map[string]string) { return r.mendWords(i, last, report, others) }}
+		q = ask.Request{Role: "debugger", Subject: subject, Words: func() ([]prompts.Part, map[string]string) { return r.mendWords(i, last, report, others) }}
 		code = ""
 	}
 }
 
-func (r *run) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string) {
+func (r *Describer) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string) {
 	f, look := r.t.Task.Files[i], r.looks[i]
-	a := prompts.Analyzer{Path: r.dataPython(i), Size: brief.Size(f.Size), Chars: r.descriptionChars(r.showing())}
-	if !r.cfg.Method.Script { // as published, it is told the name alone
-		a.Kind, a.Head, a.Others = look.Kind, r.head(i), brief.Lines(r.folder, r.showing().description)
+	a := prompts.Analyzer{Path: r.dataPython(i), Size: human.StableBytes(f.Size), Chars: r.descriptionChars(r.Sizes())}
+	if !r.method.Script { // as published, it is told the name alone
+		a.Kind, a.Head, a.Others = look.Kind, r.head(i), brief.Lines(r.folder, r.Sizes().Description)
 	}
 	inputs := map[string]string{"file": f.Name}
 	if len(like) > 0 {
@@ -121,20 +123,20 @@ func (r *run) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string
 	return []prompts.Part{a}, inputs
 }
 
-func (r *run) mendWords(i int, code, report string, others int) ([]prompts.Part, map[string]string) {
+func (r *Describer) mendWords(i int, code, report string, others int) ([]prompts.Part, map[string]string) {
 	f, look := r.t.Task.Files[i], r.looks[i]
-	report = brief.Clip(report, r.showing().result)
-	d := prompts.DebuggerScript{Path: r.dataPython(i), Size: brief.Size(f.Size), Code: code, Error: report, Others: others}
-	if !r.cfg.Method.Script { // as published, it is told code and error alone
+	report = brief.Clip(report, r.Sizes().Result)
+	d := prompts.DebuggerScript{Path: r.dataPython(i), Size: human.StableBytes(f.Size), Code: code, Error: report, Others: others}
+	if !r.method.Script { // as published, it is told code and error alone
 		d.Kind, d.Head = look.Kind, r.head(i)
 	}
 	return []prompts.Part{d}, map[string]string{"file": f.Name, "code": code, "error": report}
 }
 
 // head is the beginning of a file.
-func (r *run) head(i int) string {
+func (r *Describer) head(i int) string {
 	const lines = 20
-	return brief.FirstLines(brief.Lines(r.looks[i].Head, r.showing().result), lines)
+	return brief.FirstLines(brief.Lines(r.looks[i].Head, r.Sizes().Result), lines)
 }
 
 // standsFor makes a script that names its file, in a string of any kind, name the
@@ -147,13 +149,13 @@ func standsFor(code, path string) string {
 
 // apply describes further files by the script of d and returns those for which
 // it failed.
-func (r *run) apply(ctx context.Context, pool *pool, d record.Description, members []int) (failed []int, err error) {
+func (r *Describer) apply(ctx context.Context, pool *pool, d record.Description, members []int) (failed []int, err error) {
 	var mu sync.Mutex
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(pool.size)
-	for part := range slices.Chunk(members, r.batchSize()) {
+	for part := range slices.Chunk(members, pool.batchSize()) {
 		g.Go(func() error {
-			return r.runScript(within, pool, script{d.Code, d.File}, part, func(i int, text string) error {
+			return pool.runScript(within, script{d.Code, d.File}, part, func(i int, text string) error {
 				if text == "" {
 					mu.Lock()
 					defer mu.Unlock()
@@ -166,7 +168,7 @@ func (r *run) apply(ctx context.Context, pool *pool, d record.Description, membe
 					return err
 				}
 				own.Code = d.Code
-				r.keep(i, own)
+				r.store.keep(i, own)
 				return nil
 			})
 		})

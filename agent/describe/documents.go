@@ -1,4 +1,4 @@
-package agent
+package describe
 
 import (
 	"context"
@@ -24,21 +24,21 @@ var errFull = errors.New("there is no room for more text")
 
 // readDocuments reads the text of PDFs, and takes it for their descriptions where
 // it is whole. It returns the files that still need one.
-func (r *run) readDocuments(ctx context.Context, pool *pool, left []int) ([]int, error) {
+func (r *Describer) readDocuments(ctx context.Context, pool *pool, left []int) ([]int, error) {
 	var documents []int
 	for _, i := range left {
-		if r.looks[i].Format == "pdf" && !r.cfg.Method.NoDocuments && r.t.Task.Files[i].Size <= mostPDF {
+		if r.looks[i].Format == "pdf" && !r.method.NoDocuments && r.t.Task.Files[i].Size <= mostPDF {
 			documents = append(documents, i)
 		}
 	}
 	if len(documents) == 0 {
 		return left, nil
 	}
-	room := r.showing().context / 2
+	room := r.Sizes().Context / 2
 	read := map[int]bool{}
 	take := func(i int, text string) error {
 		const pageMarks = 200 // a scan has next to no text beside them
-		if len(text) < pageMarks || len(text) > r.showing().description {
+		if len(text) < pageMarks || len(text) > r.Sizes().Description {
 			return nil // the analyzer may do better
 		}
 		if room -= len(text); room < 0 {
@@ -46,11 +46,11 @@ func (r *run) readDocuments(ctx context.Context, pool *pool, left []int) ([]int,
 		}
 		d := r.t.Descriptions[i]
 		d.Text, d.Code, d.Tries, d.Whole, read[i] = text, readPDF, 1, true, true
-		r.keep(i, d)
+		r.store.keep(i, d)
 		return r.describedAs(i, d)
 	}
-	for part := range slices.Chunk(documents, r.batchSize()) {
-		if err := r.runScript(ctx, pool, script{code: readPDF}, part, take); errors.Is(err, errFull) {
+	for part := range slices.Chunk(documents, pool.batchSize()) {
+		if err := pool.runScript(ctx, script{code: readPDF}, part, take); errors.Is(err, errFull) {
 			break
 		} else if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package agent
+package describe
 
 import (
 	"crypto/sha256"
@@ -23,34 +23,32 @@ type Cache struct {
 
 // A store is the cache as one run uses it. Without a cache it keeps nothing.
 type store struct {
-	*run
-	root *files.Folder // the data; nil: there is nothing to know a file by
-	asks string        // the hash of model and words; "": nothing is kept
+	dir  string
+	asks string   // the hash of model and words; "": nothing is kept
+	keys []string // of the task's files; "": it is not kept
 }
 
-// openStore opens the cache for the files of root. What cannot be read is not kept.
-func (r *run) openStore(root *files.Folder) store {
-	s := store{run: r, root: root}
-	if r.cfg.Cache == nil || root == nil {
-		return s
+// openStore opens the cache.
+func (r *Describer) openStore() store {
+	if r.Cache == nil {
+		return store{}
 	}
-	r.keys = make([]string, len(r.t.Task.Files))
-	words, err := r.cfg.Prompts.Text(prompts.Analyzer{}, prompts.DebuggerScript{})
+	words, err := r.Prompts.Text(prompts.Analyzer{}, prompts.DebuggerScript{})
 	if err != nil {
-		return s
+		return store{}
 	}
-	m := r.cfg.Method
-	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v %v %v\n%d\n%s", r.cfg.Cache.Model, m.Script, m.NoFamilies, m.NoDocuments, r.cfg.DescriptionChars, words))
-	s.asks = hex.EncodeToString(sum[:])
-	return s
+	m := r.method
+	sum := sha256.Sum256(fmt.Appendf(nil, "1\n%s\n%v %v %v\n%d\n%s", r.Cache.Model, m.Script, m.NoFamilies, m.NoDocuments, r.DescriptionChars, words))
+	return store{r.Cache.Dir, hex.EncodeToString(sum[:]), make([]string, len(r.t.Task.Files))}
 }
 
-// get takes the description of file i from the cache.
-func (s store) get(d *record.Description, i int) bool {
-	if s.asks == "" {
+// get takes the description of file i from the cache. root is the data folder, nil if it
+// cannot be read: then there is nothing to know the file by.
+func (s store) get(root *files.Folder, f record.File, d *record.Description, i int) bool {
+	if s.asks == "" || root == nil {
 		return false
 	}
-	content, err := files.Sum(s.root, s.t.Task.Files[i])
+	content, err := files.Sum(root, f)
 	if err != nil {
 		return false
 	}
@@ -69,14 +67,14 @@ func (s store) get(d *record.Description, i int) bool {
 	return true
 }
 
-func (r *run) path(i int) string {
-	return filepath.Join(r.cfg.Cache.Dir, r.keys[i][:2], r.keys[i][2:]+".json")
+func (s store) path(i int) string {
+	return filepath.Join(s.dir, s.keys[i][:2], s.keys[i][2:]+".json")
 }
 
 // keep puts a description, with its script, into the cache. That it could not be
 // kept costs the next run a call, no more.
-func (r *run) keep(i int, d record.Description) {
-	if r.keys == nil || r.keys[i] == "" {
+func (s store) keep(i int, d record.Description) {
+	if s.keys == nil || s.keys[i] == "" {
 		return
 	}
 	d.Failed = nil
@@ -84,7 +82,7 @@ func (r *run) keep(i int, d record.Description) {
 	if err != nil {
 		return
 	}
-	path := r.path(i)
+	path := s.path(i)
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}

@@ -1,21 +1,21 @@
-package agent
+package ask
 
 import (
 	"sync"
 	"time"
 )
 
-// A stopwatch measures the wall time during which at least one of a kind of
+// A Stopwatch measures the wall time during which at least one of a kind of
 // operation was under way, however many ran at once.
-type stopwatch struct {
+type Stopwatch struct {
 	mu     sync.Mutex
 	active int
 	since  time.Time
 	total  time.Duration
 }
 
-// start begins an operation; the function that it returns ends it.
-func (w *stopwatch) start() (stop func()) {
+// Start begins an operation; the function that it returns ends it.
+func (w *Stopwatch) Start() (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.active == 0 {
@@ -31,7 +31,8 @@ func (w *stopwatch) start() (stop func()) {
 	}
 }
 
-func (w *stopwatch) seconds() float64 {
+// Seconds returns the time so far.
+func (w *Stopwatch) Seconds() float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	total := w.total

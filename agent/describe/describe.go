@@ -1,4 +1,4 @@
-package agent
+package describe
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
@@ -30,23 +31,9 @@ const (
 	few        = 3
 )
 
-// describe gives every file its description (Algorithm 1, lines 2 to 6) and
-// ranks the files. Model calls and kernels run side by side; no two scripts
+// Describe gives every file that was chosen its description, and ranks the files. Model calls and kernels run side by side; no two scripts
 // share a kernel at once.
-func (r *run) describe(ctx context.Context) error {
-	for _, folder := range r.t.Task.Unread {
-		if err := r.observe(Event{Kind: Warned, Text: "the folder " + folder + " of the data cannot be read; its files are left out"}); err != nil {
-			return err
-		}
-	}
-	if ignored := files.InWords(files.Ignored(r.t.Task.Skipped)); ignored != "" { // it may be the data that the question is about
-		if err := r.observe(Event{Kind: Warned, Text: "not looked at: " + ignored + "; --include NAME takes it"}); err != nil {
-			return err
-		}
-	}
-	if err := r.choose(); err != nil {
-		return err
-	}
+func (r *Describer) Describe(ctx context.Context) error {
 	left, err := r.survey(ctx)
 	if err != nil || r.alone && len(left) == 0 {
 		return err
@@ -80,7 +67,7 @@ func (r *run) describe(ctx context.Context) error {
 			if within.Err() != nil {
 				return within.Err()
 			}
-			return r.spending(r.describeFamily(within, pool, family))
+			return r.holdBack(r.describeFamily(within, pool, family))
 		})
 	}
 	if err := cmp.Or(g.Wait(), r.spent); err != nil || r.alone {
@@ -93,11 +80,21 @@ func (r *run) describe(ctx context.Context) error {
 	return nil
 }
 
+// DescribeOnly gives the named files their descriptions, or all files if none is named, and
+// ranks none.
+func (r *Describer) DescribeOnly(ctx context.Context, only []string) error {
+	r.alone, r.only = true, only
+	if err := r.Choose(); err != nil {
+		return err
+	}
+	return r.Describe(ctx)
+}
+
 // survey looks at the files, describes those that need neither script nor model,
 // and returns the others. A folder that cannot be opened here may still be there
 // for the scripts: then nothing is known of its files before they run.
-func (r *run) survey(ctx context.Context) (left []int, err error) {
-	root, err := files.Open(r.dataPath(), r.cfg.Readable)
+func (r *Describer) survey(ctx context.Context) (left []int, err error) {
+	root, err := files.Open(r.data, r.Readable)
 	if err == nil {
 		defer root.Close()
 	}
@@ -109,19 +106,29 @@ func (r *run) survey(ctx context.Context) (left []int, err error) {
 	if err := r.preselect(ctx); err != nil {
 		return nil, err
 	}
-	return r.settle(root)
+	return r.describeWithoutModel(root)
 }
 
-// choose leaves only as many files as a run looks at: where there are more, those
+// Choose leaves only as many files as a run looks at: where there are more, those
 // whose names have most in common with the question. Nothing is read for it.
-func (r *run) choose() error {
+func (r *Describer) Choose() error {
+	for _, folder := range r.t.Task.Unread {
+		if err := r.journal.Warn("the folder " + folder + " of the data cannot be read; its files are left out"); err != nil {
+			return err
+		}
+	}
+	if ignored := files.InWords(files.Ignored(r.t.Task.Skipped)); ignored != "" { // it may be the data that the question is about
+		if err := r.journal.Warn("not looked at: " + ignored + "; --include NAME takes it"); err != nil {
+			return err
+		}
+	}
 	all := r.t.Task.Files
-	if most := r.cfg.MaxFiles; most > 0 && len(all) > most {
+	if most := r.MaxFiles; most > 0 && len(all) > most {
 		names := make([]string, len(all))
 		for i, f := range all {
 			names[i] = f.Name
 		}
-		taken := spread(byWords(r.t.Task.Question, names), most)
+		taken := spread(ByWords(r.t.Task.Question, names), most)
 		chosen := make([]record.File, 0, most)
 		for i, f := range all {
 			if taken[i] || len(r.only) > 0 && r.wanted(f.Name) {
@@ -136,10 +143,8 @@ func (r *run) choose() error {
 	for i, f := range r.t.Task.Files {
 		r.t.Descriptions[i].File = f.Name
 	}
-	r.all = r.t.Task.Files
-	r.data = lookAt(r.dataPath(), r.all)
 	if n := len(r.others); n > 0 {
-		return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("%s not looked at: there are more than max_files, %d", brief.Count(n, "file"), r.cfg.MaxFiles)})
+		return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d", human.Plural(n, "file"), r.MaxFiles))
 	}
 	return nil
 }
@@ -147,7 +152,7 @@ func (r *run) choose() error {
 // look reads the beginning of every file; root is nil where there is none. One
 // that may not be read has its error; any other fault is left to the script, whose
 // error then says what it is.
-func (r *run) look(ctx context.Context, root *files.Folder) error {
+func (r *Describer) look(ctx context.Context, root *files.Folder) error {
 	r.looks = make([]files.Look, len(r.t.Task.Files))
 	if root == nil {
 		return nil
@@ -174,7 +179,7 @@ func (r *run) look(ctx context.Context, root *files.Folder) error {
 
 // warnOfLinks tells of links that are not followed, and how to allow it: file by file, or where there are several in a
 // folder that.
-func (r *run) warnOfLinks(leading []*files.OutsideError) error {
+func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	if len(leading) == 0 {
 		return nil
 	}
@@ -184,14 +189,14 @@ func (r *run) warnOfLinks(leading []*files.OutsideError) error {
 	for _, l := range leading {
 		names = append(names, l.Name)
 		in[filepath.Dir(l.Target)]++
-		private[filepath.Dir(l.Target)] = private[filepath.Dir(l.Target)] || r.cfg.Private(l.Target)
+		private[filepath.Dir(l.Target)] = private[filepath.Dir(l.Target)] || r.Private(l.Target)
 	}
 	for _, l := range leading {
 		target := l.Target
-		if r.cfg.Private(target) {
+		if r.Private(target) {
 			continue
 		}
-		if dir := filepath.Dir(target); in[dir] > 1 && !private[dir] && !r.cfg.Private(dir) {
+		if dir := filepath.Dir(target); in[dir] > 1 && !private[dir] && !r.Private(dir) {
 			target = filepath.Dir(target)
 		}
 		if flag := "--allow-read " + human.Shell(target); !slices.Contains(allow, flag) {
@@ -203,18 +208,18 @@ func (r *run) warnOfLinks(leading []*files.OutsideError) error {
 	if len(allow) > 0 {
 		text += "; allow it with " + strings.Join(allow[:min(len(allow), most)], " ")
 	}
-	return r.observe(Event{Kind: Warned, Text: text})
+	return r.journal.Warn(text)
 }
 
-// settle gives a description to every file that needs neither script nor model,
+// describeWithoutModel gives a description to every file that needs neither script nor model,
 // and returns the others.
-func (r *run) settle(root *files.Folder) (left []int, err error) {
-	store := r.openStore(root)
-	room := r.showing().context * 3 / 4 // for contents, so that there is some for descriptions
+func (r *Describer) describeWithoutModel(root *files.Folder) (left []int, err error) {
+	r.store = r.openStore()
+	room := r.Sizes().Context * 3 / 4 // for contents, so that there is some for descriptions
 	for i, f := range r.t.Task.Files {
 		d := r.t.Descriptions[i]
 		wanted := r.wanted(f.Name)
-		switch text, corrected := r.cfg.Corrections[f.Name]; {
+		switch text, corrected := r.Corrections[f.Name]; {
 		case corrected:
 			d.Text, d.Corrected = text, true
 		case !utf8.ValidString(f.Name):
@@ -222,11 +227,11 @@ func (r *run) settle(root *files.Folder) (left []int, err error) {
 		case d.Error != "":
 		case f.Size == 0:
 			d.Text = "The file is empty: it has 0 bytes."
-		case r.cfg.Method.NoAnalyzer:
+		case r.method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
 			// Asked of the others too: each takes of the room, as in a run.
-			if !r.asItIs(root, &d, i, &room) && wanted && !store.get(&d, i) {
+			if !r.useContent(root, &d, i, &room) && wanted && !r.store.get(root, f, &d, i) {
 				left = append(left, i)
 				continue
 			}
@@ -238,19 +243,19 @@ func (r *run) settle(root *files.Folder) (left []int, err error) {
 			return nil, err
 		}
 	}
-	r.codeOnce()
+	codeOnce(r.t.Descriptions)
 	return left, nil
 }
 
 // codeOnce leaves the script of a family that was kept with its first file only,
 // as when it was made; a file whose first one has changed since has its own.
-func (r *run) codeOnce() {
+func codeOnce(all []record.Description) {
 	codes := map[string]string{}
-	for _, d := range r.t.Descriptions {
+	for _, d := range all {
 		codes[d.File] = d.Code
 	}
-	for i := range r.t.Descriptions {
-		switch d := &r.t.Descriptions[i]; {
+	for i := range all {
+		switch d := &all[i]; {
 		case !d.Cached || d.Like == "":
 		case codes[d.Like] == d.Code:
 			d.Code = ""
@@ -261,14 +266,16 @@ func (r *run) codeOnce() {
 }
 
 // wanted reports whether a file is to be described.
-func (r *run) wanted(name string) bool { return len(r.only) == 0 || slices.Contains(r.only, name) }
+func (r *Describer) wanted(name string) bool {
+	return len(r.only) == 0 || slices.Contains(r.only, name)
+}
 
-// asItIs takes the content of a document or of a small file for its description,
+// useContent takes the content of a document or of a small file for its description,
 // of source code the beginning, and of an image what it is: rules that stand in a manual are what agents miss
 // most (DABstep, section 4.3).
-func (r *run) asItIs(root *files.Folder, d *record.Description, i int, room *int) bool {
+func (r *Describer) useContent(root *files.Folder, d *record.Description, i int, room *int) bool {
 	look, f := r.looks[i], r.t.Task.Files[i]
-	if r.cfg.Method.NoDocuments || root == nil {
+	if r.method.NoDocuments || root == nil {
 		return false
 	}
 	if look.Format == "image" {
@@ -276,12 +283,12 @@ func (r *run) asItIs(root *files.Folder, d *record.Description, i int, room *int
 		return true
 	}
 	if look.Format == "code" && f.Size > smallBytes {
-		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]", strings.TrimRight(look.Head, "\n"), brief.Size(f.Size))
+		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]", strings.TrimRight(look.Head, "\n"), human.StableBytes(f.Size))
 		return true
 	}
 	most := int64(smallBytes)
 	if look.Format == "markdown" || look.Format == "text" {
-		most = int64(r.showing().description)
+		most = int64(r.Sizes().Description)
 	} else if r.alike[i] > few {
 		return false
 	}
@@ -298,19 +305,16 @@ func (r *run) asItIs(root *files.Folder, d *record.Description, i int, room *int
 }
 
 // describedAs records a description and tells of it.
-func (r *run) describedAs(i int, d record.Description) error {
-	d.Text = brief.ClipAt(d.Text, r.cfg.DescriptionChars, r.cfg.DescriptionChars*9/10)
-	r.mu.Lock()
-	r.t.Descriptions[i] = d
-	r.mu.Unlock()
-	return r.observe(Event{Kind: Described, Text: d.File, Try: d.Tries})
+func (r *Describer) describedAs(i int, d record.Description) error {
+	d.Text = brief.ClipAt(d.Text, r.DescriptionChars, r.DescriptionChars*9/10)
+	return r.journal.Described(i, d)
 }
 
 // families groups files by their format and structure.
-func (r *run) families(members []int) [][]int {
+func (r *Describer) families(members []int) [][]int {
 	looks := make([]files.Look, len(members))
 	for n, i := range members {
-		if looks[n] = r.looks[i]; r.cfg.Method.NoFamilies {
+		if looks[n] = r.looks[i]; r.method.NoFamilies {
 			looks[n].Shape = ""
 		}
 	}
@@ -324,7 +328,7 @@ func (r *run) families(members []int) [][]int {
 }
 
 // countAlike counts the files that are alike, and those that may be shown.
-func (r *run) countAlike() {
+func (r *Describer) countAlike() {
 	all := make([]int, len(r.t.Task.Files))
 	for i := range all {
 		all[i] = i
@@ -340,14 +344,14 @@ func (r *run) countAlike() {
 
 // descriptionChars is how long a description should be: long where there are few
 // files, since all of them are read again with every request.
-func (r *run) descriptionChars(show shown) int {
+func (r *Describer) descriptionChars(show ask.Sizes) int {
 	const least = 1000
-	files := max(1, min(r.mayShow, r.cfg.TopK))
-	return max(min(least, show.description), min(show.description/4, show.context*13/100/files)/100*100)
+	files := max(1, min(r.mayShow, r.TopK))
+	return max(min(least, show.Description), min(show.Description/4, show.Context*13/100/files)/100*100)
 }
 
 // siblings names the files of the folder, or says how many there are where.
-func (r *run) siblings() string {
+func (r *Describer) siblings() string {
 	const most = 1000
 	if len(r.t.Task.Files) == 1 {
 		return ""
@@ -360,10 +364,10 @@ func (r *run) siblings() string {
 }
 
 // dataPython is the name of file i as a Python string literal.
-func (r *run) dataPython(i int) string { return brief.Python("data/" + r.t.Task.Files[i].Name) }
+func (r *Describer) dataPython(i int) string { return brief.Python("data/" + r.t.Task.Files[i].Name) }
 
 // some names a few of the files, a line each.
-func (r *run) some(members []int) string {
+func (r *Describer) some(members []int) string {
 	names := ""
 	for _, i := range members[:min(len(members), 3)] {
 		names += r.dataPython(i) + "\n"

@@ -1,4 +1,4 @@
-package agent
+package describe
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -35,13 +36,16 @@ type script struct {
 
 // A pool holds the sessions that describe files. Each use of one has it alone.
 type pool struct {
-	size int
+	size   int
+	data   string             // the data folder
+	name   func(i int) string // of file i, as a Python string literal
+	chars  int                // of a description at most
+	kernel *ask.Stopwatch
+
 	free chan struct{} // one for each session that nobody uses
 	mu   sync.Mutex
 	idle []*scratch // as many as free has, or a moment later one less
 }
-
-func newPool(size int) *pool { return &pool{size: size, free: make(chan struct{}, size)} }
 
 func (p *pool) put(s *scratch) {
 	p.mu.Lock()
@@ -76,9 +80,9 @@ func (p *pool) take(ctx context.Context, which script, do func(*scratch) error) 
 // the pool. One that fails as a part of a batch runs again as a cell of its own,
 // which tells what is wrong with it; of one that took too long or killed the
 // kernel that is known.
-func (r *run) runFirst(ctx context.Context, pool *pool, which script, i int) (e notebook.Execution, err error) {
-	err = pool.take(ctx, which, func(s *scratch) error {
-		b, err := r.runBatch(ctx, s, which, []int{i})
+func (p *pool) runFirst(ctx context.Context, which script, i int) (e notebook.Execution, err error) {
+	err = p.take(ctx, which, func(s *scratch) error {
+		b, err := p.runBatch(ctx, s, which, []int{i})
 		if err != nil {
 			return err
 		}
@@ -88,7 +92,7 @@ func (r *run) runFirst(ctx context.Context, pool *pool, which script, i int) (e 
 		case b.broken():
 			e = b.execution
 		default:
-			e, err = r.runOn(ctx, s, which, i)
+			e, err = p.runOn(ctx, s, which, i)
 		}
 		return err
 	})
@@ -97,14 +101,14 @@ func (r *run) runFirst(ctx context.Context, pool *pool, which script, i int) (e 
 
 // runOn runs a script as a cell of its own, from nothing: what another one has
 // left in the session must not show.
-func (r *run) runOn(ctx context.Context, s *scratch, which script, i int) (notebook.Execution, error) {
-	defer r.kernel.start()()
+func (p *pool) runOn(ctx context.Context, s *scratch, which script, i int) (notebook.Execution, error) {
+	defer p.kernel.Start()()
 	if s.ran != (script{}) {
-		if err := s.enter(ctx, r.dataPath()); err != nil {
+		if err := s.enter(ctx, p.data); err != nil {
 			return notebook.Execution{}, err
 		}
 	}
-	e, err := s.Execute(ctx, "path = "+r.dataPython(i)+"\n"+which.code)
+	e, err := s.Execute(ctx, "path = "+p.name(i)+"\n"+which.code)
 	if s.ran = which; e.Status != notebook.OK {
 		s.ran = failed
 	}
@@ -116,9 +120,9 @@ var failed = script{code: "failed"}
 
 // runScript runs a script on some files, all in one cell: a cell for each would
 // take ten times as long. It tells each what the script printed, "" if it failed.
-func (r *run) runScript(ctx context.Context, pool *pool, which script, members []int, each func(i int, text string) error) error {
-	return pool.take(ctx, which, func(s *scratch) error {
-		b, err := r.runBatch(ctx, s, which, members)
+func (p *pool) runScript(ctx context.Context, which script, members []int, each func(i int, text string) error) error {
+	return p.take(ctx, which, func(s *scratch) error {
+		b, err := p.runBatch(ctx, s, which, members)
 		if err != nil {
 			return err
 		}
@@ -127,7 +131,7 @@ func (r *run) runScript(ctx context.Context, pool *pool, which script, members [
 			// Where the batch broke off, one file is the reason and the others were
 			// not reached.
 			if !b.told[n] && !(b.broken() && n == b.reached()) {
-				if text, err = r.afterAll(ctx, s, which, i); err != nil {
+				if text, err = p.afterAll(ctx, s, which, i); err != nil {
 					return err
 				}
 			}
@@ -156,26 +160,26 @@ func (b batch) reached() int { return slices.Index(b.told, false) }
 
 // batchSize is how many files are described by one cell: no more than the
 // outputs of a cell have room for.
-func (r *run) batchSize() int {
+func (p *pool) batchSize() int {
 	const files, room = 25, 600_000
-	return max(1, min(files, room/r.cfg.DescriptionChars))
+	return max(1, min(files, room/p.chars))
 }
 
 // runBatch runs the script on the files in one cell. Its lines bear a mark, as
 // what a script starts may write to the same place.
-func (r *run) runBatch(ctx context.Context, s *scratch, which script, members []int) (batch, error) {
-	defer r.kernel.start()()
+func (p *pool) runBatch(ctx context.Context, s *scratch, which script, members []int) (batch, error) {
+	defer p.kernel.Start()()
 	if s.ran != which && s.ran != (script{}) {
-		if err := s.enter(ctx, r.dataPath()); err != nil {
+		if err := s.enter(ctx, p.data); err != nil {
 			return batch{}, err
 		}
 	}
 	var paths []string
 	for _, i := range members {
-		paths = append(paths, r.dataPython(i))
+		paths = append(paths, p.name(i))
 	}
 	mark := rand.Text()
-	e, err := s.Execute(ctx, fmt.Sprintf(batchCell, strings.Join(paths, ", "), brief.Python(which.code), brief.Python(filepath.Join(s.dir, "files")), r.cfg.DescriptionChars, mark))
+	e, err := s.Execute(ctx, fmt.Sprintf(batchCell, strings.Join(paths, ", "), brief.Python(which.code), brief.Python(filepath.Join(s.dir, "files")), p.chars, mark))
 	if err != nil {
 		return batch{}, err
 	}
@@ -215,12 +219,12 @@ func (b batch) read(mark string) (clean bool) {
 }
 
 // afterAll runs the script on a file that its batch did not reach.
-func (r *run) afterAll(ctx context.Context, s *scratch, which script, i int) (string, error) {
-	e, err := r.runOn(ctx, s, which, i)
+func (p *pool) afterAll(ctx context.Context, s *scratch, which script, i int) (string, error) {
+	e, err := p.runOn(ctx, s, which, i)
 	if err != nil {
 		return "", err
 	}
-	text, _, _ := description(e, r.showing().result)
+	text, _, _ := description(e, p.chars)
 	return text, nil
 }
 
@@ -298,66 +302,57 @@ print(_args[4], json.dumps({"clean": sys.platform == "linux" and os.listdir(_arg
 func (s *scratch) enter(ctx context.Context, data string) error {
 	cells := []string{"data_dir = " + brief.Python(data), record.SetUpCell(record.Task{Data: data}), "import pandas\n%reset -f"}
 	var executions []notebook.Execution
-	var err error
 	if s.ran != (script{}) {
-		var back notebook.Restoration
-		back, err = s.Rollback(ctx, cells)
+		back, err := s.Rollback(ctx, cells)
+		if err != nil {
+			return err
+		}
 		executions = back.Executions
 	} else {
-		executions, err = executeAll(ctx, s, cells)
+		for _, code := range cells {
+			e, err := s.Execute(ctx, code)
+			if err != nil {
+				return err
+			}
+			if executions = append(executions, e); e.Status != notebook.OK {
+				break
+			}
+		}
 	}
-	if err != nil {
-		return err
-	}
-	s.ran = script{}
-	return setUp(executions)
-}
-
-// setUp returns an error if a cell that sets a session up has failed.
-func setUp(executions []notebook.Execution) error {
 	for _, e := range executions {
 		if e.Status != notebook.OK {
 			return fmt.Errorf("set up the session: %s", brief.Problem(e))
 		}
 	}
+	s.ran = script{}
 	return nil
-}
-
-// executeAll runs cells until one fails, whose execution is the last returned.
-func executeAll(ctx context.Context, s Session, cells []string) ([]notebook.Execution, error) {
-	var all []notebook.Execution
-	for _, code := range cells {
-		e, err := s.Execute(ctx, code)
-		if err != nil {
-			return all, err
-		}
-		if all = append(all, e); e.Status != notebook.OK {
-			break
-		}
-	}
-	return all, nil
 }
 
 // openPool opens the sessions that describe files, each in a folder of its own:
 // one at least, and no more than there are files to describe.
-func (r *run) openPool(ctx context.Context, files int) (sessions *pool, closePool func(), err error) {
-	size := max(1, min(r.cfg.Jobs, files))
+func (r *Describer) openPool(ctx context.Context, files int) (sessions *pool, closePool func(), err error) {
+	size := max(1, min(r.Jobs, files))
 	folder, err := disk.TempFolder("", "dsstar-describe-")
 	if err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var opening []*later
-	var entering sync.WaitGroup
+	opened := make([]Session, size)
+	var opening sync.WaitGroup
 	closePool = func() {
 		cancel()
-		entering.Wait()
-		for _, l := range opening {
-			l.close()
+		opening.Wait()
+		for _, s := range opened {
+			if s != nil {
+				_ = s.Close() // nothing of the run depends on it any more
+			}
 		}
 		_ = disk.RemoveTemp(folder) // a temporary folder; the system clears what stays
 	}
-	sessions = newPool(size)
+	sessions = &pool{
+		size: size, data: r.data, name: r.dataPython, chars: r.DescriptionChars, kernel: r.kernel,
+		free: make(chan struct{}, size),
+	}
 	ready := make(chan struct{}, size)
 	failed := make(chan error, size)
 	for i := range size {
@@ -366,13 +361,14 @@ func (r *run) openPool(ctx context.Context, files int) (sessions *pool, closePoo
 			closePool()
 			return nil, nil, err
 		}
-		l := r.openLater(ctx, Describe, dir)
-		opening = append(opening, l)
-		entering.Go(func() {
-			session, err := l.wait()
-			s := &scratch{Session: session, dir: dir}
+		stop := r.kernel.Start()
+		opening.Go(func() {
+			var err error
+			opened[i], err = r.open(ctx, dir)
+			stop()
+			s := &scratch{Session: opened[i], dir: dir}
 			if err == nil {
-				err = s.enter(ctx, r.dataPath())
+				err = s.enter(ctx, r.data)
 			}
 			if err != nil {
 				failed <- err
@@ -393,16 +389,8 @@ func (r *run) openPool(ctx context.Context, files int) (sessions *pool, closePoo
 	}
 }
 
-// dataPath is the data folder, wherever one stands; "" if there is none.
-func (r *run) dataPath() string {
-	if r.t.Task.Data == "" || filepath.IsAbs(r.t.Task.Data) {
-		return r.t.Task.Data
-	}
-	return filepath.Join(r.cfg.Dir, r.t.Task.Data)
-}
-
 // probe asks a session for what the notebook runs on.
-func (r *run) probe(ctx context.Context, pool *pool) error {
+func (r *Describer) probe(ctx context.Context, pool *pool) error {
 	var e notebook.Execution
 	err := pool.take(ctx, script{}, func(s *scratch) (err error) {
 		e, err = s.Execute(ctx, probeCode)
@@ -414,8 +402,7 @@ func (r *run) probe(ctx context.Context, pool *pool) error {
 	if e.Status != notebook.OK {
 		return fmt.Errorf("look at the Python environment: %s", brief.Problem(e))
 	}
-	r.t.Environment = strings.TrimSpace(e.Stdout())
-	return r.observe(Event{Kind: Started, Text: r.t.Environment})
+	return r.journal.Started(strings.TrimSpace(e.Stdout()))
 }
 
 const probeCode = `import sys
