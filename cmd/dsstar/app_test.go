@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/brief"
+	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/kernel/pyenv/pyenvtest"
