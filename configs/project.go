@@ -23,7 +23,7 @@ type RelaxedError struct {
 }
 
 func (e *RelaxedError) Error() string {
-	return fmt.Sprintf("%s: %s: is %s, and a project's file, which may be a stranger's, cannot %s", e.File, e.Key, e.Value, e.What)
+	return fmt.Sprintf("%s: %s is %s, but a project's file may come from a stranger and cannot %s", e.File, e.Key, e.Value, e.What)
 }
 
 // sends are the keys, or last parts of them, that say where requests and the keys of models go.

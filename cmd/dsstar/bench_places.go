@@ -171,7 +171,7 @@ func linkedOut(targets []string) error {
 	if dir := filepath.Dir(targets[0]); sandbox.MayAdvise(dir) || strings.Contains(filepath.ToSlash(dir), "/.cache/huggingface/hub/") {
 		hints = append([]usage.Hint{usage.Again("--allow-read", dir)}, hints...)
 	}
-	return usage.New(fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), bench.Some(targets, 3)), hints...)
+	return usage.New(fmt.Sprintf("%d data files are links out of the data folder, which cells cannot follow: %s", len(targets), bench.Some(targets, 3)), hints...)
 }
 
 // openModels opens the models, which all tasks share.
@@ -251,7 +251,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 			return err
 		}
 		if p.Guest != nil {
-			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one", p.Guest.Name), usage.Without("kernel"))
+			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, but every task needs a new one", p.Guest.Name), usage.Without("kernel"))
 		}
 		if r.settings.MaxMemory == 0 { // what is free is for all of them
 			p.Box.Limits.Memory = max(kernels.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
@@ -324,7 +324,7 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 	}
 	p, err := r.app.Place(ctx, b.settings, func(string) {})
 	if err == nil && p.Guest != nil {
-		err = usage.New("--kernel: it is a running kernel, and every task has a new one", usage.Without("kernel"))
+		err = usage.New("--kernel: it is a running kernel, but every task needs a new one", usage.Without("kernel"))
 	}
 	if err == nil {
 		err = r.app.Look(ctx, &p, b.settings, existing(r.flags.out))

@@ -21,7 +21,7 @@ func scoreWarnings(b trial.Scores) []string {
 		all = append(all, "left out are answers to tasks that are not there: "+bench.Some(b.Unknown, 5))
 	}
 	if b.Nameless > 0 {
-		all = append(all, fmt.Sprintf("left out are answers without a task_id: %d", b.Nameless))
+		all = append(all, fmt.Sprintf("answers without a task_id are left out: %d", b.Nameless))
 	}
 	if len(b.Failed) > 0 {
 		var each []string

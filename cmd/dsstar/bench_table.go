@@ -63,7 +63,7 @@ Tables: ` + strings.Join(paperNames(), ", "),
 
 func makeTables(papers, paths []string) ([]tables.Table, error) {
 	if len(papers) == 0 {
-		return nil, usage.New("--paper is not given; there are "+strings.Join(paperNames(), ", "), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
+		return nil, usage.New("--paper is missing; the tables are "+strings.Join(paperNames(), ", "), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 	}
 	runs, err := readBenches(paths)
 	if err != nil {
@@ -73,7 +73,7 @@ func makeTables(papers, paths []string) ([]tables.Table, error) {
 	for _, name := range papers {
 		p, ok := tables.Find(name)
 		if !ok {
-			return nil, usage.New(fmt.Sprintf("--paper: there is no table %q; there are %s", name, strings.Join(paperNames(), ", ")), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
+			return nil, usage.New(fmt.Sprintf("--paper: unknown table %q; the tables are %s", name, strings.Join(paperNames(), ", ")), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 		}
 		made = append(made, p.Make(runs))
 	}
@@ -91,7 +91,7 @@ func (a *app) benchCompareCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return usage.New(fmt.Sprintf("two runs are compared, and %d are given", len(args)), usage.Shell("dsstar bench compare A B"))
+			return usage.New(fmt.Sprintf("expected two runs, got %d", len(args)), usage.Shell("dsstar bench compare A B"))
 		}
 		runs, err := readBenches(args)
 		if err != nil {
@@ -156,7 +156,7 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "the benchmark, if it was moved")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("the answers of one run are handed in, and %d are given", len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))
+			return usage.New(fmt.Sprintf("expected one run, got %d", len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))
 		}
 		r, err := readBench(args[0])
 		if err != nil {

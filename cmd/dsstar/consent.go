@@ -42,7 +42,7 @@ func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, lines [
 	return a.ask(ctx, question)
 }
 
-var errDeclined = errors.New("declined, and nothing was run")
+var errDeclined = errors.New("declined; nothing was run")
 
 // ask asks a yes-or-no question; no is errDeclined.
 func (a *app) ask(ctx context.Context, question string) error {

@@ -51,7 +51,7 @@ func (a *app) corrections(data string) (map[string]string, error) {
 // correct stores a correction; an empty text removes it.
 func (a *app) correct(data, name, text string) error {
 	if a.configDir == "" {
-		return errors.New("there is no folder for settings, in which the correction could be kept")
+		return errors.New("there is no settings folder to keep the correction in")
 	}
 	all, err := a.corrections(data)
 	if err != nil {

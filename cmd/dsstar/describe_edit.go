@@ -46,7 +46,7 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	after, err := a.edited(ctx, editor, path)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("%w; the description is as it was", err)
+		err = fmt.Errorf("%w; the description is unchanged", err)
 		// An editor that failed may have saved the text.
 		if text, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil && tidy(string(text)) != tidy(before) {
 			return fmt.Errorf("%w\nyour text: %s", err, path)
@@ -122,7 +122,7 @@ func (a *app) given(value string) (string, error) {
 		text, err = io.ReadAll(io.LimitReader(a.stdin, mostCorrection+1))
 	case isFile:
 		if text, err = readNamed(path, 16*mostCorrection); errors.Is(err, os.ErrNotExist) {
-			return "", usage.New("--set: there is no file "+path, usage.Shell("dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"))
+			return "", usage.New("--set: no such file: "+path, usage.Shell("dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"))
 		}
 	default:
 		text = []byte(value)
@@ -145,7 +145,7 @@ func (a *app) keepCorrection(j job, name, text string) error {
 	case !utf8.ValidString(name):
 		return usage.New("the name "+term.Printable(name)+" is not valid UTF-8, so that no cell can name the file", usage.Shell("mv OLD NEW   # a name in UTF-8"))
 	case len(text) > mostCorrection:
-		return usage.New(fmt.Sprintf("the description has %s; at most %s can be kept", human.Bytes(int64(len(text))), human.Bytes(mostCorrection)), usage.Shell("dsstar describe --help"))
+		return usage.New(fmt.Sprintf("the description has %s, more than the limit of %s", human.Bytes(int64(len(text))), human.Bytes(mostCorrection)), usage.Shell("dsstar describe --help"))
 	}
 	corrections, err := a.corrections(j.task.Data)
 	if err != nil {
@@ -208,7 +208,7 @@ func (a *app) editor(folder dataFiles, name string) (string, error) {
 	if editor := a.someEditor(); editor != "" {
 		return editor, nil
 	}
-	return "", usage.New("--edit: no editor is found", usage.Shell("export EDITOR=COMMAND"), instead)
+	return "", usage.New("--edit: no editor found", usage.Shell("export EDITOR=COMMAND"), instead)
 }
 
 // someEditor returns the user's editor as a shell command, or an installed one, or "".

@@ -62,7 +62,7 @@ func (r *runFlags) checkOut() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return usage.New(fmt.Sprintf("--out: %v", err), usage.Shell("mktemp -d   # gives a new folder for --out"))
+		return usage.New(fmt.Sprintf("--out: %v", err), usage.Shell("mktemp -d   # makes a new folder for --out"))
 	case len(entries) > 0:
 		return fmt.Errorf("--out %s: %w", r.out, record.ErrInUse)
 	}
@@ -97,14 +97,14 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if j.place.Guest != nil && j.keep {
-		return usage.New("--keep-kernel: the kernel is not dsstar's, and stays in any case", usage.Again("--yes").But("keep-kernel"))
+		return usage.New("--keep-kernel: the kernel is not dsstar's and keeps running anyway", usage.Again("--yes").But("keep-kernel"))
 	}
 	if j.place.Guest != nil && j.settings.Rollback.Insists() {
-		return usage.New("--rollback checkpoint: a kernel that is not the run's own goes back by names",
+		return usage.New("--rollback checkpoint: a kernel that dsstar did not start goes back by names",
 			usage.Again("--yes").But("rollback"))
 	}
 	if j.place.Guest != nil && j.settings.Method.Paper {
-		return usage.New("--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
+		return usage.New("--paper runs every script in a fresh process, not in a running kernel",
 			usage.Without("kernel"))
 	}
 	if err := j.forGuest(); err != nil {
@@ -134,10 +134,10 @@ func (j *job) forGuest() error {
 	case g != nil:
 		g.Keep = j.names
 	case len(j.names) > 0:
-		return usage.New("--keep is for a kernel that is running already: the run's own ends with it",
+		return usage.New("--keep needs a running kernel: the run's own kernel ends with it",
 			usage.Shell("dsstar kernels"), usage.Again("--kernel", "newest"))
 	case j.task.Data == "" && !j.past && !j.here:
-		return usage.New("no data folder is given, and only a kernel that is running already has variables to ask about",
+		return usage.New("no data folder is given, and no running kernel whose variables to ask about",
 			usage.Again("--data", "DIR"), usage.Shell("dsstar kernels   # those that are running"))
 	}
 	return nil
@@ -174,7 +174,7 @@ func (j job) folder() (record.Folder, error) {
 	}
 	base := j.base()
 	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
-		return "", usage.New(fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", term.Printable(link)),
+		return "", usage.New(fmt.Sprintf("%s, where runs go, is a link, and may come from a stranger", term.Printable(link)),
 			usage.Shell("ls -ld %s", link), usage.Shell("export DSSTAR_OUT=%s   # if the link is yours", base))
 	}
 	return record.NewFolder(base, j.task.Question, time.Now())

@@ -49,7 +49,7 @@ func (s keptSession) End() error {
 	return s.Session.Close()
 }
 
-var errUnfinished = errors.New("not all cells ran in the fresh kernel of the proof, which would have stayed")
+var errUnfinished = errors.New("not all cells ran in the proof's fresh kernel")
 
 func (s keptSession) Close() error {
 	k := s.keeper
@@ -93,7 +93,7 @@ func (k *keeper) result(ctx context.Context) (*resultKept, error) {
 	return r, err
 }
 
-var errOtherKernel = errors.New("the notebook is open with another kernel, which it keeps")
+var errOtherKernel = errors.New("the notebook is open with another kernel")
 
 // tell explains how to connect to the kernel and how to end it. ended is the error that cut the run
 // short.
@@ -151,7 +151,7 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 		err = a.Look(hurried, &j.place, &s, j.folders()...)
 	}
 	if err == nil && a.consent(ctx, j) != nil { // without the deadline: the user may take time
-		err = errors.New("its kernels are not in dsstar's sandbox, and you have not agreed (--yes)")
+		err = errors.New("its kernels have no sandbox, and you have not agreed (--yes)")
 	}
 	if err == nil {
 		j.progress.Say("server   %s has the run folder: the kernel that stays is one of its", server.URL)

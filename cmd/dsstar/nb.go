@@ -128,7 +128,7 @@ func (a *app) question(args []string) (string, error) {
 	hint := []usage.Hint{usage.Shell(`dsstar nb --data DIR "question"`)}
 	if len(args) > 1 {
 		return "", usage.New(
-			fmt.Sprintf("the question is one argument, and %d are given", len(args)),
+			fmt.Sprintf("expected one question, got %d arguments", len(args)),
 			usage.Shell("dsstar nb --data DIR %s", strings.Join(args, " ")),
 		)
 	}
@@ -158,7 +158,7 @@ func (a *app) guidelines(arg string) (string, error) {
 	}
 	b, err := readNamed(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", usage.New("--guidelines: there is no file "+path, usage.Again("--guidelines", "TEXT").Note("or @FILE"))
+		return "", usage.New("--guidelines: no such file: "+path, usage.Again("--guidelines", "TEXT").Note("or @FILE"))
 	}
 	if err != nil {
 		return "", usage.New(fmt.Sprintf("--guidelines: %v", err), usage.Shell("ls -l %s", path))
@@ -189,7 +189,7 @@ func (f *onceFlag) String() string { return string(*f) }
 func (f *onceFlag) Type() string   { return "string" }
 func (f *onceFlag) Set(value string) error {
 	if *f != "" {
-		return usage.New(fmt.Sprintf("two data folders are given, %s and %s, and a run has one", *f, value),
+		return usage.New(fmt.Sprintf("two data folders are given: %s and %s", *f, value),
 			usage.Shell("mkdir both && cp -r %s %s both/   # one folder for --data", string(*f), value))
 	}
 	*f = onceFlag(value)

@@ -36,7 +36,7 @@ func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
 			j.progress.Say("estimate %s; %s", about, rest)
 			return nil
 		}
-		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files takes fewer tokens.", human.Count(most))}
+		lines := []string{"estimate " + about, fmt.Sprintf("         That exceeds ask_above_tokens (%s). A folder with fewer files takes fewer tokens.", human.Count(most))}
 		if !a.stdinTTY || !a.stderrTTY {
 			text := what + " takes more than ask_above_tokens, and nobody can be asked: --ask-above-tokens 0 goes on without asking\n" + strings.Join(lines, "\n")
 			return &priceError{text}

@@ -185,7 +185,7 @@ func (a *app) rerunCommand() *cobra.Command {
 			return err
 		}
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("one notebook is wanted, and %d are given", len(args)), usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
+			return usage.New(fmt.Sprintf("expected one notebook, got %d", len(args)), usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
 		}
 		return a.rerun(cmd.Context(), args[0], flags, s)
 	}
@@ -213,7 +213,7 @@ func (p *patience) Set(text string) error {
 		d, err = time.Duration(n)*time.Second, nil
 	}
 	if err != nil || d < 0 {
-		return fmt.Errorf("%q is neither a time such as 90s or 10m nor none", text)
+		return fmt.Errorf("%q is not a duration, such as 90s, or none", text)
 	}
 	*p = patience(d)
 	return nil
@@ -272,17 +272,17 @@ func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *confi
 func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
 	switch {
 	case f.json && f.out == "-":
-		return usage.New("--json and --out - both want standard output", usage.Again("--json").But("out"))
+		return usage.New("--json and --out - both need standard output", usage.Again("--json").But("out"))
 	case f.check && f.out == "-":
-		return usage.New("--check and --out - both want standard output", usage.Again("--out", rerunOut(path)))
+		return usage.New("--check and --out - both need standard output", usage.Again("--out", rerunOut(path)))
 	case f.round.given && f.out != "":
-		return usage.New("--round writes no notebook, so there is no use for --out", usage.Without("out"))
+		return usage.New("--round writes no notebook: --out has no effect", usage.Without("out"))
 	case !f.check && f.tolerance != defaultTolerance:
-		return usage.New("--tolerance is for --check", usage.Again("--check"))
+		return usage.New("--tolerance needs --check", usage.Again("--check"))
 	case math.IsNaN(f.tolerance) || f.tolerance < 0 || f.tolerance >= 1:
-		return usage.New("--tolerance: it is relative to the number: at least 0 and less than 1", usage.Again("--tolerance", "1e-6"))
+		return usage.New("--tolerance must be at least 0 and less than 1", usage.Again("--tolerance", "1e-6"))
 	case f.check && !f.round.given && !slices.ContainsFunc(slices.Collect(maps.Values(recordedRuns(nb))), cellRun.ran):
-		return usage.New(fmt.Sprintf("%s has no outputs that could be compared", term.Printable(path)), usage.Without("check").Note("makes a notebook that has"))
+		return usage.New(fmt.Sprintf("%s has no outputs to compare", term.Printable(path)), usage.Without("check").Note("makes a notebook that has"))
 	}
 	return nil
 }
@@ -342,7 +342,7 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 	named, language := kernelOf(nb)
 	switch {
 	case s.Python != "" && s.Kernel != "":
-		return kernel.Spec{}, usage.New("--python and --kernel cannot both be given",
+		return kernel.Spec{}, usage.New("--python and --kernel cannot be combined",
 			usage.Without("python"), usage.Without("kernel"))
 	case s.Kernel != "":
 		return a.findKernel(s.Kernel, path)

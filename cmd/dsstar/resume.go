@@ -62,7 +62,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("one run is wanted, and %d are given", len(args)), usage.Shell("dsstar resume RUN"), usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
+			return usage.New(fmt.Sprintf("expected one run, got %d", len(args)), usage.Shell("dsstar resume RUN"), usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
 		}
 		if err := a.mayReview(flags); err != nil {
 			return err
@@ -78,7 +78,7 @@ func (a *app) resumeCommand() *cobra.Command {
 			return usage.New("--ask: no question is given", usage.Shell(`dsstar resume --ask "question" %s`, args[0]))
 		}
 		if form != "" && question == "" {
-			return usage.New("--guidelines are for the question of --ask", usage.Shell(`dsstar resume --ask "question" --guidelines TEXT %s`, args[0]))
+			return usage.New("--guidelines needs --ask", usage.Shell(`dsstar resume --ask "question" --guidelines TEXT %s`, args[0]))
 		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
@@ -129,7 +129,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	j.settings.Method.Candidates = r.t.Method.Candidates // the run's, for its kernel
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
 	if question != "" && j.settings.Model == demoModel {
-		return usage.New("the demo has recorded replies to its own question only", usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", question, path))
+		return usage.New("the demo has replies only to its own question", usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", question, path))
 	}
 	if question != "" {
 		if err := r.t.Ask(question, form); err != nil {
@@ -159,7 +159,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 		return err
 	}
 	if j.settings.Kernel == "" && r.t.Answer() == "" && len(r.t.Earlier) == 0 && (r.t.Task.Data == "" || len(r.t.Variables) > 0) {
-		return usage.New("the run began with the variables of a running kernel, and is not at its end: name that kernel",
+		return usage.New("the run uses variables of a running kernel and is unfinished: name that kernel",
 			usage.Shell("dsstar resume --kernel NAME %s", path), usage.Shell("dsstar kernels   # those that are running"))
 	}
 	if err := a.models(&j); err != nil {
@@ -196,7 +196,7 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 	if data == "" || !a.private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 		return nil
 	}
-	return usage.New(fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", term.Printable(data)),
+	return usage.New(fmt.Sprintf("the notebook may come from a stranger, and its data folder, %s, is hidden, the system's or your home", term.Printable(data)),
 		usage.Shell("dsstar resume --allow-read DIR %s   # DIR: that folder, if the notebook is yours", string(r.folder)))
 }
 
@@ -209,7 +209,7 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File
 		return nil, nil
 	}
 	if info, err := os.Stat(data); err != nil || !info.IsDir() {
-		return nil, usage.New("the run's data folder is not there: "+data,
+		return nil, usage.New("the run's data folder does not exist: "+data,
 			usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to where it is now", data))
 	}
 	include = slices.Concat(r.t.Task.Include, include)

@@ -80,6 +80,6 @@ func guarded(g *disk.Guarded, draw func() ([]byte, error), warn func(string)) er
 		}
 		old := filepath.Base(g.Path())
 		g.NextSibling()
-		warn(fmt.Sprintf("%s was edited during the run and stays as it is; the run goes on in %s", old, filepath.Base(g.Path())))
+		warn(fmt.Sprintf("%s was edited during the run and is left alone; the run continues in %s", old, filepath.Base(g.Path())))
 	}
 }

@@ -63,7 +63,7 @@ func editFile(t *testing.T, path, old, new string) []byte {
 }
 
 // TestEditedDuringRun: a notebook and a script that somebody edits while the run
-// goes on stay as they are, the run goes on in siblings, and says so once.
+// goes on stay as they are, the run continues in siblings, and says so once.
 func TestEditedDuringRun(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestSaverGoesOn(t *testing.T) {
 			t.Fatalf("%q, %v", warnings, err)
 		}
 		for i, name := range moved {
-			if !strings.Contains(warnings[i], "the run goes on in "+name) {
+			if !strings.Contains(warnings[i], "the run continues in "+name) {
 				t.Errorf("%q, want one about %s", warnings[i], name)
 			}
 		}

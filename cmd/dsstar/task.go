@@ -25,7 +25,7 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 		return record.Task{}, err
 	}
 	if scheme := isURL.FindString(folder); scheme != "" { // the rest may hold a password
-		return record.Task{}, usage.New(fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
+		return record.Task{}, usage.New(fmt.Sprintf("the data folder must be a path, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
 			usage.Again("--data", "DIR").Note("a folder with a copy of the data"))
 	}
 	info, err := os.Stat(data)
@@ -67,7 +67,7 @@ func listData(ctx context.Context, task *record.Task, data string) error {
 		if name, folder := strings.CutSuffix(all.Skipped[0].Name, "/"); folder {
 			hints = append(hints, usage.Again("--data", filepath.Join(data, name)).Note("what is named is not skipped"))
 		}
-		return usage.New("the data folder has no data files but what is skipped: "+skipped, hints...)
+		return usage.New("the data folder has no data files except skipped ones: "+skipped, hints...)
 	}
 	return usage.New("the data folder has no data files: "+data, usage.Shell("ls -la %s", data))
 }

@@ -89,7 +89,7 @@ func (v Survey) placeOnServer(name string) (Place, error) {
 	case running != nil:
 		return v.visiting(*running, true), nil
 	case spec.Language != "" && !strings.EqualFold(spec.Language, "python"):
-		return Place{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, and cells are Python", spec.Name, w.URL, spec.Language),
+		return Place{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python", spec.Name, w.URL, spec.Language),
 			v.hints(w.Specs, kernels)...)
 	}
 	return Place{Spec: *spec, Server: w.Server}, nil
@@ -121,13 +121,13 @@ func (v Survey) choose(name string, specs []kernel.Spec, kernels []kernel.Runnin
 	case len(named) == 0 && len(matches) == 1:
 		return nil, &matches[0], nil
 	case len(named)+len(matches) > 1:
-		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is the name of more than one", name), v.hints(named, matches)...)
+		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is ambiguous", name), v.hints(named, matches)...)
 	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" && v.named == nil {
 		id := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), ".json"), "kernel-")
 		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil // a file outside Jupyter's folder
 	}
-	return nil, nil, usage.New(fmt.Sprintf("--kernel: there is no kernelspec and no running kernel %q", name), v.hints(specs, kernels)...)
+	return nil, nil, usage.New(fmt.Sprintf("--kernel: no kernelspec or running kernel is named %q", name), v.hints(specs, kernels)...)
 }
 
 // MayDrop says whether the server may drop output that it has buffered for somebody else: with

@@ -22,7 +22,7 @@ var Required = []string{"ipykernel", "numpy", "pandas"}
 func (h Host) Spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
 	switch {
 	case s.Python != "" && s.Kernel+s.Server != "":
-		return kernel.Spec{}, usage.New("--python cannot be given with --kernel or --server", usage.Without("python"), usage.Without("kernel", "server"))
+		return kernel.Spec{}, usage.New("--python cannot be combined with --kernel or --server", usage.Without("python"), usage.Without("kernel", "server"))
 	case s.Kernel != "":
 		return h.ownKernel(ctx, s, s.Kernel)
 	case s.Python != "":
@@ -42,7 +42,7 @@ func (h Host) ownKernel(ctx context.Context, s *configs.Settings, name string) (
 		return kernel.Spec{}, err
 	}
 	if spec.Language != "" && !strings.EqualFold(spec.Language, "python") {
-		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s is a kernel for %s, and cells are Python", name, spec.Language),
+		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s is a kernel for %s, but cells are Python", name, spec.Language),
 			usage.Shell("jupyter kernelspec list"))
 	}
 	program, err := spec.Program(h.Env)

@@ -77,11 +77,11 @@ func (v visit) Leave(ctx context.Context, carried []record.Variable) (warnings [
 		return nil, err
 	}
 	if len(left.Changed) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s changed in place since a cell first read it, and it stays so: the files in %s have the state before",
+		warnings = append(warnings, fmt.Sprintf("changed in place since cells first read them: %s. They stay changed; %s has their earlier state",
 			strings.Join(left.Changed, ", "), v.folder.Variables()))
 	}
 	for _, name := range left.Unbound {
-		warnings = append(warnings, fmt.Sprintf("--keep %s: no cell has given this name a value", name))
+		warnings = append(warnings, fmt.Sprintf("--keep %s: no cell has assigned this name", name))
 	}
 	return warnings, nil
 }
@@ -117,7 +117,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 			said = o.EName + ": " + o.EValue
 		}
 	}
-	return fmt.Errorf("the kernel does not answer: %s", term.Fit(said, 300))
+	return fmt.Errorf("the kernel does not respond: %s", term.Fit(said, 300))
 }
 
 // Names checks the names of --keep.
