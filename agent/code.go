@@ -10,6 +10,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -47,7 +48,7 @@ func (r *requests) codeWordsFor(candidate int) ([]prompts.Part, map[string]strin
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
 	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.t.Method.Script, Candidate: candidate}
 	if r.t.Memory > 0 && !coder.Script {
-		coder.Memory = brief.Size(r.t.Memory)
+		coder.Memory = human.StableBytes(r.t.Memory)
 	}
 	parts, inputs := r.shared()
 	if coder.Script {

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/llm"
+	"dsstar/notebook/human"
 )
 
 // Limits are what may be used; 0 is no limit.
@@ -78,7 +78,7 @@ func (b *Budget) Reserve() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if most := b.Limits.Calls; most > 0 && b.calls >= most {
-		b.spent = b.refuse("calls", brief.Count(most, "model call"), fmt.Sprintf("model calls for all tasks: %d", most))
+		b.spent = b.refuse("calls", human.Plural(most, "model call"), fmt.Sprintf("model calls for all tasks: %d", most))
 		return b.spent
 	}
 	if most := b.Limits.Cost; most > 0 && b.paid >= most {

@@ -151,26 +151,6 @@ func Problem(e notebook.Execution) string {
 	return string(e.Status)
 }
 
-// Size is a size for people: 512 bytes, 3.4 MB.
-func Size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1000*1000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1000*1000*1000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-}
-
-func Count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // controls are those that JSON leaves as they are; to some they are line breaks.

@@ -129,14 +129,6 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-func TestFileSize(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 bytes", 999: "999 bytes", 1500: "1.5 kB", 3_400_000: "3.4 MB", 12_000_000_000: "12.0 GB"} {
-		if got := brief.Size(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
-}
-
 func TestPyString(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "s")

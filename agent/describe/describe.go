@@ -106,7 +106,7 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 	if err := r.preselect(ctx); err != nil {
 		return nil, err
 	}
-	return r.settle(root)
+	return r.describeWithoutModel(root)
 }
 
 // Choose leaves only as many files as a run looks at: where there are more, those
@@ -144,7 +144,7 @@ func (r *Describer) Choose() error {
 		r.t.Descriptions[i].File = f.Name
 	}
 	if n := len(r.others); n > 0 {
-		return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d", brief.Count(n, "file"), r.MaxFiles))
+		return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d", human.Plural(n, "file"), r.MaxFiles))
 	}
 	return nil
 }
@@ -211,9 +211,9 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	return r.journal.Warn(text)
 }
 
-// settle gives a description to every file that needs neither script nor model,
+// describeWithoutModel gives a description to every file that needs neither script nor model,
 // and returns the others.
-func (r *Describer) settle(root *files.Folder) (left []int, err error) {
+func (r *Describer) describeWithoutModel(root *files.Folder) (left []int, err error) {
 	r.store = r.openStore()
 	room := r.Sizes().Context * 3 / 4 // for contents, so that there is some for descriptions
 	for i, f := range r.t.Task.Files {
@@ -231,7 +231,7 @@ func (r *Describer) settle(root *files.Folder) (left []int, err error) {
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
 			// Asked of the others too: each takes of the room, as in a run.
-			if !r.asItIs(root, &d, i, &room) && wanted && !r.store.get(root, f, &d, i) {
+			if !r.useContent(root, &d, i, &room) && wanted && !r.store.get(root, f, &d, i) {
 				left = append(left, i)
 				continue
 			}
@@ -270,10 +270,10 @@ func (r *Describer) wanted(name string) bool {
 	return len(r.only) == 0 || slices.Contains(r.only, name)
 }
 
-// asItIs takes the content of a document or of a small file for its description,
+// useContent takes the content of a document or of a small file for its description,
 // of source code the beginning, and of an image what it is: rules that stand in a manual are what agents miss
 // most (DABstep, section 4.3).
-func (r *Describer) asItIs(root *files.Folder, d *record.Description, i int, room *int) bool {
+func (r *Describer) useContent(root *files.Folder, d *record.Description, i int, room *int) bool {
 	look, f := r.looks[i], r.t.Task.Files[i]
 	if r.method.NoDocuments || root == nil {
 		return false
@@ -283,7 +283,7 @@ func (r *Describer) asItIs(root *files.Folder, d *record.Description, i int, roo
 		return true
 	}
 	if look.Format == "code" && f.Size > smallBytes {
-		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]", strings.TrimRight(look.Head, "\n"), brief.Size(f.Size))
+		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]", strings.TrimRight(look.Head, "\n"), human.StableBytes(f.Size))
 		return true
 	}
 	most := int64(smallBytes)

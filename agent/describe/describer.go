@@ -76,11 +76,11 @@ type Describer struct {
 	mayShow  int          // files that are shown at most, were it not for TopK
 	folder   string       // what it holds, for the analyzer
 	store    store
-	nearness []int        // the task's files, the nearest to the question first
-	others   []string     // files that are not looked at, or not described
-	passed   int          // files that were looked at, but are not described
-	alone    bool         // nothing but the descriptions is wanted
-	only     []string     // and of these files only; empty: of all
+	nearness []int    // the task's files, the nearest to the question first
+	others   []string // files that are not looked at, or not described
+	passed   int      // files that were looked at, but are not described
+	alone    bool     // nothing but the descriptions is wanted
+	only     []string // and of these files only; empty: of all
 
 	mu    sync.Mutex
 	spent error // a budget that ran out while files were described

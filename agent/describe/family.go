@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -110,7 +111,7 @@ func (r *Describer) describeFile(ctx context.Context, pool *pool, i int, like []
 
 func (r *Describer) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string) {
 	f, look := r.t.Task.Files[i], r.looks[i]
-	a := prompts.Analyzer{Path: r.dataPython(i), Size: brief.Size(f.Size), Chars: r.descriptionChars(r.Sizes())}
+	a := prompts.Analyzer{Path: r.dataPython(i), Size: human.StableBytes(f.Size), Chars: r.descriptionChars(r.Sizes())}
 	if !r.method.Script { // as published, it is told the name alone
 		a.Kind, a.Head, a.Others = look.Kind, r.head(i), brief.Lines(r.folder, r.Sizes().Description)
 	}
@@ -125,7 +126,7 @@ func (r *Describer) analyzeWords(i int, like []int) ([]prompts.Part, map[string]
 func (r *Describer) mendWords(i int, code, report string, others int) ([]prompts.Part, map[string]string) {
 	f, look := r.t.Task.Files[i], r.looks[i]
 	report = brief.Clip(report, r.Sizes().Result)
-	d := prompts.DebuggerScript{Path: r.dataPython(i), Size: brief.Size(f.Size), Code: code, Error: report, Others: others}
+	d := prompts.DebuggerScript{Path: r.dataPython(i), Size: human.StableBytes(f.Size), Code: code, Error: report, Others: others}
 	if !r.method.Script { // as published, it is told code and error alone
 		d.Kind, d.Head = look.Kind, r.head(i)
 	}

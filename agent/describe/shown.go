@@ -10,6 +10,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -19,7 +20,7 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, leftOut string)
 	texts := make([]string, len(r.t.Descriptions))
 	for n := range r.t.Descriptions {
 		f := prompts.File{
-			Path: r.dataPython(n), Size: brief.Size(r.t.Task.Files[n].Size),
+			Path: r.dataPython(n), Size: human.StableBytes(r.t.Task.Files[n].Size),
 			Alike: brief.Lines(r.t.Descriptions[n].Alike, show.Description/8),
 		}
 		f.Like, texts[n] = r.words(n)

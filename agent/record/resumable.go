@@ -3,7 +3,7 @@ package record
 import (
 	"fmt"
 
-	"dsstar/agent/brief"
+	"dsstar/notebook/human"
 )
 
 // Finished reports whether nothing is left to do for a run, with the data files as they are now and
@@ -35,11 +35,11 @@ func (t *Trajectory) DataChanges(now []File) string {
 		case !there:
 			return f.Name + " is not there"
 		case size != f.Size:
-			return fmt.Sprintf("%s has %s, not %s", f.Name, brief.Size(size), brief.Size(f.Size))
+			return fmt.Sprintf("%s has %s, not %s", f.Name, human.StableBytes(size), human.StableBytes(f.Size))
 		}
 	}
 	if n := len(now) - len(t.Task.Files) - t.Task.Others; n != 0 {
-		return fmt.Sprintf("there are %s, not %d", brief.Count(len(now), "file"), len(now)-n)
+		return fmt.Sprintf("there are %s, not %d", human.Plural(len(now), "file"), len(now)-n)
 	}
 	return ""
 }

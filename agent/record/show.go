@@ -10,6 +10,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 )
 
 // showQuestion shows the question of part k with its answer. Above the first stands what concerns
@@ -92,7 +93,7 @@ func showData(t *Trajectory) string {
 		if d.Text == "" && d.Error == "" {
 			continue // not described yet
 		}
-		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), brief.Size(t.Task.Files[i].Size))
+		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), human.StableBytes(t.Task.Files[i].Size))
 		body := fenced(d.Text, "")
 		for _, note := range d.notes() {
 			title += " · " + inHTML(note)
@@ -148,7 +149,7 @@ func showVariables(t *Trajectory) string {
 		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(v.Name), inHTML(v.Type))
 		switch {
 		case v.File != "":
-			title += " · used, and kept in <code>" + inHTML(v.File) + "</code>, " + brief.Size(v.Bytes)
+			title += " · used, and kept in <code>" + inHTML(v.File) + "</code>, " + human.StableBytes(v.Bytes)
 		case v.Problem != "":
 			title += " · used, and not to be carried to another session: " + inHTML(v.Problem)
 		}
@@ -234,7 +235,7 @@ func showReturns(t *Trajectory) string {
 		parts = append(parts, part)
 	}
 	return fmt.Sprintf("- The session went back %s, in %.2f s: %s.\n",
-		brief.Count(sum, "time"), seconds, prose(strings.Join(parts, ", ")))
+		human.Plural(sum, "time"), seconds, prose(strings.Join(parts, ", ")))
 }
 
 // showRoles tells what each role has used.

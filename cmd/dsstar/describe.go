@@ -10,6 +10,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -139,8 +140,8 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record
 		j.progress.Warn("%s", w)
 	}
 	config := agentConfig(j.settings)
-	j.place.box.Read = append(j.place.box.Read, j.task.Data)
-	config.Model, config.Open, config.Prompts, config.Cache = j.model, a.openAt(&j.place, j.settings, nil), words, j.cache
+	j.place.Box.Read = append(j.place.Box.Read, j.task.Data)
+	config.Model, config.Open, config.Prompts, config.Cache = j.model, a.Open(&j.place, j.settings, nil), words, j.cache
 	config.Observe, config.Stream = j.describing(len(names)), j.progress.Stream
 	config.Agree = a.afford(*j)
 	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
@@ -156,17 +157,17 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record
 // setUpAlone is setUp for runs that use new kernels only.
 func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 	j.progress.Wait("setting up Python")
-	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
+	if j.place, err = a.Place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
 		return err
 	}
-	if g := j.place.guest; g != nil {
-		return usage.New(fmt.Sprintf("--kernel: %s is a running kernel (%s), and files are described in new ones", g.name, identity(g.Running)),
+	if g := j.place.Guest; g != nil {
+		return usage.New(fmt.Sprintf("--kernel: %s is a running kernel (%s), and files are described in new ones", g.Name, kernels.Identity(g.Running)),
 			usage.Shell("dsstar describe DIR   # with the Python that dsstar sets up itself"), usage.Shell("dsstar kernels   # kernelspecs"))
 	}
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}
-	return a.look(ctx, &j.place, j.settings, j.task.Data)
+	return a.Look(ctx, &j.place, j.settings, j.task.Data)
 }
 
 // describing reports the events of a run that only describes files; wanted is their number, 0

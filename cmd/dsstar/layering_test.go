@@ -14,13 +14,13 @@ import (
 // cmd/dsstar may import everything.
 var arrows = map[string][]string{
 	"agent/reply":        {"agent/record", "agent/brief", "agent/llm", "notebook/lazy"},
-	"agent/ask":          {"agent/record", "agent/reply", "agent/brief", "agent/llm", "prompts"},
+	"agent/ask":          {"agent/record", "agent/reply", "agent/brief", "agent/llm", "prompts", "notebook/human"},
 	"agent/describe":     {"agent/ask", "agent/record", "agent/reply", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
-	"agent":              {"agent/ask", "agent/describe", "agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
-	"agent/record":       {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent":              {"agent/ask", "agent/describe", "agent/reply", "agent/record", "agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
+	"agent/record":       {"agent/brief", "notebook/lazy", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
 	"agent/brief":        {"notebook/lazy", "notebook"},
 	"notebook/lazy":      {},
-	"agent/bench/solver": {"agent", "agent/ask", "agent/brief", "agent/reply", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk"},
+	"agent/bench/solver": {"agent", "agent/ask", "agent/brief", "agent/reply", "agent/record", "agent/brief", "agent/files", "agent/llm", "prompts", "notebook", "notebook/disk", "notebook/human"},
 	"agent/bench":        {"agent", "notebook/disk"},
 	"agent/files":        {"notebook/disk"},
 	"agent/bench/runner": {"agent", "agent/ask", "agent/brief", "agent/record", "agent/llm", "notebook", "notebook/disk"},
@@ -49,10 +49,13 @@ var arrows = map[string][]string{
 	"prompts":                 {},
 	"configs":                 {"notebook/disk"},
 
-	"cmd/dsstar/internal/term":          {},
-	"cmd/dsstar/internal/term/termtest": {}, // for tests only
-	"cmd/dsstar/internal/progress":      {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
-	"cmd/dsstar/internal/usage":         {"kernel", "notebook/human"},
+	"cmd/dsstar/internal/kernels": {"cmd/dsstar/internal/term", "cmd/dsstar/internal/usage", "agent", "agent/brief", "agent/record", "configs",
+		"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "notebook", "notebook/disk"},
+	"cmd/dsstar/internal/kernels/kernelstest": {"kernel", "kernel/pyenv/pyenvtest"}, // for tests only
+	"cmd/dsstar/internal/term":                {},
+	"cmd/dsstar/internal/term/termtest":       {}, // for tests only
+	"cmd/dsstar/internal/progress":            {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
+	"cmd/dsstar/internal/usage":               {"kernel", "notebook/human"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

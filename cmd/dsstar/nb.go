@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
@@ -84,7 +85,7 @@ func (a *app) nbCommand() *cobra.Command {
 			return usage.New("no data folder is given", usage.Again("--data", "DIR"),
 				usage.Again("--kernel", "newest").Note("about the variables of a running kernel"))
 		}
-		if flags.names, err = keeping(keep); err != nil {
+		if flags.names, err = kernels.Names(keep); err != nil {
 			return err
 		}
 		question, err := a.question(args)

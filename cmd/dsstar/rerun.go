@@ -19,6 +19,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -301,10 +302,10 @@ func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Noteboo
 	}
 	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout
 	if o.Scratch == "" { // it never goes back
-		k, err := begin(ctx, o, checkpoint.Options{})
+		k, err := kernels.Begin(ctx, o, checkpoint.Options{})
 		return k, spec, err
 	}
-	k, err := a.start(ctx, o, checkpoint.Options{}, s, agent.Work)
+	k, err := a.Start(ctx, o, checkpoint.Options{}, s, agent.Work)
 	return k, spec, err
 }
 
@@ -353,10 +354,10 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python", term.Printable(language)),
 			usage.Again("--kernel", name), usage.Shell("jupyter kernelspec list"))
 	case s.Python != "":
-		return a.ownPython(ctx, s, s.Python, []string{"ipykernel"}) // only the user knows what else the notebook needs
+		return a.OwnPython(ctx, s, s.Python, []string{"ipykernel"}) // only the user knows what else the notebook needs
 	}
 	if named != "" && !strings.EqualFold(named, "python3") {
-		spec, err := kernel.FindSpec(named, a.lookup())
+		spec, err := kernel.FindSpec(named, a.Lookup())
 		if err == nil && isPython(spec.Language) {
 			p.Say("kernel   %s, which the notebook names", term.Printable(spec.Name))
 			return spec, nil
@@ -364,7 +365,7 @@ func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook,
 		p.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here", term.Printable(named))
 	}
 	p.Wait("setting up Python")
-	return a.spec(ctx, s, func(line string) { p.Say("set-up   %s", line) })
+	return a.Spec(ctx, s, func(line string) { p.Say("set-up   %s", line) })
 }
 
 // kernelOf returns the notebook's kernelspec and language; "" if it names none.
@@ -398,11 +399,11 @@ func isPython(language string) bool {
 
 // findKernel finds the kernelspec that the user named, in any language.
 func (a *app) findKernel(name, path string) (kernel.Spec, error) {
-	spec, err := kernel.FindSpec(name, a.lookup())
+	spec, err := kernel.FindSpec(name, a.Lookup())
 	if err != nil {
 		return spec, usage.New(fmt.Sprintf("--kernel: %v", err), usage.Shell("jupyter kernelspec list"), usage.Without("kernel"))
 	}
-	if _, err := spec.Program(a.env); err != nil {
+	if _, err := spec.Program(a.Env); err != nil {
 		return spec, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err), usage.Shell("jupyter kernelspec list"))
 	}
 	return spec, nil

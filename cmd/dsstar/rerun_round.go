@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -117,7 +116,7 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 		if rounds == 0 {
 			last = usage.Without("round")
 		}
-		return usage.New(fmt.Sprintf("--round: the run has %s, and no round %d", brief.Count(rounds, "round"), n), last)
+		return usage.New(fmt.Sprintf("--round: the run has %s, and no round %d", human.Plural(rounds, "round"), n), last)
 	}
 	r.base, r.attempts = t.At(n)
 	if len(r.attempts) == 0 {

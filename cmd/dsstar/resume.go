@@ -14,6 +14,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -70,7 +71,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if flags.names, err = keeping(keep); err != nil {
+		if flags.names, err = kernels.Names(keep); err != nil {
 			return err
 		}
 		if question = strings.TrimSpace(question); question == "" && cmd.Flags().Changed("ask") {
@@ -190,7 +191,7 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 	data := r.data()
 	allowed := func(path string) bool {
 		abs, err := filepath.Abs(path)
-		return err == nil && inside(realPath(abs), realPath(data))
+		return err == nil && disk.Inside(disk.RealPath(abs), disk.RealPath(data))
 	}
 	if data == "" || !a.private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/human"
@@ -142,14 +143,14 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	if a.configDir != "" {
 		user = filepath.Join(a.configDir, "config.yaml")
 	}
-	s, err := configs.Load(configs.Sources{UserFile: user, ProjectFile: projectFile, Env: a.env, Flags: given})
+	s, err := configs.Load(configs.Sources{UserFile: user, ProjectFile: projectFile, Env: a.Env, Flags: given})
 	if r, ok := errors.AsType[*configs.RelaxedError](err); ok {
 		return nil, relaxed(r, user)
 	}
 	if err != nil {
 		return nil, usage.New(err.Error(), usage.Shell("dsstar config --defaults   # every setting, with what it may be"))
 	}
-	return s, onPage(s)
+	return s, kernels.OnPage(s)
 }
 
 // ownFile begins a shell command that writes the user's settings file, whose folder may not

@@ -15,6 +15,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -199,7 +200,7 @@ func (d *desk) context() prompts.Context {
 	for i, f := range all {
 		path := brief.Python("data/" + f.Name)
 		if i < most {
-			c.Files = append(c.Files, prompts.File{Path: path, Size: brief.Size(f.Size)})
+			c.Files = append(c.Files, prompts.File{Path: path, Size: human.StableBytes(f.Size)})
 		} else {
 			more.WriteString(path + "\n")
 		}
