@@ -167,7 +167,7 @@ func (s *Settings) validate(won map[string]setting) error {
 	if v := s.Method.VerifierInput; v != "full" && v != "query-plan" {
 		return bad("method.verifier_input", "full or query-plan")
 	}
-	if ways := []string{"auto", "checkpoint", "replay", "off"}; !slices.Contains(ways, s.Rollback) {
+	if !s.Rollback.known() {
 		return bad("rollback", "auto, checkpoint, replay or off")
 	}
 	if tiers := []string{"auto", "full", "builtin", "external", "off"}; !slices.Contains(tiers, s.Sandbox) {

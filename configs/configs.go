@@ -50,7 +50,7 @@ type Settings struct {
 	Kernel       string        `mapstructure:"kernel"`
 	Server       string        `mapstructure:"server"`
 	Jobs         int           `mapstructure:"jobs"`
-	Rollback     string        `mapstructure:"rollback"` // "auto", "checkpoint", "replay" or "off"
+	Rollback     Rollback      `mapstructure:"rollback"`
 
 	// "auto", "full", "builtin", "external" or "off"
 	Sandbox              string   `mapstructure:"sandbox"`

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -49,7 +48,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 		return err
 	}
 	if j.keep {
-		j.keeper = &keeper{saver: saver, server: j.place.server}
+		j.keeper = &keeper{saver: saver, server: j.place.Server}
 	}
 	trace, err := llm.OpenTrace(folder.Trace())
 	if err != nil {
@@ -62,20 +61,20 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	}
 	j.progress.Models(func(role string) string { return modelOf(s, role) })
 	j.progress.Wait("starting the kernel")
-	j.place.show(folder, j.task.Data)
+	j.place.Show(folder, j.task.Data)
 	if j.task.Data != "" {
 		j.progress.Say("data     %s", j.task.Data)
 	}
 	config := agentConfig(s)
-	config.Sandbox = j.place.sandbox()
-	config.Memory = j.place.memory()
+	config.Sandbox = j.place.Sandbox()
+	config.Memory = j.place.Memory()
 	j.progress.Say("sandbox  %s", config.Sandbox)
-	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.Watch(a.openAt(&j.place, s, j.keeper)), words, string(folder)
-	config.RunScript = a.runScriptAt(&j.place, s)
+	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.Watch(a.Open(&j.place, s, j.keeper.wrap())), words, string(folder)
+	config.RunScript = a.RunScript(&j.place, s)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
-	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(saver), j.progress.Stream
+	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.Warnings(), j.observer(saver), j.progress.Stream
 	config.Review, config.Agree = a.review(j), a.afford(j)
 	if j.task.Data != "" {
 		if config.Corrections, err = a.corrections(j.task.Data); err != nil {
@@ -85,19 +84,6 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	t, err := run(ctx, config)
 	j.progress.Stop()
 	return a.conclude(ctx, j, t, folder, saver, err)
-}
-
-// show lets cells read the run's variables and data but nothing else in the run folder.
-func (p *place) show(folder record.Folder, data string) {
-	p.box.Own = append(slices.Clone(p.box.Own), string(folder))
-	p.box.Read = append(slices.Clone(p.box.Read), folder.Variables())
-	if data == "" {
-		return
-	}
-	if !filepath.IsAbs(data) {
-		data = filepath.Join(string(folder), data)
-	}
-	p.box.Read = append(p.box.Read, data)
 }
 
 // agentConfig returns the part of a run's configuration that comes from the settings.
@@ -147,7 +133,7 @@ func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error 
 // conclude prints the result and returns an error that carries the exit code. ended is the error
 // that cut the run short, if any.
 func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder record.Folder, saver *saver, ended error) error {
-	r := newResult(t, folder, j.place.result(j.settings))
+	r := newResult(t, folder, ranIn(j.place, j.settings))
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
 		ended = noAnswer(t)

@@ -18,6 +18,7 @@ import (
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -49,7 +50,7 @@ type benchPlace struct {
 	url      string // "": this machine
 	settings *configs.Settings
 	mu       sync.Mutex
-	place    place
+	place    kernels.Place
 	checked  time.Time // when it was last known to work
 }
 
@@ -245,27 +246,27 @@ func (r *benchRun) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
 func (r *benchRun) findPlaces(ctx context.Context) error {
 	if len(r.flags.servers) == 0 {
 		r.progress.Wait("setting up Python")
-		p, err := r.app.place(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
+		p, err := r.app.Place(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
 		if err != nil {
 			return err
 		}
-		if p.guest != nil {
-			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one", p.guest.name), usage.Without("kernel"))
+		if p.Guest != nil {
+			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one", p.Guest.Name), usage.Without("kernel"))
 		}
 		if r.settings.MaxMemory == 0 { // what is free is for all of them
-			p.box.Limits.Memory = max(leastMemory, p.box.Limits.Memory/int64(r.flags.jobs))
+			p.Box.Limits.Memory = max(kernels.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
 		}
 		r.places = []*benchPlace{{place: p}}
 		if err := r.consent(ctx, &r.places[0].place); err != nil {
 			return err
 		}
-		if err := r.app.look(ctx, &r.places[0].place, r.settings, existing(r.flags.out)); err != nil {
+		if err := r.app.Look(ctx, &r.places[0].place, r.settings, existing(r.flags.out)); err != nil {
 			return err
 		}
-		r.progress.Say("sandbox  %s", p.sandbox())
+		r.progress.Say("sandbox  %s", p.Sandbox())
 		return nil
 	}
-	var named []*place
+	var named []*kernels.Place
 	r.flags.jobs = max(r.flags.jobs, len(r.flags.servers)) // else some are never used
 	for _, given := range r.flags.servers {
 		s := *r.settings
@@ -275,23 +276,23 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 			return usage.New(fmt.Sprintf("--server: %v", err), usage.Shell("jupyter server list"))
 		}
 		r.places = append(r.places, &benchPlace{url: server.URL, settings: &s})
-		named = append(named, &place{server: server})
+		named = append(named, &kernels.Place{Server: server})
 	}
 	if err := r.consent(ctx, named...); err != nil {
 		return err
 	}
 	for _, p := range named {
-		r.progress.Say("sandbox  %s: %s", p.sandbox(), p.server.URL)
+		r.progress.Say("sandbox  %s: %s", p.Sandbox(), p.Server.URL)
 	}
 	return nil
 }
 
 // consent reports the places that do not confine their kernels, and asks the user to agree.
-func (r *benchRun) consent(ctx context.Context, places ...*place) error {
+func (r *benchRun) consent(ctx context.Context, places ...*kernels.Place) error {
 	var all []string
 	var what, question string
 	for _, p := range places {
-		if lines, w, q := p.notOurs(); lines != nil {
+		if lines, w, q := p.NotOurs(); lines != nil {
 			all, what, question = append(all, lines...), w, q
 		}
 	}
@@ -302,7 +303,7 @@ func (r *benchRun) consent(ctx context.Context, places ...*place) error {
 }
 
 // placeOf returns a copy of a place, for one task.
-func (r *benchRun) placeOf(i int) place {
+func (r *benchRun) placeOf(i int) kernels.Place {
 	b := r.places[i]
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -321,12 +322,12 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 	if time.Since(b.checked) < fresh {
 		return nil
 	}
-	p, err := r.app.place(ctx, b.settings, func(string) {})
-	if err == nil && p.guest != nil {
+	p, err := r.app.Place(ctx, b.settings, func(string) {})
+	if err == nil && p.Guest != nil {
 		err = usage.New("--kernel: it is a running kernel, and every task has a new one", usage.Without("kernel"))
 	}
 	if err == nil {
-		err = r.app.look(ctx, &p, b.settings, existing(r.flags.out))
+		err = r.app.Look(ctx, &p, b.settings, existing(r.flags.out))
 	}
 	switch {
 	case err == nil:
@@ -342,9 +343,9 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 func (r *benchRun) answers(ctx context.Context, i int) bool {
 	b := r.places[i]
 	b.mu.Lock()
-	server := b.place.server
+	server := b.place.Server
 	b.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, surveyTime)
+	ctx, cancel := context.WithTimeout(ctx, kernels.SurveyTime)
 	defer cancel()
 	_, _, err := server.Specs(ctx)
 	_, refused := errors.AsType[*kernel.ServerError](err)

@@ -14,6 +14,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -23,7 +24,7 @@ import (
 
 const benchScoreHelp = `Score answers by a benchmark's public rules: those of a run (OUT), or a file of
 answers in the benchmark's own form (--answers; DA-Code: its output folder).
-Missing, unfinished and empty answers are wrong and count.
+Missing, unfinished and empty answers count as wrong.
 
 --compat upstream scores as the public code does, including its faults; fixed
 corrects them (docs/benchmarks.md lists them). KramaBench's paraphrases need --model.
@@ -41,7 +42,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			"  dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json",
 	}
 	suite.add(cmd.Flags())
-	cmd.Flags().StringVar(&answers, "answers", "", "the file with the answers, instead of a run")
+	cmd.Flags().StringVar(&answers, "answers", "", "a file with answers, instead of a run")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	cmd.Flags().BoolVar(&save, "save", false, "record the scores in OUT, for its tables")
 	compatFlag(cmd.Flags(), &compat)
@@ -237,11 +238,11 @@ func (a *app) scorer(ctx context.Context, s *configs.Settings, compat bench.Comp
 // plainPython is the Python of the scorers of texts, which need no packages and run no
 // code but their own.
 func (a *app) plainPython(s *configs.Settings) *bench.Process {
-	return &bench.Process{Env: a.withoutKeys(s), Path: func(ctx context.Context) (string, error) {
+	return &bench.Process{Env: a.WithoutKeys(s), Path: func(ctx context.Context) (string, error) {
 		if s.Python != "" {
 			return s.Python, nil
 		}
-		found, err := pyenv.Find(ctx, a.env)
+		found, err := pyenv.Find(ctx, a.Env)
 		return found.Path, err
 	}}
 }
@@ -273,10 +274,10 @@ func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (b
 // scoringPlace finds the place of scorers' kernels when the first is needed, as most scorers
 // need none. Without a place the scoring stops.
 func (a *app) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) placeFinder {
-	var found *place
-	return func(ctx context.Context) (place, error) {
+	var found *kernels.Place
+	return func(ctx context.Context) (kernels.Place, error) {
 		if found == nil {
-			p, err := a.place(ctx, s, func(string) {})
+			p, err := a.Place(ctx, s, func(string) {})
 			if err != nil {
 				stop(err)
 				return p, err

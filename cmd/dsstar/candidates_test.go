@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -83,7 +84,7 @@ func TestCandidatesServed(t *testing.T) {
 	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), map[string]map[string]any{
 		"freezing": {"argv": spec.Argv, "env": spec.Env, "display_name": "Freezing", "language": "python"},
 	})
-	s := attached(t, jupyterEnv(t, t.TempDir()), ofThree().serve(t).URL, "--server", server.URL+"?token="+server.Token, "--kernel", "freezing", "--candidates", "3", "--yes")
+	s := attached(t, kernelstest.Env(t, t.TempDir()), ofThree().serve(t).URL, "--server", server.URL+"?token="+server.Token, "--kernel", "freezing", "--candidates", "3", "--yes")
 	s.expect(exitVerified, "candidate 2 is chosen")
 	backs := s.trajectory().Rounds[1].Returns
 	if len(backs) != 3 || backs[2].Way != notebook.ByCheckpoint || backs[2].Kept != backs[0].Kept+1 {

@@ -214,7 +214,7 @@ func (a *app) editor(folder dataFiles, name string) (string, error) {
 // someEditor returns the user's editor as a shell command, or an installed one, or "".
 func (a *app) someEditor() string {
 	for _, env := range []string{"VISUAL", "EDITOR"} {
-		if editor := strings.TrimSpace(a.getenv(env)); editor != "" {
+		if editor := strings.TrimSpace(a.Getenv(env)); editor != "" {
 			return editor
 		}
 	}
@@ -234,7 +234,7 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	if whole, err := exec.LookPath(editor); err == nil { // a path with spaces
 		cmd = exec.CommandContext(ctx, whole, path)
 	}
-	cmd.Env = a.env
+	cmd.Env = a.Env
 	// stdout may be a file, so stderr is the terminal.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, term.Unwrapped(a.stderr), term.Unwrapped(a.stderr)
 	// SIGTERM first, on which most editors save the text.

@@ -10,6 +10,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/disk"
 )
 
 // dataFiles are the files of a data folder that a user may name.
@@ -44,7 +45,7 @@ func (l dataFiles) find(said []string) ([]string, error) {
 func (l dataFiles) file(name string) (string, bool) {
 	candidates := []string{name, filepath.ToSlash(filepath.Clean(name))}
 	if abs, err := filepath.Abs(name); err == nil {
-		if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && inside(l.dir, folder) {
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && disk.Inside(l.dir, folder) {
 			if below, err := filepath.Rel(l.dir, filepath.Join(folder, filepath.Base(abs))); err == nil {
 				candidates = append(candidates, filepath.ToSlash(below))
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -40,11 +41,10 @@ func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Try what works here, and say what to do if something does not",
-		Long: `Try what works here, and say what to do if something does not: the settings, the
-folders, Python (set up now if it is not yet), a kernel, and the model's endpoint
-(asked for its list of models, which costs nothing). Exit code 1 if something
-failed.`,
+		Short: "Check what works here, and say how to fix what does not",
+		Long: `Check the settings, the folders, Python (which is set up if needed), a kernel, and
+the model's endpoint (by its list of models, which costs nothing), and say how to
+fix what fails. Exit code 1 if something failed.`,
 		Example: "  dsstar doctor\n  dsstar doctor --python ~/venv/bin/python --model ollama/qwen3 --json",
 		Args:    noArgs,
 	}
@@ -109,7 +109,7 @@ func (a *app) checkSettings(_ context.Context, s *configs.Settings) finding {
 
 // checkFolders checks that the folders for runs and caches are writable.
 func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
-	for _, dir := range []string{a.cacheDir, s.Out} {
+	for _, dir := range []string{a.CacheDir, s.Out} {
 		existing := existing(dir)
 		probe, err := os.CreateTemp(existing, ".dsstar-doctor-")
 		if err != nil {
@@ -118,20 +118,20 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 		probe.Close()
 		os.Remove(probe.Name())
 	}
-	return finding{Check: "folders", Status: "ok", Detail: fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.cacheDir)}
+	return finding{Check: "folders", Status: "ok", Detail: fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.CacheDir)}
 }
 
 // checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels
 // of the user's alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
-	p, err := a.place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
+	p, err := a.Place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
 	if err != nil {
 		return failedBy("kernel", err)
 	}
-	if p.guest != nil {
-		return finding{Check: "kernel", Status: "ok", Detail: fmt.Sprintf("%s is running: %s", p.guest.name, about(p.guest.Running))}
+	if p.Guest != nil {
+		return finding{Check: "kernel", Status: "ok", Detail: fmt.Sprintf("%s is running: %s", p.Guest.Name, kernels.About(p.Guest.Running))}
 	}
-	if err := a.look(ctx, &p, s, existing(s.Out)); err != nil {
+	if err := a.Look(ctx, &p, s, existing(s.Out)); err != nil {
 		return failedBy("kernel", err)
 	}
 	dir, err := disk.TempFolder("", "dsstar-doctor-")
@@ -140,11 +140,11 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	defer disk.RemoveTemp(dir)
 	begin := time.Now()
-	k, err := a.openAt(&p, s, nil)(ctx, agent.Describe, dir)
-	if err != nil && p.server.URL != "" {
+	k, err := a.Open(&p, s, nil)(ctx, agent.Describe, dir)
+	if err != nil && p.Server.URL != "" {
 		return failedBy("kernel", err)
 	}
-	python := slices.Concat(p.spec.Argv, []string{"python3"})[0]
+	python := slices.Concat(p.Spec.Argv, []string{"python3"})[0]
 	if err != nil {
 		_, _, hints := causeOf(err)
 		return finding{Check: "kernel", Status: "failed", Detail: err.Error(), hints: append([]usage.Hint{
@@ -160,11 +160,11 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	if e.Status != notebook.OK {
 		return finding{Check: "kernel", Status: "failed", Detail: strings.TrimSpace(e.PlainText()), hints: []usage.Hint{
-			usage.Shell("%s -m pip install "+strings.Join(required, " "), python)}}
+			usage.Shell("%s -m pip install "+strings.Join(kernels.Required, " "), python)}}
 	}
-	where := cmp.Or(p.server.URL, python)
+	where := cmp.Or(p.Server.URL, python)
 	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()), ready.Seconds(), where)
-	if s.Rollback == "off" {
+	if s.Rollback.Off() {
 		return finding{Check: "kernel", Status: "ok", Detail: text + "\ndoes not go back"}
 	}
 	back, err := k.Rollback(ctx, []string{cell})
@@ -186,7 +186,7 @@ func goesBack(b notebook.Restoration) string {
 // checkSandbox tries forbidden actions in each available tier, and without a sandbox to show
 // that they would succeed.
 func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
-	b, why, err := box(s)
+	b, why, err := kernels.Box(s)
 	if err != nil {
 		return failedBy("sandbox", err)
 	}
@@ -200,7 +200,7 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	if err != nil {
 		return failedBy("sandbox", err)
 	}
-	f := finding{Check: "sandbox", Status: "ok", Detail: inWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())}
+	f := finding{Check: "sandbox", Status: "ok", Detail: kernels.InWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())}
 	if why != "" {
 		f.Detail += ": " + why
 		_, _, missing := sandbox.Choose(string(sandbox.Full))

@@ -90,10 +90,10 @@ func TestRollbackUnsupported(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		why = "there are no checkpoints on " + runtime.GOOS
 	}
-	if _, err := a.start(t.Context(), o, checkpoint.Options{}, &configs.Settings{Rollback: "checkpoint"}, agent.Work); err == nil || !strings.Contains(err.Error(), why) {
+	if _, err := a.Start(t.Context(), o, checkpoint.Options{}, &configs.Settings{Rollback: "checkpoint"}, agent.Work); err == nil || !strings.Contains(err.Error(), why) {
 		t.Error(err)
 	}
-	k, err := a.start(t.Context(), o, checkpoint.Options{}, &configs.Settings{Rollback: "auto"}, agent.Work)
+	k, err := a.Start(t.Context(), o, checkpoint.Options{}, &configs.Settings{Rollback: "auto"}, agent.Work)
 	if err != nil {
 		t.Fatal(err)
 	}

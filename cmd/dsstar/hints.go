@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -132,27 +132,13 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 	return 0, nil
 }
 
-// An unreachableError is a server that does not respond.
-type unreachableError struct {
-	url string
-	err error
-}
-
-func (e *unreachableError) Error() string {
-	if errors.Is(e.err, context.DeadlineExceeded) {
-		return e.url + " does not answer"
-	}
-	return e.err.Error() // it names the server
-}
-func (e *unreachableError) Unwrap() error { return e.err }
-
 // kernelHints are those for errors of kernels and their servers. Their texts contain no tokens.
 func kernelHints(err error) (code int, hints []usage.Hint) {
 	if s, ok := errors.AsType[*kernel.SpecNotFoundError](err); ok {
 		for _, name := range s.Available {
 			hints = append(hints, usage.Again("--kernel", name))
 		}
-		return exitUsage, append(hints, managed)
+		return exitUsage, append(hints, kernels.Managed)
 	}
 	if s, ok := errors.AsType[*kernel.ServerError](err); ok {
 		return serverHints(s)
@@ -162,7 +148,7 @@ func kernelHints(err error) (code int, hints []usage.Hint) {
 		if len(n.Matches) > 0 {
 			some = n.Matches
 		}
-		return exitUsage, survey{kernels: n.Running}.hints(nil, some)
+		return exitUsage, kernels.Hints(some, n.Running)
 	}
 	if b, ok := errors.AsType[*kernel.BufferedError](err); ok {
 		return exitUsage, []usage.Hint{usage.Again("--yes", "--kernel", b.ID).Note("the output is dropped then")}
@@ -170,10 +156,10 @@ func kernelHints(err error) (code int, hints []usage.Hint) {
 	if l, ok := errors.AsType[*kernel.ServerLostError](err); ok {
 		return exitError, []usage.Hint{usage.Shell("dsstar kernels --server %s   # whether it is there again", l.URL)}
 	}
-	if u, ok := errors.AsType[*unreachableError](err); ok {
+	if u, ok := errors.AsType[*kernels.UnreachableError](err); ok {
 		return exitError, []usage.Hint{
 			usage.Shell("dsstar kernels   # the servers of this machine, and how they answer"),
-			usage.Shell("curl -sS %s", u.url+"api"),
+			usage.Shell("curl -sS %s", u.URL+"api"),
 		}
 	}
 	return 0, nil
@@ -181,7 +167,7 @@ func kernelHints(err error) (code int, hints []usage.Hint) {
 
 func serverHints(s *kernel.ServerError) (code int, hints []usage.Hint) {
 	hub, _, _ := strings.Cut(s.URL, "/user/")
-	user := hubUser(s.URL)
+	user := kernels.HubUser(s.URL)
 	asleep := s.Status == http.StatusNotFound || s.Status == http.StatusFailedDependency || s.Status == http.StatusServiceUnavailable
 	list := usage.Shell("dsstar kernels --server %s", s.URL)
 	switch {

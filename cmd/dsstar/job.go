@@ -16,10 +16,12 @@ import (
 	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/notebook/disk"
 )
 
 // A job is one question to answer, for any of the commands.
@@ -30,7 +32,7 @@ type job struct {
 	model    llm.Model
 	ranker   llm.Ranker // nil: files are ranked by word frequency
 	cache    *describe.Cache
-	place    place
+	place    kernels.Place
 	here     bool    // local kernels only
 	keeper   *keeper // nil: no kernel is kept
 	progress *progress.Progress
@@ -76,9 +78,9 @@ func (r *runFlags) add(f *pflag.FlagSet) {
 func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with all variables")
-	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject with a reason, stop")
-	f.BoolVarP(&r.yes, "yes", "y", false, "without asking: use kernels that are not sandboxed, as they run already or are a server's; describe many files")
+	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with its variables")
+	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject or stop")
+	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask before using kernels without a sandbox (running, or a server's) or describing many files")
 }
 
 // setUp chooses where sessions are opened. It may create the Python environment and ask the user
@@ -91,17 +93,17 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return j.forGuest()
 	}
 	j.progress.Wait("setting up Python")
-	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
+	if j.place, err = a.Place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
 		return err
 	}
-	if j.place.guest != nil && j.keep {
+	if j.place.Guest != nil && j.keep {
 		return usage.New("--keep-kernel: the kernel is not dsstar's, and stays in any case", usage.Again("--yes").But("keep-kernel"))
 	}
-	if j.place.guest != nil && j.settings.Rollback == "checkpoint" {
+	if j.place.Guest != nil && j.settings.Rollback.Insists() {
 		return usage.New("--rollback checkpoint: a kernel that is not the run's own goes back by names",
 			usage.Again("--yes").But("rollback"))
 	}
-	if j.place.guest != nil && j.settings.Method.Paper {
+	if j.place.Guest != nil && j.settings.Method.Paper {
 		return usage.New("--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
 			usage.Without("kernel"))
 	}
@@ -112,7 +114,7 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	j.progress.Wait("waiting for the kernel")
-	return a.look(ctx, &j.place, j.settings, j.folders()...)
+	return a.Look(ctx, &j.place, j.settings, j.folders()...)
 }
 
 // folders returns the folders that kernels must be able to read.
@@ -127,10 +129,10 @@ func (j *job) folders() []string {
 // forGuest checks the flags against the chosen place: a question about variables needs a running
 // kernel.
 func (j *job) forGuest() error {
-	g := j.place.guest
+	g := j.place.Guest
 	switch {
 	case g != nil:
-		g.keep = j.names
+		g.Keep = j.names
 	case len(j.names) > 0:
 		return usage.New("--keep is for a kernel that is running already: the run's own ends with it",
 			usage.Shell("dsstar kernels"), usage.Again("--kernel", "newest"))
@@ -150,7 +152,7 @@ func (j *job) base() string {
 	if here, err = filepath.EvalSymlinks(here); err != nil {
 		return j.settings.Out
 	}
-	return filepath.Join(j.place.guest.beside(here), j.settings.Out) // the current folder, unless the kernel is a notebook's
+	return filepath.Join(j.place.Guest.Beside(here), j.settings.Out) // the current folder, unless the kernel is a notebook's
 }
 
 // existing returns the absolute path or its nearest existing ancestor.
@@ -196,7 +198,7 @@ func dataFrom(run, data string) string {
 	if err == nil {
 		here, err = filepath.EvalSymlinks(here)
 	}
-	if err != nil || !inside(here, run) || !inside(here, data) {
+	if err != nil || !disk.Inside(here, run) || !disk.Inside(here, data) {
 		return data
 	}
 	rel, err := filepath.Rel(run, data)
@@ -204,9 +206,4 @@ func dataFrom(run, data string) string {
 		return data
 	}
 	return filepath.ToSlash(rel)
-}
-
-func inside(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
@@ -23,6 +24,14 @@ type keeper struct {
 	err    error         // why it could not be kept
 
 	patience time.Duration // with the server; 0: keepPatience
+}
+
+// wrap returns the function that makes sessions of a run keep their kernel; nil if none is kept.
+func (k *keeper) wrap() func(*checkpoint.Session) agent.Session {
+	if k == nil {
+		return nil
+	}
+	return func(s *checkpoint.Session) agent.Session { return keptSession{s, k} }
 }
 
 // A keptSession is the session whose kernel is kept: the main one, or that of the proof, which
@@ -116,7 +125,7 @@ func (k *keeper) tell(p *progress.Progress, r *resultKept, unregistered, ended e
 	}
 }
 
-func short(id string) string { return id[:min(len(id), shortName)] }
+func short(id string) string { return id[:min(len(id), kernels.ShortName)] }
 
 // keepPatience is the deadline for a server that the user has not named to start a kernel, and for
 // any server to register one.
@@ -130,7 +139,7 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 	if !j.keep || j.here || s.Kernel+s.Server+s.Python != "" {
 		return false
 	}
-	server, ok := serverWith(kernel.LocalServers(a.lookup()), filepath.Join(existing(cmp.Or(j.out, s.Out)), "notebook.ipynb"))
+	server, ok := serverWith(kernel.LocalServers(a.Lookup()), filepath.Join(existing(cmp.Or(j.out, s.Out)), "notebook.ipynb"))
 	if !ok {
 		return false
 	}
@@ -138,8 +147,8 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 	hurried, cancel := context.WithTimeout(ctx, keepPatience) // a local process will do instead
 	defer cancel()
 	var err error
-	if j.place, err = a.place(hurried, &s, func(string) {}); err == nil {
-		err = a.look(hurried, &j.place, &s, j.folders()...)
+	if j.place, err = a.Place(hurried, &s, func(string) {}); err == nil {
+		err = a.Look(hurried, &j.place, &s, j.folders()...)
 	}
 	if err == nil && a.consent(ctx, j) != nil { // without the deadline: the user may take time
 		err = errors.New("its kernels are not in dsstar's sandbox, and you have not agreed (--yes)")
@@ -148,7 +157,7 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 		j.progress.Say("server   %s has the run folder: the kernel that stays is one of its", server.URL)
 		return true
 	}
-	j.place = place{}
+	j.place = kernels.Place{}
 	j.progress.Say("server   %s, which has the run folder, cannot be used: %v", server.URL, err)
 	return false
 }

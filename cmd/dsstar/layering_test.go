@@ -49,10 +49,13 @@ var arrows = map[string][]string{
 	"prompts":                 {},
 	"configs":                 {"notebook/disk"},
 
-	"cmd/dsstar/internal/term":          {},
-	"cmd/dsstar/internal/term/termtest": {}, // for tests only
-	"cmd/dsstar/internal/progress":      {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
-	"cmd/dsstar/internal/usage":         {"kernel", "notebook/human"},
+	"cmd/dsstar/internal/kernels": {"cmd/dsstar/internal/term", "cmd/dsstar/internal/usage", "agent", "agent/brief", "agent/record", "configs",
+		"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "notebook", "notebook/disk"},
+	"cmd/dsstar/internal/kernels/kernelstest": {"kernel", "kernel/pyenv/pyenvtest"}, // for tests only
+	"cmd/dsstar/internal/term":                {},
+	"cmd/dsstar/internal/term/termtest":       {}, // for tests only
+	"cmd/dsstar/internal/progress":            {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
+	"cmd/dsstar/internal/usage":               {"kernel", "notebook/human"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

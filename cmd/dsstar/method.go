@@ -50,7 +50,7 @@ func checkMethod(s *configs.Settings, review bool) error {
 // checkRollback rejects --rollback off for a method that needs to go back.
 func checkRollback(s *configs.Settings, m record.Method) error {
 	switch {
-	case s.Rollback != "off":
+	case !s.Rollback.Off():
 	case m.Script:
 		return usage.New("--rollback off: with --paper every script runs in a fresh process", usage.Again("--rollback", "replay"))
 	case m.Candidates > 1:

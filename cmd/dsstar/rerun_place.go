@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -41,8 +43,8 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 	if err != nil {
 		return nil, err
 	}
-	home = realPath(home) // as cells see it
-	p := &rerunPlace{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.env, given: data != ""}
+	home = disk.RealPath(home) // as cells see it
+	p := &rerunPlace{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.Env, given: data != ""}
 	if data != "" {
 		if data, err = rerunData(data, path); err != nil {
 			return nil, err
@@ -52,11 +54,11 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 		return p, err
 	}
 	// As in the run, so that sets of strings have the same order.
-	p.env = a.kernelEnv(s)
+	p.env = a.KernelEnv(s)
 	if p.dir, err = disk.TempFolder("", "dsstar-rerun-"); err != nil {
 		return nil, err
 	}
-	p.temporary, p.dir = p.dir, realPath(p.dir)
+	p.temporary, p.dir = p.dir, disk.RealPath(p.dir)
 	if err := record.Folder(home).Lend(p.dir); err != nil {
 		p.close()
 		return nil, err
@@ -162,7 +164,7 @@ func withData(source, data string) string {
 }
 
 // dataLine is the assignment of the data folder.
-func dataLine(data string) string { return "data_dir = " + quotePython(data) }
+func dataLine(data string) string { return "data_dir = " + brief.Python(data) }
 
 // pythonString returns the value of a plain string literal.
 func pythonString(literal string) (value string, ok bool) {
@@ -248,14 +250,14 @@ func answerLines(answers []sameAnswer) (lines []string) {
 // rerunBox returns the sandbox of the cells: they can read the notebook's folder and the data, and
 // those of dsstar's own notebooks can write to their temporary folder.
 func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress.Progress) (sandbox.Box, error) {
-	b, why, err := box(s)
+	b, why, err := kernels.Box(s)
 	if err != nil {
 		return b, err
 	}
-	if words := inWords(b, s); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
+	if words := kernels.InWords(b, s); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
 		p.Say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}
-	if warning := handsOver(b); warning != "" {
+	if warning := kernels.HandsOver(b); warning != "" {
 		p.Warn("%s", warning)
 	}
 	if !sandbox.AboveHome(place.home) {
@@ -277,14 +279,6 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress.Progr
 // private reports whether cells must not read a folder just because a notebook names it: the
 // notebook may come from somebody else. The demo's data folder is exempt.
 func (a *app) private(folder string) bool {
-	demo := strings.HasPrefix(realPath(filepath.Clean(folder)), realPath(a.cacheDir)+string(filepath.Separator)+"demo-")
+	demo := strings.HasPrefix(disk.RealPath(filepath.Clean(folder)), disk.RealPath(a.CacheDir)+string(filepath.Separator)+"demo-")
 	return !demo && sandbox.Private(folder)
-}
-
-// realPath resolves the links of a path, if it exists.
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }

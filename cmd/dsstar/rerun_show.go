@@ -30,7 +30,7 @@ type transcript struct {
 
 func (a *app) newTranscript(quiet bool) *transcript {
 	t := &transcript{w: term.NewLazyWriter(a.stderr), quiet: quiet, width: func() int { return 100 }, seen: map[string]bool{}}
-	t.colours = a.stderrTTY && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+	t.colours = a.stderrTTY && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 	if a.stderrTTY {
 		t.width = a.width
 	}

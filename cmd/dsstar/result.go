@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +11,10 @@ import (
 	"unicode/utf16"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/configs"
+	"dsstar/notebook"
 )
 
 // result is the object that --json prints. Its fields are a contract: see the
@@ -53,6 +57,19 @@ type resultKernel struct {
 	Owned    bool   `json:"owned"`
 	Sandbox  string `json:"sandbox"`
 	Rollback string `json:"rollback"`
+}
+
+// ranIn describes the kernel of a run.
+func ranIn(p kernels.Place, s *configs.Settings) resultKernel {
+	way := cmp.Or(p.Way, notebook.ByReplay)
+	if s.Rollback.Off() {
+		way = notebook.NotAtAll
+	}
+	r := resultKernel{Name: cmp.Or(p.Spec.DisplayName, p.Spec.Name), Owned: true, Sandbox: p.Sandbox(), Rollback: string(way)}
+	if p.Guest != nil {
+		r.Name, r.Owned = p.Guest.Name, false
+	}
+	return r
 }
 
 func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) result {

@@ -49,9 +49,9 @@ func TestOutInUse(t *testing.T) {
 	data := dataFolder(t, numbers)
 	for _, args := range [][]string{{"nb", "--data", data, "--out", out, "q"}, {"demo", "--out", out}, {"nb", "--data", data, "--out", filepath.Join(out, "mine"), "q"}} {
 		a, _, stderr := testApp(t)
-		a.cacheDir = t.TempDir() // where nothing may be made
+		a.CacheDir = t.TempDir() // where nothing may be made
 		code := a.run(t.Context(), args)
-		left, _ := os.ReadDir(a.cacheDir)
+		left, _ := os.ReadDir(a.CacheDir)
 		if said := stderr.String(); code != exitUsage || !strings.Contains(said, "mktemp -d") || strings.Contains(said, "no model") || len(left) > 0 {
 			t.Errorf("%q: exit code %d: %s", args, code, said)
 		}

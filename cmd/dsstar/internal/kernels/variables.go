@@ -1,4 +1,4 @@
-package main
+package kernels
 
 import (
 	"context"
@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 //go:embed variables.py
@@ -96,7 +98,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 	}
 	script, _ := json.Marshal(variablesCode) // strings cannot fail
 	code := fmt.Sprintf(`exec(%s, {"__name__": "dsstar", "shell": get_ipython(), "visit": %s, "request": __import__("json").loads(%s)})`,
-		script, v.Visit(), quotePython(string(asked)))
+		script, v.Visit(), brief.Python(string(asked)))
 	e, err := v.ExecuteCell(ctx, kernel.Cell{Code: code, Timeout: limit})
 	if err != nil {
 		return err
@@ -118,17 +120,8 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 	return fmt.Errorf("the kernel does not answer: %s", term.Fit(said, 300))
 }
 
-// quotePython returns a Python string literal; a JSON string is one.
-func quotePython(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string cannot fail
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// keeping checks the names of --keep.
-func keeping(given []string) (names []string, err error) {
+// Names checks the names of --keep.
+func Names(given []string) (names []string, err error) {
 	for _, name := range given {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
@@ -142,18 +135,18 @@ func keeping(given []string) (names []string, err error) {
 	return names, nil
 }
 
-// beside returns the parent of the run folder: the folder of the guest's notebook, where JupyterLab
+// Beside returns the parent of the run folder: the folder of the guest's notebook, where JupyterLab
 // can open it, or else here.
-func (g *guest) beside(here string) string {
+func (g *Guest) Beside(here string) string {
 	if g == nil || g.Notebook == "" || g.Server.Root == "" {
 		return ""
 	}
 	root, err := filepath.EvalSymlinks(g.Server.Root)
-	if err != nil || inside(root, here) {
+	if err != nil || disk.Inside(root, here) {
 		return ""
 	}
 	folder, err := filepath.EvalSymlinks(filepath.Join(root, filepath.Dir(filepath.FromSlash(g.Notebook))))
-	if err != nil || !inside(root, folder) {
+	if err != nil || !disk.Inside(root, folder) {
 		return ""
 	}
 	return folder

@@ -1,4 +1,4 @@
-package main
+package kernels
 
 import (
 	"net/url"
@@ -9,9 +9,9 @@ import (
 	"dsstar/kernel"
 )
 
-// onPage splits a --kernel that is a URL copied from a browser into the server and the notebook or
+// OnPage splits a --kernel that is a URL copied from a browser into the server and the notebook or
 // kernel that the page shows.
-func onPage(s *configs.Settings) error {
+func OnPage(s *configs.Settings) error {
 	u, err := url.Parse(strings.TrimSpace(s.Kernel))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil // a name

@@ -1,4 +1,4 @@
-package main
+package kernels
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-const leastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half of it
+const LeastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half of it
 
-// box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if
+// Box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if
 // it is the strongest.
-func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
+func Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	tier, why, err := sandbox.Choose(s.Sandbox)
 	if err != nil {
 		return b, "", err
@@ -26,7 +26,7 @@ func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 		Limits: sandbox.Limits{Memory: int64(s.MaxMemory), Processes: s.MaxProcesses, File: int64(s.MaxFile), Folder: int64(s.MaxFolder)},
 	}
 	if b.Limits.Memory == 0 {
-		b.Limits.Memory = max(leastMemory, availableMemory()/4*3)
+		b.Limits.Memory = max(LeastMemory, availableMemory()/4*3)
 	}
 	for _, list := range []struct {
 		from []string
@@ -56,9 +56,9 @@ func box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 // launches are names in a project's folder from which tools run code automatically.
 var launches = []string{".git", ".envrc", ".vscode", ".idea", ".devcontainer", ".pre-commit-config.yaml"}
 
-// handsOver warns if cells may write to a folder from which the user's tools run code
+// HandsOver warns if cells may write to a folder from which the user's tools run code
 // automatically.
-func handsOver(b sandbox.Box) string {
+func HandsOver(b sandbox.Box) string {
 	for _, path := range b.Write {
 		for _, name := range launches {
 			if _, err := os.Lstat(filepath.Join(path, name)); err == nil && b.Tier.Confines() {
@@ -69,11 +69,11 @@ func handsOver(b sandbox.Box) string {
 	return ""
 }
 
-// inWords describes the sandbox and what the settings relax, before the run's own needs are added.
-func inWords(b sandbox.Box, s *configs.Settings) string {
+// InWords describes the sandbox and what the settings relax, before the run's own needs are added.
+func InWords(b sandbox.Box, s *configs.Settings) string {
 	usual := sandbox.Limits{Memory: b.Limits.Memory}
 	if s.MaxMemory != 0 {
-		usual.Memory = max(leastMemory, availableMemory()/4*3)
+		usual.Memory = max(LeastMemory, availableMemory()/4*3)
 	}
 	if d, err := configs.Load(configs.Sources{}); err == nil { // the defaults, which cannot fail
 		usual.Processes, usual.File, usual.Folder = d.MaxProcesses, int64(d.MaxFile), int64(d.MaxFolder)
@@ -100,38 +100,38 @@ func availableMemory() int64 {
 }
 
 // confine sets the sandbox of new local kernels.
-func (p *place) confine(s *configs.Settings, say func(string)) error {
-	if p.server.URL != "" {
+func (p *Place) confine(s *configs.Settings, say func(string)) error {
+	if p.Server.URL != "" {
 		return nil // the server's kernels cannot be confined
 	}
-	b, why, err := box(s)
+	b, why, err := Box(s)
 	if err != nil {
 		return err
 	}
-	if p.box, p.confined = b, inWords(b, s); why != "" {
+	if p.Box, p.confined = b, InWords(b, s); why != "" {
 		say("the sandbox is " + string(b.Tier) + ": " + why)
 	}
-	if warning := handsOver(b); warning != "" {
+	if warning := HandsOver(b); warning != "" {
 		say("warning: " + warning)
 	}
 	return nil
 }
 
-// sandbox describes the sandbox of the main session.
-func (p *place) sandbox() string {
+// Sandbox describes the sandbox of the main session.
+func (p *Place) Sandbox() string {
 	switch {
-	case p.guest != nil:
+	case p.Guest != nil:
 		return "none (attached)"
-	case p.server.URL != "":
+	case p.Server.URL != "":
 		return "none (of a server)"
 	}
 	return p.confined
 }
 
-// memory is the memory limit of the main session in bytes; 0 if there is none.
-func (p *place) memory() int64 {
-	if p.guest != nil || p.server.URL != "" || !p.box.Tier.Confines() {
+// Memory is the memory limit of the main session in bytes; 0 if there is none.
+func (p *Place) Memory() int64 {
+	if p.Guest != nil || p.Server.URL != "" || !p.Box.Tier.Confines() {
 		return 0
 	}
-	return p.box.Limits.Memory
+	return p.Box.Limits.Memory
 }

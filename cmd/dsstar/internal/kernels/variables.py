@@ -1,8 +1,9 @@
-# Runs inside a kernel that is somebody else's, with the names shell, visit and
-# request given, and prints its answer as JSON behind a mark. It binds no name
-# there and asks nothing of an object that could load, compute or change
-# anything: what an object is, its type says, never isinstance, which asks the
-# object; and only types that are known here are asked for more.
+# Describes and carries the variables of a kernel that belongs to the user. It runs inside that
+# kernel with the names shell, visit and request, and prints its answer as JSON after a mark.
+#
+# It binds no names there and calls nothing on an object that could load, compute or change
+# anything. It looks at type(), never isinstance(), which asks the object, and asks for more only
+# if it knows the type.
 import ast
 import json
 import os
@@ -14,38 +15,48 @@ import time
 import types
 import warnings
 
-CELLS = 2_000_000  # of a table that are counted and ranged over at most
+CELLS = 2_000_000  # the largest table whose values are counted and ranged over
 ROWS, WIDTH, COLUMNS, ITEMS = 3, 60, 60, 12
 request = {k: [] if v is None else v for k, v in request.items()}
 END = time.monotonic() + request["seconds"]
 
 
-# What is a secret is neither shown nor written to a file.
+# Secrets are neither shown nor written to a file.
 
 NAMED = re.compile(r"passw|pwd|secret|credential|api_?key|access_?key|private_?key", re.I)
-PERHAPS = re.compile(r"token|auth(?!or)|(^|_)key$", re.I)  # if it is as long as one
+PERHAPS = re.compile(r"token|auth(?!or)|(^|_)key$", re.I)  # if the value is long enough
 VALUE = re.compile(
     r"-----BEGIN|^(sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[a-z]|hf|AKIA|AIza|ya29|eyJ)[-_A-Za-z0-9.]{16,}"
-    r"|://[^/\s:@]*:[^/\s@]+@|[?&](token|key|sig|signature|password)=[^&\s]{8,}|\bpassword=\S", re.I)
+    r"|://[^/\s:@]*:[^/\s@]+@|[?&](token|key|sig|signature|password)=[^&\s]{8,}|\bpassword=\S",
+    re.I,
+)
 
 
 def looks_secret(text):
-    """Tells whether a text is a key, or has a password in it: by its form, or as chance has mixed it."""
+    """Whether a text is a key, or contains a password: by its form, or because it looks random."""
     if VALUE.search(text[:4000]):
         return True
-    mixed = 24 <= len(text) <= 200 and re.fullmatch(r"[-_+=A-Za-z0-9]+", text) and len(set(text)) > 12
-    return bool(mixed) and len(re.findall(r"\d+", text)) > 2 and len(re.findall(r"[A-Z]+", text)) > 2
+    mixed = (
+        24 <= len(text) <= 200 and re.fullmatch(r"[-_+=A-Za-z0-9]+", text) and len(set(text)) > 12
+    )
+    return (
+        bool(mixed) and len(re.findall(r"\d+", text)) > 2 and len(re.findall(r"[A-Z]+", text)) > 2
+    )
 
 
 def secret(name, value):
-    """Tells whether a variable is, or openly has in it, what should not be told."""
+    """Whether a variable is a secret, or directly contains one."""
     if type(value) in (str, bytes):
         text = value if type(value) is str else value[:4000].decode("latin-1")
-        named = NAMED.search(name) and text or PERHAPS.search(name) and re.fullmatch(r"\S{16,}", text)
+        named = (
+            NAMED.search(name) and text or PERHAPS.search(name) and re.fullmatch(r"\S{16,}", text)
+        )
         return bool(named) or looks_secret(text)
     if type(value) is dict:
-        return any(type(k) is str and type(v) is str and (NAMED.search(k) and v or VALUE.search(v[:4000]))
-                   for k, v in list(value.items())[:1000])
+        return any(
+            type(k) is str and type(v) is str and (NAMED.search(k) and v or VALUE.search(v[:4000]))
+            for k, v in list(value.items())[:1000]
+        )
     if type(value) in (list, tuple):
         return any(type(v) is str and VALUE.search(v[:4000]) for v in value[:1000])
     return False
@@ -61,7 +72,7 @@ def size(n):
 
 
 def kind(value):
-    """Names the type of a value as people do: pandas.DataFrame."""
+    """The public name of a value's type, such as pandas.DataFrame."""
     t = type(value)
     module, name = t.__module__, t.__qualname__
     if type(module) is not str or module in ("builtins", "__main__"):
@@ -75,9 +86,13 @@ def kind(value):
 
 
 def pandas_scalars():
-    """The types of single values of pandas, by their public names: their modules differ between its versions."""
-    public = vars(sys.modules["pandas"]) if type(sys.modules.get("pandas")) is types.ModuleType else {}
-    found = (public.get(name) for name in ("Timestamp", "Timedelta", "Period", "Interval", "NaT", "NA"))
+    """The types of pandas' scalars, found by public names: modules differ between versions."""
+    public = (
+        vars(sys.modules["pandas"]) if type(sys.modules.get("pandas")) is types.ModuleType else {}
+    )
+    found = (
+        public.get(name) for name in ("Timestamp", "Timedelta", "Period", "Interval", "NaT", "NA")
+    )
     return [x if issubclass(type(x), type) else type(x) for x in found if x is not None]
 
 
@@ -85,7 +100,7 @@ PANDAS = pandas_scalars()
 
 
 def brief(value, width=WIDTH):
-    """Shows a value in a few characters; of what is not known, its type."""
+    """A value in a few characters, or its type if that is not known here."""
     t = type(value)
     if t is str:
         return "'(hidden)'" if looks_secret(value) else cut(repr(value[:width + 1]), width)
@@ -97,8 +112,12 @@ def brief(value, width=WIDTH):
         return repr(value)
     if t in (list, tuple, dict, set, frozenset):
         return f"{t.__name__} of {len(value)}"
-    if t.__module__ in ("datetime", "decimal", "fractions", "uuid", "pathlib") or t.__module__ == "numpy" and t.__name__ != "ndarray" \
-            or any(t is scalar for scalar in PANDAS):
+    if (
+        t.__module__ in ("datetime", "decimal", "fractions", "uuid", "pathlib")
+        or t.__module__ == "numpy"
+        and t.__name__ != "ndarray"
+        or any(t is scalar for scalar in PANDAS)
+    ):
         return cut(str(value), width)
     return kind(value)
 
@@ -108,7 +127,7 @@ def cut(text, width):
 
 
 def table(names, rows):
-    """Shows rows of values; what stands in a column of secrets is hidden."""
+    """Rows of values; those of a column with secrets are hidden."""
     hidden = [bool(NAMED.search(str(n)[:100])) for n in names]
     yield "first rows:"
     yield " | ".join(cut(str(n), WIDTH) for n in names)
@@ -116,7 +135,7 @@ def table(names, rows):
         yield " | ".join("(hidden)" if hide else brief(v, 30) for v, hide in zip(row, hidden))
 
 
-# What is known of types, each by the module that it, or one it descends from, is of.
+# Descriptions of known types, by the module of the type or of a base class.
 
 def frame(x):
     rows, columns = x.shape
@@ -125,18 +144,23 @@ def frame(x):
     index = x.index
     if type(index).__name__ != "RangeIndex":
         yield f"index: {type(index).__name__}, {[str(n) for n in index.names]}, from {brief(index[0]) if rows else '-'}"
-    if "geometry" in type(x).__mro__[0].__name__.lower() or type(x).__module__.startswith("geopandas"):
+    if "geometry" in type(x).__mro__[0].__name__.lower() or type(x).__module__.startswith(
+        "geopandas"
+    ):
         yield f"coordinates: {cut(str(x.crs), WIDTH)}"
     for j in range(min(columns, COLUMNS)):
         yield f"{brief(x.columns[j])}: {x.dtypes.iloc[j]}{column(x.iloc[:, j]) if small else ''}"
     if columns > COLUMNS:
         yield f"and {columns - COLUMNS} more columns: {cut(', '.join(str(c) for c in x.columns[COLUMNS:COLUMNS + 60]), 600)}"
     sample = x.iloc[:ROWS, :ITEMS]
-    yield from table(list(sample.columns), ([sample.iat[i, j] for j in range(sample.shape[1])] for i in range(sample.shape[0])))
+    yield from table(
+        list(sample.columns),
+        ([sample.iat[i, j] for j in range(sample.shape[1])] for i in range(sample.shape[0])),
+    )
 
 
 def column(x):
-    """Says of a column what its values are."""
+    """The range, or the distinct values, of a column."""
     if time.monotonic() > END or NAMED.search(str(x.name)[:100]):
         return ""
     try:
@@ -144,8 +168,10 @@ def column(x):
         text = f", {missing} missing" if missing else ""
         if x.dtype.kind in "iufM" and len(x) > missing:
             return f"{text}, {brief(x.min())} to {brief(x.max())}"
-        if x.dtype.kind == "O" and any(type(v) not in (str, bool, float, type(None)) for v in x.head(1000).tolist()):
-            return text  # comparing others may run code of theirs
+        if x.dtype.kind == "O" and any(
+            type(v) not in (str, bool, float, type(None)) for v in x.head(1000).tolist()
+        ):
+            return text  # comparing other objects may run their code
         distinct = x.dropna().unique().tolist()
         if len(distinct) <= ITEMS:
             return f"{text}, {len(distinct)} distinct: {', '.join(brief(v, 30) for v in distinct)}"
@@ -157,7 +183,10 @@ def column(x):
 def series(x):
     yield f"{len(x)} values named {brief(x.name)}, {x.dtype}, {size(int(x.memory_usage(deep=len(x) <= CELLS)))}{column(x) if len(x) <= CELLS else ''}"
     if not NAMED.search(str(x.name)[:100]):
-        yield "first: " + ", ".join(f"{brief(k, 30)}: {brief(v, 30)}" for k, v in zip(x.index[:ITEMS].tolist(), x.head(ITEMS).tolist()))
+        yield "first: " + ", ".join(
+            f"{brief(k, 30)}: {brief(v, 30)}"
+            for k, v in zip(x.index[:ITEMS].tolist(), x.head(ITEMS).tolist())
+        )
 
 
 def index(x):
@@ -175,7 +204,9 @@ def array(x):
 def tensor(x):
     yield f"shape {tuple(x.shape)}, {x.dtype}, on {x.device}, requires_grad {x.requires_grad}, {size(x.numel() * x.element_size())}"
     if x.device.type == "cpu" and str(x.layout) == "torch.strided":
-        yield "first values: " + ", ".join(brief(v, 30) for v in x.detach().view(-1)[:ITEMS].tolist())
+        yield "first values: " + ", ".join(
+            brief(v, 30) for v in x.detach().view(-1)[:ITEMS].tolist()
+        )
 
 
 def polars_frame(x):
@@ -220,7 +251,7 @@ def dask_array(x):
 
 
 def spark_frame(x):
-    schema = object.__getattribute__(x, "__dict__").get("_schema")  # asking for it may ask a cluster
+    schema = object.__getattribute__(x, "__dict__").get("_schema")  # x.schema may ask a cluster
     yield "lazy, not computed"
     for field in (schema.fields if schema is not None else [])[:COLUMNS]:
         yield f"{field.name!r}: {field.dataType.simpleString()}"
@@ -234,7 +265,9 @@ def model(x):
     have = object.__getattribute__(x, "__dict__")
     fitted = [k for k in have if k.endswith("_") and not k.startswith("_")]
     yield "fitted" if fitted else "not fitted"
-    yield "parameters: " + cut(", ".join(f"{k}={brief(v)}" for k, v in x.get_params(deep=False).items()), 400)
+    yield "parameters: " + cut(
+        ", ".join(f"{k}={brief(v)}" for k, v in x.get_params(deep=False).items()), 400
+    )
     for name in ("n_features_in_", "feature_names_in_", "classes_", "coef_", "intercept_"):
         if name in have:
             value = have[name]
@@ -246,10 +279,19 @@ def sqlite(x):
     cursor = x.cursor()
     cursor.row_factory = None
     in_memory = not any(row[2] for row in cursor.execute("PRAGMA database_list"))
-    if x.in_transaction and not in_memory and (x.isolation_level is None or getattr(x, "autocommit", -1) is False):
-        yield "a transaction is open, and its tables are not looked at"  # reading would take a lock that stays
+    if (
+        x.in_transaction
+        and not in_memory
+        and (x.isolation_level is None or getattr(x, "autocommit", -1) is False)
+    ):
+        yield "a transaction is open, and its tables are not looked at"  # reading would take a lock
         return
-    names = [row for row in cursor.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name").fetchmany(COLUMNS)]
+    names = [
+        row
+        for row in cursor.execute(
+            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+        ).fetchmany(COLUMNS)
+    ]
     for name, what in names:
         quoted = name.replace('"', '""')
         columns = cursor.execute(f'PRAGMA table_info("{quoted}")').fetchall()
@@ -259,8 +301,10 @@ def sqlite(x):
 
 def duckdb(x):
     with x.cursor() as cursor:  # another connection: this one's pending result stays
-        rows = cursor.execute("SELECT table_name, string_agg(column_name || ' ' || data_type, ', ' ORDER BY column_index) "
-                              "FROM duckdb_columns() WHERE NOT internal GROUP BY table_name ORDER BY table_name LIMIT 60").fetchall()
+        rows = cursor.execute(
+            "SELECT table_name, string_agg(column_name || ' ' || data_type, ', ' ORDER BY column_index) "
+            "FROM duckdb_columns() WHERE NOT internal GROUP BY table_name ORDER BY table_name LIMIT 60"
+        ).fetchall()
     for name, columns in rows:
         yield f"table {name}: {cut(columns, 300)}"
 
@@ -274,18 +318,34 @@ def engine_connection(x):
 
 
 KNOWN = {
-    ("pandas", "DataFrame"): frame, ("pandas", "Series"): series, ("pandas", "Index"): index, ("numpy", "ndarray"): array,
-    ("torch", "Tensor"): tensor, ("polars", "DataFrame"): polars_frame, ("polars", "Series"): polars_series,
-    ("polars", "LazyFrame"): lazy, ("pyarrow", "Table"): arrow, ("xarray", "Dataset"): dataset, ("xarray", "DataArray"): data_array,
-    ("dask", "DataFrame"): dask_frame, ("dask", "Array"): dask_array, ("dask", "Bag"): lazy, ("dask", "Delayed"): lazy,
-    ("pyspark", "DataFrame"): spark_frame, ("pyspark", "RDD"): lazy, ("sklearn", "BaseEstimator"): model,
-    ("sqlite3", "Connection"): sqlite, ("duckdb", "DuckDBPyConnection"): duckdb, ("_duckdb", "DuckDBPyConnection"): duckdb,
-    ("sqlalchemy", "Engine"): engine, ("sqlalchemy", "Connection"): engine_connection,
+    ("pandas", "DataFrame"): frame,
+    ("pandas", "Series"): series,
+    ("pandas", "Index"): index,
+    ("numpy", "ndarray"): array,
+    ("torch", "Tensor"): tensor,
+    ("polars", "DataFrame"): polars_frame,
+    ("polars", "Series"): polars_series,
+    ("polars", "LazyFrame"): lazy,
+    ("pyarrow", "Table"): arrow,
+    ("xarray", "Dataset"): dataset,
+    ("xarray", "DataArray"): data_array,
+    ("dask", "DataFrame"): dask_frame,
+    ("dask", "Array"): dask_array,
+    ("dask", "Bag"): lazy,
+    ("dask", "Delayed"): lazy,
+    ("pyspark", "DataFrame"): spark_frame,
+    ("pyspark", "RDD"): lazy,
+    ("sklearn", "BaseEstimator"): model,
+    ("sqlite3", "Connection"): sqlite,
+    ("duckdb", "DuckDBPyConnection"): duckdb,
+    ("_duckdb", "DuckDBPyConnection"): duckdb,
+    ("sqlalchemy", "Engine"): engine,
+    ("sqlalchemy", "Connection"): engine_connection,
 }
 
 
 def plain(x):
-    """Describes what is Python's own."""
+    """Describes Python's own types."""
     t = type(x)
     if t is str:
         yield f"{len(x)} characters: {cut(repr(x[:400]), 400)}"
@@ -311,7 +371,7 @@ def plain(x):
 
 
 def described(name, value):
-    """Describes one variable in at most as many characters as are asked for."""
+    """Describes one variable in at most request["chars"] characters."""
     if secret(name, value):
         return "hidden: it looks like a secret"
     how = plain
@@ -334,18 +394,29 @@ def described(name, value):
 
 
 def own(name, value):
-    """Tells what is IPython's own from the user's variables."""
+    """Whether a variable is IPython's own, not the user's."""
     hidden = shell.user_ns_hidden
-    return re.fullmatch(r"_+|_i+|_i?\d+|_[id]h|_oh|In|Out|exit|quit|get_ipython", name) is not None \
-        or type(hidden) is dict and name in hidden and hidden[name] is value
+    return (
+        re.fullmatch(r"_+|_i+|_i?\d+|_[id]h|_oh|In|Out|exit|quit|get_ipython", name) is not None
+        or type(hidden) is dict
+        and name in hidden
+        and hidden[name] is value
+    )
 
 
 def describe():
-    """Describes the user's variables; functions and classes have their type alone."""
+    """Describes the user's variables; functions and classes only by their type."""
     answer, written = [], 0
     for name in list(shell.user_ns):
         value = visit.user(name)
-        if type(name) is not str or name.startswith("_") or name in request["reserved"] or value is visit or own(name, value) or type(value) is types.ModuleType:
+        if (
+            type(name) is not str
+            or name.startswith("_")
+            or name in request["reserved"]
+            or value is visit
+            or own(name, value)
+            or type(value) is types.ModuleType
+        ):
             continue
         v = {"name": name, "type": "?"}
         answer.append(v)
@@ -361,19 +432,25 @@ def describe():
         except Exception as e:
             v["text"] = f"not described: {type(e).__name__}"
         written += len(v.get("text", ""))
-        if len(answer) >= request["most"] or written > 150_000:  # an output holds no more than a megabyte
+        if (
+            len(answer) >= request["most"] or written > 150_000
+        ):  # an output holds no more than a megabyte
             break
     return answer
 
 
 def callable_only(value):
-    return type(value) in (types.FunctionType, types.BuiltinFunctionType, types.MethodType) or issubclass(type(value), type)
+    return type(value) in (
+        types.FunctionType,
+        types.BuiltinFunctionType,
+        types.MethodType,
+    ) or issubclass(type(value), type)
 
 
 # What code reads.
 
 def definite(statement):
-    """The names that a statement at the top binds, whatever happens."""
+    """The names that a top-level statement always binds."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return {(a.asname or a.name).split(".")[0] for a in statement.names}
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -386,14 +463,30 @@ def definite(statement):
     elif isinstance(statement, (ast.With, ast.AsyncWith)):
         inner = set().union(*(definite(s) for s in statement.body))
         targets = [i.optional_vars for i in statement.items if i.optional_vars is not None]
-        return inner | {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        return inner | {
+            n.id
+            for t in targets
+            for n in ast.walk(t)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+    return {
+        n.id
+        for t in targets
+        for n in ast.walk(t)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
 
 
 def looked_up(statement):
-    """The names that a statement, and the functions in it, look up at the top."""
-    found = {n.target.id for n in ast.walk(statement) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
-    found |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)}
+    """The global names that a statement, and the functions in it, look up."""
+    found = {
+        n.target.id
+        for n in ast.walk(statement)
+        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
+    }
+    found |= {
+        n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)
+    }
     try:
         tables = [symtable.symtable(ast.unparse(statement), "cell", "exec")]
     except SyntaxError:
@@ -401,7 +494,11 @@ def looked_up(statement):
     top = tables[0]
     while tables:
         t = tables.pop()
-        found |= {s.get_name() for s in t.get_symbols() if s.is_referenced() and (t is top or s.is_global())}
+        found |= {
+            s.get_name()
+            for s in t.get_symbols()
+            if s.is_referenced() and (t is top or s.is_global())
+        }
         tables += t.get_children()
     return found
 
@@ -420,8 +517,8 @@ def parse(code):
 
 
 def reads(code, before):
-    """The names that code takes from the session, and those that it may take by a
-    text of theirs: a query can name a frame."""
+    """The names that code takes from the session, and those that a string in it may name, as an
+    SQL query can name a frame."""
     bound = set(request["reserved"]).union(*(definite(s) for cell in before for s in parse(cell)))
     sure, perhaps = {}, {}
     for statement in parse(code):
@@ -429,12 +526,16 @@ def reads(code, before):
         if BY_NAME.search(code):
             for n in ast.walk(statement):
                 if isinstance(n, ast.Constant) and type(n.value) is str and len(n.value) < 100_000:
-                    perhaps.update(dict.fromkeys(w for w in re.findall(r"[^\W\d]\w*", n.value) if w not in bound))
+                    perhaps.update(
+                        dict.fromkeys(
+                            w for w in re.findall(r"[^\W\d]\w*", n.value) if w not in bound
+                        )
+                    )
         bound |= definite(statement)
     return list(sure), [n for n in perhaps if n not in sure]
 
 
-# How it is carried.
+# Writing variables to files.
 
 class Refused(Exception):
     pass
@@ -449,12 +550,14 @@ class Writer:
     def write(self, data):
         self.size += memoryview(data).nbytes
         if self.size > self.most:
-            raise Refused(f"with it, more than {size(request['limit'])} would be written for this run")
+            raise Refused(
+                f"with it, more than {size(request['limit'])} would be written for this run"
+            )
         return self.file.write(data)
 
 
 class Comparer:
-    """Is written to in order to find out whether a file holds the same."""
+    """Compares what is written to it with the content of a file."""
 
     def __init__(self, file):
         self.file = file
@@ -467,7 +570,7 @@ class Comparer:
 
 
 class Pickler(pickle.Pickler):
-    """Refuses what only this session can load."""
+    """Refuses what cannot be loaded outside of this session."""
 
     def reducer_override(self, value):
         if issubclass(type(value), (type, types.FunctionType)) and value.__module__ == "__main__":
@@ -484,8 +587,15 @@ def statement_for(name, value):
             return f"import {module}" if module == name else f"import {module} as {name}"
         raise Refused("it is a module that cannot be imported again")
     if callable_only(value) or type(value).__name__ == "ufunc":
-        module, what = getattr(value, "__module__", None) or "numpy", getattr(value, "__qualname__", None) or value.__name__
-        if module != "__main__" and module in sys.modules and vars(sys.modules[module]).get(what) is value:
+        module, what = (
+            getattr(value, "__module__", None) or "numpy",
+            getattr(value, "__qualname__", None) or value.__name__,
+        )
+        if (
+            module != "__main__"
+            and module in sys.modules
+            and vars(sys.modules[module]).get(what) is value
+        ):
             return f"from {module} import {what}" + ("" if what == name else f" as {name}")
     return ""
 
@@ -505,21 +615,26 @@ def keep(name, value, room):
         try:
             os.remove(path + ".part")
         except OSError:
-            pass  # it has its name
+            pass  # it was renamed
         try:
             os.rmdir(request["folder"])
         except OSError:
-            pass  # something is in it
+            pass  # it is not empty
     return writer.size
 
 
 def carry():
-    """Carries the user's variables that code reads, and says which cannot be."""
+    """Writes the user's variables that code reads, and says which cannot be written."""
     sure, perhaps = reads(request["code"], request["before"])
     room, answer = request["room"], []
     for name in sure + perhaps:
         value = visit.user(name)
-        if name in request["known"] or value is visit or shell.user_ns.get(name, visit) is not value or own(name, value):
+        if (
+            name in request["known"]
+            or value is visit
+            or shell.user_ns.get(name, visit) is not value
+            or own(name, value)
+        ):
             continue
         v = {"name": name, "type": "?"}
         try:
@@ -539,22 +654,22 @@ def carry():
 
 
 def same(value, path):
-    """Tells whether a value is as it was when it was written to a file."""
+    """Whether a value is unchanged since it was written to a file."""
     with open(path, "rb") as file:
         try:
             Pickler(Comparer(file), 5).dump(value)
             return True
         except Exception:
             if time.monotonic() > END:
-                return True  # there is no telling
+                return True  # unknown
         if type(value).__module__.split(".")[0] != "pandas":
             return False
-        file.seek(0)  # that a frame has its columns otherwise in memory is no change
+        file.seek(0)  # another layout in memory is no change of a frame
         return bool(pickle.load(file).equals(value))
 
 
 def leave():
-    """Finds what the cells have changed in place, and notes what names are to stay."""
+    """Finds variables that cells have changed in place, and notes which names stay."""
     changed = []
     for v in request["carried"]:
         value = visit.user(v["name"])
@@ -564,11 +679,13 @@ def leave():
             if not same(value, os.path.join(request["folder"], v["name"] + ".pickle")):
                 changed.append(v["name"])
         except Exception:
-            pass  # there is no telling
+            pass  # unknown
     bound = sorted(n for n in visit.rebound() if type(n) is str)
     wanted = request["keep"]
     if "all" in wanted:
-        wanted = [n for n in wanted if n != "all"] + [n for n in bound if not n.startswith("_") and n not in request["reserved"]]
+        wanted = [n for n in wanted if n != "all"] + [
+            n for n in bound if not n.startswith("_") and n not in request["reserved"]
+        ]
     visit.keep.update(n for n in wanted if n in bound)
     return {"changed": changed, "unbound": [n for n in wanted if n not in bound]}
 

@@ -1,6 +1,8 @@
-package main
+package kernels
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ func TestPage(t *testing.T) {
 		"https://hub.example.org/user/lab/lab/workspaces/w/tree/tree/x.ipynb?token=secret": {"https://hub.example.org/user/lab/?token=secret", "tree/x.ipynb"},
 	} {
 		s := &configs.Settings{Kernel: address}
-		if err := onPage(s); err != nil || s.Server != want.server || s.Kernel != want.kernel {
+		if err := OnPage(s); err != nil || s.Server != want.server || s.Kernel != want.kernel {
 			t.Errorf("%s: %v, server %q, kernel %q", address, err, s.Server, s.Kernel)
 		}
 	}
@@ -34,13 +36,18 @@ func TestPage(t *testing.T) {
 		"http://other:8888/lab/tree/a.ipynb?token=secret":        "--server is another one",
 	} {
 		s := &configs.Settings{Kernel: address, Server: "http://127.0.0.1:8888/lab"}
-		err := onPage(s)
-		code, text, hints := 0, "", []string(nil)
-		if err != nil {
-			code, text, hints = explain(err, usage.Line{Command: "dsstar nb"})
+		err := OnPage(s)
+		bad, ok := errors.AsType[*usage.Error](err)
+		if !ok || !strings.Contains(bad.Text, said) || len(bad.Hints) == 0 || strings.Contains(fmt.Sprint(bad.Text, bad.Hints), "secret") {
+			t.Errorf("%s: %v", address, err)
 		}
-		if code != exitUsage || !strings.Contains(text, said) || len(hints) == 0 || strings.Contains(text+strings.Join(hints, ""), "secret") {
-			t.Errorf("%s: %v %q", address, err, hints)
-		}
+	}
+}
+
+// TestUnshared: kernels that do not see temporary files are told apart from those that see no data.
+func TestUnshared(t *testing.T) {
+	err := unshared("http://far/", []string{"/tmp/dsstar-look-1"}, "/tmp/dsstar-look-1").(*usage.Error)
+	if !strings.Contains(err.Text, "temporary files, /tmp") || !strings.Contains(fmt.Sprint(err.Hints), "TMPDIR") {
+		t.Errorf("%+v", err)
 	}
 }

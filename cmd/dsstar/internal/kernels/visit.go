@@ -1,4 +1,4 @@
-package main
+package kernels
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // attach connects to the guest's kernel.
-func (g *guest) attach(ctx context.Context, o kernel.Options) (*kernel.Kernel, error) {
+func (g *Guest) attach(ctx context.Context, o kernel.Options) (*kernel.Kernel, error) {
 	if !g.dial {
 		return kernel.Attach(ctx, g.File, o)
 	}
@@ -22,11 +22,11 @@ func (g *guest) attach(ctx context.Context, o kernel.Options) (*kernel.Kernel, e
 }
 
 // kept says which names keep their new values.
-func (g *guest) kept() string {
-	if len(g.keep) == 0 {
+func (g *Guest) kept() string {
+	if len(g.Keep) == 0 {
 		return ""
 	}
-	return ", but for " + strings.Join(g.keep, ", ")
+	return ", but for " + strings.Join(g.Keep, ", ")
 }
 
 // A visit is the main session in a kernel of the user's.
@@ -42,7 +42,7 @@ const clearNames = `for _name in ("base_dir", "__file__"):
     globals().pop(_name, None)`
 
 // visit opens the run's own session as a guest.
-func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, error) {
+func (g *Guest) visit(ctx context.Context, o kernel.Options) (agent.Session, error) {
 	k, err := g.attach(ctx, o)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (g *guest) visit(ctx context.Context, o kernel.Options) (agent.Session, err
 		_ = s.Close() // the first error says more
 		return nil, err
 	}
-	return visit{s, record.Folder(o.Dir), g.keep}, nil
+	return visit{s, record.Folder(o.Dir), g.Keep}, nil
 }
 
 // Rollback restores the user's names first, then clears the misleading ones again.

@@ -1,9 +1,8 @@
-package main
+package kernels
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,21 +14,21 @@ import (
 	"dsstar/kernel/pyenv"
 )
 
-// required are the modules that the prompts and the set-up cell rely on.
-var required = []string{"ipykernel", "numpy", "pandas"}
+// Required are the modules that the prompts and the set-up cell rely on.
+var Required = []string{"ipykernel", "numpy", "pandas"}
 
-// spec returns the kernel to start: that of --python or --kernel, or else of the managed
+// Spec returns the kernel to start: that of --python or --kernel, or else of the managed
 // environment, which is created on first use.
-func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
+func (h Host) Spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
 	switch {
 	case s.Python != "" && s.Kernel+s.Server != "":
 		return kernel.Spec{}, usage.New("--python cannot be given with --kernel or --server", usage.Without("python"), usage.Without("kernel", "server"))
 	case s.Kernel != "":
-		return a.ownKernel(ctx, s, s.Kernel)
+		return h.ownKernel(ctx, s, s.Kernel)
 	case s.Python != "":
-		return a.ownPython(ctx, s, s.Python, required)
+		return h.OwnPython(ctx, s, s.Python, Required)
 	}
-	python, err := pyenv.Ensure(ctx, pyenv.Options{Dir: a.cacheDir, Lock: configs.PythonLock, Env: a.installEnv(s), Progress: say})
+	python, err := pyenv.Ensure(ctx, pyenv.Options{Dir: h.CacheDir, Lock: configs.PythonLock, Env: h.InstallEnv(s), Progress: say})
 	if err != nil {
 		return kernel.Spec{}, err
 	}
@@ -37,8 +36,8 @@ func (a *app) spec(ctx context.Context, s *configs.Settings, say func(string)) (
 }
 
 // ownKernel finds the kernelspec that the user named and checks its Python.
-func (a *app) ownKernel(ctx context.Context, s *configs.Settings, name string) (kernel.Spec, error) {
-	spec, err := kernel.FindSpec(name, a.lookup())
+func (h Host) ownKernel(ctx context.Context, s *configs.Settings, name string) (kernel.Spec, error) {
+	spec, err := kernel.FindSpec(name, h.Lookup())
 	if err != nil {
 		return kernel.Spec{}, err
 	}
@@ -46,20 +45,20 @@ func (a *app) ownKernel(ctx context.Context, s *configs.Settings, name string) (
 		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s is a kernel for %s, and cells are Python", name, spec.Language),
 			usage.Shell("jupyter kernelspec list"))
 	}
-	program, err := spec.Program(a.env)
+	program, err := spec.Program(h.Env)
 	if err != nil {
 		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err), usage.Shell("jupyter kernelspec list"))
 	}
 	if !strings.HasPrefix(filepath.Base(program), "python") {
 		return spec, nil // a launcher, whose Python only it knows
 	}
-	_, err = a.checkPython(ctx, s, "--kernel: "+name, program, required)
+	_, err = h.checkPython(ctx, s, "--kernel: "+name, program, Required)
 	return spec, err
 }
 
-// ownPython returns the kernel of the user's interpreter, which must have the modules.
-func (a *app) ownPython(ctx context.Context, s *configs.Settings, python string, modules []string) (kernel.Spec, error) {
-	path, err := a.checkPython(ctx, s, "--python", python, modules)
+// OwnPython returns the kernel of the user's interpreter, which must have the modules.
+func (h Host) OwnPython(ctx context.Context, s *configs.Settings, python string, modules []string) (kernel.Spec, error) {
+	path, err := h.checkPython(ctx, s, "--python", python, modules)
 	if err != nil {
 		return kernel.Spec{}, err
 	}
@@ -67,8 +66,8 @@ func (a *app) ownPython(ctx context.Context, s *configs.Settings, python string,
 }
 
 // checkPython returns the interpreter's real path, or an error that names missing modules.
-func (a *app) checkPython(ctx context.Context, s *configs.Settings, from, python string, modules []string) (path string, err error) {
-	report, err := pyenv.Check(ctx, python, a.withoutKeys(s), modules)
+func (h Host) checkPython(ctx context.Context, s *configs.Settings, from, python string, modules []string) (path string, err error) {
+	report, err := pyenv.Check(ctx, python, h.WithoutKeys(s), modules)
 	if err != nil {
 		return "", usage.New(fmt.Sprintf("%s: %v", from, err), usage.Shell("which -a python3"))
 	}
@@ -84,23 +83,23 @@ func (a *app) checkPython(ctx context.Context, s *configs.Settings, from, python
 // secret matches the names of variables that are kept from cells.
 var secret = regexp.MustCompile(`(?i)(api_?key|token|secret|passw|credential|private_?key|^SSH_AUTH_SOCK$)`)
 
-// withoutKeys returns the user's environment without credentials.
-func (a *app) withoutKeys(s *configs.Settings) []string {
+// WithoutKeys returns the user's environment without credentials.
+func (h Host) WithoutKeys(s *configs.Settings) []string {
 	hidden := []string{s.APIKeyEnv, "DSSTAR_SERVER", "JUPYTER_URL"} // they may contain tokens
 	for _, p := range s.Providers {
 		hidden = append(hidden, p.KeyEnv...)
 	}
-	return slices.DeleteFunc(slices.Clone(a.env), func(entry string) bool {
+	return slices.DeleteFunc(slices.Clone(h.Env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return secret.MatchString(name) || slices.Contains(hidden, name)
 	})
 }
 
-// installEnv is withoutKeys with the settings of pip and uv, which may hold the password of a
+// InstallEnv is withoutKeys with the settings of pip and uv, which may hold the password of a
 // package index.
-func (a *app) installEnv(s *configs.Settings) []string {
-	env := a.withoutKeys(s)
-	for _, entry := range a.env {
+func (h Host) InstallEnv(s *configs.Settings) []string {
+	env := h.WithoutKeys(s)
+	for _, entry := range h.Env {
 		if strings.HasPrefix(entry, "PIP_") || strings.HasPrefix(entry, "UV_") {
 			env = append(env, entry)
 		}
@@ -108,33 +107,15 @@ func (a *app) installEnv(s *configs.Settings) []string {
 	return env
 }
 
-// kernelEnv returns the environment of cells: without credentials and without variables that make
+// KernelEnv returns the environment of cells: without credentials and without variables that make
 // sessions differ between users.
-func (a *app) kernelEnv(s *configs.Settings) []string {
+func (h Host) KernelEnv(s *configs.Settings) []string {
 	differ := []string{"PYTHONHASHSEED", "PYTHONSTARTUP", "MPLBACKEND", "IPYTHONDIR"}
-	env := slices.DeleteFunc(a.withoutKeys(s), func(entry string) bool {
+	env := slices.DeleteFunc(h.WithoutKeys(s), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(differ, name)
 	})
 	// The user's IPython start-up files are not part of the notebook, and replayed cells must
 	// see sets of strings in the same order.
-	return append(env, "IPYTHONDIR="+filepath.Join(a.cacheDir, "ipython"), "PYTHONHASHSEED=0")
-}
-
-// userDirs returns dsstar's folders for caches and for configuration.
-func userDirs(getenv func(string) string) (cache, config string) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = filepath.Join(os.TempDir(), "dsstar-cache")
-	}
-	config = getenv("XDG_CONFIG_HOME")
-	if config == "" {
-		if config, err = os.UserConfigDir(); err != nil {
-			config = ""
-		}
-	}
-	if config != "" {
-		config = filepath.Join(config, "dsstar")
-	}
-	return filepath.Join(cache, "dsstar"), config
+	return append(env, "IPYTHONDIR="+filepath.Join(h.CacheDir, "ipython"), "PYTHONHASHSEED=0")
 }
