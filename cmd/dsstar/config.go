@@ -49,7 +49,7 @@ that over your own file, that over the default.`,
 			for _, e := range s.Explain() {
 				entries = append(entries, entry(e))
 			}
-			return printJSON(a.stdout, entries)
+			return term.JSON(a.stdout, entries)
 		}
 		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n", filepath.Join(a.configDir, "config.yaml"), projectFile)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)

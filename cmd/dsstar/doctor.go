@@ -76,7 +76,7 @@ failed.`,
 			}
 		}
 		if asJSON {
-			if err := printJSON(a.stdout, all); err != nil {
+			if err := term.JSON(a.stdout, all); err != nil {
 				return err
 			}
 		}
