@@ -31,7 +31,7 @@ A stopped run continues with: dsstar bench run --resume --out OUT`
 const benchExample = `  dsstar bench run --bench dabstep --tasks DABstep --split dev --agent dsstar --model openai/MODEL --out first
   dsstar bench run --bench dabstep --tasks DABstep --split dev --agent react --model openai/MODEL --jobs 4 --out second
   dsstar bench run --resume --out second
-  dsstar bench run --model replay:first --out again     the agent again, without the model
+  dsstar bench run --model replay:first --out again     repeats the run without a model
   dsstar bench score first --compat fixed
   dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json
   dsstar bench table --paper ds-star:1 first second
@@ -42,7 +42,7 @@ const benchExample = `  dsstar bench run --bench dabstep --tasks DABstep --split
 func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "bench",
-		Short:   "Run agents over benchmarks, score them, make the papers' tables",
+		Short:   "Run agents over benchmarks, score them, print the papers' tables",
 		Long:    benchHelp,
 		Example: benchExample,
 		Args:    noArgs,
@@ -60,8 +60,8 @@ type suiteFlags struct {
 
 func (s *suiteFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&s.bench, "bench", "", "the benchmark: dabstep, kramabench, dacode, dabench or dir")
-	f.StringVar(&s.tasks, "tasks", "", "its folder, or a file of tasks")
-	f.Var((*onceFlag)(&s.data), "data", "the folder with the data, if it is elsewhere")
+	f.StringVar(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks")
+	f.Var((*onceFlag)(&s.data), "data", "the data folder, if it is elsewhere")
 	f.StringVar(&s.setting, "data-setting", "retrieval", "retrieval: all files; oracle: those that the answer needs")
 	f.StringVar(&s.split, "split", "", "dev, test or all; easy, medium or hard for the tasks of one level")
 }
@@ -141,7 +141,7 @@ func firstOf(list []string) string {
 
 // compatFlag adds the flag that selects the rules of scoring.
 func compatFlag(f *pflag.FlagSet, compat *string) {
-	f.StringVar(compat, "compat", string(bench.Upstream), "score as the public code does (upstream), or with its faults corrected (fixed)")
+	f.StringVar(compat, "compat", string(bench.Upstream), "score like the public code (upstream), or without its faults (fixed)")
 }
 
 func checkCompat(compat string) (bench.Compat, error) {

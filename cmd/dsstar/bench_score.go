@@ -24,7 +24,7 @@ import (
 
 const benchScoreHelp = `Score answers by a benchmark's public rules: those of a run (OUT), or a file of
 answers in the benchmark's own form (--answers; DA-Code: its output folder).
-Missing, unfinished and empty answers are wrong and count.
+Missing, unfinished and empty answers count as wrong.
 
 --compat upstream scores as the public code does, including its faults; fixed
 corrects them (docs/benchmarks.md lists them). KramaBench's paraphrases need --model.
@@ -42,7 +42,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			"  dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json",
 	}
 	suite.add(cmd.Flags())
-	cmd.Flags().StringVar(&answers, "answers", "", "the file with the answers, instead of a run")
+	cmd.Flags().StringVar(&answers, "answers", "", "a file with answers, instead of a run")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	cmd.Flags().BoolVar(&save, "save", false, "record the scores in OUT, for its tables")
 	compatFlag(cmd.Flags(), &compat)

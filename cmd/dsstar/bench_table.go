@@ -31,7 +31,7 @@ func (a *app) benchTableCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "table --paper NAME [OUT…]",
-		Short: "A paper's table, with ours beside the published figures",
+		Short: "Print a paper's table, with ours beside the published figures",
 		Long: `Print a table of a paper: the published figures, ours beside them with the number
 of tasks and the 95 % interval, and the commands of missing runs. A run is in the row
 of its agent, switches and model; other runs follow below.
@@ -39,7 +39,7 @@ of its agent, switches and model; other runs follow below.
 Tables: ` + strings.Join(paperNames(), ", "),
 		Example: "  dsstar bench table --paper ds-star:1 first second\n  dsstar bench table --paper ds-star:4 --paper ds-star:fig4 first",
 	}
-	cmd.Flags().StringSliceVar(&papers, "paper", nil, "the table, as ds-star:1; may be repeated")
+	cmd.Flags().StringSliceVar(&papers, "paper", nil, "the table, such as ds-star:1; may be repeated")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		made, err := makeTables(papers, args)
@@ -85,7 +85,7 @@ func (a *app) benchCompareCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "compare A B",
-		Short:   "Two runs, task by task",
+		Short:   "Compare two runs, task by task",
 		Long:    "Compare two runs of one benchmark over the tasks that both have: what changed, whether that\nmay be chance (McNemar's exact test, or the sign test), and what they cost.",
 		Example: "  dsstar bench compare first second",
 	}
@@ -115,7 +115,7 @@ func (a *app) benchReportCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:     "report OUT… --out report.html",
-		Short:   "One HTML page about runs, with plots",
+		Short:   "Write an HTML page about runs, with plots",
 		Long:    "Write one self-contained HTML page: scores by level, rounds, cost against score, failures\nby cause, and every task with a link to its notebook.",
 		Example: "  dsstar bench report first second --out report.html",
 	}
@@ -147,14 +147,14 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 	var repeat int
 	cmd := &cobra.Command{
 		Use:     "submit --format NAME OUT",
-		Short:   "The answers of a run in the form that the benchmark takes",
-		Long:    "Print the answers of a run in the form that the benchmark takes. Every task must have one.",
+		Short:   "Print the answers of a run in the benchmark's form",
+		Long:    "Print the answers of a run in the benchmark's form. Every task must have one.",
 		Example: "  dsstar bench submit --format dabstep first > submission.jsonl",
 	}
-	cmd.Flags().StringVar(&format, "format", "", "the benchmark's form; default: that of the run")
+	cmd.Flags().StringVar(&format, "format", "", "the benchmark (default: that of the run)")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the file to write; default: standard output")
-	cmd.Flags().IntVar(&repeat, "repeat", 1, "which of the repeats")
-	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "where the benchmark is now, if it was moved")
+	cmd.Flags().IntVar(&repeat, "repeat", 1, "which repeat")
+	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "the benchmark, if it was moved")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return usage.New(fmt.Sprintf("the answers of one run are handed in, and %d are given", len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))

@@ -44,10 +44,10 @@ func (a *app) demoCommand() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Run the main job on a shipped example, with recorded model replies",
-		Long: `Run the main job on a shipped example. The model's replies are recorded, so that
-no model is needed; everything else is live. The data are generated once, into
-the user's cache folder.`,
+		Short: "Answer a question about shipped data, with recorded model replies",
+		Long: `Answer a question about shipped data. The model's replies are recorded, so no model
+is needed; everything else is live. The data are generated once, in your cache
+folder.`,
 		Example: "  dsstar demo\n  dsstar demo --out demo-run --json",
 		Args:    noArgs,
 	}

@@ -18,21 +18,21 @@ import (
 	"dsstar/prompts"
 )
 
-const describeHelp = `Print the descriptions of the files of a folder, which the models of dsstar nb
-work from: what a script printed that was written for the file, or the content
-itself. Names after the folder choose files; the others are not described. Where
-there is more than context_chars in all, the models see less of the long ones.
+const describeHelp = `Print the descriptions of data files that dsstar nb works from. A description is
+the output of a script that the model wrote for the file, or the content itself.
+Names after the folder choose files. If all descriptions together exceed
+context_chars, the model sees less of the long ones.
 
-Descriptions are kept in the cache folder, and dsstar nb uses them: the same file,
-model and prompt are not paid for twice. No run folder is made.
+Descriptions are cached: dsstar nb does not pay for the same file, model and prompt
+again. No run folder is created.
 
-A description that is wrong or lacks what you know can be corrected. Your text
-takes the place of the description in all later runs on this folder, until you
-give an empty one. Corrections are kept with your settings.
+You can correct a description that is wrong or lacks what you know. Your text
+replaces it in all later runs on this folder, until you give an empty one.
+Corrections are kept with your settings.
 
 ` + describeExits
 
-const describeExits = `Exit codes: 0 printed, also where a file could not be described; 1 error; 2 usage;
+const describeExits = `Exit codes: 0 printed, even if a file could not be described; 1 error; 2 usage;
 4 model or server credentials; 5 budget spent; 130 interrupted.`
 
 const describeExample = `  dsstar describe ./data
@@ -40,7 +40,7 @@ const describeExample = `  dsstar describe ./data
   dsstar describe ./data --json --model ollama/qwen3
   dsstar describe ./data --edit sales.csv                  in $VISUAL or $EDITOR
   dsstar describe ./data --set sales.csv=@sales.txt        or =TEXT, or =- for standard input
-  dsstar describe ./data --set sales.csv=                  takes the correction back`
+  dsstar describe ./data --set sales.csv=                  removes the correction`
 
 // describeFlags are the flags of describe that are not settings.
 type describeFlags struct {
@@ -56,17 +56,17 @@ func (a *app) describeCommand() *cobra.Command {
 	var d describeFlags
 	cmd := &cobra.Command{
 		Use:     "describe DIR [flags] [FILE…]",
-		Short:   "Print the descriptions of the files of a folder, and correct them",
+		Short:   "Print descriptions of data files, and correct them",
 		Long:    describeHelp,
 		Example: describeExample,
 	}
 	f := cmd.Flags()
-	f.StringVar(&d.question, "question", "", "what will be asked: it chooses the files where there are more than max_files")
+	f.StringVar(&d.question, "question", "", "the question, which chooses files if there are more than max_files")
 	f.StringVar(&d.edit, "edit", "", "correct the description of this file in your editor")
 	f.StringArrayVar(&d.set, "set", nil, "correct a description without an editor: FILE=TEXT, FILE=@PATH or FILE=-; may be repeated")
 	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
 	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVarP(&d.yes, "yes", "y", false, "without asking: use kernels of a server, which are not sandboxed; describe many files")
+	f.BoolVarP(&d.yes, "yes", "y", false, "do not ask before using a server's kernels without a sandbox or describing many files")
 	settingFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.describe(cmd, d, args)

@@ -41,11 +41,10 @@ func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Try what works here, and say what to do if something does not",
-		Long: `Try what works here, and say what to do if something does not: the settings, the
-folders, Python (set up now if it is not yet), a kernel, and the model's endpoint
-(asked for its list of models, which costs nothing). Exit code 1 if something
-failed.`,
+		Short: "Check what works here, and say how to fix what does not",
+		Long: `Check the settings, the folders, Python (which is set up if needed), a kernel, and
+the model's endpoint (by its list of models, which costs nothing), and say how to
+fix what fails. Exit code 1 if something failed.`,
 		Example: "  dsstar doctor\n  dsstar doctor --python ~/venv/bin/python --model ollama/qwen3 --json",
 		Args:    noArgs,
 	}

@@ -21,26 +21,24 @@ import (
 	"dsstar/notebook/export"
 )
 
-const exportHelp = `Turn a run, or any notebook, into one file that needs nothing else. Nothing is
+const exportHelp = `Convert a run, or any notebook, into a single self-contained file. Nothing is
 executed.
 
-  html    a page to send: question, answer and whether it is verified on top, then
-          every step. Pictures are in it; it has no scripts and asks no network.
-          What a notebook's HTML would run is left out, and what only scripts can
-          show (interactive charts, widgets) is shown as picture or text. Formulas
-          stand as they are written. Printed, folded sections are open.
-  md      Markdown. Pictures are in it as data URIs, which GitHub's site does not
-          show; most editors and pandoc do. Tables stand as text.
-  script  the code cells, with a comment (# %%) before each; of a run that is its
-          solution.py. Lines that only IPython understands become comments.
+  html    a page: question, answer and whether it is verified on top, then every
+          step. It contains its pictures, has no scripts and makes no network
+          requests. Interactive charts and widgets are shown as pictures or text.
+          Formulas stay TeX. Folded sections are open in print.
+  md      Markdown. It contains its pictures as data URIs, which most editors and
+          pandoc show, but not GitHub's site. Tables are text.
+  script  the code cells, each after a comment (# %%); for a run, its solution.py.
+          Lines that only IPython understands become comments.
 
-The format is that of --to, else by the ending of -o, else html. The file is beside
-the notebook and has its name with the ending of the format. As with nbconvert it
-is replaced if it is there, but only if it is an earlier export: any other file is
-replaced only where -o names it. The path goes to standard output.
+The format is that of --to, or of the extension of -o, or html. The file is written
+beside the notebook, and its path is printed. An earlier export of the same name is
+replaced, any other file only if -o names it.
 
-A picture that the notebook names by a path is taken into a page if it is in the
-notebook's folder or below. Pictures elsewhere, on the web too, are only named.`
+A picture that the notebook names by a path is included if it is in the notebook's
+folder or below. Other pictures are only named.`
 
 const exportExample = `  dsstar export dsstar-runs/2026-11-21-which-store-sold-most     # writes RUN/notebook.html
   dsstar export analysis.ipynb -o report.html
@@ -64,12 +62,12 @@ func (a *app) exportCommand() *cobra.Command {
 	var to, out string
 	cmd := &cobra.Command{
 		Use:     "export [flags] RUN|NOTEBOOK",
-		Short:   "Turn a run or any notebook into one HTML page, Markdown file or script",
+		Short:   "Convert a run or any notebook into an HTML page, Markdown or a script",
 		Long:    exportHelp,
 		Example: exportExample,
 	}
-	cmd.Flags().StringVar(&to, "to", "", "format: html, md or script (default by the ending of --out, else html)")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "where it goes; - for standard output (default beside the notebook)")
+	cmd.Flags().StringVar(&to, "to", "", "format: html, md or script (default: by the extension of --out, else html)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "the file to write; - for standard output (default: beside the notebook)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return usage.New(fmt.Sprintf("one run folder or notebook is wanted, and %d are given", len(args)),

@@ -78,9 +78,9 @@ func (r *runFlags) add(f *pflag.FlagSet) {
 func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with all variables")
-	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject with a reason, stop")
-	f.BoolVarP(&r.yes, "yes", "y", false, "without asking: use kernels that are not sandboxed, as they run already or are a server's; describe many files")
+	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with its variables")
+	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject or stop")
+	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask before using kernels without a sandbox (running, or a server's) or describing many files")
 }
 
 // setUp chooses where sessions are opened. It may create the Python environment and ask the user

@@ -19,14 +19,13 @@ func (a *app) kernelsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "kernels",
-		Short: "List the kernels that can be started or attached to",
-		Long: `List the kernels that can be started or attached to: running kernels of this
-machine and of its Jupyter servers, those servers, and kernelspecs. The first
-column is what --kernel takes; the end of a notebook's path, a connection file
-and "newest" are taken too.
+		Short: "List kernelspecs, running kernels and Jupyter servers",
+		Long: `List the running kernels of this machine and its Jupyter servers, those servers,
+and the kernelspecs. --kernel takes the first column, the end of a notebook's
+path, a connection file, or "newest".
 
-Another server is asked with --server or JUPYTER_URL; its token is that of the
-URL, or JUPYTER_TOKEN. Tokens are never printed.`,
+--server or JUPYTER_URL names another server, with its token in the URL or in
+JUPYTER_TOKEN. Tokens are never printed.`,
 		Example: "  dsstar kernels\n  dsstar kernels --json\n  JUPYTER_TOKEN=… dsstar kernels --server https://hub.example.org/user/ada/",
 		Args:    noArgs,
 	}

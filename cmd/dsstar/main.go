@@ -202,10 +202,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 var rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit
 and continue.
 
-dsstar describes the files of a data folder, plans one step, writes its cell,
-runs it in a live IPython kernel, lets a judge decide whether the plan now
-answers the question, adds a step or goes back, and proves the result in a
-fresh session.
+dsstar describes the files of a data folder, plans one step, writes its cell and
+runs it in a live IPython kernel. A judge decides whether the plan now answers
+the question; if not, dsstar adds a step or goes back. At the end it proves the
+answer in a fresh session.
 
 Examples:
   dsstar demo

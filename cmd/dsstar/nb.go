@@ -16,14 +16,13 @@ import (
 	"dsstar/notebook/disk"
 )
 
-var nbHelp = `Answer a question about the files of a folder and leave a notebook. In a kernel
-that is running already (--kernel) the question may be about its variables too,
-or about them alone.
+var nbHelp = `Answer a question about the files of a folder and leave a notebook. With a
+running kernel (--kernel) the question may also be about its variables.
 
-The question is the argument, or is read from standard input. The answer goes
-to standard output and nothing else does; progress goes to standard error.
+The question is the argument, or standard input. Only the answer goes to
+standard output; progress goes to standard error.
 
-A run leaves, in dsstar-runs/<date>-<slug>/ or the folder of --out:
+A run leaves in dsstar-runs/<date>-<slug>/, or the folder of --out:
   notebook.ipynb  question, data, every step with code, output and verdict
   solution.py     the same cells as a script
   trace.jsonl     every exchange with the model; --model replay:trace.jsonl
@@ -31,20 +30,20 @@ A run leaves, in dsstar-runs/<date>-<slug>/ or the folder of --out:
   files/          what the cells wrote
   variables/      what the cells used of a running kernel's variables
 
-The notebook may be open meanwhile: what you save into it is never overwritten,
-the run goes on in notebook-2.ipynb then. With --keep-kernel its session stays.
+You may open the notebook during the run. What you save into it is never
+overwritten: the run then continues in notebook-2.ipynb. With --keep-kernel its
+session stays.
 
-The models work from descriptions of the files, which the notebook shows. Where
-one is wrong, correct it: dsstar describe DIR --edit FILE. Later runs then use
-your text.
+The model works from descriptions of the files, which the notebook shows. If one
+is wrong, correct it for all later runs: dsstar describe DIR --edit FILE.
 
-With --review you are asked before every cell, repairs and the last one included:
-accept it, edit the step and the cell in $VISUAL or $EDITOR, reject it with a
-reason that the planner reads, accept all that follow, or stop. What you accept is
-what runs. The scripts that describe files are not asked about.
+With --review dsstar asks before every cell, also before repairs and the last one:
+accept it, edit step and cell in $VISUAL or $EDITOR, reject it with a reason that
+the planner reads, accept all that follow, or stop. Only what you accept runs,
+and the scripts that describe files.
 
-With --candidates K each step gets K cells, each run from the accepted ones, and the
-verifier picks one; the notebook has the others, folded, with its reason.
+With --candidates K dsstar writes K cells for each step and runs each from the
+accepted cells. The verifier picks one; the notebook keeps the others, folded.
 
 ` + exitHelp()
 
@@ -64,11 +63,11 @@ func (a *app) nbCommand() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use:     `nb --data DIR [flags] "question"`,
-		Short:   "Answer a question about the files of a folder and leave a notebook",
+		Short:   "Answer a question about data files and leave a notebook",
 		Long:    nbHelp,
 		Example: nbExample,
 	}
-	cmd.Flags().VarP((*onceFlag)(&data), "data", "d", "the folder with the data files; may be left out with a running kernel")
+	cmd.Flags().VarP((*onceFlag)(&data), "data", "d", "the folder with the data files; optional with a running kernel")
 	keepFlag(cmd.Flags(), &keep)
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer: TEXT, or @FILE")
 	flags.add(cmd.Flags())
@@ -198,5 +197,5 @@ func (f *onceFlag) Set(value string) error {
 }
 
 func keepFlag(f *pflag.FlagSet, names *[]string) {
-	f.StringSliceVar(names, "keep", nil, "variables of the cells that stay in a running kernel: NAMES, or all")
+	f.StringSliceVar(names, "keep", nil, "variables to leave in a running kernel: NAMES, or all")
 }

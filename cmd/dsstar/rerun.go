@@ -17,65 +17,65 @@ import (
 	"dsstar/notebook/disk"
 )
 
-const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed one.
+const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed
+notebook.
 
 Outputs are shown on standard error as they arrive. Only the path of the executed
-notebook goes to standard output. The notebook is saved atomically while the cells
-run and holds all outputs up to the end of the run, whatever ended it. Outputs too
-long for a notebook are in files in the folder <OUT without .ipynb>_files.
+notebook goes to standard output. The notebook is saved atomically during the run,
+and holds all outputs up to its end, whatever ended it. Outputs too long for a
+notebook are in files in the folder <OUT without .ipynb>_files.
 
-Cells run as in nbclient, papermill and nbconvert --execute: in the notebook's
-folder, with an exception ending the run unless the cell has the tag
-raises-exception. Cells with the tag skip-execution are left alone. There is no
-time-out unless one is set, and IPython's history file is not written. Unlike
-there, cells run in the sandbox without your keys (--sandbox off keeps your
-environment), and outputs that would fetch something when shown (folium's maps,
-IFrame, Image(url=…)) are disabled in the executed notebook.
+As in nbclient, papermill and nbconvert --execute, cells run in the notebook's
+folder, and an exception ends the run unless the cell has the tag
+raises-exception. Cells with the tag skip-execution are skipped. There is no
+timeout by default. Unlike there, cells run in the sandbox without your keys
+(--sandbox off keeps your environment), and outputs that would fetch something
+when shown (folium's maps, IFrame, Image(url=…)) are disabled in the executed
+notebook.
 
-The cells of a notebook that dsstar wrote run as they did then: in a temporary
-folder, so that the run folder stays as it is, and without your keys.
+The cells of a notebook that dsstar wrote run in a temporary folder, so that the
+run folder stays as it is, and without your keys.
 
-The kernel is that of --python or --kernel, in the command line, the environment
-or a configuration file; else that of the notebook, if it names a kernelspec other
-than python3 that is installed here; else of the Python that dsstar sets up itself.
+The kernel is that of --python or --kernel, or of these settings; else that of the
+notebook, if it names an installed kernelspec other than python3; else dsstar's
+own Python.
 
---data DIR replaces the data folder: data_dir in the parameters cell is set to DIR,
-in this execution and in the executed notebook. In other people's notebooks a cell
-after the one with the tag parameters sets it, as papermill does. For notebooks of
-dsstar the last lines say, for each question, whether the answer is the same.
+--data DIR sets data_dir in the parameters cell, for this execution and in the
+executed notebook. In other notebooks, a cell after the one with the tag
+parameters sets it, as papermill does. For notebooks of dsstar the last lines say,
+for each question, whether the answer is the same.
 
---check compares what each cell puts out with what the notebook has of it, and
-prints for each: same; differs, with what differs; error, if it fails now; or not
-run, if there is nothing to compare. No file is written unless --out names one.
-What counts:
+--check compares each cell's outputs with those in the notebook, and prints for
+each: same; differs, with the differences; error, if it fails now; or not run, if
+there is nothing to compare. No file is written unless --out names one. Rules:
   numbers   those with a decimal point or a signed exponent may differ by the
-            tolerance, relative to the larger one; whole ones not at all
-  streams   each as a whole, as a terminal shows it; how they alternate does not count
+            tolerance, relative to the larger one; whole numbers must be equal
+  streams   each as a whole, as a terminal shows it; their interleaving does not count
   displays  the richest form that is deterministic: data (plotly, vega, JSON), then
             pictures, then SVG, HTML, Markdown, LaTeX, text. Widgets count as text,
             scripts do not count
   pictures  PNG and JPEG by pixels: the same size, and each channel of each pixel
             within 2 of 255
   errors    name and value of the exception, not the traceback
-What is surely different each time does not count: addresses (<Line2D at 0x7f…>),
-the times of %time, %timeit and tqdm, the file of a cell in a warning
-(/tmp/ipykernel_1/2.py), names of Python's tempfile below their folder, (pid=…) in
-warnings, ids of elements in pandas' Styler, in SVG of matplotlib and UUIDs, the date
-in that SVG, cell numbers in printed tracebacks. Dates and times that cells print do count.
+What differs on every run is ignored: addresses (<Line2D at 0x7f…>), the times of
+%time, %timeit and tqdm, the file of a cell in a warning (/tmp/ipykernel_1/2.py),
+names of Python's tempfile below their folder, (pid=…) in warnings, ids of elements
+in pandas' Styler, in SVG of matplotlib and UUIDs, the date in that SVG, cell numbers
+in printed tracebacks. Dates and times that cells print are compared.
 
---round N takes a notebook of dsstar and runs one round of it again: the session is
-rebuilt as it stood when the round began (parameters, set-up, the accepted cells of
-the plan as it was), then each attempt of the round runs on that state, those that
-failed too. Rounds that were dropped later can be run as well. Each attempt's outcome
-is printed; with --check its outputs are compared with the recorded ones.
+--round N runs one round of dsstar's notebook again. The session is rebuilt as it was
+when the round began (parameters, set-up, the accepted cells of the plan as it was).
+Then each attempt of the round runs on that state, failed ones too. Rounds that were
+dropped later can be run as well. Each attempt's outcome is printed; with --check its
+outputs are compared with the recorded ones.
 
 --json prints one object instead:
-  notebook, out  paths; out is where the executed notebook is ("": nowhere)
-  cells          how many cells there were to run
-  executed       how many were run
+  notebook, out  paths; out is the executed notebook ("": none)
+  cells          number of cells to run
+  executed       number of cells that ran
   failed         null, or the cell that ended the run: index (from 0), id,
                  status (error, timeout, died), ename, evalue, reason
-  incomplete     cells whose outputs may lack something: index, id, reason
+  incomplete     cells whose outputs may be incomplete: index, id, reason
   seconds        wall time
   kernel         name, language, version
   checked        with --check: a list of index, id, round (0: none), verdict (same,
@@ -86,13 +86,13 @@ is printed; with --check its outputs are compared with the recorded ones.
   answer         the last of these
 With --round it is notebook, round, step, seconds, kernel as above, and
   attempts       list of attempt (from 1), label (try 2, candidate 3), recorded and
-                 status (ok, error, timeout, died), error and text of what it put out
-                 now, verdict (same or differs; without --check it is about the
-                 status), differences
+                 status (ok, error, timeout, died), error and text of its outputs now,
+                 verdict (same or differs; without --check: of the status),
+                 differences
 
 Exit codes:
   0    every cell ran; with --check: nothing differs; with --round: each attempt
-       ended as recorded, well or not
+       ended as recorded
   1    a cell failed, timed out or killed the kernel; or another error; with
        --round: an attempt did not end as recorded
   2    usage; nothing was run
@@ -103,7 +103,7 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
   dsstar rerun analysis.ipynb -o analysis.ipynb      # in place
   dsstar rerun analysis.ipynb -o - > executed.ipynb
   dsstar rerun --kernel conda-geo --timeout 10m --allow-errors analysis.ipynb
-  dsstar rerun --check analysis.ipynb                # does it still give what it shows?
+  dsstar rerun --check analysis.ipynb                # are its outputs still the same?
   dsstar rerun --check --data new/ RUN/notebook.ipynb
   dsstar rerun --check --round 2 RUN/notebook.ipynb  # a round with its failed attempts`
 
@@ -129,22 +129,22 @@ func (a *app) rerunCommand() *cobra.Command {
 	var round optionalInt
 	cmd := &cobra.Command{
 		Use:     "rerun [flags] NOTEBOOK",
-		Short:   "Execute a notebook in a fresh kernel and write the executed one",
+		Short:   "Execute a notebook in a fresh kernel, or check its outputs",
 		Long:    rerunHelp,
 		Example: rerunExample,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.Out, "out", "o", "", "where the executed notebook goes; - for standard output (default NOTEBOOK's name with .rerun.ipynb)")
-	f.Var(&timeout, "timeout", "how long one cell may run, such as 90s or 10m (default none)")
-	f.BoolVar(&flags.AllowErrors, "allow-errors", false, "go on after cells that fail or time out")
+	f.StringVarP(&flags.Out, "out", "o", "", "the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
+	f.Var(&timeout, "timeout", "timeout of a cell, such as 90s or 10m (default none)")
+	f.BoolVar(&flags.AllowErrors, "allow-errors", false, "continue after cells that fail or time out")
 	f.BoolVarP(&flags.Quiet, "quiet", "q", false, "only errors on standard error")
 	f.BoolVar(&flags.JSON, "json", false, "print one JSON object instead of the path")
-	f.BoolVar(&flags.Check, "check", false, "compare what the cells put out with what the notebook has, and write nothing unless --out is given")
-	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance, "with --check: how much a number may differ, relative to it")
-	f.Var(&round, "round", "run the attempts of this round again, of a notebook that dsstar wrote")
-	f.Var((*onceFlag)(&flags.Data), "data", "another data folder for the cells than the notebook names")
+	f.BoolVar(&flags.Check, "check", false, "compare outputs with those in the notebook; writes nothing unless --out is given")
+	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance, "with --check: relative tolerance of numbers")
+	f.Var(&round, "round", "run the attempts of this round of dsstar's notebook again")
+	f.Var((*onceFlag)(&flags.Data), "data", "another data folder than the notebook's")
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
-	settings.String("python", "", "an interpreter of your own, with ipykernel")
+	settings.String("python", "", "your own interpreter, with ipykernel")
 	settings.String("kernel", "", "an installed kernelspec, by name, of any language")
 	sandboxFlags(settings)
 	f.AddFlagSet(settings)

@@ -22,22 +22,22 @@ import (
 	"dsstar/notebook/human"
 )
 
-var resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
-with --ask, one that is finished and gets another question.
+var resumeHelp = `Continue a run that was stopped, or whose notebook you have edited. With --ask, ask
+another question in the session of a finished run.
 
 RUN is the run folder, or a notebook in it. No request that the model has answered
-is made again. The accepted cells run again in a new kernel; budgets count from
-here, and the method is the one that the run was begun with.
+is repeated. The accepted cells run again in a new kernel. Budgets count from here;
+the method stays that of the run.
 
 In the notebook you can
   change, add, remove and reorder the code cells between set-up and answer
-  change the words of a step: its cell is then written anew
+  change the text of a step: its cell is then written anew
   change the last cell
-  change data_dir in the parameters cell: another data folder
-  leave a note to the agent: a Markdown cell with the tag dsstar:note
-Cells run again from the first change on, yours as they are; then the plan is
-judged, and the run goes on from there to a new proof. When a cell of yours fails,
-the notebook stays as it is.
+  change data_dir in the parameters cell, for another data folder
+  leave the agent a note: a Markdown cell with the tag dsstar:note
+Cells run again from the first change on, yours unchanged. Then the plan is judged,
+and the run continues to a new proof. If one of your cells fails, the notebook
+stays as it is.
 
 ` + exitHelp()
 
@@ -51,11 +51,11 @@ func (a *app) resumeCommand() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use:     "resume [flags] RUN",
-		Short:   "Go on with a run that was stopped, edited, or gets another question",
+		Short:   "Continue a run that was stopped or edited, or ask another question",
 		Long:    resumeHelp,
 		Example: resumeExample,
 	}
-	cmd.Flags().StringVar(&question, "ask", "", "another question, for the same session")
+	cmd.Flags().StringVar(&question, "ask", "", "ask another question in the same session")
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer to --ask: TEXT, or @FILE")
 	keepFlag(cmd.Flags(), &keep)
 	flags.addCommon(cmd.Flags())

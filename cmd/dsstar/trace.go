@@ -20,20 +20,18 @@ import (
 	"dsstar/notebook/disk"
 )
 
-const traceHelp = `Tell what the model calls of runs used: for each trace, and for all together, a
-table by role. A trace is a file, or a run folder that has a trace.jsonl.
+const traceHelp = `Show what the model calls of runs used, in a table by role for each trace and one
+for all. A trace is a file, or a run folder with a trace.jsonl.
 
-  calls      replies; a retriever's may be many for one ranking
-  again      of them, those asked for because a reply could not be read
-  failed     calls that brought no reply, but for those under way when a run ended
-  input      tokens of the requests; ~ is an estimate, where the endpoint gave no
-             counts
-  cached     of them, those that the endpoint says it had in its cache
-  cacheable  of them, those that it could have had: requests to one model begin
-             alike, and this counts what an earlier one of the same trace began
-             with; - where the trace holds no requests
+  calls      replies; a retriever may need many for one ranking
+  again      calls made because a reply could not be read
+  failed     calls without a reply, except those under way when a run ended
+  input      tokens of the requests; ~ is an estimate
+  cached     input tokens that the endpoint reports as cached
+  cacheable  input tokens in a prefix of an earlier request of the same trace to the
+             same model; - if the trace holds no requests
   output     tokens of the replies, reasoning included
-  seconds    from request to reply, waits included; calls at the same time add up
+  seconds    from request to reply; concurrent calls add up
 
 --json prints one object instead:
   traces  list of trace (path), roles and total
@@ -50,7 +48,7 @@ func (a *app) traceCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "trace [flags] TRACE...",
-		Short:   "Tell what the model calls of runs used, by role",
+		Short:   "Show what the model calls of runs used, by role",
 		Long:    traceHelp,
 		Example: traceExample,
 	}

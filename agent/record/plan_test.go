@@ -1,24 +1,23 @@
-package record_test
+package record
 
 import (
 	"slices"
 	"testing"
 
-	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
 // TestAt: a round begins with the plan as it was then, whatever became of it.
 func TestAt(t *testing.T) {
 	ok, raised := notebook.Execution{Status: notebook.OK}, notebook.Execution{Status: notebook.Raised}
-	round := func(name string, back int) record.Round {
-		return record.Round{Step: name, Attempts: []record.Attempt{{Code: name + "?", Execution: raised}, {Code: name, Execution: ok}}, Route: &record.Route{Back: back}}
+	round := func(name string, back int) Round {
+		return Round{Step: name, Attempts: []Attempt{{Code: name + "?", Execution: raised}, {Code: name, Execution: ok}}, Route: &Route{Back: back}}
 	}
-	failed := record.Round{Step: "d", Attempts: []record.Attempt{{Code: "d", Execution: raised}}, Route: &record.Route{Back: 2}}
-	run := &record.Trajectory{
-		Task:   record.Task{Data: "/data"},
-		Rounds: []record.Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}},
-		Final:  &record.Final{Attempts: []record.Attempt{{Code: "print(1)", Execution: ok}}},
+	failed := Round{Step: "d", Attempts: []Attempt{{Code: "d", Execution: raised}}, Route: &Route{Back: 2}}
+	run := &Trajectory{
+		Task:   Task{Data: "/data"},
+		Rounds: []Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}},
+		Final:  &Final{Attempts: []Attempt{{Code: "print(1)", Execution: ok}}},
 	}
 	for i, want := range [][]string{{}, {"a"}, {"a", "b"}, {"a"}, {"a"}, {"a", "e"}} {
 		cells, attempts := run.At(i + 1)
