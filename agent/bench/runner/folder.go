@@ -21,12 +21,13 @@ import (
 
 // An About describes a run: bench.json. Runs with the same Setup measure the same.
 type About struct {
-	Version  int               `json:"version"`
-	Bench    string            `json:"bench"`
-	Agent    string            `json:"agent"`
-	Model    string            `json:"model"`
-	Repeat   int               `json:"repeat"`
-	Setup    map[string]string `json:"setup"`              // what else results depend on, by flag or setting
+	Version int    `json:"version"`
+	Bench   string `json:"bench"`
+	Agent   string `json:"agent"`
+	Model   string `json:"model"`
+	Repeat  int    `json:"repeat"`
+	// what else results depend on, by flag or setting
+	Setup    map[string]string `json:"setup"`
 	Replayed string            `json:"replayed,omitempty"` // the run whose replies replace the model's
 	Args     []string          `json:"args"`               // flags of the command line, for resuming
 	Items    []Item            `json:"tasks"`              // in the order in which they start
@@ -129,7 +130,8 @@ func Create(path string, about About) (*Folder, error) {
 
 // leftByCreate reports whether a killed Create may have left the file.
 func leftByCreate(name string) bool {
-	return name == resultsFile || strings.HasPrefix(name, "."+aboutFile) // temporary names of disk.WriteFile
+	// temporary names of disk.WriteFile
+	return name == resultsFile || strings.HasPrefix(name, "."+aboutFile)
 }
 
 // Open reopens a folder. An incomplete last line, left by a crash, is removed. The caller
@@ -357,7 +359,8 @@ func readAbout(path string) (About, error) {
 		return about, fmt.Errorf("%s: %w", filepath.Join(path, aboutFile), err)
 	}
 	if about.Version != version {
-		return about, fmt.Errorf("%s is of version %d, and this program reads %d", filepath.Join(path, aboutFile), about.Version, version)
+		return about, fmt.Errorf("%s is of version %d, and this program reads %d",
+			filepath.Join(path, aboutFile), about.Version, version)
 	}
 	return about, nil
 }
