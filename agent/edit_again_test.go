@@ -101,19 +101,6 @@ func TestHandsOff(t *testing.T) {
 	})
 }
 
-// The data folder can be changed after another question, too.
-func TestResumeElsewhereAfterAsk(t *testing.T) {
-	tr := play(t, three).noError(t).Trajectory
-	if err := tr.Ask("And now?", ""); err != nil {
-		t.Fatal(err)
-	}
-	second := goOn(t, more.with(script{"coder": "v = z\nprint(v)", "finalizer": "print(v)"}), tr).noError(t)
-	got := goOn(t, more.with(script{"analyzer": `print("another table")`}), must(edited(t, second.Trajectory, source("parameters", "/data", "/other")))).noError(t)
-	if got.Task.Data != "/other" || !got.Verified() || !strings.Contains(got.Cells()[0], "How many?") {
-		t.Errorf("%q, verified %v", got.Cells()[0], got.Verified())
-	}
-}
-
 // What ended a run is not in the way of going on with it.
 func TestResumeDeadEnds(t *testing.T) {
 	t.Run("before its end was saved", func(t *testing.T) {

@@ -143,7 +143,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	defer func() { j.keeper.tell(j.progress, kept, unregistered, ended) }()
 	var err error
 	if j.json {
-		err = printJSON(a.stdout, r)
+		err = term.JSON(a.stdout, r)
 	} else if ended == nil {
 		_, err = fmt.Fprintln(a.stdout, t.Answer())
 	}

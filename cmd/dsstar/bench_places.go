@@ -20,6 +20,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -389,7 +390,7 @@ func (r *benchRun) run(ctx context.Context) error {
 	}
 	if err != nil {
 		if r.flags.asJSON {
-			err = errors.Join(err, printJSON(r.stdout, newBenchResult(result)))
+			err = errors.Join(err, term.JSON(r.stdout, newBenchResult(result)))
 		}
 		return &benchStopped{err, r.flags.out}
 	}
@@ -398,7 +399,7 @@ func (r *benchRun) run(ctx context.Context) error {
 	}
 	r.progress.Say("report   dsstar bench report --out report.html %s", human.Shell(r.flags.out))
 	if r.flags.asJSON {
-		return printJSON(r.stdout, newBenchResult(result))
+		return term.JSON(r.stdout, newBenchResult(result))
 	}
 	_, err = fmt.Fprintln(r.stdout, newBenchResult(result).line())
 	return err

@@ -200,7 +200,7 @@ func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ende
 	d := newDescriptions(t, names)
 	write := d.print
 	if j.json {
-		write = func(w io.Writer) error { return printJSON(w, d) }
+		write = func(w io.Writer) error { return term.JSON(w, d) }
 	}
 	if err := write(a.stdout); err != nil {
 		return err

@@ -52,10 +52,12 @@ var arrows = map[string][]string{
 	"cmd/dsstar/internal/kernels": {"cmd/dsstar/internal/term", "cmd/dsstar/internal/usage", "agent", "agent/brief", "agent/record", "configs",
 		"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "notebook", "notebook/disk"},
 	"cmd/dsstar/internal/kernels/kernelstest": {"kernel", "kernel/pyenv/pyenvtest"}, // for tests only
-	"cmd/dsstar/internal/term":                {},
-	"cmd/dsstar/internal/term/termtest":       {}, // for tests only
-	"cmd/dsstar/internal/progress":            {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
-	"cmd/dsstar/internal/usage":               {"kernel", "notebook/human"},
+	"cmd/dsstar/internal/rerun": {"cmd/dsstar/internal/kernels", "cmd/dsstar/internal/progress", "cmd/dsstar/internal/term", "cmd/dsstar/internal/usage",
+		"agent", "agent/brief", "agent/record", "configs", "kernel", "kernel/checkpoint", "kernel/sandbox", "notebook", "notebook/compare", "notebook/disk", "notebook/human"},
+	"cmd/dsstar/internal/term":          {},
+	"cmd/dsstar/internal/term/termtest": {}, // for tests only
+	"cmd/dsstar/internal/progress":      {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
+	"cmd/dsstar/internal/usage":         {"kernel", "notebook/human"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

@@ -4,29 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"math"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
-	"dsstar/cmd/dsstar/internal/progress"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
-	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
-	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
@@ -120,19 +107,6 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
   dsstar rerun --check --data new/ RUN/notebook.ipynb
   dsstar rerun --check --round 2 RUN/notebook.ipynb  # a round with its failed attempts`
 
-// rerunFlags are the flags of rerun that are not settings.
-type rerunFlags struct {
-	out         string
-	timeout     patience
-	allowErrors bool
-	quiet       bool
-	json        bool
-	check       bool
-	tolerance   float64
-	round       optionalInt
-	data        string
-}
-
 // An optionalInt is a flag with a number that may be absent.
 type optionalInt struct {
 	given bool
@@ -150,7 +124,9 @@ func (o *optionalInt) Set(text string) (err error) {
 }
 
 func (a *app) rerunCommand() *cobra.Command {
-	var flags rerunFlags
+	var flags rerun.Flags
+	var timeout patience
+	var round optionalInt
 	cmd := &cobra.Command{
 		Use:     "rerun [flags] NOTEBOOK",
 		Short:   "Execute a notebook in a fresh kernel, or check its outputs",
@@ -158,15 +134,15 @@ func (a *app) rerunCommand() *cobra.Command {
 		Example: rerunExample,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.out, "out", "o", "", "the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
-	f.Var(&flags.timeout, "timeout", "timeout of a cell, such as 90s or 10m (default none)")
-	f.BoolVar(&flags.allowErrors, "allow-errors", false, "continue after cells that fail or time out")
-	f.BoolVarP(&flags.quiet, "quiet", "q", false, "only errors on standard error")
-	f.BoolVar(&flags.json, "json", false, "print one JSON object instead of the path")
-	f.BoolVar(&flags.check, "check", false, "compare outputs with those in the notebook; writes nothing unless --out is given")
-	f.Float64Var(&flags.tolerance, "tolerance", defaultTolerance, "with --check: relative tolerance of numbers")
-	f.Var(&flags.round, "round", "run the attempts of this round of dsstar's notebook again")
-	f.Var((*onceFlag)(&flags.data), "data", "another data folder than the notebook's")
+	f.StringVarP(&flags.Out, "out", "o", "", "the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
+	f.Var(&timeout, "timeout", "timeout of a cell, such as 90s or 10m (default none)")
+	f.BoolVar(&flags.AllowErrors, "allow-errors", false, "continue after cells that fail or time out")
+	f.BoolVarP(&flags.Quiet, "quiet", "q", false, "only errors on standard error")
+	f.BoolVar(&flags.JSON, "json", false, "print one JSON object instead of the path")
+	f.BoolVar(&flags.Check, "check", false, "compare outputs with those in the notebook; writes nothing unless --out is given")
+	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance, "with --check: relative tolerance of numbers")
+	f.Var(&round, "round", "run the attempts of this round of dsstar's notebook again")
+	f.Var((*onceFlag)(&flags.Data), "data", "another data folder than the notebook's")
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settings.String("python", "", "your own interpreter, with ipykernel")
 	settings.String("kernel", "", "an installed kernelspec, by name, of any language")
@@ -186,6 +162,9 @@ func (a *app) rerunCommand() *cobra.Command {
 		}
 		if len(args) != 1 {
 			return usage.New(fmt.Sprintf("one notebook is wanted, and %d are given", len(args)), usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
+		}
+		if flags.Timeout = time.Duration(timeout); round.given {
+			flags.Round = &round.n
 		}
 		return a.rerun(cmd.Context(), args[0], flags, s)
 	}
@@ -219,207 +198,22 @@ func (p *patience) Set(text string) error {
 	return nil
 }
 
-// rerun executes the notebook at path. All arguments are checked before anything is set up.
-func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
-	begin := time.Now()
+// rerun executes a notebook, or that of a run folder.
+func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags, s *configs.Settings) error {
 	if run := disk.Newest(record.Folder(path).Notebook()); run != "" {
-		path = run // path is a run folder
+		path = run
 	}
 	nb, err := openNotebook(path)
 	if err != nil {
 		return err
 	}
-	if err := flags.refuse(path, nb); err != nil {
-		return err
+	r := rerun.Runner{
+		Host: a.Host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), Terminal: a.stderrTTY, Width: a.width,
+		Progress: a.newProgress,
 	}
-	place, err := a.newRerunPlace(path, flags.data, nb, s)
-	if err != nil {
-		return err
+	err = r.Run(ctx, path, nb, flags, s)
+	if errors.Is(err, rerun.ErrDiffers) {
+		return silent{exitNotVerified}
 	}
-	defer place.close()
-	if flags.round.given {
-		return a.rerunRound(ctx, path, nb, place, flags, s)
-	}
-	out := noOutFile(nb)
-	if !flags.check || flags.out != "" {
-		if out, err = newOutFile(path, flags.out, nb); err != nil {
-			return err
-		}
-	}
-	p := a.newProgress(flags.quiet)
-	defer p.Stop()
-	k, spec, err := a.rerunKernel(ctx, path, nb, place, s, p, kernel.Options{
-		Dir: place.dir, Env: place.env, CellTimeout: time.Duration(flags.timeout), Outputs: out.long(),
-	})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	completeSpec(nb, spec)
-	r := newRerun(a, path, place, out, flags)
-	r.begin, r.k = begin, k
-	if flags.check {
-		r.doing = p
-	} else {
-		p.Stop()
-	}
-	err = r.run(ctx)
-	p.Stop()
-	return a.concludeRerun(r, err)
-}
-
-// refuse rejects flags that contradict each other or the notebook.
-func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
-	switch {
-	case f.json && f.out == "-":
-		return usage.New("--json and --out - both want standard output", usage.Again("--json").But("out"))
-	case f.check && f.out == "-":
-		return usage.New("--check and --out - both want standard output", usage.Again("--out", rerunOut(path)))
-	case f.round.given && f.out != "":
-		return usage.New("--round writes no notebook, so there is no use for --out", usage.Without("out"))
-	case !f.check && f.tolerance != defaultTolerance:
-		return usage.New("--tolerance is for --check", usage.Again("--check"))
-	case math.IsNaN(f.tolerance) || f.tolerance < 0 || f.tolerance >= 1:
-		return usage.New("--tolerance: it is relative to the number: at least 0 and less than 1", usage.Again("--tolerance", "1e-6"))
-	case f.check && !f.round.given && !slices.ContainsFunc(slices.Collect(maps.Values(recordedRuns(nb))), cellRun.ran):
-		return usage.New(fmt.Sprintf("%s has no outputs that could be compared", term.Printable(path)), usage.Without("check").Note("makes a notebook that has"))
-	}
-	return nil
-}
-
-// rerunKernel starts the kernel for the notebook. The caller closes it.
-func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, s *configs.Settings, p *progress.Progress, o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {
-	for _, w := range s.Warnings {
-		p.Warn("%s", w)
-	}
-	spec, err := a.rerunSpec(ctx, path, nb, s, p)
-	if err != nil {
-		return nil, spec, err
-	}
-	p.Wait("starting the kernel")
-	if o.Sandbox, err = a.rerunBox(s, place, p); err != nil {
-		return nil, spec, err
-	}
-	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout
-	if o.Scratch == "" { // it never goes back
-		k, err := kernels.Begin(ctx, o, checkpoint.Options{})
-		return k, spec, err
-	}
-	k, err := a.Start(ctx, o, checkpoint.Options{}, s, agent.Work)
-	return k, spec, err
-}
-
-// openNotebook reads the notebook at path.
-func openNotebook(path string) (*notebook.Notebook, error) {
-	bad := func(hint usage.Hint, format string, args ...any) (*notebook.Notebook, error) {
-		return nil, usage.New(fmt.Sprintf(format, args...), hint)
-	}
-	list := usage.Shell("ls %s/*.ipynb", filepath.Dir(path))
-	info, err := os.Stat(path)
-	switch {
-	case os.IsNotExist(err):
-		return bad(list, "there is no file %s", term.Printable(path))
-	case err == nil && info.IsDir():
-		return bad(usage.Shell("ls %s/*.ipynb", path), "%s is a folder, not a notebook", term.Printable(path))
-	case err != nil:
-		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
-	}
-	nb, err := notebook.Open(path)
-	if err == nil {
-		return nb, nil
-	}
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
-	}
-	if old := formatOf(path); old > 0 && old < 4 {
-		return bad(usage.Shell("jupyter nbconvert --to notebook --nbformat 4 %s", path), "%s is a notebook of the old format %d, and 4 is wanted", term.Printable(path), old)
-	}
-	return bad(usage.Shell("head -c 300 %s", path), "%s: %v", term.Printable(path), err)
-}
-
-// rerunSpec returns the kernel to start for the notebook.
-func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook, s *configs.Settings, p *progress.Progress) (kernel.Spec, error) {
-	named, language := kernelOf(nb)
-	switch {
-	case s.Python != "" && s.Kernel != "":
-		return kernel.Spec{}, usage.New("--python and --kernel cannot both be given",
-			usage.Without("python"), usage.Without("kernel"))
-	case s.Kernel != "":
-		return a.findKernel(s.Kernel, path)
-	case !isPython(language):
-		name := named
-		if name == "" {
-			name = "NAME"
-		}
-		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python", term.Printable(language)),
-			usage.Again("--kernel", name), usage.Shell("jupyter kernelspec list"))
-	case s.Python != "":
-		return a.OwnPython(ctx, s, s.Python, []string{"ipykernel"}) // only the user knows what else the notebook needs
-	}
-	if named != "" && !strings.EqualFold(named, "python3") {
-		spec, err := kernel.FindSpec(named, a.Lookup())
-		if err == nil && isPython(spec.Language) {
-			p.Say("kernel   %s, which the notebook names", term.Printable(spec.Name))
-			return spec, nil
-		}
-		p.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here", term.Printable(named))
-	}
-	p.Wait("setting up Python")
-	return a.Spec(ctx, s, func(line string) { p.Say("set-up   %s", line) })
-}
-
-// kernelOf returns the notebook's kernelspec and language; "" if it names none.
-func kernelOf(nb *notebook.Notebook) (name, language string) {
-	spec, _ := nb.Metadata["kernelspec"].(map[string]any)
-	info, _ := nb.Metadata["language_info"].(map[string]any)
-	name, _ = spec["name"].(string)
-	if language, _ = spec["language"].(string); language == "" {
-		language, _ = info["name"].(string)
-	}
-	return name, language
-}
-
-// completeSpec adds missing required fields to the notebook's kernelspec. Like nbclient it adds no
-// kernelspec.
-func completeSpec(nb *notebook.Notebook, spec kernel.Spec) {
-	of, ok := nb.Metadata["kernelspec"].(map[string]any)
-	if !ok {
-		return
-	}
-	for key, value := range map[string]string{"name": spec.Name, "display_name": spec.DisplayName} {
-		if _, ok := of[key].(string); !ok {
-			of[key] = value
-		}
-	}
-}
-
-func isPython(language string) bool {
-	return language == "" || strings.EqualFold(language, "python") || strings.EqualFold(language, "python3") || strings.EqualFold(language, "ipython")
-}
-
-// findKernel finds the kernelspec that the user named, in any language.
-func (a *app) findKernel(name, path string) (kernel.Spec, error) {
-	spec, err := kernel.FindSpec(name, a.Lookup())
-	if err != nil {
-		return spec, usage.New(fmt.Sprintf("--kernel: %v", err), usage.Shell("jupyter kernelspec list"), usage.Without("kernel"))
-	}
-	if _, err := spec.Program(a.Env); err != nil {
-		return spec, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err), usage.Shell("jupyter kernelspec list"))
-	}
-	return spec, nil
-}
-
-// withoutHistory keeps the cells out of IPython's history file, as nbclient does. The history is in
-// memory.
-func withoutHistory(spec kernel.Spec) kernel.Spec {
-	var argv []string
-	for _, arg := range spec.Argv {
-		if arg != "--HistoryManager.enabled=False" {
-			argv = append(argv, arg)
-		}
-	}
-	if spec.IPython() {
-		spec.Argv = append(argv, "--HistoryManager.hist_file=:memory:")
-	}
-	return spec
+	return err
 }

@@ -193,7 +193,7 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 		abs, err := filepath.Abs(path)
 		return err == nil && disk.Inside(disk.RealPath(abs), disk.RealPath(data))
 	}
-	if data == "" || !a.private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
+	if data == "" || !a.Private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 		return nil
 	}
 	return usage.New(fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", term.Printable(data)),
