@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
@@ -109,7 +109,7 @@ func TestAnyReplies(t *testing.T) {
 			t.Errorf("%d calls of %d, and %d are counted", calls, most, p.Usage.Calls)
 		}
 		var unread *reply.Error
-		var spent *agent.BudgetError
+		var spent *ask.BudgetError
 		switch {
 		case p.err == nil, errors.As(p.err, &spent):
 		case errors.As(p.err, &unread) && unread.Role == "planner" && p.Steps() == 0:

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -71,8 +73,9 @@ func benchmarkRounds(b *testing.B, rounds int, files map[string]string, descript
 			b.Fatal(err)
 		}
 		_, err = agent.Run(b.Context(), agent.Config{
-			Model: idle{}, Prompts: set, Dir: string(folder), MaxRounds: rounds, DebugTries: 2, TopK: 100,
-			ResultChars: 6000, DescriptionChars: 6000, ContextChars: 60_000, Jobs: 2,
+			Settings: ask.Settings{Model: idle{}, Prompts: set, ResultChars: 6000, DescriptionChars: 6000, ContextChars: 60_000},
+			Options:  describe.Options{DebugTries: 2, TopK: 100, Jobs: 2},
+			Dir:      string(folder), MaxRounds: rounds,
 			Open: func(_ context.Context, p agent.Purpose, _ string) (agent.Session, error) {
 				return instant{map[agent.Purpose]string{agent.Describe: description, agent.Work: output, agent.Prove: output}[p]}, nil
 			},
@@ -129,8 +132,9 @@ func Benchmark100000(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		_, err := agent.Run(b.Context(), agent.Config{
-			Model: idle{}, Prompts: set, Dir: b.TempDir(), MaxFiles: 2000, MaxRounds: 1, TopK: 100,
-			ResultChars: 6000, DescriptionChars: 6000, ContextChars: 60_000, Jobs: 2,
+			Settings: ask.Settings{Model: idle{}, Prompts: set, ResultChars: 6000, DescriptionChars: 6000, ContextChars: 60_000},
+			Options:  describe.Options{MaxFiles: 2000, TopK: 100, Jobs: 2},
+			Dir:      b.TempDir(), MaxRounds: 1,
 			Open: func(context.Context, agent.Purpose, string) (agent.Session, error) {
 				return instant{"a table of rides"}, nil
 			},

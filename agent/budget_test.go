@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
@@ -20,7 +21,7 @@ import (
 // by play.
 func (p *played) spent(t reporter, flag string) {
 	t.Helper()
-	b, ok := errors.AsType[*agent.BudgetError](p.err)
+	b, ok := errors.AsType[*ask.BudgetError](p.err)
 	if !ok || b.Flag != flag || b.Most == "" || !strings.Contains(p.Failure, b.Most) || p.Verified() {
 		t.Errorf("error %#v, failure %q, want %s", p.err, p.Failure, flag)
 	}
@@ -157,7 +158,7 @@ func TestMaxTime(t *testing.T) {
 			cancel()
 			s.ctx = ctx
 		})
-		if b := (*agent.BudgetError)(nil); errors.As(p.err, &b) || !errors.Is(p.err, context.Canceled) {
+		if b := (*ask.BudgetError)(nil); errors.As(p.err, &b) || !errors.Is(p.err, context.Canceled) {
 			t.Errorf("error %v", p.err)
 		}
 	})

@@ -7,22 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
-
-// most is how many candidates a step gets. A person who reviews every cell before
-// it runs is not asked about cells of which all but one are for nothing, and a whole
-// script has nothing to branch from.
-func (r *run) most() int {
-	if r.cfg.Review != nil || r.cfg.Method.Script {
-		return 1
-	}
-	return max(1, r.cfg.Method.Candidates)
-}
 
 // candidates gets several cells for the round's step, runs each from the accepted
 // cells, and has one picked of those that ran: that is the accepted attempt then,
@@ -32,14 +23,16 @@ func (r *run) most() int {
 func (r *run) candidates(ctx context.Context) (problem string, err error) {
 	round := r.current()
 	begun := len(round.Attempts) > 0
-	if !begun && r.most() == 1 || begun && record.LastCandidate(round.Attempts) == 0 {
+	if !begun && r.candidateCount == 1 || begun && record.LastCandidate(round.Attempts) == 0 {
 		return "", nil
 	}
 	at, problem, err := r.runCandidates(ctx, round)
 	if err != nil || problem != "" {
 		return problem, err
 	}
-	good := slices.DeleteFunc(slices.Clone(round.Attempts), func(a record.Attempt) bool { return a.Execution.Status != notebook.OK })
+	good := slices.DeleteFunc(slices.Clone(round.Attempts), func(a record.Attempt) bool {
+		return a.Execution.Status != notebook.OK
+	})
 	if len(good) == 0 {
 		return "", nil
 	}
@@ -49,7 +42,7 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 			return "", err
 		}
 	}
-	pick.Of = max(r.most(), record.LastCandidate(round.Attempts))
+	pick.Of = max(r.candidateCount, record.LastCandidate(round.Attempts))
 	round.Take(pick)
 	if err := r.observe(Event{Kind: Picked, Candidate: pick.Candidate, Text: pick.Reason}); err != nil {
 		return "", err
@@ -64,11 +57,12 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 // runCandidates asks for the candidates that the round lacks and runs them, each
 // distinct cell once. It returns the candidate in whose state the session is; 0 if
 // none has run.
-func (r *run) runCandidates(ctx context.Context, round *record.Round) (at int, problem string, err error) {
-	for n := record.LastCandidate(round.Attempts) + 1; n <= r.most(); n++ {
-		code, err := ask(ctx, r, r.candidate(n), reply.Code)
+func (r *run) runCandidates(ctx context.Context,
+	round *record.Round) (at int, problem string, err error) {
+	for n := record.LastCandidate(round.Attempts) + 1; n <= r.candidateCount; n++ {
+		code, err := ask.Role(ctx, r.Asker, r.candidate(n), reply.Code)
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
-			problem, err = unread.Error(), r.observe(Event{Kind: Warned, Text: unread.Error()})
+			problem, err = unread.Error(), r.Warn(unread.Error())
 			if err == nil {
 				continue
 			}
@@ -100,11 +94,11 @@ func (r *run) runCandidates(ctx context.Context, round *record.Round) (at int, p
 }
 
 // candidate asks for candidate n. The first is asked for as the only one is.
-func (r *run) candidate(n int) question {
-	q := question{"coder", r.subject(0), r.codeWords}
+func (r *requests) candidate(n int) ask.Request {
+	q := ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords}
 	if n > 1 {
-		q.subject = fmt.Sprintf("%s, candidate %d", q.subject, n)
-		q.words = func() ([]prompts.Part, map[string]string) { return r.codeWordsFor(n) }
+		q.Subject = fmt.Sprintf("%s, candidate %d", q.Subject, n)
+		q.Words = func() ([]prompts.Part, map[string]string) { return r.codeWordsFor(n) }
 	}
 	return q
 }
@@ -116,25 +110,28 @@ func (r *run) pick(ctx context.Context, good []record.Attempt) (record.Pick, err
 	for _, a := range good {
 		numbers = append(numbers, a.Candidate)
 	}
-	q := question{"verifier", r.subject(0) + ", candidates", func() ([]prompts.Part, map[string]string) { return r.pickWords(good) }}
-	pick, err := ask(ctx, r, q, reply.Pick(numbers))
+	q := ask.Request{Role: "verifier", Subject: r.subject(0) + ", candidates",
+		Words: func() ([]prompts.Part, map[string]string) { return r.pickWords(good) }}
+	pick, err := ask.Role(ctx, r.Asker, q, reply.Pick(numbers))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		pick = record.Pick{Candidate: numbers[0], Reason: "the verifier made no choice that could be read, and this is the first that ran"}
-		err = r.observe(Event{Kind: Warned, Text: unread.Error()})
+		pick = record.Pick{Candidate: numbers[0],
+			Reason: "the verifier made no choice that could be read, and this is the first that ran"}
+		err = r.Warn(unread.Error())
 	}
 	return pick, err
 }
 
-func (r *run) pickWords(good []record.Attempt) ([]prompts.Part, map[string]string) {
-	show := r.showing()
+func (r *requests) pickWords(good []record.Attempt) ([]prompts.Part, map[string]string) {
+	show := r.Sizes()
 	picker := prompts.Picker{Number: r.t.StepOf(len(r.t.Rounds) - 1), Step: r.current().Step}
 	var lengths []int
 	for _, a := range good {
-		lengths = append(lengths, min(len(a.Execution.PlainText()), show.result))
+		lengths = append(lengths, min(len(a.Execution.PlainText()), show.Result))
 	}
 	parts, inputs := r.shared()
-	for i, share := range brief.Shares(lengths, show.results, show.result) {
-		c := prompts.Candidate{Number: good[i].Candidate, Code: good[i].Code, Output: brief.Clip(good[i].Execution.PlainText(), share)}
+	for i, share := range brief.Shares(lengths, show.Results, show.Result) {
+		c := prompts.Candidate{Number: good[i].Candidate, Code: good[i].Code,
+			Output: brief.Clip(good[i].Execution.PlainText(), share)}
 		picker.Candidates = append(picker.Candidates, c)
 		inputs["candidates"] += strings.Join([]string{c.Code, c.Output, ""}, "\n")
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -18,17 +20,19 @@ import (
 func (r *run) implement(ctx context.Context) (done bool, err error) {
 	round := r.current()
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
-	repair := func(failed record.Attempt, report string) question {
-		return question{"debugger", "", r.repairWords(step, round.Step, failed, report)}
+	repair := func(failed record.Attempt, report string) ask.Request {
+		return ask.Request{Role: "debugger", Words: r.repairWords(step, round.Step, failed, report)}
 	}
 	problem, err := r.candidates(ctx)
 	if err == nil && problem == "" {
-		problem, err = r.try(ctx, question{"coder", r.subject(0), r.codeWords}, repair, &round.Attempts, nil)
+		problem, err = r.try(ctx, ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords},
+			repair, &round.Attempts, nil)
 	}
 	if err != nil || problem == "" {
 		return err == nil, err
 	}
-	round.Verdict = &record.Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s", step, problem)}
+	round.Verdict = &record.Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s",
+		step, problem)}
 	if round.Rejected() {
 		round.Verdict.Reason = fmt.Sprintf("step %d was %s", step, problem)
 	}
@@ -38,15 +42,16 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 	return false, r.observe(Event{Kind: Routed, Text: problem})
 }
 
-func (r *run) codeWords() ([]prompts.Part, map[string]string) { return r.codeWordsFor(0) }
+func (r *requests) codeWords() ([]prompts.Part, map[string]string) { return r.codeWordsFor(0) }
 
 // codeWordsFor ask for a candidate, from 2; 0: for the only cell, or the first.
-func (r *run) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
+func (r *requests) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
 	round := r.current()
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
-	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.cfg.Method.Script, Candidate: candidate}
+	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.t.Method.Script,
+		Candidate: candidate}
 	if r.t.Memory > 0 && !coder.Script {
-		coder.Memory = brief.Size(r.t.Memory)
+		coder.Memory = human.StableBytes(r.t.Memory)
 	}
 	parts, inputs := r.shared()
 	if coder.Script {
@@ -65,31 +70,33 @@ type examiner func(context.Context, record.Attempt) (problem string, err error)
 // repaired by further questions while it fails, at most DebugTries times. Each
 // attempt is added to attempts, and those that are there already count. The result
 // is why no attempt was good, or "".
-func (r *run) try(ctx context.Context, q question, repair func(record.Attempt, string) question,
+func (r *run) try(ctx context.Context, q ask.Request,
+	repair func(record.Attempt, string) ask.Request,
 	attempts *[]record.Attempt, faults examiner) (problem string, err error) {
-	subject := q.subject
+	subject := q.Subject
 	for {
 		n := record.CountTries(*attempts) + 1
 		if n > 1 {
 			last := record.LastTry(*attempts)
-			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 || last.NotRun() && !r.isLast(attempts) {
+			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 ||
+				last.NotRun() && !r.isLast(attempts) {
 				return problem, nil
 			}
 			again := fmt.Sprintf("%s, try %d", subject, n)
-			report, err := r.summarize(ctx, again, r.reportOn(last), "the cell")
+			report, err := r.Summarize(ctx, again, r.reportOn(last), "the cell")
 			if err != nil {
 				return "", err
 			}
 			q = repair(last, report)
-			q.subject = again
+			q.Subject = again
 		}
-		code, err := ask(ctx, r, q, reply.Code)
+		code, err := ask.Role(ctx, r.Asker, q, reply.Code)
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
 			return unread.Error(), nil
 		} else if err != nil {
 			return "", err
 		}
-		if r.cfg.Method.Script {
+		if r.t.Method.Script {
 			r.dirty = true // a fresh process for every script
 		}
 		if intact, err := r.restore(ctx); err != nil || !intact {
@@ -119,21 +126,23 @@ func problemOf(a record.Attempt) string {
 }
 
 // reportOn is what was wrong with an attempt, for the debugger.
-func (r *run) reportOn(a record.Attempt) string {
+func (r *requests) reportOn(a record.Attempt) string {
 	if a.NotRun() {
 		return "The cell was not run. A person who reviewed it wants another one.\n" + a.Execution.Reason
 	}
 	if _, raised := a.Execution.Error(); !raised && a.Execution.Status == notebook.Raised {
 		return a.Execution.Reason // it ran, but is at fault
 	}
-	return brief.ErrorReport(a.Execution, r.showing().result)
+	return brief.ErrorReport(a.Execution, r.Sizes().Result)
 }
 
 // attempt runs a cell. One that ran, but is at fault, counts as failed for that
 // reason.
-func (r *run) attempt(ctx context.Context, code string, faults examiner) (a record.Attempt, err error) {
+func (r *run) attempt(ctx context.Context, code string,
+	faults examiner) (a record.Attempt, err error) {
 	a.Code = code
-	if a.Execution, err = r.execute(ctx, code); err != nil || a.Execution.Status != notebook.OK || faults == nil {
+	if a.Execution, err = r.execute(ctx, code); err != nil || a.Execution.Status != notebook.OK ||
+		faults == nil {
 		return a, err
 	}
 	problem, err := faults(ctx, a)
@@ -142,4 +151,20 @@ func (r *run) attempt(ctx context.Context, code string, faults examiner) (a reco
 		r.dirty = true
 	}
 	return a, err
+}
+
+// repairWords ask for a cell, or in the paper's way a script, that does what the
+// step says and runs (Listing 56).
+func (r *requests) repairWords(step int, text string, failed record.Attempt,
+	report string) func() ([]prompts.Part, map[string]string) {
+	return func() ([]prompts.Part, map[string]string) {
+		debugger := prompts.Debugger{Number: step, Step: text, Code: failed.Code, Error: report,
+			Script: r.t.Method.Script}
+		parts, inputs := r.shared()
+		if debugger.Script {
+			parts, inputs = r.asPublished(sees{context: true})
+		}
+		inputs["step"], inputs["cell"], inputs["error"] = text, failed.Code, report
+		return append(parts, debugger), inputs
+	}
 }

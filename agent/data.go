@@ -63,16 +63,17 @@ const everyCell = 1000
 
 // checkData warns, once, when the run's cells have changed a data file; all says
 // whether to look at however many there are.
-func (r *run) checkData(all bool) error {
+func (r *workspace) checkData(all bool) error {
 	if r.t.Task.Data == "" || r.changedFile != "" || (!all && len(r.all) > everyCell) {
 		return nil
 	}
 	r.changedFile = r.data.changed(r.dataPath(), r.all)
-	if all && r.changedFile == "" && len(r.all) <= everyCell && r.t.Task.Others == len(r.all)-len(r.t.Task.Files) {
+	if all && r.changedFile == "" && len(r.all) <= everyCell &&
+		r.t.Task.Others == len(r.all)-len(r.t.Task.Files) {
 		r.changedFile = r.data.added(r.dataPath(), r.t.Task.Include)
 	}
 	if r.changedFile == "" {
 		return nil
 	}
-	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("the data file %s was changed during the run: the answer cannot be verified", r.changedFile)})
+	return r.Warn(fmt.Sprintf("the data file %s was changed during the run: the answer cannot be verified", r.changedFile))
 }

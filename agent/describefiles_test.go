@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
@@ -28,8 +30,9 @@ func describeFiles(t *testing.T, change func(*agent.Config), only ...string) (p 
 		}
 	}
 	config := agent.Config{
-		Model: p.model, Open: p.world.Open, Prompts: set, MaxRounds: 6, DebugTries: 2, TopK: 1,
-		ResultChars: 6000, DescriptionChars: 6000, ContextChars: 8000, Jobs: 2,
+		Settings: ask.Settings{Model: p.model, Prompts: set, ResultChars: 6000, DescriptionChars: 6000, ContextChars: 8000},
+		Options:  describe.Options{DebugTries: 2, TopK: 1, Jobs: 2},
+		Open:     p.world.Open, MaxRounds: 6,
 		Observe: func(e agent.Event, _ *record.Trajectory) error { p.kinds = append(p.kinds, e.Kind); return nil },
 	}
 	if change != nil {

@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -170,28 +169,4 @@ func good(t *rapid.T) record.Attempt {
 		e.Outputs = append(e.Outputs, o)
 	}
 	return record.Attempt{Code: text.Draw(t, "code"), Execution: e}
-}
-
-func TestReadRefuses(t *testing.T) {
-	p := play(t, simple).noError(t)
-	cases := []struct {
-		name   string
-		change func(*notebook.Notebook)
-		text   string
-	}{
-		{"another notebook", func(nb *notebook.Notebook) { delete(nb.Metadata, "dsstar") }, "not written by dsstar"},
-		{"a later version", func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 3} }, "version 3, not 1 or 2"},
-		{"damaged metadata", func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = "x" }, "metadata"},
-		{"damaged cell", func(nb *notebook.Notebook) { nb.Cells[0].Metadata["dsstar"] = 7 }, "cell 1"},
-		{"no trajectory", func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 2} }, "no trajectory"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			nb := record.Draw(p.Trajectory)
-			c.change(nb)
-			if _, err := record.Read(nb); err == nil || !strings.Contains(err.Error(), c.text) {
-				t.Errorf("got %v, want %q", err, c.text)
-			}
-		})
-	}
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -63,19 +65,22 @@ func ExampleRun() {
 	}
 
 	t, err := agent.Run(context.Background(), agent.Config{
-		Model: fixedModel{
-			"planner":   "Add up the numbers.",
-			"coder":     "```python\ntotal = sum(int(line) for line in open('data/numbers.txt'))\nprint(total)\n```",
-			"verifier":  "Verdict: sufficient\nReason: the sum is there",
-			"finalizer": "```python\nprint(total)\n```",
-			"checker":   "Form: fits",
+		Settings: ask.Settings{
+			Model: fixedModel{
+				"planner":   "Add up the numbers.",
+				"coder":     "```python\ntotal = sum(int(line) for line in open('data/numbers.txt'))\nprint(total)\n```",
+				"verifier":  "Verdict: sufficient\nReason: the sum is there",
+				"finalizer": "```python\nprint(total)\n```",
+				"checker":   "Form: fits",
+			},
+			Prompts: words, ResultChars: 1000, DescriptionChars: 1000, ContextChars: 10_000,
 		},
-		Open: func(context.Context, agent.Purpose, string) (agent.Session, error) { return calculator{}, nil },
+		Options: describe.Options{DebugTries: 1, TopK: 10, Jobs: 1},
+		Open:    func(context.Context, agent.Purpose, string) (agent.Session, error) { return calculator{}, nil },
 		RunScript: func(ctx context.Context, _ string, _ time.Duration) (notebook.Execution, error) {
 			return calculator{}.Execute(ctx, "print(total)")
 		},
-		Prompts: words, Dir: string(folder),
-		MaxRounds: 5, DebugTries: 1, TopK: 10, ResultChars: 1000, DescriptionChars: 1000, ContextChars: 10_000, Jobs: 1,
+		Dir: string(folder), MaxRounds: 5,
 		Observe: func(agent.Event, *record.Trajectory) error { return nil },
 	}, record.Task{
 		Question: "What is the sum of the numbers?", Data: dir,

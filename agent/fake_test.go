@@ -27,6 +27,8 @@ import (
 	"go.uber.org/goleak"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -542,8 +544,12 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 	s := &stage{
 		ctx: t.Context(), model: p.model, world: p.world,
 		config: agent.Config{
-			Model: p.model, Open: p.world.Open, RunScript: p.world.RunScript, Prompts: set, Dir: dir, MaxRounds: 6, DebugTries: 2, TopK: 100,
-			ResultChars: 6000, DescriptionChars: 6000, ContextChars: 20000, Jobs: 2, MaxTokens: 1000,
+			Settings: ask.Settings{
+				Model: p.model, Prompts: set, MaxTokens: 1000,
+				ResultChars: 6000, DescriptionChars: 6000, ContextChars: 20000,
+			},
+			Options: describe.Options{DebugTries: 2, TopK: 100, Jobs: 2},
+			Open:    p.world.Open, RunScript: p.world.RunScript, Dir: dir, MaxRounds: 6,
 		},
 		task: record.Task{Question: "How many?", Guidelines: "A number.", Data: "/data", Files: []record.File{{Name: "a.csv", Size: 10}}},
 	}

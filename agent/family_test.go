@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/describe"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -325,10 +326,10 @@ func TestSourceCode(t *testing.T) {
 func TestAgree(t *testing.T) {
 	content := tables("1.csv", "2.csv")
 	content["x.dat"], content["notes.md"] = strings.Repeat("x", 10_000), "# Notes"
-	var told []agent.Estimate
+	var told []describe.Estimate
 	refused := errors.New("too much")
-	ask := func(err error, asked func() int) func(context.Context, agent.Estimate) error {
-		return func(_ context.Context, e agent.Estimate) error {
+	ask := func(err error, asked func() int) func(context.Context, describe.Estimate) error {
+		return func(_ context.Context, e describe.Estimate) error {
 			if told = append(told, e); asked() > 0 {
 				t.Error("asked after a call")
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -26,7 +27,8 @@ func (r *run) finalize(ctx context.Context) error {
 		verdict = *r.current().Verdict
 	}
 	if r.t.Final == nil {
-		r.t.Final = &record.Final{} // before the first try, so that every event's notebook shows the tries
+		// before the first try, so that every event's notebook shows the tries
+		r.t.Final = &record.Final{}
 	}
 	r.answering = true
 	final := r.t.Final
@@ -34,9 +36,11 @@ func (r *run) finalize(ctx context.Context) error {
 	if err := r.finalAgain(ctx, faults); err != nil {
 		return err
 	}
-	q := question{"finalizer", r.answerSubject(), func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
-	repair := func(failed record.Attempt, report string) question {
-		return question{"debugger", "", r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)}
+	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(),
+		Words: func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
+	repair := func(failed record.Attempt, report string) ask.Request {
+		words := r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)
+		return ask.Request{Role: "debugger", Words: words}
 	}
 	problem, err := r.try(ctx, q, repair, &final.Attempts, faults)
 	if err == nil && problem != "" {
@@ -49,7 +53,7 @@ func (r *run) finalize(ctx context.Context) error {
 	}
 	if problem == "" {
 		final.Answer = strings.TrimSpace(final.Attempts[len(final.Attempts)-1].Execution.Stdout())
-	} else if err := r.observe(Event{Kind: Warned, Text: "the last cell printed no usable answer: " + problem}); err != nil {
+	} else if err := r.Warn("the last cell printed no usable answer: " + problem); err != nil {
 		return err
 	}
 	return r.observe(Event{Kind: Finalized, Text: final.Answer})
@@ -57,7 +61,7 @@ func (r *run) finalize(ctx context.Context) error {
 
 // answerSubject names the requests for the last cell. One that is begun anew is
 // not given the replies of before.
-func (r *run) answerSubject() string {
+func (r *requests) answerSubject() string {
 	if n := r.t.Final.Begun; n > 0 {
 		return fmt.Sprintf("the answer, begun again %d", n)
 	}
@@ -99,10 +103,11 @@ func (r *run) finalAgain(ctx context.Context, faults examiner) error {
 	return r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
 }
 
-func (r *run) finalWords(v record.Verdict) ([]prompts.Part, map[string]string) {
-	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive, Script: r.cfg.Method.Script}
+func (r *requests) finalWords(v record.Verdict) ([]prompts.Part, map[string]string) {
+	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive,
+		Script: r.t.Method.Script}
 	switch {
-	case r.cfg.Method.NoReasons:
+	case r.t.Method.NoReasons:
 	case v.Sufficient:
 		finalizer.Reason = v.Reason
 	default:
@@ -131,7 +136,8 @@ type formDoubts struct{ code, problem string }
 func (r *run) doubted() *formDoubts {
 	for _, a := range r.t.Final.Attempts {
 		_, raised := a.Execution.Error()
-		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised && reason != printedNothing && reason != ConstantAnswer {
+		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised &&
+			reason != printedNothing && reason != ConstantAnswer {
 			return &formDoubts{a.Code, reason}
 		}
 	}
@@ -143,7 +149,7 @@ func (r *run) doubted() *formDoubts {
 // asked for once more; then an answer in a doubtful form is better than none.
 func (r *run) finalFaults(v record.Verdict) examiner {
 	earlier := strings.Join(r.t.UpTo(len(r.t.Rounds)).Cells(), "\n")
-	m := r.cfg.Method
+	m := r.t.Method
 	return func(ctx context.Context, a record.Attempt) (string, error) {
 		answer := strings.TrimSpace(a.Execution.Stdout())
 		switch {
@@ -167,13 +173,14 @@ func (r *run) finalFaults(v record.Verdict) examiner {
 }
 
 func (r *run) warnOfForm(problem string) error {
-	return r.observe(Event{Kind: Warned, Text: "the answer may not be in the form that is asked for: " + problem})
+	return r.Warn("the answer may not be in the form that is asked for: " + problem)
 }
 
 // keepDoubted runs the cell of the doubtful form again, when none that was to be
 // better has run.
-func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]record.Attempt) (problem string, err error) {
-	if r.cfg.Method.Script {
+func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts,
+	attempts *[]record.Attempt) (problem string, err error) {
+	if r.t.Method.Script {
 		r.dirty = true
 	}
 	if intact, err := r.restore(ctx); err != nil || !intact {
@@ -191,7 +198,7 @@ func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]r
 }
 
 // finalStep is what the last cell is for, in the words of a step.
-func (r *run) finalStep(v record.Verdict) string {
+func (r *requests) finalStep(v record.Verdict) string {
 	step := "Print the answer to the question and nothing else."
 	if v.Inconclusive {
 		step = "Print that there is no answer to the question, and nothing else: in the words of the form below if it has some, or else Not Applicable."
@@ -199,7 +206,7 @@ func (r *run) finalStep(v record.Verdict) string {
 	if r.t.Task.Guidelines != "" {
 		step = strings.TrimSuffix(step, ".") + ", in this form: " + r.t.Task.Guidelines
 	}
-	if v.Sufficient && v.Reason != "" && !r.cfg.Method.NoReasons && !r.cfg.Method.Script {
+	if v.Sufficient && v.Reason != "" && !r.t.Method.NoReasons && !r.t.Method.Script {
 		step += "\n\nThe verdict on the steps above: " + v.Reason
 	}
 	return step

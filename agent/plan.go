@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
 )
@@ -12,11 +13,12 @@ import (
 // plan asks for the next step (Algorithm 1, lines 8 and 24). A reply that cannot
 // be read is a *[reply.Error]: the steps so far are all that there is then.
 func (r *run) plan(ctx context.Context) (string, error) {
-	return ask(ctx, r, question{"planner", r.subject(1), r.planWords}, reply.Step)
+	return ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.subject(1),
+		Words: r.planWords}, reply.Step)
 }
 
-func (r *run) planWords() ([]prompts.Part, map[string]string) {
-	if r.cfg.Method.Script {
+func (r *requests) planWords() ([]prompts.Part, map[string]string) {
+	if r.t.Method.Script {
 		parts, inputs := r.asPublished(sees{context: true, plan: true, output: len(r.t.Rounds) > 0})
 		if len(r.t.Rounds) == 0 {
 			return append(parts, prompts.PlannerFirst{}), inputs
@@ -40,4 +42,4 @@ func (r *run) planWords() ([]prompts.Part, map[string]string) {
 }
 
 // subject names the requests of a round; plus is 1 for the round to come.
-func (r *run) subject(plus int) string { return fmt.Sprintf("round %d", len(r.t.Rounds)+plus) }
+func (r *requests) subject(plus int) string { return fmt.Sprintf("round %d", len(r.t.Rounds)+plus) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -21,17 +22,18 @@ import (
 //
 // The error is an [*EditError] where a cell of the person's own fails: then
 // the record has it as it was.
-func Resume(ctx context.Context, cfg Config, t *record.Trajectory, files []record.File) (*record.Trajectory, error) {
-	cfg.Method, t.Sandbox = t.Method, cfg.Sandbox
-	r := newRun(cfg, t.Task)
-	fresh := r.t
-	r.t, r.earlier = t, t.Seconds
-	if fresh.Cost == nil {
-		t.Cost = nil // what goes on from here has no price
+func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
+	files []record.File) (*record.Trajectory, error) {
+	if err := cfg.validateRun(); err != nil {
+		return t, err
 	}
+	cfg.Method, t.Sandbox = t.Method, cfg.Sandbox
+	r := newRun(cfg, t)
+	r.earlier = t.Seconds
+	r.Continue(ask.Spent{Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models})
 	if len(cfg.Answered) > 0 {
-		r.cfg.Model = llm.Remember(cfg.Model, usable(t, cfg.Answered))
-		r.recount(cfg.Answered)
+		r.Model = llm.Remember(cfg.Model, usable(t, cfg.Answered))
+		r.Recount(cfg.Answered) // the notebook may not have been saved with all of them
 	}
 	if t.Memory == 0 || cfg.Memory < t.Memory/2 {
 		t.Memory = cfg.Memory // else what was said, so that a request is as it was
@@ -43,22 +45,23 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory, files []recor
 	}
 	if !t.Described {
 		if len(t.Rounds) == 0 {
-			t.Warnings = fresh.Warnings
+			t.Warnings = nil
 		}
-		r.kept = map[string]record.Description{}
+		r.files.Before = map[string]record.Description{}
 		for _, d := range t.Descriptions {
-			r.kept[d.File] = d
+			r.files.Before[d.File] = d
 		}
 		t.Task.Files, t.Task.Others, t.Task.LeftOut = files, 0, ""
 	}
-	for _, w := range fresh.Warnings {
+	for _, w := range cfg.Warnings {
 		if !slices.Contains(t.Warnings, w) {
 			t.Warnings = append(t.Warnings, w)
 		}
 	}
 	r.all = files
 	if t.Answer() == "" && t.Final != nil && ended {
-		t.Final = &record.Final{Begun: t.Final.Begun + 1} // all its tries are used up; they are in the trace
+		// all its tries are used up; they are in the trace
+		t.Final = &record.Final{Begun: t.Final.Begun + 1}
 	}
 	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 {
 		t.Final, t.Proof = nil, nil // there are rounds left to do better
@@ -73,23 +76,9 @@ func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
 		return all
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(e llm.Exchange) bool {
-		return e.Role == t.Unusable.Role && strings.TrimSuffix(e.Subject, askedAgain) == t.Unusable.Subject
+		return e.Role == t.Unusable.Role &&
+			strings.TrimSuffix(e.Subject, ask.AskedAgain) == t.Unusable.Subject
 	})
-}
-
-// recount makes the sum of what was used from the trace, which may have replies
-// that the notebook was never saved with.
-func (r *run) recount(all []llm.Exchange) {
-	r.t.Usage, r.t.ByRole = record.Usage{}, nil
-	if r.t.Cost != nil {
-		r.t.Cost = new(float64)
-	}
-	for _, e := range all {
-		if e.Error == "" {
-			r.count(e.Role, max(1, e.Calls), e.Usage)
-		}
-	}
-	r.paid = 0
 }
 
 // startOver has the files described again, and all cells of the plan run again.
@@ -100,7 +89,8 @@ func (r *run) startOver(why string) {
 		return
 	}
 	plan := append(t.AcceptedRounds(), t.ToRepeat()...)
-	t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: []string{why}, Plan: []int{}, Rest: record.Numbers(plan)}})
+	t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: []string{why}, Plan: []int{},
+		Rest: record.Numbers(plan)}})
 	t.Proof = nil
 	if t.Final != nil {
 		_, t.Final.Again = t.FinalCell()
@@ -111,29 +101,7 @@ func (r *run) startOver(why string) {
 // recall is what describe does, for files whose descriptions are recorded.
 func (r *run) recall() {
 	r.data = lookAt(r.dataPath(), r.all)
-	r.mayShow = len(r.t.Task.Files)
-	r.nearness = make([]int, len(r.t.Descriptions))
-	for i := range r.nearness {
-		r.nearness[i] = i
-	}
-	slices.SortStableFunc(r.nearness, func(a, b int) int { return r.t.Descriptions[a].Near - r.t.Descriptions[b].Near })
-	r.context, r.described = r.taskContext(), true
-}
-
-// recalled gives the files of a family the descriptions that they had when the
-// run was stopped, if all of them had one.
-func (r *run) recalled(family []int) (done bool, err error) {
-	for _, i := range family {
-		if d := r.kept[r.t.Task.Files[i].Name]; d.Text == "" && d.Error == "" {
-			return false, nil
-		}
-	}
-	for _, i := range family {
-		if err := r.describedAs(i, r.kept[r.t.Task.Files[i].Name]); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
+	r.files.Recall()
 }
 
 // again carries a person's turn out: the cells from the first change on are run
@@ -192,7 +160,9 @@ func (r *run) rewrite(ctx context.Context) error {
 // handsOff reports whether one of the cells that are still to be run again, from
 // the one at from, is a person's own: then nothing is dropped.
 func (r *run) handsOff(from int) bool {
-	return r.t.LastEdit().Ordered || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool { return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != "" })
+	return r.t.LastEdit().Ordered || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool {
+		return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != ""
+	})
 }
 
 // repeat runs the cell of a round again, as the next step of the plan. A cell of
@@ -212,10 +182,11 @@ func (r *run) repeat(ctx context.Context, round *record.Round) error {
 		if r.handsOff(0) {
 			return stays(fmt.Sprintf("the cell of step %d", step), e)
 		}
-		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e))
+		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step,
+			brief.Problem(e))
 		edit.Rest = nil
 		r.current().Verdict, r.current().Route = &record.Verdict{Reason: reason}, &record.Route{}
-		if err := r.observe(Event{Kind: Warned, Text: reason}); err != nil {
+		if err := r.Warn(reason); err != nil {
 			return err
 		}
 		_, err := r.restore(ctx)
@@ -230,5 +201,5 @@ func (r *run) repeat(ctx context.Context, round *record.Round) error {
 // wants it as it is, or what a person has asked or written builds on it.
 func stays(cell string, e notebook.Execution) error {
 	return &record.EditError{Problem: fmt.Sprintf("%s fails: %s; it is in the notebook as you left it\n%s",
-		cell, brief.Problem(e), strings.TrimSpace(brief.ErrorReport(e, reportChars)))}
+		cell, brief.Problem(e), strings.TrimSpace(brief.ErrorReport(e, ask.ReportChars)))}
 }

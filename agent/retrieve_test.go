@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
@@ -93,7 +93,7 @@ func TestTopK(t *testing.T) {
 		unused, refused := &ranker{}, errors.New("too much")
 		p := play(t, simple, five, func(s *stage) {
 			s.config.Ranker = unused
-			s.config.Agree = func(_ context.Context, e agent.Estimate) error {
+			s.config.Agree = func(_ context.Context, e describe.Estimate) error {
 				if !e.Ranking || e.Files != 5 || e.Calls != 1 || e.InputTokens == 0 {
 					t.Errorf("%+v", e)
 				}

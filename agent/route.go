@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
@@ -17,18 +18,19 @@ func (r *run) route(ctx context.Context) error {
 	round := r.current()
 	var route record.Route
 	var err error
-	if !r.cfg.Method.NoRouter && !round.Verdict.Unfinished {
-		route, err = ask(ctx, r, question{"router", r.subject(0), r.routeWords}, reply.Route(r.t.Steps()))
+	if !r.t.Method.NoRouter && !round.Verdict.Unfinished {
+		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(0),
+			Words: r.routeWords}, reply.Route(r.t.Steps()))
 	}
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		route, err = record.Route{}, r.observe(Event{Kind: Warned, Text: unread.Error()})
+		route, err = record.Route{}, r.Warn(unread.Error())
 	}
 	if err != nil {
 		return err
 	}
 	if route.Back > 0 {
 		r.dirty = true
-		if !r.cfg.Method.NoReasons {
+		if !r.t.Method.NoReasons {
 			route.Reason = round.Verdict.Reason
 		}
 	}
@@ -40,8 +42,8 @@ func (r *run) route(ctx context.Context) error {
 	return err
 }
 
-func (r *run) routeWords() ([]prompts.Part, map[string]string) {
-	if r.cfg.Method.Script {
+func (r *requests) routeWords() ([]prompts.Part, map[string]string) {
+	if r.t.Method.Script {
 		parts, inputs := r.asPublished(sees{context: true, plan: true, output: true})
 		return append(parts, prompts.Router{Steps: r.t.Steps()}), inputs
 	}

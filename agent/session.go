@@ -25,7 +25,8 @@ type Purpose int
 const (
 	Describe Purpose = iota // run the scripts that describe files
 	Work                    // the run's own session
-	Prove                   // run the accepted cells from nothing, in the place of the run's own session
+	// run the accepted cells from nothing, in the place of the run's own session
+	Prove
 )
 
 // A Lasting session stays when the run has ended: Close leaves it running, and End
@@ -40,3 +41,59 @@ type Lasting interface {
 // are opened in the run folder, one after the other, and must look the same to a
 // cell.
 type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error)
+
+// A pendingSession is being opened while other work goes on.
+type pendingSession struct {
+	done    chan struct{}
+	session Session
+	err     error
+	closed  bool // by the run, which is one goroutine
+}
+
+// openSession opens a session in the run folder.
+func (r *workspace) openSession(ctx context.Context, purpose Purpose) *pendingSession {
+	p := &pendingSession{done: make(chan struct{})}
+	stop := r.kernel.Start()
+	go func() {
+		defer close(p.done)
+		defer stop()
+		p.session, p.err = r.open(ctx, purpose, r.dir)
+	}()
+	return p
+}
+
+func (p *pendingSession) wait() (Session, error) {
+	<-p.done
+	return p.session, p.err
+}
+
+// close closes the session, whether or not anybody waited for it. It may be called
+// more than once, and for none.
+func (p *pendingSession) close() { p.finish(Session.Close) }
+
+// end is close for a session that must not go on, even if it is a Lasting one.
+func (p *pendingSession) end() {
+	p.finish(func(s Session) error {
+		if lasting, ok := s.(Lasting); ok {
+			return lasting.End()
+		}
+		return s.Close()
+	})
+}
+
+func (p *pendingSession) finish(close func(Session) error) {
+	if p == nil {
+		return
+	}
+	if <-p.done; p.session != nil && !p.closed {
+		_ = close(p.session) // nothing of the run depends on it any more
+		p.closed = true
+	}
+}
+
+// stays reports whether the session goes on after close.
+func (p *pendingSession) stays() bool {
+	<-p.done
+	_, lasting := p.session.(Lasting)
+	return lasting
+}

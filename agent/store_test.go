@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent"
+	"dsstar/agent/describe"
 )
 
 // kept lists the files of a cache.
@@ -29,11 +29,11 @@ func kept(t *testing.T, dir string) (all []string) {
 func TestCache(t *testing.T) {
 	cases := []struct {
 		name   string
-		change func(t *testing.T, s *stage, cache *agent.Cache)
+		change func(t *testing.T, s *stage, cache *describe.Cache)
 		calls  int
 	}{
-		{"nothing is new", func(*testing.T, *stage, *agent.Cache) {}, 0},
-		{"another date", func(t *testing.T, s *stage, _ *agent.Cache) {
+		{"nothing is new", func(*testing.T, *stage, *describe.Cache) {}, 0},
+		{"another date", func(t *testing.T, s *stage, _ *describe.Cache) {
 			path := filepath.Join(s.task.Data, "a.csv")
 			data, err := os.ReadFile(path)
 			if err == nil {
@@ -46,8 +46,8 @@ func TestCache(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, 0},
-		{"another question", func(_ *testing.T, s *stage, _ *agent.Cache) { s.task.Question = "Why?" }, 0},
-		{"another content of the same size", func(t *testing.T, s *stage, _ *agent.Cache) {
+		{"another question", func(_ *testing.T, s *stage, _ *describe.Cache) { s.task.Question = "Why?" }, 0},
+		{"another content of the same size", func(t *testing.T, s *stage, _ *describe.Cache) {
 			path := filepath.Join(s.task.Data, "a.csv")
 			data, err := os.ReadFile(path)
 			if err == nil {
@@ -57,36 +57,36 @@ func TestCache(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, 1},
-		{"another name", func(t *testing.T, s *stage, _ *agent.Cache) {
+		{"another name", func(t *testing.T, s *stage, _ *describe.Cache) {
 			if err := os.Rename(filepath.Join(s.task.Data, "a.csv"), filepath.Join(s.task.Data, "b.csv")); err != nil {
 				t.Fatal(err)
 			}
 			s.task.Files[0].Name = "b.csv"
 		}, 1},
-		{"another model", func(_ *testing.T, _ *stage, cache *agent.Cache) { cache.Model = "m2" }, 1},
-		{"other words", func(_ *testing.T, s *stage, _ *agent.Cache) { s.config.DescriptionChars = 2000 }, 1},
-		{"another method", func(_ *testing.T, s *stage, _ *agent.Cache) { s.config.Method.Script = true }, 1},
-		{"a torn file", func(t *testing.T, _ *stage, cache *agent.Cache) {
+		{"another model", func(_ *testing.T, _ *stage, cache *describe.Cache) { cache.Model = "m2" }, 1},
+		{"other words", func(_ *testing.T, s *stage, _ *describe.Cache) { s.config.DescriptionChars = 2000 }, 1},
+		{"another method", func(_ *testing.T, s *stage, _ *describe.Cache) { s.config.Method.Script = true }, 1},
+		{"a torn file", func(t *testing.T, _ *stage, cache *describe.Cache) {
 			for _, path := range kept(t, cache.Dir) {
 				if err := os.Truncate(path, 20); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}, 1},
-		{"somebody else's file", func(t *testing.T, _ *stage, cache *agent.Cache) {
+		{"somebody else's file", func(t *testing.T, _ *stage, cache *describe.Cache) {
 			for _, path := range kept(t, cache.Dir) {
 				if err := os.WriteFile(path, []byte(`{"file": "x.csv", "text": "lies"}`), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}, 1},
-		{"a correction", func(_ *testing.T, s *stage, _ *agent.Cache) {
+		{"a correction", func(_ *testing.T, s *stage, _ *describe.Cache) {
 			s.config.Corrections = map[string]string{"a.csv": "a table by hand"}
 		}, 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			files, cache := withData(t, tables("a.csv")), &agent.Cache{Dir: filepath.Join(t.TempDir(), "cache"), Model: "m1"}
+			files, cache := withData(t, tables("a.csv")), &describe.Cache{Dir: filepath.Join(t.TempDir(), "cache"), Model: "m1"}
 			replies := simple.with(script{"finalizer": "x = 1\ny = x\nprint(y)", "checker": "Form: fits"})
 			stored := func(s *stage) { s.config.Cache, s.config.Method.NoComputed = cache, true }
 			first := play(t, replies, files, stored).noError(t)
@@ -112,7 +112,7 @@ func TestCache(t *testing.T) {
 // A family comes from the cache whole, with its script once in the record; what
 // failed is tried again.
 func TestCacheOfFamily(t *testing.T) {
-	files, cache := withData(t, tables("a.csv", "b.csv", "c.csv", "odd.csv")), &agent.Cache{Dir: t.TempDir(), Model: "m1"}
+	files, cache := withData(t, tables("a.csv", "b.csv", "c.csv", "odd.csv")), &describe.Cache{Dir: t.TempDir(), Model: "m1"}
 	stored := func(s *stage) { s.config.Cache = cache }
 	replies := simple.with(script{"analyzer": "fail_on(path, \"odd\")\nprint(\"a table of some length\")\nprint(path)", "debugger": "die()"})
 	first := play(t, replies, files, stored).noError(t)
@@ -136,7 +136,7 @@ func TestCacheOfFamily(t *testing.T) {
 
 // Documents, empty files and corrections need no cache.
 func TestCacheKeepsWhatCostsACall(t *testing.T) {
-	cache := &agent.Cache{Dir: t.TempDir(), Model: "m1"}
+	cache := &describe.Cache{Dir: t.TempDir(), Model: "m1"}
 	play(t, simple, withData(t, map[string]string{"a.md": "# A", "b.csv": "a,b\n1,2\n1,2\n", "c.csv": "", "d.csv": "e"}), func(s *stage) {
 		s.config.Cache, s.config.Corrections = cache, map[string]string{"d.csv": "by hand"}
 	}).noError(t)
@@ -151,7 +151,7 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p := play(t, simple, withData(t, tables("a.csv")), func(s *stage) { s.config.Cache = &agent.Cache{Dir: path, Model: "m1"} }).noError(t)
+	p := play(t, simple, withData(t, tables("a.csv")), func(s *stage) { s.config.Cache = &describe.Cache{Dir: path, Model: "m1"} }).noError(t)
 	if !p.Verified() || len(p.Warnings) > 0 {
 		t.Errorf("verified %v, warnings %q", p.Verified(), p.Warnings)
 	}

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
+	"dsstar/agent/describe"
 	"dsstar/agent/record"
 	"dsstar/prompts"
 )
@@ -38,19 +40,21 @@ type Reading struct {
 const MaxCarried = 1 << 30
 
 // meet has the variables of a session described that is not the run's own.
-func (r *run) meet(ctx context.Context) error {
+func (r *workspace) meet(ctx context.Context) error {
 	var host bool
 	if r.host, host = r.session.(Host); !host {
 		return nil
 	}
-	stop := r.kernel.start()
+	stop := r.kernel.Start()
 	all, err := r.host.Variables(ctx)
 	stop()
 	if err != nil {
-		return r.shy(ctx, "the variables of the session are not described", err)
+		return r.warnAndContinue(ctx, "the variables of the session are not described", err)
 	}
 	for i, v := range all { // those that the run had read stay as they were
-		n := slices.IndexFunc(r.t.Variables, func(o record.Variable) bool { return o.Name == v.Name && o.Known() })
+		n := slices.IndexFunc(r.t.Variables, func(o record.Variable) bool {
+			return o.Name == v.Name && o.Known()
+		})
 		if n < 0 {
 			continue
 		}
@@ -69,17 +73,17 @@ func (r *run) meet(ctx context.Context) error {
 	return r.observe(Event{Kind: Met, Text: strings.Join(names, ", ")})
 }
 
-// shy goes on without what a host could not do, unless the run has ended.
-func (r *run) shy(ctx context.Context, what string, err error) error {
+// warnAndContinue goes on without what a host could not do, unless the run has ended.
+func (r *workspace) warnAndContinue(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return r.observe(Event{Kind: Warned, Text: fmt.Sprintf("%s: %v", what, err)})
+	return r.Warn(fmt.Sprintf("%s: %v", what, err))
 }
 
 // carry makes the user's variables that a cell reads ready for a fresh session,
 // before the cell can change them in place.
-func (r *run) carry(ctx context.Context, code string) error {
+func (r *workspace) carry(ctx context.Context, code string) error {
 	if r.host == nil {
 		return nil
 	}
@@ -92,7 +96,7 @@ func (r *run) carry(ctx context.Context, code string) error {
 	}
 	carried, err := r.host.Carry(ctx, what)
 	if err != nil {
-		return r.shy(ctx, "what the cell reads of the session's variables is not carried to a fresh session", err)
+		return r.warnAndContinue(ctx, "what the cell reads of the session's variables is not carried to a fresh session", err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -114,7 +118,7 @@ const leavePatience = 20 * time.Second
 
 // takeLeave tells what the cells leave behind in somebody's session, however the
 // run has ended.
-func (r *run) takeLeave(ctx context.Context) error {
+func (r *workspace) takeLeave(ctx context.Context) error {
 	host := r.host
 	if host == nil {
 		return nil
@@ -130,10 +134,10 @@ func (r *run) takeLeave(ctx context.Context) error {
 	}
 	warnings, err := host.Leave(ctx, carried)
 	if err != nil {
-		return r.shy(ctx, "what the cells leave behind is not known", err)
+		return r.warnAndContinue(ctx, "what the cells leave behind is not known", err)
 	}
 	for _, w := range warnings {
-		if err := r.observe(Event{Kind: Warned, Text: w}); err != nil {
+		if err := r.Warn(w); err != nil {
 			return err
 		}
 	}
@@ -142,13 +146,13 @@ func (r *run) takeLeave(ctx context.Context) error {
 
 // shownVariables returns the variables that the model is told of, with their
 // descriptions as far as there is room, for the nearest to the question first,
-// and the names of the others. Its caller holds mu, or is the only one to use r.
-func (r *run) shownVariables() (told []prompts.Variable, others string) {
+// and the names of the others.
+func (r *requests) shownVariables(show ask.Sizes) (told []prompts.Variable, others string) {
 	var texts []string
 	var described []record.Variable
 	var rest strings.Builder
 	all := r.t.Variables
-	if r.host == nil {
+	if r.work.host == nil {
 		all = r.t.Loaded() // the session of a run that goes on elsewhere has no others
 	}
 	for _, v := range all {
@@ -158,8 +162,8 @@ func (r *run) shownVariables() (told []prompts.Variable, others string) {
 			fmt.Fprintf(&rest, "%s: %s\n", v.Name, v.Type)
 		}
 	}
-	room, taken := r.shown.context/2, make([]bool, len(described))
-	for _, n := range byWords(r.t.Task.Question, texts) {
+	room, taken := show.Context/2, make([]bool, len(described))
+	for _, n := range describe.ByWords(r.t.Task.Question, texts) {
 		if taken[n] = len(described[n].Text) <= room; taken[n] {
 			room -= len(described[n].Text)
 		}
@@ -171,7 +175,7 @@ func (r *run) shownVariables() (told []prompts.Variable, others string) {
 			fmt.Fprintf(&rest, "%s: %s\n", v.Name, v.Type)
 		}
 	}
-	return told, brief.Lines(rest.String(), r.shown.description/4)
+	return told, brief.Lines(rest.String(), show.Description/4)
 }
 
 // variableWords is what the model is told of variables, for the inputs of a request.

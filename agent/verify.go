@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/record"
 	"dsstar/agent/reply"
 	"dsstar/prompts"
@@ -13,33 +14,35 @@ import (
 // 13). A reply that cannot be read counts as insufficient: never as sufficient.
 func (r *run) verify(ctx context.Context) error {
 	how := reply.Verdict
-	if r.cfg.Method.NoInconclusive || r.cfg.Method.PlanOnly {
+	if r.t.Method.NoInconclusive || r.t.Method.PlanOnly {
 		how = reply.TwoVerdicts
 	}
-	if r.cfg.Method.Script {
+	if r.t.Method.Script {
 		how = reply.YesNo
 	}
-	verdict, err := ask(ctx, r, question{"verifier", r.subject(0), r.verifyWords}, how)
+	verdict, err := ask.Role(ctx, r.Asker, ask.Request{Role: "verifier", Subject: r.subject(0),
+		Words: r.verifyWords}, how)
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
-		err = r.observe(Event{Kind: Warned, Text: unread.Error()})
+		err = r.Warn(unread.Error())
 	}
 	if err != nil {
 		return err
 	}
-	if verdict.Reason == "" && !verdict.Sufficient && !r.cfg.Method.NoReasons {
+	if verdict.Reason == "" && !verdict.Sufficient && !r.t.Method.NoReasons {
 		verdict.Reason = "the judge did not say what is missing"
 	}
-	verdict.Unfinished = verdict.Unfinished && !r.cfg.Method.NoUnfinished
+	verdict.Unfinished = verdict.Unfinished && !r.t.Method.NoUnfinished
 	r.current().Verdict = &verdict
 	return r.observe(Event{Kind: Judged, Text: verdict.Reason})
 }
 
 // verifyWords are the question, plan, code and results; in the paper's way
 // without the descriptions, and with its verdict in one word (Listing 51).
-func (r *run) verifyWords() ([]prompts.Part, map[string]string) {
-	m := r.cfg.Method
-	verifier := prompts.Verifier{PlanOnly: m.PlanOnly, Reasons: !m.NoReasons, Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly}
+func (r *requests) verifyWords() ([]prompts.Part, map[string]string) {
+	m := r.t.Method
+	verifier := prompts.Verifier{PlanOnly: m.PlanOnly, Reasons: !m.NoReasons,
+		Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly}
 	switch {
 	case m.Script:
 		verifier.YesNo, verifier.Question = true, r.t.Task.Question

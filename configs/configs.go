@@ -50,9 +50,10 @@ type Settings struct {
 	Kernel       string        `mapstructure:"kernel"`
 	Server       string        `mapstructure:"server"`
 	Jobs         int           `mapstructure:"jobs"`
-	Rollback     string        `mapstructure:"rollback"` // "auto", "checkpoint", "replay" or "off"
+	Rollback     Rollback      `mapstructure:"rollback"`
 
-	Sandbox              string   `mapstructure:"sandbox"` // "auto", "full", "builtin", "external" or "off"
+	// "auto", "full", "builtin", "external" or "off"
+	Sandbox              string   `mapstructure:"sandbox"`
 	AllowNet             bool     `mapstructure:"allow_net"`
 	AllowRead            []string `mapstructure:"allow_read"`
 	AllowWrite           []string `mapstructure:"allow_write"`

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Remakes the locks from their .in files with the newest releases; needs uv and network.
-# lock.sh tests leaves python.txt alone: a changed python.txt makes a new environment on every user's
-# machine, so change it on purpose.
+# Makes the lock files from the .in files with the newest releases. Needs uv and network.
+# `lock.sh tests` leaves python.txt alone: a changed python.txt makes a new environment on every
+# user's machine.
 set -eu
 cd "$(dirname "$0")"
 

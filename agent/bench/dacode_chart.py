@@ -1,7 +1,7 @@
-"""Takes data and settings of a chart from the code that draws it, as DA-Code's evaluator wants them.
+"""Extracts data and settings of a chart from the code that draws it, for DA-Code's evaluator.
 
-It runs that code in the folder it was left in and looks at the axes that are current at its end. It belongs in a
-session of its own: the code is the agent's.
+It runs the code in its folder and reads the current axes at the end. It needs a session of its own,
+because the code is the agent's.
 """
 import json
 import os
@@ -10,7 +10,10 @@ import sys
 
 
 def chart_of(folder, any_savefig):
-    """Runs the folder's plotting programs until one leaves a chart; writes dabench/{plot.json,result.npy}."""
+    """Runs the folder's plotting programs until one leaves a chart.
+
+    Writes dabench/plot.json and dabench/result.npy.
+    """
     os.chdir(folder)
     if not [f for f in os.listdir(".") if f.endswith((".png", ".jpg"))]:
         return "no image was left"
@@ -24,7 +27,7 @@ def chart_of(folder, any_savefig):
         tried.append(name)
         try:
             chart = drawn_by(name)
-        except BaseException as e:  # sys.exit is the program's to call
+        except BaseException as e:  # the program may call sys.exit
             tried[-1] += f" ({type(e).__name__}: {e})"
             continue
         if chart is not None:
@@ -39,7 +42,12 @@ def drawn_by(path):
     import matplotlib.figure
     import matplotlib.pyplot as plt
     plt.close("all")
-    patched = [(plt, "close"), (plt, "show"), (plt, "savefig"), (matplotlib.figure.Figure, "savefig")]
+    patched = [
+        (plt, "close"),
+        (plt, "show"),
+        (plt, "savefig"),
+        (matplotlib.figure.Figure, "savefig"),
+    ]
     kept = [getattr(owner, name) for owner, name in patched]
     argv, sys.argv = sys.argv, [path]
     sys.path.insert(0, os.getcwd())
@@ -93,11 +101,13 @@ def kind_of(ax):
 def pie(ax):
     from matplotlib.patches import Wedge
     wedges = [p for p in ax.patches if isinstance(p, Wedge)]
-    return [[abs(w.theta2 - w.theta1) / 360 for w in wedges]], {tuple(w.get_facecolor()) for w in wedges}
+    return [[abs(w.theta2 - w.theta1) / 360 for w in wedges]], {
+        tuple(w.get_facecolor()) for w in wedges
+    }
 
 
 def bars(ax):
-    """Heights, or widths if these are more varied; a group begins where the place along the axis starts again."""
+    """Heights, or widths if these vary more; a group begins where the position starts over."""
     from matplotlib.patches import Rectangle
     found = [p for p in ax.patches if isinstance(p, Rectangle)]
     upright = len({p.get_height() for p in found}) > len({p.get_width() for p in found})
@@ -111,7 +121,9 @@ def bars(ax):
             groups.append([])
         groups[-1].append(size)
         last = place
-    return [g for i, g in enumerate(groups) if g or i < len(groups) - 1], {tuple(p.get_facecolor()) for p in found}
+    return [g for i, g in enumerate(groups) if g or i < len(groups) - 1], {
+        tuple(p.get_facecolor()) for p in found
+    }
 
 
 def points(ax):
@@ -142,7 +154,7 @@ def rectangle(data):
     import numpy as np
     try:
         return np.array(data) if len(data) else np.array([])
-    except ValueError:  # of several lengths: filled up with zeros
+    except ValueError:  # several lengths: padded with zeros
         longest = max(len(x) for x in data)
         return np.array([np.pad(x, (0, longest - len(x)), "constant") for x in data])
 

@@ -1,7 +1,7 @@
-# --- charts -----------------------------------------------------------------------------------------------------------
+# --- charts -------------------------------------------------------------------------------------
 
 def fuzz_ratio(a, b):
-    """fuzz.ratio of fuzzywuzzy over difflib."""
+    """fuzzywuzzy's fuzz.ratio, with difflib."""
     if a == b:
         return 100
     if not a or not b:
@@ -29,14 +29,16 @@ def same_setting(key, result, gold, fixed):
         return not (theirs and not mine) and fuzz_ratio(mine.lower(), theirs.lower()) >= 90
     if key in ("labels", "xtick_labels", "ytick_labels"):
         mine, theirs = result.get(key, []), gold.get(key, [])
-        return len(mine) == len(theirs) and all(any(fuzz_ratio(x.lower(), y.lower()) > 95 for y in theirs) for x in mine)
+        return len(mine) == len(theirs) and all(
+            any(fuzz_ratio(x.lower(), y.lower()) > 95 for y in theirs) for x in mine
+        )
     raise ValueError(f"no key {key} of a plot")
 
 
 def same_arrays(result, gold):
     if not os.path.exists(result):
         return False
-    mine, theirs = np.load(result), np.load(gold)  # without pickles: they could run anything
+    mine, theirs = np.load(result), np.load(gold)  # allows no pickles, which can run code
     mine = mine.reshape(-1, 1) if mine.ndim == 1 else mine
     theirs = theirs.reshape(-1, 1) if theirs.ndim == 1 else theirs
     if mine.shape != theirs.shape:
@@ -63,7 +65,9 @@ def same_images(results, golds, color, size):
         if a.shape != b.shape:
             if size or a.shape[2:] != b.shape[2:]:
                 return False
-            a = np.array(Image.fromarray(a).resize((b.shape[1], b.shape[0]), Image.Resampling.BILINEAR))
+            a = np.array(
+                Image.fromarray(a).resize((b.shape[1], b.shape[0]), Image.Resampling.BILINEAR)
+            )
         if not np.allclose(a, b, atol=TOLERANCE):
             return False
     return True

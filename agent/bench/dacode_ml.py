@@ -1,11 +1,14 @@
-# --- predictions ------------------------------------------------------------------------------------------------------
+# --- predictions --------------------------------------------------------------------------------
 
 KINDS = ["binary classification", "multi classification", "cluster", "regression"]
 LABELS = ["label", "labels", "class", "classes", "results", "result"]
 
 
 def nearest(query, choices):
-    """(choice, score) of fuzzywuzzy's extractOne, for scores over 90, which only texts of like length reach."""
+    """(choice, score) of fuzzywuzzy's extractOne if the score is over 90.
+
+    Only texts of similar length reach that.
+    """
     def plain(s):
         return re.sub(r"\W", " ", str(s).encode("ascii", "ignore").decode()).lower().strip()
 
@@ -44,17 +47,23 @@ def id_and_target(df, kind, wanted):
                 and not incremental(df[column]) and n > max(3, 0.1 * len(df)))
     ids, targets = [], []
     for column in df.columns:
-        if ("id" in column.lower() or "unnamed" in column.lower()) and df[column].nunique() > 0.8 * len(df):
+        if ("id" in column.lower() or "unnamed" in column.lower()) and df[
+            column
+        ].nunique() > 0.8 * len(df):
             ids.append(column)
         elif not target and could_be(column):
             targets.append(column)
     if not target:
-        target = targets[0] if len(targets) == 1 else next((c for c in targets if c.lower() in LABELS), "")
+        target = (
+            targets[0]
+            if len(targets) == 1
+            else next((c for c in targets if c.lower() in LABELS), "")
+        )
     return ids, target
 
 
 def prepare(df, kind, wanted):
-    """The table without its id columns, these, and the name of the column that is predicted."""
+    """The table without its id columns, these columns, and the name of the predicted column."""
     wanted = "Cluster" if kind == "cluster" else wanted
     target = ""
     if wanted:
@@ -96,9 +105,13 @@ def compare_ml(result, expected, options, fixed):
         mine, _, target = prepare(mine, kind, gold_target)
         if not target:
             return 0.0, f"no column like {gold_target}", {}
-        if fixed and ids and ids[0] in raw_mine.columns:  # by id, not by place
-            order = [raw.sort_values(by=ids[0], kind="stable").index for raw in (raw_mine, raw_theirs)]
-            mine, theirs = mine.loc[order[0]].reset_index(drop=True), theirs.loc[order[1]].reset_index(drop=True)
+        if fixed and ids and ids[0] in raw_mine.columns:  # by id, not by position
+            order = [
+                raw.sort_values(by=ids[0], kind="stable").index for raw in (raw_mine, raw_theirs)
+            ]
+            mine, theirs = mine.loc[order[0]].reset_index(drop=True), theirs.loc[
+                order[1]
+            ].reset_index(drop=True)
         said, gold = mine[target], theirs[gold_target]
     metric = config.get("metric", "")
     if metric == "silhouette":
@@ -120,7 +133,11 @@ def compare_competition_ml(result, expected, options, fixed):
     if len(gold) != len(mine):
         return 0.0, f"{len(mine)} rows, not {len(gold)}", {}
     if set(gold.columns) != set(mine.columns):
-        return 0.0, f"other columns: {sorted(map(str, set(gold.columns) ^ set(mine.columns)))}"[:300], {}
+        return (
+            0.0,
+            f"other columns: {sorted(map(str, set(gold.columns) ^ set(mine.columns)))}"[:300],
+            {},
+        )
     key = next((c for c in gold.columns if "id" in c.lower()), "")
     if key and gold[key].nunique() > max(0.6 * len(gold), 2):
         if set(gold[key]) != set(mine[key]):
@@ -129,7 +146,13 @@ def compare_competition_ml(result, expected, options, fixed):
         mine = mine.sort_values(by=key).drop(columns=[key])
     gold, mine = gold.sort_index(axis=1), mine.sort_index(axis=1)
     metric = config.get("metric", "").lower().strip().replace(" ", "_")
-    return scaled(metric, measure(metric, mine, gold, kind, options.get("average", ""), fixed), config, options, fixed)
+    return scaled(
+        metric,
+        measure(metric, mine, gold, kind, options.get("average", ""), fixed),
+        config,
+        options,
+        fixed,
+    )
 
 
 def scaled(metric, measured, config, options, fixed):
@@ -139,14 +162,14 @@ def scaled(metric, measured, config, options, fixed):
     parts = {metric: float(score)} if math.isfinite(score) else {}
     if options.get("scale", True):
         low, high = config.get("lower_bound", 0.0), config.get("upper_bound", 0.9)
-        if fixed and metric in LOSSES:  # the less the better, whichever way round the bounds are written
+        if fixed and metric in LOSSES:  # less is better, in whatever order the bounds are written
             low, high = max(low, high), min(low, high)
         score = min(max((score - low) / (high - low), 0), 1)
     return score, f"{metric} {parts.get(metric, math.nan):.6g}", parts
 
 
 def measure(metric, said, gold, kind, average, fixed):
-    """(score, error) of a metric; what upstream raises, this raises."""
+    """(score, error) of a metric. Raises what upstream raises."""
     if metric in ("accuracy", "f1"):
         return labels(metric, said, gold, average, fixed)
     if metric == "roc_auc_score":
@@ -170,8 +193,12 @@ def measure(metric, said, gold, kind, average, fixed):
         return guarded(rmsle, y, x)
     if metric == "smape":
         return guarded(smape, x, y)
-    func = {"rmse": lambda y, x: math.sqrt(metrics.mean_squared_error(y, x)), "mse": metrics.mean_squared_error,
-            "mae": metrics.mean_absolute_error, "medae": metrics.median_absolute_error}
+    func = {
+        "rmse": lambda y, x: math.sqrt(metrics.mean_squared_error(y, x)),
+        "mse": metrics.mean_squared_error,
+        "mae": metrics.mean_absolute_error,
+        "medae": metrics.median_absolute_error,
+    }
     if metric not in func:
         raise AttributeError(f"no metric {metric}")
     return guarded(func[metric], y, x)
@@ -189,7 +216,9 @@ def labels(metric, said, gold, average, fixed):
     encoder = preprocessing.LabelEncoder()
     if metric == "f1" or fixed:
         said, gold = [c.iloc[:, 0] if isinstance(c, pd.DataFrame) else c for c in (said, gold)]
-    if isinstance(gold, pd.DataFrame):  # upstream hands scikit-learn a dict of columns, which it refuses
+    if isinstance(
+        gold, pd.DataFrame
+    ):  # upstream passes a dict of columns, which scikit-learn refuses
         return 0.0, "accuracy of a table"
 
     def whole(column):
@@ -199,7 +228,11 @@ def labels(metric, said, gold, average, fixed):
 
     def encoded(column):
         names = [x.lower().strip() for x in column]
-        return encoder.transform(names) if hasattr(encoder, "classes_") else encoder.fit_transform(names)
+        return (
+            encoder.transform(names)
+            if hasattr(encoder, "classes_")
+            else encoder.fit_transform(names)
+        )
     try:
         y, x = whole(gold), whole(said)
         if fixed and (x is None or y is None):
@@ -222,7 +255,11 @@ def roc_auc(said, gold, kind, fixed):
     x, y = said.to_numpy(), gold.to_numpy()
     if kind == "binary":
         x, y = (a.reshape(-1, 1) if a.ndim == 1 else a for a in (x, y))
-        return guarded(lambda: float(sum(metrics.roc_auc_score(y[:, i], x[:, i]) for i in range(y.shape[1])) / y.shape[1]))
+        return guarded(
+            lambda: float(
+                sum(metrics.roc_auc_score(y[:, i], x[:, i]) for i in range(y.shape[1])) / y.shape[1]
+            )
+        )
     if kind != "multi":
         raise TypeError(f"roc_auc_score of a {kind}")
     if len(np.argwhere(np.sum(y == 1, axis=1) == 1)) != y.shape[0]:
@@ -231,8 +268,14 @@ def roc_auc(said, gold, kind, fixed):
         raise ValueError("rows of three or more probabilities that add up to 1 are needed")
     classes = np.argmax(y == 1, axis=1)
     if fixed:
-        return guarded(lambda: metrics.roc_auc_score(classes, x, multi_class="ovr", labels=np.arange(x.shape[1])))
-    return guarded(lambda: metrics.roc_auc_score(classes, x))  # refused, as no way for several classes is named
+        return guarded(
+            lambda: metrics.roc_auc_score(
+                classes, x, multi_class="ovr", labels=np.arange(x.shape[1])
+            )
+        )
+    return guarded(
+        lambda: metrics.roc_auc_score(classes, x)
+    )  # fails for several classes: multi_class is not given
 
 
 def kappa(said, gold, fixed):
@@ -253,8 +296,14 @@ def kappa(said, gold, fixed):
         chance = chance / chance.sum() * observed.sum()
         return 1 - np.sum(weights * observed) / np.sum(weights * chance)
     if fixed:
-        return guarded(lambda: metrics.cohen_kappa_score(y, x.astype(y.dtype), weights="quadratic",
-                                                         labels=np.arange(min(y.min(), x.min()), max(y.max(), x.max()) + 1)))
+        return guarded(
+            lambda: metrics.cohen_kappa_score(
+                y,
+                x.astype(y.dtype),
+                weights="quadratic",
+                labels=np.arange(min(y.min(), x.min()), max(y.max(), x.max()) + 1),
+            )
+        )
     with np.errstate(all="ignore"):
         return guarded(upstream)
 

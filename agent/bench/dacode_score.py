@@ -1,7 +1,8 @@
-"""Scores what an agent left for one task of DA-Code, with the packages of the managed environment alone.
+"""Scores an agent's results for one task of DA-Code.
 
-It does what the public evaluator does (yiyihum/da-code, da_agent/evaluators); with FIXED, its faults are put right.
-dsstar runs this text and that of dacode_tables, _text, _images and _ml, in one namespace, in a Python session.
+It follows the public evaluator (yiyihum/da-code, da_agent/evaluators); with FIXED, without its
+faults. dsstar runs this file and dacode_tables, _text, _images and _ml in one namespace of a Python
+session. They use only packages of the managed environment.
 """
 import difflib
 import json
@@ -19,10 +20,14 @@ import pandas as pd
 MAX_ROWS = 10000
 TOLERANCE = 1e-2
 LOSSES = {"logloss_class", "logloss_total", "rmsle", "rmse", "mae", "mse", "smape", "medae", "crps"}
-MISSPELT = {"conditon_cols": "condition_cols", "cleaned_condition_cols": "condition_cols", "target_colunm": "target_column"}
+MISSPELT = {
+    "conditon_cols": "condition_cols",
+    "cleaned_condition_cols": "condition_cols",
+    "target_colunm": "target_column",
+}
 
 
-# --- files and metrics of one task ------------------------------------------------------------------------------------
+# --- files and metrics of one task --------------------------------------------------------------
 
 def score_task(task):
     """Returns {score, detail, parts} for {config, result, dir, gold_dir, fixed, value}."""
@@ -46,19 +51,27 @@ def score_task(task):
             scores.append(one)
             details.append(detail)
             parts.update(part)
-    except Exception as e:  # what upstream's evaluator catches ends the task's metrics too
+    except Exception as e:  # upstream's evaluator also stops at the first exception
         scores.append(0.0)
         details.append(f"{type(e).__name__}: {e}".split("\n")[0][:300])
     scores = [float(s) if s is not None and not math.isnan(float(s)) else 0.0 for s in scores]
     if not scores:
         scores, details = [0.0], ["nothing to compare"]
-    conj = {"avg": lambda s: sum(s) / len(s), "max": max, "min": min,
-            "and": lambda s: float(all(s)), "or": lambda s: float(any(s))}[config.get("conj", "avg")]
+    conj = {
+        "avg": lambda s: sum(s) / len(s),
+        "max": max,
+        "min": min,
+        "and": lambda s: float(all(s)),
+        "or": lambda s: float(any(s)),
+    }[config.get("conj", "avg")]
     return {"score": conj(scores), "detail": "; ".join(d for d in details if d), "parts": parts}
 
 
 def is_foreign(path, directory):
-    """Whether what is there is not a file in the agent's folder: a link may lead to the right answer, a pipe to nowhere."""
+    """Whether a path is anything but a file in the agent's folder.
+
+    A link may lead to the right answer, and reading a pipe may block.
+    """
     if not os.path.lexists(path):
         return False
     real, root = os.path.realpath(path), os.path.realpath(directory)
@@ -70,7 +83,10 @@ def as_list(x):
 
 
 def aligned(config, result, directory, gold_dir):
-    """The (metric, result, gold, options) to compare: single ones are repeated, longer ones cut to the shortest."""
+    """The (metric, result, gold, options) to compare.
+
+    Single values are repeated; lists are cut to the shortest.
+    """
     wanted = as_list(config["result"])
     is_plot = config.get("config", {}).get("task") == "data visualization"
     funcs = as_list(config["func"])
@@ -86,7 +102,9 @@ def aligned(config, result, directory, gold_dir):
         if len(results) != len(golds):
             results = config_files(wanted, directory, base=False)
     size = max(len(results), len(golds), len(funcs))
-    columns = [c * size if len(c) == 1 and size > 1 else c for c in (funcs, results, golds, options)]
+    columns = [
+        c * size if len(c) == 1 and size > 1 else c for c in (funcs, results, golds, options)
+    ]
     size = min(map(len, columns))
     return [] if size == 0 else list(zip(*(c[:size] for c in columns)))
 
@@ -97,14 +115,23 @@ def named_files(text, directory, is_plot):
         return []
     files = [os.path.join(directory, n) for n in names]
     if is_plot:
-        return [files + [os.path.join(directory, "dabench/plot.json"), os.path.join(directory, "dabench/result.npy")]]
+        return [
+            files
+            + [
+                os.path.join(directory, "dabench/plot.json"),
+                os.path.join(directory, "dabench/result.npy"),
+            ]
+        ]
     return files
 
 
 def config_files(wanted, directory, base):
     files = []
     for entry in wanted:
-        paths = [os.path.join(directory, os.path.basename(f) if base else f) for f in as_list(entry["file"])]
+        paths = [
+            os.path.join(directory, os.path.basename(f) if base else f)
+            for f in as_list(entry["file"])
+        ]
         if entry.get("multi"):
             files.append(paths)
         else:

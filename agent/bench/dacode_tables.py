@@ -1,4 +1,4 @@
-# --- tables -----------------------------------------------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------------------------
 
 def text_key(x):
     if x is None or (isinstance(x, float) and math.isnan(x)):
@@ -42,25 +42,45 @@ def same_column(a, b, ignore_order):
 
 
 def matching(gold_columns, columns, ignore_order):
-    """For each gold column the numbers of the columns that are equal to it."""
+    """For each gold column, the indexes of the equal columns."""
     hashed = [buckets(c, ignore_order) for c in columns]
     found = []
     for gold in gold_columns:
         key = buckets(gold, ignore_order)
         hits = [i for i, h in enumerate(hashed) if h == key]
-        found.append(hits + [i for i, c in enumerate(columns) if i not in hits and same_column(gold, c, ignore_order)])
+        found.append(
+            hits
+            + [
+                i
+                for i, c in enumerate(columns)
+                if i not in hits and same_column(gold, c, ignore_order)
+            ]
+        )
     return found
 
 
 def whole_rows(gold_columns, columns, found):
-    """Which gold columns can be met by columns whose rows, taken together, are gold's rows in some order."""
+    """The gold columns that can be matched by columns whose rows are gold's in some order."""
     def rows(chosen):
-        return sorted(zip(*chosen), key=lambda row: tuple((bucket(x) == "__NA__", str(bucket(x))) for x in row))
+        return sorted(
+            zip(*chosen),
+            key=lambda row: tuple((bucket(x) == "__NA__", str(bucket(x))) for x in row),
+        )
 
     golds, mine, met = [], [], []
     for gold, candidates in zip(gold_columns, found):
-        hit = next((i for i in candidates if all(
-            same_cell(x, y) for a, b in zip(rows(golds + [gold]), rows(mine + [columns[i]])) for x, y in zip(a, b))), None)
+        hit = next(
+            (
+                i
+                for i in candidates
+                if all(
+                    same_cell(x, y)
+                    for a, b in zip(rows(golds + [gold]), rows(mine + [columns[i]]))
+                    for x, y in zip(a, b)
+                )
+            ),
+            None,
+        )
         met.append(hit is not None)
         if hit is not None:
             golds.append(gold)
@@ -106,7 +126,11 @@ def compare_csv(result, expected, options, fixed):
     scores = []
     for i, path in enumerate(expected):
         gold = read_table(path)
-        scores.append(0 if gold is None else table_score(pred, gold, columns[i], rules[i], orders[i], totals[i], fixed))
+        scores.append(
+            0
+            if gold is None
+            else table_score(pred, gold, columns[i], rules[i], orders[i], totals[i], fixed)
+        )
     best = max(scores) if scores else 0
     return best, "" if best == 1 else f"{best:.3g} of the columns", {}
 
@@ -114,7 +138,9 @@ def compare_csv(result, expected, options, fixed):
 def compare_sqlite(result, expected, options, fixed):
     def names(path):
         with sqlite3.connect(pathlib.Path(path).absolute().as_uri() + "?mode=ro", uri=True) as db:
-            return [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+            return [
+                row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type='table'")
+            ]
 
     def dump(path, tables, into):
         if not os.path.exists(path):
@@ -127,7 +153,7 @@ def compare_sqlite(result, expected, options, fixed):
                 rows = pd.read_sql_query(f"SELECT * FROM {name} LIMIT {MAX_ROWS}", db)
                 written.append(os.path.join(into, f"{len(written)}.csv"))
                 rows.to_csv(written[-1], index=False)
-        except Exception:  # a table that is not there: what came before it counts
+        except Exception:  # a missing table: what came before it counts
             pass
         finally:
             db.close()
@@ -145,7 +171,9 @@ def compare_sqlite(result, expected, options, fixed):
             return 0.0, f"{len(preds)} of {len(golds)} tables", {}
         columns = options.get("condition_cols", [[]] * len(golds))
         orders = options.get("ignore_order", [False] * len(golds))
-        scores = [compare_csv(p, g, {"condition_cols": columns[i], "ignore_order": orders[i]}, fixed)[0]
-                  for i, (p, g) in enumerate(zip(preds, golds))]
+        scores = [
+            compare_csv(p, g, {"condition_cols": columns[i], "ignore_order": orders[i]}, fixed)[0]
+            for i, (p, g) in enumerate(zip(preds, golds))
+        ]
     parts = {f"table {tables[i]}": s for i, s in enumerate(scores)}
     return (min(scores) if scores else 0), "", parts

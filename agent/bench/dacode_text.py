@@ -1,8 +1,14 @@
-# --- JSON text --------------------------------------------------------------------------------------------------------
+# --- JSON text ----------------------------------------------------------------------------------
 
 class JSON5:
-    """Reads JSON5 (json5.org): comments, single quotes, bare keys, trailing commas, hexadecimal, Infinity, NaN."""
-    NUMBER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|Infinity|NaN|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)")
+    """Reads JSON5 (json5.org).
+
+    That is JSON with comments, single quotes, bare keys, trailing commas, hexadecimal numbers,
+    Infinity and NaN.
+    """
+    NUMBER = re.compile(
+        r"[+-]?(?:0[xX][0-9a-fA-F]+|Infinity|NaN|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
+    )
     NAME = re.compile(r"[^\W\d][\w$\u200c\u200d]*|\$[\w$\u200c\u200d]*")
     SPACE = re.compile(r"(?:[\s\ufeff]|//[^\n\r\u2028\u2029]*|/\*[\s\S]*?\*/)*")
 
@@ -39,7 +45,9 @@ class JSON5:
         if c in ('"', "'") and c:
             return self.string()
         for word, value in (("null", None), ("true", True), ("false", False)):
-            if self.text.startswith(word, self.at) and not re.match(r"[\w$]", self.text[self.at + len(word):self.at + len(word) + 1]):
+            if self.text.startswith(word, self.at) and not re.match(
+                r"[\w$]", self.text[self.at + len(word) : self.at + len(word) + 1]
+            ):
                 self.at += len(word)
                 return value
         text = self.take(self.NUMBER)
@@ -71,7 +79,18 @@ class JSON5:
     def string(self):
         quote, out = self.text[self.at], []
         self.at += 1
-        simple = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0", "\n": "", "\u2028": "", "\u2029": ""}
+        simple = {
+            "b": "\b",
+            "f": "\f",
+            "n": "\n",
+            "r": "\r",
+            "t": "\t",
+            "v": "\v",
+            "0": "\0",
+            "\n": "",
+            "\u2028": "",
+            "\u2029": "",
+        }
         while True:
             c = self.text[self.at:self.at + 1]
             self.at += 1
@@ -133,10 +152,18 @@ def same_value(gold, said, ignore_order):
         if ignore_order:
             key = lambda x: (x is None, str(x), isinstance(x, (int, float)))
             gold, said = sorted(gold, key=key), sorted(said, key=key)
-        return all(type(g) is type(s) and same_value(g, s, ignore_order) for g, s in zip(gold, said))
+        return all(
+            type(g) is type(s) and same_value(g, s, ignore_order) for g, s in zip(gold, said)
+        )
     if kind is dict:
-        return (gold.keys() == said.keys() and len(gold) > 0
-                and all(type(g) is type(said[k]) and same_value(g, said[k], ignore_order) for k, g in gold.items()))
+        return (
+            gold.keys() == said.keys()
+            and len(gold) > 0
+            and all(
+                type(g) is type(said[k]) and same_value(g, said[k], ignore_order)
+                for k, g in gold.items()
+            )
+        )
     raise AttributeError(f"no way to compare a {kind.__name__}")
 
 
@@ -163,8 +190,10 @@ def text_score(gold, said, rule, ignore_order, fixed):
     fields = {}
     for key, value in gold.items():
         mine = key
-        if fixed and key not in said:  # a key that is misspelt in the right answer
-            near = difflib.get_close_matches(key, [k for k in said if k not in gold], n=1, cutoff=0.9)
+        if fixed and key not in said:  # a misspelt key in the right answer
+            near = difflib.get_close_matches(
+                key, [k for k in said if k not in gold], n=1, cutoff=0.9
+            )
             mine = near[0] if near else key
         fields[key] = mine in said and text_field(value, said[mine], ignore_order)
     if rule == "all":
@@ -183,7 +212,15 @@ def compare_text(result, expected, options, fixed):
         return 0.0, "no JSON object in the answer", {}
     rule = options.get("score_rule", ["all"] * len(golds))
     ignore_order = options.get("ignore_order", False)
-    ignore_order = ignore_order[0] if isinstance(ignore_order, list) and ignore_order else bool(ignore_order)
-    best, fields = max((text_score(g, s, rule[i], ignore_order, fixed) for i, g in enumerate(golds) for s in saids),
-                       key=lambda x: x[0])
+    ignore_order = (
+        ignore_order[0] if isinstance(ignore_order, list) and ignore_order else bool(ignore_order)
+    )
+    best, fields = max(
+        (
+            text_score(g, s, rule[i], ignore_order, fixed)
+            for i, g in enumerate(golds)
+            for s in saids
+        ),
+        key=lambda x: x[0],
+    )
     return best, "", {k: float(v) for k, v in fields.items()}

@@ -1,7 +1,7 @@
 """Scores answers that are texts or JSON values, by the public rules of DABStep, KramaBench and
-InfiAgent-DABench. Only Python's standard library is used.
+InfiAgent-DABench. It uses only the standard library.
 
-With FIXED, the faults of the public code are put right; the Go files of the benchmarks list them.
+With FIXED, the faults of the public code are corrected; the Go files of the benchmarks list them.
 """
 import ast
 import difflib
@@ -18,7 +18,7 @@ GROUPED = re.compile(r"\$?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+[.,]\d+)")
 FIRST_NUMBER = re.compile(r"\d*\.\d+|\d+\.?\d*")
 SIGNED_NUMBER = re.compile(r"[+-]?(?:\d*\.\d+|\d+\.?\d*)(?:e[+-]?\d+)?")
 DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+)")
-MANY_ITEMS = 100  # more are not tried against each other: it takes their square
+MANY_ITEMS = 100  # longer lists are not compared pairwise
 
 
 def dabstep(said, gold, fixed):
@@ -33,7 +33,9 @@ def same_answer(a, b, fixed):
             return same and both
         # The comma may separate decimals, or items.
         x, y = (DECIMAL_COMMA.fullmatch(s) for s in (a, b))
-        if (x or y) and same_number(x.expand(r"\1.\2") if x else a, y.expand(r"\1.\2") if y else b, fixed)[0]:
+        if (x or y) and same_number(
+            x.expand(r"\1.\2") if x else a, y.expand(r"\1.\2") if y else b, fixed
+        )[0]:
             return True
         return "," in a and "," in b and same_list(a, b, fixed)
     if any(c in s for c in ",;" for s in (a, b)):
@@ -67,13 +69,13 @@ def numbers(s, fixed):
     for m in SIGNED_NUMBER.finditer(s):
         text = m.group()
         if m.start() > 0 and text[0] in "+-" and s[m.start() - 1] not in " \t(:=[":
-            text = text[1:]  # a dash between two things
+            text = text[1:]  # a hyphen, not a sign
         found.append(float(text))
     return found
 
 
 def close_numbers(a, b):
-    """Compares with the decimals of the less exact number."""
+    """Compares by the decimals of the less exact number."""
     if a == b:
         return True
     if (abs(a) >= 1 or abs(b) >= 1) and not math.isinf(a) and not math.isinf(b):
@@ -100,7 +102,7 @@ def same_list(a, b, fixed):
 
 
 def items(s):
-    """The items of a list in a text, sorted as texts."""
+    """The items of a list in a text, sorted as strings."""
     s = s.strip().removeprefix("[").removesuffix("]")
     return sorted(filter(None, (item.strip() for item in re.split("[,;]", s))))
 
@@ -117,12 +119,12 @@ def same_text(a, b, fixed):
 
 
 def only_letters_more(shorter, longer):
-    """Whether longer has just single letters more, as "B. BE" has the letter of an option."""
+    """Whether longer only adds single letters, as "B. BE" adds the letter of an option."""
     return set(shorter) <= set(longer) and all(len(w) == 1 for w in set(longer) - set(shorter))
 
 
 def alike(a, b, bound):
-    """Whether the similarity is over bound; where the lengths rule it out, it is not computed."""
+    """Whether the similarity is over bound. It is not computed if the lengths rule that out."""
     if 2 * min(len(a), len(b)) <= bound * (len(a) + len(b)) * (1 - 1e-9):
         return False
     return difflib.SequenceMatcher(None, a, b).ratio() > bound
@@ -143,12 +145,12 @@ CORRECTED = {
 
 
 class Unjudged(Exception):
-    """Two texts are to be compared that the judge has not seen."""
+    """The judge has not yet compared two texts."""
 
 
 def kramabench(task, kind, said, gold, fixed, verdicts):
-    """Scores by the answer's type. verdicts are [answer, gold, same] of the judge; what it has not
-    been asked yet comes back as "ask"."""
+    """Scores by the answer's type. verdicts are the judge's, as [answer, gold, same]; "ask" in the
+    result is the first pair without one."""
     known = {(a, g): same for a, g, same in verdicts}
 
     def judge(answer, gold):
@@ -164,7 +166,9 @@ def kramabench(task, kind, said, gold, fixed, verdicts):
         score, parts = (LATER if fixed else JUNE)[kind](said, gold, judge)
     except Unjudged as e:
         return {"ask": e.args}
-    parts = {name: part for name, part in parts.items() if math.isfinite(part)}  # JSON has no others
+    parts = {
+        name: part for name, part in parts.items() if math.isfinite(part)
+    }  # JSON has no NaN or infinity
     return {"score": 0.0 if math.isnan(score) else float(score), "parts": parts, "detail": detail}
 
 
@@ -177,7 +181,7 @@ def number(v):
 
 
 def number_in(v):
-    """A number, or a text that is one; "12%" is 0.12."""
+    """A number, or a text that reads as one; "12%" is 0.12."""
     if not isinstance(v, str):
         return number(v)
     try:
@@ -191,7 +195,7 @@ def same_words(a, b):
 
 
 def relative(said, gold, zero):
-    """1/(1+e) for the relative error e, or zero where that has no value; and the errors."""
+    """1/(1+e) for the relative error e, or zero if e is undefined; and the errors."""
     if said is None or gold is None:
         return zero, {}
     off = abs(said - gold)
@@ -207,13 +211,13 @@ def later_approximate(said, gold, judge):
 
 
 def later_success(said, gold, judge):
-    """Rounds the answer to what the right one shows; texts are equal but for case and blanks."""
+    """Rounds the answer to the decimals of the right one; ignores case and blanks of texts."""
     if isinstance(gold, (bool, int, float)):
         x = number_in(said)
         if x is None or math.isnan(x):
             return 0, {}
         if isinstance(said, int) and not isinstance(said, bool):
-            x = said  # stays whole, which counts over 2**53
+            x = said  # an int stays exact over 2**53
         if isinstance(gold, float):
             mantissa, _, exponent = repr(gold).partition("e")
             n = len(mantissa.partition(".")[2]) - int(exponent or 0)
@@ -229,9 +233,9 @@ def later_exact_list(said, gold, judge):
 
 
 def later_list(said, gold, judge):
-    """Compares lists without regard to order. Numbers are equal to 1e-6, texts but for case and
-    blanks; with a judge, to one per cent and as the judge says. Two equal right items may be met
-    by one of the answer."""
+    """Compares lists in any order. Numbers may differ by 1e-6, texts by case and blanks; with a
+    judge, numbers by one per cent and texts as the judge says. One item of the answer may match
+    two equal right items."""
     if judge is None and isinstance(said, str) and isinstance(gold, str):
         return same_words(said, gold), {}
     try:
@@ -300,7 +304,7 @@ LATER = {"numeric_exact": later_success, "string_exact": later_success,
          "string_approximate": lambda said, gold, judge: (judge(str(said), str(gold)), {})}
 
 
-# --- KramaBench, the version of June 2025, which sees only text --------------------------------
+# --- KramaBench, June 2025: compares texts only --------------------------------------------------
 
 def june(metric):
     return lambda said, gold, judge: metric(str(said).strip(), str(gold).strip(), judge)
@@ -311,7 +315,9 @@ def june_success(said, gold, judge):
 
 
 def june_number(said, gold, judge):
-    return relative(number_in(said), number_in(gold), 0.5)  # an error counts as a relative error of 1
+    return relative(
+        number_in(said), number_in(gold), 0.5
+    )  # an error counts as a relative error of 1
 
 
 def june_text(said, gold, judge):
@@ -323,7 +329,7 @@ def june_text(said, gold, judge):
 
 
 def june_list(said, gold, judge):
-    """Looks each character of one text up in the other."""
+    """Compares the characters of two texts."""
     precision, recall, _ = rouge(said, gold)
     parts = {"precision": precision, "recall": recall}
     saids, golds = ([c.strip().lower() for c in s] for s in (said, gold))
@@ -334,8 +340,8 @@ def june_list(said, gold, judge):
 
 
 def june_close_list(said, gold, judge):
-    """Needs str() of the right list to be JSON, which it is for numbers, whose matches then never
-    count for precision."""
+    """Works only if str() of the right list is JSON, as for numbers. Their matches never count
+    for precision."""
     try:
         golds = each(json.loads(gold))
         saids = each(json_or_literal(said))
@@ -365,7 +371,9 @@ def bleu(said, gold):
     """nltk's sentence_bleu([gold], said) of strings: over characters, without smoothing."""
     logs = 0.0
     for n in range(1, 5):
-        mine, theirs = counts(said[i:i + n] for i in range(len(said) - n + 1)), counts(gold[i:i + n] for i in range(len(gold) - n + 1))
+        mine, theirs = counts(said[i : i + n] for i in range(len(said) - n + 1)), counts(
+            gold[i : i + n] for i in range(len(gold) - n + 1)
+        )
         same = sum(min(count, theirs.get(gram, 0)) for gram, count in mine.items())
         if same == 0 and n == 1:
             return 0.0
@@ -409,7 +417,7 @@ def dabench(said, label, fixed):
 
 
 def said_fields(text, fixed):
-    """The fields in a text. Fixed lets values hold balanced brackets and line breaks."""
+    """The fields in a text. With fixed, values may contain balanced brackets and line breaks."""
     if not fixed:
         return re.findall(r"@(\w+)\[(.*?)\]", text)
     found = []
@@ -421,7 +429,7 @@ def said_fields(text, fixed):
             if depth == 0:
                 end = i
                 break
-        if end < 0:  # never closed: up to the first bracket, if any
+        if end < 0:  # not balanced: up to the first bracket, if any
             end = text.find("]")
         if end < 0:
             break
@@ -431,7 +439,7 @@ def said_fields(text, fixed):
 
 
 def fields(pairs, every):
-    """The values by name: the last of each or, in order, all."""
+    """The values by name: all, in order, or only the last of each."""
     found = {}
     for name, value in pairs:
         found[name] = found.get(name, []) + [value] if every else [value]

@@ -53,7 +53,8 @@ func Lines(text string, n int) string {
 		last = ""
 	}
 	cut := len(text) - head - len(last)
-	return strings.TrimRight(fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut, last), "\n")
+	return strings.TrimRight(fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head],
+		cut, last), "\n")
 }
 
 // FirstLines returns at most n lines of a text.
@@ -151,26 +152,6 @@ func Problem(e notebook.Execution) string {
 	return string(e.Status)
 }
 
-// Size is a size for people: 512 bytes, 3.4 MB.
-func Size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1000*1000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1000*1000*1000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-}
-
-func Count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // controls are those that JSON leaves as they are; to some they are line breaks.
@@ -183,5 +164,7 @@ func Python(s string) string {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // a string cannot fail
 	literal := strings.TrimSuffix(b.String(), "\n")
-	return controls().ReplaceAllStringFunc(literal, func(c string) string { return fmt.Sprintf("\\u%04x", []rune(c)[0]) })
+	return controls().ReplaceAllStringFunc(literal, func(c string) string {
+		return fmt.Sprintf("\\u%04x", []rune(c)[0])
+	})
 }

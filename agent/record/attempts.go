@@ -6,11 +6,11 @@ import (
 	"dsstar/notebook"
 )
 
-// Take makes the candidate that is picked the round's last attempt, and a cell like
-// any other.
+// Take makes the picked candidate the round's last attempt, and a cell like any other.
 func (r *Round) Take(p Pick) {
 	r.Pick = &p
-	from, to := slices.IndexFunc(r.Attempts, func(a Attempt) bool { return a.Candidate == p.Candidate }), len(r.Attempts)
+	is := func(a Attempt) bool { return a.Candidate == p.Candidate }
+	from, to := slices.IndexFunc(r.Attempts, is), len(r.Attempts)
 	picked := r.Attempts[from]
 	picked.Candidate = 0
 	r.Attempts = append(slices.Delete(slices.Clone(r.Attempts), from, from+1), picked)
@@ -24,7 +24,7 @@ func (r *Round) Take(p Pick) {
 	}
 }
 
-// LastCandidate is the number of the last attempt as a candidate; 0 if it is none.
+// LastCandidate returns the number of the last attempt as a candidate; 0 if it is none.
 func LastCandidate(attempts []Attempt) int {
 	if len(attempts) == 0 {
 		return 0
@@ -32,22 +32,20 @@ func LastCandidate(attempts []Attempt) int {
 	return attempts[len(attempts)-1].Candidate
 }
 
-// CountTries is how many tries there were: all candidates are one.
+// CountTries returns how many tries there were: all candidates are one.
 func CountTries(attempts []Attempt) int {
-	n, several := 0, false
+	n, several := 0, 0
 	for _, a := range attempts {
-		if a.Candidate == 0 {
+		if a.Candidate > 0 {
+			several = 1
+		} else {
 			n++
 		}
-		several = several || a.Candidate > 0
 	}
-	if several {
-		n++
-	}
-	return n
+	return n + several
 }
 
-// LastTry is the attempt that a repair begins from: of candidates the first.
+// LastTry returns the attempt that a repair begins from: of candidates the first.
 func LastTry(attempts []Attempt) Attempt {
 	if LastCandidate(attempts) > 0 {
 		return attempts[0]

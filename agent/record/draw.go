@@ -41,7 +41,10 @@ type notebookMeta struct {
 }
 
 func newMeta(t *Trajectory) *notebookMeta {
-	return &notebookMeta{2, "", t.Answer(), t.Verified(), t.Sufficient(), len(t.Rounds), withoutShown(t)}
+	return &notebookMeta{
+		Version: 2, Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(),
+		Rounds: len(t.Rounds), Trajectory: withoutShown(t),
+	}
 }
 
 // cellMeta is a cell's metadata under "dsstar": which part of the trajectory it shows.
@@ -102,7 +105,7 @@ func (f *Final) withoutShown() *Final {
 		return nil
 	}
 	bare := *f
-	if _, ok := (Round{Attempts: f.Attempts}).Accepted(); ok {
+	if _, ok := accepted(f.Attempts); ok {
 		bare.Attempts = withoutLastOutputs(f.Attempts)
 	}
 	return &bare
@@ -138,8 +141,8 @@ type drawing struct {
 	drew []bool // of t.Kept
 }
 
-// digest tells whether a source has changed.
-func digest(source string) string {
+// Digest tells whether a source has changed.
+func Digest(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return hex.EncodeToString(sum[:6])
 }
@@ -153,7 +156,7 @@ func (d *drawing) add(c notebook.Cell, meta cellMeta) {
 	if c.Metadata == nil {
 		c.Metadata = map[string]any{}
 	}
-	meta.Digest = digest(c.Source)
+	meta.Digest = Digest(c.Source)
 	c.Metadata["dsstar"] = meta
 	d.nb.Cells = append(d.nb.Cells, c)
 	d.kept(c.ID)
@@ -251,10 +254,13 @@ func (d *drawing) part(k int) {
 func (d *drawing) accepted(n, step int, round Round) {
 	good, rest := lastAndRest(round.Attempts)
 	round.Attempts = rest
-	d.markdown(fmt.Sprintf("round-%d", n), cellMeta{Role: roleRound, Round: n, Step: step}, showStep(step, round))
-	d.code(fmt.Sprintf("step-%d", n), cellMeta{Role: roleStep, Round: n, Step: step}, good)
+	meta := cellMeta{Role: roleRound, Round: n, Step: step}
+	d.markdown(fmt.Sprintf("round-%d", n), meta, showStep(step, round))
+	meta.Role = roleStep
+	d.code(fmt.Sprintf("step-%d", n), meta, good)
 	if round.Verdict != nil {
-		d.markdown(fmt.Sprintf("verdict-%d", n), cellMeta{Role: roleVerdict, Round: n}, showVerdict(n, round))
+		meta = cellMeta{Role: roleVerdict, Round: n}
+		d.markdown(fmt.Sprintf("verdict-%d", n), meta, showVerdict(n, round))
 	}
 }
 
@@ -264,7 +270,8 @@ func (d *drawing) final(t *Trajectory, part int, suffix string) {
 	if ok {
 		_, tries.Attempts = lastAndRest(tries.Attempts)
 	}
-	d.markdown("answer"+suffix, cellMeta{Role: roleAnswer, Part: part}, "## Answer\n"+showFailed(tries))
+	heading := cellMeta{Role: roleAnswer, Part: part}
+	d.markdown("answer"+suffix, heading, "## Answer\n"+showFailed(tries))
 	if ok {
 		d.code("final"+suffix, cellMeta{Role: roleFinal, Part: part}, good)
 	}

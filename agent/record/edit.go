@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 
@@ -12,60 +13,65 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// An EditError is a change by hand that a run cannot go on from. The notebook is
-// as the person left it.
+// An EditError is a change by hand that a run cannot go on from. The notebook is as the person
+// left it.
 type EditError struct{ Problem string }
 
 func (e *EditError) Error() string { return e.Problem }
 
-// reconcile holds what is there now against the record. A difference is a
-// person's turn: it is appended as a round, with a round before it for each cell
-// that the person has added.
+// reconcile compares the cells with the record. A difference is a person's turn, which is appended
+// as a round, after a round for each cell that the person has added.
 func (r *reader) reconcile() error {
 	t := r.t
 	if t.Method.Script {
 		return r.refuse()
 	}
-	was := t.CellRounds()
-	now, what, err := r.present()
-	if err != nil {
-		return err
+	for _, p := range r.now {
+		if p.round == 0 && p.part <= len(t.Earlier) {
+			return &EditError{fmt.Sprintf("a cell was added to question %d, which another has followed: "+
+				"add it to the last one", p.part)}
+		}
 	}
+	for k := range t.Earlier {
+		if err := r.earlier(k); err != nil {
+			return err
+		}
+	}
+	unproved := len(r.what) > 0
+	was, now := r.compare(len(t.Earlier))
 	first := 0 // the first place that is not as it was
 	for first < min(len(was), len(now)) && was[first] == now[first] && !r.changed[now[first]] {
 		first++
 	}
-	for at, i := range was {
-		if !slices.Contains(now, i) {
-			what = append(what, fmt.Sprintf("step %d was removed", at+1))
-		}
-	}
-	if !slices.Equal(inBoth(was, now), inBoth(now, was)) || len(what) == 0 && first < max(len(was), len(now)) {
-		what, r.ordered = append(what, "the steps were put into another order"), true
+	ordered := !slices.Equal(inBoth(was, now), inBoth(now, was)) ||
+		len(r.what) == 0 && first < max(len(was), len(now))
+	if ordered {
+		r.did("the steps were put into another order")
 	}
 	moved, err := r.reopened()
 	if err != nil {
 		return err
 	}
-	if moved != "" {
-		what, first = append(what, moved), 0
-	}
-	if r.fromStart {
+	if moved || unproved {
 		first = 0
 	}
-	for _, note := range r.notes {
-		if !slices.Contains(t.Notes, note) {
-			what = append(what, "a note was left: "+note)
-		}
-	}
-	if !slices.Equal(slices.Sorted(slices.Values(t.Notes)), slices.Sorted(slices.Values(r.notes))) {
-		t.Notes = r.notes // else they stay in the order in which they were left, wherever they are drawn
-	}
+	r.readNotes()
 	if left := len(inBoth(was, t.ToRepeat())); left > 0 {
 		first = min(first, len(was)-left) // these are still to be run again
 	}
-	r.finish(what, now, first)
+	r.lastCell()
+	if len(r.what) > 0 {
+		t.Rounds = append(t.Rounds, Round{Edit: &Edit{
+			What: r.what, Plan: Numbers(now[:first]), Rest: Numbers(now[first:]), Ordered: ordered,
+		}})
+		t.Proof, t.Ended, t.Failure = nil, false, ""
+	}
 	return nil
+}
+
+// did notes what the person did.
+func (r *reader) did(format string, args ...any) {
+	r.what = append(r.what, fmt.Sprintf(format, args...))
 }
 
 // inBoth returns those of a that are in b.
@@ -73,187 +79,189 @@ func inBoth(a, b []int) []int {
 	return slices.DeleteFunc(slices.Clone(a), func(i int) bool { return !slices.Contains(b, i) })
 }
 
-// present returns the rounds that have a cell in the last part now, those of
-// added cells included, and what was done to them.
-func (r *reader) present() (now []int, what []string, err error) {
-	t := r.t
-	r.changed = map[int]bool{}
-	if what, err = r.earlierPresent(); err != nil {
-		return nil, nil, err
+// compare compares the cells of part k with the record. It returns the rounds that had a cell, and
+// those that have one now.
+func (r *reader) compare(k int) (was, now []int) {
+	t, of := r.t, ""
+	if k < len(t.Earlier) {
+		of = fmt.Sprintf(" of question %d", k+1)
 	}
+	was = t.Part(k).CellRounds()
 	for _, p := range r.now {
-		i := p.round - 1
-		switch {
-		case p.part <= len(t.Earlier):
+		if min(p.part-1, len(t.Earlier)) != k {
 			continue
+		}
+		i, step := p.round-1, len(now)+1
+		switch {
 		case p.round == 0:
 			i = len(t.Rounds)
-			t.Rounds = append(t.Rounds, Round{Step: handStep(p.cell.Source), Attempts: []Attempt{attemptOf(p.cell)}, ByHand: true})
-			what = append(what, fmt.Sprintf("a cell was added as step %d", len(now)+1))
+			t.Rounds = append(t.Rounds, handMade(p.cell))
+			r.did("a cell was added as step %d", step)
 		case p.changed:
 			t.Rounds[i].ByHand, r.changed[i] = true, true
-			what = append(what, fmt.Sprintf("the cell of step %d was changed", len(now)+1))
+			r.did("the cell of step %d%s was changed", step, of)
 		}
 		now = append(now, i)
 	}
+	r.reword(now)
+	for at, i := range was {
+		if !slices.Contains(now, i) {
+			r.did("step %d%s was removed", at+1, of)
+		}
+	}
+	return was, now
+}
+
+// reword takes over what the person has made of the words of steps.
+func (r *reader) reword(now []int) {
 	for _, p := range r.words {
 		i := p.round - 1
-		at := slices.Index(now, i)
-		if text := stepText(p.cell.Source); at >= 0 && text != "" && text != brief.OneLine(cmp.Or(t.Rounds[i].Rewrite, t.Rounds[i].Step)) {
-			if t.Rounds[i].Rewrite = text; r.changed[i] {
-				t.Rounds[i].Step, t.Rounds[i].Rewrite = text, "" // and its cell with them
-			}
-			r.changed[i] = true
-			what = append(what, fmt.Sprintf("the words of step %d were changed", at+1))
+		at, round, text := slices.Index(now, i), &r.t.Rounds[i], stepText(p.cell.Source)
+		if at < 0 || text == "" || text == brief.OneLine(cmp.Or(round.Rewrite, round.Step)) {
+			continue
 		}
+		if round.Rewrite = text; r.changed[i] {
+			round.Step, round.Rewrite = text, "" // and its cell with them
+		}
+		r.changed[i] = true
+		r.did("the words of step %d were changed", at+1)
 	}
-	return now, what, nil
 }
 
-// earlierPresent tells what was done to the cells of earlier parts. They can be
-// changed and removed; what comes after them is the last part's affair.
-func (r *reader) earlierPresent() (what []string, err error) {
-	t := r.t
-	for k := range t.Earlier {
-		var now []int
-		changes := len(what)
-		for _, p := range r.now {
-			switch {
-			case p.part != k+1:
-				continue
-			case p.round == 0:
-				return nil, &EditError{fmt.Sprintf("a cell was added to question %d, which another has followed: add it to the last one", k+1)}
-			case p.changed:
-				t.Rounds[p.round-1].ByHand = true
-				what = append(what, fmt.Sprintf("the cell of step %d of question %d was changed", len(now)+1, k+1))
-			}
-			now = append(now, p.round-1)
-		}
-		was := t.Part(k).CellRounds()
-		if !slices.Equal(inBoth(was, now), now) {
-			return nil, &EditError{fmt.Sprintf("the cells of question %d, which another has followed, were put into another order", k+1)}
-		}
-		for _, i := range was {
-			if !slices.Contains(now, i) {
-				_, t.Rounds[i].Attempts = lastAndRest(t.Rounds[i].Attempts)
-			}
-		}
-		if n := len(was) - len(now); n > 0 {
-			what = append(what, fmt.Sprintf("%s of question %d removed", brief.Count(n, "step"), k+1))
-		}
-		final := t.Earlier[k].Final
-		f, there := r.finals[k+1]
-		if _, drawn := t.Part(k).FinalCell(); drawn && !there {
-			_, final.Attempts = lastAndRest(final.Attempts)
-		}
-		if f.changed {
-			final.ByHand = true
-			what = append(what, fmt.Sprintf("the last cell of question %d was changed", k+1))
-		}
-		if len(what) > changes {
-			t.Earlier[k].Proof = nil
-			r.fromStart = true
+// earlier compares part k, which another has followed. Its cells can be changed and removed; then
+// all cells of the last part run again.
+func (r *reader) earlier(k int) error {
+	part, before := &r.t.Earlier[k], len(r.what)
+	was, now := r.compare(k)
+	if !slices.Equal(inBoth(was, now), now) {
+		return &EditError{fmt.Sprintf("the cells of question %d, which another has followed, "+
+			"were put into another order", k+1)}
+	}
+	for _, i := range was {
+		if !slices.Contains(now, i) {
+			_, r.t.Rounds[i].Attempts = lastAndRest(r.t.Rounds[i].Attempts)
 		}
 	}
-	return what, nil
+	final, there := r.finals[k+1]
+	if _, drawn := r.t.Part(k).FinalCell(); drawn && !there {
+		_, part.Final.Attempts = lastAndRest(part.Final.Attempts)
+	}
+	if final.changed {
+		part.Final.ByHand = true
+		r.did("the last cell of question %d was changed", k+1)
+	}
+	if len(r.what) > before {
+		part.Proof = nil
+	}
+	return nil
 }
 
-// finish appends the person's turn, if there is one.
-func (r *reader) finish(what []string, now []int, first int) {
-	t := r.t
-	f := t.Final
-	final, there := r.finals[len(t.Earlier)+1]
+// lastCell compares the last cell.
+func (r *reader) lastCell() {
+	f := r.t.Final
+	final, there := r.finals[len(r.t.Earlier)+1]
 	switch {
 	case f == nil:
-	case there && final.changed:
+		return
+	case final.changed:
 		f.ByHand = true
-		what = append(what, "the last cell was changed")
+		r.did("the last cell was changed")
 	case !there && (f.Answer != "" || f.Again):
 		*f = Final{Begun: f.Begun + 1}
-		what = append(what, "the last cell was removed")
+		r.did("the last cell was removed")
 	}
-	if len(what) == 0 {
-		return
-	}
-	if f != nil {
+	if len(r.what) > 0 {
 		f.Again, f.Answer = there, ""
 	}
-	t.Rounds = append(t.Rounds, Round{Edit: &Edit{What: what, Plan: Numbers(now[:first]), Rest: Numbers(now[first:]), Ordered: r.ordered}})
-	t.Proof, t.Ended, t.Failure = nil, false, ""
 }
 
-// Numbers is the inverse of indexes.
-func Numbers(indexes []int) []int {
-	all := []int{}
-	for _, i := range indexes {
-		all = append(all, i+1)
+// readNotes takes the notes to the agent over: those that it has read stay in their order.
+func (r *reader) readNotes() {
+	for _, note := range r.notes {
+		if !slices.Contains(r.t.Notes, note) {
+			r.did("a note was left: %s", note)
+		}
 	}
-	return all
+	if !slices.Equal(slices.Sorted(slices.Values(r.t.Notes)), slices.Sorted(slices.Values(r.notes))) {
+		r.t.Notes = r.notes
+	}
 }
 
-// refuse is reconcile for a run in the paper's way.
+// refuse is reconcile for the paper's method.
 func (r *reader) refuse() error {
-	changed := slices.ContainsFunc(r.now, func(p present) bool { return p.round == 0 || p.changed }) || len(r.notes) > len(r.t.Notes)
+	edited := func(p present) bool { return p.round == 0 || p.changed }
+	changed := slices.ContainsFunc(r.now, edited) || len(r.notes) > len(r.t.Notes)
 	for _, p := range r.opening {
 		changed = changed || p.changed
 	}
 	final, there := r.finals[1]
 	if changed || final.changed || !there && r.t.Answer() != "" {
-		return &EditError{"the notebook was edited, and a run in the paper's way has no cells to go on from, but whole scripts"}
+		return &EditError{"the notebook was edited, and a run in the paper's way has no cells " +
+			"to go on from, but whole scripts"}
 	}
 	return nil
 }
 
 var dataDir = lazy.Regexp(`^data_dir = (".*")\nquestion = (".*")$`)
 
-// reopened looks at the cells before the first step. Only the data folder can be
-// changed there; it says so.
-func (r *reader) reopened() (what string, err error) {
+// reopened compares the cells before the first step, where only the data folder can be changed.
+func (r *reader) reopened() (moved bool, err error) {
 	if len(r.opening) < 2 {
-		return "", &EditError{"the parameters or the set-up cell is gone: undo that, or take it over from solution.py"}
+		return false, &EditError{"the parameters or the set-up cell is gone: undo that, " +
+			"or take it over from solution.py"}
 	}
-	for _, role := range []string{roleSetup, roleVariables} {
-		if r.opening[role].changed {
-			return "", &EditError{"the set-up was changed, whose cells are dsstar's own: undo it, and put your code into a cell after them"}
-		}
+	if r.opening[roleSetup].changed || r.opening[roleVariables].changed {
+		return false, &EditError{"the set-up was changed, whose cells are dsstar's own: undo it, " +
+			"and put your code into a cell after them"}
 	}
 	p := r.opening[roleParameters]
 	if !p.changed {
-		return "", nil
+		return false, nil
 	}
 	m := dataDir().FindStringSubmatch(strings.TrimSpace(p.cell.Source))
 	var data, question string
-	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil || json.Unmarshal([]byte(m[2]), &question) != nil {
-		return "", &EditError{`the parameters cell has other lines than data_dir = "…" and question = "…": put your code into a cell after the set-up`}
+	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil ||
+		json.Unmarshal([]byte(m[2]), &question) != nil {
+		return false, &EditError{"the parameters cell has other lines than " +
+			`data_dir = "…" and question = "…": put your code into a cell after the set-up`}
 	}
 	if question != r.t.Part(0).Task.Question {
-		return "", &EditError{"the question was changed: undo it, and ask another one with --ask"}
+		return false, errQuestion
 	}
 	r.t.Task.Data, r.t.Described, r.t.Descriptions = data, false, nil
-	return "the data folder is now " + data, nil
+	r.did("the data folder is now %s", data)
+	return true, nil
 }
 
-// handStep is what a cell of a person's own is said to do: its first comment.
+var errQuestion = &EditError{"the question was changed: undo it, and ask another one with --ask"}
+
+// handMade is the round of a cell that a person has added. Its step is the cell's first comment.
+func handMade(c notebook.Cell) Round {
+	ran := notebook.Execution{Status: notebook.OK, Outputs: recounted(c.Outputs, 0)}
+	attempts := []Attempt{{Code: c.Source, Execution: ran}}
+	return Round{Step: handStep(c.Source), Attempts: attempts, ByHand: true}
+}
+
+// handStep returns the comment that the code begins with.
 func handStep(code string) string {
 	for line := range strings.Lines(code) {
-		line = strings.TrimSpace(line)
-		if text := strings.TrimSpace(strings.TrimLeft(line, "#%")); strings.HasPrefix(line, "#") && text != "" {
-			return text
-		}
-		if line != "" {
+		line, comment := strings.CutPrefix(strings.TrimSpace(line), "#")
+		if text := strings.TrimSpace(strings.TrimLeft(line, "#%")); text != "" {
+			if comment {
+				return text
+			}
 			break
 		}
 	}
 	return "A cell written by hand."
 }
 
-var unescape = strings.NewReplacer(plainBackslash, `\`, "\\`", "`", `\*`, `*`, `\_`, `_`, plainDollar, `$`, `\[`, `[`, `\]`, `]`,
-	"&lt;", "<", "&gt;", ">", "&amp;", "&", `\~`, `~`, `\#`, `#`, `\|`, `|`)
+var (
+	stepHeading = lazy.Regexp(`^## Step \d+(: *|$)`)
+	escapes     = lazy.Regexp(`\\(.)|</?span>`)
+)
 
-var stepHeading = lazy.Regexp(`^## Step \d+(: *|$)`)
-
-// stepText is the text of a step whose heading a person has changed: the inverse
-// of showStep.
+// stepText is the text of a step whose heading a person has changed: the inverse of showStep.
 func stepText(source string) string {
 	source, _, _ = strings.Cut(source, "\n<details>")
 	var words []string
@@ -268,11 +276,5 @@ func stepText(source string) string {
 			words = append(words, line)
 		}
 	}
-	return unescape.Replace(strings.Join(words, " "))
-}
-
-// attemptOf is a cell of a person's own as an attempt.
-func attemptOf(c notebook.Cell) Attempt {
-	outputs := recounted(c.Outputs, 0)
-	return Attempt{Code: c.Source, Execution: notebook.Execution{Status: notebook.OK, Outputs: outputs}}
+	return html.UnescapeString(escapes().ReplaceAllString(strings.Join(words, " "), "$1"))
 }

@@ -27,8 +27,8 @@ func (f Folder) Files() string    { return filepath.Join(string(f), FilesFolder)
 
 const FilesFolder = "files"
 
-// ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not
-// empty: a run never overwrites anything.
+// ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not empty: a run never
+// overwrites anything.
 var ErrInUse = errors.New("the folder is not empty")
 
 // CreateFolder creates the run folder at path, which may exist if it is empty.
@@ -55,8 +55,8 @@ func CreateFolder(path string) (Folder, error) {
 	return f, os.Mkdir(f.Files(), 0o755)
 }
 
-// NewFolder creates a run folder under base, named by the date and the
-// question; a name that is taken gets a number.
+// NewFolder creates a run folder under base, named by the date and the question; a name that is
+// taken gets a number.
 func NewFolder(base, question string, now time.Time) (Folder, error) {
 	base, err := filepath.Abs(base)
 	if err != nil {
@@ -81,19 +81,16 @@ func NewFolder(base, question string, now time.Time) (Folder, error) {
 	}
 }
 
-// Digest is what Scripts of a [Trajectory] has of a script.
-func Digest(script []byte) string { return digest(string(script)) }
-
 // ErrRunning is wrapped by the error of [Folder.Lock].
 var ErrRunning = errors.New("another dsstar is at work in the run folder")
 
-// Lock keeps others from carrying on a run in the folder until release is called,
-// or the program ends.
+// Lock keeps other processes from continuing the run until release is called, or the program ends.
 func (f Folder) Lock() (release func(), err error) {
 	if err := disk.CheckOwn(f.Trace()); err != nil { // which locking would follow, or wait for
 		return nil, fmt.Errorf("lock the run folder: %w", err)
 	}
-	lock := flock.New(f.Trace(), flock.SetPermissions(0o644)) // beside the notebook it is all that is never replaced
+	// The trace is never replaced, as the notebook is.
+	lock := flock.New(f.Trace(), flock.SetPermissions(0o644))
 	ok, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("lock the run folder: %w", err)
@@ -106,7 +103,7 @@ func (f Folder) Lock() (release func(), err error) {
 
 var notSlug = lazy.Regexp(`[^\p{L}\p{N}]+`)
 
-// slug makes a folder's name of a question: its first words.
+// slug makes a folder's name of the first words of a question.
 func slug(question string) string {
 	s := strings.Trim(notSlug().ReplaceAllString(strings.ToLower(question), "-"), "-")
 	if runes := []rune(s); len(runes) > 40 {
@@ -121,9 +118,8 @@ func slug(question string) string {
 	return s
 }
 
-// Script returns the code of the notebook's cells in order as one Python
-// script. The comments between them are where editors see the cells; those above
-// them stand in the first cell of the notebook, too.
+// Script returns the code of the notebook's cells in order as one Python script. Editors see the
+// cells by the comments between them.
 func (t *Trajectory) Script() string {
 	var b strings.Builder
 	for _, line := range safety {

@@ -3,23 +3,24 @@ package record
 // A Method says which elements of the loop are changed or left out. The zero
 // value is dsstar's own way with everything on; docs/method.md has the table.
 type Method struct {
-	Script         bool `json:"script,omitempty"`          // every round writes the whole script, which runs in a fresh process
+	Script         bool `json:"script,omitempty"`          // each round writes a whole script
 	NoAnalyzer     bool `json:"no_analyzer,omitempty"`     // the model sees the names of files only
 	NoRouter       bool `json:"no_router,omitempty"`       // steps are only added
 	PlanOnly       bool `json:"plan_only,omitempty"`       // the verifier sees question and plan alone
 	NoReasons      bool `json:"no_reasons,omitempty"`      // the verdict does not say what is missing
-	NoDocuments    bool `json:"no_documents,omitempty"`    // documents and small files get an analyzer like all others
+	NoDocuments    bool `json:"no_documents,omitempty"`    // documents and small files get a script, too
 	NoFamilies     bool `json:"no_families,omitempty"`     // every file gets a script of its own
-	NoFormCheck    bool `json:"no_form_check,omitempty"`   // the answer's form is not held against the guidelines
+	NoFormCheck    bool `json:"no_form_check,omitempty"`   // the answer's form is not checked
 	NoComputed     bool `json:"no_computed,omitempty"`     // the last cell may print a constant
-	NoUnfinished   bool `json:"no_unfinished,omitempty"`   // the router is asked also when every step is found right
+	NoUnfinished   bool `json:"no_unfinished,omitempty"`   // the router is asked though every step is right
 	NoInconclusive bool `json:"no_inconclusive,omitempty"` // no verdict that the data hold no answer
-	Candidates     int  `json:"candidates,omitempty"`      // cells for each step, of which the verifier picks one; 0: 1
+	Candidates     int  `json:"candidates,omitempty"`      // cells for each step; 0: 1
 }
 
 // Paper is the method as DS-STAR was published: Algorithm 1 and Appendix H.
 func Paper() Method {
 	return Method{
-		Script: true, NoReasons: true, NoDocuments: true, NoFamilies: true, NoFormCheck: true, NoComputed: true, NoUnfinished: true, NoInconclusive: true,
+		Script: true, NoReasons: true, NoDocuments: true, NoFamilies: true, NoFormCheck: true,
+		NoComputed: true, NoUnfinished: true, NoInconclusive: true,
 	}
 }

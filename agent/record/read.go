@@ -22,7 +22,7 @@ func Read(nb *notebook.Notebook) (*Trajectory, error) {
 		return nil, err
 	}
 	r := &reader{
-		t: meta.Trajectory, seen: map[string]bool{}, ids: map[string]bool{},
+		t: meta.Trajectory, seen: seen{}, ids: map[string]bool{}, changed: map[int]bool{},
 		opening: map[string]present{}, finals: map[int]present{},
 	}
 	for _, c := range nb.Cells {
@@ -48,7 +48,8 @@ func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 	}
 	switch {
 	case meta.Agent != "":
-		return nil, fmt.Errorf("read the notebook: another agent, %s, wrote it: dsstar cannot continue its run", meta.Agent)
+		return nil, fmt.Errorf("read the notebook: it is the record of another agent, %s, "+
+			"and not of a run that dsstar can go on with", meta.Agent)
 	case meta.Version == 1:
 		t, err := gather(nb)
 		if err != nil {
@@ -57,7 +58,8 @@ func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 		meta.Version, meta.Trajectory = 2, t
 		return meta, nil
 	case meta.Version != 2:
-		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 1 or 2", meta.Version)
+		return nil, fmt.Errorf("read the notebook: its dsstar metadata has version %d, not 1 or 2",
+			meta.Version)
 	case meta.Trajectory == nil:
 		return nil, fmt.Errorf("read the notebook: its dsstar metadata has no trajectory")
 	}
@@ -105,9 +107,7 @@ type reader struct {
 	notes   []string
 	opening map[string]present // by role
 	finals  map[int]present    // the last cells, by part
-
-	ordered   bool // the person has put the cells into another order
-	fromStart bool // all cells of the last part are to be run again
+	what    []string           // the person did, in words
 }
 
 // A present cell is one as the person left it.
@@ -138,7 +138,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 		return nil
 	}
 	r.anchor = c.ID
-	p := present{max(1, m.Part), m.Round, m.Digest != "" && m.Digest != digest(c.Source), c}
+	p := present{max(1, m.Part), m.Round, m.Digest != "" && m.Digest != Digest(c.Source), c}
 	if shown != nil {
 		shown.Code, shown.Execution.Outputs = c.Source, recounted(c.Outputs, shown.Execution.Count)
 	}
@@ -146,7 +146,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 	case roleQuestion:
 		title, _, _ := strings.Cut(c.Source, "\n")
 		if p.changed && title != "# "+prose(r.t.Part(p.part-1).Task.Question) {
-			return &EditError{"the question was changed: undo it, and ask another one with --ask"}
+			return errQuestion
 		}
 		r.inPart = p.part
 	case roleParameters, roleSetup, roleVariables:
@@ -179,7 +179,7 @@ func (r *reader) shown(m cellMeta) *Attempt {
 			attempts = f.Attempts
 		}
 	}
-	if _, ok := (Round{Attempts: attempts}).Accepted(); !ok {
+	if _, ok := accepted(attempts); !ok {
 		return nil
 	}
 	return &attempts[len(attempts)-1]
@@ -207,7 +207,8 @@ func (r *reader) foreign(m cellMeta, c notebook.Cell) {
 }
 
 // ownID matches the ids that [Draw] gives.
-var ownID = lazy.Regexp(`^((question|answer|final)(-\d+)?|data|parameters|setup|variables|proof|(round|step|verdict)-\d+)$`)
+var ownID = lazy.Regexp(`^(data|parameters|setup|variables|proof` +
+	`|(question|answer|final)(-\d+)?|(round|step|verdict)-\d+)$`)
 
 // newID makes another id for a person's cell that has one of ours.
 func (r *reader) newID(id string) string {
@@ -276,7 +277,7 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 		for k := range len(t.Earlier) + 1 {
 			if c.ID == questionID(k) {
 				c.Source = strings.TrimSpace(showQuestion(&view, k))
-				own["digest"] = digest(c.Source)
+				own["digest"] = Digest(c.Source)
 			}
 		}
 	}

@@ -3,26 +3,28 @@ package record
 import (
 	"fmt"
 
-	"dsstar/agent/brief"
+	"dsstar/notebook/human"
 )
 
-// Finished reports whether nothing is left to do for a run, with the data files
-// as they are now and so many rounds at most.
+// Finished reports whether nothing is left to do for a run, with the data files as they are now and
+// at most so many rounds.
 func Finished(t *Trajectory, files []File, maxRounds int) bool {
-	return t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable && (t.Sufficient() || t.RoundsLeft(maxRounds) <= 0) && t.DataChanges(files) == ""
+	proved := t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable
+	return proved && (t.Sufficient() || t.RoundsLeft(maxRounds) <= 0) && t.DataChanges(files) == ""
 }
 
-// Edits tells what a person has changed in the notebook, in words, as far as it
-// is not carried out yet.
+// Edits tells what a person has changed in the notebook, as long as it is not carried out.
 func (t *Trajectory) Edits() []string {
-	if n := len(t.Rounds); n > t.EarlierRounds() && t.Rounds[n-1].Edit != nil && t.Rounds[n-1].Verdict == nil {
-		return t.Rounds[n-1].Edit.What
+	if n := len(t.Rounds); n > t.EarlierRounds() {
+		if last := t.Rounds[n-1]; last.Edit != nil && last.Verdict == nil {
+			return last.Edit.What
+		}
 	}
 	return nil
 }
 
-// DataChanges says which data files are not those that were described; "" if all
-// are. It knows them by their names and sizes.
+// DataChanges says how the data files differ from those that were described; "" if they do not. It
+// compares names and sizes.
 func (t *Trajectory) DataChanges(now []File) string {
 	sizes := map[string]int64{}
 	for _, f := range now {
@@ -33,30 +35,33 @@ func (t *Trajectory) DataChanges(now []File) string {
 		case !there:
 			return f.Name + " is not there"
 		case size != f.Size:
-			return fmt.Sprintf("%s has %s, not %s", f.Name, brief.Size(size), brief.Size(f.Size))
+			return fmt.Sprintf("%s has %s, not %s", f.Name, human.StableBytes(size), human.StableBytes(f.Size))
 		}
 	}
 	if n := len(now) - len(t.Task.Files) - t.Task.Others; n != 0 {
-		return fmt.Sprintf("there are %s, not %d", brief.Count(len(now), "file"), len(now)-n)
+		return fmt.Sprintf("there are %s, not %d", human.Plural(len(now), "file"), len(now)-n)
 	}
 	return ""
 }
 
-// Ask closes the question that was answered and asks another, in the same
-// session. It is an [*EditError] if the one before is still open.
+// Ask asks another question in the same session. The error is an [*EditError] if the one before is
+// still open.
 func (t *Trajectory) Ask(question, guidelines string) error {
 	if t.Method.Script {
-		return &EditError{"a run in the paper's way has no session in which another question could be asked"}
+		return &EditError{"a run in the paper's way has no session " +
+			"in which another question could be asked"}
 	}
 	if n := len(t.Earlier); n > 0 && len(t.Rounds) == t.EarlierRounds() {
-		t.Task.Question, t.Task.Guidelines, t.Ended, t.Failure = question, guidelines, false, ""
+		t.Task.Question, t.Task.Guidelines = question, guidelines
+		t.Ended, t.Failure = false, ""
 		return nil // nothing was done for the one before
 	}
 	if !t.Ended || t.Answer() == "" {
 		return &EditError{"the question before is not answered yet, or cells were changed since"}
 	}
 	t.Earlier = append(t.Earlier, Part{
-		Question: t.Task.Question, Guidelines: t.Task.Guidelines, End: len(t.Rounds), Final: t.Final, Proof: t.Proof,
+		Question: t.Task.Question, Guidelines: t.Task.Guidelines, End: len(t.Rounds),
+		Final: t.Final, Proof: t.Proof,
 	})
 	t.Task.Question, t.Task.Guidelines = question, guidelines
 	t.Final, t.Proof, t.Ended = nil, nil, false

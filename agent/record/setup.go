@@ -11,9 +11,8 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// SetupCell follows the parameters in every notebook and script. The same code
-// serves the session, Run All, nbconvert, papermill and plain Python, and may
-// be run twice in one session.
+// SetupCell follows the parameters in every notebook and script. It runs in the session, by Run
+// All, nbconvert and papermill, and in plain Python, and may run twice in one session.
 const SetupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
 import os
 import random
@@ -34,7 +33,7 @@ os.symlink(data_path, "data", target_is_directory=True)
 random.seed(0)
 np.random.seed(0)`
 
-// SetUpCell is setupCell, or what it leaves of it where there is no data folder.
+// SetUpCell returns SetupCell, without the data folder where there is none.
 func SetUpCell(t Task) string {
 	if t.Data != "" {
 		return SetupCell
@@ -44,6 +43,7 @@ func SetUpCell(t Task) string {
 	return strings.Replace(before, ", and see the data folder as data/", "", 1) + after
 }
 
+// ParametersCell returns the cell that names data folder and question.
 func ParametersCell(t Task) string {
 	question := "question = " + brief.Python(t.Question)
 	if t.Data == "" {
@@ -52,24 +52,24 @@ func ParametersCell(t Task) string {
 	return "data_dir = " + brief.Python(t.Data) + "\n" + question
 }
 
-// Known reports whether it is known how a fresh session comes by v.
-func (v Variable) Known() bool { return v.Import != "" || v.File != "" || v.Problem != "" }
-
-// SetUpNames returns the names that the notebook's own cells bind: a user's
-// variables of these names are not seen by any cell.
+// SetUpNames returns the names that the notebook's own cells bind. No cell sees a user's variables
+// of these names.
 func SetUpNames() []string {
-	return []string{"data_dir", "question", "base_dir", "data_path", "os", "random", "np", "pickle", "__file__"}
+	return []string{
+		"data_dir", "question", "base_dir", "data_path", "os", "random", "np", "pickle", "__file__",
+	}
 }
 
-// Uncarried is why a cell failed in the fresh session: for one that uses a
-// variable which could not be carried, that.
+// Uncarried says why a cell failed in the fresh session, if it uses a variable that could not be
+// carried there; otherwise it returns the reason as it is.
 func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string) string {
 	used := Words(code)
 	for _, v := range t.Variables {
 		if v.Problem == "" || !used[v.Name] {
 			continue
 		}
-		text := fmt.Sprintf("unproved: the variable %s (%s) cannot be carried to a fresh session: %s", v.Name, v.Type, v.Problem)
+		text := fmt.Sprintf("unproved: the variable %s (%s) cannot be carried to a fresh session: %s",
+			v.Name, v.Type, v.Problem)
 		for _, o := range e.Outputs {
 			if o.EName == "NameError" && Words(o.EValue)[v.Name] {
 				return text
@@ -80,19 +80,20 @@ func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string)
 	return reason
 }
 
-// Opening returns the cells that no model has written: parameters, set-up and,
-// where the others use somebody's variables, the cell that loads those.
+// Opening returns the cells before the first step: parameters, set-up and, where the others use
+// variables of a user's session, the cell that loads those.
 func (t *Trajectory) Opening() []titled {
-	cells := []titled{{"Parameters", ParametersCell(t.Part(0).Task)}, {"Set-up", SetUpCell(t.Task)}}
+	cells := []titled{
+		{"Parameters", ParametersCell(t.Part(0).Task)}, {"Set-up", SetUpCell(t.Task)},
+	}
 	if code := t.variablesCell(); code != "" {
 		cells = append(cells, titled{"Variables", code})
 	}
 	return cells
 }
 
-// variablesCell loads the variables that the cells use. A session that has them
-// already keeps its own, unless they are what this cell has loaded before: then
-// cells may have changed them, and Run All begins from the files again.
+// variablesCell loads the variables that the cells use. A session that has them already keeps its
+// own, unless this cell has loaded them before: then cells may have changed them.
 func (t *Trajectory) variablesCell() string {
 	var imports, names []string
 	for _, v := range t.Loaded() {
@@ -112,10 +113,11 @@ func (t *Trajectory) variablesCell() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "# What these cells use of the session in which they were written, for a session that has none of it.\n" + strings.Join(parts, "\n\n")
+	return "# What these cells use of the session in which they were written, " +
+		"for a session that has none of it.\n" + strings.Join(parts, "\n\n")
 }
 
-// Loaded returns the variables that a fresh session gets: those that the cells use.
+// Loaded returns the variables that the cells use, which a fresh session gets.
 func (t *Trajectory) Loaded() (all []Variable) {
 	var cells []titled
 	for k := range len(t.Earlier) + 1 {
@@ -150,8 +152,7 @@ func Words(code string) map[string]bool {
 	return words
 }
 
-// Variables is the folder of the variables that were carried; it is there if
-// there are some.
+// Variables is the folder of the variables that were carried, if there are some.
 func (f Folder) Variables() string { return filepath.Join(string(f), variablesFolder) }
 
 // Lend lets cells that run in dir find the variables of the run folder.

@@ -1,11 +1,16 @@
-// Package record holds what a run did: its [Trajectory], and the notebook that records
-// it. [Draw] draws the notebook of a trajectory, finished or not; [Read] reads the
-// trajectory back, with what a person has edited since as a round of its own. A
-// [Folder] is what a run leaves on disk.
+// Package record holds what a run did.
+//
+// The record of a run is its [Trajectory]. It stands once in the notebook, in the entry "dsstar" of
+// the notebook's metadata; the cells show it, and a cell of code alone has its outputs. Each cell
+// of dsstar's says in its metadata what it shows, with a digest of the source that it was drawn
+// with. A cell whose source has another digest was edited by a person, and a person's cells have no
+// such metadata. [Draw] draws the notebook. [Read] takes the trajectory from it and compares the
+// cells with it: what a person has changed becomes the last [Round], with an [Edit].
+//
+// A [Folder] is what a run leaves on disk.
 package record
 
 import (
-	"slices"
 	"time"
 
 	"dsstar/agent/files"
@@ -13,18 +18,48 @@ import (
 	"dsstar/notebook"
 )
 
+// A Trajectory is the whole record of a run.
+type Trajectory struct {
+	Task         Task          `json:"task"` // of the last part
+	Method       Method        `json:"method,omitzero"`
+	Environment  string        `json:"environment,omitempty"` // Python and packages, as told to the model
+	Sandbox      string        `json:"sandbox,omitempty"`     // of the cells of the last part
+	Memory       int64         `json:"memory,omitempty"`      // bytes for the session; 0: not known
+	Descriptions []Description `json:"descriptions,omitempty"`
+	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
+	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
+	Earlier      []Part        `json:"earlier,omitempty"`
+	Rounds       []Round       `json:"rounds"` // of all parts
+	Final        *Final        `json:"final,omitempty"`
+	Proof        *Proof        `json:"proof,omitempty"`
+	Notes        []string      `json:"notes,omitempty"`   // to the agent, that it has read
+	Kept         []Kept        `json:"-"`                 // the notebook has them where they belong
+	Scripts      []string      `json:"scripts,omitempty"` // digests of the last two solution.py
+	Models       []string      `json:"models,omitempty"`  // that answered
+	Warnings     []string      `json:"warnings,omitempty"`
+	Ended        bool          `json:"ended"`
+	Failure      string        `json:"failure,omitempty"`  // what ended the run early, in one line
+	Unusable     *Request      `json:"unusable,omitempty"` // whose unusable replies ended the run
+
+	Started time.Time        `json:"started"`
+	Usage   Usage            `json:"usage"`
+	ByRole  map[string]Usage `json:"by_role,omitempty"`
+	Cost    *float64         `json:"cost_usd,omitempty"` // nil: a price is not known
+	Seconds Seconds          `json:"seconds"`
+}
+
 // A Task is a question about the files of a data folder.
 type Task struct {
 	Question   string   `json:"question"`
-	Guidelines string   `json:"guidelines,omitempty"` // the form of the answer; may be empty
-	Data       string   `json:"data"`                 // the data folder: absolute, or relative to the run folder; "": the question is about variables alone
-	Files      []File   `json:"files"`                // once the run has chosen, those that the model is shown
+	Guidelines string   `json:"guidelines,omitempty"` // the form of the answer
+	Data       string   `json:"data"`                 // folder, maybe relative to the run folder; or ""
+	Files      []File   `json:"files"`                // those that the model is shown
 	Others     int      `json:"others,omitempty"`     // how many it is not shown
-	LeftOut    string   `json:"left_out,omitempty"`   // their names, as far as the model is told of them
+	LeftOut    string   `json:"left_out,omitempty"`   // their names, as far as the model is told
 	Unread     []string `json:"unread,omitempty"`     // folders below Data that cannot be read
 
-	Include []string        `json:"include,omitempty"` // what is listed though it is mostly no data: see [files.List]
-	Skipped []files.Skipped `json:"skipped,omitempty"` // what is not listed for that
+	Include []string        `json:"include,omitempty"` // patterns of [files.List]
+	Skipped []files.Skipped `json:"skipped,omitempty"` // as unlikely to be data
 }
 
 // A File is a data file by its name below the data folder, with slashes.
@@ -35,20 +70,20 @@ type Description struct {
 	File   string    `json:"file"`
 	Text   string    `json:"text,omitempty"`   // what the script printed
 	Code   string    `json:"code,omitempty"`   // the script; "" if it is that of Like
-	Like   string    `json:"like,omitempty"`   // the file whose script made this description too
+	Like   string    `json:"like,omitempty"`   // the file whose script made this description
 	Tries  int       `json:"tries,omitempty"`  // scripts that were run
 	Failed []Attempt `json:"failed,omitempty"` // those that gave no description
 	Error  string    `json:"error,omitempty"`  // why there is no text, in one line
-	Near   int       `json:"near,omitempty"`   // its place by nearness to the question, from 1; 0: not ranked yet
+	Near   int       `json:"near,omitempty"`   // rank by nearness to the question; 0: none
 	Alike  string    `json:"alike,omitempty"`  // names of files like it, which are not described
 
-	Kind      string `json:"kind,omitempty"`      // what the file is by its beginning: "CSV, 12 columns …"
-	Whole     bool   `json:"whole,omitempty"`     // Text is the content itself
+	Kind      string `json:"kind,omitempty"`      // from the beginning of the file: "CSV, 12 columns"
+	Whole     bool   `json:"whole,omitempty"`     // Text is the file's content
 	Cached    bool   `json:"cached,omitempty"`    // made by an earlier run
 	Corrected bool   `json:"corrected,omitempty"` // by a person
 }
 
-// Lead is the file with whose script the description was made.
+// Lead returns the file with whose script the description was made.
 func (d Description) Lead() string {
 	if d.Like != "" {
 		return d.Like
@@ -56,32 +91,71 @@ func (d Description) Lead() string {
 	return d.File
 }
 
+// A Variable is an object of the session that a user lent. Once a cell has read it, it has an
+// Import, a File or a Problem.
+type Variable struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Text    string `json:"text,omitempty"`    // its description; "" for functions and classes
+	Import  string `json:"import,omitempty"`  // the statement that imports it
+	File    string `json:"file,omitempty"`    // its pickle from before the run, below the run folder
+	Bytes   int64  `json:"bytes,omitempty"`   // of that file
+	Problem string `json:"problem,omitempty"` // why a fresh session cannot have it
+}
+
+// Known reports whether it is known how a fresh session gets the variable.
+func (v Variable) Known() bool { return v.Import != "" || v.File != "" || v.Problem != "" }
+
+// A Part is a question that another has followed in the same session.
+type Part struct {
+	Question   string `json:"question"`
+	Guidelines string `json:"guidelines,omitempty"`
+	End        int    `json:"end"` // number of the trajectory's rounds when it ended
+	Final      *Final `json:"final,omitempty"`
+	Proof      *Proof `json:"proof,omitempty"`
+}
+
+// A Round is one turn of the loop: a step is planned, its cell is tried until it runs, the plan is
+// judged, and if it does not suffice a route is chosen. Or it is a person's turn: then it has an
+// Edit and no step.
+type Round struct {
+	Step     string    `json:"step"`
+	Attempts []Attempt `json:"attempts"`
+	Pick     *Pick     `json:"pick,omitempty"`    // nil: one candidate, or none picked yet
+	Returns  []Return  `json:"returns,omitempty"` // without their executions
+	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
+	Route    *Route    `json:"route,omitempty"`   // nil until chosen
+
+	Edit    *Edit  `json:"edit,omitempty"`
+	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
+	Rewrite string `json:"rewrite,omitempty"` // the step as a person changed it, before its cell follows
+}
+
 // An Attempt is one try at a step's cell.
 type Attempt struct {
 	Code      string             `json:"code"`
 	Execution notebook.Execution `json:"execution"`
-	Candidate int                `json:"candidate,omitempty"` // from 1: one of several for the step that is not, or not yet, picked
+	Candidate int                `json:"candidate,omitempty"` // from 1; 0: none, or picked
 }
 
 // A Pick is the verifier's choice among the candidates for a step.
 type Pick struct {
-	Candidate int    `json:"candidate"`        // the one that became the step's cell, from 1
+	Candidate int    `json:"candidate"`        // from 1
 	Of        int    `json:"of"`               // that were asked for
-	Reason    string `json:"reason,omitempty"` // "" where there was nothing to choose
+	Reason    string `json:"reason,omitempty"` // "": there was nothing to choose
 }
 
-// A Return is one time that the session went back to the accepted cells.
+// A Return is one restoration of the session to the accepted cells.
 type Return struct {
-	After int `json:"after,omitempty"` // attempts that there were: the last of them, from 1, is what was undone
+	After int `json:"after,omitempty"` // attempts that there were: the last of them was undone
 	notebook.Restoration
 }
 
-// A Verdict is the verifier's judgement of plan, code and results. An
-// inconclusive one is sufficient too: the plan has shown that the data hold no
-// answer.
+// A Verdict is the verifier's judgement of plan, code and results. An inconclusive one is
+// sufficient: the plan has shown that the data hold no answer.
 type Verdict struct {
 	Sufficient   bool   `json:"sufficient"`
-	Unfinished   bool   `json:"unfinished,omitempty"` // insufficient, but every step is right as far as it goes
+	Unfinished   bool   `json:"unfinished,omitempty"` // insufficient, but every step is right so far
 	Inconclusive bool   `json:"inconclusive,omitempty"`
 	Reason       string `json:"reason,omitempty"` // what is missing, or why it suffices
 }
@@ -99,46 +173,20 @@ func (v Verdict) Word() string {
 	return "insufficient"
 }
 
-// A Route is the router's decision after an insufficient verdict: Back is 0
-// for Add Step, and l when step l is wrong, which drops the steps l and after.
+// A Route is the router's decision after an insufficient verdict: Back is 0 for Add Step, and l
+// when step l is wrong, which drops the steps from l on.
 type Route struct {
 	Back   int    `json:"back"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// A Round is one turn of the loop: a step is planned, its cell is tried until
-// it runs, the plan is judged, and if it does not suffice a route is chosen. Or a
-// person took the turn: then Edit says what the plan is from there on.
-type Round struct {
-	Step     string    `json:"step"`
-	Attempts []Attempt `json:"attempts"`
-	Pick     *Pick     `json:"pick,omitempty"`    // nil: there was one candidate, or none is picked yet
-	Returns  []Return  `json:"returns,omitempty"` // without their executions
-	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
-	Route    *Route    `json:"route,omitempty"`   // nil until chosen
-
-	Edit    *Edit  `json:"edit,omitempty"`    // the person's turn; there is no step then
-	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
-	Rewrite string `json:"rewrite,omitempty"` // what a person has made of the step, whose cell is still that of the old one
-}
-
-// An Edit is a person's turn: what the notebook looked like when the run was
-// resumed.
+// An Edit is a person's turn: how the notebook was changed when the run was resumed.
 type Edit struct {
-	What []string `json:"what"`           // what the person did, in words
+	What []string `json:"what"`           // the person did, in words
 	Plan []int    `json:"plan"`           // the rounds, from 1, whose cells make up the plan
-	Rest []int    `json:"rest,omitempty"` // those that follow them as soon as they have been run again
+	Rest []int    `json:"rest,omitempty"` // those that follow once they have been run again
 
-	Ordered bool `json:"ordered,omitempty"` // the person put the cells into this order, which is not changed for one that fails
-}
-
-// Accepted returns the attempt that ran without fault, if there is one: the
-// last, as a round stops trying then. A candidate is none before it is picked.
-func (r Round) Accepted() (Attempt, bool) {
-	if n := len(r.Attempts); n > 0 && r.Attempts[n-1].Execution.Status == notebook.OK && r.Attempts[n-1].Candidate == 0 {
-		return r.Attempts[n-1], true
-	}
-	return Attempt{}, false
+	Ordered bool `json:"ordered,omitempty"` // a person chose the order: nothing is dropped
 }
 
 // Final is the last cell, which prints the answer, with the tries at it.
@@ -148,71 +196,28 @@ type Final struct {
 	Answer   string    `json:"answer"`
 	ByHand   bool      `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 	Again    bool      `json:"again,omitempty"`   // the accepted cell is to be run again
-	Begun    int       `json:"begun,omitempty"`   // how often it was begun anew, with none of the tries before
+	Begun    int       `json:"begun,omitempty"`   // how often all tries were given up
 }
 
-// A Part is a question that was answered before another was asked in the same
-// session. Its rounds are those of the trajectory up to End, but for those of
-// the part before.
-type Part struct {
-	Question   string `json:"question"`
-	Guidelines string `json:"guidelines,omitempty"`
-	End        int    `json:"end"` // number of rounds, from the first of the trajectory
-	Final      *Final `json:"final,omitempty"`
-	Proof      *Proof `json:"proof,omitempty"`
+// A Proof tells how the accepted cells ran from nothing in a fresh, private session, and the script
+// in plain Python.
+type Proof struct {
+	Same    bool    `json:"same"`             // both printed the answer
+	Reason  string  `json:"reason,omitempty"` // what differed or failed, in one line
+	Unable  bool    `json:"unable,omitempty"` // no session could be opened: to be made yet
+	Seconds float64 `json:"seconds"`
+}
+
+// A Kept cell is a person's own Markdown, which stays where it is in the notebook.
+type Kept struct {
+	After string // id of dsstar's cell before it; "" for the beginning
+	Cell  notebook.Cell
 }
 
 // A Request is one of a role to the model, by its subject.
 type Request struct {
 	Role    string `json:"role"`
 	Subject string `json:"subject"`
-}
-
-// A Kept cell is a person's own: neither code of the plan nor of dsstar. It stays
-// where it is in the notebook.
-type Kept struct {
-	After string // id of the cell before it that is dsstar's; "" for the beginning
-	Cell  notebook.Cell
-}
-
-// A Proof tells how a fresh, private session ran the accepted cells, and plain
-// Python the script, from nothing.
-type Proof struct {
-	Same    bool    `json:"same"`             // both printed the answer
-	Reason  string  `json:"reason,omitempty"` // what differed or failed, in one line
-	Unable  bool    `json:"unable,omitempty"` // no session could be opened for it: it is still to be made
-	Seconds float64 `json:"seconds"`
-}
-
-// A Trajectory is the whole record of a run. The notebook is drawn from it
-// ([Draw]) and read back into it ([Read]).
-type Trajectory struct {
-	Task         Task          `json:"task"` // of the last part
-	Method       Method        `json:"method,omitzero"`
-	Environment  string        `json:"environment,omitempty"` // Python and its packages, as the model was told
-	Sandbox      string        `json:"sandbox,omitempty"`     // what has confined the cells, of the last part
-	Memory       int64         `json:"memory,omitempty"`      // bytes that the session may take, as the coder is told; 0: not known
-	Descriptions []Description `json:"descriptions,omitempty"`
-	Variables    []Variable    `json:"variables,omitempty"` // of the session, if it is somebody else's
-	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
-	Earlier      []Part        `json:"earlier,omitempty"`
-	Rounds       []Round       `json:"rounds"` // of all parts
-	Final        *Final        `json:"final,omitempty"`
-	Proof        *Proof        `json:"proof,omitempty"`
-	Notes        []string      `json:"notes,omitempty"`   // to the agent, that it has read
-	Kept         []Kept        `json:"-"`                 // where they stand in the notebook
-	Scripts      []string      `json:"scripts,omitempty"` // digests of the last two that were written: what stands in the script's file is ours if it is one of them
-	Models       []string      `json:"models,omitempty"`  // that answered
-	Warnings     []string      `json:"warnings,omitempty"`
-	Ended        bool          `json:"ended"`
-	Failure      string        `json:"failure,omitempty"`  // what ended the run before its end, in one line
-	Unusable     *Request      `json:"unusable,omitempty"` // the request whose replies ended it, as they could not be used
-
-	Started time.Time        `json:"started"`
-	Usage   Usage            `json:"usage"`
-	ByRole  map[string]Usage `json:"by_role,omitempty"`  // the same, by role
-	Cost    *float64         `json:"cost_usd,omitempty"` // nil: a price is not known
-	Seconds Seconds          `json:"seconds"`
 }
 
 // Usage is what the model calls of a run have used.
@@ -228,20 +233,20 @@ type Seconds struct {
 	Kernel float64 `json:"kernel"` // at least one kernel was starting or running code
 }
 
-// Part returns the trajectory as it was when part k ended: parts are counted
-// from 0, and the last is t itself.
+// Part returns the trajectory as it was when part k, from 0, ended; the last part is t itself.
 func (t *Trajectory) Part(k int) *Trajectory {
 	if k >= len(t.Earlier) {
 		return t
 	}
 	p, view := t.Earlier[k], *t
 	view.Task.Question, view.Task.Guidelines = p.Question, p.Guidelines
-	view.Earlier, view.Rounds, view.Final, view.Proof = t.Earlier[:k], t.Rounds[:p.End], p.Final, p.Proof
+	view.Earlier, view.Rounds = t.Earlier[:k], t.Rounds[:p.End]
+	view.Final, view.Proof = p.Final, p.Proof
 	view.Ended, view.Failure = true, ""
 	return &view
 }
 
-// partOf returns the part, from 1, that round n is of, from 1 too.
+// partOf returns the part, from 1, of round n, from 1.
 func (t *Trajectory) partOf(n int) int {
 	for k, p := range t.Earlier {
 		if n <= p.End {
@@ -251,14 +256,14 @@ func (t *Trajectory) partOf(n int) int {
 	return len(t.Earlier) + 1
 }
 
-// UpTo returns the trajectory's last part as it was after n rounds.
+// UpTo returns the last part as it was after n rounds.
 func (t *Trajectory) UpTo(n int) *Trajectory {
 	view := *t
 	view.Rounds, view.Final, view.Proof = t.Rounds[:n], nil, nil
 	return &view
 }
 
-// EarlierRounds is the number of rounds of the parts before the last.
+// EarlierRounds returns the number of rounds before the last part.
 func (t *Trajectory) EarlierRounds() int {
 	if n := len(t.Earlier); n > 0 {
 		return t.Earlier[n-1].End
@@ -266,103 +271,7 @@ func (t *Trajectory) EarlierRounds() int {
 	return 0
 }
 
-// Plan returns the indexes of the rounds whose steps make up the plan now: it
-// is derived from the routes and edits, never stored. Algorithm 1, lines 18 to
-// 25: a route back to step l keeps the steps 1..l-1.
-func (t *Trajectory) Plan() []int {
-	var plan []int
-	for i := t.EarlierRounds(); i < len(t.Rounds); i++ {
-		r := t.Rounds[i]
-		if r.Edit != nil {
-			plan = indexes(r.Edit.Plan)
-		} else {
-			plan = append(plan, i)
-		}
-		if route := r.Route; route != nil && route.Back > 0 && route.Back <= len(plan) {
-			plan = plan[:route.Back-1]
-		}
-	}
-	return plan
-}
-
-// indexes makes indexes of numbers of rounds.
-func indexes(numbers []int) []int {
-	var all []int
-	for _, n := range numbers {
-		all = append(all, n-1)
-	}
-	return all
-}
-
-// LastEdit returns the last part's last edit, or nil.
-func (t *Trajectory) LastEdit() *Edit {
-	for i := len(t.Rounds) - 1; i >= t.EarlierRounds(); i-- {
-		if edit := t.Rounds[i].Edit; edit != nil {
-			return edit
-		}
-	}
-	return nil
-}
-
-// ToRepeat returns the rounds that are to be run again before the plan goes on.
-func (t *Trajectory) ToRepeat() []int {
-	if edit := t.LastEdit(); edit != nil {
-		return indexes(edit.Rest)
-	}
-	return nil
-}
-
-// AcceptedRounds returns the rounds of the plan whose cell has run: all but
-// the one that is under way.
-func (t *Trajectory) AcceptedRounds() []int {
-	var rounds []int
-	for _, i := range t.Plan() {
-		if _, ok := t.Rounds[i].Accepted(); ok {
-			rounds = append(rounds, i)
-		}
-	}
-	return rounds
-}
-
-// DroppedBy returns the index of the round whose route or edit took the step of
-// round i out of the plan.
-func (t *Trajectory) DroppedBy(i int) (round int, ok bool) {
-	if t.Rounds[i].Edit != nil || slices.Contains(t.Plan(), i) {
-		return 0, false
-	}
-	for n := i; n < len(t.Rounds); n++ {
-		if !slices.Contains(t.UpTo(n+1).Plan(), i) {
-			return n, true
-		}
-	}
-	return 0, false
-}
-
-// StepOf returns the number that the step of round i had in the plan when it was
-// planned.
-func (t *Trajectory) StepOf(i int) int { return len(t.UpTo(i).Plan()) + 1 }
-
-// StepTexts returns the texts of the plan's steps.
-func (t *Trajectory) StepTexts() []string {
-	var texts []string
-	for _, i := range t.AcceptedRounds() {
-		texts = append(texts, t.Rounds[i].Step)
-	}
-	return texts
-}
-
-// LastScript returns the attempt of the last round that has run: in the paper's
-// way the script that the next one is made from.
-func (t *Trajectory) LastScript() (Attempt, bool) {
-	for i := len(t.Rounds) - 1; i >= 0; i-- {
-		if a, ok := t.Rounds[i].Accepted(); ok {
-			return a, true
-		}
-	}
-	return Attempt{}, false
-}
-
-// Answer returns the answer, or "" when there is none.
+// Answer returns the answer, or "" if there is none.
 func (t *Trajectory) Answer() string {
 	if t.Final == nil {
 		return ""
@@ -370,11 +279,13 @@ func (t *Trajectory) Answer() string {
 	return t.Final.Answer
 }
 
-// Sufficient reports whether the judge found the plan sufficient, and nothing
-// has been cut from it since.
+// Sufficient reports whether the judge found the plan sufficient, and it was not cut since.
 func (t *Trajectory) Sufficient() bool {
-	n := len(t.Rounds)
-	return n > t.EarlierRounds() && t.Rounds[n-1].Verdict != nil && t.Rounds[n-1].Verdict.Sufficient && t.Rounds[n-1].Route == nil
+	if len(t.Rounds) == t.EarlierRounds() {
+		return false
+	}
+	last := t.Rounds[len(t.Rounds)-1]
+	return last.Verdict != nil && last.Verdict.Sufficient && last.Route == nil
 }
 
 // Inconclusive reports whether the judge found that the data hold no answer.
@@ -382,8 +293,7 @@ func (t *Trajectory) Inconclusive() bool {
 	return t.Sufficient() && t.Rounds[len(t.Rounds)-1].Verdict.Inconclusive
 }
 
-// Verified reports whether the answer is proved: the plan was found sufficient
-// and a fresh run printed the same answer.
+// Verified reports whether the plan was found sufficient and a fresh run printed the same answer.
 func (t *Trajectory) Verified() bool {
 	return t.Sufficient() && t.Answer() != "" && t.Proof != nil && t.Proof.Same
 }
@@ -404,27 +314,4 @@ func (t *Trajectory) Doubts() []string {
 		why = append(why, "it was not proved as it is now")
 	}
 	return why
-}
-
-// Steps returns the number of accepted steps in the plan.
-func (t *Trajectory) Steps() int { return len(t.AcceptedRounds()) }
-
-// A Variable is an object that somebody's session had before the run, under its
-// name. Once a cell has read it, it has an Import, a File or a Problem.
-type Variable struct {
-	Name    string `json:"name"`
-	Type    string `json:"type"`
-	Text    string `json:"text,omitempty"`    // its description; "" for functions and classes
-	Import  string `json:"import,omitempty"`  // the statement that gives a session what has this name
-	File    string `json:"file,omitempty"`    // with what was pickled before the first cell read it, below the run folder
-	Bytes   int64  `json:"bytes,omitempty"`   // of that file
-	Problem string `json:"problem,omitempty"` // why a fresh session cannot have it
-}
-
-// RoundsLeft is how many rounds may still be begun: a person's turn makes room.
-func (t *Trajectory) RoundsLeft(most int) int {
-	for i := len(t.Rounds) - 1; i >= t.EarlierRounds() && t.Rounds[i].Edit == nil; i-- {
-		most--
-	}
-	return most
 }

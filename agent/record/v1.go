@@ -118,7 +118,8 @@ func gather(nb *notebook.Notebook) (*Trajectory, error) {
 func v1Round(heading v1Cell, step Attempt, accepted bool, n int, plan []int) Round {
 	known := heading.Record != nil && !heading.Record.Gone
 	if !accepted && (known && heading.Role == roleRound || !known && slices.Contains(plan, n)) {
-		step, accepted = Attempt{Execution: notebook.Execution{Status: notebook.OK}}, true // its cell is missing
+		accepted = true // its cell is missing
+		step.Execution.Status = notebook.OK
 	}
 	round := Round{}
 	switch {
@@ -138,7 +139,8 @@ func v1Round(heading v1Cell, step Attempt, accepted bool, n int, plan []int) Rou
 
 // fill adds the times to a trajectory without.
 func (m v1Measured) fill(t *Trajectory) {
-	t.Started, t.Usage, t.ByRole, t.Cost, t.Seconds, t.Memory = m.Started, m.Usage, m.ByRole, m.Cost, m.Seconds, m.Memory
+	t.Started, t.Usage, t.ByRole, t.Cost = m.Started, m.Usage, m.ByRole, m.Cost
+	t.Seconds, t.Memory = m.Seconds, m.Memory
 	for i, d := range t.Descriptions {
 		m.fillTries(fmt.Sprintf("description %d", i+1), d.Failed, nil)
 	}

@@ -3,19 +3,20 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"dsstar/agent"
-	"dsstar/agent/files"
+	"dsstar/agent/ask"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -34,7 +35,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 	if task.Data != "" {
 		task.Data = dataFrom(string(folder), task.Data)
 	}
-	j.progress.say("run      %s", folder)
+	j.progress.Say("run      %s", folder)
 	return a.carryOut(ctx, j, folder, newSaver(folder), func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 		return agent.Run(ctx, config, task)
 	})
@@ -47,7 +48,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 		return err
 	}
 	if j.keep {
-		j.keeper = &keeper{saver: saver, server: j.place.server}
+		j.keeper = &keeper{saver: saver, server: j.place.Server}
 	}
 	trace, err := llm.OpenTrace(folder.Trace())
 	if err != nil {
@@ -56,24 +57,24 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	defer trace.Close()
 	s := j.settings
 	for _, w := range s.Warnings {
-		j.progress.warn("%s", w)
+		j.progress.Warn("%s", w)
 	}
-	j.progress.models(func(role string) string { return modelOf(s, role) })
-	j.progress.wait("starting the kernel")
-	j.place.show(folder, j.task.Data)
+	j.progress.Models(func(role string) string { return modelOf(s, role) })
+	j.progress.Wait("starting the kernel")
+	j.place.Show(folder, j.task.Data)
 	if j.task.Data != "" {
-		j.progress.say("data     %s", j.task.Data)
+		j.progress.Say("data     %s", j.task.Data)
 	}
 	config := agentConfig(s)
-	config.Sandbox = j.place.sandbox()
-	config.Memory = j.place.memory()
-	j.progress.say("sandbox  %s", config.Sandbox)
-	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.watch(a.openAt(&j.place, s, j.keeper)), words, string(folder)
-	config.RunScript = a.runScriptAt(&j.place, s)
+	config.Sandbox = j.place.Sandbox()
+	config.Memory = j.place.Memory()
+	j.progress.Say("sandbox  %s", config.Sandbox)
+	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.Watch(a.Open(&j.place, s, j.keeper.wrap())), words, string(folder)
+	config.RunScript = a.RunScript(&j.place, s)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
-	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.warnings(), j.observer(saver), j.progress.stream
+	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.Warnings(), j.observer(saver), j.progress.Stream
 	config.Review, config.Agree = a.review(j), a.afford(j)
 	if j.task.Data != "" {
 		if config.Corrections, err = a.corrections(j.task.Data); err != nil {
@@ -81,31 +82,24 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 		}
 	}
 	t, err := run(ctx, config)
-	j.progress.stop()
+	j.progress.Stop()
 	return a.conclude(ctx, j, t, folder, saver, err)
-}
-
-// show lets cells read the run's variables and data but nothing else in the run folder.
-func (p *place) show(folder record.Folder, data string) {
-	p.box.Own = append(slices.Clone(p.box.Own), string(folder))
-	p.box.Read = append(slices.Clone(p.box.Read), folder.Variables())
-	if data == "" {
-		return
-	}
-	if !filepath.IsAbs(data) {
-		data = filepath.Join(string(folder), data)
-	}
-	p.box.Read = append(p.box.Read, data)
 }
 
 // agentConfig returns the part of a run's configuration that comes from the settings.
 func agentConfig(s *configs.Settings) agent.Config {
 	return agent.Config{
-		Method: method(s.Method), Limits: agent.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
-		Price: prices(s), Context: s.Context, MaxTokens: s.MaxOutputTokens, Jobs: jobs(s.Jobs),
-		MaxFiles: s.MaxFiles, MaxRounds: s.MaxRounds, DebugTries: s.DebugTries, TopK: s.TopK,
-		Readable: slices.Concat(s.AllowRead, s.AllowWrite), Private: func(path string) bool { return !sandbox.MayAdvise(path) },
-		ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
+		Settings: ask.Settings{
+			Limits: ask.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
+			Price:  prices(s), MaxTokens: s.MaxOutputTokens, Context: s.Context,
+			ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
+		},
+		Options: describe.Options{
+			Readable: slices.Concat(s.AllowRead, s.AllowWrite),
+			Private:  func(path string) bool { return !sandbox.MayAdvise(path) },
+			MaxFiles: s.MaxFiles, TopK: s.TopK, Jobs: jobs(s.Jobs), DebugTries: s.DebugTries,
+		},
+		Method: method(s.Method), MaxRounds: s.MaxRounds,
 	}
 }
 
@@ -127,11 +121,11 @@ func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error 
 			var warnings []string
 			warnings, err = saver.save(t)
 			for _, w := range warnings {
-				j.progress.warn("%s", w)
+				j.progress.Warn("%s", w)
 			}
 			next = time.Now().Add(max(saveEvery, 10*time.Since(begin)))
 		}
-		j.progress.event(e, t)
+		j.progress.Event(e, t)
 		return err
 	}
 }
@@ -139,7 +133,7 @@ func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error 
 // conclude prints the result and returns an error that carries the exit code. ended is the error
 // that cut the run short, if any.
 func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder record.Folder, saver *saver, ended error) error {
-	r := newResult(t, folder, j.place.result(j.settings))
+	r := newResult(t, folder, ranIn(j.place, j.settings))
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
 		ended = noAnswer(t)
@@ -149,7 +143,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	defer func() { j.keeper.tell(j.progress, kept, unregistered, ended) }()
 	var err error
 	if j.json {
-		err = printJSON(a.stdout, r)
+		err = term.JSON(a.stdout, r)
 	} else if ended == nil {
 		_, err = fmt.Fprintln(a.stdout, t.Answer())
 	}
@@ -160,26 +154,19 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		return &stoppedError{ended, r.Notebook, string(folder), j.goOn}
 	}
 	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out, %.0f s (model %.0f s, kernel %.0f s)",
-		plural(r.Rounds, "round"), plural(r.Usage.Calls, "model call"),
+		human.Plural(r.Rounds, "round"), human.Plural(r.Usage.Calls, "model call"),
 		r.Usage.InputTokens, r.Usage.OutputTokens, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
 	if t.Verified() {
-		j.progress.sayIn(term.Good, "verified %s", spent)
+		j.progress.SayIn(term.Good, "verified %s", spent)
 	} else {
-		j.progress.warn("NOT verified: %s", strings.Join(t.Doubts(), "; "))
-		j.progress.say("spent    %s", spent)
+		j.progress.Warn("NOT verified: %s", strings.Join(t.Doubts(), "; "))
+		j.progress.Say("spent    %s", spent)
 	}
-	j.progress.say("notebook %s", r.Notebook)
+	j.progress.Say("notebook %s", r.Notebook)
 	if !t.Verified() {
 		return silent{exitNotVerified}
 	}
 	return nil
-}
-
-// skipped reports which data files are skipped.
-func (p *progress) skipped(t record.Task) {
-	if said := files.InWords(t.Skipped); said != "" {
-		p.say("skipped  %s; --include NAME takes it", term.Fit(said, 400))
-	}
 }
 
 // jobs returns the number of kernels that describe files concurrently. The default is one per core,
@@ -189,9 +176,4 @@ func jobs(setting int) int {
 		return setting
 	}
 	return min(runtime.NumCPU(), 4)
-}
-
-// retrying reports a model call that will be retried.
-func (p *progress) retrying(r llm.Retry) {
-	p.sayIn(term.Doubt, "retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause, r.Wait.Seconds())
 }

@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -26,10 +28,10 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	a = &testProgram{t: t}
 	a.app = &app{
 		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		env: append(cleanEnv(), env...), width: func() int { return 80 },
+		Host: kernels.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
 		configDir: t.TempDir(), descriptionDir: t.TempDir(),
 	}
-	a.cacheDir, _ = userDirs(a.getenv)
+	a.CacheDir, _ = userDirs(a.Getenv)
 	return a, stdout, stderr
 }
 
@@ -150,8 +152,8 @@ func dataFolder(t *testing.T, files map[string]string) string {
 
 var numbers = map[string]string{"numbers.csv": "n\n1\n2\n39\n"}
 
-// ask runs nb on data with the model behind url.
-func ask(t *testing.T, data, url string, args ...string) *scene {
+// askNB runs nb on data with the model behind url.
+func askNB(t *testing.T, data, url string, args ...string) *scene {
 	t.Helper()
 	return runNB(t, data, filepath.Join(t.TempDir(), "run"), url, args...)
 }
@@ -242,3 +244,6 @@ func waitFor(t *testing.T, what string, happened func() bool) {
 		}
 	}
 }
+
+// quotePython returns a Python string literal.
+func quotePython(s string) string { return brief.Python(s) }

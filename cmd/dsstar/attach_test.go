@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,64 +17,13 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
-	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
-
-// jupyterEnv is where dsstar finds the kernels and servers of a runtime folder,
-// and no others.
-func jupyterEnv(t *testing.T, runtime string) []string {
-	return []string{"JUPYTER_RUNTIME_DIR=" + runtime, "JUPYTER_DATA_DIR=" + t.TempDir(), "JUPYTER_PATH=", "VIRTUAL_ENV=", "CONDA_PREFIX=",
-		"JUPYTER_URL=", "JUPYTER_TOKEN=", "JUPYTERHUB_API_TOKEN="}
-}
-
-// userKernel starts a kernel as Jupyter does, with its connection file in the
-// runtime folder, and returns the file.
-func userKernel(t *testing.T, runtime, id string) (file string) {
-	t.Helper()
-	file = filepath.Join(runtime, "kernel-"+id+".json")
-	cmd := exec.Command(pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", file)
-	cmd.Dir = t.TempDir()
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
-			t.Errorf("the user's kernel has ended: %v\n%s", err, said.String())
-		}
-	})
-	inKernel(t, file, "pass")
-	return file
-}
-
-// inKernel runs code as the user does, in a kernel that may still be starting,
-// and returns what it prints.
-func inKernel(t *testing.T, file, code string) string {
-	t.Helper()
-	begun := time.Now()
-	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
-	for ; err != nil && time.Since(begun) < 60*time.Second; k, err = kernel.Attach(t.Context(), file, kernel.Options{}) {
-		time.Sleep(50 * time.Millisecond)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer k.Close()
-	e, err := k.Execute(t.Context(), code)
-	if err != nil || e.Status != "ok" {
-		t.Fatalf("%s: %v\n%s", code, err, e.PlainText())
-	}
-	// What a user does to names stays, which is a guest's only on request.
-	if kept, err := k.Execute(t.Context(), k.Visit()+".keep.update("+k.Visit()+".rebound())"); err != nil || kept.Status != "ok" {
-		t.Fatalf("%v\n%s", err, kept.PlainText())
-	}
-	return e.Stdout()
-}
 
 // attached runs nb with the model behind url in an environment.
 func attached(t *testing.T, env []string, url string, args ...string) *scene {
@@ -124,9 +72,9 @@ func failing() roles {
 func TestAttach(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
-	file := userKernel(t, runtime, "0123abcd-user")
-	env := jupyterEnv(t, runtime)
-	inKernel(t, file, "import os\nbase_dir = '/user'; numbers = 'mine'; kept = [1]; home = os.getcwd()")
+	file := kernelstest.Start(t, runtime, "0123abcd-user")
+	env := kernelstest.Env(t, runtime)
+	kernelstest.Run(t, file, "import os\nbase_dir = '/user'; numbers = 'mine'; kept = [1]; home = os.getcwd()")
 	model := failing().serve(t)
 
 	s := attached(t, env, model.URL, "--kernel", "0123abcd")
@@ -143,7 +91,7 @@ func TestAttach(t *testing.T) {
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "not the run's own, 0123abcd") || !slices.Equal(s.trajectory().Warnings, r.Warnings) {
 		t.Errorf("warnings %q", r.Warnings)
 	}
-	if got := inKernel(t, file, "print(base_dir, numbers, kept, home == os.getcwd(), 'total' in globals(), 'half' in globals())"); got != "/user mine [1] True False False\n" {
+	if got := kernelstest.Run(t, file, "print(base_dir, numbers, kept, home == os.getcwd(), 'total' in globals(), 'half' in globals())"); got != "/user mine [1] True False False\n" {
 		t.Errorf("the user's names: %s", got)
 	}
 }
@@ -153,10 +101,10 @@ func TestAttachAsks(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	runtime := t.TempDir()
-	userKernel(t, runtime, "0123abcd-user")
+	kernelstest.Start(t, runtime, "0123abcd-user")
 	for answer, code := range map[string]int{"\n": exitError, "y\n": exitVerified} {
 		model := counting().serve(t)
-		a, _, stderr := testApp(t, jupyterEnv(t, runtime)...)
+		a, _, stderr := testApp(t, kernelstest.Env(t, runtime)...)
 		a.stdin, a.stdinTTY, a.stderrTTY = strings.NewReader(answer), true, true
 		got := a.run(t.Context(), []string{"nb", "--data", dataFolder(t, numbers), "--out", filepath.Join(t.TempDir(), "run"), "--base-url", model.URL,
 			"--model", "scripted", "--kernel", "newest", "What is the total?"})
@@ -165,7 +113,7 @@ func TestAttachAsks(t *testing.T) {
 		}
 	}
 	// Ctrl-C is an answer too.
-	a, _, stderr := testApp(t, jupyterEnv(t, runtime)...)
+	a, _, stderr := testApp(t, kernelstest.Env(t, runtime)...)
 	in, w := io.Pipe()
 	defer w.Close()
 	a.stdin, a.stdinTTY, a.stderrTTY = in, true, true
@@ -182,13 +130,13 @@ func TestAttachBusy(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	runtime := t.TempDir()
-	file := userKernel(t, runtime, "0123abcd-user")
+	file := kernelstest.Start(t, runtime, "0123abcd-user")
 	done := make(chan string, 1)
-	go func() { done <- inKernel(t, file, "import time; time.sleep(3); print('undisturbed')") }()
+	go func() { done <- kernelstest.Run(t, file, "import time; time.sleep(3); print('undisturbed')") }()
 	time.Sleep(500 * time.Millisecond)
-	s := attached(t, jupyterEnv(t, runtime), counting().serve(t).URL, "--kernel", "0123", "--yes")
+	s := attached(t, kernelstest.Env(t, runtime), counting().serve(t).URL, "--kernel", "0123", "--yes")
 	s.expect(exitVerified, "It is busy: the run waits")
-	inKernel(t, file, "print('it lives')")
+	kernelstest.Run(t, file, "print('it lives')")
 	if got := <-done; got != "undisturbed\n" {
 		t.Error(got)
 	}
@@ -197,9 +145,9 @@ func TestAttachBusy(t *testing.T) {
 func TestKernelNames(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
-	userKernel(t, runtime, "0123abcd-1")
-	userKernel(t, runtime, "0123abcd-2")
-	env := jupyterEnv(t, runtime)
+	kernelstest.Start(t, runtime, "0123abcd-1")
+	kernelstest.Start(t, runtime, "0123abcd-2")
+	env := kernelstest.Env(t, runtime)
 	spec := filepath.Join(strings.TrimPrefix(env[1], "JUPYTER_DATA_DIR="), "kernels", "0123abcd-1")
 	if err := os.MkdirAll(spec, 0o755); err != nil {
 		t.Fatal(err)
@@ -219,8 +167,8 @@ func TestKernelNames(t *testing.T) {
 	}
 	for name, want := range map[string]string{"0123abcd-2": file, file: file, outside: outside, "newest": ""} {
 		p, err := choose(t, env, name)
-		if err != nil || p.guest == nil || p.guest.dial || want != "" && p.guest.File != want {
-			t.Errorf("%s: %v %+v", name, err, p.guest)
+		if err != nil || p.Guest == nil || want != "" && p.Guest.File != want {
+			t.Errorf("%s: %v %+v", name, err, p.Guest)
 		}
 	}
 	attached(t, env, url, "--kernel", "0123", "--python", "python3").expect(exitUsage, "--python cannot be given with")
@@ -231,7 +179,7 @@ func TestServer(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), nil)
-	elsewhere := jupyterEnv(t, t.TempDir()) // the server's files are not to be found
+	elsewhere := kernelstest.Env(t, t.TempDir()) // the server's files are not to be found
 	token := append(slices.Clone(elsewhere), "JUPYTER_TOKEN="+server.Token)
 	running := func() (ids []string) {
 		var list []struct{ ID string }
@@ -279,7 +227,7 @@ func TestServer(t *testing.T) {
 	})
 	t.Run("kernelspec", func(t *testing.T) {
 		p, err := choose(t, append(token, "DSSTAR_SERVER="+server.URL), "PYTHON3")
-		if err != nil || p.guest != nil || p.spec.Name != "python3" || p.server.Token != server.Token {
+		if err != nil || p.Guest != nil || p.Spec.Name != "python3" || p.Server.Token != server.Token {
 			t.Errorf("%v %+v", err, p)
 		}
 	})
@@ -289,8 +237,8 @@ func TestServer(t *testing.T) {
 			"kernel": map[string]string{"name": "python3"}}, &session)
 		id := session.Kernel.ID
 		file := filepath.Join(server.RuntimeDir, "kernel-"+id+".json")
-		inKernel(t, file, "base_dir = '/user'; numbers = 'mine'")
-		local := jupyterEnv(t, server.RuntimeDir)
+		kernelstest.Run(t, file, "base_dir = '/user'; numbers = 'mine'")
+		local := kernelstest.Env(t, server.RuntimeDir)
 		for name, run := range map[string]struct {
 			env  []string
 			args []string
@@ -301,7 +249,7 @@ func TestServer(t *testing.T) {
 			s := attached(t, run.env, failing().serve(t).URL, append(run.args, "--yes")...)
 			s.expect(exitVerified, id[:8]+": python3, work/analysis.ipynb", "verified")
 			s.without(server.Token)
-			if got := inKernel(t, file, "print(base_dir, numbers)"); got != "/user mine\n" {
+			if got := kernelstest.Run(t, file, "print(base_dir, numbers)"); got != "/user mine\n" {
 				t.Errorf("%s: the user's names: %s", name, got)
 			}
 			if left := running(); !slices.Equal(left, []string{id}) {
@@ -345,35 +293,31 @@ func TestServer(t *testing.T) {
 func TestKernelsElsewhere(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
-	userKernel(t, runtime, "0123abcd-user")
-	a, _, _ := testApp(t, jupyterEnv(t, runtime)...)
+	kernelstest.Start(t, runtime, "0123abcd-user")
+	a, _, _ := testApp(t, kernelstest.Env(t, runtime)...)
 	s, err := configs.Load(configs.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := choose(t, jupyterEnv(t, runtime), "newest")
+	p, err := choose(t, kernelstest.Env(t, runtime), "newest")
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = a.look(t.Context(), &p, s, "/nosuch/out", t.TempDir())
-	if code, text, hints := explain(err); code != exitUsage || !strings.Contains(text, "does not see /nosuch/out:") || len(hints) == 0 {
+	err = a.Look(t.Context(), &p, s, "/nosuch/out", t.TempDir())
+	if code, text, hints := explain(err, usage.Line{Command: "dsstar nb"}); code != exitUsage || !strings.Contains(text, "does not see /nosuch/out:") || len(hints) == 0 {
 		t.Errorf("exit code %d, %s %q", code, text, hints)
-	}
-	err = unshared("http://far/", []string{"/tmp/dsstar-look-1"}, "/tmp/dsstar-look-1")
-	if _, text, hints := explain(err); !strings.Contains(text, "temporary files, /tmp") || !strings.Contains(hints[0], "TMPDIR") {
-		t.Errorf("%s %q", text, hints)
 	}
 }
 
 // choose finds the place of a run with --kernel name.
-func choose(t *testing.T, env []string, name string) (place, error) {
+func choose(t *testing.T, env []string, name string) (kernels.Place, error) {
 	t.Helper()
 	a, _, _ := testApp(t, env...)
 	s, err := configs.Load(configs.Sources{Env: env, Flags: map[string]configs.Flag{"kernel": {Name: "--kernel", Value: name}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.place(t.Context(), s, func(string) {})
+	return a.Place(t.Context(), s, func(string) {})
 }
 
 // TestHub: what a hub answers for a server that is not running, or to a wrong token.
@@ -389,7 +333,7 @@ func TestHub(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer hub.Close()
-	env := append(jupyterEnv(t, t.TempDir()), "JUPYTERHUB_API_TOKEN=hubtoken")
+	env := append(kernelstest.Env(t, t.TempDir()), "JUPYTERHUB_API_TOKEN=hubtoken")
 	for code, said := range map[int]string{
 		http.StatusForbidden:        hub.URL + "/hub/token makes one",
 		http.StatusFailedDependency: hub.URL + "/hub/api/users/ada/servers/gpu",

@@ -12,6 +12,7 @@ import (
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
+	"dsstar/cmd/dsstar/internal/usage"
 )
 
 const benchHelp = `Run agents over benchmarks, score their answers by the public rules, and print the
@@ -30,7 +31,7 @@ A stopped run continues with: dsstar bench run --resume --out OUT`
 const benchExample = `  dsstar bench run --bench dabstep --tasks DABstep --split dev --agent dsstar --model openai/MODEL --out first
   dsstar bench run --bench dabstep --tasks DABstep --split dev --agent react --model openai/MODEL --jobs 4 --out second
   dsstar bench run --resume --out second
-  dsstar bench run --model replay:first --out again     the agent again, without the model
+  dsstar bench run --model replay:first --out again     repeats the run without a model
   dsstar bench score first --compat fixed
   dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json
   dsstar bench table --paper ds-star:1 first second
@@ -41,7 +42,7 @@ const benchExample = `  dsstar bench run --bench dabstep --tasks DABstep --split
 func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "bench",
-		Short:   "Run agents over benchmarks, score them, make the papers' tables",
+		Short:   "Run agents over benchmarks, score them, print the papers' tables",
 		Long:    benchHelp,
 		Example: benchExample,
 		Args:    noArgs,
@@ -59,8 +60,8 @@ type suiteFlags struct {
 
 func (s *suiteFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&s.bench, "bench", "", "the benchmark: dabstep, kramabench, dacode, dabench or dir")
-	f.StringVar(&s.tasks, "tasks", "", "its folder, or a file of tasks")
-	f.Var((*onceFlag)(&s.data), "data", "the folder with the data, if it is elsewhere")
+	f.StringVar(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks")
+	f.Var((*onceFlag)(&s.data), "data", "the data folder, if it is elsewhere")
 	f.StringVar(&s.setting, "data-setting", "retrieval", "retrieval: all files; oracle: those that the answer needs")
 	f.StringVar(&s.split, "split", "", "dev, test or all; easy, medium or hard for the tasks of one level")
 }
@@ -75,24 +76,23 @@ func (s *suiteFlags) level() string {
 
 // open reads the suite.
 func (s *suiteFlags) open(command string) (*bench.Suite, error) {
-	again := func(flags string) string { return "dsstar bench " + command + " " + flags + " …" }
 	if s.bench == "" {
-		return nil, &usageError{"--bench is not given", []string{again("--bench dabstep --tasks FOLDER")}}
+		return nil, usage.New("--bench is not given", usage.Again("--bench", "dabstep", "--tasks", "FOLDER"))
 	}
 	b, err := bench.Find(s.bench)
 	if unknown, ok := errors.AsType[*bench.UnknownError](err); ok {
-		e := &usageError{text: err.Error()}
+		e := &usage.Error{Text: err.Error()}
 		for _, name := range unknown.Known {
-			e.hints = append(e.hints, again("--bench "+name+" --tasks PATH"))
+			e.Hints = append(e.Hints, usage.Again("--bench", name, "--tasks", "PATH"))
 		}
 		return nil, e
 	}
 	if s.tasks == "" {
-		return nil, &usageError{"--tasks is not given: " + b.Layout, []string{again("--bench " + s.bench + " --tasks PATH")}}
+		return nil, usage.New("--tasks is not given: "+b.Layout, usage.Again("--tasks", "PATH"))
 	}
 	setting := bench.Setting{Oracle: s.setting == "oracle"}
 	if s.setting != "oracle" && s.setting != "retrieval" {
-		return nil, &usageError{fmt.Sprintf("--data-setting is retrieval or oracle, not %q", s.setting), []string{again("--data-setting oracle")}}
+		return nil, usage.New(fmt.Sprintf("--data-setting is retrieval or oracle, not %q", s.setting), usage.Again("--data-setting", "oracle"))
 	}
 	switch s.split {
 	case "", "all", "easy", "medium", "hard":
@@ -101,18 +101,18 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	case "dev":
 		setting.Split = "dev"
 	default:
-		return nil, &usageError{fmt.Sprintf("--split is dev, test, all, easy, medium or hard, not %q", s.split), []string{again("--split dev")}}
+		return nil, usage.New(fmt.Sprintf("--split is dev, test, all, easy, medium or hard, not %q", s.split), usage.Again("--split", "dev"))
 	}
 	suite, err := b.Open(s.tasks, setting)
 	if missing, ok := errors.AsType[*bench.MissingError](err); ok {
-		return nil, &usageError{err.Error() + "\n--tasks is " + b.Layout, []string{"ls " + quoteShell(filepath.Dir(firstOf(missing.What)))}}
+		return nil, usage.New(err.Error()+"\n--tasks is "+b.Layout, usage.Shell("ls %s", filepath.Dir(firstOf(missing.What))))
 	}
 	if err != nil {
-		return nil, &usageError{err.Error(), []string{"head -c 300 " + quoteShell(s.tasks)}}
+		return nil, usage.New(err.Error(), usage.Shell("head -c 300 %s", s.tasks))
 	}
 	if s.data != "" {
 		if err := suite.UseData(s.data); err != nil {
-			return nil, &usageError{fmt.Sprintf("--data: %v", err), []string{"ls -ld " + quoteShell(s.data)}}
+			return nil, usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -ld %s", s.data))
 		}
 	}
 	if command != "run" {
@@ -128,8 +128,8 @@ func refuseExposed(suite *bench.Suite) error {
 	if !ok {
 		return err
 	}
-	return &usageError{err.Error() + "\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
-		[]string{"ls " + quoteShell(found.Data), "dsstar bench run … --data DIR   # a folder with the data alone"}}
+	return usage.New(err.Error()+"\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
+		usage.Shell("ls %s", found.Data), usage.Again("--data", "DIR").Note("a folder with the data alone"))
 }
 
 func firstOf(list []string) string {
@@ -141,21 +141,21 @@ func firstOf(list []string) string {
 
 // compatFlag adds the flag that selects the rules of scoring.
 func compatFlag(f *pflag.FlagSet, compat *string) {
-	f.StringVar(compat, "compat", string(bench.Upstream), "score as the public code does (upstream), or with its faults corrected (fixed)")
+	f.StringVar(compat, "compat", string(bench.Upstream), "score like the public code (upstream), or without its faults (fixed)")
 }
 
 func checkCompat(compat string) (bench.Compat, error) {
 	if c := bench.Compat(compat); c == bench.Upstream || c == bench.Fixed {
 		return c, nil
 	}
-	return "", &usageError{fmt.Sprintf("--compat is upstream or fixed, not %q", compat), []string{"dsstar bench score --compat fixed OUT"}}
+	return "", usage.New(fmt.Sprintf("--compat is upstream or fixed, not %q", compat), usage.Shell("dsstar bench score --compat fixed OUT"))
 }
 
 // readBench reads the folder of a run.
 func readBench(path string) (runner.Result, error) {
 	r, err := runner.Read(path)
 	if errors.Is(err, runner.ErrNone) || errors.Is(err, fs.ErrNotExist) {
-		return r, &usageError{fmt.Sprintf("no run of a benchmark is in %s", path), []string{"dsstar bench run --bench dir --tasks FOLDER --out " + quoteShell(path)}}
+		return r, usage.New(fmt.Sprintf("no run of a benchmark is in %s", path), usage.Shell("dsstar bench run --bench dir --tasks FOLDER --out %s", path))
 	}
 	return r, err
 }

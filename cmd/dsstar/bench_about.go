@@ -13,6 +13,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
 
@@ -30,9 +31,9 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 	from := b.out
 	switch {
 	case b.out == "":
-		return nil, &usageError{"--out is not given", []string{"dsstar bench run … --out " + defaultOut(b.agent)}}
+		return nil, usage.New("--out is not given", usage.Again("--out", defaultOut(b.agent)))
 	case b.retry != "" && !b.resume:
-		return nil, &usageError{"--retry goes with --resume", []string{"dsstar bench run --resume --retry " + b.retry + " --out " + quoteShell(b.out)}}
+		return nil, usage.New("--retry goes with --resume", usage.Shell("dsstar bench run --resume --retry "+b.retry+" --out %s", b.out))
 	case b.resume:
 	case isReplay:
 		from = replay
@@ -44,7 +45,7 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 		return nil, err
 	}
 	if b.resume && isReplay && r.Replayed == "" {
-		return nil, &usageError{"a run that was made with a model cannot go on with a replay", []string{"dsstar bench run --resume --out " + quoteShell(b.out)}}
+		return nil, usage.New("a run that was made with a model cannot go on with a replay", usage.Shell("dsstar bench run --resume --out %s", b.out))
 	}
 	own := map[string]bool{}
 	f.Visit(func(flag *pflag.Flag) { own[flag.Name] = true })
@@ -75,8 +76,8 @@ func noSecret(address string) error {
 		return nil
 	}
 	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	return &usageError{"--base-url: the address holds a key or a password, and a run keeps its command line in bench.json",
-		[]string{"dsstar bench run --base-url " + quoteShell(clean.String()) + " --api-key-env NAME …   # the variable NAME has the key"}}
+	return usage.New("--base-url: the address holds a key or a password, and a run keeps its command line in bench.json",
+		usage.Again("--base-url", clean.String(), "--api-key-env", "NAME").Note("the variable NAME has the key"))
 }
 
 // args returns the flags of a run, as past reads them, with absolute paths.
@@ -169,14 +170,14 @@ func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Fol
 	if !b.resume {
 		pool, err := b.pool().Read()
 		if errors.Is(err, solver.ErrNoPool) {
-			return nil, &usageError{err.Error(), []string{"dsstar bench run … --model MODEL --out OUT   # a new run"}}
+			return nil, usage.New(err.Error(), usage.Again("--model", "MODEL", "--out", "OUT").Note("a new run"))
 		}
 		if err != nil {
 			return nil, err
 		}
 		f, err := runner.Create(b.out, about)
 		if errors.Is(err, runner.ErrExists) {
-			return nil, &usageError{err.Error(), []string{"dsstar bench run --resume --out " + quoteShell(b.out), "dsstar bench run … --out " + quoteShell(b.out+"-2")}}
+			return nil, usage.New(err.Error(), usage.Shell("dsstar bench run --resume --out %s", b.out), usage.Again("--out", b.out+"-2"))
 		}
 		if err != nil {
 			return nil, err
@@ -190,8 +191,8 @@ func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Fol
 		if d.Name == "digest" {
 			continue
 		}
-		return nil, &usageError{fmt.Sprintf("%s was run with %s %s, and now it is %s: a run is of one kind", b.out, d.Name, cmp.Or(d.Was, "as usual"), cmp.Or(d.Is, "as usual")),
-			[]string{"dsstar bench run --resume --out " + quoteShell(b.out) + "   # as it was", "dsstar bench run … --out " + quoteShell(b.out+"-2") + "   # another run"}}
+		return nil, usage.New(fmt.Sprintf("%s was run with %s %s, and now it is %s: a run is of one kind", b.out, d.Name, cmp.Or(d.Was, "as usual"), cmp.Or(d.Is, "as usual")),
+			usage.Shell("dsstar bench run --resume --out %s   # as it was", b.out), usage.Again("--out", b.out+"-2").But("resume").Note("another run"))
 	}
 	f, err := runner.Open(b.out)
 	if err != nil || b.retry == "" {

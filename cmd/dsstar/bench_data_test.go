@@ -50,7 +50,7 @@ func TestBenchServersAllWork(t *testing.T) {
 	r := &benchRun{app: a.app, settings: s, progress: a.newProgress(false), flags: &benchFlags{
 		jobs: 1, yes: true, servers: []string{"http://127.0.0.1:1/?token=hunter2", "http://127.0.0.1:2/"}}}
 	err = r.findPlaces(t.Context())
-	r.progress.stop()
+	r.progress.Stop()
 	if err != nil || len(r.places) != 2 || r.flags.jobs != 2 {
 		t.Errorf("%v, %d places, %d jobs", err, len(r.places), r.flags.jobs)
 	}

@@ -12,14 +12,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -28,14 +34,14 @@ type benchRun struct {
 	*app
 	flags    *benchFlags
 	settings *configs.Settings
-	progress *progress
+	progress *progress.Progress
 	suite    *bench.Suite
 	folder   *runner.Folder
 	trial    trial.Run
 	model    llm.Model  // nil: each task replays its replies
 	ranker   llm.Ranker // nil: files are ranked by their words
 	prices   func(role string) (llm.Price, bool)
-	budget   *runner.Budget
+	budget   *ask.Budget
 	places   []*benchPlace
 	python   *bench.Process // of the scorers of texts
 }
@@ -45,7 +51,7 @@ type benchPlace struct {
 	url      string // "": this machine
 	settings *configs.Settings
 	mu       sync.Mutex
-	place    place
+	place    kernels.Place
 	checked  time.Time // when it was last known to work
 }
 
@@ -115,7 +121,7 @@ func (r *benchRun) newTrial() (err error) {
 }
 
 func (r *benchRun) close() {
-	r.progress.stop()
+	r.progress.Stop()
 	r.python.Close()
 	if r.folder != nil {
 		_ = r.folder.Close() // every line is on the disk
@@ -149,24 +155,24 @@ func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool
 		if len(missing) > 0 {
 			text += "\nmissing: " + bench.Some(missing, 10)
 		}
-		return &usageError{text, []string{"dsstar bench run … --data DIR   # the folder with the data", "dsstar bench run … --ids IDS   # other tasks"}}
+		return usage.New(text, usage.Again("--data", "DIR").Note("the folder with the data"), usage.Again("--ids", "IDS").Note("other tasks"))
 	}
 	if len(out) > 0 {
 		return linkedOut(out)
 	}
 	for _, what := range slices.Concat(r.suite.Missing, missing) {
-		r.progress.say("missing  %s", what)
+		r.progress.Say("missing  %s", what)
 	}
 	return nil
 }
 
 // linkedOut is the error for data files that are elsewhere, as in the cache of a download.
 func linkedOut(targets []string) error {
-	hints := []string{"hf download --repo-type dataset --local-dir DIR NAME   # without links"}
+	hints := []usage.Hint{usage.Shell("hf download --repo-type dataset --local-dir DIR NAME   # without links")}
 	if dir := filepath.Dir(targets[0]); sandbox.MayAdvise(dir) || strings.Contains(filepath.ToSlash(dir), "/.cache/huggingface/hub/") {
-		hints = append([]string{"dsstar bench run … --allow-read " + quoteShell(dir)}, hints...)
+		hints = append([]usage.Hint{usage.Again("--allow-read", dir)}, hints...)
 	}
-	return &usageError{fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), bench.Some(targets, 3)), hints}
+	return usage.New(fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), bench.Some(targets, 3)), hints...)
 }
 
 // openModels opens the models, which all tasks share.
@@ -174,16 +180,19 @@ func (r *benchRun) openModels(about runner.About) (err error) {
 	priced := *r.settings
 	priced.Model = about.Model
 	r.prices = prices(&priced)
-	r.budget = &runner.Budget{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Price: r.prices}
+	r.budget = &ask.Budget{
+		Limits: ask.Limits{Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime},
+		Price:  r.prices,
+	}
 	if about.Replayed != "" {
-		r.progress.say("model    %s, replayed from %s", about.Model, about.Replayed)
+		r.progress.Say("model    %s, replayed from %s", about.Model, about.Replayed)
 		return nil
 	}
-	if r.model, err = r.app.model(r.settings, r.progress.retrying); err != nil {
+	if r.model, err = r.app.model(r.settings, r.progress.Retrying); err != nil {
 		return err
 	}
-	r.progress.say("model    %s", r.modelLine(r.settings))
-	r.ranker, err = r.app.ranker(r.settings, r.progress.retrying)
+	r.progress.Say("model    %s", r.modelLine(r.settings))
+	r.ranker, err = r.app.ranker(r.settings, r.progress.Retrying)
 	return err
 }
 
@@ -237,65 +246,65 @@ func (r *benchRun) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
 // findPlaces finds where kernels are opened. Servers may become ready later.
 func (r *benchRun) findPlaces(ctx context.Context) error {
 	if len(r.flags.servers) == 0 {
-		r.progress.wait("setting up Python")
-		p, err := r.app.place(ctx, r.settings, func(line string) { r.progress.say("set-up   %s", line) })
+		r.progress.Wait("setting up Python")
+		p, err := r.app.Place(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
 		if err != nil {
 			return err
 		}
-		if p.guest != nil {
-			return &usageError{fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one", p.guest.name), []string{"dsstar bench run …   # without --kernel"}}
+		if p.Guest != nil {
+			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one", p.Guest.Name), usage.Without("kernel"))
 		}
 		if r.settings.MaxMemory == 0 { // what is free is for all of them
-			p.box.Limits.Memory = max(leastMemory, p.box.Limits.Memory/int64(r.flags.jobs))
+			p.Box.Limits.Memory = max(kernels.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
 		}
 		r.places = []*benchPlace{{place: p}}
 		if err := r.consent(ctx, &r.places[0].place); err != nil {
 			return err
 		}
-		if err := r.app.look(ctx, &r.places[0].place, r.settings, existing(r.flags.out)); err != nil {
+		if err := r.app.Look(ctx, &r.places[0].place, r.settings, existing(r.flags.out)); err != nil {
 			return err
 		}
-		r.progress.say("sandbox  %s", p.sandbox())
+		r.progress.Say("sandbox  %s", p.Sandbox())
 		return nil
 	}
-	var named []*place
+	var named []*kernels.Place
 	r.flags.jobs = max(r.flags.jobs, len(r.flags.servers)) // else some are never used
 	for _, given := range r.flags.servers {
 		s := *r.settings
 		s.Server = given
 		server, err := kernel.NewServer(given, "")
 		if err != nil {
-			return &usageError{fmt.Sprintf("--server: %v", err), []string{"jupyter server list"}}
+			return usage.New(fmt.Sprintf("--server: %v", err), usage.Shell("jupyter server list"))
 		}
 		r.places = append(r.places, &benchPlace{url: server.URL, settings: &s})
-		named = append(named, &place{server: server})
+		named = append(named, &kernels.Place{Server: server})
 	}
 	if err := r.consent(ctx, named...); err != nil {
 		return err
 	}
 	for _, p := range named {
-		r.progress.say("sandbox  %s: %s", p.sandbox(), p.server.URL)
+		r.progress.Say("sandbox  %s: %s", p.Sandbox(), p.Server.URL)
 	}
 	return nil
 }
 
 // consent reports the places that do not confine their kernels, and asks the user to agree.
-func (r *benchRun) consent(ctx context.Context, places ...*place) error {
+func (r *benchRun) consent(ctx context.Context, places ...*kernels.Place) error {
 	var all []string
 	var what, question string
 	for _, p := range places {
-		if lines, w, q := p.notOurs(); lines != nil {
+		if lines, w, q := p.NotOurs(); lines != nil {
 			all, what, question = append(all, lines...), w, q
 		}
 	}
 	if all == nil {
 		return nil
 	}
-	return r.app.agree(ctx, r.progress, r.flags.yes, all, what, question, r.flags.again)
+	return r.app.agree(ctx, r.progress, r.flags.yes, all, what, question)
 }
 
 // placeOf returns a copy of a place, for one task.
-func (r *benchRun) placeOf(i int) place {
+func (r *benchRun) placeOf(i int) kernels.Place {
 	b := r.places[i]
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -314,12 +323,12 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 	if time.Since(b.checked) < fresh {
 		return nil
 	}
-	p, err := r.app.place(ctx, b.settings, func(string) {})
-	if err == nil && p.guest != nil {
-		err = &usageError{"--kernel: it is a running kernel, and every task has a new one", []string{"dsstar bench run …   # without --kernel"}}
+	p, err := r.app.Place(ctx, b.settings, func(string) {})
+	if err == nil && p.Guest != nil {
+		err = usage.New("--kernel: it is a running kernel, and every task has a new one", usage.Without("kernel"))
 	}
 	if err == nil {
-		err = r.app.look(ctx, &p, b.settings, existing(r.flags.out))
+		err = r.app.Look(ctx, &p, b.settings, existing(r.flags.out))
 	}
 	switch {
 	case err == nil:
@@ -335,9 +344,9 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 func (r *benchRun) answers(ctx context.Context, i int) bool {
 	b := r.places[i]
 	b.mu.Lock()
-	server := b.place.server
+	server := b.place.Server
 	b.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, surveyTime)
+	ctx, cancel := context.WithTimeout(ctx, kernels.SurveyTime)
 	defer cancel()
 	_, _, err := server.Specs(ctx)
 	_, refused := errors.AsType[*kernel.ServerError](err)
@@ -346,7 +355,7 @@ func (r *benchRun) answers(ctx context.Context, i int) bool {
 
 // isUsage reports whether an error is about what the user gave, so that a retry is useless.
 func isUsage(err error) bool {
-	if _, ok := errors.AsType[*usageError](err); ok {
+	if _, ok := errors.AsType[*usage.Error](err); ok {
 		return true
 	}
 	refused, ok := errors.AsType[*kernel.ServerError](err)
@@ -355,11 +364,11 @@ func isUsage(err error) bool {
 
 // run runs the tasks and prints the result.
 func (r *benchRun) run(ctx context.Context) error {
-	r.progress.say("run      %s", r.folder.Path())
+	r.progress.Say("run      %s", r.folder.Path())
 	began := time.Now()
 	view := &benchView{progress: r.progress, total: len(r.folder.Items) * r.flags.repeat, began: began}
 	config := runner.Config{
-		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Time: r.flags.totalTime, Budget: r.budget,
+		Folder: r.folder, Jobs: r.flags.jobs, Timeout: r.flags.timeout, Budget: r.budget,
 		Observe: view.event,
 		Solve: func(ctx context.Context, j runner.Job) (runner.Record, error) {
 			return r.trial.Solve(ctx, j, r.site(j.Place))
@@ -372,25 +381,25 @@ func (r *benchRun) run(ctx context.Context) error {
 		}
 		config.Places = append(config.Places, p)
 	}
-	r.progress.wait("starting")
+	r.progress.Wait("starting")
 	err := runner.Run(ctx, config)
-	r.progress.stop()
+	r.progress.Stop()
 	result, failed := runner.Read(r.folder.Path())
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
 	if err != nil {
 		if r.flags.asJSON {
-			err = errors.Join(err, printJSON(r.stdout, newBenchResult(result)))
+			err = errors.Join(err, term.JSON(r.stdout, newBenchResult(result)))
 		}
 		return &benchStopped{err, r.flags.out}
 	}
 	if n := len(result.Missing()); n > 0 {
-		r.progress.say("missing  %d tasks have no result and count as wrong, as their data is not there; then: dsstar bench run --resume --out %s", n, quoteShell(r.flags.out))
+		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not there; then: dsstar bench run --resume --out %s", n, human.Shell(r.flags.out))
 	}
-	r.progress.say("report   dsstar bench report --out report.html %s", quoteShell(r.flags.out))
+	r.progress.Say("report   dsstar bench report --out report.html %s", human.Shell(r.flags.out))
 	if r.flags.asJSON {
-		return printJSON(r.stdout, newBenchResult(result))
+		return term.JSON(r.stdout, newBenchResult(result))
 	}
 	_, err = fmt.Fprintln(r.stdout, newBenchResult(result).line())
 	return err

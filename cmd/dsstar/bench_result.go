@@ -6,6 +6,7 @@ import (
 
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
+	"dsstar/notebook/human"
 )
 
 // A benchResult is the object that bench run prints with --json. Its fields are a
@@ -52,7 +53,7 @@ func (b benchResult) line() string {
 		without = append(without, fmt.Sprintf("and %d not scored", hidden))
 	}
 	if b.failed > 0 {
-		without = append(without, fmt.Sprintf("%d could not be scored: dsstar bench score --save %s tries again", b.failed, quoteShell(b.Out)))
+		without = append(without, fmt.Sprintf("%d could not be scored: dsstar bench score --save %s tries again", b.failed, human.Shell(b.Out)))
 	}
 	if b.Score == nil {
 		if b.Missing > 0 {

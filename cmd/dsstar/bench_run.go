@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
 
@@ -49,7 +50,6 @@ type benchFlags struct {
 
 	replayed string // the folder of the run that is replayed, or ""
 	yes      bool
-	again    string // the command line with --yes
 }
 
 func (b *benchFlags) add(f *pflag.FlagSet) {
@@ -61,15 +61,15 @@ func (b *benchFlags) add(f *pflag.FlagSet) {
 	f.Uint64Var(&b.seed, "seed", 0, "shuffles the tasks, before --limit (default: the benchmark's order)")
 	f.IntVar(&b.repeat, "repeat", 1, "how often each task runs")
 	f.IntVar(&b.jobs, "jobs", 1, "concurrent tasks; at least one on each --server")
-	f.StringArrayVar(&b.servers, "server", nil, "URL of a Jupyter server whose kernels are used; may be repeated")
+	f.StringArrayVar(&b.servers, "server", nil, "URL of a Jupyter server whose kernels to use; may be repeated")
 	f.StringVarP(&b.out, "out", "o", "", "the folder of the run; must be new or empty")
 	f.BoolVar(&b.resume, "resume", false, "continue the run in --out")
-	f.StringVar(&b.retry, "retry", "", "with --resume: run tasks again that failed for these causes, as model-error,time-out")
+	f.StringVar(&b.retry, "retry", "", "with --resume: repeat tasks that failed for these causes, such as model-error,time-out")
 	f.DurationVar(&b.timeout, "timeout-task", 0, "time limit of a task, after which it counts as failed")
 	f.Float64Var(&b.totalCost, "total-cost", 0, "cost limit of all tasks together, in US dollars")
 	f.IntVar(&b.totalCalls, "total-calls", 0, "limit on the model calls of all tasks together")
 	f.DurationVar(&b.totalTime, "total-time", 0, "time limit of the command")
-	f.IntVar(&b.steps, "max-steps", 0, "maximum of turns, for agents without rounds (default: as published)")
+	f.IntVar(&b.steps, "max-steps", 0, "maximum number of turns, for agents without rounds (default: as published)")
 	f.IntVar(&b.memory, "max-history", 0, "turns that da-agent remembers (default 15)")
 	f.BoolVar(&b.reasoning, "reasoning", false, "react: use the prompt for reasoning models")
 	f.IntVar(&b.interpreter.Trials, "trials", 0, "data-interpreter: N of its verification (default 1)")
@@ -79,7 +79,7 @@ func (b *benchFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&b.interpreter.Pool, "pool", "", "data-interpreter: file with experiences of other questions")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
 	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVarP(&b.yes, "yes", "y", false, "use kernels of servers, which are not sandboxed, without asking")
+	f.BoolVarP(&b.yes, "yes", "y", false, "do not ask before using kernels of servers, which have no sandbox")
 	compatFlag(f, &b.compat)
 }
 
@@ -107,8 +107,7 @@ func (a *app) benchRunCommand() *cobra.Command {
 	kernelFlags(settings)
 	sandboxFlags(settings)
 	cmd.Flags().AddFlagSet(settings)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags.again = newCommandLine(cmd, args).with("--yes") // before the resumed run's flags are added
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		past, err := flags.past(cmd.Flags())
 		if err != nil {
 			return err
@@ -152,12 +151,12 @@ func (b *benchFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
 		}
 	}
 	tasks, err := suite.Choose(filter)
-	someIDs := "dsstar bench run … --ids " + quoteShell(firstIDs(suite.Tasks))
+	someIDs := usage.Again("--ids", firstIDs(suite.Tasks))
 	if _, ok := errors.AsType[*bench.UnknownTaskError](err); ok {
-		return nil, &usageError{"--ids: " + err.Error(), []string{someIDs}}
+		return nil, usage.New("--ids: "+err.Error(), someIDs)
 	}
 	if errors.Is(err, bench.ErrNoTasks) {
-		return nil, &usageError{err.Error() + " by --split, --domain and --ids", []string{someIDs, domainHint(suite.Tasks)}}
+		return nil, usage.New(err.Error()+" by --split, --domain and --ids", someIDs, usage.Again("--domain", domainsOf(suite.Tasks)))
 	}
 	return tasks, err
 }
@@ -167,7 +166,7 @@ func readIDs(arg string) ([]string, error) {
 	if isFile {
 		data, err := readNamed(path, 16<<20)
 		if err != nil {
-			return nil, &usageError{fmt.Sprintf("--ids: %v", err), []string{"ls -l " + quoteShell(path)}}
+			return nil, usage.New(fmt.Sprintf("--ids: %v", err), usage.Shell("ls -l %s", path))
 		}
 		arg = string(data)
 	}
@@ -182,12 +181,12 @@ func firstIDs(tasks []bench.Task) string {
 	return strings.Join(ids, ",")
 }
 
-func domainHint(tasks []bench.Task) string {
+func domainsOf(tasks []bench.Task) string {
 	domains := map[string]bool{}
 	for _, t := range tasks {
 		domains[t.Domain] = true
 	}
-	return "dsstar bench run … --domain " + quoteShell(strings.Join(slices.Sorted(maps.Keys(domains)), ","))
+	return strings.Join(slices.Sorted(maps.Keys(domains)), ",")
 }
 
 // causes reads a list of causes of failure, written with hyphens.
@@ -197,9 +196,9 @@ func causes(list string) ([]runner.Cause, error) {
 		given := runner.Cause(strings.TrimSpace(name)).Flag()
 		i := slices.IndexFunc(runner.Causes(), func(c runner.Cause) bool { return c.Flag() == given })
 		if i < 0 {
-			e := &usageError{text: fmt.Sprintf("--retry: there is no cause %q", name)}
+			e := &usage.Error{Text: fmt.Sprintf("--retry: there is no cause %q", name)}
 			for _, c := range runner.Causes() {
-				e.hints = append(e.hints, "dsstar bench run --resume --out OUT --retry "+c.Flag())
+				e.Hints = append(e.Hints, usage.Again("--retry", c.Flag()))
 			}
 			return nil, e
 		}
@@ -211,17 +210,17 @@ func causes(list string) ([]runner.Cause, error) {
 // check refuses invalid flags.
 func (b *benchFlags) check(s *configs.Settings) error {
 	if !slices.Contains(agentNames(), b.agent) {
-		e := &usageError{text: fmt.Sprintf("--agent: there is no agent %q", b.agent)}
+		e := &usage.Error{Text: fmt.Sprintf("--agent: there is no agent %q", b.agent)}
 		for _, n := range solver.All() {
-			e.hints = append(e.hints, "dsstar bench run --agent "+n.Name+" …   # "+n.Summary)
+			e.Hints = append(e.Hints, usage.Again("--agent", n.Name).Note(n.Summary))
 		}
 		return e
 	}
 	switch {
 	case b.jobs < 1:
-		return &usageError{fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs), []string{"dsstar bench run --jobs 1 …"}}
+		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs), usage.Again("--jobs", "1"))
 	case b.repeat < 1:
-		return &usageError{fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat), []string{"dsstar bench run --repeat 1 …"}}
+		return usage.New(fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat), usage.Again("--repeat", "1"))
 	case b.totalCost > 0 && !strings.HasPrefix(s.Model, replayPrefix):
 		priced := *s
 		priced.MaxCost = b.totalCost
@@ -259,14 +258,20 @@ type benchStopped struct {
 func (e *benchStopped) Error() string { return e.err.Error() }
 func (e *benchStopped) Unwrap() error { return e.err }
 
+// line is the command line that continues the run.
+func (e *benchStopped) line() usage.Line {
+	return usage.Line{Command: "dsstar bench run", Flags: []usage.Flag{
+		{Name: "resume", Value: "true", Switch: true}, {Name: "out", Value: e.out},
+	}}
+}
+
 // hints returns how to continue the run.
-func (e *benchStopped) hints(cause []string) []string {
-	again := "dsstar bench run --resume --out " + quoteShell(e.out)
-	if spent, ok := errors.AsType[*agent.BudgetError](e.err); ok {
-		return []string{again + " --" + spent.Flag + " MORE   # or without it: no limit"}
+func (e *benchStopped) hints(cause []usage.Hint) []usage.Hint {
+	if spent, ok := errors.AsType[*ask.BudgetError](e.err); ok {
+		return []usage.Hint{usage.Again("--"+spent.Flag, "MORE").Note("or without it: no limit")}
 	}
 	if _, ok := errors.AsType[*runner.SickError](e.err); ok {
-		return []string{again + " --retry model-error,kernel-error   # when it is mended"}
+		return []usage.Hint{usage.Again("--retry", "model-error,kernel-error").Note("when it is mended")}
 	}
-	return append([]string{again + "   # continues, and runs nothing twice"}, cause...)
+	return append([]usage.Hint{usage.Again().Note("continues, and runs nothing twice")}, cause...)
 }

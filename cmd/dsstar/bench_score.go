@@ -14,7 +14,9 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/pyenv"
 	"dsstar/prompts"
@@ -22,7 +24,7 @@ import (
 
 const benchScoreHelp = `Score answers by a benchmark's public rules: those of a run (OUT), or a file of
 answers in the benchmark's own form (--answers; DA-Code: its output folder).
-Missing, unfinished and empty answers are wrong and count.
+Missing, unfinished and empty answers count as wrong.
 
 --compat upstream scores as the public code does, including its faults; fixed
 corrects them (docs/benchmarks.md lists them). KramaBench's paraphrases need --model.
@@ -40,7 +42,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			"  dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json",
 	}
 	suite.add(cmd.Flags())
-	cmd.Flags().StringVar(&answers, "answers", "", "the file with the answers, instead of a run")
+	cmd.Flags().StringVar(&answers, "answers", "", "a file with answers, instead of a run")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
 	cmd.Flags().BoolVar(&save, "save", false, "record the scores in OUT, for its tables")
 	compatFlag(cmd.Flags(), &compat)
@@ -62,19 +64,19 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			return err
 		}
 		if answers == "" && len(args) == 1 && suite.split != "" && suite.level() == "" {
-			return &usageError{fmt.Sprintf("--split %s chooses tasks to be run; those of %s are chosen", suite.split, args[0]),
-				[]string{"dsstar bench score " + quoteShell(args[0]), "dsstar bench score --split easy " + quoteShell(args[0])}}
+			return usage.New(fmt.Sprintf("--split %s chooses tasks to be run; those of %s are chosen", suite.split, args[0]),
+				usage.Shell("dsstar bench score %s", args[0]), usage.Shell("dsstar bench score --split easy %s", args[0]))
 		}
 		var scores trial.Scores
 		switch {
 		case len(args) == 1 && answers == "":
 			scores, err = a.scoreRun(cmd.Context(), &suite, s, c, args[0], save)
 		case save:
-			err = &usageError{"--save records the scores of one run", []string{"dsstar bench score --save OUT"}}
+			err = usage.New("--save records the scores of one run", usage.Shell("dsstar bench score --save OUT"))
 		case len(args) == 0 && answers != "":
 			scores, err = a.scoreFile(cmd.Context(), &suite, s, c, answers)
 		default:
-			err = &usageError{"one run or one file of answers is scored", []string{"dsstar bench score OUT", "dsstar bench score --bench dabstep --tasks TASKS --answers FILE"}}
+			err = usage.New("one run or one file of answers is scored", usage.Shell("dsstar bench score OUT"), usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
 		}
 		if err != nil {
 			return err
@@ -83,7 +85,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			fmt.Fprintln(a.stderr, "dsstar: warning: "+term.Printable(warning))
 		}
 		if asJSON {
-			return printJSON(a.stdout, scores)
+			return term.JSON(a.stdout, scores)
 		}
 		_, err = fmt.Fprint(a.stdout, scoresText(scores))
 		return err
@@ -128,8 +130,8 @@ func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settin
 		return none, err
 	}
 	if save && r.Setup["compat"] != string(compat) {
-		return none, &usageError{fmt.Sprintf("%s is scored by %s, and its tables are of one kind", r.Path, r.Setup["compat"]),
-			[]string{fmt.Sprintf("dsstar bench score --save --compat %s %s", r.Setup["compat"], quoteShell(r.Path))}}
+		return none, usage.New(fmt.Sprintf("%s is scored by %s, and its tables are of one kind", r.Path, r.Setup["compat"]),
+			usage.Shell("dsstar bench score --save --compat "+r.Setup["compat"]+" %s", r.Path))
 	}
 	suite, err := suiteOf(r, flags)
 	if err != nil {
@@ -169,7 +171,7 @@ func (s *suiteFlags) keepLevel(suite *bench.Suite, answers []bench.Answer) (_ []
 	}
 	suite.Tasks, err = suite.Choose(bench.Filter{Level: s.level()})
 	if errors.Is(err, bench.ErrNoTasks) {
-		return nil, &usageError{fmt.Sprintf("there is no task of level %s", s.split), []string{"dsstar bench score …   # without --split: all levels"}}
+		return nil, usage.New(fmt.Sprintf("there is no task of level %s", s.split), usage.Without("split").Note("all levels"))
 	}
 	answers, _ = suite.Split(answers)
 	return answers, err
@@ -177,9 +179,9 @@ func (s *suiteFlags) keepLevel(suite *bench.Suite, answers []bench.Answer) (_ []
 
 func answersError(err error, file string) error {
 	if missing, ok := errors.AsType[*bench.MissingError](err); ok {
-		return &usageError{missing.Error(), []string{"ls " + quoteShell(file)}}
+		return usage.New(missing.Error(), usage.Shell("ls %s", file))
 	}
-	return &usageError{err.Error(), []string{"head -c 300 " + quoteShell(file)}}
+	return usage.New(err.Error(), usage.Shell("head -c 300 %s", file))
 }
 
 // suiteOf reads the tasks of a run, from the same place unless flags say otherwise.
@@ -194,7 +196,7 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 	for _, item := range r.Items {
 		t, ok := tasks[item.ID]
 		if !ok {
-			return nil, &usageError{fmt.Sprintf("%s was about task %s, which %s has not", r.Path, item.ID, f.tasks), []string{"dsstar bench score --tasks PATH " + quoteShell(r.Path)}}
+			return nil, usage.New(fmt.Sprintf("%s was about task %s, which %s has not", r.Path, item.ID, f.tasks), usage.Shell("dsstar bench score --tasks PATH %s", r.Path))
 		}
 		suite.Tasks = append(suite.Tasks, t)
 	}
@@ -236,11 +238,11 @@ func (a *app) scorer(ctx context.Context, s *configs.Settings, compat bench.Comp
 // plainPython is the Python of the scorers of texts, which need no packages and run no
 // code but their own.
 func (a *app) plainPython(s *configs.Settings) *bench.Process {
-	return &bench.Process{Env: a.withoutKeys(s), Path: func(ctx context.Context) (string, error) {
+	return &bench.Process{Env: a.WithoutKeys(s), Path: func(ctx context.Context) (string, error) {
 		if s.Python != "" {
 			return s.Python, nil
 		}
-		found, err := pyenv.Find(ctx, a.env)
+		found, err := pyenv.Find(ctx, a.Env)
 		return found.Path, err
 	}}
 }
@@ -272,10 +274,10 @@ func (a *app) scoringJudge(s *configs.Settings, stop context.CancelCauseFunc) (b
 // scoringPlace finds the place of scorers' kernels when the first is needed, as most scorers
 // need none. Without a place the scoring stops.
 func (a *app) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) placeFinder {
-	var found *place
-	return func(ctx context.Context) (place, error) {
+	var found *kernels.Place
+	return func(ctx context.Context) (kernels.Place, error) {
 		if found == nil {
-			p, err := a.place(ctx, s, func(string) {})
+			p, err := a.Place(ctx, s, func(string) {})
 			if err != nil {
 				stop(err)
 				return p, err
@@ -288,10 +290,10 @@ func (a *app) scoringPlace(s *configs.Settings, stop context.CancelCauseFunc) pl
 
 func scoringError(err error) error {
 	if need, ok := errors.AsType[*bench.NeedError](err); ok {
-		return &usageError{need.Error(), []string{"dsstar bench score --model PROVIDER/MODEL …"}}
+		return usage.New(need.Error(), usage.Again("--model", "PROVIDER/MODEL"))
 	}
 	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
-		return &usageError{bad.Error(), []string{"dsstar bench score --bench NAME --tasks TASKS --answers FILE   # TASKS are those that FILE answers"}}
+		return usage.New(bad.Error(), usage.Shell("dsstar bench score --bench NAME --tasks TASKS --answers FILE   # TASKS are those that FILE answers"))
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -56,7 +57,7 @@ func TestBenchServers(t *testing.T) {
 		for _, url := range urls {
 			args = append(args, "--server", url)
 		}
-		a, stdout, stderr := testApp(t, jupyterEnv(t, t.TempDir())...)
+		a, stdout, stderr := testApp(t, kernelstest.Env(t, t.TempDir())...)
 		asked.Store(0)
 		done, over := make(chan struct{}), make(chan struct{})
 		go func() { defer close(over); watchBench(t, name, out, done, during) }()

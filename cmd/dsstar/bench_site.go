@@ -9,6 +9,8 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/bench/trial"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
@@ -18,15 +20,15 @@ import (
 func (r *benchRun) site(i int) trial.Site {
 	p := r.placeOf(i)
 	return trial.Site{
-		Sandbox: p.sandbox(),
+		Sandbox: p.Sandbox(),
 		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
-			p.show(folder, data)
-			p.box.Own = append(p.box.Own, r.folder.Path())
-			return r.app.openAt(&p, r.settings, nil), r.app.runScriptAt(&p, r.settings)
+			p.Show(folder, data)
+			p.Box.Own = append(p.Box.Own, r.folder.Path())
+			return r.app.Open(&p, r.settings, nil), r.app.RunScript(&p, r.settings)
 		},
-		Scoring: r.app.scoringAt(r.settings, func(context.Context) (place, error) { return r.placeOf(i), nil }),
+		Scoring: r.app.scoringAt(r.settings, func(context.Context) (kernels.Place, error) { return r.placeOf(i), nil }),
 		Fatal: func(err error) bool {
-			_, usage := errors.AsType[*usageError](err)
+			_, usage := errors.AsType[*usage.Error](err)
 			return usage || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) || errors.Is(err, sandbox.ErrTooMany)
 		},
 		Lost: func(ctx context.Context, err error) bool { return r.lost(ctx, i, err) },
@@ -44,7 +46,7 @@ func (r *benchRun) lost(ctx context.Context, i int, err error) bool {
 }
 
 // A placeFinder tells where a kernel is opened.
-type placeFinder func(context.Context) (place, error)
+type placeFinder func(context.Context) (kernels.Place, error)
 
 // scoringAt opens confined kernels for scorers' code.
 func (a *app) scoringAt(s *configs.Settings, at placeFinder) trial.Opener {
@@ -53,15 +55,15 @@ func (a *app) scoringAt(s *configs.Settings, at placeFinder) trial.Opener {
 		if err != nil {
 			return nil, err
 		}
-		p.box.Read = slices.Clone(p.box.Read)
+		p.Box.Read = slices.Clone(p.Box.Read)
 		for _, path := range read {
 			if _, err := os.Stat(path); path != "" && err == nil {
-				p.box.Read = append(p.box.Read, absolute(path))
+				p.Box.Read = append(p.Box.Read, absolute(path))
 			}
 		}
 		if write != "" {
-			p.box.Write = append(slices.Clone(p.box.Write), absolute(write))
+			p.Box.Write = append(slices.Clone(p.Box.Write), absolute(write))
 		}
-		return a.openAt(&p, s, nil)(ctx, agent.Describe, dir)
+		return a.Open(&p, s, nil)(ctx, agent.Describe, dir)
 	}
 }

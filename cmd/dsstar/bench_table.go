@@ -13,6 +13,8 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/bench/trial"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
 
@@ -29,7 +31,7 @@ func (a *app) benchTableCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "table --paper NAME [OUT…]",
-		Short: "A paper's table, with ours beside the published figures",
+		Short: "Print a paper's table, with ours beside the published figures",
 		Long: `Print a table of a paper: the published figures, ours beside them with the number
 of tasks and the 95 % interval, and the commands of missing runs. A run is in the row
 of its agent, switches and model; other runs follow below.
@@ -37,7 +39,7 @@ of its agent, switches and model; other runs follow below.
 Tables: ` + strings.Join(paperNames(), ", "),
 		Example: "  dsstar bench table --paper ds-star:1 first second\n  dsstar bench table --paper ds-star:4 --paper ds-star:fig4 first",
 	}
-	cmd.Flags().StringSliceVar(&papers, "paper", nil, "the table, as ds-star:1; may be repeated")
+	cmd.Flags().StringSliceVar(&papers, "paper", nil, "the table, such as ds-star:1; may be repeated")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		made, err := makeTables(papers, args)
@@ -45,7 +47,7 @@ Tables: ` + strings.Join(paperNames(), ", "),
 			return err
 		}
 		if asJSON {
-			return printJSON(a.stdout, map[string]any{"tables": made})
+			return term.JSON(a.stdout, map[string]any{"tables": made})
 		}
 		for i, t := range made {
 			if i > 0 {
@@ -62,7 +64,7 @@ Tables: ` + strings.Join(paperNames(), ", "),
 
 func makeTables(papers, paths []string) ([]tables.Table, error) {
 	if len(papers) == 0 {
-		return nil, &usageError{"--paper is not given; there are " + strings.Join(paperNames(), ", "), []string{"dsstar bench table --paper ds-star:1 OUT"}}
+		return nil, usage.New("--paper is not given; there are "+strings.Join(paperNames(), ", "), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 	}
 	runs, err := readBenches(paths)
 	if err != nil {
@@ -72,7 +74,7 @@ func makeTables(papers, paths []string) ([]tables.Table, error) {
 	for _, name := range papers {
 		p, ok := tables.Find(name)
 		if !ok {
-			return nil, &usageError{fmt.Sprintf("--paper: there is no table %q; there are %s", name, strings.Join(paperNames(), ", ")), []string{"dsstar bench table --paper ds-star:1 OUT"}}
+			return nil, usage.New(fmt.Sprintf("--paper: there is no table %q; there are %s", name, strings.Join(paperNames(), ", ")), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 		}
 		made = append(made, p.Make(runs))
 	}
@@ -83,14 +85,14 @@ func (a *app) benchCompareCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "compare A B",
-		Short:   "Two runs, task by task",
+		Short:   "Compare two runs, task by task",
 		Long:    "Compare two runs of one benchmark over the tasks that both have: what changed, whether that\nmay be chance (McNemar's exact test, or the sign test), and what they cost.",
 		Example: "  dsstar bench compare first second",
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return &usageError{fmt.Sprintf("two runs are compared, and %d are given", len(args)), []string{"dsstar bench compare A B"}}
+			return usage.New(fmt.Sprintf("two runs are compared, and %d are given", len(args)), usage.Shell("dsstar bench compare A B"))
 		}
 		runs, err := readBenches(args)
 		if err != nil {
@@ -98,10 +100,10 @@ func (a *app) benchCompareCommand() *cobra.Command {
 		}
 		c, err := tables.Compare(runs[0], runs[1])
 		if err != nil {
-			return &usageError{err.Error(), []string{"dsstar bench compare A B   # runs of one benchmark"}}
+			return usage.New(err.Error(), usage.Shell("dsstar bench compare A B   # runs of one benchmark"))
 		}
 		if asJSON {
-			return printJSON(a.stdout, c)
+			return term.JSON(a.stdout, c)
 		}
 		_, err = fmt.Fprint(a.stdout, c.Markdown())
 		return err
@@ -113,14 +115,14 @@ func (a *app) benchReportCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:     "report OUT… --out report.html",
-		Short:   "One HTML page about runs, with plots",
+		Short:   "Write an HTML page about runs, with plots",
 		Long:    "Write one self-contained HTML page: scores by level, rounds, cost against score, failures\nby cause, and every task with a link to its notebook.",
 		Example: "  dsstar bench report first second --out report.html",
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "report.html", "the page")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return &usageError{"no run is given", []string{"dsstar bench report OUT --out report.html"}}
+			return usage.New("no run is given", usage.Shell("dsstar bench report OUT --out report.html"))
 		}
 		runs, err := readBenches(args)
 		if err != nil {
@@ -145,17 +147,17 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 	var repeat int
 	cmd := &cobra.Command{
 		Use:     "submit --format NAME OUT",
-		Short:   "The answers of a run in the form that the benchmark takes",
-		Long:    "Print the answers of a run in the form that the benchmark takes. Every task must have one.",
+		Short:   "Print the answers of a run in the benchmark's form",
+		Long:    "Print the answers of a run in the benchmark's form. Every task must have one.",
 		Example: "  dsstar bench submit --format dabstep first > submission.jsonl",
 	}
-	cmd.Flags().StringVar(&format, "format", "", "the benchmark's form; default: that of the run")
+	cmd.Flags().StringVar(&format, "format", "", "the benchmark (default: that of the run)")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the file to write; default: standard output")
-	cmd.Flags().IntVar(&repeat, "repeat", 1, "which of the repeats")
-	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "where the benchmark is now, if it was moved")
+	cmd.Flags().IntVar(&repeat, "repeat", 1, "which repeat")
+	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "the benchmark, if it was moved")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Sprintf("the answers of one run are handed in, and %d are given", len(args)), []string{"dsstar bench submit --format dabstep OUT"}}
+			return usage.New(fmt.Sprintf("the answers of one run are handed in, and %d are given", len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))
 		}
 		r, err := readBench(args[0])
 		if err != nil {
@@ -187,8 +189,8 @@ func whole(r runner.Result, flags *suiteFlags) error {
 		ids = append(ids, item.ID)
 	}
 	if err := suite.Whole(ids); err != nil {
-		return &usageError{fmt.Sprintf("%s: %v", r.Path, err),
-			[]string{fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --out %s   # without --limit, --ids, --domain, --split", r.Bench, r.Agent, quoteShell(r.Path+"-all"))}}
+		return usage.New(fmt.Sprintf("%s: %v", r.Path, err),
+			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+" --out %s   # without --limit, --ids, --domain, --split", r.Path+"-all"))
 	}
 	return nil
 }
@@ -202,7 +204,7 @@ func submission(r runner.Result, flags *suiteFlags, format string, repeat int) (
 	if format != "" && format != r.Bench {
 		b, err := bench.Find(format)
 		if err != nil {
-			return nil, &usageError{"--format: " + err.Error(), []string{"dsstar bench submit --format " + r.Bench + " " + quoteShell(r.Path)}}
+			return nil, usage.New("--format: "+err.Error(), usage.Shell("dsstar bench submit --format "+r.Bench+" %s", r.Path))
 		}
 		suite.Benchmark = b
 	}
@@ -218,7 +220,7 @@ func submission(r runner.Result, flags *suiteFlags, format string, repeat int) (
 	var page bytes.Buffer
 	err = suite.Submit(&page, answers)
 	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
-		return nil, &usageError{bad.Error(), []string{"dsstar bench run --resume --out " + quoteShell(r.Path) + "   # gets the answers that are missing"}}
+		return nil, usage.New(bad.Error(), usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))
 	}
 	return page.Bytes(), err
 }

@@ -153,7 +153,7 @@ func TestBench(t *testing.T) {
 	// One task, then the rest: as if it had been stopped.
 	_, stderr := s.bench(exitBudget, "--tasks", tasks, "--agent", "react", "--out", first, "--total-calls", "1")
 	contains(t, stderr, "right    sum-1", "1 of 3 done: 1 right, 0 wrong", "the budget is spent: model calls for all tasks: 1",
-		"hint: dsstar bench run --resume --out "+first+" --total-calls MORE")
+		"hint: dsstar bench run --total-calls MORE --resume --out "+first)
 	stdout, stderr := s.run(exitVerified, "run", "--resume", "--out", first)
 	contains(t, stdout, "score 50.00 % (1 of 2 right, 95 % interval 9.5 to 90.5), and 1 not scored")
 	level, _ := s.run(exitVerified, "score", first, "--split", "hard")
@@ -300,7 +300,7 @@ func TestBenchMissingGold(t *testing.T) {
 		t.Errorf("%v, %s", err, stdout)
 	}
 	_, stderr = s.run(exitUsage, "run", "--bench", "dir", "--tasks", dir, "--data", dir, "--model", "ollama/m", "--out", filepath.Join(t.TempDir(), "out"))
-	contains(t, stderr, "task a: its data folder "+dir+" holds right answers: index.json", "hint: dsstar bench run … --data DIR")
+	contains(t, stderr, "task a: its data folder "+dir+" holds right answers: index.json", "hint: dsstar bench run --data DIR --bench dir")
 }
 
 // TestBenchUsage has command lines that cannot be carried out.
@@ -470,7 +470,6 @@ func firstChange(a, b string) string {
 func TestBenchKill(t *testing.T) {
 	pyenvtest.Long(t)
 	dsstar := build(t)
-	t.Setenv("DSSTAR_METHOD_DOCUMENTS", "false") // as testApp has it
 	server := llmtest.New(t, adds)
 	s := newBenchScene(t, server.URL)
 	tasks, dir := trialTasks(t, 3, false), t.TempDir()

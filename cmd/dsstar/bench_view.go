@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"dsstar/agent/bench/runner"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 )
 
 // A benchView shows the progress of a run on stderr.
 type benchView struct {
-	progress *progress
+	progress *progress.Progress
 	total    int
 	began    time.Time
 }
@@ -21,15 +22,15 @@ func (v *benchView) event(e runner.Event) {
 	case runner.Ended:
 		v.ended(e)
 	case runner.GivenBack:
-		v.progress.say("again    %s: %v", e.Key, e.Err)
+		v.progress.Say("again    %s: %v", e.Key, e.Err)
 	case runner.Lacking:
-		v.progress.say("lacking  %s: %v", e.Key, e.Err)
+		v.progress.Say("lacking  %s: %v", e.Key, e.Err)
 	case runner.Lost:
-		v.progress.say("lost     %s: %v", e.Place, e.Err)
+		v.progress.Say("lost     %s: %v", e.Place, e.Err)
 	case runner.Back:
-		v.progress.say("back     %s", e.Place)
+		v.progress.Say("back     %s", e.Place)
 	}
-	v.progress.await(v.state(e.Totals))
+	v.progress.Await(v.state(e.Totals))
 }
 
 func (v *benchView) ended(e runner.Event) {
@@ -37,7 +38,7 @@ func (v *benchView) ended(e runner.Event) {
 	switch _, scored := e.Record.Value(); {
 	case !scored:
 		word = "answer"
-		why = after(", not scored: ", e.Record.Unscored)
+		why = prefixed(", not scored: ", e.Record.Unscored)
 	case !e.Record.Right():
 		word = "wrong"
 		if score, _ := e.Record.Value(); score > 0 {
@@ -46,9 +47,9 @@ func (v *benchView) ended(e runner.Event) {
 		} else if e.Record.Cause != "" {
 			why = ", " + string(e.Record.Cause)
 		}
-		why += after(": ", term.Fit(e.Record.Error+e.Record.Detail, 100))
+		why += prefixed(": ", term.Fit(e.Record.Error+e.Record.Detail, 100))
 	}
-	v.progress.say("%-8s %s%s in %.0f s; %s", word, e.Key, why, e.Record.Seconds.Total, v.state(e.Totals))
+	v.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Key, why, e.Record.Seconds.Total, v.state(e.Totals))
 }
 
 // state returns the state of the run in one line.
@@ -67,4 +68,12 @@ func (v *benchView) state(t runner.Totals) string {
 		text += ", about " + left.Round(time.Second).String() + " left"
 	}
 	return text
+}
+
+// prefixed returns text after a prefix, or "" if it is empty.
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -37,7 +38,7 @@ func ofThree() roles {
 func TestCandidates(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	s := ask(t, dataFolder(t, numbers), ofThree().serve(t).URL, "--candidates", "3")
+	s := askNB(t, dataFolder(t, numbers), ofThree().serve(t).URL, "--candidates", "3")
 	s.expect(exitVerified, "candidate 1 ran in", "candidate 3 failed: TypeError", "candidate 2 is chosen: it adds what the file has.",
 		"the session is back at the accepted cells (2), by ")
 	tr := s.trajectory()
@@ -59,9 +60,9 @@ func TestCandidates(t *testing.T) {
 	}
 	path := filepath.Join(s.out, "notebook.ipynb")
 	validate(t, path)
-	s.again("http://127.0.0.1:1/v1", "--rollback", "off").expect(exitUsage, "hint: dsstar nb --candidates 3 --rollback auto")
+	s.again("http://127.0.0.1:1/v1", "--rollback", "off").expect(exitUsage, "hint: dsstar resume --rollback auto")
 
-	again := ask(t, s.data, "http://127.0.0.1:1/v1", "--candidates", "3", "--model", "replay:"+filepath.Join(s.out, "trace.jsonl"))
+	again := askNB(t, s.data, "http://127.0.0.1:1/v1", "--candidates", "3", "--model", "replay:"+filepath.Join(s.out, "trace.jsonl"))
 	again.expect(exitVerified, "candidate 2 is chosen")
 	stdout, stderr := rerunCode(t.Context(), t, 0, "--check", "--round", "2", path)
 	wantText(t, "the round", stdout, "candidate 1 same     ran\n", "candidate 3 same     raised TypeError", "candidate 2 same     ran\n")
@@ -83,7 +84,7 @@ func TestCandidatesServed(t *testing.T) {
 	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), map[string]map[string]any{
 		"freezing": {"argv": spec.Argv, "env": spec.Env, "display_name": "Freezing", "language": "python"},
 	})
-	s := attached(t, jupyterEnv(t, t.TempDir()), ofThree().serve(t).URL, "--server", server.URL+"?token="+server.Token, "--kernel", "freezing", "--candidates", "3", "--yes")
+	s := attached(t, kernelstest.Env(t, t.TempDir()), ofThree().serve(t).URL, "--server", server.URL+"?token="+server.Token, "--kernel", "freezing", "--candidates", "3", "--yes")
 	s.expect(exitVerified, "candidate 2 is chosen")
 	backs := s.trajectory().Rounds[1].Returns
 	if len(backs) != 3 || backs[2].Way != notebook.ByCheckpoint || backs[2].Kept != backs[0].Kept+1 {

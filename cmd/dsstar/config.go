@@ -15,17 +15,17 @@ func (a *app) configCommand() *cobra.Command {
 	var asJSON, defaults bool
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show every effective setting and where it comes from",
-		Long: `Show every effective setting and where it comes from. A flag wins over an
-environment variable (DSSTAR_ and the key in capitals), that over ./dsstar.yaml,
-that over your own file, that over the default.`,
+		Short: "Show all effective settings and where they come from",
+		Long: `Show all effective settings and where they come from. Flags override environment
+variables (DSSTAR_ and the key in capitals), those ./dsstar.yaml, that your own
+file, and that the defaults.`,
 		Example: `  dsstar config
-  dsstar config --defaults > dsstar.yaml     every setting with its explanation
+  dsstar config --defaults > dsstar.yaml     all settings with explanations
   DSSTAR_MAX_ROUNDS=5 dsstar config`,
 		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&defaults, "defaults", false, "print the file of the defaults, with its comments")
+	cmd.Flags().BoolVar(&defaults, "defaults", false, "print all defaults, with explanations")
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if defaults {
@@ -49,7 +49,7 @@ that over your own file, that over the default.`,
 			for _, e := range s.Explain() {
 				entries = append(entries, entry(e))
 			}
-			return printJSON(a.stdout, entries)
+			return term.JSON(a.stdout, entries)
 		}
 		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n", filepath.Join(a.configDir, "config.yaml"), projectFile)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -43,18 +44,17 @@ func (a *app) demoCommand() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Run the main job on a shipped example, with recorded model replies",
-		Long: `Run the main job on a shipped example. The model's replies are recorded, so that
-no model is needed; everything else is live. The data are generated once, into
-the user's cache folder.`,
+		Short: "Answer a question about shipped data, with recorded model replies",
+		Long: `Answer a question about shipped data. The model's replies are recorded, so no model
+is needed; everything else is live. The data are generated once, in your cache
+folder.`,
 		Example: "  dsstar demo\n  dsstar demo --out demo-run --json",
 		Args:    noArgs,
 	}
 	flags.add(cmd.Flags())
 	kernelFlags(cmd.Flags())
 	sandboxFlags(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags.typed = newCommandLine(cmd, args)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}
@@ -72,19 +72,19 @@ the user's cache folder.`,
 		question := strings.TrimSpace(demoQuestion)
 		j := job{
 			runFlags: flags, settings: s, here: true, progress: a.newProgress(flags.quiet),
-			model: model, goOn: strings.TrimSpace("--model " + demoModel + " " + givenFlags(cmd)),
+			model: model, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
 		}
-		defer j.progress.stop()
-		j.progress.say("demo     %s", demoNotice)
-		j.progress.say("question %s", question)
+		defer j.progress.Stop()
+		j.progress.Say("demo     %s", demoNotice)
+		j.progress.Say("question %s", question)
 		if err := j.setUp(cmd.Context(), a); err != nil {
 			return err
 		}
-		if j.place.server.URL != "" {
-			return &usageError{"the demo runs in kernels of this machine only", []string{"dsstar demo"}}
+		if j.place.Server.URL != "" {
+			return usage.New("the demo runs in kernels of this machine only", usage.Shell("dsstar demo"))
 		}
-		j.progress.wait("writing the example's data")
-		data, err := a.demoData(cmd.Context(), s, j.place.spec)
+		j.progress.Wait("writing the example's data")
+		data, err := a.demoData(cmd.Context(), s, j.place.Spec)
 		if err != nil {
 			return err
 		}
@@ -126,13 +126,13 @@ func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
 
 // demoData returns the example's data folder in the cache. It is created atomically on first use.
 func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spec) (string, error) {
-	python, err := spec.Program(a.env)
+	python, err := spec.Program(a.Env)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(demoGenerator))
-	dir := filepath.Join(a.cacheDir, "demo-"+hex.EncodeToString(sum[:4]))
-	if err := os.MkdirAll(a.cacheDir, 0o755); err != nil {
+	dir := filepath.Join(a.CacheDir, "demo-"+hex.EncodeToString(sum[:4]))
+	if err := os.MkdirAll(a.CacheDir, 0o755); err != nil {
 		return "", err
 	}
 	lock := flock.New(dir + ".lock")
@@ -147,7 +147,7 @@ func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spe
 	if err := os.RemoveAll(part); err != nil {
 		return "", fmt.Errorf("write the example's data: %w", err)
 	}
-	if _, err := pyenv.Ask(ctx, a.withoutKeys(s), python, demoGenerator, part); err != nil {
+	if _, err := pyenv.Ask(ctx, a.WithoutKeys(s), python, demoGenerator, part); err != nil {
 		return "", fmt.Errorf("write the example's data: %w", err)
 	}
 	return dir, os.Rename(part, dir)

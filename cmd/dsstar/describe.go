@@ -10,25 +10,29 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
-const describeHelp = `Print the descriptions of the files of a folder, which the models of dsstar nb
-work from: what a script printed that was written for the file, or the content
-itself. Names after the folder choose files; the others are not described. Where
-there is more than context_chars in all, the models see less of the long ones.
+const describeHelp = `Print the descriptions of data files that dsstar nb works from. A description is
+the output of a script that the model wrote for the file, or the content itself.
+Names after the folder choose files. If all descriptions together exceed
+context_chars, the model sees less of the long ones.
 
-Descriptions are kept in the cache folder, and dsstar nb uses them: the same file,
-model and prompt are not paid for twice. No run folder is made.
+Descriptions are cached: dsstar nb does not pay for the same file, model and prompt
+again. No run folder is created.
 
-A description that is wrong or lacks what you know can be corrected. Your text
-takes the place of the description in all later runs on this folder, until you
-give an empty one. Corrections are kept with your settings.
+You can correct a description that is wrong or lacks what you know. Your text
+replaces it in all later runs on this folder, until you give an empty one.
+Corrections are kept with your settings.
 
 ` + describeExits
 
-const describeExits = `Exit codes: 0 printed, also where a file could not be described; 1 error; 2 usage;
+const describeExits = `Exit codes: 0 printed, even if a file could not be described; 1 error; 2 usage;
 4 model or server credentials; 5 budget spent; 130 interrupted.`
 
 const describeExample = `  dsstar describe ./data
@@ -36,7 +40,7 @@ const describeExample = `  dsstar describe ./data
   dsstar describe ./data --json --model ollama/qwen3
   dsstar describe ./data --edit sales.csv                  in $VISUAL or $EDITOR
   dsstar describe ./data --set sales.csv=@sales.txt        or =TEXT, or =- for standard input
-  dsstar describe ./data --set sales.csv=                  takes the correction back`
+  dsstar describe ./data --set sales.csv=                  removes the correction`
 
 // describeFlags are the flags of describe that are not settings.
 type describeFlags struct {
@@ -52,23 +56,20 @@ func (a *app) describeCommand() *cobra.Command {
 	var d describeFlags
 	cmd := &cobra.Command{
 		Use:     "describe DIR [flags] [FILE…]",
-		Short:   "Print the descriptions of the files of a folder, and correct them",
+		Short:   "Print descriptions of data files, and correct them",
 		Long:    describeHelp,
 		Example: describeExample,
 	}
 	f := cmd.Flags()
-	f.StringVar(&d.question, "question", "", "what will be asked: it chooses the files where there are more than max_files")
+	f.StringVar(&d.question, "question", "", "the question, which chooses files if there are more than max_files")
 	f.StringVar(&d.edit, "edit", "", "correct the description of this file in your editor")
 	f.StringArrayVar(&d.set, "set", nil, "correct a description without an editor: FILE=TEXT, FILE=@PATH or FILE=-; may be repeated")
 	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
 	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVarP(&d.yes, "yes", "y", false, "without asking: use kernels of a server, which are not sandboxed; describe many files")
+	f.BoolVarP(&d.yes, "yes", "y", false, "do not ask before using a server's kernels without a sandbox or describing many files")
 	settingFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.describe(cmd, d, args); err != nil {
-			return &describeError{err}
-		}
-		return nil
+		return a.describe(cmd, d, args)
 	}
 	return cmd
 }
@@ -76,21 +77,21 @@ func (a *app) describeCommand() *cobra.Command {
 // describe runs the command.
 func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error {
 	if len(args) == 0 {
-		return &usageError{"no data folder is given", []string{"dsstar describe DIR"}}
+		return usage.New("no data folder is given", usage.Shell("dsstar describe DIR"))
 	}
 	edit, set := cmd.Flags().Changed("edit"), cmd.Flags().Changed("set")
-	switch help := []string{cmd.CommandPath() + " --help"}; {
+	switch help := []usage.Hint{usage.Shell(cmd.CommandPath() + " --help")}; {
 	case edit && set, (edit || set) && d.json:
-		return &usageError{"only one of --edit, --set and --json can be given", help}
+		return usage.New("only one of --edit, --set and --json can be given", help...)
 	case (edit || set) && len(args) > 1:
-		return &usageError{"--edit and --set name the file themselves: " + args[1] + " is one too many", help}
+		return usage.New("--edit and --set name the file themselves: "+args[1]+" is one too many", help...)
 	}
 	s, err := a.settings(cmd.Flags())
 	if err != nil {
 		return err
 	}
-	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes, typed: newCommandLine(cmd, args)}, settings: s, progress: a.newProgress(d.quiet)}
-	defer j.progress.stop()
+	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes}, settings: s, progress: a.newProgress(d.quiet)}
+	defer j.progress.Stop()
 	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include, cmd.Flags().Changed("include")); err != nil {
 		return err
 	}
@@ -126,8 +127,8 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record
 	if err := a.models(j); err != nil {
 		return nil, err
 	}
-	j.progress.say("model    %s", a.modelLine(j.settings))
-	j.progress.skipped(j.task)
+	j.progress.Say("model    %s", a.modelLine(j.settings))
+	j.progress.Skipped(j.task)
 	if err := j.setUpAlone(ctx, a); err != nil {
 		return nil, err
 	}
@@ -136,37 +137,37 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record
 		return nil, err
 	}
 	for _, w := range j.settings.Warnings {
-		j.progress.warn("%s", w)
+		j.progress.Warn("%s", w)
 	}
 	config := agentConfig(j.settings)
-	j.place.box.Read = append(j.place.box.Read, j.task.Data)
-	config.Model, config.Open, config.Prompts, config.Cache = j.model, a.openAt(&j.place, j.settings, nil), words, j.cache
-	config.Observe, config.Stream = j.describing(len(names)), j.progress.stream
+	j.place.Box.Read = append(j.place.Box.Read, j.task.Data)
+	config.Model, config.Open, config.Prompts, config.Cache = j.model, a.Open(&j.place, j.settings, nil), words, j.cache
+	config.Observe, config.Stream = j.describing(len(names)), j.progress.Stream
 	config.Agree = a.afford(*j)
 	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
 		return nil, err
 	}
-	j.progress.models(func(role string) string { return modelOf(j.settings, role) })
-	j.progress.wait(describingFiles)
+	j.progress.Models(func(role string) string { return modelOf(j.settings, role) })
+	j.progress.Wait(progress.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task, names...)
-	j.progress.stop()
+	j.progress.Stop()
 	return t, err
 }
 
 // setUpAlone is setUp for runs that use new kernels only.
 func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
-	j.progress.wait("setting up Python")
-	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
+	j.progress.Wait("setting up Python")
+	if j.place, err = a.Place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
 		return err
 	}
-	if g := j.place.guest; g != nil {
-		return &usageError{fmt.Sprintf("--kernel: %s is a running kernel (%s), and files are described in new ones", g.name, identity(g.Running)),
-			[]string{"dsstar describe DIR   # with the Python that dsstar sets up itself", "dsstar kernels   # kernelspecs"}}
+	if g := j.place.Guest; g != nil {
+		return usage.New(fmt.Sprintf("--kernel: %s is a running kernel (%s), and files are described in new ones", g.Name, kernels.Identity(g.Running)),
+			usage.Shell("dsstar describe DIR   # with the Python that dsstar sets up itself"), usage.Shell("dsstar kernels   # kernelspecs"))
 	}
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}
-	return a.look(ctx, &j.place, j.settings, j.task.Data)
+	return a.Look(ctx, &j.place, j.settings, j.task.Data)
 }
 
 // describing reports the events of a run that only describes files; wanted is their number, 0
@@ -175,7 +176,7 @@ func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error
 	done := 0
 	return func(e agent.Event, t *record.Trajectory) error {
 		if e.Kind != agent.Described {
-			j.progress.event(e, t)
+			j.progress.Event(e, t)
 			return nil
 		}
 		all := wanted
@@ -189,7 +190,7 @@ func (j *job) describing(wanted int) func(agent.Event, *record.Trajectory) error
 			}
 		}
 		done++
-		j.progress.say("file     %s (%d of %d)%s", term.Printable(e.Text), done, all, note)
+		j.progress.Say("file     %s (%d of %d)%s", term.Printable(e.Text), done, all, note)
 		return nil
 	}
 }
@@ -199,7 +200,7 @@ func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ende
 	d := newDescriptions(t, names)
 	write := d.print
 	if j.json {
-		write = func(w io.Writer) error { return printJSON(w, d) }
+		write = func(w io.Writer) error { return term.JSON(w, d) }
 	}
 	if err := write(a.stdout); err != nil {
 		return err
@@ -207,8 +208,8 @@ func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ende
 	if ended != nil {
 		return ended
 	}
-	j.progress.say("spent    %s, %d tokens in and %d out%s, %.0f s", plural(d.Usage.Calls, "model call"),
+	j.progress.Say("spent    %s, %d tokens in and %d out%s, %.0f s", human.Plural(d.Usage.Calls, "model call"),
 		d.Usage.InputTokens, d.Usage.OutputTokens, d.Usage.dollars(), d.Seconds.Total)
-	j.progress.say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs then use your text")
+	j.progress.Say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs then use your text")
 	return nil
 }

@@ -16,7 +16,9 @@ import (
 	tty "golang.org/x/term"
 
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 // editDescription lets the user edit the description of a file, and stores the result as a
@@ -24,7 +26,7 @@ import (
 func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said string) error {
 	name, ok := folder.file(said)
 	if !ok {
-		return folder.unknown(said, func(near string) string { return "--edit " + quoteShell(near) })
+		return folder.unknown(said, func(near string) []string { return []string{"--edit", near} })
 	}
 	// Checked before anything is paid for.
 	editor, err := a.editor(folder, name)
@@ -35,8 +37,8 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	if err != nil {
 		return err
 	}
-	j.progress.wait("")
-	j.progress.stop() // the editor needs the terminal
+	j.progress.Wait("")
+	j.progress.Stop() // the editor needs the terminal
 	path, err := writeDraft("dsstar-description-*.txt", before)
 	if err != nil {
 		return err
@@ -50,7 +52,7 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 			return fmt.Errorf("%w\nyour text: %s", err, path)
 		}
 	case after == tidy(before):
-		j.progress.say(unchanged, term.Printable(name))
+		j.progress.Say(unchanged, term.Printable(name))
 	default:
 		if err := a.keepCorrection(j, name, after); err != nil {
 			return fmt.Errorf("%w\nyour text: %s", err, path)
@@ -79,7 +81,7 @@ func (a *app) descriptionOf(ctx context.Context, j *job, name string) (string, e
 	for _, d := range t.Descriptions {
 		if d.File == name {
 			if d.Error != "" {
-				j.progress.warn("%s is not described: %s", term.Printable(name), d.Error)
+				j.progress.Warn("%s is not described: %s", term.Printable(name), d.Error)
 			}
 			return d.Text, nil
 		}
@@ -104,10 +106,10 @@ func (a *app) setDescription(j job, folder dataFiles, arg string) error {
 	}
 	said, value, ok := strings.Cut(arg, "=")
 	if !ok {
-		return &usageError{"--set: " + arg + " is not FILE=TEXT, FILE=@PATH or FILE=-",
-			[]string{fmt.Sprintf("dsstar describe %s --set FILE=@PATH", quoteShell(folder.given))}}
+		return usage.New("--set: "+arg+" is not FILE=TEXT, FILE=@PATH or FILE=-",
+			usage.Shell("dsstar describe %s --set FILE=@PATH", folder.given))
 	}
-	return folder.unknown(said, func(near string) string { return "--set " + quoteShell(near+"="+value) })
+	return folder.unknown(said, func(near string) []string { return []string{"--set", near + "=" + value} })
 }
 
 // given returns the text of a value of --set.
@@ -120,7 +122,7 @@ func (a *app) given(value string) (string, error) {
 		text, err = io.ReadAll(io.LimitReader(a.stdin, mostCorrection+1))
 	case isFile:
 		if text, err = readNamed(path, 16*mostCorrection); errors.Is(err, os.ErrNotExist) {
-			return "", &usageError{"--set: there is no file " + path, []string{"dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"}}
+			return "", usage.New("--set: there is no file "+path, usage.Shell("dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"))
 		}
 	default:
 		text = []byte(value)
@@ -139,11 +141,11 @@ const mostCorrection = 1 << 20
 func (a *app) keepCorrection(j job, name, text string) error {
 	switch {
 	case !utf8.ValidString(text):
-		return &usageError{"the description is not text in UTF-8", []string{"iconv -f LATIN1 -t UTF-8 FILE"}}
+		return usage.New("the description is not text in UTF-8", usage.Shell("iconv -f LATIN1 -t UTF-8 FILE"))
 	case !utf8.ValidString(name):
-		return &usageError{"the name " + term.Printable(name) + " is not valid UTF-8, so that no cell can name the file", []string{"mv OLD NEW   # a name in UTF-8"}}
+		return usage.New("the name "+term.Printable(name)+" is not valid UTF-8, so that no cell can name the file", usage.Shell("mv OLD NEW   # a name in UTF-8"))
 	case len(text) > mostCorrection:
-		return &usageError{fmt.Sprintf("the description has %s; at most %s can be kept", size(int64(len(text))), size(mostCorrection)), []string{"dsstar describe --help"}}
+		return usage.New(fmt.Sprintf("the description has %s; at most %s can be kept", human.Bytes(int64(len(text))), human.Bytes(mostCorrection)), usage.Shell("dsstar describe --help"))
 	}
 	corrections, err := a.corrections(j.task.Data)
 	if err != nil {
@@ -152,22 +154,22 @@ func (a *app) keepCorrection(j job, name, text string) error {
 	had, corrected := corrections[name]
 	switch {
 	case text == "" && !corrected:
-		j.progress.say("correct  %s: there is no correction to take back", term.Printable(name))
+		j.progress.Say("correct  %s: there is no correction to take back", term.Printable(name))
 		return nil
 	case text == had:
-		j.progress.say(unchanged, term.Printable(name))
+		j.progress.Say(unchanged, term.Printable(name))
 		return nil
 	}
 	if err := a.correct(j.task.Data, name, text); err != nil {
 		return err
 	}
 	if text == "" {
-		j.progress.say("correct  %s: your text is taken back, and later runs use the description again", term.Printable(name))
+		j.progress.Say("correct  %s: your text is taken back, and later runs use the description again", term.Printable(name))
 		return nil
 	}
-	j.progress.say("correct  %s: later runs on %s use your text", term.Printable(name), j.task.Data)
+	j.progress.Say("correct  %s: later runs on %s use your text", term.Printable(name), j.task.Data)
 	if most := j.settings.DescriptionChars; len(text) > most {
-		j.progress.warn("it has %d characters, and models are shown %d (description_chars)", len(text), most)
+		j.progress.Warn("it has %d characters, and models are shown %d (description_chars)", len(text), most)
 	}
 	return nil
 }
@@ -199,26 +201,26 @@ var editors = []string{"sensible-editor", "editor", "nano", "vim", "vi"}
 
 // editor returns the user's editor as a command for the shell.
 func (a *app) editor(folder dataFiles, name string) (string, error) {
-	instead := fmt.Sprintf("dsstar describe %s --set %s   # or =-: from standard input", quoteShell(folder.given), quoteShell(name+"=@PATH"))
+	instead := usage.Shell("dsstar describe %s --set %s   # or =-: from standard input", folder.given, name+"=@PATH")
 	if !a.stdinTTY || !a.stderrTTY {
-		return "", &usageError{"--edit needs a terminal for the editor", []string{instead}}
+		return "", usage.New("--edit needs a terminal for the editor", instead)
 	}
 	if editor := a.someEditor(); editor != "" {
 		return editor, nil
 	}
-	return "", &usageError{"--edit: no editor is found", []string{"export EDITOR=COMMAND", instead}}
+	return "", usage.New("--edit: no editor is found", usage.Shell("export EDITOR=COMMAND"), instead)
 }
 
 // someEditor returns the user's editor as a shell command, or an installed one, or "".
 func (a *app) someEditor() string {
 	for _, env := range []string{"VISUAL", "EDITOR"} {
-		if editor := strings.TrimSpace(a.getenv(env)); editor != "" {
+		if editor := strings.TrimSpace(a.Getenv(env)); editor != "" {
 			return editor
 		}
 	}
 	for _, editor := range editors {
 		if path, err := exec.LookPath(editor); err == nil {
-			return quoteShell(path)
+			return human.Shell(path)
 		}
 	}
 	return ""
@@ -232,7 +234,7 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	if whole, err := exec.LookPath(editor); err == nil { // a path with spaces
 		cmd = exec.CommandContext(ctx, whole, path)
 	}
-	cmd.Env = a.env
+	cmd.Env = a.Env
 	// stdout may be a file, so stderr is the terminal.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, term.Unwrapped(a.stderr), term.Unwrapped(a.stderr)
 	// SIGTERM first, on which most editors save the text.

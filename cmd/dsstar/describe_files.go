@@ -9,6 +9,8 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/disk"
 )
 
 // dataFiles are the files of a data folder that a user may name.
@@ -25,7 +27,7 @@ func (l dataFiles) find(said []string) ([]string, error) {
 	for _, name := range said {
 		file, ok := l.file(name)
 		if !ok {
-			return nil, l.unknown(name, func(near string) string { return quoteShell(near) })
+			return nil, l.unknown(name, func(near string) []string { return []string{near} })
 		}
 		meant[file] = true
 	}
@@ -43,7 +45,7 @@ func (l dataFiles) find(said []string) ([]string, error) {
 func (l dataFiles) file(name string) (string, bool) {
 	candidates := []string{name, filepath.ToSlash(filepath.Clean(name))}
 	if abs, err := filepath.Abs(name); err == nil {
-		if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && inside(l.dir, folder) {
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && disk.Inside(l.dir, folder) {
 			if below, err := filepath.Rel(l.dir, filepath.Join(folder, filepath.Base(abs))); err == nil {
 				candidates = append(candidates, filepath.ToSlash(below))
 			}
@@ -57,17 +59,17 @@ func (l dataFiles) file(name string) (string, bool) {
 	return "", false
 }
 
-// unknown is the error for an unknown name; hint makes arguments of a similar name.
-func (l dataFiles) unknown(name string, hint func(string) string) error {
-	e := &usageError{text: fmt.Sprintf("%s has no data file %s", l.given, term.Printable(name))}
+// unknown is the error for an unknown name; words makes arguments of a similar name.
+func (l dataFiles) unknown(name string, words func(string) []string) error {
+	e := &usage.Error{Text: fmt.Sprintf("%s has no data file %s", l.given, term.Printable(name))}
 	if _, err := os.Stat(filepath.Join(l.dir, filepath.FromSlash(name))); err == nil && name != "" {
-		e.text += ": it is not a file, or hidden"
+		e.Text += ": it is not a file, or hidden"
 	}
 	for _, near := range l.near(name) {
-		e.hints = append(e.hints, fmt.Sprintf("dsstar describe %s %s", quoteShell(l.given), hint(near)))
+		e.Hints = append(e.Hints, usage.Line{Command: "dsstar describe", Args: append([]string{l.given}, words(near)...)}.Hint())
 	}
-	if len(e.hints) == 0 {
-		e.hints = []string{"ls " + quoteShell(l.given)}
+	if len(e.Hints) == 0 {
+		e.Hints = []usage.Hint{usage.Shell("ls %s", l.given)}
 	}
 	return e
 }

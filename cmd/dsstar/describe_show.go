@@ -8,6 +8,7 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/notebook/human"
 )
 
 // descriptions is the object that describe --json prints. Its fields are a
@@ -66,7 +67,7 @@ func (d descriptions) print(w io.Writer) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		heading := []string{term.Printable(f.Name), size(f.Size), term.Clean(f.Kind), term.Clean(f.from())}
+		heading := []string{term.Printable(f.Name), human.Bytes(f.Size), term.Clean(f.Kind), term.Clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
 		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
 		if f.Description != "" {
@@ -101,17 +102,4 @@ func (f fileDescription) from() string {
 		from = append(from, "from an earlier run")
 	}
 	return strings.Join(from, ", ")
-}
-
-// size formats a number of bytes: 512 bytes, 3.4 MB.
-func size(n int64) string {
-	switch {
-	case n < 1e3:
-		return plural(int(n), "byte")
-	case n < 1e6:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1e9:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }

@@ -10,6 +10,7 @@ import (
 
 	"dsstar/agent/llm"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
@@ -238,7 +239,7 @@ func TestDescribeUsage(t *testing.T) {
 		}
 	}
 	a, _, stderr := testApp(t)
-	if code := a.run(t.Context(), []string{"describe", d.data}); code != exitUsage || !strings.Contains(stderr.String(), "dsstar describe --model ollama/MODEL DIR") {
+	if code := a.run(t.Context(), []string{"describe", d.data}); code != exitUsage || !strings.Contains(stderr.String(), "dsstar describe --model ollama/MODEL "+d.data) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -246,8 +247,8 @@ func TestDescribeUsage(t *testing.T) {
 // TestDescribeRunsAlone: a kernel that is the user's is not used, nor asked for.
 func TestDescribeRunsAlone(t *testing.T) {
 	runtime := t.TempDir()
-	userKernel(t, runtime, "mine")
-	a, stdout, stderr := testApp(t, jupyterEnv(t, runtime)...)
+	kernelstest.Start(t, runtime, "mine")
+	a, stdout, stderr := testApp(t, kernelstest.Env(t, runtime)...)
 	code := a.run(t.Context(), []string{"describe", dataFolder(t, numbers), "--kernel", "mine", "--base-url", "http://127.0.0.1:1/v1", "--model", "m"})
 	if code != exitUsage || !strings.Contains(stderr.String(), "mine is a running kernel") || stdout.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, stderr)

@@ -17,7 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
@@ -30,6 +32,7 @@ type finding struct {
 	Status string   `json:"status"` // "ok", "warning" or "failed"
 	Detail string   `json:"detail"`
 	Hints  []string `json:"hints"` // commands to paste
+	hints  []usage.Hint
 
 	Trials []sandbox.Trial `json:"trials,omitempty"` // of the sandbox
 }
@@ -38,11 +41,10 @@ func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Try what works here, and say what to do if something does not",
-		Long: `Try what works here, and say what to do if something does not: the settings, the
-folders, Python (set up now if it is not yet), a kernel, and the model's endpoint
-(asked for its list of models, which costs nothing). Exit code 1 if something
-failed.`,
+		Short: "Check what works here, and say how to fix what does not",
+		Long: `Check the settings, the folders, Python (which is set up if needed), a kernel, and
+the model's endpoint (by its list of models, which costs nothing), and say how to
+fix what fails. Exit code 1 if something failed.`,
 		Example: "  dsstar doctor\n  dsstar doctor --python ~/venv/bin/python --model ollama/qwen3 --json",
 		Args:    noArgs,
 	}
@@ -62,8 +64,9 @@ failed.`,
 			if cmd.Context().Err() != nil {
 				return cmd.Context().Err()
 			}
-			if f.Hints == nil {
-				f.Hints = []string{}
+			f.Hints = []string{}
+			for _, hint := range f.hints {
+				f.Hints = append(f.Hints, hint.On(a.line))
 			}
 			all = append(all, f)
 			failed = failed || f.Status == "failed"
@@ -72,7 +75,7 @@ failed.`,
 			}
 		}
 		if asJSON {
-			if err := printJSON(a.stdout, all); err != nil {
+			if err := term.JSON(a.stdout, all); err != nil {
 				return err
 			}
 		}
@@ -93,42 +96,42 @@ func printFinding(w io.Writer, f finding) {
 
 // failedBy is the finding of an error, with its usual hints.
 func failedBy(check string, err error) finding {
-	_, text, hints := explain(err)
-	return finding{check, "failed", text, hints, nil}
+	_, text, hints := causeOf(err)
+	return finding{Check: check, Status: "failed", Detail: text, hints: hints}
 }
 
 func (a *app) checkSettings(_ context.Context, s *configs.Settings) finding {
 	if len(s.Warnings) > 0 {
-		return finding{"settings", "warning", strings.Join(s.Warnings, "\n"), []string{"dsstar config"}, nil}
+		return finding{Check: "settings", Status: "warning", Detail: strings.Join(s.Warnings, "\n"), hints: []usage.Hint{usage.Shell("dsstar config")}}
 	}
-	return finding{"settings", "ok", "no unknown keys; dsstar " + version(), nil, nil}
+	return finding{Check: "settings", Status: "ok", Detail: "no unknown keys; dsstar " + version()}
 }
 
 // checkFolders checks that the folders for runs and caches are writable.
 func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
-	for _, dir := range []string{a.cacheDir, s.Out} {
+	for _, dir := range []string{a.CacheDir, s.Out} {
 		existing := existing(dir)
 		probe, err := os.CreateTemp(existing, ".dsstar-doctor-")
 		if err != nil {
-			return finding{"folders", "failed", fmt.Sprintf("cannot write to %s: %v", dir, err), []string{"ls -ld " + quoteShell(existing)}, nil}
+			return finding{Check: "folders", Status: "failed", Detail: fmt.Sprintf("cannot write to %s: %v", dir, err), hints: []usage.Hint{usage.Shell("ls -ld %s", existing)}}
 		}
 		probe.Close()
 		os.Remove(probe.Name())
 	}
-	return finding{"folders", "ok", fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.cacheDir), nil, nil}
+	return finding{Check: "folders", Status: "ok", Detail: fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.CacheDir)}
 }
 
 // checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels
 // of the user's alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
-	p, err := a.place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
+	p, err := a.Place(ctx, s, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
 	if err != nil {
 		return failedBy("kernel", err)
 	}
-	if p.guest != nil {
-		return finding{"kernel", "ok", fmt.Sprintf("%s is running: %s", p.guest.name, about(p.guest.Running)), nil, nil}
+	if p.Guest != nil {
+		return finding{Check: "kernel", Status: "ok", Detail: fmt.Sprintf("%s is running: %s", p.Guest.Name, kernels.About(p.Guest.Running))}
 	}
-	if err := a.look(ctx, &p, s, existing(s.Out)); err != nil {
+	if err := a.Look(ctx, &p, s, existing(s.Out)); err != nil {
 		return failedBy("kernel", err)
 	}
 	dir, err := disk.TempFolder("", "dsstar-doctor-")
@@ -137,15 +140,16 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	defer disk.RemoveTemp(dir)
 	begin := time.Now()
-	k, err := a.openAt(&p, s, nil)(ctx, agent.Describe, dir)
-	if err != nil && p.server.URL != "" {
+	k, err := a.Open(&p, s, nil)(ctx, agent.Describe, dir)
+	if err != nil && p.Server.URL != "" {
 		return failedBy("kernel", err)
 	}
-	python := slices.Concat(p.spec.Argv, []string{"python3"})[0]
+	python := slices.Concat(p.Spec.Argv, []string{"python3"})[0]
 	if err != nil {
-		_, _, hints := explain(err)
-		return finding{"kernel", "failed", err.Error(), append([]string{
-			quoteShell(python) + " -m ipykernel_launcher --version", "dsstar doctor   # without --python and --kernel: the Python that dsstar sets up"}, hints...), nil}
+		_, _, hints := causeOf(err)
+		return finding{Check: "kernel", Status: "failed", Detail: err.Error(), hints: append([]usage.Hint{
+			usage.Shell("%s -m ipykernel_launcher --version", python),
+			usage.Without("python", "kernel").Note("the Python that dsstar sets up")}, hints...)}
 	}
 	defer k.Close()
 	ready := time.Since(begin)
@@ -155,19 +159,19 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 		return failedBy("kernel", err)
 	}
 	if e.Status != notebook.OK {
-		return finding{"kernel", "failed", strings.TrimSpace(e.PlainText()), []string{
-			quoteShell(python) + " -m pip install " + strings.Join(required, " ")}, nil}
+		return finding{Check: "kernel", Status: "failed", Detail: strings.TrimSpace(e.PlainText()), hints: []usage.Hint{
+			usage.Shell("%s -m pip install "+strings.Join(kernels.Required, " "), python)}}
 	}
-	where := cmp.Or(p.server.URL, python)
+	where := cmp.Or(p.Server.URL, python)
 	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()), ready.Seconds(), where)
-	if s.Rollback == "off" {
-		return finding{"kernel", "ok", text + "\ndoes not go back", nil, nil}
+	if s.Rollback.Off() {
+		return finding{Check: "kernel", Status: "ok", Detail: text + "\ndoes not go back"}
 	}
 	back, err := k.Rollback(ctx, []string{cell})
 	if err != nil {
 		return failedBy("kernel", err)
 	}
-	return finding{"kernel", "ok", text + "\n" + goesBack(back), nil, nil}
+	return finding{Check: "kernel", Status: "ok", Detail: text + "\n" + goesBack(back)}
 }
 
 // goesBack describes how a kernel goes back.
@@ -182,12 +186,12 @@ func goesBack(b notebook.Restoration) string {
 // checkSandbox tries forbidden actions in each available tier, and without a sandbox to show
 // that they would succeed.
 func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
-	b, why, err := box(s)
+	b, why, err := kernels.Box(s)
 	if err != nil {
 		return failedBy("sandbox", err)
 	}
 	if !b.Tier.Confines() {
-		return finding{"sandbox", "warning", string(b.Tier) + ": the cells that a model writes run with all rights of dsstar's", []string{"dsstar doctor --sandbox auto"}, nil}
+		return finding{Check: "sandbox", Status: "warning", Detail: string(b.Tier) + ": the cells that a model writes run with all rights of dsstar's", hints: []usage.Hint{usage.Again("--sandbox", "auto")}}
 	}
 	tiers := sandbox.Tiers()
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -196,11 +200,11 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	if err != nil {
 		return failedBy("sandbox", err)
 	}
-	f := finding{"sandbox", "ok", inWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock()), nil, nil}
+	f := finding{Check: "sandbox", Status: "ok", Detail: kernels.InWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())}
 	if why != "" {
 		f.Detail += ": " + why
 		_, _, missing := sandbox.Choose(string(sandbox.Full))
-		f.Hints = tierHints(missing)
+		f.hints = tierHints(missing)
 	}
 	for _, tier := range append(tiers, sandbox.Off) {
 		var open []string
@@ -237,7 +241,7 @@ func (a *app) checkModel(ctx context.Context, s *configs.Settings) finding {
 		return f
 	}
 	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
-		return finding{"model", "ok", "replayed from " + path, nil, nil}
+		return finding{Check: "model", Status: "ok", Detail: "replayed from " + path}
 	}
 	all := []string{s.Model}
 	for _, role := range slices.Sorted(maps.Keys(s.Models)) {
@@ -249,7 +253,7 @@ func (a *app) checkModel(ctx context.Context, s *configs.Settings) finding {
 	for _, name := range all {
 		f := a.checkEndpoint(ctx, s, name)
 		result.Detail = strings.TrimPrefix(result.Detail+"\n"+f.Detail, "\n")
-		result.Hints = append(result.Hints, f.Hints...)
+		result.hints = append(result.hints, f.hints...)
 		if f.Status == "failed" || f.Status == "warning" && result.Status == "ok" {
 			result.Status = f.Status
 		}
@@ -276,7 +280,7 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 		if sent, ok := errors.AsType[*url.Error](err); ok {
 			err = sent.Err // without the URL, which may contain a key
 		}
-		return finding{"model", "failed", fmt.Sprintf("%s cannot be reached: %v", e.Provider, err), []string{"dsstar config   # shows the base URL"}, nil}
+		return finding{Check: "model", Status: "failed", Detail: fmt.Sprintf("%s cannot be reached: %v", e.Provider, err), hints: []usage.Hint{usage.Shell("dsstar config   # shows the base URL")}}
 	}
 	defer response.Body.Close()
 	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode)) // not the server's own text
@@ -284,18 +288,17 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 	refused := response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
 	switch {
 	case refused && e.Key == "":
-		return finding{"model", "failed", fmt.Sprintf("%s wants a key, and no key was sent (%s)", e.Provider, status),
-			[]string{"dsstar doctor " + keyForURL}, nil}
+		return finding{Check: "model", Status: "failed", Detail: fmt.Sprintf("%s wants a key, and no key was sent (%s)", e.Provider, status), hints: []usage.Hint{keyForURL}}
 	case refused:
-		f := finding{"model", "failed", fmt.Sprintf("%s refuses the key (%s)", e.Provider, status), nil, nil}
+		f := finding{Check: "model", Status: "failed", Detail: fmt.Sprintf("%s refuses the key (%s)", e.Provider, status)}
 		if e.KeyEnv != "" {
-			f.Hints = []string{"export " + e.KeyEnv + "=KEY"}
+			f.hints = []usage.Hint{usage.Shell("export " + e.KeyEnv + "=KEY")}
 		}
 		return f
 	case response.StatusCode != http.StatusOK:
-		return finding{"model", "warning", fmt.Sprintf("%s answers %s when asked for its models", e.Provider, status), nil, nil}
+		return finding{Check: "model", Status: "warning", Detail: fmt.Sprintf("%s answers %s when asked for its models", e.Provider, status)}
 	case !strings.Contains(string(body), e.Model):
-		return finding{"model", "warning", fmt.Sprintf("%s answers, but does not list %s", e.Provider, e.Model), nil, nil}
+		return finding{Check: "model", Status: "warning", Detail: fmt.Sprintf("%s answers, but does not list %s", e.Provider, e.Model)}
 	}
-	return finding{"model", "ok", fmt.Sprintf("%s answers and has %s", e.Provider, e.Model), nil, nil}
+	return finding{Check: "model", Status: "ok", Detail: fmt.Sprintf("%s answers and has %s", e.Provider, e.Model)}
 }

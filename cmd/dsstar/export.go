@@ -13,32 +13,32 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/export"
 )
 
-const exportHelp = `Turn a run, or any notebook, into one file that needs nothing else. Nothing is
+const exportHelp = `Convert a run, or any notebook, into a single self-contained file. Nothing is
 executed.
 
-  html    a page to send: question, answer and whether it is verified on top, then
-          every step. Pictures are in it; it has no scripts and asks no network.
-          What a notebook's HTML would run is left out, and what only scripts can
-          show (interactive charts, widgets) is shown as picture or text. Formulas
-          stand as they are written. Printed, folded sections are open.
-  md      Markdown. Pictures are in it as data URIs, which GitHub's site does not
-          show; most editors and pandoc do. Tables stand as text.
-  script  the code cells, with a comment (# %%) before each; of a run that is its
-          solution.py. Lines that only IPython understands become comments.
+  html    a page: question, answer and whether it is verified on top, then every
+          step. It contains its pictures, has no scripts and makes no network
+          requests. Interactive charts and widgets are shown as pictures or text.
+          Formulas stay TeX. Folded sections are open in print.
+  md      Markdown. It contains its pictures as data URIs, which most editors and
+          pandoc show, but not GitHub's site. Tables are text.
+  script  the code cells, each after a comment (# %%); for a run, its solution.py.
+          Lines that only IPython understands become comments.
 
-The format is that of --to, else by the ending of -o, else html. The file is beside
-the notebook and has its name with the ending of the format. As with nbconvert it
-is replaced if it is there, but only if it is an earlier export: any other file is
-replaced only where -o names it. The path goes to standard output.
+The format is that of --to, or of the extension of -o, or html. The file is written
+beside the notebook, and its path is printed. An earlier export of the same name is
+replaced, any other file only if -o names it.
 
-A picture that the notebook names by a path is taken into a page if it is in the
-notebook's folder or below. Pictures elsewhere, on the web too, are only named.`
+A picture that the notebook names by a path is included if it is in the notebook's
+folder or below. Other pictures are only named.`
 
 const exportExample = `  dsstar export dsstar-runs/2026-11-21-which-store-sold-most     # writes RUN/notebook.html
   dsstar export analysis.ipynb -o report.html
@@ -62,16 +62,16 @@ func (a *app) exportCommand() *cobra.Command {
 	var to, out string
 	cmd := &cobra.Command{
 		Use:     "export [flags] RUN|NOTEBOOK",
-		Short:   "Turn a run or any notebook into one HTML page, Markdown file or script",
+		Short:   "Convert a run or any notebook into an HTML page, Markdown or a script",
 		Long:    exportHelp,
 		Example: exportExample,
 	}
-	cmd.Flags().StringVar(&to, "to", "", "format: html, md or script (default by the ending of --out, else html)")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "where it goes; - for standard output (default beside the notebook)")
+	cmd.Flags().StringVar(&to, "to", "", "format: html, md or script (default: by the extension of --out, else html)")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "the file to write; - for standard output (default: beside the notebook)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Sprintf("one run folder or notebook is wanted, and %d are given", len(args)),
-				[]string{"dsstar export RUN", "ls -d dsstar-runs/*   # the runs of this folder"}}
+			return usage.New(fmt.Sprintf("one run folder or notebook is wanted, and %d are given", len(args)),
+				usage.Shell("dsstar export RUN"), usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
 		}
 		e, err := chooseExporter(to, out)
 		if err != nil {
@@ -90,20 +90,20 @@ func chooseExporter(to, out string) (exporter, error) {
 		}
 	}
 	if ending := filepath.Ext(out); to == "" && ending != "" && ending != ".ipynb" {
-		return exporter{}, &usageError{fmt.Sprintf("--out: there is no format for %s: it is html, md or script", term.Printable(ending)), []string{"dsstar export --to html -o " + quoteShell(out) + " RUN"}}
+		return exporter{}, usage.New(fmt.Sprintf("--out: there is no format for %s: it is html, md or script", term.Printable(ending)), usage.Shell("dsstar export --to html -o %s RUN", out))
 	}
 	if to == "" {
 		return exporters[0], nil
 	}
-	return exporter{}, &usageError{fmt.Sprintf("there is no format %q: it is html, md or script", to), []string{"dsstar export --to html RUN"}}
+	return exporter{}, usage.New(fmt.Sprintf("there is no format %q: it is html, md or script", to), usage.Shell("dsstar export --to html RUN"))
 }
 
 func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
-			return &usageError{fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", term.Printable(arg)),
-				[]string{"ls -d dsstar-runs/*   # the runs of this folder", "ls " + quoteShell(arg) + "/*.ipynb"}}
+			return usage.New(fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", term.Printable(arg)),
+				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"), usage.Shell("ls %s/*.ipynb", arg))
 		}
 	}
 	nb, err := openNotebook(path)
@@ -140,10 +140,10 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 // exportTarget returns the path of the export. It rejects an existing file that is not an
 // export unless the user names it, and always the notebook itself.
 func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, error) {
-	bad := func(hint, format string, args ...any) (string, error) {
-		return "", &usageError{fmt.Sprintf(format, args...), []string{hint}}
+	bad := func(hint usage.Hint, format string, args ...any) (string, error) {
+		return "", usage.New(fmt.Sprintf(format, args...), hint)
 	}
-	again := "dsstar export --to " + e.name + " " + quoteShell(path) + " -o "
+	again := "dsstar export --to " + e.name + " %s -o "
 	target := out
 	switch out {
 	case "-":
@@ -154,8 +154,8 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 			ending = export.Extension(nb)
 		}
 		target = strings.TrimSuffix(path, ".ipynb") + ending
-		if isLink(target) { // the user has not named the link, and somebody else may have made it
-			return bad("rm "+quoteShell(target)+"   # the link alone", "%s is a link, and nothing is written through it", term.Printable(target))
+		if rerun.IsLink(target) { // the user has not named the link, and somebody else may have made it
+			return bad(usage.Shell("rm %s   # the link alone", target), "%s is a link, and nothing is written through it", term.Printable(target))
 		}
 	}
 	if real, err := filepath.EvalSymlinks(target); err == nil {
@@ -166,21 +166,21 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 	switch {
 	case os.IsNotExist(err):
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return bad("mkdir -p "+quoteShell(dir), "--out: there is no folder %s", term.Printable(dir))
+			return bad(usage.Shell("mkdir -p %s", dir), "--out: there is no folder %s", term.Printable(dir))
 		}
 		return target, nil
 	case err != nil:
-		return bad("ls -ld "+quoteShell(dir), "--out: %v", err)
+		return bad(usage.Shell("ls -ld %s", dir), "--out: %v", err)
 	case info.IsDir():
-		return bad(again+quoteShell(filepath.Join(target, "report"+e.endings[0])), "--out: %s is a folder", term.Printable(target))
+		return bad(usage.Shell(again+"%s", path, filepath.Join(target, "report"+e.endings[0])), "--out: %s is a folder", term.Printable(target))
 	case !info.Mode().IsRegular():
-		return bad(again+"-", "--out: %s is not a file", term.Printable(target))
+		return bad(usage.Shell(again+"-", path), "--out: %s is not a file", term.Printable(target))
 	}
 	if from, err := os.Stat(path); err == nil && os.SameFile(from, info) {
-		return bad(again+"-", "--out: %s is the notebook itself", term.Printable(target))
+		return bad(usage.Shell(again+"-", path), "--out: %s is the notebook itself", term.Printable(target))
 	}
 	if out == "" && !isExport(target) {
-		return bad(again+quoteShell(target)+"   # replaces it", "%s is there already, and is no page or Markdown file of dsstar export", term.Printable(target))
+		return bad(usage.Shell(again+"%s   # replaces it", path, target), "%s is there already, and is no page or Markdown file of dsstar export", term.Printable(target))
 	}
 	return target, nil
 }

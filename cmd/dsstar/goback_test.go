@@ -53,7 +53,7 @@ func TestRollback(t *testing.T) {
 			if runtime.GOOS != "linux" && way == notebook.ByCheckpoint {
 				t.Skip("there are checkpoints on Linux only")
 			}
-			s := ask(t, data, spoiled().serve(t).URL, append(slices.Clone(c.args), "--json")...)
+			s := askNB(t, data, spoiled().serve(t).URL, append(slices.Clone(c.args), "--json")...)
 			s.expect(exitVerified, c.said)
 			tr := s.trajectory()
 			if a, ok := tr.Rounds[1].Accepted(); !ok || a.Execution.Stdout() != c.printed {
@@ -90,10 +90,10 @@ func TestRollbackUnsupported(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		why = "there are no checkpoints on " + runtime.GOOS
 	}
-	if _, err := a.start(t.Context(), o, checkpoint.Options{}, &configs.Settings{Rollback: "checkpoint"}, agent.Work); err == nil || !strings.Contains(err.Error(), why) {
+	if _, err := a.Start(t.Context(), o, checkpoint.Options{}, &configs.Settings{Rollback: "checkpoint"}, agent.Work); err == nil || !strings.Contains(err.Error(), why) {
 		t.Error(err)
 	}
-	k, err := a.start(t.Context(), o, checkpoint.Options{}, &configs.Settings{Rollback: "auto"}, agent.Work)
+	k, err := a.Start(t.Context(), o, checkpoint.Options{}, &configs.Settings{Rollback: "auto"}, agent.Work)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +102,6 @@ func TestRollbackUnsupported(t *testing.T) {
 		t.Errorf("%v %+v", err, back)
 	}
 	data := dataFolder(t, numbers)
-	ask(t, data, "http://127.0.0.1:1/v1", "--rollback", "maybe").expect(exitUsage, "should be auto, checkpoint, replay or off")
-	ask(t, data, "http://127.0.0.1:1/v1", "--rollback", "off", "--paper").expect(exitUsage, "hint: dsstar nb --paper --rollback replay")
+	askNB(t, data, "http://127.0.0.1:1/v1", "--rollback", "maybe").expect(exitUsage, "should be auto, checkpoint, replay or off")
+	askNB(t, data, "http://127.0.0.1:1/v1", "--rollback", "off", "--paper").expect(exitUsage, "hint: dsstar nb --rollback replay")
 }

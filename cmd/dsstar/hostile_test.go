@@ -57,7 +57,7 @@ func promptsOf(t *testing.T, theirs string) map[string][]string {
 		}
 		return reply(r)
 	})
-	s := ask(t, data, server.URL, "--candidates", "2", "--guidelines", "A number.\n"+theirs)
+	s := askNB(t, data, server.URL, "--candidates", "2", "--guidelines", "A number.\n"+theirs)
 	s.expect(exitVerified)
 	for role := range outlines {
 		slices.Sort(outlines[role]) // descriptions are asked for side by side

@@ -18,7 +18,7 @@ func TestDemoDataInIsolation(t *testing.T) {
 	if err := os.WriteFile(python, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a.cacheDir = t.TempDir()
+	a.CacheDir = t.TempDir()
 	here := t.TempDir()
 	t.Chdir(here)
 	s, err := configs.Load(configs.Sources{})
@@ -55,7 +55,7 @@ func TestWholePaths(t *testing.T) {
 // A package index may have its password in the settings of pip and uv; other keys are not for them.
 func TestInstallEnv(t *testing.T) {
 	a, _, _ := testApp(t, "PIP_INDEX_URL=https://u:p@host/", "UV_INDEX_MINE_PASSWORD=p", "MY_TOKEN=t", "MINE=key", "PATH_LIKE=x")
-	env := strings.Join(a.installEnv(&configs.Settings{APIKeyEnv: "MINE"}), "\n") + "\n"
+	env := strings.Join(a.InstallEnv(&configs.Settings{APIKeyEnv: "MINE"}), "\n") + "\n"
 	for entry, want := range map[string]bool{
 		"PIP_INDEX_URL=https://u:p@host/": true, "UV_INDEX_MINE_PASSWORD=p": true, "PATH_LIKE=x": true, "MY_TOKEN=t": false, "MINE=key": false,
 	} {

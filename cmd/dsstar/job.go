@@ -13,11 +13,15 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"dsstar/agent"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/notebook/disk"
 )
 
 // A job is one question to answer, for any of the commands.
@@ -27,13 +31,13 @@ type job struct {
 	task     record.Task
 	model    llm.Model
 	ranker   llm.Ranker // nil: files are ranked by word frequency
-	cache    *agent.Cache
-	place    place
+	cache    *describe.Cache
+	place    kernels.Place
 	here     bool    // local kernels only
 	keeper   *keeper // nil: no kernel is kept
-	progress *progress
-	past     bool   // the run is resumed and already has the variables that it needs
-	goOn     string // the flags needed to resume the run
+	progress *progress.Progress
+	past     bool         // the run is resumed and already has the variables that it needs
+	goOn     []usage.Flag // that a later resume needs, too
 }
 
 // runFlags are the flags of the commands that answer a question.
@@ -45,7 +49,6 @@ type runFlags struct {
 	review bool     // ask before every cell
 	keep   bool     // keep the kernel at the end
 	names  []string // names to keep in the user's kernel
-	typed  commandLine
 }
 
 // checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
@@ -59,7 +62,7 @@ func (r *runFlags) checkOut() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return &usageError{fmt.Sprintf("--out: %v", err), []string{"mktemp -d   # gives a new folder for --out"}}
+		return usage.New(fmt.Sprintf("--out: %v", err), usage.Shell("mktemp -d   # gives a new folder for --out"))
 	case len(entries) > 0:
 		return fmt.Errorf("--out %s: %w", r.out, record.ErrInUse)
 	}
@@ -75,9 +78,9 @@ func (r *runFlags) add(f *pflag.FlagSet) {
 func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with all variables")
-	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject with a reason, stop")
-	f.BoolVarP(&r.yes, "yes", "y", false, "without asking: use kernels that are not sandboxed, as they run already or are a server's; describe many files")
+	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with its variables")
+	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject or stop")
+	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask before using kernels without a sandbox (running, or a server's) or describing many files")
 }
 
 // setUp chooses where sessions are opened. It may create the Python environment and ask the user
@@ -89,20 +92,20 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	if a.placeToKeep(ctx, j) {
 		return j.forGuest()
 	}
-	j.progress.wait("setting up Python")
-	if j.place, err = a.place(ctx, j.settings, func(line string) { j.progress.say("set-up   %s", line) }); err != nil {
+	j.progress.Wait("setting up Python")
+	if j.place, err = a.Place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
 		return err
 	}
-	if j.place.guest != nil && j.keep {
-		return &usageError{"--keep-kernel: the kernel is not dsstar's, and stays in any case", []string{j.typed.without("keep-kernel").with("--yes")}}
+	if j.place.Guest != nil && j.keep {
+		return usage.New("--keep-kernel: the kernel is not dsstar's, and stays in any case", usage.Again("--yes").But("keep-kernel"))
 	}
-	if j.place.guest != nil && j.settings.Rollback == "checkpoint" {
-		return &usageError{"--rollback checkpoint: a kernel that is not the run's own goes back by names",
-			[]string{j.typed.without("rollback").with("--yes")}}
+	if j.place.Guest != nil && j.settings.Rollback.Insists() {
+		return usage.New("--rollback checkpoint: a kernel that is not the run's own goes back by names",
+			usage.Again("--yes").But("rollback"))
 	}
-	if j.place.guest != nil && j.settings.Method.Paper {
-		return &usageError{"--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
-			[]string{`dsstar nb --paper --data DIR "question"   # without --kernel`}}
+	if j.place.Guest != nil && j.settings.Method.Paper {
+		return usage.New("--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
+			usage.Without("kernel"))
 	}
 	if err := j.forGuest(); err != nil {
 		return err
@@ -110,8 +113,8 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}
-	j.progress.wait("waiting for the kernel")
-	return a.look(ctx, &j.place, j.settings, j.folders()...)
+	j.progress.Wait("waiting for the kernel")
+	return a.Look(ctx, &j.place, j.settings, j.folders()...)
 }
 
 // folders returns the folders that kernels must be able to read.
@@ -126,16 +129,16 @@ func (j *job) folders() []string {
 // forGuest checks the flags against the chosen place: a question about variables needs a running
 // kernel.
 func (j *job) forGuest() error {
-	g := j.place.guest
+	g := j.place.Guest
 	switch {
 	case g != nil:
-		g.keep = j.names
+		g.Keep = j.names
 	case len(j.names) > 0:
-		return &usageError{"--keep is for a kernel that is running already: the run's own ends with it",
-			[]string{"dsstar kernels", `dsstar nb --kernel newest --keep NAME "question"`}}
+		return usage.New("--keep is for a kernel that is running already: the run's own ends with it",
+			usage.Shell("dsstar kernels"), usage.Again("--kernel", "newest"))
 	case j.task.Data == "" && !j.past && !j.here:
-		return &usageError{"no data folder is given, and only a kernel that is running already has variables to ask about",
-			[]string{`dsstar nb --data DIR "question"`, "dsstar kernels   # those that are running"}}
+		return usage.New("no data folder is given, and only a kernel that is running already has variables to ask about",
+			usage.Again("--data", "DIR"), usage.Shell("dsstar kernels   # those that are running"))
 	}
 	return nil
 }
@@ -149,7 +152,7 @@ func (j *job) base() string {
 	if here, err = filepath.EvalSymlinks(here); err != nil {
 		return j.settings.Out
 	}
-	return filepath.Join(j.place.guest.beside(here), j.settings.Out) // the current folder, unless the kernel is a notebook's
+	return filepath.Join(j.place.Guest.Beside(here), j.settings.Out) // the current folder, unless the kernel is a notebook's
 }
 
 // existing returns the absolute path or its nearest existing ancestor.
@@ -171,8 +174,8 @@ func (j job) folder() (record.Folder, error) {
 	}
 	base := j.base()
 	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
-		return "", &usageError{fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", term.Printable(link)),
-			[]string{"ls -ld " + quoteShell(link), "export DSSTAR_OUT=" + quoteShell(base) + "   # if the link is yours"}}
+		return "", usage.New(fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", term.Printable(link)),
+			usage.Shell("ls -ld %s", link), usage.Shell("export DSSTAR_OUT=%s   # if the link is yours", base))
 	}
 	return record.NewFolder(base, j.task.Question, time.Now())
 }
@@ -195,7 +198,7 @@ func dataFrom(run, data string) string {
 	if err == nil {
 		here, err = filepath.EvalSymlinks(here)
 	}
-	if err != nil || !inside(here, run) || !inside(here, data) {
+	if err != nil || !disk.Inside(here, run) || !disk.Inside(here, data) {
 		return data
 	}
 	rel, err := filepath.Rel(run, data)
@@ -203,9 +206,4 @@ func dataFrom(run, data string) string {
 		return data
 	}
 	return filepath.ToSlash(rel)
-}
-
-func inside(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
 }

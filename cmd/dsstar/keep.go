@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
+	"dsstar/notebook/human"
 )
 
 // A keeper leaves the main kernel running after the run, for --keep-kernel. Its fields are set
@@ -21,6 +24,14 @@ type keeper struct {
 	err    error         // why it could not be kept
 
 	patience time.Duration // with the server; 0: keepPatience
+}
+
+// wrap returns the function that makes sessions of a run keep their kernel; nil if none is kept.
+func (k *keeper) wrap() func(*checkpoint.Session) agent.Session {
+	if k == nil {
+		return nil
+	}
+	return func(s *checkpoint.Session) agent.Session { return keptSession{s, k} }
 }
 
 // A keptSession is the session whose kernel is kept: the main one, or that of the proof, which
@@ -86,7 +97,7 @@ var errOtherKernel = errors.New("the notebook is open with another kernel, which
 
 // tell explains how to connect to the kernel and how to end it. ended is the error that cut the run
 // short.
-func (k *keeper) tell(p *progress, r *resultKept, unregistered, ended error) {
+func (k *keeper) tell(p *progress.Progress, r *resultKept, unregistered, ended error) {
 	state := "with all variables"
 	if ended != nil {
 		state = "with its variables as they were when the run ended"
@@ -94,27 +105,27 @@ func (k *keeper) tell(p *progress, r *resultKept, unregistered, ended error) {
 	switch {
 	case k == nil:
 	case k.err != nil:
-		p.say("kernel   it does not stay: %v", k.err)
+		p.Say("kernel   it does not stay: %v", k.err)
 	case r == nil:
-		p.say("kernel   none stays: none was ready")
+		p.Say("kernel   none stays: none was ready")
 	case r.Server == "":
-		p.say("kernel   process %d stays, %s", r.PID, state)
-		p.say("connect  jupyter console --existing %s", quoteShell(r.ConnectionFile))
-		p.say("or       dsstar nb --kernel %s --data DIR \"question\"", short(r.ID))
-		p.say("end it   kill %d", r.PID)
+		p.Say("kernel   process %d stays, %s", r.PID, state)
+		p.Say("connect  jupyter console --existing %s", human.Shell(r.ConnectionFile))
+		p.Say("or       dsstar nb --kernel %s --data DIR \"question\"", short(r.ID))
+		p.Say("end it   kill %d", r.PID)
 	case unregistered != nil:
-		p.say("kernel   %s stays on %s, %s", short(r.ID), r.Server, state)
-		p.say("connect  in JupyterLab by Kernel > Change Kernel: %v", unregistered)
+		p.Say("kernel   %s stays on %s, %s", short(r.ID), r.Server, state)
+		p.Say("connect  in JupyterLab by Kernel > Change Kernel: %v", unregistered)
 	default:
-		p.say("kernel   %s stays on %s, %s", short(r.ID), r.Server, state)
-		p.say("connect  open %s in JupyterLab: it is the kernel of the notebook there", r.Notebook)
+		p.Say("kernel   %s stays on %s, %s", short(r.ID), r.Server, state)
+		p.Say("connect  open %s in JupyterLab: it is the kernel of the notebook there", r.Notebook)
 	}
 	if r != nil && r.Server != "" {
-		p.say("end it   in JupyterLab by Kernel > Shut Down Kernel, or DELETE %sapi/kernels/%s", r.Server, r.ID)
+		p.Say("end it   in JupyterLab by Kernel > Shut Down Kernel, or DELETE %sapi/kernels/%s", r.Server, r.ID)
 	}
 }
 
-func short(id string) string { return id[:min(len(id), shortName)] }
+func short(id string) string { return id[:min(len(id), kernels.ShortName)] }
 
 // keepPatience is the deadline for a server that the user has not named to start a kernel, and for
 // any server to register one.
@@ -128,7 +139,7 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 	if !j.keep || j.here || s.Kernel+s.Server+s.Python != "" {
 		return false
 	}
-	server, ok := serverWith(kernel.LocalServers(a.lookup()), filepath.Join(existing(cmp.Or(j.out, s.Out)), "notebook.ipynb"))
+	server, ok := serverWith(kernel.LocalServers(a.Lookup()), filepath.Join(existing(cmp.Or(j.out, s.Out)), "notebook.ipynb"))
 	if !ok {
 		return false
 	}
@@ -136,18 +147,18 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 	hurried, cancel := context.WithTimeout(ctx, keepPatience) // a local process will do instead
 	defer cancel()
 	var err error
-	if j.place, err = a.place(hurried, &s, func(string) {}); err == nil {
-		err = a.look(hurried, &j.place, &s, j.folders()...)
+	if j.place, err = a.Place(hurried, &s, func(string) {}); err == nil {
+		err = a.Look(hurried, &j.place, &s, j.folders()...)
 	}
 	if err == nil && a.consent(ctx, j) != nil { // without the deadline: the user may take time
 		err = errors.New("its kernels are not in dsstar's sandbox, and you have not agreed (--yes)")
 	}
 	if err == nil {
-		j.progress.say("server   %s has the run folder: the kernel that stays is one of its", server.URL)
+		j.progress.Say("server   %s has the run folder: the kernel that stays is one of its", server.URL)
 		return true
 	}
-	j.place = place{}
-	j.progress.say("server   %s, which has the run folder, cannot be used: %v", server.URL, err)
+	j.place = kernels.Place{}
+	j.progress.Say("server   %s, which has the run folder, cannot be used: %v", server.URL, err)
 	return false
 }
 

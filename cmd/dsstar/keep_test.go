@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
@@ -43,7 +44,7 @@ func keepingKernel(t *testing.T, env []string, out string, m roles, args ...stri
 func TestKeepKernel(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
-	env := jupyterEnv(t, runtime)
+	env := kernelstest.Env(t, runtime)
 	s, kept := keepingKernel(t, env, filepath.Join(t.TempDir(), "run"), failing(), "--python", pyenvtest.Python(t), "--sandbox", "off")
 	s.expect(exitVerified, "try 1 failed", "verified", "stays, with all variables", "jupyter console --existing "+runtime, "kill ")
 	if kept == nil {
@@ -52,7 +53,7 @@ func TestKeepKernel(t *testing.T) {
 	if kept.Server != "" || kept.Notebook != "" || kept.ConnectionFile != filepath.Join(runtime, "kernel-"+kept.ID+".json") {
 		t.Errorf("%+v", kept)
 	}
-	where := inKernel(t, kept.ConnectionFile, "import os; print(total, 'half' in globals(), os.getcwd(), os.path.exists('data/numbers.csv'))")
+	where := kernelstest.Run(t, kept.ConnectionFile, "import os; print(total, 'half' in globals(), os.getcwd(), os.path.exists('data/numbers.csv'))")
 	if want := "42 False " + filepath.Join(s.out, "files") + " True\n"; where != want {
 		t.Errorf("%q, want %q", where, want)
 	}
@@ -74,15 +75,15 @@ func TestKeepKernelFailing(t *testing.T) {
 	runtime := t.TempDir()
 	m := counting()
 	m["verifier"] = nil // is refused
-	s, kept := keepingKernel(t, jupyterEnv(t, runtime), filepath.Join(t.TempDir(), "run"), m, "--python", pyenvtest.Python(t))
+	s, kept := keepingKernel(t, kernelstest.Env(t, runtime), filepath.Join(t.TempDir(), "run"), m, "--python", pyenvtest.Python(t))
 	s.expect(exitError, "stays, with its variables as they were when the run ended", "kill ")
 	if kept == nil {
 		t.Fatal(s.stdout)
 	}
-	if got := inKernel(t, kept.ConnectionFile, "print(total)"); got != "42\n" {
+	if got := kernelstest.Run(t, kept.ConnectionFile, "print(total)"); got != "42\n" {
 		t.Error(got)
 	}
-	if s, kept = keepingKernel(t, jupyterEnv(t, t.TempDir()), filepath.Join(t.TempDir(), "run"), counting(), "--python", "/usr/bin/false"); kept != nil || s.code == 0 {
+	if s, kept = keepingKernel(t, kernelstest.Env(t, t.TempDir()), filepath.Join(t.TempDir(), "run"), counting(), "--python", "/usr/bin/false"); kept != nil || s.code == 0 {
 		t.Errorf("%+v", kept)
 	}
 }
@@ -92,7 +93,7 @@ func TestKeepKernelOnServer(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	server := kerneltest.JupyterServer(t, pyenvtest.Tools(t), nil)
-	elsewhere, local := jupyterEnv(t, t.TempDir()), jupyterEnv(t, server.RuntimeDir)
+	elsewhere, local := kernelstest.Env(t, t.TempDir()), kernelstest.Env(t, server.RuntimeDir)
 	for name, c := range map[string]struct {
 		env  []string
 		args []string
@@ -135,8 +136,8 @@ func TestKeepKernelOnServer(t *testing.T) {
 	a, _, stderr := testApp(t, local...)
 	j := &job{runFlags: runFlags{keep: true, out: filepath.Join(server.Root, "runs", "unasked")}, settings: settings, progress: a.newProgress(false)}
 	used := a.placeToKeep(t.Context(), j)
-	j.progress.stop()
-	if used || j.place.server.URL != "" || !strings.Contains(stderr.String(), "cannot be used: its kernels are not in dsstar's sandbox") {
+	j.progress.Stop()
+	if used || j.place.Server.URL != "" || !strings.Contains(stderr.String(), "cannot be used: its kernels are not in dsstar's sandbox") {
 		t.Errorf("a server's kernel is used without consent: %s", stderr)
 	}
 	var kernels []struct{ ID string }
@@ -150,7 +151,7 @@ func TestKeepKernelOnServer(t *testing.T) {
 	}
 	// A server whose Python cannot run cells is told of, and not used.
 	other := kerneltest.JupyterServer(t, pyenvtest.Tools(t), map[string]map[string]any{"python3": {"argv": []string{"R"}, "language": "R"}})
-	s, kept = keepingKernel(t, jupyterEnv(t, other.RuntimeDir), filepath.Join(other.Root, "run"), counting())
+	s, kept = keepingKernel(t, kernelstest.Env(t, other.RuntimeDir), filepath.Join(other.Root, "run"), counting())
 	if s.expect(exitVerified, "cannot be used", "a kernel for R"); kept == nil || kept.Server != "" {
 		t.Errorf("%+v", kept)
 	}
@@ -182,7 +183,7 @@ func TestKeepHanging(t *testing.T) {
 	a, _, stderr := testApp(t)
 	p := a.newProgress(false)
 	k.tell(p, r, err, nil)
-	p.stop()
+	p.Stop()
 	if !strings.Contains(stderr.String(), "0123 stays on "+server.URL) || !strings.Contains(stderr.String(), "Change Kernel") {
 		t.Error(stderr)
 	}
@@ -213,7 +214,7 @@ func TestKeepInterrupted(t *testing.T) {
 	if len(files) != 1 {
 		t.Fatal(files)
 	}
-	if got := inKernel(t, files[0], "print(seen)"); got != "7\n" {
+	if got := kernelstest.Run(t, files[0], "print(seen)"); got != "7\n" {
 		t.Fatal(got)
 	}
 	var pid int // as the user is told: in the sandbox the kernel's own number may be another

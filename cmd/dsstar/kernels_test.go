@@ -10,12 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// kernels runs the command, which must do well.
-func kernels(t *testing.T, env []string, args ...string) string {
+// listKernels runs the command, which must do well.
+func listKernels(t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	a, stdout, stderr := testApp(t, env...)
 	if code := a.run(t.Context(), append([]string{"kernels"}, args...)); code != 0 || stderr.Len() > 0 {
@@ -26,7 +28,7 @@ func kernels(t *testing.T, env []string, args ...string) string {
 
 func kernelsJSON(t *testing.T, env []string, args ...string) (l listing) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(kernels(t, env, append(args, "--json")...)), &l); err != nil {
+	if err := json.Unmarshal([]byte(listKernels(t, env, append(args, "--json")...)), &l); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -43,7 +45,7 @@ func TestKernels(t *testing.T) {
 		"kernel": map[string]string{"name": "python3"}}, &session)
 	id := session.Kernel.ID
 	file := filepath.Join(server.RuntimeDir, "kernel-"+id+".json")
-	userKernel(t, server.RuntimeDir, "0123abcd-user")
+	kernelstest.Start(t, server.RuntimeDir, "0123abcd-user")
 	done := make(chan string, 1)
 	state := func(want string) {
 		waitFor(t, "the server says "+want, func() bool {
@@ -54,9 +56,9 @@ func TestKernels(t *testing.T) {
 			return k.State == want
 		})
 	}
-	inKernel(t, file, "import time")
+	kernelstest.Run(t, file, "import time")
 	state("idle")
-	go func() { done <- inKernel(t, file, "time.sleep(8)") }()
+	go func() { done <- kernelstest.Run(t, file, "time.sleep(8)") }()
 	state("busy")
 
 	gone := exec.Command("true")
@@ -69,10 +71,10 @@ func TestKernels(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	env := jupyterEnv(t, server.RuntimeDir)
+	env := kernelstest.Env(t, server.RuntimeDir)
 	begun := time.Now()
-	out := kernels(t, env)
-	if took := time.Since(begun); took > surveyTime {
+	out := listKernels(t, env)
+	if took := time.Since(begun); took > kernels.SurveyTime {
 		t.Errorf("took %v", took)
 	}
 	for _, want := range []string{id[:8] + "  busy", "0123abcd  idle", "analysis.ipynb", server.Root, server.URL + "/", "cannot be reached", "python3"} {
@@ -85,7 +87,7 @@ func TestKernels(t *testing.T) {
 		t.Errorf("the server that was killed is listed:\n%s", out)
 	}
 	<-done
-	text := kernels(t, env, "--json")
+	text := listKernels(t, env, "--json")
 	l := kernelsJSON(t, env)
 	if len(l.Kernels) != 2 || len(l.Servers) != 2 || len(l.Kernelspecs) != 1 || l.Kernelspecs[0].Server != server.URL+"/" {
 		t.Fatalf("%s", text)
@@ -99,11 +101,11 @@ func TestKernels(t *testing.T) {
 		}
 	}
 	// The same from elsewhere, with the token of the environment.
-	far := append(jupyterEnv(t, t.TempDir()), "JUPYTER_URL="+server.URL, "JUPYTER_TOKEN="+server.Token)
+	far := append(kernelstest.Env(t, t.TempDir()), "JUPYTER_URL="+server.URL, "JUPYTER_TOKEN="+server.Token)
 	if l := kernelsJSON(t, far); len(l.Kernels) != 1 || l.Kernels[0].ID != id || l.Servers[0].Error != "" {
 		t.Errorf("%+v", l)
 	}
-	wrong := kernels(t, append(far, "JUPYTER_TOKEN=wrong"), "--server", silentServer(t))
+	wrong := listKernels(t, append(far, "JUPYTER_TOKEN=wrong"), "--server", silentServer(t))
 	for _, want := range []string{"403", "does not answer", "No kernel is running."} {
 		if !strings.Contains(wrong, want) {
 			t.Errorf("%q is not said:\n%s", want, wrong)

@@ -1,18 +1,20 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
 
 // Without --api-key-env no key goes to --base-url; where one is wanted, that is what is said, and what to do (U6).
 func TestNoKeySent(t *testing.T) {
-	code, text, hints := explain(&llm.CredentialError{Provider: "base_url", Unsent: true, Err: &llm.StatusError{Status: 401}})
+	code, text, hints := explain(&llm.CredentialError{Provider: "base_url", Unsent: true, Err: &llm.StatusError{Status: 401}}, usage.Line{Command: "dsstar nb"})
 	if code != exitCredentials || !strings.Contains(text, "no key was sent") || len(hints) == 0 || !strings.Contains(hints[0], "--api-key-env OPENAI_API_KEY") {
 		t.Errorf("%d %s %q", code, text, hints)
 	}
@@ -29,7 +31,7 @@ func TestNoKeySent(t *testing.T) {
 		"OPENAI_API_KEY": {"does not list", ""},
 	} {
 		f := a.checkEndpoint(t.Context(), &configs.Settings{BaseURL: server.URL, APIKeyEnv: env}, "m")
-		if !strings.Contains(f.Detail, want[0]) || !strings.Contains(strings.Join(f.Hints, "\n"), want[1]) {
+		if !strings.Contains(f.Detail, want[0]) || !strings.Contains(fmt.Sprint(f.hints), want[1]) {
 			t.Errorf("%s: %+v", env, f)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -232,7 +233,7 @@ func TestLab(t *testing.T) {
 func (l *lab) ask(url, out string) *scene {
 	l.t.Helper()
 	args := []string{"nb", "--kernel", "analysis.ipynb", "--yes", "--out", out, "--base-url", url, "--model", "scripted"}
-	a, stdout, stderr := testApp(l.t, jupyterEnv(l.t, l.RuntimeDir)...)
+	a, stdout, stderr := testApp(l.t, kernelstest.Env(l.t, l.RuntimeDir)...)
 	s := &scene{t: l.t, out: out}
 	s.code = a.run(l.t.Context(), append(args, "What is the total?"))
 	s.stdout, s.stderr = stdout.String(), stderr.String()
@@ -284,7 +285,7 @@ func TestLabLive(t *testing.T) {
 			out := filepath.Join(l.Root, "run")
 			ended := make(chan *scene, 1)
 			go func() {
-				ended <- attached(t, jupyterEnv(t, l.RuntimeDir), model.URL, "--out", out, "--python", pyenvtest.Python(t))
+				ended <- attached(t, kernelstest.Env(t, l.RuntimeDir), model.URL, "--out", out, "--python", pyenvtest.Python(t))
 			}()
 			notebookOf(t, out)
 			l.do(nil, "open", "run/notebook.ipynb")

@@ -21,23 +21,26 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 )
 
 // An app is one invocation of the program, with everything that it may read and write.
 type app struct {
+	kernels.Host
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	env            []string
 	stdinTTY       bool
 	stdoutTTY      bool
 	stderrTTY      bool
 	width          func() int   // of the terminal behind stderr
-	cacheDir       string       // of dsstar, in the user's cache folder
 	configDir      string       // of dsstar, in the user's configuration folder
 	descriptionDir string       // the folder of cached descriptions
+	line           usage.Line   // what the user typed
 	editors        atomic.Int64 // until when Ctrl-C is an editor's, in Unix nanoseconds
 }
 
@@ -50,7 +53,7 @@ func main() {
 func newApp() *app {
 	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH"))) // cannot fail: the value comes from the environment
 	a := &app{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, env: os.Environ(),
+		Host: kernels.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		stdinTTY: term.IsTerminal(os.Stdin), stdoutTTY: term.IsTerminal(os.Stdout), stderrTTY: term.IsTerminal(os.Stderr),
 		width: func() int {
 			if columns, _, ok := term.Size(os.Stderr); ok {
@@ -59,8 +62,8 @@ func newApp() *app {
 			return 80
 		},
 	}
-	a.cacheDir, a.configDir = userDirs(a.getenv)
-	a.descriptionDir = filepath.Join(a.cacheDir, "descriptions")
+	a.CacheDir, a.configDir = userDirs(a.Getenv)
+	a.descriptionDir = filepath.Join(a.CacheDir, "descriptions")
 	return a
 }
 
@@ -145,17 +148,28 @@ func (a *app) rootCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
+		PersistentPreRun: func(cmd *cobra.Command, args []string) { a.line = lineOf(cmd, args) },
 	}
 	root.SetVersionTemplate("dsstar {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if u, ok := errors.AsType[*usageError](err); ok {
+		if u, ok := errors.AsType[*usage.Error](err); ok {
 			return u
 		}
-		return &usageError{flagError(err), []string{cmd.CommandPath() + " --help"}}
+		return usage.New(flagError(err), usage.Shell(cmd.CommandPath()+" --help"))
 	})
 	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(), a.describeCommand(), a.demoCommand(), a.traceCommand(),
 		a.kernelsCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand())
 	return root
+}
+
+// lineOf returns the command line of a command.
+func lineOf(cmd *cobra.Command, args []string) usage.Line {
+	line := usage.NewLine(cmd.CommandPath(), cmd.Flags(), args)
+	line.Folder = cmd.Name() == "describe"
+	if cmd.Name() == "nb" && (len(args) == 0 || args[0] == "-") {
+		line.Args, line.Input = nil, " < question.txt"
+	}
+	return line
 }
 
 // flagError is what is wrong with a flag, without the words of Go's parsers.
@@ -180,7 +194,7 @@ func flagError(err error) string {
 // noArgs rejects arguments; those of dsstar itself are unknown commands.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if err := cobra.NoArgs(cmd, args); err != nil {
-		return &usageError{err.Error(), []string{cmd.CommandPath() + " --help"}}
+		return usage.New(err.Error(), usage.Shell(cmd.CommandPath()+" --help"))
 	}
 	return nil
 }
@@ -188,10 +202,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 var rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit
 and continue.
 
-dsstar describes the files of a data folder, plans one step, writes its cell,
-runs it in a live IPython kernel, lets a judge decide whether the plan now
-answers the question, adds a step or goes back, and proves the result in a
-fresh session.
+dsstar describes the files of a data folder, plans one step, writes its cell and
+runs it in a live IPython kernel. A judge decides whether the plan now answers
+the question; if not, dsstar adds a step or goes back. At the end it proves the
+answer in a fresh session.
 
 Examples:
   dsstar demo
@@ -202,21 +216,6 @@ Examples:
   echo "How many customers are there?" | dsstar nb --data ./data --json
 
 ` + exitHelp()
-
-// getenv returns a variable of the app's environment.
-func (a *app) getenv(name string) string {
-	value, _ := a.lookupEnv(name)
-	return value
-}
-
-func (a *app) lookupEnv(name string) (string, bool) {
-	for i := len(a.env) - 1; i >= 0; i-- {
-		if n := len(name); len(a.env[i]) > n && a.env[i][n] == '=' && a.env[i][:n] == name {
-			return a.env[i][n+1:], true
-		}
-	}
-	return "", false
-}
 
 // cleaned filters everything printed from now on through a term.Writer.
 func (a *app) cleaned() {
@@ -230,4 +229,40 @@ func (a *app) fileOut() io.Writer {
 		return a.stdout
 	}
 	return term.Unwrapped(a.stdout)
+}
+
+// newProgress starts a progress on stderr, which the caller must stop.
+func (a *app) newProgress(quiet bool) *progress.Progress {
+	able := a.stderrTTY && a.Getenv("TERM") != "dumb"
+	return progress.New(a.stderr, progress.Options{
+		Quiet: quiet, Live: able, Colours: able && a.Getenv("NO_COLOR") == "", Size: a.size,
+	})
+}
+
+// size returns the columns and rows of the terminal behind stderr.
+func (a *app) size() (columns, rows int) {
+	if f, ok := term.Unwrapped(a.stderr).(*os.File); ok {
+		if columns, rows, ok := term.Size(f); ok {
+			return columns, rows
+		}
+	}
+	return a.width(), 24
+}
+
+// userDirs returns dsstar's folders for caches and for configuration.
+func userDirs(getenv func(string) string) (cache, config string) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = filepath.Join(os.TempDir(), "dsstar-cache")
+	}
+	config = getenv("XDG_CONFIG_HOME")
+	if config == "" {
+		if config, err = os.UserConfigDir(); err != nil {
+			config = ""
+		}
+	}
+	if config != "" {
+		config = filepath.Join(config, "dsstar")
+	}
+	return filepath.Join(cache, "dsstar"), config
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/notebook/human"
 )
 
 // method converts the settings of the loop. With --paper only the analyzer, the router, the
@@ -36,11 +38,11 @@ func checkMethod(s *configs.Settings, review bool) error {
 	switch {
 	case s.Method.Candidates == 1:
 	case s.Method.Paper:
-		return &usageError{"--candidates: with --paper every round writes the whole script, and only one",
-			[]string{`dsstar nb --paper --candidates 1 --data DIR "question"`}}
+		return usage.New("--candidates: with --paper every round writes the whole script, and only one",
+			usage.Again("--candidates", "1"))
 	case review:
-		return &usageError{"--candidates: with --review no cell runs that was not accepted, so that a step has one at a time",
-			[]string{`dsstar nb --review --candidates 1 --data DIR "question"`}}
+		return usage.New("--candidates: with --review no cell runs that was not accepted, so that a step has one at a time",
+			usage.Again("--candidates", "1"))
 	}
 	return nil
 }
@@ -48,12 +50,12 @@ func checkMethod(s *configs.Settings, review bool) error {
 // checkRollback rejects --rollback off for a method that needs to go back.
 func checkRollback(s *configs.Settings, m record.Method) error {
 	switch {
-	case s.Rollback != "off":
+	case !s.Rollback.Off():
 	case m.Script:
-		return &usageError{"--rollback off: with --paper every script runs in a fresh process", []string{"dsstar nb --paper --rollback replay …"}}
+		return usage.New("--rollback off: with --paper every script runs in a fresh process", usage.Again("--rollback", "replay"))
 	case m.Candidates > 1:
-		return &usageError{"--rollback off: the candidates for a step run from the same state, to which the session goes back",
-			[]string{fmt.Sprintf("dsstar nb --candidates %d --rollback auto …", m.Candidates)}}
+		return usage.New("--rollback off: the candidates for a step run from the same state, to which the session goes back",
+			usage.Again("--rollback", "auto"))
 	}
 	return nil
 }
@@ -89,11 +91,11 @@ func checkBudget(s *configs.Settings) error {
 		name := modelOf(s, role)
 		if _, ok := s.Price(name); !ok {
 			row, paid := fmt.Sprintf(`"%s": {input: 1.25, cached: 0.13, output: 10}`, name), "   # US dollars a million tokens: put in what you pay"
-			hint := ownFile(s.UserFile) + fmt.Sprintf(`echo 'prices: {%s}' >> %s%s`, row, quoteShell(s.UserFile), paid)
+			hint := ownFile(s.UserFile) + fmt.Sprintf(`echo 'prices: {%s}' >> %s%s`, row, human.Shell(s.UserFile), paid)
 			if len(s.Prices) > 0 || s.UserFile == "" {
 				hint = fmt.Sprintf("%s   # belongs below prices: in your settings; US dollars a million tokens", row)
 			}
-			return &usageError{fmt.Sprintf("--max-cost: the price of %s is not known", name), []string{hint}}
+			return usage.New(fmt.Sprintf("--max-cost: the price of %s is not known", name), usage.Shell(hint))
 		}
 	}
 	return nil
@@ -115,9 +117,9 @@ func roleNames(s *configs.Settings) []string {
 
 // descriptionCache returns the cache of descriptions, or nil. Its key has the base URL because
 // models at different addresses may share a name.
-func (a *app) descriptionCache(s *configs.Settings) *agent.Cache {
+func (a *app) descriptionCache(s *configs.Settings) *describe.Cache {
 	if !s.Cache {
 		return nil
 	}
-	return &agent.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL}
+	return &describe.Cache{Dir: a.descriptionDir, Model: modelOf(s, "analyzer") + " " + s.BaseURL}
 }

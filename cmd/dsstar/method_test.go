@@ -28,7 +28,7 @@ func TestRetriever(t *testing.T) {
 		}
 		return all
 	})
-	s := ask(t, data, model.URL, "--top-k", "2", "--embedding-model", "embed", "--no-families")
+	s := askNB(t, data, model.URL, "--top-k", "2", "--embedding-model", "embed", "--no-families")
 	s.expect(exitVerified, "retry", "429", "again in 1 s")
 	tr := s.trajectory()
 	if len(tr.Descriptions) != 2 || tr.Task.Others != 2 || tr.ByRole["retriever"].Calls != 1 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
 )
@@ -26,11 +27,11 @@ func (a *app) models(j *job) (err error) {
 		j.model, j.ranker, err = replayed(path)
 		return err
 	}
-	if j.model, err = a.model(s, j.progress.retrying); err != nil {
+	if j.model, err = a.model(s, j.progress.Retrying); err != nil {
 		return err
 	}
 	j.cache = a.descriptionCache(s)
-	j.ranker, err = a.ranker(s, j.progress.retrying)
+	j.ranker, err = a.ranker(s, j.progress.Retrying)
 	return err
 }
 
@@ -104,22 +105,22 @@ func (a *app) callable(s *configs.Settings, name string, retrying func(llm.Retry
 func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 	p, model, err := s.Provider(name)
 	if err != nil {
-		return llm.Endpoint{}, &usageError{err.Error(), []string{
-			`dsstar nb --model openai/` + name + ` --data DIR "question"`,
-			`dsstar nb --base-url URL --model ` + name + ` --data DIR "question"   # any OpenAI-compatible server`,
-		}}
+		return llm.Endpoint{}, usage.New(err.Error(),
+			usage.Again("--model", "openai/"+name),
+			usage.Again("--base-url", "URL", "--model", name).Note("any OpenAI-compatible server"),
+		)
 	}
 	e := llm.Endpoint{Provider: p.Name, Model: model}
-	if e.BaseURL, _, err = p.URL(a.getenv); err != nil {
-		return e, &usageError{err.Error(), []string{"dsstar config"}}
+	if e.BaseURL, _, err = p.URL(a.Getenv); err != nil {
+		return e, usage.New(err.Error(), usage.Shell("dsstar config"))
 	}
-	if e.Key, e.KeyEnv = p.Key(a.getenv); e.Key == "" && len(p.KeyEnv) > 0 {
+	if e.Key, e.KeyEnv = p.Key(a.Getenv); e.Key == "" && len(p.KeyEnv) > 0 {
 		e.KeyEnv = p.KeyEnv[0] // named in the error of Open
 	}
 	if p.Name == "openai" && s.BaseURL == "" {
 		e.Header = map[string]string{}
 		for header, env := range map[string]string{"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"} {
-			if value := a.getenv(env); value != "" {
+			if value := a.Getenv(env); value != "" {
 				e.Header[header] = value
 			}
 		}
@@ -148,7 +149,7 @@ func (a *app) modelLine(s *configs.Settings) string {
 func readTrace(path string) ([]llm.Exchange, error) {
 	f, err := disk.Open(path, disk.MaxDocument)
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("open the trace: %v", err), []string{`dsstar nb --model replay:RUN/trace.jsonl --data DIR "question"`}}
+		return nil, usage.New(fmt.Sprintf("open the trace: %v", err), usage.Again("--model", "replay:RUN/trace.jsonl"))
 	}
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
@@ -156,27 +157,26 @@ func readTrace(path string) ([]llm.Exchange, error) {
 		err = errors.New("it has no exchange")
 	}
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("the trace %s: %v", path, err), []string{"head -c 300 " + quoteShell(path)}}
+		return nil, usage.New(fmt.Sprintf("the trace %s: %v", path, err), usage.Shell("head -c 300 %s", path))
 	}
 	return exchanges, nil
 }
 
 func (a *app) noModel(s *configs.Settings) error {
-	e := &usageError{text: "no model is configured"}
+	e := &usage.Error{Text: "no model is configured"}
 	for _, provider := range slices.Sorted(maps.Keys(s.Providers)) {
 		for _, env := range s.Providers[provider].KeyEnv {
-			if a.getenv(env) != "" {
-				e.hints = append(e.hints, fmt.Sprintf("export DSSTAR_MODEL=%s/MODEL   # %s is set", provider, env))
+			if a.Getenv(env) != "" {
+				e.Hints = append(e.Hints, usage.Shell("export DSSTAR_MODEL="+provider+"/MODEL   # "+env+" is set"))
 			}
 		}
 	}
-	if len(e.hints) == 0 {
-		e.hints = append(e.hints, "export OPENAI_API_KEY=KEY DSSTAR_MODEL=openai/MODEL   # or gemini/ with GEMINI_API_KEY, anthropic/ with "+
-			"ANTHROPIC_API_KEY, openrouter/ with OPENROUTER_API_KEY, deepseek/ with DEEPSEEK_API_KEY")
+	if len(e.Hints) == 0 {
+		e.Hints = append(e.Hints, usage.Shell("export OPENAI_API_KEY=KEY DSSTAR_MODEL=openai/MODEL   # or gemini/ with GEMINI_API_KEY, anthropic/ with ANTHROPIC_API_KEY, openrouter/ with OPENROUTER_API_KEY, deepseek/ with DEEPSEEK_API_KEY"))
 	}
-	e.hints = append(e.hints,
-		`dsstar nb --model ollama/MODEL --data DIR "question"   # a model on this machine`,
-		`dsstar nb --base-url http://127.0.0.1:8000/v1 --model MODEL --data DIR "question"   # any OpenAI-compatible server`,
-		"dsstar demo   # the main job with recorded replies, without a model")
+	e.Hints = append(e.Hints,
+		usage.Again("--model", "ollama/MODEL").Note("a model on this machine"),
+		usage.Again("--base-url", "http://127.0.0.1:8000/v1", "--model", "MODEL").Note("any OpenAI-compatible server"),
+		usage.Shell("dsstar demo   # the main job with recorded replies, without a model"))
 	return e
 }

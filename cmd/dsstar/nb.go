@@ -11,17 +11,18 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
 
-var nbHelp = `Answer a question about the files of a folder and leave a notebook. In a kernel
-that is running already (--kernel) the question may be about its variables too,
-or about them alone.
+var nbHelp = `Answer a question about the files of a folder and leave a notebook. With a
+running kernel (--kernel) the question may also be about its variables.
 
-The question is the argument, or is read from standard input. The answer goes
-to standard output and nothing else does; progress goes to standard error.
+The question is the argument, or standard input. Only the answer goes to
+standard output; progress goes to standard error.
 
-A run leaves, in dsstar-runs/<date>-<slug>/ or the folder of --out:
+A run leaves in dsstar-runs/<date>-<slug>/, or the folder of --out:
   notebook.ipynb  question, data, every step with code, output and verdict
   solution.py     the same cells as a script
   trace.jsonl     every exchange with the model; --model replay:trace.jsonl
@@ -29,20 +30,20 @@ A run leaves, in dsstar-runs/<date>-<slug>/ or the folder of --out:
   files/          what the cells wrote
   variables/      what the cells used of a running kernel's variables
 
-The notebook may be open meanwhile: what you save into it is never overwritten,
-the run goes on in notebook-2.ipynb then. With --keep-kernel its session stays.
+You may open the notebook during the run. What you save into it is never
+overwritten: the run then continues in notebook-2.ipynb. With --keep-kernel its
+session stays.
 
-The models work from descriptions of the files, which the notebook shows. Where
-one is wrong, correct it: dsstar describe DIR --edit FILE. Later runs then use
-your text.
+The model works from descriptions of the files, which the notebook shows. If one
+is wrong, correct it for all later runs: dsstar describe DIR --edit FILE.
 
-With --review you are asked before every cell, repairs and the last one included:
-accept it, edit the step and the cell in $VISUAL or $EDITOR, reject it with a
-reason that the planner reads, accept all that follow, or stop. What you accept is
-what runs. The scripts that describe files are not asked about.
+With --review dsstar asks before every cell, also before repairs and the last one:
+accept it, edit step and cell in $VISUAL or $EDITOR, reject it with a reason that
+the planner reads, accept all that follow, or stop. Only what you accept runs,
+and the scripts that describe files.
 
-With --candidates K each step gets K cells, each run from the accepted ones, and the
-verifier picks one; the notebook has the others, folded, with its reason.
+With --candidates K dsstar writes K cells for each step and runs each from the
+accepted cells. The verifier picks one; the notebook keeps the others, folded.
 
 ` + exitHelp()
 
@@ -62,17 +63,16 @@ func (a *app) nbCommand() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use:     `nb --data DIR [flags] "question"`,
-		Short:   "Answer a question about the files of a folder and leave a notebook",
+		Short:   "Answer a question about data files and leave a notebook",
 		Long:    nbHelp,
 		Example: nbExample,
 	}
-	cmd.Flags().VarP((*onceFlag)(&data), "data", "d", "the folder with the data files; may be left out with a running kernel")
+	cmd.Flags().VarP((*onceFlag)(&data), "data", "d", "the folder with the data files; optional with a running kernel")
 	keepFlag(cmd.Flags(), &keep)
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer: TEXT, or @FILE")
 	flags.add(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
 			return err // before reading the question, which may take long
 		}
@@ -81,10 +81,10 @@ func (a *app) nbCommand() *cobra.Command {
 			return err
 		}
 		if data == "" && s.Kernel == "" {
-			return &usageError{"no data folder is given", []string{`dsstar nb --data DIR "question"`,
-				`dsstar nb --kernel newest "question"   # about the variables of a running kernel`}}
+			return usage.New("no data folder is given", usage.Again("--data", "DIR"),
+				usage.Again("--kernel", "newest").Note("about the variables of a running kernel"))
 		}
-		if flags.names, err = keeping(keep); err != nil {
+		if flags.names, err = kernels.Names(keep); err != nil {
 			return err
 		}
 		question, err := a.question(args)
@@ -96,8 +96,8 @@ func (a *app) nbCommand() *cobra.Command {
 			return err
 		}
 		// All arguments are checked before anything is set up.
-		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
-		defer j.progress.stop()
+		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: a.line.Only(lasting...)}
+		defer j.progress.Stop()
 		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include, cmd.Flags().Changed("include")); err != nil {
 			return err
 		}
@@ -113,8 +113,8 @@ func (a *app) nbCommand() *cobra.Command {
 		if err := a.models(&j); err != nil {
 			return err
 		}
-		j.progress.say("model    %s", a.modelLine(s))
-		j.progress.skipped(j.task)
+		j.progress.Say("model    %s", a.modelLine(s))
+		j.progress.Skipped(j.task)
 		if err := j.setUp(cmd.Context(), a); err != nil {
 			return err
 		}
@@ -125,19 +125,19 @@ func (a *app) nbCommand() *cobra.Command {
 
 // question takes the question from the arguments or from standard input.
 func (a *app) question(args []string) (string, error) {
-	hint := []string{`dsstar nb --data DIR "question"`}
+	hint := []usage.Hint{usage.Shell(`dsstar nb --data DIR "question"`)}
 	if len(args) > 1 {
-		return "", &usageError{
+		return "", usage.New(
 			fmt.Sprintf("the question is one argument, and %d are given", len(args)),
-			[]string{fmt.Sprintf("dsstar nb --data DIR %s", quoteShell(strings.Join(args, " ")))},
-		}
+			usage.Shell("dsstar nb --data DIR %s", strings.Join(args, " ")),
+		)
 	}
 	text := ""
 	switch {
 	case len(args) == 1 && args[0] != "-":
 		text = args[0]
 	case a.stdinTTY && len(args) == 0:
-		return "", &usageError{"no question is given", hint}
+		return "", usage.New("no question is given", hint...)
 	default:
 		b, err := io.ReadAll(io.LimitReader(a.stdin, 1<<20))
 		if err != nil {
@@ -146,7 +146,7 @@ func (a *app) question(args []string) (string, error) {
 		text = string(b)
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return "", &usageError{"no question is given", hint}
+		return "", usage.New("no question is given", hint...)
 	}
 	return text, nil
 }
@@ -158,10 +158,10 @@ func (a *app) guidelines(arg string) (string, error) {
 	}
 	b, err := readNamed(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", &usageError{"--guidelines: there is no file " + path, []string{`dsstar nb --guidelines TEXT --data DIR "question"   # or @FILE`}}
+		return "", usage.New("--guidelines: there is no file "+path, usage.Again("--guidelines", "TEXT").Note("or @FILE"))
 	}
 	if err != nil {
-		return "", &usageError{fmt.Sprintf("--guidelines: %v", err), []string{"ls -l " + quoteShell(path)}}
+		return "", usage.New(fmt.Sprintf("--guidelines: %v", err), usage.Shell("ls -l %s", path))
 	}
 	return strings.TrimSpace(string(b)), nil
 }
@@ -189,13 +189,13 @@ func (f *onceFlag) String() string { return string(*f) }
 func (f *onceFlag) Type() string   { return "string" }
 func (f *onceFlag) Set(value string) error {
 	if *f != "" {
-		return &usageError{fmt.Sprintf("two data folders are given, %s and %s, and a run has one", *f, value),
-			[]string{fmt.Sprintf("mkdir both && cp -r %s %s both/   # one folder for --data", quoteShell(string(*f)), quoteShell(value))}}
+		return usage.New(fmt.Sprintf("two data folders are given, %s and %s, and a run has one", *f, value),
+			usage.Shell("mkdir both && cp -r %s %s both/   # one folder for --data", string(*f), value))
 	}
 	*f = onceFlag(value)
 	return nil
 }
 
 func keepFlag(f *pflag.FlagSet, names *[]string) {
-	f.StringSliceVar(names, "keep", nil, "variables of the cells that stay in a running kernel: NAMES, or all")
+	f.StringSliceVar(names, "keep", nil, "variables to leave in a running kernel: NAMES, or all")
 }

@@ -37,7 +37,7 @@ func TestCellsThatEnd(t *testing.T) {
 	// The pause is for ZeroMQ's own thread, which SIGKILL would end with the line unsent.
 	m["coder"] = say(cell("import os, signal, time\nprint('before', flush=True)\ntime.sleep(0.3)\nos.kill(os.getpid(), signal.SIGKILL)"))
 	m["debugger"] = say(cell("import time\ntime.sleep(60)"), cell("total = 42\nprint(total)"))
-	s := ask(t, dataFolder(t, numbers), m.serve(t).URL, "--cell-timeout", "10s") // the set-up cell must fit, too
+	s := askNB(t, dataFolder(t, numbers), m.serve(t).URL, "--cell-timeout", "10s") // the set-up cell must fit, too
 	s.expect(exitVerified, "SIGKILL", "time-out")
 	if t.Failed() {
 		return

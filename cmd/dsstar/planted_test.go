@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"dsstar/agent/record"
+	"dsstar/notebook/disk"
 )
 
 // planted is a key that lies about while the tests run, as a user's do: in the environment, in ~/.ssh, and in the
@@ -216,15 +217,15 @@ func dataOf(args []string) (folders []string) {
 	}
 	return slices.DeleteFunc(folders, func(folder string) bool { // a test of what is none, or of the system's
 		info, err := os.Stat(folder)
-		real := realPath(folder)
-		return err != nil || !info.IsDir() || real == realPath(os.TempDir()) || !inside(os.TempDir(), real)
+		real := disk.RealPath(folder)
+		return err != nil || !info.IsDir() || real == disk.RealPath(os.TempDir()) || !disk.Inside(os.TempDir(), real)
 	})
 }
 
 // hashes are what is in a folder by name, but for run folders.
 func hashes(folder string) map[string]string {
 	all := map[string]string{}
-	_ = filepath.WalkDir(realPath(folder), func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(disk.RealPath(folder), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			all[path] = err.Error()
 			return nil

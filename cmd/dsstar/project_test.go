@@ -10,9 +10,9 @@ import (
 // only those that exist.
 func TestProjectHints(t *testing.T) {
 	for yaml, want := range map[string]struct{ said, not string }{
-		"model: replay:.trace.jsonl":               {"--model replay:.trace.jsonl …", ""}, // S9
-		"prices: {a/b: {input: 0, output: 0}}":     {"${EDITOR:-vi}", "dsstar nb"},        // S10
-		"max_rounds: 99":                           {"--max-rounds 99 …", ""},
+		"model: replay:.trace.jsonl":               {"--model replay:.trace.jsonl --data", ""}, // S9
+		"prices: {a/b: {input: 0, output: 0}}":     {"${EDITOR:-vi}", "dsstar nb"},             // S10
+		"max_rounds: 99":                           {"--max-rounds 99 --data", ""},
 		"retries: 99":                              {"export DSSTAR_RETRIES=99", "dsstar nb"},
 		"out: /srv/answers":                        {"export DSSTAR_OUT=/srv/answers", "dsstar nb"},
 		"method: {computed: false, candidates: 1}": {"${EDITOR:-vi}", "dsstar nb"},
@@ -43,7 +43,7 @@ func TestProjectFile(t *testing.T) {
 		if code := a.run(t.Context(), strings.Fields(command)); code != exitUsage {
 			t.Errorf("%s: exit code %d", command, code)
 		}
-		for _, said := range []string{"dsstar.yaml: allow_read: ", " --allow-read '/opt/a b' …", "export DSSTAR_ALLOW_READ='/opt/a b'", "config.yaml"} {
+		for _, said := range []string{"dsstar.yaml: allow_read: ", " --allow-read '/opt/a b'", "export DSSTAR_ALLOW_READ='/opt/a b'", "config.yaml"} {
 			if !strings.Contains(stderr.String(), said) {
 				t.Errorf("%s: %q is not in %s", command, said, stderr)
 			}

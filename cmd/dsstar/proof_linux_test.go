@@ -36,7 +36,7 @@ func TestProofApart(t *testing.T) {
 				if file == "channels.py" {
 					out = filepath.Join(data, "dsstar-runs/run")
 				}
-				ask(t, data, m.serve(t).URL, "--sandbox", tier, "--out", out).expect(exitNotVerified, reason)
+				askNB(t, data, m.serve(t).URL, "--sandbox", tier, "--out", out).expect(exitNotVerified, reason)
 			})
 		}
 	}

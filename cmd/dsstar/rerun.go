@@ -4,88 +4,78 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"math"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/rerun"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
-	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
-	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
-const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed one.
+const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed
+notebook.
 
 Outputs are shown on standard error as they arrive. Only the path of the executed
-notebook goes to standard output. The notebook is saved atomically while the cells
-run and holds all outputs up to the end of the run, whatever ended it. Outputs too
-long for a notebook are in files in the folder <OUT without .ipynb>_files.
+notebook goes to standard output. The notebook is saved atomically during the run,
+and holds all outputs up to its end, whatever ended it. Outputs too long for a
+notebook are in files in the folder <OUT without .ipynb>_files.
 
-Cells run as in nbclient, papermill and nbconvert --execute: in the notebook's
-folder, with an exception ending the run unless the cell has the tag
-raises-exception. Cells with the tag skip-execution are left alone. There is no
-time-out unless one is set, and IPython's history file is not written. Unlike
-there, cells run in the sandbox without your keys (--sandbox off keeps your
-environment), and outputs that would fetch something when shown (folium's maps,
-IFrame, Image(url=…)) are disabled in the executed notebook.
+As in nbclient, papermill and nbconvert --execute, cells run in the notebook's
+folder, and an exception ends the run unless the cell has the tag
+raises-exception. Cells with the tag skip-execution are skipped. There is no
+timeout by default. Unlike there, cells run in the sandbox without your keys
+(--sandbox off keeps your environment), and outputs that would fetch something
+when shown (folium's maps, IFrame, Image(url=…)) are disabled in the executed
+notebook.
 
-The cells of a notebook that dsstar wrote run as they did then: in a temporary
-folder, so that the run folder stays as it is, and without your keys.
+The cells of a notebook that dsstar wrote run in a temporary folder, so that the
+run folder stays as it is, and without your keys.
 
-The kernel is that of --python or --kernel, in the command line, the environment
-or a configuration file; else that of the notebook, if it names a kernelspec other
-than python3 that is installed here; else of the Python that dsstar sets up itself.
+The kernel is that of --python or --kernel, or of these settings; else that of the
+notebook, if it names an installed kernelspec other than python3; else dsstar's
+own Python.
 
---data DIR replaces the data folder: data_dir in the parameters cell is set to DIR,
-in this execution and in the executed notebook. In other people's notebooks a cell
-after the one with the tag parameters sets it, as papermill does. For notebooks of
-dsstar the last lines say, for each question, whether the answer is the same.
+--data DIR sets data_dir in the parameters cell, for this execution and in the
+executed notebook. In other notebooks, a cell after the one with the tag
+parameters sets it, as papermill does. For notebooks of dsstar the last lines say,
+for each question, whether the answer is the same.
 
---check compares what each cell puts out with what the notebook has of it, and
-prints for each: same; differs, with what differs; error, if it fails now; or not
-run, if there is nothing to compare. No file is written unless --out names one.
-What counts:
+--check compares each cell's outputs with those in the notebook, and prints for
+each: same; differs, with the differences; error, if it fails now; or not run, if
+there is nothing to compare. No file is written unless --out names one. Rules:
   numbers   those with a decimal point or a signed exponent may differ by the
-            tolerance, relative to the larger one; whole ones not at all
-  streams   each as a whole, as a terminal shows it; how they alternate does not count
+            tolerance, relative to the larger one; whole numbers must be equal
+  streams   each as a whole, as a terminal shows it; their interleaving does not count
   displays  the richest form that is deterministic: data (plotly, vega, JSON), then
             pictures, then SVG, HTML, Markdown, LaTeX, text. Widgets count as text,
             scripts do not count
   pictures  PNG and JPEG by pixels: the same size, and each channel of each pixel
             within 2 of 255
   errors    name and value of the exception, not the traceback
-What is surely different each time does not count: addresses (<Line2D at 0x7f…>),
-the times of %time, %timeit and tqdm, the file of a cell in a warning
-(/tmp/ipykernel_1/2.py), names of Python's tempfile below their folder, (pid=…) in
-warnings, ids of elements in pandas' Styler, in SVG of matplotlib and UUIDs, the date
-in that SVG, cell numbers in printed tracebacks. Dates and times that cells print do count.
+What differs on every run is ignored: addresses (<Line2D at 0x7f…>), the times of
+%time, %timeit and tqdm, the file of a cell in a warning (/tmp/ipykernel_1/2.py),
+names of Python's tempfile below their folder, (pid=…) in warnings, ids of elements
+in pandas' Styler, in SVG of matplotlib and UUIDs, the date in that SVG, cell numbers
+in printed tracebacks. Dates and times that cells print are compared.
 
---round N takes a notebook of dsstar and runs one round of it again: the session is
-rebuilt as it stood when the round began (parameters, set-up, the accepted cells of
-the plan as it was), then each attempt of the round runs on that state, those that
-failed too. Rounds that were dropped later can be run as well. Each attempt's outcome
-is printed; with --check its outputs are compared with the recorded ones.
+--round N runs one round of dsstar's notebook again. The session is rebuilt as it was
+when the round began (parameters, set-up, the accepted cells of the plan as it was).
+Then each attempt of the round runs on that state, failed ones too. Rounds that were
+dropped later can be run as well. Each attempt's outcome is printed; with --check its
+outputs are compared with the recorded ones.
 
 --json prints one object instead:
-  notebook, out  paths; out is where the executed notebook is ("": nowhere)
-  cells          how many cells there were to run
-  executed       how many were run
+  notebook, out  paths; out is the executed notebook ("": none)
+  cells          number of cells to run
+  executed       number of cells that ran
   failed         null, or the cell that ended the run: index (from 0), id,
                  status (error, timeout, died), ename, evalue, reason
-  incomplete     cells whose outputs may lack something: index, id, reason
+  incomplete     cells whose outputs may be incomplete: index, id, reason
   seconds        wall time
   kernel         name, language, version
   checked        with --check: a list of index, id, round (0: none), verdict (same,
@@ -96,13 +86,13 @@ is printed; with --check its outputs are compared with the recorded ones.
   answer         the last of these
 With --round it is notebook, round, step, seconds, kernel as above, and
   attempts       list of attempt (from 1), label (try 2, candidate 3), recorded and
-                 status (ok, error, timeout, died), error and text of what it put out
-                 now, verdict (same or differs; without --check it is about the
-                 status), differences
+                 status (ok, error, timeout, died), error and text of its outputs now,
+                 verdict (same or differs; without --check: of the status),
+                 differences
 
 Exit codes:
   0    every cell ran; with --check: nothing differs; with --round: each attempt
-       ended as recorded, well or not
+       ended as recorded
   1    a cell failed, timed out or killed the kernel; or another error; with
        --round: an attempt did not end as recorded
   2    usage; nothing was run
@@ -113,22 +103,9 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
   dsstar rerun analysis.ipynb -o analysis.ipynb      # in place
   dsstar rerun analysis.ipynb -o - > executed.ipynb
   dsstar rerun --kernel conda-geo --timeout 10m --allow-errors analysis.ipynb
-  dsstar rerun --check analysis.ipynb                # does it still give what it shows?
+  dsstar rerun --check analysis.ipynb                # are its outputs still the same?
   dsstar rerun --check --data new/ RUN/notebook.ipynb
   dsstar rerun --check --round 2 RUN/notebook.ipynb  # a round with its failed attempts`
-
-// rerunFlags are the flags of rerun that are not settings.
-type rerunFlags struct {
-	out         string
-	timeout     patience
-	allowErrors bool
-	quiet       bool
-	json        bool
-	check       bool
-	tolerance   float64
-	round       optionalInt
-	data        string
-}
 
 // An optionalInt is a flag with a number that may be absent.
 type optionalInt struct {
@@ -147,25 +124,27 @@ func (o *optionalInt) Set(text string) (err error) {
 }
 
 func (a *app) rerunCommand() *cobra.Command {
-	var flags rerunFlags
+	var flags rerun.Flags
+	var timeout patience
+	var round optionalInt
 	cmd := &cobra.Command{
 		Use:     "rerun [flags] NOTEBOOK",
-		Short:   "Execute a notebook in a fresh kernel and write the executed one",
+		Short:   "Execute a notebook in a fresh kernel, or check its outputs",
 		Long:    rerunHelp,
 		Example: rerunExample,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.out, "out", "o", "", "where the executed notebook goes; - for standard output (default NOTEBOOK's name with .rerun.ipynb)")
-	f.Var(&flags.timeout, "timeout", "how long one cell may run, such as 90s or 10m (default none)")
-	f.BoolVar(&flags.allowErrors, "allow-errors", false, "go on after cells that fail or time out")
-	f.BoolVarP(&flags.quiet, "quiet", "q", false, "only errors on standard error")
-	f.BoolVar(&flags.json, "json", false, "print one JSON object instead of the path")
-	f.BoolVar(&flags.check, "check", false, "compare what the cells put out with what the notebook has, and write nothing unless --out is given")
-	f.Float64Var(&flags.tolerance, "tolerance", defaultTolerance, "with --check: how much a number may differ, relative to it")
-	f.Var(&flags.round, "round", "run the attempts of this round again, of a notebook that dsstar wrote")
-	f.Var((*onceFlag)(&flags.data), "data", "another data folder for the cells than the notebook names")
+	f.StringVarP(&flags.Out, "out", "o", "", "the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
+	f.Var(&timeout, "timeout", "timeout of a cell, such as 90s or 10m (default none)")
+	f.BoolVar(&flags.AllowErrors, "allow-errors", false, "continue after cells that fail or time out")
+	f.BoolVarP(&flags.Quiet, "quiet", "q", false, "only errors on standard error")
+	f.BoolVar(&flags.JSON, "json", false, "print one JSON object instead of the path")
+	f.BoolVar(&flags.Check, "check", false, "compare outputs with those in the notebook; writes nothing unless --out is given")
+	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance, "with --check: relative tolerance of numbers")
+	f.Var(&round, "round", "run the attempts of this round of dsstar's notebook again")
+	f.Var((*onceFlag)(&flags.Data), "data", "another data folder than the notebook's")
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
-	settings.String("python", "", "an interpreter of your own, with ipykernel")
+	settings.String("python", "", "your own interpreter, with ipykernel")
 	settings.String("kernel", "", "an installed kernelspec, by name, of any language")
 	sandboxFlags(settings)
 	f.AddFlagSet(settings)
@@ -182,7 +161,10 @@ func (a *app) rerunCommand() *cobra.Command {
 			return err
 		}
 		if len(args) != 1 {
-			return &usageError{fmt.Sprintf("one notebook is wanted, and %d are given", len(args)), []string{"dsstar rerun NOTEBOOK.ipynb"}}
+			return usage.New(fmt.Sprintf("one notebook is wanted, and %d are given", len(args)), usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
+		}
+		if flags.Timeout = time.Duration(timeout); round.given {
+			flags.Round = &round.n
 		}
 		return a.rerun(cmd.Context(), args[0], flags, s)
 	}
@@ -216,208 +198,22 @@ func (p *patience) Set(text string) error {
 	return nil
 }
 
-// rerun executes the notebook at path. All arguments are checked before anything is set up.
-func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
-	begin := time.Now()
+// rerun executes a notebook, or that of a run folder.
+func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags, s *configs.Settings) error {
 	if run := disk.Newest(record.Folder(path).Notebook()); run != "" {
-		path = run // path is a run folder
+		path = run
 	}
 	nb, err := openNotebook(path)
 	if err != nil {
 		return err
 	}
-	if err := flags.refuse(path, nb); err != nil {
-		return err
+	r := rerun.Runner{
+		Host: a.Host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), Terminal: a.stderrTTY, Width: a.width,
+		Progress: a.newProgress,
 	}
-	place, err := a.newRerunPlace(path, flags.data, nb, s)
-	if err != nil {
-		return err
+	err = r.Run(ctx, path, nb, flags, s)
+	if errors.Is(err, rerun.ErrDiffers) {
+		return silent{exitNotVerified}
 	}
-	defer place.close()
-	if flags.round.given {
-		return a.rerunRound(ctx, path, nb, place, flags, s)
-	}
-	out := noOutFile(nb)
-	if !flags.check || flags.out != "" {
-		if out, err = newOutFile(path, flags.out, nb); err != nil {
-			return err
-		}
-	}
-	p := a.newProgress(flags.quiet)
-	defer p.stop()
-	k, spec, err := a.rerunKernel(ctx, path, nb, place, s, p, kernel.Options{
-		Dir: place.dir, Env: place.env, CellTimeout: time.Duration(flags.timeout), Outputs: out.long(),
-	})
-	if err != nil {
-		return err
-	}
-	defer k.Close()
-	completeSpec(nb, spec)
-	r := newRerun(a, path, place, out, flags)
-	r.begin, r.k = begin, k
-	if flags.check {
-		r.doing = p
-	} else {
-		p.stop()
-	}
-	err = r.run(ctx)
-	p.stop()
-	return a.concludeRerun(r, err)
-}
-
-// refuse rejects flags that contradict each other or the notebook.
-func (f rerunFlags) refuse(path string, nb *notebook.Notebook) error {
-	quoted := quoteShell(path)
-	switch {
-	case f.json && f.out == "-":
-		return &usageError{"--json and --out - both want standard output", []string{"dsstar rerun --json " + quoted}}
-	case f.check && f.out == "-":
-		return &usageError{"--check and --out - both want standard output", []string{"dsstar rerun --check -o " + quoteShell(strings.TrimSuffix(path, ".ipynb")+".rerun.ipynb") + " " + quoted}}
-	case f.round.given && f.out != "":
-		return &usageError{"--round writes no notebook, so there is no use for --out", []string{fmt.Sprintf("dsstar rerun --round %d %s", f.round.n, quoted)}}
-	case !f.check && f.tolerance != defaultTolerance:
-		return &usageError{"--tolerance is for --check", []string{fmt.Sprintf("dsstar rerun --check --tolerance %g %s", f.tolerance, quoted)}}
-	case math.IsNaN(f.tolerance) || f.tolerance < 0 || f.tolerance >= 1:
-		return &usageError{"--tolerance: it is relative to the number: at least 0 and less than 1", []string{"dsstar rerun --check --tolerance 1e-6 " + quoted}}
-	case f.check && !f.round.given && !slices.ContainsFunc(slices.Collect(maps.Values(recordedRuns(nb))), cellRun.ran):
-		return &usageError{fmt.Sprintf("%s has no outputs that could be compared", term.Printable(path)), []string{"dsstar rerun " + quoted + "   # makes a notebook that has"}}
-	}
-	return nil
-}
-
-// rerunKernel starts the kernel for the notebook. The caller closes it.
-func (a *app) rerunKernel(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, s *configs.Settings, p *progress, o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {
-	for _, w := range s.Warnings {
-		p.warn("%s", w)
-	}
-	spec, err := a.rerunSpec(ctx, path, nb, s, p)
-	if err != nil {
-		return nil, spec, err
-	}
-	p.wait("starting the kernel")
-	if o.Sandbox, err = a.rerunBox(s, place, p); err != nil {
-		return nil, spec, err
-	}
-	o.Spec, o.StartTimeout = withoutHistory(spec), s.StartTimeout
-	if o.Scratch == "" { // it never goes back
-		k, err := begin(ctx, o, checkpoint.Options{})
-		return k, spec, err
-	}
-	k, err := a.start(ctx, o, checkpoint.Options{}, s, agent.Work)
-	return k, spec, err
-}
-
-// openNotebook reads the notebook at path.
-func openNotebook(path string) (*notebook.Notebook, error) {
-	bad := func(hint, format string, args ...any) (*notebook.Notebook, error) {
-		return nil, &usageError{fmt.Sprintf(format, args...), []string{hint}}
-	}
-	list := "ls " + quoteShell(filepath.Dir(path)) + "/*.ipynb"
-	info, err := os.Stat(path)
-	switch {
-	case os.IsNotExist(err):
-		return bad(list, "there is no file %s", term.Printable(path))
-	case err == nil && info.IsDir():
-		return bad("ls "+quoteShell(path)+"/*.ipynb", "%s is a folder, not a notebook", term.Printable(path))
-	case err != nil:
-		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
-	}
-	nb, err := notebook.Open(path)
-	if err == nil {
-		return nb, nil
-	}
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return bad("ls -l "+quoteShell(path), "the notebook: %v", err)
-	}
-	if old := formatOf(path); old > 0 && old < 4 {
-		return bad("jupyter nbconvert --to notebook --nbformat 4 "+quoteShell(path), "%s is a notebook of the old format %d, and 4 is wanted", term.Printable(path), old)
-	}
-	return bad("head -c 300 "+quoteShell(path), "%s: %v", term.Printable(path), err)
-}
-
-// rerunSpec returns the kernel to start for the notebook.
-func (a *app) rerunSpec(ctx context.Context, path string, nb *notebook.Notebook, s *configs.Settings, p *progress) (kernel.Spec, error) {
-	named, language := kernelOf(nb)
-	switch {
-	case s.Python != "" && s.Kernel != "":
-		return kernel.Spec{}, &usageError{"--python and --kernel cannot both be given",
-			[]string{"dsstar rerun --kernel NAME " + quoteShell(path), "dsstar rerun --python PATH " + quoteShell(path)}}
-	case s.Kernel != "":
-		return a.findKernel(s.Kernel, path)
-	case !isPython(language):
-		name := named
-		if name == "" {
-			name = "NAME"
-		}
-		return kernel.Spec{}, &usageError{fmt.Sprintf("the notebook is in %s, not in Python", term.Printable(language)),
-			[]string{"dsstar rerun --kernel " + quoteShell(name) + " " + quoteShell(path), "jupyter kernelspec list"}}
-	case s.Python != "":
-		return a.ownPython(ctx, s, s.Python, []string{"ipykernel"}) // only the user knows what else the notebook needs
-	}
-	if named != "" && !strings.EqualFold(named, "python3") {
-		spec, err := kernel.FindSpec(named, a.lookup())
-		if err == nil && isPython(spec.Language) {
-			p.say("kernel   %s, which the notebook names", term.Printable(spec.Name))
-			return spec, nil
-		}
-		p.say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here", term.Printable(named))
-	}
-	p.wait("setting up Python")
-	return a.spec(ctx, s, func(line string) { p.say("set-up   %s", line) })
-}
-
-// kernelOf returns the notebook's kernelspec and language; "" if it names none.
-func kernelOf(nb *notebook.Notebook) (name, language string) {
-	spec, _ := nb.Metadata["kernelspec"].(map[string]any)
-	info, _ := nb.Metadata["language_info"].(map[string]any)
-	name, _ = spec["name"].(string)
-	if language, _ = spec["language"].(string); language == "" {
-		language, _ = info["name"].(string)
-	}
-	return name, language
-}
-
-// completeSpec adds missing required fields to the notebook's kernelspec. Like nbclient it adds no
-// kernelspec.
-func completeSpec(nb *notebook.Notebook, spec kernel.Spec) {
-	of, ok := nb.Metadata["kernelspec"].(map[string]any)
-	if !ok {
-		return
-	}
-	for key, value := range map[string]string{"name": spec.Name, "display_name": spec.DisplayName} {
-		if _, ok := of[key].(string); !ok {
-			of[key] = value
-		}
-	}
-}
-
-func isPython(language string) bool {
-	return language == "" || strings.EqualFold(language, "python") || strings.EqualFold(language, "python3") || strings.EqualFold(language, "ipython")
-}
-
-// findKernel finds the kernelspec that the user named, in any language.
-func (a *app) findKernel(name, path string) (kernel.Spec, error) {
-	spec, err := kernel.FindSpec(name, a.lookup())
-	if err != nil {
-		return spec, &usageError{fmt.Sprintf("--kernel: %v", err), []string{"jupyter kernelspec list", "dsstar rerun " + quoteShell(path)}}
-	}
-	if _, err := spec.Program(a.env); err != nil {
-		return spec, &usageError{fmt.Sprintf("--kernel: %s: %v", name, err), []string{"jupyter kernelspec list"}}
-	}
-	return spec, nil
-}
-
-// withoutHistory keeps the cells out of IPython's history file, as nbclient does. The history is in
-// memory.
-func withoutHistory(spec kernel.Spec) kernel.Spec {
-	var argv []string
-	for _, arg := range spec.Argv {
-		if arg != "--HistoryManager.enabled=False" {
-			argv = append(argv, arg)
-		}
-	}
-	if spec.IPython() {
-		spec.Argv = append(argv, "--HistoryManager.hist_file=:memory:")
-	}
-	return spec
+	return err
 }

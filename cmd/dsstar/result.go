@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"io"
-	"strings"
-	"unicode"
-	"unicode/utf16"
 
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/configs"
+	"dsstar/notebook"
 )
 
 // result is the object that --json prints. Its fields are a contract: see the
@@ -55,6 +52,19 @@ type resultKernel struct {
 	Rollback string `json:"rollback"`
 }
 
+// ranIn describes the kernel of a run.
+func ranIn(p kernels.Place, s *configs.Settings) resultKernel {
+	way := cmp.Or(p.Way, notebook.ByReplay)
+	if s.Rollback.Off() {
+		way = notebook.NotAtAll
+	}
+	r := resultKernel{Name: cmp.Or(p.Spec.DisplayName, p.Spec.Name), Owned: true, Sandbox: p.Sandbox(), Rollback: string(way)}
+	if p.Guest != nil {
+		r.Name, r.Owned = p.Guest.Name, false
+	}
+	return r
+}
+
 func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) result {
 	warnings := t.Warnings
 	if warnings == nil {
@@ -89,39 +99,4 @@ func (u resultUsage) dollars() string {
 		return ""
 	}
 	return fmt.Sprintf(", %.2f US dollars", *u.CostUSD)
-}
-
-// printJSON writes a value as JSON. Control characters are escaped, so that a terminal does not
-// obey them and the value is unchanged.
-func printJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(v)
-	if err == nil {
-		_, err = io.WriteString(w, escapeControls(b.String()))
-	}
-	if err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	return nil
-}
-
-// escapeControls escapes the control characters that encoding/json does not; they occur in
-// strings only.
-func escapeControls(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)) && r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

@@ -10,32 +10,34 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
-var resumeHelp = `Go on with a run: one that was stopped, one whose notebook you have edited, or,
-with --ask, one that is finished and gets another question.
+var resumeHelp = `Continue a run that was stopped, or whose notebook you have edited. With --ask, ask
+another question in the session of a finished run.
 
 RUN is the run folder, or a notebook in it. No request that the model has answered
-is made again. The accepted cells run again in a new kernel; budgets count from
-here, and the method is the one that the run was begun with.
+is repeated. The accepted cells run again in a new kernel. Budgets count from here;
+the method stays that of the run.
 
 In the notebook you can
   change, add, remove and reorder the code cells between set-up and answer
-  change the words of a step: its cell is then written anew
+  change the text of a step: its cell is then written anew
   change the last cell
-  change data_dir in the parameters cell: another data folder
-  leave a note to the agent: a Markdown cell with the tag dsstar:note
-Cells run again from the first change on, yours as they are; then the plan is
-judged, and the run goes on from there to a new proof. When a cell of yours fails,
-the notebook stays as it is.
+  change data_dir in the parameters cell, for another data folder
+  leave the agent a note: a Markdown cell with the tag dsstar:note
+Cells run again from the first change on, yours unchanged. Then the plan is judged,
+and the run continues to a new proof. If one of your cells fails, the notebook
+stays as it is.
 
 ` + exitHelp()
 
@@ -49,20 +51,19 @@ func (a *app) resumeCommand() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use:     "resume [flags] RUN",
-		Short:   "Go on with a run that was stopped, edited, or gets another question",
+		Short:   "Continue a run that was stopped or edited, or ask another question",
 		Long:    resumeHelp,
 		Example: resumeExample,
 	}
-	cmd.Flags().StringVar(&question, "ask", "", "another question, for the same session")
+	cmd.Flags().StringVar(&question, "ask", "", "ask another question in the same session")
 	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer to --ask: TEXT, or @FILE")
 	keepFlag(cmd.Flags(), &keep)
 	flags.addCommon(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Sprintf("one run is wanted, and %d are given", len(args)), []string{"dsstar resume RUN", "ls -d dsstar-runs/*   # the runs of this folder"}}
+			return usage.New(fmt.Sprintf("one run is wanted, and %d are given", len(args)), usage.Shell("dsstar resume RUN"), usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
 		}
-		flags.typed = newCommandLine(cmd, args)
 		if err := a.mayReview(flags); err != nil {
 			return err
 		}
@@ -70,14 +71,14 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if flags.names, err = keeping(keep); err != nil {
+		if flags.names, err = kernels.Names(keep); err != nil {
 			return err
 		}
 		if question = strings.TrimSpace(question); question == "" && cmd.Flags().Changed("ask") {
-			return &usageError{"--ask: no question is given", []string{`dsstar resume --ask "question" ` + quoteShell(args[0])}}
+			return usage.New("--ask: no question is given", usage.Shell(`dsstar resume --ask "question" %s`, args[0]))
 		}
 		if form != "" && question == "" {
-			return &usageError{"--guidelines are for the question of --ask", []string{`dsstar resume --ask "question" --guidelines TEXT ` + quoteShell(args[0])}}
+			return usage.New("--guidelines are for the question of --ask", usage.Shell(`dsstar resume --ask "question" --guidelines TEXT %s`, args[0]))
 		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
@@ -86,8 +87,8 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err := checkBudget(s); err != nil {
 			return err
 		}
-		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: givenFlags(cmd)}
-		defer j.progress.stop()
+		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: a.line.Only(lasting...)}
+		defer j.progress.Stop()
 		return a.resume(cmd.Context(), j, args[0], question, form)
 	}
 	return cmd
@@ -128,44 +129,44 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	j.settings.Method.Candidates = r.t.Method.Candidates // the run's, for its kernel
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
 	if question != "" && j.settings.Model == demoModel {
-		return &usageError{"the demo has recorded replies to its own question only", []string{"dsstar resume --model PROVIDER/MODEL --ask " + quoteShell(question) + " " + quoteShell(path)}}
+		return usage.New("the demo has recorded replies to its own question only", usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", question, path))
 	}
 	if question != "" {
 		if err := r.t.Ask(question, form); err != nil {
-			return &usageError{err.Error(), []string{"dsstar resume " + quoteShell(path)}}
+			return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 		}
 	}
 	saver := continued(r)
-	j.progress.say("run      %s", r.folder)
+	j.progress.Say("run      %s", r.folder)
 	if name := filepath.Base(r.path); r.path != r.folder.Notebook() {
-		j.progress.say("notebook %s: notebook.ipynb was edited while the run went on, and is left alone", name)
+		j.progress.Say("notebook %s: notebook.ipynb was edited while the run went on, and is left alone", name)
 	}
 	if record.Finished(r.t, now, j.settings.MaxRounds) {
-		j.progress.say("finished there is nothing left to do")
+		j.progress.Say("finished there is nothing left to do")
 		return a.conclude(ctx, j, r.t, r.folder, saver, nil)
 	}
 	if done := len(r.t.Rounds); question == "" && len(r.t.Edits()) == 0 {
-		j.progress.say("goes on  where it stopped: %s so far", plural(done, "round"))
+		j.progress.Say("goes on  where it stopped: %s so far", human.Plural(done, "round"))
 	}
 	for _, what := range r.t.Edits() {
-		j.progress.say("edited   %s", what)
+		j.progress.Say("edited   %s", what)
 	}
 	if question != "" {
-		j.progress.say("question %s", question)
+		j.progress.Say("question %s", question)
 	}
 	exchanges, err := answered(r.folder)
 	if err != nil {
 		return err
 	}
 	if j.settings.Kernel == "" && r.t.Answer() == "" && len(r.t.Earlier) == 0 && (r.t.Task.Data == "" || len(r.t.Variables) > 0) {
-		return &usageError{"the run began with the variables of a running kernel, and is not at its end: name that kernel",
-			[]string{"dsstar resume --kernel NAME " + quoteShell(path), "dsstar kernels   # those that are running"}}
+		return usage.New("the run began with the variables of a running kernel, and is not at its end: name that kernel",
+			usage.Shell("dsstar resume --kernel NAME %s", path), usage.Shell("dsstar kernels   # those that are running"))
 	}
 	if err := a.models(&j); err != nil {
 		return err
 	}
-	j.progress.say("model    %s", a.modelLine(j.settings))
-	j.progress.skipped(r.t.Task)
+	j.progress.Say("model    %s", a.modelLine(j.settings))
+	j.progress.Skipped(r.t.Task)
 	if err := j.setUp(ctx, a); err != nil {
 		return err
 	}
@@ -190,13 +191,13 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 	data := r.data()
 	allowed := func(path string) bool {
 		abs, err := filepath.Abs(path)
-		return err == nil && inside(realPath(abs), realPath(data))
+		return err == nil && disk.Inside(disk.RealPath(abs), disk.RealPath(data))
 	}
-	if data == "" || !a.private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
+	if data == "" || !a.Private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 		return nil
 	}
-	return &usageError{fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", term.Printable(data)),
-		[]string{"dsstar resume --allow-read DIR " + quoteShell(string(r.folder)) + "   # DIR: that folder, if the notebook is yours"}}
+	return usage.New(fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", term.Printable(data)),
+		usage.Shell("dsstar resume --allow-read DIR %s   # DIR: that folder, if the notebook is yours", string(r.folder)))
 }
 
 // dataFiles lists the run's data folder, with the files that the run included and those of
@@ -208,8 +209,8 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File
 		return nil, nil
 	}
 	if info, err := os.Stat(data); err != nil || !info.IsDir() {
-		return nil, &usageError{"the run's data folder is not there: " + data,
-			[]string{"ls -ld " + quoteShell(data) + "   # or set data_dir in the notebook's parameters cell to where it is now"}}
+		return nil, usage.New("the run's data folder is not there: "+data,
+			usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to where it is now", data))
 	}
 	include = slices.Concat(r.t.Task.Include, include)
 	slices.Sort(include)
@@ -228,33 +229,33 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File
 // findRun finds the run of an argument: a run folder, whose newest notebook is taken, or a
 // notebook in one.
 func findRun(arg string) (r pastRun, err error) {
-	bad := func(hint, format string, args ...any) (pastRun, error) {
-		return pastRun{}, &usageError{fmt.Sprintf(format, args...), []string{hint}}
+	bad := func(hint usage.Hint, format string, args ...any) (pastRun, error) {
+		return pastRun{}, usage.New(fmt.Sprintf(format, args...), hint)
 	}
 	path, err := filepath.Abs(arg)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return bad("ls -d dsstar-runs/*   # the runs of this folder", "there is no run %s", term.Printable(arg))
+		return bad(usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"), "there is no run %s", term.Printable(arg))
 	}
 	if err != nil {
-		return bad("ls -l "+quoteShell(arg), "the run: %v", err)
+		return bad(usage.Shell("ls -l %s", arg), "the run: %v", err)
 	}
 	r.folder, r.path = record.Folder(filepath.Dir(path)), path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		r.folder = record.Folder(path)
 		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
-			return bad("ls "+quoteShell(path), "%s is not a run folder: it has no notebook.ipynb", term.Printable(arg))
+			return bad(usage.Shell("ls %s", path), "%s is not a run folder: it has no notebook.ipynb", term.Printable(arg))
 		}
 	}
 	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // the run writes them
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return bad("ls -l "+quoteShell(path), "%s is not a file, as a run leaves it, but something else, such as a link", term.Printable(path))
+			return bad(usage.Shell("ls -l %s", path), "%s is not a file, as a run leaves it, but something else, such as a link", term.Printable(path))
 		}
 	}
 	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // cells read it
-		return bad("ls -l "+quoteShell(r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", term.Printable(r.folder.Variables()))
+		return bad(usage.Shell("ls -l %s", r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", term.Printable(r.folder.Variables()))
 	}
 	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err
@@ -272,7 +273,7 @@ func (r *pastRun) read() error {
 		return err
 	}
 	if r.t, err = record.Read(nb); err != nil {
-		return &usageError{fmt.Sprintf("%s: %v", term.Printable(r.path), err), []string{"dsstar resume --help   # what can be changed in a notebook", "dsstar rerun " + quoteShell(r.path) + "   # runs any notebook again"}}
+		return usage.New(fmt.Sprintf("%s: %v", term.Printable(r.path), err), usage.Shell("dsstar resume --help   # what can be changed in a notebook"), usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
 	}
 	return nil
 }
@@ -289,34 +290,13 @@ func answered(folder record.Folder) ([]llm.Exchange, error) {
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("the trace %s: %v", folder.Trace(), err), []string{
-			"mv " + quoteShell(folder.Trace()) + " " + quoteShell(folder.Trace()+".bad") + "   # the notebook is enough to go on from"}}
+		return nil, usage.New(fmt.Sprintf("the trace %s: %v", folder.Trace(), err),
+			usage.Shell("mv %s %s   # the notebook is enough to go on from", folder.Trace(), folder.Trace()+".bad"))
 	}
 	return exchanges, nil
 }
 
-// givenFlags returns the flags of a command line that a later resume needs, too.
-func givenFlags(cmd *cobra.Command) string {
-	var words []string
-	for _, name := range []string{"review", "model", "role-model", "base-url", "api-key-env", "context", "python", "kernel", "server"} {
-		f := cmd.Flags().Lookup(name)
-		if f == nil || !f.Changed {
-			continue
-		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			words = append(words, "--"+name)
-			if f.Value.Type() == "bool" {
-				continue
-			}
-			if name == "server" || name == "kernel" {
-				value, _, _ = strings.Cut(value, "?") // the query may hold a token
-			}
-			words = append(words, quoteShell(value))
-		}
-	}
-	return strings.Join(words, " ")
+// lasting are the flags of a command line that a later resume needs, too.
+var lasting = []string{
+	"review", "model", "role-model", "base-url", "api-key-env", "context", "python", "kernel", "server",
 }

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 )
 
 // mayReview rejects --review without a terminal.
@@ -21,7 +23,7 @@ func (a *app) mayReview(f runFlags) error {
 		what = "standard error is none"
 	}
 	text := fmt.Sprintf("--review asks before every cell, on a terminal: %s", what)
-	return &usageError{text, []string{f.typed.without("review").String() + "   # without --review: nobody is asked"}}
+	return usage.New(text, usage.Without("review").Note("nobody is asked"))
 }
 
 // review returns the function that asks the user about each cell, or nil without --review.
@@ -29,15 +31,15 @@ func (a *app) review(j job) func(context.Context, agent.Proposal) (agent.Decisio
 	if !j.review {
 		return nil
 	}
-	v := &reviewer{app: a, progress: j.progress, colours: j.progress.screen.Colours}
-	j.progress.asks = func() bool { return !v.all }
+	v := &reviewer{app: a, progress: j.progress, colours: j.progress.Colours()}
+	j.progress.Reviewed(func() bool { return !v.all })
 	return v.review
 }
 
 // A reviewer asks the user about the cells of a run.
 type reviewer struct {
 	app      *app
-	progress *progress
+	progress *progress.Progress
 	colours  bool
 	all      bool // the user has accepted all further cells
 }
@@ -52,7 +54,7 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 		d.Unseen = true
 		return d, nil
 	}
-	v.progress.wait("") // remove the view
+	v.progress.Wait("") // remove the view
 	v.show(p, p.Failed)
 	asked := p
 	for {

@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"dsstar/cmd/dsstar/internal/term"
 	"fmt"
 	"os"
 	"strings"
 
 	tty "golang.org/x/term"
+
+	"dsstar/cmd/dsstar/internal/term"
 )
 
 // stopKey is what key returns for Ctrl-C, which is no signal in raw mode, and at the end of input.
@@ -37,7 +38,7 @@ func (v *reviewer) key(ctx context.Context, prompt string) (string, error) {
 // was typed before the question.
 func (v *reviewer) rawKey(ctx context.Context, prompt string) (text string, raw bool, err error) {
 	f, ok := v.app.stdin.(*os.File)
-	if !ok || v.app.getenv("TERM") == "dumb" {
+	if !ok || v.app.Getenv("TERM") == "dumb" {
 		return "", false, nil
 	}
 	was, err := tty.MakeRaw(int(f.Fd()))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel/sandbox"
 )
 
@@ -25,7 +26,7 @@ func TestSandboxHints(t *testing.T) {
 		{sandbox.Builtin, sandbox.NoLinux, "--sandbox external"},
 	} {
 		err := fmt.Errorf("%w: %w", sandbox.ErrNone, &sandbox.MissingError{Tier: c.tier, Cause: c.cause, Err: errors.New("why")})
-		code, text, hints := explain(err)
+		code, text, hints := explain(err, usage.Line{Command: "dsstar nb"})
 		if code != exitError || text != "no sandbox works here: why; nothing was run" || len(hints) == 0 || !strings.Contains(hints[0], c.want) {
 			t.Errorf("%s: %d %s %q", c.cause, code, text, hints)
 		}
@@ -41,7 +42,7 @@ func TestSandboxHints(t *testing.T) {
 
 // Where a search for sockets does not end, the hint is the tier that makes none.
 func TestTooManyHint(t *testing.T) {
-	code, _, hints := explain(fmt.Errorf("start kernel: %w", sandbox.ErrTooMany))
+	code, _, hints := explain(fmt.Errorf("start kernel: %w", sandbox.ErrTooMany), usage.Line{Command: "dsstar nb"})
 	if code != exitUsage || len(hints) != 1 || !strings.Contains(hints[0], "--sandbox builtin") {
 		t.Errorf("%d %q", code, hints)
 	}

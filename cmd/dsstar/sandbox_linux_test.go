@@ -120,7 +120,7 @@ for what, attack in {
 print("done:", done)
 os.makedirs(os.path.dirname(os.path.dirname(run)) + "/mine", exist_ok=True)
 total = 42`)))
-		s := ask(t, dataFolder(t, numbers), m.serve(t).URL, "--sandbox", tier, "--allow-write", parent, "--out", run)
+		s := askNB(t, dataFolder(t, numbers), m.serve(t).URL, "--sandbox", tier, "--allow-write", parent, "--out", run)
 		s.out = run
 		if tier == "builtin" {
 			s.expect(exitUsage, run+" is in "+parent, "--out DIR")

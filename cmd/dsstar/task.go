@@ -10,6 +10,7 @@ import (
 
 	"dsstar/agent/files"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/usage"
 )
 
 // newTask checks and lists the data folder. Without a folder the question is about variables only.
@@ -24,17 +25,17 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 		return record.Task{}, err
 	}
 	if scheme := isURL.FindString(folder); scheme != "" { // the rest may hold a password
-		return record.Task{}, &usageError{fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
-			[]string{`mkdir data && dsstar nb --data data "question"   # a folder with a copy of the data`}}
+		return record.Task{}, usage.New(fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
+			usage.Again("--data", "DIR").Note("a folder with a copy of the data"))
 	}
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		return record.Task{}, &usageError{"the data folder does not exist: " + folder, []string{"ls " + quoteShell(filepath.Dir(data))}}
+		return record.Task{}, usage.New("the data folder does not exist: "+folder, usage.Shell("ls %s", filepath.Dir(data)))
 	case err != nil:
-		return record.Task{}, &usageError{fmt.Sprintf("the data folder: %v", err), []string{"ls -ld " + quoteShell(data)}}
+		return record.Task{}, usage.New(fmt.Sprintf("the data folder: %v", err), usage.Shell("ls -ld %s", data))
 	case !info.IsDir():
-		return record.Task{}, &usageError{"not a folder: " + folder, []string{"dsstar nb --data " + quoteShell(filepath.Dir(data)) + " …"}}
+		return record.Task{}, usage.New("not a folder: "+folder, usage.Again("--data", filepath.Dir(data)))
 	}
 	// The run folder's relative path to the data must not lead through a link.
 	if data, err = filepath.EvalSymlinks(data); err != nil {
@@ -42,7 +43,7 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 	}
 	for _, name := range include {
 		if _, err := os.Stat(filepath.Join(data, name)); given && (!filepath.IsLocal(name) || err != nil) {
-			return record.Task{}, &usageError{fmt.Sprintf("--include: %s is not in the data folder, %s", name, data), []string{"ls -a " + quoteShell(data)}}
+			return record.Task{}, usage.New(fmt.Sprintf("--include: %s is not in the data folder, %s", name, data), usage.Shell("ls -a %s", data))
 		}
 	}
 	task := record.Task{Question: question, Guidelines: guidelines, Data: data, Include: include}
@@ -62,11 +63,11 @@ func listData(ctx context.Context, task *record.Task, data string) error {
 	case len(all.Files) > 0:
 		return nil
 	case skipped != "":
-		hints := []string{"dsstar nb --include . --data " + quoteShell(data) + " …   # skips nothing"}
+		hints := []usage.Hint{usage.Again("--include", ".").Note("skips nothing")}
 		if name, folder := strings.CutSuffix(all.Skipped[0].Name, "/"); folder {
-			hints = append(hints, "dsstar nb --data "+quoteShell(filepath.Join(data, name))+" …   # what is named is not skipped")
+			hints = append(hints, usage.Again("--data", filepath.Join(data, name)).Note("what is named is not skipped"))
 		}
-		return &usageError{"the data folder has no data files but what is skipped: " + skipped, hints}
+		return usage.New("the data folder has no data files but what is skipped: "+skipped, hints...)
 	}
-	return &usageError{"the data folder has no data files: " + data, []string{"ls -la " + quoteShell(data)}}
+	return usage.New("the data folder has no data files: "+data, usage.Shell("ls -la %s", data))
 }

@@ -16,23 +16,22 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
 
-const traceHelp = `Tell what the model calls of runs used: for each trace, and for all together, a
-table by role. A trace is a file, or a run folder that has a trace.jsonl.
+const traceHelp = `Show what the model calls of runs used, in a table by role for each trace and one
+for all. A trace is a file, or a run folder with a trace.jsonl.
 
-  calls      replies; a retriever's may be many for one ranking
-  again      of them, those asked for because a reply could not be read
-  failed     calls that brought no reply, but for those under way when a run ended
-  input      tokens of the requests; ~ is an estimate, where the endpoint gave no
-             counts
-  cached     of them, those that the endpoint says it had in its cache
-  cacheable  of them, those that it could have had: requests to one model begin
-             alike, and this counts what an earlier one of the same trace began
-             with; - where the trace holds no requests
+  calls      replies; a retriever may need many for one ranking
+  again      calls made because a reply could not be read
+  failed     calls without a reply, except those under way when a run ended
+  input      tokens of the requests; ~ is an estimate
+  cached     input tokens that the endpoint reports as cached
+  cacheable  input tokens in a prefix of an earlier request of the same trace to the
+             same model; - if the trace holds no requests
   output     tokens of the replies, reasoning included
-  seconds    from request to reply, waits included; calls at the same time add up
+  seconds    from request to reply; concurrent calls add up
 
 --json prints one object instead:
   traces  list of trace (path), roles and total
@@ -49,14 +48,14 @@ func (a *app) traceCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "trace [flags] TRACE...",
-		Short:   "Tell what the model calls of runs used, by role",
+		Short:   "Show what the model calls of runs used, by role",
 		Long:    traceHelp,
 		Example: traceExample,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return &usageError{"no trace is given", traceHints}
+			return usage.New("no trace is given", traceHints...)
 		}
 		all := spending{Roles: []roleSpent{}, Total: newSpent()}
 		for _, arg := range args {
@@ -70,14 +69,16 @@ func (a *app) traceCommand() *cobra.Command {
 			all.join(one)
 		}
 		if asJSON {
-			return printJSON(a.stdout, all)
+			return term.JSON(a.stdout, all)
 		}
 		return all.print(a.stdout)
 	}
 	return cmd
 }
 
-var traceHints = []string{"dsstar trace RUN/trace.jsonl", "ls dsstar-runs/*/trace.jsonl   # the runs of this folder"}
+var traceHints = []usage.Hint{
+	usage.Shell("dsstar trace RUN/trace.jsonl"), usage.Shell("ls dsstar-runs/*/trace.jsonl   # the runs of this folder"),
+}
 
 // traceSpending returns the spending of the trace that an argument names.
 func traceSpending(arg string) (traceSpent, error) {
@@ -87,10 +88,10 @@ func traceSpending(arg string) (traceSpent, error) {
 	}
 	f, err := disk.Open(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
-		return traceSpent{}, &usageError{"there is no trace " + path, traceHints}
+		return traceSpent{}, usage.New("there is no trace "+path, traceHints...)
 	}
 	if err != nil {
-		return traceSpent{}, &usageError{fmt.Sprintf("open the trace: %v", err), []string{"ls -l " + quoteShell(path)}}
+		return traceSpent{}, usage.New(fmt.Sprintf("open the trace: %v", err), usage.Shell("ls -l %s", path))
 	}
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
@@ -98,7 +99,7 @@ func traceSpending(arg string) (traceSpent, error) {
 		err = fmt.Errorf("its exchange %d has no role", i+1) // it is JSON, but not a trace
 	}
 	if err != nil {
-		return traceSpent{}, &usageError{fmt.Sprintf("the trace %s: %v", path, err), []string{"head -c 300 " + quoteShell(path)}}
+		return traceSpent{}, usage.New(fmt.Sprintf("the trace %s: %v", path, err), usage.Shell("head -c 300 %s", path))
 	}
 	return sumTrace(path, exchanges), nil
 }

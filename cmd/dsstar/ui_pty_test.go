@@ -17,6 +17,7 @@ import (
 	tty "golang.org/x/term"
 
 	"dsstar/agent/llm/llmtest"
+	"dsstar/cmd/dsstar/internal/term/termtest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
@@ -72,8 +73,8 @@ func TestTerminalLeft(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	m := s.shows(t)
-	if m.column != 0 || strings.Contains(m.String(), "now  ") || !strings.Contains(m.String(), "file     numbers.csv (1 of 1)\n") {
-		t.Errorf("left in column %d:\n%s", m.column, m)
+	if m.Column != 0 || strings.Contains(m.String(), "now  ") || !strings.Contains(m.String(), "file     numbers.csv (1 of 1)\n") {
+		t.Errorf("left in column %d:\n%s", m.Column, m)
 	}
 
 	s = stalled(t)
@@ -81,14 +82,14 @@ func TestTerminalLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	exitCode(t, s.cmd)
-	if m := s.shows(t); m.column != 0 || strings.Count(m.String(), "now  ") != 1 {
-		t.Errorf("left in column %d:\n%s", m.column, m)
+	if m := s.shows(t); m.Column != 0 || strings.Count(m.String(), "now  ") != 1 {
+		t.Errorf("left in column %d:\n%s", m.Column, m)
 	}
 }
 
 // shows returns what the terminal shows after the program's end, and checks that
 // its modes are as before.
-func (s *session) shows(t *testing.T) *terminal {
+func (s *session) shows(t *testing.T) *termtest.Terminal {
 	t.Helper()
 	now, err := tty.GetState(int(s.tty.Fd()))
 	if err != nil {
@@ -101,7 +102,7 @@ func (s *session) shows(t *testing.T) *terminal {
 	if strings.Contains(s.String(), "\x1b[?") {
 		t.Errorf("modes of the terminal are changed: %q", s.String())
 	}
-	m := &terminal{columns: 60, rows: 24}
+	m := &termtest.Terminal{Columns: 60, Rows: 24}
 	if _, err := m.Write(s.wrote.Bytes()); err != nil {
 		t.Error(err)
 	}

@@ -21,3 +21,17 @@ func LookPath(name, path string) (all []string) {
 	}
 	return all
 }
+
+// Inside reports whether a path is a folder or below it. Both are real paths.
+func Inside(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// RealPath resolves the links of a path, if it exists.
+func RealPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}

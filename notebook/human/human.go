@@ -1,4 +1,4 @@
-// Package human formats values for people: sizes, and words to paste into a shell.
+// Package human formats values for people: sizes, numbers, and words to paste into a shell.
 package human
 
 import (
@@ -20,6 +20,42 @@ func Bytes(n int64) string {
 		size, units = size/1000, units[1:]
 	}
 	return fmt.Sprintf("%.1f %s", size, units[0])
+}
+
+// StableBytes is [Bytes] in the words of requests to the model and of recorded runs, which
+// must not change: recorded replies belong to the words of their requests. It says "1 bytes",
+// "1000.0 kB" where it rounds up, and "1200.0 GB".
+func StableBytes(n int64) string {
+	switch {
+	case n < 1e3:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1e6:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 1e9:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// Count formats a number in few digits: "812", "5.5k", "1.2M".
+func Count(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 9950:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n < 999_500:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// Plural returns a number with its noun: "1 cell", "2 cells".
+func Plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // Shell quotes a word for a POSIX shell if it needs quotes.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"dsstar/agent/ask"
 )
 
 // A Place is where kernels are opened: this machine, or a Jupyter server.
@@ -58,8 +60,7 @@ type Config struct {
 	Places  []Place
 	Jobs    int           // concurrent tasks, in all places together
 	Timeout time.Duration // of one task, without its scoring; 0: none
-	Time    time.Duration // of the run; 0: none
-	Budget  *Budget       // nil: none
+	Budget  *ask.Budget   // nil: none
 
 	// Solve solves one task, within [Job.Bound], and scores the answer. Failures of agent,
 	// model or cells are in the Record. With an error there is no result: it is a

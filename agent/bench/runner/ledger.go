@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
@@ -35,8 +36,9 @@ type ledger struct {
 
 // openLedger charges earlier usage to the budget. The usage of a killed attempt is that of
 // its trace.
-func openLedger(f *Folder, b *Budget) (*ledger, error) {
-	file, err := disk.OpenOwn(filepath.Join(f.path, ledgerFile), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+func openLedger(f *Folder, b *ask.Budget) (*ledger, error) {
+	file, err := disk.OpenOwn(filepath.Join(f.path, ledgerFile),
+		os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open the ledger: %w", err)
 	}
@@ -51,7 +53,7 @@ func openLedger(f *Folder, b *Budget) (*ledger, error) {
 		return nil, errors.Join(err, l.close())
 	}
 	for _, s := range past {
-		b.add(s.Calls, s.Cost)
+		b.Add(s.Calls, s.Cost)
 	}
 	return l, nil
 }
@@ -66,7 +68,7 @@ func (l *ledger) read() ([]spending, error) {
 }
 
 // settle ends the attempts that have begun and not ended.
-func (l *ledger) settle(f *Folder, b *Budget, past []spending) ([]spending, error) {
+func (l *ledger) settle(f *Folder, b *ask.Budget, past []spending) ([]spending, error) {
 	open := map[Key]bool{}
 	var order []Key
 	for _, s := range past {
@@ -96,7 +98,7 @@ func (l *ledger) settle(f *Folder, b *Budget, past []spending) ([]spending, erro
 }
 
 // traced returns the usage of a trace; none if there is no trace.
-func traced(path string, b *Budget) (spending, error) {
+func traced(path string, b *ask.Budget) (spending, error) {
 	var s spending
 	file, err := disk.Open(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +114,8 @@ func traced(path string, b *Budget) (spending, error) {
 	}
 	for _, e := range exchanges {
 		s.Calls += max(1, e.Calls)
-		s.Cost += b.cost(e.Role, e.Usage)
+		price, _ := b.PriceOf(e.Role)
+		s.Cost += price.Cost(e.Usage)
 	}
 	return s, nil
 }

@@ -9,14 +9,14 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/agent"
+	"dsstar/agent/ask"
 )
 
 // sick is the number of consecutive model or kernel errors that ends a run.
 const sick = 5
 
 // Run runs all tasks of the folder that have no result. Its error says why some still have
-// none: it is ctx's, an [*agent.BudgetError] whose flag begins with total-, or Solve's. In
+// none: it is ctx's, an [*ask.BudgetError] whose flag begins with total-, or Solve's. In
 // any case the folder can be resumed.
 func Run(ctx context.Context, cfg Config) error {
 	r, err := newRun(cfg)
@@ -24,11 +24,8 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer r.ledger.close() // every line is written
-	if cfg.Time > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, cfg.Time, &agent.BudgetError{Flag: "total-time", Most: "time for all tasks: " + cfg.Time.String()})
-		defer cancel()
-	}
+	ctx, cancel := r.Budget.WithTime(ctx)
+	defer cancel()
 	ctx, r.stop = context.WithCancelCause(ctx)
 	defer r.stop(nil)
 	var workers sync.WaitGroup
@@ -74,8 +71,9 @@ func newRun(cfg Config) (*run, error) {
 		cfg.Give = 3
 	}
 	if cfg.Budget == nil {
-		cfg.Budget = &Budget{}
+		cfg.Budget = &ask.Budget{}
 	}
+	cfg.Budget.AllTasks = true
 	r := &run{Config: cfg, healthy: time.Now(), missing: make([]bool, len(cfg.Places))}
 	records, err := readRecords(cfg.Folder.path)
 	if err != nil {
@@ -255,7 +253,8 @@ func (r *run) do(ctx context.Context, j job, place int) error {
 	r.mu.Unlock()
 	r.tell(Event{Kind: Begun, Key: j.key, Place: r.Places[place].Name})
 	used := &tally{budget: r.Budget}
-	record, err := r.Solve(ctx, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place, timeout: r.Timeout, tally: used})
+	record, err := r.Solve(ctx, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place,
+		timeout: r.Timeout, tally: used})
 	r.mu.Lock()
 	r.solving--
 	if err == nil {

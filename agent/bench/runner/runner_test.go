@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
@@ -253,28 +253,28 @@ func TestBudget(t *testing.T) {
 			return r, nil
 		}
 	}
-	b := &Budget{Calls: 7, Price: price}
+	b := &ask.Budget{Limits: ask.Limits{Calls: 7}, Price: price}
 	err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve()})
-	if spent, ok := errors.AsType[*agent.BudgetError](err); !ok || spent.Flag != "total-calls" {
+	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-calls" {
 		t.Fatalf("%v", err)
 	}
 	f = reopen(t, f)
 	if result, _ := Read(f.Path()); len(result.Records) != 3 || b.Paid() != 7 {
 		t.Errorf("%d records, %v paid", len(result.Records), b.Paid())
 	}
-	b = &Budget{Cost: 10, Price: price} // of which 7 are spent, one of them for no record
+	b = &ask.Budget{Limits: ask.Limits{Cost: 10}, Price: price} // of which 7 are spent, one of them for no record
 	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve()})
-	if spent, ok := errors.AsType[*agent.BudgetError](err); !ok || spent.Flag != "total-cost" {
+	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-cost" {
 		t.Fatalf("%v", err)
 	}
 	if result, _ := Read(f.Path()); len(result.Records) != 4 || b.Paid() != 10 {
 		t.Errorf("%d records", len(result.Records))
 	}
-	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Time: 10 * time.Millisecond, Solve: func(ctx context.Context, _ Job) (Record, error) {
+	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: &ask.Budget{Limits: ask.Limits{Time: 10 * time.Millisecond}}, Solve: func(ctx context.Context, _ Job) (Record, error) {
 		<-ctx.Done()
 		return scored(1), nil
 	}})
-	if spent, ok := errors.AsType[*agent.BudgetError](err); !ok || spent.Flag != "total-time" {
+	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-time" {
 		t.Errorf("%v", err)
 	}
 }
@@ -285,7 +285,7 @@ func TestSpentIsKept(t *testing.T) {
 	f := create(t, about(2))
 	price := func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
 	tries := 0
-	run := func(b *Budget, solve func(j Job) (Record, error)) {
+	run := func(b *ask.Budget, solve func(j Job) (Record, error)) {
 		t.Helper()
 		b.Price = price
 		err := Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: func(ctx context.Context, j Job) (Record, error) {
@@ -298,7 +298,7 @@ func TestSpentIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := &Budget{}
+	b := &ask.Budget{Limits: ask.Limits{Calls: 100}}
 	run(b, func(Job) (Record, error) {
 		if tries++; tries == 1 {
 			return Record{}, &PlaceError{errors.New("gone")}
@@ -328,10 +328,10 @@ func TestSpentIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time it is settled
-		b = &Budget{}
+		b = &ask.Budget{Limits: ask.Limits{Calls: 100}}
 		run(b, nil)
-		if b.Paid() != 5 || b.calls != 5 {
-			t.Errorf("%v paid, %d calls", b.Paid(), b.calls)
+		if b.Limits.Calls = 5; b.Paid() != 5 || b.Reserve() == nil {
+			t.Errorf("%v paid, and a call is left of 5", b.Paid())
 		}
 	}
 }

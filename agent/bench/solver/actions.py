@@ -1,5 +1,5 @@
-# The actions of agents that have more than Python cells. Each is a process, or a
-# connection, of its own, and prints what it gave.
+# The actions of agents that can do more than run Python cells. Each starts its own process or
+# connection and prints the result.
 import contextlib as _contextlib
 import csv as _csv
 import os as _os
@@ -17,17 +17,23 @@ class ActionFailed(Exception):
 
 
 def _process(*command):
-    # A picture is drawn into a file: the process has no notebook to show it in.
-    path = _os.path.dirname(_sys.executable) + _os.pathsep + _os.environ.get("PATH", _os.defpath)  # python has the packages there, too
+    # The process has no notebook to show pictures in (Agg), and its python must have the packages.
+    path = _os.path.dirname(_sys.executable) + _os.pathsep + _os.environ.get("PATH", _os.defpath)
     environment = dict(_os.environ, MPLBACKEND="Agg", PYTHONUNBUFFERED="1", PATH=path)
-    with _subprocess.Popen(command, stdin=_subprocess.DEVNULL, stdout=_subprocess.PIPE, stderr=_subprocess.STDOUT,
-                           env=environment, start_new_session=True) as process:
+    with _subprocess.Popen(
+        command,
+        stdin=_subprocess.DEVNULL,
+        stdout=_subprocess.PIPE,
+        stderr=_subprocess.STDOUT,
+        env=environment,
+        start_new_session=True,
+    ) as process:
         problem = ""
         try:
             output, _ = process.communicate(timeout=action_seconds)
         except BaseException as stopped:
-            with _contextlib.suppress(ProcessLookupError):  # an interrupt may have reached it as well
-                _os.killpg(process.pid, _signal.SIGKILL)  # whatever it has started, too
+            with _contextlib.suppress(ProcessLookupError):  # an interrupt may have ended it
+                _os.killpg(process.pid, _signal.SIGKILL)  # with all that it has started
             output, _ = process.communicate()
             if not isinstance(stopped, _subprocess.TimeoutExpired):
                 raise

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -143,7 +144,7 @@ func TestLimits(t *testing.T) {
 		p := newPlay(t, copied(happy[name]))
 		p.cfg.Limits.Calls = 1
 		p.solve(t, t.Context(), name, solver.Options{})
-		spent := (*agent.BudgetError)(nil)
+		spent := (*ask.BudgetError)(nil)
 		if name != "model-only" && (!errors.As(p.err, &spent) || spent.Flag != "max-calls" || p.result.Finished) {
 			t.Errorf("the error is %v", p.err)
 		}

@@ -10,16 +10,19 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
 // A desk is an agent's working state: the model, one session, and the record, which is saved
 // after every turn. It belongs to one goroutine.
 type desk struct {
-	*agent.Caller
+	*ask.Caller
 	*journal
 	cfg     agent.Config
 	session agent.Session
@@ -46,8 +49,9 @@ type job struct {
 
 // do does a job within the limits of cfg, from opening the session to the last save.
 func (j job) do(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
-	d := &desk{Caller: agent.NewCaller(cfg), cfg: cfg, most: j.most}
-	d.journal = &journal{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox, warnings: cfg.Warnings, started: time.Now()}
+	d := &desk{Caller: ask.NewCaller(cfg.Settings), cfg: cfg, most: j.most}
+	d.journal = &journal{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox,
+		warnings: cfg.Warnings, started: time.Now()}
 	if j.code {
 		d.opening = (&record.Trajectory{Task: task}).Cells()
 	}
@@ -85,7 +89,7 @@ func (d *desk) at(ctx context.Context, j job) (err error) {
 				return err
 			}
 			if e.Status != notebook.OK {
-				return fmt.Errorf("set up the session: %s", agent.Problem(e))
+				return fmt.Errorf("set up the session: %s", brief.Problem(e))
 			}
 		}
 	}
@@ -154,7 +158,8 @@ func (d *desk) back(ctx context.Context) (whole bool, err error) {
 	if err != nil || r.Way == notebook.NotAtAll {
 		return whole, err
 	}
-	return whole && !slices.ContainsFunc(r.Executions, func(e notebook.Execution) bool { return e.Status != notebook.OK }), nil
+	return whole && !slices.ContainsFunc(r.Executions,
+		func(e notebook.Execution) bool { return e.Status != notebook.OK }), nil
 }
 
 // save writes the notebook.
@@ -195,14 +200,14 @@ func (d *desk) context() prompts.Context {
 	all, most := d.ordered()
 	var more strings.Builder
 	for i, f := range all {
-		path := agent.PythonString("data/" + f.Name)
+		path := brief.Python("data/" + f.Name)
 		if i < most {
-			c.Files = append(c.Files, prompts.File{Path: path, Size: agent.Size(f.Size)})
+			c.Files = append(c.Files, prompts.File{Path: path, Size: human.StableBytes(f.Size)})
 		} else {
 			more.WriteString(path + "\n")
 		}
 	}
-	c.LeftOut = agent.Clip(more.String(), d.cfg.DescriptionChars)
+	c.LeftOut = brief.Clip(more.String(), d.cfg.DescriptionChars)
 	return c
 }
 
@@ -221,10 +226,10 @@ func observed(e notebook.Execution, most int) string {
 	if problem, ok := e.Error(); ok && problem.EName == "ActionFailed" {
 		text = e.Stdout() + problem.EValue // whose frames are ours, not the agent's
 	} else if e.Status != notebook.OK {
-		text = agent.ErrorReport(e, most)
+		text = brief.ErrorReport(e, most)
 	}
 	if strings.TrimSpace(text) == "" {
 		return "The code ran, and printed nothing."
 	}
-	return strings.TrimRight(agent.Clip(text, most), "\n")
+	return strings.TrimRight(brief.Clip(text, most), "\n")
 }

@@ -16,7 +16,9 @@ import (
 	"go.uber.org/goleak"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/bench/solver"
+	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/kernel/sandbox"
@@ -226,8 +228,9 @@ func newPlay(t testing.TB, replies script) *play {
 	p.task = record.Task{Question: "What is the fee?", Guidelines: "A number.", Data: data,
 		Files: []record.File{{Name: "a.txt", Size: 13}, {Name: "b.txt", Size: int64(len(long))}}}
 	p.cfg = agent.Config{
-		Model: p.model, Prompts: words, Dir: dir, ContextChars: 4000, DescriptionChars: 1000, TopK: 100, ResultChars: 1000,
-		MaxRounds: 20, DebugTries: 3, Jobs: 1,
+		Settings: ask.Settings{Model: p.model, Prompts: words, ContextChars: 4000, DescriptionChars: 1000, ResultChars: 1000},
+		Options:  describe.Options{DebugTries: 3, TopK: 100, Jobs: 1},
+		Dir:      dir, MaxRounds: 20,
 		Open: func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
 			return p.session, ctx.Err()
 		},

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
@@ -45,7 +46,7 @@ func modelAlone(ctx context.Context, d *desk) (string, bool, error) {
 		return "", false, err
 	}
 	var said string
-	answer, err := agent.Ask(ctx, d.Caller, llm.Request{
+	answer, err := ask.Model(ctx, d.Caller, llm.Request{
 		Role: "model-only", Subject: "the answer", Inputs: d.inputs(map[string]string{"files": shown}), MaxTokens: d.cfg.MaxTokens,
 		Messages: []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}},
 	}, reply.Format[string]{Rule: answerRule, Parse: func(text string) (string, error) {

@@ -2,6 +2,7 @@
 
 Called by TestPublicScorers with the folder of the checkouts; the models that judge paraphrases are replaced by a rule.
 """
+
 import contextlib
 import importlib.util
 import io
@@ -55,7 +56,9 @@ def kramabench(cases, folder, later):
     module = importlib.import_module("benchmark.benchmark")
     evaluator = object.__new__(module.Evaluator)
     aggregate = load(os.path.join(root, folder, "evaluate.py"), "evaluate").aggregate_results
-    with open(os.path.join(root, folder, "benchmark", "fixtures", "answer_type_fixtures.json")) as f:
+    with open(
+        os.path.join(root, folder, "benchmark", "fixtures", "answer_type_fixtures.json")
+    ) as f:
         metrics = {t["name"]: t["metrics"] for t in json.load(f)}
     rows = []
     for i, (kind, said, gold) in enumerate(cases):
@@ -72,7 +75,9 @@ def kramabench(cases, folder, later):
     for _, row in totals.iterrows():
         if row["metric"] in counted:
             value = row["value_mean"] if row["value_support"] else 0.0
-            scores[int(str(row["workload"]).split(".")[0])] = float(value) if value == value else 0.0
+            scores[int(str(row["workload"]).split(".")[0])] = (
+                float(value) if value == value else 0.0
+            )
     return scores
 
 
@@ -107,7 +112,9 @@ def charts(folders):
     sys.path.insert(0, os.path.join(root, "da-code", "da_agent"))
     for name in ("docker", "controllers", "controllers.python"):
         sys.modules.setdefault(name, mock.MagicMock())
-    plots = load(os.path.join(root, "da-code", "da_agent", "configs", "post_process.py"), "post_process").PlotPy
+    plots = load(
+        os.path.join(root, "da-code", "da_agent", "configs", "post_process.py"), "post_process"
+    ).PlotPy
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
@@ -126,13 +133,17 @@ def charts(folders):
             elif name.endswith("_data_result_.npy"):
                 data = np.load(name)
                 os.remove(name)
-        found.append([settings, None if data is None else [list(data.shape), data.flatten().tolist()]])
+        found.append(
+            [settings, None if data is None else [list(data.shape), data.flatten().tolist()]]
+        )
     return found
 
 
 def main():
     cases = json.load(sys.stdin)
-    with contextlib.redirect_stdout(io.StringIO()), open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+    with contextlib.redirect_stdout(io.StringIO()), open(
+        os.devnull, "w"
+    ) as null, contextlib.redirect_stderr(null):
         if which == "dabstep":
             result = dabstep(cases)
         elif which == "kramabench-june":

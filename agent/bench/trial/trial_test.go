@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
@@ -186,8 +187,8 @@ func TestCause(t *testing.T) {
 		{"over time", over, odd, false, false, runner.OverTime, false},
 		{"interrupted", stopped, odd, false, false, "", false},
 		{"a bad key", t.Context(), &llm.CredentialError{}, false, false, "", false},
-		{"budget of the task", t.Context(), &agent.BudgetError{Flag: "max-calls"}, false, false, runner.OverBudget, false},
-		{"budget of the run", t.Context(), &agent.BudgetError{Flag: "total-calls"}, false, false, "", false},
+		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, false, false, runner.OverBudget, false},
+		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, false, false, "", false},
 		{"unread replies", t.Context(), &reply.Error{}, false, false, runner.NotFinished, false},
 		{"the model", t.Context(), fmt.Errorf("ask: %w", refused), true, false, runner.ModelError, false},
 		{"the set-up", t.Context(), usage, true, false, "", false},

@@ -2,9 +2,9 @@
 
     python generate.py OUTDIR
 
-Company, town and numbers are invented; the data are CC0. The same numbers come out everywhere: the only source of
-chance is random.Random(SEED).random(), which Python keeps stable, and only + - * / and int() are applied to it.
-Needs openpyxl besides the standard library.
+Company, town and numbers are invented; the data are CC0. The output is the same everywhere: the
+only source of randomness is random.Random(SEED).random(), which Python keeps stable, and only
++ - * / and int() are applied to it. Needs openpyxl.
 """
 
 import csv
@@ -44,7 +44,7 @@ STATIONS = [
     ("WIN", "Windmill Hill", "Hill", 10, 3, 0.42, 1.1),
 ]
 
-# As the service desk typed them: by name, in the order of reporting, and some twice.
+# As the service desk typed them: by name, in the order of reporting, some twice.
 CLOSURES = [
     ("Windmill Hill", "2025-01-06", "2025-01-19", "full", "Ice on the ramp"),
     ("Old Lighthouse", "2025-02-03", "2025-02-16", "full", "Storm tide"),
@@ -151,12 +151,12 @@ class Dice:
         return int(self.random() * n)
 
     def pick(self, cumulative):
-        """An index, by cumulative weights."""
+        """A random index with the given cumulative weights."""
         return bisect(cumulative, self.random() * cumulative[-1])
 
 
 def closed_days():
-    """{(station's name, date)} of the full closures."""
+    """The set of (station's name, date) of the full closures."""
     closed = set()
     for name, first, last, kind, _ in CLOSURES:
         day = date.fromisoformat(first)
@@ -171,7 +171,7 @@ def make_bikes(dice):
 
 
 def make_rides(dice, bikes):
-    """The rides in order of their start, as rows of the CSV file."""
+    """The rows of the CSV file, ordered by start."""
     days = [NEW_YEAR + timedelta(days=n) for n in range(365)]
     day_weights = list(accumulate(MONTHS[day.month - 1] * (1.15 if day.weekday() > 4 else 1.0) for day in days))
     hour_weights = list(accumulate(HOURS))
@@ -261,7 +261,7 @@ def write_closures(path):
     for column, width in zip("ABCDE", (20, 12, 12, 10, 34)):
         sheet.column_dimensions[column].width = width
 
-    # openpyxl stamps the workbook with the present time; without the stamps the same file comes out every time.
+    # openpyxl writes the current time into the workbook; replace it, so that the file is reproducible.
     stamped = BytesIO()
     book.save(stamped)
     with zipfile.ZipFile(stamped) as source, zipfile.ZipFile(path, "w") as target:

@@ -1,4 +1,4 @@
-# A random number, passed on to whoever runs this cell next by all that might outlive a session.
+# Passes a random number to the next run of this cell through everything that might outlive a session.
 import ctypes
 import fcntl
 import os
@@ -15,7 +15,9 @@ held = open("data/numbers.csv")
 
 
 def locked():
-    kind, _, start, _, _ = struct.unpack(form, fcntl.fcntl(held, fcntl.F_GETLK, struct.pack(form, fcntl.F_WRLCK, 0, first, 0, 0)))
+    kind, _, start, _, _ = struct.unpack(
+        form, fcntl.fcntl(held, fcntl.F_GETLK, struct.pack(form, fcntl.F_WRLCK, 0, first, 0, 0))
+    )
     return None if kind == fcntl.F_UNLCK else start
 
 
@@ -23,7 +25,10 @@ def lock(number):
     fcntl.fcntl(held, fcntl.F_SETLK, struct.pack(form, fcntl.F_RDLCK, 0, number, 1, 0))
 
 
-places = [os.path.join(d, "dsstar-passed-on") for d in (".", "..", os.environ["TMPDIR"], os.environ["HOME"], "/tmp", "/var/tmp", "/dev/shm")]
+places = [
+    os.path.join(d, "dsstar-passed-on")
+    for d in (".", "..", os.environ["TMPDIR"], os.environ["HOME"], "/tmp", "/var/tmp", "/dev/shm")
+]
 
 
 def shared(size=0):
@@ -31,15 +36,19 @@ def shared(size=0):
     return ctypes.cast(libc.shmat(at, None, 0), ctypes.POINTER(ctypes.c_int64)) if at >= 0 else None
 
 
-def recorded():  # in the run folder, which is in the data
+def recorded():  # numbers in the run folder, which is in the data
     for run in pathlib.Path("data/dsstar-runs").glob("*/"):
-        names = ["notebook.ipynb", "trace.jsonl", "solution.py"] + [n for n in os.listdir(run) if n.startswith(".")]
+        names = ["notebook.ipynb", "trace.jsonl", "solution.py"] + [
+            n for n in os.listdir(run) if n.startswith(".")
+        ]
         for path in [run / n for n in names] + [p for n in names for p in (run / n).glob("*")]:
             try:
                 text = path.read_text()
             except OSError:
                 text = ""
-            for number in re.findall(r"109951\d{7}|1099[5-9]\d{8}|110[0-4]\d{9}", path.name + " " + text):
+            for number in re.findall(
+                r"109951\d{7}|1099[5-9]\d{8}|110[0-4]\d{9}", path.name + " " + text
+            ):
                 yield int(number)
 
 
@@ -78,7 +87,7 @@ def leave(number):
     memory = shared(8)
     if memory:
         memory[0] = number
-    if os.fork() == 0:  # a process that means to outlive the session
+    if os.fork() == 0:  # a process that tries to outlive the session
         try:
             os.setsid()
             lock(number)

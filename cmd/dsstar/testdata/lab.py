@@ -1,8 +1,10 @@
-"""Drives JupyterLab in a headless browser for a test: a request a line on stdin, its answer a line on stdout.
+"""Drives JupyterLab in a headless browser for a test.
 
-A request is a JSON list of an action's name and its arguments; the answer is {"result": ...} or {"error": "..."}. The
-actions are what a person does. What Lab holds is read from its own model of the open notebook, what it shows from
-the page. `lab.py BROWSER URL TOKEN` is started once a test.
+    lab.py BROWSER URL TOKEN
+
+Each line of stdin is a request, a JSON list of an action and its arguments; each line of stdout is
+its answer, {"result": ...} or {"error": "..."}. Actions are what a person does. model() reads Lab's
+own model of the open notebook, shown() the page.
 """
 
 import contextlib
@@ -12,22 +14,42 @@ import time
 
 from playwright.sync_api import sync_playwright
 
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update"]
-WAIT = 150  # seconds, for whatever Lab does
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
+WAIT = 150  # seconds that any action may take
 WIDTH, HEIGHT = 1300, 1000
 
 PANEL = "const panel = window.jupyterapp?.shell.currentWidget;"
 KERNEL = PANEL + "const kernel = panel?.sessionContext?.session?.kernel;"
-IDLE = "() => {" + KERNEL + "return kernel?.status === 'idle' && kernel.connectionStatus === 'connected'}"
-# A cell that waits for the kernel or runs has the prompt [*].
-DONE = "() => {" + KERNEL + """return kernel?.status === 'idle' && !panel.node.querySelector('.jp-mod-running') &&
+IDLE = (
+    "() => {"
+    + KERNEL
+    + "return kernel?.status === 'idle' && kernel.connectionStatus === 'connected'}"
+)
+# The prompt [*] marks a cell that runs or waits for the kernel.
+DONE = (
+    "() => {"
+    + KERNEL
+    + """return kernel?.status === 'idle' && !panel.node.querySelector('.jp-mod-running') &&
     ![...panel.node.querySelectorAll('.jp-InputPrompt')].some(p => p.textContent.includes('*'))}"""
+)
 
-# Lab draws the cells of a long notebook one after the other.
-DRAWN = "() => {" + PANEL + """const cells = [...panel.node.querySelectorAll('.jp-Notebook .jp-Cell')];
+# Lab draws the cells of a long notebook one by one.
+DRAWN = (
+    "() => {"
+    + PANEL
+    + """const cells = [...panel.node.querySelectorAll('.jp-Notebook .jp-Cell')];
     return cells.length === panel.content.model.cells.length &&
         cells.every(c => !c.matches('.jp-MarkdownCell') || c.querySelector('.jp-RenderedMarkdown')?.innerHTML)}"""
+)
 
 
 class Lab:
@@ -36,29 +58,37 @@ class Lab:
         page.expose_function("ran", lambda name: self.names.append(name))
 
     def open(self, path):
-        """Opens a notebook, and waits for its kernel. One that is open before is saved and closed."""
+        """Saves and closes the open notebook, opens another, and waits for its kernel."""
         if self.page.url.startswith(self.url):
-            self.page.evaluate("async path => {" + PANEL + """await panel.context.save(); panel.close();
-                await window.jupyterapp.commands.execute('docmanager:open', {path})}""", path)
+            self.page.evaluate(
+                "async path => {" + PANEL + """await panel.context.save(); panel.close();
+                await window.jupyterapp.commands.execute('docmanager:open', {path})}""",
+                path,
+            )
         else:
             self.page.goto(f"{self.url}/lab/tree/{path}?reset&token={self.token}")
-        self.page.wait_for_function("path => {" + PANEL + "return panel?.context?.path.endsWith(path)}",
-                                    arg=path)
+        self.page.wait_for_function(
+            "path => {" + PANEL + "return panel?.context?.path.endsWith(path)}", arg=path
+        )
         self.page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell")
         self.page.wait_for_function(IDLE)
         if self.page.locator(".jp-DirListing").is_visible():
-            self.page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+            self.page.evaluate(
+                "() => window.jupyterapp.commands.execute('application:toggle-left-area')"
+            )
 
     def run_all(self):
-        """Run > Run All Cells; returns when the kernel has done them."""
+        """Run > Run All Cells; returns when the kernel is done."""
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         self.wait_for_cells()
 
     def run_new(self, code):
         """Types code into a new last cell, runs it and returns what it prints."""
-        self.page.evaluate("() => {" + PANEL + """panel.content.activeCellIndex = panel.content.widgets.length - 1;
-            return window.jupyterapp.commands.execute('notebook:insert-cell-below')}""")
+        self.page.evaluate(
+            "() => {" + PANEL + """panel.content.activeCellIndex = panel.content.widgets.length - 1;
+            return window.jupyterapp.commands.execute('notebook:insert-cell-below')}"""
+        )
         self.page.keyboard.press("Enter")
         self.page.keyboard.insert_text(code)
         self.page.keyboard.press("Control+Enter")
@@ -67,7 +97,7 @@ class Lab:
         return printed(self.model()["cells"][index])
 
     def wait_for_cells(self):
-        time.sleep(0.2)  # for the first request to be on its way
+        time.sleep(0.2)  # until the first request is sent
         self.page.wait_for_function(DONE)
 
     def model(self):
@@ -75,17 +105,21 @@ class Lab:
         return self.page.evaluate("() => {" + PANEL + "return panel.content.model.toJSON()}")
 
     def printed(self):
-        """What each code cell has printed, in order."""
+        """The printed text of each code cell, in order."""
         return [printed(cell) for cell in self.model()["cells"] if cell["cell_type"] == "code"]
 
     def shown(self):
         """The text on the page, cell by cell."""
         self.page.wait_for_function(DRAWN)
-        return self.page.evaluate("() => {" + PANEL + """return [...panel.node.querySelectorAll('.jp-Notebook .jp-Cell')].map(
-            c => (c.querySelector('.jp-RenderedMarkdown') ?? c).innerText)}""")
+        return self.page.evaluate(
+            "() => {"
+            + PANEL
+            + """return [...panel.node.querySelectorAll('.jp-Notebook .jp-Cell')].map(
+            c => (c.querySelector('.jp-RenderedMarkdown') ?? c).innerText)}"""
+        )
 
     def wait_for(self, text, seconds):
-        """Waits, without a reload, until the page shows a text; returns the seconds it took."""
+        """Waits, without reloading, until the page shows a text; returns the seconds it took."""
         begun = time.time()
         while True:
             shown = self.shown()
@@ -96,9 +130,11 @@ class Lab:
             time.sleep(0.1)
 
     def folds(self):
-        """How many folded sections there are, and how many of them are closed."""
-        return self.page.evaluate("() => {" + PANEL + """const all = [...panel.node.querySelectorAll('details')];
-            return [all.length, all.filter(d => !d.open).length]}""")
+        """The numbers of folded sections and of closed ones."""
+        return self.page.evaluate(
+            "() => {" + PANEL + """const all = [...panel.node.querySelectorAll('details')];
+            return [all.length, all.filter(d => !d.open).length]}"""
+        )
 
     def reload(self):
         """File > Reload Notebook from Disk."""
@@ -108,8 +144,7 @@ class Lab:
         self.page.evaluate("() => {" + PANEL + "return panel.context.save()}")
 
     def visit(self, address):
-        """Opens a page that is no Lab's, does to each of its elements what a reader could, and returns what the page
-        asked of the network."""
+        """Opens a page outside of Lab, pokes every element, and returns the page's requests."""
         asked = []
         self.page.on("request", listen := lambda request: asked.append(request.url))
         self.page.goto(address)
@@ -118,15 +153,20 @@ class Lab:
         return [url for url in asked if url != address and not url.startswith("data:")]
 
     def draw(self):
-        """Has Lab draw every cell, which it does for those in view."""
+        """Makes Lab draw every cell, by bringing all into view."""
         self.page.set_viewport_size({"width": WIDTH, "height": 12000})
-        self.page.wait_for_function("() => {" + PANEL + """const cells = panel.content.widgets;
-            return cells.length === panel.content.model.cells.length && cells.every(c => !c.isPlaceholder())}""")
+        self.page.wait_for_function(
+            "() => {"
+            + PANEL
+            + """const cells = panel.content.widgets;
+            return cells.length === panel.content.model.cells.length && cells.every(c => !c.isPlaceholder())}"""
+        )
         self.page.wait_for_timeout(1500)
 
     def poke(self, where):
-        """Does to each element in the matching ones what a reader could do. What it starts has a moment."""
-        self.page.evaluate("""where => {
+        """Does what a reader could do to each element in the matching ones, and waits a moment."""
+        self.page.evaluate(
+            """where => {
             for (const e of document.querySelectorAll(`:is(${where}) *`)) {
                 const href = e.getAttribute('href') ?? e.getAttribute('xlink:href') ?? '';
                 for (const type of ['mouseover', 'mouseenter', 'pointerover', 'focus', 'toggle', 'animationstart', 'error', 'load'])
@@ -137,31 +177,37 @@ class Lab:
                     e.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}));
                 }
             }
-        }""", where)
-        self.page.wait_for_timeout(500)  # in which calls of ran come in
+        }""",
+            where,
+        )
+        self.page.wait_for_timeout(500)  # for calls of ran
 
     def ran(self):
-        """What has called ran(...) in any page or frame since the last time."""
+        """The names given to ran(...) in any page or frame since the last time."""
         names, self.names = sorted(set(self.names)), []
         return names
 
     def dialogs(self):
-        """The texts of the dialogs that are open."""
+        """The texts of the open dialogs."""
         return self.page.locator(".jp-Dialog").all_inner_texts()
 
     def screenshot(self, path):
         """A picture of the whole notebook."""
-        height = self.page.evaluate("() => {" + PANEL + """const view = panel.node.querySelector('.jp-WindowedPanel-outer');
-            return window.innerHeight + view.scrollHeight - view.clientHeight}""")
+        height = self.page.evaluate(
+            "() => {" + PANEL + """const view = panel.node.querySelector('.jp-WindowedPanel-outer');
+            return window.innerHeight + view.scrollHeight - view.clientHeight}"""
+        )
         self.page.set_viewport_size({"width": WIDTH, "height": min(height, 8000)})
-        time.sleep(0.5)  # for Lab to draw what has come into view
+        time.sleep(0.5)  # until Lab has drawn what came into view
         self.page.screenshot(path=path)
         self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
 
 
 def printed(cell):
-    return "".join("".join(o.get("text", "")) if o["output_type"] == "stream" else o.get("ename", "")
-                   for o in cell["outputs"])
+    return "".join(
+        "".join(o.get("text", "")) if o["output_type"] == "stream" else o.get("ename", "")
+        for o in cell["outputs"]
+    )
 
 
 def main(browser, url, token):

@@ -1,11 +1,11 @@
-"""What a stranger's tools make of notebooks: prints as JSON the complaints about each, by its name.
+"""Checks notebooks with other people's tools, and prints the complaints about each as JSON.
 
     reviewers.py < request.json
 
-The request is a list of objects with name, run and again (the folders of two runs of the same script), data (another
-data folder), answer and changed (what the last cell prints with the run's data and with the other), and volatile
-(the role that alone may differ between the two runs; "": all metadata may differ, and the last cell). An answer of
-null: the run has no last cell. The kernelspec python3 has to be in JUPYTER_DATA_DIR.
+The request is a list of objects with name, run and again (the folders of two runs of the same
+script), data (another data folder), answer and changed (what the last cell prints with the run's
+data and with the other; null: there is no last cell). The kernelspec python3 must be in
+JUPYTER_DATA_DIR.
 """
 
 import base64
@@ -30,7 +30,7 @@ from traitlets.config import Config
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
 
-SECONDS = 60  # for a cell
+SECONDS = 60  # timeout of a cell
 
 
 def read(folder):
@@ -38,7 +38,7 @@ def read(folder):
 
 
 def validator(c):
-    """nbformat: valid, every cell with an id of its own, and byte for byte what nbformat itself would write."""
+    """nbformat: the file is valid, ids are unique, and nbformat would write the same bytes."""
     text = (pathlib.Path(c["run"]) / "notebook.ipynb").read_text(encoding="utf-8")
     notebook = nbformat.reads(text, as_version=nbformat.NO_CONVERT)
     with warnings.catch_warnings():
@@ -48,7 +48,7 @@ def validator(c):
     if len(set(ids)) < len(ids):
         yield f"ids {ids}"
     if nbformat.writes(notebook) + "\n" != text:
-        yield "nbformat.write writes it otherwise"
+        yield "nbformat.write writes other bytes"
 
 
 def nbconvert(c):
@@ -60,16 +60,21 @@ def nbconvert(c):
 
 
 def papermill_other_data(c):
-    """papermill -p data_dir OTHER, in the run's folder, prints what follows from the other data."""
+    """papermill -p data_dir OTHER prints the answer of the other data."""
     with copied(c) as folder:
         notebook = papermill.execute_notebook(
-            str(folder / "notebook.ipynb"), str(folder / "out.ipynb"), parameters={"data_dir": c["data"]},
-            cwd=str(folder), progress_bar=False, execution_timeout=SECONDS)
+            str(folder / "notebook.ipynb"),
+            str(folder / "out.ipynb"),
+            parameters={"data_dir": c["data"]},
+            cwd=str(folder),
+            progress_bar=False,
+            execution_timeout=SECONDS,
+        )
     yield from answers(notebook, c["changed"])
 
 
 def copied(c):
-    """A copy of the run folder, so that nothing is executed in it."""
+    """A copy of the run folder to execute in."""
     class Copy(tempfile.TemporaryDirectory):
         def __enter__(self):
             folder = pathlib.Path(super().__enter__()) / "run"
@@ -80,20 +85,28 @@ def copied(c):
 
 def answers(notebook, answer):
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    printed = "".join(o.text for o in code[-1].outputs if o.output_type == "stream" and o.name == "stdout")
+    printed = "".join(
+        o.text for o in code[-1].outputs if o.output_type == "stream" and o.name == "stdout"
+    )
     if answer is not None and printed != answer:
         yield f"the last cell prints {printed!r}, not {answer!r}"
 
 
 def nbdime_of_two_runs(c):
-    """nbdime: two runs of the same script differ in the cell of volatile facts and nowhere else."""
+    """nbdime: two runs of the same script differ only in the record and in the cell with times."""
     a, b = read(c["run"]), read(c["again"])
-    role = c["volatile"] or "proof"
-    last = [i for i, cell in enumerate(a.cells) if cell.metadata.get("dsstar", {}).get("role") == role]
+    last = [
+        i
+        for i, cell in enumerate(a.cells)
+        if cell.metadata.get("dsstar", {}).get("role") == "proof"
+    ]
     for path, what in leaves(nbdime.diff_notebooks(a, b), ()):
-        if path[:1] == ("cells",) and len(path) > 1 and path[1] in last:
-            continue
-        if not c["volatile"] and "metadata" in path:
+        if (
+            path[:1] == ("cells",)
+            and len(path) > 1
+            and path[1] in last
+            or path[:2] == ("metadata", "dsstar")
+        ):
             continue
         yield f"{'/'.join(map(str, path))}: {what}"
 
@@ -118,7 +131,7 @@ def jupytext_round_trip(c):
 
 
 def vscode(c):
-    """Opened and saved by VS Code, the notebook says the same; and it has what VS Code looks for.
+    """VS Code can open the notebook and saves it unchanged.
 
     The rules are those of its extension ipynb (deserializers.ts, serializers.ts).
     """
@@ -140,7 +153,7 @@ def vscode(c):
 
 
 def lost(value, where):
-    """What JavaScript or VS Code would not give back of a JSON value."""
+    """The parts of a JSON value that JavaScript or VS Code would change."""
     if isinstance(value, dict):
         for key, part in value.items():
             if key in ("image/png", "image/jpeg", "image/gif"):
@@ -149,21 +162,28 @@ def lost(value, where):
                     yield f"{where}{key}: other base64"
             yield from lost(part, f"{where}{key}/")
     elif isinstance(value, list):
-        # It joins the lines of a text, and adds a line's end where there is none.
+        # VS Code joins the lines of a text, and adds missing line breaks.
         lines = re.search("(^|/)(source|text|text/plain|text/html)/$", where)
         if lines and all(isinstance(line, str) for line in value):
             for line in value[:-1]:
                 if not line.endswith("\n"):
-                    yield f"{where}: gets a line's end after {line[-40:]!r}"
+                    yield f"{where}: gets a line break after {line[-40:]!r}"
         for i, part in enumerate(value):
             yield from lost(part, f"{where}{i}/")
     elif isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
         yield f"{where}: a lone surrogate"
     elif isinstance(value, int) and abs(value) > 2**53:
-        yield f"{where}: {value} is no number of JavaScript"
+        yield f"{where}: {value} is too large for JavaScript"
 
 
-CHECKS = [validator, nbconvert, papermill_other_data, nbdime_of_two_runs, jupytext_round_trip, vscode]
+CHECKS = [
+    validator,
+    nbconvert,
+    papermill_other_data,
+    nbdime_of_two_runs,
+    jupytext_round_trip,
+    vscode,
+]
 
 
 def complaints(check, c):
@@ -175,7 +195,7 @@ def complaints(check, c):
 
 def main():
     cases = json.load(sys.stdin)
-    # Processes: papermill changes the working folder of its own. More than there are cores: kernels are waited for.
+    # Processes, because papermill changes its working folder; four, because most of the time is waiting.
     fork = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(4, mp_context=fork) as pool:
         jobs = [(c["name"], pool.submit(complaints, check, c)) for check in CHECKS for c in cases]

@@ -1,4 +1,4 @@
-# What a cell can see of where it runs, but for names that are random, and numbers that are the machine's.
+# What a cell can see of its environment, without random names and the machine's numbers.
 import json
 import os
 import re
@@ -34,13 +34,29 @@ def links(path):
         try:
             found.append(re.sub(r"\d+", "N", os.readlink(os.path.join(path, name))))
         except OSError:
-            pass  # of the listing itself
+            pass  # the descriptor of the listing
     return sorted(found)
 
 
 def status():
-    known = ("Name", "Umask", "Uid", "Gid", "Groups", "NoNewPrivs", "Seccomp", "Seccomp_filters", "Threads", "SigIgn", "SigCgt", "NSpid", "NStgid")
-    lines = dict(line.split(":", 1) for line in read("/proc/self/status").splitlines() if ":" in line)
+    known = (
+        "Name",
+        "Umask",
+        "Uid",
+        "Gid",
+        "Groups",
+        "NoNewPrivs",
+        "Seccomp",
+        "Seccomp_filters",
+        "Threads",
+        "SigIgn",
+        "SigCgt",
+        "NSpid",
+        "NStgid",
+    )
+    lines = dict(
+        line.split(":", 1) for line in read("/proc/self/status").splitlines() if ":" in line
+    )
     if len(listed("/proc")) < 20 or "NSpid" not in lines:  # in namespaces of its own, or hidden
         return {name: lines.get(name) for name in known}
     return {name: lines.get(name) for name in known if not name.startswith("NS")}
@@ -58,16 +74,55 @@ def parents():
 old_umask = os.umask(0o22)
 os.umask(old_umask)
 shell = get_ipython() if "get_ipython" in globals() else None
-total = json.dumps({name: plain(value) for name, value in {
-    "cwd": os.getcwd(), "environ": sorted(os.environ.items()), "started with": sorted(read("/proc/self/environ").split("\0")),
-    "argv": (sys.argv, sys.orig_argv), "flags": sys.flags, "umask": old_umask, "nice": os.nice(0), "cpus": os.sched_getaffinity(0),
-    "hash": hash("a"), "modules": sorted(sys.modules), "path": sys.path, "cmdline": read("/proc/self/cmdline"), "status": status(),
-    "mounts": re.sub(r"\b\d+ \d+ \d+:\d+ |master:\d+|shared:\d+|size=\d+k?", "", read("/proc/self/mountinfo")), "cgroup": read("/proc/self/cgroup"),
-    "limits": [resource.getrlimit(n) for n in range(16) if n != resource.RLIMIT_NPROC], "parents": parents(), "descriptors": links("/proc/self/fd"),
-    "here": listed("."), "above": listed(".."), "temporary": listed(os.environ["TMPDIR"]),
-    "home": listed(os.environ["HOME"]), "private": [n for n in listed(private) if not n.startswith("kernel.json")], "parameters": (data_dir, base_dir),
-    "exists": [os.path.exists(os.path.join(base_dir, n)) for n in ("notebook.ipynb", "trace.jsonl", "solution.py", "outputs", ".dsstar-copies")],
-    "names": sorted(n for n in globals() if not n.startswith("_")), "count": shell and (shell.execution_count, len(shell.history_manager.input_hist_raw)),
-    "terminal": (sys.stdin.isatty(), sys.stdout.isatty()), "session": os.getsid(0) == os.getpid(), "clock": time.tzname,
-}.items()}, sort_keys=True)
+total = json.dumps(
+    {
+        name: plain(value)
+        for name, value in {
+            "cwd": os.getcwd(),
+            "environ": sorted(os.environ.items()),
+            "started with": sorted(read("/proc/self/environ").split("\0")),
+            "argv": (sys.argv, sys.orig_argv),
+            "flags": sys.flags,
+            "umask": old_umask,
+            "nice": os.nice(0),
+            "cpus": os.sched_getaffinity(0),
+            "hash": hash("a"),
+            "modules": sorted(sys.modules),
+            "path": sys.path,
+            "cmdline": read("/proc/self/cmdline"),
+            "status": status(),
+            "mounts": re.sub(
+                r"\b\d+ \d+ \d+:\d+ |master:\d+|shared:\d+|size=\d+k?",
+                "",
+                read("/proc/self/mountinfo"),
+            ),
+            "cgroup": read("/proc/self/cgroup"),
+            "limits": [resource.getrlimit(n) for n in range(16) if n != resource.RLIMIT_NPROC],
+            "parents": parents(),
+            "descriptors": links("/proc/self/fd"),
+            "here": listed("."),
+            "above": listed(".."),
+            "temporary": listed(os.environ["TMPDIR"]),
+            "home": listed(os.environ["HOME"]),
+            "private": [n for n in listed(private) if not n.startswith("kernel.json")],
+            "parameters": (data_dir, base_dir),
+            "exists": [
+                os.path.exists(os.path.join(base_dir, n))
+                for n in (
+                    "notebook.ipynb",
+                    "trace.jsonl",
+                    "solution.py",
+                    "outputs",
+                    ".dsstar-copies",
+                )
+            ],
+            "names": sorted(n for n in globals() if not n.startswith("_")),
+            "count": shell and (shell.execution_count, len(shell.history_manager.input_hist_raw)),
+            "terminal": (sys.stdin.isatty(), sys.stdout.isatty()),
+            "session": os.getsid(0) == os.getpid(),
+            "clock": time.tzname,
+        }.items()
+    },
+    sort_keys=True,
+)
 print(len(total))

@@ -1,0 +1,246 @@
+// Package ask asks a language model within limits: it counts calls, tokens and
+// cost, sends a reply that cannot be read back once with the rule, and shows less of
+// files and outputs when a request is longer than the model's context.
+//
+// A [Caller] makes single calls; an [Asker] makes those of a run's roles.
+package ask
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/agent/reply"
+	"dsstar/prompts"
+)
+
+// Settings say how a model is asked. Model and Prompts are required.
+type Settings struct {
+	Model   llm.Model
+	Prompts *prompts.Set
+	Limits  Limits
+	Price   func(role string) (llm.Price, bool) // nil: no price is known
+
+	MaxTokens        int // of one reply; 0: the model's own limit
+	Context          int // tokens that the model's context holds; 0: enough for the sizes below
+	ResultChars      int // of one step's output
+	DescriptionChars int // of one file's description
+	ContextChars     int // of all descriptions together
+
+	// Stream, if set, is told of a request when it is sent, with no text, and of the
+	// reply as it comes: all of it so far, which begins again when a call is
+	// repeated. It must not block. Calls for different subjects may be concurrent.
+	Stream func(role, subject, soFar string)
+}
+
+// A Caller makes model calls within the limits, and counts them. It may be used by
+// several goroutines at once.
+type Caller struct {
+	Settings
+	*Budget
+
+	mu    sync.Mutex
+	spent Spent
+	asked int // bytes of all requests
+	busy  Stopwatch
+}
+
+// Spent is what calls have used.
+type Spent struct {
+	Usage  record.Usage            `json:"usage"`
+	ByRole map[string]record.Usage `json:"by_role,omitempty"`
+	Cost   *float64                `json:"cost_usd"` // nil: a price is not known
+	Models []string                `json:"models,omitempty"`
+	Model  float64                 `json:"seconds"` // during which a call was under way
+}
+
+// NewCaller returns a caller that has made no calls yet.
+func NewCaller(s Settings) *Caller {
+	c := &Caller{Settings: s, Budget: &Budget{Limits: s.Limits, Price: s.Price}}
+	if s.Price != nil {
+		c.spent.Cost = new(float64)
+	}
+	return c
+}
+
+// Spent returns what the calls so far have used.
+func (c *Caller) Spent() Spent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.spent
+	if s.Cost != nil {
+		s.Cost = new(*s.Cost)
+	}
+	s.ByRole, s.Models, s.Model = maps.Clone(s.ByRole), slices.Clone(s.Models), c.busy.Seconds()
+	return s
+}
+
+// Continue counts on from what was used before. The limits begin anew.
+func (c *Caller) Continue(before Spent) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.Settings.Price == nil {
+		before.Cost = nil // what goes on from here has no price
+	}
+	c.spent = before
+}
+
+// Recount counts the exchanges of a trace instead of what was counted so far.
+func (c *Caller) Recount(all []llm.Exchange) {
+	c.mu.Lock()
+	c.spent.Usage, c.spent.ByRole = record.Usage{}, nil
+	if c.spent.Cost != nil {
+		c.spent.Cost = new(float64)
+	}
+	c.mu.Unlock()
+	for _, e := range all {
+		if e.Error == "" {
+			price, known := c.PriceOf(e.Role)
+			c.count(e.Role, max(1, e.Calls), e.Usage, price.Cost(e.Usage), known)
+		}
+	}
+}
+
+// Call makes one model call and counts it. Errors are a *[BudgetError], those of the
+// model, and ctx's.
+func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, error) {
+	if err := c.Reserve(); err != nil {
+		return llm.Reply{}, err
+	}
+	if c.Stream != nil {
+		role, subject := request.Role, request.Subject
+		request.OnText = func(soFar string) { c.Stream(role, subject, soFar) }
+		request.OnText("")
+	}
+	stop := c.busy.Start()
+	reply, err := c.Model.Ask(ctx, request)
+	stop()
+	if err != nil {
+		return reply, Overdue(ctx, err)
+	}
+	reply.Text = strings.ToValidUTF8(reply.Text, "\uFFFD") // as notebooks are
+	if reply.Remembered {
+		c.Add(-1, 0)
+	} else {
+		c.pay(request.Role, 1, reply.Usage)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range request.Messages {
+		c.asked += len(m.Text)
+	}
+	if reply.Model != "" && !slices.Contains(c.spent.Models, reply.Model) {
+		c.spent.Models = append(c.spent.Models, reply.Model)
+	}
+	return reply, nil
+}
+
+// Rank ranks texts by the embedding model, which takes at most batch of them in one
+// call, and counts the calls.
+func (c *Caller) Rank(ctx context.Context, ranker llm.Ranker, question string, texts []string,
+	batch int) (llm.Ranking, error) {
+	const role = "retriever"
+	for range len(texts)/batch + 1 {
+		if err := c.Reserve(); err != nil {
+			return llm.Ranking{}, err
+		}
+	}
+	if c.Stream != nil {
+		c.Stream(role, "files", "")
+	}
+	stop := c.busy.Start()
+	ranking, err := ranker.Rank(ctx, question, texts)
+	stop()
+	if err == nil {
+		c.pay(role, ranking.Calls, ranking.Usage)
+	}
+	return ranking, err
+}
+
+// pay counts reserved calls of a role and their cost.
+func (c *Caller) pay(role string, calls int, u llm.Usage) {
+	cost, known := c.Pay(role, u)
+	c.count(role, calls, u, cost, known)
+}
+
+func (c *Caller) count(role string, calls int, u llm.Usage, cost float64, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.spent.ByRole == nil {
+		c.spent.ByRole = map[string]record.Usage{}
+	}
+	own := c.spent.ByRole[role]
+	for _, sum := range []*record.Usage{&own, &c.spent.Usage} {
+		sum.Calls += calls
+		sum.Add(u)
+	}
+	c.spent.ByRole[role] = own
+	switch {
+	case c.spent.Cost == nil:
+	case known:
+		c.spent.Cost = new(*c.spent.Cost + cost)
+	default:
+		c.spent.Cost = nil // a sum that lacks a part is none
+	}
+}
+
+// TokensPerByte returns how many tokens the requests so far had for their length.
+func (c *Caller) TokensPerByte() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asked > 20_000 && !c.spent.Usage.Estimated {
+		return float64(c.spent.Usage.InputTokens) / float64(c.asked)
+	}
+	return 0.25
+}
+
+// AskedAgain ends the subject of a request that follows a reply which could not be read.
+const AskedAgain = ", asked again"
+
+// Model makes a call and reads the reply. One that cannot be read is sent back once
+// with the rule, in a second call; then the error is a *[reply.Error].
+func Model[T any](ctx context.Context, c *Caller, request llm.Request,
+	format reply.Format[T]) (T, error) {
+	first, err := c.Call(ctx, request)
+	if err != nil {
+		return *new(T), err
+	}
+	return readOrAskAgain(ctx, c, request, first, format)
+}
+
+// readOrAskAgain reads a reply, or the one that follows when the rule was quoted.
+func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, first llm.Reply,
+	format reply.Format[T]) (T, error) {
+	value, problem := format.Read(first)
+	if problem == nil {
+		return value, nil
+	}
+	again, err := c.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
+	if err != nil {
+		return *new(T), err
+	}
+	subject, last := request.Subject, first
+	request.Subject += AskedAgain
+	request.Messages = append(slices.Clip(request.Messages),
+		llm.Message{Role: "assistant", Text: first.Text}, llm.Message{Role: "user", Text: again})
+	second, err := c.Call(ctx, request)
+	switch {
+	case err == nil:
+		last = second
+		value, problem = format.Read(second)
+	case !errors.Is(err, llm.ErrContextLength): // else there is no room to ask again
+		return *new(T), err
+	}
+	if problem != nil {
+		return *new(T), &reply.Error{
+			Role: request.Role, Subject: subject, Problem: problem.Error(),
+			Reply: last.Text, Kind: reply.KindOf(problem),
+		}
+	}
+	return value, nil
+}

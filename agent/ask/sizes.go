@@ -1,0 +1,58 @@
+package ask
+
+// Sizes are how much of what there is the model is shown, in bytes.
+type Sizes struct {
+	Result      int // of one step's output
+	Results     int // of all outputs together
+	Description int // of one file's description
+	Context     int // of all descriptions together
+}
+
+// Sizes returns how much is shown now.
+func (a *Asker) Sizes() Sizes {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sizes
+}
+
+// The smallest sizes that are worth a try.
+const leastContext, leastResult = 2000, 500
+
+// bytesPerToken is what tables and code have at least; prose has more.
+const bytesPerToken = 3
+
+// firstSizes are what the settings say, or less where the model's context is known
+// to be small. Half of it is for descriptions and a quarter for outputs; the rest is
+// for the words around them, the code and the reply.
+func firstSizes(cfg Settings) Sizes {
+	s := Sizes{cfg.ResultChars, 5 * cfg.ResultChars, cfg.DescriptionChars, cfg.ContextChars}
+	if cfg.Context > 0 {
+		room := cfg.Context * bytesPerToken
+		s.Context = max(leastContext, min(s.Context, room/2))
+		s.Description = max(leastResult, min(s.Description, s.Context/2))
+		s.Results = max(leastResult, min(s.Results, room/4))
+		s.Result = max(leastResult, min(s.Result, s.Results/2))
+	}
+	return s
+}
+
+// shrink makes what is shown shorter, unless it has changed since before, when
+// another request has done so already. It reports whether it has, and whether
+// less is shown than before: if not, nothing was left to take away.
+func (a *Asker) shrink(before Sizes) (shrunk, less bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.sizes != before {
+		return false, true
+	}
+	if before.Context <= leastContext && before.Results <= leastResult {
+		return false, false
+	}
+	// The context is what is said to be too long, so that what is left of it may
+	// be little: half, not a tenth less.
+	a.sizes = Sizes{
+		Result: max(leastResult, before.Result/2), Results: max(leastResult, before.Results/2),
+		Description: max(leastResult, before.Description/2), Context: max(leastContext, before.Context/2),
+	}
+	return true, true
+}

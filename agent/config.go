@@ -1,0 +1,62 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/describe"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+)
+
+// A Config is what a run needs beside its task: how the model is asked, how the files are
+// described, and the rest.
+type Config struct {
+	ask.Settings
+	describe.Options
+	Open      Open
+	RunScript RunScript
+	Dir       string // the run folder
+
+	Method    record.Method
+	MaxRounds int            // steps that are tried at most
+	Answered  []llm.Exchange // of the run that [Resume] goes on with: what need not be asked again
+
+	Sandbox  string   // what confines the cells, for the record
+	Memory   int64    // bytes that the session may take, for the coder; 0: not known
+	Warnings []string // that the record begins with
+
+	// Observe, if set, is told of each event after the trajectory holds it; it may read
+	// the trajectory until it returns, and add to its Warnings. Its error ends
+	// the run. One call at a time.
+	Observe func(Event, *record.Trajectory) error
+
+	// Review, if set, is asked about every cell right before it runs, and waited
+	// for: each step's, each repair, and the last one. Cells that have run before are
+	// run again unasked, and so are the scripts that describe files. Its error ends
+	// the run.
+	Review func(context.Context, Proposal) (Decision, error)
+}
+
+// validateRun returns an error for the first field that [Run] needs and that is not set.
+func (c Config) validateRun() error {
+	return cmp.Or(required("RunScript", c.RunScript != nil), required("Dir", c.Dir != ""),
+		required("MaxRounds", c.MaxRounds > 0), c.validate())
+}
+
+// validate is validateRun for what describing files needs.
+func (c Config) validate() error {
+	return cmp.Or(required("Model", c.Model != nil), required("Prompts", c.Prompts != nil),
+		required("Open", c.Open != nil), required("TopK", c.TopK > 0), required("Jobs", c.Jobs > 0),
+		required("ResultChars", c.ResultChars > 0), required("DescriptionChars", c.DescriptionChars > 0),
+		required("ContextChars", c.ContextChars > 0))
+}
+
+func required(field string, isSet bool) error {
+	if isSet {
+		return nil
+	}
+	return fmt.Errorf("agent.Config: %s is not set", field)
+}

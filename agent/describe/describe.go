@@ -1,0 +1,385 @@
+package describe
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/agent/files"
+	"dsstar/agent/record"
+	"dsstar/notebook/human"
+)
+
+// modelCalls is how many files are with the model at once: calls wait for the
+// network, kernels for a core, so that there can be more of the first.
+const modelCalls = 8
+
+// Bounds of what is looked at before the model is asked.
+const (
+	headBytes  = 700  // of a file's beginning, for the analyzer
+	smallBytes = 2000 // a text file up to here is its own description, if few are like it
+	few        = 3
+)
+
+// Describe gives every file that was chosen its description, and ranks the files. Model calls and
+// kernels run side by side; no two scripts share a kernel at once.
+func (r *Describer) Describe(ctx context.Context) error {
+	left, err := r.survey(ctx)
+	if err != nil || r.alone && len(left) == 0 {
+		return err
+	}
+	pool, closePool, err := r.openPool(ctx, len(left))
+	if err != nil {
+		return err
+	}
+	defer closePool()
+	if err := r.probe(ctx, pool); err != nil {
+		return err
+	}
+	if left, err = r.readDocuments(ctx, pool, left); err != nil {
+		return err
+	}
+	var families [][]int
+	for _, family := range r.families(left) {
+		if done, err := r.recalled(family); err != nil {
+			return err
+		} else if !done {
+			families = append(families, family)
+		}
+	}
+	if err := r.agree(ctx, families); err != nil {
+		return err
+	}
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(modelCalls)
+	for _, family := range families {
+		g.Go(func() error {
+			if within.Err() != nil {
+				return within.Err()
+			}
+			return r.holdBack(r.describeFamily(within, pool, family))
+		})
+	}
+	if err := cmp.Or(g.Wait(), r.spent); err != nil || r.alone {
+		return err
+	}
+	if err := r.rank(ctx); err != nil {
+		return err
+	}
+	r.narrow()
+	return nil
+}
+
+// DescribeOnly gives the named files their descriptions, or all files if none is named, and
+// ranks none.
+func (r *Describer) DescribeOnly(ctx context.Context, only []string) error {
+	r.alone, r.only = true, only
+	if err := r.Choose(); err != nil {
+		return err
+	}
+	return r.Describe(ctx)
+}
+
+// survey looks at the files, describes those that need neither script nor model,
+// and returns the others. A folder that cannot be opened here may still be there
+// for the scripts: then nothing is known of its files before they run.
+func (r *Describer) survey(ctx context.Context) (left []int, err error) {
+	root, err := files.Open(r.data, r.Readable)
+	if err == nil {
+		defer root.Close()
+	}
+	if err := r.look(ctx, root); err != nil {
+		return nil, err
+	}
+	r.countAlike()
+	r.folder = r.siblings()
+	if err := r.preselect(ctx); err != nil {
+		return nil, err
+	}
+	return r.describeWithoutModel(root)
+}
+
+// Choose leaves only as many files as a run looks at: where there are more, those
+// whose names have most in common with the question. Nothing is read for it.
+func (r *Describer) Choose() error {
+	for _, folder := range r.t.Task.Unread {
+		if err := r.journal.Warn("the folder " + folder + " of the data cannot be read; its files are left out"); err != nil {
+			return err
+		}
+	}
+	// it may be the data that the question is about
+	if ignored := files.InWords(files.Ignored(r.t.Task.Skipped)); ignored != "" {
+		if err := r.journal.Warn("not looked at: " + ignored + "; --include NAME takes it"); err != nil {
+			return err
+		}
+	}
+	all := r.t.Task.Files
+	if most := r.MaxFiles; most > 0 && len(all) > most {
+		names := make([]string, len(all))
+		for i, f := range all {
+			names[i] = f.Name
+		}
+		taken := spread(ByWords(r.t.Task.Question, names), most)
+		chosen := make([]record.File, 0, most)
+		for i, f := range all {
+			if taken[i] || len(r.only) > 0 && r.wanted(f.Name) {
+				chosen = append(chosen, f)
+			} else {
+				r.others = append(r.others, f.Name)
+			}
+		}
+		r.t.Task.Files, r.t.Task.Others = chosen, len(r.others)
+	}
+	r.t.Descriptions = make([]record.Description, len(r.t.Task.Files))
+	for i, f := range r.t.Task.Files {
+		r.t.Descriptions[i].File = f.Name
+	}
+	if n := len(r.others); n > 0 {
+		return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d",
+			human.Plural(n, "file"), r.MaxFiles))
+	}
+	return nil
+}
+
+// look reads the beginning of every file; root is nil where there is none. One
+// that may not be read has its error; any other fault is left to the script, whose
+// error then says what it is.
+func (r *Describer) look(ctx context.Context, root *files.Folder) error {
+	r.looks = make([]files.Look, len(r.t.Task.Files))
+	if root == nil {
+		return nil
+	}
+	var leading []*files.OutsideError
+	for i, f := range r.t.Task.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		look, err := files.LookAt(root, f, headBytes)
+		outside, leads := errors.AsType[*files.OutsideError](err)
+		switch d := &r.t.Descriptions[i]; {
+		case leads:
+			d.Error = "it is a link that leads out of the data folder, and is not read"
+			leading = append(leading, outside)
+		case errors.Is(err, fs.ErrPermission):
+			d.Error = "it cannot be read: permission denied"
+		case err == nil:
+			r.looks[i], d.Kind = look, look.Kind
+		}
+	}
+	return r.warnOfLinks(leading)
+}
+
+// warnOfLinks tells of links that are not followed, and how to allow it: for each file, or for
+// their folder where it has several.
+func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
+	if len(leading) == 0 {
+		return nil
+	}
+	var names, allow []string
+	in := map[string]int{}
+	// folders with what no flag is advised for: a stranger's links may be there for that
+	private := map[string]bool{}
+	for _, l := range leading {
+		names = append(names, l.Name)
+		in[filepath.Dir(l.Target)]++
+		private[filepath.Dir(l.Target)] = private[filepath.Dir(l.Target)] || r.Private(l.Target)
+	}
+	for _, l := range leading {
+		target := l.Target
+		if r.Private(target) {
+			continue
+		}
+		if dir := filepath.Dir(target); in[dir] > 1 && !private[dir] && !r.Private(dir) {
+			target = filepath.Dir(target)
+		}
+		if flag := "--allow-read " + human.Shell(target); !slices.Contains(allow, flag) {
+			allow = append(allow, flag)
+		}
+	}
+	const most = 5
+	text := "links that lead out of the data folder are not read: " +
+		strings.Join(strings.Fields(leftOut(names, 300)), ", ")
+	if len(allow) > 0 {
+		text += "; allow it with " + strings.Join(allow[:min(len(allow), most)], " ")
+	}
+	return r.journal.Warn(text)
+}
+
+// describeWithoutModel gives a description to every file that needs neither script nor model,
+// and returns the others.
+func (r *Describer) describeWithoutModel(root *files.Folder) (left []int, err error) {
+	r.store = r.openStore()
+	room := r.Sizes().Context * 3 / 4 // for contents, so that there is some for descriptions
+	for i, f := range r.t.Task.Files {
+		d := r.t.Descriptions[i]
+		wanted := r.wanted(f.Name)
+		switch text, corrected := r.Corrections[f.Name]; {
+		case corrected:
+			d.Text, d.Corrected = text, true
+		case !utf8.ValidString(f.Name):
+			d.Error = "its name is not valid UTF-8, so that no cell can name it"
+		case d.Error != "":
+		case f.Size == 0:
+			d.Text = "The file is empty: it has 0 bytes."
+		case r.method.NoAnalyzer:
+			d.Error = "not described" // DS-STAR section 4.2, Variant 1
+		default:
+			// Asked of the others too: each takes of the room, as in a run.
+			if !r.useContent(root, &d, i, &room) && wanted && !r.store.get(root, f, &d, i) {
+				left = append(left, i)
+				continue
+			}
+		}
+		if !wanted {
+			continue
+		}
+		if err := r.describedAs(i, d); err != nil {
+			return nil, err
+		}
+	}
+	codeOnce(r.t.Descriptions)
+	return left, nil
+}
+
+// codeOnce leaves the script of a family that was kept with its first file only,
+// as when it was made; a file whose first one has changed since has its own.
+func codeOnce(all []record.Description) {
+	codes := map[string]string{}
+	for _, d := range all {
+		codes[d.File] = d.Code
+	}
+	for i := range all {
+		switch d := &all[i]; {
+		case !d.Cached || d.Like == "":
+		case codes[d.Like] == d.Code:
+			d.Code = ""
+		default:
+			d.Like = "" // the other file has another script by now, or is not here
+		}
+	}
+}
+
+// wanted reports whether a file is to be described.
+func (r *Describer) wanted(name string) bool {
+	return len(r.only) == 0 || slices.Contains(r.only, name)
+}
+
+// useContent takes the content of a document or of a small file for its description, of source
+// code the beginning, and of an image what it is: rules that stand in a manual are what agents
+// miss most (DABstep, section 4.3).
+func (r *Describer) useContent(root *files.Folder, d *record.Description, i int, room *int) bool {
+	look, f := r.looks[i], r.t.Task.Files[i]
+	if r.method.NoDocuments || root == nil {
+		return false
+	}
+	if look.Format == "image" {
+		d.Text = look.Kind
+		return true
+	}
+	if look.Format == "code" && f.Size > smallBytes {
+		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]",
+			strings.TrimRight(look.Head, "\n"), human.StableBytes(f.Size))
+		return true
+	}
+	most := int64(smallBytes)
+	if look.Format == "markdown" || look.Format == "text" {
+		most = int64(r.Sizes().Description)
+	} else if r.alike[i] > few {
+		return false
+	}
+	if look.Encoding == "" || f.Size > most {
+		return false
+	}
+	text, ok, err := files.Text(root, f, most)
+	if err != nil || !ok || len(text) > *room {
+		return false
+	}
+	*room -= len(text)
+	d.Text, d.Whole = text, true
+	return true
+}
+
+// describedAs records a description and tells of it.
+func (r *Describer) describedAs(i int, d record.Description) error {
+	d.Text = brief.ClipAt(d.Text, r.DescriptionChars, r.DescriptionChars*9/10)
+	return r.journal.Described(i, d)
+}
+
+// families groups files by their format and structure.
+func (r *Describer) families(members []int) [][]int {
+	looks := make([]files.Look, len(members))
+	for n, i := range members {
+		if looks[n] = r.looks[i]; r.method.NoFamilies {
+			looks[n].Shape = ""
+		}
+	}
+	groups := files.Families(looks)
+	for _, g := range groups {
+		for n := range g {
+			g[n] = members[g[n]]
+		}
+	}
+	return groups
+}
+
+// countAlike counts the files that are alike, and those that may be shown.
+func (r *Describer) countAlike() {
+	all := make([]int, len(r.t.Task.Files))
+	for i := range all {
+		all[i] = i
+	}
+	r.alike = make([]int, len(all))
+	for _, g := range r.families(all) {
+		for _, i := range g {
+			r.alike[i] = len(g)
+		}
+		r.mayShow += min(len(g), alikeShown)
+	}
+}
+
+// descriptionChars is how long a description should be: long where there are few
+// files, since all of them are read again with every request.
+func (r *Describer) descriptionChars(show ask.Sizes) int {
+	const least = 1000
+	files := max(1, min(r.mayShow, r.TopK))
+	room := min(show.Description/4, show.Context*13/100/files)
+	return max(min(least, show.Description), room/100*100)
+}
+
+// siblings names the files of the folder, or says how many there are where.
+func (r *Describer) siblings() string {
+	const most = 1000
+	if len(r.t.Task.Files) == 1 {
+		return ""
+	}
+	names := make([]string, len(r.t.Task.Files))
+	for i, f := range r.t.Task.Files {
+		names[i] = f.Name
+	}
+	return leftOut(append(names, r.others...), most)
+}
+
+// dataPython is the name of file i as a Python string literal.
+func (r *Describer) dataPython(i int) string { return brief.Python("data/" + r.t.Task.Files[i].Name) }
+
+// some names a few of the files, a line each.
+func (r *Describer) some(members []int) string {
+	names := ""
+	for _, i := range members[:min(len(members), 3)] {
+		names += r.dataPython(i) + "\n"
+	}
+	if more := len(members) - 3; more > 0 {
+		names += fmt.Sprintf("and %d more\n", more)
+	}
+	return names
+}

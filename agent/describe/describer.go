@@ -1,0 +1,128 @@
+// Package describe gives every data file its description (DS-STAR, Algorithm 1, lines 2
+// to 6): a small text its content, any other file what a script of the model prints about
+// it. Files of one structure, a family, share a script, and descriptions are kept for
+// later runs. The files are ranked by their nearness to the question, and the nearest
+// are shown.
+//
+// A [Describer] does this for one run. It changes the Task and the Descriptions of the
+// run's trajectory, and what happens concurrently goes through a [Journal].
+package describe
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/files"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+// Options are what may be chosen of describing.
+type Options struct {
+	Ranker      llm.Ranker        // nil: files are ranked by their words
+	Cache       *Cache            // of descriptions; nil: none
+	Corrections map[string]string // descriptions that a person has written, by file
+	// files and folders outside of the data that links in it may lead to
+	Readable []string
+	Private  func(path string) bool // what no warning advises the user to allow; nil: nothing
+
+	MaxFiles   int // that are looked at at most; 0: all
+	TopK       int // files that are shown to the model at most
+	Jobs       int // kernels that describe files at the same time
+	DebugTries int // repairs of one script, or cell, at most
+
+	// Agree, if set, is told what describing the files is likely to take, right
+	// before the first call for it, and waited for. Its error ends the run. Where
+	// the embedding model ranks them before, it is told of that first, in the same way.
+	Agree func(context.Context, Estimate) error
+}
+
+// A Journal is told what is found. Its errors end the work. Its methods may be called
+// concurrently.
+type Journal interface {
+	// Warn tells of something that the user should know.
+	Warn(text string) error
+	// Started tells in which Python environment the scripts run.
+	Started(environment string) error
+	// Described records the description of the task's file i.
+	Described(i int, d record.Description) error
+}
+
+// A Session is a kernel that runs scripts.
+type Session interface {
+	Execute(ctx context.Context, code string) (notebook.Execution, error)
+	// Rollback puts the session into the state that the cells produce from an empty one.
+	Rollback(ctx context.Context, cells []string) (notebook.Restoration, error)
+	Close() error
+}
+
+// A Describer describes the files of one run.
+type Describer struct {
+	*ask.Asker
+	Options
+	journal Journal
+	t       *record.Trajectory
+	method  record.Method
+	open    func(ctx context.Context, dir string) (Session, error)
+	data    string         // the data folder; "": there is none
+	kernel  *ask.Stopwatch // of the sessions
+
+	Before map[string]record.Description // of an earlier attempt at the run, by file
+
+	looks    []files.Look // of the task's files
+	alike    []int        // of the task's files: how many have its structure
+	mayShow  int          // files that are shown at most, were it not for TopK
+	folder   string       // what it holds, for the analyzer
+	store    store
+	nearness []int    // the task's files, the nearest to the question first
+	others   []string // files that are not looked at, or not described
+	passed   int      // files that were looked at, but are not described
+	alone    bool     // nothing but the descriptions is wanted
+	only     []string // and of these files only; empty: of all
+
+	mu    sync.Mutex
+	spent error // a budget that ran out while files were described
+}
+
+// New returns a describer for the run of t. open opens a private session that starts in
+// dir; dir/files is the folder that its cells may write to.
+func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask.Stopwatch,
+	journal Journal,
+	open func(ctx context.Context, dir string) (Session, error)) *Describer {
+	if o.Private == nil {
+		o.Private = func(string) bool { return false }
+	}
+	return &Describer{Asker: a, Options: o, journal: journal, t: t, method: t.Method, open: open,
+		data: data, kernel: kernel}
+}
+
+// Recall prepares for showing files whose descriptions are recorded.
+func (r *Describer) Recall() {
+	r.mayShow = len(r.t.Task.Files)
+	r.nearness = make([]int, len(r.t.Descriptions))
+	for i := range r.nearness {
+		r.nearness[i] = i
+	}
+	slices.SortStableFunc(r.nearness, func(a, b int) int {
+		return r.t.Descriptions[a].Near - r.t.Descriptions[b].Near
+	})
+}
+
+// recalled gives the files of a family the descriptions that they had when the
+// run was stopped, if all of them had one.
+func (r *Describer) recalled(family []int) (done bool, err error) {
+	for _, i := range family {
+		if d := r.Before[r.t.Task.Files[i].Name]; d.Text == "" && d.Error == "" {
+			return false, nil
+		}
+	}
+	for _, i := range family {
+		if err := r.describedAs(i, r.Before[r.t.Task.Files[i].Name]); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}

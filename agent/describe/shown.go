@@ -1,0 +1,136 @@
+package describe
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/notebook/human"
+	"dsstar/prompts"
+)
+
+// Files returns the files that the model is shown, with as much of their descriptions
+// as the sizes allow, and the names of the others.
+func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, leftOut string) {
+	texts := make([]string, len(r.t.Descriptions))
+	for n := range r.t.Descriptions {
+		f := prompts.File{
+			Path: r.dataPython(n), Size: human.StableBytes(r.t.Task.Files[n].Size),
+			Alike: brief.Lines(r.t.Descriptions[n].Alike, show.Description/8),
+		}
+		f.Like, texts[n] = r.words(n)
+		shown = append(shown, f)
+	}
+	for n, share := range r.sharesOf(texts, show) {
+		text := brief.Lines(texts[n], share)
+		shown[n].Description = text
+		if d := r.t.Descriptions[n]; d.Whole && text == texts[n] {
+			shown[n].Whole, shown[n].Kind = true, d.Kind // which tells the encoding
+		}
+	}
+	return shown, brief.Lines(r.t.Task.LeftOut, show.Description/4)
+}
+
+// words is what the model is told of file n: its description, or only what that adds to
+// that of a file before it, by its number from 1, which the same script has described.
+func (r *Describer) words(n int) (like int, text string) {
+	d := r.t.Descriptions[n]
+	switch {
+	case r.method.NoAnalyzer && d.Text == "":
+		return 0, ""
+	case d.Text == "" && d.Error != "":
+		return 0, "No description: " + d.Error
+	case d.Corrected:
+		return 0, d.Text
+	}
+	for m := range n {
+		first := r.t.Descriptions[m]
+		if first.Lead() != d.Lead() || first.Corrected {
+			continue
+		}
+		if added := linesBeyond(d.Text, first.Text); len(added) < len(d.Text)*9/10 {
+			return m + 1, cmp.Or(added, "nothing")
+		}
+	}
+	return 0, d.Text
+}
+
+// linesBeyond returns the lines of text that other does not have.
+func linesBeyond(text, other string) string {
+	had := map[string]bool{}
+	for line := range strings.Lines(other) {
+		had[strings.TrimRight(line, " \r\n")] = true
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, " \r\n"); !had[line] {
+			b.WriteString(line + "\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// mostOf is how much of one description is shown at most: all of a document, and
+// of what a script prints no more than it was told.
+func (r *Describer) mostOf(n int, show ask.Sizes) int {
+	if d := r.t.Descriptions[n]; d.Whole || d.Corrected {
+		return show.Description
+	}
+	return min(show.Description, 2*r.descriptionChars(show))
+}
+
+// sharesOf divides the room for descriptions: one half fairly, so that every
+// file says something, the other in the order of nearness to the question.
+func (r *Describer) sharesOf(texts []string, show ask.Sizes) []int {
+	lengths := make([]int, len(texts))
+	total := 0
+	for n, text := range texts {
+		lengths[n] = min(len(text), r.mostOf(n, show))
+		total += lengths[n]
+	}
+	left := show.Context
+	if total <= left {
+		return lengths
+	}
+	share := brief.Shares(lengths, left/2, show.Description)
+	for _, n := range share {
+		left -= n
+	}
+	for _, n := range r.nearness {
+		more := max(0, min(left, lengths[n]-share[n]))
+		share[n], left = share[n]+more, left-more
+	}
+	return share
+}
+
+// leftOut names files in at most about most bytes: each, or else how many there
+// are in each folder, with an example.
+func leftOut(names []string, most int) string {
+	var b strings.Builder
+	for _, name := range names {
+		if b.WriteString(brief.Python("data/"+name) + "\n"); b.Len() > most {
+			break
+		}
+	}
+	if b.Len() <= most {
+		return b.String()
+	}
+	count, first := map[string]int{}, map[string]string{}
+	for _, name := range names {
+		folder := path.Dir(name)
+		if count[folder]++; count[folder] == 1 {
+			first[folder] = path.Base(name)
+		}
+	}
+	b.Reset()
+	for _, folder := range slices.Sorted(maps.Keys(count)) {
+		fmt.Fprintf(&b, "%s: %d files, such as %s\n", brief.Python(path.Join("data", folder)+"/"),
+			count[folder], brief.Python(first[folder]))
+	}
+	return brief.Clip(b.String(), most)
+}

@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"fmt"
+
+	"dsstar/agent/describe"
+	"dsstar/agent/record"
+)
+
+// The rounds that questions take: DS-STAR section 5 found 3.0 on average for
+// easy ones and 5.6 for hard ones.
+const fewRounds, manyRounds = 2, 6
+
+// estimate tells what the rounds may cost, from the length of what all requests
+// begin with and the tokens that the calls so far had for their length.
+func (r *run) estimate() error {
+	prefix, err := r.Prompts.Text(r.context())
+	if err != nil {
+		return err
+	}
+	perByte := r.TokensPerByte()
+	low, high := r.guess(fewRounds, len(prefix), perByte), r.guess(manyRounds, len(prefix), perByte)
+	text := fmt.Sprintf("%d to %d rounds: %d to %d model calls with %s to %s thousand input tokens, mostly a shared, cacheable prefix",
+		fewRounds, manyRounds, low.Calls, high.Calls, thousands(low.InputTokens), thousands(high.InputTokens))
+	if from, ok := r.costOf(low); ok {
+		to, _ := r.costOf(high)
+		text += fmt.Sprintf("; %.2f to %.2f US dollars", from, to)
+	}
+	return r.observe(Event{Kind: Estimated, Text: text})
+}
+
+// guess is what a number of rounds may use: planner, coder, verifier and router
+// in each, a debugger in every other, and at the end finalizer and checker; with
+// candidates a coder for each and a verifier more. The notebook grows by about 600
+// tokens a round.
+func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
+	const asking, growth, cached = 500, 600, 0.8
+	var u record.Usage
+	u.Calls = 4*rounds + rounds/2 + 1
+	if n := r.candidateCount; n > 1 {
+		u.Calls += n * rounds
+	}
+	u.InputTokens = u.Calls * (int(float64(prefix)*perByte) + asking + growth*rounds/2)
+	u.CachedTokens = int(cached * float64(u.InputTokens))
+	u.OutputTokens = u.Calls * describe.ReplyTokens
+	return u
+}
+
+// costOf is what a usage costs if the coder's price is every role's.
+func (r *run) costOf(u record.Usage) (float64, bool) {
+	price, ok := r.PriceOf("coder")
+	return price.Cost(u.Usage), ok
+}
+
+func thousands(tokens int) string {
+	if tokens < 10_000 {
+		return fmt.Sprintf("%.1f", float64(tokens)/1000)
+	}
+	return fmt.Sprintf("%.0f", float64(tokens)/1000)
+}

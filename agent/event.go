@@ -1,0 +1,111 @@
+package agent
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+// A Kind is a kind of event.
+type Kind string
+
+// The kinds of events of a run, in the order in which they first occur.
+const (
+	Begun     Kind = "begun"     // nothing is done yet
+	Started   Kind = "started"   // the environment is known
+	Described Kind = "described" // a file has its description
+	Met       Kind = "met"       // the variables of somebody else's session are known
+	Estimated Kind = "estimated" // what the rounds may cost, in one line
+	Planned   Kind = "planned"   // a step was proposed
+	Repeated  Kind = "repeated"  // the cell of a step is run again
+	Ran       Kind = "ran"       // a cell ran, well or not
+	Picked    Kind = "picked"    // one of several candidates became the step's cell
+	Rejected  Kind = "rejected"  // a person did not let a cell run
+	Judged    Kind = "judged"    // a verdict was given
+	Routed    Kind = "routed"    // a route was chosen
+	// the session is back at the accepted cells; the text says by which way
+	WentBack  Kind = "went back"
+	Checked   Kind = "checked"   // the answer's form was held against the guidelines
+	Finalized Kind = "finalized" // the last cell printed the answer
+	Proving   Kind = "proving"   // a fresh run begins
+	Proved    Kind = "proved"    // it ended
+	Warned    Kind = "warned"    // something that the user should know
+	Ended     Kind = "ended"     // nothing follows
+)
+
+// An Event is one thing that happened, for whoever watches.
+type Event struct {
+	Kind      Kind
+	Round     int // from 1; 0 outside the rounds
+	Step      int // the number of the step in the plan
+	Try       int // from 1
+	Candidate int // of Ran and Picked: from 1; 0: the cell is the only one
+	Text      string
+	Execution *notebook.Execution // of Ran and Rejected
+}
+
+// A recorder keeps the trajectory's sums and tells of events. It is the journal of
+// [describe.Describer], too: mu guards the trajectory while files are described.
+type recorder struct {
+	*ask.Asker
+	t        *record.Trajectory
+	observer func(Event, *record.Trajectory) error
+	mu       sync.Mutex
+	warned   map[string]bool // what the user was told in this attempt at the run
+	began    time.Time       // this attempt
+	earlier  record.Seconds  // that the attempts before took
+	kernel   ask.Stopwatch
+}
+
+// observe tells the observer, with the round and step that are under way.
+func (r *recorder) observe(e Event) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Kind == Warned {
+		if r.warned[e.Text] {
+			return nil // once is enough
+		}
+		if r.warned == nil {
+			r.warned = map[string]bool{}
+		}
+		r.warned[e.Text] = true
+		if !slices.Contains(r.t.Warnings, e.Text) {
+			r.t.Warnings = append(r.t.Warnings, e.Text)
+		}
+	}
+	if n := len(r.t.Rounds); n > 0 && e.Kind != Finalized && e.Kind != Proved {
+		e.Round, e.Step = n, cmp.Or(e.Step, r.t.StepOf(n-1))
+	}
+	spent := r.Spent()
+	r.t.Usage, r.t.ByRole, r.t.Cost, r.t.Models = spent.Usage, spent.ByRole, spent.Cost, spent.Models
+	r.t.Seconds = record.Seconds{
+		Total: r.earlier.Total + time.Since(r.began).Seconds(),
+		Model: r.earlier.Model + spent.Model, Kernel: r.earlier.Kernel + r.kernel.Seconds(),
+	}
+	return r.observer(e, r.t)
+}
+
+// Warn tells the user of something, once.
+func (r *recorder) Warn(text string) error { return r.observe(Event{Kind: Warned, Text: text}) }
+
+// Started records what Python environment the cells have.
+func (r *recorder) Started(environment string) error {
+	r.t.Environment = environment
+	return r.observe(Event{Kind: Started, Text: environment})
+}
+
+// Described records the description of file i.
+func (r *recorder) Described(i int, d record.Description) error {
+	r.mu.Lock()
+	r.t.Descriptions[i] = d
+	r.mu.Unlock()
+	return r.observe(Event{Kind: Described, Text: d.File, Try: d.Tries})
+}
+
+// current returns the round that is under way.
+func (r *recorder) current() *record.Round { return &r.t.Rounds[len(r.t.Rounds)-1] }

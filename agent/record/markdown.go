@@ -1,0 +1,66 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/notebook/lazy"
+	"dsstar/prompts"
+)
+
+// JupyterLab makes mathematics of a dollar or a backslash however it is escaped, unless it stands
+// alone in an element.
+const plainDollar, plainBackslash = "<span>&#36;</span>", "<span>&#92;</span>"
+
+// special escapes what would be Markdown, mathematics or HTML.
+var special = strings.NewReplacer(`\`, plainBackslash, "$", plainDollar, "`", "\\`", "*", `\*`, "_", `\_`,
+	"[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;")
+
+var backticks = lazy.Regexp("`+")
+
+// prose shows words as they are, as one paragraph. Code spans stay code: what stands between two
+// runs of as many backticks.
+func prose(text string) string {
+	text = brief.OneLine(text)
+	runs := backticks().FindAllStringIndex(text, -1)
+	var b strings.Builder
+	at := 0
+	for len(runs) > 0 {
+		open := runs[0]
+		runs = runs[1:]
+		end := slices.IndexFunc(runs, func(r []int) bool { return r[1]-r[0] == open[1]-open[0] })
+		if end >= 0 {
+			b.WriteString(special.Replace(text[at:open[0]]) + text[open[0]:runs[end][1]])
+			at, runs = runs[end][1], runs[end+1:]
+		}
+	}
+	return b.String() + special.Replace(text[at:])
+}
+
+// Prose shows words in Markdown as they are, line by line.
+func Prose(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = prose(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+var plainHTML = strings.NewReplacer(`\`, plainBackslash, "$", plainDollar, "<", "&lt;", ">", "&gt;",
+	"&", "&amp;", `"`, "&#34;", "'", "&#39;", "`", "&#96;")
+
+// inHTML shows words as they are in a line of HTML, where Markdown is not read.
+func inHTML(text string) string { return plainHTML.Replace(brief.OneLine(text)) }
+
+// folded is a closed section. The empty lines make its body Markdown.
+func folded(title, body string) string {
+	body = strings.TrimRight(body, "\n")
+	return fmt.Sprintf("\n<details>\n<summary>%s</summary>\n\n%s\n\n</details>\n", title, body)
+}
+
+// fenced is a code block on lines of its own.
+func fenced(text, language string) string { return prompts.Fence(text, language) + "\n" }

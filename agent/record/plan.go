@@ -1,0 +1,217 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"dsstar/notebook"
+)
+
+// Plan returns the indexes of the rounds whose steps make up the plan now. It is derived from
+// routes and edits, never stored. Algorithm 1, lines 18 to 25: a route back to step l keeps the
+// steps 1..l-1.
+func (t *Trajectory) Plan() []int {
+	var plan []int
+	for i := t.EarlierRounds(); i < len(t.Rounds); i++ {
+		r := t.Rounds[i]
+		if r.Edit != nil {
+			plan = indexes(r.Edit.Plan)
+		} else {
+			plan = append(plan, i)
+		}
+		if r.Route != nil && r.Route.Back > 0 && r.Route.Back <= len(plan) {
+			plan = plan[:r.Route.Back-1]
+		}
+	}
+	return plan
+}
+
+// indexes makes indexes of numbers of rounds.
+func indexes(numbers []int) []int {
+	var all []int
+	for _, n := range numbers {
+		all = append(all, n-1)
+	}
+	return all
+}
+
+// Numbers is the inverse of indexes.
+func Numbers(indexes []int) []int {
+	all := []int{}
+	for _, i := range indexes {
+		all = append(all, i+1)
+	}
+	return all
+}
+
+// LastEdit returns the last edit of the last part, or nil.
+func (t *Trajectory) LastEdit() *Edit {
+	for i := len(t.Rounds) - 1; i >= t.EarlierRounds(); i-- {
+		if edit := t.Rounds[i].Edit; edit != nil {
+			return edit
+		}
+	}
+	return nil
+}
+
+// ToRepeat returns the rounds that are to be run again before the plan continues.
+func (t *Trajectory) ToRepeat() []int {
+	if edit := t.LastEdit(); edit != nil {
+		return indexes(edit.Rest)
+	}
+	return nil
+}
+
+// RoundsLeft returns how many rounds may still be begun: they are counted from a person's turn.
+func (t *Trajectory) RoundsLeft(most int) int {
+	for i := len(t.Rounds) - 1; i >= t.EarlierRounds() && t.Rounds[i].Edit == nil; i-- {
+		most--
+	}
+	return most
+}
+
+// AcceptedRounds returns the rounds of the plan whose cell has run.
+func (t *Trajectory) AcceptedRounds() []int {
+	var rounds []int
+	for _, i := range t.Plan() {
+		if _, ok := t.Rounds[i].Accepted(); ok {
+			rounds = append(rounds, i)
+		}
+	}
+	return rounds
+}
+
+// Steps returns the number of accepted steps in the plan.
+func (t *Trajectory) Steps() int { return len(t.AcceptedRounds()) }
+
+// StepTexts returns the texts of the accepted steps.
+func (t *Trajectory) StepTexts() []string {
+	var texts []string
+	for _, i := range t.AcceptedRounds() {
+		texts = append(texts, t.Rounds[i].Step)
+	}
+	return texts
+}
+
+// StepOf returns the number that the step of round i had when it was planned.
+func (t *Trajectory) StepOf(i int) int { return len(t.UpTo(i).Plan()) + 1 }
+
+// DroppedBy returns the index of the round whose route or edit took the step of round i out of the
+// plan.
+func (t *Trajectory) DroppedBy(i int) (round int, ok bool) {
+	if t.Rounds[i].Edit != nil || slices.Contains(t.Plan(), i) {
+		return 0, false
+	}
+	for n := i; n < len(t.Rounds); n++ {
+		if !slices.Contains(t.UpTo(n+1).Plan(), i) {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// At returns the cells that a round, from 1, began with, which are those of the plan as it was
+// then, and the attempts that ran on the state that they make.
+func (t *Trajectory) At(round int) (cells []string, attempts []Attempt) {
+	attempts = slices.DeleteFunc(slices.Clone(t.Rounds[round-1].Attempts), Attempt.NotRun)
+	return t.Part(t.partOf(round) - 1).UpTo(round - 1).Base(), attempts
+}
+
+// LastScript returns the last accepted attempt, from which the paper's next script is made.
+func (t *Trajectory) LastScript() (Attempt, bool) {
+	for i := len(t.Rounds) - 1; i >= 0; i-- {
+		if a, ok := t.Rounds[i].Accepted(); ok {
+			return a, true
+		}
+	}
+	return Attempt{}, false
+}
+
+// CellRounds returns the rounds of the last part whose code is a cell of the notebook: those of the
+// plan, and those that a person wants in it. Of whole scripts it is the last, until there is a
+// final one.
+func (t *Trajectory) CellRounds() []int {
+	rounds := append(t.AcceptedRounds(), t.ToRepeat()...)
+	if !t.Method.Script || len(rounds) == 0 {
+		return rounds
+	}
+	if _, ok := t.FinalCell(); ok {
+		return nil
+	}
+	return rounds[len(rounds)-1:]
+}
+
+// A titled cell is one that Run All executes.
+type titled struct{ title, code string }
+
+// own returns the cells of the last part.
+func (t *Trajectory) own() []titled {
+	var cells []titled
+	for n, i := range t.CellRounds() {
+		a, _ := t.Rounds[i].Accepted()
+		if t.Method.Script {
+			n = t.StepOf(i) - 1 // the notebook has the last script alone
+		}
+		cells = append(cells, titled{fmt.Sprintf("Step %d: %s", n+1, t.Rounds[i].Step), a.Code})
+	}
+	if a, ok := t.FinalCell(); ok {
+		cells = append(cells, titled{"Answer", a.Code})
+	}
+	return cells
+}
+
+// EarlierCells returns the cells before the last part.
+func (t *Trajectory) EarlierCells() []titled {
+	cells := t.Opening()
+	for k := range t.Earlier {
+		cells = append(cells, t.Part(k).own()...)
+	}
+	return cells
+}
+
+func codes(cells []titled) []string {
+	var all []string
+	for _, c := range cells {
+		all = append(all, c.code)
+	}
+	return all
+}
+
+// Base returns the code that the next cell builds on: parameters, set-up and, unless every cell is
+// a whole script, the accepted steps.
+func (t *Trajectory) Base() []string {
+	cells := codes(t.EarlierCells())
+	if t.Method.Script {
+		return cells
+	}
+	for _, i := range t.AcceptedRounds() {
+		a, _ := t.Rounds[i].Accepted()
+		cells = append(cells, a.Code)
+	}
+	return cells
+}
+
+// Cells returns the code of the notebook's cells in order.
+func (t *Trajectory) Cells() []string { return codes(append(t.EarlierCells(), t.own()...)) }
+
+// FinalCell returns the accepted last cell, if there is one.
+func (t *Trajectory) FinalCell() (Attempt, bool) {
+	if t.Final == nil {
+		return Attempt{}, false
+	}
+	return accepted(t.Final.Attempts)
+}
+
+// Accepted returns the attempt that ran without fault, if there is one.
+func (r Round) Accepted() (Attempt, bool) { return accepted(r.Attempts) }
+
+// accepted returns the last attempt if it is a cell of the notebook: it ran, and is no candidate
+// that is not picked.
+func accepted(attempts []Attempt) (Attempt, bool) {
+	if n := len(attempts); n > 0 {
+		if a := attempts[n-1]; a.Execution.Status == notebook.OK && a.Candidate == 0 {
+			return a, true
+		}
+	}
+	return Attempt{}, false
+}

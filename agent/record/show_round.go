@@ -1,0 +1,196 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/notebook"
+)
+
+// showStep is the heading of a step, which a table of contents shows. Where it has to be cut, all
+// words of the step stand below it.
+func showStep(step int, r Round) string {
+	title, body := headed(brief.OneLine(cmp.Or(r.Rewrite, r.Step)))
+	text := fmt.Sprintf("## Step %d: %s\n\n%s\n", step, prose(title), prose(body))
+	if r.ByHand {
+		text += "\n" + handMark + "\n"
+	}
+	return text + showFailed(r)
+}
+
+// handMark stands below the words of a step whose cell a person wrote or changed.
+const handMark = "*The cell was written or changed by hand.*"
+
+// headingChars is how long a heading may be.
+const headingChars = 110
+
+// headed divides the words of a step: its first sentence is the heading, or as much as fits.
+func headed(text string) (title, body string) {
+	if len(text) <= headingChars {
+		return text, ""
+	}
+	if end := strings.Index(text[:headingChars], ". "); end > 0 {
+		return text[:end+1], text[end+2:]
+	}
+	end := strings.LastIndexByte(text[:headingChars], ' ')
+	if end < headingChars/2 {
+		return "…", text
+	}
+	return text[:end] + " …", text
+}
+
+// showFailed shows the attempts that are no cells: those that failed, and candidates that were not
+// chosen.
+func showFailed(r Round) string {
+	var b strings.Builder
+	for i, a := range r.Attempts {
+		label, problem := r.Label(i), inHTML(brief.Problem(a.Execution))
+		title := fmt.Sprintf("%s failed: <code>%s</code>", label, problem)
+		switch {
+		case a.NotRun():
+			title = fmt.Sprintf("%s was not run: %s", label, problem)
+		case a.Execution.Status == notebook.OK:
+			title = label + inHTML(r.unchosen(i))
+		}
+		b.WriteString(folded(title, showAttempt(a)+r.showUndone(i)))
+	}
+	return b.String()
+}
+
+// Label names attempt i, from 0: "Try 2", or "Candidate 3" of several.
+func (r Round) Label(i int) string {
+	switch a := r.Attempts[i]; {
+	case a.Candidate > 0:
+		return fmt.Sprintf("Candidate %d", a.Candidate)
+	case r.Pick != nil && i == len(r.Attempts)-1:
+		return fmt.Sprintf("Candidate %d", r.Pick.Candidate)
+	}
+	return fmt.Sprintf("Try %d", CountTries(r.Attempts[:i+1]))
+}
+
+// unchosen says why attempt i, which ran, is not the step's cell; "" if it is, or may be yet.
+func (r Round) unchosen(i int) string {
+	switch {
+	case r.Attempts[i].Candidate == 0 || r.Pick == nil:
+		return ""
+	case r.Pick.Reason == "":
+		return ", not chosen"
+	}
+	return ", not chosen: " + brief.OneLine(r.Pick.Reason)
+}
+
+// showUndone says how the session went back after attempt i.
+func (r Round) showUndone(i int) string {
+	text := ""
+	for _, b := range r.Returns {
+		if b.After == i+1 {
+			text = "\n→ the session went back " + prose(HowRestored(b.Restoration)) + "\n"
+		}
+	}
+	return text
+}
+
+// HowRestored says how a session went back.
+func HowRestored(b notebook.Restoration) string {
+	switch {
+	case b.Way == notebook.NotAtAll:
+		return "not at all: going back is off"
+	case b.Way == notebook.ByCheckpoint && b.Why != "":
+		return "by an earlier checkpoint, for want of a nearer one (" + brief.OneLine(b.Why) + ")"
+	case b.Why != "":
+		return fmt.Sprintf("by %s (%s)", b.Way, brief.OneLine(b.Why))
+	}
+	return "by " + string(b.Way)
+}
+
+// shownChars is how much of a discarded output is shown; the record has all.
+const shownChars = 6000
+
+func showAttempt(a Attempt) string {
+	if a.NotRun() {
+		return fenced(a.Code, "python") + "\nnot run: " + prose(a.Execution.Reason) + "\n"
+	}
+	out := a.Execution.PlainText()
+	if a.Execution.Status != notebook.OK {
+		out = cmp.Or(brief.ErrorReport(a.Execution, shownChars), out)
+	}
+	return fenced(a.Code, "python") + "\nprinted\n\n" + fenced(brief.Clip(out, shownChars), "")
+}
+
+func showVerdict(n int, r Round) string {
+	mark, word := "✘", r.Verdict.Word()
+	switch {
+	case r.Verdict.Inconclusive:
+		mark, word = "✔", word+": the data hold no answer"
+	case r.Verdict.Sufficient:
+		mark = "✔"
+	case r.Verdict.Unfinished:
+		mark = "…"
+	}
+	text := fmt.Sprintf("**Round %d: %s %s.** %s", n, mark, word, prose(r.Verdict.Reason))
+	if r.Route != nil {
+		text += "\n\n→ " + showRoute(r)
+	}
+	return text
+}
+
+func showRoute(r Round) string {
+	if r.Route.Back == 0 {
+		return "**Add Step**"
+	}
+	session := ""
+	if n := len(r.Returns); n > 0 && r.Returns[n-1].After == len(r.Attempts) {
+		session = ", the session " + prose(HowRestored(r.Returns[n-1].Restoration))
+	}
+	return fmt.Sprintf("**Step %d is wrong**: the plan goes back to before it%s.",
+		r.Route.Back, session)
+}
+
+// showDropped shows a round without a cell: folded, with a line that says what became of it.
+func showDropped(t *Trajectory, i int) string {
+	r := t.Rounds[i]
+	if r.Edit != nil {
+		return showEdit(i+1, r)
+	}
+	fate, step := "under way", inHTML(r.Step)
+	if _, ok := r.Accepted(); ok && t.Method.Script {
+		fate = "its script became the next one"
+	}
+	if by, ok := t.DroppedBy(i); ok {
+		fate, step = fmt.Sprintf("dropped in round %d", by+1), "<s>"+step+"</s>"
+		switch {
+		case r.Rejected():
+			fate = inHTML(brief.Problem(r.Attempts[len(r.Attempts)-1].Execution))
+		case by == i:
+			fate = "dropped"
+		}
+	}
+	var body strings.Builder
+	for n, a := range r.Attempts {
+		if len(r.Attempts) > 1 {
+			body.WriteString(r.Label(n) + prose(r.unchosen(n)) + ":\n\n")
+		}
+		body.WriteString(showAttempt(a) + "\n")
+		if n < len(r.Attempts)-1 {
+			body.WriteString(r.showUndone(n) + "\n")
+		}
+	}
+	if r.Verdict != nil {
+		body.WriteString(showVerdict(i+1, r) + "\n")
+	}
+	return folded(fmt.Sprintf("<b>Round %d, %s</b>: %s", i+1, fate, step), body.String())
+}
+
+// showEdit shows a person's turn.
+func showEdit(n int, r Round) string {
+	text := fmt.Sprintf("**Round %d, by hand**\n\n", n)
+	for _, what := range r.Edit.What {
+		text += "- " + prose(what) + "\n"
+	}
+	if r.Verdict != nil {
+		text += "\n" + showVerdict(n, r)
+	}
+	return text
+}

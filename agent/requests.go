@@ -1,0 +1,197 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/agent/describe"
+	"dsstar/agent/record"
+	"dsstar/prompts"
+)
+
+// A requests puts what the roles are asked into words.
+type requests struct {
+	*recorder
+	work           *workspace
+	files          *describe.Describer
+	candidateCount int // how many cells a step gets
+
+	made      bool // the context is
+	madeFor   ask.Sizes
+	madeWords prompts.Context
+}
+
+// shared returns the parts that every request after the descriptions begins
+// with, and the inputs by which a recorded reply is known to fit.
+func (r *requests) shared() ([]prompts.Part, map[string]string) {
+	parts, inputs := r.known()
+	if len(r.t.Earlier) > 0 {
+		earlier := r.answered()
+		parts = append(parts, earlier)
+		inputs["earlier"] = fmt.Sprint(earlier)
+	}
+	steps := r.steps(r.t)
+	if len(steps) > 0 {
+		parts = append(parts, prompts.Notebook{Steps: steps})
+	}
+	if len(r.t.Notes) > 0 {
+		parts = append(parts, prompts.Notes{Texts: r.t.Notes})
+		inputs["notes"] = strings.Join(r.t.Notes, "\n")
+	}
+	var plan, code, results []string
+	for _, s := range steps {
+		plan, code, results = append(plan, s.Text), append(code, s.Code), append(results, s.Output)
+	}
+	inputs["plan"] = strings.Join(plan, "\n")
+	inputs["code"] = strings.Join(code, "\n")
+	inputs["results"] = strings.Join(results, "\n")
+	return parts, inputs
+}
+
+// known is the part of [run.shared] that stays the same throughout.
+func (r *requests) known() ([]prompts.Part, map[string]string) {
+	context := r.context()
+	var names, descriptions []string
+	for _, f := range context.Files {
+		names, descriptions = append(names, f.Path), append(descriptions, f.Description)
+	}
+	inputs := map[string]string{
+		"question":     r.t.Task.Question,
+		"guidelines":   r.t.Task.Guidelines,
+		"files":        strings.Join(names, "\n"),
+		"descriptions": strings.Join(descriptions, "\n"),
+	}
+	if said := variableWords(context); said != "" {
+		inputs["variables"] = said
+	}
+	return []prompts.Part{context}, inputs
+}
+
+// sees says what of the script a role is to see in the paper's way.
+type sees struct{ context, plan, code, output bool }
+
+// asPublished returns the parts of a request in the paper's way (Appendix H),
+// and their inputs.
+func (r *requests) asPublished(s sees) ([]prompts.Part, map[string]string) {
+	parts, inputs := r.known()
+	if !s.context {
+		parts = nil
+		delete(inputs, "files")
+		delete(inputs, "descriptions")
+	}
+	var script prompts.Script
+	if s.plan {
+		script.Plan = r.t.StepTexts()
+		inputs["plan"] = strings.Join(script.Plan, "\n")
+	}
+	if last, ok := r.t.LastScript(); ok {
+		if s.code {
+			script.Code = last.Code
+			inputs["code"] = script.Code
+		}
+		if s.output {
+			script.Ran, script.Output = true, brief.Clip(last.Execution.PlainText(), r.Sizes().Result)
+			inputs["results"] = script.Output
+		}
+	}
+	if len(script.Plan) > 0 || script.Code != "" || script.Ran {
+		parts = append(parts, script)
+	}
+	return parts, inputs
+}
+
+// context returns the task, the files that the model is shown and the variables. It is the
+// same in every request, until less is shown.
+func (r *requests) context() prompts.Context {
+	show := r.Sizes()
+	if r.made && show == r.madeFor {
+		return r.madeWords
+	}
+	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines,
+		NoFiles: r.t.Task.Data == ""}
+	c.Files, c.LeftOut = r.files.Files(show)
+	c.Variables, c.OtherVariables = r.shownVariables(show)
+	r.madeWords, r.madeFor, r.made = c, show, true
+	return c
+}
+
+// answered returns the parts before the last, with half as much of their outputs.
+func (r *requests) answered() prompts.Earlier {
+	var earlier prompts.Earlier
+	for k := range r.t.Earlier {
+		part := r.t.Part(k)
+		steps := r.steps(part)
+		for i := range steps {
+			steps[i].Output = brief.Clip(steps[i].Output, r.Sizes().Result/2)
+		}
+		last, _ := part.FinalCell()
+		earlier.Parts = append(earlier.Parts, prompts.Answered{
+			Question: part.Task.Question, Guidelines: part.Task.Guidelines, Steps: steps, Code: last.Code, Answer: part.Answer(),
+		})
+	}
+	return earlier
+}
+
+// steps returns the steps of a plan with their accepted cells.
+func (r *requests) steps(t *record.Trajectory) []prompts.Step {
+	show := r.Sizes()
+	var steps []prompts.Step
+	var lengths []int
+	for i, n := range t.AcceptedRounds() {
+		a, _ := t.Rounds[n].Accepted()
+		output := a.Execution.PlainText()
+		steps = append(steps, prompts.Step{Number: i + 1, Text: t.Rounds[n].Step, Code: a.Code,
+			Output: output})
+		lengths = append(lengths, min(len(output), show.Result))
+	}
+	for i, share := range brief.Shares(lengths, show.Results, show.Result) {
+		steps[i].Output = brief.Clip(steps[i].Output, share)
+	}
+	return steps
+}
+
+// missing is what the last verdict found missing; "" before the first one. That a
+// person rejected a step is none: it has not been judged.
+func (r *requests) missing() string {
+	if r.t.Method.NoReasons {
+		return ""
+	}
+	for i := len(r.t.Rounds) - 1; i >= r.t.EarlierRounds(); i-- {
+		if v := r.t.Rounds[i].Verdict; v != nil && !v.Sufficient && !r.t.Rounds[i].Rejected() {
+			return v.Reason
+		}
+	}
+	return ""
+}
+
+// dropped returns the steps that are no longer in the plan, with the verdict
+// that led to it; those of the last round with their results, which the planner
+// is to see (Algorithm 1, line 24: r_k).
+func (r *requests) dropped() []prompts.Dropped {
+	var dropped []prompts.Dropped
+	for i, round := range r.t.Rounds {
+		by, ok := r.t.DroppedBy(i)
+		if !ok || i < r.t.EarlierRounds() || r.t.Rounds[by].Edit != nil {
+			continue // what a person has taken out is not spoken of
+		}
+		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}
+		if _, judged := r.t.Rounds[by].Accepted(); judged && r.t.Method.NoReasons {
+			d.Reason = "" // a verdict; that a cell did not run is none
+		}
+		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
+			d.Output = brief.Clip(a.Execution.PlainText(), r.Sizes().Result)
+		}
+		dropped = append(dropped, d)
+	}
+	return dropped
+}
+
+// system is what every request begins with.
+func (r *requests) system() prompts.System {
+	m := r.t.Method
+	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished,
+		Inconclusive: !m.NoInconclusive && !m.PlanOnly,
+		Variables:    r.made && variableWords(r.context()) != "", NoFiles: r.t.Task.Data == ""}
+}

@@ -1,0 +1,241 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+// A workspace is the session of a run, with what is known of its state and of the data.
+type workspace struct {
+	*recorder
+	open Open
+	dir  string // the run folder
+
+	session   Session
+	host      Host // the session, if it is somebody else's
+	dirty     bool // the session is not at the accepted cells
+	answering bool // the rounds are over
+
+	all         []record.File // that the data folder had and the run may look at
+	data        dataState
+	changedFile string // a data file that is no longer as data has it
+}
+
+// execute runs a cell in the run's session. After a cell that did not end well
+// the session is dirty: restore must come before the next one.
+func (r *workspace) execute(ctx context.Context, code string) (notebook.Execution, error) {
+	defer r.kernel.Start()()
+	if err := r.carry(ctx, code); err != nil {
+		return notebook.Execution{}, err
+	}
+	e, err := r.session.Execute(ctx, code)
+	e.Outputs = notebook.Steady(e.Outputs)
+	if err != nil || e.Status != notebook.OK {
+		r.dirty = true
+	}
+	if err == nil {
+		err = r.checkData(false)
+	}
+	if err == nil && e.Incomplete != "" {
+		err = r.Warn("outputs of a cell may be missing: " + e.Incomplete)
+	}
+	return e, err
+}
+
+// restore puts a dirty session back to the accepted cells. What they give when
+// they run again is what the record keeps, since later cells build on it. A
+// step that does not run a second time is dropped with all after it; the plan is
+// then not intact.
+func (r *workspace) restore(ctx context.Context) (intact bool, err error) {
+	for intact = true; r.dirty; {
+		cells := r.t.Base()
+		stop := r.kernel.Start()
+		back, err := r.session.Rollback(ctx, cells)
+		stop()
+		if err != nil {
+			return false, err
+		}
+		r.returned(back)
+		if back.Way != notebook.NotAtAll {
+			broken, err := r.replayed(back.Executions, len(cells))
+			if err != nil {
+				return false, err
+			}
+			if broken > 0 {
+				intact = false
+				continue
+			}
+		}
+		if r.dirty = false; r.t.Method.Script {
+			continue // nothing has gone back: every script starts from nothing
+		}
+		if err := r.wentBack(back); err != nil {
+			return false, err
+		}
+	}
+	return intact, nil
+}
+
+// stayed is what a run is warned of that does not go back.
+const stayed = "going back is off: after a cell that failed or was dropped, the next one ran on what it had left in the session"
+
+// returned records how the session went back, where it did: in the round that is
+// under way, or at the last cell.
+func (r *workspace) returned(back notebook.Restoration) {
+	back.Executions = nil
+	switch {
+	case r.t.Method.Script: // nothing has gone back
+	case r.answering:
+		r.t.Final.Returns = append(r.t.Final.Returns, record.Return{After: len(r.t.Final.Attempts),
+			Restoration: back})
+	case len(r.t.Rounds) > r.t.EarlierRounds():
+		round := r.current()
+		round.Returns = append(round.Returns, record.Return{After: len(round.Attempts),
+			Restoration: back})
+	}
+}
+
+// wentBack tells how the session went back, or once that it does not.
+func (r *workspace) wentBack(back notebook.Restoration) error {
+	switch {
+	case back.Way != notebook.NotAtAll:
+		return r.observe(Event{Kind: WentBack, Text: record.HowRestored(back)})
+	case !slices.Contains(r.t.Warnings, stayed):
+		return r.Warn(stayed)
+	}
+	return nil
+}
+
+// replayed takes over what the accepted cells gave when they ran again, where it
+// is not what they had given. It returns the number of a step that failed this
+// time, or 0.
+func (r *workspace) replayed(executions []notebook.Execution, cells int) (broken int, err error) {
+	plan := r.t.AcceptedRounds()
+	opening, before := len(r.t.Opening()), len(r.t.EarlierCells())
+	for i, e := range executions {
+		e.Outputs = notebook.Steady(e.Outputs)
+		if i == 2 && i < opening && e.Status != notebook.OK {
+			return 0, fmt.Errorf("the variables of the kernel that the run began in cannot be loaded here; the Python of that kernel can: %s", brief.Problem(e))
+		}
+		if i < opening && e.Status != notebook.OK {
+			return 0, fmt.Errorf("set up the session: %s", brief.Problem(e))
+		}
+		if i < before {
+			if err := r.earlierReplayed(i-opening, e); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		round, step := &r.t.Rounds[plan[i-before]], i-before+1
+		if e.Status != notebook.OK && round.ByHand {
+			return 0, stays(fmt.Sprintf("the cell of step %d", step), e)
+		}
+		if e.Status != notebook.OK {
+			reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step,
+				brief.Problem(e))
+			r.current().Route = &record.Route{Back: step, Reason: reason}
+			return step, r.Warn(reason)
+		}
+		attempt := &round.Attempts[len(round.Attempts)-1]
+		if attempt.Execution.PlainText() == e.PlainText() {
+			continue
+		}
+		attempt.Execution = e
+		text := fmt.Sprintf("step %d printed something else when it was run again", step)
+		if err := r.Warn(text); err != nil {
+			return 0, err
+		}
+	}
+	if len(executions) != cells {
+		return 0, fmt.Errorf("go back: %d of %d cells were run again", len(executions), cells)
+	}
+	return 0, nil
+}
+
+// earlierReplayed takes over what a cell of an earlier part gave when it ran
+// again: cell n of them all, from 0. A part that has become another is not proved
+// any more.
+func (r *workspace) earlierReplayed(n int, e notebook.Execution) error {
+	for k := range r.t.Earlier {
+		part := r.t.Part(k)
+		for _, i := range part.CellRounds() {
+			if n--; n == -1 {
+				return r.replaced(k, &part.Rounds[i].Attempts, e)
+			}
+		}
+		if _, ok := part.FinalCell(); !ok {
+			continue
+		}
+		if n--; n == -1 {
+			err := r.replaced(k, &part.Final.Attempts, e)
+			part.Final.Answer = strings.TrimSpace(part.Final.Attempts[len(part.Final.Attempts)-1].Execution.Stdout())
+			return err
+		}
+	}
+	return nil // before the first part
+}
+
+// replaced puts an execution in the place of the last attempt's, if it is another.
+func (r *workspace) replaced(part int, attempts *[]record.Attempt, e notebook.Execution) error {
+	last := &(*attempts)[len(*attempts)-1]
+	if e.Status != notebook.OK {
+		return stays("a cell of an earlier question", e)
+	}
+	if last.Execution.PlainText() == e.PlainText() {
+		return nil
+	}
+	last.Execution, r.t.Earlier[part].Proof = e, nil
+	return r.Warn(fmt.Sprintf("a cell of question %d printed something else when it was run again: its answer is no longer proved", part+1))
+}
+
+// begin runs the cells that come before the next step: for a run that goes on
+// from its record those of the plan, too.
+func (r *workspace) begin(ctx context.Context) error {
+	stop := r.kernel.Start()
+	cells := r.t.Base()
+	executions, err := executeAll(ctx, r.session, cells)
+	stop()
+	if err != nil {
+		return err
+	}
+	broken, err := r.replayed(executions, len(cells))
+	if err != nil || broken == 0 {
+		return err
+	}
+	if f := r.t.Final; f != nil && f.ByHand {
+		return &record.EditError{Problem: fmt.Sprintf("step %d no longer runs, and the last cell, which builds on it, is yours; it is in the notebook as you left it", broken)}
+	}
+	r.dirty, r.t.Final = true, nil // what it rests on is no more
+	_, err = r.restore(ctx)
+	return err
+}
+
+// dataPath is the data folder, wherever one stands; "" if there is none.
+func (r *workspace) dataPath() string {
+	if r.t.Task.Data == "" || filepath.IsAbs(r.t.Task.Data) {
+		return r.t.Task.Data
+	}
+	return filepath.Join(r.dir, r.t.Task.Data)
+}
+
+// executeAll runs cells until one fails, whose execution is the last returned.
+func executeAll(ctx context.Context, s Session, cells []string) ([]notebook.Execution, error) {
+	var all []notebook.Execution
+	for _, code := range cells {
+		e, err := s.Execute(ctx, code)
+		if err != nil {
+			return all, err
+		}
+		if all = append(all, e); e.Status != notebook.OK {
+			break
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+)
+
+// consent names the unsandboxed kernels that the run will use and asks the user to agree.
+func (a *app) consent(ctx context.Context, j *job) error {
+	lines, what, question := j.place.NotOurs()
+	if lines == nil {
+		return nil
+	}
+	if g := j.place.Guest; g != nil {
+		g.MayDrop(j.yes)
+	}
+	return a.agree(ctx, j.progress, j.yes, lines, what, question)
+}
+
+// agree shows lines and asks the user to agree. --yes agrees in advance.
+func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, lines []string, what, question string) error {
+	p.Wait("")
+	if yes {
+		for _, line := range lines {
+			p.Say("%s", line)
+		}
+		return nil
+	}
+	if !a.stdinTTY || !a.stderrTTY {
+		return usage.New(what+" needs --yes where nobody can be asked\n"+strings.Join(lines, "\n"), usage.Again("--yes"))
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.stderr, "\r\x1b[K"+term.Clean(line))
+	}
+	return a.ask(ctx, question)
+}
+
+var errDeclined = errors.New("declined, and nothing was run")
+
+// ask asks a yes-or-no question; no is errDeclined.
+func (a *app) ask(ctx context.Context, question string) error {
+	fmt.Fprint(a.stderr, question)
+	answered := make(chan string, 1)
+	go func() { // a read from a terminal cannot be cancelled; it ends with the program
+		line, _ := bufio.NewReader(a.stdin).ReadString('\n') // at the end of input, what was read is the answer
+		answered <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case answer := <-answered:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
+		return errDeclined
+	case <-ctx.Done():
+		fmt.Fprintln(a.stderr)
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,38 @@
+package kernels
+
+import (
+	"path/filepath"
+	"strings"
+
+	"dsstar/kernel/sandbox"
+	"dsstar/notebook/disk"
+)
+
+// A Host is this machine with the user's environment.
+type Host struct {
+	Env      []string
+	CacheDir string // dsstar's, in the user's cache folder
+}
+
+// Getenv returns a variable of the environment.
+func (h Host) Getenv(name string) string {
+	value, _ := h.LookupEnv(name)
+	return value
+}
+
+// LookupEnv is Getenv, and reports whether the variable is there. The last entry counts.
+func (h Host) LookupEnv(name string) (string, bool) {
+	for i := len(h.Env) - 1; i >= 0; i-- {
+		if key, value, _ := strings.Cut(h.Env[i], "="); key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// Private reports whether cells must not read a folder just because a notebook names it: the
+// notebook may come from somebody else. The demo's data folder is exempt.
+func (h Host) Private(folder string) bool {
+	demo := strings.HasPrefix(disk.RealPath(filepath.Clean(folder)), disk.RealPath(h.CacheDir)+string(filepath.Separator)+"demo-")
+	return !demo && sandbox.Private(folder)
+}

@@ -1,0 +1,66 @@
+// Package kernelstest has kernels of a user's, for tests.
+package kernelstest
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"dsstar/kernel"
+	"dsstar/kernel/pyenv/pyenvtest"
+)
+
+// Env is where dsstar finds the kernels and servers of a runtime folder,
+// and no others.
+func Env(t *testing.T, runtime string) []string {
+	return []string{"JUPYTER_RUNTIME_DIR=" + runtime, "JUPYTER_DATA_DIR=" + t.TempDir(), "JUPYTER_PATH=", "VIRTUAL_ENV=", "CONDA_PREFIX=",
+		"JUPYTER_URL=", "JUPYTER_TOKEN=", "JUPYTERHUB_API_TOKEN="}
+}
+
+// Start starts a kernel as Jupyter does, with its connection file in the
+// runtime folder, and returns the file.
+func Start(t *testing.T, runtime, id string) (file string) {
+	t.Helper()
+	file = filepath.Join(runtime, "kernel-"+id+".json")
+	cmd := exec.Command(pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", file)
+	cmd.Dir = t.TempDir()
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
+			t.Errorf("the user's kernel has ended: %v\n%s", err, said.String())
+		}
+	})
+	Run(t, file, "pass")
+	return file
+}
+
+// Run runs code as the user does, in a kernel that may still be starting,
+// and returns what it prints.
+func Run(t *testing.T, file, code string) string {
+	t.Helper()
+	begun := time.Now()
+	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
+	for ; err != nil && time.Since(begun) < 60*time.Second; k, err = kernel.Attach(t.Context(), file, kernel.Options{}) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	e, err := k.Execute(t.Context(), code)
+	if err != nil || e.Status != "ok" {
+		t.Fatalf("%s: %v\n%s", code, err, e.PlainText())
+	}
+	// What a user does to names stays, which is a guest's only on request.
+	if kept, err := k.Execute(t.Context(), k.Visit()+".keep.update("+k.Visit()+".rebound())"); err != nil || kept.Status != "ok" {
+		t.Fatalf("%v\n%s", err, kept.PlainText())
+	}
+	return e.Stdout()
+}

@@ -1,0 +1,103 @@
+package kernels
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+)
+
+// Look checks the user's kernel, or a new one on the server, before a run folder is created: it
+// must be IPython with the required modules, and see the same folders. Local kernelspecs need
+// no check.
+func (h Host) Look(ctx context.Context, p *Place, s *configs.Settings, folders ...string) error {
+	if p.Guest == nil && p.Server.URL == "" {
+		return nil
+	}
+	temporary, err := disk.TempFolder("", "dsstar-look-")
+	if err != nil {
+		return err
+	}
+	defer disk.RemoveTemp(temporary)
+	k, err := h.openLook(ctx, p, s)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	if info := k.Info(); info.Implementation != "ipython" {
+		return usage.New(fmt.Sprintf("the kernel %s is not IPython but %s, and cells are IPython's", info.Name, cmp.Or(info.Implementation, "unknown")),
+			usage.Shell("dsstar kernels"))
+	}
+	seen, err := see(ctx, k, append(folders, temporary))
+	if err != nil {
+		return err
+	}
+	switch where := cmp.Or(p.Server.URL, "the kernel"); {
+	case len(seen.Unseen) > 0:
+		return unshared(where, seen.Unseen, temporary)
+	case len(seen.Missing) > 0:
+		return usage.New(fmt.Sprintf("the Python of %s (%s) lacks %s", where, seen.Python, strings.Join(seen.Missing, ", ")),
+			usage.Shell("%s -m pip install "+strings.Join(seen.Missing, " "), seen.Python))
+	case p.Guest != nil && p.Server.URL == "":
+		p.Spec = kernel.PythonSpec(seen.Python)
+	}
+	return nil
+}
+
+func (h Host) openLook(ctx context.Context, p *Place, s *configs.Settings) (*kernel.Kernel, error) {
+	o := kernel.Options{CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
+	if p.Guest != nil {
+		return p.Guest.attach(ctx, o)
+	}
+	o.Spec, o.Env = p.Spec, h.KernelEnv(s)
+	return kernel.Dial(ctx, p.Server, "", o)
+}
+
+// A sight is a kernel's report on itself.
+type sight struct {
+	Python  string   `json:"python"`
+	Missing []string `json:"missing"` // required modules
+	Unseen  []string `json:"unseen"`  // folders that are missing or unreadable
+}
+
+// lookCode is an expression, so that it binds no name.
+const lookCode = `print(__import__("json").dumps({
+    "python": __import__("sys").executable,
+    "missing": [m for m in %s if __import__("importlib.util").util.find_spec(m) is None],
+    "unseen": [d for d in %s if not __import__("os").access(d, 5)],
+}))`
+
+func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error) {
+	modules, _ := json.Marshal(Required[1:]) // strings cannot fail; it has ipykernel
+	paths, _ := json.Marshal(folders)
+	e, err := k.Execute(ctx, fmt.Sprintf(lookCode, modules, paths))
+	if err != nil {
+		return sight{}, err
+	}
+	var seen sight
+	if err := json.Unmarshal([]byte(e.Stdout()), &seen); e.Status != notebook.OK || err != nil || seen.Python == "" {
+		return sight{}, fmt.Errorf("the kernel does not say which Python it runs: %s", term.Fit(e.PlainText(), 300))
+	}
+	return seen, nil
+}
+
+// unshared is the error for kernels that do not share this machine's folders.
+func unshared(where string, folders []string, temporary string) error {
+	e := &usage.Error{Text: fmt.Sprintf("%s does not see %s: its kernels must run on this machine or share its folders, as the same user",
+		where, strings.Join(folders, ", ")), Hints: []usage.Hint{usage.Without("kernel", "server").Note("with kernels of this machine")}}
+	if slices.Equal(folders, []string{temporary}) {
+		e.Text = fmt.Sprintf("%s does not see the folder for temporary files, %s", where, filepath.Dir(temporary))
+		e.Hints = []usage.Hint{usage.Shell("export TMPDIR=DIR   # a folder that it sees too, and may write to")}
+	}
+	return e
+}

@@ -1,0 +1,127 @@
+package kernels
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/checkpoint"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+)
+
+// Start starts a local kernel with the rollback of the settings.
+func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Options, s *configs.Settings, purpose agent.Purpose) (*checkpoint.Session, error) {
+	if !s.Rollback.Freezes() {
+		return Begin(ctx, o, back)
+	}
+	freezing, by := o, back
+	if purpose != agent.Describe {
+		by.MaxMemory = o.Sandbox.Limits.Memory / 4 * 3
+	}
+	by.Copies = copiesIn(o.Dir)
+	var k *checkpoint.Session
+	spec, err := kernel.CheckpointSpec(o.Spec, filepath.Join(h.CacheDir, "kernels"))
+	if err == nil {
+		freezing.Spec = spec
+		k, err = Begin(ctx, freezing, by)
+	}
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return k, err
+	case s.Rollback.Insists():
+		return nil, fmt.Errorf("--rollback checkpoint: %w", err)
+	}
+	back.Why = err.Error()
+	return Begin(ctx, o, back)
+}
+
+func Begin(ctx context.Context, o kernel.Options, back checkpoint.Options) (*checkpoint.Session, error) {
+	k, err := kernel.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.New(k, back), nil
+}
+
+// copiesIn is the folder for copies of a session's files. It is on their file system, which may
+// share the blocks.
+func copiesIn(dir string) string { return filepath.Join(dir, ".dsstar-copies") }
+
+// requireCheckpoints rejects a kernel without checkpoints if the settings insist on them.
+func requireCheckpoints(s *configs.Settings, k *checkpoint.Session) error {
+	if !s.Rollback.Insists() || k.Way() == notebook.ByCheckpoint {
+		return nil
+	}
+	return usage.New("--rollback checkpoint: this kernel cannot freeze copies of itself",
+		usage.Again("--rollback", "auto"))
+}
+
+// keptOutputs is the limit in bytes on outputs kept in a run's notebook, which is rewritten
+// after each step.
+const keptOutputs = 64 << 20
+
+// Open returns the function that opens sessions. keep, if there is one, wraps the sessions whose kernel is kept.
+// It records in p how that session goes back.
+func (h Host) Open(p *Place, s *configs.Settings, keep func(*checkpoint.Session) agent.Session) agent.Open {
+	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
+		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout, Sandbox: p.Box}
+		o.Outputs.Run = keptOutputs
+		var back checkpoint.Options
+		files := filepath.Join(dir, "files")
+		if purpose == agent.Describe { // it runs in a temporary folder
+			o.Sandbox.Read = append(slices.Clone(o.Sandbox.Read), dir)
+		} else { // cells see the same in the main session and in the proof
+			back.Off, back.Branches = s.Rollback.Off(), s.Method.Candidates > 1
+			_ = disk.RemoveFolder(copiesIn(dir)) // left over from a run that was killed
+		}
+		if purpose == agent.Work {
+			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs", Run: keptOutputs, Files: int64(s.MaxFolder)}
+		}
+		o.Spec, o.Scratch = p.Spec, files
+		back.Replay = s.Rollback.Replays()
+		if purpose == agent.Work && p.Guest != nil {
+			p.Way = notebook.ByNames
+			return p.Guest.visit(ctx, o)
+		}
+		var k *checkpoint.Session
+		var err error
+		kept := keep != nil && purpose != agent.Describe
+		if kept && p.Server.URL == "" {
+			o.KeepIn = h.Lookup().RuntimeDir()
+		}
+		if o.Env = h.KernelEnv(s); p.Server.URL != "" {
+			k, err = dial(ctx, p.Server, o, back)
+		} else {
+			k, err = h.Start(ctx, o, back, s, purpose)
+		}
+		if err != nil {
+			return nil, err // not a nil *Kernel in an interface
+		}
+		if purpose == agent.Work {
+			p.Way = k.Way()
+			if err := requireCheckpoints(s, k); err != nil {
+				_ = k.Close() // the first error says more
+				return nil, err
+			}
+		}
+		if kept {
+			return keep(k), nil
+		}
+		return k, nil
+	}
+}
+
+// dial starts a kernel on a server.
+func dial(ctx context.Context, server kernel.Server, o kernel.Options, back checkpoint.Options) (*checkpoint.Session, error) {
+	k, err := kernel.Dial(ctx, server, "", o)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.New(k, back), nil
+}

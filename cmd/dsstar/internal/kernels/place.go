@@ -1,0 +1,250 @@
+package kernels
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/sandbox"
+	"dsstar/notebook"
+)
+
+// A Place is where the sessions of a run are opened: in new kernels, local or on a server, or for
+// the main session in a kernel of the user's.
+type Place struct {
+	Spec   kernel.Spec   // of new kernels
+	Server kernel.Server // on which they are started; zero: locally
+	Guest  *Guest        // nil: every kernel is new
+	Way    notebook.Way  // how the main session goes back; "" before it is open
+	Box    sandbox.Box   // of new local kernels
+
+	confined string // the sandbox in words, with what the user has relaxed
+}
+
+// A Guest is a run in a kernel that belongs to the user.
+type Guest struct {
+	kernel.Running
+	Name    string   // the argument of --kernel
+	dial    bool     // connect by its server, not by its connection file
+	discard bool     // the server may drop output that it has buffered for another client
+	Keep    []string // names that keep the values that cells gave them; "all": every name
+}
+
+// Place chooses where sessions are opened and how they are confined. It starts nothing.
+func (h Host) Place(ctx context.Context, s *configs.Settings, say func(string)) (Place, error) {
+	p, err := h.findPlace(ctx, s, say)
+	if err == nil {
+		err = p.confine(s, say)
+	}
+	return p, err
+}
+
+func (h Host) findPlace(ctx context.Context, s *configs.Settings, say func(string)) (Place, error) {
+	if s.Python != "" || s.Kernel == "" && s.Server == "" {
+		spec, err := h.Spec(ctx, s, say)
+		return Place{Spec: spec}, err
+	}
+	v, err := h.Survey(ctx, s)
+	if err != nil {
+		return Place{}, err
+	}
+	if v.named != nil {
+		return v.placeOnServer(s.Kernel)
+	}
+	spec, running, err := v.choose(s.Kernel, v.Specs, v.Kernels)
+	if err != nil {
+		return Place{}, err
+	}
+	if spec != nil {
+		spec, err := h.ownKernel(ctx, s, spec.Name)
+		return Place{Spec: spec}, err
+	}
+	return v.visiting(*running, running.File == ""), nil
+}
+
+// placeOnServer chooses by name among the kernels and kernelspecs of the server of --server.
+func (v Survey) placeOnServer(name string) (Place, error) {
+	w := v.named
+	if w.Err != nil && len(w.Specs) == 0 {
+		return Place{}, w.Err
+	}
+	kernels := slices.DeleteFunc(slices.Clone(v.Kernels), func(k kernel.Running) bool { return k.Server.URL != w.URL })
+	spec, running, err := v.choose(cmp.Or(name, w.preferred), w.Specs, kernels)
+	switch {
+	case err != nil && w.Err != nil: // the server may not have listed it
+		return Place{}, w.Err
+	case err != nil:
+		return Place{}, err
+	case running != nil:
+		return v.visiting(*running, true), nil
+	case spec.Language != "" && !strings.EqualFold(spec.Language, "python"):
+		return Place{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, and cells are Python", spec.Name, w.URL, spec.Language),
+			v.hints(w.Specs, kernels)...)
+	}
+	return Place{Spec: *spec, Server: w.Server}, nil
+}
+
+// visiting returns the place of a run in a kernel of the user's. Its other kernels run beside that
+// kernel: locally, or on the same server.
+func (v Survey) visiting(k kernel.Running, dial bool) Place {
+	p := Place{Guest: &Guest{Running: k, Name: v.Name(k), dial: dial}}
+	if k.File == "" {
+		p.Server, p.Spec = k.Server, kernel.Spec{Name: k.Spec, DisplayName: k.Spec}
+	}
+	return p
+}
+
+// choose returns the kernelspec or running kernel with a name. An unknown or ambiguous name is a
+// usage error.
+func (v Survey) choose(name string, specs []kernel.Spec, kernels []kernel.Running) (*kernel.Spec, *kernel.Running, error) {
+	named := slices.Clone(specs)
+	named = slices.DeleteFunc(named, func(s kernel.Spec) bool { return !strings.EqualFold(s.Name, name) })
+	k, err := kernel.Choose(name, kernels)
+	matches := []kernel.Running{k}
+	if missing, ok := errors.AsType[*kernel.NotFoundError](err); ok {
+		matches = missing.Matches
+	}
+	switch {
+	case len(named) == 1 && len(matches) == 0:
+		return &named[0], nil, nil
+	case len(named) == 0 && len(matches) == 1:
+		return nil, &matches[0], nil
+	case len(named)+len(matches) > 1:
+		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is the name of more than one", name), v.hints(named, matches)...)
+	}
+	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" && v.named == nil {
+		id := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), ".json"), "kernel-")
+		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil // a file outside Jupyter's folder
+	}
+	return nil, nil, usage.New(fmt.Sprintf("--kernel: there is no kernelspec and no running kernel %q", name), v.hints(specs, kernels)...)
+}
+
+// MayDrop says whether the server may drop output that it has buffered for somebody else: with
+// consent, or if nobody is connected.
+func (g *Guest) MayDrop(consent bool) { g.discard = consent || g.dial && g.Connections == 0 }
+
+// maxHints is the maximum number of kernels that an error lists.
+const maxHints = 8
+
+// Hints returns commands that choose one of some running kernels, and one that lists all.
+func Hints(some, running []kernel.Running) []usage.Hint {
+	return Survey{Kernels: running}.hints(nil, some)
+}
+
+// hints returns commands that choose one of the kernels, and one that lists all.
+func (v Survey) hints(specs []kernel.Spec, kernels []kernel.Running) []usage.Hint {
+	var server []string
+	if v.named != nil {
+		server = []string{"--server", v.named.URL}
+	}
+	var hints []usage.Hint
+	for _, s := range specs {
+		choice := usage.Again(slices.Concat(server, []string{"--kernel", s.Name})...)
+		if len(specs) == 1 && len(kernels) > 0 && len(s.Argv) > 0 && server == nil {
+			choice = usage.Again("--python", s.Argv[0]).But("kernel") // its name is ambiguous
+		}
+		hints = append(hints, choice.Note("kernelspec: "+s.DisplayName))
+	}
+	for _, k := range kernels {
+		choice := usage.Again(slices.Concat(server, []string{"--kernel", v.Name(k)})...)
+		hints = append(hints, choice.Note("running: "+About(k)))
+	}
+	if len(hints) > maxHints {
+		hints = hints[:maxHints]
+	}
+	if server == nil {
+		return append(hints, Managed, usage.Shell("dsstar kernels"))
+	}
+	return append(hints, usage.Shell("dsstar kernels --server %s", v.named.URL))
+}
+
+// Managed is the hint to use no kernel of the user's.
+var Managed = usage.Without("kernel").Note("the Python that dsstar sets up itself")
+
+// Identity describes k in a few words.
+func Identity(k kernel.Running) string {
+	var words []string
+	for _, word := range []string{k.Spec, k.Notebook} {
+		if word != "" {
+			words = append(words, term.Printable(word))
+		}
+	}
+	if k.Dir != "" {
+		words = append(words, "in "+term.Printable(k.Dir))
+	}
+	if k.Server.URL != "" {
+		words = append(words, "of "+k.Server.URL)
+	}
+	return cmp.Or(strings.Join(words, ", "), k.File, k.ID)
+}
+
+// About is identity with the state of k.
+func About(k kernel.Running) string {
+	state := cmp.Or(k.State, "running")
+	if !k.Since.IsZero() && k.State != "busy" {
+		state += ", active " + Ago(time.Since(k.Since))
+	}
+	return Identity(k) + ", " + state
+}
+
+// NotOurs describes the unsandboxed kernels of the place and the question about them; lines is
+// nil if every kernel is sandboxed.
+func (p *Place) NotOurs() (lines []string, what, question string) {
+	g := p.Guest
+	if g == nil && p.Server.URL != "" {
+		return []string{
+			"server   " + p.Server.URL + ": its kernels are not in dsstar's sandbox. The cells that the model writes run there",
+			"         with all rights that the server has.",
+		}, "running cells unsandboxed, in kernels of a server,", "         Run them there? [y/N] "
+	}
+	if g == nil {
+		return nil, "", ""
+	}
+	lines = []string{
+		fmt.Sprintf("kernel   %s: %s", g.Name, About(g.Running)),
+		"         It is not dsstar's: it is not restarted or shut down. The cells that the model writes run in",
+		"         its session, unsandboxed, and use your variables, which are described to the model. At the end the",
+		"         names are as they were" + g.kept() + "; what a cell changes in place stays changed.",
+	}
+	if g.dial && g.Connections == 0 {
+		lines = append(lines, "         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
+	}
+	if g.State == "busy" {
+		lines = append(lines, "         It is busy: the run waits until it is not.")
+	}
+	return lines, "attaching to a running kernel", "         Attach to it? [y/N] "
+}
+
+// Warnings returns the place's warnings for the record.
+func (p Place) Warnings() []string {
+	if p.Guest == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("the cells ran in a kernel that was not the run's own, %s (%s): its names were there for them, "+
+		"and going back undid names, not objects or files that were changed in place; "+
+		"it goes on beside the proof, which is not apart from it", p.Guest.Name, Identity(p.Guest.Running))}
+}
+
+// Show lets cells read the run's variables and data but nothing else in the run folder.
+func (p *Place) Show(folder record.Folder, data string) {
+	p.Box.Own = append(slices.Clone(p.Box.Own), string(folder))
+	p.Box.Read = append(slices.Clone(p.Box.Read), folder.Variables())
+	if data == "" {
+		return
+	}
+	if !filepath.IsAbs(data) {
+		data = filepath.Join(string(folder), data)
+	}
+	p.Box.Read = append(p.Box.Read, data)
+}

@@ -1,0 +1,121 @@
+package kernels
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/pyenv"
+)
+
+// Required are the modules that the prompts and the set-up cell rely on.
+var Required = []string{"ipykernel", "numpy", "pandas"}
+
+// Spec returns the kernel to start: that of --python or --kernel, or else of the managed
+// environment, which is created on first use.
+func (h Host) Spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
+	switch {
+	case s.Python != "" && s.Kernel+s.Server != "":
+		return kernel.Spec{}, usage.New("--python cannot be given with --kernel or --server", usage.Without("python"), usage.Without("kernel", "server"))
+	case s.Kernel != "":
+		return h.ownKernel(ctx, s, s.Kernel)
+	case s.Python != "":
+		return h.OwnPython(ctx, s, s.Python, Required)
+	}
+	python, err := pyenv.Ensure(ctx, pyenv.Options{Dir: h.CacheDir, Lock: configs.PythonLock, Env: h.InstallEnv(s), Progress: say})
+	if err != nil {
+		return kernel.Spec{}, err
+	}
+	return kernel.PythonSpec(python), nil
+}
+
+// ownKernel finds the kernelspec that the user named and checks its Python.
+func (h Host) ownKernel(ctx context.Context, s *configs.Settings, name string) (kernel.Spec, error) {
+	spec, err := kernel.FindSpec(name, h.Lookup())
+	if err != nil {
+		return kernel.Spec{}, err
+	}
+	if spec.Language != "" && !strings.EqualFold(spec.Language, "python") {
+		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s is a kernel for %s, and cells are Python", name, spec.Language),
+			usage.Shell("jupyter kernelspec list"))
+	}
+	program, err := spec.Program(h.Env)
+	if err != nil {
+		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err), usage.Shell("jupyter kernelspec list"))
+	}
+	if !strings.HasPrefix(filepath.Base(program), "python") {
+		return spec, nil // a launcher, whose Python only it knows
+	}
+	_, err = h.checkPython(ctx, s, "--kernel: "+name, program, Required)
+	return spec, err
+}
+
+// OwnPython returns the kernel of the user's interpreter, which must have the modules.
+func (h Host) OwnPython(ctx context.Context, s *configs.Settings, python string, modules []string) (kernel.Spec, error) {
+	path, err := h.checkPython(ctx, s, "--python", python, modules)
+	if err != nil {
+		return kernel.Spec{}, err
+	}
+	return kernel.PythonSpec(path), nil
+}
+
+// checkPython returns the interpreter's real path, or an error that names missing modules.
+func (h Host) checkPython(ctx context.Context, s *configs.Settings, from, python string, modules []string) (path string, err error) {
+	report, err := pyenv.Check(ctx, python, h.WithoutKeys(s), modules)
+	if err != nil {
+		return "", usage.New(fmt.Sprintf("%s: %v", from, err), usage.Shell("which -a python3"))
+	}
+	if len(report.Missing) > 0 {
+		return "", usage.New(
+			fmt.Sprintf("%s: %s (Python %s) lacks %s", from, python, report.Version, strings.Join(report.Missing, ", ")),
+			usage.Shell("%s -m pip install "+strings.Join(report.Missing, " "), python),
+		)
+	}
+	return report.Path, nil
+}
+
+// secret matches the names of variables that are kept from cells.
+var secret = regexp.MustCompile(`(?i)(api_?key|token|secret|passw|credential|private_?key|^SSH_AUTH_SOCK$)`)
+
+// WithoutKeys returns the user's environment without credentials.
+func (h Host) WithoutKeys(s *configs.Settings) []string {
+	hidden := []string{s.APIKeyEnv, "DSSTAR_SERVER", "JUPYTER_URL"} // they may contain tokens
+	for _, p := range s.Providers {
+		hidden = append(hidden, p.KeyEnv...)
+	}
+	return slices.DeleteFunc(slices.Clone(h.Env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return secret.MatchString(name) || slices.Contains(hidden, name)
+	})
+}
+
+// InstallEnv is withoutKeys with the settings of pip and uv, which may hold the password of a
+// package index.
+func (h Host) InstallEnv(s *configs.Settings) []string {
+	env := h.WithoutKeys(s)
+	for _, entry := range h.Env {
+		if strings.HasPrefix(entry, "PIP_") || strings.HasPrefix(entry, "UV_") {
+			env = append(env, entry)
+		}
+	}
+	return env
+}
+
+// KernelEnv returns the environment of cells: without credentials and without variables that make
+// sessions differ between users.
+func (h Host) KernelEnv(s *configs.Settings) []string {
+	differ := []string{"PYTHONHASHSEED", "PYTHONSTARTUP", "MPLBACKEND", "IPYTHONDIR"}
+	env := slices.DeleteFunc(h.WithoutKeys(s), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(differ, name)
+	})
+	// The user's IPython start-up files are not part of the notebook, and replayed cells must
+	// see sets of strings in the same order.
+	return append(env, "IPYTHONDIR="+filepath.Join(h.CacheDir, "ipython"), "PYTHONHASHSEED=0")
+}

@@ -1,0 +1,137 @@
+package kernels
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel/sandbox"
+)
+
+const LeastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half of it
+
+// Box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if
+// it is the strongest.
+func Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
+	tier, why, err := sandbox.Choose(s.Sandbox)
+	if err != nil {
+		return b, "", err
+	}
+	b = sandbox.Box{
+		Tier: tier, Env: s.AllowEnv, Net: s.AllowNet, GPU: s.AllowGPU, Multiprocessing: s.AllowMultiprocessing,
+		Limits: sandbox.Limits{Memory: int64(s.MaxMemory), Processes: s.MaxProcesses, File: int64(s.MaxFile), Folder: int64(s.MaxFolder)},
+	}
+	if b.Limits.Memory == 0 {
+		b.Limits.Memory = max(LeastMemory, availableMemory()/4*3)
+	}
+	for _, list := range []struct {
+		from []string
+		to   *[]string
+		flag string
+	}{{s.AllowRead, &b.Read, "--allow-read"}, {s.AllowWrite, &b.Write, "--allow-write"}} {
+		for _, path := range list.from {
+			abs, err := filepath.Abs(path)
+			if err == nil {
+				_, err = os.Stat(abs)
+			}
+			if err != nil {
+				return b, "", usage.New(fmt.Sprintf("%s: %v", list.flag, err), usage.Shell("ls -ld %s", path))
+			}
+			*list.to = append(*list.to, abs)
+		}
+	}
+	for _, path := range b.Write {
+		if at := sandbox.Startup(path); at != "" && tier.Confines() {
+			return b, "", usage.New(fmt.Sprintf("--allow-write: %s would give your account to the cells: programs run what is in %s when they start", path, at),
+				usage.Again("--allow-write", "out").Note("after mkdir out: a folder for what cells are to write"))
+		}
+	}
+	return b, why, nil
+}
+
+// launches are names in a project's folder from which tools run code automatically.
+var launches = []string{".git", ".envrc", ".vscode", ".idea", ".devcontainer", ".pre-commit-config.yaml"}
+
+// HandsOver warns if cells may write to a folder from which the user's tools run code
+// automatically.
+func HandsOver(b sandbox.Box) string {
+	for _, path := range b.Write {
+		for _, name := range launches {
+			if _, err := os.Lstat(filepath.Join(path, name)); err == nil && b.Tier.Confines() {
+				return fmt.Sprintf("--allow-write %s: cells can change %s there, and what your tools run from it runs outside the sandbox", path, name)
+			}
+		}
+	}
+	return ""
+}
+
+// InWords describes the sandbox and what the settings relax, before the run's own needs are added.
+func InWords(b sandbox.Box, s *configs.Settings) string {
+	usual := sandbox.Limits{Memory: b.Limits.Memory}
+	if s.MaxMemory != 0 {
+		usual.Memory = max(LeastMemory, availableMemory()/4*3)
+	}
+	if d, err := configs.Load(configs.Sources{}); err == nil { // the defaults, which cannot fail
+		usual.Processes, usual.File, usual.Folder = d.MaxProcesses, int64(d.MaxFile), int64(d.MaxFolder)
+	}
+	return b.Describe(usual)
+}
+
+// availableMemory returns the available memory in bytes; 0 if it is unknown.
+func availableMemory() int64 {
+	content, _ := os.ReadFile("/proc/meminfo")
+	_, after, _ := strings.Cut(string(content), "MemAvailable:")
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0
+	}
+	kilobytes, _ := strconv.ParseInt(fields[0], 10, 64)
+	free := kilobytes << 10
+	if limit, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil { // of a container
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(limit)), 10, 64); err == nil {
+			free = min(free, n)
+		}
+	}
+	return free
+}
+
+// confine sets the sandbox of new local kernels.
+func (p *Place) confine(s *configs.Settings, say func(string)) error {
+	if p.Server.URL != "" {
+		return nil // the server's kernels cannot be confined
+	}
+	b, why, err := Box(s)
+	if err != nil {
+		return err
+	}
+	if p.Box, p.confined = b, InWords(b, s); why != "" {
+		say("the sandbox is " + string(b.Tier) + ": " + why)
+	}
+	if warning := HandsOver(b); warning != "" {
+		say("warning: " + warning)
+	}
+	return nil
+}
+
+// Sandbox describes the sandbox of the main session.
+func (p *Place) Sandbox() string {
+	switch {
+	case p.Guest != nil:
+		return "none (attached)"
+	case p.Server.URL != "":
+		return "none (of a server)"
+	}
+	return p.confined
+}
+
+// Memory is the memory limit of the main session in bytes; 0 if there is none.
+func (p *Place) Memory() int64 {
+	if p.Guest != nil || p.Server.URL != "" || !p.Box.Tier.Confines() {
+		return 0
+	}
+	return p.Box.Limits.Memory
+}

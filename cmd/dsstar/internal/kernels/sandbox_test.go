@@ -1,0 +1,37 @@
+package kernels
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsstar/configs"
+	"dsstar/kernel/sandbox"
+)
+
+// TestAllowWrite: the account is not given to cells by --allow-write, and where the user's tools run something from a
+// folder, that is said.
+func TestAllowWrite(t *testing.T) {
+	home, project := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	if err := os.Mkdir(filepath.Join(project, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := sandbox.Choose("auto"); err != nil {
+		t.Skip(err)
+	}
+	write := func(path string) (sandbox.Box, error) {
+		b, _, err := Box(&configs.Settings{Sandbox: "auto", AllowWrite: []string{path}})
+		return b, err
+	}
+	if _, err := write(home); err == nil || !strings.Contains(err.Error(), "would give your account to the cells") {
+		t.Errorf("the home: %v", err)
+	}
+	if b, err := write(project); err != nil || !strings.Contains(HandsOver(b), ".git") {
+		t.Errorf("a project: %v %q", err, HandsOver(b))
+	}
+	if b, err := write(t.TempDir()); err != nil || HandsOver(b) != "" {
+		t.Errorf("a folder: %v %q", err, HandsOver(b))
+	}
+}

@@ -1,0 +1,203 @@
+package kernels
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel"
+)
+
+// ShortName is the minimum length of a kernel's abbreviated id.
+const ShortName = 8
+
+// SurveyTime is the deadline for servers to list their kernels.
+const SurveyTime = 3 * time.Second
+
+// A Survey lists what can be started or attached to.
+type Survey struct {
+	Specs   []kernel.Spec // local
+	Kernels []kernel.Running
+	Servers []Surveyed
+	named   *Surveyed // the server of --server
+}
+
+// A Surveyed is a server with its response.
+type Surveyed struct {
+	kernel.Server
+	Specs     []kernel.Spec
+	preferred string // the default kernelspec
+	Err       error  // why the response is missing or incomplete
+}
+
+// Survey queries all servers concurrently. One that does not respond is part of the result, not an
+// error.
+func (h Host) Survey(ctx context.Context, s *configs.Settings) (Survey, error) {
+	servers, others, named, err := h.servers(s)
+	if err != nil {
+		return Survey{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, SurveyTime)
+	defer cancel()
+	var v Survey
+	var found kernel.Found
+	var all sync.WaitGroup
+	all.Go(func() { found = kernel.Discover(ctx, h.Lookup(), others...) })
+	v.Servers = make([]Surveyed, len(servers))
+	for i, server := range servers {
+		v.Servers[i].Server = server
+		all.Go(func() {
+			w := &v.Servers[i]
+			w.Specs, w.preferred, w.Err = server.Specs(ctx)
+		})
+	}
+	v.Specs, _ = kernel.Specs(h.Lookup()) // the readable ones
+	all.Wait()
+	v.Kernels = found.Kernels
+	for i := range v.Servers {
+		w := &v.Servers[i]
+		for _, err := range found.Errors { // a gateway may list kernelspecs but no kernels
+			if refused, ok := errors.AsType[*kernel.ServerError](err); ok && refused.URL == w.URL && w.Err == nil {
+				w.Err = err
+			}
+		}
+		if _, refused := errors.AsType[*kernel.ServerError](w.Err); w.Err != nil && !refused {
+			w.Err = &UnreachableError{w.URL, w.Err}
+		}
+		if w.URL == named {
+			v.named = w
+		}
+	}
+	return v, nil
+}
+
+// Lookup says where to look for Jupyter's files.
+func (h Host) Lookup() kernel.Lookup {
+	home, _ := os.UserHomeDir() // without one, the user's kernelspecs are not found
+	return kernel.Lookup{Getenv: h.Getenv, Home: home}
+}
+
+// servers returns the local servers and those that the user names, the subset that Discover
+// does not find by itself, and the URL of --server.
+func (h Host) servers(s *configs.Settings) (all, others []kernel.Server, chosen string, err error) {
+	local := kernel.LocalServers(h.Lookup())
+	for _, named := range []struct{ from, address string }{{"--server", s.Server}, {"JUPYTER_URL", h.Getenv("JUPYTER_URL")}} {
+		if named.address == "" {
+			continue
+		}
+		server, err := h.server(named.from, named.address, local)
+		if err != nil {
+			return nil, nil, "", err
+		}
+		if named.from == "--server" {
+			chosen = server.URL
+		}
+		same := func(o kernel.Server) bool { return o.URL == server.URL }
+		if !slices.Contains(local, server) && !slices.ContainsFunc(others, same) {
+			local = slices.DeleteFunc(local, same) // known with another token
+			others = append(others, server)
+		}
+	}
+	return slices.Concat(local, others), others, chosen, nil
+}
+
+// server returns the server that the user names. Its token comes from the address, a local server's
+// own file, JUPYTER_TOKEN or, for a server of a hub, JUPYTERHUB_API_TOKEN, in this order.
+func (h Host) server(from, address string, local []kernel.Server) (kernel.Server, error) {
+	server, err := kernel.NewServer(address, "")
+	if err != nil { // its text contains the address, perhaps with a token
+		return server, usage.New(from+" is not the address of a Jupyter server",
+			usage.Shell("dsstar kernels --server http://localhost:8888/"), usage.Shell("jupyter server list"))
+	}
+	for _, l := range local {
+		if sameServer(l.URL, server.URL) {
+			l.Token = cmp.Or(server.Token, l.Token)
+			server = l
+			break
+		}
+	}
+	if server.Token == "" {
+		server.Token = h.Getenv("JUPYTER_TOKEN")
+	}
+	if server.Token == "" && HubUser(server.URL) != "" {
+		server.Token = h.Getenv("JUPYTERHUB_API_TOKEN")
+	}
+	return server, nil
+}
+
+// sameServer reports whether two addresses name the same server, given that this machine has
+// several names.
+func sameServer(a, b string) bool {
+	x, err := url.Parse(a)
+	y, e := url.Parse(b)
+	if err != nil || e != nil {
+		return false
+	}
+	loopback := []string{"localhost", "127.0.0.1", "::1"}
+	both := slices.Contains(loopback, x.Hostname()) && slices.Contains(loopback, y.Hostname())
+	return (x.Hostname() == y.Hostname() || both) && x.Port() == y.Port() && x.Path == y.Path && x.Scheme == y.Scheme
+}
+
+// HubUser returns the server's path in JupyterHub's API ("ada/server", "ada/servers/gpu"), or "" if
+// there is no hub.
+func HubUser(address string) string {
+	_, path, ok := strings.Cut(address, "/user/")
+	user, name, _ := strings.Cut(strings.Trim(path, "/"), "/")
+	switch {
+	case !ok || user == "":
+		return ""
+	case name == "":
+		return user + "/server"
+	}
+	return user + "/servers/" + name
+}
+
+// Name returns the --kernel argument for a running kernel: the shortest unambiguous prefix of
+// its id.
+func (v Survey) Name(k kernel.Running) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(v.Specs, func(s kernel.Spec) bool { return strings.EqualFold(s.Name, name) })
+	}
+	for n := min(ShortName, len(k.ID)); n <= len(k.ID); n++ {
+		if got, err := kernel.Choose(k.ID[:n], v.Kernels); err == nil && got.ID == k.ID && !taken(k.ID[:n]) {
+			return k.ID[:n]
+		}
+	}
+	return cmp.Or(k.File, k.ID)
+}
+
+// Ago formats a duration relative to now.
+func Ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// An unreachableError is a server that does not respond.
+type UnreachableError struct {
+	URL string
+	Err error
+}
+
+func (e *UnreachableError) Error() string {
+	if errors.Is(e.Err, context.DeadlineExceeded) {
+		return e.URL + " does not answer"
+	}
+	return e.Err.Error() // it names the server
+}
+func (e *UnreachableError) Unwrap() error { return e.Err }

@@ -1,0 +1,153 @@
+package kernels
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/kernel"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+)
+
+//go:embed variables.py
+var variablesCode string
+
+// Limits on what is asked about the user's variables.
+const (
+	variableChars  = 1800            // of one description
+	variablesMost  = 300             // variables that are described
+	describingTime = 5 * time.Second // later variables are described by type only
+	comparingTime  = 10 * time.Second
+	compared       = 64 << 20 // bytes of a variable that are compared at the end
+	answerTime     = 30 * time.Second
+	carryingTime   = 5 * time.Minute
+)
+
+var _ agent.Host = visit{}
+
+// A request is the input of variables.py.
+type request struct {
+	Ask      string            `json:"ask"` // "describe", "carry" or "leave"
+	Mark     string            `json:"mark"`
+	Seconds  float64           `json:"seconds"`
+	Chars    int               `json:"chars"`
+	Most     int               `json:"most"`
+	Reserved []string          `json:"reserved"`
+	Folder   string            `json:"folder"`
+	Code     string            `json:"code"`
+	Before   []string          `json:"before"`
+	Known    []string          `json:"known"`
+	Room     int64             `json:"room"`
+	Limit    int64             `json:"limit"`
+	Carried  []record.Variable `json:"carried"`
+	Keep     []string          `json:"keep"`
+}
+
+// Variables describes the user's variables.
+func (v visit) Variables(ctx context.Context) ([]record.Variable, error) {
+	var all []record.Variable
+	err := v.put(ctx, request{Ask: "describe", Seconds: describingTime.Seconds(), Chars: variableChars, Most: variablesMost}, answerTime, &all)
+	return all, err
+}
+
+// Carry pickles the variables that a cell reads into the run folder.
+func (v visit) Carry(ctx context.Context, what agent.Reading) ([]record.Variable, error) {
+	var carried []record.Variable
+	r := request{Ask: "carry", Code: what.Code, Before: what.Before, Known: what.Known, Room: what.Room, Limit: agent.MaxCarried}
+	return carried, v.put(ctx, r, carryingTime, &carried)
+}
+
+// Leave reports what cells have changed in place, and keeps the names of --keep.
+func (v visit) Leave(ctx context.Context, carried []record.Variable) (warnings []string, err error) {
+	var left struct{ Changed, Unbound []string }
+	r := request{Ask: "leave", Seconds: comparingTime.Seconds(), Limit: compared, Carried: carried, Keep: v.keep}
+	if err := v.put(ctx, r, answerTime, &left); err != nil {
+		return nil, err
+	}
+	if len(left.Changed) > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s changed in place since a cell first read it, and it stays so: the files in %s have the state before",
+			strings.Join(left.Changed, ", "), v.folder.Variables()))
+	}
+	for _, name := range left.Unbound {
+		warnings = append(warnings, fmt.Sprintf("--keep %s: no cell has given this name a value", name))
+	}
+	return warnings, nil
+}
+
+// put runs variables.py in the kernel, within limit.
+func (v visit) put(ctx context.Context, r request, limit time.Duration, into any) error {
+	if v.Visit() == "" {
+		return errors.New("the kernel is not IPython")
+	}
+	r.Mark, r.Folder, r.Reserved = rand.Text(), v.folder.Variables(), record.SetUpNames()
+	asked, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	script, _ := json.Marshal(variablesCode) // strings cannot fail
+	code := fmt.Sprintf(`exec(%s, {"__name__": "dsstar", "shell": get_ipython(), "visit": %s, "request": __import__("json").loads(%s)})`,
+		script, v.Visit(), brief.Python(string(asked)))
+	e, err := v.ExecuteCell(ctx, kernel.Cell{Code: code, Timeout: limit})
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(e.Stdout()) {
+		if _, answer, ok := strings.Cut(line, r.Mark+" "); ok { // a thread may have written before it
+			return json.Unmarshal([]byte(answer), into)
+		}
+	}
+	if e.Status == notebook.TimedOut {
+		return fmt.Errorf("it took longer than %v", limit)
+	}
+	said := e.PlainText()
+	for _, o := range e.Outputs {
+		if o.Type == notebook.ErrorOutput {
+			said = o.EName + ": " + o.EValue
+		}
+	}
+	return fmt.Errorf("the kernel does not answer: %s", term.Fit(said, 300))
+}
+
+// Names checks the names of --keep.
+func Names(given []string) (names []string, err error) {
+	for _, name := range given {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if strings.ContainsFunc(name, func(r rune) bool { return strings.ContainsRune(" .[](){}='\"-", r) }) {
+			return nil, usage.New(fmt.Sprintf("--keep: %q is not the name of a variable", name),
+				usage.Again("--keep", "total,by_store"), usage.Again("--keep", "all"))
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// Beside returns the parent of the run folder: the folder of the guest's notebook, where JupyterLab
+// can open it, or else here.
+func (g *Guest) Beside(here string) string {
+	if g == nil || g.Notebook == "" || g.Server.Root == "" {
+		return ""
+	}
+	root, err := filepath.EvalSymlinks(g.Server.Root)
+	if err != nil || disk.Inside(root, here) {
+		return ""
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Join(root, filepath.Dir(filepath.FromSlash(g.Notebook))))
+	if err != nil || !disk.Inside(root, folder) {
+		return ""
+	}
+	return folder
+}

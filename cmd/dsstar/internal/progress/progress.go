@@ -1,0 +1,310 @@
+package progress
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/files"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/notebook"
+)
+
+// A Progress reports on stderr: plain lines and, on a terminal, a live view below them. Its
+// methods may be called concurrently. Only Stop and Wait("") wait for the terminal, for a
+// limited time.
+type Progress struct {
+	screen *term.Screen
+	quiet  bool
+	live   bool
+	now    func() time.Time
+	asks   func() bool // whether each cell is reviewed; nil: no
+
+	mu   sync.Mutex
+	view view
+}
+
+// Options say what the terminal behind a Progress can do.
+type Options struct {
+	Quiet   bool                       // nothing is said
+	Live    bool                       // it can move the cursor
+	Colours bool                       // it shows them
+	Size    func() (columns, rows int) // of the terminal
+}
+
+// New starts a Progress on w. The caller must stop it.
+func New(w io.Writer, o Options) *Progress {
+	p := &Progress{quiet: o.Quiet, live: o.Live && !o.Quiet, now: time.Now}
+	p.view.begun = p.now()
+	p.screen = &term.Screen{W: w, Live: p.live, Colours: o.Colours, Size: o.Size, View: p.picture}
+	p.screen.Start()
+	return p
+}
+
+// Colours reports whether the terminal shows colours.
+func (p *Progress) Colours() bool { return p.screen.Colours }
+
+// Reviewed leaves out steps while asks returns true: the review shows them.
+func (p *Progress) Reviewed(asks func() bool) { p.asks = asks }
+
+// picture returns the lines of the view.
+func (p *Progress) picture(columns, rows int) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.view.lines(p.now(), columns, rows, p.screen.Colours)
+}
+
+// Stop removes the live view; lines may still be written. It may be called more than once.
+func (p *Progress) Stop() { p.screen.Stop() }
+
+// Say writes a line, cleaned of control characters.
+func (p *Progress) Say(format string, args ...any) {
+	p.SayIn(term.Faint, format, args...)
+}
+
+// Warn writes a warning.
+func (p *Progress) Warn(format string, args ...any) { p.SayIn(term.Doubt, "warning  "+format, args...) }
+
+// SayIn is say with a style for the label or, in an indented line, for the text before a colon.
+func (p *Progress) SayIn(style term.Style, format string, args ...any) {
+	if p.quiet {
+		return
+	}
+	args = slices.Clone(args)
+	for i, arg := range args { // one by one, so that an incomplete sequence does not swallow the next argument
+		switch arg := arg.(type) {
+		case string:
+			args[i] = term.Clean(arg)
+		case error:
+			args[i] = term.Clean(arg.Error())
+		}
+	}
+	p.screen.Tell(term.Line{Text: strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " "), Style: style})
+}
+
+// Wait shows what is being waited for. With "" it removes the view and flushes, so that others
+// may write to stderr until the next wait.
+func (p *Progress) Wait(doing string) {
+	p.Await(doing)
+	if doing == "" {
+		p.screen.Flush()
+	}
+}
+
+func (p *Progress) Await(doing string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view.await(doing, p.now())
+}
+
+// models sets the names of the models, by role, for the live view.
+func (p *Progress) Models(name func(role string) string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view.model = name
+}
+
+// Stream shows a request to a model and its reply so far.
+func (p *Progress) Stream(role, subject, soFar string) {
+	if !p.live {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view.write(draft{role, subject, soFar}, p.now())
+}
+
+// cell shows the code of a cell that begins to run.
+func (p *Progress) cell(code string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view.run(code, p.now())
+}
+
+// output shows an output of the running cell.
+func (p *Progress) output(o notebook.Output) {
+	if !p.live {
+		return
+	}
+	text := outputText(o)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view.put(text)
+}
+
+// manyFiles is the number of files above which a terminal shows only their count.
+const manyFiles = 20
+
+// event reports an event of the run. It does not keep t.
+func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
+	p.mu.Lock()
+	p.view.learn(e, t, p.now())
+	described := p.view.described
+	p.mu.Unlock()
+	switch e.Kind {
+	case agent.Started:
+		p.Say("session  %s", term.Fit(e.Text, 70))
+		if described == len(t.Task.Files) {
+			p.Await(forKernel)
+		} else {
+			p.Await(DescribingFiles)
+		}
+	case agent.Described:
+		p.described(e, t, described)
+	case agent.Met:
+		p.Say("session  has %s", term.Fit(e.Text, 200))
+	case agent.Estimated:
+		p.Say("estimate %s", e.Text)
+	case agent.Planned:
+		if p.asks == nil || !p.asks() { // else the review shows the step
+			p.SayIn(term.Strong, "step %-3d %s", e.Step, e.Text)
+		}
+		p.Await("writing the cell")
+	case agent.Repeated:
+		p.SayIn(term.Strong, "step %-3d %s", e.Step, e.Text)
+		p.Await("running the cell again")
+	case agent.Ran:
+		p.ran(e, t)
+	case agent.Rejected:
+		p.SayIn(term.Normal, "         %s", e.Text)
+	case agent.Judged:
+		p.judged(t)
+	case agent.Routed:
+		p.routed(t)
+	case agent.Picked:
+		p.SayIn(term.Normal, "         candidate %d is chosen%s", e.Candidate, after(": ", e.Text))
+		p.Await("judging")
+	case agent.WentBack:
+		p.SayIn(term.Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
+		p.Await("planning")
+	case agent.Checked:
+		p.Say("form     %s", checked(e.Text, t.Task.Guidelines != ""))
+	case agent.Finalized:
+		p.Await("finishing")
+	case agent.Proving:
+		p.Await("proving: running everything again from nothing")
+	case agent.Proved:
+		if e.Text == "" {
+			p.SayIn(term.Strong, "proof    a fresh session and the script print the same answer")
+		} else {
+			p.SayIn(term.Strong, "proof    %s", e.Text)
+		}
+	case agent.Warned:
+		p.Warn("%s", e.Text)
+	case agent.Ended:
+		p.Await("")
+	}
+}
+
+func (p *Progress) described(e agent.Event, t *record.Trajectory, done int) {
+	i := slices.IndexFunc(t.Descriptions, func(d record.Description) bool { return d.File == e.Text && d.Error != "" })
+	note, files := "", len(t.Task.Files)
+	if i >= 0 {
+		note = ": not described: " + t.Descriptions[i].Error
+	}
+	if !p.live || files <= manyFiles || note != "" {
+		p.Say("file     %s (%d of %d)%s", term.Printable(e.Text), done, files, note)
+	} else if done == files {
+		p.Say("files    %d", files)
+	}
+	if done == files {
+		p.Await(forKernel)
+	}
+}
+
+const forKernel = "waiting for the kernel"
+
+func (p *Progress) ran(e agent.Event, t *record.Trajectory) {
+	if t.Rounds[len(t.Rounds)-1].Verdict != nil && e.Text == "" {
+		p.SayIn(term.Strong, "answer   printed in %.1f s", e.Execution.Seconds)
+		return
+	}
+	if e.Candidate > 0 {
+		p.SayIn(term.Normal, "         candidate %d %s", e.Candidate, cmp.Or(after("failed: ", e.Text), fmt.Sprintf("ran in %.1f s", e.Execution.Seconds)))
+		p.Await("writing the next candidate")
+		return
+	}
+	if e.Execution.Status == notebook.OK && e.Text == "" {
+		p.SayIn(term.Normal, "         ran in %.1f s", e.Execution.Seconds)
+		p.Await("judging")
+		return
+	}
+	p.SayIn(term.Bad, "         try %d failed: %s", e.Try, e.Text)
+	p.Await("going back and repairing the cell")
+}
+
+// after returns intro + text, or "" if text is empty.
+func after(intro, text string) string {
+	if text == "" {
+		return ""
+	}
+	return intro + text
+}
+
+func (p *Progress) judged(t *record.Trajectory) {
+	p.SayIn(judgementStyle(t), "         %s", judgement(t))
+	if t.Sufficient() {
+		p.Await("writing the answer's cell")
+	} else {
+		p.Await("planning")
+	}
+}
+
+// judgementStyle is how the last verdict is shown.
+func judgementStyle(t *record.Trajectory) term.Style {
+	if t.Sufficient() {
+		return term.Good
+	}
+	return term.Doubt
+}
+
+// judgement returns the last verdict with its reason.
+func judgement(t *record.Trajectory) string {
+	v := t.Rounds[len(t.Rounds)-1].Verdict
+	return v.Word() + ": " + v.Reason
+}
+
+func (p *Progress) routed(t *record.Trajectory) {
+	p.SayIn(term.Normal, "         route: %s", direction(t))
+	if t.Rounds[len(t.Rounds)-1].Route.Back > 0 {
+		p.Await("going back")
+	}
+}
+
+// direction describes the last route.
+func direction(t *record.Trajectory) string {
+	if back := t.Rounds[len(t.Rounds)-1].Route.Back; back > 0 {
+		return fmt.Sprintf("step %d is wrong, going back", back)
+	}
+	return "add a step"
+}
+
+// checked describes the check of the answer's form.
+func checked(wrong string, guidelines bool) string {
+	switch {
+	case wrong != "":
+		return "the answer does not fit: " + wrong
+	case guidelines:
+		return "the answer fits the guidelines"
+	}
+	return "the answer has the form that the question asks for"
+}
+
+// Skipped reports which data files are skipped.
+func (p *Progress) Skipped(t record.Task) {
+	if said := files.InWords(t.Skipped); said != "" {
+		p.Say("skipped  %s; --include NAME takes it", term.Fit(said, 400))
+	}
+}
+
+// Retrying reports a model call that will be retried.
+func (p *Progress) Retrying(r llm.Retry) {
+	p.SayIn(term.Doubt, "retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause, r.Wait.Seconds())
+}

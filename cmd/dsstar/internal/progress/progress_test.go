@@ -1,0 +1,479 @@
+package progress
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/agent"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/kernel"
+	"dsstar/notebook"
+)
+
+// A stage is a progress on a terminal of the test's, whose clock the test turns.
+type stage struct {
+	*Progress
+	t     *record.Trajectory
+	clock time.Time
+}
+
+// newProgress is New for a terminal of 80 columns.
+func newProgress(w io.Writer, o Options) *Progress {
+	o.Size = func() (int, int) { return 80, 24 }
+	return New(w, o)
+}
+
+// newStage sets a stage that draws nothing by itself.
+func newStage(files ...string) *stage {
+	s := &stage{t: &record.Trajectory{}, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	for _, f := range files {
+		s.t.Task.Files = append(s.t.Task.Files, record.File{Name: f})
+	}
+	s.Progress = &Progress{live: true, now: func() time.Time { return s.clock }}
+	s.view.begun = s.clock
+	s.screen = &term.Screen{W: io.Discard, Live: true, View: s.picture, Size: func() (int, int) { return 60, 24 }}
+	return s
+}
+
+func (s *stage) happens(e agent.Event) { s.Event(e, s.t) }
+
+func (s *stage) passes(seconds int) { s.clock = s.clock.Add(time.Duration(seconds) * time.Second) }
+
+func (s *stage) shown(columns int) string {
+	return strings.Join(s.picture(columns, 24), "\n") + "\n"
+}
+
+// plan adds a round with its step.
+func (s *stage) plan(step string) {
+	s.t.Rounds = append(s.t.Rounds, record.Round{Step: step})
+	n := len(s.t.Rounds)
+	s.happens(agent.Event{Kind: agent.Planned, Round: n, Step: n, Text: step})
+}
+
+func (s *stage) judge(v record.Verdict) {
+	s.t.Rounds[len(s.t.Rounds)-1].Verdict = &v
+	s.happens(agent.Event{Kind: agent.Judged, Text: v.Reason})
+}
+
+func (s *stage) spend(calls, in, cached, out int, cost float64) {
+	s.t.Usage = record.Usage{Calls: calls, Usage: llm.Usage{InputTokens: in, CachedTokens: cached, OutputTokens: out}}
+	s.t.Cost = nil
+	if cost > 0 {
+		s.t.Cost = &cost
+	}
+}
+
+func printedOut(text string) notebook.Output {
+	return notebook.Output{Type: notebook.Stream, Name: "stdout", Text: text}
+}
+
+// script takes the stage through a round, and calls see at its moments.
+func script(s *stage, see func(moment string)) {
+	s.happens(agent.Event{Kind: agent.Started, Text: "Python 3.13"})
+	s.Models(func(role string) string { return "acme/" + role })
+	s.Stream("analyzer", "sales.csv", "")
+	s.Stream("analyzer", "sales.csv", "```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())")
+	s.Stream("analyzer", "stores of the whole country.xlsx", "```python\nimport openpyxl")
+	s.spend(1, 812, 0, 95, 0)
+	s.happens(agent.Event{Kind: agent.Described, Text: "notes.md"})
+	s.passes(4)
+	see("describing")
+	s.happens(agent.Event{Kind: agent.Described, Text: "sales.csv"})
+	s.happens(agent.Event{Kind: agent.Described, Text: "stores of the whole country.xlsx"})
+	s.spend(4, 5480, 2048, 654, 0.0123)
+	see("waiting")
+	s.Stream("planner", "round 1", "")
+	s.passes(12)
+	s.Stream("planner", "round 1", "Step:")
+	see("asking")
+	s.plan("Load the sales, keep those of last year and add them up for each of the stores, whatever their name.")
+	s.Stream("coder", "round 1", "")
+	s.Stream("coder", "round 1", "The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in")
+	s.passes(3)
+	see("writing")
+	s.cell("import pandas as pd\nsales = pd.read_csv('data/sales.csv')\nfor year in years:\n\tprint(year)\n\tadd(year)\n\nshow()\nplot()")
+	s.output(printedOut("2023\n2024\n"))
+	s.output(printedOut("\x1b[32mloading  10%\rloading  90%"))
+	s.output(printedOut("\x1b[0m\r"))
+	s.output(notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"image/png": "…", "text/plain": "<Figure>"}})
+	s.passes(70)
+	see("running")
+	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Execution: &notebook.Execution{Status: notebook.OK}})
+	s.spend(26, 1_234_567, 812_000, 24_650, 12.345)
+	s.judge(record.Verdict{Reason: "The sales of last year are added up, but nothing says yet which store sold most."})
+	s.t.Rounds[0].Route = &record.Route{Back: 1}
+	s.happens(agent.Event{Kind: agent.Routed})
+	s.Stream("planner", "round 2", "")
+	s.Stream("planner", "round 2", "Step: rank the stores")
+	s.passes(3600)
+	see("planning")
+	s.Stream("checker", "the answer", "")
+	see("checking")
+	s.happens(agent.Event{Kind: agent.Proving})
+	see("proving")
+	s.happens(agent.Event{Kind: agent.Ended})
+	see("ended")
+}
+
+func TestProgressView(t *testing.T) {
+	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
+	var got strings.Builder
+	script(s, func(moment string) { fmt.Fprintf(&got, "-- %s\n%s", moment, s.shown(60)) })
+	if diff := cmp.Diff(pictures, got.String()); diff != "" {
+		t.Errorf("%s\n%s", diff, &got)
+	}
+}
+
+// pictures are those of the script, in 60 columns.
+const pictures = `-- describing
+files    [######--------------] 1 of 3 described
+file     sales.csv │ print(pd.read_csv('data/sales.csv').h…
+file     stores of the whole cou… │ import openpyxl
+now      describing the files: asking the analyzer (a…, 4 s
+4 s      1 model call, 812 tokens in and 95 out
+-- waiting
+now      waiting for the kernel, 0 s
+4 s      1 model call, 812 tokens in and 95 out
+-- asking
+plan     │ Step:
+now      asking the planner (acme/planner), 12 s
+16 s     1 model call, 812 tokens in and 95 out
+-- writing
+round 1  step 1: Load the sales, keep those of last year a…
+cell     │ The cell:
+         │ import pandas as pd
+         │ sales = pd.read_csv('data/sales.csv')
+         │ for year in
+now      asking the coder (acme/coder), 3 s
+19 s     4 calls, 5.5k in (2.0k cached), 654 out, $0.0123
+-- running
+round 1  step 1: Load the sales, keep those of last year a…
+cell     │ for year in years:
+         │     print(year)
+         │     add(year)
+         │ show()
+         │ plot()
+output   │ 2023
+         │ 2024
+         │ loading  90%
+         │ [image]
+now      running the cell, 70 s
+89 s     4 calls, 5.5k in (2.0k cached), 654 out, $0.0123
+-- planning
+round 1  step 1: Load the sales, keep those of last year a…
+verdict  insufficient: The sales of last year are added up…
+route    step 1 is wrong, going back
+plan     │ Step: rank the stores
+output   │ 2023
+         │ 2024
+         │ loading  90%
+         │ [image]
+now      asking the planner (acme/planner), 1h00m
+1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
+-- checking
+round 1  step 1: Load the sales, keep those of last year a…
+verdict  insufficient: The sales of last year are added up…
+route    step 1 is wrong, going back
+output   │ 2023
+         │ 2024
+         │ loading  90%
+         │ [image]
+now      asking the checker (acme/checker), 0 s
+1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
+-- proving
+now      proving: running everything again from nothi…, 0 s
+1h01m    26 calls, 1.2M in (812k cached), 25k out, $12.35
+-- ended
+
+`
+
+// columnsOf is how wide a terminal shows a line, at least.
+func columnsOf(line string) int { return displaywidth.String(line) }
+
+// TestProgressFits: at every size of the terminal no line reaches its last column,
+// and the view leaves two lines free.
+func TestProgressFits(t *testing.T) {
+	s := newStage("日本語のとても長い名前のファイル.csv", "b", "c")
+	for columns := 1; columns <= 200; columns += 1 + columns/40 {
+		script(s, func(moment string) {
+			for _, height := range []int{1, 3, 7, 24, 100} {
+				lines := s.picture(columns, height)
+				if len(lines) > max(0, min(12, height-2)) {
+					t.Errorf("%s: %d lines in a terminal of %d", moment, len(lines), height)
+				}
+				for _, line := range lines {
+					if columnsOf(line) > columns-1 {
+						t.Errorf("%s: %d columns: %q has %d", moment, columns, line, columnsOf(line))
+					}
+				}
+			}
+		})
+		s.t.Rounds, s.view = nil, view{begun: s.clock}
+	}
+}
+
+// hostile is what strangers may want to do to a terminal.
+const hostile = "\x1b]0;title\x07\x1b[2J\x1b[31mred\x1b[0m\x9b5A\u009b5A\u202egnp.exe\u200b\x00\x07\x08\x7f\x1bP+q\x1b\\\x1b[?25l" +
+	"z\u0300\u0301\u0302\u0303\u0304\u0305\r\n\x1b]52;c;aGk=\x07\xff\xfe👨\u200d👩\u200d👧 \x1b["
+
+// TestProgressHostile: nothing that strangers write is obeyed by a terminal.
+func TestProgressHostile(t *testing.T) {
+	var b bytes.Buffer
+	s := newStage(hostile, "b")
+	s.screen.W = &b
+	s.screen.Start()
+	s.happens(agent.Event{Kind: agent.Started, Text: hostile})
+	s.Stream(hostile, hostile, hostile)
+	s.screen.Flush()
+	s.Stream("analyzer", hostile, hostile)
+	s.Stream("analyzer", hostile+"2", hostile)
+	s.screen.Flush()
+	for _, kind := range []agent.Kind{agent.Described, agent.Estimated, agent.Warned, agent.Checked, agent.Proved} {
+		s.happens(agent.Event{Kind: kind, Text: hostile})
+	}
+	s.plan(hostile)
+	s.cell(hostile)
+	s.output(printedOut(hostile))
+	s.output(notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{hostile: hostile}})
+	s.screen.Flush()
+	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Text: hostile, Execution: &notebook.Execution{}})
+	s.judge(record.Verdict{Reason: hostile})
+	s.Wait(hostile)
+	s.screen.Flush()
+	s.Retrying(llm.Retry{Role: hostile, Subject: hostile, Cause: hostile})
+	s.Stop()
+	left := regexp.MustCompile(`\x1b\[(\d+A|K|J)|[\r\n]`).ReplaceAllString(b.String(), "")
+	if strings.ContainsFunc(left, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		t.Errorf("%q", left)
+	}
+	if !strings.Contains(left, "gnp.exe") || !strings.Contains(left, "; again in 0 s") {
+		t.Errorf("not shown: %q", left)
+	}
+}
+
+func TestProgressWidths(t *testing.T) {
+	for _, c := range []struct {
+		text, cut string // to 6 columns
+		width     int
+	}{
+		{"plain", "plain", 5},
+		{"plainer", "plain…", 7},
+		{"日本", "日本", 4},
+		{"日本語", "日本語", 6},
+		{"日本語学", "日本…", 8},
+		{"ab😀😀😀", "ab😀…", 8},
+		{"e\u0301e\u0301e\u0301", "e\u0301e\u0301e\u0301", 3},
+		{"👍🏽👍🏽👍🏽", "👍🏽…", 12}, // some terminals show the skin apart
+		{"🇩🇪", "🇩🇪", 2},
+		{"", "", 0},
+	} {
+		if got := term.Width(c.text); got < c.width || got > c.width+2 && c.width < 12 {
+			t.Errorf("width(%q) = %d, want %d", c.text, got, c.width)
+		}
+		if got := term.Cut(c.text, 6); got != c.cut {
+			t.Errorf("cut(%q) = %q, want %q", c.text, got, c.cut)
+		}
+	}
+	for _, line := range term.Wrap("         日本語日本語日本語 and "+strings.Repeat("x", 60)+" end", 30, 9) {
+		if columnsOf(line) > 30 || !strings.HasPrefix(line, "         ") {
+			t.Errorf("%q", line)
+		}
+	}
+	if lines := term.Wrap("step 1   "+strings.Repeat("word ", 1000), 60, 3); len(lines) != 3 || !strings.HasSuffix(lines[2], "word …") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// TestProgressPlain: without a terminal there are lines for events only, and
+// with --quiet not even these.
+func TestProgressPlain(t *testing.T) {
+	var stderr bytes.Buffer
+	for _, quiet := range []bool{false, true} {
+		stderr.Reset()
+		s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
+		s.Progress = newProgress(&stderr, Options{Quiet: quiet})
+		script(s, func(string) {})
+		s.happens(agent.Event{Kind: agent.Estimated, Text: "about $0.20 a round"})
+		s.happens(agent.Event{Kind: agent.Checked})
+		s.happens(agent.Event{Kind: agent.Checked, Text: "it has no unit"})
+		s.plan("Look again.")
+		s.judge(record.Verdict{Sufficient: true, Inconclusive: true, Reason: "the data do not say"})
+		s.Stop()
+		s.Stop()
+		s.SayIn(term.Good, "verified %s\nand more\x1b[2J", "it is")
+		want := plainLines
+		if quiet {
+			want = ""
+		}
+		if diff := cmp.Diff(want, stderr.String()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+const plainLines = `session  Python 3.13
+file     notes.md (1 of 3)
+file     sales.csv (2 of 3)
+file     stores of the whole country.xlsx (3 of 3)
+step 1   Load the sales, keep those of last year and add them up for each of the stores, whatever their name.
+         ran in 0.0 s
+         insufficient: The sales of last year are added up, but nothing says yet which store sold most.
+         route: step 1 is wrong, going back
+estimate about $0.20 a round
+form     the answer has the form that the question asks for
+form     the answer does not fit: it has no unit
+step 2   Look again.
+         inconclusive: the data do not say
+verified it is and more
+`
+
+// A shownSession is a session that tells what its cells put out.
+type shownSession struct{ agent.Session }
+
+func (shownSession) ExecuteCell(_ context.Context, c kernel.Cell) (notebook.Execution, error) {
+	c.Observe(printedOut("put out\n"))
+	return notebook.Execution{Status: notebook.OK, Count: 7}, nil
+}
+
+// A hostSession is one in a kernel of the user's.
+type hostSession struct {
+	shownSession
+	agent.Host
+}
+
+// TestProgressWatch: the cells of the run's own session are shown, and no others.
+func TestProgressWatch(t *testing.T) {
+	s := newStage("a")
+	s.Wait("judging")
+	opened := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return shownSession{}, nil })
+	if other, err := opened(t.Context(), agent.Prove, ""); err != nil || other != (shownSession{}) {
+		t.Errorf("%v, %v", other, err)
+	}
+	own, err := opened(t.Context(), agent.Work, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, host := own.(agent.Host); host {
+		t.Error("the run's own session has become somebody else's")
+	}
+	guests := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return hostSession{}, nil })
+	if own, err := guests(t.Context(), agent.Work, ""); err != nil || own.(agent.Host) == nil {
+		t.Error(err)
+	}
+	s.plan("a step")
+	if e, err := own.Execute(t.Context(), "code()"); err != nil || e.Count != 7 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if got := s.shown(80); !strings.Contains(got, "│ code()\n") || !strings.Contains(got, "│ put out\n") {
+		t.Error(got)
+	}
+	refused := s.Watch(func(context.Context, agent.Purpose, string) (agent.Session, error) { return nil, io.EOF })
+	if own, err := refused(t.Context(), agent.Work, ""); own != nil || err != io.EOF {
+		t.Errorf("%v, %v", own, err)
+	}
+}
+
+// TestProgressColours: a view and colours are there only where the terminal has them.
+func TestProgressColours(t *testing.T) {
+	for _, o := range []Options{{Live: true, Colours: true}, {Live: true}, {}} {
+		var stderr bytes.Buffer
+		p := newProgress(&stderr, o)
+		p.Wait("judging")
+		p.Warn("of something")
+		p.screen.Flush()
+		p.Stop()
+		if got := strings.Contains(stderr.String(), "judging"); got != o.Live {
+			t.Errorf("%+v: live %t", o, got)
+		}
+		if got := strings.Contains(stderr.String(), "m"+"warning\x1b[0m"); got != o.Colours {
+			t.Errorf("%+v: colours %t: %q", o, got, &stderr)
+		}
+		if got := strings.Contains(stderr.String(), "\x1b"); got != o.Live {
+			t.Errorf("%+v: %q", o, &stderr)
+		}
+	}
+}
+
+// A blocked terminal takes nothing until it is released.
+type blocked struct{ release chan struct{} }
+
+func (b blocked) Write(p []byte) (int, error) {
+	<-b.release
+	return 0, io.ErrClosedPipe
+}
+
+// TestProgressBlocked: a terminal that takes nothing holds nobody up.
+func TestProgressBlocked(t *testing.T) {
+	for _, live := range []bool{true, false} {
+		t.Run(fmt.Sprintf("live %t", live), func(t *testing.T) {
+			t.Parallel()
+			stuck := blocked{make(chan struct{})}
+			p := newProgress(stuck, Options{Live: live})
+			for i := range 10_000 {
+				p.Warn("%d", i)
+				p.Stream("coder", "round 1", "x")
+				p.output(printedOut("y\n"))
+			}
+			p.Stop()
+			p.Stop()
+			p.Say("the end")
+			close(stuck.release)
+		})
+	}
+}
+
+// TestProgressConcurrent is for the race detector: everything at the same time.
+func TestProgressConcurrent(t *testing.T) {
+	var stderr bytes.Buffer
+	s := newStage("a", "b")
+	s.Progress = newProgress(&stderr, Options{Live: true, Colours: true})
+	s.plan("a step")
+	var all sync.WaitGroup
+	for i := range 6 {
+		all.Go(func() {
+			for n := range 300 {
+				switch i {
+				case 0:
+					s.happens(agent.Event{Kind: agent.Warned, Text: "w"})
+				case 1:
+					s.cell("code")
+				case 2:
+					s.Wait([]string{"", "judging"}[n%2])
+				case 3, 4:
+					s.Stream("analyzer", fmt.Sprint("file ", i), strings.Repeat("x\n", n))
+				case 5:
+					s.output(printedOut("y\n"))
+				}
+			}
+		})
+	}
+	all.Wait()
+	s.Stop()
+	if got := strings.Count(stderr.String(), "warning\x1b[0m  w"); got != 300 {
+		t.Errorf("%d of 300 lines", got)
+	}
+}
+
+// BenchmarkProgressView is what one picture costs.
+func BenchmarkProgressView(b *testing.B) {
+	s := newStage("a")
+	s.plan("a step")
+	s.cell(strings.Repeat("print('a line of code that is quite long', for_a_cell)\n", 300))
+	s.output(printedOut(strings.Repeat("a line of output 日本語\n", 2000)))
+	for b.Loop() {
+		s.picture(100, 24)
+	}
+}

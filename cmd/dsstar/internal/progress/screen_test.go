@@ -1,0 +1,100 @@
+package progress
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/agent"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/term/termtest"
+)
+
+// onTerminal lets a stage draw on a terminal, at each flush.
+func onTerminal(s *stage, columns, rows int) *termtest.Terminal {
+	m := &termtest.Terminal{Columns: columns, Rows: rows}
+	s.screen.W, s.screen.Size = m, func() (int, int) { return m.Columns, m.Rows }
+	return m
+}
+
+// TestScreen: history scrolls away above the view, whatever the size of the
+// terminal, and at the end nothing but history is left.
+func TestScreen(t *testing.T) {
+	for _, size := range [][2]int{{60, 24}, {100, 10}, {20, 5}, {200, 50}, {40, 2}} {
+		s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
+		m := onTerminal(s, size[0], size[1])
+		fmt.Fprint(m, "$ dsstar nb\n")
+		seen := ""
+		script(s, func(moment string) {
+			s.screen.Flush()
+			if moment == "running" {
+				seen = m.String()
+			}
+			if m.Column != 0 {
+				t.Errorf("%v, %s: the cursor is in column %d", size, moment, m.Column)
+			}
+			if moment == "writing" && !strings.HasSuffix(m.String(), "\n"+s.shown(size[0])+"\n") && size[0] >= 60 {
+				t.Errorf("%v: the view is not at the end:\n%s", size, m)
+			}
+			for i := range 7 {
+				s.Warn("number %d while %s", i, moment)
+			}
+		})
+		if size[0] >= 60 && !strings.Contains(seen, "running the cell") {
+			t.Errorf("%v: no view:\n%s", size, seen)
+		}
+		s.Stop()
+		s.SayIn(term.Good, "verified the end")
+		want := "$ dsstar nb\n"
+		for _, line := range history(script) {
+			want += strings.Join(term.Wrap(line, size[0]-1, 8), "\n") + "\n"
+		}
+		got := m.String()
+		if size[0] < 3*term.Margin { // lines that the terminal breaks
+			got, want = strings.Join(strings.Fields(got), ""), strings.Join(strings.Fields(want), "")
+		}
+		if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
+			t.Errorf("%v:\n%s", size, diff)
+		}
+	}
+}
+
+// history returns what is told in a script where there is no view.
+func history(script func(*stage, func(string))) []string {
+	var b strings.Builder
+	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
+	s.screen.W, s.screen.Live = &b, false
+	script(s, func(moment string) {
+		for i := range 7 {
+			s.Warn("number %d while %s", i, moment)
+		}
+	})
+	s.Stop()
+	s.SayIn(term.Good, "verified the end")
+	return slices.Collect(strings.Lines(strings.ReplaceAll(b.String(), "\n", " \n")))
+}
+
+// TestScreenResized: a view that the terminal has broken into more lines goes
+// away as a whole.
+func TestScreenResized(t *testing.T) {
+	s := newStage("notes.md")
+	m := onTerminal(s, 100, 40)
+	s.plan("Load the sales, keep those of last year and add them up for each of the stores, whatever their name.")
+	s.cell(strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store != 0')\n", 9))
+	s.screen.Flush()
+	for _, columns := range []int{45, 30, 120, 77, 60} {
+		m.Resize(columns)
+		s.screen.Flush()
+		if n := strings.Count(m.String(), "round 1"); n != 1 {
+			t.Fatalf("%d columns: %d views\n%s", columns, n, m)
+		}
+	}
+	s.happens(agent.Event{Kind: agent.Ended})
+	s.Stop()
+	if got := strings.TrimSpace(m.String()); strings.Contains(got, "sales =") || !strings.HasPrefix(got, "step 1   Load") || !strings.HasSuffix(got, "name.") {
+		t.Errorf("%s", m)
+	}
+}

@@ -1,0 +1,277 @@
+package rerun
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel/sandbox"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+)
+
+// A place is the folder in which the cells of a notebook run, and their data.
+type place struct {
+	own       bool           // dsstar wrote the notebook
+	home      string         // the notebook's folder, absolute
+	dir       string         // where cells run: home, or a temporary folder for dsstar's own notebooks
+	temporary string         // that folder, as it was created
+	data      string         // the data folder, absolute if possible; of other notebooks only that of --data
+	code      map[int]string // code to run instead of the cell's, by position
+	inject    int            // position of the added cell; 0: none
+	env       []string
+	given     bool // data is from the user, not from the notebook
+}
+
+// newPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
+// run in a temporary folder, so that the run folder is unchanged. With data, the notebook is
+// changed to use that folder. The caller closes the place.
+func (a *Runner) newPlace(path, data string, nb *notebook.Notebook, s *configs.Settings) (*place, error) {
+	home, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	home = disk.RealPath(home) // as cells see it
+	p := &place{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.Env, given: data != ""}
+	if data != "" {
+		if data, err = checkData(data, path); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.setData(path, data, nb); err != nil || !p.own {
+		return p, err
+	}
+	// As in the run, so that sets of strings have the same order.
+	p.env = a.KernelEnv(s)
+	if p.dir, err = disk.TempFolder("", "dsstar-rerun-"); err != nil {
+		return nil, err
+	}
+	p.temporary, p.dir = p.dir, disk.RealPath(p.dir)
+	if err := record.Folder(home).Lend(p.dir); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// close removes the temporary folder.
+func (p *place) close() {
+	if p.temporary != "" {
+		_ = disk.RemoveTemp(p.temporary) // the system cleans it up, too
+	}
+}
+
+// checkData checks the folder of --data.
+func checkData(folder, path string) (string, error) {
+	data, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(data)
+	switch {
+	case os.IsNotExist(err):
+		return "", usage.New("--data: the folder does not exist: "+term.Printable(folder), usage.Shell("ls %s", filepath.Dir(data)))
+	case err != nil:
+		return "", usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -ld %s", data))
+	case !info.IsDir():
+		return "", usage.New("--data: not a folder: "+term.Printable(folder), usage.Again("--data", filepath.Dir(data)))
+	}
+	return data, nil
+}
+
+// dataDir matches the assignment of the data folder in a parameters cell.
+var dataDir = regexp.MustCompile(`(?m)^data_dir[ \t]*=[ \t]*(.*)$`)
+
+// setData makes the cells find the data, by absolute path if they run elsewhere.
+func (p *place) setData(path, data string, nb *notebook.Notebook) error {
+	at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool {
+		return c.Type == notebook.Code && slices.Contains(c.Tags(), "parameters") && dataDir.MatchString(c.Source)
+	})
+	switch {
+	case at < 0 && data != "":
+		return usage.New(fmt.Sprintf("--data: no cell of %s has the tag parameters and sets data_dir", term.Printable(path)),
+			usage.Without("data").Note("on the data that its cells name"))
+	case at < 0:
+		return nil
+	case !p.own && data != "":
+		p.injectData(at, data, nb)
+		p.data = data
+		return nil
+	case !p.own:
+		return nil
+	}
+	c := &nb.Cells[at]
+	p.data = data
+	if data != "" {
+		c.Source = withData(c.Source, data)
+		record.SetData(nb, data)
+		return nil
+	}
+	if named, ok := pythonString(dataDir.FindStringSubmatch(c.Source)[1]); ok {
+		p.data = named
+		if !filepath.IsAbs(named) {
+			p.data = filepath.Join(p.home, filepath.FromSlash(named))
+			p.code[at] = withData(c.Source, p.data)
+		}
+	}
+	return nil
+}
+
+// injected is papermill's tag for the cell that overrides the parameters.
+const injected = "injected-parameters"
+
+// injectData adds a cell after the parameters, as papermill does, or changes the existing one.
+func (p *place) injectData(at int, data string, nb *notebook.Notebook) {
+	source := "# Parameters\n" + dataLine(data) + "\n"
+	is := func(c notebook.Cell) bool { return c.Type == notebook.Code && slices.Contains(c.Tags(), injected) }
+	if i := slices.IndexFunc(nb.Cells, is); i >= 0 {
+		if c := &nb.Cells[i]; dataDir.MatchString(c.Source) {
+			c.Source = withData(c.Source, data) // it may set other parameters, too
+		} else {
+			c.Source = strings.TrimRight(c.Source, "\n") + "\n" + dataLine(data) + "\n"
+		}
+		return
+	}
+	id := injected
+	for slices.ContainsFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == id }) {
+		id += "-1"
+	}
+	p.inject = at + 1
+	nb.Cells = slices.Insert(nb.Cells, at+1, notebook.Cell{ID: id, Type: notebook.Code, Source: source, Metadata: map[string]any{"tags": []any{injected}}})
+}
+
+func withData(source, data string) string {
+	first := true
+	return dataDir.ReplaceAllStringFunc(source, func(line string) string {
+		if !first {
+			return line
+		}
+		first = false
+		return dataLine(data)
+	})
+}
+
+// dataLine is the assignment of the data folder.
+func dataLine(data string) string { return "data_dir = " + brief.Python(data) }
+
+// pythonString returns the value of a plain string literal.
+func pythonString(literal string) (value string, ok bool) {
+	literal = strings.TrimSpace(literal)
+	if json.Unmarshal([]byte(literal), &value) == nil {
+		return value, true
+	}
+	if n := len(literal); n >= 2 && literal[0] == '\'' && literal[n-1] == '\'' && !strings.ContainsAny(literal[1:n-1], `'\`) {
+		return literal[1 : n-1], true
+	}
+	return "", false
+}
+
+// relocate replaces the temporary folder by the notebook's folder in outputs.
+func (p *place) relocate(outputs []notebook.Output) {
+	if p.dir == p.home {
+		return
+	}
+	move := func(text string) string { return strings.ReplaceAll(text, p.dir, p.home) }
+	for i := range outputs {
+		o := &outputs[i]
+		o.Text, o.EValue = move(o.Text), move(o.EValue)
+		for n := range o.Traceback {
+			o.Traceback[n] = move(o.Traceback[n])
+		}
+		for mime, value := range o.Data {
+			if text, ok := value.(string); ok && strings.HasPrefix(mime, "text/") {
+				o.Data[mime] = move(text)
+			}
+		}
+	}
+}
+
+// cellRecord is dsstar's metadata of a cell.
+type cellRecord struct {
+	Role  string
+	Round int
+	Part  int // the number of the question, from 1
+}
+
+func recordOf(c notebook.Cell) cellRecord {
+	meta, _ := c.Metadata["dsstar"].(map[string]any)
+	role, _ := meta["role"].(string)
+	number := func(name string) int {
+		n, _ := meta[name].(json.Number)
+		i, _ := n.Int64()
+		return int(i)
+	}
+	return cellRecord{role, number("round"), max(1, number("part"))}
+}
+
+// sameAnswer compares the answer to a question with the recorded one.
+type sameAnswer struct {
+	Question string `json:"question"`
+	Same     bool   `json:"same"`
+	Was      string `json:"was"`
+	Is       string `json:"is"` // "": there is none
+
+	part int // the number of the question, from 1
+}
+
+// String is one line.
+func (s sameAnswer) String() string {
+	one := func(text string) string { return cmp.Or(term.Fit(term.Printed(text), 200), "nothing") }
+	if s.Same {
+		return "same: " + one(s.Is)
+	}
+	return "differs: was " + one(s.Was) + ", is " + one(s.Is)
+}
+
+// answerLines formats the answers; several are numbered.
+func answerLines(answers []sameAnswer) (lines []string) {
+	for _, is := range answers {
+		label := "answer  "
+		if len(answers) > 1 {
+			label = fmt.Sprintf("answer %d", is.part)
+		}
+		lines = append(lines, label+" "+is.String())
+	}
+	return lines
+}
+
+// box returns the sandbox of the cells: they can read the notebook's folder and the data, and
+// those of dsstar's own notebooks can write to their temporary folder.
+func (a *Runner) box(s *configs.Settings, place *place, p *progress.Progress) (sandbox.Box, error) {
+	b, why, err := kernels.Box(s)
+	if err != nil {
+		return b, err
+	}
+	if words := kernels.InWords(b, s); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
+		p.Say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
+	}
+	if warning := kernels.HandsOver(b); warning != "" {
+		p.Warn("%s", warning)
+	}
+	if !sandbox.AboveHome(place.home) {
+		b.Read = append(b.Read, place.home)
+	}
+	switch {
+	case place.data == "":
+	case place.given || !a.Private(place.data):
+		b.Read = append(b.Read, place.data)
+	case b.Tier.Confines():
+		p.Warn("the notebook's data folder, %s, is hidden or the system's: cells read it only with --data", term.Printable(place.data))
+	}
+	if place.own {
+		b.Write = append(b.Write, place.dir)
+	}
+	return b, nil
+}

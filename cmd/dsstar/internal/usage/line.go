@@ -1,0 +1,74 @@
+package usage
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"dsstar/kernel"
+	"dsstar/notebook/human"
+)
+
+// A Line is a command line as the user typed it. The address of a server is in it without the
+// token.
+type Line struct {
+	Command string // "dsstar nb"
+	Flags   []Flag
+	Args    []string
+	Input   string // " < FILE", if something was read from standard input
+	Folder  bool   // the first argument is the data folder, and there is no flag --data
+}
+
+// A Flag is a flag as the user typed it.
+type Flag struct {
+	Name, Value string
+	Switch      bool // needs no value
+}
+
+func (f Flag) String() string {
+	switch {
+	case !f.Switch:
+		return "--" + f.Name + " " + human.Shell(f.Value)
+	case f.Value == "true":
+		return "--" + f.Name
+	}
+	return "--" + f.Name + "=" + f.Value
+}
+
+// NewLine returns the command line of a command with these flags and arguments.
+func NewLine(command string, flags *pflag.FlagSet, args []string) Line {
+	line := Line{Command: command, Args: args}
+	flags.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			switch server, err := kernel.NewServer(value, ""); {
+			case f.Name == "server" && err == nil:
+				value = server.URL
+			case f.Name == "server" || f.Name == "kernel" && err == nil:
+				value, _, _ = strings.Cut(value, "?")
+			}
+			line.Flags = append(line.Flags, Flag{f.Name, value, f.Value.Type() == "bool"})
+		}
+	})
+	return line
+}
+
+// Hint is the command line itself.
+func (l Line) Hint() Hint { return Shell(Without().On(l)) }
+
+// Only returns the flags with these names, in the order of the names.
+func (l Line) Only(names ...string) []Flag {
+	var flags []Flag
+	for _, name := range names {
+		for _, f := range l.Flags {
+			if f.Name == name {
+				flags = append(flags, f)
+			}
+		}
+	}
+	return slices.Clip(flags)
+}

@@ -1,0 +1,44 @@
+package usage
+
+import (
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// TestHints: a hint repeats what was typed, with its change, quoted once and without tokens.
+func TestHints(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.Bool("cache", true, "")
+	flags.Bool("paper", false, "")
+	flags.StringArray("role-model", nil, "")
+	flags.String("server", "", "")
+	flags.String("data", "", "")
+	err := flags.Parse([]string{"--cache=false", "--paper", "--role-model", "a=b", "--role-model=c d", "--server", "http://h:1/lab?token=secret", "--data", "d"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := NewLine("dsstar nb", flags, []string{"what's it?"})
+	const rest = ` --paper --role-model a=b --role-model 'c d' --server http://h:1/ 'what'\''s it?'`
+	for _, c := range []struct {
+		hint Hint
+		want string
+	}{
+		{Again(), "dsstar nb --cache=false --data d" + rest},
+		{Again("--data", "a b").Note("why"), "dsstar nb --data 'a b' --cache=false" + rest + "   # why"},
+		{Without("data", "cache"), "dsstar nb" + rest},
+		{Again("--yes").But("data"), "dsstar nb --yes --cache=false" + rest},
+		{Shell("ls %s > %s   # 5 %", "%s", "a'b"), `ls %s > 'a'\''b'   # 5 %`},
+	} {
+		if got := c.hint.On(line); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	folder := Line{Command: "dsstar describe", Args: []string{"old", "a.csv"}, Folder: true}
+	if got := Again("--data", "new").On(folder); got != "dsstar describe new a.csv" {
+		t.Error(got)
+	}
+	if only := line.Only("role-model", "cache"); len(only) != 3 || only[2].String() != "--cache=false" {
+		t.Errorf("%v", only)
+	}
+}
