@@ -100,8 +100,8 @@ func agentConfig(s *configs.Settings) (agent.Config, error) {
 	return agent.Config{
 		Settings: ask.Settings{
 			Prompts: words,
-			Limits: ask.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
-			Price:  prices(s), MaxTokens: s.MaxOutputTokens, Context: s.Context,
+			Limits:  ask.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
+			Price:   prices(s), MaxTokens: s.MaxOutputTokens, Context: s.Context,
 			ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
 		},
 		Options: describe.Options{
