@@ -48,7 +48,8 @@ func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory,
 // nothing more: the trajectory has no rounds. The question only chooses among
 // more files than MaxFiles. Where only names files, no others are described.
 // Data must be absolute; Dir is not used, and no folder is made.
-func DescribeFiles(ctx context.Context, cfg Config, task record.Task, only ...string) (*record.Trajectory, error) {
+func DescribeFiles(ctx context.Context, cfg Config, task record.Task,
+	only ...string) (*record.Trajectory, error) {
 	t := newTrajectory(cfg, task)
 	if err := cfg.validate(); err != nil {
 		return t, err
@@ -76,13 +77,16 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 		words.candidateCount = max(1, t.Method.Candidates)
 	}
 	rec.Asker = ask.NewAsker(cfg.Settings, words.system, rec.Warn)
-	open := func(ctx context.Context, dir string) (describe.Session, error) { return cfg.Open(ctx, Describe, dir) }
+	open := func(ctx context.Context, dir string) (describe.Session, error) {
+		return cfg.Open(ctx, Describe, dir)
+	}
 	words.files = describe.New(rec.Asker, cfg.Options, t, work.dataPath(), &rec.kernel, rec, open)
 	return &run{recorder: rec, workspace: work, requests: words, cfg: cfg}
 }
 
 // carryOut does the work of a run within its time, and ends its record.
-func (r *run) carryOut(ctx context.Context, work func(context.Context) error) (*record.Trajectory, error) {
+func (r *run) carryOut(ctx context.Context,
+	work func(context.Context) error) (*record.Trajectory, error) {
 	err := r.Within(ctx, work)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -220,7 +224,8 @@ func (r *run) round(ctx context.Context) error {
 		}
 	}
 	if r.current().Edit != nil && r.t.Steps() == 0 {
-		r.current().Verdict, r.current().Route = &record.Verdict{Unfinished: true, Reason: "no step is left"}, &record.Route{}
+		r.current().Verdict = &record.Verdict{Unfinished: true, Reason: "no step is left"}
+		r.current().Route = &record.Route{}
 		return r.observe(Event{Kind: Routed})
 	}
 	if _, accepted := r.current().Accepted(); !accepted && r.current().Edit == nil {

@@ -98,7 +98,8 @@ func putBackFiles(folder *os.Root) (warning string, err error) {
 		return "", err
 	}
 	if len(names) > 1 {
-		return "the files of the run are not put back: there is more than one folder of them: " + strings.Join(names, ", "), nil
+		return "the files of the run are not put back: there is more than one folder of them: " +
+			strings.Join(names, ", "), nil
 	}
 	info, err := folder.Lstat(names[0])
 	if err != nil {

@@ -30,7 +30,9 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 	if err != nil || problem != "" {
 		return problem, err
 	}
-	good := slices.DeleteFunc(slices.Clone(round.Attempts), func(a record.Attempt) bool { return a.Execution.Status != notebook.OK })
+	good := slices.DeleteFunc(slices.Clone(round.Attempts), func(a record.Attempt) bool {
+		return a.Execution.Status != notebook.OK
+	})
 	if len(good) == 0 {
 		return "", nil
 	}
@@ -55,7 +57,8 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 // runCandidates asks for the candidates that the round lacks and runs them, each
 // distinct cell once. It returns the candidate in whose state the session is; 0 if
 // none has run.
-func (r *run) runCandidates(ctx context.Context, round *record.Round) (at int, problem string, err error) {
+func (r *run) runCandidates(ctx context.Context,
+	round *record.Round) (at int, problem string, err error) {
 	for n := record.LastCandidate(round.Attempts) + 1; n <= r.candidateCount; n++ {
 		code, err := ask.Role(ctx, r.Asker, r.candidate(n), reply.Code)
 		if unread, ok := errors.AsType[*reply.Error](err); ok {
@@ -107,10 +110,12 @@ func (r *run) pick(ctx context.Context, good []record.Attempt) (record.Pick, err
 	for _, a := range good {
 		numbers = append(numbers, a.Candidate)
 	}
-	q := ask.Request{Role: "verifier", Subject: r.subject(0) + ", candidates", Words: func() ([]prompts.Part, map[string]string) { return r.pickWords(good) }}
+	q := ask.Request{Role: "verifier", Subject: r.subject(0) + ", candidates",
+		Words: func() ([]prompts.Part, map[string]string) { return r.pickWords(good) }}
 	pick, err := ask.Role(ctx, r.Asker, q, reply.Pick(numbers))
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		pick = record.Pick{Candidate: numbers[0], Reason: "the verifier made no choice that could be read, and this is the first that ran"}
+		pick = record.Pick{Candidate: numbers[0],
+			Reason: "the verifier made no choice that could be read, and this is the first that ran"}
 		err = r.Warn(unread.Error())
 	}
 	return pick, err
@@ -125,7 +130,8 @@ func (r *requests) pickWords(good []record.Attempt) ([]prompts.Part, map[string]
 	}
 	parts, inputs := r.shared()
 	for i, share := range brief.Shares(lengths, show.Results, show.Result) {
-		c := prompts.Candidate{Number: good[i].Candidate, Code: good[i].Code, Output: brief.Clip(good[i].Execution.PlainText(), share)}
+		c := prompts.Candidate{Number: good[i].Candidate, Code: good[i].Code,
+			Output: brief.Clip(good[i].Execution.PlainText(), share)}
 		picker.Candidates = append(picker.Candidates, c)
 		inputs["candidates"] += strings.Join([]string{c.Code, c.Output, ""}, "\n")
 	}

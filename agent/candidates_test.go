@@ -194,7 +194,7 @@ func TestCandidatesBudget(t *testing.T) {
 // A run in which the picked cell was changed by hand goes on with that.
 func TestCandidatesEdited(t *testing.T) {
 	p := play(t, forked, of3).noError(t)
-	got := goOn(t, more.with(script{"finalizer": "print(x)"}), must2(edited(t, p.Trajectory, source("step-2", `"b"`, `"d"`)))).noError(t)
+	got := goOn(t, more.with(script{"finalizer": "print(x)"}), must(edited(t, p.Trajectory, source("step-2", `"b"`, `"d"`)))).noError(t)
 	if got.Answer() != "1d" || len(got.Rounds[1].Attempts) != 3 || !got.Rounds[1].ByHand {
 		t.Errorf("answer %q, round %+v", got.Answer(), got.Rounds[1])
 	}

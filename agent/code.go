@@ -21,16 +21,18 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 	round := r.current()
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
 	repair := func(failed record.Attempt, report string) ask.Request {
-		return ask.Request{Role: "debugger", Subject: "", Words: r.repairWords(step, round.Step, failed, report)}
+		return ask.Request{Role: "debugger", Words: r.repairWords(step, round.Step, failed, report)}
 	}
 	problem, err := r.candidates(ctx)
 	if err == nil && problem == "" {
-		problem, err = r.try(ctx, ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords}, repair, &round.Attempts, nil)
+		problem, err = r.try(ctx, ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords},
+			repair, &round.Attempts, nil)
 	}
 	if err != nil || problem == "" {
 		return err == nil, err
 	}
-	round.Verdict = &record.Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s", step, problem)}
+	round.Verdict = &record.Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s",
+		step, problem)}
 	if round.Rejected() {
 		round.Verdict.Reason = fmt.Sprintf("step %d was %s", step, problem)
 	}
@@ -46,7 +48,8 @@ func (r *requests) codeWords() ([]prompts.Part, map[string]string) { return r.co
 func (r *requests) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
 	round := r.current()
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
-	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.t.Method.Script, Candidate: candidate}
+	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1, Script: r.t.Method.Script,
+		Candidate: candidate}
 	if r.t.Memory > 0 && !coder.Script {
 		coder.Memory = human.StableBytes(r.t.Memory)
 	}
@@ -67,14 +70,16 @@ type examiner func(context.Context, record.Attempt) (problem string, err error)
 // repaired by further questions while it fails, at most DebugTries times. Each
 // attempt is added to attempts, and those that are there already count. The result
 // is why no attempt was good, or "".
-func (r *run) try(ctx context.Context, q ask.Request, repair func(record.Attempt, string) ask.Request,
+func (r *run) try(ctx context.Context, q ask.Request,
+	repair func(record.Attempt, string) ask.Request,
 	attempts *[]record.Attempt, faults examiner) (problem string, err error) {
 	subject := q.Subject
 	for {
 		n := record.CountTries(*attempts) + 1
 		if n > 1 {
 			last := record.LastTry(*attempts)
-			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 || last.NotRun() && !r.isLast(attempts) {
+			if problem = problemOf(last); problem == "" || n > r.cfg.DebugTries+1 ||
+				last.NotRun() && !r.isLast(attempts) {
 				return problem, nil
 			}
 			again := fmt.Sprintf("%s, try %d", subject, n)
@@ -133,9 +138,11 @@ func (r *requests) reportOn(a record.Attempt) string {
 
 // attempt runs a cell. One that ran, but is at fault, counts as failed for that
 // reason.
-func (r *run) attempt(ctx context.Context, code string, faults examiner) (a record.Attempt, err error) {
+func (r *run) attempt(ctx context.Context, code string,
+	faults examiner) (a record.Attempt, err error) {
 	a.Code = code
-	if a.Execution, err = r.execute(ctx, code); err != nil || a.Execution.Status != notebook.OK || faults == nil {
+	if a.Execution, err = r.execute(ctx, code); err != nil || a.Execution.Status != notebook.OK ||
+		faults == nil {
 		return a, err
 	}
 	problem, err := faults(ctx, a)
@@ -148,9 +155,11 @@ func (r *run) attempt(ctx context.Context, code string, faults examiner) (a reco
 
 // repairWords ask for a cell, or in the paper's way a script, that does what the
 // step says and runs (Listing 56).
-func (r *requests) repairWords(step int, text string, failed record.Attempt, report string) func() ([]prompts.Part, map[string]string) {
+func (r *requests) repairWords(step int, text string, failed record.Attempt,
+	report string) func() ([]prompts.Part, map[string]string) {
 	return func() ([]prompts.Part, map[string]string) {
-		debugger := prompts.Debugger{Number: step, Step: text, Code: failed.Code, Error: report, Script: r.t.Method.Script}
+		debugger := prompts.Debugger{Number: step, Step: text, Code: failed.Code, Error: report,
+			Script: r.t.Method.Script}
 		parts, inputs := r.shared()
 		if debugger.Script {
 			parts, inputs = r.asPublished(sees{context: true})

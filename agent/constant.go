@@ -96,7 +96,8 @@ var replacement = lazy.Regexp(`\{([^{}]*)\}?`)
 // readsData reports whether a string of the code names a data file.
 func readsData(code string) bool {
 	for _, m := range literal().FindAllStringSubmatch(code, -1) {
-		if text := strings.TrimLeft(m[2], `"'`); strings.HasPrefix(text, "data/") || strings.HasPrefix(text, "./data/") {
+		if text := strings.TrimLeft(m[2], `"'`); strings.HasPrefix(text, "data/") ||
+			strings.HasPrefix(text, "./data/") {
 			return true
 		}
 	}

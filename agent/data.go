@@ -68,7 +68,8 @@ func (r *workspace) checkData(all bool) error {
 		return nil
 	}
 	r.changedFile = r.data.changed(r.dataPath(), r.all)
-	if all && r.changedFile == "" && len(r.all) <= everyCell && r.t.Task.Others == len(r.all)-len(r.t.Task.Files) {
+	if all && r.changedFile == "" && len(r.all) <= everyCell &&
+		r.t.Task.Others == len(r.all)-len(r.t.Task.Files) {
 		r.changedFile = r.data.added(r.dataPath(), r.t.Task.Include)
 	}
 	if r.changedFile == "" {

@@ -28,7 +28,8 @@ const (
 	Rejected  Kind = "rejected"  // a person did not let a cell run
 	Judged    Kind = "judged"    // a verdict was given
 	Routed    Kind = "routed"    // a route was chosen
-	WentBack  Kind = "went back" // the session is back at the accepted cells; the text says by which way
+	// the session is back at the accepted cells; the text says by which way
+	WentBack  Kind = "went back"
 	Checked   Kind = "checked"   // the answer's form was held against the guidelines
 	Finalized Kind = "finalized" // the last cell printed the answer
 	Proving   Kind = "proving"   // a fresh run begins

@@ -27,7 +27,8 @@ func (r *run) finalize(ctx context.Context) error {
 		verdict = *r.current().Verdict
 	}
 	if r.t.Final == nil {
-		r.t.Final = &record.Final{} // before the first try, so that every event's notebook shows the tries
+		// before the first try, so that every event's notebook shows the tries
+		r.t.Final = &record.Final{}
 	}
 	r.answering = true
 	final := r.t.Final
@@ -35,9 +36,11 @@ func (r *run) finalize(ctx context.Context) error {
 	if err := r.finalAgain(ctx, faults); err != nil {
 		return err
 	}
-	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(), Words: func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
+	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(),
+		Words: func() ([]prompts.Part, map[string]string) { return r.finalWords(verdict) }}
 	repair := func(failed record.Attempt, report string) ask.Request {
-		return ask.Request{Role: "debugger", Subject: "", Words: r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)}
+		words := r.repairWords(r.t.Steps()+1, r.finalStep(verdict), failed, report)
+		return ask.Request{Role: "debugger", Words: words}
 	}
 	problem, err := r.try(ctx, q, repair, &final.Attempts, faults)
 	if err == nil && problem != "" {
@@ -101,7 +104,8 @@ func (r *run) finalAgain(ctx context.Context, faults examiner) error {
 }
 
 func (r *requests) finalWords(v record.Verdict) ([]prompts.Part, map[string]string) {
-	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive, Script: r.t.Method.Script}
+	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive,
+		Script: r.t.Method.Script}
 	switch {
 	case r.t.Method.NoReasons:
 	case v.Sufficient:
@@ -132,7 +136,8 @@ type formDoubts struct{ code, problem string }
 func (r *run) doubted() *formDoubts {
 	for _, a := range r.t.Final.Attempts {
 		_, raised := a.Execution.Error()
-		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised && reason != printedNothing && reason != ConstantAnswer {
+		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised &&
+			reason != printedNothing && reason != ConstantAnswer {
 			return &formDoubts{a.Code, reason}
 		}
 	}
@@ -173,7 +178,8 @@ func (r *run) warnOfForm(problem string) error {
 
 // keepDoubted runs the cell of the doubtful form again, when none that was to be
 // better has run.
-func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts, attempts *[]record.Attempt) (problem string, err error) {
+func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts,
+	attempts *[]record.Attempt) (problem string, err error) {
 	if r.t.Method.Script {
 		r.dirty = true
 	}

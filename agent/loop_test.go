@@ -91,10 +91,6 @@ func TestSufficientAtOnce(t *testing.T) {
 	if p.Usage.Calls != 6 || p.Usage.InputTokens != 60 || !slices.Equal(p.Models, []string{"m1"}) {
 		t.Errorf("usage %+v of %q", p.Usage, p.Models)
 	}
-	contains(t, p.model.prompt(t, "planner round 1"), "How many?", "A number.", `"data/a.csv"`, "a table", "first step")
-	contains(t, p.model.prompt(t, "coder round 1"), "Step 1: Do the next thing.", "its first one")
-	contains(t, p.model.prompt(t, "verifier round 1"), "## Step 1: Do the next thing.", "print(x)", "Output:\n\n```\n1\n```")
-	contains(t, p.model.prompt(t, "finalizer the answer"), "all is there")
 }
 
 func TestAddStep(t *testing.T) {
@@ -105,12 +101,6 @@ func TestAddStep(t *testing.T) {
 	if p.Answer() != "12" || !p.Verified() || p.world.rollbacks > 0 {
 		t.Errorf("answer %q, verified %v, %d rollbacks", p.Answer(), p.Verified(), p.world.rollbacks)
 	}
-	contains(t, p.model.prompt(t, "router round 1"), "the total", "x = 1", ": Step 1.")
-	contains(t, p.model.prompt(t, "planner round 2"), "## Step 1", "Output:\n\n```\n1\n```", "the total", "next step")
-	lacks(t, p.model.prompt(t, "planner round 2"), "were tried and dropped")
-	contains(t, p.model.prompt(t, "coder round 2"), "Step 2: Do")
-	lacks(t, p.model.prompt(t, "coder round 2"), "its first one")
-	contains(t, p.model.prompt(t, "verifier round 2"), "## Step 1", "## Step 2", "y += 2")
 }
 
 // A route to step l keeps the steps 1..l-1 and nothing else of the rest: no
@@ -136,25 +126,10 @@ func TestStepIsWrong(t *testing.T) {
 	dropped(t, planner, "Change x.", "the total")
 	dropped(t, planner, "Copy x.", "the total")
 	lacks(t, planner, "x += 2", "y = x")
-	contains(t, p.model.prompt(t, "coder round 4"), "Step 2: Do")
-	lacks(t, p.model.prompt(t, "verifier round 4"), "x += 2", "y = x", "Change x.")
 	routed := p.events[slices.Index(p.kinds, agent.WentBack)-1]
 	if routed.Kind != agent.Routed || routed.Round != 3 || routed.Step != 3 {
 		t.Errorf("before it went back: %+v", routed)
 	}
-}
-
-func TestFirstStepIsWrong(t *testing.T) {
-	p := play(t, simple.with(script{
-		"verifier round 1": no, "router round 1": "Step 1", "coder round 2": "w = 7\nprint(w)", "finalizer": "print(w)",
-	})).noError(t)
-	equal(t, "plan", p.Plan(), []int{1})
-	if p.Answer() != "7" || !p.Verified() {
-		t.Errorf("answer %q, verified %v", p.Answer(), p.Verified())
-	}
-	contains(t, p.model.prompt(t, "planner round 2"), "new first step", "```\n1\n```")
-	lacks(t, p.model.prompt(t, "planner round 2"), "The notebook so far")
-	contains(t, p.model.prompt(t, "coder round 2"), "Step 1: Do", "its first one")
 }
 
 // After the last round nothing is routed; the answer is the best there is.
@@ -166,7 +141,6 @@ func TestBoundOfRounds(t *testing.T) {
 	if p.Answer() != "1" || p.Sufficient() || p.Verified() || p.Proof == nil || !p.Proof.Same {
 		t.Errorf("answer %q, sufficient %v, verified %v, proof %+v", p.Answer(), p.Sufficient(), p.Verified(), p.Proof)
 	}
-	contains(t, p.model.prompt(t, "finalizer the answer"), "the total")
 }
 
 // A repaired cell runs on what the accepted cells give, not on what the failing

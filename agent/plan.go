@@ -13,7 +13,8 @@ import (
 // plan asks for the next step (Algorithm 1, lines 8 and 24). A reply that cannot
 // be read is a *[reply.Error]: the steps so far are all that there is then.
 func (r *run) plan(ctx context.Context) (string, error) {
-	return ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.subject(1), Words: r.planWords}, reply.Step)
+	return ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.subject(1),
+		Words: r.planWords}, reply.Step)
 }
 
 func (r *requests) planWords() ([]prompts.Part, map[string]string) {

@@ -18,7 +18,8 @@ import (
 // dir/files and is confined as the sessions are. Only the end of long outputs is
 // kept. The status is Raised where the exit code is not 0, and TimedOut where the
 // process was ended after limit. The error is that it could not be run.
-type RunScript func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error)
+type RunScript func(ctx context.Context, dir string,
+	limit time.Duration) (notebook.Execution, error)
 
 // A prover runs the cells of a run from nothing.
 type prover struct {
@@ -96,14 +97,16 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	if reason == "" && r.changedFile != "" {
 		reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
 	}
-	r.t.Proof = &record.Proof{Same: reason == "", Reason: reason, Unable: unable, Seconds: time.Since(begin).Seconds()}
+	r.t.Proof = &record.Proof{Same: reason == "", Reason: reason, Unable: unable,
+		Seconds: time.Since(begin).Seconds()}
 	return r.observe(Event{Kind: Proved, Text: reason})
 }
 
 // compare runs the script and the cells. It returns what went otherwise than in the
 // run, or "", whether that is only that one of them could not be run, and whether
 // all cells ran in the session.
-func (r *prover) compare(ctx context.Context, fresh *pendingSession) (reason string, unable, whole bool, err error) {
+func (r *prover) compare(ctx context.Context,
+	fresh *pendingSession) (reason string, unable, whole bool, err error) {
 	limit := r.patience()
 	script, err := r.proveScript(ctx, limit)
 	what := "the script could not be run: "
@@ -127,7 +130,8 @@ func (r *prover) compare(ctx context.Context, fresh *pendingSession) (reason str
 
 // proveCells returns what went otherwise than in the run, or "", what the cells
 // before the last one printed, and whether all of them ran.
-func (r *prover) proveCells(ctx context.Context, s Session) (reason, printed string, whole bool, err error) {
+func (r *prover) proveCells(ctx context.Context,
+	s Session) (reason, printed string, whole bool, err error) {
 	var last notebook.Execution
 	cells := r.t.Cells()
 	for i, code := range cells {
@@ -137,7 +141,8 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason, printed str
 		}
 		last.Outputs = notebook.Steady(last.Outputs)
 		if last.Status != notebook.OK {
-			return r.t.Uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), brief.Problem(last))), "", false, nil
+			return r.t.Uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s",
+				i+1, len(cells), brief.Problem(last))), "", false, nil
 		}
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
@@ -178,13 +183,16 @@ func (r *prover) scriptFault(x notebook.Execution, printed string, limit time.Du
 	switch x.Status {
 	case notebook.OK:
 	case notebook.TimedOut:
-		return fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells", limit.Seconds())
+		return fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells",
+			limit.Seconds())
 	default:
 		lines := strings.Split(strings.TrimSpace(x.Stream("stderr")), "\n")
-		return "the script failed in plain Python: " + brief.Clip(cmp.Or(lines[len(lines)-1], x.Reason), 300)
+		return "the script failed in plain Python: " +
+			brief.Clip(cmp.Or(lines[len(lines)-1], x.Reason), 300)
 	}
 	if out := strings.TrimSpace(notebook.SteadyText(x.Stdout())); !endsWith(out, r.t.Answer(), printed) {
-		return "the script printed another answer, at the end of: " + brief.Clip(out[strings.LastIndexByte(out, '\n')+1:], 300)
+		return "the script printed another answer, at the end of: " +
+			brief.Clip(out[strings.LastIndexByte(out, '\n')+1:], 300)
 	}
 	return ""
 }
@@ -196,5 +204,6 @@ func endsWith(out, answer, printed string) bool {
 	before, same := strings.CutSuffix(out, answer)
 	begun := strings.TrimSpace(printed[strings.LastIndexByte(printed, '\n')+1:])
 	before = strings.TrimRight(before, " \t\r")
-	return same && (before == "" || strings.HasSuffix(before, "\n") || begun != "" && strings.HasSuffix(before, begun))
+	return same && (before == "" || strings.HasSuffix(before, "\n") || begun != "" &&
+		strings.HasSuffix(before, begun))
 }

@@ -109,7 +109,8 @@ func (r *requests) context() prompts.Context {
 	if r.made && show == r.madeFor {
 		return r.madeWords
 	}
-	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines, NoFiles: r.t.Task.Data == ""}
+	c := prompts.Context{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines,
+		NoFiles: r.t.Task.Data == ""}
 	c.Files, c.LeftOut = r.files.Files(show)
 	c.Variables, c.OtherVariables = r.shownVariables(show)
 	r.madeWords, r.madeFor, r.made = c, show, true
@@ -141,7 +142,8 @@ func (r *requests) steps(t *record.Trajectory) []prompts.Step {
 	for i, n := range t.AcceptedRounds() {
 		a, _ := t.Rounds[n].Accepted()
 		output := a.Execution.PlainText()
-		steps = append(steps, prompts.Step{Number: i + 1, Text: t.Rounds[n].Step, Code: a.Code, Output: output})
+		steps = append(steps, prompts.Step{Number: i + 1, Text: t.Rounds[n].Step, Code: a.Code,
+			Output: output})
 		lengths = append(lengths, min(len(output), show.Result))
 	}
 	for i, share := range brief.Shares(lengths, show.Results, show.Result) {
@@ -189,6 +191,7 @@ func (r *requests) dropped() []prompts.Dropped {
 // system is what every request begins with.
 func (r *requests) system() prompts.System {
 	m := r.t.Method
-	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly,
-		Variables: r.made && variableWords(r.context()) != "", NoFiles: r.t.Task.Data == ""}
+	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished,
+		Inconclusive: !m.NoInconclusive && !m.PlanOnly,
+		Variables:    r.made && variableWords(r.context()) != "", NoFiles: r.t.Task.Data == ""}
 }

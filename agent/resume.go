@@ -22,7 +22,8 @@ import (
 //
 // The error is an [*EditError] where a cell of the person's own fails: then
 // the record has it as it was.
-func Resume(ctx context.Context, cfg Config, t *record.Trajectory, files []record.File) (*record.Trajectory, error) {
+func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
+	files []record.File) (*record.Trajectory, error) {
 	if err := cfg.validateRun(); err != nil {
 		return t, err
 	}
@@ -59,7 +60,8 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory, files []recor
 	}
 	r.all = files
 	if t.Answer() == "" && t.Final != nil && ended {
-		t.Final = &record.Final{Begun: t.Final.Begun + 1} // all its tries are used up; they are in the trace
+		// all its tries are used up; they are in the trace
+		t.Final = &record.Final{Begun: t.Final.Begun + 1}
 	}
 	if r.t.Answer() != "" && !r.t.Sufficient() && r.left() > 0 {
 		t.Final, t.Proof = nil, nil // there are rounds left to do better
@@ -74,7 +76,8 @@ func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
 		return all
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(e llm.Exchange) bool {
-		return e.Role == t.Unusable.Role && strings.TrimSuffix(e.Subject, ask.AskedAgain) == t.Unusable.Subject
+		return e.Role == t.Unusable.Role &&
+			strings.TrimSuffix(e.Subject, ask.AskedAgain) == t.Unusable.Subject
 	})
 }
 
@@ -86,7 +89,8 @@ func (r *run) startOver(why string) {
 		return
 	}
 	plan := append(t.AcceptedRounds(), t.ToRepeat()...)
-	t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: []string{why}, Plan: []int{}, Rest: record.Numbers(plan)}})
+	t.Rounds = append(t.Rounds, record.Round{Edit: &record.Edit{What: []string{why}, Plan: []int{},
+		Rest: record.Numbers(plan)}})
 	t.Proof = nil
 	if t.Final != nil {
 		_, t.Final.Again = t.FinalCell()
@@ -156,7 +160,9 @@ func (r *run) rewrite(ctx context.Context) error {
 // handsOff reports whether one of the cells that are still to be run again, from
 // the one at from, is a person's own: then nothing is dropped.
 func (r *run) handsOff(from int) bool {
-	return r.t.LastEdit().Ordered || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool { return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != "" })
+	return r.t.LastEdit().Ordered || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool {
+		return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != ""
+	})
 }
 
 // repeat runs the cell of a round again, as the next step of the plan. A cell of
@@ -176,7 +182,8 @@ func (r *run) repeat(ctx context.Context, round *record.Round) error {
 		if r.handsOff(0) {
 			return stays(fmt.Sprintf("the cell of step %d", step), e)
 		}
-		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e))
+		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step,
+			brief.Problem(e))
 		edit.Rest = nil
 		r.current().Verdict, r.current().Route = &record.Verdict{Reason: reason}, &record.Route{}
 		if err := r.Warn(reason); err != nil {

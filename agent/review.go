@@ -64,7 +64,8 @@ const byHand = "rejected by hand"
 // reviewed runs a cell that is the next try, if the person who
 // reviews the run lets it. One that is rejected is an attempt that was not run.
 // What the person made of step and cell is in the record when that has run.
-func (r *run) reviewed(ctx context.Context, attempts *[]record.Attempt, code string, faults examiner) (a record.Attempt, err error) {
+func (r *run) reviewed(ctx context.Context, attempts *[]record.Attempt, code string,
+	faults examiner) (a record.Attempt, err error) {
 	p := r.proposal(attempts, code)
 	var d Decision
 	last, edited := r.isLast(attempts), false
@@ -73,7 +74,8 @@ func (r *run) reviewed(ctx context.Context, attempts *[]record.Attempt, code str
 			return record.Attempt{}, err
 		}
 		if d.Choice == Reject {
-			return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun, Reason: d.Reason}}, nil
+			return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
+				Reason: d.Reason}}, nil
 		}
 		if edited = d.Code != code; last && edited {
 			faults = mustPrint

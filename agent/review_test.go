@@ -273,6 +273,7 @@ func TestReviewStops(t *testing.T) {
 				}
 				r, asked := &recorder{}, 0
 				p := play(t, c.replies, r.record, func(s *stage) {
+					s.quick = true
 					s.config.Review = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
 						if asked++; asked > n {
 							return agent.Decision{Choice: agent.Stop}, nil
@@ -284,7 +285,9 @@ func TestReviewStops(t *testing.T) {
 					t.Fatalf("question %d: error %v, failure %q", n+1, p.err, p.Failure)
 				}
 				again := &critic{unseen: true}
-				got := goOn(t, c.replies, reread(t, r.last.notebook), again.join, func(s *stage) { s.config.Answered = r.last.answered }).noError(t)
+				got := goOn(t, c.replies, reread(t, r.last.notebook), again.join, func(s *stage) {
+					s.config.Answered, s.quick = r.last.answered, true
+				}).noError(t)
 				equal(t, "the first question again", again.asked[0], count.asked[n])
 				for _, e := range r.last.answered {
 					if slices.Contains(got.model.asked, e.Role+" "+e.Subject) {
@@ -322,7 +325,9 @@ func TestReviewResumeAfterKill(t *testing.T) {
 		if tr.Final != nil {
 			had += len(tr.Final.Attempts)
 		}
-		got := goOn(t, replies, tr, again.join, func(s *stage) { s.config.Answered = m.answered }).noError(t)
+		got := goOn(t, replies, tr, again.join, func(s *stage) {
+			s.config.Answered, s.quick = m.answered, true
+		}).noError(t)
 		if diff := cmp.Diff(whole.Trajectory, got.Trajectory, same); diff != "" {
 			t.Errorf("moment %d, after %s: it ends otherwise (-whole +resumed)\n%s", n, m.what, diff)
 		}

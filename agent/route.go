@@ -19,7 +19,8 @@ func (r *run) route(ctx context.Context) error {
 	var route record.Route
 	var err error
 	if !r.t.Method.NoRouter && !round.Verdict.Unfinished {
-		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(0), Words: r.routeWords}, reply.Route(r.t.Steps()))
+		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(0),
+			Words: r.routeWords}, reply.Route(r.t.Steps()))
 	}
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		route, err = record.Route{}, r.Warn(unread.Error())

@@ -25,7 +25,8 @@ type Purpose int
 const (
 	Describe Purpose = iota // run the scripts that describe files
 	Work                    // the run's own session
-	Prove                   // run the accepted cells from nothing, in the place of the run's own session
+	// run the accepted cells from nothing, in the place of the run's own session
+	Prove
 )
 
 // A Lasting session stays when the run has ended: Close leaves it running, and End

@@ -20,7 +20,8 @@ func (r *run) verify(ctx context.Context) error {
 	if r.t.Method.Script {
 		how = reply.YesNo
 	}
-	verdict, err := ask.Role(ctx, r.Asker, ask.Request{Role: "verifier", Subject: r.subject(0), Words: r.verifyWords}, how)
+	verdict, err := ask.Role(ctx, r.Asker, ask.Request{Role: "verifier", Subject: r.subject(0),
+		Words: r.verifyWords}, how)
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
 		err = r.Warn(unread.Error())
@@ -40,7 +41,8 @@ func (r *run) verify(ctx context.Context) error {
 // without the descriptions, and with its verdict in one word (Listing 51).
 func (r *requests) verifyWords() ([]prompts.Part, map[string]string) {
 	m := r.t.Method
-	verifier := prompts.Verifier{PlanOnly: m.PlanOnly, Reasons: !m.NoReasons, Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly}
+	verifier := prompts.Verifier{PlanOnly: m.PlanOnly, Reasons: !m.NoReasons,
+		Unfinished: !m.NoUnfinished, Inconclusive: !m.NoInconclusive && !m.PlanOnly}
 	switch {
 	case m.Script:
 		verifier.YesNo, verifier.Question = true, r.t.Task.Question

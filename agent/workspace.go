@@ -93,10 +93,12 @@ func (r *workspace) returned(back notebook.Restoration) {
 	switch {
 	case r.t.Method.Script: // nothing has gone back
 	case r.answering:
-		r.t.Final.Returns = append(r.t.Final.Returns, record.Return{After: len(r.t.Final.Attempts), Restoration: back})
+		r.t.Final.Returns = append(r.t.Final.Returns, record.Return{After: len(r.t.Final.Attempts),
+			Restoration: back})
 	case len(r.t.Rounds) > r.t.EarlierRounds():
 		round := r.current()
-		round.Returns = append(round.Returns, record.Return{After: len(round.Attempts), Restoration: back})
+		round.Returns = append(round.Returns, record.Return{After: len(round.Attempts),
+			Restoration: back})
 	}
 }
 
@@ -136,7 +138,8 @@ func (r *workspace) replayed(executions []notebook.Execution, cells int) (broken
 			return 0, stays(fmt.Sprintf("the cell of step %d", step), e)
 		}
 		if e.Status != notebook.OK {
-			reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e))
+			reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step,
+				brief.Problem(e))
 			r.current().Route = &record.Route{Back: step, Reason: reason}
 			return step, r.Warn(reason)
 		}

@@ -19,9 +19,11 @@ func check(key string, set setting, known map[string]bool) error {
 			if set.value == nil {
 				return nil
 			}
-			return fmt.Errorf("%s: %s: is a table of keys, not %s", set.source, display(key), show(set.value))
+			return fmt.Errorf("%s: %s: is a table of keys, not %s", set.source, display(key),
+				show(set.value))
 		}
-		return fmt.Errorf("%s: unknown key %s%s", set.source, display(key), didYouMean(display(key), keyNames(known)))
+		return fmt.Errorf("%s: unknown key %s%s", set.source, display(key),
+			didYouMean(display(key), keyNames(known)))
 	}
 	if set.value == nil {
 		return nil
@@ -42,7 +44,8 @@ var tables = map[string]reflect.Type{
 // isTableKey accepts every field of a table whose name the user chooses.
 func isTableKey(key string) bool {
 	part := strings.Split(key, separator)
-	return len(part) == 3 && tables[part[0]] != nil && slices.Contains(fieldsOf(tables[part[0]]), part[2])
+	return len(part) == 3 && tables[part[0]] != nil &&
+		slices.Contains(fieldsOf(tables[part[0]]), part[2])
 }
 
 func fieldsOf(t reflect.Type) []string {
@@ -113,7 +116,8 @@ func redact(value any) any {
 func (s *Settings) validate(won map[string]setting) error {
 	bad := func(key, format string, args ...any) error {
 		set := won[strings.ReplaceAll(key, ".", separator)]
-		return fmt.Errorf("%s: %s: is %s, should be %s", set.source, key, show(set.value), fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s: %s: is %s, should be %s", set.source, key, show(set.value),
+			fmt.Sprintf(format, args...))
 	}
 	for _, r := range []struct {
 		key           string
@@ -153,7 +157,12 @@ func (s *Settings) validate(won map[string]setting) error {
 			bad = bad || dollars != nil && !(*dollars >= 0 && *dollars < math.Inf(1))
 		}
 		if bad {
+<<<<<<< HEAD
 			return fmt.Errorf("%s: prices.%s: needs input and output, and all prices must be 0 or more", sourceBelow("prices"+separator+name, won), name)
+=======
+			return fmt.Errorf("%s: prices.%s: should have input and output, and every price be 0 or more",
+				sourceBelow("prices"+separator+name, won), name)
+>>>>>>> main
 		}
 	}
 	if s.MaxTime < 0 {
@@ -194,7 +203,8 @@ func (s *Settings) validate(won map[string]setting) error {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func (s *Settings) validateProviders(won map[string]setting, bad func(key, format string, args ...any) error) error {
+func (s *Settings) validateProviders(won map[string]setting,
+	bad func(key, format string, args ...any) error) error {
 	if s.APIKeyEnv != "" && !variableName.MatchString(s.APIKeyEnv) {
 		return notAName("api_key_env", won["api_key_env"])
 	}
@@ -240,7 +250,8 @@ func didYouMean(name string, known []string) string {
 	for _, k := range known {
 		d := distance(name, k)
 		// Half of a longer name is a likely slip too: rounds for max_rounds.
-		if strings.HasSuffix(k, "_"+name) || strings.HasSuffix(k, "."+name) || strings.HasPrefix(k, name+"_") {
+		if strings.HasSuffix(k, "_"+name) || strings.HasSuffix(k, "."+name) ||
+			strings.HasPrefix(k, name+"_") {
 			d = min(d, 1)
 		}
 		if d < least {

@@ -52,7 +52,8 @@ type Settings struct {
 	Jobs         int           `mapstructure:"jobs"`
 	Rollback     Rollback      `mapstructure:"rollback"`
 
-	Sandbox              string   `mapstructure:"sandbox"` // "auto", "full", "builtin", "external" or "off"
+	// "auto", "full", "builtin", "external" or "off"
+	Sandbox              string   `mapstructure:"sandbox"`
 	AllowNet             bool     `mapstructure:"allow_net"`
 	AllowRead            []string `mapstructure:"allow_read"`
 	AllowWrite           []string `mapstructure:"allow_write"`

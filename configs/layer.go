@@ -156,7 +156,8 @@ func strayVariables(env []string, won map[string]setting) []string {
 	var warnings []string
 	for _, name := range slices.Sorted(maps.Keys(environment(env))) {
 		if !known[name] && !strings.HasPrefix(name, envPrefix+"TEST_") {
-			warnings = append(warnings, fmt.Sprintf("the environment variable %s is not a setting%s", name, didYouMean(name, slices.Sorted(maps.Keys(known)))))
+			warnings = append(warnings, fmt.Sprintf("the environment variable %s is not a setting%s", name,
+				didYouMean(name, slices.Sorted(maps.Keys(known)))))
 		}
 	}
 	return warnings
@@ -165,7 +166,8 @@ func strayVariables(env []string, won map[string]setting) []string {
 func entries(won map[string]setting) []Entry {
 	var all []Entry
 	for _, key := range slices.Sorted(maps.Keys(won)) {
-		all = append(all, Entry{Key: display(key), Value: redact(won[key].value), Source: won[key].source})
+		all = append(all, Entry{Key: display(key), Value: redact(won[key].value),
+			Source: won[key].source})
 	}
 	return all
 }

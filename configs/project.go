@@ -23,7 +23,8 @@ type RelaxedError struct {
 }
 
 func (e *RelaxedError) Error() string {
-	return fmt.Sprintf("%s: %s is %s, but a project's file may come from a stranger and cannot %s", e.File, e.Key, e.Value, e.What)
+	return fmt.Sprintf("%s: %s is %s, but a project's file may come from a stranger and cannot %s",
+		e.File, e.Key, e.Value, e.What)
 }
 
 // sends are the keys, or last parts of them, that say where requests and the keys of models go.
@@ -43,7 +44,8 @@ var confinement = map[string]func(s *Settings) any{
 	"max_processes":         func(s *Settings) any { return s.MaxProcesses },
 	"max_file":              func(s *Settings) any { return int(s.MaxFile) },
 	"max_folder":            func(s *Settings) any { return int(s.MaxFolder) },
-	"python":                func(s *Settings) any { return s.Python }, // dsstar asks it itself what it has
+	// dsstar asks it itself what it has
+	"python": func(s *Settings) any { return s.Python },
 	// it may be one that runs already
 	"kernel": func(s *Settings) any { return s.Kernel },
 	"server": func(s *Settings) any { return s.Server },
@@ -99,8 +101,10 @@ var classes = []class{
 	{budgets, "raise what you have set", true},
 	{spending, "raise what a run may use", false},
 	{checks, "make \"verified\" mean less", false},
-	{map[string]func(s *Settings) any{"include": func(s *Settings) any { return s.Include }}, "take in files that are skipped", false},
-	{map[string]func(s *Settings) any{"cache": func(s *Settings) any { return s.Cache }}, "have descriptions of your data kept", false},
+	{map[string]func(s *Settings) any{"include": func(s *Settings) any { return s.Include }},
+		"take in files that are skipped", false},
+	{map[string]func(s *Settings) any{"cache": func(s *Settings) any { return s.Cache }},
+		"have descriptions of your data kept", false},
 }
 
 // checkProject refuses what the project file relaxes. won are the settings of all layers, weaker
@@ -207,7 +211,9 @@ func relaxes(was, is any) bool {
 	case Bytes: // 0 depends on the machine
 		return is != was && (is == 0 || was == Bytes(0) || is > was.(Bytes))
 	case []string:
-		return slices.ContainsFunc(is, func(one string) bool { return !slices.Contains(was.([]string), one) })
+		return slices.ContainsFunc(is, func(one string) bool {
+			return !slices.Contains(was.([]string), one)
+		})
 	}
 	return is != was && is != ""
 }

@@ -11,11 +11,13 @@ import (
 
 // A Provider is a server that speaks the OpenAI protocol.
 type Provider struct {
-	Name       string   `mapstructure:"-"`
-	BaseURL    string   `mapstructure:"base_url"`
-	KeyEnv     []string `mapstructure:"key_env"`      // variables that may hold the key; none: no key is needed
+	Name    string `mapstructure:"-"`
+	BaseURL string `mapstructure:"base_url"`
+	// variables that may hold the key; none: no key is needed
+	KeyEnv     []string `mapstructure:"key_env"`
 	BaseURLEnv []string `mapstructure:"base_url_env"` // variables that may replace BaseURL
-	HostEnv    []string `mapstructure:"host_env"`     // variables that may replace BaseURL's host and port
+	// variables that may replace BaseURL's host and port
+	HostEnv []string `mapstructure:"host_env"`
 }
 
 // Provider takes a model apart, for instance openai/gpt-5, into the provider and the provider's
@@ -28,7 +30,8 @@ func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 		if s.BaseURL == "" {
 			names := slices.Sorted(maps.Keys(s.Providers))
 			if !ok {
-				return p, "", fmt.Errorf("model %q is not provider/name; the providers are %s", model, strings.Join(names, ", "))
+				return p, "", fmt.Errorf("model %q is not provider/name; the providers are %s", model,
+					strings.Join(names, ", "))
 			}
 			return p, "", fmt.Errorf("model %q has an unknown provider%s; the providers are %s", model,
 				didYouMean(strings.ToLower(prefix), names), strings.Join(names, ", "))
@@ -54,7 +57,8 @@ func (p Provider) Key(getenv func(string) string) (key, from string) {
 func (p Provider) URL(getenv func(string) string) (address, from string, err error) {
 	if address, from = first(p.BaseURLEnv, getenv); from != "" {
 		if !isWebURL(address) {
-			return "", from, fmt.Errorf("%s: %q is not a URL that begins with http:// or https://", from, address)
+			return "", from, fmt.Errorf("%s: %q is not a URL that begins with http:// or https://",
+				from, address)
 		}
 		return address, from, nil
 	}
@@ -78,9 +82,10 @@ func first(names []string, getenv func(string) string) (value, name string) {
 	return "", ""
 }
 
-// atHost is base on another host, by the rules of OLLAMA_HOST: a bare host keeps base's port, an http or https
-// URL without a port has that scheme's, and the address that a server listens on everywhere with stands for
-// this machine. That is written as a number, since localhost may be ::1 where the server is not.
+// atHost is base on another host, by the rules of OLLAMA_HOST: a bare host keeps base's port, an
+// http or https URL without a port has that scheme's, and the address that a server listens on
+// everywhere with stands for this machine. That is written as a number, since localhost may be
+// ::1 where the server is not.
 func atHost(base, host string) (string, error) {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -93,7 +98,8 @@ func atHost(base, host string) (string, error) {
 		port = ""
 	}
 	h, err := url.Parse(host)
-	if err != nil || h.Hostname() == "" && h.Port() == "" || h.Scheme != "http" && h.Scheme != "https" {
+	if err != nil || h.Hostname() == "" && h.Port() == "" || h.Scheme != "http" &&
+		h.Scheme != "https" {
 		return "", fmt.Errorf("%q is not a host, host:port or URL", host)
 	}
 	if h.Port() != "" {

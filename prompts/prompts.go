@@ -219,7 +219,11 @@ type Set struct{ templates *template.Template }
 
 // Load parses the templates that are shipped.
 func Load() (*Set, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "line": line, "item": item, "words": words, "choices": choices, "inc": func(i int) int { return i + 1 }}).ParseFS(files, "*.md.tmpl")
+	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "line": line, "item": item,
+		"words": words, "choices": choices, "inc": func(i int) int {
+			return i +
+				1
+		}}).ParseFS(files, "*.md.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("load prompts: %w", err)
 	}
@@ -269,7 +273,8 @@ func item(text string) string {
 // words returns text that may have paragraphs and lists of its own. What would begin
 // a section or a fence is marked, so that it is words too.
 func words(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n",
+		"\u2028", "\n", "\u2029", "\n").Replace(text)
 	return section.ReplaceAllStringFunc(text, func(mark string) string {
 		at := len(mark) - len(strings.TrimLeft(mark, " \t"))
 		return mark[:at] + `\` + mark[at:]

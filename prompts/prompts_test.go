@@ -270,22 +270,6 @@ func TestUnknownFieldIsAnError(t *testing.T) {
 	}
 }
 
-// TestRequestsGrowAtTheirEnd: providers cache the beginning that two requests share.
-func TestRequestsGrowAtTheirEnd(t *testing.T) {
-	context := Context{Question: "q", Files: []File{fees, mail}}
-	requests := []string{
-		text(t, context),
-		text(t, context, Notebook{Steps: []Step{load}}),
-		text(t, context, Notebook{Steps: []Step{load, rate}}),
-		text(t, context, Notebook{Steps: []Step{load, rate, quit}}, Verifier{}),
-	}
-	for i, longer := range requests[1:] {
-		if !strings.HasPrefix(longer, requests[i]) {
-			t.Errorf("request %d does not begin with the one before:\n%s", i+2, cmp.Diff(requests[i], longer))
-		}
-	}
-}
-
 func TestFence(t *testing.T) {
 	for _, test := range []struct{ text, language, want string }{
 		{"x", "", "```\nx\n```"},

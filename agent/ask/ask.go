@@ -100,8 +100,8 @@ func (a *Asker) Summarize(ctx context.Context, subject, report, where string) (s
 		return report, nil
 	}
 	words := func() ([]prompts.Part, map[string]string) {
-		return []prompts.Part{prompts.Summarizer{Error: brief.Clip(report, a.Sizes().Result), Where: where}},
-			map[string]string{"error": report}
+		part := prompts.Summarizer{Error: brief.Clip(report, a.Sizes().Result), Where: where}
+		return []prompts.Part{part}, map[string]string{"error": report}
 	}
 	short, err := Role(ctx, a, Request{"summarizer", subject, words}, reply.Text)
 	if _, unread := errors.AsType[*reply.Error](err); unread {

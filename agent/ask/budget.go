@@ -62,7 +62,8 @@ func (b *Budget) WithTime(ctx context.Context) (context.Context, context.CancelF
 	if limit <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, limit, b.refuse("time", limit.String(), "time for all tasks: "+limit.String()))
+	refused := b.refuse("time", limit.String(), "time for all tasks: "+limit.String())
+	return context.WithTimeoutCause(ctx, limit, refused)
 }
 
 // Overdue returns the BudgetError that cancelled ctx, if any; otherwise err.
@@ -78,11 +79,13 @@ func (b *Budget) Reserve() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if most := b.Limits.Calls; most > 0 && b.calls >= most {
-		b.spent = b.refuse("calls", human.Plural(most, "model call"), fmt.Sprintf("model calls for all tasks: %d", most))
+		b.spent = b.refuse("calls", human.Plural(most, "model call"),
+			fmt.Sprintf("model calls for all tasks: %d", most))
 		return b.spent
 	}
 	if most := b.Limits.Cost; most > 0 && b.paid >= most {
-		b.spent = b.refuse("cost", fmt.Sprintf("%g US dollars", most), fmt.Sprintf("US dollars for all tasks: %g", most))
+		b.spent = b.refuse("cost", fmt.Sprintf("%g US dollars", most),
+			fmt.Sprintf("US dollars for all tasks: %g", most))
 		return b.spent
 	}
 	b.calls++

@@ -142,7 +142,8 @@ func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, erro
 
 // Rank ranks texts by the embedding model, which takes at most batch of them in one
 // call, and counts the calls.
-func (c *Caller) Rank(ctx context.Context, ranker llm.Ranker, question string, texts []string, batch int) (llm.Ranking, error) {
+func (c *Caller) Rank(ctx context.Context, ranker llm.Ranker, question string, texts []string,
+	batch int) (llm.Ranking, error) {
 	const role = "retriever"
 	for range len(texts)/batch + 1 {
 		if err := c.Reserve(); err != nil {
@@ -203,7 +204,8 @@ const AskedAgain = ", asked again"
 
 // Model makes a call and reads the reply. One that cannot be read is sent back once
 // with the rule, in a second call; then the error is a *[reply.Error].
-func Model[T any](ctx context.Context, c *Caller, request llm.Request, format reply.Format[T]) (T, error) {
+func Model[T any](ctx context.Context, c *Caller, request llm.Request,
+	format reply.Format[T]) (T, error) {
 	first, err := c.Call(ctx, request)
 	if err != nil {
 		return *new(T), err
@@ -212,7 +214,8 @@ func Model[T any](ctx context.Context, c *Caller, request llm.Request, format re
 }
 
 // readOrAskAgain reads a reply, or the one that follows when the rule was quoted.
-func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, first llm.Reply, format reply.Format[T]) (T, error) {
+func readOrAskAgain[T any](ctx context.Context, c *Caller, request llm.Request, first llm.Reply,
+	format reply.Format[T]) (T, error) {
 	value, problem := format.Read(first)
 	if problem == nil {
 		return value, nil

@@ -38,7 +38,10 @@ func (e *AnswersError) Error() string {
 	for _, part := range []struct {
 		what string
 		ids  []string
-	}{{"answers to tasks that are not there", e.Unknown}, {"more than one answer to", e.Twice}, {"null answers to", e.Null}, {"no answer to", e.Unanswered}} {
+	}{
+		{"answers to tasks that are not there", e.Unknown}, {"more than one answer to", e.Twice},
+		{"null answers to", e.Null}, {"no answer to", e.Unanswered},
+	} {
 		if len(part.ids) > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %s", part.what, Some(part.ids, 5)))
 		}

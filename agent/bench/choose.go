@@ -43,7 +43,9 @@ func (s *Suite) Choose(f Filter) ([]Task, error) {
 		}
 	}
 	if f.Seed != 0 {
-		rand.New(rand.NewPCG(f.Seed, 0)).Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
+		rand.New(rand.NewPCG(f.Seed, 0)).Shuffle(len(tasks), func(i, j int) {
+			tasks[i], tasks[j] = tasks[j], tasks[i]
+		})
 	}
 	if f.Limit > 0 && len(tasks) > f.Limit {
 		tasks = tasks[:f.Limit]

@@ -17,7 +17,8 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 	if isFile(path) {
 		path = filepath.Dir(path)
 	}
-	questions := firstPresent(path, "da-dev-questions.jsonl", "data/da-dev-questions.jsonl", "examples/DA-Agent/data/da-dev-questions.jsonl")
+	questions := firstPresent(path, "da-dev-questions.jsonl", "data/da-dev-questions.jsonl",
+		"examples/DA-Agent/data/da-dev-questions.jsonl")
 	if questions == "" {
 		return nil, &MissingError{What: []string{filepath.Join(path, "da-dev-questions.jsonl")}}
 	}
@@ -51,7 +52,8 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return err
 		}
-		task := Task{ID: string(row.ID), Question: row.Question, Level: row.Level, Kind: strings.Join(row.Concepts, ", "),
+		task := Task{ID: string(row.ID), Question: row.Question, Level: row.Level,
+			Kind:       strings.Join(row.Concepts, ", "),
 			Guidelines: "Constraints: " + row.Constraints + "\nAnswer format: " + row.Format,
 			Data:       tables, Files: []string{row.File}, Gold: labels[row.ID]}
 		if file := filepath.Join(tables, row.File); row.File == "" || !present(file) {
@@ -144,8 +146,10 @@ func totalDABench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 			fields = append(fields, Score{Value: right})
 		}
 	}
-	totals := []Total{mean("", "ABQ", whole, nil, 2), mean("", "PSAQ", scores, nil, 2), mean("", "UASQ", fields, nil, 2)}
-	totals = append(totals, groups("level", tasks, whole, func(t Task) string { return t.Level }, 2)...)
+	totals := []Total{mean("", "ABQ", whole, nil, 2), mean("", "PSAQ", scores, nil, 2),
+		mean("", "UASQ", fields, nil, 2)}
+	totals = append(totals, groups("level", tasks, whole,
+		func(t Task) string { return t.Level }, 2)...)
 	var concepts []string
 	for _, t := range tasks {
 		for _, c := range strings.Split(t.Kind, ", ") {
@@ -156,7 +160,8 @@ func totalDABench(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	}
 	slices.Sort(concepts)
 	for _, c := range concepts {
-		totals = append(totals, mean("concept", c, whole, func(i int) bool { return slices.Contains(strings.Split(tasks[i].Kind, ", "), c) }, 2))
+		totals = append(totals, mean("concept", c, whole,
+			func(i int) bool { return slices.Contains(strings.Split(tasks[i].Kind, ", "), c) }, 2))
 	}
 	return totals
 }

@@ -51,7 +51,8 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return err
 		}
-		task := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines, Level: row.Level, Data: context, Missing: suite.Missing}
+		task := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines,
+			Level: row.Level, Data: context, Missing: suite.Missing}
 		if row.Answer != nil && string(row.Answer) != "null" {
 			gold := (&Answer{Value: row.Answer}).Text()
 			task.Gold = Said(gold)
@@ -131,7 +132,8 @@ func totalDABStep(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 
 // groups returns the mean score of each group of tasks, hard before easy, otherwise by
 // name.
-func groups(group string, tasks []Task, scores []Score, name func(Task) string, decimals int) []Total {
+func groups(group string, tasks []Task, scores []Score, name func(Task) string,
+	decimals int) []Total {
 	var names []string
 	for _, t := range tasks {
 		if n := name(t); !slices.Contains(names, n) {
@@ -140,11 +142,14 @@ func groups(group string, tasks []Task, scores []Score, name func(Task) string, 
 	}
 	slices.Sort(names)
 	if order := []string{"hard", "medium", "easy"}; !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(order, n) }) {
-		slices.SortFunc(names, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
+		slices.SortFunc(names, func(a, b string) int {
+			return slices.Index(order, a) - slices.Index(order, b)
+		})
 	}
 	var totals []Total
 	for _, n := range names {
-		totals = append(totals, mean(group, n, scores, func(i int) bool { return name(tasks[i]) == n }, decimals))
+		totals = append(totals, mean(group, n, scores,
+			func(i int) bool { return name(tasks[i]) == n }, decimals))
 	}
 	return totals
 }

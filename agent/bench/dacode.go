@@ -20,7 +20,8 @@ import (
 func openDACode(path string, _ Setting) (*Suite, error) {
 	tasks := firstPresent(path, "da_code/configs/task/all.jsonl", "configs/task/all.jsonl")
 	if tasks == "" {
-		return nil, &MissingError{What: []string{filepath.Join(path, "da_code", "configs", "task", "all.jsonl")}}
+		all := filepath.Join(path, "da_code", "configs", "task", "all.jsonl")
+		return nil, &MissingError{What: []string{all}}
 	}
 	root := filepath.Dir(filepath.Dir(filepath.Dir(tasks)))
 	eval := filepath.Join(root, "configs", "eval", "eval_all.jsonl")
@@ -45,7 +46,8 @@ func openDACode(path string, _ Setting) (*Suite, error) {
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return err
 		}
-		task := Task{ID: row.ID, Question: row.Instruction, Level: strings.ToLower(row.Hardness), Data: filepath.Join(root, "source", row.ID),
+		task := Task{ID: row.ID, Question: row.Instruction, Level: strings.ToLower(row.Hardness),
+			Data: filepath.Join(root, "source", row.ID),
 			Gold: evals[row.ID], GoldDir: filepath.Join(root, "gold", row.ID)}
 		if !present(task.Data) {
 			task.Missing = append(task.Missing, task.Data)
@@ -81,7 +83,8 @@ func (t *Task) goldFiles() []string {
 		return nil
 	}
 	config, err := readEval(t.Gold)
-	if err != nil || slices.Contains(config.Func, "compare_ml") && strings.Contains(strings.ToLower(config.Config.Type), "cluster") {
+	if err != nil || slices.Contains(config.Func, "compare_ml") &&
+		strings.Contains(strings.ToLower(config.Config.Type), "cluster") {
 		return nil
 	}
 	var files []string
@@ -119,7 +122,8 @@ func (t *Task) Unscorable() (why string, missing []string) {
 
 // IsChart reports whether the task asks for a chart, by DA-Code's rules.
 func (t *Task) IsChart() bool {
-	return t.Rules == "dacode" && slices.Contains([]string{"line", "pie", "bar", "scatter", "plot"}, t.Kind)
+	charts := []string{"line", "pie", "bar", "scatter", "plot"}
+	return t.Rules == "dacode" && slices.Contains(charts, t.Kind)
 }
 
 // An evalConfig is a line of DA-Code's eval configuration.
@@ -236,11 +240,13 @@ func totalDACode(tasks []Task, scores []Score, answers map[string]*Answer) []Tot
 		}
 	}
 	if len(answers) > 0 && len(tasks) > 0 {
-		totals = append(totals, Total{Name: "completion rate", Value: float64(finished) / float64(len(tasks)) * 100, N: len(tasks)},
+		totals = append(totals, Total{Name: "completion rate",
+			Value: float64(finished) / float64(len(tasks)) * 100, N: len(tasks)},
 			Total{Name: "steps", Value: float64(steps) / float64(len(answers)), N: len(answers)})
 	}
 	if actions > 0 {
-		totals = append(totals, Total{Name: "executable code", Value: float64(actions-failed) / float64(actions) * 100, N: actions})
+		totals = append(totals, Total{Name: "executable code",
+			Value: float64(actions-failed) / float64(actions) * 100, N: actions})
 	}
 	for _, g := range []struct {
 		name string

@@ -23,11 +23,13 @@ var (
 	//go:embed dacode_ml.py
 	daCodeML string
 
-	daCodeScorer = strings.Join([]string{daCodeTask, daCodeTables, daCodeText, daCodeImages, daCodeML}, "\n\n")
+	daCodeScorer = strings.Join([]string{daCodeTask, daCodeTables, daCodeText, daCodeImages,
+		daCodeML}, "\n\n")
 )
 
 // daCodeMetrics are the functions that an eval configuration may name.
-var daCodeMetrics = []string{"compare_csv", "compare_sqlite", "compare_text", "compare_image", "compare_ml", "compare_competition_ml"}
+var daCodeMetrics = []string{"compare_csv", "compare_sqlite", "compare_text", "compare_image",
+	"compare_ml", "compare_competition_ml"}
 
 //go:embed dacode_chart.py
 var daCodeChart string
@@ -65,7 +67,8 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 	}
 	for _, name := range config.Func {
 		if !slices.Contains(daCodeMetrics, name) {
-			return Score{}, fmt.Errorf("there is no metric %q; there are %s", name, strings.Join(daCodeMetrics, ", "))
+			return Score{}, fmt.Errorf("there is no metric %q; there are %s", name,
+				strings.Join(daCodeMetrics, ", "))
 		}
 	}
 	if missing := t.missingGold(); len(missing) > 0 { // no fault of the answer's
@@ -78,7 +81,8 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 	if s.Python == nil {
 		return Score{}, &NeedError{t.ID, "a Python session"}
 	}
-	task, err := json.Marshal([]any{map[string]any{"config": t.Gold, "result": a.Text(), "dir": a.Dir, "gold_dir": t.GoldDir, "fixed": s.Compat == Fixed}})
+	task, err := json.Marshal([]any{map[string]any{"config": t.Gold, "result": a.Text(), "dir": a.Dir,
+		"gold_dir": t.GoldDir, "fixed": s.Compat == Fixed}})
 	if err != nil {
 		return Score{}, err
 	}
@@ -88,7 +92,8 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 		Parts  map[string]float64 `json:"parts"`
 	}
 	err = s.Python.call(ctx, daCodeScorer, "main", task, &out)
-	if bad, ok := errors.AsType[*CodeError](err); ok && len(t.Missing) == 0 { // the answer cannot be read, or not in the time and memory that there is
+	// the answer cannot be read, or not in the time and memory that there is
+	if bad, ok := errors.AsType[*CodeError](err); ok && len(t.Missing) == 0 {
 		score.Detail = bad.Error()
 		return score, nil
 	}
@@ -115,7 +120,8 @@ func Chart(ctx context.Context, python Python, dir string, compat Compat) (why s
 	if err != nil {
 		return "", err
 	}
-	err = python.call(ctx, daCodeChart+"\ndef main(args):\n    return json.dumps(chart_of(*args))\n", "main", args, &why)
+	err = python.call(ctx, daCodeChart+"\ndef main(args):\n    return json.dumps(chart_of(*args))\n",
+		"main", args, &why)
 	if bad, ok := errors.AsType[*CodeError](err); ok { // it hung, or took the session along
 		return bad.Error(), nil
 	}

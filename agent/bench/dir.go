@@ -48,8 +48,9 @@ type dirRow struct {
 }
 
 func (row dirRow) task(root string, s Setting) (Task, error) {
-	t := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines, Level: row.Level, Domain: row.Benchmark,
-		Kind: row.AnswerType, Rules: row.Scorer, Data: filepath.Join(root, filepath.FromSlash(row.DataDir))}
+	t := Task{ID: string(row.ID), Question: row.Question, Guidelines: row.Guidelines, Level: row.Level,
+		Domain: row.Benchmark, Kind: row.AnswerType, Rules: row.Scorer,
+		Data: filepath.Join(root, filepath.FromSlash(row.DataDir))}
 	if !present(t.Data) {
 		t.Missing = append(t.Missing, t.Data)
 	}
@@ -113,7 +114,8 @@ func (row dirRow) dacode(t *Task, root string) error {
 			}
 		}
 		if files.Output != "" && len(names) == 1 && names[0] != files.Output {
-			return fmt.Errorf("task %s: the file with the right answer must be named %s, as the output is", row.ID, files.Output)
+			return fmt.Errorf("task %s: the file with the right answer must be named %s, as the output is",
+				row.ID, files.Output)
 		}
 		config["result"] = []any{map[string]any{"file": names}}
 	} else {
@@ -136,7 +138,11 @@ func totalDir(tasks []Task, scores []Score, _ map[string]*Answer) []Total {
 	for _, g := range []struct {
 		name string
 		of   func(Task) string
-	}{{"level", func(t Task) string { return t.Level }}, {"benchmark", func(t Task) string { return t.Domain }}, {"rules", func(t Task) string { return t.Rules }}} {
+	}{
+		{"level", func(t Task) string { return t.Level }},
+		{"benchmark", func(t Task) string { return t.Domain }},
+		{"rules", func(t Task) string { return t.Rules }},
+	} {
 		totals = append(totals, groups(g.name, tasks, scores, g.of, 2)...)
 	}
 	return totals

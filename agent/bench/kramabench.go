@@ -13,7 +13,8 @@ import (
 
 // kramaDomains are the domains, each with a workload and a data lake. Other workloads of a
 // checkout (legal-tiny, quick-start-questions) do not belong to the benchmark.
-var kramaDomains = []string{"archeology", "astronomy", "biomedical", "environment", "legal", "wildfire"}
+var kramaDomains = []string{"archeology", "astronomy", "biomedical", "environment",
+	"legal", "wildfire"}
 
 // openKramaBench reads a checkout of github.com/mitdbg/KramaBench, or one of its workload
 // files. A task's data is the whole lake of its domain or, in the oracle setting, the files
@@ -127,7 +128,8 @@ func named(names []string, pattern string) []string {
 func matchedAt(name, pattern string) int {
 	n, parts := strings.Count(pattern, "/")+1, strings.Split(name, "/")
 	for i := 0; i+n <= len(parts); i++ {
-		if ok, _ := path.Match(pattern, strings.Join(parts[i:i+n], "/")); ok { // a bad pattern means nothing
+		// a bad pattern means nothing
+		if ok, _ := path.Match(pattern, strings.Join(parts[i:i+n], "/")); ok {
 			return i
 		}
 	}
@@ -170,7 +172,8 @@ func readKramaBenchAnswers(file string) ([]Answer, error) {
 			var said struct {
 				Answer json.RawMessage `json:"answer"`
 			}
-			if a.Value == nil && output != nil && json.Unmarshal(output, &said) == nil { // anything else has no answer in it
+			// anything else has no answer in it
+			if a.Value == nil && output != nil && json.Unmarshal(output, &said) == nil {
 				a.Value = said.Answer
 			}
 		}
@@ -193,7 +196,8 @@ func submitKramaBench(w io.Writer, _ []Task, answers []Answer) error {
 	}
 	rows := make([]row, len(answers))
 	for i, a := range answers {
-		rows[i] = row{a.ID, map[string]json.RawMessage{"answer": a.Value}, a.Code, a.Tokens[0] + a.Tokens[1], a.Tokens[0], a.Tokens[1]}
+		rows[i] = row{a.ID, map[string]json.RawMessage{"answer": a.Value}, a.Code,
+			a.Tokens[0] + a.Tokens[1], a.Tokens[0], a.Tokens[1]}
 	}
 	text, err := json.MarshalIndent(rows, "", "  ")
 	if err != nil {
@@ -211,7 +215,10 @@ func totalKramaBench(tasks []Task, scores []Score, _ map[string]*Answer) []Total
 	for _, g := range []struct {
 		name string
 		of   func(Task) string
-	}{{"domain", func(t Task) string { return t.Domain }}, {"level", func(t Task) string { return t.Level }}} {
+	}{
+		{"domain", func(t Task) string { return t.Domain }},
+		{"level", func(t Task) string { return t.Level }},
+	} {
 		var names []string
 		for _, t := range tasks {
 			if !slices.Contains(names, g.of(t)) {
@@ -220,7 +227,9 @@ func totalKramaBench(tasks []Task, scores []Score, _ map[string]*Answer) []Total
 		}
 		slices.Sort(names)
 		for _, n := range names {
-			totals = append(totals, mean(g.name, n, scores, func(i int) bool { return counts(i) && g.of(tasks[i]) == n }, -1))
+			totals = append(totals, mean(g.name, n, scores, func(i int) bool {
+				return counts(i) && g.of(tasks[i]) == n
+			}, -1))
 		}
 	}
 	var metrics []string
@@ -231,7 +240,8 @@ func totalKramaBench(tasks []Task, scores []Score, _ map[string]*Answer) []Total
 	}
 	slices.Sort(metrics)
 	for _, m := range metrics {
-		totals = append(totals, mean("metric", m, scores, func(i int) bool { return scores[i].Metric == m }, -1))
+		totals = append(totals, mean("metric", m, scores,
+			func(i int) bool { return scores[i].Metric == m }, -1))
 	}
 	return totals
 }

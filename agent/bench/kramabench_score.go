@@ -28,13 +28,15 @@ import (
 // The Judge decides on paraphrases. text_score.py asks for one comparison at a time.
 func scoreKramaBench(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 	kind := t.Kind
-	if s.Compat == Fixed && kind == "string_exact" && bytes.HasPrefix(bytes.TrimSpace(t.Gold), []byte("[")) {
+	if s.Compat == Fixed && kind == "string_exact" &&
+		bytes.HasPrefix(bytes.TrimSpace(t.Gold), []byte("[")) {
 		kind = "list_exact"
 	}
 	metrics := kramaMetrics[s.Compat]
 	metric, ok := metrics[kind]
 	if !ok {
-		return Score{}, fmt.Errorf("there is no answer type %q; there are %s", kind, strings.Join(slices.Sorted(maps.Keys(metrics)), ", "))
+		return Score{}, fmt.Errorf("there is no answer type %q; there are %s", kind,
+			strings.Join(slices.Sorted(maps.Keys(metrics)), ", "))
 	}
 	score := Score{Metric: metric, Uncounted: metric == juneListApproximate}
 	if a == nil {

@@ -26,32 +26,44 @@ type Suite struct {
 
 // A Task is one question of a benchmark, its data and its right answer.
 type Task struct {
-	ID         string          `json:"task_id"`
-	Question   string          `json:"question"`
-	Guidelines string          `json:"guidelines,omitempty"` // form of the answer
-	Data       string          `json:"data,omitempty"`       // folder of the data; "": this copy has none
-	Files      []string        `json:"files,omitempty"`      // names below Data that the task may use; nil: all
-	Level      string          `json:"level,omitempty"`      // easy, medium, hard
-	Domain     string          `json:"domain,omitempty"`     // KramaBench's lake, DA-Code's kind of task
-	Kind       string          `json:"kind,omitempty"`       // KramaBench's answer type, DA-Code's result type, DABench's concepts
-	Rules      string          `json:"rules"`                // name of the benchmark whose rules apply
-	Gold       json.RawMessage `json:"gold,omitempty"`       // right answer, in that benchmark's form; nil: not public
-	GoldDir    string          `json:"gold_dir,omitempty"`   // folder of right answers that are files
-	Missing    []string        `json:"missing,omitempty"`    // missing paths: it cannot be run (data) or scored (gold)
+	ID         string `json:"task_id"`
+	Question   string `json:"question"`
+	Guidelines string `json:"guidelines,omitempty"` // form of the answer
+	// folder of the data; "": this copy has none
+	Data string `json:"data,omitempty"`
+	// names below Data that the task may use; nil: all
+	Files []string `json:"files,omitempty"`
+	Level string   `json:"level,omitempty"` // easy, medium, hard
+	// KramaBench's lake, DA-Code's kind of task
+	Domain string `json:"domain,omitempty"`
+	// KramaBench's answer type, DA-Code's result type, DABench's concepts
+	Kind  string `json:"kind,omitempty"`
+	Rules string `json:"rules"` // name of the benchmark whose rules apply
+	// right answer, in that benchmark's form; nil: not public
+	Gold    json.RawMessage `json:"gold,omitempty"`
+	GoldDir string          `json:"gold_dir,omitempty"` // folder of right answers that are files
+	// missing paths: it cannot be run (data) or scored (gold)
+	Missing []string `json:"missing,omitempty"`
 }
 
 // An Answer is what an agent said to one task.
 type Answer struct {
-	ID         string          `json:"task_id"`          // "": the file has none
-	Value      json.RawMessage `json:"answer,omitempty"` // any JSON value, mostly a string; nil: no answer, which is wrong
-	Dir        string          `json:"dir,omitempty"`    // folder of the files that the agent left (DA-Code)
-	Unfinished bool            `json:"unfinished,omitempty"`
-	Steps      int             `json:"steps,omitempty"`   // actions taken, if known
-	Actions    int             `json:"actions,omitempty"` // of these, code with a known outcome (DA-Code)
-	Failed     int             `json:"failed,omitempty"`  // of these, how many ended in an error
-	Trace      string          `json:"trace,omitempty"`   // how the agent found it; part of DABStep's submissions
-	Code       string          `json:"code,omitempty"`    // program that gives the answer; part of KramaBench's submissions
-	Tokens     [2]int          `json:"tokens,omitzero"`   // input and output; part of KramaBench's submissions
+	ID string `json:"task_id"` // "": the file has none
+	// any JSON value, mostly a string; nil: no answer, which is wrong
+	Value json.RawMessage `json:"answer,omitempty"`
+	// folder of the files that the agent left (DA-Code)
+	Dir        string `json:"dir,omitempty"`
+	Unfinished bool   `json:"unfinished,omitempty"`
+	Steps      int    `json:"steps,omitempty"` // actions taken, if known
+	// of these, code with a known outcome (DA-Code)
+	Actions int `json:"actions,omitempty"`
+	Failed  int `json:"failed,omitempty"` // of these, how many ended in an error
+	// how the agent found it; part of DABStep's submissions
+	Trace string `json:"trace,omitempty"`
+	// program that gives the answer; part of KramaBench's submissions
+	Code string `json:"code,omitempty"`
+	// input and output; part of KramaBench's submissions
+	Tokens [2]int `json:"tokens,omitzero"`
 }
 
 // Text is the answer as text: a JSON string's content, any other value as JSON.
@@ -71,14 +83,16 @@ func Said(text string) json.RawMessage {
 
 // A Score is how right one answer is.
 type Score struct {
-	ID      string             `json:"task_id"`
-	Value   float64            `json:"score"` // 0 to 1
-	Metric  string             `json:"metric"`
-	Parts   map[string]float64 `json:"parts,omitempty"`  // other metrics, or fields of the answer; 0 to 1, but for errors
+	ID     string  `json:"task_id"`
+	Value  float64 `json:"score"` // 0 to 1
+	Metric string  `json:"metric"`
+	// other metrics, or fields of the answer; 0 to 1, but for errors
+	Parts   map[string]float64 `json:"parts,omitempty"`
 	Detail  string             `json:"detail,omitempty"` // why, in one line
 	Missing bool               `json:"missing,omitempty"`
 
-	Unscored string `json:"unscored,omitempty"` // why there is no score, such as a failed judge; Value is then meaningless
+	// why there is no score, such as a failed judge; Value is then meaningless
+	Unscored string `json:"unscored,omitempty"`
 
 	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves it out of totals and means
 }
@@ -148,7 +162,8 @@ type Benchmark struct {
 	score  func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error)
 	totals func(tasks []Task, scores []Score, answers map[string]*Answer) []Total
 	submit func(w io.Writer, tasks []Task, answers []Answer) error
-	size   int // tasks of the whole benchmark, all of which are submitted together; 0: those of the copy
+	// tasks of the whole benchmark, all of which are submitted together; 0: those of the copy
+	size int
 }
 
 // Benchmarks returns the table of benchmarks. A new benchmark is a file and a row.
@@ -208,7 +223,8 @@ func (b *Benchmark) Open(path string, s Setting) (*Suite, error) {
 	for i := range suite.Tasks {
 		task := &suite.Tasks[i]
 		if task.ID == "" || seen[task.ID] {
-			return nil, fmt.Errorf("read %s: task %d has id %q, which is empty or taken", b.Title, i+1, task.ID)
+			return nil, fmt.Errorf("read %s: task %d has id %q, which is empty or taken", b.Title,
+				i+1, task.ID)
 		}
 		seen[task.ID] = true
 		if task.Rules == "" {
@@ -299,7 +315,8 @@ func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
 		return Score{}, fmt.Errorf("task %s: %s has no rules of its own", t.ID, b.Title)
 	}
 	if t.Gold == nil {
-		return Score{}, &MissingError{What: []string{"the right answer of task " + t.ID + " (it is not published, or not in this copy)"}}
+		return Score{}, &MissingError{What: []string{"the right answer of task " + t.ID +
+			" (it is not published, or not in this copy)"}}
 	}
 	if a == nil || a.Unfinished || a.Value == nil || string(a.Value) == "null" {
 		score, err := b.score(ctx, s, t, nil)

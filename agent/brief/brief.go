@@ -53,7 +53,8 @@ func Lines(text string, n int) string {
 		last = ""
 	}
 	cut := len(text) - head - len(last)
-	return strings.TrimRight(fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut, last), "\n")
+	return strings.TrimRight(fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head],
+		cut, last), "\n")
 }
 
 // FirstLines returns at most n lines of a text.
@@ -163,5 +164,7 @@ func Python(s string) string {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // a string cannot fail
 	literal := strings.TrimSuffix(b.String(), "\n")
-	return controls().ReplaceAllStringFunc(literal, func(c string) string { return fmt.Sprintf("\\u%04x", []rune(c)[0]) })
+	return controls().ReplaceAllStringFunc(literal, func(c string) string {
+		return fmt.Sprintf("\\u%04x", []rune(c)[0])
+	})
 }

@@ -31,8 +31,8 @@ const (
 	few        = 3
 )
 
-// Describe gives every file that was chosen its description, and ranks the files. Model calls and kernels run side by side; no two scripts
-// share a kernel at once.
+// Describe gives every file that was chosen its description, and ranks the files. Model calls and
+// kernels run side by side; no two scripts share a kernel at once.
 func (r *Describer) Describe(ctx context.Context) error {
 	left, err := r.survey(ctx)
 	if err != nil || r.alone && len(left) == 0 {
@@ -117,7 +117,8 @@ func (r *Describer) Choose() error {
 			return err
 		}
 	}
-	if ignored := files.InWords(files.Ignored(r.t.Task.Skipped)); ignored != "" { // it may be the data that the question is about
+	// it may be the data that the question is about
+	if ignored := files.InWords(files.Ignored(r.t.Task.Skipped)); ignored != "" {
 		if err := r.journal.Warn("not looked at: " + ignored + "; --include NAME takes it"); err != nil {
 			return err
 		}
@@ -144,7 +145,8 @@ func (r *Describer) Choose() error {
 		r.t.Descriptions[i].File = f.Name
 	}
 	if n := len(r.others); n > 0 {
-		return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d", human.Plural(n, "file"), r.MaxFiles))
+		return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d",
+			human.Plural(n, "file"), r.MaxFiles))
 	}
 	return nil
 }
@@ -177,15 +179,16 @@ func (r *Describer) look(ctx context.Context, root *files.Folder) error {
 	return r.warnOfLinks(leading)
 }
 
-// warnOfLinks tells of links that are not followed, and how to allow it: file by file, or where there are several in a
-// folder that.
+// warnOfLinks tells of links that are not followed, and how to allow it: for each file, or for
+// their folder where it has several.
 func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	if len(leading) == 0 {
 		return nil
 	}
 	var names, allow []string
 	in := map[string]int{}
-	private := map[string]bool{} // folders with what no flag is advised for: a stranger's links may be there for that
+	// folders with what no flag is advised for: a stranger's links may be there for that
+	private := map[string]bool{}
 	for _, l := range leading {
 		names = append(names, l.Name)
 		in[filepath.Dir(l.Target)]++
@@ -204,7 +207,8 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 		}
 	}
 	const most = 5
-	text := "links that lead out of the data folder are not read: " + strings.Join(strings.Fields(leftOut(names, 300)), ", ")
+	text := "links that lead out of the data folder are not read: " +
+		strings.Join(strings.Fields(leftOut(names, 300)), ", ")
 	if len(allow) > 0 {
 		text += "; allow it with " + strings.Join(allow[:min(len(allow), most)], " ")
 	}
@@ -270,9 +274,9 @@ func (r *Describer) wanted(name string) bool {
 	return len(r.only) == 0 || slices.Contains(r.only, name)
 }
 
-// useContent takes the content of a document or of a small file for its description,
-// of source code the beginning, and of an image what it is: rules that stand in a manual are what agents miss
-// most (DABstep, section 4.3).
+// useContent takes the content of a document or of a small file for its description, of source
+// code the beginning, and of an image what it is: rules that stand in a manual are what agents
+// miss most (DABstep, section 4.3).
 func (r *Describer) useContent(root *files.Folder, d *record.Description, i int, room *int) bool {
 	look, f := r.looks[i], r.t.Task.Files[i]
 	if r.method.NoDocuments || root == nil {
@@ -283,7 +287,8 @@ func (r *Describer) useContent(root *files.Folder, d *record.Description, i int,
 		return true
 	}
 	if look.Format == "code" && f.Size > smallBytes {
-		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]", strings.TrimRight(look.Head, "\n"), human.StableBytes(f.Size))
+		d.Text = fmt.Sprintf("%s\n[… the file goes on: %s of source code, shown by its beginning …]",
+			strings.TrimRight(look.Head, "\n"), human.StableBytes(f.Size))
 		return true
 	}
 	most := int64(smallBytes)
@@ -347,7 +352,8 @@ func (r *Describer) countAlike() {
 func (r *Describer) descriptionChars(show ask.Sizes) int {
 	const least = 1000
 	files := max(1, min(r.mayShow, r.TopK))
-	return max(min(least, show.Description), min(show.Description/4, show.Context*13/100/files)/100*100)
+	room := min(show.Description/4, show.Context*13/100/files)
+	return max(min(least, show.Description), room/100*100)
 }
 
 // siblings names the files of the folder, or says how many there are where.

@@ -22,11 +22,12 @@ import (
 
 // Options are what may be chosen of describing.
 type Options struct {
-	Ranker      llm.Ranker             // nil: files are ranked by their words
-	Cache       *Cache                 // of descriptions; nil: none
-	Corrections map[string]string      // descriptions that a person has written, by file
-	Readable    []string               // files and folders outside of the data that links in it may lead to
-	Private     func(path string) bool // what no warning advises the user to allow; nil: nothing
+	Ranker      llm.Ranker        // nil: files are ranked by their words
+	Cache       *Cache            // of descriptions; nil: none
+	Corrections map[string]string // descriptions that a person has written, by file
+	// files and folders outside of the data that links in it may lead to
+	Readable []string
+	Private  func(path string) bool // what no warning advises the user to allow; nil: nothing
 
 	MaxFiles   int // that are looked at at most; 0: all
 	TopK       int // files that are shown to the model at most
@@ -88,12 +89,14 @@ type Describer struct {
 
 // New returns a describer for the run of t. open opens a private session that starts in
 // dir; dir/files is the folder that its cells may write to.
-func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask.Stopwatch, journal Journal,
+func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask.Stopwatch,
+	journal Journal,
 	open func(ctx context.Context, dir string) (Session, error)) *Describer {
 	if o.Private == nil {
 		o.Private = func(string) bool { return false }
 	}
-	return &Describer{Asker: a, Options: o, journal: journal, t: t, method: t.Method, open: open, data: data, kernel: kernel}
+	return &Describer{Asker: a, Options: o, journal: journal, t: t, method: t.Method, open: open,
+		data: data, kernel: kernel}
 }
 
 // Recall prepares for showing files whose descriptions are recorded.
@@ -103,7 +106,9 @@ func (r *Describer) Recall() {
 	for i := range r.nearness {
 		r.nearness[i] = i
 	}
-	slices.SortStableFunc(r.nearness, func(a, b int) int { return r.t.Descriptions[a].Near - r.t.Descriptions[b].Near })
+	slices.SortStableFunc(r.nearness, func(a, b int) int {
+		return r.t.Descriptions[a].Near - r.t.Descriptions[b].Near
+	})
 }
 
 // recalled gives the files of a family the descriptions that they had when the

@@ -43,7 +43,9 @@ func (r *Describer) agree(ctx context.Context, families [][]int) error {
 	e := Estimate{Calls: len(families)}
 	for _, family := range families {
 		e.Files += len(family)
-		request, err := r.Compose(ask.Request{Words: func() ([]prompts.Part, map[string]string) { return r.analyzeWords(family[0], family[1:]) }})
+		request, err := r.Compose(ask.Request{Words: func() ([]prompts.Part, map[string]string) {
+			return r.analyzeWords(family[0], family[1:])
+		}})
 		if err != nil {
 			return err
 		}
@@ -52,7 +54,8 @@ func (r *Describer) agree(ctx context.Context, families [][]int) error {
 		}
 	}
 	if price, ok := r.PriceOf("analyzer"); ok {
-		e.Cost = new(price.Cost(llm.Usage{InputTokens: e.InputTokens, OutputTokens: e.Calls * ReplyTokens}))
+		e.Cost = new(price.Cost(llm.Usage{InputTokens: e.InputTokens,
+			OutputTokens: e.Calls * ReplyTokens}))
 	}
 	return r.Agree(ctx, e)
 }

@@ -71,9 +71,11 @@ func (r *Describer) giveUp(lead int, left []int) error {
 // describeFile asks for a script, runs it and has it repaired while it fails;
 // when the family's script has failed, it begins with that one. That no script
 // works is no error: the description then says so.
-func (r *Describer) describeFile(ctx context.Context, pool *pool, i int, like []int, code string, others int) (record.Description, error) {
+func (r *Describer) describeFile(ctx context.Context, pool *pool, i int, like []int, code string,
+	others int) (record.Description, error) {
 	d := r.t.Descriptions[i]
-	q := ask.Request{Role: "analyzer", Subject: d.File, Words: func() ([]prompts.Part, map[string]string) { return r.analyzeWords(i, like) }}
+	analyze := func() ([]prompts.Part, map[string]string) { return r.analyzeWords(i, like) }
+	q := ask.Request{Role: "analyzer", Subject: d.File, Words: analyze}
 	for {
 		if code == "" {
 			written, err := ask.Role(ctx, r.Asker, q, reply.Code)
@@ -104,14 +106,16 @@ func (r *Describer) describeFile(ctx context.Context, pool *pool, i int, like []
 			return d, err
 		}
 		last := code
-		q = ask.Request{Role: "debugger", Subject: subject, Words: func() ([]prompts.Part, map[string]string) { return r.mendWords(i, last, report, others) }}
+		mend := func() ([]prompts.Part, map[string]string) { return r.mendWords(i, last, report, others) }
+		q = ask.Request{Role: "debugger", Subject: subject, Words: mend}
 		code = ""
 	}
 }
 
 func (r *Describer) analyzeWords(i int, like []int) ([]prompts.Part, map[string]string) {
 	f, look := r.t.Task.Files[i], r.looks[i]
-	a := prompts.Analyzer{Path: r.dataPython(i), Size: human.StableBytes(f.Size), Chars: r.descriptionChars(r.Sizes())}
+	a := prompts.Analyzer{Path: r.dataPython(i), Size: human.StableBytes(f.Size),
+		Chars: r.descriptionChars(r.Sizes())}
 	if !r.method.Script { // as published, it is told the name alone
 		a.Kind, a.Head, a.Others = look.Kind, r.head(i), brief.Lines(r.folder, r.Sizes().Description)
 	}
@@ -123,10 +127,12 @@ func (r *Describer) analyzeWords(i int, like []int) ([]prompts.Part, map[string]
 	return []prompts.Part{a}, inputs
 }
 
-func (r *Describer) mendWords(i int, code, report string, others int) ([]prompts.Part, map[string]string) {
+func (r *Describer) mendWords(i int, code, report string,
+	others int) ([]prompts.Part, map[string]string) {
 	f, look := r.t.Task.Files[i], r.looks[i]
 	report = brief.Clip(report, r.Sizes().Result)
-	d := prompts.DebuggerScript{Path: r.dataPython(i), Size: human.StableBytes(f.Size), Code: code, Error: report, Others: others}
+	d := prompts.DebuggerScript{Path: r.dataPython(i), Size: human.StableBytes(f.Size), Code: code,
+		Error: report, Others: others}
 	if !r.method.Script { // as published, it is told code and error alone
 		d.Kind, d.Head = look.Kind, r.head(i)
 	}
@@ -149,7 +155,8 @@ func standsFor(code, path string) string {
 
 // apply describes further files by the script of d and returns those for which
 // it failed.
-func (r *Describer) apply(ctx context.Context, pool *pool, d record.Description, members []int) (failed []int, err error) {
+func (r *Describer) apply(ctx context.Context, pool *pool, d record.Description,
+	members []int) (failed []int, err error) {
 	var mu sync.Mutex
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(pool.size)

@@ -80,7 +80,8 @@ func (p *pool) take(ctx context.Context, which script, do func(*scratch) error) 
 // the pool. One that fails as a part of a batch runs again as a cell of its own,
 // which tells what is wrong with it; of one that took too long or killed the
 // kernel that is known.
-func (p *pool) runFirst(ctx context.Context, which script, i int) (e notebook.Execution, err error) {
+func (p *pool) runFirst(ctx context.Context, which script,
+	i int) (e notebook.Execution, err error) {
 	err = p.take(ctx, which, func(s *scratch) error {
 		b, err := p.runBatch(ctx, s, which, []int{i})
 		if err != nil {
@@ -88,7 +89,8 @@ func (p *pool) runFirst(ctx context.Context, which script, i int) (e notebook.Ex
 		}
 		switch {
 		case b.texts[0] != "":
-			e = notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: b.texts[0]}}}
+			e = notebook.Execution{Status: notebook.OK,
+				Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: b.texts[0]}}}
 		case b.broken():
 			e = b.execution
 		default:
@@ -101,7 +103,8 @@ func (p *pool) runFirst(ctx context.Context, which script, i int) (e notebook.Ex
 
 // runOn runs a script as a cell of its own, from nothing: what another one has
 // left in the session must not show.
-func (p *pool) runOn(ctx context.Context, s *scratch, which script, i int) (notebook.Execution, error) {
+func (p *pool) runOn(ctx context.Context, s *scratch, which script,
+	i int) (notebook.Execution, error) {
 	defer p.kernel.Start()()
 	if s.ran != (script{}) {
 		if err := s.enter(ctx, p.data); err != nil {
@@ -120,7 +123,8 @@ var failed = script{code: "failed"}
 
 // runScript runs a script on some files, all in one cell: a cell for each would
 // take ten times as long. It tells each what the script printed, "" if it failed.
-func (p *pool) runScript(ctx context.Context, which script, members []int, each func(i int, text string) error) error {
+func (p *pool) runScript(ctx context.Context, which script, members []int,
+	each func(i int, text string) error) error {
 	return p.take(ctx, which, func(s *scratch) error {
 		b, err := p.runBatch(ctx, s, which, members)
 		if err != nil {
@@ -167,7 +171,8 @@ func (p *pool) batchSize() int {
 
 // runBatch runs the script on the files in one cell. Its lines bear a mark, as
 // what a script starts may write to the same place.
-func (p *pool) runBatch(ctx context.Context, s *scratch, which script, members []int) (batch, error) {
+func (p *pool) runBatch(ctx context.Context, s *scratch, which script,
+	members []int) (batch, error) {
 	defer p.kernel.Start()()
 	if s.ran != which && s.ran != (script{}) {
 		if err := s.enter(ctx, p.data); err != nil {
@@ -179,7 +184,8 @@ func (p *pool) runBatch(ctx context.Context, s *scratch, which script, members [
 		paths = append(paths, p.name(i))
 	}
 	mark := rand.Text()
-	e, err := s.Execute(ctx, fmt.Sprintf(batchCell, strings.Join(paths, ", "), brief.Python(which.code), brief.Python(filepath.Join(s.dir, "files")), p.chars, mark))
+	e, err := s.Execute(ctx, fmt.Sprintf(batchCell, strings.Join(paths, ", "),
+		brief.Python(which.code), brief.Python(filepath.Join(s.dir, "files")), p.chars, mark))
 	if err != nil {
 		return batch{}, err
 	}
@@ -300,7 +306,8 @@ print(_args[4], json.dumps({"clean": sys.platform == "linux" and os.listdir(_arg
 // nothing else: after a script from nothing. Pandas is loaded, which most scripts
 // want: a session that goes back to a frozen copy of itself has it at once.
 func (s *scratch) enter(ctx context.Context, data string) error {
-	cells := []string{"data_dir = " + brief.Python(data), record.SetUpCell(record.Task{Data: data}), "import pandas\n%reset -f"}
+	cells := []string{"data_dir = " + brief.Python(data), record.SetUpCell(record.Task{Data: data}),
+		"import pandas\n%reset -f"}
 	var executions []notebook.Execution
 	if s.ran != (script{}) {
 		back, err := s.Rollback(ctx, cells)
@@ -330,7 +337,8 @@ func (s *scratch) enter(ctx context.Context, data string) error {
 
 // openPool opens the sessions that describe files, each in a folder of its own:
 // one at least, and no more than there are files to describe.
-func (r *Describer) openPool(ctx context.Context, files int) (sessions *pool, closePool func(), err error) {
+func (r *Describer) openPool(ctx context.Context,
+	files int) (sessions *pool, closePool func(), err error) {
 	size := max(1, min(r.Jobs, files))
 	folder, err := disk.TempFolder("", "dsstar-describe-")
 	if err != nil {

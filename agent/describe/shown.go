@@ -129,7 +129,8 @@ func leftOut(names []string, most int) string {
 	}
 	b.Reset()
 	for _, folder := range slices.Sorted(maps.Keys(count)) {
-		fmt.Fprintf(&b, "%s: %d files, such as %s\n", brief.Python(path.Join("data", folder)+"/"), count[folder], brief.Python(first[folder]))
+		fmt.Fprintf(&b, "%s: %d files, such as %s\n", brief.Python(path.Join("data", folder)+"/"),
+			count[folder], brief.Python(first[folder]))
 	}
 	return brief.Clip(b.String(), most)
 }

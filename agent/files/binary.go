@@ -23,9 +23,11 @@ var magics = []struct{ start, kind, format string }{
 	{"\x93NUMPY", "NumPy array", "npy"},
 	{"ARROW1", "Arrow (Feather)", "arrow"}, {"FEA1", "Feather, version 1", "arrow"},
 	{"Obj\x01", "Avro", "avro"}, {"ORC", "ORC", "orc"},
-	{"<stata_dta>", "Stata", "stata"}, {"$FL2", "SPSS", "spss"}, {"HEADER RECORD*******", "SAS transport", "sas"},
+	{"<stata_dta>", "Stata", "stata"}, {"$FL2", "SPSS", "spss"},
+	{"HEADER RECORD*******", "SAS transport", "sas"},
 	{"MATLAB 5.0 MAT-file", "MATLAB", "matlab"},
-	{"\x80\x04\x95", "Python pickle", "pickle"}, {"\x80\x05\x95", "Python pickle", "pickle"}, {"\x80\x03", "Python pickle", "pickle"}, {"\x80\x02", "Python pickle", "pickle"},
+	{"\x80\x04\x95", "Python pickle", "pickle"}, {"\x80\x05\x95", "Python pickle", "pickle"},
+	{"\x80\x03", "Python pickle", "pickle"}, {"\x80\x02", "Python pickle", "pickle"},
 }
 
 // binary looks at what is not text.
@@ -52,9 +54,11 @@ func (s source) binary() Look {
 		return Look{Kind: "PDF document", Format: "pdf", Shape: s.alone("pdf")}
 	case format == "parquet":
 		return Look{Kind: "Parquet", Format: "parquet", Shape: s.alone("parquet")}
-	case format == "xls" || mime == "application/x-ole-storage" && strings.EqualFold(path.Ext(s.name), ".xls"):
+	case format == "xls" || mime == "application/x-ole-storage" &&
+		strings.EqualFold(path.Ext(s.name), ".xls"):
 		return Look{Kind: "Excel 97 workbook", Format: "xls", Shape: s.alone("xls")}
-	case strings.HasPrefix(mime, "application/octet-stream") || strings.HasPrefix(mime, "text/") || format == "":
+	case strings.HasPrefix(mime, "application/octet-stream") || strings.HasPrefix(mime, "text/") ||
+		format == "":
 		return Look{Kind: "binary", Format: "binary", Shape: s.alone("binary")}
 	}
 	return Look{Kind: "binary, " + mime, Format: format, Shape: s.alone(format)}
@@ -87,7 +91,8 @@ func (s source) packed(format string, unpack func(io.Reader) (io.Reader, error))
 	if err != nil || size == most {
 		size++
 	}
-	inner := source{r: bytes.NewReader(b), name: strings.TrimSuffix(s.name, path.Ext(s.name)), size: size, head: s.head}
+	inner := source{r: bytes.NewReader(b), name: strings.TrimSuffix(s.name, path.Ext(s.name)),
+		size: size, head: s.head}
 	inner.start = b[:min(int64(len(b)), inner.most())]
 	look, ok := inner.text()
 	if !ok {

@@ -39,7 +39,8 @@ func decode(b []byte, whole bool) (text, name string, ok bool) {
 	if !whole {
 		b = trimPartial(b)
 	}
-	if strings.HasPrefix(name, "UTF-16") && controls(b)*1000 > len(b) { // by its zeros, but not by its characters
+	// by its zeros, but not by its characters
+	if strings.HasPrefix(name, "UTF-16") && controls(b)*1000 > len(b) {
 		return "", "", false
 	}
 	return unixLines(strings.ToValidUTF8(string(b), "\uFFFD")), name, true
@@ -127,7 +128,8 @@ func eightBit(b []byte) string {
 			multi++
 		case r == utf8.RuneError:
 			high++
-			if charmap.Windows1252.DecodeByte(b[i]) == utf8.RuneError || bytes.IndexByte([]byte("\x81\x8d\x8f\x90\x9d"), b[i]) >= 0 {
+			if charmap.Windows1252.DecodeByte(b[i]) == utf8.RuneError ||
+				bytes.IndexByte([]byte("\x81\x8d\x8f\x90\x9d"), b[i]) >= 0 {
 				bad++
 			}
 		case 'a' <= r|0x20 && r|0x20 <= 'z':

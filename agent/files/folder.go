@@ -30,8 +30,8 @@ func (e *OutsideError) Error() string {
 // errIrregular is for what has become a folder or a pipe since it was listed.
 var errIrregular = errors.New("not a regular file")
 
-// Open opens the data folder at path. also are files and folders outside of it that links to files in it may lead to;
-// those that are not there do not count. The caller closes it.
+// Open opens the data folder at path. also are files and folders outside of it that links to
+// files in it may lead to; those that are not there do not count. The caller closes it.
 func Open(path string, also []string) (*Folder, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -70,14 +70,15 @@ func (d *Folder) open(f File) (*os.File, fs.FileInfo, error) {
 	return file, info, err
 }
 
-// follow opens a file, or what a link to one leads to. An [os.Root] follows links within it, but for those with an
-// absolute path.
+// follow opens a file, or what a link to one leads to. An [os.Root] follows links within it, but
+// for those with an absolute path.
 func (d *Folder) follow(name string) (*os.File, fs.FileInfo, error) {
 	file, info, err := openRegular(d.root, name)
 	if err == nil {
 		return file, info, nil
 	}
-	if link, e := d.root.Lstat(name); e != nil || link.Mode()&fs.ModeSymlink == 0 { // the file itself, not a folder on its way
+	// the file itself, not a folder on its way
+	if link, e := d.root.Lstat(name); e != nil || link.Mode()&fs.ModeSymlink == 0 {
 		return nil, nil, err
 	}
 	target, err := filepath.EvalSymlinks(filepath.Join(d.real, name))

@@ -96,7 +96,8 @@ func ignorePattern(glob string) string {
 				rest = rest[1:]
 				i++
 			}
-			n := len(rest) - len(strings.TrimLeftFunc(rest, func(c rune) bool { return !strings.ContainsRune(`*?[\/`, c) }))
+			n := len(rest) - len(strings.TrimLeftFunc(rest,
+				func(c rune) bool { return !strings.ContainsRune(`*?[\/`, c) }))
 			n = max(1, n) // what is escaped stands for itself
 			b.WriteString(regexp.QuoteMeta(rest[:n]))
 			i += n

@@ -49,7 +49,8 @@ func (s source) json(text, ext string) (Look, bool) {
 	var look Look
 	if len(values) > 1 && values[0].kind != 0 || ext == ".jsonl" || ext == ".ndjson" {
 		keys := fields(values)
-		look = Look{Kind: "JSON lines" + naming(keys), Format: "jsonl", Shape: shape(append([]string{"jsonl"}, keys...)...)}
+		look = Look{Kind: "JSON lines" + naming(keys), Format: "jsonl",
+			Shape: shape(append([]string{"jsonl"}, keys...)...)}
 	} else {
 		look = values[0].look()
 	}
@@ -138,12 +139,14 @@ func (v node) look() Look {
 		if len(keys) == 0 && len(v.values) > 0 && v.values[0].kind == '[' {
 			of = strconv.Itoa(len(v.values[0].values))
 		}
-		return Look{Kind: kind + naming(keys), Format: "json", Shape: shape(append([]string{"json", "array", of}, keys...)...)}
+		return Look{Kind: kind + naming(keys), Format: "json",
+			Shape: shape(append([]string{"json", "array", of}, keys...)...)}
 	case v.kind != '{':
 		return Look{Kind: "JSON value", Format: "json"}
 	case v.isMap():
 		keys := fields(v.values)
-		return Look{Kind: "JSON object by key (such as " + strconv.Quote(cut(v.keys[0], 60)) + ")" + naming(keys), Format: "json",
+		return Look{Kind: "JSON object by key (such as " + strconv.Quote(cut(v.keys[0], 60)) + ")" +
+			naming(keys), Format: "json",
 			Shape: shape(append([]string{"json", "map"}, keys...)...)}
 	}
 	kind := "JSON object with "
@@ -154,7 +157,8 @@ func (v node) look() Look {
 	if len(v.keys) > 0 {
 		kind += ": " + list(v.keys)
 	}
-	return Look{Kind: kind, Format: "json", Shape: shape(append([]string{"json", "object"}, distinct(v.keys)...)...)}
+	return Look{Kind: kind, Format: "json",
+		Shape: shape(append([]string{"json", "object"}, distinct(v.keys)...)...)}
 }
 
 var dataKey = regexp.MustCompile(`^[0-9]+$|^[0-9]{1,4}[-/.][0-9]|[0-9].*[0-9].*[0-9].*[0-9]`)
@@ -176,7 +180,8 @@ func (v node) isMap() bool {
 		return false
 	}
 	for _, value := range v.values { // records that are all alike have names for keys
-		if value.kind != '{' || len(value.keys) < 2 || dataKey.MatchString(value.keys[0]) || !slices.Equal(value.keys, v.values[0].keys) && value.closed {
+		if value.kind != '{' || len(value.keys) < 2 || dataKey.MatchString(value.keys[0]) ||
+			!slices.Equal(value.keys, v.values[0].keys) && value.closed {
 			return false
 		}
 	}

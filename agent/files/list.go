@@ -52,7 +52,9 @@ func InWords(skipped []Skipped) string {
 
 // Ignored returns those of what is skipped that a .gitignore names.
 func Ignored(skipped []Skipped) []Skipped {
-	return slices.DeleteFunc(slices.Clone(skipped), func(s Skipped) bool { return s.Why != byGitignore })
+	return slices.DeleteFunc(slices.Clone(skipped), func(s Skipped) bool {
+		return s.Why != byGitignore
+	})
 }
 
 // List lists the data files of a folder, sorted by folder and name: regular
@@ -139,13 +141,16 @@ func passBy(d fs.DirEntry) error {
 
 // below reports whether a name is in a folder, which "" is for all.
 func below(name, folder string) bool {
-	return folder == "" || strings.HasPrefix(name, folder) && len(name) > len(folder) && name[len(folder)] == '/'
+	return folder == "" || strings.HasPrefix(name, folder) && len(name) > len(folder) &&
+		name[len(folder)] == '/'
 }
 
 // included reports whether the user has named what is called name, or a folder
 // that it is in.
 func (w *walk) included(name string) bool {
-	return slices.ContainsFunc(w.include, func(i string) bool { return i == "." || i == name || below(name, i) })
+	return slices.ContainsFunc(w.include, func(i string) bool {
+		return i == "." || i == name || below(name, i)
+	})
 }
 
 // leads reports whether the user has named something in the folder.
@@ -167,7 +172,8 @@ func (w *walk) skipped(path, name string, d fs.DirEntry) string {
 			return "a conda environment"
 		case d.Name() == "CVS" && has("Entries"):
 			return "version control"
-		case strings.HasPrefix(string(readSome(filepath.Join(path, "CACHEDIR.TAG"))), "Signature: 8a477f597d28d172789f06886806bc55"):
+		case strings.HasPrefix(string(readSome(filepath.Join(path, "CACHEDIR.TAG"))),
+			"Signature: 8a477f597d28d172789f06886806bc55"):
 			return "a cache" // https://bford.info/cachedir/: of Cargo, and many more
 		}
 	}

@@ -11,12 +11,17 @@ import (
 
 // A Look is what the beginning of a file tells, and the directory of an archive.
 type Look struct {
-	Kind     string // for people and models: "CSV, 12 columns, delimiter ';', Windows-1252"
-	Format   string // short and stable: csv, tsv, json, jsonl, xlsx, xls, parquet, sqlite, pdf, image, zip, gzip, html, xml, markdown, code, text, empty, binary, …
-	Shape    string // equal for files of one format and structure; "": it belongs to no family
-	Encoding string // of text: "UTF-8", "UTF-8 with BOM", "UTF-16LE", "UTF-16BE", "Windows-1252", "unknown"
-	Head     string // the first lines in UTF-8; of an archive the first names; of a workbook the first rows; "": nothing to show
-	Whole    bool   // Head is the whole content
+	Kind string // for people and models: "CSV, 12 columns, delimiter ';', Windows-1252"
+	// short and stable: csv, tsv, json, jsonl, xlsx, xls, parquet, sqlite, pdf, image, zip, gzip,
+	// html, xml, markdown, code, text, empty, binary, …
+	Format string
+	Shape  string // equal for files of one format and structure; "": it belongs to no family
+	// of text: "UTF-8", "UTF-8 with BOM", "UTF-16LE", "UTF-16BE", "Windows-1252", "unknown"
+	Encoding string
+	// the first lines in UTF-8; of an archive the first names; of a workbook the first rows; "":
+	// nothing to show
+	Head  string
+	Whole bool // Head is the whole content
 }
 
 // How much of a file is read. Text gives its structure away early; JSON may

@@ -28,7 +28,8 @@ func (s source) markup(text, ext string) (Look, bool) {
 	if root == "" {
 		return Look{}, false
 	}
-	return Look{Kind: "XML document, root element " + cut(root, 60), Format: "xml", Shape: shape("xml", collapse(root), collapse(child))}, true
+	return Look{Kind: "XML document, root element " + cut(root, 60), Format: "xml",
+		Shape: shape("xml", collapse(root), collapse(child))}, true
 }
 
 // elements returns the names of the root element and of its first child.

@@ -17,7 +17,8 @@ func (s source) sqlite() Look {
 	if page == 1 {
 		page = 65536
 	}
-	if page < 512 || page&(page-1) != 0 || binary.BigEndian.Uint32(s.start[56:]) > 1 { // not in UTF-8: the cells' text is not read
+	// not in UTF-8: the cells' text is not read
+	if page < 512 || page&(page-1) != 0 || binary.BigEndian.Uint32(s.start[56:]) > 1 {
 		return look
 	}
 	var names, sql []string

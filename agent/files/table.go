@@ -42,7 +42,8 @@ func (s source) table(text, ext string) (Look, bool) {
 	if delimiter != ',' && delimiter != '\t' && t.columns > 1 {
 		kind += fmt.Sprintf(", delimiter %q", delimiter)
 	}
-	return Look{Kind: kind + h.remark(t), Format: format, Shape: shape(append([]string{format, string(delimiter)}, t.structure(h, s.name)...)...)}, true
+	return Look{Kind: kind + h.remark(t), Format: format,
+		Shape: shape(append([]string{format, string(delimiter)}, t.structure(h, s.name)...)...)}, true
 }
 
 // sniff finds the delimiter that splits most records into the same number of
@@ -143,7 +144,8 @@ func (t table) findHeader() header {
 		width = max(width, min(filledTo(r), t.columns))
 	}
 	for i, r := range t.records[:min(searched, len(t.records))] {
-		if comment(r) && i+1 < len(t.records) && (comment(t.records[i+1]) || filled(t.records[i+1]) > filled(r)) {
+		if comment(r) && i+1 < len(t.records) &&
+			(comment(t.records[i+1]) || filled(t.records[i+1]) > filled(r)) {
 			continue
 		}
 		if filled(r)*2 <= width && width > 1 {
@@ -237,7 +239,8 @@ func (t table) types(first int) string {
 }
 
 func comment(r []string) bool {
-	return len(r) > 0 && (strings.HasPrefix(r[0], "# ") || strings.HasPrefix(r[0], "#!") || strings.HasPrefix(r[0], "##") || strings.HasPrefix(r[0], "%"))
+	return len(r) > 0 && (strings.HasPrefix(r[0], "# ") || strings.HasPrefix(r[0], "#!") ||
+		strings.HasPrefix(r[0], "##") || strings.HasPrefix(r[0], "%"))
 }
 
 func filled(r []string) int {
@@ -267,7 +270,8 @@ var (
 
 // isData reports whether a cell is a number, an amount, a date or a time.
 func isData(cell string) bool {
-	return len(cell) < 60 && strings.ContainsAny(cell, "0123456789") && dataCell.MatchString(strings.TrimSpace(cell))
+	return len(cell) < 60 && strings.ContainsAny(cell, "0123456789") &&
+		dataCell.MatchString(strings.TrimSpace(cell))
 }
 
 // isPeriod reports whether a cell is a year, a date or a range, such as 20-29.

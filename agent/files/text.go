@@ -43,7 +43,8 @@ func (s source) text() (Look, bool) {
 		return Look{}, false
 	}
 	text, encoding, ok := decode(s.start, s.whole())
-	if ok && !s.whole() && strings.Count(text, "\n") < fewLines && mayBeTable(strings.ToLower(path.Ext(s.name))) {
+	if ok && !s.whole() && strings.Count(text, "\n") < fewLines &&
+		mayBeTable(strings.ToLower(path.Ext(s.name))) {
 		if b, err := readStart(s.r, s.size, mostBytes); err == nil {
 			s.start = b
 			text, encoding, ok = decode(b, s.whole())
@@ -132,7 +133,8 @@ func (s source) sampled() string {
 
 // tables are the endings of files that may hold a table of text. Others, such
 // as programs, can look like one.
-var tables = []string{"", ".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data", ".asc", ".out", ".xls", ".log"}
+var tables = []string{"", ".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data", ".asc", ".out",
+	".xls", ".log"}
 
 func mayBeTable(ext string) bool { return slices.Contains(tables, ext) }
 

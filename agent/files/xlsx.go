@@ -27,7 +27,8 @@ func (s source) workbook(archive *zip.Reader, look *Look) {
 			ID   string `xml:"http://schemas.openxmlformats.org/officeDocument/2006/relationships id,attr"`
 		} `xml:"sheets>sheet"`
 	}
-	if err := xml.Unmarshal(readMember(archive, "xl/workbook.xml", xlsxBytes), &book); err != nil || len(book.Sheets) == 0 {
+	if err := xml.Unmarshal(readMember(archive, "xl/workbook.xml", xlsxBytes), &book); err != nil ||
+		len(book.Sheets) == 0 {
 		look.Kind += ", whose list of sheets cannot be read"
 		return
 	}
@@ -90,7 +91,9 @@ func readSheet(archive *zip.Reader, id string) table {
 		if strings.HasPrefix(r.Target, "/") {
 			name = r.Target[1:]
 		}
-		return readRows(readMember(archive, name, xlsxBytes), sync.OnceValue(func() []string { return sharedStrings(archive) }))
+		return readRows(readMember(archive, name, xlsxBytes), sync.OnceValue(func() []string {
+			return sharedStrings(archive)
+		}))
 	}
 	return table{}
 }

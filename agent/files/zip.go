@@ -31,8 +31,10 @@ func (b *budget) ReadAt(p []byte, at int64) (int, error) {
 
 // office are the formats that are archives, by a member that each has.
 var office = []struct{ member, kind, format string }{
-	{"xl/workbook.xml", "Excel workbook", "xlsx"}, {"xl/workbook.bin", "binary Excel workbook", "xlsb"},
-	{"word/document.xml", "Word document", "docx"}, {"ppt/presentation.xml", "PowerPoint presentation", "pptx"},
+	{"xl/workbook.xml", "Excel workbook", "xlsx"},
+	{"xl/workbook.bin", "binary Excel workbook", "xlsb"},
+	{"word/document.xml", "Word document", "docx"},
+	{"ppt/presentation.xml", "PowerPoint presentation", "pptx"},
 }
 
 // zip looks at an archive, whose directory stands at its end.
@@ -40,9 +42,11 @@ func (s source) zip(mime, format string) Look {
 	archive, err := zip.NewReader(&budget{s.r, zipDirectory}, s.size)
 	switch {
 	case errors.Is(err, errBudget):
-		return Look{Kind: "ZIP archive, its directory is too long to look at", Format: "zip", Shape: s.alone("zip")}
+		return Look{Kind: "ZIP archive, its directory is too long to look at", Format: "zip",
+			Shape: s.alone("zip")}
 	case err != nil:
-		return Look{Kind: "ZIP archive, damaged: its directory cannot be read", Format: "zip", Shape: s.alone("zip")}
+		return Look{Kind: "ZIP archive, damaged: its directory cannot be read", Format: "zip",
+			Shape: s.alone("zip")}
 	}
 	var names []string
 	for _, m := range archive.File {
@@ -59,7 +63,8 @@ func (s source) zip(mime, format string) Look {
 			return look
 		}
 	}
-	if format != "zip" && format != "" && !strings.Contains(mime, "openxml") { // an OpenDocument, a book
+	// an OpenDocument, a book
+	if format != "zip" && format != "" && !strings.Contains(mime, "openxml") {
 		return Look{Kind: mime, Format: format, Shape: s.alone(format)}
 	}
 	look := Look{Kind: "ZIP archive of " + count(len(names), "file"), Format: "zip"}

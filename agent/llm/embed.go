@@ -67,7 +67,8 @@ func (m embedder) Rank(ctx context.Context, question string, texts []string) (Ra
 	for i, place := range places {
 		v := vectors[i+1]
 		if len(v) != len(vectors[0]) {
-			return Ranking{}, m.statusError(http.StatusOK, fmt.Sprintf("embeddings of %d and of %d numbers cannot be compared", len(vectors[0]), len(v)))
+			return Ranking{}, m.statusError(http.StatusOK,
+				fmt.Sprintf("embeddings of %d and of %d numbers cannot be compared", len(vectors[0]), len(v)))
 		}
 		ranking.Scores[place] = dot(vectors[0], v)
 	}
@@ -171,7 +172,8 @@ func (m embedder) read(body io.Reader, contentType string, want int) (embeddings
 	if problem != "" {
 		return embeddings{}, m.statusError(http.StatusOK, "not "+m.answer+" of the texts: "+problem)
 	}
-	return embeddings{vectors, Usage{InputTokens: int(list.Usage.PromptTokens)}, either(list.Model, m.Model)}, nil
+	return embeddings{vectors, Usage{InputTokens: int(list.Usage.PromptTokens)},
+		either(list.Model, m.Model)}, nil
 }
 
 // vectors puts the vectors in the order of the texts and gives them length 1, or

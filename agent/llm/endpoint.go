@@ -21,15 +21,18 @@ import (
 // Provider, BaseURL and Model are required.
 type Endpoint struct {
 	Provider string
-	BaseURL  string            // up to the version: "https://api.openai.com/v1"
-	Key      string            // "": no Authorization header is sent
-	KeyEnv   string            // the variable that Key came from, for messages; when set, a Key is required
-	Header   map[string]string // sent as they are, such as OpenAI-Organization; nothing is taken from the environment
-	Model    string
+	BaseURL  string // up to the version: "https://api.openai.com/v1"
+	Key      string // "": no Authorization header is sent
+	// the variable that Key came from, for messages; when set, a Key is required
+	KeyEnv string
+	// sent as they are, such as OpenAI-Organization; nothing is taken from the environment
+	Header map[string]string
+	Model  string
 
 	Temperature *float64      // nil: not sent; several models refuse it
 	CallTimeout time.Duration // for each try, without its waits; 0: none
-	IdleTimeout time.Duration // the longest silence of the endpoint, also before its first byte; 0: none
+	// the longest silence of the endpoint, also before its first byte; 0: none
+	IdleTimeout time.Duration
 
 	// Retries is how often a call is repeated after 408, 409, 429, 5xx, a failed
 	// connection, a silent endpoint or half a reply.
@@ -37,10 +40,11 @@ type Endpoint struct {
 	// OnRetry, if set, is told before each wait. Concurrent calls tell it concurrently.
 	OnRetry func(Retry)
 
-	HTTP  *http.Client                               // nil: http.DefaultClient
-	Sleep func(context.Context, time.Duration) error // nil: waits, or returns ctx.Err() once ctx is done
-	Rand  func() float64                             // in [0,1), spreads the waits; nil: math/rand
-	Now   func() time.Time                           // nil: time.Now
+	HTTP *http.Client // nil: http.DefaultClient
+	// nil: waits, or returns ctx.Err() once ctx is done
+	Sleep func(context.Context, time.Duration) error
+	Rand  func() float64   // in [0,1), spreads the waits; nil: math/rand
+	Now   func() time.Time // nil: time.Now
 }
 
 // A Retry is a call that failed and will be repeated after Wait.
@@ -84,7 +88,8 @@ func (e Endpoint) open(path, answer string) (*endpoint, error) {
 			Err: errors.New("it holds characters that no key has, such as a space or a line break")}
 	}
 	e.fillDefaults()
-	return &endpoint{Endpoint: e, url: publicURL(base, path), answer: answer, hide: hider(e.Key, base)}, nil
+	return &endpoint{Endpoint: e, url: publicURL(base, path), answer: answer,
+		hide: hider(e.Key, base)}, nil
 }
 
 func (e *Endpoint) fillDefaults() {
@@ -118,17 +123,21 @@ type endpoint struct {
 	url    string // for messages
 	answer string // what an answer should be, for messages: "a chat completion"
 
-	hide func(string) string // takes what is secret of the Endpoint out of a text that the endpoint wrote
+	// takes what is secret of the Endpoint out of a text that the endpoint wrote
+	hide func(string) string
 }
 
-// leastSecret is how long a secret is at least. A shorter one is mostly a word that stands for none, such as "EMPTY",
-// "not-needed" or "password", and a reply that has the word would be altered.
+// leastSecret is how long a secret is at least. A shorter one is mostly a word that stands for
+// none, such as "EMPTY", "not-needed" or "password", and a reply that has the word would be
+// altered.
 const leastSecret = 16
 
-// secretName matches the names of a URL's query whose values are secret, as configs.Redact knows them.
+// secretName matches the names of a URL's query whose values are secret, as configs.Redact knows
+// them.
 var secretName = regexp.MustCompile(`(?i)(?:token|key|secret|signature|credential|passw[a-z]*|pwd|sig)$`)
 
-// hider returns a function that puts [key] in the place of a key, and of the secrets that a base URL may have.
+// hider returns a function that puts [key] in the place of a key, and of the secrets that a base
+// URL may have.
 func hider(key string, base *url.URL) func(string) string {
 	secrets := []string{key}
 	if password, ok := base.User.Password(); ok {
@@ -224,7 +233,8 @@ func (m chat) params(r Request) (openai.ChatCompletionNewParams, error) {
 		case "assistant":
 			p.Messages = append(p.Messages, openai.AssistantMessage(msg.Text))
 		default:
-			return p, fmt.Errorf("ask %s: message role %q is not system, user or assistant", m.Provider, msg.Role)
+			return p, fmt.Errorf("ask %s: message role %q is not system, user or assistant",
+				m.Provider, msg.Role)
 		}
 	}
 	if m.Temperature != nil {

@@ -12,7 +12,8 @@ import (
 
 // Conditions of a call, found with errors.Is.
 var (
-	ErrContextLength = errors.New("the request is longer than the model's context") // of a *StatusError
+	// of a *StatusError
+	ErrContextLength = errors.New("the request is longer than the model's context")
 	ErrIdle          = errors.New("the endpoint fell silent")
 	ErrTimeout       = errors.New("the call took too long") // never retried
 	ErrCut           = errors.New("the reply was cut off")
@@ -50,7 +51,8 @@ var overflows = []string{
 // does. So may a 500, with which llama.cpp ends a reply that outgrows its context.
 func (e *StatusError) Is(target error) bool {
 	switch {
-	case target != ErrContextLength || e.Status < 400 || e.Status > 500 || e.Status == http.StatusTooManyRequests:
+	case target != ErrContextLength || e.Status < 400 || e.Status > 500 ||
+		e.Status == http.StatusTooManyRequests:
 		return false
 	case e.Status == http.StatusRequestEntityTooLarge:
 		return true
@@ -107,7 +109,8 @@ func (m *endpoint) cut(err error) error {
 }
 
 func (m *endpoint) statusError(status int, message string) *StatusError {
-	return &StatusError{Status: status, Provider: m.Provider, Endpoint: m.url, Message: m.line(message)}
+	return &StatusError{Status: status, Provider: m.Provider, Endpoint: m.url,
+		Message: m.line(message)}
 }
 
 // line makes one line of a text that the endpoint wrote, bounded, without the key.
@@ -152,7 +155,8 @@ func (m *endpoint) failure(body []byte) error {
 
 // saysBadKey knows Gemini's way, which is a 400.
 func saysBadKey(message string) bool {
-	return strings.Contains(message, "API key not valid") || strings.Contains(message, "API_KEY_INVALID")
+	return strings.Contains(message, "API key not valid") ||
+		strings.Contains(message, "API_KEY_INVALID")
 }
 
 type failure struct {

@@ -1,20 +1,19 @@
 // Package llm asks a language model one question at a time.
 //
-// [Endpoint.Open] gives a [Model] for any endpoint that speaks the OpenAI
-// protocol. Models compose: [ByRole] sends each role to its own model, [Traced]
-// records every exchange, and [Replay] answers from such a record, so that the
-// agent runs again without a model:
+// [Endpoint.Open] gives a [Model] for any endpoint that speaks the OpenAI protocol. Models
+// compose: [ByRole] sends each role to its own model, [Traced] records every exchange, and
+// [Replay] answers from such a record, so that the agent runs again without a model:
 //
 //	m, err := llm.Endpoint{Provider: "ollama", BaseURL: "http://127.0.0.1:11434/v1", Model: "qwen3"}.Open()
 //	trace, err := llm.OpenTrace("trace.jsonl")
 //	reply, err := llm.Traced(m, trace).Ask(ctx, request)
 //
-// [Endpoint.OpenRanker] gives a [Ranker], which tells by embeddings how near
-// texts are to a question; [TracedRanker] and [ReplayRanker] are its record.
-// [Price] and [Cacheable] tell what exchanges cost and what a cache could save.
+// [Endpoint.OpenRanker] gives a [Ranker], which tells by embeddings how near texts are to a
+// question; [TracedRanker] and [ReplayRanker] are its record. [Price] and [Cacheable] tell what
+// exchanges cost and what a cache could save.
 //
-// The package reads no environment variable and prints nothing. Keys never
-// appear in an error, a reply or a trace, also where an endpoint repeats them.
+// The package reads no environment variable and prints nothing. Keys never appear in an error, a
+// reply or a trace, also where an endpoint repeats them.
 package llm
 
 import "context"
@@ -33,11 +32,13 @@ type Message struct {
 
 // A Request is one question to a model.
 type Request struct {
-	Role      string            // dsstar's role, "planner", "coder", ...: chooses the model and labels the trace
-	Subject   string            // which one of its kind, readable: "orders.csv", "round 3, try 2"
-	Messages  []Message         //
-	Inputs    map[string]string // full texts by name ("plan", "results", ...) whose change makes a recorded reply unfit
-	MaxTokens int               // of the reply; 0: the endpoint's default
+	// dsstar's role, "planner", "coder", ...: chooses the model and labels the trace
+	Role     string
+	Subject  string    // which one of its kind, readable: "orders.csv", "round 3, try 2"
+	Messages []Message //
+	// full texts by name ("plan", "results", ...) whose change makes a recorded reply unfit
+	Inputs    map[string]string
+	MaxTokens int // of the reply; 0: the endpoint's default
 
 	// OnText, if set, is told of the reply while it comes: all of its text so far.
 	// It begins again from little when a try is repeated, and is told once of a
@@ -62,11 +63,12 @@ type Reply struct {
 // Usage counts tokens. CachedTokens are part of InputTokens, ReasoningTokens of
 // OutputTokens.
 type Usage struct {
-	InputTokens     int  `json:"input_tokens"`
-	CachedTokens    int  `json:"cached_tokens"`
-	OutputTokens    int  `json:"output_tokens"`
-	ReasoningTokens int  `json:"reasoning_tokens"`
-	Estimated       bool `json:"estimated,omitempty"` // the endpoint gave no counts: four bytes a token
+	InputTokens     int `json:"input_tokens"`
+	CachedTokens    int `json:"cached_tokens"`
+	OutputTokens    int `json:"output_tokens"`
+	ReasoningTokens int `json:"reasoning_tokens"`
+	// the endpoint gave no counts: four bytes a token
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 // Add adds v to u. A sum is estimated when a part of it is.

@@ -10,6 +10,7 @@ type Price struct {
 // Cost returns what u costs, in US dollars.
 func (p Price) Cost(u Usage) float64 {
 	cached := min(u.CachedTokens, u.InputTokens) // more is an endpoint's mistake
-	dollars := float64(u.InputTokens-cached)*p.Input + float64(cached)*p.Cached + float64(u.OutputTokens)*p.Output
+	dollars := float64(u.InputTokens-cached)*p.Input + float64(cached)*p.Cached +
+		float64(u.OutputTokens)*p.Output
 	return dollars / 1e6
 }

@@ -108,7 +108,8 @@ func (r replayRanker) Rank(ctx context.Context, question string, texts []string)
 		return Ranking{}, fmt.Errorf("replay: exchange %d of the trace is no list of scores: %w", e.N, err)
 	}
 	if len(ranking.Scores) != len(texts) { // descriptions may be loose
-		return Ranking{}, &ReplayError{Role: e.Role, Subject: e.Subject, N: e.N, Differs: []string{"descriptions"}}
+		return Ranking{}, &ReplayError{Role: e.Role, Subject: e.Subject, N: e.N,
+			Differs: []string{"descriptions"}}
 	}
 	return ranking, nil
 }

@@ -50,5 +50,6 @@ func (m *remembering) Ask(ctx context.Context, r Request) (Reply, error) {
 	if r.OnText != nil {
 		r.OnText(e.Reply)
 	}
-	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage, Remembered: true}, nil
+	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage,
+		Remembered: true}, nil
 }

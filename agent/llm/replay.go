@@ -58,7 +58,8 @@ func (e *ReplayError) Error() string {
 		return fmt.Sprintf("replay: the trace has no reply left to the %s; its next for the %s is exchange %d, %s",
 			request, e.Role, e.N, either(e.Next, "without a subject"))
 	}
-	return fmt.Sprintf("replay: the trace has no reply left to the %s, nor any other for the %s", request, e.Role)
+	return fmt.Sprintf("replay: the trace has no reply left to the %s, nor any other for the %s",
+		request, e.Role)
 }
 
 func differ(names []string) string {
@@ -122,7 +123,9 @@ func (m *replay) take(r Request) (Exchange, error) {
 		if len(differs) == 0 {
 			return m.use(i), nil
 		}
-		differs = slices.DeleteFunc(differs, func(name string) bool { return slices.Contains(m.loose, name) })
+		differs = slices.DeleteFunc(differs, func(name string) bool {
+			return slices.Contains(m.loose, name)
+		})
 		if len(differs) == 0 && loose < 0 {
 			loose = i
 		}
@@ -136,7 +139,8 @@ func (m *replay) take(r Request) (Exchange, error) {
 	case nearest != nil:
 		return Exchange{}, nearest
 	case next >= 0:
-		return Exchange{}, &ReplayError{Role: r.Role, Subject: r.Subject, N: m.left[next].N, Next: m.left[next].Subject}
+		return Exchange{}, &ReplayError{Role: r.Role, Subject: r.Subject, N: m.left[next].N,
+			Next: m.left[next].Subject}
 	}
 	return Exchange{}, &ReplayError{Role: r.Role, Subject: r.Subject}
 }

@@ -34,7 +34,8 @@ func repeat[T any](ctx context.Context, m *endpoint, c call[T]) (result T, retri
 		if err != nil {
 			return none, 0, err
 		}
-		m.OnRetry(Retry{Provider: m.Provider, Role: c.role, Subject: c.subject, Try: try, Wait: wait.time, Cause: wait.cause})
+		m.OnRetry(Retry{Provider: m.Provider, Role: c.role, Subject: c.subject, Try: try, Wait: wait.time,
+			Cause: wait.cause})
 		if err := m.Sleep(ctx, wait.time); err != nil {
 			return none, 0, err
 		}
@@ -54,7 +55,8 @@ func (m *endpoint) wait(ctx context.Context, err error, try int) (pause, error) 
 	}
 	var refused *StatusError
 	if errors.As(err, &refused) && refused.after > maxAfter {
-		return pause{}, fmt.Errorf("%w (it asks to wait %s; the longest wait is %s)", err, refused.after, maxAfter)
+		return pause{}, fmt.Errorf("%w (it asks to wait %s; the longest wait is %s)", err,
+			refused.after, maxAfter)
 	}
 	if try > m.Retries {
 		return pause{}, fmt.Errorf("%w (tries: %d)", err, try)
@@ -66,7 +68,8 @@ func (m *endpoint) wait(ctx context.Context, err error, try int) (pause, error) 
 		p.time = m.backoff(try)
 	}
 	if deadline, ok := ctx.Deadline(); ok && p.time >= time.Until(deadline) {
-		return pause{}, fmt.Errorf("%w (no time is left for another try, which would wait %s first)", err, p.time.Round(time.Millisecond))
+		return pause{}, fmt.Errorf("%w (no time is left for another try, which would wait %s first)", err,
+			p.time.Round(time.Millisecond))
 	}
 	return p, nil
 }

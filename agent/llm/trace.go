@@ -29,9 +29,10 @@ type Exchange struct {
 	Usage    Usage             `json:"usage"`
 	Seconds  float64           `json:"seconds"`
 	Retries  int               `json:"retries,omitempty"`
-	Calls    int               `json:"calls,omitempty"`   // of a ranker: the requests that it took
-	Error    string            `json:"error,omitempty"`   // the call failed, and there is no reply
-	Stopped  bool              `json:"stopped,omitempty"` // it failed since the run was ended meanwhile
+	Calls    int               `json:"calls,omitempty"` // of a ranker: the requests that it took
+	Error    string            `json:"error,omitempty"` // the call failed, and there is no reply
+	// it failed since the run was ended meanwhile
+	Stopped bool `json:"stopped,omitempty"`
 }
 
 // A Trace is an open trace.jsonl. Its methods may be called concurrently.
@@ -138,9 +139,9 @@ func ReadTrace(r io.Reader) ([]Exchange, error) {
 	}
 }
 
-// Traced appends every exchange of m to t before its reply is used, failed ones
-// too, but none that is asked for when ctx is done: it is not begun. A reply that cannot be recorded is an error. The caller keeps t and
-// closes it after the last Ask.
+// Traced appends every exchange of m to t before its reply is used, failed ones too, but none
+// that is asked for when ctx is done: it is not begun. A reply that cannot be recorded is an
+// error. The caller keeps t and closes it after the last Ask.
 func Traced(m Model, t *Trace) Model { return traced{m, t} }
 
 type traced struct {

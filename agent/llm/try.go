@@ -144,7 +144,8 @@ func firstByte(r *bufio.Reader) (byte, error) {
 
 func startsStream(r *bufio.Reader) bool {
 	start, _ := r.Peek(5)
-	return bytes.HasPrefix(start, []byte("data:")) || bytes.HasPrefix(start, []byte("event")) || bytes.HasPrefix(start, []byte(":"))
+	return bytes.HasPrefix(start, []byte("data:")) || bytes.HasPrefix(start, []byte("event")) ||
+		bytes.HasPrefix(start, []byte(":"))
 }
 
 func (m chat) readJSON(r io.Reader, onText func(string)) (Reply, error) {

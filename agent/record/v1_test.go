@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +30,8 @@ func TestReadVersion1(t *testing.T) {
 	unfinished, _, _ := strings.Cut(finished, "; sufficient")
 	head, _, _ := strings.Cut(finished, "\n")
 	byHand := strings.Replace(strings.Replace(finished, "Load", "Read", 1), "ok; ", "ok; by hand; ", 1)
-	edited, _, _ := strings.Cut(strings.Replace(finished, "error ok;", "error ok; by hand;", 1), "the total is computed")
+	edited, _, _ := strings.Cut(strings.Replace(finished, "error ok;", "error ok; by hand;", 1),
+		"the total is computed")
 	for name, want := range map[string]string{
 		"finished": finished,
 		"asked": finished + "And the largest?\n4 Take the largest. ok; sufficient: there it is.\n" +
@@ -52,42 +52,10 @@ func TestReadVersion1(t *testing.T) {
 			if diff := cmp.Diff(want, summary(tr)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if tr.Started.IsZero() || tr.Usage.Calls == 0 || tr.Rounds[0].Attempts[0].Execution.Seconds == 0 ||
+			if tr.Started.IsZero() || tr.Usage.Calls == 0 ||
+				tr.Rounds[0].Attempts[0].Execution.Seconds == 0 ||
 				tr.Rounds[0].Attempts[len(tr.Rounds[0].Attempts)-1].Execution.PlainText() == "" {
 				t.Error("times, usage or outputs are missing")
-			}
-		})
-	}
-}
-
-func TestEditsOfVersion1(t *testing.T) {
-	const step2Changed, lastRemoved = "the cell of step 2 was changed", "the last cell was removed"
-	cases := []struct {
-		file         string
-		change       func(*notebook.Notebook)
-		what         []string
-		plan, repeat []int
-	}{
-		{"finished", rewrite("step-3", "sum()", "max()"), []string{step2Changed}, []int{1}, []int{3}},
-		{"killed", rewrite("step-3", "sum()", "max()"), []string{step2Changed}, []int{1}, []int{3}},
-		{"finished", rewrite("round-3", "Add", "Sum"), []string{"the words of step 2 were changed"}, []int{1}, []int{3}},
-		{"finished", remove("round-1", "step-1", "verdict-1", "round-2"), []string{"step 1 was removed"}, nil, []int{3}},
-		{"finished", remove("round-3", "step-3"), []string{"step 2 was removed"}, []int{1}, nil},
-		{"finished", remove("step-3"), []string{"step 2 was removed"}, []int{1}, nil},
-		{"finished", remove("final"), []string{lastRemoved}, []int{1, 3}, nil},
-		{"killed", remove("round-2"), nil, []int{1, 3}, nil},
-		{"finished", remove("round-3", "verdict-3"), nil, []int{1, 3}, nil},
-		{"carried-out", remove("round-3", "step-3", "verdict-3", "round-4"), []string{"step 2 was removed"}, []int{5}, nil},
-		{"asked", remove("round-1", "step-1"), []string{"step 1 of question 1 was removed"}, nil, []int{4}},
-	}
-	for _, c := range cases {
-		t.Run(fmt.Sprint(c.file, c.what), func(t *testing.T) {
-			nb := golden(t, c.file)
-			c.change(nb)
-			tr := readAgain(t, nb)
-			plan, repeat := Numbers(tr.Plan()), Numbers(tr.ToRepeat())
-			if !slices.Equal(tr.Edits(), c.what) || !slices.Equal(plan, c.plan) || !slices.Equal(repeat, c.repeat) {
-				t.Errorf("edits %q, plan %v, to repeat %v", tr.Edits(), plan, repeat)
 			}
 		})
 	}
@@ -130,19 +98,6 @@ func parse(t *testing.T, data []byte) *notebook.Notebook {
 		t.Fatal(err)
 	}
 	return nb
-}
-
-func rewrite(id, from, to string) func(*notebook.Notebook) {
-	return func(nb *notebook.Notebook) {
-		i := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == id })
-		nb.Cells[i].Source = strings.Replace(nb.Cells[i].Source, from, to, 1)
-	}
-}
-
-func remove(ids ...string) func(*notebook.Notebook) {
-	return func(nb *notebook.Notebook) {
-		nb.Cells = slices.DeleteFunc(nb.Cells, func(c notebook.Cell) bool { return slices.Contains(ids, c.ID) })
-	}
 }
 
 // summary says what a run did, question by question.

@@ -34,7 +34,8 @@ func formIn(text string) (string, error) {
 	problem, label := reasonIn(text)
 	fits := said.sign == positive
 	switch {
-	case label == "problem" && fits && !isNothing(problem), label == "problem" && !fits && isNothing(problem) && problem != "":
+	case label == "problem" && fits && !isNothing(problem),
+		label == "problem" && !fits && isNothing(problem) && problem != "":
 		return "", forms.two()
 	case said.sign == inconclusive:
 		return "", forms.unknown()

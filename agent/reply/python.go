@@ -99,7 +99,8 @@ func (s *scanner) token(spaced bool) {
 		}
 		word := s.code[start:s.at]
 		switch {
-		case s.at < len(s.code) && strings.IndexByte(`"'`, s.code[s.at]) >= 0 && strings.Trim(strings.ToLower(word), "rbfu") == "":
+		case s.at < len(s.code) && strings.IndexByte(`"'`, s.code[s.at]) >= 0 &&
+			strings.Trim(strings.ToLower(word), "rbfu") == "":
 			s.text()
 		case isDigit(c):
 			text = "0"
@@ -187,7 +188,8 @@ func isPython(code string) bool {
 		if s.runsOn() || !opens && !s.isSimple() {
 			return false
 		}
-		does = does || !opens && !among(" pass break continue return ", s.tokens[0].text) || among(" def class ", s.tokens[0].text)
+		does = does || !opens && !among(" pass break continue return ", s.tokens[0].text) ||
+			among(" def class ", s.tokens[0].text)
 	}
 	return does
 }
@@ -220,7 +222,8 @@ func (s statement) isSimple() bool {
 		}
 	}
 	switch {
-	case among(" pass break continue return ", first.text) && len(s.tokens) == 1, first.text == "@" && len(s.tokens) > 1:
+	case among(" pass break continue return ", first.text) && len(s.tokens) == 1,
+		first.text == "@" && len(s.tokens) > 1:
 		return true
 	case strings.Contains("=+-*/%<>&|^~@,.:", last.text):
 		return false
@@ -239,7 +242,8 @@ func (s statement) isSimple() bool {
 // calls reports whether brackets stand right behind a name, as in a call.
 func (s statement) calls() bool {
 	for i, t := range s.tokens[1:] {
-		if before := s.tokens[i].text; t.text == "(" && !t.spaced && (isWord(before[0]) && !isDigit(before[0]) || strings.Contains(")]", before)) {
+		if before := s.tokens[i].text; t.text == "(" && !t.spaced &&
+			(isWord(before[0]) && !isDigit(before[0]) || strings.Contains(")]", before)) {
 			return true
 		}
 	}

@@ -29,7 +29,9 @@ func stepIn(text string) (string, error) {
 		return "", err
 	}
 	if object {
-		i := slices.IndexFunc(fields, func(f field) bool { return f.name == "step" || f.name == "next_step" || f.name == "next step" })
+		i := slices.IndexFunc(fields, func(f field) bool {
+			return f.name == "step" || f.name == "next_step" || f.name == "next step"
+		})
 		if i < 0 {
 			return "", errors.New("it gives no step")
 		}

@@ -69,7 +69,8 @@ func verdictIn(text string) (record.Verdict, error) {
 	v.Unfinished = said.word == "unfinished" && !doubt().MatchString(text)
 	reason, label := reasonIn(text)
 	switch {
-	case label == "missing" && v.Sufficient && !isNothing(reason), label == "missing" && !v.Sufficient && isNothing(reason) && reason != "":
+	case label == "missing" && v.Sufficient && !isNothing(reason),
+		label == "missing" && !v.Sufficient && isNothing(reason) && reason != "":
 		return record.Verdict{}, errTwo
 	case label == "":
 		reason = said.reason(text, !v.Inconclusive)
@@ -98,10 +99,11 @@ const (
 
 // A vocabulary is the words for a kind of judgement.
 type vocabulary struct {
-	name    string
-	label   func() *regexp.Regexp // what comes before the judgement
-	value   func() *regexp.Regexp // a judgement: groups by sign
-	mention func() *regexp.Regexp // words that stand for one anywhere: groups: two negative, positive, inconclusive
+	name  string
+	label func() *regexp.Regexp // what comes before the judgement
+	value func() *regexp.Regexp // a judgement: groups by sign
+	// words that stand for one anywhere; groups: negative twice, positive, inconclusive
+	mention func() *regexp.Regexp
 }
 
 // marks may stand around a judgement: Markdown, quotes, JSON, a number, emoji.
@@ -172,7 +174,8 @@ func (v vocabulary) read(text string) (judgement, error) {
 	case v.contradict(first.sign, words):
 		return judgement{}, v.two()
 	case first.sign == positive && condition().MatchString(words),
-		first.sign == positive && !first.labelled && lacking().MatchString(words) && !denial().MatchString(words):
+		first.sign == positive && !first.labelled && lacking().MatchString(words) &&
+			!denial().MatchString(words):
 		return judgement{}, errIf
 	case first.sign == inconclusive && !first.labelled:
 		return judgement{}, fmt.Errorf("it gives no %s", v.name)

@@ -88,7 +88,8 @@ func jsonFields(text string) (fields []field, ok bool, err error) {
 	if !strings.HasSuffix(strings.TrimRight(text, "`~ \t\n"), "}") {
 		return nil, false, nil
 	}
-	if blocks, talk := codeBlocks(text); len(blocks) == 1 && !talk && blocks[0].closed && (blocks[0].info == "" || blocks[0].info == "json") {
+	if blocks, talk := codeBlocks(text); len(blocks) == 1 && !talk && blocks[0].closed &&
+		(blocks[0].info == "" || blocks[0].info == "json") {
 		text = strings.TrimSpace(blocks[0].code)
 	}
 	if !strings.HasPrefix(text, "{") || !json.Valid([]byte(text)) {
@@ -153,7 +154,8 @@ func tableAsLines(text string) string {
 	var out []string
 	for i := 0; i < len(lines); i++ {
 		names := cellsOf(lines[i])
-		headed := i+2 < len(lines) && tableRule().MatchString(lines[i+1]) && len(cellsOf(lines[i+2])) == len(names)
+		headed := i+2 < len(lines) && tableRule().MatchString(lines[i+1]) &&
+			len(cellsOf(lines[i+2])) == len(names)
 		switch {
 		case len(names) < 2:
 			out = append(out, lines[i])

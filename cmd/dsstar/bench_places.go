@@ -20,12 +20,12 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/human"
-	"dsstar/prompts"
 )
 
 // A benchRun is one use of bench run.
@@ -105,12 +105,11 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 
 // newTrial prepares what all tasks share.
 func (r *benchRun) newTrial() (err error) {
-	config := agentConfig(r.settings)
-	config.Jobs = max(1, r.settings.Jobs)
-	config.Price = r.prices
-	if config.Prompts, err = prompts.Load(); err != nil {
+	config, err := agentConfig(r.settings)
+	if err != nil {
 		return err
 	}
+	config.Jobs, config.Price = max(1, r.settings.Jobs), r.prices
 	agent, err := solver.New(r.flags.agent, r.flags.options())
 	r.trial = trial.Run{
 		Out: r.flags.out, Tasks: r.suite.ByID(), Solver: agent, Config: config,
@@ -389,7 +388,7 @@ func (r *benchRun) run(ctx context.Context) error {
 	}
 	if err != nil {
 		if r.flags.asJSON {
-			err = errors.Join(err, printJSON(r.stdout, newBenchResult(result)))
+			err = errors.Join(err, term.JSON(r.stdout, newBenchResult(result)))
 		}
 		return &benchStopped{err, r.flags.out}
 	}
@@ -398,7 +397,7 @@ func (r *benchRun) run(ctx context.Context) error {
 	}
 	r.progress.Say("report   dsstar bench report --out report.html %s", human.Shell(r.flags.out))
 	if r.flags.asJSON {
-		return printJSON(r.stdout, newBenchResult(result))
+		return term.JSON(r.stdout, newBenchResult(result))
 	}
 	_, err = fmt.Fprintln(r.stdout, newBenchResult(result).line())
 	return err

@@ -85,7 +85,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			fmt.Fprintln(a.stderr, "dsstar: warning: "+term.Printable(warning))
 		}
 		if asJSON {
-			return printJSON(a.stdout, scores)
+			return term.JSON(a.stdout, scores)
 		}
 		_, err = fmt.Fprint(a.stdout, scoresText(scores))
 		return err

@@ -13,6 +13,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/bench/trial"
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
@@ -46,7 +47,7 @@ Tables: ` + strings.Join(paperNames(), ", "),
 			return err
 		}
 		if asJSON {
-			return printJSON(a.stdout, map[string]any{"tables": made})
+			return term.JSON(a.stdout, map[string]any{"tables": made})
 		}
 		for i, t := range made {
 			if i > 0 {
@@ -102,7 +103,7 @@ func (a *app) benchCompareCommand() *cobra.Command {
 			return usage.New(err.Error(), usage.Shell("dsstar bench compare A B   # runs of one benchmark"))
 		}
 		if asJSON {
-			return printJSON(a.stdout, c)
+			return term.JSON(a.stdout, c)
 		}
 		_, err = fmt.Fprint(a.stdout, c.Markdown())
 		return err

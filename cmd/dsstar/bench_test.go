@@ -470,7 +470,6 @@ func firstChange(a, b string) string {
 func TestBenchKill(t *testing.T) {
 	pyenvtest.Long(t)
 	dsstar := build(t)
-	t.Setenv("DSSTAR_METHOD_DOCUMENTS", "false") // as testApp has it
 	server := llmtest.New(t, adds)
 	s := newBenchScene(t, server.URL)
 	tasks, dir := trialTasks(t, 3, false), t.TempDir()

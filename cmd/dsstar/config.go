@@ -49,7 +49,7 @@ file, and that the defaults.`,
 			for _, e := range s.Explain() {
 				entries = append(entries, entry(e))
 			}
-			return printJSON(a.stdout, entries)
+			return term.JSON(a.stdout, entries)
 		}
 		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n", filepath.Join(a.configDir, "config.yaml"), projectFile)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)

@@ -75,7 +75,7 @@ fix what fails. Exit code 1 if something failed.`,
 			}
 		}
 		if asJSON {
-			if err := printJSON(a.stdout, all); err != nil {
+			if err := term.JSON(a.stdout, all); err != nil {
 				return err
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
@@ -153,7 +154,7 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 			ending = export.Extension(nb)
 		}
 		target = strings.TrimSuffix(path, ".ipynb") + ending
-		if isLink(target) { // the user has not named the link, and somebody else may have made it
+		if rerun.IsLink(target) { // the user has not named the link, and somebody else may have made it
 			return bad(usage.Shell("rm %s   # the link alone", target), "%s is a link, and nothing is written through it", term.Printable(target))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -60,11 +61,11 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	if _, ok := errors.AsType[*priceError](err); ok {
 		return exitUsage, text, []usage.Hint{anyPrice}
 	}
-	if f, ok := errors.AsType[*failedError](err); ok {
-		return exitError, text, f.hints
+	if f, ok := errors.AsType[*rerun.FailedError](err); ok {
+		return exitError, text, f.Hints
 	}
-	if c, ok := errors.AsType[*changedError](err); ok {
-		return exitNotVerified, c.text, nil
+	if c, ok := errors.AsType[*rerun.ChangedError](err); ok {
+		return exitNotVerified, c.Text, nil
 	}
 	if e, ok := errors.AsType[*editorError](err); ok {
 		return exitError, text, []usage.Hint{usage.Shell("export EDITOR=COMMAND   # another editor than " + e.editor)}

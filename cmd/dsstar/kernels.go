@@ -44,7 +44,7 @@ JUPYTER_TOKEN. Tokens are never printed.`,
 			return cmd.Context().Err()
 		}
 		if asJSON {
-			return printJSON(a.stdout, a.listing(v))
+			return term.JSON(a.stdout, a.listing(v))
 		}
 		return printListing(a.stdout, a.listing(v), a.Lookup().Home)
 	}

@@ -27,13 +27,15 @@ var arrows = map[string][]string{
 	"agent/bench/tables": {"agent", "agent/bench/runner"},
 	"agent/bench/trial": {"agent", "agent/ask", "agent/brief", "agent/reply", "agent/record", "agent/bench", "agent/bench/runner", "agent/bench/solver", "agent/bench/tables", "agent/files",
 		"agent/llm", "notebook", "notebook/disk", "prompts"},
-	"agent/llm":               {"notebook/disk"},
-	"agent/llm/llmtest":       {"agent/llm"},
-	"kernel":                  {"kernel/internal/inbox", "kernel/internal/process", "kernel/internal/turn", "kernel/internal/wire", "kernel/sandbox", "notebook", "notebook/disk"},
+	"agent/llm":         {"notebook/disk"},
+	"agent/llm/llmtest": {"agent/llm"},
+	"kernel": {"kernel/internal/inbox", "kernel/internal/process", "kernel/internal/turn", "kernel/internal/wire",
+		"kernel/internal/zmq", "kernel/sandbox", "notebook", "notebook/disk"},
 	"kernel/checkpoint":       {"kernel", "kernel/internal/turn", "notebook", "notebook/disk"},
 	"kernel/internal/turn":    {},
 	"kernel/internal/inbox":   {"kernel/internal/wire"},
 	"kernel/internal/process": {"kernel/sandbox"},
+	"kernel/internal/zmq":     {"kernel/internal/wire", "notebook/disk"},
 	"kernel/sandbox":          {"notebook/disk", "notebook/human"},
 	"kernel/internal/wire":    {},
 	"kernel/kerneltest":       {"kernel", "kernel/internal/wire", "kernel/sandbox", "notebook"},
@@ -52,10 +54,12 @@ var arrows = map[string][]string{
 	"cmd/dsstar/internal/kernels": {"cmd/dsstar/internal/term", "cmd/dsstar/internal/usage", "agent", "agent/brief", "agent/record", "configs",
 		"kernel", "kernel/checkpoint", "kernel/pyenv", "kernel/sandbox", "notebook", "notebook/disk"},
 	"cmd/dsstar/internal/kernels/kernelstest": {"kernel", "kernel/pyenv/pyenvtest"}, // for tests only
-	"cmd/dsstar/internal/term":                {},
-	"cmd/dsstar/internal/term/termtest":       {}, // for tests only
-	"cmd/dsstar/internal/progress":            {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
-	"cmd/dsstar/internal/usage":               {"kernel", "notebook/human"},
+	"cmd/dsstar/internal/rerun": {"cmd/dsstar/internal/kernels", "cmd/dsstar/internal/progress", "cmd/dsstar/internal/term", "cmd/dsstar/internal/usage",
+		"agent", "agent/brief", "agent/record", "configs", "kernel", "kernel/checkpoint", "kernel/sandbox", "notebook", "notebook/compare", "notebook/disk", "notebook/human"},
+	"cmd/dsstar/internal/term":          {},
+	"cmd/dsstar/internal/term/termtest": {}, // for tests only
+	"cmd/dsstar/internal/progress":      {"cmd/dsstar/internal/term", "agent", "agent/files", "agent/llm", "agent/record", "kernel", "notebook", "notebook/human"},
+	"cmd/dsstar/internal/usage":         {"kernel", "notebook/human"},
 }
 
 // TestLayering holds the packages to the arrows of the README: agent and kernel

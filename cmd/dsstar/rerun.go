@@ -4,29 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"math"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
-	"dsstar/cmd/dsstar/internal/progress"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
-	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
-	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
@@ -120,19 +107,6 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
   dsstar rerun --check --data new/ RUN/notebook.ipynb
   dsstar rerun --check --round 2 RUN/notebook.ipynb  # a round with its failed attempts`
 
-// rerunFlags are the flags of rerun that are not settings.
-type rerunFlags struct {
-	out         string
-	timeout     patience
-	allowErrors bool
-	quiet       bool
-	json        bool
-	check       bool
-	tolerance   float64
-	round       optionalInt
-	data        string
-}
-
 // An optionalInt is a flag with a number that may be absent.
 type optionalInt struct {
 	given bool
@@ -150,7 +124,9 @@ func (o *optionalInt) Set(text string) (err error) {
 }
 
 func (a *app) rerunCommand() *cobra.Command {
-	var flags rerunFlags
+	var flags rerun.Flags
+	var timeout patience
+	var round optionalInt
 	cmd := &cobra.Command{
 		Use:     "rerun [flags] NOTEBOOK",
 		Short:   "Execute a notebook in a fresh kernel, or check its outputs",
@@ -158,15 +134,15 @@ func (a *app) rerunCommand() *cobra.Command {
 		Example: rerunExample,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.out, "out", "o", "", "the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
-	f.Var(&flags.timeout, "timeout", "timeout of a cell, such as 90s or 10m (default none)")
-	f.BoolVar(&flags.allowErrors, "allow-errors", false, "continue after cells that fail or time out")
-	f.BoolVarP(&flags.quiet, "quiet", "q", false, "only errors on standard error")
-	f.BoolVar(&flags.json, "json", false, "print one JSON object instead of the path")
-	f.BoolVar(&flags.check, "check", false, "compare outputs with those in the notebook; writes nothing unless --out is given")
-	f.Float64Var(&flags.tolerance, "tolerance", defaultTolerance, "with --check: relative tolerance of numbers")
-	f.Var(&flags.round, "round", "run the attempts of this round of dsstar's notebook again")
-	f.Var((*onceFlag)(&flags.data), "data", "another data folder than the notebook's")
+	f.StringVarP(&flags.Out, "out", "o", "", "the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
+	f.Var(&timeout, "timeout", "timeout of a cell, such as 90s or 10m (default none)")
+	f.BoolVar(&flags.AllowErrors, "allow-errors", false, "continue after cells that fail or time out")
+	f.BoolVarP(&flags.Quiet, "quiet", "q", false, "only errors on standard error")
+	f.BoolVar(&flags.JSON, "json", false, "print one JSON object instead of the path")
+	f.BoolVar(&flags.Check, "check", false, "compare outputs with those in the notebook; writes nothing unless --out is given")
+	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance, "with --check: relative tolerance of numbers")
+	f.Var(&round, "round", "run the attempts of this round of dsstar's notebook again")
+	f.Var((*onceFlag)(&flags.Data), "data", "another data folder than the notebook's")
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
 	settings.String("python", "", "your own interpreter, with ipykernel")
 	settings.String("kernel", "", "an installed kernelspec, by name, of any language")
@@ -186,6 +162,9 @@ func (a *app) rerunCommand() *cobra.Command {
 		}
 		if len(args) != 1 {
 			return usage.New(fmt.Sprintf("expected one notebook, got %d", len(args)), usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
+		}
+		if flags.Timeout = time.Duration(timeout); round.given {
+			flags.Round = &round.n
 		}
 		return a.rerun(cmd.Context(), args[0], flags, s)
 	}
@@ -219,23 +198,24 @@ func (p *patience) Set(text string) error {
 	return nil
 }
 
-// rerun executes the notebook at path. All arguments are checked before anything is set up.
-func (a *app) rerun(ctx context.Context, path string, flags rerunFlags, s *configs.Settings) error {
-	begin := time.Now()
+// rerun executes a notebook, or that of a run folder.
+func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags, s *configs.Settings) error {
 	if run := disk.Newest(record.Folder(path).Notebook()); run != "" {
-		path = run // path is a run folder
+		path = run
 	}
 	nb, err := openNotebook(path)
 	if err != nil {
 		return err
 	}
-	if err := flags.refuse(path, nb); err != nil {
-		return err
+	r := rerun.Runner{
+		Host: a.Host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), Terminal: a.stderrTTY, Width: a.width,
+		Progress: a.newProgress,
 	}
-	place, err := a.newRerunPlace(path, flags.data, nb, s)
-	if err != nil {
-		return err
+	err = r.Run(ctx, path, nb, flags, s)
+	if errors.Is(err, rerun.ErrDiffers) {
+		return silent{exitNotVerified}
 	}
+<<<<<<< HEAD
 	defer place.close()
 	if flags.round.given {
 		return a.rerunRound(ctx, path, nb, place, flags, s)
@@ -422,4 +402,7 @@ func withoutHistory(spec kernel.Spec) kernel.Spec {
 		spec.Argv = append(argv, "--HistoryManager.hist_file=:memory:")
 	}
 	return spec
+=======
+	return err
+>>>>>>> main
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -131,9 +131,9 @@ nbformat.write(nb, sys.argv[3])`
 	}
 }
 
-func decodeRerun(t *testing.T, stdout string) rerunResult {
+func decodeRerun(t *testing.T, stdout string) rerun.Result {
 	t.Helper()
-	var r rerunResult
+	var r rerun.Result
 	dec := json.NewDecoder(strings.NewReader(stdout))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&r); err != nil || dec.More() {
@@ -196,28 +196,6 @@ func TestRerunStuckTerminal(t *testing.T) {
 	a.stderr = terminal
 	if exit := a.run(t.Context(), []string{"rerun", "--python", pyenvtest.Python(t), path}); exit != 0 || stdout.Len() == 0 {
 		t.Errorf("exit code %d", exit)
-	}
-}
-
-// TestOutFileHeld: the executed notebook goes where it was to go, whatever cells put in the place of its folder.
-func TestOutFileHeld(t *testing.T) {
-	t.Parallel()
-	dir, outside := filepath.Join(t.TempDir(), "dir"), t.TempDir()
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	o, err := newOutFile(filepath.Join(dir, "a.ipynb"), "", &notebook.Notebook{})
-	if err == nil {
-		err = errors.Join(os.Rename(dir, dir+"-moved"), os.Symlink(outside, dir), o.save())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir+"-moved", "a.rerun.ipynb")); err != nil {
-		t.Error(err)
-	}
-	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
-		t.Errorf("outside: %v %v", entries, err)
 	}
 }
 

@@ -1,18 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
-	"unicode"
-	"unicode/utf16"
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
-	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/notebook"
 )
@@ -106,39 +99,4 @@ func (u resultUsage) dollars() string {
 		return ""
 	}
 	return fmt.Sprintf(", %.2f US dollars", *u.CostUSD)
-}
-
-// printJSON writes a value as JSON. Control characters are escaped, so that a terminal does not
-// obey them and the value is unchanged.
-func printJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(v)
-	if err == nil {
-		_, err = io.WriteString(w, escapeControls(b.String()))
-	}
-	if err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	return nil
-}
-
-// escapeControls escapes the control characters that encoding/json does not; they occur in
-// strings only.
-func escapeControls(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)) && r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		case r != '\n' && (unicode.IsControl(r) || term.Turns(r)):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

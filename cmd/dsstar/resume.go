@@ -193,7 +193,7 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 		abs, err := filepath.Abs(path)
 		return err == nil && disk.Inside(disk.RealPath(abs), disk.RealPath(data))
 	}
-	if data == "" || !a.private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
+	if data == "" || !a.Private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 		return nil
 	}
 	return usage.New(fmt.Sprintf("the notebook may come from a stranger, and its data folder, %s, is hidden, the system's or your home", term.Printable(data)),

@@ -131,7 +131,7 @@ func TestReviewEdit(t *testing.T) {
 func TestReviewEditStop(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	s := atReview(t, counting().serve(t).URL, []string{editor(t, "sed -i s/sum(/max(/ \"$1\""), "TMPDIR=" + t.TempDir()})
+	s := atReview(t, counting().serve(t).URL, []string{editor(t, "sed -i 's/sum(/max(/' \"$1\""), "TMPDIR=" + t.TempDir()})
 	s.answers("e")
 	s.answers("s")
 	s.until("your text: ")

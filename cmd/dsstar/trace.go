@@ -69,7 +69,7 @@ func (a *app) traceCommand() *cobra.Command {
 			all.join(one)
 		}
 		if asJSON {
-			return printJSON(a.stdout, all)
+			return term.JSON(a.stdout, all)
 		}
 		return all.print(a.stdout)
 	}

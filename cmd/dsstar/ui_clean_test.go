@@ -55,7 +55,7 @@ func TestCleanWriter(t *testing.T) {
 // TestPrintedJSON: what --json prints is byte for byte what it was, and nothing to obey.
 func TestPrintedJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := printJSON(&b, obeyed); err != nil {
+	if err := term.JSON(&b, obeyed); err != nil {
 		t.Fatal(err)
 	}
 	checkObeys(t, "JSON", b.String())

@@ -109,7 +109,7 @@ func TestVariables(t *testing.T) {
 		for _, asked := range model.Requests() {
 			request += asked.Last()
 		}
-		for _, said := range []string{"# Variables of the session", "`df`: pandas.DataFrame", "3 rows, 2 columns", "'n': int64, 1 to 39",
+		for _, said := range []string{"# Variables of the session", "df: pandas.DataFrame", "3 rows, 2 columns", "'n': int64, 1 to 39",
 			"table sales: n INT", "hidden: it looks like a secret"} {
 			if !strings.Contains(request, said) {
 				t.Errorf("the model is not told %q", said)

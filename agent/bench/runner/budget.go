@@ -59,7 +59,8 @@ type meteredRanker struct {
 	tally  *tally
 }
 
-func (m meteredRanker) Rank(ctx context.Context, question string, texts []string) (llm.Ranking, error) {
+func (m meteredRanker) Rank(ctx context.Context, question string,
+	texts []string) (llm.Ranking, error) {
 	if err := m.tally.budget.Reserve(); err != nil {
 		return llm.Ranking{}, err
 	}

@@ -21,12 +21,13 @@ import (
 
 // An About describes a run: bench.json. Runs with the same Setup measure the same.
 type About struct {
-	Version  int               `json:"version"`
-	Bench    string            `json:"bench"`
-	Agent    string            `json:"agent"`
-	Model    string            `json:"model"`
-	Repeat   int               `json:"repeat"`
-	Setup    map[string]string `json:"setup"`              // what else results depend on, by flag or setting
+	Version int    `json:"version"`
+	Bench   string `json:"bench"`
+	Agent   string `json:"agent"`
+	Model   string `json:"model"`
+	Repeat  int    `json:"repeat"`
+	// what else results depend on, by flag or setting
+	Setup    map[string]string `json:"setup"`
 	Replayed string            `json:"replayed,omitempty"` // the run whose replies replace the model's
 	Args     []string          `json:"args"`               // flags of the command line, for resuming
 	Items    []Item            `json:"tasks"`              // in the order in which they start
@@ -69,7 +70,7 @@ func (a About) flat() map[string]string {
 	}
 	all := map[string]string{
 		"bench": a.Bench, "agent": a.Agent, "model": a.Model, "repeat": fmt.Sprint(a.Repeat), "task_ids": tasks,
-		"digest": record.Digest([]byte(strings.Join(ids, "\n"))),
+		"digest": record.Digest(strings.Join(ids, "\n")),
 	}
 	for name, value := range a.Setup {
 		all[name] = value
@@ -129,7 +130,8 @@ func Create(path string, about About) (*Folder, error) {
 
 // leftByCreate reports whether a killed Create may have left the file.
 func leftByCreate(name string) bool {
-	return name == resultsFile || strings.HasPrefix(name, "."+aboutFile) // temporary names of disk.WriteFile
+	// temporary names of disk.WriteFile
+	return name == resultsFile || strings.HasPrefix(name, "."+aboutFile)
 }
 
 // Open reopens a folder. An incomplete last line, left by a crash, is removed. The caller
@@ -204,7 +206,7 @@ func safe(name string) string {
 	if clean == name && clean != "." && clean != ".." && clean != "" && len(clean) < 200 {
 		return name
 	}
-	return clean[:min(len(clean), 100)] + "-" + record.Digest([]byte(name))[:8]
+	return clean[:min(len(clean), 100)] + "-" + record.Digest(name)[:8]
 }
 
 // Done reports whether the task has a result.
@@ -357,7 +359,8 @@ func readAbout(path string) (About, error) {
 		return about, fmt.Errorf("%s: %w", filepath.Join(path, aboutFile), err)
 	}
 	if about.Version != version {
-		return about, fmt.Errorf("%s is of version %d, and this program reads %d", filepath.Join(path, aboutFile), about.Version, version)
+		return about, fmt.Errorf("%s is of version %d, and this program reads %d",
+			filepath.Join(path, aboutFile), about.Version, version)
 	}
 	return about, nil
 }

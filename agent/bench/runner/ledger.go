@@ -37,7 +37,8 @@ type ledger struct {
 // openLedger charges earlier usage to the budget. The usage of a killed attempt is that of
 // its trace.
 func openLedger(f *Folder, b *ask.Budget) (*ledger, error) {
-	file, err := disk.OpenOwn(filepath.Join(f.path, ledgerFile), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	file, err := disk.OpenOwn(filepath.Join(f.path, ledgerFile),
+		os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open the ledger: %w", err)
 	}

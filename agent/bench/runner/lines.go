@@ -12,7 +12,8 @@ type line interface{ Record | spending }
 
 // readLines reads the complete lines of a file, and counts their bytes. An incomplete last
 // line, left by a crash, is skipped; any other line must name a task.
-func readLines[L line](file io.Reader, name string, task func(L) string) (all []L, size int64, err error) {
+func readLines[L line](file io.Reader, name string,
+	task func(L) string) (all []L, size int64, err error) {
 	data, err := io.ReadAll(file)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read %s: %w", name, err)

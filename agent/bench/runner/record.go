@@ -64,16 +64,20 @@ type Record struct {
 	Level  string `json:"level,omitempty"`
 	Domain string `json:"domain,omitempty"`
 
-	Answer   string             `json:"answer"`
-	Score    *float64           `json:"score"`              // 0 to 1; null: the right answer is not public
-	Metric   string             `json:"metric,omitempty"`   // of the score, if the benchmark has several
-	Scores   map[string]float64 `json:"scores,omitempty"`   // other scores of the benchmark
-	Detail   string             `json:"detail,omitempty"`   // the scorer's reason, in one line
-	Finished bool               `json:"finished"`           // the agent finished by its own rule
-	Verified bool               `json:"verified"`           // the agent proved the answer
-	Cause    Cause              `json:"cause,omitempty"`    // why it is not solved; "": it is, or that is unknown
-	Error    string             `json:"error,omitempty"`    // what stopped the agent, in one line; "": nothing
-	Unscored string             `json:"unscored,omitempty"` // why scoring failed
+	Answer string `json:"answer"`
+	// 0 to 1; null: the right answer is not public
+	Score *float64 `json:"score"`
+	// of the score, if the benchmark has several
+	Metric   string             `json:"metric,omitempty"`
+	Scores   map[string]float64 `json:"scores,omitempty"` // other scores of the benchmark
+	Detail   string             `json:"detail,omitempty"` // the scorer's reason, in one line
+	Finished bool               `json:"finished"`         // the agent finished by its own rule
+	Verified bool               `json:"verified"`         // the agent proved the answer
+	// why it is not solved; "": it is, or that is unknown
+	Cause Cause `json:"cause,omitempty"`
+	// what stopped the agent, in one line; "": nothing
+	Error    string `json:"error,omitempty"`
+	Unscored string `json:"unscored,omitempty"` // why scoring failed
 
 	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves the score out of its total
 

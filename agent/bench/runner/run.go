@@ -253,7 +253,8 @@ func (r *run) do(ctx context.Context, j job, place int) error {
 	r.mu.Unlock()
 	r.tell(Event{Kind: Begun, Key: j.key, Place: r.Places[place].Name})
 	used := &tally{budget: r.Budget}
-	record, err := r.Solve(ctx, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place, timeout: r.Timeout, tally: used})
+	record, err := r.Solve(ctx, Job{Item: j.item, Repeat: j.key.Repeat, Dir: dir, Place: place,
+		timeout: r.Timeout, tally: used})
 	r.mu.Lock()
 	r.solving--
 	if err == nil {

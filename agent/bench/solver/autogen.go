@@ -27,7 +27,8 @@ type autoGen struct {
 func newAutoGen(o Options) autoGen { return autoGen{or(o.Steps, 100), or(o.Observation, 20_000)} }
 
 func (s autoGen) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
-	return job{agent: "autogen", options: s, most: s.Observation, code: true, setup: actions, work: s.work}.do(ctx, cfg, task)
+	return job{agent: "autogen", options: s, most: s.Observation, code: true, setup: actions,
+		work: s.work}.do(ctx, cfg, task)
 }
 
 const (
@@ -38,7 +39,8 @@ const (
 var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" + `]*$`)
 
 func (s autoGen) work(ctx context.Context, d *desk) (string, bool, error) {
-	c, err := d.newChat("assistant", "Begin.", 0, prompts.Workplace{Code: true, Shown: d.most}, d.context(), prompts.AutoGen{})
+	c, err := d.newChat("assistant", "Begin.", 0, prompts.Workplace{Code: true, Shown: d.most},
+		d.context(), prompts.AutoGen{})
 	if err != nil {
 		return "", false, err
 	}
@@ -62,11 +64,13 @@ func (s autoGen) work(ctx context.Context, d *desk) (string, bool, error) {
 		}
 		if ends {
 			answer := sayAnswer(said)
-			_, err := d.add(turn{title: title, said: rest(text), did: Action{Kind: "terminate", Code: answer}})
+			_, err := d.add(turn{title: title, said: rest(text),
+				did: Action{Kind: "terminate", Code: answer}})
 			return answer, err == nil, err
 		}
 		if n > s.Steps {
-			_, err := d.add(turn{title: title, said: text, did: Action{Observation: "The proxy has no reply left."}})
+			_, err := d.add(turn{title: title, said: text,
+				did: Action{Observation: "The proxy has no reply left."}})
 			return sayAnswer(said), false, err
 		}
 		if err := c.proxy(ctx, title, text); err != nil {

@@ -36,12 +36,14 @@ const (
 )
 
 func (s daAgent) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
-	return job{agent: "da-agent", options: s, most: s.Observation, code: true, setup: actions, work: s.work}.do(ctx, cfg, task)
+	return job{agent: "da-agent", options: s, most: s.Observation, code: true, setup: actions,
+		work: s.work}.do(ctx, cfg, task)
 }
 
 func (s daAgent) work(ctx context.Context, d *desk) (string, bool, error) {
 	c, err := d.newChat("da-agent", "Observation: you are in the folder now.", s.Memory,
-		prompts.Workplace{Code: true, Shown: d.most}, d.context(), prompts.DAAgent{Steps: s.Steps, Seconds: actionSeconds})
+		prompts.Workplace{Code: true, Shown: d.most}, d.context(), prompts.DAAgent{Steps: s.Steps,
+			Seconds: actionSeconds})
 	if err != nil {
 		return "", false, err
 	}
@@ -64,7 +66,8 @@ func (s daAgent) work(ctx context.Context, d *desk) (string, bool, error) {
 			repeated++
 			problem, rule = "its action is the last one again", "Take another action."
 		case a.kind == "terminate":
-			_, err := d.add(turn{title: title, said: thoughtOf(text), did: Action{Kind: a.kind, Code: a.code, Observation: "Terminate"}})
+			_, err := d.add(turn{title: title, said: thoughtOf(text),
+				did: Action{Kind: a.kind, Code: a.code, Observation: "Terminate"}})
 			return a.code, err == nil, err
 		default:
 			last, repeated = a, 0
@@ -83,7 +86,8 @@ func (s daAgent) work(ctx context.Context, d *desk) (string, bool, error) {
 
 // take performs an action and tells the model the result.
 func (c *chat) take(ctx context.Context, a act, title, text string) error {
-	t, err := c.run(ctx, turn{title: title, said: thoughtOf(text), did: Action{Kind: a.kind, Code: a.code}, cell: a.cell()})
+	t, err := c.run(ctx, turn{title: title, said: thoughtOf(text),
+		did: Action{Kind: a.kind, Code: a.code}, cell: a.cell()})
 	if err != nil {
 		return err
 	}
@@ -101,14 +105,16 @@ func (a act) cell() string {
 	case "python":
 		return fmt.Sprintf("python(%s, %s)", brief.Python(a.file), literal(a.code))
 	case "sql":
-		return fmt.Sprintf("sql(%s, %s, %s)", brief.Python(a.file), literal(a.code), brief.Python(a.output))
+		return fmt.Sprintf("sql(%s, %s, %s)", brief.Python(a.file), literal(a.code),
+			brief.Python(a.output))
 	}
 	return ""
 }
 
 // literal returns a Python literal, which is readable if the code has several lines.
 func literal(code string) string {
-	if !strings.Contains(code, "\n") || strings.Contains(code, "'''") || strings.ContainsAny(code, "\r\x00\f\v") ||
+	if !strings.Contains(code, "\n") || strings.Contains(code, "'''") ||
+		strings.ContainsAny(code, "\r\x00\f\v") ||
 		strings.HasSuffix(code, `\`) || strings.HasSuffix(code, "'") {
 		return brief.Python(code)
 	}

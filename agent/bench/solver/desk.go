@@ -50,7 +50,8 @@ type job struct {
 // do does a job within the limits of cfg, from opening the session to the last save.
 func (j job) do(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
 	d := &desk{Caller: ask.NewCaller(cfg.Settings), cfg: cfg, most: j.most}
-	d.journal = &journal{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox, warnings: cfg.Warnings, started: time.Now()}
+	d.journal = &journal{agent: j.agent, options: j.options, task: task, sandbox: cfg.Sandbox,
+		warnings: cfg.Warnings, started: time.Now()}
 	if j.code {
 		d.opening = (&record.Trajectory{Task: task}).Cells()
 	}
@@ -157,7 +158,8 @@ func (d *desk) back(ctx context.Context) (whole bool, err error) {
 	if err != nil || r.Way == notebook.NotAtAll {
 		return whole, err
 	}
-	return whole && !slices.ContainsFunc(r.Executions, func(e notebook.Execution) bool { return e.Status != notebook.OK }), nil
+	return whole && !slices.ContainsFunc(r.Executions,
+		func(e notebook.Execution) bool { return e.Status != notebook.OK }), nil
 }
 
 // save writes the notebook.

@@ -16,16 +16,20 @@ import (
 
 // Interpreter has the options of data-interpreter. The zero value is the method as published.
 type Interpreter struct {
-	Tasks    int    `json:"tasks"`          // of a plan at most; 3, as in the public code
-	Tries    int    `json:"tries"`          // at the code of a task, the first included; 3, as in the public code
-	Trials   int    `json:"trials"`         // N of the verification; 1 (section 4.1.3)
-	NoVerify bool   `json:"no_verify"`      // no verification
-	NoReplan bool   `json:"no_replan"`      // a failed task is tried no other way (ablation: table 3)
-	NoTools  bool   `json:"no_tools"`       // tools are neither recommended nor made (ablation: table 3)
-	Recall   int    `json:"recall"`         // tools that are found by their words; 20, as in the public code
-	Choose   int    `json:"choose"`         // of these, tools that are shown; 5, as in the public code
-	Tools    []Tool `json:"-"`              // that are there from the start
-	Pool     string `json:"pool,omitempty"` // the file with experiences and tools of other questions; "": none (section 4.1.3)
+	Tasks int `json:"tasks"` // of a plan at most; 3, as in the public code
+	// at the code of a task, the first included; 3, as in the public code
+	Tries    int  `json:"tries"`
+	Trials   int  `json:"trials"`    // N of the verification; 1 (section 4.1.3)
+	NoVerify bool `json:"no_verify"` // no verification
+	NoReplan bool `json:"no_replan"` // a failed task is tried no other way (ablation: table 3)
+	// tools are neither recommended nor made (ablation: table 3)
+	NoTools bool `json:"no_tools"`
+	// tools that are found by their words; 20, as in the public code
+	Recall int    `json:"recall"`
+	Choose int    `json:"choose"` // of these, tools that are shown; 5, as in the public code
+	Tools  []Tool `json:"-"`      // that are there from the start
+	// the file with experiences and tools of other questions; "": none (section 4.1.3)
+	Pool string `json:"pool,omitempty"`
 }
 
 // interpreter is Data Interpreter (section 3). A question becomes a graph of tasks, which run
@@ -45,12 +49,15 @@ type interpreter struct {
 
 func newInterpreter(o Options) interpreter {
 	i := o.Interpreter
-	i.Tasks, i.Tries, i.Trials, i.Recall, i.Choose = or(i.Tasks, 3), or(i.Tries, 3), or(i.Trials, 1), or(i.Recall, 20), or(i.Choose, 5)
+	i.Tasks, i.Tries, i.Trials, i.Recall, i.Choose = or(i.Tasks, 3), or(i.Tries, 3), or(i.Trials,
+		1), or(i.Recall, 20), or(i.Choose, 5)
 	return interpreter{or(o.Steps, 20), or(o.Observation, 5000), i, &memory{path: i.Pool}}
 }
 
-func (s interpreter) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
-	return job{agent: "data-interpreter", options: s, most: s.Observation, code: true, work: s.work}.do(ctx, cfg, task)
+func (s interpreter) Solve(ctx context.Context, cfg agent.Config,
+	task record.Task) (*Result, error) {
+	return job{agent: "data-interpreter", options: s, most: s.Observation, code: true,
+		work: s.work}.do(ctx, cfg, task)
 }
 
 // An inquiry is one question in progress.
@@ -131,7 +138,8 @@ func (q *inquiry) attempt(ctx context.Context, n *node) error {
 }
 
 // request returns a request of a role, with the prefix that all requests share.
-func (q *inquiry) request(role, subject string, inputs map[string]string, parts ...prompts.Part) (llm.Request, error) {
+func (q *inquiry) request(role, subject string, inputs map[string]string,
+	parts ...prompts.Part) (llm.Request, error) {
 	text, err := q.cfg.Prompts.Text(parts...)
 	return llm.Request{
 		Role: role, Subject: subject, Inputs: q.inputs(inputs), MaxTokens: q.cfg.MaxTokens,
@@ -140,7 +148,8 @@ func (q *inquiry) request(role, subject string, inputs map[string]string, parts 
 }
 
 // code asks a role for code. The error of an unreadable reply is a *reply.Error.
-func (q *inquiry) code(ctx context.Context, role, subject string, inputs map[string]string, parts ...prompts.Part) (string, error) {
+func (q *inquiry) code(ctx context.Context, role, subject string, inputs map[string]string,
+	parts ...prompts.Part) (string, error) {
 	r, err := q.request(role, subject, inputs, parts...)
 	if err != nil {
 		return "", err
@@ -149,8 +158,10 @@ func (q *inquiry) code(ctx context.Context, role, subject string, inputs map[str
 }
 
 // runCode runs code as a turn of its own.
-func (q *inquiry) runCode(ctx context.Context, title, said, code string) (notebook.Execution, string, error) {
-	t, err := q.run(ctx, turn{title: title, said: said, did: Action{Kind: "python", Code: code}, cell: code})
+func (q *inquiry) runCode(ctx context.Context, title, said,
+	code string) (notebook.Execution, string, error) {
+	t, err := q.run(ctx, turn{title: title, said: said, did: Action{Kind: "python",
+		Code: code}, cell: code})
 	if err != nil {
 		return notebook.Execution{}, "", err
 	}
@@ -172,17 +183,19 @@ func (q *inquiry) answer(ctx context.Context) (string, error) {
 	asks := prompts.InterpreterAnswer{Last: done[len(done)-1]}
 	results := asks.Last.Result
 	for _, n := range done[:len(done)-1] {
-		asks.Done, results = append(asks.Done, prompts.Result{ID: n.ID, Instruction: n.Instruction, Result: n.Result}), results+"\n"+n.Result
+		asks.Done, results = append(asks.Done, prompts.Result{ID: n.ID, Instruction: n.Instruction,
+			Result: n.Result}), results+"\n"+n.Result
 	}
 	r, err := q.request("reporter", "the answer", map[string]string{"results": results}, asks)
 	if err != nil {
 		return "", err
 	}
 	said := ""
-	answer, err := ask.Model(ctx, q.Caller, r, reply.Format[string]{Rule: answerRule, Parse: func(text string) (string, error) {
-		said = text
-		return parseAnswer(text)
-	}})
+	answer, err := ask.Model(ctx, q.Caller, r, reply.Format[string]{Rule: answerRule,
+		Parse: func(text string) (string, error) {
+			said = text
+			return parseAnswer(text)
+		}})
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
 		return "", q.note("The answer", unread.Reply, unread.Error())
 	}

@@ -14,9 +14,11 @@ import (
 // write asks for the code of a task and runs it, and has it debugged while it fails, in at
 // most Tries runs (self-debugging, section 3.1.2). tried is what was tried before. It sets
 // code and result of the task, and reports whether the code succeeded.
-func (q *inquiry) write(ctx context.Context, n *node, tools []Tool, tried []prompts.Tried, subject string) (ok bool, err error) {
+func (q *inquiry) write(ctx context.Context, n *node, tools []Tool, tried []prompts.Tried,
+	subject string) (ok bool, err error) {
 	asks := prompts.InterpreterCode{
-		Done: q.graph.finished(), Tools: schemas(tools), Experiences: near(q.pool, n.Instruction), ID: n.ID, Instruction: n.Instruction,
+		Done: q.graph.finished(), Tools: schemas(tools), Experiences: near(q.pool,
+			n.Instruction), ID: n.ID, Instruction: n.Instruction,
 	}
 	for try := 1; try <= q.Tries; try++ {
 		role, name := "coder", fmt.Sprintf("%s, try %d", subject, try)
@@ -50,7 +52,8 @@ func (q *inquiry) write(ctx context.Context, n *node, tools []Tool, tried []prom
 
 // codeInputs returns the inputs that a recorded reply with code must match.
 func (q *inquiry) codeInputs(asks prompts.InterpreterCode) map[string]string {
-	inputs := map[string]string{"task": asks.Instruction, "tools": fmt.Sprint(asks.Tools), "experiences": fmt.Sprint(asks.Experiences)}
+	inputs := map[string]string{"task": asks.Instruction, "tools": fmt.Sprint(asks.Tools),
+		"experiences": fmt.Sprint(asks.Experiences)}
 	for _, n := range asks.Done {
 		inputs["plan"], inputs["code"], inputs["results"] = inputs["plan"]+n.Instruction+"\n", inputs["code"]+n.Code+"\n", inputs["results"]+n.Result+"\n"
 	}
@@ -66,7 +69,8 @@ func (q *inquiry) codeInputs(asks prompts.InterpreterCode) map[string]string {
 func (q *inquiry) editByHand(ctx context.Context, n *node) error {
 	for try := 1; q.cfg.Review != nil && !n.done; try++ {
 		d, err := q.cfg.Review(ctx, agent.Proposal{
-			Round: q.rounds, Step: len(q.graph.finished()) + 1, Try: try, Text: n.Instruction, Code: n.code, Failed: n.code, Error: n.result,
+			Round: q.rounds, Step: len(q.graph.finished()) +
+				1, Try: try, Text: n.Instruction, Code: n.code, Failed: n.code, Error: n.result,
 		})
 		switch {
 		case err != nil:

@@ -42,7 +42,8 @@ func (g graph) next() *node {
 func (g graph) finished() (done []prompts.Node) {
 	for _, n := range g {
 		if n.done {
-			done = append(done, prompts.Node{ID: n.ID, Instruction: n.Instruction, Code: n.code, Result: n.result})
+			done = append(done, prompts.Node{ID: n.ID, Instruction: n.Instruction, Code: n.code,
+				Result: n.result})
 		}
 	}
 	return done
@@ -145,7 +146,8 @@ func (g graph) sorted(byID map[string]*node) (graph, error) {
 // differ, keep their code and results (prefix matching, section 3.1.2).
 func (g graph) merged(plan graph) graph {
 	all := slices.Clone(plan)
-	for i := 0; i < min(len(g), len(plan)) && g[i].ID == plan[i].ID && g[i].Instruction == plan[i].Instruction; i++ {
+	for i := 0; i < min(len(g), len(plan)) && g[i].ID == plan[i].ID &&
+		g[i].Instruction == plan[i].Instruction; i++ {
 		if g[i].done {
 			all[i] = g[i]
 		}
@@ -161,7 +163,8 @@ func jsonOf(text string) string {
 			return b.Code
 		}
 	}
-	if begin, end := strings.IndexAny(text, "[{"), strings.LastIndexAny(text, "]}"); begin >= 0 && begin < end {
+	begin, end := strings.IndexAny(text, "[{"), strings.LastIndexAny(text, "]}")
+	if begin >= 0 && begin < end {
 		return text[begin : end+1]
 	}
 	return text

@@ -49,7 +49,9 @@ func (m *memory) read(question string) (remembered, error) {
 }
 
 func (r *remembered) forget(question string) {
-	r.Experiences = slices.DeleteFunc(r.Experiences, func(e Experience) bool { return e.Question == question })
+	r.Experiences = slices.DeleteFunc(r.Experiences, func(e Experience) bool {
+		return e.Question == question
+	})
 	r.Tools = slices.DeleteFunc(r.Tools, func(t Tool) bool { return t.Question == question })
 }
 
@@ -106,7 +108,8 @@ func near(pool []Experience, task string) (texts []string) {
 		if !e.Done {
 			state = "failed"
 		}
-		texts = append(texts, fmt.Sprintf("Task (%s): %s\n\n%s\n\nCode:\n%s\n\nResult:\n%s", state, e.Task, e.Lesson, e.Code, brief.Clip(e.Answer, 1000)))
+		texts = append(texts, fmt.Sprintf("Task (%s): %s\n\n%s\n\nCode:\n%s\n\nResult:\n%s", state,
+			e.Task, e.Lesson, e.Code, brief.Clip(e.Answer, 1000)))
 	}
 	return texts
 }
@@ -118,7 +121,8 @@ func (q *inquiry) reflect(ctx context.Context, n *node) error {
 	}
 	r, err := q.request("reflector", fmt.Sprintf("%s, round %d", q.subject(n), q.rounds),
 		map[string]string{"task": n.Instruction, "code": n.code, "results": n.result},
-		prompts.InterpreterReflect{Instruction: n.Instruction, Code: n.code, Result: n.result, Failed: !n.done})
+		prompts.InterpreterReflect{Instruction: n.Instruction, Code: n.code, Result: n.result,
+			Failed: !n.done})
 	if err != nil {
 		return err
 	}
@@ -130,7 +134,8 @@ func (q *inquiry) reflect(ctx context.Context, n *node) error {
 		return err
 	}
 	if lesson, problem := readable(reply); problem == "" {
-		q.learnt = append(q.learnt, Experience{n.Instruction, n.code, n.result, n.done, lesson, q.task.Question})
+		q.learnt = append(q.learnt, Experience{n.Instruction, n.code, n.result, n.done, lesson,
+			q.task.Question})
 	}
 	return nil
 }

@@ -16,11 +16,12 @@ import (
 
 // A Tool is a function that the code of tasks may call (Data Interpreter, section 3.2).
 type Tool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`        // in one sentence
-	Schema      json.RawMessage `json:"schema"`             // name, description, parameters, returns: what coders read
-	Code        string          `json:"code"`               // that defines the function
-	Question    string          `json:"question,omitempty"` // that it was made for; "": it was given
+	Name        string `json:"name"`
+	Description string `json:"description"` // in one sentence
+	// name, description, parameters, returns: what coders read
+	Schema   json.RawMessage `json:"schema"`
+	Code     string          `json:"code"`               // that defines the function
+	Question string          `json:"question,omitempty"` // that it was made for; "": it was given
 }
 
 // A library is the tools of a question, including those of other questions.
@@ -77,7 +78,8 @@ func (q *inquiry) recommend(ctx context.Context, n *node) ([]Tool, error) {
 		recalled[t.Name] = t
 		asks.Tools = append(asks.Tools, prompts.Tool{Name: t.Name, Description: t.Description})
 	}
-	r, err := q.request("recommender", q.subject(n), map[string]string{"task": n.Instruction, "tools": fmt.Sprint(asks.Tools)}, asks)
+	r, err := q.request("recommender", q.subject(n), map[string]string{"task": n.Instruction,
+		"tools": fmt.Sprint(asks.Tools)}, asks)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +169,8 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 	asks := prompts.InterpreterTool{Instruction: n.Instruction, Code: n.code}
 	for try := 1; try <= q.Tries; try++ {
 		subject := fmt.Sprintf("%s, try %d", q.subject(n), try)
-		r, err := q.request("toolmaker", subject, map[string]string{"code": n.code, "results": asks.Result}, asks)
+		r, err := q.request("toolmaker", subject, map[string]string{"code": n.code,
+			"results": asks.Result}, asks)
 		if err != nil {
 			return err
 		}
@@ -200,7 +203,8 @@ func (q *inquiry) makeTool(ctx context.Context, n *node) error {
 
 // unitTest defines a tool and runs its test, which it asks for unless there is one. failed is
 // what went wrong; test is "" if there is none.
-func (q *inquiry) unitTest(ctx context.Context, t Tool, before, subject string) (test, failed string, err error) {
+func (q *inquiry) unitTest(ctx context.Context, t Tool, before,
+	subject string) (test, failed string, err error) {
 	if test = before; test == "" {
 		test, err = q.code(ctx, "tester", subject, map[string]string{"code": t.Code},
 			prompts.InterpreterTest{Schema: string(t.Schema), Tool: t.Code})
@@ -215,7 +219,8 @@ func (q *inquiry) unitTest(ctx context.Context, t Tool, before, subject string) 
 	if err != nil || e.Status != notebook.OK {
 		return test, shown, err
 	}
-	if e, shown, err = q.runCode(ctx, "Test of the tool "+t.Name, "", test); err != nil || e.Status != notebook.OK {
+	if e, shown, err = q.runCode(ctx, "Test of the tool "+t.Name, "", test); err != nil ||
+		e.Status != notebook.OK {
 		return test, shown, err
 	}
 	return test, "", nil

@@ -68,7 +68,8 @@ func (q *inquiry) trials(ctx context.Context, n *node, tools []Tool) error {
 		if confidence == sureRight {
 			break
 		}
-		tried = append(tried, prompts.Tried{Code: n.code, Result: n.result + "\n\nA check of this result gave:\n" + validation})
+		tried = append(tried, prompts.Tried{Code: n.code, Result: n.result +
+			"\n\nA check of this result gave:\n" + validation})
 	}
 	return q.elect(ctx, n, all)
 }
@@ -105,7 +106,8 @@ func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
 	if len(all) > 1 {
 		var lines []string
 		for _, c := range all {
-			lines = append(lines, fmt.Sprintf("%.2f in %d trials: %s", c.mean(), len(c.confidence), brief.Clip(c.result, 200)))
+			lines = append(lines, fmt.Sprintf("%.2f in %d trials: %s", c.mean(), len(c.confidence),
+				brief.Clip(c.result, 200)))
 		}
 		if err := q.note(fmt.Sprintf("Task %s, confidence", n.ID), strings.Join(lines, "\n"), ""); err != nil {
 			return err
@@ -114,7 +116,8 @@ func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
 	if last == winner.code {
 		return nil
 	}
-	e, shown, err := q.runCode(ctx, fmt.Sprintf("Task %s, as chosen", n.ID), n.Instruction, winner.code)
+	e, shown, err := q.runCode(ctx, fmt.Sprintf("Task %s, as chosen", n.ID),
+		n.Instruction, winner.code)
 	if err != nil {
 		return err
 	}
@@ -126,11 +129,14 @@ func (q *inquiry) elect(ctx context.Context, n *node, all []*candidate) error {
 
 // validate asks for validation code for the task's result, runs it, and returns the
 // confidence.
-func (q *inquiry) validate(ctx context.Context, n *node, subject string) (confidence float64, printed string, err error) {
-	code, err := q.code(ctx, "validator", subject, map[string]string{"task": n.Instruction, "code": n.code, "results": n.result},
+func (q *inquiry) validate(ctx context.Context, n *node,
+	subject string) (confidence float64, printed string, err error) {
+	code, err := q.code(ctx, "validator", subject, map[string]string{"task": n.Instruction,
+		"code": n.code, "results": n.result},
 		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})
 	if unread, ok := errors.AsType[*reply.Error](err); ok {
-		return unsure, unread.Error(), q.note(fmt.Sprintf("Task %s, verification", n.ID), unread.Reply, unread.Error())
+		return unsure, unread.Error(), q.note(fmt.Sprintf("Task %s, verification", n.ID), unread.Reply,
+			unread.Error())
 	}
 	if err != nil {
 		return 0, "", err

@@ -35,7 +35,8 @@ func or(n, published int) int {
 }
 
 func (s react) Solve(ctx context.Context, cfg agent.Config, task record.Task) (*Result, error) {
-	return job{agent: "react", options: s, most: s.Observation, code: true, setup: finalAnswer, work: s.work}.do(ctx, cfg, task)
+	return job{agent: "react", options: s, most: s.Observation, code: true, setup: finalAnswer,
+		work: s.work}.do(ctx, cfg, task)
 }
 
 const reactRule = "Reply with a thought and one ```python code block."

@@ -81,7 +81,8 @@ type measured struct {
 // not code cells.
 func (r *journal) draw() *notebook.Notebook {
 	d := &drawing{&notebook.Notebook{Metadata: map[string]any{
-		"dsstar": recordMeta{1, r.agent, r.options, r.task, r.sandbox, r.warnings, r.spent.Models, r.answer, false, r.finished, r.ended, r.failure},
+		"dsstar": recordMeta{1, r.agent, r.options, r.task, r.sandbox, r.warnings, r.spent.Models,
+			r.answer, false, r.finished, r.ended, r.failure},
 		"kernelspec": map[string]any{
 			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"},
 		"language_info": map[string]any{"name": "python"},
@@ -124,7 +125,8 @@ func (r *journal) showQuestion() string {
 	case r.ended:
 		state = "**Finished** by the agent's own rule. Nobody has verified the answer."
 	}
-	text := fmt.Sprintf("# %s\n\n%s\n\n*Agent:* %s", strings.ReplaceAll(record.Prose(r.task.Question), "\n\n", " "), state, r.agent)
+	text := fmt.Sprintf("# %s\n\n%s\n\n*Agent:* %s", strings.ReplaceAll(record.Prose(r.task.Question),
+		"\n\n", " "), state, r.agent)
 	if r.task.Guidelines != "" {
 		text += "\n\n*Form of the answer:* " + record.Prose(r.task.Guidelines)
 	}
@@ -169,9 +171,11 @@ func (d *drawing) markdown(id string, meta cellMeta, source string) {
 	})
 }
 
-func (d *drawing) code(id string, meta cellMeta, source string, outputs []notebook.Output) *notebook.Cell {
+func (d *drawing) code(id string, meta cellMeta, source string,
+	outputs []notebook.Output) *notebook.Cell {
 	d.runs++
-	c := notebook.Cell{ID: id, Type: notebook.Code, Source: source, Metadata: map[string]any{"dsstar": meta}, ExecutionCount: d.runs}
+	c := notebook.Cell{ID: id, Type: notebook.Code, Source: source,
+		Metadata: map[string]any{"dsstar": meta}, ExecutionCount: d.runs}
 	for _, o := range outputs {
 		if o.Type == notebook.ExecuteResult {
 			o.ExecutionCount = d.runs
@@ -188,7 +192,8 @@ func (d *drawing) turn(n int, t turn) {
 	said := fmt.Sprintf("## %s\n\n%s", record.Prose(t.title), record.Prose(t.said))
 	runs := t.ran.Status == notebook.OK || t.ran.Status == notebook.Raised
 	if t.cell != "" && !runs {
-		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s", record.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
+		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s",
+			record.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
 	}
 	if t.did.Observation != "" && (t.cell == "" || !runs) {
 		said += "\n\n" + prompts.Fence(t.did.Observation, "")
@@ -200,6 +205,7 @@ func (d *drawing) turn(n int, t turn) {
 	meta.Role, meta.Status, meta.Reason = "action", string(t.ran.Status), t.ran.Reason
 	c := d.code(fmt.Sprintf("action-%d", n), meta, t.cell, t.ran.Outputs)
 	if t.ran.Status == notebook.Raised {
-		c.Metadata["tags"] = []string{"raises-exception"} // JupyterLab's and nbclient's: the next ones run
+		// JupyterLab's and nbclient's: the next ones run
+		c.Metadata["tags"] = []string{"raises-exception"}
 	}
 }

@@ -44,16 +44,18 @@ type Result struct {
 	Cost   *float64                `json:"cost_usd"` // nil: a price is not known
 	Models []string                `json:"models,omitempty"`
 
-	Executions int            `json:"executions"` // cells and scripts that were run, besides the set-up
-	Failed     int            `json:"failed"`     // of these, those that did not end well
-	Debug      int            `json:"debug"`      // repairs of a cell or script
+	// cells and scripts that were run, besides the set-up
+	Executions int            `json:"executions"`
+	Failed     int            `json:"failed"` // of these, those that did not end well
+	Debug      int            `json:"debug"`  // repairs of a cell or script
 	Seconds    record.Seconds `json:"seconds"`
 	Actions    []Action       `json:"actions,omitempty"` // in order
 }
 
 // An Action is a step of a trajectory, as in DA-Code.
 type Action struct {
-	Kind        string `json:"kind"` // "python", "bash", "sql", "terminate"; "": a reply without an action
+	// "python", "bash", "sql", "terminate"; "": a reply without an action
+	Kind        string `json:"kind"`
 	Code        string `json:"code"`
 	Observation string `json:"observation"` // shown to the agent
 }
@@ -72,9 +74,10 @@ type Options struct {
 // can apply, when it opens model and sessions.
 type Named struct {
 	Name        string
-	Summary     string        // in one line, with the source
-	Temperature *float64      // of the model; nil: none was published
-	CellTimeout time.Duration // minimum, so that the agent's own limit of an action applies first; 0: none
+	Summary     string   // in one line, with the source
+	Temperature *float64 // of the model; nil: none was published
+	// minimum, so that the agent's own limit of an action applies first; 0: none
+	CellTimeout time.Duration
 	make        func(Options) Solver
 }
 

@@ -12,13 +12,14 @@ import (
 // A Comparison compares two runs over the tasks that both have. Its JSON is a contract: see
 // docs/benchmarks.md.
 type Comparison struct {
-	A       Side                `json:"a"`
-	B       Side                `json:"b"`
-	Tasks   int                 `json:"tasks"`  // that both runs have scored
-	Better  int                 `json:"better"` // of these, those with a higher score in b
-	Worse   int                 `json:"worse"`
-	P       float64             `json:"p"`    // two-sided and exact, for no difference
-	Test    string              `json:"test"` // "McNemar" where all scores are right or wrong, else "sign"
+	A      Side    `json:"a"`
+	B      Side    `json:"b"`
+	Tasks  int     `json:"tasks"`  // that both runs have scored
+	Better int     `json:"better"` // of these, those with a higher score in b
+	Worse  int     `json:"worse"`
+	P      float64 `json:"p"` // two-sided and exact, for no difference
+	// "McNemar" where all scores are right or wrong, else "sign"
+	Test    string              `json:"test"`
 	Changed []Change            `json:"changed"`
 	Setup   []runner.Difference `json:"setup"` // different settings
 	Only    map[string]int      `json:"only"`  // tasks that only one run has, by "a" and "b"
@@ -53,9 +54,11 @@ type Change struct {
 // the mean.
 func Compare(a, b runner.Result) (Comparison, error) {
 	if a.Bench != b.Bench {
-		return Comparison{}, fmt.Errorf("%s is a run of %s, and %s of %s", a.Path, a.Bench, b.Path, b.Bench)
+		return Comparison{}, fmt.Errorf("%s is a run of %s, and %s of %s", a.Path, a.Bench,
+			b.Path, b.Bench)
 	}
-	c := Comparison{Test: "McNemar", Changed: []Change{}, Setup: a.Differs(b.About), Only: map[string]int{}}
+	c := Comparison{Test: "McNemar", Changed: []Change{}, Setup: a.Differs(b.About),
+		Only: map[string]int{}}
 	ofB := map[string]taskRecords{}
 	for _, t := range byTask(b, nil) {
 		ofB[t.ID] = t
@@ -149,7 +152,9 @@ func (c Comparison) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A: %s (%s)\nB: %s (%s)\n\n", c.A.Name, c.A.Run, c.B.Name, c.B.Run)
 	rows := [][]string{
-		{"Score %", fmt.Sprintf("%.2f (%.1f to %.1f)", c.A.Score, c.A.Low, c.A.High), fmt.Sprintf("%.2f (%.1f to %.1f)", c.B.Score, c.B.Low, c.B.High), fmt.Sprintf("%+.2f", c.B.Score-c.A.Score)},
+		{"Score %", fmt.Sprintf("%.2f (%.1f to %.1f)", c.A.Score, c.A.Low, c.A.High),
+			fmt.Sprintf("%.2f (%.1f to %.1f)", c.B.Score, c.B.Low, c.B.High),
+			fmt.Sprintf("%+.2f", c.B.Score-c.A.Score)},
 		{"US dollars a task", figure(c.A.Cost, 4), figure(c.B.Cost, 4), absent},
 		line("Model calls a task", 1, c.A.Calls, c.B.Calls),
 		line("Tokens a task", 0, c.A.Tokens, c.B.Tokens),
@@ -159,7 +164,8 @@ func (c Comparison) Markdown() string {
 		rows[1] = line("US dollars a task", 4, *c.A.Cost, *c.B.Cost)
 	}
 	b.WriteString(grid([]string{fmt.Sprintf("Over %d tasks", c.Tasks), "A", "B", "B - A"}, rows))
-	fmt.Fprintf(&b, "\n%d better in B, %d worse: p = %.4f (%s test, two-sided, exact)\n", c.Better, c.Worse, c.P, c.Test)
+	fmt.Fprintf(&b, "\n%d better in B, %d worse: p = %.4f (%s test, two-sided, exact)\n", c.Better,
+		c.Worse, c.P, c.Test)
 	for _, who := range []string{"a", "b"} {
 		if n := c.Only[who]; n > 0 {
 			fmt.Fprintf(&b, "%d tasks have a result in %s alone and are left out\n", n, strings.ToUpper(who))
@@ -177,14 +183,16 @@ func (c Comparison) Markdown() string {
 	changed := slices.Clone(c.Changed)
 	slices.SortStableFunc(changed, func(x, y Change) int { return strings.Compare(sign(x), sign(y)) })
 	for _, ch := range changed {
-		rows = append(rows, []string{ch.Task, ch.Level, sign(ch), said(ch.A, ch.SaidA, ch.CauseA), said(ch.B, ch.SaidB, ch.CauseB)})
+		rows = append(rows, []string{ch.Task, ch.Level, sign(ch), said(ch.A, ch.SaidA, ch.CauseA),
+			said(ch.B, ch.SaidB, ch.CauseB)})
 	}
 	b.WriteString("\n" + grid([]string{"Task", "Level", "B is", "A", "B"}, rows))
 	return b.String()
 }
 
 func line(name string, decimals int, a, b float64) []string {
-	return []string{name, fmt.Sprintf("%.*f", decimals, a), fmt.Sprintf("%.*f", decimals, b), fmt.Sprintf("%+.*f", decimals, b-a)}
+	return []string{name, fmt.Sprintf("%.*f", decimals, a), fmt.Sprintf("%.*f", decimals, b),
+		fmt.Sprintf("%+.*f", decimals, b-a)}
 }
 
 func sign(c Change) string {

@@ -35,7 +35,8 @@ const (
 func dsStar() []Paper {
 	const gemini = "Gemini-2.5-Pro"
 	dabstep := func(number, title string, rows ...row) Paper {
-		p := Paper{Name: "ds-star:" + number, Title: title, Source: dsStarSource + ", table " + number, bench: "dabstep", tasks: 450, columns: easyAndHard(), rows: rows,
+		p := Paper{Name: "ds-star:" + number, Title: title, Source: dsStarSource + ", table " + number,
+			bench: "dabstep", tasks: 450, columns: easyAndHard(), rows: rows,
 			notes: []string{"published on the 450 hidden tasks (72 easy, 378 hard): one easy task is 1.39 points"}}
 		if slices.ContainsFunc(rows, func(r row) bool { return r.framework == modelOnly }) {
 			p.notes = append(p.notes, modelOnlyNote)
@@ -59,8 +60,10 @@ func dsStar() []Paper {
 		krama(gemini),
 		daCodeOfDSStar(gemini),
 		dabstep("4", "DABStep without single components, and another model",
-			row{"DS-STAR without analyzer", gemini, []float64{75.00, 26.98}, paperWay("--no-analyzer", "method.analyzer", "false")},
-			row{"DS-STAR without router", gemini, []float64{79.17, 39.95}, paperWay("--no-router", "method.router", "false")},
+			row{"DS-STAR without analyzer", gemini, []float64{75.00, 26.98},
+				paperWay("--no-analyzer", "method.analyzer", "false")},
+			row{"DS-STAR without router", gemini, []float64{79.17, 39.95},
+				paperWay("--no-router", "method.router", "false")},
 			ours,
 			row{"DS-STAR", "GPT-5", []float64{88.89, 43.12}, paperWay("")}),
 		costs(gemini),
@@ -71,7 +74,8 @@ func dsStar() []Paper {
 				paperWay("--role-model verifier=PROVIDER/llama-3.1-8b", "models.verifier", "llama-3.1-8b")},
 			ours),
 		dabstep("11", "DABStep with a verifier that sees query and plan only",
-			row{"DS-STAR, verifier sees query and plan", gemini, []float64{83.33, 43.92}, paperWay("--verifier-input query-plan", "method.verifier_input", "query-plan")},
+			row{"DS-STAR, verifier sees query and plan", gemini, []float64{83.33, 43.92},
+				paperWay("--verifier-input query-plan", "method.verifier_input", "query-plan")},
 			ours),
 		dabstep("12", "DABStep with DeepSeek-V3",
 			row{"ReAct", "DeepSeek-V3", []float64{66.67, 5.56}, other("react")},
@@ -99,36 +103,48 @@ func krama(gemini string) Paper {
 		}
 		return &variant{v.agent, setup, flags}
 	}
-	return Paper{Name: "ds-star:2", Title: "KramaBench", Source: dsStarSource + ", table 2", bench: "kramabench", tasks: 104, columns: columns,
+	return Paper{Name: "ds-star:2", Title: "KramaBench", Source: dsStarSource + ", table 2",
+		bench: "kramabench", tasks: 104, columns: columns,
 		notes: []string{
 			"most likely scored by the public code of June 2025, whose faults give points to wrong answers: dsstar bench score --compat upstream does so too",
 			"DS-GURU is KramaBench's own baseline and is not among the agents",
 		},
 		rows: []row{
 			{"Model-only", "o3", []float64{25.00, 1.73, 3.50, 1.35, 3.35, 24.87, 9.64}, other("model-only")},
-			{"Model-only", "GPT-4o", []float64{0.00, 1.41, 1.98, 0.45, 1.46, 1.45, 1.62}, other("model-only")},
-			{"Model-only", "Claude-3.5-Sonnet", []float64{16.67, 1.62, 2.87, 1.17, 7.33, 13.63, 7.45}, other("model-only")},
+			{"Model-only", "GPT-4o", []float64{0.00, 1.41, 1.98, 0.45, 1.46, 1.45, 1.62},
+				other("model-only")},
+			{"Model-only", "Claude-3.5-Sonnet", []float64{16.67, 1.62, 2.87, 1.17, 7.33, 13.63, 7.45},
+				other("model-only")},
 			{"DS-GURU", "o3", []float64{25.00, 3.53, 8.95, 19.60, 13.89, 50.73, 22.08}, nil},
 			{"DS-GURU", "GPT-4o", []float64{16.67, 2.76, 8.97, 2.60, 2.80, 17.18, 8.28}, nil},
 			{"DS-GURU", "Claude-3.5-Sonnet", []float64{16.67, 1.52, 1.96, 11.21, 7.01, 39.16, 14.35}, nil},
 			{"ReAct", gemini, []float64{16.67, 4.77, 3.69, 26.17, 41.95, 51.40, 30.31}, other("react")},
 			{"AutoGen", gemini, []float64{16.67, 4.39, 7.25, 19.38, 26.38, 41.76, 22.83}, other("autogen")},
-			{"Data Interpreter", gemini, []float64{41.67, 12.72, 28.05, 9.87, 30.04, 59.67, 31.32}, other("data-interpreter")},
-			{"DA-Agent", gemini, []float64{41.67, 15.52, 12.59, 42.64, 39.73, 61.61, 39.79}, other("da-agent")},
+			{"Data Interpreter", gemini, []float64{41.67, 12.72, 28.05, 9.87, 30.04, 59.67, 31.32},
+				other("data-interpreter")},
+			{"DA-Agent", gemini, []float64{41.67, 15.52, 12.59, 42.64, 39.73, 61.61, 39.79},
+				other("da-agent")},
 			{"DS-STAR", gemini, []float64{25.00, 12.09, 43.74, 46.75, 49.64, 65.94, 44.69}, paperWay("")},
-			{"ReAct, oracle", gemini, []float64{25.00, 6.36, 3.69, 30.70, 46.93, 51.69, 33.82}, oracle(other("react"))},
-			{"AutoGen, oracle", gemini, []float64{25.00, 5.29, 26.03, 23.46, 39.28, 49.41, 31.77}, oracle(other("autogen"))},
-			{"Data Interpreter, oracle", gemini, []float64{41.67, 13.29, 28.39, 13.09, 32.97, 63.13, 33.57}, oracle(other("data-interpreter"))},
-			{"DA-Agent, oracle", gemini, []float64{41.67, 15.77, 44.26, 44.55, 56.42, 65.92, 48.61}, oracle(other("da-agent"))},
-			{"DS-STAR, oracle", gemini, []float64{25.00, 19.08, 55.24, 58.80, 59.66, 70.18, 52.55}, oracle(paperWay(""))},
+			{"ReAct, oracle", gemini, []float64{25.00, 6.36, 3.69, 30.70, 46.93, 51.69, 33.82},
+				oracle(other("react"))},
+			{"AutoGen, oracle", gemini, []float64{25.00, 5.29, 26.03, 23.46, 39.28, 49.41, 31.77},
+				oracle(other("autogen"))},
+			{"Data Interpreter, oracle", gemini, []float64{41.67, 13.29, 28.39, 13.09, 32.97, 63.13, 33.57},
+				oracle(other("data-interpreter"))},
+			{"DA-Agent, oracle", gemini, []float64{41.67, 15.77, 44.26, 44.55, 56.42, 65.92, 48.61},
+				oracle(other("da-agent"))},
+			{"DS-STAR, oracle", gemini, []float64{25.00, 19.08, 55.24, 58.80, 59.66, 70.18, 52.55},
+				oracle(paperWay(""))},
 		}}
 }
 
 func daCodeOfDSStar(gemini string) Paper {
 	columns := append(daCodeColumns(), column{"Total", 1, accuracyOf(nil)})
 	da := other("da-agent")
-	return Paper{Name: "ds-star:3", Title: "DA-Code", Source: dsStarSource + ", table 3", bench: "dacode", tasks: 500, columns: columns,
-		notes: []string{"published before DA-Code's scorer was relaxed in January 2026", "Data Interpreter was left out, as it does not write the files that are asked for"},
+	return Paper{Name: "ds-star:3", Title: "DA-Code", Source: dsStarSource + ", table 3",
+		bench: "dacode", tasks: 500, columns: columns,
+		notes: []string{"published before DA-Code's scorer was relaxed in January 2026",
+			"Data Interpreter was left out, as it does not write the files that are asked for"},
 		rows: []row{
 			{"DA-Agent", "Mixtral-8x22B", []float64{14.8, 31.6, 10.2, 17.6, 16.8, 8.6, 15.4}, da},
 			{"DA-Agent", "DeepSeek-Coder-V2.5", []float64{25.1, 34.1, 14.7, 32.8, 18.7, 14.1, 20.7}, da},
@@ -144,28 +160,38 @@ func daCodeOfDSStar(gemini string) Paper {
 
 func costs(gemini string) Paper {
 	dev := map[string]string{"split": "dev"}
-	return Paper{Name: "ds-star:6", Title: "What a task of DABStep takes", Source: dsStarSource + ", table 6", bench: "dabstep", tasks: 10,
-		columns: []column{{"Calls", 1, meanOf(nil, calls)}, {"Input tokens", 0, meanOf(nil, inTokens)}, {"Output tokens", 0, meanOf(nil, outTokens)}, {"US dollars", 2, meanCost(nil)}},
-		notes:   []string{"published: the mean over the 10 development tasks (--split dev), at 1.25 and 10 US dollars a million tokens in and out"},
+	return Paper{Name: "ds-star:6", Title: "What a task of DABStep takes", Source: dsStarSource +
+		", table 6", bench: "dabstep", tasks: 10,
+		columns: []column{{"Calls", 1, meanOf(nil, calls)}, {"Input tokens", 0, meanOf(nil, inTokens)},
+			{"Output tokens", 0, meanOf(nil, outTokens)}, {"US dollars", 2, meanCost(nil)}},
+		notes: []string{"published: the mean over the 10 development tasks (--split dev), at 1.25 and 10 US dollars a million tokens in and out"},
 		rows: []row{
 			{"ReAct", gemini, []float64{7.1, 44691, 2928, 0.09}, &variant{"react", dev, "--split dev"}},
-			{"DA-Agent", gemini, []float64{8.8, 39999, 4123, 0.09}, &variant{"da-agent", dev, "--split dev"}},
-			{"DS-STAR", gemini, []float64{12.7, 154669, 3373, 0.23}, paperWay("--split dev", "split", "dev")},
+			{"DA-Agent", gemini, []float64{8.8, 39999, 4123, 0.09},
+				&variant{"da-agent", dev, "--split dev"}},
+			{"DS-STAR", gemini, []float64{12.7, 154669, 3373, 0.23},
+				paperWay("--split dev", "split", "dev")},
 		}}
 }
 
 // figure4 is the figure on the number of rounds. What it shows only as a curve is
 // not published as a figure.
 func figure4(gemini string) Paper {
-	p := Paper{Name: "ds-star:fig4", Title: "Rounds on DABStep, and how many there may be", Source: dsStarSource + ", figure 4 and section 4.3", bench: "dabstep", tasks: 450,
+	p := Paper{Name: "ds-star:fig4", Title: "Rounds on DABStep, and how many there may be",
+		Source: dsStarSource + ", figure 4 and section 4.3", bench: "dabstep", tasks: 450,
 		columns: append(easyAndHard(),
-			column{"Rounds, easy", 1, meanOf(level("easy"), rounds)}, column{"Rounds, hard", 1, meanOf(level("hard"), rounds)},
-			column{"One round, easy %", 0, once(level("easy"))}, column{"More than one, hard %", 0, refined(level("hard"))}),
-		notes: []string{"the accuracy with 5, 10 and 15 rounds is published as a curve only", "one round for easy tasks: published as more than 50 %"}}
+			column{"Rounds, easy", 1, meanOf(level("easy"), rounds)}, column{"Rounds, hard", 1,
+				meanOf(level("hard"), rounds)},
+			column{"One round, easy %", 0, once(level("easy"))}, column{"More than one, hard %", 0,
+				refined(level("hard"))}),
+		notes: []string{"the accuracy with 5, 10 and 15 rounds is published as a curve only",
+			"one round for easy tasks: published as more than 50 %"}}
 	for _, most := range []string{"5", "10", "15"} {
-		p.rows = append(p.rows, row{"DS-STAR, at most " + most + " rounds", gemini, nil, paperWay("--max-rounds "+most, "max_rounds", most)})
+		p.rows = append(p.rows, row{"DS-STAR, at most " + most + " rounds", gemini, nil,
+			paperWay("--max-rounds "+most, "max_rounds", most)})
 	}
-	p.rows = append(p.rows, row{"DS-STAR, at most 20 rounds", gemini, []float64{87.50, 45.24, 3.0, 5.6, 50, 98}, paperWay("")})
+	p.rows = append(p.rows, row{"DS-STAR, at most 20 rounds", gemini,
+		[]float64{87.50, 45.24, 3.0, 5.6, 50, 98}, paperWay("")})
 	return p
 }
 
@@ -173,7 +199,9 @@ func daCodeColumns() []column {
 	return []column{
 		{"Wrangling", 1, accuracyOf(domain("data wrangling"))},
 		{"ML", 1, accuracyOf(domain("machine learning"))},
-		{"EDA", 1, accuracyOf(domain("data insight", "data manipulation", "data visualization", "statistical analysis"))},
-		{"Easy", 1, accuracyOf(level("easy"))}, {"Medium", 1, accuracyOf(level("medium"))}, {"Hard", 1, accuracyOf(level("hard"))},
+		{"EDA", 1, accuracyOf(domain("data insight", "data manipulation", "data visualization",
+			"statistical analysis"))},
+		{"Easy", 1, accuracyOf(level("easy"))}, {"Medium", 1, accuracyOf(level("medium"))}, {"Hard", 1,
+			accuracyOf(level("hard"))},
 	}
 }

@@ -59,7 +59,8 @@ func (v Value) text(decimals int) string {
 	if v.Low == nil {
 		return fmt.Sprintf("%.*f (n %d)", decimals, v.Value, v.N)
 	}
-	return fmt.Sprintf("%.*f (n %d, %.*f to %.*f)", decimals, v.Value, v.N, decimals, *v.Low, decimals, *v.High)
+	return fmt.Sprintf("%.*f (n %d, %.*f to %.*f)", decimals, v.Value, v.N, decimals, *v.Low,
+		decimals, *v.High)
 }
 
 // grid is a Markdown table whose columns are aligned.

@@ -78,7 +78,8 @@ type Row struct {
 	Published []*float64 `json:"published"` // null: not published
 	Run       string     `json:"run"`       // the folder of our run; "": there is none
 	Ours      []*Value   `json:"ours"`      // null: the run has no such figure
-	Missing   string     `json:"missing"`   // command of the missing run; "": none is missing, or dsstar cannot run it
+	// command of the missing run; "": none is missing, or dsstar cannot run it
+	Missing string `json:"missing"`
 }
 
 // Make returns the table with runs filled in.
@@ -90,7 +91,8 @@ func (p Paper) Make(runs []runner.Result) Table {
 	var ours []runner.Result
 	for _, r := range runs {
 		if r.Bench != p.bench {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s of %s is not in this table, which is about %s", named(r), r.Bench, p.bench))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s of %s is not in this table, which is about %s",
+				named(r), r.Bench, p.bench))
 			continue
 		}
 		ours = append(ours, r)
@@ -100,7 +102,8 @@ func (p Paper) Make(runs []runner.Result) Table {
 	}
 	used := make([]bool, len(ours))
 	for _, row := range p.rows {
-		line := Row{Framework: row.framework, Model: row.model, Published: published(row.published, len(p.columns))}
+		line := Row{Framework: row.framework, Model: row.model,
+			Published: published(row.published, len(p.columns))}
 		found := false
 		for i, r := range ours {
 			if row.run != nil && row.run.is(r) && sameModel(row.model, r.Model) {
@@ -118,7 +121,8 @@ func (p Paper) Make(runs []runner.Result) Table {
 	}
 	for i, r := range ours {
 		if !used[i] {
-			t.Rows = append(t.Rows, Row{Framework: Variation(r), Model: r.Model, Published: published(nil, len(p.columns)), Run: r.Path, Ours: p.measured(r)})
+			t.Rows = append(t.Rows, Row{Framework: Variation(r), Model: r.Model,
+				Published: published(nil, len(p.columns)), Run: r.Path, Ours: p.measured(r)})
 		}
 	}
 	return t
@@ -149,7 +153,8 @@ const none = -1.0
 func (p Paper) apart(r runner.Result) []string {
 	var parts []string
 	if p.tasks > 0 && len(r.Items) != p.tasks {
-		parts = append(parts, fmt.Sprintf("%d tasks, and the published figures are of %d", len(r.Items), p.tasks))
+		parts = append(parts, fmt.Sprintf("%d tasks, and the published figures are of %d",
+			len(r.Items), p.tasks))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Setup)) {
 		switch value := r.Setup[name]; {
@@ -171,7 +176,8 @@ func (p Paper) apart(r runner.Result) []string {
 func about(r runner.Result) []string {
 	var notes []string
 	if missing := len(r.Missing()); missing > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d tasks have no result yet, and count as wrong", missing, len(r.Items)*max(1, r.Repeat)))
+		notes = append(notes, fmt.Sprintf("%d of %d tasks have no result yet, and count as wrong",
+			missing, len(r.Items)*max(1, r.Repeat)))
 	}
 	hidden, failed := 0, 0
 	for _, record := range r.Records {
@@ -232,7 +238,9 @@ var varies = []string{
 }
 
 func varied(name string) bool {
-	return slices.ContainsFunc(varies, func(begin string) bool { return strings.HasPrefix(name, begin) })
+	return slices.ContainsFunc(varies, func(begin string) bool {
+		return strings.HasPrefix(name, begin)
+	})
 }
 
 func variations(r runner.Result) map[string]string {
@@ -299,7 +307,8 @@ func modelName(name string) string {
 
 // command returns the command of the run that would fill in a row.
 func (p Paper) command(r row) string {
-	words := []string{"dsstar bench run --bench", p.bench, "--tasks TASKS --agent", r.run.agent, "--model", flagModel(r.model)}
+	words := []string{"dsstar bench run --bench", p.bench, "--tasks TASKS --agent", r.run.agent,
+		"--model", flagModel(r.model)}
 	if r.run.flags != "" {
 		words = append(words, r.run.flags)
 	}

@@ -24,7 +24,8 @@ type canvas struct{ strings.Builder }
 
 func newCanvas() *canvas {
 	c := &canvas{}
-	fmt.Fprintf(c, `<svg role="img" width="%d" height="%d" viewBox="0 0 %d %d">`, plotWidth, plotHeight, plotWidth, plotHeight)
+	fmt.Fprintf(c, `<svg role="img" width="%d" height="%d" viewBox="0 0 %d %d">`, plotWidth,
+		plotHeight, plotWidth, plotHeight)
 	return c
 }
 
@@ -42,7 +43,8 @@ func (c *canvas) line(class string, x1, y1, x2, y2 float64) {
 }
 
 func (c *canvas) text(x, y float64, anchor, text string) {
-	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor, template.HTMLEscapeString(text))
+	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor,
+		template.HTMLEscapeString(text))
 }
 
 // axes draws the left axis with marks from 0 to most, and the base line.
@@ -58,7 +60,8 @@ func (c *canvas) axes(most float64, format string) (y func(float64) float64) {
 }
 
 // bars draws groups of bars, one bar of each group for each run.
-func (c *canvas) bars(groups []string, runs int, y func(float64) float64, value func(group, run int) (v float64, low, high *float64, title string)) {
+func (c *canvas) bars(groups []string, runs int, y func(float64) float64,
+	value func(group, run int) (v float64, low, high *float64, title string)) {
 	width := float64(plotWidth-marginLeft) / float64(max(1, len(groups)))
 	bar := min(40, width*0.8/float64(max(1, runs)))
 	for g, name := range groups {
@@ -142,7 +145,8 @@ func byRounds(runs []runner.Result) plot {
 	y := c.axes(high, "%.0f")
 	c.bars(groups, len(runs), y, func(g, i int) (float64, *float64, *float64, string) {
 		n := first + g
-		return counts[i][n], nil, nil, fmt.Sprintf("%s: %.1f %% of the tasks took %d rounds", Variation(runs[i]), counts[i][n], n)
+		return counts[i][n], nil, nil, fmt.Sprintf("%s: %.1f %% of the tasks took %d rounds",
+			Variation(runs[i]), counts[i][n], n)
 	})
 	return plot{"Rounds", "How many rounds (or steps) tasks took, in per cent of the tasks; the last may be more.", c.done()}
 }
@@ -161,7 +165,10 @@ func byCost(runs []runner.Result) plot {
 	if high == 0 { // no price is known: tokens tell it as well
 		unit, format = "thousand tokens a task", "%.1f"
 		for i, r := range runs {
-			costs[i] = meanOf(nil, func(r runner.Record) float64 { return (inTokens(r) + outTokens(r)) / 1000 })(r)
+			costs[i] = meanOf(nil, func(r runner.Record) float64 {
+				return (inTokens(r) +
+					outTokens(r)) / 1000
+			})(r)
 			if costs[i] != nil {
 				high = max(high, costs[i].Value)
 			}
@@ -175,12 +182,15 @@ func byCost(runs []runner.Result) plot {
 		}
 		x := marginLeft + costs[i].Value/high*(plotWidth-marginLeft-10)
 		c.line("whisker", x, y(*v.Low), x, y(*v.High))
-		fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="5" fill="%s"><title>%s</title></circle>`, x, y(v.Value), colour(i),
-			template.HTMLEscapeString(fmt.Sprintf("%s: %.2f %% at "+format+" %s", Variation(r), v.Value, costs[i].Value, unit)))
+		fmt.Fprintf(c, `<circle cx="%.1f" cy="%.1f" r="5" fill="%s"><title>%s</title></circle>`, x,
+			y(v.Value), colour(i),
+			template.HTMLEscapeString(fmt.Sprintf("%s: %.2f %% at "+format+" %s", Variation(r), v.Value,
+				costs[i].Value, unit)))
 	}
 	for i := range 5 {
 		v := high * float64(i) / 4
-		c.text(marginLeft+v/high*(plotWidth-marginLeft-10), plotHeight-marginLow+16, "middle", fmt.Sprintf(format, v))
+		c.text(marginLeft+v/high*(plotWidth-marginLeft-10), plotHeight-marginLow+16, "middle",
+			fmt.Sprintf(format, v))
 	}
 	return plot{"Cost and score", "The mean score in per cent against " + unit + ".", c.done()}
 }

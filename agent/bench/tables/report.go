@@ -60,7 +60,8 @@ func Report(w io.Writer, dir string, runs []runner.Result) error {
 }
 
 // colours are the runs' colours, which the colour-blind can tell apart (Okabe and Ito).
-var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442"}
+var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
+	"#999999", "#f0e442"}
 
 func colour(i int) string { return colours[i%len(colours)] }
 
@@ -70,7 +71,8 @@ func newPageRun(r runner.Result, i int, dir string) (pageRun, error) {
 		Tasks: fmt.Sprint(len(r.Items)), Score: absent, Interval: absent, Calls: absent, Cost: absent, Notes: about(r),
 	}
 	if v := accuracy(r, nil); v != nil {
-		one.Score, one.Interval = fmt.Sprintf("%.2f", v.Value), fmt.Sprintf("%.1f to %.1f", *v.Low, *v.High)
+		one.Score = fmt.Sprintf("%.2f", v.Value)
+		one.Interval = fmt.Sprintf("%.1f to %.1f", *v.Low, *v.High)
 	}
 	if v := meanOf(nil, calls)(r); v != nil {
 		one.Calls = fmt.Sprintf("%.1f", v.Value)
@@ -90,8 +92,10 @@ func newPageRun(r runner.Result, i int, dir string) (pageRun, error) {
 
 func newPageLine(r runner.Record, run, dir string) (pageLine, error) {
 	line := pageLine{
-		Task: r.Key().String(), Level: r.Level, Domain: r.Domain, Answer: cut(r.Answer, 300), Cause: string(r.Cause), Score: absent, Cost: absent,
-		Rounds: r.Rounds, Repairs: r.DebugTries, Calls: r.Usage.Calls, Tokens: r.Usage.InputTokens + r.Usage.OutputTokens,
+		Task: r.Key().String(), Level: r.Level, Domain: r.Domain, Answer: cut(r.Answer,
+			300), Cause: string(r.Cause), Score: absent, Cost: absent,
+		Rounds: r.Rounds, Repairs: r.DebugTries, Calls: r.Usage.Calls, Tokens: r.Usage.InputTokens +
+			r.Usage.OutputTokens,
 	}
 	if v, ok := r.Value(); ok {
 		line.Score, line.Class = fmt.Sprintf("%.4g", v), "wrong"
@@ -118,7 +122,8 @@ func newPageLine(r runner.Record, run, dir string) (pageLine, error) {
 		return line, err
 	}
 	u := url.URL{Path: filepath.ToSlash(rel)}
-	line.Link = template.URL(u.String()) // escaped above, and relative: "./a:b" where the name has a colon
+	// escaped above, and relative: "./a:b" where the name has a colon
+	line.Link = template.URL(u.String())
 	return line, nil
 }
 

@@ -121,7 +121,8 @@ func share(values []float64) *Value {
 }
 
 // mean returns the mean of a figure over all records that have it.
-func mean(r runner.Result, chosen func(runner.Item) bool, of func(runner.Record) (float64, bool)) *Value {
+func mean(r runner.Result, chosen func(runner.Item) bool,
+	of func(runner.Record) (float64, bool)) *Value {
 	var values []float64
 	n := 0
 	for _, t := range byTask(r, chosen) {

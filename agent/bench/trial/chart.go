@@ -19,7 +19,8 @@ import (
 // extractChart extracts the data and settings of a task's chart from the code in dir
 // that draws it, and leaves them where DA-Code's scorer looks. python may write to dir
 // and is used once. A failure that is the code's own is no error: the score shows it.
-func extractChart(ctx context.Context, python bench.Python, t bench.Task, dir string, compat bench.Compat) error {
+func extractChart(ctx context.Context, python bench.Python, t bench.Task, dir string,
+	compat bench.Compat) error {
 	if !t.IsChart() {
 		return nil
 	}
@@ -88,7 +89,8 @@ func programOf(nb *notebook.Notebook) string {
 		role, _ := meta["role"].(string)
 		status, _ := meta["status"].(string)
 		ran := status == "" || status == string(notebook.OK)
-		if c.Type == notebook.Code && ran && slices.Contains([]string{"actions", "step", "final", "action"}, role) {
+		if c.Type == notebook.Code && ran &&
+			slices.Contains([]string{"actions", "step", "final", "action"}, role) {
 			cells = append(cells, c.Source)
 		}
 	}

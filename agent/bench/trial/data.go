@@ -72,7 +72,8 @@ func holds(folder, path string) bool {
 
 // prepare returns the task as agents get it. If it names its files, the run folder gets
 // a data folder with only these. Missing data is a [*runner.LackingError].
-func prepare(ctx context.Context, t bench.Task, folder record.Folder, confined bool) (record.Task, error) {
+func prepare(ctx context.Context, t bench.Task, folder record.Folder,
+	confined bool) (record.Task, error) {
 	data := t.Data
 	if data == "" {
 		return record.Task{}, &runner.LackingError{Err: errors.New("it has no data")}

@@ -15,7 +15,8 @@ import (
 
 // An Opener opens a confined session for scorers' code, which may read some paths and
 // write to one ("": to none). Its working folder is dir/files.
-type Opener func(ctx context.Context, dir string, read []string, write string) (agent.Session, error)
+type Opener func(ctx context.Context, dir string, read []string,
+	write string) (agent.Session, error)
 
 // python runs each piece of code in a session of its own.
 func (open Opener) python(read []string, write string) bench.Python {

@@ -21,7 +21,8 @@ type Scorer struct {
 // Score scores answers to the suite's tasks. Tasks without a public right answer have no
 // score, nor have those whose scorer failed. With charts, the data of charts are first
 // extracted from the code that draws them: the answers must be those of a run.
-func (s Scorer) Score(ctx context.Context, suite *bench.Suite, answers []bench.Answer, charts bool) (Scores, error) {
+func (s Scorer) Score(ctx context.Context, suite *bench.Suite, answers []bench.Answer,
+	charts bool) (Scores, error) {
 	all := newScores(suite, s.Compat)
 	of := map[string]bench.Answer{}
 	for _, answer := range answers {
@@ -38,7 +39,9 @@ func (s Scorer) Score(ctx context.Context, suite *bench.Suite, answers []bench.A
 		}
 		known.Tasks = without(known.Tasks, func(t bench.Task) bool { return all.Failed[t.ID] != "" })
 	}
-	public := without(answers, func(a bench.Answer) bool { return hidden[a.ID] != "" || all.Failed[a.ID] != "" })
+	public := without(answers, func(a bench.Answer) bool {
+		return hidden[a.ID] != "" || all.Failed[a.ID] != ""
+	})
 	scorer := bench.Scorer{Compat: s.Compat, Judge: s.Judge, Plain: s.Plain, Python: session.run}
 	scores, err := known.Score(ctx, scorer, public)
 	if err != nil {
@@ -67,7 +70,8 @@ func (s Scorer) session(suite *bench.Suite, answers map[string]bench.Answer) *sc
 
 // extractCharts extracts the charts of a run's answers. A task without its data, or for
 // which no kernel starts, cannot be scored.
-func (s Scorer) extractCharts(ctx context.Context, tasks []bench.Task, answers map[string]bench.Answer, all *Scores) error {
+func (s Scorer) extractCharts(ctx context.Context, tasks []bench.Task,
+	answers map[string]bench.Answer, all *Scores) error {
 	for _, t := range tasks {
 		answer, given := answers[t.ID]
 		if !t.IsChart() || !given || answer.Unfinished {
@@ -107,7 +111,8 @@ func Save(r runner.Result, repeats []Scores) error {
 			if record.Repeat != i+1 || s.Score == nil || s.is(record) {
 				continue
 			}
-			score := bench.Score{Value: *s.Score, Metric: s.Metric, Parts: s.Parts, Detail: s.Detail, Uncounted: s.Uncounted}
+			score := bench.Score{Value: *s.Score, Metric: s.Metric, Parts: s.Parts, Detail: s.Detail,
+				Uncounted: s.Uncounted}
 			if err := folder.Append(withScore(record, score)); err != nil {
 				return err
 			}

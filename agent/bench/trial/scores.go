@@ -13,16 +13,18 @@ import (
 // Scores are the scores of all tasks of a suite. As JSON they are what dsstar bench score
 // --json prints; docs/benchmarks.md documents the fields.
 type Scores struct {
-	Bench    string        `json:"bench"`
-	Compat   string        `json:"compat"`
-	Repeat   int           `json:"repeat"` // how often each task was run: scores and totals are means
-	Score    *tables.Value `json:"score"`  // per cent; null: nothing can be scored
-	Tasks    []TaskScore   `json:"tasks"`
-	Totals   []bench.Total `json:"totals"`   // the benchmark's own
-	Unscored int           `json:"unscored"` // tasks without a public right answer, or whose scorer failed
-	Missing  []string      `json:"missing"`  // what this copy of the benchmark lacks for scoring, as ends of paths
-	Unknown  []string      `json:"unknown"`  // answered ids that are no task's
-	Nameless int           `json:"nameless"` // answers without an id
+	Bench  string        `json:"bench"`
+	Compat string        `json:"compat"`
+	Repeat int           `json:"repeat"` // how often each task was run: scores and totals are means
+	Score  *tables.Value `json:"score"`  // per cent; null: nothing can be scored
+	Tasks  []TaskScore   `json:"tasks"`
+	Totals []bench.Total `json:"totals"` // the benchmark's own
+	// tasks without a public right answer, or whose scorer failed
+	Unscored int `json:"unscored"`
+	// what this copy of the benchmark lacks for scoring, as ends of paths
+	Missing  []string `json:"missing"`
+	Unknown  []string `json:"unknown"`  // answered ids that are no task's
+	Nameless int      `json:"nameless"` // answers without an id
 
 	Failed map[string]string `json:"-"` // why scoring a task failed, by id
 }

@@ -120,7 +120,8 @@ func recordOf(s *solver.Result) runner.Record {
 // cause returns the cause of an agent's error. A fatal error is not the task's: it ends
 // the run, or sends the task to another place, such as one whose kernel did not start.
 // ran tells whether any cell has run.
-func (s Site) cause(ctx context.Context, m *watchedModel, ran bool, err error) (c runner.Cause, fatal error) {
+func (s Site) cause(ctx context.Context, m *watchedModel, ran bool,
+	err error) (c runner.Cause, fatal error) {
 	if errors.Is(context.Cause(ctx), runner.ErrOverTime) {
 		return runner.OverTime, nil
 	}
@@ -177,7 +178,8 @@ const scoreTime = 30 * time.Minute
 
 // score scores the answer of a record. ctx is the run's, as the task's time may be over.
 // Without judge, right answer or kernel there is no score, but one can be added later.
-func (r *Run) score(ctx context.Context, record runner.Record, t bench.Task, m llm.Model, site Site) runner.Record {
+func (r *Run) score(ctx context.Context, record runner.Record, t bench.Task, m llm.Model,
+	site Site) runner.Record {
 	if t.Gold == nil {
 		return record
 	}
@@ -190,7 +192,8 @@ func (r *Run) score(ctx context.Context, record runner.Record, t bench.Task, m l
 	defer cancel()
 	var err error
 	if record.Error == "" {
-		err = extractChart(ctx, site.Scoring.python([]string{t.Data}, answer.Dir), t, answer.Dir, r.Compat)
+		err = extractChart(ctx, site.Scoring.python([]string{t.Data}, answer.Dir), t,
+			answer.Dir, r.Compat)
 	}
 	var score bench.Score
 	if err == nil {

@@ -87,7 +87,8 @@ func New(t testing.TB, reply func(Request) Response) *Server {
 func Script(replies ...string) func(Request) Response {
 	return func(r Request) Response {
 		if r.N > len(replies) {
-			return Refuse(http.StatusBadRequest, "", fmt.Sprintf("llmtest: the script ends after %d replies", len(replies)))
+			return Refuse(http.StatusBadRequest, "", fmt.Sprintf("llmtest: the script ends after %d replies",
+				len(replies)))
 		}
 		return Response{Text: replies[r.N-1]}
 	}
@@ -100,8 +101,10 @@ func Each(responses ...Response) func(Request) Response {
 
 // Refuse is an error in OpenAI's form.
 func Refuse(status int, code, message string) Response {
-	body, _ := json.Marshal(map[string]any{"error": map[string]any{"code": code, "message": message, "type": "error"}})
-	return Response{Status: status, Body: string(body), Header: map[string]string{"Content-Type": "application/json"}}
+	body, _ := json.Marshal(map[string]any{"error": map[string]any{"code": code, "message": message,
+		"type": "error"}})
+	return Response{Status: status, Body: string(body),
+		Header: map[string]string{"Content-Type": "application/json"}}
 }
 
 // KeepNone has the server keep no request from now on: for tests that measure the
@@ -170,7 +173,8 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 	if err := json.Unmarshal(body, &asked); err != nil {
 		return Request{}, fmt.Errorf("request body: %w", err)
 	}
-	r := Request{Model: asked.Model, Input: asked.Input, Stream: asked.Stream, Header: h.Header.Clone(), Body: string(body)}
+	r := Request{Model: asked.Model, Input: asked.Input, Stream: asked.Stream,
+		Header: h.Header.Clone(), Body: string(body)}
 	for _, m := range asked.Messages {
 		r.Messages = append(r.Messages, llm.Message{Role: m.Role, Text: m.Content})
 	}
@@ -299,7 +303,8 @@ func pieces(text string) []string {
 }
 
 // completion is a completion or a chunk of one, by the key of its message.
-func completion(r Request, key string, message map[string]any, finish any, u llm.Usage) map[string]any {
+func completion(r Request, key string, message map[string]any, finish any,
+	u llm.Usage) map[string]any {
 	c := map[string]any{
 		"id": fmt.Sprintf("llmtest-%d", r.N), "model": r.Model, "error": nil,
 		"choices": []any{map[string]any{"index": 0, key: message, "finish_reason": finish}},

@@ -1,6 +1,12 @@
 package kernels
 
-import "strings"
+import (
+	"path/filepath"
+	"strings"
+
+	"dsstar/kernel/sandbox"
+	"dsstar/notebook/disk"
+)
 
 // A Host is this machine with the user's environment.
 type Host struct {
@@ -22,4 +28,11 @@ func (h Host) LookupEnv(name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// Private reports whether cells must not read a folder just because a notebook names it: the
+// notebook may come from somebody else. The demo's data folder is exempt.
+func (h Host) Private(folder string) bool {
+	demo := strings.HasPrefix(disk.RealPath(filepath.Clean(folder)), disk.RealPath(h.CacheDir)+string(filepath.Separator)+"demo-")
+	return !demo && sandbox.Private(folder)
 }

@@ -1,4 +1,4 @@
-package main
+package rerun
 
 import (
 	"fmt"
@@ -28,11 +28,11 @@ type transcript struct {
 	seen   map[string]bool // display ids
 }
 
-func (a *app) newTranscript(quiet bool) *transcript {
-	t := &transcript{w: term.NewLazyWriter(a.stderr), quiet: quiet, width: func() int { return 100 }, seen: map[string]bool{}}
-	t.colours = a.stderrTTY && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
-	if a.stderrTTY {
-		t.width = a.width
+func (a *Runner) newTranscript(quiet bool) *transcript {
+	t := &transcript{w: term.NewLazyWriter(a.Stderr), quiet: quiet, width: func() int { return 100 }, seen: map[string]bool{}}
+	t.colours = a.Terminal && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
+	if a.Terminal {
+		t.width = a.Width
 	}
 	t.clean.Colours = t.colours
 	return t

@@ -1,4 +1,4 @@
-package main
+package rerun
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type roundResult struct {
 	Step     string          `json:"step"`
 	Attempts []attemptResult `json:"attempts"`
 	Seconds  float64         `json:"seconds"`
-	Kernel   rerunKernel     `json:"kernel"`
+	Kernel   kernelInfo      `json:"kernel"`
 }
 
 // An attemptResult is one attempt that was executed again.
@@ -46,8 +46,8 @@ type attemptResult struct {
 
 // A replay executes one round again.
 type replay struct {
-	rerunFlags
-	place    *rerunPlace
+	Flags
+	place    *place
 	k        *checkpoint.Session
 	show     *transcript
 	base     []string // the cells before the round
@@ -56,22 +56,22 @@ type replay struct {
 	result   roundResult
 }
 
-// rerunRound executes the attempts of a round again, each on the state at the beginning of the
+// round executes the attempts of a round again, each on the state at the beginning of the
 // round.
-func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook, place *rerunPlace, flags rerunFlags, s *configs.Settings) error {
+func (a *Runner) round(ctx context.Context, path string, nb *notebook.Notebook, place *place, flags Flags, s *configs.Settings) error {
 	begin := time.Now()
-	r := &replay{rerunFlags: flags, place: place}
+	r := &replay{Flags: flags, place: place}
 	if err := r.find(path, nb); err != nil {
 		return err
 	}
-	patience := time.Duration(flags.timeout)
+	patience := flags.Timeout
 	if patience == 0 {
 		patience = s.CellTimeout // as in the run, where an attempt may have timed out
 	}
-	p := a.newProgress(flags.quiet)
+	p := a.Progress(flags.Quiet)
 	defer p.Stop()
 	files := filepath.Join(place.dir, "files")
-	k, _, err := a.rerunKernel(ctx, path, nb, place, s, p, kernel.Options{
+	k, _, err := a.start(ctx, path, nb, place, s, p, kernel.Options{
 		Dir: place.dir, Scratch: files, Env: place.env, CellTimeout: patience,
 		Outputs: kernel.Outputs{Folder: filepath.Join(place.dir, "outputs"), ShownAs: "outputs"},
 	})
@@ -86,7 +86,7 @@ func (a *app) rerunRound(ctx context.Context, path string, nb *notebook.Notebook
 		return r.unbuilt(err)
 	}
 	p.Stop()
-	r.show = a.newTranscript(flags.quiet)
+	r.show = a.newTranscript(flags.Quiet)
 	err = r.run(ctx)
 	r.show.close()
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 	} else if !filepath.IsAbs(t.Task.Data) {
 		t.Task.Data = filepath.Join(r.place.home, filepath.FromSlash(t.Task.Data))
 	}
-	n := r.round.n
+	n := *r.Round
 	if rounds := len(t.Rounds); n < 1 || n > rounds {
 		last := usage.Again("--round", strconv.Itoa(rounds))
 		if rounds == 0 {
@@ -165,16 +165,16 @@ func (r *replay) rebuild(ctx context.Context, first bool) error {
 
 // unbuilt converts an error of rebuild: in a check, cells that now fail are a difference.
 func (r *replay) unbuilt(err error) error {
-	if u, ok := errors.AsType[errUnbuilt](err); ok && r.check {
-		return &changedError{u.text}
+	if u, ok := errors.AsType[errUnbuilt](err); ok && r.Check {
+		return &ChangedError{u.text}
 	}
 	return err
 }
 
-// A changedError is a difference found by a check, as an exit code.
-type changedError struct{ text string }
+// A ChangedError is a difference found by a check, as an exit code.
+type ChangedError struct{ Text string }
 
-func (e *changedError) Error() string { return e.text }
+func (e *ChangedError) Error() string { return e.Text }
 
 // run executes the attempts, and restores the session between them.
 func (r *replay) run(ctx context.Context) error {
@@ -206,8 +206,8 @@ func (r *replay) compare(n int, was, is notebook.Execution) attemptResult {
 		a.Error = problemOf(is)
 	}
 	// The outputs of a cell that was stopped depend on timing.
-	if r.check && a.Status == a.Recorded && (a.Status == notebook.OK || a.Status == notebook.Raised) {
-		a.Differences = append(a.Differences, compare.Outputs(was.Outputs, is.Outputs, r.tolerance)...)
+	if r.Check && a.Status == a.Recorded && (a.Status == notebook.OK || a.Status == notebook.Raised) {
+		a.Differences = append(a.Differences, compare.Outputs(was.Outputs, is.Outputs, r.Tolerance)...)
 	}
 	if a.Status != a.Recorded || len(a.Differences) > 0 {
 		a.Verdict = differs
@@ -225,12 +225,12 @@ func outcome(x notebook.Execution) notebook.Status {
 
 // concludeRound prints the results of the attempts, and returns an error that carries the exit
 // code.
-func (a *app) concludeRound(r *replay) error {
+func (a *Runner) concludeRound(r *replay) error {
 	var err error
-	if r.json {
-		err = printJSON(a.stdout, r.result)
+	if r.JSON {
+		err = term.JSON(a.Stdout, r.result)
 	} else {
-		err = r.report(a.stdout)
+		err = r.report(a.Stdout)
 	}
 	if err != nil {
 		return err
@@ -238,8 +238,8 @@ func (a *app) concludeRound(r *replay) error {
 	for _, attempt := range r.result.Attempts {
 		switch {
 		case attempt.Verdict == same:
-		case r.check:
-			return silent{exitNotVerified}
+		case r.Check:
+			return ErrDiffers
 		default:
 			return fmt.Errorf("round %d: attempt %d did not end as recorded", r.result.Round, attempt.Attempt)
 		}
@@ -259,7 +259,7 @@ func (r *replay) report(w io.Writer) error {
 		switch {
 		case a.Status != a.Recorded:
 			what += "; in the record it " + outcomeWords[a.Recorded]
-		case !r.check:
+		case !r.Check:
 			what += ", as recorded"
 		}
 		fmt.Fprintln(&b, checkLine(a.Label, string(a.Verdict), what))

@@ -1,4 +1,4 @@
-package main
+package rerun
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A rerunPlace is the folder in which the cells of a notebook run, and their data.
-type rerunPlace struct {
+// A place is the folder in which the cells of a notebook run, and their data.
+type place struct {
 	own       bool           // dsstar wrote the notebook
 	home      string         // the notebook's folder, absolute
 	dir       string         // where cells run: home, or a temporary folder for dsstar's own notebooks
@@ -35,18 +35,18 @@ type rerunPlace struct {
 	given     bool // data is from the user, not from the notebook
 }
 
-// newRerunPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
+// newPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
 // run in a temporary folder, so that the run folder is unchanged. With data, the notebook is
 // changed to use that folder. The caller closes the place.
-func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs.Settings) (*rerunPlace, error) {
+func (a *Runner) newPlace(path, data string, nb *notebook.Notebook, s *configs.Settings) (*place, error) {
 	home, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
 	home = disk.RealPath(home) // as cells see it
-	p := &rerunPlace{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.Env, given: data != ""}
+	p := &place{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.Env, given: data != ""}
 	if data != "" {
-		if data, err = rerunData(data, path); err != nil {
+		if data, err = checkData(data, path); err != nil {
 			return nil, err
 		}
 	}
@@ -67,14 +67,14 @@ func (a *app) newRerunPlace(path, data string, nb *notebook.Notebook, s *configs
 }
 
 // close removes the temporary folder.
-func (p *rerunPlace) close() {
+func (p *place) close() {
 	if p.temporary != "" {
 		_ = disk.RemoveTemp(p.temporary) // the system cleans it up, too
 	}
 }
 
-// rerunData checks the folder of --data.
-func rerunData(folder, path string) (string, error) {
+// checkData checks the folder of --data.
+func checkData(folder, path string) (string, error) {
 	data, err := filepath.Abs(folder)
 	if err != nil {
 		return "", err
@@ -95,7 +95,7 @@ func rerunData(folder, path string) (string, error) {
 var dataDir = regexp.MustCompile(`(?m)^data_dir[ \t]*=[ \t]*(.*)$`)
 
 // setData makes the cells find the data, by absolute path if they run elsewhere.
-func (p *rerunPlace) setData(path, data string, nb *notebook.Notebook) error {
+func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool {
 		return c.Type == notebook.Code && slices.Contains(c.Tags(), "parameters") && dataDir.MatchString(c.Source)
 	})
@@ -133,7 +133,7 @@ func (p *rerunPlace) setData(path, data string, nb *notebook.Notebook) error {
 const injected = "injected-parameters"
 
 // injectData adds a cell after the parameters, as papermill does, or changes the existing one.
-func (p *rerunPlace) injectData(at int, data string, nb *notebook.Notebook) {
+func (p *place) injectData(at int, data string, nb *notebook.Notebook) {
 	source := "# Parameters\n" + dataLine(data) + "\n"
 	is := func(c notebook.Cell) bool { return c.Type == notebook.Code && slices.Contains(c.Tags(), injected) }
 	if i := slices.IndexFunc(nb.Cells, is); i >= 0 {
@@ -179,7 +179,7 @@ func pythonString(literal string) (value string, ok bool) {
 }
 
 // relocate replaces the temporary folder by the notebook's folder in outputs.
-func (p *rerunPlace) relocate(outputs []notebook.Output) {
+func (p *place) relocate(outputs []notebook.Output) {
 	if p.dir == p.home {
 		return
 	}
@@ -247,9 +247,9 @@ func answerLines(answers []sameAnswer) (lines []string) {
 	return lines
 }
 
-// rerunBox returns the sandbox of the cells: they can read the notebook's folder and the data, and
+// box returns the sandbox of the cells: they can read the notebook's folder and the data, and
 // those of dsstar's own notebooks can write to their temporary folder.
-func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress.Progress) (sandbox.Box, error) {
+func (a *Runner) box(s *configs.Settings, place *place, p *progress.Progress) (sandbox.Box, error) {
 	b, why, err := kernels.Box(s)
 	if err != nil {
 		return b, err
@@ -265,7 +265,7 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress.Progr
 	}
 	switch {
 	case place.data == "":
-	case place.given || !a.private(place.data):
+	case place.given || !a.Private(place.data):
 		b.Read = append(b.Read, place.data)
 	case b.Tier.Confines():
 		p.Warn("the notebook's data folder, %s, is hidden or the system's: cells read it only with --data", term.Printable(place.data))
@@ -274,11 +274,4 @@ func (a *app) rerunBox(s *configs.Settings, place *rerunPlace, p *progress.Progr
 		b.Write = append(b.Write, place.dir)
 	}
 	return b, nil
-}
-
-// private reports whether cells must not read a folder just because a notebook names it: the
-// notebook may come from somebody else. The demo's data folder is exempt.
-func (a *app) private(folder string) bool {
-	demo := strings.HasPrefix(disk.RealPath(filepath.Clean(folder)), disk.RealPath(a.CacheDir)+string(filepath.Separator)+"demo-")
-	return !demo && sandbox.Private(folder)
 }

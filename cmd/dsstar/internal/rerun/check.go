@@ -1,4 +1,4 @@
-package main
+package rerun
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"dsstar/notebook/human"
 )
 
-// defaultTolerance covers differences between processors and libraries in the last digits of floats
+// Tolerance is the usual one. It covers differences between processors and libraries in the last digits of floats
 // and in the ends of iterations. A relevant change is larger.
-const defaultTolerance = 1e-9
+const Tolerance = 1e-9
 
 // A verdict is the result of checking a cell.
 type verdict string
@@ -87,7 +87,7 @@ func (r *rerun) checkCell(i int) checkedCell {
 		return is
 	}
 	if was.ran() {
-		is.Differences = append(is.Differences, compare.Outputs(was.outputs, c.Outputs, r.tolerance)...)
+		is.Differences = append(is.Differences, compare.Outputs(was.outputs, c.Outputs, r.Tolerance)...)
 	}
 	if len(is.Differences) > 0 && is.Verdict == same {
 		is.Verdict = differs
@@ -190,26 +190,26 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 		if record.Part <= len(questions) {
 			is.Question = questions[record.Part-1]
 		}
-		is.Same = len(compare.Outputs(text(was), text(is.Is), r.tolerance)) == 0
+		is.Same = len(compare.Outputs(text(was), text(is.Is), r.Tolerance)) == 0
 		all = append(all, is)
 	}
 	return all
 }
 
 // concludeCheck prints the result of a check, and returns an error that carries the exit code.
-func (a *app) concludeCheck(r *rerun) error {
+func (a *Runner) concludeCheck(r *rerun) error {
 	r.show.close()
 	var err error
-	if r.json {
-		err = printJSON(a.stdout, r.result)
+	if r.JSON {
+		err = term.JSON(a.Stdout, r.result)
 	} else {
-		err = r.reportCheck(a.stdout)
+		err = r.reportCheck(a.Stdout)
 	}
 	switch {
 	case err != nil:
 		return err
 	case r.changed():
-		return silent{exitNotVerified}
+		return ErrDiffers
 	case r.result.Failed != nil:
 		return fmt.Errorf("%s", r.result.Failed)
 	}

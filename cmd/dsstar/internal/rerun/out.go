@@ -1,8 +1,7 @@
-package main
+package rerun
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -53,13 +52,13 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	case "-":
 		return o, nil
 	case "":
-		o.shown = rerunOut(path)
+		o.shown = OutPath(path)
 	}
 	bad := func(hint usage.Hint, format string, args ...any) (*outFile, error) {
 		return nil, usage.New("--out: "+fmt.Sprintf(format, args...), hint)
 	}
 	o.path = o.shown
-	if out == "" && isLink(o.path) { // the user has not named the link, and somebody else may have made it
+	if out == "" && IsLink(o.path) { // the user has not named the link, and somebody else may have made it
 		return bad(usage.Shell("rm %s   # the link alone", o.path), "%s is a link, and nothing is written through it", term.Printable(o.shown))
 	}
 	if real, err := filepath.EvalSymlinks(o.path); err == nil {
@@ -87,11 +86,11 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	return o, nil
 }
 
-// rerunOut is the default path of the executed notebook.
-func rerunOut(path string) string { return strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb" }
+// OutPath is the default path of the executed notebook.
+func OutPath(path string) string { return strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb" }
 
-// isLink reports whether path is a symbolic link.
-func isLink(path string) bool {
+// IsLink reports whether path is a symbolic link.
+func IsLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
@@ -196,16 +195,4 @@ func (o *outFile) print(stdout io.Writer) error {
 	}
 	_, err = stdout.Write(data)
 	return err
-}
-
-// formatOf returns the nbformat version of a file; 0 if it has none.
-func formatOf(path string) int {
-	data, err := disk.ReadFile(path, disk.MaxDocument)
-	var file struct {
-		NBFormat int `json:"nbformat"`
-	}
-	if errors.Join(err, json.Unmarshal(data, &file)) != nil {
-		return 0
-	}
-	return file.NBFormat
 }

@@ -1,4 +1,4 @@
-package main
+package rerun
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 
 // A rerun is one execution of a notebook.
 type rerun struct {
-	rerunFlags
-	place  *rerunPlace
+	Flags
+	place  *place
 	k      *checkpoint.Session
 	nb     *notebook.Notebook
 	out    *outFile
@@ -31,7 +31,7 @@ type rerun struct {
 	todo   []int            // positions of the cells to execute
 	cells  map[string]int   // positions of all cells, by id
 	shows  map[string][]int // positions of the cells that show a display, by its id
-	result rerunResult
+	result Result
 
 	widgets notebook.Widgets
 
@@ -40,9 +40,9 @@ type rerun struct {
 	doing    *progress.Progress          // of a check, which has no transcript
 }
 
-// rerunResult is the object that --json prints. Its fields are a contract: see
+// Result is the object that --json prints. Its fields are a contract: see
 // the help.
-type rerunResult struct {
+type Result struct {
 	Notebook   string           `json:"notebook"`
 	Out        string           `json:"out"`
 	Cells      int              `json:"cells"`
@@ -50,7 +50,7 @@ type rerunResult struct {
 	Failed     *failedCell      `json:"failed"`
 	Incomplete []incompleteCell `json:"incomplete"`
 	Seconds    float64          `json:"seconds"`
-	Kernel     rerunKernel      `json:"kernel"`
+	Kernel     kernelInfo       `json:"kernel"`
 	Checked    []checkedCell    `json:"checked,omitempty"`
 	Answer     *sameAnswer      `json:"answer,omitempty"` // to the last question
 	Answers    []sameAnswer     `json:"answers,omitempty"`
@@ -72,24 +72,24 @@ type incompleteCell struct {
 	Reason string `json:"reason"`
 }
 
-type rerunKernel struct {
+type kernelInfo struct {
 	Name     string `json:"name"`
 	Language string `json:"language"`
 	Version  string `json:"version"`
 }
 
-func (k *rerunKernel) of(info kernel.Info) {
+func (k *kernelInfo) of(info kernel.Info) {
 	k.Name = info.Name
 	k.Language, _ = info.Language["name"].(string)
 	k.Version, _ = info.Language["version"].(string)
 }
 
-func newRerun(a *app, path string, place *rerunPlace, out *outFile, flags rerunFlags) *rerun {
+func newRerun(a *Runner, path string, place *place, out *outFile, flags Flags) *rerun {
 	r := &rerun{
-		rerunFlags: flags, place: place, nb: out.nb, out: out, show: a.newTranscript(flags.quiet || flags.check),
+		Flags: flags, place: place, nb: out.nb, out: out, show: a.newTranscript(flags.Quiet || flags.Check),
 		recorded: recordedRuns(out.nb), runs: map[int]*notebook.Execution{},
 		cells: map[string]int{}, shows: map[string][]int{},
-		result: rerunResult{Notebook: path, Out: out.shown, Incomplete: []incompleteCell{}},
+		result: Result{Notebook: path, Out: out.shown, Incomplete: []incompleteCell{}},
 	}
 	for i, c := range r.nb.Cells {
 		r.cells[c.ID] = i
@@ -127,7 +127,7 @@ func (r *rerun) run(ctx context.Context) error {
 	err := r.execute(ctx)
 	r.late()
 	if err == nil {
-		if r.check {
+		if r.Check {
 			r.checkCells()
 		}
 		r.restate()
@@ -145,7 +145,7 @@ func (r *rerun) restate() {
 	r.result.Answers = r.findAnswers()
 	now := map[int]string{}
 	for i, is := range r.result.Answers {
-		if r.result.Answer = &r.result.Answers[i]; !is.Same || r.data != "" {
+		if r.result.Answer = &r.result.Answers[i]; !is.Same || r.Data != "" {
 			now[is.part] = is.Is
 		}
 	}
@@ -179,7 +179,7 @@ func (r *rerun) execute(ctx context.Context) error {
 // mayRaise reports whether the run continues after an exception in the cell. A check continues
 // if the recorded run had an exception there.
 func (r *rerun) mayRaise(i int) bool {
-	return r.allowErrors || slices.Contains(r.nb.Cells[i].Tags(), "raises-exception") || r.check && r.recorded[i].raised()
+	return r.AllowErrors || slices.Contains(r.nb.Cells[i].Tags(), "raises-exception") || r.Check && r.recorded[i].raised()
 }
 
 // ends reports whether the run ends with the cell. The tag raises-exception does not cover
@@ -191,7 +191,7 @@ func (r *rerun) ends(i int, x notebook.Execution) bool {
 	case notebook.Raised:
 		return !r.mayRaise(i)
 	}
-	return !(r.allowErrors && x.Status == notebook.TimedOut && r.k.Alive())
+	return !(r.AllowErrors && x.Status == notebook.TimedOut && r.k.Alive())
 }
 
 // cell executes one cell and stores its outputs in the notebook. If ctx is cancelled, the cell is
@@ -315,13 +315,13 @@ func (r *rerun) fail(i int, x notebook.Execution) {
 	r.show.failure(title, c.Source, x)
 }
 
-// A failedError is a notebook whose run ended with a failed cell.
-type failedError struct {
-	text  string
-	hints []usage.Hint
+// A FailedError is a notebook whose run ended with a failed cell.
+type FailedError struct {
+	Text  string
+	Hints []usage.Hint
 }
 
-func (e *failedError) Error() string { return e.text }
+func (e *FailedError) Error() string { return e.Text }
 
 // writeHints says how to let cells write beside the notebook, if that is why one failed.
 func (r *rerun) writeHints() []usage.Hint {
@@ -347,43 +347,43 @@ func (f *failedCell) problem() string {
 	return "failed"
 }
 
-// concludeRerun prints the result of a run that ended with err, and returns an error that
+// conclude prints the result of a run that ended with err, and returns an error that
 // carries the exit code.
-func (a *app) concludeRerun(r *rerun, err error) error {
+func (a *Runner) conclude(r *rerun, err error) error {
 	if err == nil && r.result.Failed == nil {
 		r.show.say("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)
 	}
 	for _, line := range answerLines(r.result.Answers) {
 		r.show.say("%s", line)
 	}
-	if r.check && err == nil {
+	if r.Check && err == nil {
 		return a.concludeCheck(r)
 	}
 	r.show.close()
 	var written error
 	switch {
-	case r.check && err != nil: // an unfinished check has no result
-	case r.json:
-		written = printJSON(a.stdout, r.result)
+	case r.Check && err != nil: // an unfinished check has no result
+	case r.JSON:
+		written = term.JSON(a.Stdout, r.result)
 	case r.out.shown == "-":
-		written = r.out.print(a.fileOut())
+		written = r.out.print(a.File)
 	case r.out.written:
-		_, written = fmt.Fprintln(a.stdout, r.out.shown)
+		_, written = fmt.Fprintln(a.Stdout, r.out.shown)
 	}
 	upTo := ""
 	if r.out.written {
 		upTo = "the notebook up to there: " + r.out.shown
 	}
 	switch {
-	case r.check && err != nil && upTo == "":
+	case r.Check && err != nil && upTo == "":
 		return err
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(a.stderr, upTo) // the error says only that it was interrupted
+		fmt.Fprintln(a.Stderr, upTo) // the error says only that it was interrupted
 		return err
 	case err != nil:
 		return fmt.Errorf("%w\n%s", err, upTo)
 	case r.result.Failed != nil:
-		return &failedError{fmt.Sprintf("%s\n%s", r.result.Failed, upTo), r.writeHints()}
+		return &FailedError{fmt.Sprintf("%s\n%s", r.result.Failed, upTo), r.writeHints()}
 	}
 	return written
 }

@@ -1,0 +1,182 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/notebook"
+)
+
+// What a person has done to a notebook is found the same in both versions.
+func TestEdits(t *testing.T) {
+	mine := notebook.Cell{ID: "mine", Type: notebook.Code, Source: "# Mend it\ntotal += 1"}
+	note := notebook.Cell{ID: "note", Type: notebook.Markdown, Source: "Mind the gap."}
+	note.Metadata = map[string]any{"tags": []any{noteTag}}
+	for i, c := range []struct {
+		file   string
+		change func(*notebook.Notebook)
+		what   string
+		plan   string // rounds | those to repeat
+	}{
+		{"finished", nothing, "", "1 3 | "},
+		{"finished", rewrite("step-3", "sum()", "max()"), "the cell of step 2 was changed", "1 | 3"},
+		{"killed", rewrite("step-3", "sum()", "max()"), "the cell of step 2 was changed", "1 | 3"},
+		{"finished", rewrite("round-3", "Add", "Sum"), "the words of step 2 were changed", "1 | 3"},
+		{"finished", all(rewrite("round-3", "Add", "*Sum*"), rewrite("step-1", "describe", "head")),
+			"the cell of step 1 was changed; the words of step 2 were changed", " | 1 3"},
+		{"finished", remove("round-1", "step-1", "verdict-1", "round-2"), "step 1 was removed", " | 3"},
+		{"finished", remove("step-3"), "step 2 was removed", "1 | "},
+		{"carried-out", remove("step-3", "round-4"), "step 2 was removed", "5 | "},
+		{"asked", remove("round-1", "step-1"), "step 1 of question 1 was removed", " | 4"},
+		{"asked", rewrite("final", "total", "n"), "the last cell of question 1 was changed", " | 4"},
+		{"finished", remove("final"), "the last cell was removed", "1 3 | "},
+		{"finished", rewrite("final", "total", "n"), "the last cell was changed", "1 3 | "},
+		{"finished", insert("step-1", mine), "a cell was added as step 2", "1 | 4 3"},
+		{"finished", insert("proof", mine), "a cell was added as step 3", "1 3 | 4"},
+		{"finished", copied("step-1"), "a cell was added as step 2", "1 | 4 3"},
+		{"finished", moved("step-1", "step-3"), "the steps were put into another order", " | 3 1"},
+		{"finished", insert("step-1", note), "a note was left: Mind the gap.", "1 3 | "},
+		{"finished", rewrite("parameters", "../data", "/d"), "the data folder is now /d", " | 1 3"},
+		// Texts that dsstar draws are no record.
+		{"killed", remove("round-2"), "", "1 3 | "},
+		{"finished", remove("round-3", "verdict-3"), "", "1 3 | "},
+		{"finished", all(copied("verdict-1"), rewrite("verdict-3", "the", "The")), "", "1 3 | "},
+	} {
+		for version := 1; version <= 2; version++ {
+			t.Run(fmt.Sprint(i, " ", c.what, " ", version), func(t *testing.T) {
+				nb := golden(t, c.file)
+				if version == 2 {
+					nb = redrawn(t, nb)
+				}
+				c.change(nb)
+				tr := readAgain(t, nb)
+				plan := strings.Trim(fmt.Sprint(Numbers(tr.Plan())), "[]")
+				plan += " | " + strings.Trim(fmt.Sprint(Numbers(tr.ToRepeat())), "[]")
+				if what := strings.Join(tr.Edits(), "; "); what != c.what || plan != c.plan {
+					t.Errorf("%q, plan %s, want %q, plan %s", what, plan, c.what, c.plan)
+				}
+			})
+		}
+	}
+}
+
+func TestRefusedEdits(t *testing.T) {
+	mine := notebook.Cell{ID: "mine", Type: notebook.Code, Source: "total += 1"}
+	for _, c := range []struct {
+		file   string
+		change func(*notebook.Notebook)
+		text   string
+	}{
+		{"finished", remove("setup"), "the parameters or the set-up cell is gone"},
+		{"finished", rewrite("setup", "import os", "import os, sys"), "the set-up was changed"},
+		{"finished", rewrite("parameters", "question", "extra = 1\nquestion"),
+			"the parameters cell has other lines"},
+		{"finished", rewrite("parameters", "data_dir = ", "data_dir = 1 + "),
+			`other lines than data_dir = "…"`},
+		{"finished", rewrite("parameters", "What is", "What was"), "the question was changed"},
+		{"finished", rewrite("question", "What is", "What was"), "the question was changed"},
+		{"asked", insert("step-1", mine), "a cell was added to question 1"},
+		{"asked", moved("step-1", "step-3"), "were put into another order"},
+		{"paper", rewrite("final", "sum", "max"), "whole scripts"},
+		{"paper", remove("final"), "whole scripts"},
+		{"paper", insert("final", mine), "whole scripts"},
+		{"paper", rewrite("setup", "import os", "import sys"), "whole scripts"},
+	} {
+		for version := 1; version <= 2; version++ {
+			nb := golden(t, c.file)
+			if version == 2 {
+				nb = redrawn(t, nb)
+			}
+			c.change(nb)
+			_, err := Read(nb)
+			if e, ok := errors.AsType[*EditError](err); !ok || !strings.Contains(e.Problem, c.text) {
+				t.Errorf("version %d: %v, want %q", version, err, c.text)
+			}
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for _, c := range []struct {
+		change func(*notebook.Notebook)
+		text   string
+	}{
+		{func(nb *notebook.Notebook) { delete(nb.Metadata, "dsstar") }, "not written by dsstar"},
+		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 3} },
+			"version 3, not 1 or 2"},
+		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 2} },
+			"no trajectory"},
+		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = "x" }, "metadata"},
+		{func(nb *notebook.Notebook) { nb.Cells[0].Metadata["dsstar"] = 7 }, "cell 1"},
+	} {
+		nb := redrawn(t, golden(t, "finished"))
+		c.change(nb)
+		if _, err := Read(nb); err == nil || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("got %v, want %q", err, c.text)
+		}
+	}
+}
+
+// redrawn is a notebook of version 1 as it is written now.
+func redrawn(t *testing.T, nb *notebook.Notebook) *notebook.Notebook {
+	t.Helper()
+	tr, err := Read(nb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := Draw(tr).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(t, data)
+}
+
+func nothing(*notebook.Notebook) {}
+
+func all(changes ...func(*notebook.Notebook)) func(*notebook.Notebook) {
+	return func(nb *notebook.Notebook) {
+		for _, change := range changes {
+			change(nb)
+		}
+	}
+}
+
+func cellOf(nb *notebook.Notebook, id string) int {
+	return slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == id })
+}
+
+func rewrite(id, from, to string) func(*notebook.Notebook) {
+	return func(nb *notebook.Notebook) {
+		c := &nb.Cells[cellOf(nb, id)]
+		c.Source = strings.Replace(c.Source, from, to, 1)
+	}
+}
+
+func remove(ids ...string) func(*notebook.Notebook) {
+	return func(nb *notebook.Notebook) {
+		gone := func(c notebook.Cell) bool { return slices.Contains(ids, c.ID) }
+		nb.Cells = slices.DeleteFunc(nb.Cells, gone)
+	}
+}
+
+func insert(after string, c notebook.Cell) func(*notebook.Notebook) {
+	return func(nb *notebook.Notebook) { nb.Cells = slices.Insert(nb.Cells, cellOf(nb, after)+1, c) }
+}
+
+func copied(id string) func(*notebook.Notebook) {
+	return func(nb *notebook.Notebook) {
+		c := nb.Cells[cellOf(nb, id)]
+		c.ID = "copy"
+		insert(id, c)(nb)
+	}
+}
+
+func moved(id, after string) func(*notebook.Notebook) {
+	return func(nb *notebook.Notebook) {
+		c := nb.Cells[cellOf(nb, id)]
+		all(remove(id), insert(after, c))(nb)
+	}
+}

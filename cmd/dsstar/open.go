@@ -1,0 +1,55 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+)
+
+// openNotebook reads the notebook at path.
+func openNotebook(path string) (*notebook.Notebook, error) {
+	bad := func(hint usage.Hint, format string, args ...any) (*notebook.Notebook, error) {
+		return nil, usage.New(fmt.Sprintf(format, args...), hint)
+	}
+	list := usage.Shell("ls %s/*.ipynb", filepath.Dir(path))
+	info, err := os.Stat(path)
+	switch {
+	case os.IsNotExist(err):
+		return bad(list, "there is no file %s", term.Printable(path))
+	case err == nil && info.IsDir():
+		return bad(usage.Shell("ls %s/*.ipynb", path), "%s is a folder, not a notebook", term.Printable(path))
+	case err != nil:
+		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
+	}
+	nb, err := notebook.Open(path)
+	if err == nil {
+		return nb, nil
+	}
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
+	}
+	if old := formatOf(path); old > 0 && old < 4 {
+		return bad(usage.Shell("jupyter nbconvert --to notebook --nbformat 4 %s", path), "%s is a notebook of the old format %d, and 4 is wanted", term.Printable(path), old)
+	}
+	return bad(usage.Shell("head -c 300 %s", path), "%s: %v", term.Printable(path), err)
+}
+
+// formatOf returns the nbformat version of a file; 0 if it has none.
+func formatOf(path string) int {
+	data, err := disk.ReadFile(path, disk.MaxDocument)
+	var file struct {
+		NBFormat int `json:"nbformat"`
+	}
+	if errors.Join(err, json.Unmarshal(data, &file)) != nil {
+		return 0
+	}
+	return file.NBFormat
+}
