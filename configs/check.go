@@ -157,12 +157,8 @@ func (s *Settings) validate(won map[string]setting) error {
 			bad = bad || dollars != nil && !(*dollars >= 0 && *dollars < math.Inf(1))
 		}
 		if bad {
-<<<<<<< HEAD
-			return fmt.Errorf("%s: prices.%s: needs input and output, and all prices must be 0 or more", sourceBelow("prices"+separator+name, won), name)
-=======
-			return fmt.Errorf("%s: prices.%s: should have input and output, and every price be 0 or more",
+			return fmt.Errorf("%s: prices.%s: needs input and output, and all prices must be 0 or more",
 				sourceBelow("prices"+separator+name, won), name)
->>>>>>> main
 		}
 	}
 	if s.MaxTime < 0 {
