@@ -312,23 +312,23 @@ func TestBenchUsage(t *testing.T) {
 		return append([]string{"run", "--out", out, "--model", "ollama/m"}, args...)
 	}
 	for want, args := range map[string][]string{
-		"--bench is not given":               run("--tasks", tasks),
-		`there is no benchmark "x"`:          run("--bench", "x"),
-		"--tasks is not given":               run("--bench", "dir"),
-		"index.json":                         run("--bench", "dir", "--tasks", out),
-		`unknown agent "x"`:              run("--bench", "dir", "--tasks", tasks, "--agent", "x"),
-		`there is no task "x"`:               run("--bench", "dir", "--tasks", tasks, "--ids", "x"),
-		"no task is left":                    run("--bench", "dir", "--tasks", tasks, "--domain", "x"),
-		"--jobs must be at least 1":          run("--bench", "dir", "--tasks", tasks, "--jobs", "0"),
+		"--bench is not given":             run("--tasks", tasks),
+		`there is no benchmark "x"`:        run("--bench", "x"),
+		"--tasks is not given":             run("--bench", "dir"),
+		"index.json":                       run("--bench", "dir", "--tasks", out),
+		`unknown agent "x"`:                run("--bench", "dir", "--tasks", tasks, "--agent", "x"),
+		`there is no task "x"`:             run("--bench", "dir", "--tasks", tasks, "--ids", "x"),
+		"no task is left":                  run("--bench", "dir", "--tasks", tasks, "--domain", "x"),
+		"--jobs must be at least 1":        run("--bench", "dir", "--tasks", tasks, "--jobs", "0"),
 		"the price of ollama/m is unknown": run("--bench", "dir", "--tasks", tasks, "--total-cost", "3"),
 		"needs --yes where nobody can be asked\n  server   http://127.0.0.1:9/": run("--bench", "dir", "--tasks", tasks, "--server", "http://127.0.0.1:9/?token=s"),
-		"--retry needs --resume":  run("--retry", "budget"),
-		"has no benchmark run": {"run", "--resume", "--out", out},
-		"--paper is missing":        {"table"},
-		`unknown table "x"`:       {"table", "--paper", "x"},
-		"expected two runs":       {"compare", out},
-		"no run is given":             {"report"},
-		"one run or one file":         {"score"},
+		"--retry needs --resume": run("--retry", "budget"),
+		"has no benchmark run":   {"run", "--resume", "--out", out},
+		"--paper is missing":     {"table"},
+		`unknown table "x"`:      {"table", "--paper", "x"},
+		"expected two runs":      {"compare", out},
+		"no run is given":        {"report"},
+		"one run or one file":    {"score"},
 	} {
 		_, stderr := s.run(exitUsage, args...)
 		contains(t, stderr, want, "hint: ")
@@ -423,10 +423,10 @@ func TestBenchLine(t *testing.T) {
 	right, hidden, failed := runner.Record{Score: &one}, runner.Record{}, runner.Record{Unscored: "no judge"}
 	for want, records := range map[string][]runner.Record{
 		"no score: the answers to 2 tasks are not public: dsstar bench submit writes a submission":                                                                   {hidden, hidden},
-		"no score: 2 could not be scored: dsstar bench score --save out tries again":                                                                                            {failed, failed},
+		"no score: 2 could not be scored: dsstar bench score --save out tries again":                                                                                 {failed, failed},
 		"no score: the answers to 1 tasks are not public: dsstar bench submit writes a submission; 1 could not be scored: dsstar bench score --save out tries again": {hidden, failed},
-		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), and 1 not scored":                                                                                          {right, hidden},
-		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), 1 could not be scored: dsstar bench score --save out tries again":                                          {right, failed},
+		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), and 1 not scored":                                                                               {right, hidden},
+		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), 1 could not be scored: dsstar bench score --save out tries again":                               {right, failed},
 	} {
 		r := runner.Result{Path: "out"}
 		for i, record := range records {
