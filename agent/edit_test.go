@@ -2,11 +2,11 @@ package agent_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"dsstar/agent/record"
@@ -15,9 +15,11 @@ import (
 
 // three is a run of three steps: its cells bind x, y and z.
 var three = simple.with(script{
-	"planner round 1": "One.", "planner round 2": "Two.", "planner round 3": "Three.", "verifier": no, "verifier round 3": yes,
-	"coder round 1": "x = 1\nprint(x)", "coder round 2": "y = x\ny += \"2\"\nprint(y)", "coder round 3": "z = y\nz += \"3\"\nprint(z)",
-	"finalizer": "print(z)",
+	"planner round 1": "One.", "planner round 2": "Two.", "planner round 3": "Three.", "verifier": no,
+	"verifier round 3": yes,
+	"coder round 1":    "x = 1\nprint(x)", "coder round 2": "y = x\ny += \"2\"\nprint(y)",
+	"coder round 3": "z = y\nz += \"3\"\nprint(z)",
+	"finalizer":     "print(z)",
 })
 
 // cellOf returns the position of the cell with an id.
@@ -75,12 +77,14 @@ func all(changes ...func(reporter, *notebook.Notebook)) func(reporter, *notebook
 var mine = notebook.Cell{ID: "mine", Type: notebook.Code, Source: "# Mend y\ny += \"m\""}
 
 func note(text string) notebook.Cell {
-	return notebook.Cell{ID: "note", Type: notebook.Markdown, Source: text, Metadata: map[string]any{"tags": []any{"dsstar:note"}}}
+	return notebook.Cell{ID: "note", Type: notebook.Markdown, Source: text,
+		Metadata: map[string]any{"tags": []any{"dsstar:note"}}}
 }
 
 // edited applies a change to the notebook of a run, as an editor would: on the
 // file.
-func edited(t reporter, tr *record.Trajectory, change func(reporter, *notebook.Notebook)) (*record.Trajectory, error) {
+func edited(t reporter, tr *record.Trajectory,
+	change func(reporter, *notebook.Notebook)) (*record.Trajectory, error) {
 	t.Helper()
 	nb := readNotebook(t, tr)
 	change(t, nb)
@@ -113,11 +117,11 @@ func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
 	return nb
 }
 
-// TestResumeEdited: the cells run again from a person's change on, the person's as they are, and the
-// rest is the agent's again. What is found to be changed is tested in agent/record.
+// TestResumeEdited: the cells run again from a person's change on, the person's as they are, and
+// the rest is the agent's again. What is found to be changed is tested in agent/record.
 func TestResumeEdited(t *testing.T) {
 	once(t)
-	judged := script{"verifier": yes, "checker": "Form: fits"}
+	judged := script{"verifier": yes, "checker": "Form: fits"} // and nothing else is asked
 	p := play(t, three).noError(t)
 	for _, c := range []struct {
 		name    string
@@ -184,201 +188,125 @@ func TestResumeEdited(t *testing.T) {
 	}
 }
 
-// TestResumeFailingEdit: a cell of the person's own that fails ends the run, and
-// the notebook keeps it as a cell.
+// A cell of a person's own that fails ends the run, and the notebook keeps it as a cell.
 func TestResumeFailingEdit(t *testing.T) {
 	p := play(t, three).noError(t)
-	for id, text := range map[string]string{"step-2": "step 2 fails: NameError", "final": "the last cell fails: NameError"} {
-		tr, err := edited(t, p.Trajectory, source(id, "", "nothing_like_it\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := goOn(t, script{"verifier": yes}, tr)
-		wrong := (*record.EditError)(nil)
-		if !errors.As(got.err, &wrong) || !strings.Contains(wrong.Problem, text) {
-			t.Errorf("%s: %v", id, got.err)
-		}
+	for id, text := range map[string]string{
+		"step-2": "step 2 fails: NameError", "final": "the last cell fails: NameError",
+	} {
+		got := goOn(t, more, must(edited(t, p.Trajectory, source(id, "", "nothing_like_it\n"))))
+		got.refused(t, text)
 		nb := readNotebook(t, got.Trajectory)
-		if c := nb.Cells[cellOf(t, nb, id)]; c.Type != notebook.Code || !strings.HasPrefix(c.Source, "nothing_like_it\n") {
+		c := nb.Cells[cellOf(t, nb, id)]
+		if c.Type != notebook.Code || !strings.HasPrefix(c.Source, "nothing_like_it\n") {
 			t.Errorf("the cell is %+v", c)
 		}
-		mended, err := edited(t, got.Trajectory, source(id, "nothing_like_it\n", ""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if end := goOn(t, script{"verifier": yes, "checker": "Form: fits"}, mended).noError(t); end.Answer() != "123" || !end.Verified() {
+		mended := must(edited(t, got.Trajectory, source(id, "nothing_like_it\n", "")))
+		if end := goOn(t, more, mended).noError(t); end.Answer() != "123" || !end.Verified() {
 			t.Errorf("%s: after it was mended: %q", id, end.Answer())
 		}
 	}
 }
 
-// TestResumeElsewhere: another data folder is described, and all cells run on it.
-func TestResumeElsewhere(t *testing.T) {
-	p := play(t, three).noError(t)
-	tr, err := edited(t, p.Trajectory, source("parameters", "/data", "/other"))
-	if err != nil {
-		t.Fatal(err)
+// refused checks that the run ended with a change by hand from which it cannot go on.
+func (p *played) refused(t *testing.T, text string) {
+	t.Helper()
+	e, ok := errors.AsType[*record.EditError](p.err)
+	if !ok || !strings.Contains(e.Problem, text) {
+		t.Errorf("the error is %v, want %q", p.err, text)
 	}
-	got := goOn(t, script{"analyzer": `print("another table")`, "verifier": yes, "checker": "Form: fits"}, tr).noError(t)
-	if got.Task.Data != "/other" || got.Descriptions[0].Text != "another table" || !got.Verified() || !strings.HasPrefix(got.Cells()[0], `data_dir = "/other"`) {
+}
+
+// Another data folder is described, and all cells run on it.
+func TestResumeElsewhere(t *testing.T) {
+	tr := play(t, three).noError(t).Trajectory
+	moved := must(edited(t, tr, source("parameters", "/data", "/other")))
+	got := goOn(t, more.with(script{"analyzer": `print("another table")`}), moved).noError(t)
+	if got.Task.Data != "/other" || got.Descriptions[0].Text != "another table" || !got.Verified() ||
+		!strings.HasPrefix(got.Cells()[0], `data_dir = "/other"`) {
 		t.Errorf("%+v", got.Descriptions)
 	}
 }
 
-// TestAsk: another question goes on in the same session, and the notebook grows a
-// second part.
-func TestAsk(t *testing.T) {
-	once(t)
-	before := &recorder{}
-	first := play(t, three, before.record).noError(t)
-	tr := readAgain(t, first.Trajectory)
-	if err := tr.Ask("And now?", "A word."); err != nil {
-		t.Fatal(err)
-	}
-	replies := script{
-		"planner round 4": "Four.", "coder round 4": "v = z\nv += \"4\"\nprint(v)", "verifier round 4": no, "router round 4": "Step 1 is wrong!",
-		"planner round 5": "Five.", "coder round 5": "v = z\nv += \"5\"\nprint(v)", "verifier round 5": yes, "finalizer": "print(v)", "checker": "Form: fits",
-	}
-	r := &recorder{}
-	second := goOn(t, replies, tr, r.record).noError(t)
-	if second.Answer() != "1235" || !second.Verified() || second.Steps() != 1 {
-		t.Errorf("answer %q, %q", second.Answer(), second.Doubts())
-	}
-	if prompt := second.model.prompt(t, "planner round 4"); !strings.Contains(prompt, "# Question\n\nAnd now?") ||
-		!strings.Contains(prompt, "## Question: How many?") || !strings.Contains(prompt, "### Step 3: Three.") || !strings.Contains(prompt, "123") {
-		t.Error(prompt)
-	}
-	want := []string{"x = 1\nprint(x)", "y = x\ny += \"2\"\nprint(y)", "z = y\nz += \"3\"\nprint(z)", "print(z)", "v = z\nv += \"5\"\nprint(v)", "print(v)"}
-	if diff := cmp.Diff(want, second.Cells()[2:]); diff != "" {
-		t.Error(diff)
-	}
-	nb := readNotebook(t, second.Trajectory)
-	if top := nb.Cells[cellOf(t, nb, "question-2")].Source; !strings.Contains(top, "# And now?") || !strings.Contains(top, "1235") || !strings.Contains(top, "Verified") {
-		t.Error(top)
-	}
-	for n, m := range r.all {
-		if m.notebook == nil {
-			continue
-		}
-		got := goOn(t, replies, reread(t, m.notebook), func(s *stage) { s.config.Answered = slices.Concat(before.last.answered, m.answered) }).noError(t)
-		if diff := cmp.Diff(second.Trajectory, got.Trajectory, same); diff != "" {
-			t.Errorf("killed at moment %d, after %s (-whole +resumed)\n%s", n, m.what, diff)
-		}
-	}
-	if err := second.Ask("?", ""); err != nil {
-		t.Error(err)
-	}
-	if err := second.Ask("??", ""); err != nil || len(second.Earlier) != 2 || second.Task.Question != "??" {
-		t.Errorf("a question for which nothing was done is not replaced: %v, %q", err, second.Task.Question)
-	}
-	if err := (&record.Trajectory{Rounds: make([]record.Round, 1)}).Ask("??", ""); err == nil {
-		t.Error("a question was asked before the first was answered")
-	}
-}
-
-// TestResumeEarlierEdit: a cell of an earlier question can be changed and removed;
-// all after it runs again.
-func TestResumeEarlierEdit(t *testing.T) {
-	tr := play(t, three).noError(t).Trajectory
-	if err := tr.Ask("And now?", ""); err != nil {
-		t.Fatal(err)
-	}
-	second := goOn(t, script{"planner": "Four.", "coder": "v = z\nv += \"4\"\nprint(v)", "verifier": yes, "finalizer": "print(v)", "checker": "Form: fits"}, tr).noError(t)
-	judged := script{"verifier": yes, "checker": "Form: fits"}
-	got, err := edited(t, second.Trajectory, all(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"the cell of step 1 of question 1 was changed", "the last cell of question 1 was changed"}, got.Edits()); diff != "" {
-		t.Error(diff)
-	}
-	end := goOn(t, judged, got).noError(t)
-	if end.Answer() != "723!4" || !end.Verified() || end.Earlier[0].Final.Answer != "723!" || end.Earlier[0].Proof != nil {
-		t.Errorf("answer %q, before it %+v", end.Answer(), end.Earlier[0].Final)
-	}
-	if top := record.Draw(end.Trajectory).Cells[0].Source; !strings.Contains(top, "Not verified") || !strings.Contains(top, "723!") {
-		t.Error(top)
-	}
-	got, err = edited(t, second.Trajectory, all(source("step-2", "y = x", "y = x\nz = y"), source("final", "print(z)", "print(y)"), remove("round-3", "step-3")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if end := goOn(t, judged, got).noError(t); end.Answer() != "14" || !end.Verified() || len(end.Cells()) != 7 {
-		t.Errorf("answer %q, cells %q", end.Answer(), end.Cells())
-	}
-	got, err = edited(t, second.Trajectory, source("step-1", "x = 1", "nothing_like_it"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := (*record.EditError)(nil)
-	if end := goOn(t, judged, got); !errors.As(end.err, &wrong) || !strings.Contains(wrong.Problem, "an earlier question fails: NameError") {
-		t.Error(end.err)
-	}
-}
-
-// TestAnyEdits: whatever a person does to the cells, nothing of theirs is lost,
-// and the run ends within its bounds.
+// TestAnyEdits: whatever a person does to the cells, nothing of theirs is lost, and the run ends
+// within its bounds.
 func TestAnyEdits(t *testing.T) {
 	once(t)
-	p := play(t, three.with(script{"verifier round 2": no, "router round 2": "Step 2 is wrong!", "coder round 3": "y = x\ny += \"3\"\nprint(y)", "finalizer": "print(y)"})).noError(t)
+	p := play(t, three.with(script{
+		"verifier round 2": no, "router round 2": "Step 2 is wrong!",
+		"coder round 3": "y = x\ny += \"3\"\nprint(y)", "finalizer": "print(y)",
+	})).noError(t)
 	rapid.Check(t, func(t *rapid.T) {
-		tr, n := p.Trajectory, 0
-		var own []string
+		tr, e := p.Trajectory, editor{T: t}
 		for range rapid.IntRange(1, 2).Draw(t, "resumed") {
-			changed, err := edited(t, tr, func(t2 reporter, nb *notebook.Notebook) {
+			changed, err := edited(t, tr, func(_ reporter, nb *notebook.Notebook) {
 				for range rapid.IntRange(0, 3).Draw(t, "changes") {
-					i := rapid.IntRange(0, len(nb.Cells)-1).Draw(t, "cell")
-					c := &nb.Cells[i]
-					n++
-					switch rapid.SampledFrom([]string{"append", "append", "delete", "copy", "move", "insert", "note", "words"}).Draw(t, "what") {
-					case "append":
-						if c.Type == notebook.Code {
-							c.Source += "\nx = 1"
-						}
-					case "delete":
-						own = slices.DeleteFunc(own, func(id string) bool { return id == c.ID })
-						nb.Cells = slices.Delete(nb.Cells, i, i+1)
-					case "copy":
-						twin := *c
-						twin.ID = "copy-" + string(rune('a'+n%26)) + string(rune('a'+n/26))
-						nb.Cells = slices.Insert(nb.Cells, i+1, twin)
-					case "move":
-						moved := *c
-						nb.Cells = slices.Delete(nb.Cells, i, i+1)
-						nb.Cells = slices.Insert(nb.Cells, rapid.IntRange(0, len(nb.Cells)).Draw(t, "to"), moved)
-					case "insert":
-						nb.Cells = slices.Insert(nb.Cells, i, notebook.Cell{Type: notebook.Code, Source: rapid.SampledFrom([]string{"", "y = 2", "# hm\nx = 3"}).Draw(t, "code")})
-					case "note":
-						c := note("Mind " + string(rune('a'+n%26)))
-						c.ID = "own-" + string(rune('a'+n%26)) + string(rune('a'+n/26))
-						own = append(own, c.ID)
-						nb.Cells = slices.Insert(nb.Cells, i, c)
-					case "words":
-						if c.Type == notebook.Markdown {
-							c.Source += " Or not."
-						}
-					}
-					if len(nb.Cells) == 0 {
-						return
+					if len(nb.Cells) > 0 {
+						e.change(nb)
 					}
 				}
 			})
-			if wrong := (*record.EditError)(nil); errors.As(err, &wrong) {
+			if _, refused := errors.AsType[*record.EditError](err); refused {
 				return
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			got := goOn(t, script{
-				"planner": "Next.", "coder": "y = x\nprint(y)", "verifier": rapid.SampledFrom([]string{yes, yes, no}).Draw(t, "verdict"), "router": "Add Step", "finalizer": "print(y)", "debugger": "y = 1\nprint(y)", "checker": "Form: fits",
-			}, changed, func(s *stage) { s.config.MaxRounds, s.quick = 2, rapid.IntRange(0, 2).Draw(t, "quick") > 0 })
-			if wrong := (*record.EditError)(nil); got.err != nil && !errors.As(got.err, &wrong) {
+			got := goOn(t, more.with(script{
+				"coder": "y = x\nprint(y)", "debugger": "y = 1\nprint(y)",
+				"verifier": rapid.SampledFrom([]string{yes, yes, no}).Draw(t, "verdict"),
+			}), changed, func(s *stage) {
+				s.config.MaxRounds, s.quick = 2, rapid.IntRange(0, 2).Draw(t, "quick") > 0
+			})
+			if _, refused := errors.AsType[*record.EditError](got.err); got.err != nil && !refused {
 				t.Fatal(got.err)
 			}
 			tr = got.Trajectory
 			nb := readNotebook(t, tr)
-			for _, id := range own {
+			for _, id := range e.own {
 				cellOf(t, nb, id)
 			}
 		}
 	})
+}
+
+// An editor changes notebooks.
+type editor struct {
+	*rapid.T
+	n   int      // changes so far
+	own []string // ids of Markdown cells that were added and not deleted
+}
+
+func (e *editor) change(nb *notebook.Notebook) {
+	e.n++
+	i := rapid.IntRange(0, len(nb.Cells)-1).Draw(e.T, "cell")
+	c := nb.Cells[i]
+	what := []string{"append", "append", "delete", "copy", "move", "insert", "note", "words"}
+	switch rapid.SampledFrom(what).Draw(e.T, "what") {
+	case "append":
+		if c.Type == notebook.Code {
+			nb.Cells[i].Source += "\nx = 1"
+		}
+	case "delete":
+		e.own = slices.DeleteFunc(e.own, func(id string) bool { return id == c.ID })
+		nb.Cells = slices.Delete(nb.Cells, i, i+1)
+	case "copy":
+		c.ID = fmt.Sprintf("copy-%d", e.n)
+		nb.Cells = slices.Insert(nb.Cells, i+1, c)
+	case "move":
+		nb.Cells = slices.Delete(nb.Cells, i, i+1)
+		to := rapid.IntRange(0, len(nb.Cells)).Draw(e.T, "to")
+		nb.Cells = slices.Insert(nb.Cells, to, c)
+	case "insert":
+		code := rapid.SampledFrom([]string{"", "y = 2", "# hm\nx = 3"}).Draw(e.T, "code")
+		nb.Cells = slices.Insert(nb.Cells, i, notebook.Cell{Type: notebook.Code, Source: code})
+	case "note":
+		c := note(fmt.Sprintf("Mind %d", e.n))
+		c.ID = fmt.Sprintf("own-%d", e.n)
+		e.own = append(e.own, c.ID)
+		nb.Cells = slices.Insert(nb.Cells, i, c)
+	case "words":
+		if c.Type == notebook.Markdown {
+			nb.Cells[i].Source += " Or not."
+		}
+	}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"dsstar/kernel/internal/zmq"
 )
 
 // Attach connects to a running kernel of this machine as a guest, by its
@@ -29,9 +31,9 @@ func attach(ctx context.Context, file string, o Options, w waits) (*Kernel, erro
 }
 
 func visitLocal(ctx context.Context, file string, o Options, w waits) (*session, error) {
-	c, err := readConnection(file)
+	c, err := zmq.Read(file)
 	if err == nil {
-		err = c.check()
+		err = c.Check()
 	}
 	if err != nil {
 		return nil, err
@@ -41,7 +43,7 @@ func visitLocal(ctx context.Context, file string, o Options, w waits) (*session,
 	g := &guest{leaving{ch: make(chan struct{})}}
 	s := newSession(g, o, w)
 	s.guest = &visit{dir: o.Dir}
-	link, err := dialZMQ(ctx, c, s.input != nil, s.deliver)
+	link, err := zmq.Dial(ctx, c, s.input != nil, s.deliver)
 	if err != nil {
 		return nil, notRunning(ctx, err)
 	}

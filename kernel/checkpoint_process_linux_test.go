@@ -295,15 +295,18 @@ func TestChildrenByParent(t *testing.T) {
 import subprocess
 from dsstar_kernel import linux
 shell = subprocess.Popen(["/bin/sh", "-c", "sleep 600 & echo; wait"], stdout=subprocess.PIPE)
-shell.stdout.readline()
-listed = list(linux.descendants(shell.PID))
-linux.LISTS_CHILDREN = False
-found = list(linux.descendants(shell.PID))
-linux.end_all(shell.PID)
-shell.kill()
+try:
+    shell.stdout.readline()
+    listed = list(linux.descendants(shell.pid))
+    linux.LISTS_CHILDREN = False
+    found = list(linux.descendants(shell.pid))
+    linux.end_all(shell.pid)
+finally:
+    shell.kill()
 print(len(listed), found == listed, shell.wait() is not None)
 `
 	cmd := exec.Command(testPython(t), "-c", code) // in this folder, where the package is
+	cmd.WaitDelay = time.Second                    // what the shell has started may hold the output
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "1 True True" {
 		t.Errorf("%v: %s", err, out)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
@@ -134,7 +135,7 @@ func TestLongTemporaryFolder(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", long)
 	k := open(t, options(t))
-	c, err := readConnection(filepath.Join(k.current().host.(*local).dir, "kernel.json"))
+	c, err := zmq.Read(filepath.Join(k.current().host.(*local).dir, "kernel.json"))
 	if err != nil || c.Transport != "tcp" {
 		t.Fatalf("%v, transport %s", err, c.Transport)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/process"
+	"dsstar/kernel/internal/zmq"
 	"dsstar/notebook/disk"
 )
 
@@ -117,8 +117,8 @@ func localKernels(l Lookup) []Running {
 			continue
 		}
 		info, err := os.Stat(file)
-		c, bad := readConnection(file)
-		if err != nil || bad != nil || c.check() != nil {
+		c, bad := zmq.Read(file)
+		if err != nil || bad != nil || c.Check() != nil {
 			continue
 		}
 		all = append(all, Running{ID: kernelID(file), Spec: c.KernelName, Notebook: c.Session, File: file, Since: info.ModTime()})
@@ -128,15 +128,15 @@ func localKernels(l Lookup) []Running {
 
 // ask finds out whether a local kernel is there, and whether it is idle.
 func (k *Running) ask(ctx context.Context) bool {
-	c, err := readConnection(k.File)
-	if err != nil || !c.listening() {
+	c, err := zmq.Read(k.File)
+	if err != nil || !c.Listening() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*askWait)
 	defer cancel()
 	g := &guest{leaving{ch: make(chan struct{})}}
 	s := newSession(g, Options{}, defaultWaits())
-	link, err := dialZMQ(ctx, c, false, s.deliver)
+	link, err := zmq.Dial(ctx, c, false, s.deliver)
 	if err != nil {
 		return false
 	}
@@ -162,22 +162,6 @@ func (k *Running) ask(ctx context.Context) bool {
 	return true
 }
 
-// listening reports whether anything listens at the shell port. A ZeroMQ dial
-// would say the same and take longer.
-func (c connection) listening() bool {
-	_, address, _ := strings.Cut(c.endpoints()[Shell], "://")
-	network := "tcp"
-	if c.Transport == "ipc" {
-		network = "unix"
-	}
-	conn, err := net.DialTimeout(network, address, askWait)
-	if err != nil {
-		return false
-	}
-	_ = conn.Close()
-	return true
-}
-
 // LocalServers returns the servers of this machine, by the files that they leave
 // in Jupyter's runtime folder while they run. It does not ask them.
 func LocalServers(l Lookup) []Server {
@@ -192,7 +176,7 @@ func LocalServers(l Lookup) []Server {
 				RootDir          string `json:"root_dir"`
 				NotebookDir      string `json:"notebook_dir"`
 			}
-			data, err := disk.ReadFile(file, maxConnection)
+			data, err := disk.ReadFile(file, zmq.MaxFile)
 			if err != nil || json.Unmarshal(data, &j) != nil || !process.Exists(j.PID) {
 				continue // a server that was killed leaves its file
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dsstar/kernel/internal/process"
+	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/kerneltest"
 	"dsstar/notebook/disk"
 )
@@ -105,7 +106,7 @@ func TestBoundReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	c := connection{Transport: "ipc", IP: filepath.Join(dir, "k"), ShellPort: 1, IOPubPort: 2, StdinPort: 3, ControlPort: 4, HBPort: 5}
+	c := zmq.File{Transport: "ipc", IP: filepath.Join(dir, "k"), ShellPort: 1, IOPubPort: 2, StdinPort: 3, ControlPort: 4, HBPort: 5}
 	for _, port := range []string{"other", "k-1", "k-2", "k-4"} {
 		l, err := net.Listen("unix", filepath.Join(dir, port))
 		if err != nil {
@@ -113,7 +114,7 @@ func TestBoundReplaced(t *testing.T) {
 		}
 		defer l.Close()
 	}
-	if !c.bound("") {
+	if !c.Bound("") {
 		t.Fatal("the kernel listens")
 	}
 	for _, port := range []string{"k-1", "k-2", "k-3", "k-4"} {
@@ -127,7 +128,7 @@ func TestBoundReplaced(t *testing.T) {
 			if err := put(); err != nil {
 				t.Fatal(err)
 			}
-			if c.bound("") {
+			if c.Bound("") {
 				t.Errorf("%s is a %s, and is dialled", port, name)
 			}
 			_ = os.Remove(path)
@@ -145,8 +146,8 @@ func TestConnectionReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		within(t, "reading a "+name, func() {
-			c := connection{Transport: "tcp"}
-			if _, err := readConnection(path); err == nil || c.bound(path) {
+			c := zmq.File{Transport: "tcp"}
+			if _, err := zmq.Read(path); err == nil || c.Bound(path) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -162,14 +163,14 @@ func TestReleaseReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := &local{Process: &process.Process{}, keep: true, file: file, conn: connection{Transport: "tcp", IP: "127.0.0.1", ShellPort: 1, IOPubPort: 1, ControlPort: 1}}
+	l := &local{Process: &process.Process{}, keep: true, file: file, conn: zmq.File{Transport: "tcp", IP: "127.0.0.1", ShellPort: 1, IOPubPort: 1, ControlPort: 1}}
 	if err := l.release("n.ipynb"); err != nil {
 		t.Error(err)
 	}
 	if info, err := os.Lstat(file); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	if c, err := readConnection(file); err != nil || c.Session != "n.ipynb" {
+	if c, err := zmq.Read(file); err != nil || c.Session != "n.ipynb" {
 		t.Errorf("%+v %v", c, err)
 	}
 	check()

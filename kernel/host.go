@@ -12,6 +12,7 @@ import (
 
 	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/process"
+	"dsstar/kernel/internal/zmq"
 	"dsstar/notebook/disk"
 )
 
@@ -53,10 +54,10 @@ type local struct {
 	dir  string // private folder
 	file string // connection file
 	keep bool   // others can find it, and the process need not end with this one
-	conn connection
+	conn zmq.File
 	left bool
 
-	ports ports // until the kernel is ready
+	ports zmq.Ports // until the kernel is ready
 
 	confined bool // the process is in a sandbox
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
@@ -46,7 +47,7 @@ func TestSandboxWithNetwork(t *testing.T) {
 		o := options(t)
 		o.Sandbox, o.KeepIn = box, t.TempDir()
 		k := open(t, o)
-		if c, err := readConnection(k.Info().File); err != nil || c.check() != nil {
+		if c, err := zmq.Read(k.Info().File); err != nil || c.Check() != nil {
 			t.Errorf("%s: others cannot connect: %+v, %v", box.Tier, c, err)
 		}
 		runCell(t, k, fmt.Sprintf("import socket; socket.create_connection(('127.0.0.1', %d), 5)", l.Addr().(*net.TCPAddr).Port), notebook.OK)

@@ -8,12 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"dsstar/kernel/internal/process"
+	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/disk"
 )
 
 // errNotReady is the cause of a context that ended at the start time-out.
@@ -27,7 +30,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 	defer cancel()
 	var first error // of a try after which there was another
 	for share := true; ; share = false {
-		l := &local{spec: o.Spec, keep: o.KeepIn != "", ports: ports{share: share}}
+		l := &local{spec: o.Spec, keep: o.KeepIn != "", ports: zmq.Ports{Share: share}}
 		s := newSession(l, o, w)
 		err := l.launch(ctx, s, o)
 		if err == nil {
@@ -36,7 +39,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		if err == nil {
 			err = s.tune(ctx)
 		}
-		l.ports.release()
+		l.ports.Release()
 		if err == nil {
 			l.Stderr.Reset() // what it says from now on is about cells
 			s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.PID, true
@@ -55,7 +58,7 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 			err = fmt.Errorf("%w: %v", err, limit)
 		}
 		err = fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
-		if died && share && l.ports.chosen { // it may be one that cannot bind a port which is bound here, too
+		if died && share && l.ports.Chosen { // it may be one that cannot bind a port which is bound here, too
 			first = err
 			continue
 		}
@@ -77,7 +80,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 			return err
 		}
 	}
-	c, err := newConnection(l.dir, o, &l.ports)
+	c, err := zmq.NewFile(o.Spec.Name, l.dir, o.tcp(), o.Spec.IPython(), &l.ports)
 	if err != nil {
 		return err
 	}
@@ -85,13 +88,13 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if c.Transport == "tcp" && l.confined && !o.Sandbox.Net {
 		return fmt.Errorf("there is no network in the sandbox %s, and the path of the folder for temporary files is too long for sockets (TMPDIR)", o.Sandbox.Tier)
 	}
-	if err := c.write(l.file); err != nil {
+	if err := c.Write(l.file); err != nil {
 		return err
 	}
 	file := l.file
 	if l.keep && l.confined { // the kernel has one of its own: others' are out of its reach
 		file = filepath.Join(l.dir, "kernel.json")
-		if err := c.write(file); err != nil {
+		if err := c.Write(file); err != nil {
 			return err
 		}
 	}
@@ -112,7 +115,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	if err := l.connect(ctx, s, c, file); err != nil || file == l.file {
 		return err
 	}
-	return l.conn.write(l.file) // with the ports that the kernel chose
+	return l.conn.Write(l.file) // with the ports that the kernel chose
 }
 
 // share is what the processes of a sandbox have.
@@ -143,10 +146,10 @@ func (l *local) run(cmd *exec.Cmd, o Options) (*process.Process, error) {
 }
 
 // connect waits until the kernel listens and dials it.
-func (l *local) connect(ctx context.Context, s *session, c connection, file string) error {
+func (l *local) connect(ctx context.Context, s *session, c zmq.File, file string) error {
 	poll := time.NewTicker(5 * time.Millisecond)
 	defer poll.Stop()
-	for !c.bound(file) {
+	for !c.Bound(file) {
 		if err := l.pause(ctx, poll.C); err != nil {
 			return err
 		}
@@ -162,7 +165,7 @@ func (l *local) connect(ctx context.Context, s *session, c connection, file stri
 		}
 	}()
 	for {
-		link, err := dialZMQ(alive, c, s.input != nil, s.deliver)
+		link, err := zmq.Dial(alive, c, s.input != nil, s.deliver)
 		if err == nil {
 			s.link = link
 		}
@@ -212,4 +215,40 @@ func (l *local) lastWords() string {
 	}
 	lines := strings.Split(text, "\n")
 	return "; its stderr ends with:\n" + strings.Join(lines[max(0, len(lines)-12):], "\n")
+}
+
+// tcp reports whether a kernel process is reached by TCP. For an ipykernel that is only so where Unix
+// sockets cannot be used and for one that may be kept, as clients of others may know TCP better. Other
+// kernels get TCP too, as from every other client: some know nothing else. In a sandbox there is no
+// TCP without the network, and there may be no Unix sockets with it.
+func (o Options) tcp() bool {
+	confined := o.Sandbox.Tier.Confines()
+	return o.KeepIn != "" && !confined || !o.Spec.IPython() && !o.sockets && !(confined && !o.Sandbox.Net) ||
+		!o.Sandbox.UnixSockets()
+}
+
+// privateDir creates the folder for the connection file and the sockets, with mode 0700. A lasting
+// one may outlive this program and is not swept: see [SweepTemp].
+func privateDir(lasting bool) (string, error) {
+	if lasting {
+		return os.MkdirTemp(privateParent(), tempPrefix)
+	}
+	return disk.TempFolder(privateParent(), tempPrefix)
+}
+
+const tempPrefix = "dsstar-"
+
+func privateParent() string {
+	if runtime.GOOS == "darwin" {
+		return "/tmp" // $TMPDIR is too long there for the path of a socket
+	}
+	return "" // the system's
+}
+
+// SweepTemp removes the temporary folders of processes of this program that were killed.
+func SweepTemp() {
+	disk.SweepTemp("", tempPrefix, "dsstar-ask-", "dsstar-full-", "dsstar-try-") // the last are package sandbox's
+	if parent := privateParent(); parent != "" {
+		disk.SweepTemp(parent, tempPrefix)
+	}
 }

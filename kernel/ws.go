@@ -25,6 +25,8 @@ const (
 	maxFrame  = 10 << 20         // what a server takes in one message (tornado, websocket_max_message_size)
 	pingEvery = 30 * time.Second // as servers do
 	silence   = 90 * time.Second // after which a connection counts as lost
+
+	sendTimeout = 10 * time.Second // for one message
 )
 
 // A tooLargeError is a message that a server would answer by hanging up.

@@ -141,8 +141,8 @@ type drawing struct {
 	drew []bool // of t.Kept
 }
 
-// digest tells whether a source has changed.
-func digest(source string) string {
+// Digest tells whether a source has changed.
+func Digest(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return hex.EncodeToString(sum[:6])
 }
@@ -156,7 +156,7 @@ func (d *drawing) add(c notebook.Cell, meta cellMeta) {
 	if c.Metadata == nil {
 		c.Metadata = map[string]any{}
 	}
-	meta.Digest = digest(c.Source)
+	meta.Digest = Digest(c.Source)
 	c.Metadata["dsstar"] = meta
 	d.nb.Cells = append(d.nb.Cells, c)
 	d.kept(c.ID)

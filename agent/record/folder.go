@@ -81,9 +81,6 @@ func NewFolder(base, question string, now time.Time) (Folder, error) {
 	}
 }
 
-// Digest is what the Scripts of a [Trajectory] have of a script.
-func Digest(script []byte) string { return digest(string(script)) }
-
 // ErrRunning is wrapped by the error of [Folder.Lock].
 var ErrRunning = errors.New("another dsstar is at work in the run folder")
 

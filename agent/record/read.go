@@ -138,7 +138,7 @@ func (r *reader) cell(m cellMeta, c notebook.Cell) error {
 		return nil
 	}
 	r.anchor = c.ID
-	p := present{max(1, m.Part), m.Round, m.Digest != "" && m.Digest != digest(c.Source), c}
+	p := present{max(1, m.Part), m.Round, m.Digest != "" && m.Digest != Digest(c.Source), c}
 	if shown != nil {
 		shown.Code, shown.Execution.Outputs = c.Source, recounted(c.Outputs, shown.Execution.Count)
 	}
@@ -277,7 +277,7 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 		for k := range len(t.Earlier) + 1 {
 			if c.ID == questionID(k) {
 				c.Source = strings.TrimSpace(showQuestion(&view, k))
-				own["digest"] = digest(c.Source)
+				own["digest"] = Digest(c.Source)
 			}
 		}
 	}

@@ -120,16 +120,16 @@ func showAttempt(a Attempt) string {
 }
 
 func showVerdict(n int, r Round) string {
-	word := "✘ insufficient"
+	mark, word := "✘", r.Verdict.Word()
 	switch {
 	case r.Verdict.Inconclusive:
-		word = "✔ inconclusive: the data hold no answer"
-	case r.Verdict.Unfinished:
-		word = "… unfinished"
+		mark, word = "✔", word+": the data hold no answer"
 	case r.Verdict.Sufficient:
-		word = "✔ sufficient"
+		mark = "✔"
+	case r.Verdict.Unfinished:
+		mark = "…"
 	}
-	text := fmt.Sprintf("**Round %d: %s.** %s", n, word, prose(r.Verdict.Reason))
+	text := fmt.Sprintf("**Round %d: %s %s.** %s", n, mark, word, prose(r.Verdict.Reason))
 	if r.Route != nil {
 		text += "\n\n→ " + showRoute(r)
 	}

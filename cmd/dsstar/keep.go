@@ -199,7 +199,7 @@ func continued(r pastRun) *saver {
 	s := newSaver(r.folder)
 	s.notebook.SwitchTo(r.path, r.content)
 	if path := disk.Newest(r.folder.Script()); path != "" {
-		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil && slices.Contains(r.t.Scripts, record.Digest(script)) {
+		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil && slices.Contains(r.t.Scripts, record.Digest(string(script))) {
 			s.script.SwitchTo(path, script)
 		}
 	}
@@ -215,7 +215,7 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 	}
 	// The notebook first: it names this script and the one before, so that a run
 	// that is killed in between knows either for its own.
-	script := []byte(t.Script())
+	script := t.Script()
 	if d := record.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
 		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
 	}
@@ -224,7 +224,7 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 		return warnings, fmt.Errorf("save the notebook: %w", err)
 	}
 	told := len(warnings)
-	if err := guarded(s.script, func() ([]byte, error) { return script, nil }, warn); err != nil {
+	if err := guarded(s.script, func() ([]byte, error) { return []byte(script), nil }, warn); err != nil {
 		return warnings, fmt.Errorf("save the script: %w", err)
 	}
 	if len(warnings) > told {

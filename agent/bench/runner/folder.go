@@ -70,7 +70,7 @@ func (a About) flat() map[string]string {
 	}
 	all := map[string]string{
 		"bench": a.Bench, "agent": a.Agent, "model": a.Model, "repeat": fmt.Sprint(a.Repeat), "task_ids": tasks,
-		"digest": record.Digest([]byte(strings.Join(ids, "\n"))),
+		"digest": record.Digest(strings.Join(ids, "\n")),
 	}
 	for name, value := range a.Setup {
 		all[name] = value
@@ -206,7 +206,7 @@ func safe(name string) string {
 	if clean == name && clean != "." && clean != ".." && clean != "" && len(clean) < 200 {
 		return name
 	}
-	return clean[:min(len(clean), 100)] + "-" + record.Digest([]byte(name))[:8]
+	return clean[:min(len(clean), 100)] + "-" + record.Digest(name)[:8]
 }
 
 // Done reports whether the task has a result.

@@ -1,13 +1,15 @@
-package kernel
+package zmq
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"dsstar/kernel/internal/wire"
 )
 
 // Connection files are read as they come: by jupyter_client, by others, by accident.
-func FuzzConnection(f *testing.F) {
+func FuzzFile(f *testing.F) {
 	for _, text := range []string{
 		`{"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5, "ip": "127.0.0.1", "key": "k",
 		  "transport": "tcp", "signature_scheme": "hmac-sha256", "kernel_name": "python3", "jupyter_session": "/a/b.ipynb"}`,
@@ -17,8 +19,8 @@ func FuzzConnection(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := parseConnection(data)
-		if err != nil || c.check() != nil {
+		c, err := parse(data)
+		if err != nil || c.Check() != nil {
 			return
 		}
 		for _, at := range c.endpoints() {
@@ -30,7 +32,7 @@ func FuzzConnection(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := parseConnection(b); err != nil || again != c {
+		if again, err := parse(b); err != nil || again != c {
 			t.Errorf("%+v becomes %+v, %v", c, again, err)
 		}
 	})
@@ -41,8 +43,8 @@ func TestEndpoints(t *testing.T) {
 		"127.0.0.1": "watched://127.0.0.1:7", "*": "watched://127.0.0.1:7", "0.0.0.0": "watched://127.0.0.1:7",
 		"::1": "watched://[::1]:7", "host": "watched://host:7",
 	} {
-		c := connection{Transport: "tcp", IP: ip, ShellPort: 7}
-		if got := c.endpoints()[Shell]; got != want {
+		c := File{Transport: "tcp", IP: ip, ShellPort: 7}
+		if got := c.endpoints()[wire.Shell]; got != want {
 			t.Errorf("%s: %s", ip, got)
 		}
 	}

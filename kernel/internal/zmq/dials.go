@@ -1,4 +1,4 @@
-package kernel
+package zmq
 
 import (
 	"context"
@@ -10,10 +10,9 @@ import (
 	zmqtransport "github.com/go-zeromq/zmq4/transport"
 )
 
-// go-zeromq has neither a deadline nor a way to stop while it shakes hands, and
-// a peer that accepts and says nothing would hold a dial up for ever. Endpoints
-// that begin with watched:// or watched-ipc:// go through the transport below,
-// which keeps a hand on the connections until the dial is over.
+// go-zeromq's handshake has no deadline and cannot be cancelled: a peer that accepts and says nothing
+// would block a dial for ever. Endpoints with the schemes watched and watched-ipc use the transport
+// below, which can close the connections until the dial is over.
 
 func init() {
 	for name, network := range map[string]string{"watched": "tcp", "watched-ipc": "unix"} {
@@ -42,9 +41,8 @@ type dials struct {
 	done  bool
 }
 
-// watchDials returns a context for sockets. Until done is called, their
-// connections have a deadline and are closed at the end of ctx. Afterwards the
-// end of ctx means nothing to them.
+// watchDials returns a context for sockets. Until done is called, their connections have a deadline
+// and are closed when ctx ends. Afterwards they no longer depend on ctx.
 func watchDials(ctx context.Context) (watched context.Context, done func()) {
 	w := &dials{}
 	stop := context.AfterFunc(ctx, w.close)

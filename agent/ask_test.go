@@ -1,0 +1,106 @@
+package agent_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dsstar/agent/record"
+)
+
+// TestAsk: another question goes on in the same session, and the notebook grows a second part.
+func TestAsk(t *testing.T) {
+	once(t)
+	before := &recorder{}
+	tr := readAgain(t, play(t, three, before.record).noError(t).Trajectory)
+	if err := tr.Ask("And now?", "A word."); err != nil {
+		t.Fatal(err)
+	}
+	replies := script{
+		"planner round 4": "Four.", "coder round 4": "v = z\nv += \"4\"\nprint(v)", "verifier round 4": no,
+		"router round 4":  "Step 1 is wrong!",
+		"planner round 5": "Five.", "coder round 5": "v = z\nv += \"5\"\nprint(v)", "verifier round 5": yes,
+		"finalizer": "print(v)", "checker": "Form: fits",
+	}
+	r := &recorder{}
+	second := goOn(t, replies, tr, r.record).noError(t)
+	if second.Answer() != "1235" || !second.Verified() || second.Steps() != 1 {
+		t.Errorf("answer %q, %q", second.Answer(), second.Doubts())
+	}
+	prompt := second.model.prompt(t, "planner round 4")
+	nb := readNotebook(t, second.Trajectory)
+	top := nb.Cells[cellOf(t, nb, "question-2")].Source
+	for text, parts := range map[string][]string{
+		prompt: {"# Question\n\nAnd now?", "## Question: How many?", "### Step 3: Three.", "123"},
+		top:    {"# And now?", "1235", "Verified"},
+	} {
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("no %q in\n%s", part, text)
+			}
+		}
+	}
+	want := append(tr.Cells()[2:6:6], "v = z\nv += \"5\"\nprint(v)", "print(v)")
+	if diff := cmp.Diff(want, second.Cells()[2:]); diff != "" {
+		t.Error(diff)
+	}
+	for n, m := range r.all {
+		if m.notebook == nil {
+			continue
+		}
+		answered := func(s *stage) { s.config.Answered = slices.Concat(before.last.answered, m.answered) }
+		got := goOn(t, replies, reread(t, m.notebook), answered).noError(t)
+		if diff := cmp.Diff(second.Trajectory, got.Trajectory, same); diff != "" {
+			t.Errorf("killed at moment %d, after %s (-whole +resumed)\n%s", n, m.what, diff)
+		}
+	}
+	if err := second.Ask("?", ""); err != nil {
+		t.Error(err)
+	}
+	if err := second.Ask("??", ""); err != nil || len(second.Earlier) != 2 || second.Task.Question != "??" {
+		t.Errorf("a question for which nothing was done is not replaced: %v, %q", err, second.Task.Question)
+	}
+	if err := (&record.Trajectory{Rounds: make([]record.Round, 1)}).Ask("??", ""); err == nil {
+		t.Error("a question was asked before the first was answered")
+	}
+}
+
+// A cell of an earlier question can be changed and removed, and the data folder be another: all
+// after it runs again.
+func TestResumeEarlierEdit(t *testing.T) {
+	tr := play(t, three).noError(t).Trajectory
+	if err := tr.Ask("And now?", ""); err != nil {
+		t.Fatal(err)
+	}
+	replies := more.with(script{"coder": "v = z\nv += \"4\"\nprint(v)", "finalizer": "print(v)"})
+	second := goOn(t, replies, tr).noError(t).Trajectory
+
+	change := all(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)"))
+	end := goOn(t, more, must(edited(t, second, change))).noError(t)
+	if end.Answer() != "723!4" || !end.Verified() || end.Earlier[0].Final.Answer != "723!" ||
+		end.Earlier[0].Proof != nil {
+		t.Errorf("answer %q, before it %+v", end.Answer(), end.Earlier[0].Final)
+	}
+	top := record.Draw(end.Trajectory).Cells[0].Source
+	if !strings.Contains(top, "Not verified") || !strings.Contains(top, "723!") {
+		t.Error(top)
+	}
+
+	change = all(source("step-2", "y = x", "y = x\nz = y"), source("final", "print(z)", "print(y)"),
+		remove("round-3", "step-3"))
+	end = goOn(t, more, must(edited(t, second, change))).noError(t)
+	if end.Answer() != "14" || !end.Verified() || len(end.Cells()) != 7 {
+		t.Errorf("answer %q, cells %q", end.Answer(), end.Cells())
+	}
+
+	change = source("step-1", "x = 1", "nothing_like_it")
+	goOn(t, more, must(edited(t, second, change))).refused(t, "an earlier question fails: NameError")
+
+	replies = more.with(script{"analyzer": `print("another table")`})
+	end = goOn(t, replies, must(edited(t, second, source("parameters", "/data", "/other")))).noError(t)
+	if end.Task.Data != "/other" || !end.Verified() || !strings.Contains(end.Cells()[0], "How many?") {
+		t.Errorf("%q, verified %v", end.Cells()[0], end.Verified())
+	}
+}

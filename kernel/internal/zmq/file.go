@@ -1,0 +1,212 @@
+package zmq
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"dsstar/kernel/internal/wire"
+	"dsstar/notebook/disk"
+)
+
+// sunPath is the maximal length of a Unix socket's path with its final NUL on the strictest system
+// (darwin; Linux allows 108).
+const sunPath = 104
+
+// A File is the content of a connection file (jupyter_client, docs/kernels.rst, "Connection files").
+type File struct {
+	Transport       string   `json:"transport"`
+	IP              string   `json:"ip"`
+	ShellPort       int      `json:"shell_port"`
+	IOPubPort       int      `json:"iopub_port"`
+	StdinPort       int      `json:"stdin_port"`
+	ControlPort     int      `json:"control_port"`
+	HBPort          int      `json:"hb_port"`
+	Key             wire.Key `json:"key"`
+	SignatureScheme string   `json:"signature_scheme"`
+	KernelName      string   `json:"kernel_name"`
+	Session         string   `json:"jupyter_session,omitempty"` // path of the notebook, as JupyterLab has it
+	CurvePublicKey  string   `json:"curve_publickey,omitempty"`
+}
+
+// NewFile describes the sockets of a kernel to be started: Unix sockets in dir, which no other user
+// can enter, or TCP on the loopback interface if tcp is set or the path is too long for a socket.
+// A kernel that chooses its TCP ports itself (ipykernel) gets the port 0: it binds free ports and
+// rewrites the file. Other kernels cannot do that (JEP 66 would let them). Theirs are chosen by p,
+// which keeps them from other programs until the kernel has bound them.
+func NewFile(kernel, dir string, tcp, chooses bool, p *Ports) (File, error) {
+	c := File{Key: wire.NewKey(), SignatureScheme: wire.Scheme, KernelName: kernel}
+	base := filepath.Join(dir, "k") // ZeroMQ adds "-<port>"
+	if tcp || runtime.GOOS == "windows" || len(base)+len("-5")+1 > sunPath {
+		c.Transport, c.IP = "tcp", "127.0.0.1"
+		if chooses {
+			return c, nil
+		}
+		return c, c.choosePorts(p)
+	}
+	c.Transport, c.IP = "ipc", base
+	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort = 1, 2, 3, 4, 5
+	return c, nil
+}
+
+// choosePorts takes five ports that are free now.
+func (c *File) choosePorts(p *Ports) (err error) {
+	for _, port := range []*int{&c.ShellPort, &c.IOPubPort, &c.StdinPort, &c.ControlPort, &c.HBPort} {
+		if *port, err = p.take(c.IP); err != nil {
+			p.Release()
+			return fmt.Errorf("choose ports for the kernel: %w", err)
+		}
+	}
+	if !p.Share || !sharesPorts {
+		p.Release()
+	}
+	return nil
+}
+
+// Ports are bound until a kernel has bound them, so that no other program gets them. On Linux two
+// sockets with SO_REUSEADDR, which ZeroMQ sets, can be bound to one port while neither listens. On
+// other systems the ports are only chosen.
+type Ports struct {
+	Share  bool // they stay bound until release
+	Chosen bool
+	bound  []io.Closer
+}
+
+// take returns a free port, which stays bound until release.
+func (p *Ports) take(ip string) (int, error) {
+	s, port, err := bindPort(ip)
+	if err != nil {
+		return 0, err
+	}
+	p.Chosen, p.bound = true, append(p.bound, s)
+	return port, nil
+}
+
+// Release gives up all ports.
+func (p *Ports) Release() {
+	for _, s := range p.bound {
+		_ = s.Close() // nothing was sent by it
+	}
+	p.bound = nil
+}
+
+// Write creates the connection file, readable for the user only: it has the key.
+func (c File) Write(path string) error {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o600)
+}
+
+// Bound reports whether the kernel listens on every socket that is dialled. If the kernel chose its
+// ports, they are read from the connection file at path.
+func (c *File) Bound(path string) bool {
+	if c.Transport == "ipc" {
+		for _, port := range []int{c.ShellPort, c.IOPubPort, c.ControlPort, c.StdinPort} {
+			// Cells can write there: a link could lead to another program's socket.
+			info, err := os.Lstat(c.IP + "-" + strconv.Itoa(port))
+			if port == c.StdinPort && errors.Is(err, fs.ErrNotExist) {
+				continue // it is dialled only if there are answers
+			}
+			if err != nil || info.Mode().Type() != fs.ModeSocket {
+				return false
+			}
+		}
+		return true
+	}
+	if c.ShellPort != 0 {
+		return true // a dial that comes too early fails, and is repeated
+	}
+	now, err := Read(path) // which may be half written
+	if err != nil || now.Check() != nil {
+		return false
+	}
+	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort = now.ShellPort, now.IOPubPort, now.StdinPort, now.ControlPort, now.HBPort
+	return true
+}
+
+// MaxFile bounds the bytes of a file in Jupyter's runtime folder.
+const MaxFile = 1 << 20
+
+// Read reads a connection file.
+func Read(path string) (File, error) {
+	b, err := disk.ReadFile(path, MaxFile)
+	if err != nil {
+		return File{}, err
+	}
+	return parse(b)
+}
+
+// parse reads the content of a connection file. Unused fields may contain anything.
+func parse(b []byte) (File, error) {
+	var c File
+	if err := json.Unmarshal(b, &c); err != nil {
+		return File{}, fmt.Errorf("not a connection file: %w", err)
+	}
+	if c.Transport == "" {
+		c.Transport = "tcp"
+	}
+	return c, nil
+}
+
+// Check returns why a kernel cannot be reached with c.
+func (c File) Check() error {
+	switch {
+	case c.ShellPort <= 0 || c.IOPubPort <= 0 || c.ControlPort <= 0:
+		return errors.New("the connection file has no ports for shell, iopub and control")
+	case c.Transport != "tcp" && c.Transport != "ipc":
+		return fmt.Errorf("the connection file has the unknown transport %q", c.Transport)
+	case c.IP == "":
+		return errors.New("the connection file has no ip")
+	case c.Key != "" && c.SignatureScheme != "" && c.SignatureScheme != wire.Scheme:
+		return fmt.Errorf("the connection file has the signature_scheme %q, and only %s is understood", c.SignatureScheme, wire.Scheme)
+	case c.CurvePublicKey != "":
+		return errors.New("the kernel wants encrypted connections (CURVE), which are not understood: reach it over its Jupyter server")
+	}
+	return nil
+}
+
+// endpoints returns the ZeroMQ endpoints of the channels.
+func (c File) endpoints() map[wire.Channel]string {
+	at := func(port int) string {
+		if c.Transport == "ipc" {
+			return fmt.Sprintf("watched-ipc://%s-%d", c.IP, port)
+		}
+		ip := c.IP
+		if ip == "*" || ip == "0.0.0.0" { // every address of the machine, this one too
+			ip = "127.0.0.1"
+		}
+		return "watched://" + net.JoinHostPort(ip, strconv.Itoa(port))
+	}
+	return map[wire.Channel]string{
+		wire.Shell: at(c.ShellPort), wire.IOPub: at(c.IOPubPort), wire.Control: at(c.ControlPort), wire.Stdin: at(c.StdinPort),
+	}
+}
+
+// answerWait bounds a connection attempt of Listening.
+const answerWait = 500 * time.Millisecond
+
+// Listening reports whether anything listens on the shell port, faster than a ZeroMQ dial.
+func (c File) Listening() bool {
+	_, address, _ := strings.Cut(c.endpoints()[wire.Shell], "://")
+	network := "tcp"
+	if c.Transport == "ipc" {
+		network = "unix"
+	}
+	conn, err := net.DialTimeout(network, address, answerWait)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
