@@ -63,7 +63,7 @@ func dial(ctx context.Context, server Server, id string, o Options, d dialling) 
 func visitServer(ctx context.Context, server Server, id string, o Options, d dialling) (*session, error) {
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
-	host := &remote{leaving: leaving{ch: make(chan struct{})}, server: server, id: id, own: id == ""}
+	host := &remote{ending: ending{ch: make(chan struct{})}, server: server, id: id, own: id == ""}
 	s := newSession(host, o, d.waits)
 	if host.own {
 		var err error
@@ -89,7 +89,7 @@ func visitServer(ctx context.Context, server Server, id string, o Options, d dia
 	}
 	s.info.Name, s.info.ID, s.info.Server, s.info.Owned = k.Name, host.id, server.URL, host.own
 	if host.own {
-		err = s.settle(ctx, o)
+		err = s.tuneServed(ctx, o)
 	}
 	return s, err
 }
@@ -108,9 +108,9 @@ func (s *session) dialServer(ctx context.Context, host *remote, d dialling) erro
 	return nil
 }
 
-// settle makes a new kernel of a server like one that was started here: all its
+// tuneServed makes a new kernel of a server like one that was started here: all its
 // output is kept, and it works in its folder.
-func (s *session) settle(ctx context.Context, o Options) error {
+func (s *session) tuneServed(ctx context.Context, o Options) error {
 	err := s.tune(ctx)
 	if err == nil && o.Dir != "" && s.info.Implementation == "ipython" {
 		var r *run

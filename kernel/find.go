@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -62,7 +63,7 @@ func Discover(ctx context.Context, l Lookup, others ...Server) Found {
 	}
 	alive := make([]bool, len(files))
 	for i := range files {
-		all.Go(func() { alive[i] = files[i].ask(ctx) })
+		all.Go(func() { alive[i] = files[i].isAlive(ctx) })
 	}
 	all.Wait()
 	processes := kernelProcesses()
@@ -106,6 +107,30 @@ type procInfo struct {
 	dir, program string
 }
 
+// kernelProcesses returns the processes with a connection file among their arguments, by that file;
+// none where there is no /proc.
+func kernelProcesses() map[string]procInfo {
+	all := map[string]procInfo{}
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is good
+	for _, path := range lines {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended, or is not for us to see
+		}
+		argv := strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+		for _, arg := range argv[1:] {
+			arg = strings.TrimPrefix(arg, "--f=")
+			if !strings.HasSuffix(arg, ".json") || !filepath.IsAbs(arg) {
+				continue
+			}
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path))) // digits, by the pattern
+			dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))   // "" for others' processes
+			all[arg] = procInfo{pid, dir, argv[0]}
+		}
+	}
+	return all
+}
+
 // localKernels reads the connection files of the runtime folder. Many of them
 // belong to kernels that have ended.
 func localKernels(l Lookup) []Running {
@@ -126,15 +151,15 @@ func localKernels(l Lookup) []Running {
 	return all
 }
 
-// ask finds out whether a local kernel is there, and whether it is idle.
-func (k *Running) ask(ctx context.Context) bool {
+// isAlive finds out whether a local kernel is there, and whether it is idle.
+func (k *Running) isAlive(ctx context.Context) bool {
 	c, err := zmq.Read(k.File)
 	if err != nil || !c.Listening() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*askWait)
 	defer cancel()
-	g := &guest{leaving{ch: make(chan struct{})}}
+	g := &guest{ending{ch: make(chan struct{})}}
 	s := newSession(g, Options{}, defaultWaits())
 	link, err := zmq.Dial(ctx, c, false, s.deliver)
 	if err != nil {

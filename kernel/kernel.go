@@ -252,7 +252,7 @@ func (o Options) emptyScratch() error {
 	if o.parent == nil { // no cell has run yet
 		return disk.EmptyFolder(o.Scratch)
 	}
-	if err := leadsTo(filepath.Dir(o.Scratch), o.parent); err != nil { // what starts now would go by the path
+	if err := disk.LeadsTo(filepath.Dir(o.Scratch), o.parent); err != nil { // what starts now would go by the path
 		return err
 	}
 	return disk.EmptyFolderIn(o.parent, filepath.Base(o.Scratch))
@@ -281,10 +281,10 @@ func (k *Kernel) Late() []Late { return k.current().takeLate() }
 // for changed objects and the names that are to stay ([Kernel.Visit]). A call in progress ends with
 // [ErrClosed]. No processes, goroutines or files of ours remain; the error is that a server could
 // not be made to end a kernel. Close may be called more than once.
-func (k *Kernel) Close() error { return k.finish((*session).shutdown) }
+func (k *Kernel) Close() error { return k.closeBy((*session).shutdown) }
 
-// finish ends the session, once.
-func (k *Kernel) finish(end func(*session) error) error {
+// closeBy ends the session by the given function, once.
+func (k *Kernel) closeBy(end func(*session) error) error {
 	return k.turn.Close(func() error {
 		defer k.options.release()
 		return end(k.current())

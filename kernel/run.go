@@ -29,7 +29,7 @@ type run struct {
 	in   *inbox.Inbox
 	id   string // of the execute_request
 	fold notebook.Fold
-	exec notebook.Execution // Outputs stay empty until finish
+	exec notebook.Execution // without outputs until execution
 
 	busy, replied, idle bool
 	over                bool // nothing more is waited for
@@ -73,9 +73,9 @@ func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 	}
 	defer r.forget()
 	if err := r.follow(ctx); err != nil {
-		return r.finish(), err // what there was
+		return r.execution(), err // what there was
 	}
-	return r.finish(), nil
+	return r.execution(), nil
 }
 
 func (r *run) forget() {
@@ -128,7 +128,7 @@ func (r *run) follow(ctx context.Context) error {
 		case <-r.in.Ready:
 			r.read(asked)
 		case a := <-r.asking:
-			r.answered(a)
+			r.sendInput(a)
 		case <-r.s.host.gone():
 			r.died()
 		case now := <-tick.C:
@@ -163,7 +163,7 @@ func (r *run) read(ctx context.Context) {
 			case IOPub:
 				r.publish(m)
 			case Stdin:
-				r.ask(ctx, m)
+				r.forwardInput(ctx, m)
 			}
 		case r.probe:
 			r.probed(m)
@@ -299,7 +299,7 @@ func (r *run) check(now time.Time) {
 			r.die("it could not be killed")
 		}
 	case !r.killAt.IsZero() && now.After(r.killAt):
-		r.s.partingWords()
+		r.s.endVisitLater()
 		r.killed = r.s.kill() // its end is noticed by follow
 	case r.asking != nil: // people take their time
 	case unfinished && r.probe == "" && quiet > w.idle:
@@ -422,8 +422,8 @@ func (r *run) die(how string) {
 	r.exec.Status, r.exec.Reason = notebook.Died, died+how
 }
 
-// finish returns the execution.
-func (r *run) finish() notebook.Execution {
+// execution returns what came of the run.
+func (r *run) execution() notebook.Execution {
 	if r.stopped != "" {
 		switch {
 		case r.killed != "":

@@ -265,7 +265,7 @@ const maxLate = 4 << 20
 // shutdown ends the session politely.
 func (s *session) shutdown() error {
 	if s.guest != nil {
-		s.leave()
+		s.endVisit()
 	}
 	s.host.shutdown(s)
 	return s.end()

@@ -66,8 +66,8 @@ func (s *session) method(name string) string {
 	return fmt.Sprintf("get_ipython().dsstar_visits[%q].%s()", s.id, name)
 }
 
-// partingWords has the kernel end the visit after the cell that it is busy with.
-func (s *session) partingWords() {
+// endVisitLater has the kernel end the visit after the cell that it is busy with.
+func (s *session) endVisitLater() {
 	if s.guest == nil || !s.guest.entered {
 		return
 	}
@@ -89,8 +89,8 @@ func (k *Kernel) Visit() string {
 	return fmt.Sprintf("get_ipython().dsstar_visits[%q]", s.id)
 }
 
-// leave ends the visit.
-func (s *session) leave() {
+// endVisit puts right what the visit changed, if the kernel still runs.
+func (s *session) endVisit() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.waits.cancel)
 	defer cancel()
 	if r, ok := s.host.(*remote); ok {

@@ -48,7 +48,7 @@ func watchDials(ctx context.Context) (watched context.Context, done func()) {
 	stop := context.AfterFunc(ctx, w.close)
 	return context.WithValue(context.WithoutCancel(ctx), dialsKey{}, w), func() {
 		stop()
-		w.finish()
+		w.keepOpen()
 	}
 }
 
@@ -72,7 +72,7 @@ func (w *dials) close() {
 	}
 }
 
-func (w *dials) finish() {
+func (w *dials) keepOpen() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.done {
