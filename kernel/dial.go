@@ -17,9 +17,11 @@ type BufferedError struct {
 }
 
 func (e *BufferedError) Error() string {
-	doing := "nobody is connected to the kernel %s: output that the server keeps for whoever was would be lost"
+	doing := "nobody is connected to the kernel %s: output that the server keeps for whoever was " +
+		"would be lost"
 	if e.Busy {
-		doing = "the kernel %s is busy and nobody is connected to it: output that the server keeps for whoever was would be lost"
+		doing = "the kernel %s is busy and nobody is connected to it: output that the server keeps for " +
+			"whoever was would be lost"
 	}
 	return fmt.Sprintf(doing, e.ID)
 }
@@ -60,7 +62,8 @@ func dial(ctx context.Context, server Server, id string, o Options, d dialling) 
 	})
 }
 
-func visitServer(ctx context.Context, server Server, id string, o Options, d dialling) (*session, error) {
+func visitServer(ctx context.Context, server Server, id string, o Options, d dialling) (*session,
+	error) {
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
 	host := &remote{ending: ending{ch: make(chan struct{})}, server: server, id: id, own: id == ""}
@@ -114,7 +117,8 @@ func (s *session) tuneServed(ctx context.Context, o Options) error {
 	err := s.tune(ctx)
 	if err == nil && o.Dir != "" && s.info.Implementation == "ipython" {
 		var r *run
-		r, err = s.silently(ctx, inShell("import os\nos.chdir(folder)", map[string]string{"folder": o.Dir}), s.waits.tune)
+		r, err = s.silently(ctx, inShell("import os\nos.chdir(folder)",
+			map[string]string{"folder": o.Dir}), s.waits.tune)
 		if err == nil && r.exec.Status != notebook.OK {
 			err = fmt.Errorf("the kernel cannot work in %s: is it a folder of the server's machine?", o.Dir)
 		}

@@ -22,9 +22,10 @@ import (
 
 // A Running is a kernel that runs, on this machine or on a server.
 type Running struct {
-	ID          string
-	Spec        string    // name of its kernelspec
-	Notebook    string    // path of the notebook that it belongs to, as its server has it; "" if none is known
+	ID   string
+	Spec string // name of its kernelspec
+	// path of the notebook that it belongs to, as its server has it; "" if none is known
+	Notebook    string
 	State       string    // "idle", "busy", "starting", ...; "" if it is not known
 	Since       time.Time // of the last activity, or, where only the connection file is known, of that
 	Connections int       // clients of the server
@@ -146,7 +147,8 @@ func localKernels(l Lookup) []Running {
 		if err != nil || bad != nil || c.Check() != nil {
 			continue
 		}
-		all = append(all, Running{ID: kernelID(file), Spec: c.KernelName, Notebook: c.Session, File: file, Since: info.ModTime()})
+		all = append(all, Running{ID: kernelID(file), Spec: c.KernelName, Notebook: c.Session, File: file,
+			Since: info.ModTime()})
 	}
 	return all
 }
@@ -237,7 +239,8 @@ func (e *NotFoundError) Error() string {
 	}
 	var names []string
 	for _, k := range list {
-		names = append(names, k.ID+" ("+strings.TrimPrefix(strings.Join([]string{k.Spec, k.Notebook}, ", "), ", ")+")")
+		names = append(names, k.ID+" ("+
+			strings.TrimPrefix(strings.Join([]string{k.Spec, k.Notebook}, ", "), ", ")+")")
 	}
 	return text + ": there are " + strings.Join(names, "; ")
 }
@@ -284,7 +287,8 @@ func (k Running) answers(name string) bool {
 		return sameNotebook(file, name)
 	}
 	notebook, wanted := filepath.ToSlash(k.Notebook), filepath.ToSlash(name)
-	return notebook != "" && (notebook == wanted || strings.HasSuffix(notebook, "/"+strings.TrimPrefix(wanted, "./")) ||
+	return notebook != "" && (notebook == wanted || strings.HasSuffix(notebook,
+		"/"+strings.TrimPrefix(wanted, "./")) ||
 		strings.HasSuffix(wanted, "/"+notebook))
 }
 

@@ -168,8 +168,8 @@ func (l *ending) watch(link transport) {
 	l.record(how, lost)
 }
 
-// heed records the end when a message shows that the kernel has been restarted: a server says so, or its
-// session is not the one that was greeted.
+// heed records the end when a message shows that the kernel has been restarted: a server says so,
+// or its session is not the one that was greeted.
 func (l *ending) heed(m Message, greeted string) {
 	if m.Channel != IOPub || m.Header.MsgType != "status" {
 		return

@@ -62,7 +62,8 @@ func (o Outputs) take(f *notebook.Fold) {
 	o.quota.files -= files
 	if !o.quota.told && (o.quota.kept <= 0 || o.quota.files <= 0) {
 		o.quota.told = true
-		f.Note(fmt.Sprintf("the outputs of all cells have reached %s in the notebook or %s in files: from here on little is kept of them",
+		f.Note(fmt.Sprintf("the outputs of all cells have reached %s in the notebook or %s in files: "+
+			"from here on little is kept of them",
 			human.Bytes(o.Run), human.Bytes(o.Files)))
 	}
 }
@@ -87,7 +88,8 @@ func (o Outputs) open() (*os.Root, error) {
 			return nil, err
 		}
 		defer parent.Close()
-	} else if err := disk.LeadsTo(filepath.Dir(o.Folder), parent); err != nil { // nobody would find them
+	} else if err := disk.LeadsTo(filepath.Dir(o.Folder), parent); err != nil {
+		// nobody would find them
 		return nil, err
 	}
 	name := filepath.Base(o.Folder)

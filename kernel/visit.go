@@ -22,7 +22,8 @@ type visit struct {
 }
 
 // execute runs a cell in its turn.
-func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution, error) {
+func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution,
+	error) {
 	if s.guest != nil {
 		if err := s.await(ctx); err != nil {
 			return notebook.Execution{}, err
@@ -50,7 +51,8 @@ func (s *session) await(ctx context.Context) error {
 func (s *session) enter(ctx context.Context) {
 	if !s.guest.entered && s.info.Implementation == "ipython" {
 		s.guest.entered = true
-		_, _ = s.silently(ctx, inShell(visitCode, map[string]string{"folder": s.guest.dir, "session": s.id}), s.waits.tune)
+		_, _ = s.silently(ctx, inShell(visitCode,
+			map[string]string{"folder": s.guest.dir, "session": s.id}), s.waits.tune)
 	}
 }
 
@@ -72,7 +74,8 @@ func (s *session) endVisitLater() {
 		return
 	}
 	s.tell(Shell, "execute_request", map[string]any{
-		"code": s.method("leave"), "silent": true, "store_history": false, "allow_stdin": false, "stop_on_error": false,
+		"code": s.method("leave"), "silent": true, "store_history": false, "allow_stdin": false,
+		"stop_on_error": false,
 	})
 }
 

@@ -121,7 +121,8 @@ func newCopies(folder, store string, limit int64) (*copies, error) {
 	}
 	hides, err := hidesChanges(root)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("try a memory map in %s: %w", folder, err), root.Close(), beside.Close())
+		return nil, errors.Join(fmt.Errorf("try a memory map in %s: %w", folder, err), root.Close(),
+			beside.Close())
 	}
 	return &copies{
 		folder: folder, root: root, beside: beside, name: name, limit: limit,
@@ -157,7 +158,8 @@ func (c *copies) look(ctx context.Context) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := listing{copies: c, items: map[string]item{}, fresh: map[stamp]*content{}, sums: map[stamp]stamp{}}
+	l := listing{copies: c, items: map[string]item{}, fresh: map[stamp]*content{},
+		sums: map[stamp]stamp{}}
 	if err := l.folder(ctx, c.root, ".", 0); err != nil {
 		return nil, err
 	}
@@ -172,7 +174,8 @@ func (c *copies) look(ctx context.Context) (*state, error) {
 	return &state{item{mode: info.Mode(), modified: modified(info)}, l.items}, nil
 }
 
-// check demands that the folder has not been replaced, and that the times of its files are reliable.
+// check demands that the folder has not been replaced, and that the times of its files are
+// reliable.
 func (c *copies) check() error {
 	if err := disk.LeadsTo(c.folder, c.root); err != nil {
 		return err
@@ -259,7 +262,8 @@ func (c *copies) copy(ctx context.Context, x *content, rest int64) error {
 }
 
 func (c *copies) overLimit(n int64) error {
-	return fmt.Errorf("its copies would hold %s, %w of %s", human.Bytes(n), errOverLimit, human.Bytes(c.limit))
+	return fmt.Errorf("its copies would hold %s, %w of %s", human.Bytes(n), errOverLimit,
+		human.Bytes(c.limit))
 }
 
 // summed returns s, the stamp of the file at path, with the hash of its content.

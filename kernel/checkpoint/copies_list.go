@@ -74,7 +74,8 @@ func (l *listing) add(ctx context.Context, dir *os.Root, name, path string, dept
 	return at(path, err)
 }
 
-// stamp returns s, the stamp of the file at path, with the hash of its content where that is needed.
+// stamp returns s, the stamp of the file at path, with the hash of its content where that is
+// needed.
 func (l *listing) stamp(ctx context.Context, s stamp, path string) (stamp, error) {
 	if !l.copies.hides {
 		return s, nil

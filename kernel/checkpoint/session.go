@@ -59,7 +59,8 @@ func (s *Session) ExecuteCell(ctx context.Context, c kernel.Cell) (notebook.Exec
 // in place stay changed.
 //
 // It stops at the first cell that is not OK, whose execution is the last one returned. After an
-// error the kernel is dead, or has run fewer cells than were asked for; another Rollback may follow.
+// error the kernel is dead, or has run fewer cells than were asked for; another Rollback may
+// follow.
 func (s *Session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	began := time.Now()
 	ctx, release, err := s.turn.Take(ctx)
