@@ -63,8 +63,8 @@ func (b Box) environment(env, names []string, private string) []string {
 		"JUPYTER_DATA_DIR=" + home + "/.jupyter/data", "PYTHONDONTWRITEBYTECODE=1",
 		"PYDEVD_DISABLE_FILE_VALIDATION=1"}
 	var all, seen []string
-	for _, entry := range slices.Concat(named(env, slices.Concat(b.Env, names)), own,
-		named(env, known)) {
+	kept := slices.Concat(named(env, slices.Concat(b.Env, names)), own, named(env, known))
+	for _, entry := range kept {
 		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(seen, name) {
 			all, seen = append(all, entry), append(seen, name)
 		}

@@ -127,8 +127,8 @@ func (st stage) rules() []rule {
 		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH,
 			unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS, unix.AF_KEY)...)
 	default:
-		rules = append(rules, netlink, rule{unix.SYS_SOCKET, unix.EPERM,
-			[]condition{isNot(0, unix.AF_UNIX)}},
+		rules = append(rules, netlink,
+			rule{unix.SYS_SOCKET, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}},
 			rule{unix.SYS_SOCKETPAIR, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}})
 	}
 	if !st.Box.unixSockets(st.landlock()) {
