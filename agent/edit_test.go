@@ -15,9 +15,11 @@ import (
 
 // three is a run of three steps: its cells bind x, y and z.
 var three = simple.with(script{
-	"planner round 1": "One.", "planner round 2": "Two.", "planner round 3": "Three.", "verifier": no, "verifier round 3": yes,
-	"coder round 1": "x = 1\nprint(x)", "coder round 2": "y = x\ny += \"2\"\nprint(y)", "coder round 3": "z = y\nz += \"3\"\nprint(z)",
-	"finalizer": "print(z)",
+	"planner round 1": "One.", "planner round 2": "Two.", "planner round 3": "Three.", "verifier": no,
+	"verifier round 3": yes,
+	"coder round 1":    "x = 1\nprint(x)", "coder round 2": "y = x\ny += \"2\"\nprint(y)",
+	"coder round 3": "z = y\nz += \"3\"\nprint(z)",
+	"finalizer":     "print(z)",
 })
 
 // cellOf returns the position of the cell with an id.
@@ -75,12 +77,14 @@ func all(changes ...func(reporter, *notebook.Notebook)) func(reporter, *notebook
 var mine = notebook.Cell{ID: "mine", Type: notebook.Code, Source: "# Mend y\ny += \"m\""}
 
 func note(text string) notebook.Cell {
-	return notebook.Cell{ID: "note", Type: notebook.Markdown, Source: text, Metadata: map[string]any{"tags": []any{"dsstar:note"}}}
+	return notebook.Cell{ID: "note", Type: notebook.Markdown, Source: text,
+		Metadata: map[string]any{"tags": []any{"dsstar:note"}}}
 }
 
 // edited applies a change to the notebook of a run, as an editor would: on the
 // file.
-func edited(t reporter, tr *record.Trajectory, change func(reporter, *notebook.Notebook)) (*record.Trajectory, error) {
+func edited(t reporter, tr *record.Trajectory,
+	change func(reporter, *notebook.Notebook)) (*record.Trajectory, error) {
 	t.Helper()
 	nb := readNotebook(t, tr)
 	change(t, nb)
@@ -113,8 +117,8 @@ func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
 	return nb
 }
 
-// TestResumeEdited: the cells run again from a person's change on, the person's as they are, and the
-// rest is the agent's again. What is found to be changed is tested in agent/record.
+// TestResumeEdited: the cells run again from a person's change on, the person's as they are, and
+// the rest is the agent's again. What is found to be changed is tested in agent/record.
 func TestResumeEdited(t *testing.T) {
 	once(t)
 	judged := script{"verifier": yes, "checker": "Form: fits"} // and nothing else is asked

@@ -47,7 +47,8 @@ func (r *recorder) Ask(ctx context.Context, q llm.Request) (llm.Reply, error) {
 	if err == nil {
 		r.keep("reply to the "+q.Role+" for "+q.Subject, func(m *moment) {
 			m.answered = append(m.answered, llm.Exchange{
-				Role: q.Role, Subject: q.Subject, Messages: q.Messages, Reply: reply.Text, Model: reply.Model, Finish: reply.Finish, Usage: reply.Usage,
+				Role: q.Role, Subject: q.Subject, Messages: q.Messages, Reply: reply.Text, Model: reply.Model,
+				Finish: reply.Finish, Usage: reply.Usage,
 			})
 		})
 	}
@@ -91,8 +92,10 @@ func goOn(t stageHand, replies script, tr *record.Trajectory, change ...func(*st
 // same compares what two runs did, not when.
 var same = cmp.Options{
 	cmpopts.EquateEmpty(), cmpopts.IgnoreFields(record.Trajectory{}, "Started", "Seconds", "Warnings"),
-	cmpopts.IgnoreFields(record.Round{}, "Returns"), cmpopts.IgnoreFields(record.Final{}, "Returns"), // a session that begins anew has none
-	cmpopts.IgnoreFields(record.Proof{}, "Seconds"), cmpopts.IgnoreFields(notebook.Execution{}, "Seconds", "Count"),
+	cmpopts.IgnoreFields(record.Round{}, "Returns"), cmpopts.IgnoreFields(record.Final{}, "Returns"),
+	// a session that begins anew has none
+	cmpopts.IgnoreFields(record.Proof{}, "Seconds"),
+	cmpopts.IgnoreFields(notebook.Execution{}, "Seconds", "Count"),
 }
 
 var troubled = []struct {
@@ -101,35 +104,47 @@ var troubled = []struct {
 }{
 	{"simple", simple},
 	{"back, with repairs", simple.with(script{
-		"planner round 2": "Two.", "planner round 3": "Three.", "planner round 4": "Four.", "coder round 2": `raise KeyError("k")`,
-		"debugger round 2, try 2": "y = 2\nx += y", "coder round 3": "x += \"3\"\nprint(x)", "router round 3": "Step 2 is wrong!",
-		"coder round 4": "x += \"4\"\nwrite(\"f\", x)\nprint(x)", "verifier": no, "verifier round 4": yes,
+		"planner round 2": "Two.", "planner round 3": "Three.", "planner round 4": "Four.",
+		"coder round 2":           `raise KeyError("k")`,
+		"debugger round 2, try 2": "y = 2\nx += y", "coder round 3": "x += \"3\"\nprint(x)",
+		"router round 3": "Step 2 is wrong!",
+		"coder round 4":  "x += \"4\"\nwrite(\"f\", x)\nprint(x)", "verifier": no,
+		"verifier round 4": yes,
 	})},
 	{"a step that never runs", simple.with(script{
-		"verifier round 1": no, "coder round 2": `raise KeyError("k")`, "debugger": `raise ValueError("v")`, "coder round 3": "print(x)\nx += \"!\"", "verifier round 3": yes,
+		"verifier round 1": no, "coder round 2": `raise KeyError("k")`,
+		"debugger": `raise ValueError("v")`, "coder round 3": "print(x)\nx += \"!\"",
+		"verifier round 3": yes,
 	})},
 	{"a doubtful form", simple.with(script{
-		"finalizer": "print(x)", "checker the answer": "Form: does not fit\nProblem: two decimals", "debugger the answer, try 2": "x += \".00\"\nprint(x)",
-		"checker the answer, try 2": "Form: does not fit\nProblem: three decimals",
+		"finalizer": "print(x)", "checker the answer": "Form: does not fit\nProblem: two decimals",
+		"debugger the answer, try 2": "x += \".00\"\nprint(x)",
+		"checker the answer, try 2":  "Form: does not fit\nProblem: three decimals",
 	})},
 	{"a last cell that does not run", simple.with(script{
-		"finalizer": `raise KeyError("k")`, "debugger the answer, try 2": "print(\"7\")", "debugger the answer, try 3": "print(x)",
+		"finalizer": `raise KeyError("k")`, "debugger the answer, try 2": "print(\"7\")",
+		"debugger the answer, try 3": "print(x)",
 	})},
 	{"replies that cannot be read", simple.with(script{
-		"verifier round 1": "raw:hm", "verifier round 1, asked again": "raw:hm", "router round 1": "raw:?", "router round 1, asked again": "raw:?",
+		"verifier round 1": "raw:hm", "verifier round 1, asked again": "raw:hm",
+		"router round 1": "raw:?", "router round 1, asked again": "raw:?",
 	})},
 	{"candidates", forked},
 	{"candidates of which none runs", forked.with(script{
-		"coder round 2": `raise KeyError("k")`, "coder round 2, candidate 2": "die()", "coder round 2, candidate 3": "hang()",
-		"debugger round 2, try 2": `raise KeyError("l")`, "debugger round 2, try 3": "y = x\nprint(y)",
+		"coder round 2": `raise KeyError("k")`, "coder round 2, candidate 2": "die()",
+		"coder round 2, candidate 3": "hang()",
+		"debugger round 2, try 2":    `raise KeyError("l")`, "debugger round 2, try 3": "y = x\nprint(y)",
 	})},
 	{"candidates, back, and no choice that can be read", forked.with(script{
-		"verifier round 2, candidates": "raw:?", "verifier round 2, candidates, asked again": "raw:?", "verifier round 2": no, "router round 2": "Step 2",
-		"planner round 3": "Three.", "coder round 3": "raw:", "coder round 3, asked again": "raw:", "coder round 3, candidate 2": "x += \"d\"\nprint(x)",
+		"verifier round 2, candidates": "raw:?", "verifier round 2, candidates, asked again": "raw:?",
+		"verifier round 2": no, "router round 2": "Step 2",
+		"planner round 3": "Three.", "coder round 3": "raw:", "coder round 3, asked again": "raw:",
+		"coder round 3, candidate 2": "x += \"d\"\nprint(x)",
 		"coder round 3, candidate 3": `raise KeyError("k")`, "verifier round 3": yes,
 	})},
 	{"out of rounds", simple.with(script{"verifier": no})},
-	{"a script that fails", simple.with(script{"analyzer": `raise KeyError("c")`, "debugger a.csv, try 2": `print("a table")`})},
+	{"a script that fails", simple.with(script{"analyzer": `raise KeyError("c")`,
+		"debugger a.csv, try 2": `print("a table")`})},
 }
 
 // TestResumeAfterKill: whenever a run is killed, resuming it ends as it would
@@ -145,7 +160,10 @@ func TestResumeAfterKill(t *testing.T) {
 					continue // the run folder has nothing yet: it is begun again
 				}
 				tr := reread(t, m.notebook)
-				got := goOn(t, c.replies, tr, func(s *stage) { s.config.Answered, s.quick = m.answered, true }).noError(t)
+				got := goOn(t, c.replies, tr, func(s *stage) {
+					s.config.Answered, s.quick = m.answered,
+						true
+				}).noError(t)
 				for _, e := range m.answered {
 					if slices.Contains(got.model.asked, e.Role+" "+e.Subject) {
 						t.Errorf("%d, %s: the %s was asked for %s again", n, m.what, e.Role, e.Subject)
@@ -175,7 +193,8 @@ func TestResumeWithoutTrace(t *testing.T) {
 		}
 		const unsaved = 2 // finalizer and checker: the last cell is saved when it is checked
 		if asked := len(got.model.asked) + len(m.answered); asked > len(whole.model.asked)+unsaved {
-			t.Errorf("moment %d, after %s: %d requests were answered, and then %q asked", n, m.what, len(m.answered), got.model.asked)
+			t.Errorf("moment %d, after %s: %d requests were answered, and then %q asked", n, m.what,
+				len(m.answered), got.model.asked)
 		}
 	}
 }

@@ -32,10 +32,12 @@ func TestRunIsNoData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{f.Notebook(), f.Trace(), filepath.Join(f.Files(), "out.csv"), filepath.Join(base, "data.csv")} {
+	for _, path := range []string{f.Notebook(), f.Trace(), filepath.Join(f.Files(), "out.csv"),
+		filepath.Join(base, "data.csv")} {
 		write(t, path, "x")
 	}
-	if got, err := files.List(t.Context(), base, nil); err != nil || !reflect.DeepEqual(got.Files, []File{{Name: "data.csv", Size: 1}}) {
+	if got, err := files.List(t.Context(), base, nil); err != nil ||
+		!reflect.DeepEqual(got.Files, []File{{Name: "data.csv", Size: 1}}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -59,7 +61,8 @@ func TestSlug(t *testing.T) {
 
 // Runs at the same time, of the same question, get folders of their own.
 func TestNewFolder(t *testing.T) {
-	base, now := filepath.Join(t.TempDir(), "new", "runs"), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	base, now := filepath.Join(t.TempDir(), "new", "runs"),
+		time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	var got sync.Map
 	var g sync.WaitGroup
 	for range 8 {
@@ -71,7 +74,8 @@ func TestNewFolder(t *testing.T) {
 		})
 	}
 	g.Wait()
-	for _, name := range []string{"2026-11-21-how-many", "2026-11-21-how-many-2", "2026-11-21-how-many-8"} {
+	for _, name := range []string{"2026-11-21-how-many", "2026-11-21-how-many-2",
+		"2026-11-21-how-many-8"} {
 		f := Folder(filepath.Join(base, name))
 		if _, ok := got.Load(f); !ok {
 			t.Errorf("no folder %s", f)
@@ -118,7 +122,9 @@ func TestCreateFolder(t *testing.T) {
 }
 
 func TestScript(t *testing.T) {
-	tr := &Trajectory{Task: Task{Question: "How many?"}, Rounds: []Round{{Step: "Load\nit.", Attempts: []Attempt{{Code: "x = 1", Execution: notebook.Execution{Status: notebook.OK}}}}}}
+	tr := &Trajectory{Task: Task{Question: "How many?"},
+		Rounds: []Round{{Step: "Load\nit.", Attempts: []Attempt{{Code: "x = 1",
+			Execution: notebook.Execution{Status: notebook.OK}}}}}}
 	script := tr.Script()
 	if !strings.HasSuffix(script, "\n\n# %% Step 1: Load it.\nx = 1\n") ||
 		!strings.Contains(script, "\n\n# %% Parameters\n") || !strings.Contains(script, "dsstar rerun") {

@@ -8,11 +8,11 @@ type Method struct {
 	NoRouter       bool `json:"no_router,omitempty"`       // steps are only added
 	PlanOnly       bool `json:"plan_only,omitempty"`       // the verifier sees question and plan alone
 	NoReasons      bool `json:"no_reasons,omitempty"`      // the verdict does not say what is missing
-	NoDocuments    bool `json:"no_documents,omitempty"`    // documents and small files get a script, too
+	NoDocuments    bool `json:"no_documents,omitempty"`    // documents get a script, too
 	NoFamilies     bool `json:"no_families,omitempty"`     // every file gets a script of its own
 	NoFormCheck    bool `json:"no_form_check,omitempty"`   // the answer's form is not checked
 	NoComputed     bool `json:"no_computed,omitempty"`     // the last cell may print a constant
-	NoUnfinished   bool `json:"no_unfinished,omitempty"`   // the router is asked though every step is right
+	NoUnfinished   bool `json:"no_unfinished,omitempty"`   // the router is always asked
 	NoInconclusive bool `json:"no_inconclusive,omitempty"` // no verdict that the data hold no answer
 	Candidates     int  `json:"candidates,omitempty"`      // cells for each step; 0: 1
 }

@@ -11,9 +11,11 @@ import (
 func TestAt(t *testing.T) {
 	ok, raised := notebook.Execution{Status: notebook.OK}, notebook.Execution{Status: notebook.Raised}
 	round := func(name string, back int) Round {
-		return Round{Step: name, Attempts: []Attempt{{Code: name + "?", Execution: raised}, {Code: name, Execution: ok}}, Route: &Route{Back: back}}
+		return Round{Step: name, Attempts: []Attempt{{Code: name + "?", Execution: raised},
+			{Code: name, Execution: ok}}, Route: &Route{Back: back}}
 	}
-	failed := Round{Step: "d", Attempts: []Attempt{{Code: "d", Execution: raised}}, Route: &Route{Back: 2}}
+	failed := Round{Step: "d", Attempts: []Attempt{{Code: "d", Execution: raised}},
+		Route: &Route{Back: 2}}
 	run := &Trajectory{
 		Task:   Task{Data: "/data"},
 		Rounds: []Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}},
@@ -21,7 +23,8 @@ func TestAt(t *testing.T) {
 	}
 	for i, want := range [][]string{{}, {"a"}, {"a", "b"}, {"a"}, {"a"}, {"a", "e"}} {
 		cells, attempts := run.At(i + 1)
-		if len(cells) < 2 || !slices.Equal(cells[2:], want) || cells[0] != "data_dir = \"/data\"\nquestion = \"\"" {
+		if len(cells) < 2 || !slices.Equal(cells[2:], want) ||
+			cells[0] != "data_dir = \"/data\"\nquestion = \"\"" {
 			t.Errorf("round %d: %q, want %q", i+1, cells, want)
 		}
 		if len(attempts) != len(run.Rounds[i].Attempts) {

@@ -35,7 +35,8 @@ func (t *Trajectory) DataChanges(now []File) string {
 		case !there:
 			return f.Name + " is not there"
 		case size != f.Size:
-			return fmt.Sprintf("%s has %s, not %s", f.Name, human.StableBytes(size), human.StableBytes(f.Size))
+			return fmt.Sprintf("%s has %s, not %s",
+				f.Name, human.StableBytes(size), human.StableBytes(f.Size))
 		}
 	}
 	if n := len(now) - len(t.Task.Files) - t.Task.Others; n != 0 {

@@ -6,7 +6,8 @@ import (
 )
 
 func TestDataChanges(t *testing.T) {
-	described := &Trajectory{Task: Task{Files: []File{{Name: "a.csv", Size: 10}, {Name: "b.csv", Size: 20}}, Others: 1}}
+	described := &Trajectory{Task: Task{Files: []File{{Name: "a.csv", Size: 10},
+		{Name: "b.csv", Size: 20}}, Others: 1}}
 	other := File{Name: "other", Size: 1}
 	for what, now := range map[string][]File{
 		"":                   {{Name: "a.csv", Size: 10}, {Name: "b.csv", Size: 20}, other},

@@ -93,7 +93,8 @@ func showData(t *Trajectory) string {
 		if d.Text == "" && d.Error == "" {
 			continue // not described yet
 		}
-		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), human.StableBytes(t.Task.Files[i].Size))
+		size := human.StableBytes(t.Task.Files[i].Size)
+		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(d.File), size)
 		body := fenced(d.Text, "")
 		for _, note := range d.notes() {
 			title += " · " + inHTML(note)
@@ -149,7 +150,8 @@ func showVariables(t *Trajectory) string {
 		title := fmt.Sprintf("<code>%s</code> · %s", inHTML(v.Name), inHTML(v.Type))
 		switch {
 		case v.File != "":
-			title += " · used, and kept in <code>" + inHTML(v.File) + "</code>, " + human.StableBytes(v.Bytes)
+			title += fmt.Sprintf(" · used, and kept in <code>%s</code>, %s",
+				inHTML(v.File), human.StableBytes(v.Bytes))
 		case v.Problem != "":
 			title += " · used, and not to be carried to another session: " + inHTML(v.Problem)
 		}

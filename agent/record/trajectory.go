@@ -22,7 +22,7 @@ import (
 type Trajectory struct {
 	Task         Task          `json:"task"` // of the last part
 	Method       Method        `json:"method,omitzero"`
-	Environment  string        `json:"environment,omitempty"` // Python and packages, as told to the model
+	Environment  string        `json:"environment,omitempty"` // Python and its packages
 	Sandbox      string        `json:"sandbox,omitempty"`     // of the cells of the last part
 	Memory       int64         `json:"memory,omitempty"`      // bytes for the session; 0: not known
 	Descriptions []Description `json:"descriptions,omitempty"`
@@ -52,7 +52,7 @@ type Trajectory struct {
 type Task struct {
 	Question   string   `json:"question"`
 	Guidelines string   `json:"guidelines,omitempty"` // the form of the answer
-	Data       string   `json:"data"`                 // folder, maybe relative to the run folder; or ""
+	Data       string   `json:"data"`                 // folder, relative to the run folder; or ""
 	Files      []File   `json:"files"`                // those that the model is shown
 	Others     int      `json:"others,omitempty"`     // how many it is not shown
 	LeftOut    string   `json:"left_out,omitempty"`   // their names, as far as the model is told
@@ -128,7 +128,7 @@ type Round struct {
 
 	Edit    *Edit  `json:"edit,omitempty"`
 	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
-	Rewrite string `json:"rewrite,omitempty"` // the step as a person changed it, before its cell follows
+	Rewrite string `json:"rewrite,omitempty"` // a person's words for the step, until it has a cell
 }
 
 // An Attempt is one try at a step's cell.

@@ -30,7 +30,8 @@ func TestReadVersion1(t *testing.T) {
 	unfinished, _, _ := strings.Cut(finished, "; sufficient")
 	head, _, _ := strings.Cut(finished, "\n")
 	byHand := strings.Replace(strings.Replace(finished, "Load", "Read", 1), "ok; ", "ok; by hand; ", 1)
-	edited, _, _ := strings.Cut(strings.Replace(finished, "error ok;", "error ok; by hand;", 1), "the total is computed")
+	edited, _, _ := strings.Cut(strings.Replace(finished, "error ok;", "error ok; by hand;", 1),
+		"the total is computed")
 	for name, want := range map[string]string{
 		"finished": finished,
 		"asked": finished + "And the largest?\n4 Take the largest. ok; sufficient: there it is.\n" +
@@ -51,7 +52,8 @@ func TestReadVersion1(t *testing.T) {
 			if diff := cmp.Diff(want, summary(tr)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if tr.Started.IsZero() || tr.Usage.Calls == 0 || tr.Rounds[0].Attempts[0].Execution.Seconds == 0 ||
+			if tr.Started.IsZero() || tr.Usage.Calls == 0 ||
+				tr.Rounds[0].Attempts[0].Execution.Seconds == 0 ||
 				tr.Rounds[0].Attempts[len(tr.Rounds[0].Attempts)-1].Execution.PlainText() == "" {
 				t.Error("times, usage or outputs are missing")
 			}
