@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Share is how much of a request's messages an earlier request had begun with:
-// what an endpoint that keeps the prompts it has read could take from its cache.
+// A Share is how much of a request's messages is a prefix of an earlier request: what an
+// endpoint with a prefix cache need not read again.
 type Share struct {
 	Known  bool // false: the trace has a reply without its messages, and all counts are 0
 	Bytes  int  // of the messages' roles and texts
@@ -14,11 +14,11 @@ type Share struct {
 	Tokens int  // the input tokens of the shared bytes, if all bytes weigh the same
 }
 
-// Cacheable returns the share of each exchange of one trace, in order. Endpoints
-// keep prompts by model, so only requests to the same one are compared. Nothing is
-// shared with failed exchanges and those of a ranker, nor have they a share.
+// Cacheable returns the share of each exchange of one trace, in order. Endpoints cache by
+// model, so only requests to the same model are compared. Failed exchanges and those of a
+// ranker have no share.
 //
-// Real caches hit less: they forget, work in blocks, and have a least length.
+// Real caches hit less: they evict, work in blocks, and have a minimum length.
 func Cacheable(exchanges []Exchange) []Share {
 	shares := make([]Share, len(exchanges))
 	seen := map[string][][]Message{} // by model, sorted
@@ -50,8 +50,8 @@ func Cacheable(exchanges []Exchange) []Share {
 	return shares
 }
 
-// compareMessages orders conversations by their texts, as if each role and text
-// ended with a sign that comes before all others.
+// compareMessages orders conversations by their texts, as if each role and text ended with a
+// character that sorts before all others.
 func compareMessages(a, b []Message) int {
 	return slices.CompareFunc(a, b, func(x, y Message) int {
 		if c := strings.Compare(x.Role, y.Role); c != 0 {
@@ -61,7 +61,7 @@ func compareMessages(a, b []Message) int {
 	})
 }
 
-// commonMessages counts the bytes that two conversations begin with.
+// commonMessages counts the bytes of the common prefix of two conversations.
 func commonMessages(a, b []Message) int {
 	n := 0
 	for i := range min(len(a), len(b)) {
@@ -75,8 +75,8 @@ func commonMessages(a, b []Message) int {
 	return n
 }
 
-// commonPrefix counts the bytes that two texts begin with. Whole blocks are
-// compared first, which is many times as fast.
+// commonPrefix counts the bytes of the common prefix of two texts. It compares whole blocks
+// first, which is many times faster.
 func commonPrefix(a, b string) int {
 	const block = 1024
 	n, end := 0, min(len(a), len(b))

@@ -23,9 +23,9 @@ const (
 	maxBatch     = 200_000 // bytes of a request's texts
 )
 
-// OpenRanker checks e as Open does and returns a ranker that compares the
-// embeddings of its model. It connects to nothing, and Rank fails as Ask does.
-// Texts without a word are not sent. Temperature is not used.
+// OpenRanker checks e as Open does and returns a ranker that compares the embeddings of its
+// model. It does not connect, and Rank fails as Ask does. Texts without a word are not sent.
+// Temperature is not used.
 func (e Endpoint) OpenRanker() (Ranker, error) {
 	m, err := e.open("embeddings", "a list of embeddings")
 	if err != nil {
@@ -138,8 +138,8 @@ func (m embedder) embed(ctx context.Context, texts []string) (embeddings, error)
 	return got, err
 }
 
-// listed is the body of an answer. The library's type of it makes 0 of what is
-// no number.
+// listed is the body of an answer. The library's type would read values that are not numbers
+// as 0.
 type listed struct {
 	Data []struct {
 		Embedding []*float64

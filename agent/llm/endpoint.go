@@ -110,14 +110,14 @@ func (e *Endpoint) fillDefaults() {
 	}
 }
 
-// publicURL is the address of the calls without what may be secret in it.
+// publicURL returns the address of the calls without secrets.
 func publicURL(base *url.URL, path string) string {
 	u := *base.JoinPath(path)
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
 }
 
-// endpoint is an opened Endpoint: what calls of every kind have in common.
+// endpoint is an opened Endpoint, common to calls of every kind.
 type endpoint struct {
 	Endpoint
 	url    string // for messages
@@ -127,17 +127,16 @@ type endpoint struct {
 	hide func(string) string
 }
 
-// leastSecret is how long a secret is at least. A shorter one is mostly a word that stands for
-// none, such as "EMPTY", "not-needed" or "password", and a reply that has the word would be
-// altered.
+// leastSecret is the least length of a secret. A shorter key is mostly a placeholder such as
+// "EMPTY", "not-needed" or "password", which must not be removed from replies.
 const leastSecret = 16
 
 // secretName matches the names of a URL's query whose values are secret, as configs.Redact knows
 // them.
 var secretName = regexp.MustCompile(`(?i)(?:token|key|secret|signature|credential|passw[a-z]*|pwd|sig)$`)
 
-// hider returns a function that puts [key] in the place of a key, and of the secrets that a base
-// URL may have.
+// hider returns a function that replaces a key, and the secrets that a base URL may have, by
+// [key].
 func hider(key string, base *url.URL) func(string) string {
 	secrets := []string{key}
 	if password, ok := base.User.Password(); ok {

@@ -19,8 +19,8 @@ var (
 	ErrCut           = errors.New("the reply was cut off")
 )
 
-// A StatusError is an endpoint's refusal. It is ErrContextLength when the
-// refusal says so.
+// A StatusError is an endpoint's refusal. It matches ErrContextLength if the refusal says
+// that the request is too long.
 type StatusError struct {
 	Status   int // of HTTP; 200 for an answer that is no completion
 	Provider string
@@ -66,8 +66,8 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// A CredentialError is a key that is missing (Err is nil) or that cannot be
-// used, was refused or was not sent (Err says why, a *StatusError after a call).
+// A CredentialError is a key that is missing (Err is nil), or that was refused or not sent
+// (Err says why; a *StatusError after a call).
 type CredentialError struct {
 	Provider string
 	KeyEnv   string // the variable to set; may be ""
@@ -113,7 +113,7 @@ func (m *endpoint) statusError(status int, message string) *StatusError {
 		Message: m.line(message)}
 }
 
-// line makes one line of a text that the endpoint wrote, bounded, without the key.
+// line returns an endpoint's text as one bounded line without the key.
 func (m *endpoint) line(s string) string {
 	if m.Key != "" { // however short
 		s = strings.ReplaceAll(s, m.Key, "[key]")
@@ -153,7 +153,7 @@ func (m *endpoint) failure(body []byte) error {
 	return e
 }
 
-// saysBadKey knows Gemini's way, which is a 400.
+// saysBadKey recognizes Gemini's refusal of a key, which is a 400.
 func saysBadKey(message string) bool {
 	return strings.Contains(message, "API key not valid") ||
 		strings.Contains(message, "API_KEY_INVALID")

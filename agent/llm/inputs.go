@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// volatile is what differs between two equal runs: an object's address, the
-// temporary file of a cell, the folder that Python's packages are in.
+// volatile matches what differs between two equal runs: addresses of objects, temporary
+// files of cells, and the folder of Python's packages.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -19,9 +19,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`[ \t\r]+(\n|$)`), "$1"},
 }
 
-// hashes gives each input the first 16 hex digits of the SHA-256 of its text,
-// without what is volatile in it. Traces hold them: a change here makes the
-// recorded ones unfit.
+// hashes returns the first 16 hex digits of the SHA-256 of each input without its volatile
+// parts. Traces contain them: a change here makes recorded traces useless.
 func hashes(inputs map[string]string) map[string]string {
 	if len(inputs) == 0 {
 		return nil

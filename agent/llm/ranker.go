@@ -33,8 +33,7 @@ const (
 	rankerSubject = "files"
 )
 
-// rankerRequest is a ranking as a request, whose inputs are what a recorded
-// ranking must fit.
+// rankerRequest returns a ranking as a request whose inputs a recorded ranking must fit.
 func rankerRequest(question string, texts []string) Request {
 	return Request{
 		Role: rankerRole, Subject: rankerSubject,

@@ -17,9 +17,9 @@ const (
 	maxAfter   = 2 * time.Minute // the longest wait that an endpoint may ask for
 )
 
-// repeat tries a call until there is a result, a failure that will not pass, or
-// no retry left, and says how many retries that took. A wait that would outlast
-// the deadline of ctx is not begun: the failure says more than the deadline.
+// repeat tries a call until there is a result, a permanent failure, or no retry left, and
+// returns the number of retries. A wait beyond the deadline of ctx is not begun, since the
+// failure says more than the deadline.
 func repeat[T any](ctx context.Context, m *endpoint, c call[T]) (result T, retries int, err error) {
 	for try := 1; ; try++ {
 		result, err := attempt(ctx, m, c)
@@ -83,7 +83,7 @@ func (m *endpoint) backoff(try int) time.Duration {
 	return time.Duration(float64(d) * (0.75 + m.Rand()/2))
 }
 
-// passes reports whether a failure may be gone at the next try.
+// passes reports whether a failure may be temporary.
 func passes(err error) bool {
 	if errors.Is(err, ErrContextLength) {
 		return false
@@ -112,7 +112,7 @@ func passes(err error) bool {
 // retryDelay is where Gemini says how long to wait.
 var retryDelay = regexp.MustCompile(`"retryDelay":\s*"(\d+(?:\.\d+)?s)"`)
 
-// retryAfter is the wait that a refusal asks for, 0 when it does not.
+// retryAfter returns the wait that a refusal asks for, or 0.
 func retryAfter(h http.Header, body []byte, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return seconds(ms / 1000)

@@ -15,7 +15,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// An Exchange is one request and what came of it: a line of a trace.
+// An Exchange is a request and its outcome: a line of a trace.
 type Exchange struct {
 	N        int               `json:"n"` // from 1: its line in the file
 	Time     time.Time         `json:"time"`
@@ -45,8 +45,8 @@ type Trace struct {
 	size int64 // of the whole lines
 }
 
-// OpenTrace opens a trace to append to, and makes it when there is none. A last
-// line that a crash tore is cut off. The caller must Close it.
+// OpenTrace opens a trace to append to, and creates it if need be. A torn last line is
+// removed. The caller must Close it.
 func OpenTrace(path string) (*Trace, error) {
 	f, err := disk.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -84,8 +84,8 @@ func (t *Trace) mend() error {
 	}
 }
 
-// Append writes e as one line, with its number and time filled in. What fails
-// half-way is taken back, so that the trace holds whole lines only.
+// Append writes e as one line and fills in its number and time. A failed write is taken
+// back, so that the trace contains whole lines only.
 func (t *Trace) Append(e Exchange) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,8 +113,8 @@ func (t *Trace) Close() error {
 	return nil
 }
 
-// ReadTrace reads a trace to its end. A last line without its end, torn by a
-// crash, is left out; any other line that is no exchange is an error.
+// ReadTrace reads a whole trace. A torn last line is left out; any other line that is not an
+// exchange is an error.
 func ReadTrace(r io.Reader) ([]Exchange, error) {
 	var all []Exchange
 	lines := bufio.NewReader(r)

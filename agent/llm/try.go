@@ -125,8 +125,8 @@ func (m *endpoint) page(r io.Reader, contentType string) error {
 	return m.statusError(http.StatusOK, fmt.Sprintf("not %s but %s: %s", m.answer, contentType, text))
 }
 
-// skipped is what may stand before an answer: white space, which some endpoints
-// send to keep a call alive, and the bytes of a byte order mark.
+// skipped may stand before an answer: white space, which some endpoints send to keep the
+// connection open, and a byte order mark.
 const skipped = " \t\r\n\xEF\xBB\xBF"
 
 // firstByte looks at the first byte of an answer.
@@ -270,7 +270,7 @@ func withoutNullError(data []byte) []byte {
 	return mended
 }
 
-// tokens reads a usage. Gemini counts reasoning in the total alone.
+// tokens reads a usage. Gemini counts reasoning only in the total.
 func tokens(u openai.CompletionUsage) Usage {
 	v := Usage{
 		InputTokens:     int(u.PromptTokens),

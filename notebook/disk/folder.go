@@ -3,6 +3,7 @@ package disk
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,6 +23,19 @@ func OpenFolder(path string) (*os.Root, error) {
 	return OpenFolderIn(parent, filepath.Base(path))
 }
 
+// LeadsTo returns an error unless path leads to the folder that held is open on.
+func LeadsTo(path string, held *os.Root) error {
+	there, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	ours, err := held.Stat(".")
+	if err == nil && !os.SameFile(there, ours) {
+		err = fmt.Errorf("%s has been replaced by another folder", path)
+	}
+	return err
+}
+
 // OpenFolderIn is [OpenFolder] for the folder name directly in parent.
 func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	is, err := parent.Lstat(name)
@@ -37,7 +51,8 @@ func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	if opened, err := root.Stat("."); err != nil || !os.SameFile(is, opened) { // by now it was a link
-		return nil, errors.Join(&fs.PathError{Op: "open", Path: root.Name(), Err: errReplaced}, err, root.Close())
+		return nil, errors.Join(&fs.PathError{Op: "open", Path: root.Name(), Err: errReplaced}, err,
+			root.Close())
 	}
 	return root, nil
 }
