@@ -96,7 +96,7 @@ func (t *Task) goldFiles() []string {
 	return files
 }
 
-// missingGold returns those of them that are missing.
+// missingGold returns those that are missing.
 func (t *Task) missingGold() []string {
 	return slices.DeleteFunc(t.goldFiles(), present)
 }

@@ -48,7 +48,7 @@ func newBenchResult(r runner.Result) benchResult {
 func (b benchResult) line() string {
 	var without []string
 	if hidden := b.Unscored - b.failed; hidden > 0 && b.Score == nil {
-		without = append(without, fmt.Sprintf("the right answers to %d tasks are not public: dsstar bench submit writes what is handed in", hidden))
+		without = append(without, fmt.Sprintf("the right answers to %d tasks are not public: dsstar bench submit writes the submission", hidden))
 	} else if hidden > 0 {
 		without = append(without, fmt.Sprintf("and %d not scored", hidden))
 	}

@@ -422,11 +422,11 @@ func TestBenchLine(t *testing.T) {
 	one := 1.0
 	right, hidden, failed := runner.Record{Score: &one}, runner.Record{}, runner.Record{Unscored: "no judge"}
 	for want, records := range map[string][]runner.Record{
-		"no score: the right answers to 2 tasks are not public: dsstar bench submit writes what is handed in":                                                                   {hidden, hidden},
-		"no score: 2 could not be scored: dsstar bench score --save out tries again":                                                                                            {failed, failed},
-		"no score: the right answers to 1 tasks are not public: dsstar bench submit writes what is handed in; 1 could not be scored: dsstar bench score --save out tries again": {hidden, failed},
-		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), and 1 not scored":                                                                                          {right, hidden},
-		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), 1 could not be scored: dsstar bench score --save out tries again":                                          {right, failed},
+		"no score: the right answers to 2 tasks are not public: dsstar bench submit writes the submission":                                                                   {hidden, hidden},
+		"no score: 2 could not be scored: dsstar bench score --save out tries again":                                                                                         {failed, failed},
+		"no score: the right answers to 1 tasks are not public: dsstar bench submit writes the submission; 1 could not be scored: dsstar bench score --save out tries again": {hidden, failed},
+		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), and 1 not scored":                                                                                       {right, hidden},
+		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), 1 could not be scored: dsstar bench score --save out tries again":                                       {right, failed},
 	} {
 		r := runner.Result{Path: "out"}
 		for i, record := range records {
