@@ -1,10 +1,3 @@
-// Package agent is DS-STAR's loop over a live notebook session: it describes
-// the data files, plans one step, writes its cell, runs it, lets a judge decide
-// whether the plan now answers the question, adds a step or goes back, writes
-// the last cell and proves the whole in a fresh session.
-//
-// [Run] is the loop; every role has a file of its own. The record of a run is
-// its [record.Trajectory]; the notebook is drawn from that.
 package agent
 
 import (
@@ -22,8 +15,8 @@ import (
 	"dsstar/agent/reply"
 )
 
-// run is one run of the loop: what follows from what. What it asks is the matter of
-// requests, cells that of the workspace, and events that of the recorder.
+// run is one run of the loop. requests words what it asks, the workspace runs its cells, and
+// the recorder reports its events.
 type run struct {
 	*recorder
 	*workspace
@@ -32,9 +25,9 @@ type run struct {
 	approved bool // the last cell is one that a person has seen and accepted
 }
 
-// Run answers the task's question. The trajectory is never nil and holds all
-// that happened, also when the error is not: a model or server that failed, a
-// reply that no role could use, a cancelled context.
+// Run answers the task's question. The trajectory is never nil. It holds all that happened,
+// also if there is an error: a model or server that failed, a reply that could not be read,
+// or a cancelled context.
 func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory, error) {
 	t := newTrajectory(cfg, task)
 	if err := cfg.validateRun(); err != nil {
@@ -44,10 +37,10 @@ func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory,
 	return r.carryOut(ctx, r.run)
 }
 
-// DescribeFiles gives the task's files their descriptions as [Run] would, and does
-// nothing more: the trajectory has no rounds. The question only chooses among
-// more files than MaxFiles. Where only names files, no others are described.
-// Data must be absolute; Dir is not used, and no folder is made.
+// DescribeFiles describes the task's files as [Run] would, and nothing more: the trajectory
+// has no rounds. If there are more files than MaxFiles, the question chooses among them. If
+// only names files, no others are described. Data must be absolute. Dir is not used, and no
+// folder is made.
 func DescribeFiles(ctx context.Context, cfg Config, task record.Task,
 	only ...string) (*record.Trajectory, error) {
 	t := newTrajectory(cfg, task)
@@ -58,7 +51,7 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task,
 	return r.carryOut(ctx, func(ctx context.Context) error { return r.files.DescribeOnly(ctx, only) })
 }
 
-// newTrajectory returns the trajectory of a run that begins.
+// newTrajectory returns the trajectory of a new run.
 func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 	return &record.Trajectory{
 		Task: task, Method: cfg.Method, Sandbox: cfg.Sandbox, Memory: cfg.Memory, Started: time.Now(),
@@ -84,7 +77,7 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	return &run{recorder: rec, workspace: work, requests: words, cfg: cfg}
 }
 
-// carryOut does the work of a run within its time, and ends its record.
+// carryOut does the work of a run within its time and ends its record.
 func (r *run) carryOut(ctx context.Context,
 	work func(context.Context) error) (*record.Trajectory, error) {
 	err := r.Within(ctx, work)
@@ -158,7 +151,7 @@ func (r *run) run(ctx context.Context) (ended error) {
 	return prove.prove(ctx, work)
 }
 
-// learn gets the files described, unless they are.
+// learn has the files described unless the record has their descriptions.
 func (r *run) learn(ctx context.Context) error {
 	if r.t.Described {
 		r.recall()
@@ -172,7 +165,7 @@ func (r *run) learn(ctx context.Context) error {
 	return r.files.Describe(ctx)
 }
 
-// readyToAsk makes the beginning of all requests that follow.
+// readyToAsk marks the descriptions as complete and reports the estimate, once.
 func (r *run) readyToAsk() error {
 	if r.t.Described {
 		return nil
@@ -181,8 +174,8 @@ func (r *run) readyToAsk() error {
 	return r.estimate()
 }
 
-// rounds goes round until the plan suffices, the rounds are used up, or the
-// planner has no step to give. In the first round the last is an error.
+// rounds runs rounds until the plan suffices, the rounds are used up, or the planner's reply
+// cannot be read. In the first round that is an error.
 func (r *run) rounds(ctx context.Context) error {
 	for r.underWay() || r.left() > 0 && !r.t.Sufficient() {
 		err := r.round(ctx)
@@ -200,7 +193,7 @@ var errNoStep = errors.New("no step of the plan could be carried out")
 
 func (r *run) left() int { return r.t.RoundsLeft(r.cfg.MaxRounds) }
 
-// underWay reports whether the last round has not come to its end.
+// underWay reports whether the last round is unfinished.
 func (r *run) underWay() bool {
 	if len(r.t.Rounds) == r.t.EarlierRounds() || r.t.Sufficient() {
 		return false
@@ -209,9 +202,9 @@ func (r *run) underWay() bool {
 	return last.Route == nil && (last.Verdict == nil || r.left() > 0)
 }
 
-// round is one turn of the loop: Algorithm 1, lines 13 to 28, begun at the
-// planner so that the first round is like every other. A round that is under way
-// goes on from where its record ends.
+// round is one turn of the loop (Algorithm 1, lines 13 to 28). It begins at the planner so
+// that the first round is like every other. An unfinished round continues where its record
+// ends.
 func (r *run) round(ctx context.Context) error {
 	if !r.underWay() {
 		step, err := r.plan(ctx)

@@ -12,24 +12,24 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// asidePrefix begins the name of the folder that holds what the run's session wrote
-// while the proof has files/. Cells cannot guess the rest of the name, and where they can list it
-// they cannot look into the folder.
+// asidePrefix begins the name of the folder that holds the files of the run's session while
+// the proof uses files/. Cells cannot guess the rest of the name, and they cannot read the
+// folder even if they can list it.
 const asidePrefix = ".dsstar-files-"
 
-// oldPrefix begins the name of such a folder that is being removed.
+// oldPrefix begins the name of such a folder while it is removed.
 const oldPrefix = ".dsstar-old-"
 
-// An aside is the files of a run folder while they are out of the way.
+// An aside is the files of a run folder while they are set aside.
 type aside struct {
 	folder *os.Root
 	name   string      // "": there were none
 	mode   fs.FileMode // that the files' folder had
 }
 
-// setFilesAside moves the files of the run folder, so that others can be made. Until they
-// are put back nobody can look into their folder, not even its owner: in the tier builtin,
-// cells may list the run folder where it lies in the data.
+// setFilesAside moves the files of the run folder away so that new ones can be made. Until
+// they are put back, nobody can read their folder, not even its owner: in the builtin
+// sandbox cells can list the run folder if it lies in the data.
 func setFilesAside(folder *os.Root) (aside, error) {
 	info, err := folder.Lstat(record.FilesFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +51,7 @@ func setFilesAside(folder *os.Root) (aside, error) {
 	return a, err
 }
 
-// open makes it possible to look into the folder again.
+// open makes the folder readable again.
 func (a aside) open() error {
 	info, err := a.folder.Lstat(a.name)
 	if err != nil || !info.IsDir() {
@@ -60,7 +60,7 @@ func (a aside) open() error {
 	return a.folder.Chmod(a.name, a.mode)
 }
 
-// putBack removes the files that were made since, and puts the former ones back.
+// putBack removes the new files and puts the former ones back.
 func (a aside) putBack() error {
 	if a.name == "" {
 		return nil
@@ -71,8 +71,8 @@ func (a aside) putBack() error {
 	return a.folder.Rename(a.name, record.FilesFolder)
 }
 
-// remove removes the former files. They have another name meanwhile, which [putBackFiles]
-// does not take for files to put back.
+// remove removes the former files. It renames them first so that [putBackFiles] does not
+// take them for files to put back.
 func (a aside) remove() error {
 	if a.name == "" {
 		return nil
@@ -84,10 +84,9 @@ func (a aside) remove() error {
 	return disk.RemoveFolderIn(a.folder, old)
 }
 
-// putBackFiles does what a run that was killed during its proof did not get to. A session
-// that was left running has its files in their place: the former ones had another name
-// before it was left. The warning is that it cannot be told which files were the run's; then
-// nothing is changed.
+// putBackFiles puts back the files of a run that was killed during its proof. The files of a
+// session that was left running are in place: the former ones were renamed before. The
+// warning says that several folders were found; then nothing is changed.
 func putBackFiles(folder *os.Root) (warning string, err error) {
 	old, err := fs.Glob(folder.FS(), oldPrefix+"*")
 	for _, name := range old {

@@ -15,11 +15,11 @@ import (
 	"dsstar/prompts"
 )
 
-// candidates gets several cells for the round's step, runs each from the accepted
-// cells, and has one picked of those that ran: that is the accepted attempt then,
-// and the session is where it left it. If none ran, they are there to be repaired.
-// It goes on where a run was stopped. The problem is why there is nothing to go on
-// with; "" if there is, or if the step gets one cell only.
+// candidates has several cells written for the round's step, runs each of them from the
+// accepted cells, and has one picked among those that ran. That one becomes the accepted
+// attempt, and the session continues from it. If none ran, they are left to be repaired. A
+// stopped run continues here. The problem says why the step cannot continue; it is "" if it
+// can, or if the step gets one cell only.
 func (r *run) candidates(ctx context.Context) (problem string, err error) {
 	round := r.current()
 	begun := len(round.Attempts) > 0
@@ -54,9 +54,8 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 	return "", nil
 }
 
-// runCandidates asks for the candidates that the round lacks and runs them, each
-// distinct cell once. It returns the candidate in whose state the session is; 0 if
-// none has run.
+// runCandidates asks for the candidates that the round lacks and runs each distinct cell
+// once. It returns the candidate that the session has run last; 0 if none.
 func (r *run) runCandidates(ctx context.Context,
 	round *record.Round) (at int, problem string, err error) {
 	for n := record.LastCandidate(round.Attempts) + 1; n <= r.candidateCount; n++ {
@@ -93,7 +92,8 @@ func (r *run) runCandidates(ctx context.Context,
 	return at, problem, nil
 }
 
-// candidate asks for candidate n. The first is asked for as the only one is.
+// candidate is the request for candidate n. The first request is the same as for a single
+// cell.
 func (r *requests) candidate(n int) ask.Request {
 	q := ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords}
 	if n > 1 {
@@ -103,8 +103,8 @@ func (r *requests) candidate(n int) ask.Request {
 	return q
 }
 
-// pick lets the verifier choose among cells that ran. A reply that cannot be read
-// chooses the first.
+// pick lets the verifier choose among cells that ran. If its reply cannot be read, the first
+// is chosen.
 func (r *run) pick(ctx context.Context, good []record.Attempt) (record.Pick, error) {
 	var numbers []int
 	for _, a := range good {
@@ -139,7 +139,7 @@ func (r *requests) pickWords(good []record.Attempt) ([]prompts.Part, map[string]
 	return append(parts, picker), inputs
 }
 
-// agree reports whether attempts printed the same, which leaves nothing to choose.
+// agree reports whether all attempts printed the same.
 func agree(attempts []record.Attempt) bool {
 	for _, a := range attempts {
 		if a.Execution.PlainText() != attempts[0].Execution.PlainText() {

@@ -14,9 +14,9 @@ import (
 	"dsstar/prompts"
 )
 
-// implement writes the cell of the round's step and tries it until it runs
-// (Algorithm 1, lines 26 and 27). When no try does, the step is dropped: the
-// round gets its verdict and its route from that, without the model.
+// implement has the cell of the round's step written and repaired until it runs (Algorithm
+// 1, lines 26 and 27). If no attempt runs, the step is dropped: the round gets verdict and
+// route without the model.
 func (r *run) implement(ctx context.Context) (done bool, err error) {
 	round := r.current()
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
@@ -44,7 +44,7 @@ func (r *run) implement(ctx context.Context) (done bool, err error) {
 
 func (r *requests) codeWords() ([]prompts.Part, map[string]string) { return r.codeWordsFor(0) }
 
-// codeWordsFor ask for a candidate, from 2; 0: for the only cell, or the first.
+// codeWordsFor words the request for candidate n, from 2; 0 is the only cell, or the first.
 func (r *requests) codeWordsFor(candidate int) ([]prompts.Part, map[string]string) {
 	round := r.current()
 	step := r.t.StepOf(len(r.t.Rounds) - 1)
@@ -63,13 +63,12 @@ func (r *requests) codeWordsFor(candidate int) ([]prompts.Part, map[string]strin
 	return append(parts, coder), inputs
 }
 
-// An examiner finds fault with a cell that ran; "" if there is none.
+// An examiner returns what is wrong with a cell that ran, or "".
 type examiner func(context.Context, record.Attempt) (problem string, err error)
 
-// try gets a cell by the first question, runs it in the session, and gets it
-// repaired by further questions while it fails, at most DebugTries times. Each
-// attempt is added to attempts, and those that are there already count. The result
-// is why no attempt was good, or "".
+// try has a cell written, runs it in the session, and has it repaired while it fails, at
+// most DebugTries times. It adds each attempt to attempts; those already there count. It
+// returns why no attempt was good, or "".
 func (r *run) try(ctx context.Context, q ask.Request,
 	repair func(record.Attempt, string) ask.Request,
 	attempts *[]record.Attempt, faults examiner) (problem string, err error) {
@@ -117,7 +116,7 @@ func (r *run) try(ctx context.Context, q ask.Request,
 	}
 }
 
-// problemOf is what was wrong with an attempt, in one line; "" if nothing was.
+// problemOf returns what was wrong with an attempt in one line, or "".
 func problemOf(a record.Attempt) string {
 	if a.Execution.Status == notebook.OK {
 		return ""
@@ -125,7 +124,7 @@ func problemOf(a record.Attempt) string {
 	return brief.Problem(a.Execution)
 }
 
-// reportOn is what was wrong with an attempt, for the debugger.
+// reportOn returns what was wrong with an attempt, for the debugger.
 func (r *requests) reportOn(a record.Attempt) string {
 	if a.NotRun() {
 		return "The cell was not run. A person who reviewed it wants another one.\n" + a.Execution.Reason
@@ -136,8 +135,7 @@ func (r *requests) reportOn(a record.Attempt) string {
 	return brief.ErrorReport(a.Execution, r.Sizes().Result)
 }
 
-// attempt runs a cell. One that ran, but is at fault, counts as failed for that
-// reason.
+// attempt runs a cell. A cell that ran but does not pass the examiner counts as failed.
 func (r *run) attempt(ctx context.Context, code string,
 	faults examiner) (a record.Attempt, err error) {
 	a.Code = code
@@ -153,8 +151,8 @@ func (r *run) attempt(ctx context.Context, code string,
 	return a, err
 }
 
-// repairWords ask for a cell, or in the paper's way a script, that does what the
-// step says and runs (Listing 56).
+// repairWords words the request to repair a cell, or in the paper's method a script (Listing
+// 56).
 func (r *requests) repairWords(step int, text string, failed record.Attempt,
 	report string) func() ([]prompts.Part, map[string]string) {
 	return func() ([]prompts.Part, map[string]string) {

@@ -6,10 +6,9 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// usesResults reports whether a last cell draws on anything that was computed:
-// it reads a variable of an earlier cell before giving the name a value of its
-// own, or reads a data file. A cell that does neither can only print a constant
-// that the model made up or copied.
+// usesResults reports whether a last cell uses computed results: whether it reads a variable
+// of an earlier cell before it assigns the name, or reads a data file. Otherwise it can only
+// print a constant that the model made up or copied.
 func usesResults(last, earlier string) bool {
 	if readsData(last) {
 		return true
@@ -40,8 +39,7 @@ var (
 	definition = lazy.Regexp(`^(\s*(?:import|from|def|class)\s.*)$`)
 )
 
-// binding splits a line into the names that it binds and the code that it
-// reads before it does so.
+// binding splits a line into the names that it assigns and the code that it reads first.
 func binding(line string) (targets, reads string) {
 	if m := assignment().FindStringSubmatch(line); m != nil {
 		return m[1], m[2]
@@ -58,8 +56,8 @@ func binding(line string) (targets, reads string) {
 // name matches an identifier.
 var name = lazy.Regexp(`(?:^|[^\p{L}\p{N}_])([\p{L}_][\p{L}\p{N}_]*)`)
 
-// common are names that are the same in any two cells: keywords, built-in
-// functions, customary names of modules, arguments of print.
+// common are names that any two cells share: keywords, built-in functions, usual module
+// names, arguments of print.
 var common = func() map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(`and as assert break class continue def del elif else False finally for
@@ -73,8 +71,7 @@ var common = func() map[string]bool {
 	return set
 }()
 
-// names lists the identifiers of Python code that are neither common nor
-// attributes.
+// names lists the identifiers of Python code except common names and attributes.
 func names(code string) []string {
 	var all []string
 	for _, m := range name().FindAllStringSubmatchIndex(code, -1) {
@@ -89,11 +86,11 @@ func names(code string) []string {
 // literal matches a comment, or a string with its prefix.
 var literal = lazy.Regexp(`(?s)([fFrRbBuUtT]{0,2})("""(?:[^\\]|\\.)*?"""|'''(?:[^\\]|\\.)*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*`)
 
-// replacement matches what stands in the braces of an f-string; the closing one
-// is missing where the string's own quotes are used inside (Python 3.12).
+// replacement matches the code in the braces of an f-string. The closing brace is missing if
+// the code uses the quotes of the string (Python 3.12).
 var replacement = lazy.Regexp(`\{([^{}]*)\}?`)
 
-// readsData reports whether a string of the code names a data file.
+// readsData reports whether a string in the code names a data file.
 func readsData(code string) bool {
 	for _, m := range literal().FindAllStringSubmatch(code, -1) {
 		if text := strings.TrimLeft(m[2], `"'`); strings.HasPrefix(text, "data/") ||
@@ -104,8 +101,7 @@ func readsData(code string) bool {
 	return false
 }
 
-// withoutStrings blanks strings and comments, but keeps the code that stands in
-// the braces of f-strings.
+// withoutStrings blanks strings and comments but keeps the code in the braces of f-strings.
 func withoutStrings(code string) string {
 	return literal().ReplaceAllStringFunc(code, func(s string) string {
 		m := literal().FindStringSubmatch(s)

@@ -11,9 +11,8 @@ import (
 	"dsstar/agent/record"
 )
 
-// A dataState is what the data files looked like: by name, their size and date.
-// Cells are told not to write to them, and nothing yet keeps them from it; an
-// answer from files that the run has changed itself cannot be proved.
+// A dataState is the size and date of each data file. Cells are told not to write to the
+// data; an answer from files that the run has changed itself cannot be proved.
 type dataState map[string]fileState
 
 type fileState struct {
@@ -57,12 +56,12 @@ func (s dataState) added(data string, include []string) string {
 	return ""
 }
 
-// everyCell is up to how many data files are looked at after every cell; more
-// are looked at before the proof and after it.
+// everyCell is the largest number of data files that are checked after every cell. More
+// files are checked only before and after the proof.
 const everyCell = 1000
 
-// checkData warns, once, when the run's cells have changed a data file; all says
-// whether to look at however many there are.
+// checkData warns once if the run's cells have changed a data file. all checks any number of
+// files.
 func (r *workspace) checkData(all bool) error {
 	if r.t.Task.Data == "" || r.changedFile != "" || (!all && len(r.all) > everyCell) {
 		return nil

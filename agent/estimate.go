@@ -11,8 +11,8 @@ import (
 // easy ones and 5.6 for hard ones.
 const fewRounds, manyRounds = 2, 6
 
-// estimate tells what the rounds may cost, from the length of what all requests
-// begin with and the tokens that the calls so far had for their length.
+// estimate reports what the rounds may cost, from the length of the shared prefix and the
+// tokens per byte so far.
 func (r *run) estimate() error {
 	prefix, err := r.Prompts.Text(r.context())
 	if err != nil {
@@ -29,10 +29,9 @@ func (r *run) estimate() error {
 	return r.observe(Event{Kind: Estimated, Text: text})
 }
 
-// guess is what a number of rounds may use: planner, coder, verifier and router
-// in each, a debugger in every other, and at the end finalizer and checker; with
-// candidates a coder for each and a verifier more. The notebook grows by about 600
-// tokens a round.
+// guess estimates the usage of a number of rounds: planner, coder, verifier and router in
+// each, a debugger in every other, finalizer and checker at the end, and with candidates one
+// coder each and one more verifier. The notebook grows by about 600 tokens a round.
 func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	const asking, growth, cached = 500, 600, 0.8
 	var u record.Usage
@@ -46,7 +45,7 @@ func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	return u
 }
 
-// costOf is what a usage costs if the coder's price is every role's.
+// costOf returns the cost of a usage at the coder's price.
 func (r *run) costOf(u record.Usage) (float64, bool) {
 	price, ok := r.PriceOf("coder")
 	return price.Cost(u.Usage), ok

@@ -49,8 +49,8 @@ type Event struct {
 	Execution *notebook.Execution // of Ran and Rejected
 }
 
-// A recorder keeps the trajectory's sums and tells of events. It is the journal of
-// [describe.Describer], too: mu guards the trajectory while files are described.
+// A recorder keeps the sums of the trajectory and reports events. It is also the
+// [describe.Journal]: mu guards the trajectory while files are described.
 type recorder struct {
 	*ask.Asker
 	t        *record.Trajectory
@@ -62,7 +62,7 @@ type recorder struct {
 	kernel   ask.Stopwatch
 }
 
-// observe tells the observer, with the round and step that are under way.
+// observe reports an event to the observer, with the current round and step.
 func (r *recorder) observe(e Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,10 +90,10 @@ func (r *recorder) observe(e Event) error {
 	return r.observer(e, r.t)
 }
 
-// Warn tells the user of something, once.
+// Warn warns the user, once for each text.
 func (r *recorder) Warn(text string) error { return r.observe(Event{Kind: Warned, Text: text}) }
 
-// Started records what Python environment the cells have.
+// Started records the Python environment of the cells.
 func (r *recorder) Started(environment string) error {
 	r.t.Environment = environment
 	return r.observe(Event{Kind: Started, Text: environment})
@@ -107,5 +107,5 @@ func (r *recorder) Described(i int, d record.Description) error {
 	return r.observe(Event{Kind: Described, Text: d.File, Try: d.Tries})
 }
 
-// current returns the round that is under way.
+// current returns the current round.
 func (r *recorder) current() *record.Round { return &r.t.Rounds[len(r.t.Rounds)-1] }

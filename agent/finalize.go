@@ -2,19 +2,21 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/agent/reply"
 	"dsstar/notebook"
 	"dsstar/prompts"
 )
 
-// finalize writes the last cell, which prints the answer in the form that the
-// guidelines ask for (DS-STAR section 4, finalizer). An answer that no cell
-// printed is no error here: the report then has none.
+// finalize has the last cell written, which prints the answer in the form that the
+// guidelines ask for (DS-STAR section 4, finalizer). It is no error if no cell prints an
+// answer: then the trajectory has none.
 func (r *run) finalize(ctx context.Context) error {
 	if _, err := r.restore(ctx); err != nil {
 		return err
@@ -59,8 +61,8 @@ func (r *run) finalize(ctx context.Context) error {
 	return r.observe(Event{Kind: Finalized, Text: final.Answer})
 }
 
-// answerSubject names the requests for the last cell. One that is begun anew is
-// not given the replies of before.
+// answerSubject is the subject of the requests for the last cell. A last cell that is begun
+// again must not get the recorded replies of before.
 func (r *requests) answerSubject() string {
 	if n := r.t.Final.Begun; n > 0 {
 		return fmt.Sprintf("the answer, begun again %d", n)
@@ -68,9 +70,8 @@ func (r *requests) answerSubject() string {
 	return "the answer"
 }
 
-// finalAgain runs the last cell again which a run had before a person's turn: if
-// the person wrote it, or nothing was added to the plan since. Else, or if it does
-// not do, another is asked for.
+// finalAgain runs the last cell of before a person's edit again if the person wrote it or
+// nothing was added to the plan since. Otherwise, or if it fails, a new one is written.
 func (r *run) finalAgain(ctx context.Context, faults examiner) error {
 	final := r.t.Final
 	last, ok := r.t.FinalCell()
@@ -122,17 +123,16 @@ func (r *requests) finalWords(v record.Verdict) ([]prompts.Part, map[string]stri
 	return append(parts, finalizer), inputs
 }
 
-// ConstantAnswer is why a last cell that runs is refused, unless Method has
-// NoComputed: it may have been made up.
+// ConstantAnswer is why a last cell that runs is refused, unless Method has NoComputed: the
+// answer may be made up.
 const ConstantAnswer = "the cell prints a constant; it must take the answer from the variables of earlier cells, or compute it from the data"
 
 const printedNothing = "the cell printed nothing; it must print the answer"
 
-// formDoubts are about the first answer whose form was found wanting.
+// formDoubts is the first answer that failed the form check.
 type formDoubts struct{ code, problem string }
 
-// doubted returns the doubts about an answer's form that are recorded, or nil: of
-// an attempt that ran and was refused, but not for a fault that all can see.
+// doubted returns the recorded answer that failed the form check, or nil.
 func (r *run) doubted() *formDoubts {
 	for _, a := range r.t.Final.Attempts {
 		_, raised := a.Execution.Error()
@@ -144,9 +144,9 @@ func (r *run) doubted() *formDoubts {
 	return nil
 }
 
-// finalFaults is the check of the last cell: it must print, what it prints must
-// come from computed values, and it must have the form that is asked for. That is
-// asked for once more; then an answer in a doubtful form is better than none.
+// finalFaults examines the last cell: it must print, the output must come from computed
+// values, and it must have the required form. A wrong form is sent back once; after that an
+// answer in a doubtful form is better than none.
 func (r *run) finalFaults(v record.Verdict) examiner {
 	earlier := strings.Join(r.t.UpTo(len(r.t.Rounds)).Cells(), "\n")
 	m := r.t.Method
@@ -176,8 +176,7 @@ func (r *run) warnOfForm(problem string) error {
 	return r.Warn("the answer may not be in the form that is asked for: " + problem)
 }
 
-// keepDoubted runs the cell of the doubtful form again, when none that was to be
-// better has run.
+// keepDoubted runs the doubtful answer's cell again if no better cell has run.
 func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts,
 	attempts *[]record.Attempt) (problem string, err error) {
 	if r.t.Method.Script {
@@ -197,7 +196,7 @@ func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts,
 	return "", r.warnOfForm(doubts.problem)
 }
 
-// finalStep is what the last cell is for, in the words of a step.
+// finalStep words the task of the last cell as a step.
 func (r *requests) finalStep(v record.Verdict) string {
 	step := "Print the answer to the question and nothing else."
 	if v.Inconclusive {
@@ -210,4 +209,31 @@ func (r *requests) finalStep(v record.Verdict) string {
 		step += "\n\nThe verdict on the steps above: " + v.Reason
 	}
 	return step
+}
+
+// checkForm has a model compare an answer with the guidelines, or the question, and with
+// what the steps have printed. Agents often miss the form (DABstep, section 4.3: multi-step
+// instruction following), and no other role sees the output of the last cell. It returns
+// what is wrong, or "". A reply that cannot be read counts as a fit.
+func (r *run) checkForm(ctx context.Context, a record.Attempt, answer string,
+	again bool) (problem string, err error) {
+	subject := "the answer"
+	if again {
+		subject = "the answer, try 2"
+	}
+	problem, err = ask.Role(ctx, r.Asker, ask.Request{Role: "checker", Subject: subject,
+		Words: func() ([]prompts.Part, map[string]string) {
+			parts, inputs := r.shared()
+			shown := brief.Clip(answer, r.Sizes().Result)
+			inputs["cell"], inputs["answer"] = a.Code, shown
+			return append(parts, prompts.Checker{Code: a.Code, Answer: shown,
+				Guidelines: r.t.Task.Guidelines != ""}), inputs
+		}}, reply.Form)
+	if unread, ok := errors.AsType[*reply.Error](err); ok {
+		problem, err = "", r.Warn(unread.Error())
+	}
+	if err != nil {
+		return "", err
+	}
+	return problem, r.observe(Event{Kind: Checked, Text: problem})
 }

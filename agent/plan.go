@@ -10,8 +10,8 @@ import (
 	"dsstar/prompts"
 )
 
-// plan asks for the next step (Algorithm 1, lines 8 and 24). A reply that cannot
-// be read is a *[reply.Error]: the steps so far are all that there is then.
+// plan asks for the next step (Algorithm 1, lines 8 and 24). If the reply cannot be read,
+// the error is a *[reply.Error].
 func (r *run) plan(ctx context.Context) (string, error) {
 	return ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.subject(1),
 		Words: r.planWords}, reply.Step)
@@ -41,5 +41,5 @@ func (r *requests) planWords() ([]prompts.Part, map[string]string) {
 	return append(parts, next), inputs
 }
 
-// subject names the requests of a round; plus is 1 for the round to come.
+// subject names the requests of a round; plus is 1 for the next round.
 func (r *requests) subject(plus int) string { return fmt.Sprintf("round %d", len(r.t.Rounds)+plus) }

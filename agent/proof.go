@@ -14,29 +14,29 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// RunScript runs dir/solution.py as a process of plain Python, which works in
-// dir/files and is confined as the sessions are. Only the end of long outputs is
-// kept. The status is Raised where the exit code is not 0, and TimedOut where the
-// process was ended after limit. The error is that it could not be run.
+// RunScript runs dir/solution.py in plain Python. It works in dir/files, in the sandbox of
+// the sessions. Only the end of long outputs is kept. The status is Raised if the exit code
+// is not 0, and TimedOut if the process was killed after limit. An error means that it could
+// not be run.
 type RunScript func(ctx context.Context, dir string,
 	limit time.Duration) (notebook.Execution, error)
 
-// A prover runs the cells of a run from nothing.
+// A prover runs the script and the accepted cells from nothing.
 type prover struct {
 	*workspace
 	runScript RunScript
 	folder    *os.Root // the run folder
 }
 
-// elsewhere is the trajectory for a script in another folder, from which the data
-// folder has its full name. Nothing else differs.
+// elsewhere returns the trajectory for a script in another folder: the data folder has its
+// absolute path.
 func (r *prover) elsewhere() *record.Trajectory {
 	t := *r.t
 	t.Task.Data = r.dataPath()
 	return &t
 }
 
-// proveAlone gives a run that has its answer the proof that it may lack.
+// proveAlone proves the answer of a finished run that has no proof.
 func (r *run) proveAlone(ctx context.Context, p *prover) error {
 	if proof := r.t.Proof; proof != nil && !proof.Unable {
 		return nil
@@ -45,14 +45,12 @@ func (r *run) proveAlone(ctx context.Context, p *prover) error {
 	return p.prove(ctx, nil)
 }
 
-// prove runs the script in plain Python, then the accepted cells in a fresh
-// session, both from nothing, and compares what they print with the answer. No cell
-// of one runs before the other has ended, and the run's own session ends before
-// both: what has run a cell could tell the next one, by locks on the data for
-// example. The fresh session takes the place of the run's own, in the same folder,
-// so that a cell sees the same in both. It stays if it is a [Lasting] one and all
-// cells ran in it; otherwise it ends, and files/ is that of the run's own again.
-// work is nil if the run has no session.
+// prove runs the script in plain Python, then the accepted cells in a fresh session, and
+// compares their answers with the run's. The run's own session ends first, and the script
+// ends before the cells begin, so that no cell can pass anything on, for instance by locks
+// on the data. The fresh session works in the same folder as the run's own, so that cells
+// see the same. It stays if it is [Lasting] and all cells ran; otherwise it ends, and files/
+// is the run's own again. work is nil if the run has no session.
 func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	if r.t.Answer() == "" {
 		return nil
@@ -102,9 +100,9 @@ func (r *prover) prove(ctx context.Context, work *pendingSession) (err error) {
 	return r.observe(Event{Kind: Proved, Text: reason})
 }
 
-// compare runs the script and the cells. It returns what went otherwise than in the
-// run, or "", whether that is only that one of them could not be run, and whether
-// all cells ran in the session.
+// compare runs the script and the cells. It returns the first difference from the run, or
+// ""; whether the difference is only that one of them could not be run; and whether all
+// cells ran.
 func (r *prover) compare(ctx context.Context,
 	fresh *pendingSession) (reason string, unable, whole bool, err error) {
 	limit := r.patience()
@@ -128,8 +126,8 @@ func (r *prover) compare(ctx context.Context,
 	return reason, false, whole, err
 }
 
-// proveCells returns what went otherwise than in the run, or "", what the cells
-// before the last one printed, and whether all of them ran.
+// proveCells returns the first difference from the run, or ""; what the cells before the
+// last one printed; and whether all of them ran.
 func (r *prover) proveCells(ctx context.Context,
 	s Session) (reason, printed string, whole bool, err error) {
 	var last notebook.Execution
@@ -151,7 +149,7 @@ func (r *prover) proveCells(ctx context.Context,
 	return "", printed, true, nil
 }
 
-// patience is how long the script may run: far longer than the cells did.
+// patience is the time limit of the script, far longer than the cells took.
 func (r *prover) patience() time.Duration {
 	seconds := 0.0
 	attempts, _ := r.t.Tried()
@@ -161,7 +159,7 @@ func (r *prover) patience() time.Duration {
 	return time.Minute + time.Duration(10*seconds*float64(time.Second))
 }
 
-// proveScript runs the script in a temporary folder with nothing else in it.
+// proveScript runs the script in an empty temporary folder.
 func (r *prover) proveScript(ctx context.Context, limit time.Duration) (notebook.Execution, error) {
 	dir, err := disk.TempFolder("", "dsstar-proof-")
 	if err != nil {
@@ -177,8 +175,8 @@ func (r *prover) proveScript(ctx context.Context, limit time.Duration) (notebook
 	return r.runScript(ctx, dir, limit)
 }
 
-// scriptFault returns what went otherwise in the script than in the run, or "";
-// printed is what the cells before the last one have printed.
+// scriptFault returns how the script differs from the run, or "". printed is the output of
+// the cells before the last one.
 func (r *prover) scriptFault(x notebook.Execution, printed string, limit time.Duration) string {
 	switch x.Status {
 	case notebook.OK:
@@ -197,9 +195,9 @@ func (r *prover) scriptFault(x notebook.Execution, printed string, limit time.Du
 	return ""
 }
 
-// endsWith reports whether the answer is the last lines of what a script
-// printed: "1" is not what "11" says. Only what the cells before have printed
-// without an end of line may stand before it in its line.
+// endsWith reports whether the answer is the last lines of a script's output: "1" is not the
+// answer of "11". Only output of the cells before it, without an end of line, may stand in
+// the same line.
 func endsWith(out, answer, printed string) bool {
 	before, same := strings.CutSuffix(out, answer)
 	begun := strings.TrimSpace(printed[strings.LastIndexByte(printed, '\n')+1:])

@@ -11,7 +11,7 @@ import (
 	"dsstar/prompts"
 )
 
-// A requests puts what the roles are asked into words.
+// A requests words what the roles are asked.
 type requests struct {
 	*recorder
 	work           *workspace
@@ -23,8 +23,8 @@ type requests struct {
 	madeWords prompts.Context
 }
 
-// shared returns the parts that every request after the descriptions begins
-// with, and the inputs by which a recorded reply is known to fit.
+// shared returns the parts that every request begins with after the descriptions, and the
+// inputs that a recorded reply must fit.
 func (r *requests) shared() ([]prompts.Part, map[string]string) {
 	parts, inputs := r.known()
 	if len(r.t.Earlier) > 0 {
@@ -50,7 +50,7 @@ func (r *requests) shared() ([]prompts.Part, map[string]string) {
 	return parts, inputs
 }
 
-// known is the part of [run.shared] that stays the same throughout.
+// known is the part of shared that is the same throughout the run.
 func (r *requests) known() ([]prompts.Part, map[string]string) {
 	context := r.context()
 	var names, descriptions []string
@@ -69,11 +69,10 @@ func (r *requests) known() ([]prompts.Part, map[string]string) {
 	return []prompts.Part{context}, inputs
 }
 
-// sees says what of the script a role is to see in the paper's way.
+// sees says which parts of the script a role sees in the paper's method.
 type sees struct{ context, plan, code, output bool }
 
-// asPublished returns the parts of a request in the paper's way (Appendix H),
-// and their inputs.
+// asPublished returns the parts and inputs of a request in the paper's method (Appendix H).
 func (r *requests) asPublished(s sees) ([]prompts.Part, map[string]string) {
 	parts, inputs := r.known()
 	if !s.context {
@@ -102,8 +101,8 @@ func (r *requests) asPublished(s sees) ([]prompts.Part, map[string]string) {
 	return parts, inputs
 }
 
-// context returns the task, the files that the model is shown and the variables. It is the
-// same in every request, until less is shown.
+// context returns the task, the files that the model is shown, and the variables. It changes
+// only when less is shown.
 func (r *requests) context() prompts.Context {
 	show := r.Sizes()
 	if r.made && show == r.madeFor {
@@ -117,7 +116,7 @@ func (r *requests) context() prompts.Context {
 	return c
 }
 
-// answered returns the parts before the last, with half as much of their outputs.
+// answered returns the earlier questions, with half as much of their outputs.
 func (r *requests) answered() prompts.Earlier {
 	var earlier prompts.Earlier
 	for k := range r.t.Earlier {
@@ -152,8 +151,8 @@ func (r *requests) steps(t *record.Trajectory) []prompts.Step {
 	return steps
 }
 
-// missing is what the last verdict found missing; "" before the first one. That a
-// person rejected a step is none: it has not been judged.
+// missing returns what the last verdict found missing, or "". A step that a person rejected
+// has no verdict.
 func (r *requests) missing() string {
 	if r.t.Method.NoReasons {
 		return ""
@@ -166,9 +165,9 @@ func (r *requests) missing() string {
 	return ""
 }
 
-// dropped returns the steps that are no longer in the plan, with the verdict
-// that led to it; those of the last round with their results, which the planner
-// is to see (Algorithm 1, line 24: r_k).
+// dropped returns the steps that are no longer in the plan, with the verdicts that dropped
+// them. Those of the last round have their results, which the planner must see (Algorithm 1,
+// line 24: r_k).
 func (r *requests) dropped() []prompts.Dropped {
 	var dropped []prompts.Dropped
 	for i, round := range r.t.Rounds {
@@ -188,7 +187,7 @@ func (r *requests) dropped() []prompts.Dropped {
 	return dropped
 }
 
-// system is what every request begins with.
+// system returns the system message of every request.
 func (r *requests) system() prompts.System {
 	m := r.t.Method
 	return prompts.System{Environment: r.t.Environment, Script: m.Script, Unfinished: !m.NoUnfinished,

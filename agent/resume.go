@@ -14,14 +14,13 @@ import (
 	"dsstar/notebook"
 )
 
-// Resume goes on with a run from its record, as [record.Read] gives it, in the
-// run folder cfg.Dir: to the end of one that was stopped, from the first change
-// of one that a person has edited. Nothing that is recorded is asked of the model
-// again, nor what cfg.Answered has. The method is the recorded one; limits are
-// those of cfg and count from here. The files are those of the data folder now.
+// Resume continues a run from its record, as [record.Read] returns it, in the run folder
+// cfg.Dir: a stopped run to its end, an edited one from the first edit. It asks the model
+// nothing that is recorded or in cfg.Answered. The method is the recorded one. The limits
+// are those of cfg and count from here. The files are the present ones of the data folder.
 //
-// The error is an [*EditError] where a cell of the person's own fails: then
-// the record has it as it was.
+// The error is a [*record.EditError] if a cell that a person wrote fails; then the record is
+// unchanged.
 func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	files []record.File) (*record.Trajectory, error) {
 	if err := cfg.validateRun(); err != nil {
@@ -69,8 +68,8 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	return r.carryOut(ctx, r.run)
 }
 
-// usable returns the exchanges but for those of the request that ended the run:
-// its replies would end it again.
+// usable returns the exchanges except those of the request that ended the run, whose replies
+// would end it again.
 func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
 	if t.Unusable == nil {
 		return all
@@ -81,7 +80,7 @@ func usable(t *record.Trajectory, all []llm.Exchange) []llm.Exchange {
 	})
 }
 
-// startOver has the files described again, and all cells of the plan run again.
+// startOver has the files described again and all cells of the plan run again.
 func (r *run) startOver(why string) {
 	t := r.t
 	t.Described, t.Descriptions = false, nil
@@ -98,15 +97,14 @@ func (r *run) startOver(why string) {
 	}
 }
 
-// recall is what describe does, for files whose descriptions are recorded.
+// recall replaces describing for files whose descriptions are recorded.
 func (r *run) recall() {
 	r.data = lookAt(r.dataPath(), r.all)
 	r.files.Recall()
 }
 
-// again carries a person's turn out: the cells from the first change on are run
-// again, and one whose step was changed is written anew. The plan is judged when
-// all are.
+// again carries out a person's edits: the cells from the first edit on run again, and a cell
+// whose step was changed is written anew. The plan is judged after that.
 func (r *run) again(ctx context.Context) error {
 	for len(r.t.ToRepeat()) > 0 {
 		round := &r.t.Rounds[r.t.ToRepeat()[0]]
@@ -130,9 +128,9 @@ func (r *run) again(ctx context.Context) error {
 	return nil
 }
 
-// rewrite has the cell of a changed step written, in the round that is under way;
-// those that follow are then run again after it. Without it there is nothing for
-// them to follow. Until then the record has the step as the person left it.
+// rewrite has the cell of a changed step written in the current round; the cells after it
+// then run again. If no cell can be written, the cells after it cannot run either. Until
+// then the record has the step as the person left it.
 func (r *run) rewrite(ctx context.Context) error {
 	done := true
 	if _, accepted := r.current().Accepted(); !accepted {
@@ -157,16 +155,16 @@ func (r *run) rewrite(ctx context.Context) error {
 	return nil
 }
 
-// handsOff reports whether one of the cells that are still to be run again, from
-// the one at from, is a person's own: then nothing is dropped.
+// handsOff reports whether a person wrote one of the cells that are still to run again, from
+// index from on. Then nothing is dropped.
 func (r *run) handsOff(from int) bool {
 	return r.t.LastEdit().Ordered || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool {
 		return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != ""
 	})
 }
 
-// repeat runs the cell of a round again, as the next step of the plan. A cell of
-// a person's own must run; another that does not is dropped with all after it.
+// repeat runs the cell of a round again as the next step of the plan. A cell that a person
+// wrote must run; any other that fails is dropped with all after it.
 func (r *run) repeat(ctx context.Context, round *record.Round) error {
 	edit := r.current().Edit
 	step := len(r.t.Plan()) + 1
@@ -197,8 +195,8 @@ func (r *run) repeat(ctx context.Context, round *record.Round) error {
 	return r.observe(Event{Kind: Ran, Try: 1, Execution: &e})
 }
 
-// stays is the error for a cell that fails and stays in the notebook: a person
-// wants it as it is, or what a person has asked or written builds on it.
+// stays returns the error for a failing cell that stays in the notebook, since a person
+// wrote it or builds on it.
 func stays(cell string, e notebook.Execution) error {
 	return &record.EditError{Problem: fmt.Sprintf("%s fails: %s; it is in the notebook as you left it\n%s",
 		cell, brief.Problem(e), strings.TrimSpace(brief.ErrorReport(e, ask.ReportChars)))}

@@ -15,8 +15,8 @@ import (
 	"dsstar/notebook"
 )
 
-// A Proposal is a cell that is about to run, for the person who reviews it. The
-// session is where it will run: at the accepted cells.
+// A Proposal is a cell that is about to run, for a person to review. The session is at the
+// accepted cells, where the cell will run.
 type Proposal struct {
 	Round  int    // from 1
 	Step   int    // its number in the plan, from 1; 0: the last cell
@@ -27,7 +27,7 @@ type Proposal struct {
 	Error  string // what was wrong with that, in one line
 }
 
-// A Choice is what a person makes of a proposal.
+// A Choice is what a person decides about a proposal.
 type Choice string
 
 const (
@@ -38,16 +38,14 @@ const (
 
 // A Decision is a person's answer to a [Proposal].
 //
-// Code is what runs after Accept, byte for byte. Where it is not the proposal's,
-// the person wrote the cell; of a last cell written so, only the output is required.
-// Text becomes the step, unless it is empty; that of the last cell has no place in
-// the record.
+// After Accept, Code runs byte for byte. If it differs from the proposal, the person wrote
+// the cell; a last cell written by a person must only print something. Text becomes the step
+// unless it is empty; that of the last cell is not recorded. An accepted last cell is not
+// checked against the guidelines. A cell by the person that is not valid Python does not
+// count as a try: they are asked again.
 //
-// Reject drops the step, whichever try it was, and the planner reads the reason.
-// No planner stands behind the last cell: for it, the debugger reads the reason and
-// writes another, as long as it has tries left.
-// A last cell that a person accepts is not held against the guidelines. A cell of
-// theirs that is no Python does not count as a try: they are asked again.
+// Reject drops the step, whichever try it was, and the planner reads the reason. For the
+// last cell the debugger reads the reason and writes another, while it has tries left.
 type Decision struct {
 	Choice     Choice
 	Text, Code string
@@ -55,15 +53,14 @@ type Decision struct {
 	Unseen     bool   // of Accept: the person did not want to be asked
 }
 
-// ErrStopped ends a run which the person who reviews it has stopped.
+// ErrStopped ends a run that the reviewer has stopped.
 var ErrStopped = errors.New("stopped at a review")
 
-// byHand begins the reason of a cell that a person did not let run.
+// byHand begins the reason of a cell that a person rejected.
 const byHand = "rejected by hand"
 
-// reviewed runs a cell that is the next try, if the person who
-// reviews the run lets it. One that is rejected is an attempt that was not run.
-// What the person made of step and cell is in the record when that has run.
+// reviewed runs the next try if the reviewer accepts it. A rejected cell is an attempt that
+// was not run. The person's changes of step and cell are recorded after the cell has run.
 func (r *run) reviewed(ctx context.Context, attempts *[]record.Attempt, code string,
 	faults examiner) (a record.Attempt, err error) {
 	p := r.proposal(attempts, code)
@@ -101,14 +98,13 @@ func (r *run) reviewed(ctx context.Context, attempts *[]record.Attempt, code str
 	return a, nil
 }
 
-// isSyntaxError reports whether a cell was no Python.
+// isSyntaxError reports whether a cell was not valid Python.
 func isSyntaxError(a record.Attempt) bool {
 	o, ok := a.Execution.Error()
 	return ok && slices.Contains([]string{"SyntaxError", "IndentationError", "TabError"}, o.EName)
 }
 
-// decide asks whoever reviews the run. The decision is valid: to accept, or to
-// reject for what the record is to say.
+// decide asks the reviewer. The decision is valid and is Accept or Reject.
 func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
 	if r.cfg.Review == nil {
 		return Decision{Choice: Accept, Code: p.Code}, nil
@@ -138,7 +134,7 @@ func (r *run) decide(ctx context.Context, p Proposal) (Decision, error) {
 	return d, err
 }
 
-// proposal is what is asked about a cell.
+// proposal returns what the reviewer is asked about a cell.
 func (r *run) proposal(attempts *[]record.Attempt, code string) Proposal {
 	p := Proposal{Round: len(r.t.Rounds), Try: record.CountTries(*attempts) + 1, Code: code}
 	if len(*attempts) > 0 {
@@ -158,7 +154,7 @@ func (r *run) isLast(attempts *[]record.Attempt) bool {
 	return r.t.Final != nil && attempts == &r.t.Final.Attempts
 }
 
-// mustPrint is all that a person's own last cell is held to.
+// mustPrint examines a last cell that a person wrote: it must print something.
 func mustPrint(_ context.Context, a record.Attempt) (string, error) {
 	if strings.TrimSpace(a.Execution.Stdout()) == "" {
 		return printedNothing, nil

@@ -10,10 +10,10 @@ import (
 	"dsstar/prompts"
 )
 
-// route decides how an insufficient plan goes on (Algorithm 1, lines 17 to 23)
-// and goes back if need be. A reply that cannot be read adds a step, which
-// drops nothing. It is not asked when the judge has found every step right, nor
-// without the router (DS-STAR section 4.2, Variant 2): then a step is added.
+// route decides how an insufficient plan continues (Algorithm 1, lines 17 to 23) and goes
+// back if need be. If the reply cannot be read, a step is added, which drops nothing. The
+// router is not asked if the judge found every step right, or if the method has none
+// (DS-STAR section 4.2, Variant 2): then a step is added.
 func (r *run) route(ctx context.Context) error {
 	round := r.current()
 	var route record.Route

@@ -6,9 +6,8 @@ import (
 	"dsstar/notebook"
 )
 
-// A Session is a live kernel as the agent needs it. What a cell's code can
-// cause is in the Execution; an error is something that it cannot cause and
-// ends the run.
+// A Session is a live kernel. What a cell's code can cause is in the Execution; an error is
+// something that it cannot cause, and ends the run.
 type Session interface {
 	// Execute runs one cell.
 	Execute(ctx context.Context, code string) (notebook.Execution, error)
@@ -29,20 +28,18 @@ const (
 	Prove
 )
 
-// A Lasting session stays when the run has ended: Close leaves it running, and End
-// ends it all the same.
+// A Lasting session outlives the run: Close leaves it running, and End ends it.
 type Lasting interface {
 	Session
 	End() error
 }
 
-// Open opens a private session that starts in dir; dir/files is the folder
-// that its cells may write to. The caller closes it. Those to Work and to Prove
-// are opened in the run folder, one after the other, and must look the same to a
-// cell.
+// Open opens a private session that starts in dir; dir/files is the folder that its cells
+// may write to. The caller closes it. Sessions for Work and Prove are opened in the run
+// folder, one after the other, and must look the same to a cell.
 type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error)
 
-// A pendingSession is being opened while other work goes on.
+// A pendingSession is a session that is being opened.
 type pendingSession struct {
 	done    chan struct{}
 	session Session
@@ -67,11 +64,11 @@ func (p *pendingSession) wait() (Session, error) {
 	return p.session, p.err
 }
 
-// close closes the session, whether or not anybody waited for it. It may be called
-// more than once, and for none.
+// close closes the session, whether or not anybody waited for it. It may be called more than
+// once, and on nil.
 func (p *pendingSession) close() { p.finish(Session.Close) }
 
-// end is close for a session that must not go on, even if it is a Lasting one.
+// end closes the session and ends it even if it is Lasting.
 func (p *pendingSession) end() {
 	p.finish(func(s Session) error {
 		if lasting, ok := s.(Lasting); ok {
@@ -91,7 +88,7 @@ func (p *pendingSession) finish(close func(Session) error) {
 	}
 }
 
-// stays reports whether the session goes on after close.
+// stays reports whether the session outlives close.
 func (p *pendingSession) stays() bool {
 	<-p.done
 	_, lasting := p.session.(Lasting)

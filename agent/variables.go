@@ -14,8 +14,8 @@ import (
 	"dsstar/prompts"
 )
 
-// A Host is a [Session] that is somebody else's, whose variables are data. An
-// error leaves the session as it was.
+// A Host is a [Session] that belongs to the user, whose variables are data. An error leaves
+// the session unchanged.
 type Host interface {
 	// Variables describes the variables that the user has there. It changes and
 	// computes nothing.
@@ -28,7 +28,7 @@ type Host interface {
 	Leave(ctx context.Context, carried []record.Variable) (warnings []string, err error)
 }
 
-// A Reading is what there is to carry.
+// A Reading describes a cell whose variables are to be carried.
 type Reading struct {
 	Code   string
 	Before []string // the cells before it, whose names are not the user's
@@ -36,10 +36,10 @@ type Reading struct {
 	Room   int64    // bytes that may be written
 }
 
-// MaxCarried is how much of the user's variables a run writes to files.
+// MaxCarried limits how many bytes of the user's variables a run writes to files.
 const MaxCarried = 1 << 30
 
-// meet has the variables of a session described that is not the run's own.
+// meet has the variables of the user's session described.
 func (r *workspace) meet(ctx context.Context) error {
 	var host bool
 	if r.host, host = r.session.(Host); !host {
@@ -73,7 +73,7 @@ func (r *workspace) meet(ctx context.Context) error {
 	return r.observe(Event{Kind: Met, Text: strings.Join(names, ", ")})
 }
 
-// warnAndContinue goes on without what a host could not do, unless the run has ended.
+// warnAndContinue warns that a host has failed, or returns the error if the run has ended.
 func (r *workspace) warnAndContinue(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -81,8 +81,8 @@ func (r *workspace) warnAndContinue(ctx context.Context, what string, err error)
 	return r.Warn(fmt.Sprintf("%s: %v", what, err))
 }
 
-// carry makes the user's variables that a cell reads ready for a fresh session,
-// before the cell can change them in place.
+// carry saves the user's variables that a cell reads for a fresh session, before the cell
+// can change them in place.
 func (r *workspace) carry(ctx context.Context, code string) error {
 	if r.host == nil {
 		return nil
@@ -113,11 +113,11 @@ func (r *workspace) carry(ctx context.Context, code string) error {
 	return nil
 }
 
-// leavePatience is how long a session may take to say what the cells leave behind.
+// leavePatience is the time limit for [Host.Leave].
 const leavePatience = 20 * time.Second
 
-// takeLeave tells what the cells leave behind in somebody's session, however the
-// run has ended.
+// takeLeave reports what the cells leave behind in the user's session, however the run has
+// ended.
 func (r *workspace) takeLeave(ctx context.Context) error {
 	host := r.host
 	if host == nil {
@@ -144,9 +144,8 @@ func (r *workspace) takeLeave(ctx context.Context) error {
 	return nil
 }
 
-// shownVariables returns the variables that the model is told of, with their
-// descriptions as far as there is room, for the nearest to the question first,
-// and the names of the others.
+// shownVariables returns the variables that the model is shown, with descriptions for those
+// nearest to the question while there is room, and the names of the others.
 func (r *requests) shownVariables(show ask.Sizes) (told []prompts.Variable, others string) {
 	var texts []string
 	var described []record.Variable
@@ -178,7 +177,7 @@ func (r *requests) shownVariables(show ask.Sizes) (told []prompts.Variable, othe
 	return told, brief.Lines(rest.String(), show.Description/4)
 }
 
-// variableWords is what the model is told of variables, for the inputs of a request.
+// variableWords returns what the model is shown of variables, as an input of a request.
 func variableWords(c prompts.Context) string {
 	var b strings.Builder
 	for _, v := range c.Variables {

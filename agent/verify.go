@@ -10,8 +10,8 @@ import (
 	"dsstar/prompts"
 )
 
-// verify lets the judge decide whether the plan suffices (Algorithm 1, line
-// 13). A reply that cannot be read counts as insufficient: never as sufficient.
+// verify lets the judge decide whether the plan suffices (Algorithm 1, line 13). A reply
+// that cannot be read counts as insufficient.
 func (r *run) verify(ctx context.Context) error {
 	how := reply.Verdict
 	if r.t.Method.NoInconclusive || r.t.Method.PlanOnly {
@@ -37,8 +37,8 @@ func (r *run) verify(ctx context.Context) error {
 	return r.observe(Event{Kind: Judged, Text: verdict.Reason})
 }
 
-// verifyWords are the question, plan, code and results; in the paper's way
-// without the descriptions, and with its verdict in one word (Listing 51).
+// verifyWords words the request for a verdict: question, plan, code and results. In the
+// paper's method it has no descriptions, and the verdict is one word (Listing 51).
 func (r *requests) verifyWords() ([]prompts.Part, map[string]string) {
 	m := r.t.Method
 	verifier := prompts.Verifier{PlanOnly: m.PlanOnly, Reasons: !m.NoReasons,

@@ -12,7 +12,7 @@ import (
 	"dsstar/notebook"
 )
 
-// A workspace is the session of a run, with what is known of its state and of the data.
+// A workspace is the session of a run, and what is known of the state of session and data.
 type workspace struct {
 	*recorder
 	open Open
@@ -28,8 +28,8 @@ type workspace struct {
 	changedFile string // a data file that is no longer as data has it
 }
 
-// execute runs a cell in the run's session. After a cell that did not end well
-// the session is dirty: restore must come before the next one.
+// execute runs a cell in the run's session. After a cell that failed the session is dirty
+// and must be restored before the next one.
 func (r *workspace) execute(ctx context.Context, code string) (notebook.Execution, error) {
 	defer r.kernel.Start()()
 	if err := r.carry(ctx, code); err != nil {
@@ -49,10 +49,9 @@ func (r *workspace) execute(ctx context.Context, code string) (notebook.Executio
 	return e, err
 }
 
-// restore puts a dirty session back to the accepted cells. What they give when
-// they run again is what the record keeps, since later cells build on it. A
-// step that does not run a second time is dropped with all after it; the plan is
-// then not intact.
+// restore puts a dirty session back to the accepted cells. If they run again for that, the
+// record keeps their new outputs, since later cells build on them. A step that fails then is
+// dropped with all after it, and the plan is not intact.
 func (r *workspace) restore(ctx context.Context) (intact bool, err error) {
 	for intact = true; r.dirty; {
 		cells := r.t.Base()
@@ -83,11 +82,10 @@ func (r *workspace) restore(ctx context.Context) (intact bool, err error) {
 	return intact, nil
 }
 
-// stayed is what a run is warned of that does not go back.
+// stayed is the warning of a run that does not go back.
 const stayed = "going back is off: after a cell that failed or was dropped, the next one ran on what it had left in the session"
 
-// returned records how the session went back, where it did: in the round that is
-// under way, or at the last cell.
+// returned records how the session went back, in the current round or at the last cell.
 func (r *workspace) returned(back notebook.Restoration) {
 	back.Executions = nil
 	switch {
@@ -102,7 +100,7 @@ func (r *workspace) returned(back notebook.Restoration) {
 	}
 }
 
-// wentBack tells how the session went back, or once that it does not.
+// wentBack reports how the session went back, or once that it does not.
 func (r *workspace) wentBack(back notebook.Restoration) error {
 	switch {
 	case back.Way != notebook.NotAtAll:
@@ -113,9 +111,8 @@ func (r *workspace) wentBack(back notebook.Restoration) error {
 	return nil
 }
 
-// replayed takes over what the accepted cells gave when they ran again, where it
-// is not what they had given. It returns the number of a step that failed this
-// time, or 0.
+// replayed records the outputs of accepted cells that ran again, where they differ. It
+// returns the number of a step that failed this time, or 0.
 func (r *workspace) replayed(executions []notebook.Execution, cells int) (broken int, err error) {
 	plan := r.t.AcceptedRounds()
 	opening, before := len(r.t.Opening()), len(r.t.EarlierCells())
@@ -159,9 +156,8 @@ func (r *workspace) replayed(executions []notebook.Execution, cells int) (broken
 	return 0, nil
 }
 
-// earlierReplayed takes over what a cell of an earlier part gave when it ran
-// again: cell n of them all, from 0. A part that has become another is not proved
-// any more.
+// earlierReplayed records the output of cell n, from 0, of the earlier questions. A question
+// whose output has changed is no longer proved.
 func (r *workspace) earlierReplayed(n int, e notebook.Execution) error {
 	for k := range r.t.Earlier {
 		part := r.t.Part(k)
@@ -182,7 +178,7 @@ func (r *workspace) earlierReplayed(n int, e notebook.Execution) error {
 	return nil // before the first part
 }
 
-// replaced puts an execution in the place of the last attempt's, if it is another.
+// replaced replaces the execution of the last attempt if it differs.
 func (r *workspace) replaced(part int, attempts *[]record.Attempt, e notebook.Execution) error {
 	last := &(*attempts)[len(*attempts)-1]
 	if e.Status != notebook.OK {
@@ -195,8 +191,7 @@ func (r *workspace) replaced(part int, attempts *[]record.Attempt, e notebook.Ex
 	return r.Warn(fmt.Sprintf("a cell of question %d printed something else when it was run again: its answer is no longer proved", part+1))
 }
 
-// begin runs the cells that come before the next step: for a run that goes on
-// from its record those of the plan, too.
+// begin runs the cells before the next step: the set-up, and for a resumed run the plan.
 func (r *workspace) begin(ctx context.Context) error {
 	stop := r.kernel.Start()
 	cells := r.t.Base()
@@ -217,7 +212,7 @@ func (r *workspace) begin(ctx context.Context) error {
 	return err
 }
 
-// dataPath is the data folder, wherever one stands; "" if there is none.
+// dataPath returns the absolute path of the data folder, or "".
 func (r *workspace) dataPath() string {
 	if r.t.Task.Data == "" || filepath.IsAbs(r.t.Task.Data) {
 		return r.t.Task.Data
@@ -225,7 +220,7 @@ func (r *workspace) dataPath() string {
 	return filepath.Join(r.dir, r.t.Task.Data)
 }
 
-// executeAll runs cells until one fails, whose execution is the last returned.
+// executeAll runs cells until one fails. The last execution is that of the failing cell.
 func executeAll(ctx context.Context, s Session, cells []string) ([]notebook.Execution, error) {
 	var all []notebook.Execution
 	for _, code := range cells {

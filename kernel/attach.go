@@ -40,7 +40,7 @@ func visitLocal(ctx context.Context, file string, o Options, w waits) (*session,
 	}
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
-	g := &guest{leaving{ch: make(chan struct{})}}
+	g := &guest{ending{ch: make(chan struct{})}}
 	s := newSession(g, o, w)
 	s.guest = &visit{dir: o.Dir}
 	link, err := zmq.Dial(ctx, c, s.input != nil, s.deliver)

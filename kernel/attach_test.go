@@ -68,17 +68,20 @@ func testGuestManners(t *testing.T, python string) {
 	o.Spec = PythonSpec(python)
 	k := open(t, o)
 	file := filepath.Join(k.current().host.(*local).dir, "kernel.json")
-	g := visitor(t, file, Options{Dir: t.TempDir()}) // asks for the banner, for which IPython draws a random number
+	// asks for the banner, for which IPython draws a random number
+	g := visitor(t, file, Options{Dir: t.TempDir()})
 	before := `import os, random; import numpy as np
 home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed(5); state = random.getstate()`
 	runCell(t, k, before, notebook.OK)
-	if info := g.Info(); info.Owned || info.ID != "kernel" && info.ID == "" || info.Implementation != "ipython" {
+	if info := g.Info(); info.Owned || info.ID != "kernel" && info.ID == "" ||
+		info.Implementation != "ipython" {
 		t.Errorf("%+v", info)
 	}
 	runCell(t, g, "df = 'the guest'; made = 1; random.random(); np.random.rand(); x = os.getcwd()\n'result'", notebook.OK)
 	stdout(t, g, "print(made, df, x == os.getcwd() != home)", "1 the guest True\n")
 	// Between the guest's cells the user goes on.
-	stdout(t, k, "print(os.getcwd() == home, random.getstate() == state, In[-2], _ == 'result')", "True True "+before+" False\n")
+	stdout(t, k, "print(os.getcwd() == home, random.getstate() == state, In[-2], _ == 'result')",
+		"True True "+before+" False\n")
 	runCell(t, g, "stays = gone = 2", notebook.OK)
 	stdout(t, g, "(lambda v: print(v.user('df'), v.user('made') is v, sorted(n for n in v.rebound() if n[0] != '_')))("+g.Visit()+")",
 		"the user True ['df', 'gone', 'made', 'stays', 'x']\n")
@@ -104,7 +107,8 @@ func TestTwoGuests(t *testing.T) {
 		all.Go(func() {
 			runCell(t, g, fmt.Sprintf("random.seed(%d); mine%d = random.getstate()", i, i), notebook.OK)
 			for range 8 {
-				stdout(t, g, fmt.Sprintf("print(os.getcwd() == %q, random.getstate() == mine%d); df = %d", dir, i, i+1), "True True\n")
+				stdout(t, g, fmt.Sprintf("print(os.getcwd() == %q, random.getstate() == mine%d); df = %d", dir,
+					i, i+1), "True True\n")
 			}
 		})
 	}
@@ -129,7 +133,8 @@ func TestGuestReset(t *testing.T) {
 	if err := g.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	stdout(t, g, "print('a' in globals(), df, gone, 'b' in globals(), os.getpid() == pid, mine)", "False 1 2 False True made meanwhile\n")
+	stdout(t, g, "print('a' in globals(), df, gone, 'b' in globals(), os.getpid() == pid, mine)",
+		"False 1 2 False True made meanwhile\n")
 }
 
 // What the user has bound since the guest's cell is the user's.
@@ -181,7 +186,8 @@ func TestGuestOfBusyKernel(t *testing.T) {
 	if _, err := g.Execute(ctx, "print('never')"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	time.AfterFunc(1500*time.Millisecond, func() { touch(t, goOn) }) // later than the timeout, which does not count the waiting
+	// later than the timeout, which does not count the waiting
+	time.AfterFunc(1500*time.Millisecond, func() { touch(t, goOn) })
 	stdout(t, g, "print('in turn')", "in turn\n")
 	if x := <-busy; x.Stdout() != "begun\nundisturbed\n" {
 		t.Errorf("the user's cell: %+v", x)
@@ -208,7 +214,8 @@ func TestGuestBehindAnother(t *testing.T) {
 	runCell(t, g, "1", notebook.OK)
 	go func() { _, _ = k.Execute(context.Background(), "import time; time.sleep(1)") }()
 	time.Sleep(200 * time.Millisecond)
-	r := &run{s: g.current(), cell: Cell{Code: "print('in turn')"}, limit: 500 * time.Millisecond} // without awaiting its turn
+	// without awaiting its turn
+	r := &run{s: g.current(), cell: Cell{Code: "print('in turn')"}, limit: 500 * time.Millisecond}
 	if x, err := r.execute(t.Context()); err != nil || x.Stdout() != "in turn\n" {
 		t.Errorf("%v %+v", err, x)
 	}
@@ -237,7 +244,8 @@ func testStubbornCell(t *testing.T, o Options) {
 	defer g.Close()
 	runCell(t, k, "df = 'the user'", notebook.OK)
 	goOn := filepath.Join(t.TempDir(), "go-on")
-	x := runCell(t, g, "df = 'the guest'\nwhile True:\n    try:\n        "+waitFor(goOn)+"; break\n    except KeyboardInterrupt: pass", notebook.TimedOut)
+	x := runCell(t, g, "df = 'the guest'\nwhile True:\n    try:\n        "+waitFor(goOn)+
+		"; break\n    except KeyboardInterrupt: pass", notebook.TimedOut)
 	if want := "stopped after 1 s (the cell time-out); it ignored the interrupt, so that the kernel, which is not ours, was left to it"; x.Reason != want {
 		t.Errorf("reason %q", x.Reason)
 	}
@@ -258,7 +266,8 @@ func TestGuestSeesDeath(t *testing.T) {
 	if x.Stdout() != "kept\n" || x.Reason != "the kernel died: its connections closed" {
 		t.Errorf("%+v", x)
 	}
-	if err := g.Reset(t.Context()); err == nil || !strings.Contains(err.Error(), "not ours to start again") {
+	if err := g.Reset(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "not ours to start again") {
 		t.Errorf("error %v", err)
 	}
 	_ = k
@@ -278,11 +287,12 @@ func TestAttachErrors(t *testing.T) {
 		"":   "not a connection file",
 		"[]": "not a connection file",
 		"{}": "has no ports",
-		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","transport":"udp"}`:                                            `unknown transport "udp"`,
-		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","signature_scheme":"hmac-md5"}`:                      "hmac-md5",
-		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","curve_publickey":"x"}`:                              "CURVE",
-		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","signature_scheme":"hmac-sha256"}`:                   "no kernel answers there",
-		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"` + filepath.ToSlash(dir) + `/nothing","transport":"ipc","key":"k"}`:      "no kernel answers there",
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","transport":"udp"}`:                          `unknown transport "udp"`,
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","signature_scheme":"hmac-md5"}`:    "hmac-md5",
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","curve_publickey":"x"}`:            "CURVE",
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"127.0.0.1","key":"k","signature_scheme":"hmac-sha256"}`: "no kernel answers there",
+		`{"shell_port":1,"iopub_port":2,"control_port":3,"ip":"` + filepath.ToSlash(dir) +
+			`/nothing","transport":"ipc","key":"k"}`: "no kernel answers there",
 		`{"shell_port":0,"iopub_port":0,"control_port":0,"stdin_port":0,"hb_port":0,"ip":"127.0.0.1","transport":"tcp","key":"unbound"}`: "has no ports",
 	} {
 		_, err := Attach(t.Context(), file("kernel.json", text), Options{})
@@ -290,7 +300,8 @@ func TestAttachErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
 	}
-	if _, err := Attach(t.Context(), filepath.Join(dir, "none.json"), Options{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Attach(t.Context(), filepath.Join(dir, "none.json"), Options{}); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -308,8 +319,10 @@ func TestAttachToSilence(t *testing.T) {
 			_ = l.launch(ctx, s, o) // never gets further than that
 			defer s.end()
 			begun := time.Now()
-			_, err := Attach(t.Context(), filepath.Join(l.dir, "kernel.json"), Options{StartTimeout: 500 * time.Millisecond})
-			if err == nil || !strings.Contains(err.Error(), "not ready in time") || time.Since(begun) > 10*time.Second {
+			_, err := Attach(t.Context(), filepath.Join(l.dir, "kernel.json"),
+				Options{StartTimeout: 500 * time.Millisecond})
+			if err == nil || !strings.Contains(err.Error(), "not ready in time") ||
+				time.Since(begun) > 10*time.Second {
 				t.Errorf("after %v: %v", time.Since(begun), err)
 			}
 		})

@@ -15,7 +15,8 @@ import (
 	"dsstar/notebook"
 )
 
-// What kills a cell's process is gone back from; without a checkpoint it is the death of the kernel, as always.
+// What kills a cell's process is gone back from; without a checkpoint it is the death of the
+// kernel, as always.
 func TestCheckpointCrashes(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
@@ -44,12 +45,14 @@ func TestCheckpointCrashes(t *testing.T) {
 		}
 	}
 	request(t, k, "drop_request", map[string]any{"checkpoints": []string{id, "unknown"}})
-	if x := runCell(t, k, "import os; os._exit(3)", notebook.Died); x.Reason != "the kernel died: exit status 3" {
+	if x := runCell(t, k, "import os; os._exit(3)",
+		notebook.Died); x.Reason != "the kernel died: exit status 3" {
 		t.Errorf("reason %q", x.Reason)
 	}
 }
 
-// A cell that cannot be interrupted ends with the roll back, and so do the processes that it has started.
+// A cell that cannot be interrupted ends with the roll back, and so do the processes that it has
+// started.
 func TestRollBackRunning(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
@@ -60,8 +63,10 @@ func TestRollBackRunning(t *testing.T) {
 		"ignores SIGINT": "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); x = 2\nprint('started', flush=True)\nwhile True: pass",
 		"holds the GIL":  "import re; x = 3; print('started', flush=True); re.match(r'(a+)+$', 'a' * 40 + 'b')",
 		"prints":         "print('started')\nwhile True: print('z' * 1000)",
-		"has processes": "import subprocess, os, time; sleep = ['sh', '-c', ': " + mark + "; sleep 99; true']\nsubprocess.Popen(sleep); subprocess.Popen(sleep, start_new_session=True)\n" +
-			"os.system('(setsid sh -c \": " + mark + "; sleep 99; true\" >/dev/null 2>&1 &)'); print('started'); time.sleep(99)",
+		"has processes": "import subprocess, os, time; sleep = ['sh', '-c', ': " + mark +
+			"; sleep 99; true']\nsubprocess.Popen(sleep); subprocess.Popen(sleep, start_new_session=True)\n" +
+			"os.system('(setsid sh -c \": " + mark +
+			"; sleep 99; true\" >/dev/null 2>&1 &)'); print('started'); time.sleep(99)",
 	} {
 		started, done := make(chan bool, 1), make(chan notebook.Execution, 1)
 		go func() {
@@ -142,11 +147,13 @@ func TestCheckpointLeaks(t *testing.T) {
 		t.Errorf("%d descriptors are open, %d before", after, before)
 	}
 	list := whenReady(t, k, base)
-	if len(list.Checkpoints) != 1 || list.Checkpoints[0].Checkpoint != base || list.Checkpoints[0].Bytes == 0 || list.Live.Bytes == 0 || list.Front.PID != front {
+	if len(list.Checkpoints) != 1 || list.Checkpoints[0].Checkpoint != base ||
+		list.Checkpoints[0].Bytes == 0 || list.Live.Bytes == 0 || list.Front.PID != front {
 		t.Errorf("%+v", list)
 	}
 	time.Sleep(50 * time.Millisecond) // what was dropped last ends
-	want := map[int]bool{list.Live.PID: true, list.Checkpoints[0].PID: true, list.Checkpoints[0].Ready: true}
+	want := map[int]bool{list.Live.PID: true, list.Checkpoints[0].PID: true,
+		list.Checkpoints[0].Ready: true}
 	for _, pid := range childrenOf(t, front) {
 		if !want[pid] {
 			t.Errorf("process %d is left", pid)
@@ -161,7 +168,8 @@ func TestCheckpointLeaks(t *testing.T) {
 		for process.Exists(pid) && time.Now().Before(deadline) {
 			time.Sleep(10 * time.Millisecond)
 		}
-		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(b), ") Z") {
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil &&
+			!strings.Contains(string(b), ") Z") {
 			t.Errorf("process %d survives the front: %s", pid, b)
 		}
 	}
@@ -228,7 +236,8 @@ func TestCheckpointReady(t *testing.T) {
 		k.current().host.interrupt(k.current())
 		rollBack(t, k, id)
 		if id == first {
-			prints(t, k, "(x := x + 1, random.random())", "("+strings.Replace(strings.TrimSpace(want), " ", ", ", 1)+")")
+			prints(t, k, "(x := x + 1, random.random())",
+				"("+strings.Replace(strings.TrimSpace(want), " ", ", ", 1)+")")
 		}
 	}
 	for _, c := range whenReady(t, k, first).Checkpoints {
@@ -248,7 +257,8 @@ func TestCheckpointReady(t *testing.T) {
 			gone(t, c.Ready)
 		}
 	}
-	if reply := request(t, k, "rollback_request", map[string]string{"checkpoint": second}); reply.EName != "NoCheckpoint" {
+	if reply := request(t, k, "rollback_request",
+		map[string]string{"checkpoint": second}); reply.EName != "NoCheckpoint" {
 		t.Errorf("%+v", reply)
 	}
 }
@@ -270,7 +280,8 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	if got := runCell(t, k, "print(x)", notebook.OK).Stdout(); got != "9\n" {
 		t.Errorf("x is %q", got)
 	}
-	runCell(t, k, "import os; x = 11; os.register_at_fork(after_in_child=lambda: os._exit(9))", notebook.OK)
+	runCell(t, k, "import os; x = 11; os.register_at_fork(after_in_child=lambda: os._exit(9))",
+		notebook.OK)
 	if reply := request(t, k, "checkpoint_request", struct{}{}); reply.EName != "Failed" {
 		t.Errorf("with a hook that ends the copy: %+v", reply)
 	}
@@ -279,7 +290,8 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	}
 	gone(t, kept.Ready)
 	for _, lost := range []string{id, "nonsense"} {
-		if reply := request(t, k, "rollback_request", map[string]string{"checkpoint": lost}); reply.EName != "NoCheckpoint" {
+		if reply := request(t, k, "rollback_request",
+			map[string]string{"checkpoint": lost}); reply.EName != "NoCheckpoint" {
 			t.Errorf("%s: %+v", lost, reply)
 		}
 	}

@@ -24,7 +24,8 @@ var checkpointFiles embed.FS
 // launcher returns where in Argv the module of ipykernel is; 0 for nowhere.
 func launcher(s Spec) int {
 	for i, arg := range s.Argv {
-		if i > 0 && s.Argv[i-1] == "-m" && (arg == "ipykernel" || arg == "ipykernel_launcher" || arg == checkpointModule) {
+		if i > 0 && s.Argv[i-1] == "-m" &&
+			(arg == "ipykernel" || arg == "ipykernel_launcher" || arg == checkpointModule) {
 			return i
 		}
 	}
@@ -49,7 +50,8 @@ func CheckpointSpec(s Spec, dir string) (Spec, error) {
 	case runtime.GOOS != "linux":
 		return s, fmt.Errorf("there are no checkpoints on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 	case launcher(s) == 0:
-		return s, fmt.Errorf("checkpoints are for kernels that are started as python -m ipykernel_launcher: %w", errors.ErrUnsupported)
+		return s, fmt.Errorf("checkpoints are for kernels that are started as python -m "+
+			"ipykernel_launcher: %w", errors.ErrUnsupported)
 	}
 	if s.hasCheckpoints() {
 		return s, nil
@@ -82,14 +84,15 @@ func CheckpointSpec(s Spec, dir string) (Spec, error) {
 // it returns.
 func writeCheckpointModule(dir string) (string, error) {
 	files, hash := map[string][]byte{}, sha256.New()
-	err := fs.WalkDir(checkpointFiles, checkpointModule, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	err := fs.WalkDir(checkpointFiles, checkpointModule,
+		func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			files[path], err = checkpointFiles.ReadFile(path)
+			fmt.Fprintf(hash, "%s %d\n%s", path, len(files[path]), files[path])
 			return err
-		}
-		files[path], err = checkpointFiles.ReadFile(path)
-		fmt.Fprintf(hash, "%s %d\n%s", path, len(files[path]), files[path])
-		return err
-	})
+		})
 	if err != nil {
 		return "", err
 	}

@@ -23,7 +23,8 @@ var pythonName = regexp.MustCompile(`^python(3(\.\d+)?)?$`)
 func (s Spec) command(path, dir string, environ []string) (*exec.Cmd, error) {
 	env := s.environ(environ)
 	prefix := s.prefix()
-	replace := strings.NewReplacer("{connection_file}", path, "{resource_dir}", s.Dir, "{prefix}", prefix)
+	replace := strings.NewReplacer("{connection_file}", path, "{resource_dir}", s.Dir, "{prefix}",
+		prefix)
 	argv := slices.Clone(s.Argv)
 	for i := range argv {
 		argv[i] = replace.Replace(argv[i])

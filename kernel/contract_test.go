@@ -48,7 +48,8 @@ func impatient() waits {
 }
 
 func servedWays(t testing.TB, spec Spec) []way {
-	specs := map[string]map[string]any{"subject": {"argv": spec.Argv, "display_name": "Subject", "language": "python"}}
+	specs := map[string]map[string]any{"subject": {"argv": spec.Argv, "display_name": "Subject",
+		"language": "python"}}
 	if spec.Env != nil { // null is no environment
 		specs["subject"]["env"] = spec.Env
 	}
@@ -68,7 +69,8 @@ func servedWays(t testing.TB, spec Spec) []way {
 			return k
 		}
 	}
-	return []way{{"websocket-v1", true, served(jupyter, false)}, {"websocket-legacy", true, served(gateway, true)}}
+	return []way{{"websocket-v1", true, served(jupyter, false)},
+		{"websocket-legacy", true, served(gateway, true)}}
 }
 
 func server(t testing.TB, s *kerneltest.Server) Server {
@@ -118,13 +120,14 @@ func TestContractOfCheckpoints(t *testing.T) {
 
 func (w way) test(t *testing.T) {
 	t.Parallel()
-	kerneltest.Run(t, kerneltest.Subject{Served: w.served, Open: func(t testing.TB, limit time.Duration) kerneltest.Kernel {
-		dir := t.TempDir()
-		return w.open(t, Options{
-			Dir: dir, Scratch: dir, Env: os.Environ(), CellTimeout: limit,
-			Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
-		})
-	}})
+	kerneltest.Run(t, kerneltest.Subject{Served: w.served,
+		Open: func(t testing.TB, limit time.Duration) kerneltest.Kernel {
+			dir := t.TempDir()
+			return w.open(t, Options{
+				Dir: dir, Scratch: dir, Env: os.Environ(), CellTimeout: limit,
+				Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
+			})
+		}})
 }
 
 // TCP is used where the path of a socket gets too long.

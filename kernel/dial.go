@@ -17,9 +17,11 @@ type BufferedError struct {
 }
 
 func (e *BufferedError) Error() string {
-	doing := "nobody is connected to the kernel %s: output that the server keeps for whoever was would be lost"
+	doing := "nobody is connected to the kernel %s: output that the server keeps for whoever was " +
+		"would be lost"
 	if e.Busy {
-		doing = "the kernel %s is busy and nobody is connected to it: output that the server keeps for whoever was would be lost"
+		doing = "the kernel %s is busy and nobody is connected to it: output that the server keeps for " +
+			"whoever was would be lost"
 	}
 	return fmt.Sprintf(doing, e.ID)
 }
@@ -60,10 +62,11 @@ func dial(ctx context.Context, server Server, id string, o Options, d dialling) 
 	})
 }
 
-func visitServer(ctx context.Context, server Server, id string, o Options, d dialling) (*session, error) {
+func visitServer(ctx context.Context, server Server, id string, o Options, d dialling) (*session,
+	error) {
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
-	host := &remote{leaving: leaving{ch: make(chan struct{})}, server: server, id: id, own: id == ""}
+	host := &remote{ending: ending{ch: make(chan struct{})}, server: server, id: id, own: id == ""}
 	s := newSession(host, o, d.waits)
 	if host.own {
 		var err error
@@ -89,7 +92,7 @@ func visitServer(ctx context.Context, server Server, id string, o Options, d dia
 	}
 	s.info.Name, s.info.ID, s.info.Server, s.info.Owned = k.Name, host.id, server.URL, host.own
 	if host.own {
-		err = s.settle(ctx, o)
+		err = s.tuneServed(ctx, o)
 	}
 	return s, err
 }
@@ -108,13 +111,14 @@ func (s *session) dialServer(ctx context.Context, host *remote, d dialling) erro
 	return nil
 }
 
-// settle makes a new kernel of a server like one that was started here: all its
+// tuneServed makes a new kernel of a server like one that was started here: all its
 // output is kept, and it works in its folder.
-func (s *session) settle(ctx context.Context, o Options) error {
+func (s *session) tuneServed(ctx context.Context, o Options) error {
 	err := s.tune(ctx)
 	if err == nil && o.Dir != "" && s.info.Implementation == "ipython" {
 		var r *run
-		r, err = s.silently(ctx, inShell("import os\nos.chdir(folder)", map[string]string{"folder": o.Dir}), s.waits.tune)
+		r, err = s.silently(ctx, inShell("import os\nos.chdir(folder)",
+			map[string]string{"folder": o.Dir}), s.waits.tune)
 		if err == nil && r.exec.Status != notebook.OK {
 			err = fmt.Errorf("the kernel cannot work in %s: is it a folder of the server's machine?", o.Dir)
 		}

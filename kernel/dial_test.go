@@ -155,7 +155,8 @@ func testReconnect(t *testing.T, s Server) {
 				}
 			},
 		})
-		if got := strings.Join(strings.Fields(x.Stdout()), ""); err != nil || got != "0123456789" || x.Incomplete != "" || cut == nil {
+		if got := strings.Join(strings.Fields(x.Stdout()), ""); err != nil || got != "0123456789" ||
+			x.Incomplete != "" || cut == nil {
 			t.Errorf("cut after %s: %v, %q %s", after, err, got, x.Incomplete)
 		}
 	}
@@ -259,7 +260,8 @@ func TestOrphan(t *testing.T) {
 		}
 	}))
 	defer slow.Close()
-	_, err := Dial(t.Context(), Server{URL: slow.URL + "/"}, "", Options{StartTimeout: 200 * time.Millisecond})
+	_, err := Dial(t.Context(), Server{URL: slow.URL + "/"}, "",
+		Options{StartTimeout: 200 * time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "not ready in time") {
 		t.Errorf("error %v", err)
 	}
@@ -276,13 +278,17 @@ func TestOrphan(t *testing.T) {
 // What the server holds back is not taken for all there was.
 func testRateLimit(t *testing.T, s Server) {
 	k := dialled(t, s, "", Options{})
-	for _, code := range []string{"for i in range(20_000): print(i, flush=True)", "print('x' * 20_000_000)"} {
+	for _, code := range []string{"for i in range(20_000): print(i, flush=True)",
+		"print('x' * 20_000_000)"} {
 		x := runCell(t, k, code, notebook.OK)
-		if x.Incomplete == "" && strings.HasSuffix(x.Stdout(), "\n19999\n") && strings.Count(x.Stdout(), "\n") == 20_000 {
+		if x.Incomplete == "" && strings.HasSuffix(x.Stdout(), "\n19999\n") &&
+			strings.Count(x.Stdout(), "\n") == 20_000 {
 			continue // the machine was too busy for the kernel to be faster than the server passes on
 		}
-		if !strings.Contains(x.Incomplete, "the Jupyter server held output back") || strings.Contains(x.PlainText(), "IOPub") ||
-			!strings.Contains(x.PlainText(), "dsstar: output may be incomplete: the Jupyter server held output back") {
+		if !strings.Contains(x.Incomplete, "the Jupyter server held output back") ||
+			strings.Contains(x.PlainText(), "IOPub") ||
+			!strings.Contains(x.PlainText(),
+				"dsstar: output may be incomplete: the Jupyter server held output back") {
 			t.Errorf("incomplete %q", x.Incomplete)
 		}
 	}
@@ -328,7 +334,8 @@ func testServerGuest(t *testing.T, s Server) {
 	}
 	stdout(t, g, "print(df, os.getpid() == pid); df = 'the guest'; new = 1", "the user True\n")
 	for range 2 {
-		if x := runCell(t, g, "import time", notebook.OK); x.Count != 2 { // what the user's next cell will have
+		if x := runCell(t, g, "import time", notebook.OK); x.Count != 2 {
+			// what the user's next cell will have
 			t.Errorf("counted %d", x.Count)
 		}
 	}
@@ -347,7 +354,8 @@ func testRestartedByUser(t *testing.T, s Server, raw *kerneltest.Server) {
 	defer s.delete(t.Context(), id)
 	g := dialled(t, s, id, Options{Discard: true})
 	runCell(t, g, "x = 1", notebook.OK)
-	time.AfterFunc(300*time.Millisecond, func() { raw.Call(t, http.MethodPost, "/api/kernels/"+id+"/restart", nil, nil) })
+	time.AfterFunc(300*time.Millisecond,
+		func() { raw.Call(t, http.MethodPost, "/api/kernels/"+id+"/restart", nil, nil) })
 	x := runCell(t, g, "import time; time.sleep(30)", notebook.Died)
 	if x.Seconds > 30 {
 		t.Errorf("%v s", x.Seconds)
@@ -363,8 +371,10 @@ func testDeletedByUser(t *testing.T, s Server) {
 	}
 	g := dialled(t, s, id, Options{Discard: true})
 	time.AfterFunc(300*time.Millisecond, func() { _ = s.delete(context.Background(), id) })
-	x, err := g.Execute(t.Context(), "import time\ntry: time.sleep(30)\nexcept KeyboardInterrupt: time.sleep(30)")
-	if err != nil || x.Status != notebook.Died || x.Reason != "the kernel died: the server no longer has the kernel" || x.Seconds > 30 {
+	x, err := g.Execute(t.Context(),
+		"import time\ntry: time.sleep(30)\nexcept KeyboardInterrupt: time.sleep(30)")
+	if err != nil || x.Status != notebook.Died ||
+		x.Reason != "the kernel died: the server no longer has the kernel" || x.Seconds > 30 {
 		t.Errorf("%v %+v", err, x)
 	}
 	begun := time.Now()
@@ -378,7 +388,8 @@ func testRefusals(t *testing.T, s Server) {
 	wrong := s
 	wrong.Token = "wrong"
 	_, err := Dial(t.Context(), wrong, "", Options{})
-	if e, ok := errors.AsType[*ServerError](err); !ok || !e.Credentials() || strings.Contains(err.Error(), s.Token) {
+	if e, ok := errors.AsType[*ServerError](err); !ok || !e.Credentials() ||
+		strings.Contains(err.Error(), s.Token) {
 		t.Errorf("wrong token: %v", err)
 	}
 	_, err = Dial(t.Context(), s, "00000000-0000-0000-0000-000000000000", Options{})
@@ -386,10 +397,12 @@ func testRefusals(t *testing.T, s Server) {
 		t.Errorf("no such kernel: %v", err)
 	}
 	_, err = Dial(t.Context(), s, "", Options{Spec: Spec{Name: "nonesuch"}})
-	if e, ok := errors.AsType[*SpecNotFoundError](err); !ok || !slices.Contains(e.Available, "python3") {
+	if e, ok := errors.AsType[*SpecNotFoundError](err); !ok ||
+		!slices.Contains(e.Available, "python3") {
 		t.Errorf("no such kernelspec: %v", err)
 	}
-	if _, err = Dial(t.Context(), Server{URL: "http://127.0.0.1:1/"}, "", Options{}); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+	if _, err = Dial(t.Context(), Server{URL: "http://127.0.0.1:1/"}, "", Options{}); err == nil ||
+		!strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("no server: %v", err)
 	}
 	page := Server{URL: strings.TrimSuffix(s.URL, "/") + "/nothing/here/"}
@@ -402,7 +415,8 @@ func testRefusals(t *testing.T, s Server) {
 func testTooLarge(t *testing.T, s Server) {
 	k := dialled(t, s, "", Options{})
 	runCell(t, k, "x = 1", notebook.OK)
-	if _, err := k.Execute(t.Context(), "#"+strings.Repeat("c", 11<<20)); err == nil || !strings.Contains(err.Error(), "the message has 11 MiB") {
+	if _, err := k.Execute(t.Context(), "#"+strings.Repeat("c", 11<<20)); err == nil ||
+		!strings.Contains(err.Error(), "the message has 11 MiB") {
 		t.Errorf("error %.200v", err)
 	}
 	stdout(t, k, "print(x)", "1\n")
@@ -412,7 +426,8 @@ func testTooLarge(t *testing.T, s Server) {
 func testFound(t *testing.T, s Server, raw *kerneltest.Server) {
 	var session struct{ Kernel struct{ ID string } }
 	raw.Call(t, http.MethodPost, "/api/sessions", map[string]any{
-		"path": "work/sales.ipynb", "name": "sales.ipynb", "type": "notebook", "kernel": map[string]any{"name": "python3"},
+		"path": "work/sales.ipynb", "name": "sales.ipynb", "type": "notebook",
+		"kernel": map[string]any{"name": "python3"},
 	}, &session)
 	id := session.Kernel.ID
 	defer s.delete(t.Context(), id)
@@ -421,7 +436,8 @@ func testFound(t *testing.T, s Server, raw *kerneltest.Server) {
 		return map[string]string{"JUPYTER_RUNTIME_DIR": raw.RuntimeDir}[name]
 	}}
 	f := Discover(t.Context(), lookup)
-	if len(f.Servers) != 1 || f.Servers[0].Token != s.Token || f.Servers[0].PID != raw.PID || len(f.Errors) > 0 {
+	if len(f.Servers) != 1 || f.Servers[0].Token != s.Token || f.Servers[0].PID != raw.PID ||
+		len(f.Errors) > 0 {
 		t.Fatalf("%+v", f)
 	}
 	for _, name := range []string{id, id[:8], "sales.ipynb", "work/sales.ipynb", Newest} {
@@ -429,7 +445,8 @@ func testFound(t *testing.T, s Server, raw *kerneltest.Server) {
 		if err != nil || k.ID != id {
 			t.Fatalf("%s: %+v %v", name, k, err)
 		}
-		if k.State != "idle" || !strings.HasSuffix(k.Notebook, "work/sales.ipynb") || k.File == "" || k.Server.URL != f.Servers[0].URL || k.Spec != "python3" {
+		if k.State != "idle" || !strings.HasSuffix(k.Notebook, "work/sales.ipynb") || k.File == "" ||
+			k.Server.URL != f.Servers[0].URL || k.Spec != "python3" {
 			t.Errorf("%+v", k)
 		}
 		if k.PID == 0 || !strings.Contains(k.Python, "python") || k.Dir == "" {
@@ -442,17 +459,20 @@ func testFound(t *testing.T, s Server, raw *kerneltest.Server) {
 // A server of a hub or behind a proxy has a base path, and people paste what their browser shows.
 func TestNewServer(t *testing.T) {
 	for address, want := range map[string]Server{
-		"http://localhost:8888":                                 {URL: "http://localhost:8888/"},
-		"http://localhost:8888/lab?token=abc":                   {URL: "http://localhost:8888/", Token: "abc"},
-		"http://h:1/lab/tree/a/b.ipynb":                         {URL: "http://h:1/", Token: "env"},
-		"https://hub.example.org/user/ada/lab/workspaces/auto":  {URL: "https://hub.example.org/user/ada/", Token: "env"},
-		"https://hub.example.org/user/ada/gpu/tree?token=t#x":   {URL: "https://hub.example.org/user/ada/gpu/", Token: "t"},
-		"https://gateway.example.org/api/kernels":               {URL: "https://gateway.example.org/", Token: "env"},
-		"https://hub.example.org/user/laboratory/":              {URL: "https://hub.example.org/user/laboratory/", Token: "env"},
-		"https://hub.example.org/user/labrador/lab":             {URL: "https://hub.example.org/user/labrador/", Token: "env"},
-		"https://hub.example.org/user/lab/lab":                  {URL: "https://hub.example.org/user/lab/", Token: "env"},
-		"https://hub.example.org/user/api/lab/tree/x":           {URL: "https://hub.example.org/user/api/", Token: "env"},
-		" http://127.0.0.1:8888/notebooks/Untitled.ipynb?x=1\n": {URL: "http://127.0.0.1:8888/", Token: "env"},
+		"http://localhost:8888": {URL: "http://localhost:8888/"},
+		"http://localhost:8888/lab?token=abc": {URL: "http://localhost:8888/",
+			Token: "abc"},
+		"http://h:1/lab/tree/a/b.ipynb":                        {URL: "http://h:1/", Token: "env"},
+		"https://hub.example.org/user/ada/lab/workspaces/auto": {URL: "https://hub.example.org/user/ada/", Token: "env"},
+		"https://hub.example.org/user/ada/gpu/tree?token=t#x":  {URL: "https://hub.example.org/user/ada/gpu/", Token: "t"},
+		"https://gateway.example.org/api/kernels": {URL: "https://gateway.example.org/",
+			Token: "env"},
+		"https://hub.example.org/user/laboratory/":    {URL: "https://hub.example.org/user/laboratory/", Token: "env"},
+		"https://hub.example.org/user/labrador/lab":   {URL: "https://hub.example.org/user/labrador/", Token: "env"},
+		"https://hub.example.org/user/lab/lab":        {URL: "https://hub.example.org/user/lab/", Token: "env"},
+		"https://hub.example.org/user/api/lab/tree/x": {URL: "https://hub.example.org/user/api/", Token: "env"},
+		" http://127.0.0.1:8888/notebooks/Untitled.ipynb?x=1\n": {URL: "http://127.0.0.1:8888/",
+			Token: "env"},
 	} {
 		if want.Token == "" && !strings.Contains(address, "token") {
 			want.Token = "env"
@@ -461,7 +481,8 @@ func TestNewServer(t *testing.T) {
 			t.Errorf("%s: %+v %v", address, got, err)
 		}
 	}
-	for _, address := range []string{"", "localhost:8888", "ftp://x/", "http://", "/tmp/x", "http://[::1"} {
+	for _, address := range []string{"", "localhost:8888", "ftp://x/", "http://", "/tmp/x",
+		"http://[::1"} {
 		if s, err := NewServer(address, ""); err == nil {
 			t.Errorf("%q: %+v", address, s)
 		}
@@ -470,8 +491,10 @@ func TestNewServer(t *testing.T) {
 
 // Enterprise Gateway wants to know who starts a kernel.
 func TestGatewayEnv(t *testing.T) {
-	got := gatewayEnv([]string{"HOME=/x", "KERNEL_USERNAME=ada", "KERNEL_IMAGE=a/b:1", "KERNEL_EVIL=$(x)", "KERNEL_E=a=b"})
-	if want := map[string]string{"KERNEL_USERNAME": "ada", "KERNEL_IMAGE": "a/b:1", "KERNEL_E": "a=b"}; !maps.Equal(got, want) {
+	got := gatewayEnv([]string{"HOME=/x", "KERNEL_USERNAME=ada", "KERNEL_IMAGE=a/b:1",
+		"KERNEL_EVIL=$(x)", "KERNEL_E=a=b"})
+	if want := map[string]string{"KERNEL_USERNAME": "ada", "KERNEL_IMAGE": "a/b:1",
+		"KERNEL_E": "a=b"}; !maps.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
 	if gatewayEnv(nil)["KERNEL_USERNAME"] == "" {

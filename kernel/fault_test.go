@@ -95,7 +95,8 @@ func TestServedFaults(t *testing.T) {
 	pyenvtest.Long(t)
 	specs := map[string]map[string]any{}
 	for _, c := range faultCases {
-		specs[string(c.fault)] = map[string]any{"argv": kerneltest.Argv(c.fault), "display_name": "Fake", "language": "fake"}
+		specs[string(c.fault)] = map[string]any{"argv": kerneltest.Argv(c.fault), "display_name": "Fake",
+			"language": "fake"}
 	}
 	unlimited := "--ZMQChannelsWebsocketConnection.limit_rate=False"
 	jupyter := server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, unlimited))
@@ -140,7 +141,8 @@ func (c faultCase) run(t *testing.T, k *Kernel) {
 		if got := x.Stdout(); got != c.text && !(c.fault == kerneltest.Late && got == c.text+"late\n") {
 			t.Errorf("stdout %q, want %q", got, c.text)
 		}
-		if got := strings.Contains(x.PlainText(), "dsstar: output may be incomplete: "); got != c.incomplete || got != (x.Incomplete != "") {
+		if got := strings.Contains(x.PlainText(),
+			"dsstar: output may be incomplete: "); got != c.incomplete || got != (x.Incomplete != "") {
 			t.Errorf("incomplete: %v (%q), want %v\n%s", got, x.Incomplete, c.incomplete, x.PlainText())
 		}
 		if _, displays, ok := strings.Cut(c.code, "flood "); ok {
@@ -152,7 +154,8 @@ func (c faultCase) run(t *testing.T, k *Kernel) {
 			break
 		}
 	}
-	if took := time.Since(start); took > 30*time.Second { // it waited for something else than the cell time-out
+	if took := time.Since(start); took > 30*time.Second {
+		// it waited for something else than the cell time-out
 		t.Errorf("took %v", took)
 	}
 }
@@ -172,7 +175,8 @@ func TestStartFaults(t *testing.T) {
 			}
 			begun := time.Now()
 			_, err := start(t.Context(), o, brisk())
-			if err == nil || !strings.HasPrefix(err.Error(), "start kernel fake: ") || !strings.Contains(err.Error(), want) {
+			if err == nil || !strings.HasPrefix(err.Error(), "start kernel fake: ") ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("error %v", err)
 			}
 			if took := time.Since(begun); took > 30*time.Second {
@@ -186,7 +190,8 @@ func TestStartCancelled(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if _, err := start(ctx, faulty(t, kerneltest.NeverReplies), brisk()); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := start(ctx, faulty(t, kerneltest.NeverReplies), brisk()); !errors.Is(err,
+		context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 }

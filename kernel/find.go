@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,9 +22,10 @@ import (
 
 // A Running is a kernel that runs, on this machine or on a server.
 type Running struct {
-	ID          string
-	Spec        string    // name of its kernelspec
-	Notebook    string    // path of the notebook that it belongs to, as its server has it; "" if none is known
+	ID   string
+	Spec string // name of its kernelspec
+	// path of the notebook that it belongs to, as its server has it; "" if none is known
+	Notebook    string
 	State       string    // "idle", "busy", "starting", ...; "" if it is not known
 	Since       time.Time // of the last activity, or, where only the connection file is known, of that
 	Connections int       // clients of the server
@@ -62,7 +64,7 @@ func Discover(ctx context.Context, l Lookup, others ...Server) Found {
 	}
 	alive := make([]bool, len(files))
 	for i := range files {
-		all.Go(func() { alive[i] = files[i].ask(ctx) })
+		all.Go(func() { alive[i] = files[i].isAlive(ctx) })
 	}
 	all.Wait()
 	processes := kernelProcesses()
@@ -106,6 +108,30 @@ type procInfo struct {
 	dir, program string
 }
 
+// kernelProcesses returns the processes with a connection file among their arguments, by that file;
+// none where there is no /proc.
+func kernelProcesses() map[string]procInfo {
+	all := map[string]procInfo{}
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is good
+	for _, path := range lines {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended, or is not for us to see
+		}
+		argv := strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+		for _, arg := range argv[1:] {
+			arg = strings.TrimPrefix(arg, "--f=")
+			if !strings.HasSuffix(arg, ".json") || !filepath.IsAbs(arg) {
+				continue
+			}
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path))) // digits, by the pattern
+			dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))   // "" for others' processes
+			all[arg] = procInfo{pid, dir, argv[0]}
+		}
+	}
+	return all
+}
+
 // localKernels reads the connection files of the runtime folder. Many of them
 // belong to kernels that have ended.
 func localKernels(l Lookup) []Running {
@@ -121,20 +147,21 @@ func localKernels(l Lookup) []Running {
 		if err != nil || bad != nil || c.Check() != nil {
 			continue
 		}
-		all = append(all, Running{ID: kernelID(file), Spec: c.KernelName, Notebook: c.Session, File: file, Since: info.ModTime()})
+		all = append(all, Running{ID: kernelID(file), Spec: c.KernelName, Notebook: c.Session, File: file,
+			Since: info.ModTime()})
 	}
 	return all
 }
 
-// ask finds out whether a local kernel is there, and whether it is idle.
-func (k *Running) ask(ctx context.Context) bool {
+// isAlive finds out whether a local kernel is there, and whether it is idle.
+func (k *Running) isAlive(ctx context.Context) bool {
 	c, err := zmq.Read(k.File)
 	if err != nil || !c.Listening() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*askWait)
 	defer cancel()
-	g := &guest{leaving{ch: make(chan struct{})}}
+	g := &guest{ending{ch: make(chan struct{})}}
 	s := newSession(g, Options{}, defaultWaits())
 	link, err := zmq.Dial(ctx, c, false, s.deliver)
 	if err != nil {
@@ -212,7 +239,8 @@ func (e *NotFoundError) Error() string {
 	}
 	var names []string
 	for _, k := range list {
-		names = append(names, k.ID+" ("+strings.TrimPrefix(strings.Join([]string{k.Spec, k.Notebook}, ", "), ", ")+")")
+		names = append(names, k.ID+" ("+
+			strings.TrimPrefix(strings.Join([]string{k.Spec, k.Notebook}, ", "), ", ")+")")
 	}
 	return text + ": there are " + strings.Join(names, "; ")
 }
@@ -259,7 +287,8 @@ func (k Running) answers(name string) bool {
 		return sameNotebook(file, name)
 	}
 	notebook, wanted := filepath.ToSlash(k.Notebook), filepath.ToSlash(name)
-	return notebook != "" && (notebook == wanted || strings.HasSuffix(notebook, "/"+strings.TrimPrefix(wanted, "./")) ||
+	return notebook != "" && (notebook == wanted || strings.HasSuffix(notebook,
+		"/"+strings.TrimPrefix(wanted, "./")) ||
 		strings.HasSuffix(wanted, "/"+notebook))
 }
 

@@ -35,12 +35,21 @@ func within(t *testing.T, what string, do func()) {
 // hostilePlaces put something else in the place of a folder or file that dsstar uses.
 var hostilePlaces = map[string]func(path, outside string) error{
 	"link to a folder": func(path, outside string) error { return os.Symlink(outside, path) },
-	"link to a file":   func(path, outside string) error { return os.Symlink(filepath.Join(outside, "key"), path) },
-	"link to nothing":  func(path, outside string) error { return os.Symlink(filepath.Join(outside, "new"), path) },
-	"link to itself":   func(path, _ string) error { return os.Symlink(filepath.Base(path), path) },
-	"link to beside":   func(path, _ string) error { return os.Symlink(".", path) },
-	"pipe":             func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
-	"hard link":        func(path, outside string) error { return os.Link(filepath.Join(outside, "key"), path) },
+	"link to a file": func(path, outside string) error {
+		return os.Symlink(filepath.Join(outside,
+			"key"), path)
+	},
+	"link to nothing": func(path, outside string) error {
+		return os.Symlink(filepath.Join(outside,
+			"new"), path)
+	},
+	"link to itself": func(path, _ string) error { return os.Symlink(filepath.Base(path), path) },
+	"link to beside": func(path, _ string) error { return os.Symlink(".", path) },
+	"pipe":           func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+	"hard link": func(path, outside string) error {
+		return os.Link(filepath.Join(outside,
+			"key"), path)
+	},
 	"huge file": func(path, _ string) error {
 		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40))
 	},
@@ -53,7 +62,8 @@ func TestEmptyReplaced(t *testing.T) {
 			outside, check := kerneltest.Secret(t)
 			run := t.TempDir()
 			beside, scratch := filepath.Join(run, "notebook.ipynb"), filepath.Join(run, "files")
-			if err := errors.Join(os.WriteFile(beside, []byte("{}"), 0o644), put(scratch, outside)); err != nil {
+			if err := errors.Join(os.WriteFile(beside, []byte("{}"), 0o644),
+				put(scratch, outside)); err != nil {
 				t.Fatal(err)
 			}
 			within(t, "empty", func() {
@@ -83,7 +93,8 @@ func TestOutputsReplaced(t *testing.T) {
 			outside, check := kerneltest.Secret(t)
 			for _, replaced := range []string{"files", "files/outputs"} {
 				run := t.TempDir()
-				if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(run, replaced)), 0o755), put(filepath.Join(run, replaced), outside)); err != nil {
+				if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(run, replaced)), 0o755),
+					put(filepath.Join(run, replaced), outside)); err != nil {
 					t.Fatal(err)
 				}
 				within(t, "a long output", func() {
@@ -106,7 +117,8 @@ func TestBoundReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	c := zmq.File{Transport: "ipc", IP: filepath.Join(dir, "k"), ShellPort: 1, IOPubPort: 2, StdinPort: 3, ControlPort: 4, HBPort: 5}
+	c := zmq.File{Transport: "ipc", IP: filepath.Join(dir, "k"), ShellPort: 1, IOPubPort: 2,
+		StdinPort: 3, ControlPort: 4, HBPort: 5}
 	for _, port := range []string{"other", "k-1", "k-2", "k-4"} {
 		l, err := net.Listen("unix", filepath.Join(dir, port))
 		if err != nil {
@@ -163,7 +175,8 @@ func TestReleaseReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := &local{Process: &process.Process{}, keep: true, file: file, conn: zmq.File{Transport: "tcp", IP: "127.0.0.1", ShellPort: 1, IOPubPort: 1, ControlPort: 1}}
+	l := &local{Process: &process.Process{}, keep: true, file: file,
+		conn: zmq.File{Transport: "tcp", IP: "127.0.0.1", ShellPort: 1, IOPubPort: 1, ControlPort: 1}}
 	if err := l.release("n.ipynb"); err != nil {
 		t.Error(err)
 	}

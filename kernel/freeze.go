@@ -32,7 +32,8 @@ func (k *Kernel) Freezes() bool { return k.current().freezes() }
 
 func (s *session) freezes() bool { return slices.Contains(s.info.Features, freezing) }
 
-// Freeze has the kernel freeze a copy of itself. The error says, for a person, what a copy would lack.
+// Freeze has the kernel freeze a copy of itself. The error says, for a person, what a copy would
+// lack.
 func (k *Kernel) Freeze(ctx context.Context) (Frozen, error) {
 	var reply struct {
 		Checkpoint string
@@ -49,7 +50,8 @@ func (k *Kernel) Resume(ctx context.Context, id string) (count int, err error) {
 	var reply struct {
 		Count int `json:"execution_count"`
 	}
-	if err := k.control(ctx, "rollback_request", map[string]string{"checkpoint": id, "folder": k.folder}, &reply); err != nil {
+	if err := k.control(ctx, "rollback_request",
+		map[string]string{"checkpoint": id, "folder": k.folder}, &reply); err != nil {
 		return 0, err
 	}
 	k.current().rise()
@@ -96,7 +98,8 @@ func (k *Kernel) control(ctx context.Context, request string, content, into any)
 	defer cancel()
 	// Not cancelled at once: nobody would know of a copy that is being made.
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(s.waits.cancel, cancel) })()
-	reply, err := s.roundTrip(limited, Message{Channel: Control, Header: Header{MsgType: request}, Content: body})
+	reply, err := s.roundTrip(limited, Message{Channel: Control, Header: Header{MsgType: request},
+		Content: body})
 	if err != nil {
 		if limited.Err() != nil && ctx.Err() == nil {
 			return fmt.Errorf("%w a %s for %v", ErrSilent, request, s.waits.frozen)
@@ -118,8 +121,8 @@ func (k *Kernel) control(ctx context.Context, request string, content, into any)
 
 const died = "the kernel died: "
 
-// obituary recognises the exception by which a kernel with frozen copies says that the process which
-// ran cells has ended, and how.
+// obituary recognises the exception by which a kernel with frozen copies says that the process
+// which ran cells has ended, and how.
 func (s *session) obituary(name, value string) (how string, ok bool) {
 	if !s.freezes() || name != "KernelDied" {
 		return "", false

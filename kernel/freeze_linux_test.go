@@ -83,25 +83,30 @@ func TestCheckpointDiesLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runCell(t, k, "import os, signal; signal.signal(signal.SIGALRM, lambda *_: os._exit(3))", notebook.OK)
+	runCell(t, k, "import os, signal; signal.signal(signal.SIGALRM, lambda *_: os._exit(3))",
+		notebook.OK)
 	live := request(t, k, "checkpoints_request", struct{}{}).Live.PID
 	if err := syscall.Kill(live, syscall.SIGALRM); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * time.Second); syscall.Kill(live, 0) == nil; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); syscall.Kill(live,
+		0) == nil; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the process that runs cells does not end")
 		}
 	}
-	if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel died: exit status 3" || len(x.Outputs) > 0 || k.Alive() {
+	if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel died: exit status 3" ||
+		len(x.Outputs) > 0 || k.Alive() {
 		t.Errorf("%+v, alive %v", x, k.Alive())
 	}
-	if count, err := k.Resume(t.Context(), copied.ID); err != nil || count != copied.Count || !k.Alive() {
+	if count, err := k.Resume(t.Context(), copied.ID); err != nil || count != copied.Count ||
+		!k.Alive() {
 		t.Errorf("%d %v", count, err)
 	}
 	prints(t, k, "x", "1")
 	runCell(t, k, "import os; os._exit(4)", notebook.Died)
-	if err := k.Leave(""); err == nil || !strings.Contains(err.Error(), "the kernel has ended: exit status 4") {
+	if err := k.Leave(""); err == nil ||
+		!strings.Contains(err.Error(), "the kernel has ended: exit status 4") {
 		t.Error(err)
 	}
 }

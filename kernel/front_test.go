@@ -40,19 +40,22 @@ func TestPatience(t *testing.T) {
 	}
 	seconds, err := strconv.ParseFloat(string(m[1]), 64)
 	// Half of it may pass before a copy is told to go on.
-	if kernel := time.Duration(1.5 * seconds * float64(time.Second)); err != nil || kernel >= defaultWaits().frozen {
-		t.Errorf("the kernel gives up after %v, its client after %v (%v)", kernel, defaultWaits().frozen, err)
+	if kernel := time.Duration(1.5 * seconds * float64(time.Second)); err != nil ||
+		kernel >= defaultWaits().frozen {
+		t.Errorf("the kernel gives up after %v, its client after %v (%v)", kernel, defaultWaits().frozen,
+			err)
 	}
 }
 
-// TestFrontOutlives: neither a message that is not as it should be nor an end of any kind takes the front
-// with it, which has the checkpoints.
+// TestFrontOutlives: neither a message that is not as it should be nor an end of any kind takes the
+// front with it, which has the checkpoints.
 func TestFrontOutlives(t *testing.T) {
 	t.Parallel()
 	k := openCheckpoints(t, testPython(t))
 	runCell(t, k, "x = 1", notebook.OK)
 	id := checkpoint(t, k)
-	for _, kind := range []string{"shutdown_request", "checkpoint_request", "drop_request", "rollback_request", "of_no_kind", ""} {
+	for _, kind := range []string{"shutdown_request", "checkpoint_request", "drop_request",
+		"rollback_request", "of_no_kind", ""} {
 		k.current().tell(Control, kind, []int{1})
 		k.current().tell(Shell, kind, []int{1})
 	}

@@ -131,28 +131,28 @@ func (l *local) end(w waits) (err error) {
 	return err
 }
 
-// A leaving records how a kernel that is not a process of ours ended.
-type leaving struct {
+// An ending records how a kernel that is not a process of ours ended.
+type ending struct {
 	once sync.Once
 	ch   chan struct{}
 	how  string
 	lost error
 }
 
-func (l *leaving) gone() <-chan struct{} { return l.ch }
+func (l *ending) gone() <-chan struct{} { return l.ch }
 
-func (l *leaving) fate() (string, error) { return l.how, l.lost }
+func (l *ending) fate() (string, error) { return l.how, l.lost }
 
-// leave records the first reason, and closes gone.
-func (l *leaving) leave(how string, lost error) {
+// record keeps the first reason, and closes gone.
+func (l *ending) record(how string, lost error) {
 	l.once.Do(func() {
 		l.how, l.lost = how, lost
 		close(l.ch)
 	})
 }
 
-// watch leaves when the link has drained. It returns when that or leave has happened.
-func (l *leaving) watch(link transport) {
+// watch records the end when the link has drained. It returns when an end was recorded.
+func (l *ending) watch(link transport) {
 	select {
 	case <-link.Drained():
 	case <-l.ch:
@@ -165,46 +165,46 @@ func (l *leaving) watch(link transport) {
 	if errors.Is(lost, errGone) {
 		how, lost = errGone.Error(), nil
 	}
-	l.leave(how, lost)
+	l.record(how, lost)
 }
 
-// heed leaves when a message shows that the kernel has been restarted: a server says so, or its
-// session is not the one that was greeted.
-func (l *leaving) heed(m Message, greeted string) {
+// heed records the end when a message shows that the kernel has been restarted: a server says so,
+// or its session is not the one that was greeted.
+func (l *ending) heed(m Message, greeted string) {
 	if m.Channel != IOPub || m.Header.MsgType != "status" {
 		return
 	}
 	switch state, session := stateOf(m), m.Header.Session; {
 	case state == "restarting" || state == "autorestarting":
-		l.leave("it ended or was told to, and the server starts it again", nil)
+		l.record("it ended or was told to, and the server starts it again", nil)
 	case state == "dead" || state == "terminating":
-		l.leave("the server says that it is "+state, nil)
+		l.record("the server says that it is "+state, nil)
 	case greeted != "" && session != "" && session != greeted:
-		l.leave("somebody started it again", nil)
+		l.record("somebody started it again", nil)
 	}
 }
 
 // guest is somebody else's process, on this machine or wherever its connection file points.
-type guest struct{ leaving }
+type guest struct{ ending }
 
 // interrupt sends a request, not a signal. ipykernel understands it whatever its kernelspec says.
 func (g *guest) interrupt(s *session) { s.tell(Control, "interrupt_request", struct{}{}) }
 
 func (g *guest) kill() string {
-	g.leave("it was left running, busy with a cell that ignores interrupts", nil)
+	g.record("it was left running, busy with a cell that ignores interrupts", nil)
 	return "the kernel, which is not ours, was left to it"
 }
 
 func (g *guest) shutdown(*session) {}
 
 func (g *guest) end(waits) error {
-	g.leave("it was left", nil)
+	g.record("it was left", nil)
 	return nil
 }
 
 // remote is a kernel of a server.
 type remote struct {
-	leaving
+	ending
 	server Server
 	id     string
 	own    bool // started by us
@@ -224,10 +224,10 @@ func (r *remote) background(do func(context.Context) error) {
 func (r *remote) look(ctx context.Context) error {
 	k, err := r.server.kernel(ctx, r.id)
 	if e, ok := errors.AsType[*ServerError](err); ok && e.Status == http.StatusNotFound {
-		r.leave(errGone.Error(), nil)
+		r.record(errGone.Error(), nil)
 	}
 	if err == nil && k.State == "dead" {
-		r.leave("the server says that it is dead", nil)
+		r.record("the server says that it is dead", nil)
 	}
 	return err
 }
@@ -238,10 +238,10 @@ func (r *remote) interrupt(*session) {
 
 func (r *remote) kill() string {
 	if !r.own {
-		r.leave("it was left running, busy with a cell that ignores interrupts", nil)
+		r.record("it was left running, busy with a cell that ignores interrupts", nil)
 		return "the kernel, which is not ours, was left to it"
 	}
-	r.leave("it was ended for ignoring an interrupt", nil)
+	r.record("it was ended for ignoring an interrupt", nil)
 	r.background(func(ctx context.Context) error { return r.server.delete(ctx, r.id) })
 	return "the kernel was ended"
 }
@@ -249,7 +249,7 @@ func (r *remote) kill() string {
 func (r *remote) shutdown(*session) {}
 
 func (r *remote) end(waits) error {
-	r.leave("it was left", nil)
+	r.record("it was left", nil)
 	r.work.Wait()
 	if !r.own || r.id == "" {
 		return nil

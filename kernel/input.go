@@ -13,9 +13,8 @@ type answer struct {
 	err     error
 }
 
-// ask passes a question of input() on, and nothing waits meanwhile but the
-// cell's time-out.
-func (r *run) ask(ctx context.Context, m Message) {
+// forwardInput passes a question of input() on. Meanwhile only the cell's timeout is suspended.
+func (r *run) forwardInput(ctx context.Context, m Message) {
 	if m.Header.MsgType != "input_request" || r.s.input == nil || r.asking != nil {
 		return
 	}
@@ -32,8 +31,8 @@ func (r *run) ask(ctx context.Context, m Message) {
 	}()
 }
 
-// answered sends an answer to the kernel, or interrupts the cell for want of one.
-func (r *run) answered(a answer) {
+// sendInput sends an answer to the kernel, or interrupts the cell for want of one.
+func (r *run) sendInput(a answer) {
 	r.asking = nil
 	r.began = r.began.Add(time.Since(r.heard)) // people are not in the time-out
 	r.heard = time.Now()

@@ -24,20 +24,25 @@ var ErrClosed = turn.ErrClosed
 // Options say what to start and how. [Start] needs the Spec, [Dial] the name of one on the server;
 // [Attach] needs neither. Everything else is optional.
 type Options struct {
-	Spec         Spec          // what to start
-	Dir          string        // working directory of the kernel process; a guest's cells run there too
-	Scratch      string        // folder that cells write to; emptied at the start and by Reset, created if missing; "" for none
+	Spec Spec // what to start
+	// working directory of the kernel process; a guest's cells run there too
+	Dir string
+	// folder that cells write to; emptied at the start and by Reset, created if missing; "" for none
+	Scratch      string
 	Env          []string      // the whole environment of a process of ours; the Spec's own is added
 	CellTimeout  time.Duration // how long a cell may run; 0 for no limit
 	StartTimeout time.Duration // until the kernel is ready; 0 for a minute
 	Outputs      Outputs       // what becomes of very long outputs
 	Input        InputFunc     // answers input(); nil: input() raises an exception
-	Discard      bool          // attach although the server may then drop output that it keeps for somebody else
-	Sandbox      sandbox.Box   // what confines a process of ours
-	KeepIn       string        // Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
+	// attach although the server may then drop output that it keeps for somebody else
+	Discard bool
+	Sandbox sandbox.Box // what confines a process of ours
+	// Jupyter's runtime folder, for a process of ours that [Kernel.Leave] may leave running
+	KeepIn string
 
-	sockets bool     // Unix sockets for whatever kernel: for tests
-	parent  *os.Root // of Scratch, held from before the first cell: cells may replace what its path leads to
+	sockets bool // Unix sockets for whatever kernel: for tests
+	// of Scratch, held from before the first cell: cells may replace what its path leads to
+	parent *os.Root
 }
 
 // hold opens the folders that cells may replace, before the first cell runs.
@@ -70,10 +75,13 @@ func (o *Options) release() {
 
 // Outputs say what becomes of outputs that are too long for a notebook.
 type Outputs struct {
-	Limits  notebook.Limits
-	Run     int64  // bytes that the cells of a Kernel keep together; 0 for 256 MiB; past it cells keep a few KiB each
-	Files   int64  // bytes that Folder may hold, with what is there at the start; 0 for 4 GiB
-	Folder  string // where they are kept whole, outside of Scratch, in a folder whose path is no link; made when the first one comes; "" for nowhere
+	Limits notebook.Limits
+	// bytes that the cells of a Kernel keep together; 0 for 256 MiB; past it cells keep a few KiB each
+	Run   int64
+	Files int64 // bytes that Folder may hold, with what is there at the start; 0 for 4 GiB
+	// where they are kept whole, outside of Scratch, in a folder whose path is no link; made when the
+	// first one comes; "" for nowhere
+	Folder  string
 	ShownAs string // how a reader of the notebook finds Folder
 
 	parent *os.Root // of Folder as it was before the first cell; nil if it is not known
@@ -86,11 +94,13 @@ type InputFunc func(ctx context.Context, prompt string, password bool) (string, 
 
 // A Cell is code to be run, and how.
 type Cell struct {
-	Code     string
-	ID       string                // of the notebook's cell; it names the files of long outputs, and [Kernel.Late] returns it
-	Timeout  time.Duration         // 0 for that of the Options, negative for no limit
-	MayRaise bool                  // an exception is expected
-	Observe  func(notebook.Output) // is given each piece of output as it comes; must not block; may be nil
+	Code string
+	// of the notebook's cell; it names the files of long outputs, and [Kernel.Late] returns it
+	ID       string
+	Timeout  time.Duration // 0 for that of the Options, negative for no limit
+	MayRaise bool          // an exception is expected
+	// is given each piece of output as it comes; must not block; may be nil
+	Observe func(notebook.Output)
 
 	// Divert is given each message that could be output, or is about a comm, before it becomes
 	// output, and reports whether it keeps it: then it does not. It must not block; it may be nil.
@@ -99,9 +109,11 @@ type Cell struct {
 
 // Info says what kernel is running.
 type Info struct {
-	Name           string         // of the Spec
-	ID             string         // of a kernel that was attached to or dialled, or can be later: see Options.KeepIn
-	File           string         // connection file of a kernel of this machine that others can connect to
+	Name string // of the Spec
+	// of a kernel that was attached to or dialled, or can be later: see Options.KeepIn
+	ID string
+	// connection file of a kernel of this machine that others can connect to
+	File           string
 	Server         string         // URL of the server that runs it; "" for none
 	Owned          bool           // started by us, to be ended by us
 	Implementation string         // "ipython"
@@ -134,17 +146,22 @@ type waits struct {
 	cancel    time.Duration // the same when the caller has gone
 	shutdown  time.Duration // from shutdown_request to its reply
 	exit      time.Duration // from the reply to the end of the process
-	kill      time.Duration // from SIGKILL to the end of the process, or from SIGTERM to that of a guard
-	frozen    time.Duration // for the kernel to freeze a copy of itself or to go on from one; it gives up sooner: see frozen.py
+	// from SIGKILL to the end of the process, or from SIGTERM to that of a guard
+	kill time.Duration
+	// for the kernel to freeze a copy of itself or to go on from one; it gives up sooner: see
+	// frozen.py
+	frozen    time.Duration
 	handshake time.Duration // for a server's first connection to a kernel, before another is tried
 	reconnect time.Duration // from the loss of a server to giving it up
 }
 
 func defaultWaits() waits {
 	return waits{
-		greet: 2 * time.Second, tune: 10 * time.Second, rouse: 5 * time.Second, takeUp: time.Minute, idle: 4 * time.Second,
+		greet: 2 * time.Second, tune: 10 * time.Second, rouse: 5 * time.Second, takeUp: time.Minute,
+		idle:      4 * time.Second,
 		interrupt: 5 * time.Second, cancel: 2 * time.Second,
-		frozen: 20 * time.Second, shutdown: time.Second, exit: 150 * time.Millisecond, kill: sandbox.EndsWithin + time.Second, handshake: 10 * time.Second, reconnect: time.Minute,
+		frozen: 20 * time.Second, shutdown: time.Second, exit: 150 * time.Millisecond,
+		kill: sandbox.EndsWithin + time.Second, handshake: 10 * time.Second, reconnect: time.Minute,
 	}
 }
 
@@ -161,7 +178,8 @@ func start(ctx context.Context, o Options, w waits) (*Kernel, error) {
 	if err := o.emptyScratch(); err != nil {
 		return nil, fmt.Errorf("start kernel %s: %w", o.Spec.Name, err)
 	}
-	return newKernel(ctx, o, w, true, func(ctx context.Context, o Options) (*session, error) { return boot(ctx, o, w) })
+	return newKernel(ctx, o, w, true,
+		func(ctx context.Context, o Options) (*session, error) { return boot(ctx, o, w) })
 }
 
 // An opening opens a session.
@@ -252,7 +270,8 @@ func (o Options) emptyScratch() error {
 	if o.parent == nil { // no cell has run yet
 		return disk.EmptyFolder(o.Scratch)
 	}
-	if err := leadsTo(filepath.Dir(o.Scratch), o.parent); err != nil { // what starts now would go by the path
+	if err := disk.LeadsTo(filepath.Dir(o.Scratch), o.parent); err != nil {
+		// what starts now would go by the path
 		return err
 	}
 	return disk.EmptyFolderIn(o.parent, filepath.Base(o.Scratch))
@@ -270,7 +289,8 @@ func (k *Kernel) limit(c Cell) time.Duration {
 type Late struct {
 	CellID  string // of [Cell]
 	Outputs []notebook.Output
-	Updates []notebook.Output // displays that changed, of this cell or of others; see [notebook.Redisplay]
+	// displays that changed, of this cell or of others; see [notebook.Redisplay]
+	Updates []notebook.Output
 }
 
 // Late returns the late outputs since its last call, by cell in the order of their first message.
@@ -281,10 +301,10 @@ func (k *Kernel) Late() []Late { return k.current().takeLate() }
 // for changed objects and the names that are to stay ([Kernel.Visit]). A call in progress ends with
 // [ErrClosed]. No processes, goroutines or files of ours remain; the error is that a server could
 // not be made to end a kernel. Close may be called more than once.
-func (k *Kernel) Close() error { return k.finish((*session).shutdown) }
+func (k *Kernel) Close() error { return k.closeBy((*session).shutdown) }
 
-// finish ends the session, once.
-func (k *Kernel) finish(end func(*session) error) error {
+// closeBy ends the session by the given function, once.
+func (k *Kernel) closeBy(end func(*session) error) error {
 	return k.turn.Close(func() error {
 		defer k.options.release()
 		return end(k.current())
@@ -315,5 +335,6 @@ func infoOf(content json.RawMessage) Info {
 		Language       map[string]any `json:"language_info"`
 	}
 	_ = json.Unmarshal(content, &reply)
-	return Info{Implementation: reply.Implementation, Features: reply.Features, Language: reply.Language}
+	return Info{Implementation: reply.Implementation, Features: reply.Features,
+		Language: reply.Language}
 }

@@ -18,11 +18,11 @@ import (
 //
 // Until this program ends, one goroutine waits for the end of the process, as only its parent can.
 func (k *Kernel) Leave(notebook string) error {
-	return k.finish(func(s *session) error { return s.part(notebook) })
+	return k.closeBy(func(s *session) error { return s.release(notebook) })
 }
 
-// part ends the session and leaves its kernel running.
-func (s *session) part(notebook string) error {
+// release ends the session and keeps its kernel running.
+func (s *session) release(notebook string) error {
 	if s.guest != nil {
 		return s.shutdown()
 	}

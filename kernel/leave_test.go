@@ -50,7 +50,8 @@ func TestLeave(t *testing.T) {
 	found := Discover(t.Context(), Lookup{Getenv: func(name string) string {
 		return map[string]string{"JUPYTER_RUNTIME_DIR": runtime}[name]
 	}})
-	if len(found.Kernels) != 1 || found.Kernels[0].Notebook != "/work/notebook.ipynb" || found.Kernels[0].State != "idle" {
+	if len(found.Kernels) != 1 || found.Kernels[0].Notebook != "/work/notebook.ipynb" ||
+		found.Kernels[0].State != "idle" {
 		t.Fatalf("%+v", found)
 	}
 	k, err := Attach(t.Context(), file, Options{})
@@ -59,7 +60,8 @@ func TestLeave(t *testing.T) {
 	}
 	defer k.Close()
 	// Its standard error must not be a broken pipe.
-	x := runCell(t, k, "import os; os.write(2, b'words'); print(kept, 'JPY_PARENT_PID' in os.environ)", notebook.OK)
+	x := runCell(t, k, "import os; os.write(2, b'words'); print(kept, 'JPY_PARENT_PID' in os.environ)",
+		notebook.OK)
 	if x.Stdout() != "[1] False\n" {
 		t.Error(x.Stdout())
 	}
@@ -90,7 +92,8 @@ func TestLeaveOrClose(t *testing.T) {
 	if x := runCell(t, k, "import os, sys, time; os.write(2, b'last words'); time.sleep(0.5); os._exit(3)", notebook.Died); !strings.Contains(x.Reason, "last words") {
 		t.Error(x.Reason)
 	}
-	if err := k.Leave(""); err == nil || !strings.Contains(err.Error(), "the kernel has ended") || files() != 0 {
+	if err := k.Leave(""); err == nil || !strings.Contains(err.Error(), "the kernel has ended") ||
+		files() != 0 {
 		t.Errorf("%v, %d files", err, files())
 	}
 	if _, err := k.Execute(t.Context(), "1"); !errors.Is(err, ErrClosed) {
@@ -146,7 +149,8 @@ func TestLeaveOnServer(t *testing.T) {
 		Kernel struct{ ID string }
 	}
 	server.Call(t, "GET", "/api/sessions", nil, &sessions)
-	if len(sessions) != 1 || sessions[0].Path != "runs and more/notebook.ipynb" || sessions[0].Kernel.ID != id {
+	if len(sessions) != 1 || sessions[0].Path != "runs and more/notebook.ipynb" ||
+		sessions[0].Kernel.ID != id {
 		t.Errorf("%+v", sessions)
 	}
 	again, err := Dial(t.Context(), s, id, Options{Discard: true})
@@ -174,7 +178,8 @@ func TestLeaveOnServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	if other, err := s.Register(t.Context(), "runs and more/notebook.ipynb", second.Info().ID); err != nil || other != id {
+	if other, err := s.Register(t.Context(), "runs and more/notebook.ipynb",
+		second.Info().ID); err != nil || other != id {
 		t.Errorf("%s %v", other, err)
 	}
 }

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if len(os.Args) == 4 && os.Args[1] == "leave-a-kernel" {
-		k, err := Start(context.Background(), Options{Spec: PythonSpec(os.Args[2]), Env: os.Environ(), KeepIn: os.Args[3]})
+		k, err := Start(context.Background(), Options{Spec: PythonSpec(os.Args[2]), Env: os.Environ(),
+			KeepIn: os.Args[3]})
 		if err == nil {
 			_, err = k.Execute(context.Background(), "import sys; kept = [1]")
 		}

@@ -70,8 +70,10 @@ func (s Server) Has(path string) bool {
 // hash returns the SHA-256 of a file of the server; "" if there is none.
 func (s Server) hash(ctx context.Context, path string) (string, error) {
 	var answer struct{ Hash string }
-	err := s.do(ctx, http.MethodGet, "api/contents/"+escapePath(path)+"?content=0&hash=1", nil, &answer)
-	if e, ok := errors.AsType[*ServerError](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusBadRequest) {
+	err := s.do(ctx, http.MethodGet, "api/contents/"+escapePath(path)+"?content=0&hash=1", nil,
+		&answer)
+	if e, ok := errors.AsType[*ServerError](err); ok &&
+		(e.Status == http.StatusNotFound || e.Status == http.StatusBadRequest) {
 		return "", nil // the second: hidden files
 	}
 	return answer.Hash, err
@@ -90,7 +92,8 @@ func escapePath(path string) string {
 // kernel that the notebook has then, which is another one if it had one already:
 // that is its user's, and not taken away.
 func (s Server) Register(ctx context.Context, path, id string) (string, error) {
-	body := map[string]any{"path": path, "name": path[strings.LastIndexByte(path, '/')+1:], "type": "notebook", "kernel": map[string]string{"id": id}}
+	body := map[string]any{"path": path, "name": path[strings.LastIndexByte(path, '/')+1:],
+		"type": "notebook", "kernel": map[string]string{"id": id}}
 	var answer struct{ Kernel struct{ ID string } }
 	if err := s.do(ctx, http.MethodPost, "api/sessions", body, &answer); err != nil {
 		return "", err

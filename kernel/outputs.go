@@ -9,6 +9,7 @@ import (
 
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 // A quota is what is left for the outputs of all cells. It may be used concurrently; cells
@@ -61,8 +62,9 @@ func (o Outputs) take(f *notebook.Fold) {
 	o.quota.files -= files
 	if !o.quota.told && (o.quota.kept <= 0 || o.quota.files <= 0) {
 		o.quota.told = true
-		f.Note(fmt.Sprintf("the outputs of all cells have reached %s in the notebook or %s in files: from here on little is kept of them",
-			bytesText(o.Run), bytesText(o.Files)))
+		f.Note(fmt.Sprintf("the outputs of all cells have reached %s in the notebook or %s in files: "+
+			"from here on little is kept of them",
+			human.Bytes(o.Run), human.Bytes(o.Files)))
 	}
 }
 
@@ -86,7 +88,8 @@ func (o Outputs) open() (*os.Root, error) {
 			return nil, err
 		}
 		defer parent.Close()
-	} else if err := leadsTo(filepath.Dir(o.Folder), parent); err != nil { // nobody would find them
+	} else if err := disk.LeadsTo(filepath.Dir(o.Folder), parent); err != nil {
+		// nobody would find them
 		return nil, err
 	}
 	name := filepath.Base(o.Folder)
@@ -94,19 +97,6 @@ func (o Outputs) open() (*os.Root, error) {
 		return nil, err
 	}
 	return disk.OpenFolderIn(parent, name)
-}
-
-// leadsTo is an error unless path leads to the folder that is held.
-func leadsTo(path string, held *os.Root) error {
-	there, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	ours, err := held.Stat(".")
-	if err == nil && !os.SameFile(there, ours) {
-		err = fmt.Errorf("%s has been replaced by another folder", path)
-	}
-	return err
 }
 
 // takeLate removes and returns the late outputs.
@@ -132,11 +122,4 @@ func (s *session) takeLate() []Late {
 		all[i].Outputs, all[i].Updates = f.Outputs(), f.Updates()
 	}
 	return all
-}
-
-func bytesText(n int64) string {
-	if n < 1e9 {
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }

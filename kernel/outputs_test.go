@@ -19,10 +19,12 @@ func TestQuota(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "of-an-earlier-run"), make([]byte, files/2), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "of-an-earlier-run"), make([]byte, files/2),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
-	o := Outputs{Limits: notebook.Limits{Stream: 20_000}, Folder: dir, ShownAs: "outputs", Run: kept, Files: files}.withQuota()
+	o := Outputs{Limits: notebook.Limits{Stream: 20_000}, Folder: dir, ShownAs: "outputs", Run: kept,
+		Files: files}.withQuota()
 	sum, told := 0, 0
 	for i := range cells {
 		f := o.fold(Cell{ID: fmt.Sprintf("cell-%d", i)})
@@ -31,7 +33,8 @@ func TestQuota(t *testing.T) {
 			{"display_data", `{"data": {"text/plain": %q}, "metadata": {}}`},
 			{"display_data", `{"data": {"image/png": %q}, "metadata": {}, "transient": {"display_id": "i"}}`},
 		} {
-			if err := f.Add(m.kind, json.RawMessage(fmt.Sprintf(m.content, strings.Repeat("x", 30_000)))); err != nil {
+			if err := f.Add(m.kind, json.RawMessage(fmt.Sprintf(m.content,
+				strings.Repeat("x", 30_000)))); err != nil {
 				t.Fatal(err)
 			}
 		}

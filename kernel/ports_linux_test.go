@@ -30,13 +30,14 @@ launch_new_instance(['-f', sys.argv[1]])`
 	}
 }
 
-// A kernel that dies for a reason of its own is started twice, and the first try tells the reason: the
-// second may have met another program on one of its ports.
+// A kernel that dies for a reason of its own is started twice, and the first try tells the reason:
+// the second may have met another program on one of its ports.
 func TestPortsFirstReason(t *testing.T) {
 	t.Parallel()
 	tries := filepath.Join(t.TempDir(), "tries")
 	o := options(t)
-	o.Spec = Spec{Name: "other", Argv: []string{"/bin/sh", "-c", `echo x >>"$0"; echo died of $(grep -c x "$0") >&2; exit 3`, tries, "{connection_file}"}}
+	o.Spec = Spec{Name: "other", Argv: []string{"/bin/sh", "-c",
+		`echo x >>"$0"; echo died of $(grep -c x "$0") >&2; exit 3`, tries, "{connection_file}"}}
 	k, err := Start(t.Context(), o)
 	if err == nil {
 		k.Close()

@@ -64,8 +64,10 @@ func TestNothingIsLeft(t *testing.T) {
 	home := t.TempDir()
 	o.Env = append(o.Env, "HOME="+home)
 	k := open(t, o)
-	child := number(t, runCell(t, k, "import subprocess\nprint(subprocess.Popen(['sleep', '60']).pid)", notebook.OK).Stdout())
-	worker := number(t, runCell(t, k, "import multiprocessing as m, time\np = m.get_context('fork').Process(target=time.sleep, args=(60,)); p.start()\nprint(p.pid)", notebook.OK).Stdout())
+	child := number(t, runCell(t, k, "import subprocess\nprint(subprocess.Popen(['sleep', '60']).pid)",
+		notebook.OK).Stdout())
+	worker := number(t, runCell(t, k,
+		"import multiprocessing as m, time\np = m.get_context('fork').Process(target=time.sleep, args=(60,)); p.start()\nprint(p.pid)", notebook.OK).Stdout())
 	pid, dir := k.Info().PID, k.current().host.(*local).dir
 	info, err := os.Stat(filepath.Join(dir, "kernel.json"))
 	if err != nil || info.Mode() != 0o600 {
@@ -107,7 +109,8 @@ func TestDeathLeavesLastWords(t *testing.T) {
 	t.Parallel()
 	k := open(t, options(t))
 	x := runCell(t, k, "import ctypes; ctypes.string_at(0)", notebook.Died)
-	if !strings.HasPrefix(x.Reason, "the kernel died: killed by signal 11 (SIGSEGV)") || strings.Contains(x.Reason, "\n") {
+	if !strings.HasPrefix(x.Reason, "the kernel died: killed by signal 11 (SIGSEGV)") ||
+		strings.Contains(x.Reason, "\n") {
 		t.Errorf("reason %q", x.Reason)
 	}
 	t.Log(x.Reason)
@@ -122,7 +125,8 @@ func TestDeathInGuardsWords(t *testing.T) {
 		"2": "exit status 1 (stderr: " + words + ")",
 		"3": words,
 	} {
-		p, err := process.Start(exec.Command("/bin/sh", "-c", `echo "$1" >&`+descriptor+`; exit 1`, "sh", words), nil, true)
+		p, err := process.Start(exec.Command("/bin/sh", "-c", `echo "$1" >&`+descriptor+`; exit 1`, "sh",
+			words), nil, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,14 +179,21 @@ func TestStartErrors(t *testing.T) {
 		want string
 		is   error
 	}{
-		"no argv":     {Spec{Name: "x"}, "start kernel x: the kernelspec has no argv", nil},
-		"no program":  {Spec{Name: "x", Argv: []string{"no-such-program"}}, `start kernel x: exec: "no-such-program"`, exec.ErrNotFound},
-		"no file":     {Spec{Name: "x", Argv: []string{bare + "/bin/python"}}, "no such file", fs.ErrNotExist},
-		"a folder":    {Spec{Name: "x", Argv: []string{"/tmp"}}, "not executable", fs.ErrPermission},
-		"ends":        {Spec{Name: "x", Argv: []string{"sh", "-c", "echo a line >&2; echo the reason >&2; exit 7"}}, "exit status 7; its stderr ends with:\na line\nthe reason", nil},
-		"killed":      {Spec{Name: "x", Argv: []string{"sh", "-c", "kill -9 $$"}}, "the kernel ended before it was ready: killed by signal 9 (SIGKILL)", nil},
-		"no kernel":   {PythonSpec("/usr/bin/env"), "its stderr ends with:", nil},
-		"provisioner": {Spec{Name: "x", Argv: []string{"sh"}, Metadata: map[string]any{"kernel_provisioner": map[string]any{"provisioner_name": "yarn"}}}, "kernel provisioner yarn", nil},
+		"no argv": {Spec{Name: "x"}, "start kernel x: the kernelspec has no argv", nil},
+		"no program": {Spec{Name: "x", Argv: []string{"no-such-program"}},
+			`start kernel x: exec: "no-such-program"`, exec.ErrNotFound},
+		"no file": {Spec{Name: "x", Argv: []string{bare + "/bin/python"}}, "no such file",
+			fs.ErrNotExist},
+		"a folder": {Spec{Name: "x", Argv: []string{"/tmp"}}, "not executable", fs.ErrPermission},
+		"ends": {Spec{Name: "x",
+			Argv: []string{"sh", "-c", "echo a line >&2; echo the reason >&2; exit 7"}},
+			"exit status 7; its stderr ends with:\na line\nthe reason", nil},
+		"killed": {Spec{Name: "x", Argv: []string{"sh", "-c", "kill -9 $$"}},
+			"the kernel ended before it was ready: killed by signal 9 (SIGKILL)", nil},
+		"no kernel": {PythonSpec("/usr/bin/env"), "its stderr ends with:", nil},
+		"provisioner": {Spec{Name: "x", Argv: []string{"sh"},
+			Metadata: map[string]any{"kernel_provisioner": map[string]any{"provisioner_name": "yarn"}}},
+			"kernel provisioner yarn", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
@@ -220,7 +231,8 @@ func TestOptions(t *testing.T) {
 		t.Error("Scratch was not made")
 	}
 	info := k.Info()
-	if info.Name != "python3" || info.Implementation != "ipython" || info.Language["name"] != "python" || info.PID == 0 {
+	if info.Name != "python3" || info.Implementation != "ipython" ||
+		info.Language["name"] != "python" || info.PID == 0 {
 		t.Errorf("%+v", info)
 	}
 }
@@ -238,9 +250,11 @@ func TestInterruptByMessage(t *testing.T) {
 // A kernel that cannot be ended by asking is ended all the same, with its children.
 func TestGrandchildren(t *testing.T) {
 	t.Parallel()
-	for _, f := range []kerneltest.Fault{kerneltest.Grandchildren, kerneltest.NoShutdownReply, kerneltest.Deaf} {
+	for _, f := range []kerneltest.Fault{kerneltest.Grandchildren, kerneltest.NoShutdownReply,
+		kerneltest.Deaf} {
 		k := openWith(t, faulty(t, f), brisk())
-		pids := append(strings.Fields(runCell(t, k, "children", notebook.OK).Stdout()), fmt.Sprint(k.Info().PID))
+		pids := append(strings.Fields(runCell(t, k, "children", notebook.OK).Stdout()),
+			fmt.Sprint(k.Info().PID))
 		if f == kerneltest.Grandchildren {
 			if len(pids) != 3 {
 				t.Fatalf("children %v", pids)

@@ -42,7 +42,10 @@ func (k *Kernel) live() (*session, error) {
 
 // roundTrip sends a request and waits for the reply.
 func (s *session) roundTrip(ctx context.Context, m Message) (Message, error) {
-	fail := func(err error) (Message, error) { return Message{}, fmt.Errorf("%s: %w", m.Header.MsgType, err) }
+	fail := func(err error) (Message, error) {
+		return Message{},
+			fmt.Errorf("%s: %w", m.Header.MsgType, err)
+	}
 	in := inbox.New()
 	id, err := s.send(ctx, in, m)
 	if err != nil {

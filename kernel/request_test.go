@@ -41,28 +41,32 @@ func TestProtocol(t *testing.T) {
 	options := func(t testing.TB) Options {
 		asked = nil
 		dir := t.TempDir()
-		return Options{Dir: dir, Env: options(t).Env, CellTimeout: 5 * time.Second, Input: func(ctx context.Context, prompt string, password bool) (string, error) {
-			mu.Lock()
-			asked = append(asked, question{prompt, password})
-			mu.Unlock()
-			switch prompt {
-			case "slow":
-				<-ctx.Done()
-				return "", ctx.Err()
-			case "refused":
-				return "", refuse
-			}
-			return "ä" + prompt, nil
-		}}
+		return Options{Dir: dir, Env: options(t).Env, CellTimeout: 5 * time.Second,
+			Input: func(ctx context.Context, prompt string, password bool) (string, error) {
+				mu.Lock()
+				asked = append(asked, question{prompt, password})
+				mu.Unlock()
+				switch prompt {
+				case "slow":
+					<-ctx.Done()
+					return "", ctx.Err()
+				case "refused":
+					return "", refuse
+				}
+				return "ä" + prompt, nil
+			}}
 	}
 	everywhere(t, options, func(t *testing.T, k *Kernel) {
 		testRequests(t, k)
-		stdout(t, k, "import getpass\nprint(input('who'), getpass.getpass('secret'), input())", "äwho äsecret ä\n")
-		if len(asked) != 3 || asked[0] != (question{"who", false}) || asked[1] != (question{"secret", true}) {
+		stdout(t, k, "import getpass\nprint(input('who'), getpass.getpass('secret'), input())",
+			"äwho äsecret ä\n")
+		if len(asked) != 3 || asked[0] != (question{"who", false}) ||
+			asked[1] != (question{"secret", true}) {
 			t.Errorf("asked %v", asked)
 		}
 		x := runCell(t, k, "input('refused')", notebook.Raised)
-		if o, _ := x.Error(); o.EName != "KeyboardInterrupt" || !strings.Contains(x.PlainText(), "input() was not answered: nobody is there") {
+		if o, _ := x.Error(); o.EName != "KeyboardInterrupt" ||
+			!strings.Contains(x.PlainText(), "input() was not answered: nobody is there") {
 			t.Errorf("%s\n%s", o.EName, x.PlainText())
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -87,24 +91,30 @@ func testRequests(t *testing.T, k *Kernel) {
 		{Shell, "complete", `{"code": "numb", "cursor_pos": 4}`, `"number"`},
 		{Shell, "inspect", `{"code": "number", "cursor_pos": 6, "detail_level": 0}`, `41`},
 		{Shell, "is_complete", `{"code": "for i in x:"}`, `"incomplete"`},
-		{Shell, "history", `{"hist_access_type": "tail", "n": 1, "raw": true, "output": false}`, `"history"`},
+		{Shell, "history", `{"hist_access_type": "tail", "n": 1, "raw": true, "output": false}`,
+			`"history"`},
 		{Shell, "comm_info", ``, `"comms"`},
 		{Shell, "kernel_info", ``, `"implementation"`},
 		{Shell, "connect", ``, `"shell_port"`},
 		{Control, "kernel_info", ``, `"implementation"`},
 		{Control, "usage", ``, `"kernel_cpu"`},
-		{Control, "debug", `{"type": "request", "seq": 1, "command": "debugInfo", "arguments": {}}`, `"isStarted"`},
+		{Control, "debug", `{"type": "request", "seq": 1, "command": "debugInfo", "arguments": {}}`,
+			`"isStarted"`},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // jedi is imported for the first completion
-		reply, err := k.Request(ctx, Message{Channel: c.channel, Header: Header{MsgType: c.request + "_request"}, Content: json.RawMessage(c.body)})
+		// jedi is imported for the first completion
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		reply, err := k.Request(ctx, Message{Channel: c.channel,
+			Header: Header{MsgType: c.request + "_request"}, Content: json.RawMessage(c.body)})
 		cancel()
-		if err != nil || reply.Header.MsgType != c.request+"_reply" || !strings.Contains(string(reply.Content), c.want) {
+		if err != nil || reply.Header.MsgType != c.request+"_reply" ||
+			!strings.Contains(string(reply.Content), c.want) {
 			t.Errorf("%s: %v %s %s", c.request, err, reply.Header.MsgType, reply.Content)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := k.Request(ctx, Message{Channel: Shell, Header: Header{MsgType: "nonsense_request"}}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := k.Request(ctx, Message{Channel: Shell,
+		Header: Header{MsgType: "nonsense_request"}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -116,7 +126,8 @@ def opened(comm, message):
     comm.on_msg(lambda m: got.append((m['content']['data'], [bytes(b) for b in m['buffers']])))
 get_ipython().kernel.comm_manager.register_target('target', opened)`, notebook.OK)
 	tell := func(msgType, content string, buffers ...[]byte) {
-		if err := k.Send(Message{Channel: Shell, Header: Header{MsgType: msgType}, Content: json.RawMessage(content), Buffers: buffers}); err != nil {
+		if err := k.Send(Message{Channel: Shell, Header: Header{MsgType: msgType},
+			Content: json.RawMessage(content), Buffers: buffers}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -29,7 +29,7 @@ type run struct {
 	in   *inbox.Inbox
 	id   string // of the execute_request
 	fold notebook.Fold
-	exec notebook.Execution // Outputs stay empty until finish
+	exec notebook.Execution // without outputs until execution
 
 	busy, replied, idle bool
 	over                bool // nothing more is waited for
@@ -54,14 +54,13 @@ type run struct {
 func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 	r.in, r.sent, r.exec.Status = inbox.New(), time.Now(), notebook.OK
 	defer r.in.Close()
+	how, lost := r.s.fell(), error(nil)
 	if ended(r.s.host) {
-		how, lost := r.s.host.fate()
+		how, lost = r.s.host.fate()
+	}
+	if how != "" || lost != nil {
 		r.exec.Status, r.exec.Reason = notebook.Died, "the kernel was already dead: "+how
 		return r.exec, lost
-	}
-	if how := r.s.fell(); how != "" {
-		r.exec.Status, r.exec.Reason = notebook.Died, "the kernel was already dead: "+how
-		return r.exec, nil
 	}
 	if ctx.Err() != nil {
 		return notebook.Execution{}, turn.Reason(ctx)
@@ -73,9 +72,9 @@ func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
 	}
 	defer r.forget()
 	if err := r.follow(ctx); err != nil {
-		return r.finish(), err // what there was
+		return r.execution(), err // what there was
 	}
-	return r.finish(), nil
+	return r.execution(), nil
 }
 
 func (r *run) forget() {
@@ -93,7 +92,8 @@ func (r *run) send(ctx context.Context) error {
 	guest := r.s.guest != nil
 	body, err := json.Marshal(map[string]any{
 		"code": r.cell.Code, "silent": r.silent, "store_history": !r.silent && !guest,
-		"user_expressions": struct{}{}, "allow_stdin": r.s.input != nil && !r.silent, "stop_on_error": !r.cell.MayRaise,
+		"user_expressions": struct{}{}, "allow_stdin": r.s.input != nil &&
+			!r.silent, "stop_on_error": !r.cell.MayRaise,
 	})
 	if err != nil {
 		return err
@@ -117,7 +117,8 @@ func (r *run) send(ctx context.Context) error {
 // follow waits for the end of the run. An error means that the caller has gone.
 func (r *run) follow(ctx context.Context) error {
 	gone := ctx.Done()
-	// All deadlines are checked at each tick: none needs more precision, and one place decides which is due.
+	// All deadlines are checked at each tick: none needs more precision, and one place decides which
+	// is due.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	// An input() that is no longer needed is cancelled.
@@ -128,7 +129,7 @@ func (r *run) follow(ctx context.Context) error {
 		case <-r.in.Ready:
 			r.read(asked)
 		case a := <-r.asking:
-			r.answered(a)
+			r.sendInput(a)
 		case <-r.s.host.gone():
 			r.died()
 		case now := <-tick.C:
@@ -163,7 +164,7 @@ func (r *run) read(ctx context.Context) {
 			case IOPub:
 				r.publish(m)
 			case Stdin:
-				r.ask(ctx, m)
+				r.forwardInput(ctx, m)
 			}
 		case r.probe:
 			r.probed(m)
@@ -254,7 +255,9 @@ func (r *run) publishError(m Message) {
 	}
 	if hint := r.s.hint(o); hint != "" {
 		o.Traceback = append(o.Traceback, hint)
-		m.Content, _ = json.Marshal(map[string]any{"ename": o.EName, "evalue": o.EValue, "traceback": o.Traceback}) // strings cannot fail
+		// strings cannot fail
+		m.Content, _ = json.Marshal(map[string]any{"ename": o.EName, "evalue": o.EValue,
+			"traceback": o.Traceback})
 	}
 	if r.cell.Divert == nil || !r.cell.Divert(m) {
 		r.fold.AddError(o)
@@ -272,7 +275,8 @@ func exceeded(content json.RawMessage) bool {
 	if json.Unmarshal(content, &c) != nil || c.Name != "stderr" {
 		return false
 	}
-	return strings.HasPrefix(c.Text, "IOPub message rate exceeded.") || strings.HasPrefix(c.Text, "IOPub data rate exceeded.")
+	return strings.HasPrefix(c.Text, "IOPub message rate exceeded.") ||
+		strings.HasPrefix(c.Text, "IOPub data rate exceeded.")
 }
 
 // probed handles an answer to the probe. The kernel handles requests in order, so that any message
@@ -299,7 +303,7 @@ func (r *run) check(now time.Time) {
 			r.die("it could not be killed")
 		}
 	case !r.killAt.IsZero() && now.After(r.killAt):
-		r.s.partingWords()
+		r.s.endVisitLater()
 		r.killed = r.s.kill() // its end is noticed by follow
 	case r.asking != nil: // people take their time
 	case unfinished && r.probe == "" && quiet > w.idle:
@@ -312,7 +316,8 @@ func (r *run) check(now time.Time) {
 	case r.limit > 0 && now.Sub(r.began) > r.limit:
 		r.stop(fmt.Sprintf("stopped after %v s (the cell time-out)", r.limit.Seconds()), w.interrupt)
 	case !r.busy && now.Sub(r.sent) > w.takeUp:
-		r.stop(fmt.Sprintf("stopped: the kernel did not take up the cell for %v s", w.takeUp.Seconds()), w.interrupt)
+		r.stop(fmt.Sprintf("stopped: the kernel did not take up the cell for %v s", w.takeUp.Seconds()),
+			w.interrupt)
 	case !r.busy:
 		r.rouse(now)
 	}
@@ -369,7 +374,8 @@ func (r *run) giveUp() {
 		r.doubt("the kernel's last messages were lost")
 		return
 	case !r.busy && !r.idle:
-		r.lost = errors.New("execute: the connection was lost for a while, and whether the cell has run cannot be known")
+		r.lost = errors.New("execute: the connection was lost for a while, and whether the cell has " +
+			"run cannot be known")
 		return
 	}
 	r.doubt("the kernel's reply was lost")
@@ -411,7 +417,8 @@ func (r *run) died() {
 		r.over, r.lost = true, fmt.Errorf("execute: %w", lost)
 		return
 	}
-	if r.killed != "" && r.cause != "" { // only then: the connections of a killed process close before its end is noticed
+	if r.killed != "" && r.cause != "" {
+		// only then: the connections of a killed process close before its end is noticed
 		how = r.cause
 	}
 	r.die(how)
@@ -422,8 +429,8 @@ func (r *run) die(how string) {
 	r.exec.Status, r.exec.Reason = notebook.Died, died+how
 }
 
-// finish returns the execution.
-func (r *run) finish() notebook.Execution {
+// execution returns what came of the run.
+func (r *run) execution() notebook.Execution {
 	if r.stopped != "" {
 		switch {
 		case r.killed != "":

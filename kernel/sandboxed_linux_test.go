@@ -29,7 +29,8 @@ func boxes(t testing.TB) (all []sandbox.Box) {
 			t.Log(err)
 			continue
 		}
-		all = append(all, sandbox.Box{Tier: tier, Limits: sandbox.Limits{Memory: 4 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30}})
+		all = append(all, sandbox.Box{Tier: tier, Limits: sandbox.Limits{Memory: 4 << 30, Processes: 256,
+			File: 2 << 30, Folder: 4 << 30}})
 	}
 	return all
 }
@@ -50,22 +51,26 @@ func TestSandboxWithNetwork(t *testing.T) {
 		if c, err := zmq.Read(k.Info().File); err != nil || c.Check() != nil {
 			t.Errorf("%s: others cannot connect: %+v, %v", box.Tier, c, err)
 		}
-		runCell(t, k, fmt.Sprintf("import socket; socket.create_connection(('127.0.0.1', %d), 5)", l.Addr().(*net.TCPAddr).Port), notebook.OK)
-		if x := runCell(t, k, "open('/etc/shadow')", notebook.Raised); !strings.Contains(x.PlainText(), "dsstar sandbox: /etc/shadow is ") {
+		runCell(t, k, fmt.Sprintf("import socket; socket.create_connection(('127.0.0.1', %d), 5)",
+			l.Addr().(*net.TCPAddr).Port), notebook.OK)
+		if x := runCell(t, k, "open('/etc/shadow')", notebook.Raised); !strings.Contains(x.PlainText(),
+			"dsstar sandbox: /etc/shadow is ") {
 			t.Error(x.PlainText())
 		}
 		up, err := filepath.Rel(o.Dir, "/etc/shadow") // the same from the folder that it started in
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x := runCell(t, k, "open("+strconv.Quote(up)+")", notebook.Raised); box.Tier == sandbox.Builtin && !strings.Contains(x.PlainText(), "dsstar sandbox: /etc/shadow is ") {
+		if x := runCell(t, k, "open("+strconv.Quote(up)+")",
+			notebook.Raised); box.Tier == sandbox.Builtin &&
+			!strings.Contains(x.PlainText(), "dsstar sandbox: /etc/shadow is ") {
 			t.Error(x.PlainText())
 		}
 	}
 }
 
-// A kernelspec's own script, of which nobody can tell that it starts an ipykernel, is reached by sockets, and its Python
-// found; one that reads what it may not says so, with the way on.
+// A kernelspec's own script, of which nobody can tell that it starts an ipykernel, is reached by
+// sockets, and its Python found; one that reads what it may not says so, with the way on.
 func TestSandboxOfScripts(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("/var/tmp", "dsk-") // which no tier shows
@@ -84,7 +89,8 @@ func TestSandboxOfScripts(t *testing.T) {
 	for _, box := range boxes(t) {
 		o := options(t)
 		o.Sandbox = box
-		o.Spec = Spec{Name: "script", Language: "python", Argv: []string{dir + "/kernel.sh", "{connection_file}"}}
+		o.Spec = Spec{Name: "script", Language: "python",
+			Argv: []string{dir + "/kernel.sh", "{connection_file}"}}
 		if box.Tier == sandbox.Builtin {
 			runCell(t, open(t, o), "print(1)", notebook.OK)
 		}
@@ -101,7 +107,8 @@ func TestGuestIsNotHinted(t *testing.T) {
 	t.Parallel()
 	_, file := someone(t)
 	g := visitor(t, file, Options{Dir: t.TempDir(), Sandbox: sandbox.Box{Tier: sandbox.Builtin}})
-	if x := runCell(t, g, "raise MemoryError", notebook.Raised); strings.Contains(x.PlainText(), "dsstar sandbox") {
+	if x := runCell(t, g, "raise MemoryError", notebook.Raised); strings.Contains(x.PlainText(),
+		"dsstar sandbox") {
 		t.Error(x.PlainText())
 	}
 }

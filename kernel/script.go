@@ -34,11 +34,13 @@ func scriptEnv(env []string) []string {
 // latest, with the status TimedOut. The status is Raised if the exit code is not 0,
 // and the outputs are the ends of its streams. For a Spec that is not started as
 // python -m ipykernel_launcher the error is [errors.ErrUnsupported].
-func RunScript(ctx context.Context, o Options, path string, limit time.Duration) (x notebook.Execution, err error) {
+func RunScript(ctx context.Context, o Options, path string,
+	limit time.Duration) (x notebook.Execution, err error) {
 	began := time.Now()
 	at := launcher(o.Spec)
 	if at == 0 {
-		return x, fmt.Errorf("the interpreter of kernel %s is not known: %w", o.Spec.Name, errors.ErrUnsupported)
+		return x, fmt.Errorf("the interpreter of kernel %s is not known: %w", o.Spec.Name,
+			errors.ErrUnsupported)
 	}
 	if err := o.emptyScratch(); err != nil {
 		return x, fmt.Errorf("run %s: %w", path, err)
@@ -72,9 +74,11 @@ func RunScript(ctx context.Context, o Options, path string, limit time.Duration)
 			x.Status, x.Reason = notebook.Raised, l.Death()
 		}
 	}
-	for _, stream := range []struct{ name, text string }{{"stdout", stdout.String()}, {"stderr", l.Stderr.String()}} {
+	for _, stream := range []struct{ name, text string }{{"stdout", stdout.String()},
+		{"stderr", l.Stderr.String()}} {
 		if stream.text != "" {
-			x.Outputs = append(x.Outputs, notebook.Output{Type: notebook.Stream, Name: stream.name, Text: stream.text})
+			x.Outputs = append(x.Outputs, notebook.Output{Type: notebook.Stream, Name: stream.name,
+				Text: stream.text})
 		}
 	}
 	x.Seconds = time.Since(began).Seconds()
@@ -91,7 +95,8 @@ func (l *local) plain(o Options) (*exec.Cmd, error) {
 	if !o.Sandbox.Tier.Confines() {
 		return cmd, nil
 	}
-	share := sandbox.Session{Private: l.dir, Env: append(slices.Collect(maps.Keys(o.Spec.Env)), "MPLBACKEND"), Reports: true}
+	share := sandbox.Session{Private: l.dir, Env: append(slices.Collect(maps.Keys(o.Spec.Env)),
+		"MPLBACKEND"), Reports: true}
 	if o.Scratch != "" {
 		share.Write = []string{o.Scratch}
 	}
@@ -101,7 +106,8 @@ func (l *local) plain(o Options) (*exec.Cmd, error) {
 // RunScript is the function of that name with the interpreter of the kernel, whose
 // process starts the script and reads what came of it. It is for kernels that this
 // program cannot start a script beside, and in which nothing has run.
-func (k *Kernel) RunScript(ctx context.Context, path string, limit time.Duration) (x notebook.Execution, err error) {
+func (k *Kernel) RunScript(ctx context.Context, path string,
+	limit time.Duration) (x notebook.Execution, err error) {
 	deadline := time.Now().Add(limit)
 	literal, err := json.Marshal(path) // of a string, it is one of Python's
 	if err != nil {
@@ -129,7 +135,8 @@ func (k *Kernel) RunScript(ctx context.Context, path string, limit time.Duration
 		default:
 			x.Status, x.Reason = notebook.Raised, fmt.Sprintf("exit status %d", *state.Code)
 		}
-		x.Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: state.Out}, {Type: notebook.Stream, Name: "stderr", Text: state.Stderr}}
+		x.Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: state.Out},
+			{Type: notebook.Stream, Name: "stderr", Text: state.Stderr}}
 		return x, nil
 	}
 }

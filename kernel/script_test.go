@@ -33,7 +33,8 @@ func TestRunScript(t *testing.T) {
 	}{
 		"ends": {"import os\nprint('é', os.environ['MPLBACKEND'], 'PYTHONHASHSEED' in os.environ)",
 			time.Minute, notebook.OK, "é agg False\n", ""},
-		"raises":   {"print(1)\nraise KeyError('x')", time.Minute, notebook.Raised, "1\n", "KeyError: 'x'\n"},
+		"raises": {"print(1)\nraise KeyError('x')", time.Minute, notebook.Raised, "1\n",
+			"KeyError: 'x'\n"},
 		"is cut":   {"print('x' * (3 << 20))\nprint('end')", time.Minute, notebook.OK, "x\nend\n", ""},
 		"too long": {"import time\ntime.sleep(60)", time.Millisecond, notebook.TimedOut, "", ""},
 	} {
@@ -57,7 +58,8 @@ func TestRunScript(t *testing.T) {
 		}
 	}
 	launched := Options{Spec: Spec{Name: "odd", Argv: []string{"kernel.sh", "{connection_file}"}}}
-	if _, err := RunScript(t.Context(), launched, "x.py", time.Minute); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := RunScript(t.Context(), launched, "x.py", time.Minute); !errors.Is(err,
+		errors.ErrUnsupported) {
 		t.Errorf("by a launcher: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -36,7 +36,8 @@ func NewServer(address, token string) (Server, error) {
 	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		address, _, _ = strings.Cut(address, "?") // which may hold a token
-		return Server{}, fmt.Errorf("not the address of a Jupyter server: %q (http://localhost:8888/?token=… is one)", address)
+		return Server{}, fmt.Errorf("not the address of a Jupyter server: %q "+
+			"(http://localhost:8888/?token=… is one)", address)
 	}
 	token = cmp.Or(u.Query().Get("token"), token)
 	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: basePath(u.Path)}
@@ -126,7 +127,8 @@ func (s Server) patiently(ctx context.Context, method, path string, body, into a
 	request.Header.Set("Content-Type", "application/json")
 	// A connection of its own for each of the few requests: nothing is left open.
 	client := http.Client{
-		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: s.dial, DisableKeepAlives: true},
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: s.dial,
+			DisableKeepAlives: true},
 		// A redirect is a login page: its 200 would be taken for an answer.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -148,11 +150,14 @@ func (s Server) patiently(ctx context.Context, method, path string, body, into a
 // decode turns an answer into a value or an error.
 func (s Server) decode(response *http.Response, answer []byte, into any) error {
 	status := response.StatusCode
-	if status >= 300 && status < 400 && strings.Contains(response.Header.Get("Location"), "/hub/user/") {
-		return &ServerError{URL: s.URL, Status: http.StatusFailedDependency, Message: "the hub says that this server is not running"}
+	if status >= 300 && status < 400 &&
+		strings.Contains(response.Header.Get("Location"), "/hub/user/") {
+		return &ServerError{URL: s.URL, Status: http.StatusFailedDependency,
+			Message: "the hub says that this server is not running"}
 	}
 	if status >= 300 && status < 400 { // to a login page
-		return &ServerError{URL: s.URL, Status: http.StatusForbidden, Message: "it wants a login, which means a token"}
+		return &ServerError{URL: s.URL, Status: http.StatusForbidden,
+			Message: "it wants a login, which means a token"}
 	}
 	if status >= 400 {
 		var said struct{ Message, Reason string }
@@ -264,7 +269,8 @@ func (s Server) Specs(ctx context.Context) (specs []Spec, preferred string, err 
 
 // start starts a kernel on the server and returns its id.
 func (s Server) start(ctx context.Context, spec string, env []string) (string, error) {
-	specs, _, err := s.Specs(ctx) // which also shows whether it is a server, with a better error than a POST
+	// which also shows whether it is a server, with a better error than a POST
+	specs, _, err := s.Specs(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -40,9 +40,10 @@ type session struct {
 	greeted   string                  // the kernel's session; empty until it has answered
 	late      []lateMessage           // what was said about those
 	lateBytes int                     // in late
-	fallen    string                  // how the process that runs cells has ended, of a kernel that outlives it; ""
-	heard     chan struct{}           // closed at the first iopub message
-	hearing   sync.Once
+	// how the process that runs cells has ended, of a kernel that outlives it; ""
+	fallen  string
+	heard   chan struct{} // closed at the first iopub message
+	hearing sync.Once
 }
 
 // A lateMessage is an iopub message about a cell that had ended.
@@ -166,7 +167,8 @@ func (s *session) introduced(items []Message) bool {
 
 // request sends a request and returns its id. Messages about it go to in until the caller forgets
 // the id.
-func (s *session) request(ctx context.Context, in *inbox.Inbox, ch Channel, msgType string, content any) (string, error) {
+func (s *session) request(ctx context.Context, in *inbox.Inbox, ch Channel, msgType string,
+	content any) (string, error) {
 	body, err := json.Marshal(content)
 	if err != nil {
 		return "", err
@@ -265,7 +267,7 @@ const maxLate = 4 << 20
 // shutdown ends the session politely.
 func (s *session) shutdown() error {
 	if s.guest != nil {
-		s.leave()
+		s.endVisit()
 	}
 	s.host.shutdown(s)
 	return s.end()

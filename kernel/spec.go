@@ -30,7 +30,8 @@ type Spec struct {
 func PythonSpec(python string) Spec {
 	return Spec{
 		Name: "python3", DisplayName: "Python 3", Language: "python",
-		Argv: []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}", "--HistoryManager.enabled=False"},
+		Argv: []string{python, "-m", "ipykernel_launcher", "-f", "{connection_file}",
+			"--HistoryManager.enabled=False"},
 	}
 }
 
@@ -38,7 +39,8 @@ func PythonSpec(python string) Spec {
 // a program of that name, or that of [CheckpointSpec].
 func (s Spec) IPython() bool {
 	for i, arg := range s.Argv {
-		if (strings.HasPrefix(arg, "ipykernel") || arg == checkpointModule) && i > 0 && s.Argv[i-1] == "-m" || i == 0 && strings.HasPrefix(filepath.Base(arg), "ipykernel") {
+		if (strings.HasPrefix(arg, "ipykernel") || arg == checkpointModule) && i > 0 &&
+			s.Argv[i-1] == "-m" || i == 0 && strings.HasPrefix(filepath.Base(arg), "ipykernel") {
 			return true
 		}
 	}
@@ -55,7 +57,8 @@ type SpecNotFoundError struct {
 
 func (e *SpecNotFoundError) Error() string {
 	if len(e.Available) == 0 {
-		return fmt.Sprintf("no kernelspec %q: there are none in %s", e.Name, strings.Join(e.Searched, ", "))
+		return fmt.Sprintf("no kernelspec %q: there are none in %s", e.Name,
+			strings.Join(e.Searched, ", "))
 	}
 	return fmt.Sprintf("no kernelspec %q: there are %s", e.Name, strings.Join(e.Available, ", "))
 }
@@ -155,7 +158,8 @@ func (s Spec) check() error {
 		} else if ok && m["provisioner_name"] != nil {
 			name = fmt.Sprint(m["provisioner_name"])
 		}
-		return fmt.Errorf("the kernelspec wants the kernel provisioner %s, which is Python code inside Jupyter: "+
+		return fmt.Errorf("the kernelspec wants the kernel provisioner %s, which is Python code inside "+
+			"Jupyter: "+
 			"start the kernel with a Jupyter server or gateway instead", name)
 	}
 	if s.InterruptMode != "" && s.InterruptMode != "signal" && s.InterruptMode != "message" {

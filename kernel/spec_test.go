@@ -34,8 +34,10 @@ func TestSpecs(t *testing.T) {
 	put(t, extra, "First", `{"argv": ["a", "{connection_file}"], "display_name": "from JUPYTER_PATH", "language": "a",
 		"env": {"K": "v"}, "interrupt_mode": "message", "metadata": {"debugger": true}, "unknown": 1}`)
 	put(t, filepath.Join(home, "data"), "first", `{"argv": ["b"], "display_name": "hidden"}`)
-	put(t, filepath.Join(home, "data"), "python3", `{"argv": ["python"], "display_name": "the user's"}`)
-	put(t, filepath.Join(venv, "share", "jupyter"), "python3", `{"argv": ["python"], "display_name": "the environment's"}`)
+	put(t, filepath.Join(home, "data"), "python3",
+		`{"argv": ["python"], "display_name": "the user's"}`)
+	put(t, filepath.Join(venv, "share", "jupyter"), "python3",
+		`{"argv": ["python"], "display_name": "the environment's"}`)
 	put(t, filepath.Join(home, "data"), "broken", `{`)
 	put(t, filepath.Join(home, ".ipython"), "old", `{"argv": ["c"], "display_name": "old"}`)
 	if err := os.WriteFile(filepath.Join(home, "data", "kernels", "stray"), nil, 0o600); err != nil {
@@ -51,7 +53,8 @@ func TestSpecs(t *testing.T) {
 	for _, s := range specs {
 		found[s.Name] = s.DisplayName
 	}
-	for name, want := range map[string]string{"first": "from JUPYTER_PATH", "python3": "the user's", "old": "old"} {
+	for name, want := range map[string]string{"first": "from JUPYTER_PATH", "python3": "the user's",
+		"old": "old"} {
 		if found[name] != want {
 			t.Errorf("%s: %q, want %q", name, found[name], want)
 		}
@@ -62,9 +65,11 @@ func TestSpecs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Spec{
-		Name: "first", Dir: filepath.Join(extra, "kernels", "First"), DisplayName: "from JUPYTER_PATH", Language: "a",
-		Argv: []string{"a", "{connection_file}"}, Env: map[string]string{"K": "v"}, InterruptMode: "message",
-		Metadata: map[string]any{"debugger": true},
+		Name: "first", Dir: filepath.Join(extra, "kernels", "First"), DisplayName: "from JUPYTER_PATH",
+		Language: "a",
+		Argv:     []string{"a", "{connection_file}"}, Env: map[string]string{"K": "v"},
+		InterruptMode: "message",
+		Metadata:      map[string]any{"debugger": true},
 	}
 	if d := cmp.Diff(want, first); d != "" {
 		t.Error(d)
@@ -84,7 +89,8 @@ func TestSpecs(t *testing.T) {
 func TestFindSpecMissing(t *testing.T) {
 	home := t.TempDir()
 	put(t, filepath.Join(home, "d"), "r", `{"argv": ["R"]}`)
-	_, err := FindSpec("julia", lookup(home, map[string]string{"JUPYTER_DATA_DIR": filepath.Join(home, "d")}))
+	_, err := FindSpec("julia", lookup(home,
+		map[string]string{"JUPYTER_DATA_DIR": filepath.Join(home, "d")}))
 	var missing *SpecNotFoundError
 	if !errors.As(err, &missing) {
 		t.Fatalf("error %v", err)
@@ -108,7 +114,8 @@ func TestSpecPython(t *testing.T) {
 	if err := os.WriteFile(python, nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s := Spec{Dir: filepath.Join(venv, "share", "jupyter", "kernels", "p"), Argv: []string{"python", "{prefix}", "{resource_dir}", "{connection_file}"}}
+	s := Spec{Dir: filepath.Join(venv, "share", "jupyter", "kernels", "p"),
+		Argv: []string{"python", "{prefix}", "{resource_dir}", "{connection_file}"}}
 	cmd, err := s.command("/c.json", "/", []string{"PATH=/nowhere"})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +127,8 @@ func TestSpecPython(t *testing.T) {
 		t.Error(d)
 	}
 	s.Argv[0] = "sh"
-	if _, err := s.command("/c.json", "/", []string{"PATH=/nowhere"}); !errors.Is(err, exec.ErrNotFound) {
+	if _, err := s.command("/c.json", "/", []string{"PATH=/nowhere"}); !errors.Is(err,
+		exec.ErrNotFound) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -134,8 +142,10 @@ func TestSpecsLikeJupyter(t *testing.T) {
 	}
 	home, extra := t.TempDir(), t.TempDir()
 	put(t, extra, "Alpha", `{"argv": ["a"], "display_name": "Alpha", "language": "a"}`)
-	put(t, filepath.Join(home, ".local", "share", "jupyter"), "beta", `{"argv": ["b"], "display_name": "Beta", "language": "b"}`)
-	put(t, filepath.Join(home, ".local", "share", "jupyter"), "alpha", `{"argv": ["hidden"], "display_name": "x", "language": "x"}`)
+	put(t, filepath.Join(home, ".local", "share", "jupyter"), "beta",
+		`{"argv": ["b"], "display_name": "Beta", "language": "b"}`)
+	put(t, filepath.Join(home, ".local", "share", "jupyter"), "alpha",
+		`{"argv": ["hidden"], "display_name": "x", "language": "x"}`)
 	cmd := exec.Command(jupyter, "kernelspec", "list", "--json")
 	cmd.Env = []string{"HOME=" + home, "JUPYTER_PATH=" + extra, "PATH=" + os.Getenv("PATH")}
 	out, err := cmd.Output()
@@ -154,7 +164,8 @@ func TestSpecsLikeJupyter(t *testing.T) {
 	for name, s := range list.Kernelspecs {
 		want[name] = s.Dir
 	}
-	specs, err := Specs(lookup(home, map[string]string{"JUPYTER_PATH": extra}, filepath.Dir(filepath.Dir(testPython(t)))))
+	specs, err := Specs(lookup(home, map[string]string{"JUPYTER_PATH": extra},
+		filepath.Dir(filepath.Dir(testPython(t)))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,11 +58,13 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 			err = fmt.Errorf("%w: %v", err, limit)
 		}
 		err = fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
-		if died && share && l.ports.Chosen { // it may be one that cannot bind a port which is bound here, too
+		if died && share && l.ports.Chosen {
+			// it may be one that cannot bind a port which is bound here, too
 			first = err
 			continue
 		}
-		if died && first != nil { // it died for a reason of its own; by now another program may have had a port
+		if died && first != nil {
+			// it died for a reason of its own; by now another program may have had a port
 			err = first
 		}
 		return nil, err
@@ -86,7 +88,8 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	}
 	l.confined = o.Sandbox.Tier.Confines()
 	if c.Transport == "tcp" && l.confined && !o.Sandbox.Net {
-		return fmt.Errorf("there is no network in the sandbox %s, and the path of the folder for temporary files is too long for sockets (TMPDIR)", o.Sandbox.Tier)
+		return fmt.Errorf("there is no network in the sandbox %s, and the path of the folder for "+
+			"temporary files is too long for sockets (TMPDIR)", o.Sandbox.Tier)
 	}
 	if err := c.Write(l.file); err != nil {
 		return err
@@ -120,8 +123,9 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 
 // share is what the processes of a sandbox have.
 func (l *local) share(o Options) sandbox.Session {
-	s := sandbox.Session{Private: l.dir, Env: slices.Collect(maps.Keys(o.Spec.Env)), Reports: true, Listens: true,
-		Facts: o.Spec.hasCheckpoints()}
+	s := sandbox.Session{Private: l.dir, Env: slices.Collect(maps.Keys(o.Spec.Env)), Reports: true,
+		Listens: true,
+		Facts:   o.Spec.hasCheckpoints()}
 	if o.Scratch != "" {
 		s.Write = []string{o.Scratch}
 	}
@@ -136,9 +140,11 @@ func (l *local) run(cmd *exec.Cmd, o Options) (*process.Process, error) {
 	if !l.keep {
 		return process.Start(cmd, nil, o.Sandbox.Tier.Confines())
 	}
-	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return strings.HasPrefix(kv, parentPID) })
+	cmd.Env = slices.DeleteFunc(cmd.Env,
+		func(kv string) bool { return strings.HasPrefix(kv, parentPID) })
 	// Not a pipe, which would break when this program ends. It goes with the folder.
-	stderr, err := os.OpenFile(filepath.Join(l.dir, "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	stderr, err := os.OpenFile(filepath.Join(l.dir, "stderr"), os.O_CREATE|os.O_RDWR|os.O_APPEND,
+		0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -217,13 +223,14 @@ func (l *local) lastWords() string {
 	return "; its stderr ends with:\n" + strings.Join(lines[max(0, len(lines)-12):], "\n")
 }
 
-// tcp reports whether a kernel process is reached by TCP. For an ipykernel that is only so where Unix
-// sockets cannot be used and for one that may be kept, as clients of others may know TCP better. Other
-// kernels get TCP too, as from every other client: some know nothing else. In a sandbox there is no
-// TCP without the network, and there may be no Unix sockets with it.
+// tcp reports whether a kernel process is reached by TCP. For an ipykernel that is only so where
+// Unix sockets cannot be used and for one that may be kept, as clients of others may know TCP
+// better. Other kernels get TCP too, as from every other client: some know nothing else. In a
+// sandbox there is no TCP without the network, and there may be no Unix sockets with it.
 func (o Options) tcp() bool {
 	confined := o.Sandbox.Tier.Confines()
-	return o.KeepIn != "" && !confined || !o.Spec.IPython() && !o.sockets && !(confined && !o.Sandbox.Net) ||
+	return o.KeepIn != "" && !confined || !o.Spec.IPython() && !o.sockets &&
+		!(confined && !o.Sandbox.Net) ||
 		!o.Sandbox.UnixSockets()
 }
 
@@ -247,7 +254,8 @@ func privateParent() string {
 
 // SweepTemp removes the temporary folders of processes of this program that were killed.
 func SweepTemp() {
-	disk.SweepTemp("", tempPrefix, "dsstar-ask-", "dsstar-full-", "dsstar-try-") // the last are package sandbox's
+	// the last are package sandbox's
+	disk.SweepTemp("", tempPrefix, "dsstar-ask-", "dsstar-full-", "dsstar-try-")
 	if parent := privateParent(); parent != "" {
 		disk.SweepTemp(parent, tempPrefix)
 	}

@@ -73,13 +73,15 @@ type torture struct {
 	count map[string]int   // operations
 }
 
-// Whatever happens to a session, it goes on with the state and the outputs that it should have, and leaves nothing behind.
+// Whatever happens to a session, it goes on with the state and the outputs that it should have, and
+// leaves nothing behind.
 func TestTorture(t *testing.T) {
 	t.Parallel()
 	inflict(t, *tortures, *testTier)
 }
 
-// In the sandbox builtin a few of the operations show the same; -tier builtin makes all of them there.
+// In the sandbox builtin a few of the operations show the same; -tier builtin makes all of them
+// there.
 func TestTortureBuiltin(t *testing.T) {
 	t.Parallel()
 	if *testTier == "" {
@@ -97,12 +99,14 @@ func inflict(t *testing.T, operations int, tier string) {
 		kerneltest.Confine(t, &options.Sandbox, tier, options.Dir)
 	}
 	k := open(t, options)
-	o := &torture{Rand: rand.New(rand.NewPCG(*tortureSeed, 6)), T: t, k: k, front: frontOf(t, k), kept: map[string]model{}, count: map[string]int{}}
+	o := &torture{Rand: rand.New(rand.NewPCG(*tortureSeed, 6)), T: t, k: k, front: frontOf(t, k),
+		kept: map[string]model{}, count: map[string]int{}}
 	o.ctx = t.Context()
 	o.now = model{List: []int{}, Dict: map[string]int{}}
 	o.cell(tortureSetUp, notebook.OK, "")
 	o.now.Random = o.state().Random
-	o.cell("print('y' * 1_000_000)", notebook.OK, strings.Repeat("y", 1_000_000)+"\n") // pyzmq opens descriptors for good with the first large message
+	// pyzmq opens descriptors for good with the first large message
+	o.cell("print('y' * 1_000_000)", notebook.OK, strings.Repeat("y", 1_000_000)+"\n")
 	o.checkpoint()
 	begun, early := time.Now(), use{}
 	for o.n = 1; o.n <= operations; o.n++ {
@@ -115,8 +119,10 @@ func inflict(t *testing.T, operations int, tier string) {
 		}
 	}
 	late := o.use()
-	t.Logf("%d operations in %.0f s: %v; the front has %v, had %v", operations, time.Since(begun).Seconds(), o.count, late, early)
-	if late.descriptors > early.descriptors+2 || late.memory > early.memory+early.memory/5+4<<20 || late.live > early.live+2 || late.depth > early.depth {
+	t.Logf("%d operations in %.0f s: %v; the front has %v, had %v", operations,
+		time.Since(begun).Seconds(), o.count, late, early)
+	if late.descriptors > early.descriptors+2 || late.memory > early.memory+early.memory/5+4<<20 ||
+		late.live > early.live+2 || late.depth > early.depth {
 		t.Errorf("it grows: %+v, and was %+v", late, early)
 	}
 	all := append(childrenOf(t, o.front), o.front)
@@ -229,7 +235,8 @@ func (o *torture) ask(kind string, content any) checkpointReply {
 		o.Fatal(err)
 	}
 	var reply checkpointReply
-	m, err := o.k.Request(o.ctx, Message{Channel: Control, Header: Header{MsgType: kind}, Content: body})
+	m, err := o.k.Request(o.ctx, Message{Channel: Control, Header: Header{MsgType: kind},
+		Content: body})
 	if err == nil {
 		err = json.Unmarshal(m.Content, &reply)
 	}
@@ -279,7 +286,8 @@ func (o *torture) run() {
 		o.now.Random = o.state().Random
 		return
 	}
-	o.cell(fmt.Sprintf("print(%q)\n%s\nprint(%q, file=sys.stderr)\nprint(%q)", token, code, token, token), notebook.OK, token+"\n"+token+"\n")
+	o.cell(fmt.Sprintf("print(%q)\n%s\nprint(%q, file=sys.stderr)\nprint(%q)", token, code, token,
+		token), notebook.OK, token+"\n"+token+"\n")
 	o.check()
 }
 
@@ -315,11 +323,13 @@ func (o *torture) drop() {
 		return
 	}
 	id := o.any()
-	if reply := o.ask("drop_request", map[string][]string{"checkpoints": {id, "no such"}}); reply.Status != "ok" {
+	if reply := o.ask("drop_request",
+		map[string][]string{"checkpoints": {id, "no such"}}); reply.Status != "ok" {
 		o.fatalf("drop: %+v", reply)
 	}
 	delete(o.kept, id)
-	if reply := o.ask("rollback_request", map[string]string{"checkpoint": id}); reply.EName != "NoCheckpoint" {
+	if reply := o.ask("rollback_request",
+		map[string]string{"checkpoint": id}); reply.EName != "NoCheckpoint" {
 		o.fatalf("back to what was dropped: %+v", reply)
 	}
 }
@@ -338,7 +348,8 @@ func (o *torture) use() use {
 }
 
 func (o *torture) noSuch() {
-	if reply := o.ask("rollback_request", map[string]string{"checkpoint": "no such"}); reply.EName != "NoCheckpoint" {
+	if reply := o.ask("rollback_request",
+		map[string]string{"checkpoint": "no such"}); reply.EName != "NoCheckpoint" {
 		o.fatalf("%+v", reply)
 	}
 	o.check()
@@ -351,7 +362,8 @@ func (o *torture) list() {
 		ids = append(ids, c.Checkpoint)
 	}
 	slices.Sort(ids)
-	if want := slices.Sorted(maps.Keys(o.kept)); reply.Status != "ok" || !slices.Equal(ids, want) || reply.Front.PID != o.front || reply.Live.PID == 0 {
+	if want := slices.Sorted(maps.Keys(o.kept)); reply.Status != "ok" || !slices.Equal(ids, want) ||
+		reply.Front.PID != o.front || reply.Live.PID == 0 {
 		o.fatalf("%+v, want %v", reply, want)
 	}
 }
@@ -397,21 +409,27 @@ func (o *torture) under(code string, then func()) notebook.Execution {
 var endless = []string{
 	"while True: pass", "time.sleep(1000)", "while True: print('z' * 100)",
 	// An interrupt between the fork and its return would leave a process that no cell knows.
-	"import subprocess; p = subprocess.Popen(['sleep', '1000'])\n" + begun + "\ntry: p.wait()\nfinally: p.kill(); p.wait()",
+	"import subprocess; p = subprocess.Popen(['sleep', '1000'])\n" + begun +
+		"\ntry: p.wait()\nfinally: p.kill(); p.wait()",
 	"while True:\n    junk = [bytearray(1000) for _ in range(1000)]",
 }
 
 func (o *torture) interrupt() {
 	x := o.under(endless[o.IntN(len(endless))], o.k.Interrupt)
 	o.now.Count++
-	if x.Status != notebook.Raised || !strings.Contains(x.PlainText(), "KeyboardInterrupt") || strings.Trim(x.Stdout(), "z\n") != "begun" {
-		o.fatalf("%s %s, printed %q\n%.3000s", x.Status, x.Reason, short(x.Stdout()), strings.TrimLeft(x.PlainText(), "begunz\n"))
+	if x.Status != notebook.Raised || !strings.Contains(x.PlainText(), "KeyboardInterrupt") ||
+		strings.Trim(x.Stdout(), "z\n") != "begun" {
+		o.fatalf("%s %s, printed %q\n%.3000s", x.Status, x.Reason, short(x.Stdout()),
+			strings.TrimLeft(x.PlainText(), "begunz\n"))
 	}
 	o.check()
 }
 
 // short is text without the output of the endless cell.
-func short(text string) string { return strings.ReplaceAll(text, strings.Repeat("z", 100)+"\n", "") }
+func short(text string) string {
+	return strings.ReplaceAll(text, strings.Repeat("z", 100)+"\n",
+		"")
+}
 
 func (o *torture) backUnderCell() {
 	id := o.any()
@@ -429,7 +447,8 @@ func (o *torture) backUnderCell() {
 
 func (o *torture) checkpointUnderCell() {
 	var reply checkpointReply
-	x := o.under("L.append(-2); time.sleep(.1); L.pop()", func() { reply = o.ask("checkpoint_request", struct{}{}) })
+	x := o.under("L.append(-2); time.sleep(.1); L.pop()",
+		func() { reply = o.ask("checkpoint_request", struct{}{}) })
 	o.now.Count++
 	if x.Status != notebook.OK || reply.Status != "ok" || x.Stdout() != "begun\n" {
 		o.fatalf("%s %s, %+v\n%.3000s", x.Status, x.Reason, reply, x.PlainText())
@@ -439,7 +458,8 @@ func (o *torture) checkpointUnderCell() {
 }
 
 func (o *torture) crash() {
-	how := []string{"os._exit(3)", "os.kill(os.getpid(), 9)", "os.abort()", "import ctypes; ctypes.string_at(0)", "os.kill(os.getpid(), 15)"}
+	how := []string{"os._exit(3)", "os.kill(os.getpid(), 9)", "os.abort()",
+		"import ctypes; ctypes.string_at(0)", "os.kill(os.getpid(), 15)"}
 	x, err := o.k.Execute(o.ctx, "print('last words', flush=True); L.clear()\n"+how[o.IntN(len(how))])
 	if err != nil || x.Status != notebook.Died || x.Stdout() != "last words\n" {
 		o.fatalf("%v %s %s", err, x.Status, x.PlainText())
@@ -453,7 +473,8 @@ func (o *torture) big() {
 	case 0:
 		o.cell(fmt.Sprintf("print('y' * %d)", n), notebook.OK, strings.Repeat("y", n)+"\n")
 	case 1:
-		o.cell(fmt.Sprintf("os.write(1, b'y' * %d); print('after')", n), notebook.OK, strings.Repeat("y", n)+"after\n")
+		o.cell(fmt.Sprintf("os.write(1, b'y' * %d); print('after')", n), notebook.OK,
+			strings.Repeat("y", n)+"after\n")
 	case 2:
 		o.cell("for i in range(3000): print(i, flush=i % 7 == 0)", notebook.OK, lines(3000))
 	}
@@ -499,7 +520,8 @@ func (o *torture) processes() {
 	for range 100 { // ended ones are collected soon
 		all = childrenOf(o.T, o.front)
 		ended := slices.ContainsFunc(all, func(pid int) bool { return processState(pid) == "Z" })
-		if extra = len(all) - len(o.kept) - 1; !ended && (extra == 0 || extra == 1) { // the copy that is ready
+		if extra = len(all) - len(o.kept) - 1; !ended && (extra == 0 || extra == 1) {
+			// the copy that is ready
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -545,8 +567,9 @@ func usedBy(t testing.TB, k *Kernel) use {
 	}
 	fmt.Sscanf(string(statm), "%d %d", &pages, &pages)
 	u.memory = pages * os.Getpagesize()
-	reply, err := k.Request(t.Context(), Message{Channel: Shell, Header: Header{MsgType: "execute_request"}, Content: json.RawMessage(
-		`{"code": "", "silent": true, "store_history": false, "user_expressions": {"x": "[len(__import__('os').listdir('/proc/self/fd')), len(__import__('inspect').stack())]"}}`)})
+	reply, err := k.Request(t.Context(),
+		Message{Channel: Shell, Header: Header{MsgType: "execute_request"}, Content: json.RawMessage(
+			`{"code": "", "silent": true, "store_history": false, "user_expressions": {"x": "[len(__import__('os').listdir('/proc/self/fd')), len(__import__('inspect').stack())]"}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ type visit struct {
 }
 
 // execute runs a cell in its turn.
-func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution, error) {
+func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution,
+	error) {
 	if s.guest != nil {
 		if err := s.await(ctx); err != nil {
 			return notebook.Execution{}, err
@@ -50,7 +51,8 @@ func (s *session) await(ctx context.Context) error {
 func (s *session) enter(ctx context.Context) {
 	if !s.guest.entered && s.info.Implementation == "ipython" {
 		s.guest.entered = true
-		_, _ = s.silently(ctx, inShell(visitCode, map[string]string{"folder": s.guest.dir, "session": s.id}), s.waits.tune)
+		_, _ = s.silently(ctx, inShell(visitCode,
+			map[string]string{"folder": s.guest.dir, "session": s.id}), s.waits.tune)
 	}
 }
 
@@ -66,13 +68,14 @@ func (s *session) method(name string) string {
 	return fmt.Sprintf("get_ipython().dsstar_visits[%q].%s()", s.id, name)
 }
 
-// partingWords has the kernel end the visit after the cell that it is busy with.
-func (s *session) partingWords() {
+// endVisitLater has the kernel end the visit after the cell that it is busy with.
+func (s *session) endVisitLater() {
 	if s.guest == nil || !s.guest.entered {
 		return
 	}
 	s.tell(Shell, "execute_request", map[string]any{
-		"code": s.method("leave"), "silent": true, "store_history": false, "allow_stdin": false, "stop_on_error": false,
+		"code": s.method("leave"), "silent": true, "store_history": false, "allow_stdin": false,
+		"stop_on_error": false,
 	})
 }
 
@@ -89,8 +92,8 @@ func (k *Kernel) Visit() string {
 	return fmt.Sprintf("get_ipython().dsstar_visits[%q]", s.id)
 }
 
-// leave ends the visit.
-func (s *session) leave() {
+// endVisit puts right what the visit changed, if the kernel still runs.
+func (s *session) endVisit() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.waits.cancel)
 	defer cancel()
 	if r, ok := s.host.(*remote); ok {

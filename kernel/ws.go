@@ -22,7 +22,8 @@ import (
 // write. Pongs are seen only while somebody reads. Without a deadline a read waits for ever.
 
 const (
-	maxFrame  = 10 << 20         // what a server takes in one message (tornado, websocket_max_message_size)
+	// what a server takes in one message (tornado, websocket_max_message_size)
+	maxFrame  = 10 << 20
 	pingEvery = 30 * time.Second // as servers do
 	silence   = 90 * time.Second // after which a connection counts as lost
 
@@ -63,9 +64,10 @@ type wsLink struct {
 	lost    error // why there will be no connection any more
 }
 
-// dialWS connects to a kernel of a server. A lost connection is tried to be made again for as long as
-// w says.
-func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, w waits, deliver func(Message)) (*wsLink, error) {
+// dialWS connects to a kernel of a server. A lost connection is tried to be made again for as long
+// as w says.
+func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, w waits,
+	deliver func(Message)) (*wsLink, error) {
 	l := &wsLink{
 		server: s, kernel: kernel, session: session, legacy: legacy, again: w.reconnect, deliver: deliver,
 		drained: make(chan struct{}), changed: make(chan struct{}),
@@ -84,17 +86,20 @@ func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, 
 // first makes the first connection. The server answers it only after it has heard
 // from the kernel, and a kernel that strands a request (ipykernel#1554) answers
 // the next connection: so the first is not waited for as long as there is time.
-func (l *wsLink) first(ctx context.Context, session string, patience time.Duration) (*websocket.Conn, error) {
+func (l *wsLink) first(ctx context.Context, session string,
+	patience time.Duration) (*websocket.Conn, error) {
 	for ; ; patience *= 2 {
 		conn, err := l.connect(ctx, session, patience)
-		if slow, ok := errors.AsType[net.Error](err); err == nil || ctx.Err() != nil || !ok || !slow.Timeout() {
+		if slow, ok := errors.AsType[net.Error](err); err == nil || ctx.Err() != nil || !ok ||
+			!slow.Timeout() {
 			return conn, err
 		}
 	}
 }
 
 // connect makes one connection.
-func (l *wsLink) connect(ctx context.Context, session string, patience time.Duration) (*websocket.Conn, error) {
+func (l *wsLink) connect(ctx context.Context, session string,
+	patience time.Duration) (*websocket.Conn, error) {
 	d := websocket.Dialer{
 		Proxy: http.ProxyFromEnvironment, NetDialContext: l.server.dial, HandshakeTimeout: patience,
 		Subprotocols: []string{wire.Subprotocol},

@@ -1,8 +1,3 @@
-// Package ask asks a language model within limits: it counts calls, tokens and
-// cost, sends a reply that cannot be read back once with the rule, and shows less of
-// files and outputs when a request is longer than the model's context.
-//
-// A [Caller] makes single calls; an [Asker] makes those of a run's roles.
 package ask
 
 import (

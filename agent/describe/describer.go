@@ -1,11 +1,3 @@
-// Package describe gives every data file its description (DS-STAR, Algorithm 1, lines 2
-// to 6): a small text its content, any other file what a script of the model prints about
-// it. Files of one structure, a family, share a script, and descriptions are kept for
-// later runs. The files are ranked by their nearness to the question, and the nearest
-// are shown.
-//
-// A [Describer] does this for one run. It changes the Task and the Descriptions of the
-// run's trajectory, and what happens concurrently goes through a [Journal].
 package describe
 
 import (

@@ -109,15 +109,22 @@ func TestReadRefuses(t *testing.T) {
 			"version 3, not 1 or 2"},
 		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = map[string]any{"version": 2} },
 			"no trajectory"},
+		{func(nb *notebook.Notebook) { record(nb)["earlier"] = []any{map[string]any{"end": 9}} }, "damaged"},
+		{func(nb *notebook.Notebook) { record(nb)["rounds"] = record(nb)["rounds"].([]any)[5:] }, "damaged"},
 		{func(nb *notebook.Notebook) { nb.Metadata["dsstar"] = "x" }, "metadata"},
 		{func(nb *notebook.Notebook) { nb.Cells[0].Metadata["dsstar"] = 7 }, "cell 1"},
 	} {
-		nb := redrawn(t, golden(t, "finished"))
+		nb := redrawn(t, golden(t, "carried-out"))
 		c.change(nb)
 		if _, err := Read(nb); err == nil || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("got %v, want %q", err, c.text)
 		}
 	}
+}
+
+// record is the trajectory in the notebook's metadata.
+func record(nb *notebook.Notebook) map[string]any {
+	return nb.Metadata["dsstar"].(map[string]any)["trajectory"].(map[string]any)
 }
 
 // redrawn is a notebook of version 1 as it is written now.

@@ -63,7 +63,31 @@ func recorded(nb *notebook.Notebook) (*notebookMeta, error) {
 	case meta.Trajectory == nil:
 		return nil, fmt.Errorf("read the notebook: its dsstar metadata has no trajectory")
 	}
+	if err := meta.Trajectory.check(); err != nil {
+		return nil, fmt.Errorf("read the notebook: %w", err)
+	}
 	return meta, nil
+}
+
+// check looks for numbers of rounds that there are not: the notebook may be damaged.
+func (t *Trajectory) check() error {
+	end, wrong := 0, len(t.Descriptions) > len(t.Task.Files)
+	for _, p := range t.Earlier {
+		wrong = wrong || p.End < end || p.End > len(t.Rounds)
+		end = p.End
+	}
+	for _, r := range t.Rounds {
+		if r.Edit == nil {
+			continue
+		}
+		for _, n := range slices.Concat(r.Edit.Plan, r.Edit.Rest) {
+			wrong = wrong || n < 1 || n > len(t.Rounds) || len(t.Rounds[n-1].Attempts) == 0
+		}
+	}
+	if wrong {
+		return fmt.Errorf("its record is damaged: it names rounds or files that it does not have")
+	}
+	return nil
 }
 
 // decode decodes the "dsstar" entry of a metadata object, whether it was read from a file or is

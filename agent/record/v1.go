@@ -96,6 +96,9 @@ func gather(nb *notebook.Notebook) (*Trajectory, error) {
 		step, accepted := steps[n]
 		t.Rounds = append(t.Rounds, v1Round(rounds[n], step, accepted, n, plan))
 	}
+	if err := t.check(); err != nil {
+		return nil, err
+	}
 	for k := range len(t.Earlier) + 1 {
 		final := finals[k+1]
 		if last, ok := lasts[k+1]; ok {

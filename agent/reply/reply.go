@@ -1,7 +1,3 @@
-// Package reply reads what a model replies: code, a step, a verdict, a route, a
-// choice. A [Format] reads one kind. Models dress their replies in many ways, and
-// those are read as long as they say one thing; a reply that says two is an error
-// and never guessed.
 package reply
 
 import (

@@ -43,7 +43,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 
 // carryOut runs the loop in a run folder, with kernel and trace, and prints the result.
 func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *saver, run func(context.Context, agent.Config) (*record.Trajectory, error)) error {
-	words, err := prompts.Load()
+	config, err := a.config(j)
 	if err != nil {
 		return err
 	}
@@ -65,33 +65,43 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	if j.task.Data != "" {
 		j.progress.Say("data     %s", j.task.Data)
 	}
-	config := agentConfig(s)
 	config.Sandbox = j.place.Sandbox()
 	config.Memory = j.place.Memory()
 	j.progress.Say("sandbox  %s", config.Sandbox)
-	config.Model, config.Open, config.Prompts, config.Dir = llm.Traced(j.model, trace), j.progress.Watch(a.Open(&j.place, s, j.keeper.wrap())), words, string(folder)
+	config.Dir, config.Model = string(folder), llm.Traced(j.model, trace)
+	config.Open = j.progress.Watch(a.Open(&j.place, s, j.keeper.wrap()))
 	config.RunScript = a.RunScript(&j.place, s)
 	if j.ranker != nil {
 		config.Ranker = llm.TracedRanker(j.ranker, trace)
 	}
-	config.Cache, config.Warnings, config.Observe, config.Stream = j.cache, j.place.Warnings(), j.observer(saver), j.progress.Stream
-	config.Review, config.Agree = a.review(j), a.afford(j)
-	if j.task.Data != "" {
-		if config.Corrections, err = a.corrections(j.task.Data); err != nil {
-			return err
-		}
-	}
+	config.Warnings, config.Observe, config.Review = j.place.Warnings(), j.observer(saver), a.review(j)
 	t, err := run(ctx, config)
 	j.progress.Stop()
 	return a.conclude(ctx, j, t, folder, saver, err)
 }
 
+// config returns the part of a run's configuration that does not depend on its folder.
+func (a *app) config(j job) (agent.Config, error) {
+	config, err := agentConfig(j.settings)
+	if err != nil {
+		return config, err
+	}
+	config.Model, config.Stream = j.model, j.progress.Stream
+	config.Cache, config.Agree = j.cache, a.afford(j)
+	if j.task.Data != "" {
+		config.Corrections, err = a.corrections(j.task.Data)
+	}
+	return config, err
+}
+
 // agentConfig returns the part of a run's configuration that comes from the settings.
-func agentConfig(s *configs.Settings) agent.Config {
+func agentConfig(s *configs.Settings) (agent.Config, error) {
+	words, err := prompts.Load()
 	return agent.Config{
 		Settings: ask.Settings{
-			Limits: ask.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
-			Price:  prices(s), MaxTokens: s.MaxOutputTokens, Context: s.Context,
+			Prompts: words,
+			Limits:  ask.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
+			Price:   prices(s), MaxTokens: s.MaxOutputTokens, Context: s.Context,
 			ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
 		},
 		Options: describe.Options{
@@ -100,7 +110,7 @@ func agentConfig(s *configs.Settings) agent.Config {
 			MaxFiles: s.MaxFiles, TopK: s.TopK, Jobs: jobs(s.Jobs), DebugTries: s.DebugTries,
 		},
 		Method: method(s.Method), MaxRounds: s.MaxRounds,
-	}
+	}, err
 }
 
 // saveEvery is the minimum interval between saves while files are described: with thousands of

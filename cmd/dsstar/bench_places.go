@@ -26,7 +26,6 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/human"
-	"dsstar/prompts"
 )
 
 // A benchRun is one use of bench run.
@@ -106,12 +105,11 @@ func (r *benchRun) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 
 // newTrial prepares what all tasks share.
 func (r *benchRun) newTrial() (err error) {
-	config := agentConfig(r.settings)
-	config.Jobs = max(1, r.settings.Jobs)
-	config.Price = r.prices
-	if config.Prompts, err = prompts.Load(); err != nil {
+	config, err := agentConfig(r.settings)
+	if err != nil {
 		return err
 	}
+	config.Jobs, config.Price = max(1, r.settings.Jobs), r.prices
 	agent, err := solver.New(r.flags.agent, r.flags.options())
 	r.trial = trial.Run{
 		Out: r.flags.out, Tasks: r.suite.ByID(), Solver: agent, Config: config,

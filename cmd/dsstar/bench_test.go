@@ -416,32 +416,6 @@ func TestBenchBesideThePaper(t *testing.T) {
 	}
 }
 
-// TestBenchLine has results without a score, for one reason or another.
-func TestBenchLine(t *testing.T) {
-	t.Parallel()
-	one := 1.0
-	right, hidden, failed := runner.Record{Score: &one}, runner.Record{}, runner.Record{Unscored: "no judge"}
-	for want, records := range map[string][]runner.Record{
-		"no score: the right answers to 2 tasks are not public: dsstar bench submit writes the submission":                                                                   {hidden, hidden},
-		"no score: 2 could not be scored: dsstar bench score --save out tries again":                                                                                         {failed, failed},
-		"no score: the right answers to 1 tasks are not public: dsstar bench submit writes the submission; 1 could not be scored: dsstar bench score --save out tries again": {hidden, failed},
-		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), and 1 not scored":                                                                                       {right, hidden},
-		"score 100.00 % (1 of 1 right, 95 % interval 20.7 to 100.0), 1 could not be scored: dsstar bench score --save out tries again":                                       {right, failed},
-	} {
-		r := runner.Result{Path: "out"}
-		for i, record := range records {
-			record.Task, record.Repeat = fmt.Sprint(i), 1
-			r.Items, r.Records = append(r.Items, runner.Item{ID: record.Task, Hidden: record.Score == nil && record.Unscored == ""}), append(r.Records, record)
-		}
-		if got := newBenchResult(r).line(); got != want {
-			t.Errorf("%s\nnot\n%s", got, want)
-		}
-	}
-	if got := newBenchResult(runner.Result{Path: "out", About: runner.About{Items: []runner.Item{{ID: "1", Hidden: true}}}}).line(); got != "no score: 1 have no result" {
-		t.Error(got)
-	}
-}
-
 var measuredText = regexp.MustCompile(`"seconds":\{[^}]*\}`)
 
 // timeless is a file of results without what no two runs have in common.

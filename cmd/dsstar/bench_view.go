@@ -2,11 +2,18 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/bench/tables"
+	"dsstar/agent/bench/trial"
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/notebook/human"
 )
 
 // A benchView shows the progress of a run on stderr.
@@ -76,4 +83,118 @@ func prefixed(prefix, text string) string {
 		return ""
 	}
 	return prefix + text
+}
+
+// A benchResult is the object that bench run prints with --json. Its fields are a
+// contract: see docs/benchmarks.md.
+type benchResult struct {
+	Out      string        `json:"out"`
+	Bench    string        `json:"bench"`
+	Agent    string        `json:"agent"`
+	Model    string        `json:"model"`
+	Tasks    int           `json:"tasks"`
+	Repeat   int           `json:"repeat"`
+	Right    int           `json:"right"`
+	Wrong    int           `json:"wrong"`
+	Unscored int           `json:"unscored"`
+	Missing  int           `json:"missing"` // without a result: the run was stopped, or data are missing
+	Score    *tables.Value `json:"score"`   // per cent; null: nothing can be scored
+	CostUSD  *float64      `json:"cost_usd"`
+	Usage    tokenUsage    `json:"usage"`
+
+	failed int // of the unscored: the scorer failed, and may succeed later
+}
+
+func newBenchResult(r runner.Result) benchResult {
+	totals, used, cost := r.Totals()
+	b := benchResult{
+		Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items), Repeat: max(1, r.Repeat),
+		Right: totals.Right, Wrong: totals.Wrong, Unscored: totals.Unscored, Missing: len(r.Missing()),
+		Score: tables.Score(r), CostUSD: cost, Usage: tokensOf(used),
+	}
+	for _, record := range r.Records {
+		if record.Score == nil && record.Unscored != "" {
+			b.failed++
+		}
+	}
+	return b
+}
+
+// line returns the result as a sentence.
+func (b benchResult) line() string {
+	var without []string
+	if hidden := b.Unscored - b.failed; hidden > 0 && b.Score == nil {
+		without = append(without, fmt.Sprintf("the right answers to %d tasks are not public: dsstar bench submit writes the submission", hidden))
+	} else if hidden > 0 {
+		without = append(without, fmt.Sprintf("and %d not scored", hidden))
+	}
+	if b.failed > 0 {
+		without = append(without, fmt.Sprintf("%d could not be scored: dsstar bench score --save %s tries again", b.failed, human.Shell(b.Out)))
+	}
+	if b.Score == nil {
+		if b.Missing > 0 {
+			without = append(without, fmt.Sprintf("%d have no result", b.Missing))
+		}
+		return "no score: " + strings.Join(without, "; ")
+	}
+	text := fmt.Sprintf("score %.2f %% (%d of %d right, 95 %% interval %.1f to %.1f)", b.Score.Value, b.Right, b.Right+b.Wrong+b.Missing, *b.Score.Low, *b.Score.High)
+	return strings.Join(append([]string{text}, without...), ", ")
+}
+
+// scoreWarnings tells what was left out, in one line each.
+func scoreWarnings(b trial.Scores) []string {
+	var all []string
+	if len(b.Missing) > 0 {
+		all = append(all, "missing in this copy of the benchmark: "+bench.Some(b.Missing, 5))
+	}
+	if len(b.Unknown) > 0 {
+		all = append(all, "left out are answers to tasks that are not there: "+bench.Some(b.Unknown, 5))
+	}
+	if b.Nameless > 0 {
+		all = append(all, fmt.Sprintf("left out are answers without a task_id: %d", b.Nameless))
+	}
+	if len(b.Failed) > 0 {
+		var each []string
+		for _, id := range slices.Sorted(maps.Keys(b.Failed)) {
+			each = append(each, id+" ("+term.Fit(b.Failed[id], 200)+")")
+		}
+		all = append(all, "could not be scored, and are left out: "+bench.Some(each, 3))
+	}
+	return all
+}
+
+// scoresText is the scores for people: the totals, and what is not right.
+func scoresText(b trial.Scores) string {
+	var out strings.Builder
+	if b.Repeat > 1 {
+		fmt.Fprintf(&out, "means of %d runs of each task\n", b.Repeat)
+	}
+	for _, t := range b.Totals {
+		name := t.Name
+		if t.Group != "" {
+			name = t.Group + " " + t.Name
+		}
+		fmt.Fprintf(&out, "%-28s %7.2f  (n %d)\n", name, t.Value, t.N)
+	}
+	if b.Score != nil {
+		fmt.Fprintf(&out, "mean score %.2f %%, 95 %% interval %.1f to %.1f, by the rules of %s (%s)\n", b.Score.Value, *b.Score.Low, *b.Score.High, b.Bench, b.Compat)
+	}
+	failed := 0
+	for _, t := range b.Tasks {
+		if t.Score == nil && b.Failed[t.ID] != "" {
+			failed++
+		}
+	}
+	if n := b.Unscored - failed; n > 0 {
+		fmt.Fprintf(&out, "%d tasks have no score: their right answers are not public, or missing\n", n)
+	}
+	if failed > 0 {
+		fmt.Fprintf(&out, "%d tasks have no score: what scores them has failed\n", failed)
+	}
+	for _, t := range b.Tasks {
+		if t.Score != nil && *t.Score < 1 {
+			fmt.Fprintf(&out, "%-28s %7.2f  %s\n", t.ID, 100**t.Score, term.Printable(t.Detail))
+		}
+	}
+	return out.String()
 }

@@ -15,7 +15,6 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/human"
-	"dsstar/prompts"
 )
 
 const describeHelp = `Print the descriptions of data files that dsstar nb works from. A description is
@@ -132,21 +131,15 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record
 	if err := j.setUpAlone(ctx, a); err != nil {
 		return nil, err
 	}
-	words, err := prompts.Load()
+	config, err := a.config(*j)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range j.settings.Warnings {
 		j.progress.Warn("%s", w)
 	}
-	config := agentConfig(j.settings)
 	j.place.Box.Read = append(j.place.Box.Read, j.task.Data)
-	config.Model, config.Open, config.Prompts, config.Cache = j.model, a.Open(&j.place, j.settings, nil), words, j.cache
-	config.Observe, config.Stream = j.describing(len(names)), j.progress.Stream
-	config.Agree = a.afford(*j)
-	if config.Corrections, err = a.corrections(j.task.Data); err != nil {
-		return nil, err
-	}
+	config.Open, config.Observe = a.Open(&j.place, j.settings, nil), j.describing(len(names))
 	j.progress.Models(func(role string) string { return modelOf(j.settings, role) })
 	j.progress.Wait(progress.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task, names...)

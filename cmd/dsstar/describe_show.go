@@ -3,11 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -102,4 +106,118 @@ func (f fileDescription) from() string {
 		from = append(from, "from an earlier run")
 	}
 	return strings.Join(from, ", ")
+}
+
+// dataFiles are the files of a data folder that a user may name.
+type dataFiles struct {
+	given string // the folder as the user named it
+	dir   string // the real path
+	files []record.File
+}
+
+// find returns the names of the files that the user names, in the folder's order. An unknown
+// name is a usage error.
+func (l dataFiles) find(said []string) ([]string, error) {
+	meant := map[string]bool{}
+	for _, name := range said {
+		file, ok := l.file(name)
+		if !ok {
+			return nil, l.unknown(name, func(near string) []string { return []string{near} })
+		}
+		meant[file] = true
+	}
+	var names []string
+	for _, f := range l.files {
+		if meant[f.Name] {
+			names = append(names, f.Name)
+		}
+	}
+	return names, nil
+}
+
+// file returns the name of the file that the user names: relative to the folder, or as a path, as a
+// shell completes it.
+func (l dataFiles) file(name string) (string, bool) {
+	candidates := []string{name, filepath.ToSlash(filepath.Clean(name))}
+	if abs, err := filepath.Abs(name); err == nil {
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && disk.Inside(l.dir, folder) {
+			if below, err := filepath.Rel(l.dir, filepath.Join(folder, filepath.Base(abs))); err == nil {
+				candidates = append(candidates, filepath.ToSlash(below))
+			}
+		}
+	}
+	for _, c := range candidates {
+		if slices.ContainsFunc(l.files, func(f record.File) bool { return f.Name == c }) {
+			return c, true
+		}
+	}
+	return "", false
+}
+
+// unknown is the error for an unknown name; words makes arguments of a similar name.
+func (l dataFiles) unknown(name string, words func(string) []string) error {
+	e := &usage.Error{Text: fmt.Sprintf("%s has no data file %s", l.given, term.Printable(name))}
+	if _, err := os.Stat(filepath.Join(l.dir, filepath.FromSlash(name))); err == nil && name != "" {
+		e.Text += ": it is not a file, or hidden"
+	}
+	for _, near := range l.near(name) {
+		e.Hints = append(e.Hints, usage.Line{Command: "dsstar describe", Args: append([]string{l.given}, words(near)...)}.Hint())
+	}
+	if len(e.Hints) == 0 {
+		e.Hints = []usage.Hint{usage.Shell("ls %s", l.given)}
+	}
+	return e
+}
+
+// maxNear is the maximum number of names that an error lists.
+const maxNear = 5
+
+// near returns the names similar to name, the most similar first.
+func (l dataFiles) near(name string) []string {
+	type candidate struct {
+		name  string
+		share float64
+	}
+	var all []candidate
+	for _, f := range l.files {
+		share := max(likeness(name, f.Name), likeness(filepath.Base(name), filepath.Base(f.Name)))
+		if share >= 0.4 {
+			all = append(all, candidate{f.Name, share})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		switch {
+		case a.share > b.share:
+			return -1
+		case a.share < b.share:
+			return 1
+		}
+		return 0
+	})
+	var names []string
+	for _, c := range all[:min(len(all), maxNear)] {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// likeness is Dice's coefficient of the letter pairs of two words, from 0 to 1.
+func likeness(a, b string) float64 {
+	count := map[string]int{}
+	pairs := func(s string, each func(string)) (n int) {
+		runes := []rune(" " + strings.ToLower(s) + " ")
+		for i := range len(runes) - 1 {
+			each(string(runes[i : i+2]))
+		}
+		return len(runes) - 1
+	}
+	common := 0
+	n := pairs(a, func(p string) { count[p]++ })
+	n += pairs(b, func(p string) {
+		if count[p] > 0 {
+			count[p]--
+			common++
+		}
+	})
+	return 2 * float64(common) / float64(n)
 }

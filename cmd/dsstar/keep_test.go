@@ -175,10 +175,9 @@ func TestKeepHanging(t *testing.T) {
 		saver: saver, server: kernel.Server{URL: server.URL + "/"}, patience: 100 * time.Millisecond,
 		info: kernel.Info{ID: "0123", Server: server.URL + "/"},
 	}
-	begun := time.Now()
 	r, err := k.result(t.Context())
-	if err == nil || r == nil || r.Notebook != "" || time.Since(begun) > 5*time.Second {
-		t.Errorf("%+v %v after %v", r, err, time.Since(begun))
+	if err == nil || r == nil || r.Notebook != "" {
+		t.Errorf("%+v %v", r, err)
 	}
 	a, _, stderr := testApp(t)
 	p := a.newProgress(false)

@@ -8,9 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -72,11 +70,7 @@ func TestKernels(t *testing.T) {
 		}
 	}
 	env := kernelstest.Env(t, server.RuntimeDir)
-	begun := time.Now()
 	out := listKernels(t, env)
-	if took := time.Since(begun); took > kernels.SurveyTime {
-		t.Errorf("took %v", took)
-	}
 	for _, want := range []string{id[:8] + "  busy", "0123abcd  idle", "analysis.ipynb", server.Root, server.URL + "/", "cannot be reached", "python3"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not listed:\n%s", want, out)

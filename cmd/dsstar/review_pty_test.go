@@ -91,21 +91,6 @@ func editor(t *testing.T, script string) string {
 	return "EDITOR=" + path
 }
 
-func TestReviewAccept(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	s := atReview(t, counting().serve(t).URL, nil, "--json")
-	s.answers("a", "review   step 1: Load the numbers and add them up.", "         │ total = sum(numbers)\r\n")
-	s.answers("A", "review   the last cell: Print the answer", "         │ print(total)\r\n")
-	tr := s.ends(exitVerified)
-	if r := decodeResult(t, s.stdout.String()); r.Answer != "42" {
-		t.Errorf("stdout: %s", &s.stdout)
-	}
-	if !strings.Contains(s.String(), "? accept\r\n") || tr.Rounds[0].ByHand {
-		t.Errorf("by hand %v\n%s", tr.Rounds[0].ByHand, s)
-	}
-}
-
 // TestReviewEdit: what the person saves and then accepts is what runs.
 func TestReviewEdit(t *testing.T) {
 	t.Parallel()

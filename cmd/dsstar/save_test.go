@@ -98,28 +98,6 @@ func TestEditedDuringRun(t *testing.T) {
 	validate(t, r.Notebook)
 }
 
-// TestDeletedDuringRun: a notebook that is gone is written again, and one that
-// Jupyter has rewritten is written over.
-func TestDeletedDuringRun(t *testing.T) {
-	pyenvtest.Long(t)
-	t.Parallel()
-	s := during(t, func(out string, verdict int) {
-		path := filepath.Join(out, "notebook.ipynb")
-		switch verdict {
-		case 1:
-			if err := os.Remove(path); err != nil {
-				t.Error(err)
-			}
-		case 2:
-			editFile(t, path, `"kernelspec": {`, `"kernelspec": {"somebody": "else's",`)
-		}
-	}, "--json")
-	s.expect(exitVerified)
-	if r := decodeResult(t, s.stdout); len(r.Warnings) != 0 || !readNotebook(t, filepath.Join(s.out, "notebook.ipynb")).Verified() {
-		t.Errorf("%+v", r)
-	}
-}
-
 // TestSaverGoesOn: a run that goes on from its record knows its own files from
 // those that somebody has edited, siblings included.
 func TestSaverGoesOn(t *testing.T) {

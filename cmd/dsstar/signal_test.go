@@ -124,15 +124,11 @@ func TestInterrupt(t *testing.T) {
 				b, err := os.ReadFile(filepath.Join(out, "notebook.ipynb"))
 				return err == nil && strings.Contains(strings.ToLower(string(b)), strings.ToLower(moment.holds))
 			})
-			begin := time.Now()
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}
 			if code := exitCode(t, cmd); code != exitInterrupted || !strings.Contains(stderr.String(), "dsstar: interrupted") {
 				t.Errorf("exit code %d\n%s", code, stderr)
-			}
-			if d := time.Since(begin); d > 10*time.Second {
-				t.Errorf("ending took %s", d)
 			}
 			noProcess(t, mark)
 			if tr := readRun(t, out); tr.Failure == "" || tr.Verified() {

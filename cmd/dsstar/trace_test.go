@@ -74,29 +74,6 @@ total          6     1      1      ~251       20       ~90   36      ~15     7.5
 	}
 }
 
-func TestTraceOfSeveralRuns(t *testing.T) {
-	bare := asked("judge", "round 1", "", llm.Usage{InputTokens: 10, OutputTokens: 2})
-	bare.Messages = nil // a trace whose texts were taken out
-	one, other, empty := runTrace(t, aRun()...), runTrace(t, bare, aRun()[1]), runTrace(t)
-	code, stdout, stderr := tell(t, one, filepath.Join(other, "trace.jsonl"), empty)
-	if code != 0 || stderr != "" || strings.Count(stdout, "\nROLE ") != 4 {
-		t.Fatalf("exit code %d, %s\n%s", code, stderr, stdout)
-	}
-	_, all, _ := strings.Cut(stdout, "\nall 3 traces\n")
-	for _, want := range []string{
-		"planner        3     1      1       300       30        90   30       21     6.0\n",
-		"judge          1     0      0        10        0         -    -        2     1.5\n",
-		"total          8     1      1      ~361       30         -    -      ~24    10.5\n",
-	} {
-		if !strings.Contains(all, want) {
-			t.Errorf("no %sin\n%s", want, all)
-		}
-	}
-	if !strings.HasPrefix(all, "ROLE ") || !strings.Contains(stdout, empty+"/trace.jsonl\n") {
-		t.Errorf("stdout\n%s", stdout)
-	}
-}
-
 func TestTraceJSON(t *testing.T) {
 	dir := runTrace(t, aRun()...)
 	code, stdout, stderr := tell(t, "--json", dir, filepath.Join("demo", "trace.jsonl"))

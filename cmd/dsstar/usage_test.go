@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,16 +12,6 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
-
-// Of two data folders none is dropped without a word (U2).
-func TestTwoDataFolders(t *testing.T) {
-	for _, command := range []string{"nb --data a --data=b q", "nb -d a --data b q", "rerun --data a --data b x.ipynb", "bench score --data a --data b"} {
-		a, _, stderr := testApp(t)
-		if code := a.run(t.Context(), strings.Fields(command)); code != exitUsage || !strings.Contains(stderr.String(), "two data folders") {
-			t.Errorf("%s: exit code %d: %s", command, code, stderr)
-		}
-	}
-}
 
 // An address in the place of the data folder is named as what it is, and its password is not repeated (U11).
 func TestDataIsAddress(t *testing.T) {
@@ -37,24 +26,6 @@ func TestDataIsAddress(t *testing.T) {
 	a.report(usage.New("cannot open mysql://u:hunter2@host/db", usage.Again("--server", "http://u:hunter2@host/?token=hunter2")))
 	if strings.Contains(stderr.String(), "hunter2") || !strings.Contains(stderr.String(), "host/db") {
 		t.Errorf("%s", stderr)
-	}
-}
-
-// A run folder that is in use is refused before anything is set up: before the model is looked for.
-func TestOutInUse(t *testing.T) {
-	out := t.TempDir()
-	if err := os.WriteFile(filepath.Join(out, "mine"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	data := dataFolder(t, numbers)
-	for _, args := range [][]string{{"nb", "--data", data, "--out", out, "q"}, {"demo", "--out", out}, {"nb", "--data", data, "--out", filepath.Join(out, "mine"), "q"}} {
-		a, _, stderr := testApp(t)
-		a.CacheDir = t.TempDir() // where nothing may be made
-		code := a.run(t.Context(), args)
-		left, _ := os.ReadDir(a.CacheDir)
-		if said := stderr.String(); code != exitUsage || !strings.Contains(said, "mktemp -d") || strings.Contains(said, "no model") || len(left) > 0 {
-			t.Errorf("%q: exit code %d: %s", args, code, said)
-		}
 	}
 }
 

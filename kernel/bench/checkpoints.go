@@ -25,19 +25,24 @@ const bigFrame = "df = pd.DataFrame(np.random.default_rng(0).random((1_000_000, 
 
 var (
 	frame = "r = np.random.default_rng(0); n = 138_000\n" +
-		"df = pd.DataFrame({f'f{i}': r.random(n) for i in range(14)} | {f's{i}': r.choice(['alpha', 'beta', 'gamma', 'delta'], n) for i in range(7)})"
-	forest = "from sklearn.ensemble import RandomForestClassifier\nr = np.random.default_rng(0); X = r.random((20_000, 20)); y = X[:, 0] + X[:, 1] * X[:, 2] > .8\n" +
+		"df = pd.DataFrame({f'f{i}': r.random(n) for i in range(14)} | {f's{i}': r.choice(['alpha', " +
+		"'beta', 'gamma', 'delta'], n) for i in range(7)})"
+	forest = "from sklearn.ensemble import RandomForestClassifier\nr = np.random.default_rng(0); X " +
+		"= r.random((20_000, 20)); y = X[:, 0] + X[:, 1] * X[:, 2] > .8\n" +
 		"model = RandomForestClassifier(100, n_jobs=2, random_state=0).fit(X, y)"
 	goingBack = []session{
 		{"a tiny session", []string{"x = [1, 2, 3]"}},
 		{"a frame of 138k x 21, made by a cell", []string{"import numpy as np, pandas as pd", frame}},
-		{"a frame of 138k x 21, read from CSV", []string{"import pandas as pd", "df = pd.read_csv('../frame.csv')"}},
+		{"a frame of 138k x 21, read from CSV",
+			[]string{"import pandas as pd", "df = pd.read_csv('../frame.csv')"}},
 		{"a frame of 1 GB", []string{"import numpy as np, pandas as pd", bigFrame}},
 		{"a fitted forest", []string{"import numpy as np", forest}},
 		{"five steps", []string{
 			"import numpy as np, pandas as pd, matplotlib.pyplot as plt", "df = pd.read_csv('../frame.csv')",
-			"df['z'] = df.f0 * df.f1; g = df.groupby('s0').agg({'f0': 'mean', 'f1': 'std'}); top = df.merge(g, left_on='s0', right_index=True, suffixes=('', '_g'))",
-			"from sklearn.ensemble import RandomForestClassifier\nmodel = RandomForestClassifier(50, n_jobs=2, random_state=0).fit(df.iloc[:20_000, :9], df.z[:20_000] > .3)",
+			"df['z'] = df.f0 * df.f1; g = df.groupby('s0').agg({'f0': 'mean', 'f1': 'std'}); top = " +
+				"df.merge(g, left_on='s0', right_index=True, suffixes=('', '_g'))",
+			"from sklearn.ensemble import RandomForestClassifier\nmodel = RandomForestClassifier(50, " +
+				"n_jobs=2, random_state=0).fit(df.iloc[:20_000, :9], df.z[:20_000] > .3)",
 			"fig, ax = plt.subplots(); ax.hist(df.z, 50); fig.savefig('z.png')",
 		}},
 	}
@@ -47,14 +52,16 @@ var (
 func checkpointRows() []row {
 	var all []row
 	for _, s := range goingBack {
-		all = append(all, row{"checkpoints: back to " + s.name + ", and a cell | start again, run the cells", s.measure})
+		all = append(all, row{"checkpoints: back to " + s.name +
+			", and a cell | start again, run the cells", s.measure})
 	}
 	return append(all,
 		row{"checkpoints: one of a frame of 138k x 21 (wanted: 50 ms) | -", checkpointTime},
 		row{"checkpoints: execute round trip, p50 (wanted: ratio 1.1) | ipykernel", checkpointRoundTrip},
 		row{"checkpoints: a cell with one before it, p50 | ipykernel's cell without", checkpointEach},
 		row{"checkpoints: start of the kernel | ipykernel", checkpointStart},
-		row{"checkpoints: memory of one with an unchanged frame of 1 GB (wanted: 30 MB) | -", checkpointMemory},
+		row{"checkpoints: memory of one with an unchanged frame of 1 GB (wanted: 30 MB) | -",
+			checkpointMemory},
 	)
 }
 
@@ -66,7 +73,8 @@ func (b *bench) kinds() ([2]kernel.Spec, error) {
 }
 
 // both starts one kernel of each kind, in folders of their own, and returns what closes them.
-func (b *bench) both(ctx context.Context, stays bool) (both [2]*checkpoint.Session, end func(), err error) {
+func (b *bench) both(ctx context.Context, stays bool) (both [2]*checkpoint.Session, end func(),
+	err error) {
 	end = func() {
 		for _, k := range both {
 			if k != nil {
@@ -88,7 +96,8 @@ func (b *bench) both(ctx context.Context, stays bool) (both [2]*checkpoint.Sessi
 }
 
 // begin starts a kernel that goes back.
-func begin(ctx context.Context, o kernel.Options, back checkpoint.Options) (*checkpoint.Session, error) {
+func begin(ctx context.Context, o kernel.Options, back checkpoint.Options) (*checkpoint.Session,
+	error) {
 	k, err := kernel.Start(ctx, o)
 	if err != nil {
 		return nil, err
@@ -106,7 +115,8 @@ func (b *bench) writeFrame(ctx context.Context) error {
 		return err
 	}
 	defer k.Close()
-	return ran(k.Execute(ctx, "import numpy as np, pandas as pd\n"+frame+"\ndf.to_csv('frame.csv', index=False)"))
+	return ran(k.Execute(ctx, "import numpy as np, pandas as pd\n"+frame+
+		"\ndf.to_csv('frame.csv', index=False)"))
 }
 
 // ran is the error of an execution, also of one that is not OK.
@@ -117,7 +127,8 @@ func ran(x notebook.Execution, err error) error {
 	return err
 }
 
-// measure goes back after cells that failed, and after cells that did not, of which a checkpoint is made first.
+// measure goes back after cells that failed, and after cells that did not, of which a checkpoint is
+// made first.
 func (s session) measure(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
 	if err := b.writeFrame(ctx); err != nil {
 		return "", "", "", err
@@ -161,13 +172,16 @@ func (s session) measure(ctx context.Context, b *bench) (ours, theirs, verdict s
 			their = append(their, seconds)
 		}
 	}
-	return fmt.Sprintf("%.0f ms after a failed cell, %.0f ms after a good one", 1000*median(failed), 1000*median(good)),
+	return fmt.Sprintf("%.0f ms after a failed cell, %.0f ms after a good one", 1000*median(failed),
+			1000*median(good)),
 		fmt.Sprintf("%.0f ms", 1000*median(their)),
-		fmt.Sprintf("ratio %.0f, %.0f%s", median(their)/median(failed), median(their)/median(good), why), nil
+		fmt.Sprintf("ratio %.0f, %.0f%s", median(their)/median(failed), median(their)/median(good), why),
+		nil
 }
 
 // back runs a cell and measures going back from it with the first result after.
-func (s session) back(ctx context.Context, k *checkpoint.Session, code string) (float64, notebook.Restoration, error) {
+func (s session) back(ctx context.Context, k *checkpoint.Session, code string) (float64,
+	notebook.Restoration, error) {
 	if _, err := k.Execute(ctx, code); err != nil {
 		return 0, notebook.Restoration{}, err
 	}
@@ -200,7 +214,8 @@ type checkpointReply struct {
 
 func ask(ctx context.Context, k *checkpoint.Session, request string) (checkpointReply, error) {
 	var reply checkpointReply
-	m, err := k.Request(ctx, kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: request}})
+	m, err := k.Request(ctx, kernel.Message{Channel: kernel.Control,
+		Header: kernel.Header{MsgType: request}})
 	if err == nil {
 		err = json.Unmarshal(m.Content, &reply)
 	}
@@ -250,7 +265,8 @@ func checkpointEach(ctx context.Context, b *bench) (ours, theirs, verdict string
 }
 
 // roundTrips measures cells in turns; without stays there is a checkpoint before each.
-func (b *bench) roundTrips(ctx context.Context, stays bool) (ours, theirs, verdict string, err error) {
+func (b *bench) roundTrips(ctx context.Context, stays bool) (ours, theirs, verdict string,
+	err error) {
 	both, end, err := b.both(ctx, stays)
 	defer end()
 	if err != nil {
@@ -269,7 +285,8 @@ func (b *bench) roundTrips(ctx context.Context, stays bool) (ours, theirs, verdi
 			all[which] = append(all[which], time.Since(begun).Seconds())
 		}
 	}
-	return fmt.Sprintf("%.2f ms", 1000*median(all[0])), fmt.Sprintf("%.2f ms", 1000*median(all[1])), ratio(median(all[0]), median(all[1])), nil
+	return fmt.Sprintf("%.2f ms", 1000*median(all[0])), fmt.Sprintf("%.2f ms", 1000*median(all[1])),
+		ratio(median(all[0]), median(all[1])), nil
 }
 
 func checkpointStart(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
@@ -293,7 +310,8 @@ func checkpointStart(ctx context.Context, b *bench) (ours, theirs, verdict strin
 			}
 		}
 	}
-	return fmt.Sprintf("%.0f ms", 1000*median(all[0])), fmt.Sprintf("%.0f ms", 1000*median(all[1])), ratio(median(all[0]), median(all[1])), nil
+	return fmt.Sprintf("%.0f ms", 1000*median(all[0])), fmt.Sprintf("%.0f ms", 1000*median(all[1])),
+		ratio(median(all[0]), median(all[1])), nil
 }
 
 func checkpointMemory(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
@@ -326,5 +344,6 @@ func checkpointMemory(ctx context.Context, b *bench) (ours, theirs, verdict stri
 			used[min(i, 1)] = sum
 		}
 	}
-	return fmt.Sprintf("%.1f MB", float64(used[1]-used[0])/n/1e6), "", fmt.Sprintf("%d of them and the session: %.0f MB", n+1, float64(used[1])/1e6), nil
+	return fmt.Sprintf("%.1f MB", float64(used[1]-used[0])/n/1e6), "",
+		fmt.Sprintf("%d of them and the session: %.0f MB", n+1, float64(used[1])/1e6), nil
 }

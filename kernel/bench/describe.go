@@ -56,7 +56,8 @@ func describeFiles(ctx context.Context, b *bench) (ours, theirs, verdict string,
 			cold += time.Since(began)
 		}
 	}
-	return fmt.Sprintf("%.1f s", warm.Seconds()), fmt.Sprintf("%.1f s", cold.Seconds()), ratio(warm.Seconds(), cold.Seconds()), nil
+	return fmt.Sprintf("%.1f s", warm.Seconds()), fmt.Sprintf("%.1f s", cold.Seconds()),
+		ratio(warm.Seconds(), cold.Seconds()), nil
 }
 
 // scripts returns scripts that describe as many files.
@@ -67,13 +68,15 @@ func (b *bench) scripts(files int) ([]string, error) {
 		if err := os.WriteFile(path, fmt.Appendf(nil, "name,value\na,%d\nb,2\n", i), 0o644); err != nil {
 			return nil, err
 		}
-		scripts = append(scripts, fmt.Sprintf("import pandas as pd\nassert 'df' not in globals()\ndf = pd.read_csv(%q)\nprint(df.describe())", path))
+		scripts = append(scripts, fmt.Sprintf("import pandas as pd\nassert 'df' not in globals()\ndf = "+
+			"pd.read_csv(%q)\nprint(df.describe())", path))
 	}
 	return scripts, nil
 }
 
 func (b *bench) options(spec kernel.Spec) kernel.Options {
-	return kernel.Options{Spec: spec, Env: os.Environ(), Dir: b.dir, Scratch: filepath.Join(b.dir, "scratch")}
+	return kernel.Options{Spec: spec, Env: os.Environ(), Dir: b.dir,
+		Scratch: filepath.Join(b.dir, "scratch")}
 }
 
 func (b *bench) fromStart(ctx context.Context, script string) error {

@@ -106,14 +106,16 @@ func (b *bench) setUp(ctx context.Context) error {
 		return err
 	}
 	b.python, err = pyenv.Ensure(ctx, pyenv.Options{
-		Dir: filepath.Join(cache, "dsstar"), Lock: slices.Concat(configs.PythonLock, configs.TestLock), Env: os.Environ(),
+		Dir: filepath.Join(cache, "dsstar"), Lock: slices.Concat(configs.PythonLock, configs.TestLock),
+		Env:      os.Environ(),
 		Progress: func(line string) { fmt.Fprintln(os.Stderr, line) },
 	})
 	if err != nil {
 		return err
 	}
 	b.dsstar = filepath.Join(b.dir, "dsstar")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.dsstar, "./cmd/dsstar")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.dsstar,
+		"./cmd/dsstar")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build dsstar (run this in the repository): %w\n%s", err, out)
@@ -123,11 +125,13 @@ func (b *bench) setUp(ctx context.Context) error {
 		cells = append(cells, fmt.Sprintf("x%d = %d\nprint(x%d)", i, i, i))
 	}
 	for name, cells := range map[string][]string{
-		"many":  cells,
-		"flood": {"import sys\nline = 'x' * 99 + '\\n'\nfor i in range(5_000_000): sys.stdout.write(line)"},
+		"many": cells,
+		"flood": {"import sys\nline = 'x' * 99 + '\\n'\nfor i in range(5_000_000): " +
+			"sys.stdout.write(line)"},
 	} {
 		n := notebook.Notebook{Metadata: map[string]any{
-			"kernelspec": map[string]any{"name": "python3", "display_name": "Python 3", "language": "python"},
+			"kernelspec": map[string]any{"name": "python3", "display_name": "Python 3",
+				"language": "python"},
 		}}
 		for _, code := range cells {
 			n.Cells = append(n.Cells, notebook.Cell{Type: notebook.Code, Source: code})
@@ -148,7 +152,8 @@ func (b *bench) times(n int) int {
 }
 
 func (b *bench) start(ctx context.Context) (*kernel.Kernel, error) {
-	return kernel.Start(ctx, kernel.Options{Spec: kernel.PythonSpec(b.python), Dir: b.dir, Env: os.Environ()})
+	return kernel.Start(ctx, kernel.Options{Spec: kernel.PythonSpec(b.python), Dir: b.dir,
+		Env: os.Environ()})
 }
 
 func roundTrip(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
@@ -179,7 +184,8 @@ func roundTrip(ctx context.Context, b *bench) (ours, theirs, verdict string, err
 		}
 		their = append(their, seconds)
 	}
-	return fmt.Sprintf("%.2f ms", 1000*median(our)), fmt.Sprintf("%.2f ms", 1000*median(their)), ratio(median(our), median(their)), nil
+	return fmt.Sprintf("%.2f ms", 1000*median(our)), fmt.Sprintf("%.2f ms", 1000*median(their)),
+		ratio(median(our), median(their)), nil
 }
 
 // client runs the Python side of the comparison.
@@ -193,8 +199,10 @@ func (b *bench) runners(name string) (ours, nbconvert, papermill *exec.Cmd) {
 	in, out := filepath.Join(b.dir, name+".ipynb"), filepath.Join(b.dir, name+".out.ipynb")
 	bin := filepath.Dir(b.python)
 	return exec.Command(b.dsstar, "rerun", "--quiet", "--python", b.python, "-o", out, in),
-		exec.Command(b.python, filepath.Join(bin, "jupyter-nbconvert"), "--to", "notebook", "--execute", "--output", out, in),
-		exec.Command(b.python, filepath.Join(bin, "papermill"), "--no-progress-bar", "-k", "python3", in, out)
+		exec.Command(b.python, filepath.Join(bin, "jupyter-nbconvert"), "--to", "notebook", "--execute",
+			"--output", out, in),
+		exec.Command(b.python, filepath.Join(bin, "papermill"), "--no-progress-bar", "-k", "python3", in,
+			out)
 }
 
 // A usage is what a process took.
@@ -243,7 +251,8 @@ func compare300(format string, of func(usage) float64) (ours, theirs, verdict st
 		}
 		m[i] = median(values)
 	}
-	return fmt.Sprintf(format, m[0]), fmt.Sprintf(format+", "+format, m[1], m[2]), ratio(m[0], m[1]) + ", " + ratio(m[0], m[2]), nil
+	return fmt.Sprintf(format, m[0]), fmt.Sprintf(format+", "+format, m[1], m[2]), ratio(m[0], m[1]) +
+		", " + ratio(m[0], m[2]), nil
 }
 
 // checkDemo executes what the demo leaves, and compares its outputs; nbconvert
@@ -252,24 +261,28 @@ func checkDemo(_ context.Context, b *bench) (ours, theirs, verdict string, err e
 	folder := filepath.Join(b.dir, "demo")
 	path := filepath.Join(folder, "notebook.ipynb")
 	if _, err := os.Stat(path); err != nil {
-		if out, err := exec.Command(b.dsstar, "demo", "--quiet", "--python", b.python, "--out", folder).CombinedOutput(); err != nil {
+		if out, err := exec.Command(b.dsstar, "demo", "--quiet", "--python", b.python, "--out",
+			folder).CombinedOutput(); err != nil {
 			return "", "", "", fmt.Errorf("dsstar demo: %w\n%s", err, out)
 		}
 	}
 	var our, their []float64
 	for range max(1, b.times(100)/10) {
-		u, err := measureProcess(exec.Command(b.dsstar, "rerun", "--check", "--quiet", "--python", b.python, path))
+		u, err := measureProcess(exec.Command(b.dsstar, "rerun", "--check", "--quiet", "--python",
+			b.python, path))
 		if err != nil {
 			return "", "", "", err
 		}
 		our = append(our, u.seconds)
-		nbconvert := exec.Command(b.python, filepath.Join(filepath.Dir(b.python), "jupyter-nbconvert"), "--to", "notebook", "--execute", "--output", filepath.Join(b.dir, "demo.out.ipynb"), path)
+		nbconvert := exec.Command(b.python, filepath.Join(filepath.Dir(b.python), "jupyter-nbconvert"),
+			"--to", "notebook", "--execute", "--output", filepath.Join(b.dir, "demo.out.ipynb"), path)
 		if u, err = measureProcess(nbconvert); err != nil {
 			return "", "", "", err
 		}
 		their = append(their, u.seconds)
 	}
-	return fmt.Sprintf("%.2f s", median(our)), fmt.Sprintf("%.2f s", median(their)), ratio(median(our), median(their)), nil
+	return fmt.Sprintf("%.2f s", median(our)), fmt.Sprintf("%.2f s", median(their)),
+		ratio(median(our), median(their)), nil
 }
 
 func displays(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
@@ -279,7 +292,8 @@ func displays(ctx context.Context, b *bench) (ours, theirs, verdict string, err 
 		return "", "", "", err
 	}
 	defer k.Close()
-	x, err := k.Execute(ctx, fmt.Sprintf("from IPython.display import display\nfor i in range(%d): display(i)", n))
+	x, err := k.Execute(ctx, fmt.Sprintf("from IPython.display import display\nfor i in range(%d): "+
+		"display(i)", n))
 	if err != nil {
 		return "", "", "", err
 	}
@@ -288,7 +302,8 @@ func displays(ctx context.Context, b *bench) (ours, theirs, verdict string, err 
 		return "", "", "", err
 	}
 	kept, idle, _ := strings.Cut(out, " ")
-	return fmt.Sprintf("%d, idle seen: %v", len(x.Outputs), x.Incomplete == ""), fmt.Sprintf("%s, idle seen: %s", kept, strings.ToLower(idle)), "", nil
+	return fmt.Sprintf("%d, idle seen: %v", len(x.Outputs), x.Incomplete == ""),
+		fmt.Sprintf("%s, idle seen: %s", kept, strings.ToLower(idle)), "", nil
 }
 
 func flood(_ context.Context, b *bench) (ours, theirs, verdict string, err error) {
@@ -305,7 +320,8 @@ func flood(_ context.Context, b *bench) (ours, theirs, verdict string, err error
 	if err != nil {
 		return "", "", "", err
 	}
-	return fmt.Sprintf("%.0f MB in %.1f s", u.megabytes, u.seconds), "", fmt.Sprintf("%d bytes on disk", info.Size()), nil
+	return fmt.Sprintf("%.0f MB in %.1f s", u.megabytes, u.seconds), "",
+		fmt.Sprintf("%d bytes on disk", info.Size()), nil
 }
 
 func inARow(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
@@ -327,7 +343,8 @@ func inARow(ctx context.Context, b *bench) (ours, theirs, verdict string, err er
 			hangs++
 		}
 	}
-	return fmt.Sprint(hangs), "", fmt.Sprintf("%.0f s in all, the slowest %.0f ms", time.Since(begun).Seconds(), 1000*slowest.Seconds()), nil
+	return fmt.Sprint(hangs), "", fmt.Sprintf("%.0f s in all, the slowest %.0f ms",
+		time.Since(begun).Seconds(), 1000*slowest.Seconds()), nil
 }
 
 func attach(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
@@ -349,7 +366,8 @@ func attach(ctx context.Context, b *bench) (ours, theirs, verdict string, err er
 func (b *bench) firstOutput(ctx context.Context, text string) (ok bool, err error) {
 	file := filepath.Join(b.dir, "kernel-bench.json")
 	_ = os.Remove(file)
-	cmd := exec.CommandContext(ctx, b.python, "-m", "ipykernel_launcher", "-f", file, "--HistoryManager.enabled=False")
+	cmd := exec.CommandContext(ctx, b.python, "-m", "ipykernel_launcher", "-f", file,
+		"--HistoryManager.enabled=False")
 	if err := cmd.Start(); err != nil {
 		return false, err
 	}

@@ -14,12 +14,14 @@ import (
 func sandboxRows() (all []row) {
 	for _, tier := range []sandbox.Tier{sandbox.Builtin, sandbox.Full} {
 		all = append(all,
-			row{fmt.Sprintf("sandbox %s: start of the kernel (wanted: ratio 1.15) | without", tier), func(ctx context.Context, b *bench) (string, string, string, error) {
-				return b.confinedStart(ctx, tier)
-			}},
-			row{fmt.Sprintf("sandbox %s: execute round trip, p50 (wanted: ratio 1.05) | without", tier), func(ctx context.Context, b *bench) (string, string, string, error) {
-				return b.confinedRoundTrip(ctx, tier)
-			}})
+			row{fmt.Sprintf("sandbox %s: start of the kernel (wanted: ratio 1.15) | without", tier),
+				func(ctx context.Context, b *bench) (string, string, string, error) {
+					return b.confinedStart(ctx, tier)
+				}},
+			row{fmt.Sprintf("sandbox %s: execute round trip, p50 (wanted: ratio 1.05) | without", tier),
+				func(ctx context.Context, b *bench) (string, string, string, error) {
+					return b.confinedRoundTrip(ctx, tier)
+				}})
 	}
 	return all
 }
@@ -35,13 +37,15 @@ func (b *bench) inAndOut(tier sandbox.Tier) ([2]kernel.Options, error) {
 		}
 		both[i] = kernel.Options{
 			Spec: kernel.PythonSpec(b.python), Dir: dir, Scratch: dir, Env: os.Environ(),
-			Sandbox: sandbox.Box{Tier: t, Limits: sandbox.Limits{Memory: 4 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30}},
+			Sandbox: sandbox.Box{Tier: t, Limits: sandbox.Limits{Memory: 4 << 30, Processes: 256,
+				File: 2 << 30, Folder: 4 << 30}},
 		}
 	}
 	return both, err
 }
 
-func (b *bench) confinedStart(ctx context.Context, tier sandbox.Tier) (ours, theirs, verdict string, err error) {
+func (b *bench) confinedStart(ctx context.Context, tier sandbox.Tier) (ours, theirs, verdict string,
+	err error) {
 	both, err := b.inAndOut(tier)
 	if err != nil {
 		return "", "", "", err
@@ -60,10 +64,12 @@ func (b *bench) confinedStart(ctx context.Context, tier sandbox.Tier) (ours, the
 			}
 		}
 	}
-	return fmt.Sprintf("%.0f ms", 1000*median(all[0])), fmt.Sprintf("%.0f ms", 1000*median(all[1])), ratio(median(all[0]), median(all[1])), nil
+	return fmt.Sprintf("%.0f ms", 1000*median(all[0])), fmt.Sprintf("%.0f ms", 1000*median(all[1])),
+		ratio(median(all[0]), median(all[1])), nil
 }
 
-func (b *bench) confinedRoundTrip(ctx context.Context, tier sandbox.Tier) (ours, theirs, verdict string, err error) {
+func (b *bench) confinedRoundTrip(ctx context.Context, tier sandbox.Tier) (ours, theirs,
+	verdict string, err error) {
 	both, err := b.inAndOut(tier)
 	if err != nil {
 		return "", "", "", err
@@ -85,5 +91,6 @@ func (b *bench) confinedRoundTrip(ctx context.Context, tier sandbox.Tier) (ours,
 			all[which] = append(all[which], time.Since(begun).Seconds())
 		}
 	}
-	return fmt.Sprintf("%.2f ms", 1000*median(all[0])), fmt.Sprintf("%.2f ms", 1000*median(all[1])), ratio(median(all[0]), median(all[1])), nil
+	return fmt.Sprintf("%.2f ms", 1000*median(all[0])), fmt.Sprintf("%.2f ms", 1000*median(all[1])),
+		ratio(median(all[0]), median(all[1])), nil
 }

@@ -10,11 +10,14 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// tierRows measure going back in each tier of the sandbox by checkpoint, beside starting again there.
+// tierRows measure going back in each tier of the sandbox by checkpoint, beside starting again
+// there.
 func tierRows() (all []row) {
 	for _, s := range []session{goingBack[0], goingBack[1], goingBack[4]} {
 		for _, tier := range []sandbox.Tier{sandbox.Builtin, sandbox.Full} {
-			all = append(all, row{fmt.Sprintf("checkpoints in %s: back to %s, and a cell | start again there, run the cells", tier, s.name), func(ctx context.Context, b *bench) (string, string, string, error) {
+			all = append(all, row{fmt.Sprintf("checkpoints in %s: back to %s, and a cell | start again "+
+				"there, run the cells", tier, s.name), func(ctx context.Context, b *bench) (string, string,
+				string, error) {
 				return s.measureIn(ctx, b, tier)
 			}})
 		}
@@ -23,7 +26,8 @@ func tierRows() (all []row) {
 }
 
 // measureIn goes back after cells that failed.
-func (s session) measureIn(ctx context.Context, b *bench, tier sandbox.Tier) (ours, theirs, verdict string, err error) {
+func (s session) measureIn(ctx context.Context, b *bench, tier sandbox.Tier) (ours, theirs,
+	verdict string, err error) {
 	if _, _, err := sandbox.Choose(string(tier)); err != nil {
 		return "", "", "", err
 	}
@@ -39,7 +43,8 @@ func (s session) measureIn(ctx context.Context, b *bench, tier sandbox.Tier) (ou
 		}
 		k, err := begin(ctx, kernel.Options{
 			Spec: spec, Dir: dir, Scratch: dir, Env: os.Environ(),
-			Sandbox: sandbox.Box{Tier: tier, Limits: sandbox.Limits{Memory: 6 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30}},
+			Sandbox: sandbox.Box{Tier: tier, Limits: sandbox.Limits{Memory: 6 << 30, Processes: 256,
+				File: 2 << 30, Folder: 4 << 30}},
 		}, checkpoint.Options{Copies: dir + "-copies"})
 		if err != nil {
 			return "", "", "", err
@@ -61,6 +66,7 @@ func (s session) measureIn(ctx context.Context, b *bench, tier sandbox.Tier) (ou
 			all[which] = append(all[which], seconds)
 		}
 	}
-	ours, theirs = fmt.Sprintf("%.0f ms", 1000*median(all[0])), fmt.Sprintf("%.0f ms", 1000*median(all[1]))
+	ours, theirs = fmt.Sprintf("%.0f ms", 1000*median(all[0])),
+		fmt.Sprintf("%.0f ms", 1000*median(all[1]))
 	return ours, theirs, fmt.Sprintf("ratio %.0f", median(all[1])/median(all[0])), nil
 }

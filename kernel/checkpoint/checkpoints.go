@@ -100,7 +100,8 @@ func (c *checkpoints) freeze(ctx context.Context, m *mark) {
 	c.thin(ctx, m, frozen.Resident)
 }
 
-// failed returns the text of an error of the freezer. A kernel that does not answer is asked no more.
+// failed returns the text of an error of the freezer. A kernel that does not answer is asked no
+// more.
 func (c *checkpoints) failed(err error) string {
 	if errors.Is(err, kernel.ErrSilent) {
 		c.silent, c.off = true, err.Error()
@@ -126,7 +127,8 @@ func (c *checkpoints) takeFiles(ctx context.Context, m *mark) (err error) {
 }
 
 // back goes to the nearest mark that it can, or replays.
-func (c *checkpoints) back(ctx context.Context, h *history, cells []string) (back notebook.Restoration, known bool, err error) {
+func (c *checkpoints) back(ctx context.Context, h *history,
+	cells []string) (back notebook.Restoration, known bool, err error) {
 	why := ""
 	for _, m := range c.leading(cells) {
 		problem := m.why
@@ -136,7 +138,8 @@ func (c *checkpoints) back(ctx context.Context, h *history, cells []string) (bac
 				return back, false, turn.Reason(ctx)
 			}
 			if err == nil {
-				back = notebook.Restoration{Way: notebook.ByCheckpoint, Kept: len(m.cells), Executions: slices.Clone(m.ran), Why: why}
+				back = notebook.Restoration{Way: notebook.ByCheckpoint, Kept: len(m.cells),
+					Executions: slices.Clone(m.ran), Why: why}
 				if back.Kept == 0 && len(cells) > 0 {
 					back.Way = notebook.ByReplay // from a copy of the empty session
 				}
@@ -180,7 +183,8 @@ func (c *checkpoints) resume(ctx context.Context, m *mark) error {
 	if c.copies == nil {
 		return nil
 	}
-	return c.copies.restore(ctx, m.files) // only now: the session that has ended could still write there
+	// only now: the session that has ended could still write there
+	return c.copies.restore(ctx, m.files)
 }
 
 // thin gives copies up until there are few enough and the kernel keeps to its budget. resident is

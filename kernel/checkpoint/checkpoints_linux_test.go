@@ -18,14 +18,17 @@ import (
 
 // goBack goes back to cells and demands the way, how many cells did not run again,
 // and why that were not all.
-func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int, why string) notebook.Restoration {
+func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int,
+	why string) notebook.Restoration {
 	t.Helper()
 	back, err := k.Rollback(t.Context(), cells)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" && back.Why != "" {
-		t.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why, way, kept, why)
+	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
+		back.Why != "" {
+		t.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
+			way, kept, why)
 	}
 	return back
 }
@@ -57,7 +60,8 @@ func TestCheckpoints(t *testing.T) {
 			runCell(t, k, "pass", notebook.OK)
 		}
 		back := goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
-		if len(back.Executions) != 2 || back.Executions[1].Stdout() != printed || !k.Alive() || k.Info().PID != pid {
+		if len(back.Executions) != 2 || back.Executions[1].Stdout() != printed || !k.Alive() ||
+			k.Info().PID != pid {
 			t.Errorf("after %s: %+v, alive %v", code, back, k.Alive())
 		}
 		prints(t, k, "a", strings.TrimSpace(printed))
@@ -65,7 +69,8 @@ func TestCheckpoints(t *testing.T) {
 		goBack(t, k, cells, notebook.ByCheckpoint, 2, "")
 	}
 	back := goBack(t, k, []string{cells[0], "print(len(a))"}, notebook.ByCheckpoint, 1, "")
-	if len(back.Executions) != 2 || back.Executions[1].Stdout() != "1\n" || back.Executions[1].Count != 2 {
+	if len(back.Executions) != 2 || back.Executions[1].Stdout() != "1\n" ||
+		back.Executions[1].Count != 2 {
 		t.Errorf("%+v", back)
 	}
 	goBack(t, k, nil, notebook.ByCheckpoint, 0, "")
@@ -111,14 +116,16 @@ func TestCheckpointsServed(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
 	spec := checkpointSpec(t)
-	specs := map[string]map[string]any{"subject": {"argv": spec.Argv, "env": spec.Env, "display_name": "Subject", "language": "python"}}
+	specs := map[string]map[string]any{"subject": {"argv": spec.Argv, "env": spec.Env,
+		"display_name": "Subject", "language": "python"}}
 	served := kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs)
 	server, err := kernel.NewServer(served.URL, served.Token)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	inner, err := kernel.Dial(t.Context(), server, "", kernel.Options{Spec: kernel.Spec{Name: "subject"}, Dir: dir, Scratch: dir})
+	inner, err := kernel.Dial(t.Context(), server, "",
+		kernel.Options{Spec: kernel.Spec{Name: "subject"}, Dir: dir, Scratch: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +159,8 @@ func TestLeaveFreezing(t *testing.T) {
 	if x, err := again.Execute(t.Context(), "print(kept)"); err != nil || x.Stdout() != "2\n" {
 		t.Errorf("%v %s", err, x.PlainText())
 	}
-	reply, err := again.Request(t.Context(), kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: "checkpoints_request"}})
+	reply, err := again.Request(t.Context(),
+		kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: "checkpoints_request"}})
 	var list struct{ Checkpoints []any }
 	if e := json.Unmarshal(reply.Content, &list); err != nil || e != nil || len(list.Checkpoints) > 0 {
 		t.Errorf("%v %v %s", err, e, reply.Content)

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reliable demands a local file system, where each change of a file changes its ctime at once, by the
-// clock of this machine. Others cache times (NFS) or invent them (9P, FUSE).
+// reliable demands a local file system, where each change of a file changes its ctime at once, by
+// the clock of this machine. Others cache times (NFS) or invent them (9P, FUSE).
 func reliable(root *os.Root) error {
 	kind, err := fileSystem(root)
 	if err != nil {
@@ -42,10 +42,11 @@ func fileSystem(root *os.Root) (kind int64, err error) {
 	return int64(s.Type), err
 }
 
-// hidesChanges tries whether changing a file through a memory map leaves all its times unchanged, as
-// on tmpfs and overlayfs over it. It creates a file for that, and removes it.
+// hidesChanges tries whether changing a file through a memory map leaves all its times unchanged,
+// as on tmpfs and overlayfs over it. It creates a file for that, and removes it.
 func hidesChanges(root *os.Root) (bool, error) {
-	if kind, err := fileSystem(root); err != nil || kind != unix.TMPFS_MAGIC && kind != unix.OVERLAYFS_SUPER_MAGIC {
+	if kind, err := fileSystem(root); err != nil || kind != unix.TMPFS_MAGIC &&
+		kind != unix.OVERLAYFS_SUPER_MAGIC {
 		return false, err
 	}
 	name := ".dsstar-" + rand.Text()
@@ -84,12 +85,16 @@ func stampOf(info fs.FileInfo) stamp {
 	s := info.Sys().(*syscall.Stat_t)
 	return stamp{
 		dev: uint64(s.Dev), ino: s.Ino, links: uint64(s.Nlink), size: s.Size,
-		modified: moment{int64(s.Mtim.Sec), int64(s.Mtim.Nsec)}, changed: moment{int64(s.Ctim.Sec), int64(s.Ctim.Nsec)},
+		modified: moment{int64(s.Mtim.Sec), int64(s.Mtim.Nsec)},
+		changed:  moment{int64(s.Ctim.Sec), int64(s.Ctim.Nsec)},
 	}
 }
 
 // clone makes to, which is no longer than from, share the blocks of from.
-func clone(to, from *os.File) bool { return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil }
+func clone(to, from *os.File) bool {
+	return unix.IoctlFileClone(int(to.Fd()),
+		int(from.Fd())) == nil
+}
 
 // setModified does not follow a link.
 func setModified(root *os.Root, path string, m moment) error {

@@ -23,7 +23,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-var copiesIn = flag.String("copies", "", "folder, for example of a btrfs or xfs, in which tests of copies work")
+var copiesIn = flag.String("copies", "",
+	"folder, for example of a btrfs or xfs, in which tests of copies work")
 
 // place is a folder with copies, beside an outside that is none of their business.
 type place struct {
@@ -47,7 +48,8 @@ func copiesPlaceIn(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := place{folder: filepath.Join(dir, "files"), outside: filepath.Join(dir, "outside"), store: filepath.Join(dir, "store")}
+	p := place{folder: filepath.Join(dir, "files"), outside: filepath.Join(dir, "outside"),
+		store: filepath.Join(dir, "store")}
 	err = errors.Join(os.Mkdir(p.folder, 0o755), os.MkdirAll(filepath.Join(p.outside, "sub"), 0o755),
 		os.WriteFile(filepath.Join(p.outside, "theirs"), []byte("theirs"), 0o644))
 	if err != nil {
@@ -224,7 +226,8 @@ func TestCopiesProperty(t *testing.T) {
 // change does something to the folder. It may be impossible: then it does not.
 func change(t *rapid.T, p place) {
 	name := func(label string) string {
-		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "-c", "d\xff\n"}), 1, 3).Draw(t, label)
+		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "-c", "d\xff\n"}), 1, 3).Draw(t,
+			label)
 		return filepath.Join(p.folder, filepath.Join(parts...))
 	}
 	one := name("name")
@@ -238,8 +241,10 @@ func change(t *rapid.T, p place) {
 		return err
 	}
 	var err error
-	switch rapid.SampledFrom([]string{"create", "create", "create", "overwrite", "append", "truncate", "rename", "delete", "chmod", "times",
-		"link", "data", "hard", "outside", "folder", "folder", "swap", "behind", "root"}).Draw(t, "change") {
+	switch rapid.SampledFrom([]string{"create", "create", "create", "overwrite", "append", "truncate",
+		"rename", "delete", "chmod", "times",
+		"link", "data", "hard", "outside", "folder", "folder", "swap", "behind", "root"}).Draw(t,
+		"change") {
 	case "create":
 		_ = os.MkdirAll(filepath.Dir(one), 0o755)
 		err = write(os.O_CREATE | os.O_TRUNC)
@@ -254,12 +259,14 @@ func change(t *rapid.T, p place) {
 	case "delete":
 		err = os.RemoveAll(one)
 	case "chmod":
-		mode := rapid.SampledFrom([]fs.FileMode{0, 0o500, 0o744, 0o755, 0o777, 0o555 | fs.ModeSetgid, 0o700 | fs.ModeSticky}).Draw(t, "mode")
+		mode := rapid.SampledFrom([]fs.FileMode{0, 0o500, 0o744, 0o755, 0o777, 0o555 | fs.ModeSetgid,
+			0o700 | fs.ModeSticky}).Draw(t, "mode")
 		if info, lost := os.Lstat(one); lost == nil && info.Mode().Type() != fs.ModeSymlink {
 			err = os.Chmod(one, mode)
 		}
 	case "times":
-		when := time.Unix(rapid.Int64Range(-1<<31, 1<<33).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns"))
+		when := time.Unix(rapid.Int64Range(-1<<31, 1<<33).Draw(t, "seconds"),
+			rapid.Int64Range(0, 999_999_999).Draw(t, "ns"))
 		times := []unix.Timespec{{}, unix.NsecToTimespec(0)}
 		times[1].Sec, times[1].Nsec = when.Unix(), int64(when.Nanosecond())
 		err = unix.UtimesNanoAt(unix.AT_FDCWD, one, times, unix.AT_SYMLINK_NOFOLLOW)
@@ -300,7 +307,8 @@ func behind(path string) bool {
 		content[i]++
 	}
 	return os.WriteFile(path, content, 0) == nil &&
-		unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{s.Atim, s.Mtim}, unix.AT_SYMLINK_NOFOLLOW) == nil
+		unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{s.Atim, s.Mtim},
+			unix.AT_SYMLINK_NOFOLLOW) == nil
 }
 
 func writeFile(t testing.TB, path, content string) {
@@ -343,8 +351,8 @@ func TestCopiesBehind(t *testing.T) {
 	}
 }
 
-// A change through a memory map that is closed again shows, on file systems where no time tells of it, too:
-// what was there goes back, and what is taken is what is there.
+// A change through a memory map that is closed again shows, on file systems where no time tells of
+// it, too: what was there goes back, and what is taken is what is there.
 func TestCopiesMapped(t *testing.T) {
 	for _, parent := range []string{t.TempDir(), "/dev/shm", overlayOverTmpfs(t)} {
 		if parent == "" {
@@ -440,7 +448,8 @@ func TestCopiesOpenFiles(t *testing.T) {
 	}
 	s, stamps := p.take(t), changed(t, p.folder)
 	writeFile(t, path("longer"), strings.Repeat("x", 9999))
-	err := errors.Join(os.Truncate(path("shorter"), 1), os.Remove(path("gone")), os.Chmod(path("forbidden"), 0))
+	err := errors.Join(os.Truncate(path("shorter"), 1), os.Remove(path("gone")),
+		os.Chmod(path("forbidden"), 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -467,7 +476,8 @@ func TestCopiesOutside(t *testing.T) {
 	p := copiesPlace(t, 1<<30)
 	path := func(name string) string { return filepath.Join(p.folder, name) }
 	theirs := filepath.Join(p.outside, "theirs")
-	err := errors.Join(os.Symlink(p.outside, path("data")), os.Link(theirs, path("hard")), os.Mkdir(path("sub"), 0o755))
+	err := errors.Join(os.Symlink(p.outside, path("data")), os.Link(theirs, path("hard")),
+		os.Mkdir(path("sub"), 0o755))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +502,8 @@ func TestCopiesOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = p.copies.restore(t.Context(), s)
-	want := fmt.Sprintf("put back the working folder: %s has been replaced by another folder", p.folder)
+	want := fmt.Sprintf("put back the working folder: %s has been replaced by another folder",
+		p.folder)
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -517,13 +528,15 @@ func TestCopiesLinksAndModes(t *testing.T) {
 	}
 	writeFile(t, path("a"), "linked")
 	writeFile(t, path("sub/file"), "in sub")
-	err := errors.Join(os.Link(path("a"), path("b")), os.Link(path("a"), path("sub/c")), os.Chmod(path("sub"), 0o500))
+	err := errors.Join(os.Link(path("a"), path("b")), os.Link(path("a"), path("sub/c")),
+		os.Chmod(path("sub"), 0o500))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, was := p.take(t), everything(t, p.folder)
 	for _, gone := range []string{"a", "b", "sub/c", "sub/file"} {
-		if err := errors.Join(os.Chmod(path("sub"), 0o700), os.Remove(path(gone)), os.Chmod(path("sub"), 0o500)); err != nil {
+		if err := errors.Join(os.Chmod(path("sub"), 0o700), os.Remove(path(gone)),
+			os.Chmod(path("sub"), 0o500)); err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, path("a"), "of its own")
@@ -539,7 +552,8 @@ func TestSettle(t *testing.T) {
 	for range 20 {
 		var now, then unix.Timespec
 		err := unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now)
-		err = errors.Join(err, settle(t.Context(), moment{now.Sec, now.Nsec}), unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &then))
+		err = errors.Join(err, settle(t.Context(), moment{now.Sec, now.Nsec}),
+			unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &then))
 		if err != nil || then.Nano() <= now.Nano() {
 			t.Fatal(now, then, err)
 		}
@@ -605,7 +619,8 @@ func TestCopiesRefused(t *testing.T) {
 			if errors.Is(err, errOverLimit) != (tt.name == "bytes") {
 				t.Error("wrong kind of error")
 			}
-			if left, err := os.ReadDir(p.store); len(left) != 1 || err != nil || p.held != 1 || len(p.known) != 1 {
+			if left, err := os.ReadDir(p.store); len(left) != 1 || err != nil || p.held != 1 ||
+				len(p.known) != 1 {
 				t.Error("something of it is left:", left, err, p.held, p.known)
 			}
 			p.restore(t, s)
@@ -703,7 +718,8 @@ func TestCopiesFaults(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(p.store, s.items["a"].content.name), "wrong")
 	err := p.copies.restore(t.Context(), s)
-	if want := `put back the working folder: "a": its copy: has been changed meanwhile`; err == nil || err.Error() != want {
+	if want := `put back the working folder: "a": its copy: has been changed meanwhile`; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	p.drop(p.take(t))

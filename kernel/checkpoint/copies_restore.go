@@ -125,8 +125,8 @@ func (r *restoring) same(dir *os.Root, name, path string, info fs.FileInfo) bool
 	return true
 }
 
-// fill creates what is missing and writes what has changed. Modes and times of folders come last, as
-// this changes them.
+// fill creates what is missing and writes what has changed. Modes and times of folders come last,
+// as this changes them.
 func (r *restoring) fill(ctx context.Context) error {
 	files := map[*content][]string{}
 	for _, path := range slices.Sorted(maps.Keys(r.state.items)) { // a folder before what is in it

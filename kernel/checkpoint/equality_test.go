@@ -74,7 +74,10 @@ func (l lab) state(x notebook.Execution, except string) ([]string, error) {
 		return nil, fmt.Errorf("no state: %w %s", err, x.PlainText())
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return slices.DeleteFunc(lines, func(line string) bool { return strings.ContainsAny(line[:1], except) }), nil
+	return slices.DeleteFunc(lines, func(line string) bool {
+		return strings.ContainsAny(line[:1],
+			except)
+	}), nil
 }
 
 // A kept is a cell that is left in a session.
@@ -97,9 +100,11 @@ type played struct {
 	exact bool                       // nothing ran again since the start
 }
 
-// play runs a plan in a session that is empty. It returns what is wrong with where going back led to.
+// play runs a plan in a session that is empty. It returns what is wrong with where going back led
+// to.
 func (l lab) play(ctx context.Context, k *Session, p plan) (*played, error) {
-	s := &played{lab: l, k: k, plan: p, looks: map[int]notebook.Execution{}, ways: map[string]int{}, exact: true}
+	s := &played{lab: l, k: k, plan: p, looks: map[int]notebook.Execution{}, ways: map[string]int{},
+		exact: true}
 	for i, o := range p.ops {
 		if err := s.do(ctx, o); err != nil {
 			return s, fmt.Errorf("op %d: %w", i+1, err)
@@ -122,7 +127,8 @@ func (s *played) do(ctx context.Context, o op) error {
 	case o.look:
 		err = s.compare(x)
 	case o.want == notebook.OK && x.Status == notebook.Raised && !s.plan.strict:
-		// The statements do not know what the ones before have left. It is undone, as any cell that fails.
+		// The statements do not know what the ones before have left. It is undone, as any cell that
+		// fails.
 		cell.skipped = true
 		s.trail = append(s.trail, cell)
 		return s.back(ctx, len(s.trail))
@@ -201,7 +207,8 @@ func differing(a, b []string) string {
 	return cmp.Diff(a, b)
 }
 
-// back goes back to the first cells of the trail, without those that were undone because they failed.
+// back goes back to the first cells of the trail, without those that were undone because they
+// failed.
 func (s *played) back(ctx context.Context, cells int) error {
 	s.trail = s.trail[:cells]
 	var codes []string
@@ -235,15 +242,16 @@ func (s *played) back(ctx context.Context, cells int) error {
 	return nil
 }
 
-// legitimate are reasons to run cells again that the statements of plans give: they replace files that are open, and
-// remove the folder that they work in. Of a file without a name copies keep the content.
+// legitimate are reasons to run cells again that the statements of plans give: they replace files
+// that are open, and remove the folder that they work in. Of a file without a name copies keep the
+// content.
 var legitimate = regexp.MustCompile(`[^)] was open and has been changed since|the folder that cells worked in has been removed since|is locked`)
 
 // refusals are those that a plan with threads and sockets gives as well.
 var refusals = regexp.MustCompile(`thread: |socket: `)
 
-// copied returns how often the session went back to a frozen copy that had all cells, and is an error where it did not
-// for another than a legitimate reason.
+// copied returns how often the session went back to a frozen copy that had all cells, and is an
+// error where it did not for another than a legitimate reason.
 func (s *played) copied() (n int, err error) {
 	for why, times := range s.ways {
 		switch {
@@ -260,7 +268,8 @@ func (s *played) copied() (n int, err error) {
 // outputs returns how an execution differs from that of a cell in what can be seen.
 func outputs(want kept, got notebook.Execution, unseeded bool) string {
 	if got.Status != want.got.Status || got.Count != want.got.Count {
-		return fmt.Sprintf("%s [%d], want %s [%d]: %s", got.Status, got.Count, want.got.Status, want.got.Count, got.PlainText())
+		return fmt.Sprintf("%s [%d], want %s [%d]: %s", got.Status, got.Count, want.got.Status,
+			want.got.Count, got.PlainText())
 	}
 	if want.look || unseeded {
 		return ""
@@ -268,12 +277,12 @@ func outputs(want kept, got notebook.Execution, unseeded bool) string {
 	return cmp.Diff(steady(want.got), steady(got))
 }
 
-// unsteady are addresses, process ids in the names of the files that tracebacks and warnings give to cells, and the private
-// folders of sandboxes.
+// unsteady are addresses, process ids in the names of the files that tracebacks and warnings give
+// to cells, and the private folders of sandboxes.
 var unsteady = regexp.MustCompile(`ipykernel_\d+|\b0x[0-9a-f]{6,}|/dsstar-\d+\b`)
 
-// steady is what a cell has put out, but for what is chance: a kernel sends each of its two streams by a timer, so that
-// between two other outputs either may come first.
+// steady is what a cell has put out, but for what is chance: a kernel sends each of its two streams
+// by a timer, so that between two other outputs either may come first.
 func steady(x notebook.Execution) string {
 	var outputs []notebook.Output
 	for i := 0; i < len(x.Outputs); {
@@ -293,7 +302,8 @@ func steady(x notebook.Execution) string {
 	return unsteady.ReplaceAllString(x.PlainText(), "...")
 }
 
-// again runs the cells that are left in another session, which is empty, and compares outputs and state.
+// again runs the cells that are left in another session, which is empty, and compares outputs and
+// state.
 func (s *played) again(ctx context.Context, k *Session) error {
 	var last notebook.Execution
 	for i, c := range s.trail {
@@ -312,8 +322,8 @@ func (s *played) again(ctx context.Context, k *Session) error {
 	return s.lab.same(last, s.trail[len(s.trail)-1].got, twoSessions)
 }
 
-// The state after going back is that of a fresh kernel that ran only the cells that are left, and that of the session when
-// it was there before. See testdata/digest.py for what is compared.
+// The state after going back is that of a fresh kernel that ran only the cells that are left, and
+// that of the session when it was there before. See testdata/digest.py for what is compared.
 func TestEquality(t *testing.T) {
 	spec := checkpointSpec(t)
 	l := newLab(t)
@@ -321,7 +331,8 @@ func TestEquality(t *testing.T) {
 	t.Cleanup(func() {
 		t.Log(&total)
 		if all := total.backs(); 10*total.ways[string(notebook.ByCheckpoint)] < 9*all && !t.Failed() {
-			t.Errorf("of %d times it went back to a frozen copy only %d times", all, total.ways[string(notebook.ByCheckpoint)])
+			t.Errorf("of %d times it went back to a frozen copy only %d times", all,
+				total.ways[string(notebook.ByCheckpoint)])
 		}
 	})
 	n := *sessions
@@ -348,7 +359,8 @@ type tally struct {
 }
 
 func (y *tally) String() string {
-	s := fmt.Sprintf("%d sessions left %d cells; %d raised unplanned; %d times the state was told", y.sessions, y.cells, y.undone, y.looked)
+	s := fmt.Sprintf("%d sessions left %d cells; %d raised unplanned; %d times the state was told",
+		y.sessions, y.cells, y.undone, y.looked)
 	for way, n := range y.ways {
 		s += fmt.Sprintf("\n%5d times %s", n, way)
 	}
@@ -411,8 +423,8 @@ func (l lab) session(t *testing.T, spec kernel.Spec, seed uint64, total *tally) 
 	}
 }
 
-// The same plans lead to the same states in a kernel that goes back by checkpoints and in ipykernel, which goes back by
-// starting again.
+// The same plans lead to the same states in a kernel that goes back by checkpoints and in
+// ipykernel, which goes back by starting again.
 func TestDifferential(t *testing.T) {
 	pyenvtest.Long(t)
 	l, found := newLab(t), 0
@@ -433,7 +445,8 @@ func TestDifferential(t *testing.T) {
 					t.Fatalf("%s: %v\n\nthe session:\n%s", spec.Name, err, p.script())
 				}
 				if n, err := s.copied(); i == 0 && (err != nil || n == 0) {
-					t.Errorf("%d times it went back to a frozen copy: %v, %v\n\nthe session:\n%s", n, s.ways, err, p.script())
+					t.Errorf("%d times it went back to a frozen copy: %v, %v\n\nthe session:\n%s", n, s.ways, err,
+						p.script())
 				}
 				ends[i] = s.trail[len(s.trail)-1]
 			}
@@ -450,14 +463,17 @@ var helped = map[string]struct{ made, undone, again string }{
 		"import random; random.seed(3); x = random.random()", "random.random()", "y = random.random()",
 	},
 	"offsets": {
-		"open('t', 'w').write('line\\n' * 9999); f = open('t'); f.readline()", "f.read()", "assert f.readline() == 'line\\n'",
+		"open('t', 'w').write('line\\n' * 9999); f = open('t'); f.readline()", "f.read()",
+		"assert f.readline() == 'line\\n'",
 	},
 	"timers": {
-		"import signal; signal.signal(signal.SIGALRM, print); signal.setitimer(signal.ITIMER_REAL, 1000)", "signal.setitimer(signal.ITIMER_REAL, 0)",
+		"import signal; signal.signal(signal.SIGALRM, print); signal.setitimer(signal.ITIMER_REAL, 1000)",
+		"signal.setitimer(signal.ITIMER_REAL, 0)",
 		"assert signal.getitimer(signal.ITIMER_REAL)[0] > 900",
 	},
 	"semaphores": {
-		"import multiprocessing; lock = multiprocessing.get_context('fork').Lock()", "lock.acquire()", "assert lock.acquire(timeout=1); lock.release()",
+		"import multiprocessing; lock = multiprocessing.get_context('fork').Lock()", "lock.acquire()",
+		"assert lock.acquire(timeout=1); lock.release()",
 	},
 	"loop": {
 		"import asyncio; await asyncio.sleep(0)", "x = 1", "import asyncio; await asyncio.sleep(.01)",
@@ -471,7 +487,8 @@ var helped = map[string]struct{ made, undone, again string }{
 		"a[:] = 1", "assert (R(max_iter=2).fit(a, a[:, 0]).predict(a[:9]) == x).all()",
 	},
 	"files": {
-		"open('t', 'w').write('kept')", "import os; open('t', 'a').write('x'); open('u', 'w').write('x')", "x = 1",
+		"open('t', 'w').write('kept')", "import os; open('t', 'a').write('x'); open('u', 'w').write('x')",
+		"x = 1",
 	},
 }
 
@@ -484,8 +501,10 @@ func TestExactNeeds(t *testing.T) {
 			continue
 		}
 		p := plan{strict: true, unseeded: true, ops: []op{
-			{code: h.made, want: notebook.OK}, {code: l.look, want: notebook.OK, look: true}, {back: 1}, {code: h.undone, want: notebook.OK, limit: 10 * time.Second},
-			{back: 1}, {code: l.look, want: notebook.OK, look: true}, {back: 1}, {code: h.again, want: notebook.OK, limit: 10 * time.Second},
+			{code: h.made, want: notebook.OK}, {code: l.look, want: notebook.OK, look: true}, {back: 1},
+			{code: h.undone, want: notebook.OK, limit: 10 * time.Second},
+			{back: 1}, {code: l.look, want: notebook.OK, look: true}, {back: 1},
+			{code: h.again, want: notebook.OK, limit: 10 * time.Second},
 		}}
 		play := func(t *testing.T, without func(*setup)) error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

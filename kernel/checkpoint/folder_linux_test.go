@@ -32,7 +32,8 @@ func TestCopiesReplaced(t *testing.T) {
 	outside, check := kerneltest.Secret(t)
 	dir := t.TempDir()
 	folder, store := filepath.Join(dir, "files"), filepath.Join(dir, ".dsstar-copies")
-	if err := errors.Join(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "a"), []byte("a"), 0o644)); err != nil {
+	if err := errors.Join(os.Mkdir(folder, 0o755),
+		os.WriteFile(filepath.Join(folder, "a"), []byte("a"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	c, err := newCopies(folder, store, 1<<20)
@@ -51,23 +52,28 @@ func TestCopiesReplaced(t *testing.T) {
 	check()
 }
 
-// TestReplacedInMidRun has cells put links and pipes in the place of Scratch and of the folder for long outputs. The
-// session goes back all the same, and nothing outside is read, written or removed.
+// TestReplacedInMidRun has cells put links and pipes in the place of Scratch and of the folder for
+// long outputs. The session goes back all the same, and nothing outside is read, written or
+// removed.
 func TestReplacedInMidRun(t *testing.T) {
 	t.Parallel()
-	for way, spec := range map[string]kernel.Spec{"replay": kernel.PythonSpec(pyenvtest.Python(t)), "checkpoint": checkpointSpec(t)} {
+	for way, spec := range map[string]kernel.Spec{"replay": kernel.PythonSpec(pyenvtest.Python(t)),
+		"checkpoint": checkpointSpec(t)} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
 			outside, check := kerneltest.Secret(t)
 			o := plain(t)
 			o.Dir = filepath.Join(o.Dir, "run")
-			o.Spec, o.Scratch, o.back.Copies = spec, filepath.Join(o.Dir, "files"), filepath.Join(o.Dir, "copies")
+			o.Spec, o.Scratch, o.back.Copies = spec, filepath.Join(o.Dir, "files"),
+				filepath.Join(o.Dir, "copies")
 			if err := os.Mkdir(o.Dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			o.Outputs = kernel.Outputs{Limits: notebook.Limits{Stream: 1000}, Folder: filepath.Join(o.Scratch, "outputs"), ShownAs: "files/outputs"}
+			o.Outputs = kernel.Outputs{Limits: notebook.Limits{Stream: 1000},
+				Folder: filepath.Join(o.Scratch, "outputs"), ShownAs: "files/outputs"}
 			k := open(t, o)
-			cells := []string{"import os\nfiles, outside = " + `"` + o.Scratch + `", "` + outside + `"` + "\nopen(files + '/a.txt', 'w').write('1')"}
+			cells := []string{"import os\nfiles, outside = " + `"` + o.Scratch + `", "` + outside + `"` +
+				"\nopen(files + '/a.txt', 'w').write('1')"}
 			runCell(t, k, cells[0], notebook.OK)
 			for _, attack := range []string{
 				"os.mkfifo(files + '/outputs')\nprint('x' * 5000)",
@@ -88,7 +94,8 @@ func TestReplacedInMidRun(t *testing.T) {
 						t.Fatalf("%s\n%v %+v", attack, err, back)
 					}
 				})
-				if b, err := disk.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10); err != nil || string(b) != "1" {
+				if b, err := disk.ReadFile(filepath.Join(o.Scratch, "a.txt"), 10); err != nil ||
+					string(b) != "1" {
 					t.Errorf("%s\na.txt: %q %v", attack, b, err)
 				}
 				check()

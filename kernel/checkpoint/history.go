@@ -97,7 +97,8 @@ type way interface {
 	keep(context.Context, *history)
 	// back restores the longest possible prefix of cells. It returns their executions, and
 	// whether that state is remembered already.
-	back(ctx context.Context, h *history, cells []string) (back notebook.Restoration, known bool, err error)
+	back(ctx context.Context, h *history, cells []string) (back notebook.Restoration, known bool,
+		err error)
 	// leave has the kernel drop what it holds for this.
 	leave()
 	// close frees what is remembered.
@@ -124,7 +125,8 @@ type stay struct{ way }
 func (stay) name() notebook.Way             { return notebook.NotAtAll }
 func (stay) keep(context.Context, *history) {}
 
-func (s stay) back(ctx context.Context, h *history, cells []string) (notebook.Restoration, bool, error) {
+func (s stay) back(ctx context.Context, h *history, cells []string) (notebook.Restoration, bool,
+	error) {
 	if h.kernel.Alive() && (len(h.trail.cells) > 0 || h.trail.lost) {
 		return notebook.Restoration{Way: notebook.NotAtAll}, true, nil
 	}
@@ -142,6 +144,7 @@ func (reset) keep(context.Context, *history) {}
 func (reset) leave()                         {}
 func (reset) close()                         {}
 
-func (r reset) back(ctx context.Context, h *history, _ []string) (notebook.Restoration, bool, error) {
+func (r reset) back(ctx context.Context, h *history, _ []string) (notebook.Restoration, bool,
+	error) {
 	return notebook.Restoration{Way: r.way, Why: r.why}, false, h.kernel.Reset(ctx)
 }

@@ -55,11 +55,14 @@ func (p player) back(way notebook.Way, kept int, why string, cells ...string) (p
 	if err != nil {
 		p.Fatal(err)
 	}
-	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" && back.Why != "" {
-		p.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why, way, kept, why)
+	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
+		back.Why != "" {
+		p.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
+			way, kept, why)
 	}
 	if !slices.Equal(p.fake.state, cells) || len(back.Executions) != len(cells) {
-		p.Fatalf("the kernel has run %q, want %q (%d executions)", p.fake.state, cells, len(back.Executions))
+		p.Fatalf("the kernel has run %q, want %q (%d executions)", p.fake.state, cells,
+			len(back.Executions))
 	}
 	if len(cells) > 0 {
 		printed = back.Executions[len(cells)-1].Stdout()
@@ -154,7 +157,8 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// Copies are given up for memory: first those off the path, then the oldest, and that of the empty session last.
+// Copies are given up for memory: first those off the path, then the oldest, and that of the empty
+// session last.
 func TestMemory(t *testing.T) {
 	p := play(t, Options{MaxMemory: 450, Branches: true}, false)
 	p.run("off")
@@ -202,7 +206,8 @@ func TestOff(t *testing.T) {
 	p := player{t, &history{kernel: f, way: stay{reset{way: notebook.ByReplay, why: "so"}}}, f}
 	p.back(notebook.ByReplay, 0, "so", "a") // a new kernel
 	p.run("b", "fail")
-	if back, err := p.rollback(t.Context(), []string{"a"}); err != nil || back.Way != notebook.NotAtAll || len(back.Executions) > 0 {
+	if back, err := p.rollback(t.Context(), []string{"a"}); err != nil ||
+		back.Way != notebook.NotAtAll || len(back.Executions) > 0 {
 		t.Errorf("%v %+v", err, back)
 	}
 	if !slices.Equal(f.state, []string{"a", "b", "fail"}) {

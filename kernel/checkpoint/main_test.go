@@ -17,7 +17,8 @@ import (
 	"dsstar/notebook"
 )
 
-var testTier = flag.String("tier", "", "run all kernels with checkpoints in this tier of the sandbox; \"\": a few in builtin, the others in none")
+var testTier = flag.String("tier", "",
+	"run all kernels with checkpoints in this tier of the sandbox; \"\": a few in builtin, the others in none")
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
@@ -41,7 +42,8 @@ type setup struct {
 // plain is for ipykernel in fresh folders.
 func plain(t testing.TB) setup {
 	dir := t.TempDir()
-	return setup{kernel.Options{Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: dir, Scratch: dir, Env: os.Environ()}, Options{}}
+	return setup{kernel.Options{Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: dir, Scratch: dir,
+		Env: os.Environ()}, Options{}}
 }
 
 // freezing is for a kernel that freezes copies of itself.
@@ -60,7 +62,8 @@ func checkpointSpec(t testing.TB) kernel.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := kernel.CheckpointSpec(kernel.PythonSpec(pyenvtest.Python(t)), filepath.Join(cache, "dsstar", "test-kernels"))
+	spec, err := kernel.CheckpointSpec(kernel.PythonSpec(pyenvtest.Python(t)),
+		filepath.Join(cache, "dsstar", "test-kernels"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func TestRollbackFiles(t *testing.T) {
 		runCell(t, k, c, notebook.OK)
 	}
 	runCell(t, k, "open('a.txt', 'a').write('2'); open('d/b', 'w').close(); os.mkdir('e'); os.chmod('e', 0)\n"+
-		"os.symlink('"+outside+"', 'link'); os.symlink('"+filepath.Dir(outside)+"', 'dirlink'); os.symlink('.', 'loop')\n"+
+		"os.symlink('"+outside+"', 'link'); os.symlink('"+filepath.Dir(outside)+
+		"', 'dirlink'); os.symlink('.', 'loop')\n"+
 		"open('random.py', 'w').write('raise SystemExit')", notebook.OK)
 	before := k.Info().PID
 	back, err := k.Rollback(t.Context(), cells)

@@ -59,7 +59,8 @@ func (s *Session) ExecuteCell(ctx context.Context, c kernel.Cell) (notebook.Exec
 // in place stay changed.
 //
 // It stops at the first cell that is not OK, whose execution is the last one returned. After an
-// error the kernel is dead, or has run fewer cells than were asked for; another Rollback may follow.
+// error the kernel is dead, or has run fewer cells than were asked for; another Rollback may
+// follow.
 func (s *Session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	began := time.Now()
 	ctx, release, err := s.turn.Take(ctx)
@@ -76,17 +77,17 @@ func (s *Session) Rollback(ctx context.Context, cells []string) (notebook.Restor
 func (s *Session) Way() notebook.Way { return s.history.way.name() }
 
 // Close frees all copies and closes the kernel. See [kernel.Kernel.Close].
-func (s *Session) Close() error { return s.finish(s.Kernel.Close) }
+func (s *Session) Close() error { return s.closeBy(s.Kernel.Close) }
 
 // Leave leaves the kernel running, without frozen copies of itself. See [kernel.Kernel.Leave].
 func (s *Session) Leave(notebook string) error {
-	return s.finish(func() error {
+	return s.closeBy(func() error {
 		s.history.way.leave()
 		return s.Kernel.Leave(notebook)
 	})
 }
 
-func (s *Session) finish(end func() error) error {
+func (s *Session) closeBy(end func() error) error {
 	return s.turn.Close(func() error {
 		defer s.history.way.close()
 		return end()

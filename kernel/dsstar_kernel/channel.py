@@ -17,7 +17,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 
-SIZE = 60_000  # of a packet; a Unix socket takes some more at once
+SIZE = 60_000  # bytes of a packet; a Unix socket takes a little more at once
 HEAD = struct.Struct("<IIB")  # process, number of the message, whether this is its last packet
 BUFFER = 4 << 20
 
@@ -58,18 +58,20 @@ class Uninterrupted:
 
 
 class Channel:
-    """One end of the line, which does not block: send waits by itself, post leaves what does not fit to flush."""
+    """One end of the line, non-blocking: send waits for room, post queues what does not fit for
+    flush."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
         self.sock = sock
-        self.fds: deque[int] = deque()  # that came with messages, in their order
-        self.signaled = 0.0  # when the worker's C handler of signals has reported one: see App.wake
+        self.fds: deque[int] = deque()  # received with messages, in order
+        # when the worker's C signal handler last reported a signal: see App.wake
+        self.signaled = 0.0
         self._waiting: deque[tuple[bytes, Sequence[int]]] = deque()
         self.forget()
 
     def forget(self) -> None:
-        """Starts anew, in a process that was forked: nobody else's lock and halves of messages."""
+        """Resets lock and partial messages in a forked process."""
         self._lock = threading.RLock()
         self._number = 0
         self._parts: dict[tuple[int, int], bytearray] = {}
@@ -82,13 +84,13 @@ class Channel:
         return [HEAD.pack(pid, self._number, at + SIZE >= end) + data[at : at + SIZE] for at in range(0, end, SIZE)]
 
     def send(self, *message: bytes, fds: Sequence[int] = ()) -> None:
-        """Sends a message and waits until it is sent. Any thread may."""
+        """Sends a message and waits until it is sent. May be called from any thread."""
         with self._lock:
             packets = self._packets(message)
             if len(packets) == 1:
                 self._send(packets[0], fds)
                 return
-            with Uninterrupted():  # an exception between two packets would leave half a message
+            with Uninterrupted():  # an exception between two packets would leave a partial message
                 for i, packet in enumerate(packets):
                     self._send(packet, fds if i == len(packets) - 1 else ())
 
@@ -109,7 +111,7 @@ class Channel:
         self.flush()
 
     def flush(self) -> bool:
-        """Sends what waits, as far as there is room, and reports whether all is sent."""
+        """Sends queued packets as far as there is room. Returns whether all are sent."""
         try:
             while self._waiting:
                 self.sock.send(self._waiting[0][0])
@@ -117,11 +119,12 @@ class Channel:
         except BlockingIOError:
             return False
         except OSError:
-            self._waiting.clear()  # the other end has gone, which is noticed otherwise
+            self._waiting.clear()  # the other end is closed, which is noticed elsewhere
         return True
 
     def receive(self) -> list[bytes] | None:
-        """Returns the next message, or None if there is none yet. Raises EOFError when the other end has gone."""
+        """Returns the next message, None if there is none yet. Raises EOFError when the other end
+        is closed."""
         while True:
             try:
                 data, fds = receive_fds(self.sock, SIZE + HEAD.size)

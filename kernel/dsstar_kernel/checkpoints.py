@@ -18,22 +18,24 @@ from .hazards import Finding
 if TYPE_CHECKING:
     from .front import Front
 
-LEAST_FREE = 256 << 20  # bytes that must be available for another copy
-IDLE = 0.05  # seconds until a copy is readied, so as not to be in the way of what comes at once
+LEAST_FREE = 256 << 20  # bytes that must be available before another copy is made
+IDLE = 0.05  # seconds of idleness before a copy is readied, so as not to delay the next request
 
 Message = dict[str, Any]
 
 
 @dataclass
 class Checkpoint:
-    pid: int  # 0 while it leaves another one in its place
+    pid: int  # 0 while it replaces itself by another one
     line: socket.socket
     execution_count: int
     files: list[hazards.File]
-    readied: tuple[int, socket.socket] | None = None  # a copy that goes on at once, and its channel
+    # a copy that can resume at once, and its channel
+    readied: tuple[int, socket.socket] | None = None
 
     def answers(self) -> bool:
-        """Whether the copy is there: it may have been killed, for want of memory, and not have ended yet."""
+        """Whether the copy is alive: it may have been killed by the OOM killer and not have ended
+        yet."""
         if not self.settle():
             return self.readied is not None  # then it is the last
         try:
@@ -43,7 +45,7 @@ class Checkpoint:
             return False
 
     def ready(self) -> None:
-        """Has the copy leave another one in its place, and get ready to go on: see frozen.py."""
+        """Makes the copy fork its replacement and get ready to resume: see frozen.py."""
         if self.readied or not self.settle():
             return
         mine, theirs = pair()
@@ -55,7 +57,7 @@ class Checkpoint:
                 mine.close()
 
     def settle(self) -> bool:
-        """Reports whether the copy is there, perhaps as another one in its place."""
+        """Returns whether the copy, or its replacement, is alive."""
         self.line.settimeout(PATIENCE / 4)
         if not self.pid:
             with contextlib.suppress(OSError, ValueError):
@@ -63,12 +65,12 @@ class Checkpoint:
                 ends = time.monotonic() + PATIENCE / 4
                 while pid and not linux.is_child(pid) and time.monotonic() < ends:
                     time.sleep(0.0005)  # its helper ends soon
-                # Else it has ended and been waited for, and its number may be anybody's.
+                # Otherwise it was reaped, and its id may have been reused.
                 self.pid = pid if linux.is_child(pid) else 0
         return self.pid != 0
 
     def _heard(self) -> bytes:
-        """What the copy says, but for what every new one does."""
+        """The next message of the copy, other than the `frozen` of every new one."""
         while (said := self.line.recv(32)) == b"frozen":
             pass
         return said
@@ -77,7 +79,7 @@ class Checkpoint:
         return {pid for pid in (self.pid, self.readied[0] if self.readied else 0) if pid}
 
     def calm(self) -> None:
-        """Ends the copy that is ready to go on, if there is another."""
+        """Ends the copy that is ready to resume, if it is not the last."""
         if self.readied and self.settle():
             self._end_ready()
 
@@ -99,14 +101,14 @@ class Checkpoint:
 
 @dataclass
 class Asked:
-    """A request that is not answered yet."""
+    """A pending request."""
 
     checkpoints: Checkpoints
     idents: Any
     message: Message
     began: float = field(default_factory=time.monotonic)
-    again: bool = False  # it has been tried once
-    folder: str = ""  # what the client puts back itself
+    again: bool = False  # it is the second attempt
+    folder: str = ""  # whose files the client restores itself
 
     def __post_init__(self) -> None:
         self.folder = str(self.message["content"].get("folder") or "")
@@ -130,11 +132,11 @@ class Checkpoints:
         self.kept: dict[str, Checkpoint] = {}
         self._made = 0
         self._resuming: tuple[Asked, str] | None = None
-        self.due = 0.0  # when next is to be readied
+        self.due = 0.0  # when the next copy is to be readied
         self._next = ""
 
     def handle(self, kind: str, idents: Any, message: Message) -> bool:
-        """Handles a request of these; reports whether it is one."""
+        """Handles a checkpoint request. Returns whether it was one."""
         do = {
             "checkpoint_request": self._checkpoint, "rollback_request": self._rollback,
             "drop_request": self._drop, "checkpoints_request": self._list,
@@ -160,7 +162,7 @@ class Checkpoints:
             self.front.enqueue(self.front.request(asked))
 
     def made(self, info: Message, line: int | None) -> None:
-        """The worker has made a copy, or not."""
+        """Handles the worker's reply: it made a copy, or could not."""
         request, self.front.running = self.front.running, None
         sock = socket.socket(fileno=line) if line is not None else None
         if request is None or request.checkpoint is None:
@@ -190,16 +192,16 @@ class Checkpoints:
         })  # fmt: skip
 
     def _daemons(self, new: int) -> list[Finding]:
-        """Processes of the user's that have no other parent than the front."""
+        """The user's processes that were re-parented to the front."""
         known = {new, *self.pids(), self.front.live.pid if self.front.live else 0}
         for _ in range(20):
             strays = [p for p in linux.children(os.getpid()) if p not in known and linux.state(p) not in ("Z", "X", "")]
             if not strays:
                 break
-            time.sleep(0.005)  # a helper of a copy that was given up just now
+            time.sleep(0.005)  # a helper of a copy that was just given up
         return [Finding(kind="process", detail=linux.command(p)) for p in strays]
 
-    # ---- roll back
+    # ---- rollback
 
     def _rollback(self, asked: Asked, content: Message) -> None:
         name = str(content.get("checkpoint"))
@@ -216,7 +218,7 @@ class Checkpoints:
         self._resume(checkpoint)
 
     def _resume(self, checkpoint: Checkpoint) -> None:
-        """Has a copy go on in place of whatever there is."""
+        """Resumes a copy in place of the current worker."""
         front = self.front
         checkpoint.ready()
         self._end_others()
@@ -230,34 +232,34 @@ class Checkpoints:
             self._failed("the copy did not answer")
 
     def _end_others(self) -> None:
-        """Kills the worker and all other processes but those of checkpoints."""
-        if self.front.live:  # by its number: where processes cannot be listed there are no descendants
+        """Kills the worker and all other processes except those of checkpoints."""
+        if self.front.live:  # by its id: where processes cannot be listed, it has no descendants
             linux.kill(self.front.live.pid)
             linux.wait(self.front.live.pid)
         linux.end_all(os.getpid(), self.pids())
 
     def resumed(self, info: Message) -> None:
-        """The worker that was resumed says that it is ready."""
+        """The resumed worker is ready."""
         if self._resuming:
             (asked, name), self._resuming = self._resuming, None
             self._next, self.due = name, time.monotonic() + IDLE
             asked.reply({"status": "ok", **info, "milliseconds": asked.milliseconds()})
 
     def resume_failed(self, how: str) -> bool:
-        """The worker has ended. Reports whether it was being resumed."""
+        """The worker has ended. Returns whether it was being resumed."""
         if not self._resuming:
             return False
         asked, name = self._resuming
         checkpoint = self.kept.get(name)
         if checkpoint and not asked.again and checkpoint.answers():
-            asked.again = True  # the one that was ready has been killed, perhaps for want of memory
+            asked.again = True  # the one that was ready was killed, perhaps by the OOM killer
             self._resume(checkpoint)
         else:
             self._failed(f"the copy ended when it was resumed: {how}")
         return True
 
     def check(self) -> None:
-        """Gives up what takes too long, and readies the copy that will most likely be resumed next."""
+        """Gives up what takes too long, and readies the copy most likely to be resumed next."""
         now = time.monotonic()
         if self._resuming and now > self._resuming[0].began + PATIENCE:
             self._failed("the copy did not go on")
@@ -291,10 +293,10 @@ class Checkpoints:
                 checkpoint.end()
         asked.reply({"status": "ok"})
         if not self.front.live and not self.kept and not self._resuming:
-            self.front.status = self.front.ended  # nobody can go on from here
+            self.front.status = self.front.ended  # there is nothing left to resume
 
     def lost(self, pid: int) -> None:
-        """A child has ended; if it was a checkpoint, there is one less."""
+        """A child has ended; if it was a checkpoint, it is removed."""
         for name, checkpoint in list(self.kept.items()):
             if checkpoint.pid == pid:
                 checkpoint.pid = 0

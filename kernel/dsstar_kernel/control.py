@@ -1,4 +1,4 @@
-"""The control channel, which the front answers by itself, whatever the worker does."""
+"""The control channel, which the front answers itself, whatever the worker is doing."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Control:
             idents, parts = front.session.feed_identities(frames)
             message = front.session.deserialize(parts)
         except Exception:
-            return  # not signed, or sent twice
+            return  # unsigned or repeated
         kind = message["header"]["msg_type"]
         try:
             if front.checkpoints.handle(kind, idents, message):
                 return
-        except (TypeError, ValueError, AttributeError) as error:  # of a field that is not what it should be
+        except (TypeError, ValueError, AttributeError) as error:  # a malformed field
             self.reply(idents, message, {"status": "error", "ename": "Failed", "evalue": str(error), "traceback": []})
             return
         front.publish_status("busy", message)
@@ -55,7 +55,7 @@ class Control:
         return {"status": "ok"}
 
     def kill_request(self, _: Message) -> Message:
-        """Kills the worker: its end is noticed, and told, like any other."""
+        """Kills the worker. Its end is noticed and reported like any other."""
         if self.front.live:
             linux.kill(self.front.live.pid)
         return {"status": "ok"}

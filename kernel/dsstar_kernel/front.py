@@ -1,4 +1,5 @@
-"""The front: it passes messages between clients and worker, one request after the other, and outlives workers."""
+"""The front passes messages between clients and the worker, one request at a time, and outlives
+workers."""
 
 from __future__ import annotations
 
@@ -24,12 +25,12 @@ from .checkpoints import Asked, Checkpoints
 from .control import Control
 from .sockets import DELIM, Sockets
 
-TEXT_DELAY = 0.03  # seconds that output may wait for more of it
+TEXT_DELAY = 0.03  # seconds for which output is held back to be merged
 TEXT_SIZE = 1 << 20
-MESSAGE_SIZE = 4 << 20  # of one text: readers have a message whole in memory
-FAILURES = 100  # turns in a row: then the front gives up
-SUBSCRIBER = 0.002  # seconds for a subscriber to take some of what waits for it
-GROUP_SIGNAL = 0.2  # seconds in which a signal to the group has reached the worker, too
+MESSAGE_SIZE = 4 << 20  # bytes of one text: readers hold a whole message in memory
+FAILURES = 100  # consecutive failed turns after which the front gives up
+SUBSCRIBER = 0.002  # seconds for a subscriber to take some of its queue
+GROUP_SIGNAL = 0.2  # seconds within which a signal to the group has reached the worker too
 
 
 @dataclass
@@ -39,7 +40,7 @@ class Live:
     pid: int
     channel: Channel
     ready: bool = False
-    leaving: bool = False  # it ends because it was told to
+    leaving: bool = False  # it was told to end
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Request:
 
     @classmethod
     def of(cls, frames: list[bytes]) -> Request:
-        """Reads a message that is signed. Raises whatever is wrong with it."""
+        """Reads a signed message. Raises an exception if it is malformed."""
         header = frames[frames.index(DELIM) + 2]
         return cls(frames, header, str(json.loads(header)["msg_type"]))
 
@@ -67,7 +68,7 @@ class Output:
         self.sockets, self.pipes = sockets, dict(zip(pipes, ("stdout", "stderr"), strict=True))
         for pipe in pipes:
             os.set_blocking(pipe, False)
-        self.parent = b"{}"  # header of the request that what comes by the pipes is about
+        self.parent = b"{}"  # header of the request to which output of the pipes belongs
         self.due = 0.0
         self._key: tuple[str, bytes] = ("", b"")
         self._pieces: list[str] = []
@@ -94,7 +95,7 @@ class Output:
         (name, parent), text = self._key, "".join(self._pieces)
         self._pieces, self._size, self.due = [], 0, 0.0
         about = None
-        with contextlib.suppress(ValueError):  # a cell has written nonsense; what comes next is not to suffer from it
+        with contextlib.suppress(ValueError):  # a cell wrote nonsense; later output must not suffer
             about = {"header": json.loads(parent)} if parent != b"{}" else None
         for at in range(0, len(text), MESSAGE_SIZE):
             content = {"name": name, "text": text[at : at + MESSAGE_SIZE]}
@@ -103,7 +104,7 @@ class Output:
             )
 
     def read_pipes(self) -> None:
-        """Takes in what was written to the descriptors, by C code and other processes."""
+        """Reads what C code and other processes wrote to descriptors 1 and 2."""
         for pipe, name in self.pipes.items():
             with contextlib.suppress(BlockingIOError):
                 while data := os.read(pipe, 1 << 16):
@@ -118,12 +119,12 @@ class Front:
         self.queue: deque[Request] = deque()
         self.running: Request | None = None
         self.info: dict[str, Any] = {}  # content of kernel_info_reply
-        self.obituary = ""  # of the last worker that has ended while there were checkpoints
-        self.ended = 0  # status of the wait for it
-        self.status: int | None = None  # of the wait for the worker with which the front ends
+        self.obituary = ""  # of the last worker that ended while there were checkpoints
+        self.ended = 0  # its wait status
+        self.status: int | None = None  # wait status of the worker with which the front ends
         self.stopping = 0.0  # when shutdown was asked for
-        self.interrupted = 0.0  # when a signal came that the worker may not have got
-        self.failed = False  # whether something in this turn has
+        self.interrupted = 0.0  # when a signal came that may not have reached the worker
+        self.failed = False  # whether something failed in this turn
         self.poller = zmq.Poller()
         self.checkpoints = Checkpoints(self)
         self.control = Control(self)
@@ -131,7 +132,7 @@ class Front:
     # ---- requests
 
     def request(self, asked: Asked) -> Request:
-        """What stands in the queue for a checkpoint_request."""
+        """The placeholder of a checkpoint_request in the queue."""
         return Request([], checkpoint=asked)
 
     def enqueue(self, request: Request) -> None:
@@ -144,10 +145,10 @@ class Front:
         self.next()
 
     def next(self) -> None:
-        """Has the worker handle the next request, if it is idle."""
+        """Sends the next request to the worker if it is idle."""
         while self.queue and not self.running:
             if self.status is not None:
-                return  # the kernel ends: whoever waits for it sees how
+                return  # the kernel is ending; clients see how
             if self.live and not self.live.ready:
                 return  # soon
             request = self.queue.popleft()
@@ -169,12 +170,12 @@ class Front:
                 self.answer(request, error("KernelDied", self.obituary), request.type == "execute_request")
 
     def answer(self, request: Request, content: dict[str, Any], publish: bool = False) -> None:
-        """Answers a request in place of the worker."""
+        """Answers a request instead of the worker."""
         try:
             idents, frames = self.session.feed_identities(request.frames)
             message = self.session.deserialize(frames)
         except Exception:
-            return  # not signed, or answered before
+            return  # unsigned, or answered already
         reply = request.type.rsplit("_", 1)[0] + "_reply"
         if request.type.endswith("_request") and not request.answered:
             self.publish_status("busy", message)
@@ -190,13 +191,13 @@ class Front:
         )
 
     def abort(self) -> None:
-        """Marks the cells that have arrived until now: one before them failed."""
+        """Marks the queued cells as aborted: one before them failed."""
         self.read_shell()
         for request in self.queue:
             request.aborted |= request.type == "execute_request"
 
     def give_up(self, name: str, why: str, publish: bool = False) -> None:
-        """Answers what the worker that has gone will not answer."""
+        """Answers the requests that the ended worker left."""
         if self.running and self.running.checkpoint:
             self.running.checkpoint.fail("Failed", why)
         elif self.running:
@@ -215,18 +216,19 @@ class Front:
         live = self.live
         before = live.channel.signaled if live else 0
         try:
-            for _ in range(1000):  # then the sockets have their turn
+            for _ in range(1000):  # then it is the sockets' turn
                 if live is None or live is not self.live or self.sockets.iopub.waits():
                     break
                 if (message := live.channel.receive()) is None:
                     break
                 self.on_worker(live, message)
             if live and live is self.live and live.channel.signaled != before:
-                live.channel.post(b"wake")  # its event loop, which sleeps on after a handler that calls call_soon
+                # its event loop, which a handler's call_soon does not wake
+                live.channel.post(b"wake")
         except EOFError:
             if live and live is self.live:
                 self.end_worker()
-        except Exception:  # a cell has written nonsense
+        except Exception:  # a cell wrote nonsense
             self.report()
             if live and live is self.live:
                 self.end_worker()
@@ -271,15 +273,16 @@ class Front:
         self.running = None
 
     def connect(self, pid: int, sock: socket.socket) -> None:
-        """Has a copy that is ready go on as the worker."""
+        """Resumes a ready copy as the worker."""
         self.live = Live(pid, Channel(sock))
         self.poller.register(sock.fileno(), zmq.POLLIN)
         self.live.channel.post(b"go")
 
     def disconnect(self) -> None:
-        """Takes in all that the worker, which has ended, has left, and forgets it."""
+        """Reads what the ended worker left behind, and forgets it."""
         assert self.live
-        with contextlib.suppress(Exception):  # it has gone, perhaps in the middle of a message, or left nonsense
+        # it may have ended in the middle of a message, or written nonsense
+        with contextlib.suppress(Exception):
             while (message := self.live.channel.receive()) is not None:
                 if message[0] == b"done":
                     self.done(message[1])
@@ -294,7 +297,7 @@ class Front:
         self.live = None
 
     def end_worker(self) -> None:
-        """Kills the worker, if it has not ended, and sees to what that means."""
+        """Kills the worker if it is alive, and handles its end."""
         assert self.live
         pid, status = self.live.pid, None
         if self.live.leaving:
@@ -319,7 +322,7 @@ class Front:
         self.give_up("KernelDied", self.obituary, publish=True)
 
     def reap(self) -> None:
-        """Collects the children that have ended: workers, frozen copies, orphans of the user's."""
+        """Reaps ended children: workers, frozen copies, the user's orphans."""
         while True:
             try:
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -336,7 +339,7 @@ class Front:
     # ---- signals
 
     def interrupt(self) -> None:
-        """Interrupts the worker and the processes that it has started, which are in the group of the front."""
+        """Interrupts the worker and its child processes, which are in the front's group."""
         handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
         if os.getpgrp() == os.getpid():
             os.killpg(0, signal.SIGINT)
@@ -354,7 +357,7 @@ class Front:
             os.kill(self.live.pid, signal.SIGINT)
 
     def stop(self) -> None:
-        """Tells the worker to end in its own way."""
+        """Asks the worker to shut down."""
         self.stopping = self.stopping or time.monotonic()
         if self.live:
             self.live.channel.post(b"exit")
@@ -364,14 +367,15 @@ class Front:
     # ---- the loop
 
     def guarded(self, do: Callable[..., None], *args: Any) -> None:
-        """Calls do. An exception in it is reported, and costs one event: the session and its checkpoints are worth more."""
+        """Calls do. An exception is reported and costs one event, not the session and its
+        checkpoints."""
         try:
             do(*args)
         except Exception:
             self.report()
 
     def report(self) -> None:
-        """Tells the present exception where the kernel was started."""
+        """Prints the current exception to the standard error of whoever started the kernel."""
         self.failed = True
         with contextlib.suppress(OSError):
             traceback.print_exc()
@@ -383,7 +387,7 @@ class Front:
                 try:
                     request = Request.of(frames) if self.sockets.signed(frames) else None
                 except (ValueError, LookupError, TypeError, RecursionError):
-                    request = None  # ipykernel says nothing either to what is no message
+                    request = None  # ipykernel does not answer malformed messages either
                 if request:
                     self.enqueue(request)
 
@@ -412,7 +416,7 @@ class Front:
             self.session.send(self.sockets.iopub, "iopub_welcome", content, ident=event[1:] or None)
 
     def run(self) -> int | None:
-        """Runs until the kernel has ended, and returns how its last worker did."""
+        """Runs until the kernel has ended. Returns the wait status of its last worker."""
         wake, waker = socket.socketpair()
         for end in (wake, waker):
             end.setblocking(False)
@@ -420,7 +424,8 @@ class Front:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
         for number in (signal.SIGUSR1, signal.SIGUSR2):
-            signal.signal(number, signal.SIG_IGN)  # a cell may send them to its group, which this is in
+            # a cell may send them to its group, which includes this process
+            signal.signal(number, signal.SIG_IGN)
         orphaned = orphanage()
         s = self.sockets
         readable: list[Any] = [s.shell, s.control, s.stdin, s.heartbeat, s.iopub.socket, wake.fileno(), *self.output.pipes]
@@ -447,7 +452,7 @@ class Front:
         return self.finish()
 
     def patience(self) -> int:
-        """Milliseconds until something is due."""
+        """Milliseconds until the next deadline."""
         dues = [time.monotonic() + 1]
         if self.output.due:
             dues.append(self.output.due)
@@ -458,10 +463,11 @@ class Front:
         return max(0, int(1e3 * (min(dues) - time.monotonic())) + 1)
 
     def turn(self, ready: dict[Any, int]) -> None:
-        """Does what there is to do."""
+        """Handles the events of one turn."""
         self.sockets.iopub.flush()
         if self.sockets.iopub.waits():
-            time.sleep(SUBSCRIBER)  # what the worker has sent stays where it is, which the poller reports again and again
+            # the worker's messages stay unread, which the poller keeps reporting
+            time.sleep(SUBSCRIBER)
         else:
             if self.live:
                 self.read_worker()
@@ -478,7 +484,7 @@ class Front:
             self.poller.modify(self.live.channel.sock.fileno(), events)
 
     def finish(self) -> int | None:
-        """Ends all processes, after they have said all."""
+        """Ends all processes after their output has been read."""
         linux.end_all(os.getpid())
         if self.live:
             self.disconnect()
@@ -493,17 +499,17 @@ def error(name: str, value: str, **more: Any) -> dict[str, Any]:
 
 
 def orphanage() -> Any:
-    """Returns a function that tells whether the process with which the kernel is to end has ended."""
+    """Returns a function that tells whether the process that owns the kernel has ended."""
     parent, now = int(os.environ.get("JPY_PARENT_PID") or 0), os.getppid()
     if parent <= 1:
         return lambda: False
-    if parent != now:  # there is something in between, as ipykernel sees it
+    if parent != now:  # there is a process in between, as ipykernel assumes
         return lambda: os.getppid() == 1
     return lambda: os.getppid() != parent
 
 
 def run(argv: list[str], sock: socket.socket, pipes: list[int], worker: int, session: str) -> int:
-    """Runs the front and ends as the last worker has ended."""
+    """Runs the front and ends in the way that the last worker ended."""
     try:
         file = argv[argv.index("-f") + 1]
         front = Front(Sockets(file, session), Channel(sock), pipes, worker)
@@ -513,7 +519,8 @@ def run(argv: list[str], sock: socket.socket, pipes: list[int], worker: int, ses
     status = front.run() or 0
     if os.WIFSIGNALED(status):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with contextlib.suppress(OSError):  # there is no handler of SIGKILL, nor of the C library's own signals
+        # SIGKILL and the C library's own signals have no handlers
+        with contextlib.suppress(OSError):
             signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
         os.kill(os.getpid(), os.WTERMSIG(status))
     return os.WEXITSTATUS(status)

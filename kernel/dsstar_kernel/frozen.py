@@ -18,16 +18,18 @@ from . import linux
 from .channel import receive_fds, send_fds
 from .hazards import Maps
 
-PATIENCE = 10.0  # seconds for a copy to be made or resumed: at-fork hooks of libraries may hang; clients wait twice as long
+# seconds for a copy to be made or resumed: at-fork hooks of libraries may hang; clients wait twice
+# as long
+PATIENCE = 10.0
 OOM = Path("/proc/self/oom_score_adj")
-WARM = 32 << 20  # bytes that one copy, that which will most likely go on next, does not share
-LARGE = 4 << 20  # bytes of a mapping that is somebody's data, or the stack of a thread
+WARM = 32 << 20  # bytes unshared in the copy most likely to be resumed next
+LARGE = 4 << 20  # bytes of a mapping that counts as data or as a thread's stack
 PIECE = 1 << 20  # bytes: less than a millisecond
 
 
 @dataclass
 class Frozen:
-    """A copy, and the line that ends it when it is closed, and resumes it."""
+    """A copy, and the channel that resumes it, or ends it when closed."""
 
     pid: int
     line: socket.socket
@@ -58,9 +60,9 @@ class Freezer:
         """Makes a frozen copy of this process, a child of the front, and returns it. Returns None in a process that was
         resumed from it: that one has a new channel at descriptor main. Raises OSError if there can be no copy."""
         mine, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        theirs.settimeout(None)  # the default may be the user's
+        theirs.settimeout(None)  # the user may have changed the default
         if not self._fork(theirs):
-            # Nothing may go on from here but a resumed copy.
+            # Only a resumed copy may continue from here.
             try:
                 mine.close()
                 self._wait(theirs)
@@ -96,7 +98,7 @@ class Freezer:
             return True
         try:
             if copy := os.fork():
-                # The number may be another's before it is of use; a descriptor of the process is not.
+                # The id may be reused before it is needed; a process descriptor cannot be.
                 send_fds(line, b"%d" % copy, linux.handle(copy))
                 os._exit(0)
             return False
@@ -104,10 +106,10 @@ class Freezer:
             os._exit(1)
 
     def _wait(self, line: socket.socket) -> None:
-        """Waits to be resumed, and returns in the process that was."""
+        """Waits to be resumed. Returns in the resumed process."""
         _adopted(self._front)
-        score = _score(500)  # to be killed for want of memory before the worker, of which this is only a copy
-        # The number stays taken, and the worker's end closes when the worker does.
+        score = _score(500)  # the OOM killer should take this copy before the worker
+        # The descriptor number stays taken, and the worker's end closes when the worker ends.
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, self._main, inheritable=False)
         os.close(null)
@@ -125,14 +127,14 @@ class Freezer:
                 try:
                     readied = self._fork(line)
                 except OSError:
-                    readied = True  # without another copy, for which there is no memory
+                    readied = True  # without a replacement, for which there is no memory
                 if readied:
                     line.close()
                     _warm(channel)
                     if not channel.recv(64):  # "go"
                         os._exit(0)
                     while signal.sigtimedwait(signal.valid_signals(), 0):
-                        pass  # it was for the group, and waits in every copy
+                        pass  # sent to the group and pending in every copy
                     os.dup2(channel.fileno(), self._main, inheritable=False)
                     if score is not None:
                         _score(score, add=False)
@@ -141,21 +143,21 @@ class Freezer:
 
 
 def _adopted(front: int) -> None:
-    """Waits until the front is the parent of this process, and binds it to the front."""
+    """Waits until this process is re-parented to the front, and binds its life to it."""
     deadline = time.monotonic() + PATIENCE
     while os.getppid() != front:
         if time.monotonic() > deadline:
             os._exit(1)
         time.sleep(0.0002)
     linux.die_with_parent()
-    if os.getppid() != front:  # it ended just now
+    if os.getppid() != front:  # the front just ended
         os._exit(1)
 
 
 def _warm(channel: socket.socket) -> None:
     """Until the word comes, gives this process pages of its own for those that it shares with the copy. Else the first
     cell has a fault for each page that it writes, some thousand, which take longer than the cell."""
-    left, word = WARM, select.poll()  # select() knows no descriptors beyond 1023
+    left, word = WARM, select.poll()  # select() is limited to descriptors below 1024
     word.register(channel, select.POLLIN | select.POLLHUP)
     for start, end, _ in Maps().find("rw.p"):
         if end - start > LARGE:
@@ -168,7 +170,7 @@ def _warm(channel: socket.socket) -> None:
 
 
 def _score(value: int, add: bool = True) -> int | None:
-    """Sets the badness of this process when memory is short, and returns the old one."""
+    """Sets the OOM score adjustment of this process and returns the old one."""
     with contextlib.suppress(OSError, ValueError):
         old = int(OOM.read_text())
         OOM.write_text(str(min(1000, old + value) if add else value))

@@ -1,4 +1,5 @@
-"""What a frozen copy would not have, or would share with the process that goes on: reasons to refuse a checkpoint."""
+"""Reasons to refuse a checkpoint: what a frozen copy would lack, or share with the running
+process."""
 
 from __future__ import annotations
 
@@ -21,22 +22,23 @@ from . import linux, pools
 QUIET_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 GPU_DEVICES = ("/dev/nvidia", "/dev/dri/", "/dev/kfd", "/dev/accel")
 DELETED = " (deleted)"
-# Not the C library nor the interpreter: they are on every stack.
+# The C library and the interpreter are on every stack.
 COMMON = re.compile(r"/(libc|libm|libpthread|ld-linux|libpython[\d.]+|libstdc\+\+|libgcc_s)[-.]|^\[|/python3[.\d]*$")
-# POSIX locks belong to a process: databases have them. Others a copy would share: what is given up here, or taken, is
+# POSIX locks belong to a process: databases have them. Others a copy would share: what is given up
+# here, or taken, is
 # given up or taken there, too.
 LOCKED = re.compile(r"^lock:.* (POSIX|FLOCK|OFDLCK) ", re.MULTILINE)
 
 
 class Finding(TypedDict):
-    """One reason: a kind of the documented ones, and words for people that stay the same from run to run."""
+    """One reason: a documented kind, and text for people that is the same in every run."""
 
     kind: str
     detail: str
 
 
 class File(TypedDict):
-    """A regular file that is open, as it was at the checkpoint."""
+    """An open regular file as it was at the checkpoint."""
 
     fd: int
     path: str
@@ -44,43 +46,45 @@ class File(TypedDict):
     writable: bool
     size: int
     changed: int
-    status: int  # when anything about it was changed last, the number of its names too
+    status: int  # time of its last status change (ctime)
     node: int
-    kept: bool  # the copy has its content: see pools.Kept
+    kept: bool  # whether the copy has its content: see pools.Contents
 
 
-Mapping = tuple[int, int, str]  # start, end and path of what is mapped
+Mapping = tuple[int, int, str]  # start, end and path of a mapping
 
 
 class Maps:
-    """What is mapped into this process. The list is read once: that takes milliseconds, as libraries have thousands."""
+    """The memory mappings of this process, read once: libraries have thousands, which takes
+    milliseconds."""
 
     def __init__(self) -> None:
         self._text = Path("/proc/self/maps").read_text()
 
     def find(self, permissions: str) -> list[Mapping]:
-        """What is mapped with these permissions, a pattern, in the order of addresses."""
+        """The mappings whose permissions match a pattern, by address."""
         line = re.compile(rf"^([0-9a-f]+)-([0-9a-f]+) {permissions} \S+ \S+ \S+ *(.*)$", re.MULTILINE)
         return [(int(start, 16), int(end, 16), path) for start, end, path in line.findall(self._text)]
 
     def shared(self) -> list[Mapping]:
-        """The mappings through which processes write to one another."""
+        """The writable shared mappings."""
         return self.find(r".w.s")
 
 
 class Survey:
-    """Looks at this process for what has come since it was made, before any user code ran."""
+    """Compares this process with its state when the Survey was made, before any user code ran."""
 
     def __init__(self, ours: Collection[int]) -> None:
         self.ours = set(ours)
         self.base = {fd: _link(fd) for fd in _descriptors()}
         self.files: list[File] = []
-        self.flags: dict[int, int] = {}  # of all that is open, by descriptor: processes share them, as positions
-        self.pipes: set[str] = set()  # of libraries; in a resumed process they have no thread at first
+        self.flags: dict[int, int] = {}  # by descriptor; processes share them, like positions
+        # of libraries; a resumed process has no threads for them at first
+        self.pipes: set[str] = set()
         self.maps = Maps()
 
     def findings(self) -> list[Finding]:
-        """All findings but those about threads. The files that are open are in self.files."""
+        """All findings except those about threads. Sets self.files to the open files."""
         found: list[Finding] = []
         self.files, self.flags = [], {}
         self.maps = Maps()
@@ -108,7 +112,7 @@ class Survey:
         return [f for i, f in enumerate(found) if f not in found[:i]]
 
     def _file(self, fd: int, link: str) -> Finding | None:
-        """Notes a regular file, or finds what is wrong with it, or with what is none."""
+        """Records a regular file, or returns what prevents a copy of the descriptor."""
         try:
             info, status = Path(f"/proc/self/fdinfo/{fd}").read_text(), os.fstat(fd)
         except OSError:
@@ -120,7 +124,8 @@ class Survey:
         if not stat.S_ISREG(status.st_mode):
             quiet = link.startswith(("/dev/pts/", *QUIET_DEVICES))
             return None if quiet else Finding(kind="device", detail=link)
-        if link.startswith(("/proc/", "/sys/")):  # what it says is of a moment, and perhaps of another process
+        # its content is momentary, and perhaps about another process
+        if link.startswith(("/proc/", "/sys/")):
             return Finding(kind="descriptor", detail=re.sub(r"^/proc/\d+", "/proc/PID", link) + " is open")
         if LOCKED.search(info):
             return Finding(kind="file", detail=f"{link} is locked")
@@ -133,19 +138,19 @@ class Survey:
         return None
 
     def at_work(self) -> list[Finding]:
-        """Libraries whose threads do something in the background, which a copy would never see done."""
+        """Libraries whose threads work in the background: in a copy the work would never finish."""
         tids = self._native()
         deadline = time.monotonic() + 0.5
         while tids and time.monotonic() < deadline:
             before = {tid: _work(tid) for tid in tids}
             time.sleep(0.003)
-            # On a busy machine a thread may wait for a processor all that time, or for a disk.
+            # On a busy machine a thread may wait for a processor or a disk all that time.
             tids = [tid for tid in tids if _work(tid) != before[tid] or linux.state(tid) in ("R", "D")]
         owners = [_owner(thread.library) for thread in self._located(tids[:1])]
         return [Finding(kind="library", detail=f"{owner} works in the background") for owner in owners]
 
     def threads(self) -> list[Finding]:
-        """The threads that a fork has left, which a copy would miss, but for those of pools that it starts again."""
+        """The threads that a copy would lack, except those of pools that it restarts."""
         found: list[Finding] = []
         for thread in threading.enumerate():
             if thread is not threading.main_thread() and not pools.owns(thread):
@@ -157,7 +162,7 @@ class Survey:
         return [f for i, f in enumerate(found) if f not in found[:i]]
 
     def _native(self) -> list[int]:
-        """The threads that Python knows nothing of, but for those that nobody misses."""
+        """The threads unknown to Python, except those that a copy does not need."""
         known = {os.getpid(), *(thread.native_id for thread in threading.enumerate())}
         return [tid for tid in map(int, os.listdir("/proc/self/task")) if tid not in known and pools.missed(tid)]
 
@@ -168,16 +173,17 @@ class Survey:
         deadline = time.monotonic() + 0.2
         for tid in tids:
             native = Native(tid, code, data)
-            # A fork wakes some, as pyarrow's, which soon wait again, as at_work has seen that they had nothing to do.
+            # A fork wakes some, as pyarrow's, which soon wait again, as at_work has seen that they
+            # had nothing to do.
             while native.runs and time.monotonic() < deadline:
                 time.sleep(0.003)
                 native = Native(tid, code, data)
-            if native.library or os.path.exists(f"/proc/self/task/{tid}"):  # else it has ended
+            if native.library or os.path.exists(f"/proc/self/task/{tid}"):  # otherwise it has ended
                 found.append(native)
         return found
 
     def _library_pipes(self) -> set[str]:
-        """The pipes that threads of libraries which fork well wait at, as pyarrow's for signals."""
+        """The pipes on which threads of fork-safe libraries wait, such as pyarrow's for signals."""
         waiting = (native for native in self._located(self._native()) if native.forks_well)
         return {link for native in waiting if (link := _link(native.argument)).startswith("pipe:")}
 
@@ -194,12 +200,12 @@ def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
         try:
             now, link = os.stat(at), os.readlink(at)
             if now.st_ino != file["node"]:
-                continue  # libraries may close files after a fork, as matplotlib does
-            deleted = file["path"].endswith(DELETED)  # only this process knew it
+                continue  # libraries such as matplotlib close files after a fork
+            deleted = file["path"].endswith(DELETED)  # only this process had it open
             put_back = bool(folder) and not deleted and file["path"].startswith(folder.rstrip("/") + "/")
             if file["kept"]:
                 same = deleted or link == file["path"] and os.path.samefile(link, at)
-            elif put_back:  # one of several names may be outside: then the client makes another file of a changed one
+            elif put_back:  # with a hard link elsewhere, the client replaces a changed file by a new one
                 same = now.st_nlink == 1 or now.st_ctime_ns == file["status"]
             else:
                 same = (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])
@@ -222,11 +228,11 @@ def _link(fd: int) -> str:
     try:
         return os.readlink(f"/proc/self/fd/{fd}")
     except OSError:
-        return ""  # that of the listing itself
+        return ""  # the descriptor of the listing itself
 
 
 def _descriptor(fd: int, link: str) -> Finding | None:
-    """What is wrong with a descriptor that is no regular file."""
+    """What prevents a copy of a descriptor that is not a regular file."""
     if link.startswith("socket:"):
         return Finding(kind="socket", detail=_peer(fd))
     if link.startswith("pipe:"):
@@ -241,7 +247,7 @@ def _descriptor(fd: int, link: str) -> Finding | None:
 
 
 def _peer(fd: int) -> str:
-    """Where a socket is connected to."""
+    """The peer of a socket."""
     with contextlib.suppress(OSError), socket.socket(fileno=os.dup(fd)) as sock:
         if sock.family in (socket.AF_INET, socket.AF_INET6):
             with contextlib.suppress(OSError):
@@ -256,7 +262,7 @@ def _processes() -> list[Finding]:
     for pid in linux.children(os.getpid()):
         if pid in known:
             continue
-        if linux.state(pid) == "Z":  # its exit status would be lost to a copy
+        if linux.state(pid) == "Z":  # a copy could not get its exit status
             found.append(Finding(kind="process", detail="a process has ended and nobody has waited for it"))
         else:
             found.append(Finding(kind="process", detail=linux.command(pid)))
@@ -264,7 +270,7 @@ def _processes() -> list[Finding]:
 
 
 def _owner(library: str) -> str:
-    """The package that a library belongs to."""
+    """The package of a library."""
     if not library:
         return "something"
     inside = re.search(r"/(?:site|dist)-packages/([A-Za-z0-9_]+?)(?:_runtime\w*)?(?:\.libs)?/", library)
@@ -285,7 +291,7 @@ class Native:
 
     def __init__(self, tid: int, code: list[Mapping], data: list[Mapping]) -> None:
         self.runs, self.argument, self.library = False, -1, ""
-        with contextlib.suppress(OSError):  # Linux may keep it from us: then the thread is one that nobody knows
+        with contextlib.suppress(OSError):  # Linux may deny it: then the thread counts as unknown
             words = Path(f"/proc/self/task/{tid}/syscall").read_text().split()
             self.runs = len(words) <= 3  # "running", or "-1", stack and code
             if not self.runs:
@@ -302,6 +308,6 @@ class Native:
 
 
 def _around(address: int, maps: list[Mapping]) -> Mapping:
-    """The mapping that has the address."""
+    """The mapping that contains an address."""
     at = bisect.bisect_right(maps, (address, 1 << 64, "")) - 1
     return maps[at] if at >= 0 and address < maps[at][1] else (0, 0, "")

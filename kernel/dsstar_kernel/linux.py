@@ -1,4 +1,4 @@
-"""What Linux says about processes, and what it is asked to do about them."""
+"""Linux's interfaces to processes: /proc, prctl, pidfds."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def die_with_parent() -> None:
-    """Has this process killed when its parent ends."""
+    """Makes Linux kill this process when its parent ends."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of those descendants whose own parent ends."""
+    """Makes this process a subreaper: orphaned descendants are re-parented to it."""
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -57,12 +57,12 @@ def reopen(fd: int, path: str) -> int:
 
 
 def flush_c() -> None:
-    """Writes out what C code has printed."""
+    """Flushes the C library's output streams."""
     _libc.fflush(None)
 
 
 def children(pid: int) -> list[int]:
-    """The processes that pid is the parent of, ended ones too."""
+    """The children of pid, zombies included."""
     if not LISTS_CHILDREN:
         return [child for child in map(int, filter(str.isdigit, os.listdir("/proc"))) if _stat(child)[1] == str(pid)]
     found: list[int] = []
@@ -74,7 +74,7 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(pid: int, without: Collection[int] = ()) -> Iterator[int]:
-    """The children of pid and theirs, but for those of some."""
+    """The descendants of pid, except some and their descendants."""
     return (child for child, _ in _family(pid, without))
 
 
@@ -87,7 +87,7 @@ def _family(pid: int, without: Collection[int]) -> Iterator[tuple[int, int]]:
 
 
 def _stat(pid: int) -> list[str]:
-    """State and parent of a process; two empty ones if there is none."""
+    """State and parent of a process; empty strings if there is none."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[:2]
     except OSError:
@@ -100,7 +100,7 @@ def state(pid: int) -> str:
 
 
 def is_child(pid: int) -> bool:
-    """Whether pid is a child of this process that nobody has waited for: its number is nobody else's."""
+    """Whether pid is an unreaped child of this process, so that its id cannot have been reused."""
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -109,7 +109,7 @@ def is_child(pid: int) -> bool:
 
 
 def command(pid: int) -> str:
-    """What pid runs, for people."""
+    """The command of pid, for people."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ").strip()
         return (words or Path(f"/proc/{pid}/comm").read_text().strip())[:80]
@@ -118,7 +118,7 @@ def command(pid: int) -> str:
 
 
 def kill(pid: int) -> None:
-    """Kills pid, if it is there."""
+    """Kills pid if it exists."""
     with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGKILL)
 
@@ -134,7 +134,7 @@ def kill_child(pid: int, parent: int) -> None:
 
 
 def handle(pid: int) -> list[int]:
-    """A descriptor of pid, which no other process gets with the number; none before Linux 5.3, or if pid is gone."""
+    """A pidfd of pid; None before Linux 5.3, or if pid has ended."""
     try:
         return [os.pidfd_open(pid)]
     except (OSError, AttributeError):
@@ -142,7 +142,7 @@ def handle(pid: int) -> list[int]:
 
 
 def kill_by(process: Sequence[int], pid: int) -> None:
-    """Kills a process by its descriptor, or pid if there is none."""
+    """Kills a process by its pidfd, or by its id if there is none."""
     if not process:
         kill(pid)
     for fd in process:
@@ -151,7 +151,7 @@ def kill_by(process: Sequence[int], pid: int) -> None:
 
 
 def wait(pid: int, seconds: float = 5) -> int | None:
-    """Waits for the end of a child; None if it cannot be seen."""
+    """Waits for a child and returns its status, None if it has none or time is up."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
@@ -165,9 +165,9 @@ def wait(pid: int, seconds: float = 5) -> int | None:
 
 
 def kill_all(pid: int, without: Collection[int] = ()) -> list[int]:
-    """Kills the descendants of pid, but for some with theirs, and returns those that were alive."""
+    """Kills the descendants of pid, except some and theirs. Returns those that were alive."""
     alive = [(p, parent) for p, parent in _family(pid, without) if not gone(p)]
-    for p, parent in alive:  # parents first: a shell tells of the end of its children
+    for p, parent in alive:  # parents first: a shell reports the end of its children
         kill_child(p, parent)
     return [p for p, _ in alive]
 
@@ -188,25 +188,26 @@ def wait_all(pids: Collection[int], seconds: float = 5) -> None:
 
 
 def end_all(pid: int, without: Collection[int] = (), seconds: float = 5) -> None:
-    """Kills all descendants of pid, this process, but for some with theirs, and those that they start meanwhile."""
+    """Kills all descendants of pid, except some and theirs, also those started meanwhile."""
     deadline = time.monotonic() + seconds
     unseen = 0
-    while unseen < 2 and time.monotonic() < deadline:  # Linux may list none while one of them ends (proc(5), children)
+    # Linux may list none while one is ending (proc(5), children)
+    while unseen < 2 and time.monotonic() < deadline:
         killed = kill_all(pid, without)
-        wait_all(killed, 0.05)  # then all are looked for again: one may have got another parent just before
+        wait_all(killed, 0.05)  # then look again: one may just have been re-parented
         unseen = 0 if killed else unseen + 1
 
 
 def rss(pid: int) -> int:
-    """Bytes in memory, shared ones too; cheap."""
+    """Resident bytes, shared pages included; cheap."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
-    except (OSError, IndexError):  # a process that has ended has nothing there
+    except (OSError, IndexError):  # the process has ended
         return 0
 
 
 def pss(pid: int) -> int:
-    """Bytes in memory, shared ones in parts; milliseconds for each gigabyte."""
+    """Proportional set size in bytes; takes milliseconds per gigabyte."""
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -217,7 +218,7 @@ def pss(pid: int) -> int:
 
 
 def available() -> int:
-    """Bytes that can still be had, from the machine or the control group."""
+    """Bytes of memory available in the machine and the control group."""
     free = 1 << 62
     with contextlib.suppress(OSError):
         for line in Path("/proc/meminfo").read_text().splitlines():

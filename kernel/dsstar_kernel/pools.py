@@ -26,16 +26,17 @@ if TYPE_CHECKING:
 WITHOUT = frozenset(os.environ.get("DSSTAR_KERNEL_WITHOUT", "").split(","))
 LOKY = ("joblib.externals.loky", "loky")
 TRACKERS = (*(f"{name}.backend.resource_tracker" for name in LOKY), "multiprocessing.resource_tracker")
-# Libraries that start their threads again by themselves in a forked process, and threads that nobody misses there.
+# Libraries that restart their threads in a forked process, and threads that are not needed there.
 FORK_WELL = ("/numexpr/", "openblas", "/libarrow", "pypocketfft")
 NOT_MISSED = ("jemalloc_bg_thd", "polars-ooc-clea")
 SEMAPHORE = "/dev/shm/sem."
 OMP_PAUSE_SOFT = 1
-CONTENTS = 64 << 20  # bytes of files that are open for writing, for one copy
+CONTENTS = 64 << 20  # bytes of files open for writing, kept with one copy
 UNLOCK = struct.pack("hhqqi4x", fcntl.F_UNLCK, os.SEEK_SET, 0, 0, 0)
-# A database that is put back must not meet the journal of what has been undone.
+# A restored database must not find the journal of undone changes.
 JOURNALS = ("-journal", "-wal", "-shm")
-_graveyard: list[Any] = []  # objects whose destructors would wait for threads or processes that a copy does not have
+# objects whose destructors would wait for threads or processes that a copy lacks
+_graveyard: list[Any] = []
 
 
 def enabled(fix: str) -> bool:
@@ -66,7 +67,7 @@ def quiet(maps: Maps) -> Iterator[None]:
 def _quiet_duckdb() -> Iterator[None]:
     stopped: list[tuple[Any, int]] = []
     for connection in _duckdb_connections():
-        with contextlib.suppress(Exception):  # it is the user's: it may be closed
+        with contextlib.suppress(Exception):  # the user may have closed it
             cursor = connection.cursor()
             (threads,) = cursor.execute("SELECT current_setting('threads')").fetchone()
             cursor.execute("SET threads = 1")
@@ -81,7 +82,7 @@ def _quiet_duckdb() -> Iterator[None]:
 
 
 def _duckdb_connections() -> Iterator[Any]:
-    """The default one and those that have a name. Others keep their threads, which are found."""
+    """The default connection and named ones. Others keep their threads, which are reported."""
     duckdb: Any = sys.modules.get("duckdb")
     if duckdb is None or not enabled("duckdb"):
         return
@@ -92,7 +93,7 @@ def _duckdb_connections() -> Iterator[Any]:
 
 
 def missed(tid: int) -> bool:
-    """Whether a copy might miss this thread, by its name."""
+    """Whether a copy might need this thread, judged by its name."""
     try:
         return Path(f"/proc/self/task/{tid}/comm").read_text().strip() not in NOT_MISSED
     except OSError:
@@ -100,12 +101,12 @@ def missed(tid: int) -> bool:
 
 
 def forks_well(library: str) -> bool:
-    """Whether a copy needs no help to do without a thread that is in this library."""
+    """Whether a library restarts its threads in a copy by itself."""
     return any(known in library for known in FORK_WELL)
 
 
 def owns(thread: threading.Thread) -> bool:
-    """Whether a copy is helped to do without this thread."""
+    """Whether this module restores what the thread was for."""
     if not enabled("pools"):
         return False
     target = getattr(getattr(thread, "_target", None), "__module__", None) or type(thread).__module__
@@ -121,7 +122,7 @@ def _executors() -> Iterator[tuple[Any, Any]]:
 
 
 def _trackers() -> Iterator[Any]:
-    """The objects that look after processes which clean up shared memory and semaphores."""
+    """The resource trackers of shared memory and semaphores."""
     for name in TRACKERS:
         tracker = getattr(sys.modules.get(name), "_resource_tracker", None)
         if tracker is not None and getattr(tracker, "_fd", None) is not None:
@@ -129,7 +130,7 @@ def _trackers() -> Iterator[Any]:
 
 
 def processes() -> set[int]:
-    """The processes that a copy starts again when they are needed."""
+    """The processes that a copy restarts when needed."""
     found: set[int] = set()
     if enabled("pools"):
         for _, executor in _executors():
@@ -163,7 +164,7 @@ def descriptors() -> set[int]:
 
 
 def _read(file: File) -> bytes | None:
-    """What an open file holds; None if it cannot be read."""
+    """The content of an open file; None if it cannot be read."""
     with contextlib.suppress(OSError):
         fd = file["fd"]
         if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR:
@@ -187,15 +188,16 @@ def _read_all(fd: int) -> bytes:
 
 
 def _write(file: File, content: bytes) -> None:
-    """Has an open file hold content, with the time of modification that it had."""
+    """Restores the content and the modification time of an open file."""
     fd, at = file["fd"], 0
     flags = fcntl.fcntl(fd, fcntl.F_GETFL)
-    fcntl.fcntl(fd, fcntl.F_SETFL, flags & ~(os.O_APPEND | os.O_DIRECT))  # which make pwrite do something else
+    # which change what pwrite does
+    fcntl.fcntl(fd, fcntl.F_SETFL, flags & ~(os.O_APPEND | os.O_DIRECT))
     while at < len(content):
         at += os.pwrite(fd, memoryview(content)[at:], at)
     os.ftruncate(fd, len(content))
     fcntl.fcntl(fd, fcntl.F_SETFL, flags)
-    with contextlib.suppress(OSError):  # it may be somebody else's
+    with contextlib.suppress(OSError):  # the file may be another user's
         os.utime(fd, ns=(os.fstat(fd).st_atime_ns, file["changed"]))
 
 
@@ -217,7 +219,8 @@ class Contents:
                     continue
                 room -= len(content)
                 old = before._kept.get(file["node"]) if before else None
-                self._kept[file["node"]] = file, old[1] if old and old[1] == content else content  # which copies share
+                # shared by the copies
+                self._kept[file["node"]] = file, old[1] if old and old[1] == content else content
                 if content[:6] in (b"", b"SQLite") and not deleted:
                     journals = (file["path"] + name for name in JOURNALS)
                     self._absent += [path for path in journals if not os.path.lexists(path)]
@@ -233,11 +236,12 @@ class Contents:
 
 
 class Kept:
-    """What fork() does not keep: made in a worker before it is copied, restored in a process resumed from the copy."""
+    """State that fork() does not keep: saved before a copy is made, restored in the resumed
+    process."""
 
     def __init__(self, files: list[File], flags: dict[int, int], maps: Maps, contents: Contents) -> None:
         self._files, self._flags, self._contents = files, flags, contents
-        self._random = random.getstate()  # the module seeds itself anew in every forked process
+        self._random = random.getstate()  # the module reseeds itself in every forked process
         self._timers = {which: signal.getitimer(which) for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL,
                                                                     signal.ITIMER_PROF)}  # fmt: skip
         self._pipes = descriptors()
@@ -255,7 +259,8 @@ class Kept:
                 if timer[0]:
                     signal.setitimer(which, *timer)
         if enabled("locks"):
-            # A copy is made where there are none; the undone cells have taken them, for all who share the open file.
+            # There were none when the copy was made: undone cells took them for all who share the
+            # open file.
             for file in self._files:
                 with contextlib.suppress(OSError):
                     fcntl.flock(file["fd"], fcntl.LOCK_UN)
@@ -270,13 +275,13 @@ class Kept:
                     if fcntl.fcntl(fd, fcntl.F_GETFL) != flags:
                         fcntl.fcntl(fd, fcntl.F_SETFL, flags)
         if enabled("offsets"):
-            # The undone cells have moved them: an open file is one thing, however many processes have it.
+            # Undone cells moved them: processes share an open file's position.
             for file in self._files:
                 with contextlib.suppress(OSError):
                     if os.fstat(file["fd"]).st_ino == file["node"]:
                         os.lseek(file["fd"], file["position"], os.SEEK_SET)
         if enabled("semaphores"):
-            # Whoever held them has been killed.
+            # Their holders were killed.
             for address, content in self._semaphores.items():
                 ctypes.memmove(address, content, len(content))
         if enabled("pools"):
@@ -296,7 +301,7 @@ class Kept:
         if getattr(tqdm, "monitor", None) is not None:
             _graveyard.append(tqdm.monitor)
             tqdm.monitor = None
-        # Objects in the graveyard still own these numbers.
+        # Objects in the graveyard still own these descriptors.
         null = os.open(os.devnull, os.O_RDWR)
         for fd in self._pipes:
             os.dup2(null, fd, inheritable=False)

@@ -15,8 +15,8 @@ import zmq
 from jupyter_client.session import Session
 
 DELIM = b"<IDS|MSG>"
-QUEUE = 200  # messages that wait for one subscriber
-STALLED = 10.0  # seconds in which a subscriber has taken nothing
+QUEUE = 200  # messages queued for one subscriber
+STALLED = 10.0  # seconds after which a subscriber that takes nothing is stalled
 
 
 class Publisher:
@@ -28,7 +28,7 @@ class Publisher:
     def __init__(self, socket: zmq.Socket[bytes], stalled: float = STALLED) -> None:
         self.socket = socket
         self._patience, self._pause = stalled, stalled / 10
-        self._next_batch, self._batch = 0.0, 0  # when messages may be dropped, and how many then
+        self._next_batch, self._batch = 0.0, 0  # when messages may be dropped, and how many
         self._waiting: deque[Sequence[bytes]] = deque()
 
     def send_multipart(self, parts: Sequence[bytes], *_: Any, **__: Any) -> None:
@@ -36,11 +36,11 @@ class Publisher:
         self.flush()
 
     def waits(self) -> bool:
-        """Whether there are messages that could not be sent yet."""
+        """Whether there are unsent messages."""
         return bool(self._waiting)
 
     def finish(self, seconds: float) -> None:
-        """Sends all that waits. Subscribers have some time to make room for it."""
+        """Sends all queued messages. Subscribers have some time to make room."""
         ends = time.monotonic() + seconds
         while self._waiting and time.monotonic() < ends:
             self.flush()
@@ -48,7 +48,8 @@ class Publisher:
         self.flush(at_any_rate=True)
 
     def flush(self, at_any_rate: bool = False) -> None:
-        """Sends what waits, as far as there is room, or at any rate to those subscribers that have room."""
+        """Sends queued messages while there is room, or at any rate to subscribers that have
+        room."""
         while self._waiting and self._send(self._waiting[0], at_any_rate):
             self._waiting.popleft()
 
@@ -74,7 +75,7 @@ class Publisher:
 
 
 class Sockets:
-    """Binds the sockets, and completes the connection file if it left the ports to us."""
+    """Binds the sockets, and writes the ports chosen here to the connection file."""
 
     def __init__(self, connection_file: str, session: str) -> None:
         path = Path(connection_file)
@@ -101,10 +102,10 @@ class Sockets:
         sock: zmq.Socket[bytes] = self.context.socket(kind)
         sock.linger = 1000
         if kind == zmq.ROUTER:
-            sock.router_handover = 1  # a client that connects again under its identity
+            sock.router_handover = 1  # for a client that reconnects with the same identity
         else:
             sock.sndhwm, sock.xpub_nodrop = QUEUE, 1  # see Publisher
-            sock.xpub_verbose = 1  # every subscriber is to be welcomed
+            sock.xpub_verbose = 1  # every subscriber is welcomed
         if secret := self.info.get("curve_secretkey"):
             sock.curve_secretkey, sock.curve_publickey = secret.encode(), self.info["curve_publickey"].encode()
             sock.curve_server = True
@@ -122,7 +123,7 @@ class Sockets:
         return sock
 
     def signed(self, frames: list[bytes]) -> bool:
-        """Whether these are the frames of a message with the signature of the key."""
+        """Whether these are the frames of a message with a valid signature."""
         if DELIM not in frames or len(frames) < (at := frames.index(DELIM)) + 6:
             return False
         if self.session.auth is None:
@@ -130,6 +131,6 @@ class Sockets:
         return hmac.compare_digest(self.session.sign(frames[at + 2 : at + 6]), frames[at + 1])
 
     def close(self) -> None:
-        """Closes the sockets, after their clients have had a second to take what was sent."""
+        """Closes the sockets after giving clients a second to receive what was sent."""
         self.iopub.finish(1)
         self.context.destroy(linger=1000)

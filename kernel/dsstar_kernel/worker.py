@@ -1,7 +1,7 @@
-"""The worker: stock ipykernel on one thread, whose sockets are the channel to the front."""
+"""The worker: stock ipykernel on one thread, with the channel to the front in place of sockets."""
 
 # mypy: disable-error-code="no-untyped-call, attr-defined, assignment, override"
-# ipykernel has types for little of what is used here, and other ones in other versions.
+# ipykernel has few type hints for what is used here, and they differ between versions.
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NOTHING = bytes(4)  # the int 0
 
 
 class Socket:
-    """What ipykernel takes for a ZeroMQ socket or stream of one of its channels."""
+    """Stands in for a ZeroMQ socket or stream of one of ipykernel's channels."""
 
     io_loop = None
     closed = False
@@ -61,7 +61,7 @@ class Socket:
         self.send_multipart([part])
 
     def flush(self, *_: Any, **__: Any) -> None:
-        """All is sent already."""
+        """Does nothing: everything is sent at once."""
 
     def poll(self, *_: Any) -> int:
         return 0
@@ -86,7 +86,7 @@ class Stream(iostream.OutStream):
     def __init__(self, channel: Channel, pipes: list[int], number: int, original: int, session: Any) -> None:
         super().__init__(session, Publisher(Socket(channel, b"iopub")), ("stdout", "stderr")[number - 1], watchfd=False)
         self._channel, self._pipes, self._number = channel, pipes, number
-        self._original_stdstream_copy = original  # where ipykernel's own log goes
+        self._original_stdstream_copy = original  # the target of ipykernel's own log
         self._packed: tuple[Any, bytes] = (None, b"")
 
     def fileno(self) -> int:
@@ -117,13 +117,14 @@ class Stream(iostream.OutStream):
     def _flush(self) -> None:
         for pipe, name in zip(self._pipes, ("stdout", "stderr"), strict=True):
             if fcntl.ioctl(pipe, termios.FIONREAD, NOTHING) != NOTHING:
-                with contextlib.suppress(BlockingIOError):  # the front was quicker
+                with contextlib.suppress(BlockingIOError):  # the front has drained the pipe
                     while text := os.read(pipe, 1 << 16):
                         self._send(b"raw", name, text)
 
 
 class Absent:
-    """In place of what this kernel has not. ipykernel 7 asks the thread of its subshells for the main one."""
+    """In place of what this kernel has not. ipykernel 7 asks the thread of its subshells for the
+    main one."""
 
     def __init__(self) -> None:
         self.parent_thread = threading.main_thread()
@@ -135,7 +136,7 @@ class Absent:
 
 
 class Kernel(ipkernel.IPythonKernel):
-    """The kernel, which handles one request after the other as the front sends them."""
+    """The kernel, which handles the front's requests one at a time."""
 
     shell_stream = AnyTrait()
     control_stream = AnyTrait()
@@ -147,7 +148,8 @@ class Kernel(ipkernel.IPythonKernel):
     @property
     def kernel_info(self) -> dict[str, Any]:
         if self._info is None:
-            state = random.getstate()  # the banner has a random tip, and the user's numbers should not depend on it
+            # the banner draws a random tip, which must not change the user's random numbers
+            state = random.getstate()
             self._info = {**super().kernel_info, "supported_features": [FEATURE]}
             random.setstate(state)
         return self._info
@@ -160,32 +162,34 @@ class Kernel(ipkernel.IPythonKernel):
             pass  # it came before or after the code
         finally:
             with Uninterrupted():
-                signal.signal(signal.SIGINT, signal.SIG_IGN)  # as between all requests; an interrupt may have left it
+                # as between requests; an interrupt may have changed it
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
                 linux.flush_c()
                 sys.stdout.flush()
                 if os.getpid() != session.pid:
-                    os._exit(0)  # a process that the cell has forked: it would take the requests that follow
+                    os._exit(0)  # a process forked by the cell, which would take later requests
                 frames = [bytes(frame) for frame in msg]
                 self.channel.send(b"done", frames[frames.index(b"<IDS|MSG>") + 2])
 
-    @wraps(ipkernel.IPythonKernel.do_execute)  # ipykernel looks at its parameters
+    @wraps(ipkernel.IPythonKernel.do_execute)  # ipykernel inspects its parameters
     async def do_execute(self, code: str, silent: bool, *args: Any, **kwargs: Any) -> dict[str, Any]:
         reply: dict[str, Any] = await super().do_execute(code, silent, *args, **kwargs)
         linux.flush_c()
         content = self.get_parent("shell").get("content", {})
         if reply["status"] == "error" and not silent and content.get("stop_on_error", True):
-            self.channel.send(b"abort")  # what has arrived by now; before the reply, which may bring new requests
+            # the requests queued so far; before the reply, which may prompt new ones
+            self.channel.send(b"abort")
         return reply
 
     def _abort_queues(self, subshell_id: str | None = None) -> None:
-        """The front has the queue."""
+        """Does nothing: the queue is in the front."""
 
     def _input_request(self, prompt: str, ident: Any, parent: Any, password: bool = False) -> str:
         sys.stdout.flush()
         app: Any = self.parent
         session: Any = self.session
         app.pump()
-        app.answers.clear()  # to questions that nobody asks any more
+        app.answers.clear()  # to earlier questions
         content = {"prompt": prompt, "password": password}
         session.send(self.stdin_socket, "input_request", content, parent, ident=ident)
         value = None
@@ -196,7 +200,8 @@ class Kernel(ipkernel.IPythonKernel):
             except KeyboardInterrupt:
                 raise KeyboardInterrupt("Interrupted by user") from None
             while app.answers and value is None:
-                with contextlib.suppress(ValueError, LookupError, TypeError):  # what is no answer, ipykernel ignores
+                # ipykernel ignores malformed answers
+                with contextlib.suppress(ValueError, LookupError, TypeError):
                     _, frames = session.feed_identities(app.answers.pop(0))
                     value = str(session.deserialize(frames)["content"]["value"])
         if value == "\x04":
@@ -204,7 +209,7 @@ class Kernel(ipkernel.IPythonKernel):
         return value
 
     def in_turn(self, do: Callable[[], Any]) -> None:
-        """Has do called when no request is being handled."""
+        """Schedules do for when no request is being handled."""
         if not hasattr(self, "_main_asyncio_lock"):  # ipykernel 6
 
             async def call() -> None:
@@ -244,7 +249,8 @@ class App(kernelapp.IPKernelApp):
         self.session.session = self.session_id
 
     def init_io(self) -> None:
-        """From here on descriptors 1 and 2 are the pipes; errors before are seen where the kernel was started."""
+        """Points descriptors 1 and 2 at the pipes. Earlier errors go to whoever started the
+        kernel."""
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.close(null)
@@ -265,7 +271,7 @@ class App(kernelapp.IPKernelApp):
         self.patch_io()
 
     def init_kernel(self) -> None:
-        sys.modules.setdefault("debugpy", None)  # type: ignore[arg-type]  # its threads would not survive a fork
+        sys.modules.setdefault("debugpy", None)  # type: ignore[arg-type]  # its threads do not survive a fork
         import ipykernel.debugger  # noqa: F401
 
         if sys.modules["debugpy"] is None:
@@ -291,11 +297,12 @@ class App(kernelapp.IPKernelApp):
         self.channel.send(b"bye")
 
     def wake(self) -> None:
-        """Has the C handler of signals send their numbers to the front, which so learns of those that came here."""
+        """Makes the C signal handler send signal numbers to the front, which thus sees those sent
+        here."""
         signal.set_wakeup_fd(self.channel.sock.fileno(), warn_on_full_buffer=False)
 
     def pump(self) -> None:
-        """Takes in what the front has sent."""
+        """Reads what the front sent."""
         try:
             while (message := self.channel.receive()) is not None:
                 kind, *parts = message
@@ -309,7 +316,7 @@ class App(kernelapp.IPKernelApp):
             self.loop.call_soon(self.drain, False)
 
     def drain(self, pump: bool = True) -> None:
-        """Handles what the front has sent."""
+        """Handles what the front sent."""
         if pump:
             self.pump()
         while self.inbox:
@@ -323,7 +330,7 @@ class App(kernelapp.IPKernelApp):
                 done = stream.receive([zmq.Frame(part) for part in parts])
                 if asyncio.iscoroutine(done):
                     task = asyncio.ensure_future(done)
-                    self.tasks.add(task)  # asyncio keeps none alive
+                    self.tasks.add(task)  # asyncio holds only weak references
                     task.add_done_callback(self.tasks.discard)
 
     def checkpoint(self, client: bool) -> None:
@@ -346,7 +353,7 @@ class App(kernelapp.IPKernelApp):
         sys.stdout.flush()
         findings = self.hazards.findings() + self.hazards.at_work()
         if findings:
-            gc.collect()  # what only garbage holds
+            gc.collect()  # closes what only garbage refers to
             subprocess._cleanup()
             findings = self.hazards.findings() + self.hazards.at_work()
         if not findings:
@@ -354,7 +361,7 @@ class App(kernelapp.IPKernelApp):
         kept = pools.Kept(self.hazards.files, self.hazards.flags, self.hazards.maps, self.contents)
         with Freezer(self.front, self.channel.sock.fileno()) as freezer:
             with pools.quiet(self.hazards.maps):
-                if findings:  # threads say whose the others are
+                if findings:  # threads tell the owners of other findings
                     findings = self.hazards.threads() + findings
                 looked = time.perf_counter()
                 frozen = None if findings else freezer.freeze()
@@ -384,7 +391,7 @@ class App(kernelapp.IPKernelApp):
         self.channel.sock.setblocking(False)
         self.inbox.clear()
         self.answers.clear()
-        if pools.enabled("loop"):  # it remembers the process that it ran in
+        if pools.enabled("loop"):  # it remembers its process id
             asyncio._set_running_loop(self.loop)
             asyncio.set_event_loop(self.loop)
         self.wake()
@@ -393,10 +400,10 @@ class App(kernelapp.IPKernelApp):
 
 
 def run(argv: list[str], sock: socket.socket, pipes: list[tuple[int, int]], front: int, session: str) -> None:
-    """Runs the kernel until it is told to end."""
+    """Runs the kernel until it is asked to shut down."""
     linux.die_with_parent()
     pools.prepare()
-    # poll(2) keeps no object in Linux that parent and child would share, as epoll does.
+    # Unlike epoll, poll(2) has no kernel object that parent and child would share.
     asyncio.set_event_loop(asyncio.SelectorEventLoop(selectors.PollSelector()))
     channel = Channel(sock)
     os.register_at_fork(after_in_child=channel.forget)

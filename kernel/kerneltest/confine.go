@@ -11,7 +11,8 @@ import (
 
 // Required reports whether a tier of the sandbox must work: where CI is.
 func Required(tier string) bool {
-	return tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "required" || tier != "full" && os.Getenv("CI") != ""
+	return tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "required" || tier != "full" &&
+		os.Getenv("CI") != ""
 }
 
 // Confine puts a kernel with checkpoints that works in dir into a tier, or skips the test where the
@@ -26,17 +27,20 @@ func Confine(t testing.TB, box *sandbox.Box, tier, dir string) {
 	}
 	*box = sandbox.Box{
 		Tier: sandbox.Tier(tier), Write: append(box.Write, dir),
-		Env:    []string{"DSSTAR_FOLDER", "DSSTAR_DIGESTS", "DSSTAR_KERNEL_WITHOUT", "PYTHONHASHSEED"},
-		Limits: sandbox.Limits{Memory: 6 << 30, File: 2 << 30, Folder: 8 << 30}, // that of processes depends on what else runs
+		Env: []string{"DSSTAR_FOLDER", "DSSTAR_DIGESTS", "DSSTAR_KERNEL_WITHOUT", "PYTHONHASHSEED"},
+		// that of processes depends on what else runs
+		Limits: sandbox.Limits{Memory: 6 << 30, File: 2 << 30, Folder: 8 << 30},
 	}
 }
 
-// Secret makes a folder with a file that nobody may read, change or add to, and returns what checks that.
+// Secret makes a folder with a file that nobody may read, change or add to, and returns what checks
+// that.
 func Secret(t *testing.T) (dir string, check func()) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "home")
 	file := filepath.Join(dir, "key")
-	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(file, []byte("planted-secret"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(dir, 0o755),
+		os.WriteFile(file, []byte("planted-secret"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return dir, func() {
@@ -46,7 +50,8 @@ func Secret(t *testing.T) (dir string, check func()) {
 			t.Errorf("outside: %v %v", entries, err)
 		}
 		info, err := os.Stat(file)
-		if b, e := os.ReadFile(file); e != nil || string(b) != "planted-secret" || err != nil || info.Mode().Perm() != 0o600 {
+		if b, e := os.ReadFile(file); e != nil || string(b) != "planted-secret" || err != nil ||
+			info.Mode().Perm() != 0o600 {
 			t.Errorf("the file outside: %q %v, %v %v", b, e, info, err)
 		}
 	}

@@ -10,33 +10,43 @@ type Fault string
 
 // The faults, with the reports of real kernels that had them where there are.
 const (
-	None            Fault = "none"
-	DiesAtStart     Fault = "dies-at-start"     // writes "no module named ipykernel" to stderr and exits with status 1
-	NeverBinds      Fault = "never-binds"       // runs and opens no socket
-	SlowStart       Fault = "slow-start"        // problemkernel.py's STARTUP_DELAY: opens its sockets after 2 s
-	NeverGreets     Fault = "never-greets"      // accepts connections and says nothing at all
-	NeverReplies    Fault = "never-replies"     // has sockets and answers nothing
-	NoWelcome       Fault = "no-welcome"        // publishes nothing for the first two kernel_infos
-	LostIdle        Fault = "lost-idle"         // nbclient's iopub_timeout
-	ForgedIdle      Fault = "forged-idle"       // idle has a wrong signature
-	LostReply       Fault = "lost-reply"        // executes, never replies
-	ReplyFirst      Fault = "reply-first"       // the reply comes long before the outputs
-	IdleFirst       Fault = "idle-first"        // the reply comes long after idle
-	Late            Fault = "late"              // jupyter_client, messaging.rst: a thread prints "late" 100 ms after idle
-	Duplicates      Fault = "duplicates"        // session.py's digest history: what iopub publishes comes twice, byte by byte
-	Garbage         Fault = "garbage"           // frames that are no messages, in between
-	Strange         Fault = "strange"           // Zed#41649: states, fields, types and dates nobody knows
-	NullDates       Fault = "null-dates"        // runtimed f1a6630: dates are null or no dates
-	Echoes          Fault = "echoes"            // IJulia: its session is that of the request
-	Stranded        Fault = "stranded"          // ipykernel#1554: sees requests only when somebody connects
-	Aborts          Fault = "aborts"            // the first answer to a request is "aborted"
-	HangsUp         Fault = "hangs-up"          // closes its connections in the cell, and lives
-	Forgets         Fault = "forgets"           // takes execute_request up and never says anything
-	NoStdin         Fault = "no-stdin"          // Zed#56918: has no stdin socket
-	NoControl       Fault = "no-control"        // ipykernel before 6: answers control between cells only
-	Deaf            Fault = "deaf"              // signalkernel.py: ignores requests to shut down or stop, SIGINT and SIGTERM
-	NoShutdownReply Fault = "no-shutdown-reply" // problemkernel.py's NO_SHUTDOWN_REPLY: ignores shutdown_request, dies of SIGINT
-	Grandchildren   Fault = "grandchildren"     // signalkernel.py: has two children, the second in a session of its own
+	None Fault = "none"
+	// writes "no module named ipykernel" to stderr and exits with status 1
+	DiesAtStart Fault = "dies-at-start"
+	NeverBinds  Fault = "never-binds" // runs and opens no socket
+	// problemkernel.py's STARTUP_DELAY: opens its sockets after 2 s
+	SlowStart    Fault = "slow-start"
+	NeverGreets  Fault = "never-greets"  // accepts connections and says nothing at all
+	NeverReplies Fault = "never-replies" // has sockets and answers nothing
+	NoWelcome    Fault = "no-welcome"    // publishes nothing for the first two kernel_infos
+	LostIdle     Fault = "lost-idle"     // nbclient's iopub_timeout
+	ForgedIdle   Fault = "forged-idle"   // idle has a wrong signature
+	LostReply    Fault = "lost-reply"    // executes, never replies
+	ReplyFirst   Fault = "reply-first"   // the reply comes long before the outputs
+	IdleFirst    Fault = "idle-first"    // the reply comes long after idle
+	// jupyter_client, messaging.rst: a thread prints "late" 100 ms after idle
+	Late Fault = "late"
+	// session.py's digest history: what iopub publishes comes twice, byte by byte
+	Duplicates Fault = "duplicates"
+	Garbage    Fault = "garbage" // frames that are no messages, in between
+	// Zed#41649: states, fields, types and dates nobody knows
+	Strange   Fault = "strange"
+	NullDates Fault = "null-dates" // runtimed f1a6630: dates are null or no dates
+	Echoes    Fault = "echoes"     // IJulia: its session is that of the request
+	// ipykernel#1554: sees requests only when somebody connects
+	Stranded Fault = "stranded"
+	Aborts   Fault = "aborts"   // the first answer to a request is "aborted"
+	HangsUp  Fault = "hangs-up" // closes its connections in the cell, and lives
+	Forgets  Fault = "forgets"  // takes execute_request up and never says anything
+	NoStdin  Fault = "no-stdin" // Zed#56918: has no stdin socket
+	// ipykernel before 6: answers control between cells only
+	NoControl Fault = "no-control"
+	// signalkernel.py: ignores requests to shut down or stop, SIGINT and SIGTERM
+	Deaf Fault = "deaf"
+	// problemkernel.py's NO_SHUTDOWN_REPLY: ignores shutdown_request, dies of SIGINT
+	NoShutdownReply Fault = "no-shutdown-reply"
+	// signalkernel.py: has two children, the second in a session of its own
+	Grandchildren Fault = "grandchildren"
 )
 
 // command marks the arguments of a fake kernel.

@@ -154,7 +154,8 @@ func (c *cell) run() error {
 	switch k := c.k; k.fault {
 	case Garbage:
 		for _, frames := range [][][]byte{
-			{{}}, {[]byte("x"), []byte("y")}, {[]byte("<IDS|MSG>")}, {[]byte("t"), []byte("<IDS|MSG>"), []byte("0"), []byte("{}")},
+			{{}}, {[]byte("x"), []byte("y")}, {[]byte("<IDS|MSG>")},
+			{[]byte("t"), []byte("<IDS|MSG>"), []byte("0"), []byte("{}")},
 			{[]byte("<IDS|MSG>"), []byte("00"), []byte("{}"), []byte("{}"), []byte("{}"), []byte("{}")},
 		} {
 			_ = k.iopub.SendMulti(zmq4.NewMsgFrom(frames...))
@@ -219,7 +220,8 @@ func (c *cell) statement(line string) error {
 		c.result = rest
 		c.data("execute_result", "text/plain", rest)
 	case "page":
-		c.payload = append(c.payload, map[string]any{"source": "page", "data": map[string]any{"text/plain": rest}, "start": 0})
+		c.payload = append(c.payload, map[string]any{"source": "page",
+			"data": map[string]any{"text/plain": rest}, "start": 0})
 	case "clear":
 		c.publish("clear_output", map[string]any{"wait": false})
 	}
@@ -261,7 +263,8 @@ func (c *cell) flood(args string) error {
 func (c *cell) input() error {
 	k := c.k
 	if !c.AllowStdin || k.fault == NoStdin {
-		return raised{"StdinNotImplementedError", "raw_input was called, but this frontend does not support input requests."}
+		return raised{"StdinNotImplementedError",
+			"raw_input was called, but this frontend does not support input requests."}
 	}
 	for len(k.inputs) > 0 { // to earlier questions
 		<-k.inputs

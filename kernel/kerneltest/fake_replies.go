@@ -11,9 +11,11 @@ import (
 
 // info is the content of kernel_info_reply.
 var info = map[string]any{
-	"status": "ok", "protocol_version": "5.4", "implementation": "fake", "implementation_version": "1.0",
-	"language_info": map[string]any{"name": "fake", "version": "1.0", "mimetype": "text/plain", "file_extension": ".txt"},
-	"banner":        "A fake kernel", "help_links": []any{}, "supported_features": []string{},
+	"status": "ok", "protocol_version": "5.4", "implementation": "fake",
+	"implementation_version": "1.0",
+	"language_info": map[string]any{"name": "fake", "version": "1.0", "mimetype": "text/plain",
+		"file_extension": ".txt"},
+	"banner": "A fake kernel", "help_links": []any{}, "supported_features": []string{},
 }
 
 // words are what can be completed and inspected.
@@ -114,7 +116,8 @@ func (k *fakeKernel) recall(r request) map[string]any {
 	for _, p := range k.history {
 		switch q.Access {
 		case "range":
-			if (q.Session == 0 || q.Session == 1) && p.count >= q.Start && (q.Stop == nil || p.count < *q.Stop) {
+			if (q.Session == 0 || q.Session == 1) && p.count >= q.Start &&
+				(q.Stop == nil || p.count < *q.Stop) {
 				found = append(found, p)
 			}
 		case "search":

@@ -137,7 +137,8 @@ func (k *fakeKernel) listen(c connectionFile) error {
 		socket zmq4.Socket
 		port   string
 	}{
-		{k.hb, "hb_port"}, {k.stdin, "stdin_port"}, {k.iopub, "iopub_port"}, {k.control, "control_port"}, {k.shell, "shell_port"},
+		{k.hb, "hb_port"}, {k.stdin, "stdin_port"}, {k.iopub, "iopub_port"}, {k.control, "control_port"},
+		{k.shell, "shell_port"},
 	} {
 		if s.socket == k.stdin && k.fault == NoStdin {
 			continue

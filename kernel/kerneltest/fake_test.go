@@ -17,7 +17,8 @@ func TestChosenPorts(t *testing.T) {
 		for _, transport := range []string{"tcp", "ipc"} {
 			t.Run(string(f)+"/"+transport, func(t *testing.T) {
 				file := filepath.Join(t.TempDir(), "k.json")
-				given := map[string]any{"transport": transport, "ip": "127.0.0.1", "key": "", "jupyter_session": "kept"}
+				given := map[string]any{"transport": transport, "ip": "127.0.0.1", "key": "",
+					"jupyter_session": "kept"}
 				if transport == "ipc" {
 					given["ip"] = file
 				}

@@ -45,12 +45,14 @@ func (k *fakeKernel) send(s zmq4.Socket, r request, msgType string, content map[
 
 // message makes the frames itself rather than with the package wire, whose
 // test it is.
-func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType string, content map[string]any) zmq4.Msg {
+func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType string,
+	content map[string]any) zmq4.Msg {
 	session := fmt.Sprint("fake-", os.Getpid())
 	serial := k.serial.Add(1)
 	header := map[string]any{
-		"msg_id": fmt.Sprintf("%s_%d", session, serial), "msg_type": msgType, "session": session, "username": "fake",
-		"date": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"), "version": "5.4",
+		"msg_id": fmt.Sprintf("%s_%d", session, serial), "msg_type": msgType, "session": session,
+		"username": "fake",
+		"date":     time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"), "version": "5.4",
 	}
 	if k.fault == NullDates {
 		header["date"] = []any{nil, "yesterday"}[serial%2]
@@ -65,7 +67,8 @@ func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType str
 	if s == k.iopub {
 		idents = [][]byte{[]byte("kernel.fake." + msgType)}
 	}
-	return zmq4.NewMsgFrom(slices.Concat(idents, [][]byte{[]byte("<IDS|MSG>"), sign(key, parts)}, parts)...)
+	return zmq4.NewMsgFrom(slices.Concat(idents, [][]byte{[]byte("<IDS|MSG>"), sign(key, parts)},
+		parts)...)
 }
 
 func sign(key wire.Key, parts [][]byte) []byte {

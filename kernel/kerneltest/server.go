@@ -22,9 +22,10 @@ import (
 
 // A Server is a Jupyter server that tests talk to.
 type Server struct {
-	URL        string // without a slash at its end
-	Token      string
-	RuntimeDir string // has the kernels' connection files, and jpserver-*.json if it is a Jupyter server
+	URL   string // without a slash at its end
+	Token string
+	// has the kernels' connection files, and jpserver-*.json if it is a Jupyter server
+	RuntimeDir string
 	Root       string // its folder
 	PID        int
 
@@ -38,10 +39,12 @@ type Server struct {
 // python3; specs has more of them, or another python3: the content of
 // kernel.json by name. options are further arguments, which have the last
 // word, as in --ZMQChannelsWebsocketConnection.iopub_msg_rate_limit=0.
-func JupyterServer(t testing.TB, python string, specs map[string]map[string]any, options ...string) *Server {
+func JupyterServer(t testing.TB, python string, specs map[string]map[string]any,
+	options ...string) *Server {
 	t.Helper()
 	return startServer(t, python, specs, func(s *Server, port string) []string {
-		return arguments(options, "jupyter_server", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
+		return arguments(options, "jupyter_server", "--no-browser", "--allow-root",
+			"--ServerApp.ip=127.0.0.1",
 			"--ServerApp.port="+port, "--ServerApp.port_retries=0", "--ServerApp.root_dir="+s.Root)
 	})
 }
@@ -49,12 +52,14 @@ func JupyterServer(t testing.TB, python string, specs map[string]map[string]any,
 // JupyterLab starts a real JupyterLab, with jupyter-collaboration or as if that
 // were not installed; the rest is as with [JupyterServer]. Its pages have the
 // application as window.jupyterapp, and nothing pops up in them.
-func JupyterLab(t testing.TB, python string, specs map[string]map[string]any, collaboration bool, options ...string) *Server {
+func JupyterLab(t testing.TB, python string, specs map[string]map[string]any, collaboration bool,
+	options ...string) *Server {
 	t.Helper()
 	settings := t.TempDir()
 	page := map[string]any{}
 	if !collaboration {
-		page["disabledExtensions"] = map[string]bool{"@jupyter/collaboration-extension": true, "@jupyter/docprovider-extension": true}
+		page["disabledExtensions"] = map[string]bool{"@jupyter/collaboration-extension": true,
+			"@jupyter/docprovider-extension": true}
 	}
 	overrides := map[string]any{"@jupyterlab/apputils-extension:notification": map[string]any{"fetchNews": "false", "checkForUpdates": false}}
 	for name, content := range map[string]any{"page_config.json": page, "overrides.json": overrides} {
@@ -67,18 +72,22 @@ func JupyterLab(t testing.TB, python string, specs map[string]map[string]any, co
 		if collaboration {
 			extensions = "{'jupyterlab': True, 'jupyter_server_fileid': True, 'jupyter_server_ydoc': True}"
 		}
-		return arguments(options, "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
+		return arguments(options, "jupyterlab", "--no-browser", "--allow-root",
+			"--ServerApp.ip=127.0.0.1",
 			"--ServerApp.port="+port, "--ServerApp.port_retries=0", "--ServerApp.root_dir="+s.Root,
-			"--ServerApp.jpserver_extensions="+extensions, "--LabApp.app_settings_dir="+settings, "--LabApp.expose_app_in_browser=True")
+			"--ServerApp.jpserver_extensions="+extensions, "--LabApp.app_settings_dir="+settings,
+			"--LabApp.expose_app_in_browser=True")
 	})
 }
 
 // KernelGateway starts a real Jupyter Kernel Gateway, which lists its kernels
 // if options do not forbid it; the rest is as with [JupyterServer].
-func KernelGateway(t testing.TB, python string, specs map[string]map[string]any, options ...string) *Server {
+func KernelGateway(t testing.TB, python string, specs map[string]map[string]any,
+	options ...string) *Server {
 	t.Helper()
 	return startServer(t, python, specs, func(_ *Server, port string) []string {
-		return arguments(options, "kernel_gateway", "--KernelGatewayApp.ip=127.0.0.1", "--KernelGatewayApp.port="+port,
+		return arguments(options, "kernel_gateway", "--KernelGatewayApp.ip=127.0.0.1",
+			"--KernelGatewayApp.port="+port,
 			"--KernelGatewayApp.port_retries=0", "--JupyterWebsocketPersonality.list_kernels=True")
 	})
 }
@@ -88,7 +97,8 @@ func KernelGateway(t testing.TB, python string, specs map[string]map[string]any,
 func arguments(options []string, defaults ...string) []string {
 	named := func(argument string) bool {
 		name, _, _ := strings.Cut(argument, "=")
-		return slices.ContainsFunc(options, func(o string) bool { return o == name || strings.HasPrefix(o, name+"=") })
+		return slices.ContainsFunc(options,
+			func(o string) bool { return o == name || strings.HasPrefix(o, name+"=") })
 	}
 	return append(slices.DeleteFunc(defaults, named), options...)
 }
@@ -103,7 +113,8 @@ const (
 // errPortTaken is what another try with another port may cure.
 var errPortTaken = errors.New("the port was taken by somebody else")
 
-func startServer(t testing.TB, python string, specs map[string]map[string]any, args func(*Server, string) []string) *Server {
+func startServer(t testing.TB, python string, specs map[string]map[string]any,
+	args func(*Server, string) []string) *Server {
 	t.Helper()
 	home := t.TempDir()
 	s := &Server{
@@ -184,8 +195,10 @@ func (s *Server) start(t testing.TB, python string, args, environ []string) erro
 	})
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		// Only the right server takes the token.
-		if status, err := s.try(5*time.Second, "GET", "/api", nil, nil); err == nil && status == http.StatusOK {
-			if status, err := s.try(5*time.Second, "GET", "/api/kernelspecs", nil, nil); err == nil && status == http.StatusOK {
+		if status, err := s.try(5*time.Second, "GET", "/api", nil, nil); err == nil &&
+			status == http.StatusOK {
+			if status, err := s.try(5*time.Second, "GET", "/api/kernelspecs", nil, nil); err == nil &&
+				status == http.StatusOK {
 				return nil
 			}
 		}
@@ -209,7 +222,8 @@ func (s *Server) environ(home, data string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
 		keep := true
-		for _, prefix := range []string{"JUPYTER", "JPY_", "KG_", "IPYTHON", "PYTHON", "XDG_", "VIRTUAL_ENV"} {
+		for _, prefix := range []string{"JUPYTER", "JPY_", "KG_", "IPYTHON", "PYTHON", "XDG_",
+			"VIRTUAL_ENV"} {
 			keep = keep && !strings.HasPrefix(kv, prefix)
 		}
 		if keep {
@@ -266,7 +280,8 @@ func (s *Server) Call(t testing.TB, method, path string, body, result any) int {
 	return status
 }
 
-func (s *Server) try(limit time.Duration, method, path string, body, result any) (status int, err error) {
+func (s *Server) try(limit time.Duration, method, path string, body, result any) (status int,
+	err error) {
 	var content io.Reader
 	if body != nil {
 		content = bytes.NewReader(encode(body))

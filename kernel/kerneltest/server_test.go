@@ -25,12 +25,14 @@ func TestServers(t *testing.T) {
 	pyenvtest.Long(t)
 	python := pyenvtest.Tools(t)
 	specs := map[string]map[string]any{
-		"old":      {"argv": []string{pyenvtest.OldPython(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"}},
+		"old": {"argv": []string{pyenvtest.OldPython(t), "-m", "ipykernel_launcher", "-f",
+			"{connection_file}"}},
 		"fake":     {"argv": Argv(None), "language": "fake"},
 		"deaf":     {"argv": Argv(Deaf), "language": "fake"},
 		"children": {"argv": Argv(Grandchildren), "language": "fake"},
 	}
-	for name, start := range map[string]func(testing.TB, string, map[string]map[string]any, ...string) *Server{
+	for name, start := range map[string]func(testing.TB, string, map[string]map[string]any,
+		...string) *Server{
 		"JupyterServer": JupyterServer, "KernelGateway": KernelGateway,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +57,8 @@ func TestServers(t *testing.T) {
 // Options have the last word, and kernels that cannot be listed are killed too.
 func TestServerOptions(t *testing.T) {
 	pyenvtest.Long(t)
-	s := KernelGateway(t, pyenvtest.Tools(t), map[string]map[string]any{"python3": {"argv": Argv(Deaf)}},
+	s := KernelGateway(t, pyenvtest.Tools(t),
+		map[string]map[string]any{"python3": {"argv": Argv(Deaf)}},
 		"--JupyterWebsocketPersonality.list_kernels=False")
 	if status := s.Call(t, "GET", "/api/kernels", nil, nil); status != http.StatusForbidden {
 		t.Errorf("status %d", status)
@@ -119,7 +122,8 @@ func testServer(t *testing.T, s *Server) {
 	}
 	for _, name := range []string{"python3", "old", "fake", "deaf", "children"} {
 		var k struct{ ID, Name string }
-		if status := s.Call(t, "POST", "/api/kernels", map[string]any{"name": name}, &k); status != http.StatusCreated || k.Name != name {
+		if status := s.Call(t, "POST", "/api/kernels", map[string]any{"name": name},
+			&k); status != http.StatusCreated || k.Name != name {
 			t.Errorf("start %s: status %d, %+v", name, status, k)
 			continue
 		}
@@ -137,7 +141,8 @@ func testServer(t *testing.T, s *Server) {
 	}
 	stranger := *s
 	stranger.Token = "x"
-	if status := stranger.Call(t, "GET", "/api/kernels", nil, nil); status != http.StatusForbidden && status != http.StatusUnauthorized {
+	if status := stranger.Call(t, "GET", "/api/kernels", nil, nil); status != http.StatusForbidden &&
+		status != http.StatusUnauthorized {
 		t.Errorf("status %d with a wrong token", status)
 	}
 }

@@ -47,10 +47,13 @@ func Run(t *testing.T, subject Subject) {
 		}
 	}
 	run(time.Minute,
-		part{"Outputs", testOutputs}, part{"State", testState}, part{"Raises", testRaises}, part{"Input", testInput},
-		part{"Unicode", testUnicode}, part{"Display", testDisplay}, part{"Flood", testFlood}, part{"Large", testLarge},
+		part{"Outputs", testOutputs}, part{"State", testState}, part{"Raises", testRaises},
+		part{"Input", testInput},
+		part{"Unicode", testUnicode}, part{"Display", testDisplay}, part{"Flood", testFlood},
+		part{"Large", testLarge},
 		part{"Serial", testSerial}, part{"Cancel", testCancel},
-		part{"Reset", testReset}, part{"LateOutput", testLateOutput}, part{"Death", subject.testDeath}, part{"Close", testClose})
+		part{"Reset", testReset}, part{"LateOutput", testLateOutput}, part{"Death", subject.testDeath},
+		part{"Close", testClose})
 	run(2*time.Second, part{"Timeout", testTimeout}, part{"Stubborn", testStubborn})
 }
 
@@ -77,7 +80,8 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 func testOutputs(t *testing.T, k Kernel) {
 	// The flush: each stream is sent when its own timer is due, so ipykernel promises no
 	// order between them, and a timer that an earlier write started can be the first.
-	x := must(t, k, "import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr)\n6*7", notebook.OK)
+	x := must(t, k, "import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr)\n6*7",
+		notebook.OK)
 	equal(t, "stdout", x.Stdout(), "out\n")
 	last := x.Outputs[len(x.Outputs)-1]
 	equal(t, "result", last.Data["text/plain"], any("42"))
@@ -130,7 +134,8 @@ func testInput(t *testing.T, k Kernel) {
 
 func testUnicode(t *testing.T, k Kernel) {
 	const text = "naïve 日本語 🎉 \u2028 \\ \" \x1b[1mbold\x1b[0m"
-	x := must(t, k, fmt.Sprintf("s = '''%s'''\nprint(s)\nprint(len(s))", strings.ReplaceAll(text, `\`, `\\`)), notebook.OK)
+	x := must(t, k, fmt.Sprintf("s = '''%s'''\nprint(s)\nprint(len(s))",
+		strings.ReplaceAll(text, `\`, `\\`)), notebook.OK)
 	equal(t, "stdout", x.Stdout(), text+"\n"+fmt.Sprint(len([]rune(text)))+"\n")
 }
 
@@ -178,7 +183,8 @@ func testSerial(t *testing.T, k Kernel) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			x, err := k.Execute(t.Context(), "running += 1\nimport time; time.sleep(.02)\nprint(running)\nrunning -= 1")
+			x, err := k.Execute(t.Context(),
+				"running += 1\nimport time; time.sleep(.02)\nprint(running)\nrunning -= 1")
 			if err != nil || x.Status != notebook.OK || x.Stdout() != "1\n" {
 				t.Errorf("%v %+v", err, x)
 			}
@@ -188,7 +194,8 @@ func testSerial(t *testing.T, k Kernel) {
 }
 
 func testTimeout(t *testing.T, k Kernel) {
-	x := must(t, k, "y = 7\nprint('started', flush=True)\nimport time; time.sleep(60)", notebook.TimedOut)
+	x := must(t, k, "y = 7\nprint('started', flush=True)\nimport time; time.sleep(60)",
+		notebook.TimedOut)
 	equal(t, "reason", x.Reason, "stopped after 2 s (the cell time-out)")
 	equal(t, "stdout", x.Stdout(), "started\n")
 	if x.Seconds < 2 {
@@ -207,7 +214,8 @@ while True:
     except KeyboardInterrupt:
         pass`, notebook.TimedOut)
 	equal(t, "stdout", x.Stdout(), "started\n")
-	if !strings.HasPrefix(x.Reason, "stopped after 2 s (the cell time-out); it ignored the interrupt, so that the kernel was ") {
+	if !strings.HasPrefix(x.Reason, "stopped after 2 s (the cell time-out); it ignored the "+
+		"interrupt, so that the kernel was ") {
 		t.Errorf("reason %q", x.Reason)
 	}
 	equal(t, "alive", k.Alive(), false)
@@ -231,7 +239,8 @@ func (s Subject) testDeath(t *testing.T, k Kernel) {
 	if err := k.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	x := must(t, k, "print('last words', flush=True)\nimport os, time; time.sleep(.2); os._exit(3)", notebook.Died)
+	x := must(t, k, "print('last words', flush=True)\nimport os, time; time.sleep(.2); os._exit(3)",
+		notebook.Died)
 	how := "exit status 3"
 	if s.Served {
 		how = "it ended or was told to, and the server starts it again"
@@ -244,10 +253,12 @@ func (s Subject) testDeath(t *testing.T, k Kernel) {
 }
 
 func testReset(t *testing.T, k Kernel) {
-	const draw = "import random, numpy as np\nrandom.seed(1); np.random.seed(1)\nprint(random.random(), np.random.rand())"
+	const draw = "import random, numpy as np\nrandom.seed(1); " +
+		"np.random.seed(1)\nprint(random.random(), np.random.rand())"
 	first := must(t, k, draw, notebook.OK).Stdout()
 	must(t, k, "gone = 1", notebook.OK)
-	for _, spoil := range []string{"gone += 1", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"} {
+	for _, spoil := range []string{"gone += 1",
+		"import os, signal; os.kill(os.getpid(), signal.SIGKILL)"} {
 		if _, err := k.Execute(t.Context(), spoil); err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +299,8 @@ func testClose(t *testing.T, k Kernel) {
 // The cell writes its line in one piece: print makes two of it, and Python itself
 // lets the thread's in between.
 func testLateOutput(t *testing.T, k Kernel) {
-	must(t, k, "import threading, time\ndef f():\n  for _ in range(20): print('late', flush=True); time.sleep(.01)\nthreading.Thread(target=f).start()", notebook.OK)
+	must(t, k, "import threading, time\ndef f():\n  for _ in range(20): print('late', flush=True); "+
+		"time.sleep(.01)\nthreading.Thread(target=f).start()", notebook.OK)
 	x := must(t, k, "import sys; time.sleep(.1); _ = sys.stdout.write('mine\\n')", notebook.OK)
 	if !strings.Contains(x.Stdout(), "mine\n") {
 		t.Errorf("stdout %q", x.Stdout())

@@ -34,7 +34,8 @@ func Check(ctx context.Context, python string, env, modules []string) (Report, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	out, err := Ask(ctx, env, path, checkCode, append([]string{getenv(env, "PYTHONPATH")}, modules...)...)
+	out, err := Ask(ctx, env, path, checkCode,
+		append([]string{getenv(env, "PYTHONPATH")}, modules...)...)
 	if err != nil {
 		return Report{}, fmt.Errorf("run %s: %w", python, err)
 	}

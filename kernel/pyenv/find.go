@@ -42,7 +42,8 @@ const (
 )
 
 func (e *NoPythonError) Error() string {
-	need := fmt.Sprintf("%s: Python 3.%d to 3.%d with venv is needed on PATH", e.Problem, oldest, newest)
+	need := fmt.Sprintf("%s: Python 3.%d to 3.%d with venv is needed on PATH", e.Problem, oldest,
+		newest)
 	if len(e.Tried) == 0 {
 		return need
 	}

@@ -18,7 +18,8 @@ type installer struct {
 func installers(env []string, base Interpreter) []installer {
 	var all []installer
 	// uv ignores pip's settings: if only pip is configured with an index, use pip.
-	onlyPip := (getenv(env, "PIP_INDEX_URL") != "" || getenv(env, "PIP_CONFIG_FILE") != "" || getenv(env, "PIP_NO_INDEX") != "") &&
+	onlyPip := (getenv(env, "PIP_INDEX_URL") != "" || getenv(env, "PIP_CONFIG_FILE") != "" ||
+		getenv(env, "PIP_NO_INDEX") != "") &&
 		getenv(env, "UV_DEFAULT_INDEX") == "" && getenv(env, "UV_INDEX_URL") == ""
 	if uv, ok := lookPath("uv", env); ok && (!onlyPip || !base.Venv) {
 		all = append(all, installer{"uv", uvBuild(uv)})
@@ -42,7 +43,8 @@ func uvBuild(uv string) func(context.Context, runner, Interpreter, string, []byt
 		if err != nil {
 			return err
 		}
-		args := []string{"pip", "install", "--python", interpreter(dir), "--compile-bytecode", "--requirement", file}
+		args := []string{"pip", "install", "--python", interpreter(dir), "--compile-bytecode",
+			"--requirement", file}
 		return r.run(ctx, "uv pip install", uv, append(args, pins[:]...)...)
 	}
 }
@@ -71,13 +73,16 @@ func toolEnv(env []string) []string {
 		key, _, _ := strings.Cut(kv, "=")
 		switch strings.ToUpper(key) {
 		case "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__",
-			"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON", "PIP_REQUIREMENT", "PIP_CONSTRAINT", "PIP_NO_BINARY",
-			"UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_PROJECT_ENVIRONMENT", "UV_CONSTRAINT", "UV_OVERRIDE", "UV_NO_BINARY":
+			"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON", "PIP_REQUIREMENT", "PIP_CONSTRAINT",
+			"PIP_NO_BINARY",
+			"UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_PROJECT_ENVIRONMENT", "UV_CONSTRAINT", "UV_OVERRIDE",
+			"UV_NO_BINARY":
 			continue
 		}
 		out = append(out, kv)
 	}
-	return append(out, "PIP_USER=0", "PIP_NO_INPUT=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_COLOR=1",
+	return append(out, "PIP_USER=0", "PIP_NO_INPUT=1", "PIP_DISABLE_PIP_VERSION_CHECK=1",
+		"PIP_NO_COLOR=1",
 		"UV_NO_PROGRESS=1", "NO_COLOR=1", "PYTHONUNBUFFERED=1")
 }
 

@@ -68,7 +68,8 @@ func readMarker(dir string) (marker, error) {
 // environment would be made with takes subprocesses to find out.
 func findReady(ctx context.Context, o Options) (dir string, ok bool) {
 	// Newest Python first. The error is for a malformed pattern only.
-	dirs, _ := filepath.Glob(filepath.Join(globEscape(o.Dir), "python-*", filepath.Base(markerPath(""))))
+	dirs, _ := filepath.Glob(filepath.Join(globEscape(o.Dir), "python-*",
+		filepath.Base(markerPath(""))))
 	slices.Sort(dirs)
 	slices.Reverse(dirs)
 	for _, path := range dirs {

@@ -23,7 +23,8 @@ const (
 
 func newTeller(progress func(string)) *teller {
 	now := time.Now()
-	return &teller{progress: progress, doing: "creating the Python environment", started: now, told: now}
+	return &teller{progress: progress, doing: "creating the Python environment", started: now,
+		told: now}
 }
 
 // line reads one line of output. What both tools say is for people and may change: a line that is
@@ -37,7 +38,8 @@ func (t *teller) line(line string) {
 	switch {
 	case word == "Installing" && strings.HasPrefix(rest, "collected packages"), word == "Prepared":
 		t.doing = "installing packages"
-	case word == "Collecting", word == "Downloading" && !strings.HasSuffix(name, ".whl") && !strings.Contains(name, "/"):
+	case word == "Collecting", word == "Downloading" && !strings.HasSuffix(name, ".whl") &&
+		!strings.Contains(name, "/"):
 		t.doing = "downloading packages"
 		if now.Sub(t.told) < quietPackages {
 			return

@@ -104,7 +104,8 @@ func create(ctx context.Context, o Options, base Interpreter, dir string, lock h
 			err = writeMarker(dir, newMarker(o.Lock, base, tool.name))
 		}
 		if err == nil {
-			o.Progress(fmt.Sprintf("the Python environment is ready after %.0f s", time.Since(start).Seconds()))
+			o.Progress(fmt.Sprintf("the Python environment is ready after %.0f s",
+				time.Since(start).Seconds()))
 			return nil
 		}
 		if left := remove(dir); left != nil {
@@ -114,7 +115,8 @@ func create(ctx context.Context, o Options, base Interpreter, dir string, lock h
 			return context.Cause(ctx)
 		}
 		// The other tool would meet a full disk and a wrong hash as well.
-		if install, ok := errors.AsType[*InstallError](err); !ok || install.Reason == ReasonHash || install.Reason == ReasonDisk {
+		if install, ok := errors.AsType[*InstallError](err); !ok || install.Reason == ReasonHash ||
+			install.Reason == ReasonDisk {
 			break
 		}
 	}

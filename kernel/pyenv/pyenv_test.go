@@ -46,7 +46,8 @@ func newBench(t *testing.T) *bench {
 func (b *bench) tool(name, script string) string {
 	b.t.Helper()
 	path := filepath.Join(b.bin, name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\nexport PATH=$PATH:/usr/bin:/bin\n"+script), 0o755); err != nil {
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexport PATH=$PATH:/usr/bin:/bin\n"+script),
+		0o755); err != nil {
 		b.t.Fatal(err)
 	}
 	return path
@@ -113,17 +114,20 @@ func (b *bench) noEnvironment() {
 
 func TestCreateThenReuse(t *testing.T) {
 	b := newBench(t)
-	b.python("python3", "3.12.1", "True", `echo "Collecting thing==1"; echo "Installing collected packages: thing"; echo >"$env/thing"`)
+	b.python("python3", "3.12.1", "True",
+		`echo "Collecting thing==1"; echo "Installing collected packages: thing"; echo >"$env/thing"`)
 	first := b.ensure()
 	name := filepath.Base(filepath.Dir(filepath.Dir(first)))
 	if !strings.HasPrefix(name, "python-3.12-") || len(name) != len("python-3.12-")+12 {
 		t.Errorf("the folder is called %s", name)
 	}
-	want := "pip -I -m pip install --requirement " + filepath.Join(b.Dir, name, "requirements.txt") + " --require-hashes --no-deps --only-binary :all:\n"
+	want := "pip -I -m pip install --requirement " + filepath.Join(b.Dir, name, "requirements.txt") +
+		" --require-hashes --no-deps --only-binary :all:\n"
 	if log := b.log(); !strings.HasSuffix(log, want) {
 		t.Errorf("ran %q, want %q", log, want)
 	}
-	for _, part := range []string{"creating the Python environment", "installing packages", "ready after"} {
+	for _, part := range []string{"creating the Python environment", "installing packages",
+		"ready after"} {
 		if !b.said(part) {
 			t.Errorf("progress lacks %q: %q", part, b.lines)
 		}
@@ -154,7 +158,8 @@ func TestFailuresLeaveNothing(t *testing.T) {
 		reason Reason
 		words  string
 	}{
-		{"echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1", ReasonHash, "DO NOT MATCH"},
+		{"echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1",
+			ReasonHash, "DO NOT MATCH"},
 		{"echo 'WARNING: Retrying: Temporary failure in name resolution'; echo 'ERROR: No matching distribution found'; exit 1", ReasonNetwork, "resolution"},
 		{"echo 'ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device'; exit 1", ReasonDisk, "No space"},
 		{"echo 'ERROR: No matching distribution found for duckdb'; exit 1", ReasonWheel, "duckdb"},
@@ -178,7 +183,8 @@ func TestVenvFails(t *testing.T) {
 	b := newBench(t)
 	b.tool("python3", `case "$*" in *dsstar*) echo "dsstar|3.12.1|cpython|True|$0";; *) mkdir -p "$4"; echo "ensurepip is not available" >&2; exit 1;; esac`)
 	_, err := Ensure(t.Context(), b.Options)
-	if install, ok := errors.AsType[*InstallError](err); !ok || install.Tool != "venv" || !strings.Contains(err.Error(), "ensurepip is not available") {
+	if install, ok := errors.AsType[*InstallError](err); !ok || install.Tool != "venv" ||
+		!strings.Contains(err.Error(), "ensurepip is not available") {
 		t.Errorf("%v", err)
 	}
 	b.noEnvironment()
@@ -197,7 +203,8 @@ func TestUVIsPreferred(t *testing.T) {
 	b.python("python3", "3.12.1", "True", "")
 	b.tool("uv", fmt.Sprintf(fakeUV, ""))
 	b.ensure()
-	if log := b.log(); !strings.Contains(log, "uv pip install --python") || !strings.Contains(log, "--require-hashes --no-deps") || strings.Contains(log, "pip -I") {
+	if log := b.log(); !strings.Contains(log, "uv pip install --python") ||
+		!strings.Contains(log, "--require-hashes --no-deps") || strings.Contains(log, "pip -I") {
 		t.Errorf("ran %s", log)
 	}
 }
@@ -214,7 +221,8 @@ func TestPipAfterUV(t *testing.T) {
 	b.python("python3", "3.12.1", "True", "")
 	b.tool("uv", fmt.Sprintf(fakeUV, "echo 'error: Failed to fetch: x' >&2; exit 2"))
 	b.ensure()
-	if log := b.log(); !strings.Contains(log, "uv pip") || !strings.Contains(log, "pip -I") || !b.said("trying pip") {
+	if log := b.log(); !strings.Contains(log, "uv pip") || !strings.Contains(log, "pip -I") ||
+		!b.said("trying pip") {
 		t.Errorf("ran %s; said %q", log, b.lines)
 	}
 	b = newBench(t)
@@ -232,7 +240,8 @@ func TestSettingsOfPipAskForPip(t *testing.T) {
 	b.python("python3", "3.12.1", "True", `echo "$PIP_INDEX_URL,$PIP_TARGET" >>"$LOG"`)
 	b.tool("uv", fmt.Sprintf(fakeUV, ""))
 	b.ensure()
-	if log := b.log(); strings.Contains(log, "uv ") || !strings.Contains(log, "https://mirror.example.org/simple,\n") {
+	if log := b.log(); strings.Contains(log, "uv ") ||
+		!strings.Contains(log, "https://mirror.example.org/simple,\n") {
 		t.Errorf("ran %s", log)
 	}
 }
@@ -271,10 +280,12 @@ func TestFind(t *testing.T) {
 	}
 	// A later PATH entry is asked too: the first may be a shim that is not switched on.
 	other := filepath.Join(t.TempDir(), "python3.14")
-	if err := os.WriteFile(other, []byte("#!/bin/sh\necho 'dsstar|3.14.0|cpython|True|/real'\n"), 0o755); err != nil {
+	if err := os.WriteFile(other, []byte("#!/bin/sh\necho 'dsstar|3.14.0|cpython|True|/real'\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Find(ctx, []string{"PATH=" + b.bin + ":" + filepath.Dir(other)}); err != nil || got.Path != "/real" {
+	if got, err := Find(ctx, []string{"PATH=" + b.bin + ":" + filepath.Dir(other)}); err != nil ||
+		got.Path != "/real" {
 		t.Errorf("%+v %v", got, err)
 	}
 }
@@ -285,7 +296,8 @@ func TestFindReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(got.Path, "--version").Output(); err != nil || strings.TrimSpace(string(out)) != "Python "+got.Version {
+	if out, err := exec.Command(got.Path, "--version").Output(); err != nil ||
+		strings.TrimSpace(string(out)) != "Python "+got.Version {
 		t.Errorf("%+v: %s %v", got, out, err)
 	}
 }
@@ -293,7 +305,8 @@ func TestFindReal(t *testing.T) {
 func TestCancel(t *testing.T) {
 	b := newBench(t)
 	child := filepath.Join(t.TempDir(), "child")
-	b.python("python3", "3.12.1", "True", `: >"$env/half"; sh -c 'trap "" INT; echo $$ >'"'"`+child+`"'"'; while :; do sleep 0.1; done' & wait`)
+	b.python("python3", "3.12.1", "True", `: >"$env/half"; sh -c 'trap "" INT; echo $$ >'"'"`+child+
+		`"'"'; while :; do sleep 0.1; done' & wait`)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("interrupted by the user")
 	go func() {
@@ -314,7 +327,8 @@ func TestCancel(t *testing.T) {
 		data, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
 		return string(data)
 	}
-	for end := time.Now().Add(time.Minute); stat() != "" && !strings.Contains(stat(), ") Z "); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); stat() != "" &&
+		!strings.Contains(stat(), ") Z "); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the installer's child lives: %s", stat())
 		}
@@ -324,9 +338,12 @@ func TestCancel(t *testing.T) {
 // What a killed dsstar leaves has no marker, or half of one, and is made anew.
 func TestHalfAnEnvironment(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
-		"no marker":   func(dir string) error { return os.Remove(markerPath(dir)) },
-		"half marker": func(dir string) error { return os.WriteFile(markerPath(dir), []byte(`{"lock":`), 0o644) },
-		"no python":   func(dir string) error { return os.Remove(interpreter(dir)) },
+		"no marker": func(dir string) error { return os.Remove(markerPath(dir)) },
+		"half marker": func(dir string) error {
+			return os.WriteFile(markerPath(dir), []byte(`{"lock":`),
+				0o644)
+		},
+		"no python": func(dir string) error { return os.Remove(interpreter(dir)) },
 	} {
 		b := newBench(t)
 		b.python("python3", "3.12.1", "True", "")
@@ -354,7 +371,8 @@ func TestBaseChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.ensure()
-	if m, err := readMarker(filepath.Dir(filepath.Dir(python))); err != nil || m.Target != resolve(moved) || strings.Count(b.log(), "venv\n") != 1 {
+	if m, err := readMarker(filepath.Dir(filepath.Dir(python))); err != nil ||
+		m.Target != resolve(moved) || strings.Count(b.log(), "venv\n") != 1 {
 		t.Errorf("%+v %v; ran %s", m, err, b.log())
 	}
 
@@ -444,7 +462,8 @@ echo orphan ended >>"$LOG"`)
 	_ = self.Wait()
 	b.ensure()
 	log := b.log()
-	if !strings.Contains(log, "orphan ended") || strings.Index(log, "orphan ended") > strings.LastIndex(log, "venv") {
+	if !strings.Contains(log, "orphan ended") ||
+		strings.Index(log, "orphan ended") > strings.LastIndex(log, "venv") {
 		t.Errorf("the second began before the first one's installer ended:\n%s", log)
 	}
 }
@@ -454,13 +473,17 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := Check(t.Context(), real.Path, os.Environ(), []string{"json", "no_such_module", "venv", "nor_this"})
-	if err != nil || report.Version != real.Version || strings.Join(report.Missing, " ") != "no_such_module nor_this" {
+	report, err := Check(t.Context(), real.Path, os.Environ(),
+		[]string{"json", "no_such_module", "venv", "nor_this"})
+	if err != nil || report.Version != real.Version ||
+		strings.Join(report.Missing, " ") != "no_such_module nor_this" {
 		t.Errorf("%+v %v", report, err)
 	}
 	b := newBench(t)
-	for _, python := range []string{b.tool("loud", "echo broken >&2; exit 1"), b.tool("mute", ""), filepath.Join(b.bin, "none")} {
-		if _, err := Check(t.Context(), python, nil, nil); err == nil || !strings.Contains(err.Error(), python) {
+	for _, python := range []string{b.tool("loud", "echo broken >&2; exit 1"), b.tool("mute", ""),
+		filepath.Join(b.bin, "none")} {
+		if _, err := Check(t.Context(), python, nil, nil); err == nil ||
+			!strings.Contains(err.Error(), python) {
 			t.Errorf("%s: %v", python, err)
 		}
 	}
@@ -475,7 +498,8 @@ func TestAsksInIsolation(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"contextlib", "types", "importlib", "sitecustomize", "usercustomize", "theirs"} {
+	for _, name := range []string{"contextlib", "types", "importlib", "sitecustomize", "usercustomize",
+		"theirs"} {
 		code := "open(" + strconv.Quote(filepath.Join(dir, "ran-"+name)) + ", 'w')\n"
 		if err := os.WriteFile(filepath.Join(dir, name+".py"), []byte(code), 0o600); err != nil {
 			t.Fatal(err)
@@ -508,8 +532,10 @@ func TestCheckFindsProgram(t *testing.T) {
 	b := newBench(t)
 	b.tool("mine", "echo 'dsstar|3.12.1||/real'")
 	t.Chdir(filepath.Dir(b.bin))
-	for python, want := range map[string]string{"bin/mine": "/real", "./bin/mine": "/real", "mine": "/real", "none": ""} {
-		if got, err := Check(t.Context(), python, b.Env, nil); got.Path != want || (err == nil) != (want != "") {
+	for python, want := range map[string]string{"bin/mine": "/real", "./bin/mine": "/real",
+		"mine": "/real", "none": ""} {
+		if got, err := Check(t.Context(), python, b.Env, nil); got.Path != want ||
+			(err == nil) != (want != "") {
 			t.Errorf("%s: %+v, %v", python, got, err)
 		}
 	}

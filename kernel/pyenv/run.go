@@ -48,9 +48,12 @@ var reasons = [...]struct {
 }{
 	{ReasonDisk, []string{"no space left", "disk quota", "not enough space"}},
 	{ReasonHash, []string{"do not match the hashes", "hash mismatch", "hash did not match"}},
-	{ReasonNetwork, []string{"newconnectionerror", "name resolution", "dns error", "connection refused", "network is unreachable",
-		"timed out", "timeout", "failed to fetch", "proxyerror", "sslerror", "certificate", "client error (connect)", "max retries"}},
-	{ReasonWheel, []string{"no matching distribution", "no usable wheels", "no wheels with a matching"}},
+	{ReasonNetwork, []string{"newconnectionerror", "name resolution", "dns error",
+		"connection refused", "network is unreachable",
+		"timed out", "timeout", "failed to fetch", "proxyerror", "sslerror", "certificate",
+		"client error (connect)", "max retries"}},
+	{ReasonWheel, []string{"no matching distribution", "no usable wheels",
+		"no wheels with a matching"}},
 }
 
 func reasonOf(output string) Reason {

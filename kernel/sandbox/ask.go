@@ -84,7 +84,8 @@ func askingCode(write []string) (string, error) {
 type writableError struct{ path string }
 
 func (e *writableError) Error() string {
-	return fmt.Sprintf("%v: %s is in a folder all of which they may write, and the Python that it belongs to would be started outside the sandbox", ErrWritable, e.path)
+	return fmt.Sprintf("%v: %s is in a folder all of which they may write, and the Python that it "+
+		"belongs to would be started outside the sandbox", ErrWritable, e.path)
 }
 
 func (e *writableError) Unwrap() error { return ErrWritable }
@@ -94,7 +95,8 @@ func unwritable(env, write []string) (all []string) {
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
 		paths := filepath.SplitList(value)
-		safe := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return filepath.IsAbs(path) && leadsThrough(path, write) })
+		safe := slices.DeleteFunc(slices.Clone(paths),
+			func(path string) bool { return filepath.IsAbs(path) && leadsThrough(path, write) })
 		switch {
 		case len(safe) == len(paths):
 			all = append(all, entry)
@@ -125,7 +127,8 @@ func ask(words, env, write []string) (p python, err error) {
 	key := strings.Join(slices.Concat(words, []string{""}, env), "\x00")
 	if known, ok := asked.Load(key); ok { // perhaps for a session that wrote to other folders
 		p = known.(python)
-		if at := slices.IndexFunc(p.Paths, func(path string) bool { return leadsThrough(path, write) }); at >= 0 {
+		if at := slices.IndexFunc(p.Paths,
+			func(path string) bool { return leadsThrough(path, write) }); at >= 0 {
 			return p, &writableError{p.Paths[at]}
 		}
 		return p, nil
@@ -145,14 +148,16 @@ func ask(words, env, write []string) (p python, err error) {
 	}
 	_, reply, _ := bytes.Cut(out, []byte("\n"+answerMark)) // a launcher may print too
 	if err := json.NewDecoder(bytes.NewReader(reply)).Decode(&said); err != nil {
-		return p, fmt.Errorf("ask %s where its modules are: it answers %.100q", strings.Join(words, " "), out)
+		return p, fmt.Errorf("ask %s where its modules are: it answers %.100q", strings.Join(words, " "),
+			out)
 	}
 	if said.Writable != "" {
 		return p, &writableError{said.Writable}
 	}
 	p = said.python
 	p.Executable = cmp.Or(p.Executable, words[len(words)-1])
-	p.Paths = slices.DeleteFunc(p.Paths, func(path string) bool { return !filepath.IsAbs(path) || exposes(path) != "" })
+	p.Paths = slices.DeleteFunc(p.Paths,
+		func(path string) bool { return !filepath.IsAbs(path) || exposes(path) != "" })
 	asked.Store(key, p)
 	return p, nil
 }
@@ -165,7 +170,8 @@ func start(words, env, write []string, here string) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, words[0], append(slices.Clone(words[1:]), "-I", "-S", "-c", code)...)
+	cmd := exec.CommandContext(ctx, words[0], append(slices.Clone(words[1:]), "-I", "-S", "-c",
+		code)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = here, env, time.Second
 	out, err := cmd.Output()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && len(e.Stderr) > 0 {

@@ -84,7 +84,8 @@ func tryFull(bwrap string) error {
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	st := stage{Box: Box{Tier: Full, Limits: Limits{Memory: 1 << 30}}, Argv: []string{"/bin/true"}, Dir: "/"}
+	st := stage{Box: Box{Tier: Full, Limits: Limits{Memory: 1 << 30}}, Argv: []string{"/bin/true"},
+		Dir: "/"}
 	self, err := os.Executable()
 	if err == nil {
 		st.Write, err = folders([]string{dir})
@@ -113,7 +114,8 @@ func tryFull(bwrap string) error {
 		if bwrap == "" {
 			what = "Linux does not let this user make namespaces"
 		}
-		return &MissingError{Full, whyNoNamespaces(), fmt.Errorf("%s: %w %s", what, err, strings.TrimSpace(words.String()))}
+		return &MissingError{Full, whyNoNamespaces(),
+			fmt.Errorf("%s: %w %s", what, err, strings.TrimSpace(words.String()))}
 	}
 	return nil
 }
@@ -146,7 +148,8 @@ func whyNoNamespaces() Cause {
 }
 
 func namespaces(net bool) []string {
-	args := []string{"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+	args := []string{"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+		"--unshare-cgroup-try",
 		"--die-with-parent", "--new-session", "--hostname", "sandbox", "--cap-drop", "ALL"}
 	if !net {
 		args = append(args, "--unshare-net")

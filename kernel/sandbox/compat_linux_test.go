@@ -19,7 +19,8 @@ func TestCompatControl(t *testing.T) {
 	v := newVictims(t)
 	python := pyenvtest.Python(t)
 	work := t.TempDir()
-	k, err := kernel.Start(t.Context(), kernel.Options{Spec: kernel.PythonSpec(python), Dir: work, Scratch: work, Env: os.Environ()})
+	k, err := kernel.Start(t.Context(), kernel.Options{Spec: kernel.PythonSpec(python), Dir: work,
+		Scratch: work, Env: os.Environ()})
 	if err != nil {
 		t.Fatal(err)
 	}

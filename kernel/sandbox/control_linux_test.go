@@ -88,10 +88,14 @@ func TestControl(t *testing.T) {
 	}
 	harms := strings.Join(v.harm(t), "\n")
 	for _, want := range []string{
-		v.home + "/created is new", v.home + "/.bashrc was ", v.home + "/.profile was ", v.home + "/.ssh was ",
-		v.data + "/created is new", v.data + "/a.csv was ", v.data + "/b.csv was ", v.data + "/b2.csv was ", v.data + "/c.csv was ",
-		v.data + "/d.csv was ", v.data + "/d2.csv is new", v.data + "/e.csv was ", v.run + "/notebook.ipynb was ",
-		v.project + "/runs was ", v.project + "/runs/r0/n.ipynb was ", "victim was ", "/tmp/attack-", "/dev/shm/attack-",
+		v.home + "/created is new", v.home + "/.bashrc was ", v.home + "/.profile was ",
+		v.home + "/.ssh was ",
+		v.data + "/created is new", v.data + "/a.csv was ", v.data + "/b.csv was ",
+		v.data + "/b2.csv was ", v.data + "/c.csv was ",
+		v.data + "/d.csv was ", v.data + "/d2.csv is new", v.data + "/e.csv was ",
+		v.run + "/notebook.ipynb was ",
+		v.project + "/runs was ", v.project + "/runs/r0/n.ipynb was ", "victim was ", "/tmp/attack-",
+		"/dev/shm/attack-",
 	} {
 		if !strings.Contains(harms, want) {
 			t.Errorf("not seen: %s…", want)

@@ -10,9 +10,11 @@ func TestDescribe(t *testing.T) {
 		"builtin":  {Tier: Builtin, Limits: Limits{Memory: 1 << 30, Processes: 16, File: 1, Folder: 1}},
 		"off":      {Tier: Off, Net: true, Read: []string{"/a"}},
 		"external": {Tier: External, Limits: Limits{Memory: 99 << 30}},
-		"full, files up to any size, all files up to any size": {Tier: Full, Limits: Limits{Memory: 4 << 30, Processes: 256}},
+		"full, files up to any size, all files up to any size": {Tier: Full,
+			Limits: Limits{Memory: 4 << 30, Processes: 256}},
 		"builtin, network allowed, multiprocessing allowed, may read /a, may read /b, may write /c, has A and B, memory up to 8.0 GB, up to 1000 processes, files up to 3.0 GB, all files up to 5.0 GB": {
-			Tier: Builtin, Net: true, Multiprocessing: true, Read: []string{"/a", "/b"}, Write: []string{"/c"}, Env: []string{"A", "B"},
+			Tier: Builtin, Net: true, Multiprocessing: true, Read: []string{"/a", "/b"},
+			Write: []string{"/c"}, Env: []string{"A", "B"},
 			Limits: Limits{Memory: 8 << 30, Processes: 1000, File: 3 << 30, Folder: 5 << 30}},
 	} {
 		if got := b.Describe(usual); got != want {

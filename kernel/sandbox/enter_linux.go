@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errNoLandlock = errors.New("this Linux has no Landlock: it came with 5.13 and may be switched off")
+var errNoLandlock = errors.New("this Linux has no Landlock: it came with 5.13 and may be " +
+	"switched off")
 
 // exitRefused is the exit code if the sandbox could not be set up and nothing was run.
 const exitRefused = 125
@@ -20,7 +21,8 @@ const exitRefused = 125
 // Main runs the commands with which this package starts processes of its own. If args, os.Args, is
 // one of them, Main does not return.
 func Main(args []string) {
-	if len(args) != 3 || !slices.Contains([]string{guardCommand, watchCommand, namespacesCommand, initCommand, enterCommand, tryCommand}, args[1]) {
+	if len(args) != 3 || !slices.Contains([]string{guardCommand, watchCommand, namespacesCommand,
+		initCommand, enterCommand, tryCommand}, args[1]) {
 		return
 	}
 	if args[1] == tryCommand {
@@ -94,7 +96,8 @@ func (st stage) limit() error {
 		which int
 		value uint64
 	}{
-		{"data", unix.RLIMIT_DATA, uint64(l.Memory)}, {"nproc", unix.RLIMIT_NPROC, processes}, {"fsize", unix.RLIMIT_FSIZE, uint64(l.File)},
+		{"data", unix.RLIMIT_DATA, uint64(l.Memory)}, {"nproc", unix.RLIMIT_NPROC, processes},
+		{"fsize", unix.RLIMIT_FSIZE, uint64(l.File)},
 		{"nofile", unix.RLIMIT_NOFILE, openFiles}, {"sigpending", unix.RLIMIT_SIGPENDING, timers},
 	} {
 		if r.value == 0 {
@@ -126,7 +129,8 @@ func dropCapabilities() error {
 		return err
 	}
 	const noRoot, noRootLocked = 1, 2
-	if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot|noRootLocked, 0, 0, 0); err != nil && !errors.Is(err, unix.EPERM) {
+	if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot|noRootLocked, 0, 0, 0); err != nil &&
+		!errors.Is(err, unix.EPERM) {
 		return err
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

@@ -10,30 +10,39 @@ import (
 // harmless are the variables that every process of a box keeps; a name that ends with "_" is a
 // prefix.
 var harmless = []string{
-	"PATH", "LANG", "LANGUAGE", "LC_", "TZ", "TERM", "COLUMNS", "LINES", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",
-	"PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONWARNINGS", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE",
-	"OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "POLARS_MAX_THREADS", "ARROW_", "MALLOC_", "SOURCE_DATE_EPOCH",
-	"NIX_LD", "NIX_LD_LIBRARY_PATH", "LOCALE_ARCHIVE", "GUIX_LOCPATH", "GUIX_PYTHONPATH", "R_HOME", "R_LIBS",
+	"PATH", "LANG", "LANGUAGE", "LC_", "TZ", "TERM", "COLUMNS", "LINES", "VIRTUAL_ENV", "CONDA_PREFIX",
+	"CONDA_DEFAULT_ENV", "LD_LIBRARY_PATH",
+	"PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONWARNINGS",
+	"PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE",
+	"OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "POLARS_MAX_THREADS", "ARROW_", "MALLOC_",
+	"SOURCE_DATE_EPOCH",
+	"NIX_LD", "NIX_LD_LIBRARY_PATH", "LOCALE_ARCHIVE", "GUIX_LOCPATH", "GUIX_PYTHONPATH", "R_HOME",
+	"R_LIBS",
 	// conda's packages set them
-	"GDAL_DATA", "GDAL_DRIVER_PATH", "PROJ_DATA", "PROJ_LIB", "PROJ_NETWORK", "ESMFMKFILE", "UDUNITS2_XML_PATH", "JAVA_HOME", "JAVA_LD_LIBRARY_PATH",
+	"GDAL_DATA", "GDAL_DRIVER_PATH", "PROJ_DATA", "PROJ_LIB", "PROJ_NETWORK", "ESMFMKFILE",
+	"UDUNITS2_XML_PATH", "JAVA_HOME", "JAVA_LD_LIBRARY_PATH",
 	"DSSTAR_PYTHONPATH", "DSSTAR_KERNEL_WITHOUT",
 }
 
 // Variables kept with the network allowed; that of a proxy may contain a password.
 var (
-	proxies      = []string{"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"}
+	proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY",
+		"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"}
 	certificates = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"}
 )
 
 // ofGPUs are kept with graphics processors allowed. Not everything that begins with NVIDIA_: one is
 // a key.
 var ofGPUs = []string{
-	"CUDA_", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
-	"HSA_OVERRIDE_GFX_VERSION", "ROCM_PATH", "ZE_AFFINITY_MASK", "XLA_FLAGS", "XLA_PYTHON_CLIENT_PREALLOCATE", "PYTORCH_CUDA_ALLOC_CONF",
+	"CUDA_", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "HIP_VISIBLE_DEVICES",
+	"ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+	"HSA_OVERRIDE_GFX_VERSION", "ROCM_PATH", "ZE_AFFINITY_MASK", "XLA_FLAGS",
+	"XLA_PYTHON_CLIENT_PREALLOCATE", "PYTORCH_CUDA_ALLOC_CONF",
 }
 
 // inLists are variables with lists of library and module folders.
-var inLists = []string{"LD_LIBRARY_PATH", "NIX_LD_LIBRARY_PATH", "PYTHONPATH", "GUIX_PYTHONPATH", "R_LIBS"}
+var inLists = []string{"LD_LIBRARY_PATH", "NIX_LD_LIBRARY_PATH", "PYTHONPATH", "GUIX_PYTHONPATH",
+	"R_LIBS"}
 
 // environment returns the environment of a process of the box: the harmless variables of env, those
 // of b.Env and names, and folders of its own. Names are unique; the last entry of env counts.
@@ -47,11 +56,15 @@ func (b Box) environment(env, names []string, private string) []string {
 	}
 	home := private + "/home"
 	own := []string{"HOME=" + home, "TMPDIR=" + private + "/tmp", "USER=sandbox", "LOGNAME=sandbox",
-		"IPYTHONDIR=" + home + "/.ipython", "MPLCONFIGDIR=" + home + "/.matplotlib", "XDG_CACHE_HOME=" + home + "/.cache", "XDG_CONFIG_HOME=" + home + "/.config",
-		"XDG_DATA_HOME=" + home + "/.local/share", "JUPYTER_RUNTIME_DIR=" + home + "/.jupyter/runtime", "JUPYTER_CONFIG_DIR=" + home + "/.jupyter",
-		"JUPYTER_DATA_DIR=" + home + "/.jupyter/data", "PYTHONDONTWRITEBYTECODE=1", "PYDEVD_DISABLE_FILE_VALIDATION=1"}
+		"IPYTHONDIR=" + home + "/.ipython", "MPLCONFIGDIR=" + home + "/.matplotlib", "XDG_CACHE_HOME=" +
+			home + "/.cache", "XDG_CONFIG_HOME=" + home + "/.config",
+		"XDG_DATA_HOME=" + home + "/.local/share", "JUPYTER_RUNTIME_DIR=" + home + "/.jupyter/runtime",
+		"JUPYTER_CONFIG_DIR=" + home + "/.jupyter",
+		"JUPYTER_DATA_DIR=" + home + "/.jupyter/data", "PYTHONDONTWRITEBYTECODE=1",
+		"PYDEVD_DISABLE_FILE_VALIDATION=1"}
 	var all, seen []string
-	for _, entry := range slices.Concat(named(env, slices.Concat(b.Env, names)), own, named(env, known)) {
+	kept := slices.Concat(named(env, slices.Concat(b.Env, names)), own, named(env, known))
+	for _, entry := range kept {
 		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(seen, name) {
 			all, seen = append(all, entry), append(seen, name)
 		}
@@ -63,7 +76,10 @@ func (b Box) environment(env, names []string, private string) []string {
 func named(env, names []string) (all []string) {
 	for _, entry := range slices.Backward(env) {
 		name, _, _ := strings.Cut(entry, "=")
-		if slices.ContainsFunc(names, func(n string) bool { return name == n || strings.HasSuffix(n, "_") && strings.HasPrefix(name, n) }) {
+		if slices.ContainsFunc(names, func(n string) bool {
+			return name == n || strings.HasSuffix(n,
+				"_") && strings.HasPrefix(name, n)
+		}) {
 			all = append(all, entry)
 		}
 	}

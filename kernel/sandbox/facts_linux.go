@@ -56,7 +56,8 @@ func answerOpen(listener int, q *question) reply {
 	}
 	defer unix.Close(file)
 	// Not SECCOMP_ADDFD_FLAG_SEND: if a signal interrupts that ioctl, the caller's open returns 0.
-	a := addition{id: q.id, source: uint32(file), newFlags: uint32(q.arguments[flags]) & unix.O_CLOEXEC}
+	a := addition{id: q.id, source: uint32(file),
+		newFlags: uint32(q.arguments[flags]) & unix.O_CLOEXEC}
 	fd, errno := notify(listener, notifAddFD, unsafe.Pointer(&a))
 	if errno != 0 { // the process has too many descriptors, or has ended
 		return goOn
@@ -66,7 +67,8 @@ func answerOpen(listener int, q *question) reply {
 
 // notify is an ioctl of a notification listener, repeated after signals, which Go's runtime uses
 // itself.
-func notify(listener int, request uintptr, argument unsafe.Pointer) (value uintptr, errno unix.Errno) {
+func notify(listener int, request uintptr, argument unsafe.Pointer) (value uintptr,
+	errno unix.Errno) {
 	for {
 		value, _, errno = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), request, uintptr(argument))
 		if errno != unix.EINTR {
@@ -95,7 +97,8 @@ func stringAt(pid int, address uintptr) []byte {
 	// the next page may be unmapped
 	first := min(factsSize, os.Getpagesize()-int(address)&(os.Getpagesize()-1))
 	local := []unix.Iovec{{Base: &content[0], Len: factsSize}}
-	remote := []unix.RemoteIovec{{Base: address, Len: first}, {Base: address + uintptr(first), Len: factsSize - first}}
+	remote := []unix.RemoteIovec{{Base: address, Len: first},
+		{Base: address + uintptr(first), Len: factsSize - first}}
 	n, err := unix.ProcessVMReadv(pid, local, remote, 0)
 	if err != nil {
 		return nil

@@ -105,9 +105,11 @@ func TestFacts(t *testing.T) {
 	}()
 	for _, abi := range []int{0, 5} { // from 5 on back the guard is asked about signals too
 		work := t.TempDir()
-		cmd := &exec.Cmd{Path: python, Args: []string{python, "-c", fmt.Sprintf("OUTSIDE = %d\n", other.Process.Pid) + facts}, Dir: work, Env: os.Environ()}
+		cmd := &exec.Cmd{Path: python, Args: []string{python, "-c",
+			fmt.Sprintf("OUTSIDE = %d\n", other.Process.Pid) + facts}, Dir: work, Env: os.Environ()}
 		box := sandbox.Box{Tier: sandbox.Builtin, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256}}
-		cmd, err = box.Command(cmd, sandbox.Session{Private: t.TempDir(), Write: []string{work}, Facts: true})
+		cmd, err = box.Command(cmd, sandbox.Session{Private: t.TempDir(), Write: []string{work},
+			Facts: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,8 @@ func TestTryFull(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
-	for _, refused := range []string{"--size", "--tmpfs", "--proc", "--remount-ro", "--unshare-pid", enterCommand} {
+	for _, refused := range []string{"--size", "--tmpfs", "--proc", "--remount-ro", "--unshare-pid",
+		enterCommand} {
 		wrapper := filepath.Join(t.TempDir(), "bwrap")
 		script := fmt.Sprintf("#!/bin/sh\nfor a; do [ \"$a\" != %s ] || { echo \"bwrap: Can't use $a\" >&2; exit 1; }; done\nexec %s \"$@\"\n", refused, bwrap)
 		if err := os.WriteFile(wrapper, []byte(script), 0o755); err != nil {
@@ -30,7 +31,8 @@ func TestTryFull(t *testing.T) {
 		}
 		err := tryFull(wrapper)
 		missing, ok := errors.AsType[*MissingError](err)
-		if !ok || missing.Tier != Full || missing.Cause != NamespacesRefused && missing.Cause != AppArmor || !strings.Contains(err.Error(), "Can't use "+refused) {
+		if !ok || missing.Tier != Full || missing.Cause != NamespacesRefused &&
+			missing.Cause != AppArmor || !strings.Contains(err.Error(), "Can't use "+refused) {
 			t.Errorf("without %s: %v", refused, err)
 		}
 	}

@@ -7,12 +7,14 @@ import "path/filepath"
 // gpuDevices are the graphics processors of NVIDIA (Jetsons' and those of WSL too), AMD and Intel
 // that Linux has. Not /dev/dri/card*, which are the screens.
 func gpuDevices() []string {
-	return matching("/dev/nvidia*", "/dev/nvhost-*", "/dev/nvmap", "/dev/dxg", "/dev/kfd", "/dev/dri/renderD*")
+	return matching("/dev/nvidia*", "/dev/nvhost-*", "/dev/nvmap", "/dev/dxg", "/dev/kfd",
+		"/dev/dri/renderD*")
 }
 
 // gpuReads are the system's files that only their drivers need.
 func gpuReads() []string {
-	return matching("/sys/class/drm", "/sys/class/kfd", "/sys/devices/virtual/kfd", "/sys/bus/pci/devices", "/sys/devices/pci*", "/sys/dev/char",
+	return matching("/sys/class/drm", "/sys/class/kfd", "/sys/devices/virtual/kfd",
+		"/sys/bus/pci/devices", "/sys/devices/pci*", "/sys/dev/char",
 		"/sys/module/nvidia*", "/sys/module/amdgpu", "/etc/vulkan", "/etc/nvidia", "/etc/glvnd")
 }
 

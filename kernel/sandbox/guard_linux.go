@@ -155,7 +155,8 @@ func (w watch) processesExceed() string {
 	used := usageOf(all)
 	// Linux enforces the limit itself, except for root
 	if l.Processes > 0 && used.threads > l.Processes+64 {
-		return fmt.Sprintf("%d processes and threads, limit %d; raise it with --max-processes", used.threads, l.Processes)
+		return fmt.Sprintf("%d processes and threads, limit %d; raise it with --max-processes",
+			used.threads, l.Processes)
 	}
 	if l.Memory == 0 {
 		return ""
@@ -163,14 +164,16 @@ func (w watch) processesExceed() string {
 	if hidden := w.hidden(all); hidden != 0 {
 		time.Sleep(lookEvery) // it may be starting
 		if slices.Contains(descendants(os.Getpid()), hidden) && hides(hidden) {
-			return "a process cannot be looked into, nor what it uses: its program is one that nobody may read"
+			return "a process cannot be looked into, nor what it uses: its program is one that nobody may " +
+				"read"
 		}
 	}
 	kept := heldBy(all)
 	if kept.mappings > mostMappings {
 		return fmt.Sprintf("over %d memory mappings", mostMappings)
 	}
-	files, own := kept.memory+w.inMemory(all), used.tables+w.queued(all, kept.sockets)+int64(kept.mappings)*sizeOfMapping
+	files, own := kept.memory+w.inMemory(all), used.tables+w.queued(all, kept.sockets)+
+		int64(kept.mappings)*sizeOfMapping
 	if used.resident+files+own <= l.Memory {
 		return ""
 	}
@@ -180,7 +183,8 @@ func (w watch) processesExceed() string {
 		sum += own
 	}
 	if sum += max(0, files-shared); sum > l.Memory { // mapped parts of the files are in both
-		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", limitText(sum), limitText(l.Memory))
+		return fmt.Sprintf("%s of memory used, limit %s; raise it with --max-memory", limitText(sum),
+			limitText(l.Memory))
 	}
 	return ""
 }
@@ -195,11 +199,13 @@ func (w watch) foldersExceed() string {
 	if now.hidesMore(w.before) {
 		time.Sleep(lookEvery) // it may be temporary
 		if now = w.written(); now.hidesMore(w.before) {
-			return "a folder that it has made cannot be looked into, or is too deep, nor what it has written there"
+			return "a folder that it has made cannot be looked into, or is too deep, nor what it has " +
+				"written there"
 		}
 	}
 	if sum := now.bytes - w.before.bytes + heldBy(descendants(os.Getpid())).disk; sum > limit {
-		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", limitText(sum), limitText(limit))
+		return fmt.Sprintf("%s of files written, limit %s; raise it with --max-folder", limitText(sum),
+			limitText(limit))
 	}
 	return ""
 }

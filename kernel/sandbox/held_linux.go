@@ -76,7 +76,8 @@ func heldBy(pids []int) (sum held) {
 			}
 		})
 	}
-	sum.memory += int64(max(0, len(sum.sockets)-fewBuffers))*bufferOfSocket + int64(max(0, len(pipes)-fewBuffers))*bufferOfPipe
+	sum.memory += int64(max(0, len(sum.sockets)-fewBuffers))*bufferOfSocket +
+		int64(max(0, len(pipes)-fewBuffers))*bufferOfPipe
 	for _, pid := range pids {
 		if sum.mappings > mostMappings {
 			break
@@ -114,7 +115,8 @@ func eachOpen(pid int, f func(path string, st *syscall.Stat_t)) {
 // regular returns the status of a descriptor of a regular file.
 func regular(fd, target string) (st *syscall.Stat_t, ok bool) {
 	st = &syscall.Stat_t{}
-	return st, strings.HasPrefix(target, "/") && syscall.Stat(fd, st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG
+	return st, strings.HasPrefix(target, "/") && syscall.Stat(fd, st) == nil &&
+		st.Mode&unix.S_IFMT == unix.S_IFREG
 }
 
 // queued returns the bytes in the queues of network sockets.
@@ -250,7 +252,8 @@ func (w watch) inMemory(pids []int) (sum int64) {
 	for _, dir := range memoryFolders {
 		var now unix.Statfs_t
 		if unix.Statfs(root+dir, &now) == nil {
-			sum += int64(now.Blocks-now.Bfree)*int64(now.Bsize) + int64(now.Files-now.Ffree)*leastOfDescriptor
+			sum += int64(now.Blocks-now.Bfree)*int64(now.Bsize) +
+				int64(now.Files-now.Ffree)*leastOfDescriptor
 		}
 	}
 	return sum

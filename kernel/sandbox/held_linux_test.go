@@ -100,7 +100,8 @@ func holdUnseen(t *testing.T, ways map[string]string) {
 				// so that they can be removed
 				defer func() { _, _ = os.Chmod(work+"/unlisted", 0o700), os.Chmod(work+"/untold", 0o700) }()
 				words := run(cmd, 3*time.Minute)
-				if !slices.ContainsFunc(strings.Split(want, "|"), func(want string) bool { return strings.Contains(words, want) }) {
+				if !slices.ContainsFunc(strings.Split(want, "|"),
+					func(want string) bool { return strings.Contains(words, want) }) {
 					t.Errorf("%s: %s: %q, want %q", box.Tier, name, words, want)
 				}
 			})
@@ -161,7 +162,8 @@ func endOf(name string, tier sandbox.Tier) (limits sandbox.Limits, want string) 
 func commandIn(t *testing.T, box sandbox.Box, args ...string) (cmd *exec.Cmd, work string) {
 	t.Helper()
 	work = t.TempDir()
-	cmd, err := box.Command(&exec.Cmd{Path: args[0], Args: args, Dir: work, Env: os.Environ()}, sandbox.Session{Private: t.TempDir(), Write: []string{work}})
+	cmd, err := box.Command(&exec.Cmd{Path: args[0], Args: args, Dir: work, Env: os.Environ()},
+		sandbox.Session{Private: t.TempDir(), Write: []string{work}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +224,8 @@ time.sleep(37)`
 		for _, name := range []string{"keeper", "guard"} {
 			private := t.TempDir()
 			work := t.TempDir()
-			cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, "-c", code}, Dir: work, Env: os.Environ()}, sandbox.Session{Private: private, Write: []string{work}})
+			cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, "-c", code}, Dir: work,
+				Env: os.Environ()}, sandbox.Session{Private: private, Write: []string{work}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +280,9 @@ func TestReportIsTheGuards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", "trap '' INT TERM; echo runs; sleep 60"}, Dir: "/"}, sandbox.Session{Private: t.TempDir(), Reports: true})
+		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh",
+			Args: []string{"sh", "-c", "trap '' INT TERM; echo runs; sleep 60"}, Dir: "/"},
+			sandbox.Session{Private: t.TempDir(), Reports: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,11 +14,13 @@ import (
 var (
 	deniedPath = regexp.MustCompile(`\[Errno (?:13|30|2)\] [A-Za-z -]+: (?:b?'([^']*)'|b?"([^"]*)")`)
 	offline    = []string{
-		"gaierror", "Name or service not known", "Temporary failure in name resolution", "Network is unreachable", "NewConnectionError",
+		"gaierror", "Name or service not known", "Temporary failure in name resolution",
+		"Network is unreachable", "NewConnectionError",
 		"NameResolutionError",
 	}
 	noGPU = []string{
-		"No CUDA GPUs are available", "Found no NVIDIA driver", "no CUDA-capable device", "cudaErrorNoDevice", "cudaErrorInsufficientDriver", "CUDA_ERROR_NO_DEVICE",
+		"No CUDA GPUs are available", "Found no NVIDIA driver", "no CUDA-capable device",
+		"cudaErrorNoDevice", "cudaErrorInsufficientDriver", "CUDA_ERROR_NO_DEVICE",
 		"No HIP GPUs are available", "hipErrorNoDevice", "no ROCm-capable device",
 	}
 	// Traceback frames in the library's files, rather than words in the user's code.
@@ -38,23 +40,28 @@ func (b Box) Hint(name, value, trace, dir string, own ...string) string {
 		return name == word || strings.Contains(value, word) || strings.Contains(trace, word)
 	}
 	refused := strings.Contains(value, "[Errno 1]")
-	denied := refused || name == "PermissionError" || strings.Contains(value, "[Errno 13]") || strings.Contains(value, "[Errno 30]")
+	denied := refused || name == "PermissionError" || strings.Contains(value, "[Errno 13]") ||
+		strings.Contains(value, "[Errno 30]")
 	hint := ""
 	switch m := deniedPath.FindStringSubmatch(value); {
 	case !b.Net && (slices.ContainsFunc(offline, has) || refused && socketFrame.MatchString(trace)):
 		hint = "the network is off; allow it with --allow-net"
-	case b.HidesProc() && denied && (sharingFrame.MatchString(trace) || strings.Contains(value, "/dev/shm") && (m == nil || !b.reads(m[1]+m[2]))):
+	case b.HidesProc() && denied && (sharingFrame.MatchString(trace) || strings.Contains(value,
+		"/dev/shm") && (m == nil || !b.reads(m[1]+m[2]))):
 		hint = "processes that share memory are off; allow them with --allow-multiprocessing"
 	case !b.GPU && b.Tier.Confines() && slices.ContainsFunc(noGPU, has):
 		hint = "graphics processors are off; allow them with --allow-gpu"
 	case m != nil && (denied || b.Tier == Full && name == "FileNotFoundError"):
 		hint = b.hintAbout(m[1]+m[2], denied, strings.Contains(value, "[Errno 30]"), dir, own)
 	case name == "MemoryError" || strings.Contains(name, "ArrayMemoryError"):
-		hint = fmt.Sprintf("the code may use %s of memory; raise it with --max-memory", limitText(b.Limits.Memory))
+		hint = fmt.Sprintf("the code may use %s of memory; raise it with --max-memory",
+			limitText(b.Limits.Memory))
 	case strings.Contains(value, "[Errno 27]"):
 		hint = fmt.Sprintf("a file may have %s; raise it with --max-file", limitText(b.Limits.File))
-	case strings.Contains(value, "can't start new thread") || name == "BlockingIOError" && strings.Contains(value, "[Errno 11]"):
-		hint = fmt.Sprintf("there may be %d processes and threads; raise it with --max-processes", b.Limits.Processes)
+	case strings.Contains(value, "can't start new thread") || name == "BlockingIOError" &&
+		strings.Contains(value, "[Errno 11]"):
+		hint = fmt.Sprintf("there may be %d processes and threads; raise it with --max-processes",
+			b.Limits.Processes)
 	}
 	if hint == "" {
 		return ""
@@ -76,8 +83,10 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 		}
 		name := file
 		file = filepath.Join(dir, file) // probably: cells can change to other folders
-		if real, info := behind(file); writing || dir == "" || info == nil || b.reads(real) && mayRead(info) {
-			return name + " is in a folder that is read-only; allow it with --allow-write " + writable(name, dir, own)
+		if real, info := behind(file); writing || dir == "" || info == nil || b.reads(real) &&
+			mayRead(info) {
+			return name + " is in a folder that is read-only; allow it with --allow-write " +
+				writable(name, dir, own)
 		}
 	}
 	real, info := behind(file)
@@ -92,7 +101,8 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	case readable || !denied && info == nil:
 		return "" // its own mode, or there is no such file
 	case AboveHome(real):
-		return fmt.Sprintf("%s has all that is yours; allow what is needed of it with --allow-read PATH", file)
+		return fmt.Sprintf("%s has all that is yours; allow what is needed of it with --allow-read PATH",
+			file)
 	}
 	if inAny(file, slices.Concat(b.Read, own)) {
 		file = real // the target of a link in there
@@ -100,7 +110,8 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	if !MayAdvise(file) {
 		return file + " is hidden, the system's or may hold credentials; cells are not meant to use it"
 	}
-	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, or --allow-write for a folder", file, human.Shell(file))
+	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, "+
+		"or --allow-write for a folder", file, human.Shell(file))
 }
 
 // writable names the folder to allow for a file that could not be written if it is the session's
@@ -109,7 +120,8 @@ func writable(name, dir string, own []string) string {
 	hidden := strings.Contains(filepath.ToSlash(filepath.Join(dir, name)), "/.")
 	// a run folder, which has files/ for that
 	has := func(folder string) bool { return in(folder, dir) }
-	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) || slices.ContainsFunc(own, has) {
+	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) ||
+		slices.ContainsFunc(own, has) {
 		return "FOLDER"
 	}
 	return human.Shell(dir)

@@ -24,7 +24,8 @@ func (b Box) keepsTemporary(private string) error {
 	}
 	for _, path := range b.Write {
 		if real, err := pin(path); err != nil || in(parent, real) {
-			return errors.Join(err, fmt.Errorf("%w: dsstar's temporary files in %s are in %s, all of which they may write", ErrWritable, parent, path))
+			return errors.Join(err, fmt.Errorf("%w: dsstar's temporary files in %s are in %s, all of "+
+				"which they may write", ErrWritable, parent, path))
 		}
 	}
 	return nil
@@ -50,14 +51,17 @@ func (b Box) kept(read []string) (all []string, err error) {
 		at := slices.IndexFunc(given, func(folder string) bool { return in(path, folder) })
 		ours := slices.Contains(own, path)
 		if ours && slices.Contains(given, path) {
-			return nil, fmt.Errorf("%w: %s is the folder of the run itself; cells write to files/ in it anyway", ErrWritable, path)
+			return nil, fmt.Errorf("%w: %s is the folder of the run itself; cells write to files/ in it "+
+				"anyway", ErrWritable, path)
 		}
 		if at < 0 || slices.Contains(given, path) {
 			continue
 		}
-		named := ours || slices.ContainsFunc(b.Read, func(p string) bool { real, err := realPath(p); return err == nil && real == path })
+		named := ours || slices.ContainsFunc(b.Read,
+			func(p string) bool { real, err := realPath(p); return err == nil && real == path })
 		if b.Tier != Full && named {
-			return nil, fmt.Errorf("%w: %s is in %s, all of which they may write; the sandbox %s has no mounts to keep it from them", ErrWritable, path, names[at], b.Tier)
+			return nil, fmt.Errorf("%w: %s is in %s, all of which they may write; the sandbox %s has no "+
+				"mounts to keep it from them", ErrWritable, path, names[at], b.Tier)
 		}
 		all = append(all, path)
 	}
@@ -65,7 +69,8 @@ func (b Box) kept(read []string) (all []string, err error) {
 }
 
 // ErrTooMany is wrapped by the error about folders with too many files to search for sockets.
-var ErrTooMany = errors.New("there are too many files to look for sockets, on which other programs may listen")
+var ErrTooMany = errors.New("there are too many files to look for sockets, on which other " +
+	"programs may listen")
 
 // Bounds of a search for sockets.
 const (
@@ -109,7 +114,10 @@ var installed = []string{"/usr/local", "/opt"}
 const longestSystemWalk = 2 * time.Second
 
 // systemSockets returns the sockets in installed, searched once.
-var systemSockets = sync.OnceValue(func() []string { return socketsBelow(installed, time.Now().Add(longestSystemWalk)) })
+var systemSockets = sync.OnceValue(func() []string {
+	return socketsBelow(installed,
+		time.Now().Add(longestSystemWalk))
+})
 
 // socketsBelow returns the sockets in folders that it finds in time. It reads many folders at once.
 func socketsBelow(folders []string, until time.Time) (found []string) {

@@ -22,7 +22,8 @@ func TestKept(t *testing.T) {
 	}
 	parent := t.TempDir()
 	data := filepath.Join(parent, "data")
-	if err := errors.Join(os.Mkdir(data, 0o755), os.WriteFile(data+"/a.csv", []byte("1"), 0o644), os.Symlink(parent, parent+"/link")); err != nil {
+	if err := errors.Join(os.Mkdir(data, 0o755), os.WriteFile(data+"/a.csv", []byte("1"), 0o644),
+		os.Symlink(parent, parent+"/link")); err != nil {
 		t.Fatal(err)
 	}
 	const code = `import os, sys
@@ -42,7 +43,8 @@ print(can(open, here + "/new", "w"), can(open, here + "/data/a.csv", "a"), can(o
 				continue
 			}
 			if box.Tier == sandbox.Builtin {
-				if !errors.Is(err, sandbox.ErrWritable) || !strings.Contains(err.Error(), data+" is in "+given) {
+				if !errors.Is(err, sandbox.ErrWritable) ||
+					!strings.Contains(err.Error(), data+" is in "+given) {
 					t.Errorf("%s: %v", box.Tier, err)
 				}
 				continue
@@ -62,7 +64,8 @@ print(can(open, here + "/new", "w"), can(open, here + "/data/a.csv", "a"), can(o
 func TestKeptDeep(t *testing.T) {
 	parent := t.TempDir()
 	data, other := filepath.Join(parent, "a/b/data"), filepath.Join(parent, "a/b/data/c/more")
-	if err := errors.Join(os.MkdirAll(other, 0o755), os.WriteFile(data+"/x.csv", []byte("true"), 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(other, 0o755),
+		os.WriteFile(data+"/x.csv", []byte("true"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	const code = `cd "$1"; for d in a a/b a/b/data a/b/data/c; do mv $d $d-moved 2>&- && echo moved $d; echo 1 2>&- >$d/new && echo wrote $d; done; rm -rf a 2>&-; cat a/b/data/x.csv`
@@ -92,7 +95,8 @@ ln -s / runs/r/variables 2>&- && echo linked; echo 1 2>&- >runs/r/solution.py &&
 	for _, box := range boxes(t, &victims{data: t.TempDir()}) {
 		box.Own, box.Write = []string{folder}, []string{parent}
 		private := t.TempDir()
-		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", code, "sh", parent}, Dir: "/"}, sandbox.Session{Private: private, Write: []string{folder + "/files"}})
+		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: []string{"sh", "-c", code, "sh", parent},
+			Dir: "/"}, sandbox.Session{Private: private, Write: []string{folder + "/files"}})
 		switch {
 		case box.Tier == sandbox.Builtin:
 			if !errors.Is(err, sandbox.ErrWritable) || !strings.Contains(err.Error(), folder) {
@@ -124,10 +128,12 @@ func TestOwnUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	files := []string{"a.csv", "runs/b.csv", "runs/other/notebook", "deep/c.csv", "runs/r/variables/v", "runs/r/notebook", "runs/r/.aside/f", "runs/r/files/f"}
+	files := []string{"a.csv", "runs/b.csv", "runs/other/notebook", "deep/c.csv", "runs/r/variables/v",
+		"runs/r/notebook", "runs/r/.aside/f", "runs/r/files/f"}
 	for _, name := range files {
 		path := filepath.Join(parent, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("true"), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte("true"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,10 +148,14 @@ func TestOwnUnread(t *testing.T) {
 	defer l.Close()
 	const code = `cd "$1"; shift; for f; do cat $f >/dev/null 2>&1 && echo $f; done
 cat "$LINK/runs/r/notebook" 2>&- && echo by the link; echo 1 2>&- >runs/r/new && echo wrote; echo 1 >runs/r/files/new && echo files: $(ls) / $(ls runs)`
-	want := strings.Join(files[:5], "\n") + "\nruns/r/files/f\nfiles: a.csv deep runs / b.csv other r\n"
+	want := strings.Join(files[:5], "\n") +
+		"\nruns/r/files/f\nfiles: a.csv deep runs / b.csv other r\n"
 	for _, box := range boxes(t, &victims{data: link}) {
-		box.Read, box.Own, box.Env = append(box.Read, parent, own+"/variables"), []string{own}, []string{"LINK"}
-		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh", Args: append([]string{"sh", "-c", code, "sh", parent}, files...), Dir: own + "/files", Env: append(os.Environ(), "LINK="+link)},
+		box.Read, box.Own, box.Env = append(box.Read, parent, own+"/variables"), []string{own},
+			[]string{"LINK"}
+		cmd, err := box.Command(&exec.Cmd{Path: "/bin/sh",
+			Args: append([]string{"sh", "-c", code, "sh", parent}, files...), Dir: own + "/files",
+			Env: append(os.Environ(), "LINK="+link)},
 			sandbox.Session{Private: t.TempDir(), Write: []string{own + "/files"}})
 		if err != nil {
 			t.Fatal(err)
@@ -162,21 +172,38 @@ cat "$LINK/runs/r/notebook" 2>&- && echo by the link; echo 1 2>&- >runs/r/new &&
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
-	if err := errors.Join(os.Mkdir(outside+"/files", 0o755), os.WriteFile(outside+"/files/key", nil, 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(outside+"/files", 0o755),
+		os.WriteFile(outside+"/files/key", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	link := func(path string) error { return errors.Join(os.RemoveAll(path), os.Symlink(outside+"/files", path)) }
+	link := func(path string) error {
+		return errors.Join(os.RemoveAll(path),
+			os.Symlink(outside+"/files", path))
+	}
 	around := func(path string) error {
 		run := filepath.Dir(path)
 		return errors.Join(os.Rename(run, run+"-moved"), os.Symlink(outside, run))
 	}
-	other := func(path string) error { return errors.Join(os.Rename(path, path+"-moved"), os.Mkdir(path, 0o755)) }
+	other := func(path string) error {
+		return errors.Join(os.Rename(path, path+"-moved"),
+			os.Mkdir(path, 0o755))
+	}
 	for _, box := range boxes(t, &victims{data: t.TempDir()}) {
-		for name, replace := range map[string]func(string) error{"link": link, "link around": around, "other folder": other} {
+		for name, replace := range map[string]func(string) error{"link": link, "link around": around,
+			"other folder": other} {
 			for what, give := range map[string]func(*sandbox.Box, *sandbox.Session, string){
-				"working folder": func(_ *sandbox.Box, s *sandbox.Session, path string) { s.Write = []string{path} },
-				"read":           func(b *sandbox.Box, _ *sandbox.Session, path string) { b.Read = []string{path} },
-				"written":        func(b *sandbox.Box, _ *sandbox.Session, path string) { b.Write = []string{path} },
+				"working folder": func(_ *sandbox.Box, s *sandbox.Session,
+					path string) {
+					s.Write = []string{path}
+				},
+				"read": func(b *sandbox.Box, _ *sandbox.Session,
+					path string) {
+					b.Read = []string{path}
+				},
+				"written": func(b *sandbox.Box, _ *sandbox.Session,
+					path string) {
+					b.Write = []string{path}
+				},
 			} {
 				path := filepath.Join(t.TempDir(), "run/files")
 				if err := os.MkdirAll(path, 0o755); err != nil {
@@ -194,13 +221,16 @@ func TestReplaced(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if words := run(cmd, time.Minute); !strings.Contains(words, sandbox.ErrReplaced.Error()) || strings.Contains(words, "key") {
-					t.Errorf("%s: a %s in the place of the %s, just before it starts: %q", box.Tier, name, what, words)
+				if words := run(cmd, time.Minute); !strings.Contains(words, sandbox.ErrReplaced.Error()) ||
+					strings.Contains(words, "key") {
+					t.Errorf("%s: a %s in the place of the %s, just before it starts: %q", box.Tier, name, what,
+						words)
 				}
 				s.Private = t.TempDir()
 				// which could be a new one of ours
 				if _, err := command(); errors.Is(err, sandbox.ErrReplaced) != (name != "other folder") {
-					t.Errorf("%s: a %s in the place of the %s, before the next session: %v", box.Tier, name, what, err)
+					t.Errorf("%s: a %s in the place of the %s, before the next session: %v", box.Tier, name, what,
+						err)
 				}
 			}
 		}
@@ -230,7 +260,8 @@ func TestKeptReplaced(t *testing.T) {
 					t.Fatal(err)
 				}
 				box.Read, box.Write = []string{own}, []string{parent}
-				cmd, err := box.Command(&exec.Cmd{Path: "/bin/echo", Args: []string{"echo", "it ran"}, Dir: "/"}, sandbox.Session{Private: t.TempDir()})
+				cmd, err := box.Command(&exec.Cmd{Path: "/bin/echo", Args: []string{"echo", "it ran"},
+					Dir: "/"}, sandbox.Session{Private: t.TempDir()})
 				if err == nil {
 					err = errors.Join(os.Rename(path, path+"-moved"), put(path))
 				}
@@ -238,7 +269,8 @@ func TestKeptReplaced(t *testing.T) {
 					t.Fatal(err)
 				}
 				words := run(cmd, time.Minute)
-				if strings.Contains(words, "it ran") || name == "folder" && !strings.Contains(words, sandbox.ErrReplaced.Error()) {
+				if strings.Contains(words, "it ran") || name == "folder" &&
+					!strings.Contains(words, sandbox.ErrReplaced.Error()) {
 					t.Errorf("a %s in the place of %s: %q", name, replaced, words)
 				}
 			}
@@ -258,18 +290,21 @@ func TestDisks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, box := range boxes(t, &victims{data: dir}) {
-		cmd, _ := commandIn(t, box, "/bin/sh", "-c", `cat "$1/x.csv"; echo forged 2>&- >"$1/x.csv" || cat "$1/x.csv"`, "sh", dir)
+		cmd, _ := commandIn(t, box, "/bin/sh", "-c",
+			`cat "$1/x.csv"; echo forged 2>&- >"$1/x.csv" || cat "$1/x.csv"`, "sh", dir)
 		if words := run(cmd, time.Minute); words != "truetrue" {
 			t.Errorf("%s: %q", box.Tier, words)
 		}
 		if box.Multiprocessing = true; box.Tier == sandbox.Builtin {
-			if _, err := box.Command(exec.Command("/bin/true"), sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
+			if _, err := box.Command(exec.Command("/bin/true"),
+				sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
 				t.Errorf("with all of /dev/shm to write: %v", err)
 			}
 		}
 		for _, path := range []string{"/dev/shm", "/dev", "/run"} {
 			box.Read = []string{path}
-			if _, err := box.Command(exec.Command("/bin/true"), sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrExposed) {
+			if _, err := box.Command(exec.Command("/bin/true"),
+				sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrExposed) {
 				t.Errorf("%s: %v", path, err)
 			}
 		}

@@ -39,21 +39,26 @@ func TestWalk(t *testing.T) {
 	if err := os.Symlink("a", dir+"/link"); err != nil {
 		t.Fatal(err)
 	}
-	paths := []string{dir + "/a/b", dir + "/link/b", dir + "/a", dir + "/ab", dir + "/a", dir + "/missing"}
+	paths := []string{dir + "/a/b", dir + "/link/b", dir + "/a", dir + "/ab", dir + "/a",
+		dir + "/missing"}
 	// a, a/b, a/b/s and ab
-	if found, err := (&walk{4, time.Now().Add(time.Minute)}).all(paths); err != nil || len(found) != 1 || found[0] != dir+"/a/b/s" {
+	if found, err := (&walk{4, time.Now().Add(time.Minute)}).all(paths); err != nil ||
+		len(found) != 1 || found[0] != dir+"/a/b/s" {
 		t.Errorf("%v %v", found, err)
 	}
-	if _, err := (&walk{3, time.Now().Add(time.Minute)}).all([]string{dir}); !errors.Is(err, ErrTooMany) {
+	if _, err := (&walk{3, time.Now().Add(time.Minute)}).all([]string{dir}); !errors.Is(err,
+		ErrTooMany) {
 		t.Errorf("too many: %v", err)
 	}
 	if found, err := (&walk{0, time.Now()}).all(paths); err != nil || len(found) != 1 {
 		t.Errorf("again: %v %v", found, err)
 	}
-	if _, err := (&walk{1024, time.Now().Add(-time.Second)}).all([]string{dir + "/other"}); err != nil {
+	if _, err := (&walk{1024, time.Now().Add(-time.Second)}).all([]string{dir +
+		"/other"}); err != nil {
 		t.Errorf("one file: %v", err) // the clock is looked at now and then
 	}
-	if _, err := (&walk{1025, time.Now().Add(-time.Second)}).all([]string{dir}); !errors.Is(err, ErrTooMany) {
+	if _, err := (&walk{1025, time.Now().Add(-time.Second)}).all([]string{dir}); !errors.Is(err,
+		ErrTooMany) {
 		t.Errorf("too late: %v", err)
 	}
 }
@@ -94,7 +99,8 @@ func TestSystemSockets(t *testing.T) {
 	}
 	const line = "00000000daa625e6: 00000003 00000000 00010000 0001 01  1056"
 	table := filepath.Join(dir, "table")
-	lines := []string{"Num RefCount Protocol Flags Type St Inode Path", line, line + " @abstract /" + want[0], line + " relative",
+	lines := []string{"Num RefCount Protocol Flags Type St Inode Path", line,
+		line + " @abstract /" + want[0], line + " relative",
 		line + " " + dir + "/link/c/d/s", line + " " + want[1], line + " " + dir + "/gone"}
 	if err := os.WriteFile(table, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)

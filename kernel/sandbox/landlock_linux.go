@@ -26,7 +26,8 @@ const (
 
 // Landlock returns the version of Landlock's interface in this Linux, 0 for none.
 func Landlock() int {
-	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0,
+		unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return 0
 	}
@@ -66,7 +67,8 @@ func newRuleset(abi int, net, sharedNet bool) (*ruleset, error) {
 	if abi >= 6 {
 		r.attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 	}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&r.attr)), unsafe.Sizeof(r.attr), 0)
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&r.attr)),
+		unsafe.Sizeof(r.attr), 0)
 	if errno != 0 {
 		return nil, fmt.Errorf("landlock_create_ruleset: %w", errno)
 	}
@@ -155,8 +157,10 @@ func (r *ruleset) allowAt(fd int, access uint64) error {
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		access &= fsFile
 	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: access & r.attr.Handled_access_fs, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: access & r.attr.Handled_access_fs,
+		Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd),
+		unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	if errno != 0 {
 		return errno
 	}
@@ -175,31 +179,40 @@ func (r *ruleset) enforce() error {
 // never all of /etc, where root could read /etc/shadow.
 var systemReads = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt",
-	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/timezone", "/etc/fonts",
-	"/etc/mime.types", "/etc/matplotlibrc", "/etc/protocols", "/etc/services", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime",
+	"/etc/timezone", "/etc/fonts",
+	"/etc/mime.types", "/etc/matplotlibrc", "/etc/protocols", "/etc/services", "/etc/nsswitch.conf",
+	"/etc/passwd", "/etc/group",
 	"/etc/host.conf", "/etc/hosts", "/etc/resolv.conf", "/etc/gai.conf",
 	// Not all of /etc/ssl and /etc/pki, which contain private keys.
-	"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/var/lib/ca-certificates",
-	"/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust", "/etc/crypto-policies",
+	"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf",
+	"/etc/ca-certificates", "/var/lib/ca-certificates",
+	"/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust",
+	"/etc/crypto-policies",
 	// The stores of Nix and Guix, and the links to their programs.
 	"/nix/store", "/gnu/store", "/run/current-system", "/run/opengl-driver",
-	"/etc/R", "/etc/python3", "/etc/inputrc", "/etc/magic", "/etc/debian_version", "/etc/os-release", "/etc/OpenCL",
+	"/etc/R", "/etc/python3", "/etc/inputrc", "/etc/magic", "/etc/debian_version", "/etc/os-release",
+	"/etc/OpenCL",
 	"/var/cache/fontconfig",
 	"/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage",
 }
 
 // procReads are files of /proc about the machine rather than a process.
 var procReads = []string{
-	"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/loadavg", "/proc/uptime",
-	"/proc/sys/kernel/osrelease", "/proc/sys/vm/overcommit_memory", "/proc/sys/kernel/random", "/proc/sys/kernel/pid_max",
+	"/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems",
+	"/proc/loadavg", "/proc/uptime",
+	"/proc/sys/kernel/osrelease", "/proc/sys/vm/overcommit_memory", "/proc/sys/kernel/random",
+	"/proc/sys/kernel/pid_max",
 	"/proc/sys/kernel/cap_last_cap", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/threads-max",
 }
 
 // ownProc are the files of /proc/self that a program may read. The others reveal the machine and
 // other programs: net, mountinfo, mounts, attr, sessionid.
 var ownProc = []string{
-	"auxv", "cgroup", "cmdline", "comm", "coredump_filter", "environ", "fd", "fdinfo", "io", "limits", "maps", "mem", "numa_maps",
-	"oom_score", "oom_score_adj", "pagemap", "personality", "sched", "schedstat", "smaps", "smaps_rollup", "stat", "statm", "status",
+	"auxv", "cgroup", "cmdline", "comm", "coredump_filter", "environ", "fd", "fdinfo", "io", "limits",
+	"maps", "mem", "numa_maps",
+	"oom_score", "oom_score_adj", "pagemap", "personality", "sched", "schedstat", "smaps",
+	"smaps_rollup", "stat", "statm", "status",
 	"syscall", "timers", "timerslack_ns", "wchan",
 }
 
@@ -211,7 +224,9 @@ func ownProcOf(process string) (paths []string) {
 	return paths
 }
 
-var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"} // not /dev/pts, which has the terminals of others
+// not /dev/pts, which has the terminals of others
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
+	"/dev/tty"}
 
 // confineFiles restricts the process to the files of the stage.
 func (st stage) confineFiles() error {
@@ -235,12 +250,14 @@ func (st stage) confineFiles() error {
 		own = nil // the view hides them
 	}
 	err = errors.Join(r.allowReading(own, nil, system...), r.allowReading(own, st.Marks, st.Read...),
-		r.allowMarked(fsRead|fsWrite|unix.LANDLOCK_ACCESS_FS_REFER|unix.LANDLOCK_ACCESS_FS_TRUNCATE, st.Marks, st.Write...))
+		r.allowMarked(fsRead|fsWrite|unix.LANDLOCK_ACCESS_FS_REFER|unix.LANDLOCK_ACCESS_FS_TRUNCATE,
+			st.Marks, st.Write...))
 	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	if st.Box.GPU {
-		err = errors.Join(err, r.allow(device, gpuDevices()...), r.allow(fsRead, gpuReads()...), r.allow(fsRead, gpuProc...),
+		err = errors.Join(err, r.allow(device, gpuDevices()...), r.allow(fsRead, gpuReads()...),
+			r.allow(fsRead, gpuProc...),
 			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/dev/dri"))
 	}
 	if !full {
@@ -250,12 +267,15 @@ func (st stage) confineFiles() error {
 	}
 	switch {
 	case full:
-		err = errors.Join(err, r.allow(fsRead, "/proc", cgroupFolder), r.allow(device, "/dev"), r.allow(written, "/tmp", "/dev/shm"))
+		err = errors.Join(err, r.allow(fsRead, "/proc", cgroupFolder), r.allow(device, "/dev"),
+			r.allow(written, "/tmp", "/dev/shm"))
 	case st.Box.Multiprocessing:
-		err = errors.Join(err, r.allow(fsRead, "/proc"), r.allow(device, devices...), r.allow(written, "/dev/shm"))
+		err = errors.Join(err, r.allow(fsRead, "/proc"), r.allow(device, devices...),
+			r.allow(written, "/dev/shm"))
 	default:
 		// Landlock resolves /proc/self now, to this process, which becomes the program.
-		err = errors.Join(err, r.allow(fsRead, procReads...), r.allow(fsRead, ownProcOf("self")...), r.allow(device, devices...),
+		err = errors.Join(err, r.allow(fsRead, procReads...), r.allow(fsRead, ownProcOf("self")...),
+			r.allow(device, devices...),
 			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/proc"))
 	}
 	if err != nil {

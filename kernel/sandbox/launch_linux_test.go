@@ -50,7 +50,8 @@ func said(t *testing.T, box sandbox.Box, env []string, argv ...string) string {
 // saidIn is said for a folder that the box may write.
 func saidIn(t *testing.T, box sandbox.Box, work string, env []string, argv ...string) string {
 	t.Helper()
-	cmd, err := box.Command(&exec.Cmd{Path: argv[0], Args: argv, Dir: work, Env: env}, sandbox.Session{Private: t.TempDir(), Write: []string{work}})
+	cmd, err := box.Command(&exec.Cmd{Path: argv[0], Args: argv, Dir: work, Env: env},
+		sandbox.Session{Private: t.TempDir(), Write: []string{work}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,13 +70,16 @@ func plainBoxes(t *testing.T) []sandbox.Box { return boxes(t, &victims{data: t.T
 // Folders of libraries and modules that variables name are read, but for the home and its hidden
 // folders.
 func TestFoldersOfVariables(t *testing.T) {
-	dir := outside(t, map[string]string{"home/lib/x": "of lib\n", "home/mods/x": "of mods\n", "home/.ssh/x": "of ssh\n", "home/.ssh/sub/x": "of ssh\n", "home/x": "of home\n"})
+	dir := outside(t, map[string]string{"home/lib/x": "of lib\n", "home/mods/x": "of mods\n",
+		"home/.ssh/x": "of ssh\n", "home/.ssh/sub/x": "of ssh\n", "home/x": "of home\n"})
 	home := dir + "/home"
 	t.Setenv("HOME", home)
-	env := []string{"PATH=/usr/bin:/bin", "LD_LIBRARY_PATH=" + home + "/lib:" + home + ":relative::" + dir + "/missing",
+	env := []string{"PATH=/usr/bin:/bin", "LD_LIBRARY_PATH=" + home + "/lib:" + home + ":relative::" +
+		dir + "/missing",
 		"PYTHONPATH=" + home + "/mods:" + home + "/.ssh:/", "OMP_NUM_THREADS=1", "OMP_NUM_THREADS=2"}
 	for _, box := range plainBoxes(t) {
-		out := said(t, box, env, "/bin/sh", "-c", `cat "$1/lib/x" "$1/mods/x"; echo $OMP_NUM_THREADS "${LD_LIBRARY_PATH%%:*}"; cat "$1/.ssh/x" "$1/x"`, "sh", home)
+		out := said(t, box, env, "/bin/sh", "-c",
+			`cat "$1/lib/x" "$1/mods/x"; echo $OMP_NUM_THREADS "${LD_LIBRARY_PATH%%:*}"; cat "$1/.ssh/x" "$1/x"`, "sh", home)
 		if want := "of lib\nof mods\n2 " + home + "/lib\n"; !strings.HasPrefix(out, want) {
 			t.Errorf("%s: %q, want %q at first", box.Tier, out, want)
 		}
@@ -84,7 +88,8 @@ func TestFoldersOfVariables(t *testing.T) {
 		if err := os.Symlink(home+"/.ssh", work+"/mods"); err != nil {
 			t.Fatal(err)
 		}
-		out += saidIn(t, box, work, []string{"PATH=/usr/bin:/bin", "PYTHONPATH=" + work + "/mods/sub"}, "/bin/sh", "-c", `cat "$1/.ssh/sub/x"`, "sh", home)
+		out += saidIn(t, box, work, []string{"PATH=/usr/bin:/bin", "PYTHONPATH=" + work + "/mods/sub"},
+			"/bin/sh", "-c", `cat "$1/.ssh/sub/x"`, "sh", home)
 		if strings.Contains(out, "of ssh") || strings.Contains(out, "of home") {
 			t.Errorf("%s: the home is read: %q", box.Tier, out)
 		}
@@ -95,13 +100,15 @@ func TestFoldersOfVariables(t *testing.T) {
 func TestVariablesOfNetwork(t *testing.T) {
 	t.Parallel()
 	dir := outside(t, map[string]string{"ca.pem": "a certificate\n", "certs/ca.pem": "another\n"})
-	env := []string{"PATH=/usr/bin:/bin", "https_proxy=http://me:secret@proxy:3128", "NO_PROXY=localhost", "SSL_CERT_FILE=" + dir + "/ca.pem", "SSL_CERT_DIR=" + dir + "/certs",
+	env := []string{"PATH=/usr/bin:/bin", "https_proxy=http://me:secret@proxy:3128",
+		"NO_PROXY=localhost", "SSL_CERT_FILE=" + dir + "/ca.pem", "SSL_CERT_DIR=" + dir + "/certs",
 		"REQUESTS_CA_BUNDLE=/run", "MY_TOKEN=secret"}
 	for _, box := range plainBoxes(t) {
 		for _, net := range []bool{false, true} {
 			box.Net = net
 			out := said(t, box, env, "/bin/sh", "-c", `cat "$1/ca.pem" "$1/certs/ca.pem"; env`, "sh", dir)
-			for _, want := range []string{"a certificate\nanother\n", "https_proxy=http://me:secret@proxy:3128\n", "NO_PROXY=localhost\n", "SSL_CERT_FILE=" + dir} {
+			for _, want := range []string{"a certificate\nanother\n",
+				"https_proxy=http://me:secret@proxy:3128\n", "NO_PROXY=localhost\n", "SSL_CERT_FILE=" + dir} {
 				if got := strings.Contains(out, want); got != net {
 					t.Errorf("%s, network %v: %q is there: %v", box.Tier, net, want, got)
 				}
@@ -137,12 +144,14 @@ func TestLaunchers(t *testing.T) {
 		if err := os.MkdirAll(dir+"/own", 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(dir+"/own/"+name, []byte("#!/bin/sh\nexport PYTHONPATH="+dir+"/mine\nexec "+real+" \"$@\"\n"), 0o700); err != nil {
+		if err := os.WriteFile(dir+"/own/"+name,
+			[]byte("#!/bin/sh\nexport PYTHONPATH="+dir+"/mine\nexec "+real+" \"$@\"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	named, _ := os.ReadFile(dir + "/named")
-	if err := os.WriteFile(dir+"/named", bytes.Replace(named, []byte("INTERPRETER"), []byte(real), 1), 0o700); err != nil {
+	if err := os.WriteFile(dir+"/named", bytes.Replace(named, []byte("INTERPRETER"), []byte(real), 1),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "REAL=" + real}
@@ -153,17 +162,22 @@ func TestLaunchers(t *testing.T) {
 			argv []string
 			want string
 		}{
-			"env":              {[]string{"/usr/bin/env", "python3", "-c", show, "a b"}, "ran ['a b'] None None"},
-			"env A":            {[]string{"/usr/bin/env", "A=python3", "python3", "-c", show, "a b"}, "ran ['a b'] None python3"},
-			"conda":            {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c", show, "a b"}, "ran ['a b'] " + dir + "/envs None"},
-			"conda's packages": {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c", "import os; print(*map(os.environ.get, ['GDAL_DATA', 'PROJ_DATA', 'DB_URL']))"}, "/gdal /proj None"},
-			"pypy3":            {[]string{dir + "/own/pypy3", "-c", "import foo; print(foo.foo)"}, "mine"},
-			"shim":             {[]string{dir + "/own/python3", "-c", "import foo; print(foo.foo)"}, "mine"},
-			"env script":       {[]string{dir + "/script", "a b"}, "ran ['a b']"},
-			"script":           {[]string{dir + "/named", "a b"}, "ran ['a b']"},
-			"trampoline":       {[]string{dir + "/trampoline", "a b"}, "ran ['a b']"},
-			"wrapper":          {[]string{dir + "/wrapper.sh", "a b"}, "ran ['a b']"},
-			"a shell":          {[]string{"/bin/sh", "-c", "echo ran"}, "ran"},
+			"env": {[]string{"/usr/bin/env", "python3", "-c", show, "a b"},
+				"ran ['a b'] None None"},
+			"env A": {[]string{"/usr/bin/env", "A=python3", "python3", "-c", show, "a b"},
+				"ran ['a b'] None python3"},
+			"conda": {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c", show,
+				"a b"}, "ran ['a b'] " + dir + "/envs None"},
+			"conda's packages": {[]string{dir + "/bin/conda", "run", "-n", "python3", "python3", "-c",
+				"import os; print(*map(os.environ.get, ['GDAL_DATA', 'PROJ_DATA', 'DB_URL']))"},
+				"/gdal /proj None"},
+			"pypy3":      {[]string{dir + "/own/pypy3", "-c", "import foo; print(foo.foo)"}, "mine"},
+			"shim":       {[]string{dir + "/own/python3", "-c", "import foo; print(foo.foo)"}, "mine"},
+			"env script": {[]string{dir + "/script", "a b"}, "ran ['a b']"},
+			"script":     {[]string{dir + "/named", "a b"}, "ran ['a b']"},
+			"trampoline": {[]string{dir + "/trampoline", "a b"}, "ran ['a b']"},
+			"wrapper":    {[]string{dir + "/wrapper.sh", "a b"}, "ran ['a b']"},
+			"a shell":    {[]string{"/bin/sh", "-c", "echo ran"}, "ran"},
 		} {
 			if box.Tier == sandbox.Full && name != "conda" {
 				continue // what is found out is the same
@@ -173,8 +187,11 @@ func TestLaunchers(t *testing.T) {
 			}
 		}
 	}
-	cmd := &exec.Cmd{Path: dir + "/bin/conda", Args: []string{"conda", "run", "-n", "other", "python3"}, Env: env}
-	if _, err := (sandbox.Box{Tier: sandbox.Builtin}).Command(cmd, sandbox.Session{Private: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "exit status 7") {
+	cmd := &exec.Cmd{Path: dir + "/bin/conda",
+		Args: []string{"conda", "run", "-n", "other", "python3"}, Env: env}
+	if _, err := (sandbox.Box{Tier: sandbox.Builtin}).Command(cmd,
+		sandbox.Session{Private: t.TempDir()}); err == nil ||
+		!strings.Contains(err.Error(), "exit status 7") {
 		t.Errorf("a launcher that fails: %v", err)
 	}
 }
@@ -193,7 +210,8 @@ func TestPackagesOfUser(t *testing.T) {
 			env = append(env, entry)
 		}
 	}
-	cmd := exec.Command(python, "-c", "import os, site; d = site.getusersitepackages(); os.makedirs(d); open(d + '/of_user.py', 'w').write('name = 1')")
+	cmd := exec.Command(python, "-c",
+		"import os, site; d = site.getusersitepackages(); os.makedirs(d); open(d + '/of_user.py', 'w').write('name = 1')")
 	if cmd.Env = env; cmd.Run() != nil {
 		t.Skip("there are no packages of users")
 	}
@@ -215,13 +233,15 @@ func TestAsksNothingWritable(t *testing.T) {
 	dir := outside(t, map[string]string{
 		"open/sitecustomize.py": "import os\ntry: open('DIR/escaped', 'w')\nexcept OSError: pass\n",
 		"open/mine.py":          "name = 'mine'\n", "open/x": "", "x": "",
-		"open/python3": "#!/bin/sh\ntouch DIR/escaped\n", "open/script": "#!/usr/bin/touch DIR/escaped python3\n",
+		"open/python3": "#!/bin/sh\ntouch DIR/escaped\n",
+		"open/script":  "#!/usr/bin/touch DIR/escaped python3\n",
 	})
 	// Environments in the folder, and one outside that has a module's folder in it, as pip install
 	// -e leaves it.
 	mustRun(t, python, "-m", "venv", "--without-pip", dir+"/open/venv")
 	mustRun(t, python, "-m", "venv", "--without-pip", dir+"/venv")
-	packages := strings.TrimSpace(mustRun(t, dir+"/venv/bin/python3", "-c", "import site; print(site.getsitepackages()[0])"))
+	packages := strings.TrimSpace(mustRun(t, dir+"/venv/bin/python3", "-c",
+		"import site; print(site.getsitepackages()[0])"))
 	if err := os.WriteFile(packages+"/editable.pth", []byte(dir+"/open\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -235,14 +255,16 @@ func TestAsksNothingWritable(t *testing.T) {
 		if err := os.Rename(dir+"/venv/bin", dir+"/venv/gone"); err != nil { // nobody can answer
 			t.Fatal(err)
 		}
-		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir(), Write: []string{t.TempDir()}}); err != nil {
+		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir(),
+			Write: []string{t.TempDir()}}); err != nil {
 			t.Errorf("%s: asked again: %v", box.Tier, err)
 		}
 		if err := os.Rename(dir+"/venv/gone", dir+"/venv/bin"); err != nil {
 			t.Fatal(err)
 		}
 		box.Write = []string{dir + "/open"}
-		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
+		if _, err := box.Command(cmd, sandbox.Session{Private: t.TempDir()}); !errors.Is(err,
+			sandbox.ErrWritable) {
 			t.Errorf("%s: remembered: %v", box.Tier, err)
 		}
 		_ = os.Remove(dir + "/escaped") // the first was told to write nowhere, and may run it
@@ -251,11 +273,13 @@ func TestAsksNothingWritable(t *testing.T) {
 			argv []string
 			said string // "": it is refused
 		}{
-			"PYTHONPATH":     {"PYTHONPATH=" + dir + "/open", []string{python, "-c", "import mine; print(mine.name)"}, "mine\n"},
-			"venv":           {"A=", []string{dir + "/open/venv/bin/python3", "-c", ""}, ""},
-			"editable":       {"A=", []string{dir + "/venv/bin/python3", "-c", ""}, ""},
-			"first line":     {"A=", []string{dir + "/open/script"}, ""},
-			"in PATH":        {"PATH=" + dir + "/open:/usr/bin:/bin", []string{"/usr/bin/env", "python3", "-c", ""}, ""},
+			"PYTHONPATH": {"PYTHONPATH=" + dir + "/open",
+				[]string{python, "-c", "import mine; print(mine.name)"}, "mine\n"},
+			"venv":       {"A=", []string{dir + "/open/venv/bin/python3", "-c", ""}, ""},
+			"editable":   {"A=", []string{dir + "/venv/bin/python3", "-c", ""}, ""},
+			"first line": {"A=", []string{dir + "/open/script"}, ""},
+			"in PATH": {"PATH=" + dir + "/open:/usr/bin:/bin",
+				[]string{"/usr/bin/env", "python3", "-c", ""}, ""},
 			"PYTHONUSERBASE": {"PYTHONUSERBASE=" + dir + "/open", []string{python, "-c", "print(1)"}, "1\n"},
 			"not a Python":   {"PATH=" + dir + "/open", []string{"/bin/echo", "2"}, "2\n"},
 		} {
@@ -264,7 +288,8 @@ func TestAsksNothingWritable(t *testing.T) {
 				if out := said(t, box, env, c.argv...); out != c.said {
 					t.Errorf("%s in %s: %q, want %q", name, box.Tier, out, c.said)
 				}
-			} else if _, err := box.Command(&exec.Cmd{Path: c.argv[0], Args: c.argv, Env: env}, sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
+			} else if _, err := box.Command(&exec.Cmd{Path: c.argv[0], Args: c.argv, Env: env},
+				sandbox.Session{Private: t.TempDir()}); !errors.Is(err, sandbox.ErrWritable) {
 				t.Errorf("%s in %s: %v", name, box.Tier, err)
 			}
 			if os.Remove(dir+"/escaped") == nil {
@@ -283,12 +308,14 @@ func TestAsksInIsolation(t *testing.T) {
 	}
 	const escape = "try: open('DIR/escaped', 'w')\nexcept OSError: pass\n"
 	dir := outside(t, map[string]string{
-		"sitecustomize.py": escape, "usercustomize.py": escape, "json.py": escape, "mine.py": "name = 'mine'\n",
+		"sitecustomize.py": escape, "usercustomize.py": escape, "json.py": escape,
+		"mine.py": "name = 'mine'\n",
 	})
 	t.Chdir(dir)
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "PYTHONPATH=:" + dir}
 	for _, box := range plainBoxes(t) {
-		out := said(t, box, append(env, "B="+string(box.Tier)), python, "-c", "import mine; print(mine.name)")
+		out := said(t, box, append(env, "B="+string(box.Tier)), python, "-c",
+			"import mine; print(mine.name)")
 		if out != "mine\n" {
 			t.Errorf("%s: %q", box.Tier, out)
 		}
@@ -328,15 +355,18 @@ except OSError as e: sys.exit(print(type(e).__name__))
 try: fcntl.ioctl(fd, 0x4600)
 except OSError as e: print("ioctl", e.errno)`
 	for _, box := range plainBoxes(t) {
-		closed := map[sandbox.Tier]string{sandbox.Builtin: "None None\nPermissionError\n", sandbox.Full: "None None\nFileNotFoundError\n"}[box.Tier]
+		closed := map[sandbox.Tier]string{sandbox.Builtin: "None None\nPermissionError\n",
+			sandbox.Full: "None None\nFileNotFoundError\n"}[box.Tier]
 		if out := said(t, box, env, python, "-c", use, device); out != closed {
 			t.Errorf("%s: %q, want %q", box.Tier, out, closed)
 		}
 		box.GPU = true
-		if want, out := fmt.Sprintf("1 None\nioctl %d\n", unix.ENOTTY), said(t, box, env, python, "-c", use, device); out != want {
+		if want, out := fmt.Sprintf("1 None\nioctl %d\n", unix.ENOTTY),
+			said(t, box, env, python, "-c", use, device); out != want {
 			t.Errorf("%s with graphics processors: %q, want %q", box.Tier, out, want)
 		}
-		if words := box.Describe(sandbox.Limits{}); !strings.Contains(words, "graphics processors allowed") {
+		if words := box.Describe(sandbox.Limits{}); !strings.Contains(words,
+			"graphics processors allowed") {
 			t.Error(words)
 		}
 	}

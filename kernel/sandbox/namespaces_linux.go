@@ -73,7 +73,8 @@ func (st stage) makeView(file string) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
 	}
-	return fmt.Errorf("run %s: %w", inside, unix.Exec(inside, []string{inside, initCommand, file}, os.Environ()))
+	return fmt.Errorf("run %s: %w", inside, unix.Exec(inside, []string{inside, initCommand, file},
+		os.Environ()))
 }
 
 // inOrder runs steps until one fails, and returns its error.
@@ -122,8 +123,12 @@ func (st stage) mountAll(parts []part) error {
 	}
 	base := st.Write[0] // any folder will do
 	err := inOrder(
-		func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") }, // keep these mounts out of the other namespaces
-		func() error { return unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755") },
+		// keep these mounts out of the other namespaces
+		func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") },
+		func() error {
+			return unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV,
+				"mode=755")
+		},
 		func() error { return os.Mkdir(base+outer, 0o700) },
 		func() error { return unix.PivotRoot(base, base+outer) },
 		func() error { return os.Chdir("/") },
@@ -156,7 +161,8 @@ func (p part) mount() error {
 	case devPart:
 		return makeDevices(p.at)
 	case memoryPart:
-		return mountNew("tmpfs", p.at, unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size="+strconv.FormatInt(p.size, 10))
+		return mountNew("tmpfs", p.at, unix.MS_NOSUID|unix.MS_NODEV,
+			"mode=755,size="+strconv.FormatInt(p.size, 10))
 	case readPart:
 		return p.bind(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
 	case writePart:
@@ -247,12 +253,14 @@ func makeDevices(at string) error {
 		return err
 	}
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
-		if err := (part{from: "/dev/" + name, at: at + "/" + name}).bind(unix.MOUNT_ATTR_NOSUID); err != nil {
+		if err := (part{from: "/dev/" + name,
+			at: at + "/" + name}).bind(unix.MOUNT_ATTR_NOSUID); err != nil {
 			return err
 		}
 	}
 	for name, target := range map[string]string{
-		"stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "fd": "/proc/self/fd", "core": "/proc/kcore", "ptmx": "pts/ptmx",
+		"stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
+		"fd": "/proc/self/fd", "core": "/proc/kcore", "ptmx": "pts/ptmx",
 	} {
 		if err := os.Symlink(target, at+"/"+name); err != nil {
 			return err
@@ -261,7 +269,8 @@ func makeDevices(at string) error {
 	if err := os.Mkdir(at+"/shm", 0o755); err != nil {
 		return err
 	}
-	return mountNew("devpts", at+"/pts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
+	return mountNew("devpts", at+"/pts", unix.MS_NOSUID|unix.MS_NOEXEC,
+		"newinstance,ptmxmode=0666,mode=620")
 }
 
 // beProcess1 starts the program, reaps its orphans, and exits with the program's status, which

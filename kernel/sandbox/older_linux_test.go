@@ -61,7 +61,8 @@ func TestOlderLandlock(t *testing.T) {
 			}
 		} else {
 			box.Net = true
-			v.attackIn(t, box, 5, "n09_unix_stream", "n12_unix_abstract", "n13_unix_stream_in_data", "n16_unix_abstract_datagram_of_pair")
+			v.attackIn(t, box, 5, "n09_unix_stream", "n12_unix_abstract", "n13_unix_stream_in_data",
+				"n16_unix_abstract_datagram_of_pair")
 		}
 	}
 	v.unharmed(t)
@@ -109,8 +110,10 @@ func TestSignals(t *testing.T) {
 	}
 	v := newVictims(t)
 	for _, abi := range []int{5, 0} {
-		box := sandbox.Box{Tier: sandbox.Builtin, Multiprocessing: true, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256}}
-		cmd, _ := commandIn(t, box, python, "-c", fmt.Sprintf("OUTSIDE, OLD = %d, %d\n", v.targets["victim"], abi)+signals)
+		box := sandbox.Box{Tier: sandbox.Builtin, Multiprocessing: true,
+			Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256}}
+		cmd, _ := commandIn(t, box, python, "-c",
+			fmt.Sprintf("OUTSIDE, OLD = %d, %d\n", v.targets["victim"], abi)+signals)
 		withABI(t, cmd, abi)
 		if words := run(cmd, time.Minute); strings.TrimSpace(words) != "all is well" {
 			t.Errorf("Landlock %d: %s", abi, words)

@@ -12,7 +12,8 @@ import (
 // openPlain opens a path with O_PATH. A link anywhere in the path is [ErrReplaced]. The caller
 // closes the descriptor.
 func openPlain(path string) (fd int, err error) {
-	fd, err = unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	fd, err = unix.Openat2(unix.AT_FDCWD, path,
+		&unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if errors.Is(err, unix.ELOOP) {
 		return -1, fmt.Errorf("%s: %w", path, ErrReplaced)
 	}
@@ -58,7 +59,8 @@ func (st stage) mountsKept() error {
 		err = errors.Join(unix.Statx(fd, "", unix.AT_EMPTY_PATH, 0, &file), unix.Fstatfs(fd, &mount))
 		_ = unix.Close(fd) // nothing was written
 		writable := mount.Flags&unix.ST_RDONLY == 0 && slices.Contains(st.Kept, path)
-		covered := slices.ContainsFunc(st.Kept, func(kept string) bool { return path != kept && in(path, kept) })
+		covered := slices.ContainsFunc(st.Kept,
+			func(kept string) bool { return path != kept && in(path, kept) })
 		if err == nil && !covered && (file.Attributes&unix.STATX_ATTR_MOUNT_ROOT == 0 || writable) {
 			err = fmt.Errorf("%w: it is not mounted", ErrReplaced)
 		}

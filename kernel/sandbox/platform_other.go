@@ -15,7 +15,8 @@ func Main([]string) {}
 func Try(context.Context, ...Tier) ([]Trial, error) { return nil, builtinWorks() }
 
 func builtinWorks() error {
-	return &MissingError{Builtin, NoLinux, fmt.Errorf("there is none for %s/%s", runtime.GOOS, runtime.GOARCH)}
+	return &MissingError{Builtin, NoLinux, fmt.Errorf("there is none for %s/%s", runtime.GOOS,
+		runtime.GOARCH)}
 }
 func fullWorks() error { return builtinWorks() }
 

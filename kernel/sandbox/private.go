@@ -9,7 +9,8 @@ import (
 )
 
 var (
-	privateFolders = []string{"/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/var/backups", "/var/lib", "/var/log", "/var/mail", "/var/spool"}
+	privateFolders = []string{"/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/var/backups",
+		"/var/lib", "/var/log", "/var/mail", "/var/spool"}
 
 	credentials = regexp.MustCompile(`(?i)(^id_(rsa|dsa|ecdsa|ed25519)|credential|secret|passw|token|api_?key|keyring|\.(pem|key|p12|pfx|jks|kdbx)$)`)
 )
@@ -22,7 +23,8 @@ func Private(path string) bool {
 		names = append(names, real)
 	}
 	return AboveHome(path) || slices.ContainsFunc(names, func(name string) bool {
-		return strings.Contains(filepath.ToSlash(name), "/.") || slices.ContainsFunc(privateFolders, func(dir string) bool { return in(name, dir) })
+		return strings.Contains(filepath.ToSlash(name), "/.") ||
+			slices.ContainsFunc(privateFolders, func(dir string) bool { return in(name, dir) })
 	})
 }
 
@@ -31,15 +33,19 @@ func Private(path string) bool {
 // are excluded.
 func MayAdvise(path string) bool {
 	real, _ := behind(path)
-	return !Private(path) && !credentials.MatchString(filepath.Base(path)) && !credentials.MatchString(filepath.Base(real))
+	return !Private(path) && !credentials.MatchString(filepath.Base(path)) &&
+		!credentials.MatchString(filepath.Base(real))
 }
 
 // startup are paths below the home from which programs run code, or that they trust, when they
 // start.
 var startup = []string{
-	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".cshrc", ".tcshrc",
-	".xprofile", ".xsession", ".inputrc", ".config", ".local/bin", ".local/lib", ".local/share/jupyter", ".local/share/applications",
-	".ssh", ".gnupg", ".gitconfig", ".ipython", ".jupyter", ".vimrc", ".vim", ".emacs", ".emacs.d", ".vscode", ".vscode-server",
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv",
+	".zprofile", ".zlogin", ".cshrc", ".tcshrc",
+	".xprofile", ".xsession", ".inputrc", ".config", ".local/bin", ".local/lib",
+	".local/share/jupyter", ".local/share/applications",
+	".ssh", ".gnupg", ".gitconfig", ".ipython", ".jupyter", ".vimrc", ".vim", ".emacs", ".emacs.d",
+	".vscode", ".vscode-server",
 	".npmrc", ".cargo", ".docker", ".kube", "bin", "Library/LaunchAgents",
 }
 

@@ -24,9 +24,11 @@ func TestStartup(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("PATH", bin+":bin")
 	for path, want := range map[string]bool{
-		home: true, base: true, "/": true, base + "/link": true, home + "/.ssh": true, home + "/.config/autostart": true, home + "/.local": true,
+		home: true, base: true, "/": true, base + "/link": true, home + "/.ssh": true,
+		home + "/.config/autostart": true, home + "/.local": true,
 		bin: true, bin + "/more": true, "/etc": true, "/usr/local/lib": true,
-		home + "/project": false, home + "/project/out": false, home + "/.cache": false, "/srv/data": false,
+		home + "/project": false, home + "/project/out": false, home + "/.cache": false,
+		"/srv/data": false,
 	} {
 		if at := Startup(path); (at != "") != want {
 			t.Errorf("%s: %q", path, at)

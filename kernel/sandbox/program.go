@@ -34,7 +34,8 @@ var (
 	pythonName = regexp.MustCompile(`^(python|pypy|graalpy)`)
 	shellName  = regexp.MustCompile(`^(a|ba|da|k|mk|z)?sh$`)
 	// launchers change the environment and then run a program named by a later argument.
-	launchers = []string{"env", "conda", "mamba", "micromamba", "pixi", "uv", "poetry", "pipenv", "pdm", "hatch"}
+	launchers = []string{"env", "conda", "mamba", "micromamba", "pixi", "uv", "poetry", "pipenv",
+		"pdm", "hatch"}
 )
 
 func isPython(word string) bool {
@@ -67,7 +68,8 @@ func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
 		l, err := interpreted.python(at + 1)
 		l.needs = append(l.needs, cmd.Path)
 		return l, err
-	case shellName.MatchString(filepath.Base(line[0])) || len(line) > 1 && shellName.MatchString(filepath.Base(line[len(line)-1])):
+	case shellName.MatchString(filepath.Base(line[0])) || len(line) > 1 &&
+		shellName.MatchString(filepath.Base(line[len(line)-1])):
 		plain.namedIn(text)
 	}
 	plain.needs = append(plain.needs, line[0])
@@ -110,7 +112,8 @@ func (l launch) python(n int) (launch, error) {
 	asked := unwritable(l.env, l.write)
 	// hidden from the interpreter when it was asked, and not set by its launcher
 	for _, entry := range l.env {
-		if name, value, _ := strings.Cut(entry, "="); valueOf(asked, name) != value && valueOf(asked, name) == p.Env[name] {
+		if name, value, _ := strings.Cut(entry, "="); valueOf(asked, name) != value &&
+			valueOf(asked, name) == p.Env[name] {
 			env = append(env, entry)
 		}
 	}
@@ -118,14 +121,16 @@ func (l launch) python(n int) (launch, error) {
 		// found through HOME, which differs in the sandbox
 		env = append(env, "PYTHONUSERBASE="+p.UserBase)
 	}
-	return launch{append([]string{p.Executable}, l.argv[n:]...), env, append(p.Paths, p.Executable, l.argv[0]), l.write}, nil
+	return launch{append([]string{p.Executable}, l.argv[n:]...), env,
+		append(p.Paths, p.Executable, l.argv[0]), l.write}, nil
 }
 
 // namedIn adds the files of the Pythons that the text of a shell script names, as far as they can
 // be found. PATH is extended so that those looked up in it are found without the shims in between.
 func (l *launch) namedIn(text string) {
 	lookup := func(name string) string { return valueOf(l.env, name) }
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&()", r) })
+	words := strings.FieldsFunc(text,
+		func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&()", r) })
 	for i := range words {
 		words[i] = os.Expand(words[i], lookup)
 	}
@@ -145,7 +150,8 @@ func (l *launch) namedIn(text string) {
 		}
 		l.needs = append(l.needs, append(p.Paths, p.Executable, program)...)
 		if !strings.Contains(word, "/") {
-			l.env = append(slices.Clone(l.env), "PATH="+filepath.Dir(p.Executable)+":"+valueOf(l.env, "PATH"))
+			l.env = append(slices.Clone(l.env), "PATH="+filepath.Dir(p.Executable)+":"+
+				valueOf(l.env, "PATH"))
 		}
 	}
 }
@@ -171,7 +177,8 @@ func valueOf(env []string, name string) (value string) {
 // scriptSize bounds how much of a script is read.
 const scriptSize = 64 << 10
 
-// script returns the words of the #! line of a script, and its text; nothing if file is not a script.
+// script returns the words of the #! line of a script, and its text; nothing if file is not a
+// script.
 func script(file string) (line []string, text string) {
 	f, err := os.Open(file)
 	if err != nil {

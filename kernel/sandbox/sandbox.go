@@ -170,7 +170,8 @@ func (b Box) Describe(usual Limits) string {
 	}
 	add(len(b.Env) > 0, "has %s", strings.Join(b.Env, " and "))
 	add(raised(b.Limits.Memory, usual.Memory), "memory up to %s", limitText(b.Limits.Memory))
-	add(raised(int64(b.Limits.Processes), int64(usual.Processes)), "up to %d processes", b.Limits.Processes)
+	add(raised(int64(b.Limits.Processes), int64(usual.Processes)), "up to %d processes",
+		b.Limits.Processes)
 	add(raised(b.Limits.File, usual.File), "files up to %s", limitText(b.Limits.File))
 	add(raised(b.Limits.Folder, usual.Folder), "all files up to %s", limitText(b.Limits.Folder))
 	return strings.Join(words, ", ")

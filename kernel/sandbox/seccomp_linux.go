@@ -54,20 +54,24 @@ func assemble(rules []rule) []unix.SockFilter {
 	program := []unix.SockFilter{
 		{Code: load, K: architecture},
 		{Code: equal, K: auditArch, Jt: 1},
-		{Code: result, K: unix.SECCOMP_RET_KILL_PROCESS}, // another system call table, such as that of 32-bit programs
+		// another system call table, such as that of 32-bit programs
+		{Code: result, K: unix.SECCOMP_RET_KILL_PROCESS},
 		{Code: load, K: number},
 	}
 	if x32 {
-		program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: 0x40000000, Jf: 1},
+		program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K,
+			K: 0x40000000, Jf: 1},
 			unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
 	}
-	program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K, K: newestCall, Jf: 1},
+	program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K,
+		K: newestCall, Jf: 1},
 		unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)})
 	for _, r := range rules {
 		var body []unix.SockFilter
 		var tests []int // instructions in body that jump when a condition fails
 		for _, c := range r.when {
-			body = append(body, unix.SockFilter{Code: load, K: uint32(arguments + 8*c.arg)}, unix.SockFilter{Code: and, K: c.mask},
+			body = append(body, unix.SockFilter{Code: load, K: uint32(arguments + 8*c.arg)},
+				unix.SockFilter{Code: and, K: c.mask},
 				unix.SockFilter{Code: equal, K: c.value})
 			tests = append(tests, len(body)-1)
 		}
@@ -86,7 +90,8 @@ func assemble(rules []rule) []unix.SockFilter {
 		if len(tests) > 0 {
 			body = append(body, unix.SockFilter{Code: load, K: number})
 		}
-		program = append(append(program, unix.SockFilter{Code: equal, K: r.call, Jf: uint8(len(body))}), body...)
+		program = append(append(program, unix.SockFilter{Code: equal, K: r.call, Jf: uint8(len(body))}),
+			body...)
 	}
 	return append(program, unix.SockFilter{Code: result, K: unix.SECCOMP_RET_ALLOW})
 }
@@ -103,7 +108,8 @@ func (st stage) confineCalls() error {
 		st.Facts = false // a sandbox around this program already has a listener: no checkpoints
 		return st.confineCalls()
 	}
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&filter))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0,
+		uintptr(unsafe.Pointer(&filter))); errno != 0 {
 		return fmt.Errorf("seccomp: %w", errno)
 	}
 	return nil
@@ -114,12 +120,15 @@ func (st stage) rules() []rule {
 	full := st.Box.Tier == Full
 	switch {
 	case st.Box.Net:
-		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH, unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS)...)
+		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH,
+			unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS)...)
 	case full: // a private network namespace, with only a loopback interface
 		rules = append(rules, netlink)
-		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH, unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS, unix.AF_KEY)...)
+		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH,
+			unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS, unix.AF_KEY)...)
 	default:
-		rules = append(rules, netlink, rule{unix.SYS_SOCKET, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}},
+		rules = append(rules, netlink,
+			rule{unix.SYS_SOCKET, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}},
 			rule{unix.SYS_SOCKETPAIR, unix.EPERM, []condition{isNot(0, unix.AF_UNIX)}})
 	}
 	if !st.Box.unixSockets(st.landlock()) {
@@ -172,19 +181,29 @@ func deny(errno unix.Errno, calls ...uint32) (rules []rule) {
 // surface refuses, in every tier, system calls that no data analysis needs.
 func surface() []rule {
 	rules := deny(unix.EPERM,
-		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP, unix.SYS_PIDFD_GETFD, unix.SYS_PERF_EVENT_OPEN,
+		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP,
+		unix.SYS_PIDFD_GETFD, unix.SYS_PERF_EVENT_OPEN,
 		unix.SYS_BPF, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
-		unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSCONFIG,
-		unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_TREE_ATTR, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_CHROOT,
-		unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_REBOOT,
-		unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_SETTIMEOFDAY,
-		unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
-		unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_VHANGUP, unix.SYS_FANOTIFY_INIT, unix.SYS_MIGRATE_PAGES)
+		unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
+		unix.SYS_FSOPEN, unix.SYS_FSCONFIG,
+		unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_OPEN_TREE_ATTR,
+		unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_CHROOT,
+		unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD,
+		unix.SYS_KEXEC_FILE_LOAD, unix.SYS_REBOOT,
+		unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD,
+		unix.SYS_SYSLOG, unix.SYS_SETTIMEOFDAY,
+		unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME,
+		unix.SYS_SETDOMAINNAME,
+		unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_VHANGUP, unix.SYS_FANOTIFY_INIT,
+		unix.SYS_MIGRATE_PAGES)
 	// System V IPC and POSIX queues outlive their process, and the guard does not see their memory. In
 	// builtin they are shared with the whole machine.
-	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP,
-		unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
-		unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_MQ_TIMEDSEND, unix.SYS_MQ_TIMEDRECEIVE, unix.SYS_MQ_NOTIFY,
+	rules = append(rules, deny(unix.EPERM, unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL,
+		unix.SYS_SEMGET, unix.SYS_SEMOP,
+		unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV,
+		unix.SYS_MSGCTL,
+		unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK, unix.SYS_MQ_TIMEDSEND, unix.SYS_MQ_TIMEDRECEIVE,
+		unix.SYS_MQ_NOTIFY,
 		unix.SYS_MQ_GETSETATTR)...)
 	// The guard cannot inspect a process that is not dumpable.
 	rules = append(rules, rule{unix.SYS_PRCTL, unix.EPERM, []condition{is(0, unix.PR_SET_DUMPABLE)}})
@@ -193,25 +212,32 @@ func surface() []rule {
 	rules = append(rules, deny(unix.EPERM, inotifyCalls...)...)
 	// Leases and notifications delay or reveal what other programs do with the data; hints persist
 	// with the file.
-	for _, command := range []uint32{unix.F_SETLEASE, unix.F_NOTIFY, fSetDelegation, unix.F_SET_RW_HINT} {
+	for _, command := range []uint32{unix.F_SETLEASE, unix.F_NOTIFY, fSetDelegation,
+		unix.F_SET_RW_HINT} {
 		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
 	}
 	// Larger socket buffers: the guard counts each socket at the default size.
-	for _, option := range []uint32{unix.SO_SNDBUF, unix.SO_RCVBUF, unix.SO_SNDBUFFORCE, unix.SO_RCVBUFFORCE} {
-		rules = append(rules, rule{unix.SYS_SETSOCKOPT, 0, []condition{is(1, unix.SOL_SOCKET), is(2, option)}})
+	for _, option := range []uint32{unix.SO_SNDBUF, unix.SO_RCVBUF, unix.SO_SNDBUFFORCE,
+		unix.SO_RCVBUFFORCE} {
+		rules = append(rules, rule{unix.SYS_SETSOCKOPT, 0,
+			[]condition{is(1, unix.SOL_SOCKET), is(2, option)}})
 	}
 	// They reveal the mounts, as /proc/self/mountinfo does, which builtin hides.
 	rules = append(rules, deny(unix.ENOSYS, unix.SYS_STATMOUNT, unix.SYS_LISTMOUNT)...)
 	// io_uring opens and connects without system calls that a filter sees. The flags of clone3 are in
 	// memory, where no filter sees them; the C library falls back to clone.
-	rules = append(rules, deny(unix.ENOSYS, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3)...)
+	rules = append(rules, deny(unix.ENOSYS, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER,
+		unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3)...)
 	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	return append(rules,
 		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, namespaces, 0, true}}},
 		// The guard inspects the descriptors of one thread: all threads must share them.
-		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, unix.CLONE_THREAD | unix.CLONE_FILES, unix.CLONE_THREAD, false}}},
-		rule{unix.SYS_CLOSE_RANGE, unix.ENOSYS, []condition{{2, unix.CLOSE_RANGE_UNSHARE, unix.CLOSE_RANGE_UNSHARE, false}}},
-		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, unix.TIOCSTI)}}, // injects input into the terminal
+		rule{unix.SYS_CLONE, unix.EPERM,
+			[]condition{{0, unix.CLONE_THREAD | unix.CLONE_FILES, unix.CLONE_THREAD, false}}},
+		rule{unix.SYS_CLOSE_RANGE, unix.ENOSYS,
+			[]condition{{2, unix.CLOSE_RANGE_UNSHARE, unix.CLOSE_RANGE_UNSHARE, false}}},
+		// injects input into the terminal
+		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, unix.TIOCSTI)}},
 		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, tiocLinux)}},
 		// Limits and priorities of other processes. 0 is the caller, its group or its user.
 		rule{unix.SYS_PRLIMIT64, unix.EPERM, []condition{isNot(0, 0)}},
@@ -238,7 +264,8 @@ func setID() (rules []rule) {
 	for call, flags := range openCalls {
 		// otherwise there is no mode argument
 		for _, creates := range []uint32{unix.O_CREAT, unix.O_TMPFILE &^ unix.O_DIRECTORY} {
-			rules = append(rules, rule{call, unix.EPERM, []condition{{flags, creates, 0, true}, bits(flags + 1)}})
+			rules = append(rules, rule{call, unix.EPERM,
+				[]condition{{flags, creates, 0, true}, bits(flags + 1)}})
 		}
 	}
 	// its mode is in memory, where no filter sees it
@@ -256,13 +283,15 @@ func withoutMounts(net bool) []rule {
 		// only listens.
 		rules = append(rules, rule{call: unix.SYS_CONNECT, errno: unix.EPERM})
 	}
-	rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, append(sendsAnywhere(), is(0, unix.AF_UNIX))}, connectedPairs)
+	rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM,
+		append(sendsAnywhere(), is(0, unix.AF_UNIX))}, connectedPairs)
 	// These change modes, owners and times of any of the user's files. They do nothing: an error would
 	// break shutil.copy, tarfile and zipfile.
 	rules = append(rules, deny(0, metadataCalls...)...)
 	// Scheduling of other processes. No error either: libzmq sets it for its own thread, by ID, and
 	// aborts on an error.
-	for _, call := range []uint32{unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
+	for _, call := range []uint32{unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER,
+		unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
 		rules = append(rules, rule{call, 0, []condition{isNot(0, 0)}})
 	}
 	rules = append(rules, fileRequests()...)
@@ -277,8 +306,10 @@ func withoutMounts(net bool) []rule {
 	rules = append(rules, deny(unix.EPERM, attributeCalls...)...)
 	// Attributes of unreadable files. The error is that of a file system without attributes, which
 	// shutil.copy2 accepts.
-	rules = append(rules, deny(unix.ENOTSUP, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR, unix.SYS_GETXATTRAT,
-		unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, unix.SYS_LISTXATTRAT, unix.SYS_FILE_GETATTR)...)
+	rules = append(rules, deny(unix.ENOTSUP, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_FGETXATTR,
+		unix.SYS_GETXATTRAT,
+		unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR, unix.SYS_FLISTXATTR, unix.SYS_LISTXATTRAT,
+		unix.SYS_FILE_GETATTR)...)
 	// Before version 3, Landlock does not cover truncation.
 	rules = append(rules, deny(unix.EPERM, unix.SYS_TRUNCATE)...)
 	cut := func(arg int) []condition {
@@ -327,11 +358,13 @@ func requests(kind uint32, allowed ...uint32) []rule {
 
 const pidfdRequests, socketRequests = 0xff, 0x89 // linux/pidfd.h, linux/sockios.h
 
-const getFlags32, fiemap, fsGetXattr = 0x80046601, 0xc020660b, 0x801c581f // linux/fs.h, linux/fiemap.h
+// linux/fs.h, linux/fiemap.h
+const getFlags32, fiemap, fsGetXattr = 0x80046601, 0xc020660b, 0x801c581f
 
 // actionAvailable reports whether Linux supports an action of filters.
 func actionAvailable(action *uint32) error {
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(action))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL,
+		0, uintptr(unsafe.Pointer(action))); errno != 0 {
 		return errno
 	}
 	return nil

@@ -43,7 +43,8 @@ with open("/dev/shm/" + tag + "/array", "w+b") as f:
 open("made", "w").close()
 time.sleep(1) # some looks
 os._exit(0) # and Python tidies nothing up`
-	box := sandbox.Box{Tier: sandbox.Builtin, Multiprocessing: true, Limits: sandbox.Limits{Memory: 1 << 30}}
+	box := sandbox.Box{Tier: sandbox.Builtin, Multiprocessing: true,
+		Limits: sandbox.Limits{Memory: 1 << 30}}
 	cmd, work := commandIn(t, box, python, "-c", code, tag)
 	var other sync.WaitGroup
 	other.Go(func() {

@@ -24,7 +24,8 @@ func (st stage) asks() bool { return st.Facts || st.asksAboutSignals() }
 
 // askedSignals are the rules for calls that send signals: the guard decides, or they are refused.
 func askedSignals() (rules []rule) {
-	for _, call := range []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO} {
+	for _, call := range []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL,
+		unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO} {
 		// 0 is the caller's process group
 		rules = append(rules, rule{call, askGuard, []condition{isNot(0, 0)}})
 	}
@@ -39,7 +40,8 @@ func askedSignals() (rules []rule) {
 	return rules
 }
 
-const fSetOwnEx, fioSetOwn, siocsPgrp = 15, 0x8901, 0x8902 // asm-generic/fcntl.h, asm-generic/sockios.h
+// asm-generic/fcntl.h, asm-generic/sockios.h
+const fSetOwnEx, fioSetOwn, siocsPgrp = 15, 0x8901, 0x8902
 
 // startAnswered starts cmd, and answers the notifications of its filter.
 func (st stage) startAnswered(cmd *exec.Cmd) error {
@@ -71,9 +73,12 @@ func confineAsked(filter *unix.SockFprog) error {
 	debug.SetGCPercent(-1)
 	rights, at := unix.UnixRights(0), unix.CmsgLen(0)
 	// WAIT_KILLABLE_RECV, since Linux 5.19: signals do not interrupt a call that is being answered.
-	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, uintptr(unsafe.Pointer(filter)))
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+		unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+		uintptr(unsafe.Pointer(filter)))
 	if errno == unix.EINVAL {
-		fd, _, errno = unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(filter)))
+		fd, _, errno = unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+			unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(filter)))
 	}
 	if errno != 0 {
 		return fmt.Errorf("seccomp with questions: %w", errno)

@@ -55,13 +55,15 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove, Reports: s.Reports, Listens: s.Listens, Facts: s.Facts && b.HidesProc()}
+	st := stage{Box: b, Dir: cmd.Dir, Remove: s.Remove, Reports: s.Reports, Listens: s.Listens,
+		Facts: s.Facts && b.HidesProc()}
 	for _, dir := range []string{s.Private + "/home", s.Private + "/tmp"} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
 	}
-	if st.Write, err = folders(append([]string{s.Private}, slices.Concat(s.Write, b.Write)...)); err != nil {
+	if st.Write, err = folders(append([]string{s.Private},
+		slices.Concat(s.Write, b.Write)...)); err != nil {
 		return nil, err
 	}
 	l, err := launchOf(cmd, st.Write)
@@ -69,7 +71,8 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 		return nil, err
 	}
 	st.Argv, st.Env = l.argv, b.environment(l.env, s.Env, s.Private)
-	found := slices.DeleteFunc(slices.Concat(l.needs, b.variablesRead(st.Env)), func(path string) bool { return leadsThrough(path, st.Write) })
+	found := slices.DeleteFunc(slices.Concat(l.needs, b.variablesRead(st.Env)),
+		func(path string) bool { return leadsThrough(path, st.Write) })
 	named := make([]string, len(b.Read))
 	for i, path := range b.Read {
 		if named[i], err = pin(path); err != nil {
@@ -83,7 +86,8 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if st.Own, err = folders(b.Own); err != nil {
 		return nil, err
 	}
-	st.Read = slices.DeleteFunc(st.Read, func(path string) bool { return slices.Contains(st.Own, path) })
+	st.Read = slices.DeleteFunc(st.Read,
+		func(path string) bool { return slices.Contains(st.Own, path) })
 	st.Named = otherNames(reads, st.Read)
 	for _, dir := range b.Read {
 		for _, open := range s.Write {
@@ -113,14 +117,16 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if err := st.save(file); err != nil {
 		return nil, err
 	}
-	return &exec.Cmd{Path: self, Args: []string{self, guardCommand, file}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}}, nil
+	return &exec.Cmd{Path: self, Args: []string{self, guardCommand, file}, Dir: "/",
+		Env: []string{"PATH=/usr/bin:/bin"}}, nil
 }
 
 // above returns the folders between those of Write and the paths kept in them, outer ones first.
 // Each is mounted on itself, so that it cannot be moved away and replaced.
 func (st stage) above() (all []string) {
 	for _, path := range st.Kept {
-		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write, func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
+		for dir := filepath.Dir(path); slices.ContainsFunc(st.Write,
+			func(open string) bool { return dir != open && in(dir, open) }); dir = filepath.Dir(dir) {
 			all = append(all, dir)
 		}
 	}
@@ -183,7 +189,8 @@ func otherNames(paths, readable []string) (names []string) {
 		p = filepath.Clean(p)
 		inside := func(folder string) bool { return in(p, folder) }
 		real, err := realPath(p)
-		if filepath.IsAbs(p) && err == nil && slices.Contains(readable, real) && !slices.ContainsFunc(slices.Concat(readable, names), inside) {
+		if filepath.IsAbs(p) && err == nil && slices.Contains(readable, real) &&
+			!slices.ContainsFunc(slices.Concat(readable, names), inside) {
 			names = append(names, p)
 		}
 	}
@@ -220,7 +227,8 @@ func readable(paths []string) ([]string, error) {
 func leadsThrough(path string, folders []string) bool {
 	for ; ; path = filepath.Dir(path) {
 		real, err := realPath(path)
-		if err == nil && slices.ContainsFunc(folders, func(folder string) bool { return in(real, folder) }) {
+		if err == nil && slices.ContainsFunc(folders,
+			func(folder string) bool { return in(real, folder) }) {
 			return true
 		}
 		if path == filepath.Dir(path) {
@@ -249,7 +257,8 @@ var disks = []string{"/run/media/*/*", "/run/user/*/gvfs/*", "/dev/shm/*"}
 
 // ofMachine reports whether a real path belongs to the machine's services, devices or processes.
 func ofMachine(path string) bool {
-	if !slices.ContainsFunc([]string{"/run", "/dev", "/proc", "/sys"}, func(top string) bool { return in(path, top) }) {
+	if !slices.ContainsFunc([]string{"/run", "/dev", "/proc", "/sys"},
+		func(top string) bool { return in(path, top) }) {
 		return false
 	}
 	parts := strings.Split(path, "/")

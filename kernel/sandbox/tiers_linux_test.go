@@ -21,7 +21,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-var withBubblewrap = flag.Bool("bubblewrap", false, "full is made by bubblewrap, even where dsstar makes namespaces by itself")
+var withBubblewrap = flag.Bool("bubblewrap", false,
+	"full is made by bubblewrap, even where dsstar makes namespaces by itself")
 
 // boxes are the tiers that work here; where CI is, all must.
 func boxes(t testing.TB, v *victims) (all []sandbox.Box) {
@@ -32,7 +33,8 @@ func boxes(t testing.TB, v *victims) (all []sandbox.Box) {
 		case err == nil:
 			all = append(all, sandbox.Box{
 				Tier: tier, Bubblewrap: tier == sandbox.Full && *withBubblewrap,
-				Read: []string{v.data}, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256, File: 2 << 30, Folder: 4 << 30},
+				Read: []string{v.data}, Limits: sandbox.Limits{Memory: 2 << 30, Processes: 256, File: 2 << 30,
+					Folder: 4 << 30},
 			})
 		case required(name):
 			t.Fatal(err)
@@ -47,7 +49,8 @@ func boxes(t testing.TB, v *victims) (all []sandbox.Box) {
 var open = map[sandbox.Tier][]string{sandbox.Builtin: {"r10_stat_ssh_key"}}
 
 // separate are the attempts that may end whoever makes them.
-var separate = []string{"a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb", "p17_daemon_survives"}
+var separate = []string{"a01_fork_bomb", "a02_thread_bomb", "a04_fd_exhaustion", "a08_memory_bomb",
+	"p17_daemon_survives"}
 
 // TestAttacks makes all attempts in every tier: in a kernel, whose sandbox is the more open one,
 // and each of those that may end it in a Python of its own.
@@ -103,7 +106,8 @@ func (v *victims) attackIn(t *testing.T, box sandbox.Box, abi int, names ...stri
 		return
 	}
 	cmd := &exec.Cmd{Path: python, Args: []string{python, script}, Dir: v.work, Env: v.environ()}
-	if cmd, err = box.Command(cmd, sandbox.Session{Private: private, Write: []string{v.work}}); err != nil {
+	if cmd, err = box.Command(cmd, sandbox.Session{Private: private,
+		Write: []string{v.work}}); err != nil {
 		t.Error(err)
 		return
 	}
@@ -114,7 +118,8 @@ func (v *victims) attackIn(t *testing.T, box sandbox.Box, abi int, names ...stri
 	if strings.Contains(words, v.key) {
 		t.Error("the key is in the output")
 	}
-	if len(names) == 1 && slices.Contains(separate, names[0]) && strings.Contains(words, sandbox.Stopped) {
+	if len(names) == 1 && slices.Contains(separate, names[0]) &&
+		strings.Contains(words, sandbox.Stopped) {
 		return
 	}
 	results, err := outcomesIn(words)
@@ -129,10 +134,12 @@ func quote(s string) string { return "'" + s + "'" }
 
 // judge compares what came of attempts with what a tier promises: of those named, or of all that
 // need not be separate.
-func (v *victims) judge(t *testing.T, tier sandbox.Tier, names []string, results map[string]outcome) {
+func (v *victims) judge(t *testing.T, tier sandbox.Tier, names []string,
+	results map[string]outcome) {
 	t.Helper()
 	made := slices.Sorted(maps.Keys(results))
-	if len(names) > 0 && !slices.Equal(made, names) || len(names) == 0 && len(made) != attempts-len(separate) {
+	if len(names) > 0 && !slices.Equal(made, names) || len(names) == 0 &&
+		len(made) != attempts-len(separate) {
 		t.Errorf("%d attempts were made, of %d: %q", len(made), attempts, made)
 	}
 	for name, result := range results {
@@ -200,7 +207,8 @@ func TestLimitBesideOthers(t *testing.T) {
 		if got := said(t, box, os.Environ(), python, "-c", threads, "30"); got != "started\n" {
 			t.Errorf("30 threads of 50 in %s, beside 100 of another program: %s", box.Tier, got)
 		}
-		if got := said(t, box, os.Environ(), python, "-c", threads, "120"); !strings.Contains(got, "can't start new thread") {
+		if got := said(t, box, os.Environ(), python, "-c", threads, "120"); !strings.Contains(got,
+			"can't start new thread") {
 			t.Errorf("120 threads of 50 in %s: %s", box.Tier, got)
 		}
 	}
@@ -231,11 +239,13 @@ func TestAttacksAsUser(t *testing.T) {
 	if os.Getenv("DSSTAR_LONG") != "" {
 		tests = append(tests, "TestUnreaped", "TestUnseen", "TestUnseenHeavy")
 	}
-	cmd := exec.CommandContext(t.Context(), program, "-test.run=^("+strings.Join(tests, "|")+")$", "-test.v", "-test.timeout=10m",
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^("+strings.Join(tests, "|")+")$",
+		"-test.v", "-test.timeout=10m",
 		fmt.Sprintf("-bubblewrap=%v", *withBubblewrap))
 	cmd.Dir, cmd.Env = dir, []string{
 		"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir,
-		"CI=" + os.Getenv("CI"), "DSSTAR_BUBBLEWRAP=" + os.Getenv("DSSTAR_BUBBLEWRAP"), "DSSTAR_LONG=" + os.Getenv("DSSTAR_LONG"),
+		"CI=" + os.Getenv("CI"), "DSSTAR_BUBBLEWRAP=" + os.Getenv("DSSTAR_BUBBLEWRAP"), "DSSTAR_LONG=" +
+			os.Getenv("DSSTAR_LONG"),
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
@@ -257,7 +267,8 @@ func TestCompatibility(t *testing.T) {
 	for _, box := range boxes(t, v) {
 		t.Run(string(box.Tier), func(t *testing.T) {
 			k, err := kernel.Start(t.Context(), kernel.Options{
-				Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: v.work, Scratch: v.work, Env: os.Environ(), Sandbox: box,
+				Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: v.work, Scratch: v.work, Env: os.Environ(),
+				Sandbox: box,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -297,5 +308,6 @@ func processesWith(text string) (all []string) {
 
 // required reports whether a tier must work: where CI is.
 func required(tier string) bool {
-	return tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "required" || tier != "full" && os.Getenv("CI") != ""
+	return tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "required" || tier != "full" &&
+		os.Getenv("CI") != ""
 }

@@ -178,7 +178,8 @@ func proportional(pids []int) (sum, shared int64) {
 // threadsOf counts the threads of all processes of a user.
 func threadsOf(uid int) (n uint64) {
 	for _, pid := range processes() {
-		if info, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil && int(info.Sys().(*syscall.Stat_t).Uid) == uid {
+		if info, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil &&
+			int(info.Sys().(*syscall.Stat_t).Uid) == uid {
 			n += uint64(usageOf([]int{pid}).threads)
 		}
 	}

@@ -46,7 +46,8 @@ func TestDescendantsByParent(t *testing.T) {
 	defer func() { listsChildren = was }()
 	for _, listsChildren = range []bool{true, false} {
 		if got := descendants(shell); !slices.Equal(got, child) {
-			t.Errorf("lists children %v: the shell has the descendants %v, want %v", listsChildren, got, child)
+			t.Errorf("lists children %v: the shell has the descendants %v, want %v", listsChildren, got,
+				child)
 		}
 		all := descendants(os.Getpid())
 		if at := slices.Index(all, shell); at < 0 || len(all) == at+1 || all[at+1] != child[0] {

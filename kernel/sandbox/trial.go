@@ -5,6 +5,7 @@ const Seen = "see that a file outside exists"
 
 // A Trial is the result of one forbidden action, attempted in each tier.
 type Trial struct {
-	Name string        `json:"name"`
-	Done map[Tier]bool `json:"done"` // whether it succeeded; success in Off proves that the attempt is a real one
+	Name string `json:"name"`
+	// whether it succeeded; success in Off proves that the attempt is a real one
+	Done map[Tier]bool `json:"done"`
 }

@@ -58,9 +58,11 @@ func Try(ctx context.Context, tiers ...Tier) ([]Trial, error) {
 }
 
 func tryIn(ctx context.Context, tier Tier, dir string) (done map[string]bool, err error) {
-	t := targets{Secret: dir + "/home/id_rsa", Data: dir + "/data/a.csv", Socket: dir + "/home/docker.sock", Mark: "dsstar-try-" + filepath.Base(filepath.Dir(dir))}
+	t := targets{Secret: dir + "/home/id_rsa", Data: dir + "/data/a.csv",
+		Socket: dir + "/home/docker.sock", Mark: "dsstar-try-" + filepath.Base(filepath.Dir(dir))}
 	for _, file := range []string{t.Secret, t.Data} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("a\n1\n"), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700),
+			os.WriteFile(file, []byte("a\n1\n"), 0o600)); err != nil {
 			return nil, err
 		}
 	}
@@ -120,9 +122,12 @@ func (t targets) run(ctx context.Context, tier Tier, dir string) (map[string]boo
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return nil, err
 	}
-	cmd := &exec.Cmd{Path: self, Args: []string{self, tryCommand, string(aims)}, Dir: work, Env: os.Environ()}
-	box := Box{Tier: tier, Read: []string{filepath.Dir(t.Data)}, Limits: Limits{Memory: 4 << 30, Processes: 256, File: 1 << 30}}
-	if cmd, err = box.Command(cmd, Session{Private: dir + "/private", Write: []string{work}}); err != nil {
+	cmd := &exec.Cmd{Path: self, Args: []string{self, tryCommand, string(aims)}, Dir: work,
+		Env: os.Environ()}
+	box := Box{Tier: tier, Read: []string{filepath.Dir(t.Data)},
+		Limits: Limits{Memory: 4 << 30, Processes: 256, File: 1 << 30}}
+	if cmd, err = box.Command(cmd, Session{Private: dir + "/private",
+		Write: []string{work}}); err != nil {
 		return nil, err
 	}
 	var out, words bytes.Buffer
@@ -163,8 +168,15 @@ type attempt struct {
 
 var attempts = []attempt{
 	{"read a file outside", func(t targets) error { _, err := os.ReadFile(t.Secret); return err }},
-	{"list a folder outside", func(t targets) error { _, err := os.ReadDir(filepath.Dir(t.Secret)); return err }},
-	{"write a file outside", func(t targets) error { return os.WriteFile(filepath.Dir(t.Secret)+"/new", nil, 0o600) }},
+	{"list a folder outside", func(t targets) error {
+		_,
+			err := os.ReadDir(filepath.Dir(t.Secret))
+		return err
+	}},
+	{"write a file outside", func(t targets) error {
+		return os.WriteFile(filepath.Dir(t.Secret)+"/new",
+			nil, 0o600)
+	}},
 	{"read it by a link", func(t targets) error {
 		_ = os.Symlink(t.Secret, "link") // it may be there
 		_, err := os.ReadFile("link")
@@ -234,7 +246,8 @@ var attempts = []attempt{
 		return errors.Join(l.Close(), t.shares("net"))
 	}},
 	{"leave a setuid file", func(targets) error {
-		for _, err := range []error{os.WriteFile("setuid", nil, 0o755), os.Chmod("setuid", 0o755|os.ModeSetuid)} {
+		for _, err := range []error{os.WriteFile("setuid", nil, 0o755),
+			os.Chmod("setuid", 0o755|os.ModeSetuid)} {
 			if err != nil {
 				return err
 			}

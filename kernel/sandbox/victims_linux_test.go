@@ -62,8 +62,9 @@ func newVictims(t testing.TB) *victims {
 	sum := sha256.Sum256([]byte(v.key))
 	v.targets = map[string]any{
 		"home": v.home, "project": v.project, "data": v.data, "run": v.run, "parent": os.Getpid(),
-		"address": uintptr(unsafe.Pointer(v.canary)), "key": hex.EncodeToString(sum[:]), "tag": tag, "disk": disk(),
-		"tmp": "/tmp/victim-" + tag, "shm": "/dev/shm/victim-" + tag,
+		"address": uintptr(unsafe.Pointer(v.canary)), "key": hex.EncodeToString(sum[:]), "tag": tag,
+		"disk": disk(),
+		"tmp":  "/tmp/victim-" + tag, "shm": "/dev/shm/victim-" + tag,
 		"stream": base + "/docker.sock", "datagram": base + "/journal.sock", "abstract": "victim-" + tag,
 		"inside": base + "/project/data/docker.sock",
 	}
@@ -126,7 +127,8 @@ func (v *victims) files(t testing.TB) {
 		if strings.Contains(text, v.key) {
 			mode = 0o600
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(text), mode)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,13 +160,17 @@ func (v *victims) queue(t testing.TB) {
 		t.Fatal(err)
 	}
 	v.targets["queue"] = name
-	fd, _, errno := unix.Syscall6(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(path)), unix.O_CREAT|unix.O_RDWR, 0o600, 0, 0, 0)
+	fd, _, errno := unix.Syscall6(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(path)),
+		unix.O_CREAT|unix.O_RDWR, 0o600, 0, 0, 0)
 	if errno != 0 {
 		t.Log("no queue: ", errno)
 		return
 	}
 	_ = unix.Close(int(fd)) // nothing was written
-	t.Cleanup(func() { _, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0, 0) })
+	t.Cleanup(func() {
+		_, _, _ = unix.Syscall(unix.SYS_MQ_UNLINK, uintptr(unsafe.Pointer(path)), 0,
+			0)
+	})
 }
 
 // shared are the files in folders that all processes share: those of v, and those that attacks make
@@ -260,7 +266,8 @@ func (v *victims) start(t testing.TB) {
 // environ is the environment to start dsstar, or what stands for it, with: the secret is in it, and
 // home is HOME.
 func (v *victims) environ() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.home, "LANG=C.UTF-8", "OPENAI_API_KEY=" + v.key}
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.home, "LANG=C.UTF-8",
+		"OPENAI_API_KEY=" + v.key}
 }
 
 // python renders the targets as a statement that defines the dict T, for the attempts named or,
@@ -349,7 +356,8 @@ func look(path string) (string, error) {
 	}
 	names := make([]byte, 1024)
 	n, _ := unix.Llistxattr(path, names) // not every file system has any
-	seen := fmt.Sprintf("%v, %s, attributes %q", info.Mode(), info.ModTime().Format(time.RFC3339Nano), names[:max(n, 0)])
+	seen := fmt.Sprintf("%v, %s, attributes %q", info.Mode(), info.ModTime().Format(time.RFC3339Nano),
+		names[:max(n, 0)])
 	if !info.Mode().IsRegular() {
 		return seen, nil
 	}
@@ -360,7 +368,8 @@ func look(path string) (string, error) {
 	defer f.Close()
 	flags, _ := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS) // not every file system has any
 	content, err := io.ReadAll(f)
-	return fmt.Sprintf("%s, flags %x, %d bytes, sha256 %x", seen, flags, len(content), sha256.Sum256(content)), err
+	return fmt.Sprintf("%s, flags %x, %d bytes, sha256 %x", seen, flags, len(content),
+		sha256.Sum256(content)), err
 }
 
 // condition tells whether the victim runs, and its limits and how Linux schedules it.
@@ -383,5 +392,6 @@ func (v *victims) condition() string {
 	}
 	state, nice, policy := fields[0], fields[19-3], fields[41-3]
 	held := slices.Contains([]string{"T", "t", "Z"}, state)
-	return fmt.Sprintf("held %v, nice %s, policy %s, processors %d, limits %x", held, nice, policy, processors.Count(), sha256.Sum256(limits))
+	return fmt.Sprintf("held %v, nice %s, policy %s, processors %d, limits %x", held, nice, policy,
+		processors.Count(), sha256.Sum256(limits))
 }

@@ -36,7 +36,8 @@ type part struct {
 
 // machineCounters are files of /proc through which sessions could communicate, or that only root
 // may read.
-var machineCounters = []string{"vmstat", "kpageflags", "kpagecount", "kpagecgroup", "slabinfo", "timer_list", "vmallocinfo", "pagetypeinfo"}
+var machineCounters = []string{"vmstat", "kpageflags", "kpagecount", "kpagecgroup", "slabinfo",
+	"timer_list", "vmallocinfo", "pagetypeinfo"}
 
 // memoryFolders are tmpfs mounts in the full tier.
 var memoryFolders = []string{"/tmp", "/dev/shm"}
@@ -47,10 +48,12 @@ const inside = "/.dsstar"
 // view returns the file system of the full tier, for bubblewrap or for [stage.mountAll].
 func (st stage) view(self string) ([]part, error) {
 	// Root could write to /proc/sys, and with it to core_pattern of the whole machine.
-	parts := []part{{kind: procPart, at: "/proc"}, {kind: readPart, from: "/proc/sys", at: "/proc/sys", optional: true}, {kind: devPart, at: "/dev"}}
+	parts := []part{{kind: procPart, at: "/proc"}, {kind: readPart, from: "/proc/sys", at: "/proc/sys",
+		optional: true}, {kind: devPart, at: "/dev"}}
 	for _, name := range machineCounters {
 		if _, err := os.Lstat("/proc/" + name); err == nil {
-			parts = append(parts, part{kind: readPart, from: "/dev/null", at: "/proc/" + name, optional: true})
+			parts = append(parts, part{kind: readPart, from: "/dev/null", at: "/proc/" + name,
+				optional: true})
 		}
 	}
 	for _, dir := range memoryFolders {
@@ -86,7 +89,8 @@ func (st stage) view(self string) ([]part, error) {
 		parts = append(parts, part{kind: readPart, from: path, at: path})
 	}
 	for _, path := range st.Write { // such as the working folder inside a kept run folder
-		if slices.ContainsFunc(st.Kept, func(kept string) bool { return path != kept && in(path, kept) }) {
+		if slices.ContainsFunc(st.Kept,
+			func(kept string) bool { return path != kept && in(path, kept) }) {
 			parts = append(parts, part{kind: writePart, from: path, at: path})
 		}
 	}

@@ -64,9 +64,12 @@ func TestViews(t *testing.T) {
 	}
 	var words [2]string
 	for i, with := range []bool{false, true} {
-		box := sandbox.Box{Tier: sandbox.Full, Bubblewrap: with, Read: []string{base + "/read", kept}, Write: []string{work}, Own: []string{own}, Limits: sandbox.Limits{Memory: 1 << 30, Processes: 64}}
+		box := sandbox.Box{Tier: sandbox.Full, Bubblewrap: with, Read: []string{base + "/read", kept},
+			Write: []string{work}, Own: []string{own},
+			Limits: sandbox.Limits{Memory: 1 << 30, Processes: 64}}
 		private := base + "/private"
-		cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, "-c", seen}, Dir: work, Env: os.Environ()}, sandbox.Session{Private: private, Write: []string{own + "/files"}})
+		cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, "-c", seen}, Dir: work,
+			Env: os.Environ()}, sandbox.Session{Private: private, Write: []string{own + "/files"}})
 		if err != nil && with && required("full") {
 			t.Fatal(err)
 		}

@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	leastOfFile   = 4096 // bytes that each file and folder counts for at least: there are not any number of inodes either
-	deepestFolder = 500  // each level takes a descriptor
+	// bytes that each file and folder counts for at least: there are not any number of inodes either
+	leastOfFile   = 4096
+	deepestFolder = 500 // each level takes a descriptor
 )
 
 // A tally is what folders take on disk.
@@ -54,7 +55,8 @@ func (t *tally) addBelow(parent int, name string, depth int) error {
 	if depth == deepestFolder {
 		return errTooDeep
 	}
-	fd, err := unix.Openat(parent, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := unix.Openat(parent, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC,
+		0)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package disk
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,6 +21,19 @@ func OpenFolder(path string) (*os.Root, error) {
 	}
 	defer parent.Close()
 	return OpenFolderIn(parent, filepath.Base(path))
+}
+
+// LeadsTo returns an error unless path leads to the folder that held is open on.
+func LeadsTo(path string, held *os.Root) error {
+	there, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	ours, err := held.Stat(".")
+	if err == nil && !os.SameFile(there, ours) {
+		err = fmt.Errorf("%s has been replaced by another folder", path)
+	}
+	return err
 }
 
 // OpenFolderIn is [OpenFolder] for the folder name directly in parent.

@@ -100,8 +100,8 @@ func Size(m wire.Message) int {
 // Gap is the channel of a message that stands for lost ones.
 const Gap wire.Channel = "gap"
 
-// A spill is a queue in a file: messages in the framing of [wire.EncodeV1], each after its length in
-// 64 bits.
+// A spill is a queue in a file: messages in the framing of [wire.EncodeV1], each after its length
+// in 64 bits.
 type spill struct {
 	file    *os.File // nil if none could be made
 	written *bufio.Writer
@@ -141,7 +141,8 @@ func (s *spill) put(m wire.Message) {
 // other messages.
 func (s *spill) full(m wire.Message) bool {
 	switch m.Header.MsgType {
-	case "stream", "display_data", "update_display_data", "execute_result", "error", "comm_open", "comm_msg":
+	case "stream", "display_data", "update_display_data", "execute_result", "error", "comm_open",
+		"comm_msg":
 		return s.out-s.freed > s.most || int64(s.held) > s.most/16
 	}
 	return false

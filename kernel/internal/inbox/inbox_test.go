@@ -15,9 +15,11 @@ import (
 // spoken is a message that says n, and is about size bytes long.
 func spoken(n, size int) wire.Message {
 	return wire.Message{
-		Channel: wire.IOPub, Header: wire.Header{MsgID: fmt.Sprint(n), MsgType: "stream"}, Parent: wire.Header{MsgID: "p"},
-		Metadata: json.RawMessage(`{}`), Content: json.RawMessage(`{"text":"` + strings.Repeat("x", size) + `"}`),
-		Buffers: [][]byte{[]byte("b")},
+		Channel: wire.IOPub, Header: wire.Header{MsgID: fmt.Sprint(n), MsgType: "stream"},
+		Parent:   wire.Header{MsgID: "p"},
+		Metadata: json.RawMessage(`{}`),
+		Content:  json.RawMessage(`{"text":"` + strings.Repeat("x", size) + `"}`),
+		Buffers:  [][]byte{[]byte("b")},
 	}
 }
 
@@ -27,7 +29,8 @@ func listen(t *testing.T, b *Inbox, want int) {
 	for got := 0; got < want; {
 		<-b.Ready
 		for _, m := range b.Take() {
-			if m.Header.MsgID != fmt.Sprint(got) || m.Channel != wire.IOPub || len(m.Buffers) != 1 || m.Parent.MsgID != "p" {
+			if m.Header.MsgID != fmt.Sprint(got) || m.Channel != wire.IOPub || len(m.Buffers) != 1 ||
+				m.Parent.MsgID != "p" {
 				t.Fatalf("message %d: %+v", got, m.Header)
 			}
 			got++

@@ -96,8 +96,9 @@ func (p *Process) own(cmd *exec.Cmd, started chan<- error) {
 // readReport returns the guard's line, "" if there is none, and closes the pipe.
 func readReport(r *os.File) string {
 	defer r.Close()
-	_ = r.SetReadDeadline(time.Now().Add(200 * time.Millisecond)) // a guard whose parent was killed may still hold it
-	line, _ := io.ReadAll(io.LimitReader(r, 1<<10))               // what there is
+	// a guard whose parent was killed may still hold it
+	_ = r.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+	line, _ := io.ReadAll(io.LimitReader(r, 1<<10)) // what there is
 	return strings.TrimSpace(string(line))
 }
 

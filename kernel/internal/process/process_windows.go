@@ -10,7 +10,8 @@ import (
 // isolate refuses: interrupting and killing a whole kernel needs job objects
 // and interrupt events on Windows, which are not written yet.
 func isolate(*exec.Cmd, bool, bool) error {
-	return fmt.Errorf("own kernel processes are not supported on Windows yet: %w", errors.ErrUnsupported)
+	return fmt.Errorf("own kernel processes are not supported on Windows yet: %w",
+		errors.ErrUnsupported)
 }
 
 // What follows is never reached, because no process is ever started.

@@ -66,7 +66,8 @@ func EncodeLegacy(m Message) (data []byte, isBinary bool, err error) {
 		return nil, false, err
 	}
 	text, err := json.Marshal(legacyMessage{
-		Channel: m.Channel, Header: p[0], Parent: p[1], Metadata: p[2], Content: p[3], Buffers: []struct{}{},
+		Channel: m.Channel, Header: p[0], Parent: p[1], Metadata: p[2], Content: p[3],
+		Buffers: []struct{}{},
 	})
 	if err != nil || len(m.Buffers) == 0 {
 		return text, false, err
@@ -106,7 +107,8 @@ func ParseLegacy(data []byte, isBinary bool) (Message, error) {
 		return Message{}, fmt.Errorf("%w: %v", ErrMalformed, err)
 	}
 	m, err := fromParts(append([][]byte{
-		object(notNull(l.Header)), object(notNull(l.Parent)), object(notNull(l.Metadata)), object(notNull(l.Content)),
+		object(notNull(l.Header)), object(notNull(l.Parent)), object(notNull(l.Metadata)),
+		object(notNull(l.Content)),
 	}, buffers...))
 	m.Channel = l.Channel
 	return m, err

@@ -16,13 +16,16 @@ import (
 )
 
 var messages = []Message{
-	{Channel: Shell, Header: Header{MsgID: "1", MsgType: "execute_request", Session: "s", Username: "u", Date: "2026-01-02T03:04:05Z", Version: "5.4"}},
+	{Channel: Shell, Header: Header{MsgID: "1", MsgType: "execute_request", Session: "s",
+		Username: "u", Date: "2026-01-02T03:04:05Z", Version: "5.4"}},
 	{
 		Channel: Shell, Header: Header{MsgID: "2", MsgType: "comm_msg"}, Parent: Header{MsgID: "1"},
-		Metadata: json.RawMessage(`{"a": [1, null]}`), Content: json.RawMessage(`{"text": "naïve 日本語 🎉 \u2028"}`),
-		Buffers: [][]byte{{}, []byte("\x00\xff"), bytes.Repeat([]byte("b"), 300)},
+		Metadata: json.RawMessage(`{"a": [1, null]}`),
+		Content:  json.RawMessage(`{"text": "naïve 日本語 🎉 \u2028"}`),
+		Buffers:  [][]byte{{}, []byte("\x00\xff"), bytes.Repeat([]byte("b"), 300)},
 	},
-	{Channel: Shell, Header: Header{MsgID: "3", MsgType: "x"}, Content: json.RawMessage(`{}`), Buffers: [][]byte{[]byte("{}")}},
+	{Channel: Shell, Header: Header{MsgID: "3", MsgType: "x"}, Content: json.RawMessage(`{}`),
+		Buffers: [][]byte{[]byte("{}")}},
 }
 
 // both are the two framings.
@@ -137,7 +140,8 @@ func TestWebSocketMalformed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := [][]byte{nil, {1}, good[:7], good[:8], good[:60], bytes.Repeat([]byte{0xff}, 100), make([]byte, 100)}
+	bad := [][]byte{nil, {1}, good[:7], good[:8], good[:60], bytes.Repeat([]byte{0xff}, 100),
+		make([]byte, 100)}
 	for i := range 8 {
 		b := bytes.Clone(good)
 		b[8*i] ^= 0x80
@@ -154,7 +158,8 @@ func TestWebSocketMalformed(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"[]", "null", `{"channel": "shell", "header": []}`, `{"channel": 1}`, `{"channel":"shell","header":{},"content":[]}`} {
+	for _, text := range []string{"[]", "null", `{"channel": "shell", "header": []}`, `{"channel": 1}`,
+		`{"channel":"shell","header":{},"content":[]}`} {
 		if m, err := ParseLegacy([]byte(text), false); err == nil && text != "null" {
 			t.Errorf("%s: %+v", text, m)
 		}

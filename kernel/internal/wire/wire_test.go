@@ -11,8 +11,9 @@ import (
 
 func TestRoundTrip(t *testing.T) {
 	in := Message{
-		Idents:   [][]byte{[]byte("kernel.1.stream"), {0, 255}},
-		Header:   Header{MsgID: "1", MsgType: "stream", Session: "s", Username: "ü", Date: "2026-11-21T00:00:00Z", Version: Version},
+		Idents: [][]byte{[]byte("kernel.1.stream"), {0, 255}},
+		Header: Header{MsgID: "1", MsgType: "stream", Session: "s", Username: "ü",
+			Date: "2026-11-21T00:00:00Z", Version: Version},
 		Parent:   Header{MsgID: "0"},
 		Metadata: []byte(`{}`),
 		Content:  []byte(`{"name":"stdout","text":"é\n"}`),
@@ -35,7 +36,8 @@ func TestRoundTrip(t *testing.T) {
 
 // The vector is what jupyter_client 8.9.1's Session(key=b"secret") writes.
 func TestSignatureIsJupyters(t *testing.T) {
-	got := Key("secret").sign([][]byte{[]byte(`{"a":1}`), []byte(`{}`), []byte(`{}`), []byte(`{"b":2}`)})
+	got := Key("secret").sign([][]byte{[]byte(`{"a":1}`), []byte(`{}`), []byte(`{}`),
+		[]byte(`{"b":2}`)})
 	if want := "9b14d94617bffb278285cea390d9dc17e01ec3188dba313f9548021906557a7b"; string(got) != want {
 		t.Errorf("signature %s, want %s", got, want)
 	}
@@ -93,8 +95,10 @@ func TestHeaderIsLenient(t *testing.T) {
 // FuzzParse: no frames make Parse panic, and what it accepts survives being
 // written and read again.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(`{"msg_id":"1","msg_type":"stream"}`), []byte(`{}`), []byte(`{}`), []byte(`{"text":"x"}`), []byte("topic"), true)
-	f.Add([]byte(`{"date":null}`), []byte(`{"msg_id":1}`), []byte(` {}`), []byte("{}\n"), []byte(delimiter), true)
+	f.Add([]byte(`{"msg_id":"1","msg_type":"stream"}`), []byte(`{}`), []byte(`{}`),
+		[]byte(`{"text":"x"}`), []byte("topic"), true)
+	f.Add([]byte(`{"date":null}`), []byte(`{"msg_id":1}`), []byte(` {}`), []byte("{}\n"),
+		[]byte(delimiter), true)
 	f.Add([]byte(`[]`), []byte(``), []byte(`{`), []byte("\xff"), []byte{}, false)
 	f.Fuzz(func(t *testing.T, header, parent, metadata, content, other []byte, signed bool) {
 		key := Key("k")
@@ -133,7 +137,8 @@ func FuzzParse(f *testing.F) {
 func TestReceiver(t *testing.T) {
 	r := Receiver{Key: "key"}
 	send := func(id int) error {
-		frames, err := r.Key.Encode(Message{Idents: [][]byte{[]byte("topic")}, Header: Header{MsgID: fmt.Sprint(id)}})
+		frames, err := r.Key.Encode(Message{Idents: [][]byte{[]byte("topic")},
+			Header: Header{MsgID: fmt.Sprint(id)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,9 +10,9 @@ import (
 	zmqtransport "github.com/go-zeromq/zmq4/transport"
 )
 
-// go-zeromq's handshake has no deadline and cannot be cancelled: a peer that accepts and says nothing
-// would block a dial for ever. Endpoints with the schemes watched and watched-ipc use the transport
-// below, which can close the connections until the dial is over.
+// go-zeromq's handshake has no deadline and cannot be cancelled: a peer that accepts and says
+// nothing would block a dial for ever. Endpoints with the schemes watched and watched-ipc use the
+// transport below, which can close the connections until the dial is over.
 
 func init() {
 	for name, network := range map[string]string{"watched": "tcp", "watched-ipc": "unix"} {
@@ -24,7 +24,8 @@ func init() {
 
 type watchedTransport struct{ zmqtransport.Transport }
 
-func (t watchedTransport) Dial(ctx context.Context, d zmqtransport.Dialer, addr string) (net.Conn, error) {
+func (t watchedTransport) Dial(ctx context.Context, d zmqtransport.Dialer, addr string) (net.Conn,
+	error) {
 	conn, err := t.Transport.Dial(ctx, d, addr)
 	if w, ok := ctx.Value(dialsKey{}).(*dials); ok && err == nil {
 		w.add(conn)
@@ -48,7 +49,7 @@ func watchDials(ctx context.Context) (watched context.Context, done func()) {
 	stop := context.AfterFunc(ctx, w.close)
 	return context.WithValue(context.WithoutCancel(ctx), dialsKey{}, w), func() {
 		stop()
-		w.finish()
+		w.keepOpen()
 	}
 }
 
@@ -72,7 +73,7 @@ func (w *dials) close() {
 	}
 }
 
-func (w *dials) finish() {
+func (w *dials) keepOpen() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.done {

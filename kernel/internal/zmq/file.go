@@ -22,7 +22,8 @@ import (
 // (darwin; Linux allows 108).
 const sunPath = 104
 
-// A File is the content of a connection file (jupyter_client, docs/kernels.rst, "Connection files").
+// A File is the content of a connection file (jupyter_client, docs/kernels.rst, "Connection
+// files").
 type File struct {
 	Transport       string   `json:"transport"`
 	IP              string   `json:"ip"`
@@ -34,8 +35,9 @@ type File struct {
 	Key             wire.Key `json:"key"`
 	SignatureScheme string   `json:"signature_scheme"`
 	KernelName      string   `json:"kernel_name"`
-	Session         string   `json:"jupyter_session,omitempty"` // path of the notebook, as JupyterLab has it
-	CurvePublicKey  string   `json:"curve_publickey,omitempty"`
+	// path of the notebook, as JupyterLab has it
+	Session        string `json:"jupyter_session,omitempty"`
+	CurvePublicKey string `json:"curve_publickey,omitempty"`
 }
 
 // NewFile describes the sockets of a kernel to be started: Unix sockets in dir, which no other user
@@ -131,7 +133,8 @@ func (c *File) Bound(path string) bool {
 	if err != nil || now.Check() != nil {
 		return false
 	}
-	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort = now.ShellPort, now.IOPubPort, now.StdinPort, now.ControlPort, now.HBPort
+	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort = now.ShellPort, now.IOPubPort,
+		now.StdinPort, now.ControlPort, now.HBPort
 	return true
 }
 
@@ -169,9 +172,11 @@ func (c File) Check() error {
 	case c.IP == "":
 		return errors.New("the connection file has no ip")
 	case c.Key != "" && c.SignatureScheme != "" && c.SignatureScheme != wire.Scheme:
-		return fmt.Errorf("the connection file has the signature_scheme %q, and only %s is understood", c.SignatureScheme, wire.Scheme)
+		return fmt.Errorf("the connection file has the signature_scheme %q, and only %s is understood",
+			c.SignatureScheme, wire.Scheme)
 	case c.CurvePublicKey != "":
-		return errors.New("the kernel wants encrypted connections (CURVE), which are not understood: reach it over its Jupyter server")
+		return errors.New("the kernel wants encrypted connections (CURVE), which are not understood: " +
+			"reach it over its Jupyter server")
 	}
 	return nil
 }
@@ -189,7 +194,8 @@ func (c File) endpoints() map[wire.Channel]string {
 		return "watched://" + net.JoinHostPort(ip, strconv.Itoa(port))
 	}
 	return map[wire.Channel]string{
-		wire.Shell: at(c.ShellPort), wire.IOPub: at(c.IOPubPort), wire.Control: at(c.ControlPort), wire.Stdin: at(c.StdinPort),
+		wire.Shell: at(c.ShellPort), wire.IOPub: at(c.IOPubPort), wire.Control: at(c.ControlPort),
+		wire.Stdin: at(c.StdinPort),
 	}
 }
 

@@ -14,7 +14,8 @@ func FuzzFile(f *testing.F) {
 		`{"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5, "ip": "127.0.0.1", "key": "k",
 		  "transport": "tcp", "signature_scheme": "hmac-sha256", "kernel_name": "python3", "jupyter_session": "/a/b.ipynb"}`,
 		`{"shell_port": 1, "iopub_port": 2, "control_port": 4, "ip": "/tmp/k", "transport": "ipc", "key": ""}`,
-		`{"shell_port": 99999999999, "ip": ["::1"]}`, `{"transport": null, "ip": "::1", "shell_port": -1}`, `[]`, `null`, ``,
+		`{"shell_port": 99999999999, "ip": ["::1"]}`,
+		`{"transport": null, "ip": "::1", "shell_port": -1}`, `[]`, `null`, ``,
 	} {
 		f.Add([]byte(text))
 	}
@@ -40,8 +41,9 @@ func FuzzFile(f *testing.F) {
 
 func TestEndpoints(t *testing.T) {
 	for ip, want := range map[string]string{
-		"127.0.0.1": "watched://127.0.0.1:7", "*": "watched://127.0.0.1:7", "0.0.0.0": "watched://127.0.0.1:7",
-		"::1": "watched://[::1]:7", "host": "watched://host:7",
+		"127.0.0.1": "watched://127.0.0.1:7", "*": "watched://127.0.0.1:7",
+		"0.0.0.0": "watched://127.0.0.1:7",
+		"::1":     "watched://[::1]:7", "host": "watched://host:7",
 	} {
 		c := File{Transport: "tcp", IP: ip, ShellPort: 7}
 		if got := c.endpoints()[wire.Shell]; got != want {

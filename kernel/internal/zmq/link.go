@@ -16,14 +16,14 @@ import (
 	"dsstar/kernel/internal/wire"
 )
 
-// Facts about go-zeromq v0.17 that shape this file: Recv has no deadline, and only Close unblocks it.
-// A slow reader loses messages. Send returns nil even after the peer has gone, and the message of a
-// Send that timed out may still arrive. Send, unlike SendMulti, lets other messages in between
+// Facts about go-zeromq v0.17 that shape this file: Recv has no deadline, and only Close unblocks
+// it. A slow reader loses messages. Send returns nil even after the peer has gone, and the message
+// of a Send that timed out may still arrive. Send, unlike SendMulti, lets other messages in between
 // frames. After Close, a goroutine of the socket blocks for ever unless somebody receives what it
 // still holds.
 
-// sendTimeout bounds a Send. A kernel's ZeroMQ threads receive even while it computes: only a stopped
-// process exceeds it.
+// sendTimeout bounds a Send. A kernel's ZeroMQ threads receive even while it computes: only a
+// stopped process exceeds it.
 const sendTimeout = 10 * time.Second
 
 // A Link is a connection to a kernel's ZeroMQ sockets.
@@ -48,7 +48,8 @@ func Dial(ctx context.Context, c File, withStdin bool, deliver func(wire.Message
 	endpoints := c.endpoints()
 	l := &Link{
 		receiver: wire.Receiver{Key: c.Key}, deliver: deliver, shellAt: endpoints[wire.Shell],
-		sockets: map[wire.Channel]zmq4.Socket{}, closing: make(chan struct{}), drained: make(chan struct{}),
+		sockets: map[wire.Channel]zmq4.Socket{}, closing: make(chan struct{}),
+		drained:  make(chan struct{}),
 		protocol: log.New(io.Discard, "", 0), // the default writes to stderr
 	}
 	// The kernel finds the stdin of a request by the identity that its shell has.
@@ -92,7 +93,8 @@ func (l *Link) options() []zmq4.Option {
 	}
 }
 
-// read delivers what arrives on one socket. It does nothing else, so that the socket never fills up.
+// read delivers what arrives on one socket. It does nothing else, so that the socket never fills
+// up.
 func (l *Link) read(ch wire.Channel, s zmq4.Socket) {
 	for {
 		msg, err := s.Recv()
@@ -120,7 +122,8 @@ func release(s zmq4.Socket) {
 	}
 }
 
-// Send takes at most sendTimeout. It ignores the context, as a cancelled message could still arrive.
+// Send takes at most sendTimeout. It ignores the context, as a cancelled message could still
+// arrive.
 func (l *Link) Send(_ context.Context, m wire.Message) error {
 	if l.sockets[m.Channel] == nil {
 		return fmt.Errorf("send %s: there is no %s channel", m.Header.MsgType, m.Channel)
@@ -135,8 +138,8 @@ func (l *Link) Send(_ context.Context, m wire.Message) error {
 	return nil
 }
 
-// Rouse dials the shell socket once more and hangs up. ipykernel 7.0 to 7.3 can miss the wake-up for
-// a received request (ipykernel#1554); a new connection woke it in 17 trials of 17.
+// Rouse dials the shell socket once more and hangs up. ipykernel 7.0 to 7.3 can miss the wake-up
+// for a received request (ipykernel#1554); a new connection woke it in 17 trials of 17.
 func (l *Link) Rouse() {
 	if !l.rousing.CompareAndSwap(false, true) {
 		return

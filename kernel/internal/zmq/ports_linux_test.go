@@ -27,12 +27,14 @@ func TestPortsAreHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != unix.EADDRINUSE {
+		if err := unix.Bind(fd, &unix.SockaddrInet4{Port: port,
+			Addr: [4]byte{127, 0, 0, 1}}); err != unix.EADDRINUSE {
 			t.Errorf("port %d could be bound by another program: %v", port, err)
 		}
 		_ = unix.Close(fd)
 		const bind = "import sys, zmq; zmq.Context().socket(zmq.ROUTER).bind('tcp://127.0.0.1:' + sys.argv[1])"
-		if out, err := exec.CommandContext(t.Context(), pyenvtest.Python(t), "-c", bind, strconv.Itoa(port)).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), pyenvtest.Python(t), "-c", bind,
+			strconv.Itoa(port)).CombinedOutput(); err != nil {
 			t.Errorf("ZeroMQ cannot bind: %v\n%s", err, out)
 		}
 	}

@@ -58,7 +58,8 @@ func ensure(t testing.TB, lock []byte) string {
 		Progress: func(line string) { t.Log(line) },
 	})
 	if err != nil {
-		t.Fatalf("tests need Python: %v\nDSSTAR_TEST_PYTHON can name one that has the packages of configs/python.in", err)
+		t.Fatalf("tests need Python: %v\nDSSTAR_TEST_PYTHON can name one that has the packages of "+
+			"configs/python.in", err)
 	}
 	return python
 }

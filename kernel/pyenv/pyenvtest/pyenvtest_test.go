@@ -29,7 +29,8 @@ assert kernel_gateway.__version__.startswith("3."), kernel_gateway.__version__`)
 func TestOldPython(t *testing.T) {
 	pyenvtest.Long(t)
 	const versions = "import numpy, pandas; print(numpy.__version__, pandas.__version__)"
-	old := run(t, pyenvtest.OldPython(t), "import ipykernel; assert ipykernel.version_info[0] == 6\n"+versions)
+	old := run(t, pyenvtest.OldPython(t), "import ipykernel; assert ipykernel.version_info[0] == 6\n"+
+		versions)
 	if now := run(t, pyenvtest.Python(t), versions); old != now {
 		t.Errorf("numpy and pandas are %q beside ipykernel 6 and %q otherwise", old, now)
 	}
