@@ -54,7 +54,8 @@ func (f *Fold) Updates() []Output {
 	byOrder := func(a, b *display) int { return cmp.Compare(a.order, b.order) }
 	var updates []Output
 	for _, d := range slices.SortedFunc(maps.Values(f.displays), byOrder) {
-		updates = append(updates, Output{Type: DisplayData, Data: d.data, Metadata: d.metadata, DisplayID: d.id})
+		updates = append(updates,
+			Output{Type: DisplayData, Data: d.data, Metadata: d.metadata, DisplayID: d.id})
 	}
 	return updates
 }
@@ -211,7 +212,8 @@ func (f *Fold) leaveOut(kind string, c shows) (*file, string) {
 	kept := f.file(kind, ext)
 	kept.write(data)
 	_ = kept.close() // the line tells of the error
-	return kept, fmt.Sprintf("[dsstar: a %s of %s is left out here; %s]", kind, human.Bytes(int64(c.size())), kept.where("its "+shortLine(largest)))
+	return kept, fmt.Sprintf("[dsstar: a %s of %s is left out here; %s]", kind,
+		human.Bytes(int64(c.size())), kept.where("its "+shortLine(largest)))
 }
 
 // output returns o with the data and metadata.
@@ -245,10 +247,14 @@ func (c shows) size() int { return c.dataSize() + len(c.Metadata) + len(c.Transi
 // extensions are the file extensions of MIME types. Formats that a browser would run become text
 // files.
 var extensions = []struct{ mime, ext string }{
-	{"image/png", ".png"}, {"image/jpeg", ".jpg"}, {"image/gif", ".gif"}, {"image/webp", ".webp"}, {"image/bmp", ".bmp"},
-	{"image/tiff", ".tiff"}, {"application/pdf", ".pdf"}, {"audio/wav", ".wav"}, {"audio/mpeg", ".mp3"}, {"video/mp4", ".mp4"},
-	{"video/webm", ".webm"}, {"image/svg+xml", ".svg.txt"}, {"text/html", ".html.txt"}, {"text/markdown", ".md"}, {"text/latex", ".tex"},
-	{"text/csv", ".csv"}, {"application/javascript", ".js"}, {"text/javascript", ".js"}, {"application/xml", ".xml.txt"},
+	{"image/png", ".png"}, {"image/jpeg", ".jpg"}, {"image/gif", ".gif"}, {"image/webp", ".webp"},
+	{"image/bmp", ".bmp"},
+	{"image/tiff", ".tiff"}, {"application/pdf", ".pdf"}, {"audio/wav", ".wav"},
+	{"audio/mpeg", ".mp3"}, {"video/mp4", ".mp4"},
+	{"video/webm", ".webm"}, {"image/svg+xml", ".svg.txt"}, {"text/html", ".html.txt"},
+	{"text/markdown", ".md"}, {"text/latex", ".tex"},
+	{"text/csv", ".csv"}, {"application/javascript", ".js"}, {"text/javascript", ".js"},
+	{"application/xml", ".xml.txt"},
 }
 
 // payload returns the data of a MIME type as the content of a file, with the file's extension.
@@ -268,7 +274,8 @@ func payload(mime string, raw json.RawMessage) (data, ext string) {
 			ext = e.ext
 		}
 	}
-	if mime == "image/svg+xml" || mime == "application/xml" || mime == "application/javascript" || strings.HasPrefix(mime, "text/") {
+	if mime == "image/svg+xml" || mime == "application/xml" || mime == "application/javascript" ||
+		strings.HasPrefix(mime, "text/") {
 		return text, ext
 	}
 	decoded, err := base64.StdEncoding.DecodeString(text)

@@ -95,7 +95,8 @@ func (b MIMEBundle) json() map[string]any {
 	m := make(map[string]any, len(b))
 	for mime, value := range b {
 		text, ok := value.(string)
-		if ok && (strings.HasPrefix(mime, "text/") || mime == "application/javascript" || mime == "image/svg+xml") {
+		if ok && (strings.HasPrefix(mime, "text/") || mime == "application/javascript" ||
+			mime == "image/svg+xml") {
 			m[mime] = splitLines(text)
 		} else {
 			m[mime] = value

@@ -17,8 +17,9 @@ const (
 
 // An Execution is what running one cell gave.
 type Execution struct {
-	Status  Status   `json:"status"`
-	Count   int      `json:"execution_count,omitempty"` // as the kernel counts; 0 when it was never told
+	Status Status `json:"status"`
+	// as the kernel counts; 0 when it was never told
+	Count   int      `json:"execution_count,omitempty"`
 	Outputs []Output `json:"outputs"`
 	Reason  string   `json:"reason,omitempty"`  // why it timed out, died or was not run, in one line
 	Seconds float64  `json:"seconds,omitempty"` // wall time

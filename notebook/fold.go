@@ -185,7 +185,8 @@ func (f *Fold) shorten(o Output, size int) Output {
 	head := traceback[:headEnd(traceback, shortText/2)]
 	rest := traceback[len(head):]
 	tail := rest[tailStart(rest, shortText/2):]
-	note := fmt.Sprintf("[dsstar: an error of %s is shortened here; %s]", human.Bytes(int64(size)), kept.where("all of it"))
+	note := fmt.Sprintf("[dsstar: an error of %s is shortened here; %s]", human.Bytes(int64(size)),
+		kept.where("all of it"))
 	return Output{
 		Type: ErrorOutput, EName: shortLine(o.EName), EValue: shortLine(o.EValue),
 		Traceback: []string{strings.TrimSuffix(string(head), "\n"), note, string(tail)},

@@ -106,13 +106,15 @@ func (s *switched) off(text string) {
 }
 
 // raw are the elements whose content is no HTML to some parsers, or never is.
-var raw = strings.Fields("iframe noembed noframes noscript plaintext script style textarea title xmp")
+var raw = strings.Fields(
+	"iframe noembed noframes noscript plaintext script style textarea title xmp")
 
 var (
 	elementName   = lazy.Regexp(`^[a-z][\w.:-]*$`)
 	attributeName = lazy.Regexp("^[^\\s\"'<>=`/\\\\]+$")
-	autolink      = lazy.Regexp("^<(?i:https?|mailto):[^\\s<>\"'`&()\\\\$]*>$") // no style as a tag either
-	markupIn      = lazy.Regexp(`<[A-Za-z/!?]`)
+	// no style as a tag either
+	autolink = lazy.Regexp("^<(?i:https?|mailto):[^\\s<>\"'`&()\\\\$]*>$")
+	markupIn = lazy.Regexp(`<[A-Za-z/!?]`)
 )
 
 // html returns HTML or SVG that fetches nothing. Tags that fetch nothing stay byte for byte;
@@ -195,7 +197,8 @@ func harmlessDeclaration(token string) bool {
 	if strings.HasPrefix(lower, "<!--") {
 		return !markupIn().MatchString(token[1:])
 	}
-	return !strings.ContainsAny(token[1:], "<[") && !strings.Contains(lower, "stylesheet") && !strings.Contains(lower, "entity")
+	return !strings.ContainsAny(token[1:], "<[") && !strings.Contains(lower, "stylesheet") &&
+		!strings.Contains(lower, "entity")
 }
 
 // noTags returns HTML in which no tag begins.
@@ -209,14 +212,16 @@ var noMarkup = strings.NewReplacer("<", "&lt;", ">", "&gt;")
 func (s *switched) content(name, tag, content string, foreign bool) string {
 	switch name {
 	case "script":
-		if !strings.Contains(strings.ToLower(content), "</script") && !(foreign && markupIn().MatchString(content)) {
+		if !strings.Contains(strings.ToLower(content), "</script") &&
+			!(foreign && markupIn().MatchString(content)) {
 			return tag + content
 		}
 	case "style":
 		css := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(content), "<![CDATA["), "]]>")
 		if markupIn().MatchString(css) || !inertCSS(css) {
 			s.off(content)
-			return fmt.Sprintf(`%s %scss="%s">`, strings.TrimRight(tag, "/> "), off, html.EscapeString(noTags(content)))
+			return fmt.Sprintf(`%s %scss="%s">`, strings.TrimRight(tag, "/> "), off,
+				html.EscapeString(noTags(content)))
 		}
 		return tag + content
 	default:
@@ -230,7 +235,8 @@ func (s *switched) content(name, tag, content string, foreign bool) string {
 
 // oneLine writes a start tag so that Markdown cannot read it as anything else: the prefixes of
 // quotes and lists follow line breaks, and formulas and images may begin in attributes.
-var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\f", " ", "$", "&#36;", `\`, "&#92;", "![", "!&#91;")
+var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\f", " ", "$", "&#36;", `\`, "&#92;",
+	"![", "!&#91;")
 
 // tag returns a start tag without what fetches.
 func (s *switched) tag(t html.Token, token string, markdown bool) string {
@@ -272,7 +278,8 @@ func (s *switched) tag(t html.Token, token string, markdown bool) string {
 }
 
 // words are attributes whose values no viewer fetches, whatever they are.
-var words = strings.Fields(`alt title class id name lang dir role rel target width height align valign color bgcolor border
+var words = strings.Fields(
+	`alt title class id name lang dir role rel target width height align valign color bgcolor border
 	label placeholder type value headers abbr datetime cite media sizes summary download content-type version xml:space
 	xml:lang`)
 
@@ -282,7 +289,8 @@ func harmlessAttribute(element, key, value string) bool {
 	switch {
 	case element == "script", slices.Contains(words, key):
 		return true
-	case slices.ContainsFunc([]string{"data-", "aria-", "xmlns", "rdf:", "on"}, func(p string) bool { return strings.HasPrefix(key, p) }):
+	case slices.ContainsFunc([]string{"data-", "aria-", "xmlns", "rdf:", "on"},
+		func(p string) bool { return strings.HasPrefix(key, p) }):
 		return true
 	case (key == "href" || key == "xlink:href") && (element == "a" || element == "area"):
 		return true
@@ -313,12 +321,14 @@ func inertAddress(value string) bool {
 	}, value)
 	lines := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(value)
 	lines = strings.TrimLeftFunc(lines, func(r rune) bool { return r <= ' ' })
-	return !strings.Contains(dense, "//") && !strings.ContainsAny(dense, `\<`) && !scheme().MatchString(lines)
+	return !strings.Contains(dense, "//") && !strings.ContainsAny(dense, `\<`) &&
+		!scheme().MatchString(lines)
 }
 
 var (
-	rasterURI = lazy.Regexp(`^\s*data:image/(?:png|jpe?g|gif|webp|bmp|avif|x-icon)(?:;[\w=-]+)*,[\w+/=%\s-]*$`)
-	svgURI    = lazy.Regexp(`^\s*data:image/svg\+xml((?:;[\w=-]+)*),([^\\]*)$`)
+	rasterURI = lazy.Regexp(
+		`^\s*data:image/(?:png|jpe?g|gif|webp|bmp|avif|x-icon)(?:;[\w=-]+)*,[\w+/=%\s-]*$`)
+	svgURI = lazy.Regexp(`^\s*data:image/svg\+xml((?:;[\w=-]+)*),([^\\]*)$`)
 )
 
 // inertPicture reports whether a value is a picture itself.
@@ -348,7 +358,8 @@ var (
 )
 
 // fetching is what has CSS fetch something, apart from url().
-var fetching = []string{"@import", "image-set(", "image(", "src(", "-moz-binding", "behavior:", "expression("}
+var fetching = []string{"@import", "image-set(", "image(", "src(", "-moz-binding", "behavior:",
+	"expression("}
 
 // inertCSS reports whether CSS fetches nothing. In SVG it may have HTML's escapes.
 func inertCSS(css string) bool {
@@ -383,7 +394,8 @@ func inertCSS(css string) bool {
 }
 
 // localImage is a Markdown image that is beside the notebook, or in it.
-var localImage = lazy.Regexp("^!\\[[^\\[\\]\\\\`<>]*\\]\\((?:attachment:)?[\\w./%-]+(?: \"[^\"\\\\<>]*\")?\\)")
+var localImage = lazy.Regexp(
+	"^!\\[[^\\[\\]\\\\`<>]*\\]\\((?:attachment:)?[\\w./%-]+(?: \"[^\"\\\\<>]*\")?\\)")
 
 // mermaid is the beginning of a drawing in Markdown.
 var mermaid = lazy.Regexp("(?i)((?:```|~~~)[ \t]*)(mermaid)")
@@ -404,7 +416,8 @@ func (s *switched) markdown(text string) string {
 		}
 		image := "![" + after[:min(len(after), 1000)]
 		switch match := localImage().FindString(image); {
-		case match != "" && !strings.Contains(match, "//"), strings.HasPrefix(image, "![](data:image/png;base64,"):
+		case match != "" && !strings.Contains(match, "//"), strings.HasPrefix(image,
+			"![](data:image/png;base64,"):
 			b.WriteString("![")
 		default:
 			s.off(image)

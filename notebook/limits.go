@@ -190,7 +190,8 @@ func (k *file) where(what string) string {
 	case k.name != "" && k.err == nil:
 		return fmt.Sprintf("%s is in %s", what, shown)
 	case k.name != "" && k.size > 0:
-		return fmt.Sprintf("the first %s are in %s, the rest is not kept: %v", human.Bytes(k.size), shown, k.err)
+		return fmt.Sprintf("the first %s are in %s, the rest is not kept: %v", human.Bytes(k.size),
+			shown, k.err)
 	case k.err == errNowhere || k.err == nil:
 		return "it is not kept"
 	}

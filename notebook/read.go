@@ -162,7 +162,8 @@ func joinBundle(data map[string]any) MIMEBundle {
 
 // isJSON reports whether data of the MIME type are any JSON value.
 func isJSON(mime string) bool {
-	return mime == "application/json" || strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json")
+	return mime == "application/json" ||
+		strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json")
 }
 
 // unmarshal is json.Unmarshal that keeps every digit of the numbers.

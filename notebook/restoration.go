@@ -18,7 +18,8 @@ type Restoration struct {
 	// now. They end at the first one that is not OK.
 	Executions []Execution `json:"-"`
 	Way        Way         `json:"way"`
-	Kept       int         `json:"kept,omitempty"`    // cells that did not run again
-	Why        string      `json:"why,omitempty"`     // why it was not a checkpoint, in one line; "" if there was no question of one
-	Seconds    float64     `json:"seconds,omitempty"` // until the next cell could run
+	Kept       int         `json:"kept,omitempty"` // cells that did not run again
+	// why it was not a checkpoint, in one line; "" if there was no question of one
+	Why     string  `json:"why,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"` // until the next cell could run
 }

@@ -11,8 +11,9 @@ import (
 // Metadata that Jupyter writes on its own: JupyterLab when it opens a notebook or connects it to a
 // kernel, jupyter-collaboration when it saves.
 var (
-	notebooksOwn = []string{"kernelspec", "language_info", "widgets", "signature", "orig_nbformat", "orig_nbformat_minor"}
-	cellsOwn     = []string{"trusted", "execution"}
+	notebooksOwn = []string{"kernelspec", "language_info", "widgets", "signature", "orig_nbformat",
+		"orig_nbformat_minor"}
+	cellsOwn = []string{"trusted", "execution"}
 )
 
 // Same reports whether two notebooks have the same cells - ids, types, sources, outputs, metadata -
@@ -27,12 +28,15 @@ func Same(a, b *Notebook) bool {
 func sameCell(a, b Cell) bool {
 	return a.ID == b.ID && a.Type == b.Type && a.Source == b.Source &&
 		sameValue(without(a.Metadata, cellsOwn), without(b.Metadata, cellsOwn)) &&
-		slices.EqualFunc(a.Outputs, b.Outputs, sameOutput) && sameAttachments(a.Attachments, b.Attachments)
+		slices.EqualFunc(a.Outputs, b.Outputs, sameOutput) &&
+		sameAttachments(a.Attachments, b.Attachments)
 }
 
 func sameOutput(a, b Output) bool {
-	return a.Type == b.Type && a.Name == b.Name && a.Text == b.Text && a.EName == b.EName && a.EValue == b.EValue &&
-		slices.Equal(a.Traceback, b.Traceback) && sameValue(map[string]any(a.Data), map[string]any(b.Data)) && sameValue(a.Metadata, b.Metadata)
+	return a.Type == b.Type && a.Name == b.Name && a.Text == b.Text && a.EName == b.EName &&
+		a.EValue == b.EValue &&
+		slices.Equal(a.Traceback, b.Traceback) &&
+		sameValue(map[string]any(a.Data), map[string]any(b.Data)) && sameValue(a.Metadata, b.Metadata)
 }
 
 func sameAttachments(a, b map[string]MIMEBundle) bool {

@@ -86,7 +86,8 @@ func (w *Widgets) Add(request, msgType string, content json.RawMessage, buffers 
 		return false
 	}
 	w.changed = true
-	if m := capturing[len(capturing)-1]; msgType == "clear_output" || w.bytes+len(content) <= w.most() {
+	if m := capturing[len(capturing)-1]; msgType == "clear_output" ||
+		w.bytes+len(content) <= w.most() {
 		before := m.captured.used
 		m.capture(msgType, content)
 		w.bytes += m.captured.used - before
@@ -127,7 +128,8 @@ func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
 		m.buffer(path, buffers[i])
 	}
 	if opens && c.Target == "jupyter.widget" {
-		m.output = m.text("_model_module") == "@jupyter-widgets/output" && m.text("_model_name") == "OutputModel"
+		m.output = m.text("_model_module") == "@jupyter-widgets/output" &&
+			m.text("_model_name") == "OutputModel"
 	}
 	if _, ok := c.Data.State["outputs"]; ok && m.output {
 		w.bytes -= m.captured.used
@@ -139,7 +141,8 @@ func (w *Widgets) comm(opens bool, content json.RawMessage, buffers [][]byte) {
 }
 
 // growth is how many bytes a new state adds to m; m is nil for a new widget.
-func (m *model) growth(id string, state map[string]json.RawMessage, paths []json.RawMessage, buffers [][]byte) int {
+func (m *model) growth(id string, state map[string]json.RawMessage, paths []json.RawMessage,
+	buffers [][]byte) int {
 	n := 0
 	if m == nil {
 		m = &model{}

@@ -17,7 +17,7 @@ import (
 // a line between them that says how much was cut.
 func Clip(text string, n int) string { return ClipAt(text, n, n*2/3) }
 
-// ClipAt is clip with the given length of the beginning.
+// ClipAt is Clip with the given length of the beginning.
 func ClipAt(text string, n, head int) string {
 	if n <= 0 || len(text) <= n {
 		return text
@@ -33,8 +33,8 @@ func ClipAt(text string, n, head int) string {
 	return fmt.Sprintf("%s\n[… %d characters cut here …]\n%s", text[:head], cut-head, text[cut:])
 }
 
-// Lines is clip for text whose beginning matters most, by whole lines where
-// there are some: half a number is none.
+// Lines is Clip for text whose beginning matters most. It cuts at line ends if there are
+// any, so that no number is cut.
 func Lines(text string, n int) string {
 	if n <= 0 || len(text) <= n {
 		return text
@@ -69,8 +69,8 @@ func FirstLines(text string, n int) string {
 	return text[:end]
 }
 
-// Shares divides a budget over texts of the given lengths so that short ones
-// are whole and long ones get the same, at most most each.
+// Shares divides a budget among texts of the given lengths: short ones are whole and long
+// ones get equal shares, each of at most most.
 func Shares(lengths []int, budget, most int) []int {
 	share := make([]int, len(lengths))
 	left, open := budget, len(lengths)
@@ -98,9 +98,9 @@ var (
 	libFrame  = lazy.Regexp(`^File (.+):\d+, in (.+)`)
 )
 
-// ErrorReport returns what a debugger needs of a failed execution: the frames
-// in the cell whole, frames in libraries by name only, and the message. A
-// traceback through pandas is thus ten lines instead of a hundred.
+// ErrorReport returns what a debugger needs of a failed execution: the frames in the cell,
+// frames in libraries by name only, and the message. A traceback through pandas is then ten
+// lines instead of a hundred.
 func ErrorReport(e notebook.Execution, budget int) string {
 	var b strings.Builder
 	if o, ok := e.Error(); ok {
@@ -126,8 +126,8 @@ func ErrorReport(e notebook.Execution, budget int) string {
 	return b.String()
 }
 
-// libraryPath shortens the path of a library's file to what is the same on
-// every machine.
+// libraryPath shortens the path of a library's file to the part that is the same on every
+// machine.
 func libraryPath(path string) string {
 	for _, root := range []string{"site-packages/", "dist-packages/"} {
 		if _, rest, ok := strings.Cut(path, root); ok {
@@ -137,7 +137,7 @@ func libraryPath(path string) string {
 	return filepath.Base(path)
 }
 
-// Problem is the last line of an error report that says something.
+// Problem returns what was wrong with an execution, in one line.
 func Problem(e notebook.Execution) string {
 	if e.Reason != "" {
 		return e.Reason
@@ -154,7 +154,7 @@ func Problem(e notebook.Execution) string {
 
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// controls are those that JSON leaves as they are; to some they are line breaks.
+// controls are characters that JSON does not escape but some readers take for line breaks.
 var controls = lazy.Regexp("[\u007f-\u009f]")
 
 // Python returns s as a Python string literal in one line; a JSON string is one.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// volatile is what differs between two equal runs: an object's address, the
-// temporary file of a cell, the folder that Python's packages are in.
+// volatile matches what differs between equal runs: object addresses, the temporary files of
+// cells, the folder of Python packages.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -19,9 +19,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`[ \t\r]+(\n|$)`), "$1"},
 }
 
-// hashes gives each input the first 16 hex digits of the SHA-256 of its text,
-// without what is volatile in it. Traces hold them: a change here makes the
-// recorded ones unfit.
+// hashes returns, for each input, the first 16 hex digits of the SHA-256 of its text without
+// volatile parts. Traces contain them: a change here invalidates recorded traces.
 func hashes(inputs map[string]string) map[string]string {
 	if len(inputs) == 0 {
 		return nil

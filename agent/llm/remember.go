@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// Remember answers a request that is word for word one of the exchanges with the
-// reply that it had, once each, and asks m all others. Exchanges that failed are
-// passed over.
+// Remember answers a request that is identical to one of the exchanges with its recorded
+// reply, once each, and sends all others to m. Failed exchanges are skipped.
 func Remember(m Model, exchanges []Exchange) Model {
 	r := &remembering{model: m, known: map[[32]byte][]Exchange{}}
 	for _, e := range exchanges {

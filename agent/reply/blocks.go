@@ -10,7 +10,7 @@ import (
 // A Block is a code block of a text.
 type Block struct{ Language, Code string }
 
-// Blocks returns the code blocks of a text, in order, that are closed.
+// Blocks returns the closed code blocks of a text, in order.
 func Blocks(text string) (all []Block) {
 	blocks, _ := codeBlocks(text)
 	for _, b := range blocks {
@@ -25,7 +25,7 @@ func Blocks(text string) (all []Block) {
 	return all
 }
 
-// A block is what stands between two fences.
+// A block is the text between two fences.
 type block struct {
 	info   string // the words after the opening fence, in small letters
 	code   string
@@ -34,6 +34,8 @@ type block struct {
 
 var pythonInfo = lazy.Regexp(`^(?:\{code-cell\}\s*)?\{?\s*\.?(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`)
 
+// isPython reports whether a text is Python throughout: every statement has a form that no
+// sentence has, and one of them does something.
 func (b block) isPython() bool {
 	return pythonInfo().MatchString(b.info) || b.info == "{code-cell}"
 }
@@ -42,12 +44,12 @@ func (b block) isPython() bool {
 // or a quotation too, with words after the opening one.
 var fenceLine = lazy.Regexp("^((?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*$")
 
-// A fence is the one that is open at a line of a text; none if it has no marks.
+// A fence is an open fence; it has no marks if none is open.
 type fence struct{ before, marks, info string }
 
 func (f fence) isOpen() bool { return f.marks != "" }
 
-// after is the fence that is open after one more line.
+// after returns the fence that is open after one more line.
 func (f fence) after(line string) fence {
 	if !strings.Contains(line, "```") && !strings.Contains(line, "~~~") {
 		return f
@@ -63,8 +65,8 @@ func (f fence) after(line string) fence {
 	return f
 }
 
-// codeBlocks returns the blocks of a text, and whether anything else is there.
-// The last may not be closed.
+// codeBlocks returns the blocks of a text and whether there is any other text. The last
+// block may be open.
 func codeBlocks(text string) (blocks []block, talk bool) {
 	var open fence
 	var lines []string
@@ -87,9 +89,9 @@ func codeBlocks(text string) (blocks []block, talk bool) {
 	return blocks, talk
 }
 
-// content is the code of a fence's lines, without empty ones around it, and
-// without the marks of a quotation or the indent of a list item before each
-// line. All lines lose the same, or their indents would mean something else.
+// content returns the code between fences without empty lines around it. It removes
+// quotation marks and the indent of a list item, the same from every line, so that the code
+// keeps its structure.
 func (f fence) content(lines []string) string {
 	if strings.Contains(f.before, ">") {
 		for i, line := range lines {
@@ -119,8 +121,8 @@ var (
 	otherTags   = lazy.Regexp(`(?i)(?:language|lang)[-="']+(\w+)`)
 )
 
-// taggedCode is codeBlocks for HTML: one pair of tags around code, each at its
-// end of a line.
+// taggedCode is codeBlocks for HTML: one pair of tags around the code, each at the end of a
+// line.
 func taggedCode(text string) (blocks []block, talk bool) {
 	if !strings.Contains(text, "</") {
 		return nil, true

@@ -17,9 +17,8 @@ var (
 	errSession   = errors.New("its code is the transcript of a session")
 )
 
-// Code is the code of the reply's Python block, or of a block without a language
-// if there is none; failing that, a reply that is Python from its first line to
-// its last.
+// Code is the code of the reply's Python block; if there is none, of a block without a
+// language; and if there is no block, a reply that is Python throughout.
 var Code = Format[string]{
 	Rule:  "Reply with one ```python code block that holds the whole code, and nothing else.",
 	Parse: codeIn,
@@ -58,9 +57,8 @@ func codeIn(text string) (string, error) {
 	return cell(code)
 }
 
-// candidates are the blocks that may be the code: those marked as Python and
-// those that are not marked but are nothing else; if there are none of the
-// first, all that are not marked.
+// candidates returns the blocks that may be the code: those marked as Python and unmarked
+// ones that can only be Python; if no block is marked, all unmarked ones.
 func candidates(blocks []block) []string {
 	var marked, plain []string
 	isMarked := false
@@ -81,9 +79,9 @@ func candidates(blocks []block) []string {
 	return plain
 }
 
-// whole is the block that is longer than all others together, as models show
-// excerpts beside the whole. It must stand without the others: a program in
-// pieces is not put together, as nothing says how.
+// whole returns the block that is longer than all others together, since models show
+// excerpts beside the whole. It must not need the others: a program in pieces is not put
+// together.
 func whole(codes []string) (string, error) {
 	best, total := -1, 0
 	for i, code := range codes {
@@ -126,8 +124,7 @@ var (
 	transcript = lazy.Regexp(`(?m)^(?:In ?\[[ \d]*\]:|Out ?\[\d*\]:|>>> |[ \t]+\.\.\.:)`)
 )
 
-// cell is the code as it is run: without the marks of a notebook's cell in its
-// first line.
+// cell returns the code as it runs, without the marks of a notebook cell in its first line.
 func cell(code string) (string, error) {
 	code = strings.TrimLeft(bareName().ReplaceAllString(strings.TrimLeft(code, "\n"), ""), "\n")
 	code = strings.TrimLeft(cellMark().ReplaceAllString(code, ""), "\n")

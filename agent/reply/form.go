@@ -10,11 +10,10 @@ var forms = vocabulary{
 	mention: lazy.Regexp(`(?i)(?:\b((?:not|cannot)\s+(?:\w+\s+){0,2}(?:fit|match|conform)|mismatch|misfit)|n['’]t\s+(?:\w+\s+){0,2}(fit|match|conform)|(\b(?:fits|matches|conforms))|(\bundecided))\b`),
 }
 
-// noForm is the problem of a form of which nothing else is said.
+// noForm is the problem of a form that does not fit if the reply gives no other.
 const noForm = "the form does not fit the guidelines"
 
-// Form is what a checker says of an answer's form: the problem with it, or "" if
-// it fits.
+// Form is a checker's judgement of an answer's form: the problem with it, or "" if it fits.
 var Form = Format[string]{
 	Rule: "Reply with `Form: fits`, or in two lines with `Form: does not fit` and then " +
 		"`Problem:` with one sentence.",

@@ -21,9 +21,8 @@ var (
 	pickMore   = lazy.Regexp("(?i)^[\\s*_`\"',;/&]*(?:(?:or|and)\\s+)?(?:(?:candidate|cell|number)[\\s*_`#]*)?#?\\d+\\b")
 )
 
-// Pick is a choice among candidates of the given numbers: a line "Choice: …" that
-// goes on with a number, or a line that holds nothing but one. Where a reply names
-// two in this way it is not read at all.
+// Pick is a choice among candidates of the given numbers: a line "Choice: …" with a number,
+// or a line with a number alone. A reply that chooses two is an error.
 func Pick(numbers []int) Format[record.Pick] {
 	var names []string
 	for _, n := range numbers {

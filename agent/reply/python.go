@@ -10,21 +10,21 @@ import (
 // This file tells Python from talk where a reply does not. It need not know all
 // of Python: what it is not sure of is not code.
 
-// A token is a word, a number, a string or a sign of Python. Its text is that of
-// a word or sign; "0" stands for a number and "'" for a string.
+// A token is a word, a number, a string or a sign of Python. Its text is that of a word or
+// sign; "0" stands for a number and "'" for a string.
 type token struct {
 	text   string
 	spaced bool // a space stands before it
 }
 
-// A statement is the tokens of a line and those that it goes on in.
+// A statement is the tokens of one logical line.
 type statement struct {
 	indent int
 	tokens []token
 }
 
-// statements splits code into statements. ok is false where the code ends
-// within a string or brackets, or has what Python does not.
+// statements splits code into statements. ok is false if the code ends within a string or
+// brackets, or has signs that Python does not have.
 func statements(code string) (all []statement, ok bool) {
 	s := scanner{code: code}
 	for s.at < len(code) {
@@ -33,7 +33,7 @@ func statements(code string) (all []statement, ok bool) {
 	return s.all, !s.bad && s.depth == 0
 }
 
-// endsInString reports whether code ends within a string of several lines.
+// endsInString reports whether code ends within a triple-quoted string.
 func endsInString(code string) bool {
 	s := scanner{code: code}
 	for s.at < len(code) {
@@ -52,7 +52,7 @@ type scanner struct {
 	cut   bool // it ended within a string of several lines
 }
 
-// line reads a line, and the further ones of a string that begins in it.
+// line reads a line and the rest of any string that begins in it.
 func (s *scanner) line() {
 	start := s.at
 	for s.at < len(s.code) && (s.code[s.at] == ' ' || s.code[s.at] == '\t') {
@@ -128,7 +128,7 @@ func (s *scanner) token(spaced bool) {
 	}
 }
 
-// text reads a string from its quote on.
+// text reads a string from its quote.
 func (s *scanner) text() {
 	quote := s.code[s.at : s.at+1]
 	if triple := strings.Repeat(quote, 3); strings.HasPrefix(s.code[s.at:], triple) {
@@ -194,7 +194,7 @@ func isPython(code string) bool {
 	return does
 }
 
-// opens reports whether a statement begins a block, or a decorated one.
+// opens reports whether a statement begins a block.
 func (s statement) opens() bool {
 	if !among(pyBlocks, s.tokens[0].text) {
 		return false
@@ -202,8 +202,8 @@ func (s statement) opens() bool {
 	return slices.ContainsFunc(s.tokens, func(t token) bool { return t.text == ":" })
 }
 
-// isSimple reports whether a statement is an import, an assignment, a call, or
-// begins with one of the words for other simple statements.
+// isSimple reports whether a statement is an import, an assignment, a call, or begins with a
+// keyword of another simple statement.
 func (s statement) isSimple() bool {
 	first, last := s.tokens[0], s.tokens[len(s.tokens)-1]
 	depth, assigns, colon := 0, false, false
@@ -239,7 +239,7 @@ func (s statement) isSimple() bool {
 	return last.text == ")" && s.calls()
 }
 
-// calls reports whether brackets stand right behind a name, as in a call.
+// calls reports whether a bracket follows a name directly, as in a call.
 func (s statement) calls() bool {
 	for i, t := range s.tokens[1:] {
 		if before := s.tokens[i].text; t.text == "(" && !t.spaced &&
@@ -250,8 +250,8 @@ func (s statement) calls() bool {
 	return false
 }
 
-// runsOn reports whether two operands stand side by side, which is what words
-// of a sentence do and nothing in Python but words of its own and strings.
+// runsOn reports whether two operands follow each other, as the words of a sentence do. In
+// Python only keywords and strings do.
 func (s statement) runsOn() bool {
 	for i, t := range s.tokens[1:] {
 		before := s.tokens[i].text
@@ -278,8 +278,7 @@ var (
 	pyOthers = lazy.Regexp(`\b(?:def|class|as)[ \t]+(\w+)|\bfor[ \t]+([\w, \t()]+?)[ \t]+in\b|(\w+)[ \t]*:=`)
 )
 
-// boundNames are the names that code gives a value, as far as a look at its
-// lines tells.
+// boundNames returns the names that code assigns, judged by its lines.
 func boundNames(code string) map[string]bool {
 	names := map[string]bool{}
 	for _, m := range pyImport().FindAllStringSubmatch(code, -1) {
@@ -302,7 +301,7 @@ func boundNames(code string) map[string]bool {
 	return names
 }
 
-// namesIn are all words of code.
+// namesIn returns all words of code.
 func namesIn(code string) map[string]bool {
 	names := map[string]bool{}
 	for _, name := range pyName().FindAllString(code, -1) {
@@ -311,7 +310,7 @@ func namesIn(code string) map[string]bool {
 	return names
 }
 
-// linesOf are the lines of code that say something, without their indents.
+// linesOf returns the lines of code that are not empty, without their indents.
 func linesOf(code string) map[string]bool {
 	lines := map[string]bool{}
 	for line := range strings.Lines(code) {

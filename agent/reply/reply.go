@@ -10,8 +10,8 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// An Error says that a model's reply could not be read, even after the rule was
-// quoted to it. What follows from it depends on the role.
+// An Error says that a model's reply could not be read even after the rule was quoted to it.
+// The role decides what follows.
 type Error struct {
 	Role, Subject, Problem, Reply string
 	Kind                          Kind
@@ -21,8 +21,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the %s's reply for %s could not be used: %s", e.Role, e.Subject, e.Problem)
 }
 
-// A Kind is a way in which a reply is of no use. Each asks for something else
-// of the user: another prompt, another model, a higher limit.
+// A Kind is the way in which a reply is unusable. Each has another remedy: another prompt,
+// another model, a higher limit.
 type Kind string
 
 const (
@@ -52,7 +52,7 @@ func KindOf(err error) Kind {
 	return Unreadable
 }
 
-// A Format is how the replies of a kind are read.
+// A Format reads the replies of one kind.
 type Format[T any] struct {
 	Rule  string                       // quoted to the model when its reply cannot be read
 	Parse func(text string) (T, error) // reads a reply without its thoughts
@@ -98,7 +98,7 @@ func (f Format[T]) readText(reply string) (T, error) {
 	return none, err
 }
 
-// Text is any text but a refusal.
+// Text is any text except a refusal.
 var Text = Format[string]{
 	Rule: "Reply with the shortened report alone.",
 	Parse: func(text string) (string, error) {
@@ -118,8 +118,8 @@ var (
 	notYet = lazy.Regexp(`(?i)\b(?:yet|until|before)\b`)
 )
 
-// refuses reports whether a text begins with a refusal. One that says what it
-// cannot do yet is a plan instead.
+// refuses reports whether a text begins with a refusal. A text that says what it cannot do
+// yet is a plan instead.
 func refuses(text string) bool {
 	text = strings.TrimLeft(text, "*_#>\"'` \t\n")
 	if len(text) > 300 {

@@ -40,9 +40,8 @@ var (
 
 var errChoices = errors.New("it makes more than one choice")
 
-// Route is a route for a plan of the given number of steps: lines that hold
-// nothing but a choice, or else the one choice that the text makes in so many
-// words. Choices that differ are not read at all.
+// Route is a route for a plan of the given number of steps: lines with nothing but a choice,
+// or else the one choice that the text makes explicitly. Different choices are an error.
 func Route(steps int) Format[record.Route] {
 	rule := fmt.Sprintf("Reply with `Add Step`, or with `Step` and a number from 1 to %d, and nothing else.", steps)
 	switch {
@@ -98,9 +97,9 @@ func span(steps int) string {
 	return fmt.Sprintf("steps 1 to %d", steps)
 }
 
-// plainNumbers puts the names of steps in one form: "step two" as "step 2",
-// "steps 2 and 3" as "step 2 step 3", and "add step 4" as "Add Step" where the
-// plan has no such step, or as "step 4" after "remove step 4".
+// plainNumbers normalizes the names of steps: "step two" to "step 2", "steps 2 and 3" to
+// "step 2 step 3", and "add step 4" to "Add Step" if the plan has no such step, or to "step
+// 4" after "remove step 4".
 func plainNumbers(text string, steps int) string {
 	text = routeList().ReplaceAllStringFunc(text, func(found string) string {
 		return "step " + strings.Join(routeNumber().FindAllString(found, -1), " step ")
@@ -132,8 +131,8 @@ func plainNumbers(text string, steps int) string {
 
 var routeRemoved = lazy.Regexp(`(?i)\b(?:remove|drop|delete|discard)\s+step[\s_#*-]*(\d+)`)
 
-// choicesIn finds the choices that a text makes: a step counts as one when it is
-// called wrong, or when another choice stands beside it.
+// choicesIn finds the choices that a text makes. A step counts if it is called wrong or
+// stands beside another choice.
 func choicesIn(text string) map[string]bool {
 	chosen := map[string]bool{}
 	for _, m := range routeStep().FindAllStringSubmatch(text, -1) {
@@ -150,8 +149,8 @@ func choicesIn(text string) map[string]bool {
 	return chosen
 }
 
-// faults are the steps that a text calls wrong, or wants done again. What it
-// asks, denies or supposes does not count.
+// faults returns the steps that a text calls wrong or wants redone. Questions, denials and
+// conditions do not count.
 func faults(text string) map[string]bool {
 	faulty := map[string]bool{}
 	for _, sentence := range sentences(text) {
@@ -180,7 +179,7 @@ func faults(text string) map[string]bool {
 
 var sentenceEnd = lazy.Regexp(`[.!;](?:\s|$)|[?\n]`)
 
-// sentences are those of a text, with the marks at their ends.
+// sentences returns the sentences of a text with their punctuation.
 func sentences(text string) []string {
 	var all []string
 	from := 0

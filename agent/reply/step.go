@@ -65,8 +65,8 @@ func hasSteps(text string) bool {
 	return slices.ContainsFunc(items, func(m []string) bool { return m[1] != items[0][1] })
 }
 
-// bareStep is a text as one line, without its label and without the signs of a
-// quotation, a list item or bold letters that hold all of it.
+// bareStep returns a text as one line, without its label and without quotation marks, a list
+// mark or bold marks around all of it.
 func bareStep(text string) string {
 	step := strings.TrimSpace(text)
 	for _, item := range []string{"- ", "* ", "• "} {
@@ -79,7 +79,7 @@ func bareStep(text string) string {
 	return unquote(step)
 }
 
-// unquote removes the quotation marks that hold all of a text.
+// unquote removes quotation marks around all of a text.
 func unquote(text string) string {
 	for _, marks := range [][2]string{{`"`, `"`}, {"“", "”"}, {"'", "'"}, {"`", "`"}} {
 		inner, opened := strings.CutPrefix(text, marks[0])

@@ -18,10 +18,9 @@ var (
 	errIf       = errors.New("it makes a condition")
 )
 
-// Verdict is a line "Verdict: …", or a line that begins with the verdict alone.
-// Where the words of a reply point both ways it is not read at all: a verdict is
-// never guessed, and least of all that the plan suffices. That the data hold no
-// answer must be said with the label and a reason.
+// Verdict is a line "Verdict: …", or a line that begins with the verdict alone. A reply
+// whose words point both ways is an error: a verdict is never guessed. An inconclusive
+// verdict needs the label and a reason.
 var Verdict = Format[record.Verdict]{
 	Rule: "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished`, " +
 		"`Verdict: insufficient` or `Verdict: inconclusive`, then `Reason:` or `Missing:` " +
@@ -30,7 +29,7 @@ var Verdict = Format[record.Verdict]{
 	longest: longestTalk,
 }
 
-// TwoVerdicts is Verdict where there is no inconclusive one.
+// TwoVerdicts is Verdict without the inconclusive one.
 var TwoVerdicts = Format[record.Verdict]{
 	Rule: "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished` or " +
 		"`Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence.",
@@ -45,7 +44,7 @@ var YesNo = Format[record.Verdict]{
 	longest: longestTalk,
 }
 
-// conclusive reads a verdict; an inconclusive one gives the error neither.
+// conclusive reads a verdict and returns neither for an inconclusive one.
 func conclusive(neither error) func(text string) (record.Verdict, error) {
 	return func(text string) (record.Verdict, error) {
 		v, err := verdictIn(text)
@@ -84,11 +83,11 @@ func verdictIn(text string) (record.Verdict, error) {
 	return v, nil
 }
 
-// doubt matches what does not go with a verdict that every step is right: then it
-// is for the router to say.
+// doubt matches words that contradict a verdict that every step is right; then the router
+// decides.
 var doubt = lazy.Regexp(`(?i)\b(?:insufficient|wrong|incorrect|erroneous|flawed|faulty|mistaken|in\s+doubt)\b`)
 
-// A sign is what a judgement comes to.
+// A sign is the direction of a judgement.
 type sign int
 
 const (
@@ -106,10 +105,10 @@ type vocabulary struct {
 	mention func() *regexp.Regexp
 }
 
-// marks may stand around a judgement: Markdown, quotes, JSON, a number, emoji.
+// marks may surround a judgement: Markdown, quotes, JSON, a number, emoji.
 const marks = "(?:[\\s#>*_`\"'({|•✔✗✘\\p{So}\\x{FE0F}\\x{200D}]|[-–—]+\\s|\\d{1,2}[.)]\\s)*"
 
-// labelled is a label such as "Verdict:" with what may stand around it.
+// labelled matches a label such as "Verdict:" with what may surround it.
 func labelled(name string) func() *regexp.Regexp {
 	return lazy.Regexp(`(?i)^(?:(?:here\s+is|my|the|final|overall)\s+)*` + name + "[\\s*_\"'`|)]*(?:[:=|]+|[-–—]+\\s|is\\b)[\\s*_\"'`|:]*")
 }
@@ -123,8 +122,8 @@ var verdicts = vocabulary{
 	mention: lazy.Regexp(`(?i)(?:\b(not\s+(?:\w+\s+){0,2}sufficient|insufficient|unfinished)|n['’]t\s+(?:\w+\s+){0,2}(sufficient)|(\bsufficient)|(\binconclusive|\bnot\s+applicable))\b`),
 }
 
-// nearby is how much of a line counts as said together with its judgement: it
-// keeps the time to read a text in proportion to its length.
+// nearby is how much of a line is read together with its judgement. It keeps the time
+// proportional to the length of the text.
 const nearby = 300
 
 // A judgement is a place in a text that gives one.
@@ -147,8 +146,8 @@ var (
 	denial    = lazy.Regexp(`(?i)\b(?:no|not|nothing|none|never|neither)\b|n['’]t\b`)
 )
 
-// read finds the one judgement of a text. With a label it counts as it stands,
-// as long as no other contradicts it; without one all words of the text count.
+// read finds the one judgement of a text. A labelled judgement counts unless another
+// contradicts it; without a label all words of the text count.
 func (v vocabulary) read(text string) (judgement, error) {
 	all, err := v.judgements(text)
 	if err != nil {
@@ -183,8 +182,8 @@ func (v vocabulary) read(text string) (judgement, error) {
 	return first, nil
 }
 
-// judgements are all judgements of a text, and every label must have one: in its
-// line, or at the beginning of the next that is not empty.
+// judgements returns all judgements of a text. Every label must have one, in its line or at
+// the beginning of the next line that is not empty.
 func (v vocabulary) judgements(text string) (all []judgement, err error) {
 	waits, begin, end := false, 0, 0 // waits: for the judgement of the label at begin
 	for line := range strings.Lines(text) {
@@ -212,8 +211,8 @@ func (v vocabulary) judgements(text string) (all []judgement, err error) {
 	return all, nil
 }
 
-// inLine are the judgements of a line: behind its label, at its beginning,
-// and in sentences about the plan. The rest of a line belongs to its label.
+// inLine returns the judgements of a line: after its label, at its beginning, and in
+// sentences about the plan. The rest of a line belongs to its label.
 func (v vocabulary) inLine(line string, waited bool) (all []judgement, labelled bool, err error) {
 	for _, start := range starts(line) {
 		full := line[start:]
@@ -246,7 +245,7 @@ func (v vocabulary) inLine(line string, waited bool) (all []judgement, labelled 
 	return all, false, nil
 }
 
-// starts are the places of a line at which a sentence begins.
+// starts returns the positions in a line at which a sentence begins.
 func starts(line string) []int {
 	at := []int{0}
 	for _, m := range sentence().FindAllStringIndex(line, -1) {
@@ -260,8 +259,8 @@ var claim = lazy.Regexp(`(?i)^(?:(?:so|thus|therefore|hence|overall),?\s+)?(?:th
 // isClaim reports whether a sentence may be about the plan as a whole.
 func isClaim(sentence string) bool { return claim().MatchString(sentence) }
 
-// match reads the judgement at the beginning of a text; ok is false if there
-// is none that stands for itself. Behind a label an error says why.
+// match reads the judgement at the beginning of a text. ok is false if there is none. After
+// a label an error says why.
 func (v vocabulary) match(text string, labelled bool) (s judgement, ok bool, err error) {
 	text = text[len(lineMarks().FindString(text)):]
 	m := v.value().FindStringSubmatchIndex(text)
@@ -288,13 +287,13 @@ func (v vocabulary) match(text string, labelled bool) (s judgement, ok bool, err
 	return s, false, nil
 }
 
-// crossed reports whether an emoji beside a judgement says the other thing.
+// crossed reports whether an emoji beside a judgement contradicts it.
 func crossed(line string, s sign) bool {
 	line = line[:min(len(line), nearby)]
 	return s == positive && strings.ContainsAny(line, "❌✗✘👎🚫⛔") || s == negative && strings.ContainsAny(line, "✅✔👍")
 }
 
-// contradict reports whether words speak for another judgement.
+// contradict reports whether words express another judgement.
 func (v vocabulary) contradict(s sign, words string) bool {
 	for _, m := range v.mention().FindAllStringSubmatch(words, -1) {
 		other := positive
@@ -327,8 +326,8 @@ var (
 	reasonEnd   = lazy.Regexp(`\n\s*\n`)
 )
 
-// reasonIn is the paragraph behind the label "Reason:", "Missing:" or
-// "Problem:", and which label it is.
+// reasonIn returns the paragraph after the label "Reason:", "Missing:" or "Problem:", and
+// the label.
 func reasonIn(text string) (reason, label string) {
 	m := reasonLabel().FindStringSubmatchIndex(text)
 	if m == nil {
@@ -341,7 +340,7 @@ func reasonIn(text string) (reason, label string) {
 	return oneParagraph(reason), strings.ToLower(text[m[2]:m[3]])
 }
 
-// reason is what follows a judgement, or, where that is allowed, comes before.
+// reason returns the text after a judgement, or before it if that is allowed.
 func (s judgement) reason(text string, before bool) string {
 	reason := oneParagraph(s.rest + "\n" + text[s.end:])
 	if reason == "" && before && s.labelled {

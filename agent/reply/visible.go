@@ -14,8 +14,8 @@ var (
 	emptyFence = lazy.Regexp("^(?:`{3,}|~{3,})[^\n`~]*(?:\n\\s*(?:`{3,}|~{3,})?)?$")
 )
 
-// Visible returns a reply without the thoughts that some models send before it. What
-// is left is never empty: an empty fence is nothing either.
+// Visible returns a reply without the thoughts that some models send in tags before it. The
+// result is never empty; an empty fence counts as empty.
 func Visible(reply string) (string, error) {
 	if len(reply) > longestReply {
 		return "", errLong
@@ -30,10 +30,9 @@ func Visible(reply string) (string, error) {
 	return strings.Trim(strings.TrimRight(text, " \t\n"), "\n"), nil
 }
 
-// withoutThoughts removes what stands between tags of thinking. An opening tag
-// begins a line, and is not looked for in a code block: code may speak of such
-// tags. A closing tag without an opening one ends thoughts whose beginning was
-// not sent.
+// withoutThoughts removes the text between thinking tags. An opening tag begins a line and
+// does not count in a code block. A closing tag without an opening one ends thoughts whose
+// beginning was not sent.
 func withoutThoughts(text string) (string, error) {
 	var seen strings.Builder
 	var open fence
@@ -78,11 +77,11 @@ func thoughtTags(line string) [][]int {
 	return thoughtTag().FindAllStringSubmatchIndex(line, -1)
 }
 
-// A field is one of a JSON object's, with its name in small letters.
+// A field is one of a JSON object, with its name in lower case.
 type field struct{ name, value string }
 
-// jsonFields returns the texts and numbers of a reply that is a JSON object and
-// nothing else, in a fence or not. A name that comes twice is an error.
+// jsonFields returns the texts and numbers of a reply that is one JSON object, in a fence or
+// not. A name that occurs twice is an error.
 func jsonFields(text string) (fields []field, ok bool, err error) {
 	text = strings.TrimSpace(text)
 	if !strings.HasSuffix(strings.TrimRight(text, "`~ \t\n"), "}") {
@@ -124,8 +123,8 @@ func jsonFields(text string) (fields []field, ok bool, err error) {
 	return fields, true, nil
 }
 
-// fieldsAsLines is a text in which a JSON object that is all of it, or a table
-// with a column for each field, is put as lines "name: value".
+// fieldsAsLines writes a reply that is a JSON object, or a table with a column for each
+// field, as lines "name: value".
 func fieldsAsLines(text string) (string, error) {
 	fields, ok, err := jsonFields(text)
 	if err != nil {
@@ -143,9 +142,8 @@ func fieldsAsLines(text string) (string, error) {
 
 var tableRule = lazy.Regexp(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$`)
 
-// tableAsLines puts the rows of Markdown tables as lines: a table of one row
-// below names of fields as "name: value", any other of two columns as
-// "first: second".
+// tableAsLines writes the rows of Markdown tables as lines: a table of one row below field
+// names as "name: value", any other of two columns as "first: second".
 func tableAsLines(text string) string {
 	if !strings.Contains(text, "|") {
 		return text
@@ -174,7 +172,7 @@ func tableAsLines(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// cellsOf returns the cells of a table's row: a line that begins with a bar.
+// cellsOf returns the cells of a table row, a line that begins with a bar.
 func cellsOf(line string) []string {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "|") {

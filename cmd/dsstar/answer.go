@@ -36,13 +36,15 @@ func (a *app) answer(ctx context.Context, j job) error {
 		task.Data = dataFrom(string(folder), task.Data)
 	}
 	j.progress.Say("run      %s", folder)
-	return a.carryOut(ctx, j, folder, newSaver(folder), func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
-		return agent.Run(ctx, config, task)
-	})
+	return a.carryOut(ctx, j, folder, newSaver(folder),
+		func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
+			return agent.Run(ctx, config, task)
+		})
 }
 
 // carryOut runs the loop in a run folder, with kernel and trace, and prints the result.
-func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *saver, run func(context.Context, agent.Config) (*record.Trajectory, error)) error {
+func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *saver,
+	run func(context.Context, agent.Config) (*record.Trajectory, error)) error {
 	config, err := a.config(j)
 	if err != nil {
 		return err
@@ -127,7 +129,8 @@ func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error 
 		if e.Kind == agent.Described {
 			described++
 		}
-		if begin := time.Now(); e.Kind != agent.Described || described == len(t.Task.Files) || begin.After(next) {
+		if begin := time.Now(); e.Kind != agent.Described || described == len(t.Task.Files) ||
+			begin.After(next) {
 			var warnings []string
 			warnings, err = saver.save(t)
 			for _, w := range warnings {
@@ -142,7 +145,8 @@ func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error 
 
 // conclude prints the result and returns an error that carries the exit code. ended is the error
 // that cut the run short, if any.
-func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder record.Folder, saver *saver, ended error) error {
+func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder record.Folder,
+	saver *saver, ended error) error {
 	r := newResult(t, folder, ranIn(j.place, j.settings))
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {

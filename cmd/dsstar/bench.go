@@ -62,8 +62,10 @@ func (s *suiteFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&s.bench, "bench", "", "the benchmark: dabstep, kramabench, dacode, dabench or dir")
 	f.StringVar(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks")
 	f.Var((*onceFlag)(&s.data), "data", "the data folder, if it is elsewhere")
-	f.StringVar(&s.setting, "data-setting", "retrieval", "retrieval: all files; oracle: those that the answer needs")
-	f.StringVar(&s.split, "split", "", "dev, test or all; easy, medium or hard for the tasks of one level")
+	f.StringVar(&s.setting, "data-setting", "retrieval",
+		"retrieval: all files; oracle: those that the answer needs")
+	f.StringVar(&s.split, "split", "",
+		"dev, test or all; easy, medium or hard for the tasks of one level")
 }
 
 // level returns the level that --split names, or "".
@@ -77,7 +79,8 @@ func (s *suiteFlags) level() string {
 // open reads the suite.
 func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	if s.bench == "" {
-		return nil, usage.New("--bench is not given", usage.Again("--bench", "dabstep", "--tasks", "FOLDER"))
+		return nil, usage.New("--bench is not given",
+			usage.Again("--bench", "dabstep", "--tasks", "FOLDER"))
 	}
 	b, err := bench.Find(s.bench)
 	if unknown, ok := errors.AsType[*bench.UnknownError](err); ok {
@@ -92,7 +95,8 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	}
 	setting := bench.Setting{Oracle: s.setting == "oracle"}
 	if s.setting != "oracle" && s.setting != "retrieval" {
-		return nil, usage.New(fmt.Sprintf("--data-setting is retrieval or oracle, not %q", s.setting), usage.Again("--data-setting", "oracle"))
+		return nil, usage.New(fmt.Sprintf("--data-setting is retrieval or oracle, not %q", s.setting),
+			usage.Again("--data-setting", "oracle"))
 	}
 	switch s.split {
 	case "", "all", "easy", "medium", "hard":
@@ -101,11 +105,13 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	case "dev":
 		setting.Split = "dev"
 	default:
-		return nil, usage.New(fmt.Sprintf("--split is dev, test, all, easy, medium or hard, not %q", s.split), usage.Again("--split", "dev"))
+		return nil, usage.New(fmt.Sprintf("--split is dev, test, all, easy, medium or hard, not %q",
+			s.split), usage.Again("--split", "dev"))
 	}
 	suite, err := b.Open(s.tasks, setting)
 	if missing, ok := errors.AsType[*bench.MissingError](err); ok {
-		return nil, usage.New(err.Error()+"\n--tasks is "+b.Layout, usage.Shell("ls %s", filepath.Dir(firstOf(missing.What))))
+		return nil, usage.New(err.Error()+"\n--tasks is "+b.Layout,
+			usage.Shell("ls %s", filepath.Dir(firstOf(missing.What))))
 	}
 	if err != nil {
 		return nil, usage.New(err.Error(), usage.Shell("head -c 300 %s", s.tasks))
@@ -128,8 +134,10 @@ func refuseExposed(suite *bench.Suite) error {
 	if !ok {
 		return err
 	}
-	return usage.New(err.Error()+"\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
-		usage.Shell("ls %s", found.Data), usage.Again("--data", "DIR").Note("a folder with the data alone"))
+	return usage.New(err.Error()+
+		"\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
+		usage.Shell("ls %s", found.Data),
+		usage.Again("--data", "DIR").Note("a folder with the data alone"))
 }
 
 func firstOf(list []string) string {
@@ -141,21 +149,24 @@ func firstOf(list []string) string {
 
 // compatFlag adds the flag that selects the rules of scoring.
 func compatFlag(f *pflag.FlagSet, compat *string) {
-	f.StringVar(compat, "compat", string(bench.Upstream), "score like the public code (upstream), or without its faults (fixed)")
+	f.StringVar(compat, "compat", string(bench.Upstream),
+		"score like the public code (upstream), or without its faults (fixed)")
 }
 
 func checkCompat(compat string) (bench.Compat, error) {
 	if c := bench.Compat(compat); c == bench.Upstream || c == bench.Fixed {
 		return c, nil
 	}
-	return "", usage.New(fmt.Sprintf("--compat is upstream or fixed, not %q", compat), usage.Shell("dsstar bench score --compat fixed OUT"))
+	return "", usage.New(fmt.Sprintf("--compat is upstream or fixed, not %q", compat),
+		usage.Shell("dsstar bench score --compat fixed OUT"))
 }
 
 // readBench reads the folder of a run.
 func readBench(path string) (runner.Result, error) {
 	r, err := runner.Read(path)
 	if errors.Is(err, runner.ErrNone) || errors.Is(err, fs.ErrNotExist) {
-		return r, usage.New(fmt.Sprintf("no run of a benchmark is in %s", path), usage.Shell("dsstar bench run --bench dir --tasks FOLDER --out %s", path))
+		return r, usage.New(fmt.Sprintf("no run of a benchmark is in %s", path),
+			usage.Shell("dsstar bench run --bench dir --tasks FOLDER --out %s", path))
 	}
 	return r, err
 }

@@ -33,7 +33,8 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 	case b.out == "":
 		return nil, usage.New("--out is not given", usage.Again("--out", defaultOut(b.agent)))
 	case b.retry != "" && !b.resume:
-		return nil, usage.New("--retry goes with --resume", usage.Shell("dsstar bench run --resume --retry "+b.retry+" --out %s", b.out))
+		return nil, usage.New("--retry goes with --resume",
+			usage.Shell("dsstar bench run --resume --retry "+b.retry+" --out %s", b.out))
 	case b.resume:
 	case isReplay:
 		from = replay
@@ -45,7 +46,8 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 		return nil, err
 	}
 	if b.resume && isReplay && r.Replayed == "" {
-		return nil, usage.New("a run that was made with a model cannot go on with a replay", usage.Shell("dsstar bench run --resume --out %s", b.out))
+		return nil, usage.New("a run that was made with a model cannot go on with a replay",
+			usage.Shell("dsstar bench run --resume --out %s", b.out))
 	}
 	own := map[string]bool{}
 	f.Visit(func(flag *pflag.Flag) { own[flag.Name] = true })
@@ -76,8 +78,10 @@ func noSecret(address string) error {
 		return nil
 	}
 	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	return usage.New("--base-url: the address holds a key or a password, and a run keeps its command line in bench.json",
-		usage.Again("--base-url", clean.String(), "--api-key-env", "NAME").Note("the variable NAME has the key"))
+	return usage.New("--base-url: the address holds a key or a password, and a run keeps its "+
+		"command line in bench.json",
+		usage.Again("--base-url", clean.String(), "--api-key-env",
+			"NAME").Note("the variable NAME has the key"))
 }
 
 // args returns the flags of a run, as past reads them, with absolute paths.
@@ -114,8 +118,10 @@ var measured = []string{
 }
 
 // about returns the description of the run.
-func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task, past *runner.About) (runner.About, error) {
-	about := runner.About{Bench: b.bench, Agent: b.agent, Model: s.Model, Repeat: b.repeat, Setup: map[string]string{}, Args: b.args(f)}
+func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task,
+	past *runner.About) (runner.About, error) {
+	about := runner.About{Bench: b.bench, Agent: b.agent, Model: s.Model, Repeat: b.repeat,
+		Setup: map[string]string{}, Args: b.args(f)}
 	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
 		about.Model, about.Replayed = past.Model, absolute(path)
 		b.replayed = about.Replayed
@@ -129,24 +135,30 @@ func (b *benchFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.
 		usual[e.Key] = e.Text()
 	}
 	for _, e := range s.Explain() {
-		if slices.ContainsFunc(measured, func(begin string) bool { return strings.HasPrefix(e.Key, begin) }) && e.Text() != usual[e.Key] {
+		if slices.ContainsFunc(measured,
+			func(begin string) bool { return strings.HasPrefix(e.Key, begin) }) && e.Text() != usual[e.Key] {
 			about.Setup[e.Key] = e.Text()
 		}
 	}
 	for name, value := range map[string]string{
-		"tasks": absolute(b.tasks), "data": dataPath(b.data), "data_setting": unless(b.setting, "retrieval"), "compat": b.compat,
+		"tasks": absolute(b.tasks), "data": dataPath(b.data),
+		"data_setting": unless(b.setting, "retrieval"), "compat": b.compat,
 		"seed": unless(fmt.Sprint(b.seed), "0"), "timeout_task": unless(b.timeout.String(), "0s"),
 		"max_steps": unless(fmt.Sprint(b.steps), "0"), "max_history": unless(fmt.Sprint(b.memory), "0"),
-		"reasoning": unless(fmt.Sprint(b.reasoning), "false"), "trials": unless(fmt.Sprint(b.interpreter.Trials), "0"),
-		"verify": unless(fmt.Sprint(!b.interpreter.NoVerify), "true"), "replan": unless(fmt.Sprint(!b.interpreter.NoReplan), "true"),
-		"tools": unless(fmt.Sprint(!b.interpreter.NoTools), "true"), "pool": dataPath(b.interpreter.Pool),
+		"reasoning": unless(fmt.Sprint(b.reasoning), "false"),
+		"trials":    unless(fmt.Sprint(b.interpreter.Trials), "0"),
+		"verify":    unless(fmt.Sprint(!b.interpreter.NoVerify), "true"),
+		"replan":    unless(fmt.Sprint(!b.interpreter.NoReplan), "true"),
+		"tools":     unless(fmt.Sprint(!b.interpreter.NoTools), "true"),
+		"pool":      dataPath(b.interpreter.Pool),
 	} {
 		if value != "" {
 			about.Setup[name] = value
 		}
 	}
 	for _, t := range tasks {
-		about.Items = append(about.Items, runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain, Hidden: t.Gold == nil})
+		about.Items = append(about.Items,
+			runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain, Hidden: t.Gold == nil})
 	}
 	return about, nil
 }
@@ -170,14 +182,16 @@ func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Fol
 	if !b.resume {
 		pool, err := b.pool().Read()
 		if errors.Is(err, solver.ErrNoPool) {
-			return nil, usage.New(err.Error(), usage.Again("--model", "MODEL", "--out", "OUT").Note("a new run"))
+			return nil, usage.New(err.Error(),
+				usage.Again("--model", "MODEL", "--out", "OUT").Note("a new run"))
 		}
 		if err != nil {
 			return nil, err
 		}
 		f, err := runner.Create(b.out, about)
 		if errors.Is(err, runner.ErrExists) {
-			return nil, usage.New(err.Error(), usage.Shell("dsstar bench run --resume --out %s", b.out), usage.Again("--out", b.out+"-2"))
+			return nil, usage.New(err.Error(), usage.Shell("dsstar bench run --resume --out %s", b.out),
+				usage.Again("--out", b.out+"-2"))
 		}
 		if err != nil {
 			return nil, err
@@ -191,8 +205,11 @@ func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Fol
 		if d.Name == "digest" {
 			continue
 		}
-		return nil, usage.New(fmt.Sprintf("%s was run with %s %s, and now it is %s: a run is of one kind", b.out, d.Name, cmp.Or(d.Was, "as usual"), cmp.Or(d.Is, "as usual")),
-			usage.Shell("dsstar bench run --resume --out %s   # as it was", b.out), usage.Again("--out", b.out+"-2").But("resume").Note("another run"))
+		return nil, usage.New(
+			fmt.Sprintf("%s was run with %s %s, and now it is %s: a run is of one kind", b.out, d.Name,
+				cmp.Or(d.Was, "as usual"), cmp.Or(d.Is, "as usual")),
+			usage.Shell("dsstar bench run --resume --out %s   # as it was", b.out),
+			usage.Again("--out", b.out+"-2").But("resume").Note("another run"))
 	}
 	f, err := runner.Open(b.out)
 	if err != nil || b.retry == "" {

@@ -55,11 +55,13 @@ type benchPlace struct {
 }
 
 // newBenchRun checks everything that can be checked before anything runs.
-func (a *app) newBenchRun(cmd *cobra.Command, flags *benchFlags, s *configs.Settings, past *runner.About) (*benchRun, error) {
+func (a *app) newBenchRun(cmd *cobra.Command, flags *benchFlags, s *configs.Settings,
+	past *runner.About) (*benchRun, error) {
 	if err := flags.check(s); err != nil {
 		return nil, err
 	}
-	r := &benchRun{app: a, flags: flags, settings: s, progress: a.newProgress(flags.quiet), python: a.plainPython(s)}
+	r := &benchRun{app: a, flags: flags, settings: s, progress: a.newProgress(flags.quiet),
+		python: a.plainPython(s)}
 	if err := r.prepare(cmd, past); err != nil {
 		r.close()
 		return nil, err
@@ -149,11 +151,13 @@ func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool
 		}
 	}
 	if len(lacking) > 0 && !(goesOn && len(lacking) < len(tasks)) {
-		text := fmt.Sprintf("%d of %d tasks have no data: %s", len(lacking), len(tasks), bench.Some(lacking, 5))
+		text := fmt.Sprintf("%d of %d tasks have no data: %s", len(lacking), len(tasks),
+			bench.Some(lacking, 5))
 		if len(missing) > 0 {
 			text += "\nmissing: " + bench.Some(missing, 10)
 		}
-		return usage.New(text, usage.Again("--data", "DIR").Note("the folder with the data"), usage.Again("--ids", "IDS").Note("other tasks"))
+		return usage.New(text, usage.Again("--data", "DIR").Note("the folder with the data"),
+			usage.Again("--ids", "IDS").Note("other tasks"))
 	}
 	if len(out) > 0 {
 		return linkedOut(out)
@@ -166,11 +170,15 @@ func (r *benchRun) complete(ctx context.Context, tasks []bench.Task, goesOn bool
 
 // linkedOut is the error for data files that are elsewhere, as in the cache of a download.
 func linkedOut(targets []string) error {
-	hints := []usage.Hint{usage.Shell("hf download --repo-type dataset --local-dir DIR NAME   # without links")}
-	if dir := filepath.Dir(targets[0]); sandbox.MayAdvise(dir) || strings.Contains(filepath.ToSlash(dir), "/.cache/huggingface/hub/") {
+	hints := []usage.Hint{usage.Shell(
+		"hf download --repo-type dataset --local-dir DIR NAME   # without links")}
+	if dir := filepath.Dir(targets[0]); sandbox.MayAdvise(dir) ||
+		strings.Contains(filepath.ToSlash(dir), "/.cache/huggingface/hub/") {
 		hints = append([]usage.Hint{usage.Again("--allow-read", dir)}, hints...)
 	}
-	return usage.New(fmt.Sprintf("%d data files are links to what is not in the data folder, and cells are not shown it: %s", len(targets), bench.Some(targets, 3)), hints...)
+	return usage.New(fmt.Sprintf(
+		"%d data files are links to what is not in the data folder, and cells are not shown it: %s",
+		len(targets), bench.Some(targets, 3)), hints...)
 }
 
 // openModels opens the models, which all tasks share.
@@ -237,7 +245,8 @@ func (r *benchRun) modelsOf(j runner.Job) (llm.Model, llm.Ranker, error) {
 	if r.model != nil {
 		return r.model, r.ranker, nil
 	}
-	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, replayPrefix), runner.Key{ID: j.ID, Repeat: j.Repeat})
+	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, replayPrefix),
+		runner.Key{ID: j.ID, Repeat: j.Repeat})
 	return replayed(from + "/trace.jsonl")
 }
 
@@ -250,7 +259,8 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 			return err
 		}
 		if p.Guest != nil {
-			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one", p.Guest.Name), usage.Without("kernel"))
+			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one",
+				p.Guest.Name), usage.Without("kernel"))
 		}
 		if r.settings.MaxMemory == 0 { // what is free is for all of them
 			p.Box.Limits.Memory = max(kernels.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
@@ -323,7 +333,8 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 	}
 	p, err := r.app.Place(ctx, b.settings, func(string) {})
 	if err == nil && p.Guest != nil {
-		err = usage.New("--kernel: it is a running kernel, and every task has a new one", usage.Without("kernel"))
+		err = usage.New("--kernel: it is a running kernel, and every task has a new one",
+			usage.Without("kernel"))
 	}
 	if err == nil {
 		err = r.app.Look(ctx, &p, b.settings, existing(r.flags.out))
@@ -393,7 +404,8 @@ func (r *benchRun) run(ctx context.Context) error {
 		return &benchStopped{err, r.flags.out}
 	}
 	if n := len(result.Missing()); n > 0 {
-		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not there; then: dsstar bench run --resume --out %s", n, human.Shell(r.flags.out))
+		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not "+
+			"there; then: dsstar bench run --resume --out %s", n, human.Shell(r.flags.out))
 	}
 	r.progress.Say("report   dsstar bench report --out report.html %s", human.Shell(r.flags.out))
 	if r.flags.asJSON {

@@ -56,30 +56,39 @@ func (b *benchFlags) add(f *pflag.FlagSet) {
 	b.suiteFlags.add(f)
 	f.StringVar(&b.agent, "agent", "dsstar", "the agent: "+strings.Join(agentNames(), ", "))
 	f.StringVar(&b.domain, "domain", "", "only the tasks of these domains, separated by commas")
-	f.StringVar(&b.ids, "ids", "", "only these tasks: IDS separated by commas, or @FILE with one per line")
+	f.StringVar(&b.ids, "ids", "",
+		"only these tasks: IDS separated by commas, or @FILE with one per line")
 	f.IntVar(&b.limit, "limit", 0, "maximum number of tasks")
-	f.Uint64Var(&b.seed, "seed", 0, "shuffles the tasks, before --limit (default: the benchmark's order)")
+	f.Uint64Var(&b.seed, "seed", 0,
+		"shuffles the tasks, before --limit (default: the benchmark's order)")
 	f.IntVar(&b.repeat, "repeat", 1, "how often each task runs")
 	f.IntVar(&b.jobs, "jobs", 1, "concurrent tasks; at least one on each --server")
-	f.StringArrayVar(&b.servers, "server", nil, "URL of a Jupyter server whose kernels to use; may be repeated")
+	f.StringArrayVar(&b.servers, "server", nil,
+		"URL of a Jupyter server whose kernels to use; may be repeated")
 	f.StringVarP(&b.out, "out", "o", "", "the folder of the run; must be new or empty")
 	f.BoolVar(&b.resume, "resume", false, "continue the run in --out")
-	f.StringVar(&b.retry, "retry", "", "with --resume: repeat tasks that failed for these causes, such as model-error,time-out")
-	f.DurationVar(&b.timeout, "timeout-task", 0, "time limit of a task, after which it counts as failed")
+	f.StringVar(&b.retry, "retry", "",
+		"with --resume: repeat tasks that failed for these causes, such as model-error,time-out")
+	f.DurationVar(&b.timeout, "timeout-task", 0,
+		"time limit of a task, after which it counts as failed")
 	f.Float64Var(&b.totalCost, "total-cost", 0, "cost limit of all tasks together, in US dollars")
 	f.IntVar(&b.totalCalls, "total-calls", 0, "limit on the model calls of all tasks together")
 	f.DurationVar(&b.totalTime, "total-time", 0, "time limit of the command")
-	f.IntVar(&b.steps, "max-steps", 0, "maximum number of turns, for agents without rounds (default: as published)")
+	f.IntVar(&b.steps, "max-steps", 0,
+		"maximum number of turns, for agents without rounds (default: as published)")
 	f.IntVar(&b.memory, "max-history", 0, "turns that da-agent remembers (default 15)")
 	f.BoolVar(&b.reasoning, "reasoning", false, "react: use the prompt for reasoning models")
 	f.IntVar(&b.interpreter.Trials, "trials", 0, "data-interpreter: N of its verification (default 1)")
 	f.BoolVar(&b.interpreter.NoVerify, "no-verify", false, "data-interpreter: without verification")
-	f.BoolVar(&b.interpreter.NoReplan, "no-replan", false, "data-interpreter: without a new plan after a failed task")
+	f.BoolVar(&b.interpreter.NoReplan, "no-replan", false,
+		"data-interpreter: without a new plan after a failed task")
 	f.BoolVar(&b.interpreter.NoTools, "no-tools", false, "data-interpreter: without tools")
-	f.StringVar(&b.interpreter.Pool, "pool", "", "data-interpreter: file with experiences of other questions")
+	f.StringVar(&b.interpreter.Pool, "pool", "",
+		"data-interpreter: file with experiences of other questions")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
 	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVarP(&b.yes, "yes", "y", false, "do not ask before using kernels of servers, which have no sandbox")
+	f.BoolVarP(&b.yes, "yes", "y", false,
+		"do not ask before using kernels of servers, which have no sandbox")
 	compatFlag(f, &b.compat)
 }
 
@@ -94,16 +103,18 @@ func agentNames() []string {
 func (a *app) benchRunCommand() *cobra.Command {
 	var flags benchFlags
 	cmd := &cobra.Command{
-		Use:     "run --bench NAME --tasks PATH [flags] --out OUT",
-		Short:   "Run an agent over the tasks of a benchmark",
-		Long:    benchRunHelp,
-		Example: "  dsstar bench run --bench dir --tasks ./trials --agent react --model openai/MODEL --jobs 2 --out first\n  dsstar bench run --resume --out first",
-		Args:    noArgs,
+		Use:   "run --bench NAME --tasks PATH [flags] --out OUT",
+		Short: "Run an agent over the tasks of a benchmark",
+		Long:  benchRunHelp,
+		Example: "  dsstar bench run --bench dir --tasks ./trials --agent react --model openai/MODEL " +
+			"--jobs 2 --out first\n  dsstar bench run --resume --out first",
+		Args: noArgs,
 	}
 	flags.add(cmd.Flags())
 	settings := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	modelFlags(settings)
-	settings.Float64("temperature", 0, "sampling temperature (default: the agent's published one, else the model's)")
+	settings.Float64("temperature", 0,
+		"sampling temperature (default: the agent's published one, else the model's)")
 	kernelFlags(settings)
 	sandboxFlags(settings)
 	cmd.Flags().AddFlagSet(settings)
@@ -156,7 +167,8 @@ func (b *benchFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
 		return nil, usage.New("--ids: "+err.Error(), someIDs)
 	}
 	if errors.Is(err, bench.ErrNoTasks) {
-		return nil, usage.New(err.Error()+" by --split, --domain and --ids", someIDs, usage.Again("--domain", domainsOf(suite.Tasks)))
+		return nil, usage.New(err.Error()+" by --split, --domain and --ids", someIDs,
+			usage.Again("--domain", domainsOf(suite.Tasks)))
 	}
 	return tasks, err
 }
@@ -170,7 +182,8 @@ func readIDs(arg string) ([]string, error) {
 		}
 		arg = string(data)
 	}
-	return strings.FieldsFunc(arg, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }), nil
+	return strings.FieldsFunc(arg,
+		func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }), nil
 }
 
 func firstIDs(tasks []bench.Task) string {
@@ -218,9 +231,11 @@ func (b *benchFlags) check(s *configs.Settings) error {
 	}
 	switch {
 	case b.jobs < 1:
-		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs), usage.Again("--jobs", "1"))
+		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs),
+			usage.Again("--jobs", "1"))
 	case b.repeat < 1:
-		return usage.New(fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat), usage.Again("--repeat", "1"))
+		return usage.New(fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat),
+			usage.Again("--repeat", "1"))
 	case b.totalCost > 0 && !strings.HasPrefix(s.Model, replayPrefix):
 		priced := *s
 		priced.MaxCost = b.totalCost

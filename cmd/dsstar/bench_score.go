@@ -64,19 +64,24 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			return err
 		}
 		if answers == "" && len(args) == 1 && suite.split != "" && suite.level() == "" {
-			return usage.New(fmt.Sprintf("--split %s chooses tasks to be run; those of %s are chosen", suite.split, args[0]),
-				usage.Shell("dsstar bench score %s", args[0]), usage.Shell("dsstar bench score --split easy %s", args[0]))
+			return usage.New(fmt.Sprintf("--split %s chooses tasks to be run; those of %s are chosen",
+				suite.split, args[0]),
+				usage.Shell("dsstar bench score %s", args[0]),
+				usage.Shell("dsstar bench score --split easy %s", args[0]))
 		}
 		var scores trial.Scores
 		switch {
 		case len(args) == 1 && answers == "":
 			scores, err = a.scoreRun(cmd.Context(), &suite, s, c, args[0], save)
 		case save:
-			err = usage.New("--save records the scores of one run", usage.Shell("dsstar bench score --save OUT"))
+			err = usage.New("--save records the scores of one run",
+				usage.Shell("dsstar bench score --save OUT"))
 		case len(args) == 0 && answers != "":
 			scores, err = a.scoreFile(cmd.Context(), &suite, s, c, answers)
 		default:
-			err = usage.New("one run or one file of answers is scored", usage.Shell("dsstar bench score OUT"), usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
+			err = usage.New("one run or one file of answers is scored",
+				usage.Shell("dsstar bench score OUT"),
+				usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
 		}
 		if err != nil {
 			return err
@@ -94,7 +99,8 @@ func (a *app) benchScoreCommand() *cobra.Command {
 }
 
 // scoreFile scores the answers of a file in the benchmark's own form.
-func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Settings, compat bench.Compat, file string) (trial.Scores, error) {
+func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Settings,
+	compat bench.Compat, file string) (trial.Scores, error) {
 	var none trial.Scores
 	suite, err := flags.open("score")
 	if err != nil {
@@ -123,14 +129,16 @@ func (a *app) scoreFile(ctx context.Context, flags *suiteFlags, s *configs.Setti
 }
 
 // scoreRun scores the answers of a run, and records the scores there if save is set.
-func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settings, compat bench.Compat, out string, save bool) (trial.Scores, error) {
+func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settings,
+	compat bench.Compat, out string, save bool) (trial.Scores, error) {
 	var none trial.Scores
 	r, err := readBench(out)
 	if err != nil {
 		return none, err
 	}
 	if save && r.Setup["compat"] != string(compat) {
-		return none, usage.New(fmt.Sprintf("%s is scored by %s, and its tables are of one kind", r.Path, r.Setup["compat"]),
+		return none, usage.New(fmt.Sprintf("%s is scored by %s, and its tables are of one kind", r.Path,
+			r.Setup["compat"]),
 			usage.Shell("dsstar bench score --save --compat "+r.Setup["compat"]+" %s", r.Path))
 	}
 	suite, err := suiteOf(r, flags)
@@ -165,13 +173,15 @@ func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settin
 
 // keepLevel restricts the suite to the level that --split names, and returns the answers to
 // its tasks.
-func (s *suiteFlags) keepLevel(suite *bench.Suite, answers []bench.Answer) (_ []bench.Answer, err error) {
+func (s *suiteFlags) keepLevel(suite *bench.Suite,
+	answers []bench.Answer) (_ []bench.Answer, err error) {
 	if s.level() == "" {
 		return answers, nil
 	}
 	suite.Tasks, err = suite.Choose(bench.Filter{Level: s.level()})
 	if errors.Is(err, bench.ErrNoTasks) {
-		return nil, usage.New(fmt.Sprintf("there is no task of level %s", s.split), usage.Without("split").Note("all levels"))
+		return nil, usage.New(fmt.Sprintf("there is no task of level %s", s.split),
+			usage.Without("split").Note("all levels"))
 	}
 	answers, _ = suite.Split(answers)
 	return answers, err
@@ -196,7 +206,8 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 	for _, item := range r.Items {
 		t, ok := tasks[item.ID]
 		if !ok {
-			return nil, usage.New(fmt.Sprintf("%s was about task %s, which %s has not", r.Path, item.ID, f.tasks), usage.Shell("dsstar bench score --tasks PATH %s", r.Path))
+			return nil, usage.New(fmt.Sprintf("%s was about task %s, which %s has not", r.Path, item.ID,
+				f.tasks), usage.Shell("dsstar bench score --tasks PATH %s", r.Path))
 		}
 		suite.Tasks = append(suite.Tasks, t)
 	}
@@ -206,7 +217,8 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 // flagsOf returns the flags that select the tasks of a run.
 func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 	f := suiteFlags{
-		bench: r.Bench, tasks: cmp.Or(flags.tasks, r.Setup["tasks"]), data: cmp.Or(flags.data, r.Setup["data"]),
+		bench: r.Bench, tasks: cmp.Or(flags.tasks, r.Setup["tasks"]),
+		data:    cmp.Or(flags.data, r.Setup["data"]),
 		setting: cmp.Or(r.Setup["data_setting"], "retrieval"),
 	}
 	for _, arg := range r.Args {
@@ -219,7 +231,8 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 
 // scorer returns a scorer and the context in which it is to be used, which ends with
 // whatever would fail at every task: a refused key, no Python. The caller must call done.
-func (a *app) scorer(ctx context.Context, s *configs.Settings, compat bench.Compat) (_ context.Context, _ trial.Scorer, done func(), _ error) {
+func (a *app) scorer(ctx context.Context, s *configs.Settings,
+	compat bench.Compat) (_ context.Context, _ trial.Scorer, done func(), _ error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	judge, err := a.scoringJudge(s, stop)
 	python := a.plainPython(s)
@@ -231,7 +244,8 @@ func (a *app) scorer(ctx context.Context, s *configs.Settings, compat bench.Comp
 		}
 		return path, err
 	}
-	scorer := trial.Scorer{Compat: compat, Judge: judge, Plain: python.Run, Open: a.scoringAt(s, a.scoringPlace(s, stop))}
+	scorer := trial.Scorer{Compat: compat, Judge: judge, Plain: python.Run,
+		Open: a.scoringAt(s, a.scoringPlace(s, stop))}
 	return ctx, scorer, func() { python.Close(); stop(nil) }, err
 }
 
@@ -293,7 +307,9 @@ func scoringError(err error) error {
 		return usage.New(need.Error(), usage.Again("--model", "PROVIDER/MODEL"))
 	}
 	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
-		return usage.New(bad.Error(), usage.Shell("dsstar bench score --bench NAME --tasks TASKS --answers FILE   # TASKS are those that FILE answers"))
+		return usage.New(bad.Error(),
+			usage.Shell("dsstar bench score --bench NAME --tasks TASKS --answers FILE   # TASKS are those "+
+				"that FILE answers"))
 	}
 	return err
 }

@@ -26,10 +26,12 @@ func (r *benchRun) site(i int) trial.Site {
 			p.Box.Own = append(p.Box.Own, r.folder.Path())
 			return r.app.Open(&p, r.settings, nil), r.app.RunScript(&p, r.settings)
 		},
-		Scoring: r.app.scoringAt(r.settings, func(context.Context) (kernels.Place, error) { return r.placeOf(i), nil }),
+		Scoring: r.app.scoringAt(r.settings,
+			func(context.Context) (kernels.Place, error) { return r.placeOf(i), nil }),
 		Fatal: func(err error) bool {
 			_, usage := errors.AsType[*usage.Error](err)
-			return usage || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) || errors.Is(err, sandbox.ErrTooMany)
+			return usage || errors.Is(err, sandbox.ErrNone) || errors.Is(err, sandbox.ErrExposed) ||
+				errors.Is(err, sandbox.ErrTooMany)
 		},
 		Lost: func(ctx context.Context, err error) bool { return r.lost(ctx, i, err) },
 	}

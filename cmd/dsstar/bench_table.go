@@ -37,7 +37,8 @@ of tasks and the 95 % interval, and the commands of missing runs. A run is in th
 of its agent, switches and model; other runs follow below.
 
 Tables: ` + strings.Join(paperNames(), ", "),
-		Example: "  dsstar bench table --paper ds-star:1 first second\n  dsstar bench table --paper ds-star:4 --paper ds-star:fig4 first",
+		Example: "  dsstar bench table --paper ds-star:1 first second\n  dsstar bench table --paper " +
+			"ds-star:4 --paper ds-star:fig4 first",
 	}
 	cmd.Flags().StringSliceVar(&papers, "paper", nil, "the table, such as ds-star:1; may be repeated")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
@@ -64,7 +65,8 @@ Tables: ` + strings.Join(paperNames(), ", "),
 
 func makeTables(papers, paths []string) ([]tables.Table, error) {
 	if len(papers) == 0 {
-		return nil, usage.New("--paper is not given; there are "+strings.Join(paperNames(), ", "), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
+		return nil, usage.New("--paper is not given; there are "+strings.Join(paperNames(), ", "),
+			usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 	}
 	runs, err := readBenches(paths)
 	if err != nil {
@@ -74,7 +76,8 @@ func makeTables(papers, paths []string) ([]tables.Table, error) {
 	for _, name := range papers {
 		p, ok := tables.Find(name)
 		if !ok {
-			return nil, usage.New(fmt.Sprintf("--paper: there is no table %q; there are %s", name, strings.Join(paperNames(), ", ")), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
+			return nil, usage.New(fmt.Sprintf("--paper: there is no table %q; there are %s", name,
+				strings.Join(paperNames(), ", ")), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 		}
 		made = append(made, p.Make(runs))
 	}
@@ -84,15 +87,17 @@ func makeTables(papers, paths []string) ([]tables.Table, error) {
 func (a *app) benchCompareCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "compare A B",
-		Short:   "Compare two runs, task by task",
-		Long:    "Compare two runs of one benchmark over the tasks that both have: what changed, whether that\nmay be chance (McNemar's exact test, or the sign test), and what they cost.",
+		Use:   "compare A B",
+		Short: "Compare two runs, task by task",
+		Long: "Compare two runs of one benchmark over the tasks that both have: what changed, " +
+			"whether that\nmay be chance (McNemar's exact test, or the sign test), and what they cost.",
 		Example: "  dsstar bench compare first second",
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return usage.New(fmt.Sprintf("two runs are compared, and %d are given", len(args)), usage.Shell("dsstar bench compare A B"))
+			return usage.New(fmt.Sprintf("two runs are compared, and %d are given", len(args)),
+				usage.Shell("dsstar bench compare A B"))
 		}
 		runs, err := readBenches(args)
 		if err != nil {
@@ -114,9 +119,10 @@ func (a *app) benchCompareCommand() *cobra.Command {
 func (a *app) benchReportCommand() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use:     "report OUT… --out report.html",
-		Short:   "Write an HTML page about runs, with plots",
-		Long:    "Write one self-contained HTML page: scores by level, rounds, cost against score, failures\nby cause, and every task with a link to its notebook.",
+		Use:   "report OUT… --out report.html",
+		Short: "Write an HTML page about runs, with plots",
+		Long: "Write one self-contained HTML page: scores by level, rounds, cost against score, " +
+			"failures\nby cause, and every task with a link to its notebook.",
 		Example: "  dsstar bench report first second --out report.html",
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "report.html", "the page")
@@ -157,7 +163,8 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "the benchmark, if it was moved")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("the answers of one run are handed in, and %d are given", len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))
+			return usage.New(fmt.Sprintf("the answers of one run are handed in, and %d are given",
+				len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))
 		}
 		r, err := readBench(args[0])
 		if err != nil {
@@ -190,7 +197,8 @@ func whole(r runner.Result, flags *suiteFlags) error {
 	}
 	if err := suite.Whole(ids); err != nil {
 		return usage.New(fmt.Sprintf("%s: %v", r.Path, err),
-			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+" --out %s   # without --limit, --ids, --domain, --split", r.Path+"-all"))
+			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+
+				" --out %s   # without --limit, --ids, --domain, --split", r.Path+"-all"))
 	}
 	return nil
 }
@@ -204,7 +212,8 @@ func submission(r runner.Result, flags *suiteFlags, format string, repeat int) (
 	if format != "" && format != r.Bench {
 		b, err := bench.Find(format)
 		if err != nil {
-			return nil, usage.New("--format: "+err.Error(), usage.Shell("dsstar bench submit --format "+r.Bench+" %s", r.Path))
+			return nil, usage.New("--format: "+err.Error(),
+				usage.Shell("dsstar bench submit --format "+r.Bench+" %s", r.Path))
 		}
 		suite.Benchmark = b
 	}
@@ -220,7 +229,8 @@ func submission(r runner.Result, flags *suiteFlags, format string, repeat int) (
 	var page bytes.Buffer
 	err = suite.Submit(&page, answers)
 	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
-		return nil, usage.New(bad.Error(), usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))
+		return nil, usage.New(bad.Error(),
+			usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))
 	}
 	return page.Bytes(), err
 }

@@ -56,7 +56,8 @@ func (v *benchView) ended(e runner.Event) {
 		}
 		why += prefixed(": ", term.Fit(e.Record.Error+e.Record.Detail, 100))
 	}
-	v.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Key, why, e.Record.Seconds.Total, v.state(e.Totals))
+	v.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Key, why, e.Record.Seconds.Total,
+		v.state(e.Totals))
 }
 
 // state returns the state of the run in one line.
@@ -88,19 +89,20 @@ func prefixed(prefix, text string) string {
 // A benchResult is the object that bench run prints with --json. Its fields are a
 // contract: see docs/benchmarks.md.
 type benchResult struct {
-	Out      string        `json:"out"`
-	Bench    string        `json:"bench"`
-	Agent    string        `json:"agent"`
-	Model    string        `json:"model"`
-	Tasks    int           `json:"tasks"`
-	Repeat   int           `json:"repeat"`
-	Right    int           `json:"right"`
-	Wrong    int           `json:"wrong"`
-	Unscored int           `json:"unscored"`
-	Missing  int           `json:"missing"` // without a result: the run was stopped, or data are missing
-	Score    *tables.Value `json:"score"`   // per cent; null: nothing can be scored
-	CostUSD  *float64      `json:"cost_usd"`
-	Usage    tokenUsage    `json:"usage"`
+	Out      string `json:"out"`
+	Bench    string `json:"bench"`
+	Agent    string `json:"agent"`
+	Model    string `json:"model"`
+	Tasks    int    `json:"tasks"`
+	Repeat   int    `json:"repeat"`
+	Right    int    `json:"right"`
+	Wrong    int    `json:"wrong"`
+	Unscored int    `json:"unscored"`
+	// without a result: the run was stopped, or data are missing
+	Missing int           `json:"missing"`
+	Score   *tables.Value `json:"score"` // per cent; null: nothing can be scored
+	CostUSD *float64      `json:"cost_usd"`
+	Usage   tokenUsage    `json:"usage"`
 
 	failed int // of the unscored: the scorer failed, and may succeed later
 }
@@ -108,8 +110,9 @@ type benchResult struct {
 func newBenchResult(r runner.Result) benchResult {
 	totals, used, cost := r.Totals()
 	b := benchResult{
-		Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items), Repeat: max(1, r.Repeat),
-		Right: totals.Right, Wrong: totals.Wrong, Unscored: totals.Unscored, Missing: len(r.Missing()),
+		Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items),
+		Repeat: max(1, r.Repeat),
+		Right:  totals.Right, Wrong: totals.Wrong, Unscored: totals.Unscored, Missing: len(r.Missing()),
 		Score: tables.Score(r), CostUSD: cost, Usage: tokensOf(used),
 	}
 	for _, record := range r.Records {
@@ -124,12 +127,16 @@ func newBenchResult(r runner.Result) benchResult {
 func (b benchResult) line() string {
 	var without []string
 	if hidden := b.Unscored - b.failed; hidden > 0 && b.Score == nil {
-		without = append(without, fmt.Sprintf("the right answers to %d tasks are not public: dsstar bench submit writes what is handed in", hidden))
+		without = append(without,
+			fmt.Sprintf("the right answers to %d tasks are not public: dsstar bench submit writes "+
+				"what is handed in", hidden))
 	} else if hidden > 0 {
 		without = append(without, fmt.Sprintf("and %d not scored", hidden))
 	}
 	if b.failed > 0 {
-		without = append(without, fmt.Sprintf("%d could not be scored: dsstar bench score --save %s tries again", b.failed, human.Shell(b.Out)))
+		without = append(without,
+			fmt.Sprintf("%d could not be scored: dsstar bench score --save %s tries again", b.failed,
+				human.Shell(b.Out)))
 	}
 	if b.Score == nil {
 		if b.Missing > 0 {
@@ -137,7 +144,8 @@ func (b benchResult) line() string {
 		}
 		return "no score: " + strings.Join(without, "; ")
 	}
-	text := fmt.Sprintf("score %.2f %% (%d of %d right, 95 %% interval %.1f to %.1f)", b.Score.Value, b.Right, b.Right+b.Wrong+b.Missing, *b.Score.Low, *b.Score.High)
+	text := fmt.Sprintf("score %.2f %% (%d of %d right, 95 %% interval %.1f to %.1f)", b.Score.Value,
+		b.Right, b.Right+b.Wrong+b.Missing, *b.Score.Low, *b.Score.High)
 	return strings.Join(append([]string{text}, without...), ", ")
 }
 
@@ -177,7 +185,8 @@ func scoresText(b trial.Scores) string {
 		fmt.Fprintf(&out, "%-28s %7.2f  (n %d)\n", name, t.Value, t.N)
 	}
 	if b.Score != nil {
-		fmt.Fprintf(&out, "mean score %.2f %%, 95 %% interval %.1f to %.1f, by the rules of %s (%s)\n", b.Score.Value, *b.Score.Low, *b.Score.High, b.Bench, b.Compat)
+		fmt.Fprintf(&out, "mean score %.2f %%, 95 %% interval %.1f to %.1f, by the rules of %s (%s)\n",
+			b.Score.Value, *b.Score.Low, *b.Score.High, b.Bench, b.Compat)
 	}
 	failed := 0
 	for _, t := range b.Tasks {

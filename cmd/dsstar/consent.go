@@ -27,7 +27,8 @@ func (a *app) consent(ctx context.Context, j *job) error {
 }
 
 // agree shows lines and asks the user to agree. --yes agrees in advance.
-func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, lines []string, what, question string) error {
+func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, lines []string,
+	what, question string) error {
 	p.Wait("")
 	if yes {
 		for _, line := range lines {
@@ -36,7 +37,8 @@ func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, lines [
 		return nil
 	}
 	if !a.stdinTTY || !a.stderrTTY {
-		return usage.New(what+" needs --yes where nobody can be asked\n"+strings.Join(lines, "\n"), usage.Again("--yes"))
+		return usage.New(what+" needs --yes where nobody can be asked\n"+strings.Join(lines, "\n"),
+			usage.Again("--yes"))
 	}
 	for _, line := range lines {
 		fmt.Fprintln(a.stderr, "\r\x1b[K"+term.Clean(line))
@@ -51,7 +53,8 @@ func (a *app) ask(ctx context.Context, question string) error {
 	fmt.Fprint(a.stderr, question)
 	answered := make(chan string, 1)
 	go func() { // a read from a terminal cannot be cancelled; it ends with the program
-		line, _ := bufio.NewReader(a.stdin).ReadString('\n') // at the end of input, what was read is the answer
+		// at the end of input, what was read is the answer
+		line, _ := bufio.NewReader(a.stdin).ReadString('\n')
 		answered <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {
@@ -81,19 +84,25 @@ func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
 		if e.Cost != nil {
 			cost = fmt.Sprintf(", %.2f US dollars", *e.Cost)
 		}
-		what, question, rest := "describing "+human.Plural(e.Files, "file"), "Describe them?", "the rounds come on top"
+		what, question, rest := "describing "+
+			human.Plural(e.Files, "file"), "Describe them?", "the rounds come on top"
 		if e.Ranking {
-			what, question, rest = "ranking "+human.Plural(e.Files, "file")+" by the embedding model", "Rank them?", "descriptions and rounds come on top"
+			what, question, rest = "ranking "+human.Plural(e.Files, "file")+
+				" by the embedding model", "Rank them?", "descriptions and rounds come on top"
 		}
-		about := fmt.Sprintf("%s: %s with about %s input tokens%s", what, human.Plural(e.Calls, "model call"), human.Count(e.InputTokens), cost)
+		about := fmt.Sprintf("%s: %s with about %s input tokens%s", what,
+			human.Plural(e.Calls, "model call"), human.Count(e.InputTokens), cost)
 		most := j.settings.AskAboveTokens
 		if most == 0 || e.InputTokens <= most || j.yes {
 			j.progress.Say("estimate %s; %s", about, rest)
 			return nil
 		}
-		lines := []string{"estimate " + about, fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files takes fewer tokens.", human.Count(most))}
+		lines := []string{"estimate " + about,
+			fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files "+
+				"takes fewer tokens.", human.Count(most))}
 		if !a.stdinTTY || !a.stderrTTY {
-			text := what + " takes more than ask_above_tokens, and nobody can be asked: --ask-above-tokens 0 goes on without asking\n" + strings.Join(lines, "\n")
+			text := what + " takes more than ask_above_tokens, and nobody can be asked: " +
+				"--ask-above-tokens 0 goes on without asking\n" + strings.Join(lines, "\n")
 			return &priceError{text}
 		}
 		defer j.progress.Wait(progress.DescribingFiles)

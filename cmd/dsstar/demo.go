@@ -38,7 +38,8 @@ var (
 // packages print results differently.
 var demoLoose = []string{"descriptions", "results", "error"}
 
-const demoNotice = "the model's replies are recorded; all else is live: the kernel, the files, every cell, going back, the notebook and the proof"
+const demoNotice = "the model's replies are recorded; all else is live: the kernel, the files, " +
+	"every cell, going back, the notebook and the proof"
 
 func (a *app) demoCommand() *cobra.Command {
 	var flags runFlags
@@ -88,7 +89,8 @@ folder.`,
 		if err != nil {
 			return err
 		}
-		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data, nil, false); err != nil {
+		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), data, nil,
+			false); err != nil {
 			return err
 		}
 		return a.answer(cmd.Context(), j)

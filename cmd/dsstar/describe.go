@@ -60,12 +60,15 @@ func (a *app) describeCommand() *cobra.Command {
 		Example: describeExample,
 	}
 	f := cmd.Flags()
-	f.StringVar(&d.question, "question", "", "the question, which chooses files if there are more than max_files")
+	f.StringVar(&d.question, "question", "",
+		"the question, which chooses files if there are more than max_files")
 	f.StringVar(&d.edit, "edit", "", "correct the description of this file in your editor")
-	f.StringArrayVar(&d.set, "set", nil, "correct a description without an editor: FILE=TEXT, FILE=@PATH or FILE=-; may be repeated")
+	f.StringArrayVar(&d.set, "set", nil,
+		"correct a description without an editor: FILE=TEXT, FILE=@PATH or FILE=-; may be repeated")
 	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
 	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVarP(&d.yes, "yes", "y", false, "do not ask before using a server's kernels without a sandbox or describing many files")
+	f.BoolVarP(&d.yes, "yes", "y", false,
+		"do not ask before using a server's kernels without a sandbox or describing many files")
 	settingFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return a.describe(cmd, d, args)
@@ -83,15 +86,18 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	case edit && set, (edit || set) && d.json:
 		return usage.New("only one of --edit, --set and --json can be given", help...)
 	case (edit || set) && len(args) > 1:
-		return usage.New("--edit and --set name the file themselves: "+args[1]+" is one too many", help...)
+		return usage.New("--edit and --set name the file themselves: "+args[1]+" is one too many",
+			help...)
 	}
 	s, err := a.settings(cmd.Flags())
 	if err != nil {
 		return err
 	}
-	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes}, settings: s, progress: a.newProgress(d.quiet)}
+	j := job{runFlags: runFlags{json: d.json, quiet: d.quiet, yes: d.yes}, settings: s,
+		progress: a.newProgress(d.quiet)}
 	defer j.progress.Stop()
-	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include, cmd.Flags().Changed("include")); err != nil {
+	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(d.question), "", args[0], s.Include,
+		cmd.Flags().Changed("include")); err != nil {
 		return err
 	}
 	folder := dataFiles{given: args[0], dir: j.task.Data, files: j.task.Files}
@@ -119,7 +125,8 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 
 // descriptions describes the named files, or all. The trajectory is nil if nothing was begun;
 // otherwise it holds the descriptions so far, even if there is an error.
-func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record.Trajectory, error) {
+func (a *app) descriptions(ctx context.Context, j *job,
+	names []string) (*record.Trajectory, error) {
 	if err := checkBudget(j.settings); err != nil {
 		return nil, err
 	}
@@ -150,12 +157,16 @@ func (a *app) descriptions(ctx context.Context, j *job, names []string) (*record
 // setUpAlone is setUp for runs that use new kernels only.
 func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 	j.progress.Wait("setting up Python")
-	if j.place, err = a.Place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
+	if j.place, err = a.Place(ctx, j.settings,
+		func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
 		return err
 	}
 	if g := j.place.Guest; g != nil {
-		return usage.New(fmt.Sprintf("--kernel: %s is a running kernel (%s), and files are described in new ones", g.Name, kernels.Identity(g.Running)),
-			usage.Shell("dsstar describe DIR   # with the Python that dsstar sets up itself"), usage.Shell("dsstar kernels   # kernelspecs"))
+		return usage.New(fmt.Sprintf(
+			"--kernel: %s is a running kernel (%s), and files are described in new ones", g.Name,
+			kernels.Identity(g.Running)),
+			usage.Shell("dsstar describe DIR   # with the Python that dsstar sets up itself"),
+			usage.Shell("dsstar kernels   # kernelspecs"))
 	}
 	if err := a.consent(ctx, j); err != nil {
 		return err
@@ -201,8 +212,10 @@ func (a *app) showDescriptions(j job, t *record.Trajectory, names []string, ende
 	if ended != nil {
 		return ended
 	}
-	j.progress.Say("spent    %s, %d tokens in and %d out%s, %.0f s", human.Plural(d.Usage.Calls, "model call"),
+	j.progress.Say("spent    %s, %d tokens in and %d out%s, %.0f s",
+		human.Plural(d.Usage.Calls, "model call"),
 		d.Usage.InputTokens, d.Usage.OutputTokens, d.Usage.dollars(), d.Seconds.Total)
-	j.progress.Say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs then use your text")
+	j.progress.Say("correct  dsstar describe DIR --edit FILE   # where one is wrong: later runs " +
+		"then use your text")
 	return nil
 }

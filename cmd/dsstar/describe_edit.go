@@ -53,7 +53,8 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	case err != nil:
 		err = fmt.Errorf("%w; the description is as it was", err)
 		// An editor that failed may have saved the text.
-		if text, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil && tidy(string(text)) != tidy(before) {
+		if text, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil &&
+			tidy(string(text)) != tidy(before) {
 			return fmt.Errorf("%w\nyour text: %s", err, path)
 		}
 	case after == tidy(before):
@@ -114,7 +115,8 @@ func (a *app) setDescription(j job, folder dataFiles, arg string) error {
 		return usage.New("--set: "+arg+" is not FILE=TEXT, FILE=@PATH or FILE=-",
 			usage.Shell("dsstar describe %s --set FILE=@PATH", folder.given))
 	}
-	return folder.unknown(said, func(near string) []string { return []string{"--set", near + "=" + value} })
+	return folder.unknown(said,
+		func(near string) []string { return []string{"--set", near + "=" + value} })
 }
 
 // given returns the text of a value of --set.
@@ -127,7 +129,8 @@ func (a *app) given(value string) (string, error) {
 		text, err = io.ReadAll(io.LimitReader(a.stdin, mostCorrection+1))
 	case isFile:
 		if text, err = readNamed(path, 16*mostCorrection); errors.Is(err, os.ErrNotExist) {
-			return "", usage.New("--set: there is no file "+path, usage.Shell("dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"))
+			return "", usage.New("--set: there is no file "+path,
+				usage.Shell("dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"))
 		}
 	default:
 		text = []byte(value)
@@ -146,11 +149,16 @@ const mostCorrection = 1 << 20
 func (a *app) keepCorrection(j job, name, text string) error {
 	switch {
 	case !utf8.ValidString(text):
-		return usage.New("the description is not text in UTF-8", usage.Shell("iconv -f LATIN1 -t UTF-8 FILE"))
+		return usage.New("the description is not text in UTF-8",
+			usage.Shell("iconv -f LATIN1 -t UTF-8 FILE"))
 	case !utf8.ValidString(name):
-		return usage.New("the name "+term.Printable(name)+" is not valid UTF-8, so that no cell can name the file", usage.Shell("mv OLD NEW   # a name in UTF-8"))
+		return usage.New("the name "+term.Printable(name)+
+			" is not valid UTF-8, so that no cell can name the file",
+			usage.Shell("mv OLD NEW   # a name in UTF-8"))
 	case len(text) > mostCorrection:
-		return usage.New(fmt.Sprintf("the description has %s; at most %s can be kept", human.Bytes(int64(len(text))), human.Bytes(mostCorrection)), usage.Shell("dsstar describe --help"))
+		return usage.New(fmt.Sprintf("the description has %s; at most %s can be kept",
+			human.Bytes(int64(len(text))), human.Bytes(mostCorrection)),
+			usage.Shell("dsstar describe --help"))
 	}
 	corrections, err := a.corrections(j.task.Data)
 	if err != nil {
@@ -169,12 +177,14 @@ func (a *app) keepCorrection(j job, name, text string) error {
 		return err
 	}
 	if text == "" {
-		j.progress.Say("correct  %s: your text is taken back, and later runs use the description again", term.Printable(name))
+		j.progress.Say("correct  %s: your text is taken back, and later runs use the description again",
+			term.Printable(name))
 		return nil
 	}
 	j.progress.Say("correct  %s: later runs on %s use your text", term.Printable(name), j.task.Data)
 	if most := j.settings.DescriptionChars; len(text) > most {
-		j.progress.Warn("it has %d characters, and models are shown %d (description_chars)", len(text), most)
+		j.progress.Warn("it has %d characters, and models are shown %d (description_chars)", len(text),
+			most)
 	}
 	return nil
 }
@@ -206,7 +216,8 @@ var editors = []string{"sensible-editor", "editor", "nano", "vim", "vi"}
 
 // editor returns the user's editor as a command for the shell.
 func (a *app) editor(folder dataFiles, name string) (string, error) {
-	instead := usage.Shell("dsstar describe %s --set %s   # or =-: from standard input", folder.given, name+"=@PATH")
+	instead := usage.Shell("dsstar describe %s --set %s   # or =-: from standard input",
+		folder.given, name+"=@PATH")
 	if !a.stdinTTY || !a.stderrTTY {
 		return "", usage.New("--edit needs a terminal for the editor", instead)
 	}

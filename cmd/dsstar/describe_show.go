@@ -29,19 +29,21 @@ type fileDescription struct {
 	Size        int64  `json:"size"` // bytes
 	Kind        string `json:"kind"`
 	Description string `json:"description"`
-	Code        string `json:"code"` // the script that printed it; "": it is that of Like, or there is none
-	Like        string `json:"like"` // the file for which the script was written, if not for this one
-	Cached      bool   `json:"cached"`
-	Corrected   bool   `json:"corrected"`
-	Whole       bool   `json:"whole"` // the description is the content
-	Error       string `json:"error"` // why there is none
-	Tries       int    `json:"tries"` // scripts that were run
-	unreached   bool   // the run ended before it was described
+	// the script that printed it; "": it is that of Like, or there is none
+	Code      string `json:"code"`
+	Like      string `json:"like"` // the file for which the script was written, if not for this one
+	Cached    bool   `json:"cached"`
+	Corrected bool   `json:"corrected"`
+	Whole     bool   `json:"whole"` // the description is the content
+	Error     string `json:"error"` // why there is none
+	Tries     int    `json:"tries"` // scripts that were run
+	unreached bool   // the run ended before it was described
 }
 
 // newDescriptions returns a trajectory's descriptions of the named files, or of all.
 func newDescriptions(t *record.Trajectory, names []string) descriptions {
-	d := descriptions{Files: []fileDescription{}, Usage: usageOf(t), Seconds: t.Seconds, Warnings: []string{}}
+	d := descriptions{Files: []fileDescription{}, Usage: usageOf(t), Seconds: t.Seconds,
+		Warnings: []string{}}
 	for i, f := range t.Task.Files[:len(t.Descriptions)] { // there are none if the run ended at once
 		if len(names) > 0 && !slices.Contains(names, f.Name) {
 			continue
@@ -52,8 +54,10 @@ func newDescriptions(t *record.Trajectory, names []string) descriptions {
 			own.Error = "the run ended before it"
 		}
 		d.Files = append(d.Files, fileDescription{
-			Name: f.Name, Size: f.Size, Kind: own.Kind, Description: own.Text, Code: own.Code, Like: own.Like,
-			Cached: own.Cached, Corrected: own.Corrected, Whole: own.Whole, Error: own.Error, Tries: own.Tries,
+			Name: f.Name, Size: f.Size, Kind: own.Kind, Description: own.Text, Code: own.Code,
+			Like:   own.Like,
+			Cached: own.Cached, Corrected: own.Corrected, Whole: own.Whole, Error: own.Error,
+			Tries:     own.Tries,
 			unreached: unreached,
 		})
 	}
@@ -71,7 +75,8 @@ func (d descriptions) print(w io.Writer) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		heading := []string{term.Printable(f.Name), human.Bytes(f.Size), term.Clean(f.Kind), term.Clean(f.from())}
+		heading := []string{term.Printable(f.Name), human.Bytes(f.Size), term.Clean(f.Kind),
+			term.Clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
 		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
 		if f.Description != "" {
@@ -140,7 +145,8 @@ func (l dataFiles) find(said []string) ([]string, error) {
 func (l dataFiles) file(name string) (string, bool) {
 	candidates := []string{name, filepath.ToSlash(filepath.Clean(name))}
 	if abs, err := filepath.Abs(name); err == nil {
-		if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && disk.Inside(l.dir, folder) {
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil &&
+			disk.Inside(l.dir, folder) {
 			if below, err := filepath.Rel(l.dir, filepath.Join(folder, filepath.Base(abs))); err == nil {
 				candidates = append(candidates, filepath.ToSlash(below))
 			}
@@ -161,7 +167,8 @@ func (l dataFiles) unknown(name string, words func(string) []string) error {
 		e.Text += ": it is not a file, or hidden"
 	}
 	for _, near := range l.near(name) {
-		e.Hints = append(e.Hints, usage.Line{Command: "dsstar describe", Args: append([]string{l.given}, words(near)...)}.Hint())
+		e.Hints = append(e.Hints,
+			usage.Line{Command: "dsstar describe", Args: append([]string{l.given}, words(near)...)}.Hint())
 	}
 	if len(e.Hints) == 0 {
 		e.Hints = []usage.Hint{usage.Shell("ls %s", l.given)}

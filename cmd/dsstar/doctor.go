@@ -45,8 +45,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Check the settings, the folders, Python (which is set up if needed), a kernel, and
 the model's endpoint (by its list of models, which costs nothing), and say how to
 fix what fails. Exit code 1 if something failed.`,
-		Example: "  dsstar doctor\n  dsstar doctor --python ~/venv/bin/python --model ollama/qwen3 --json",
-		Args:    noArgs,
+		Example: "  dsstar doctor\n  dsstar doctor --python ~/venv/bin/python --model " +
+			"ollama/qwen3 --json",
+		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	settingFlags(cmd.Flags())
@@ -88,7 +89,8 @@ fix what fails. Exit code 1 if something failed.`,
 }
 
 func printFinding(w io.Writer, f finding) {
-	fmt.Fprintf(w, "%-8s %-9s %s\n", f.Check, f.Status, strings.ReplaceAll(configs.Redact(f.Detail), "\n", "\n"+strings.Repeat(" ", 19)))
+	fmt.Fprintf(w, "%-8s %-9s %s\n", f.Check, f.Status,
+		strings.ReplaceAll(configs.Redact(f.Detail), "\n", "\n"+strings.Repeat(" ", 19)))
 	for _, hint := range f.Hints {
 		fmt.Fprintf(w, "%18s %s\n", "→", configs.Redact(hint))
 	}
@@ -102,7 +104,8 @@ func failedBy(check string, err error) finding {
 
 func (a *app) checkSettings(_ context.Context, s *configs.Settings) finding {
 	if len(s.Warnings) > 0 {
-		return finding{Check: "settings", Status: "warning", Detail: strings.Join(s.Warnings, "\n"), hints: []usage.Hint{usage.Shell("dsstar config")}}
+		return finding{Check: "settings", Status: "warning", Detail: strings.Join(s.Warnings, "\n"),
+			hints: []usage.Hint{usage.Shell("dsstar config")}}
 	}
 	return finding{Check: "settings", Status: "ok", Detail: "no unknown keys; dsstar " + version()}
 }
@@ -113,12 +116,15 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 		existing := existing(dir)
 		probe, err := os.CreateTemp(existing, ".dsstar-doctor-")
 		if err != nil {
-			return finding{Check: "folders", Status: "failed", Detail: fmt.Sprintf("cannot write to %s: %v", dir, err), hints: []usage.Hint{usage.Shell("ls -ld %s", existing)}}
+			return finding{Check: "folders", Status: "failed",
+				Detail: fmt.Sprintf("cannot write to %s: %v", dir, err),
+				hints:  []usage.Hint{usage.Shell("ls -ld %s", existing)}}
 		}
 		probe.Close()
 		os.Remove(probe.Name())
 	}
-	return finding{Check: "folders", Status: "ok", Detail: fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.CacheDir)}
+	return finding{Check: "folders", Status: "ok",
+		Detail: fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.CacheDir)}
 }
 
 // checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels
@@ -129,7 +135,8 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 		return failedBy("kernel", err)
 	}
 	if p.Guest != nil {
-		return finding{Check: "kernel", Status: "ok", Detail: fmt.Sprintf("%s is running: %s", p.Guest.Name, kernels.About(p.Guest.Running))}
+		return finding{Check: "kernel", Status: "ok",
+			Detail: fmt.Sprintf("%s is running: %s", p.Guest.Name, kernels.About(p.Guest.Running))}
 	}
 	if err := a.Look(ctx, &p, s, existing(s.Out)); err != nil {
 		return failedBy("kernel", err)
@@ -153,17 +160,20 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	defer k.Close()
 	ready := time.Since(begin)
-	cell := "import sys, numpy, pandas\nprint(sys.version.split()[0], 'numpy', numpy.__version__, 'pandas', pandas.__version__)"
+	cell := "import sys, numpy, pandas\nprint(sys.version.split()[0], 'numpy', numpy.__version__, " +
+		"'pandas', pandas.__version__)"
 	e, err := k.Execute(ctx, cell)
 	if err != nil {
 		return failedBy("kernel", err)
 	}
 	if e.Status != notebook.OK {
-		return finding{Check: "kernel", Status: "failed", Detail: strings.TrimSpace(e.PlainText()), hints: []usage.Hint{
-			usage.Shell("%s -m pip install "+strings.Join(kernels.Required, " "), python)}}
+		return finding{Check: "kernel", Status: "failed", Detail: strings.TrimSpace(e.PlainText()),
+			hints: []usage.Hint{
+				usage.Shell("%s -m pip install "+strings.Join(kernels.Required, " "), python)}}
 	}
 	where := cmp.Or(p.Server.URL, python)
-	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()), ready.Seconds(), where)
+	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()),
+		ready.Seconds(), where)
 	if s.Rollback.Off() {
 		return finding{Check: "kernel", Status: "ok", Detail: text + "\ndoes not go back"}
 	}
@@ -191,7 +201,9 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 		return failedBy("sandbox", err)
 	}
 	if !b.Tier.Confines() {
-		return finding{Check: "sandbox", Status: "warning", Detail: string(b.Tier) + ": the cells that a model writes run with all rights of dsstar's", hints: []usage.Hint{usage.Again("--sandbox", "auto")}}
+		return finding{Check: "sandbox", Status: "warning",
+			Detail: string(b.Tier) + ": the cells that a model writes run with all rights of dsstar's",
+			hints:  []usage.Hint{usage.Again("--sandbox", "auto")}}
 	}
 	tiers := sandbox.Tiers()
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -200,7 +212,8 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 	if err != nil {
 		return failedBy("sandbox", err)
 	}
-	f := finding{Check: "sandbox", Status: "ok", Detail: kernels.InWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())}
+	f := finding{Check: "sandbox", Status: "ok",
+		Detail: kernels.InWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())}
 	if why != "" {
 		f.Detail += ": " + why
 		_, _, missing := sandbox.Choose(string(sandbox.Full))
@@ -213,13 +226,15 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 				open = append(open, trial.Name)
 			}
 		}
-		if expected := (tier != sandbox.Full && slices.Equal(open, []string{sandbox.Seen})); tier != sandbox.Off && len(open) > 0 && !expected {
+		if expected := (tier != sandbox.Full &&
+			slices.Equal(open, []string{sandbox.Seen})); tier != sandbox.Off && len(open) > 0 && !expected {
 			f.Status = "failed"
 		}
 		if tier == sandbox.Off && len(open) < len(trials) && f.Status == "ok" {
 			f.Status = "warning" // some attempts prove nothing here
 		}
-		line := fmt.Sprintf("%s: %d of %d forbidden things are blocked", tier, len(trials)-len(open), len(trials))
+		line := fmt.Sprintf("%s: %d of %d forbidden things are blocked", tier, len(trials)-len(open),
+			len(trials))
 		if tier == sandbox.Off {
 			line = fmt.Sprintf("without it %d of %d can be done", len(open), len(trials))
 		} else if len(open) > 0 {
@@ -268,7 +283,8 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 	}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(e.BaseURL, "/")+"/models", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		strings.TrimSuffix(e.BaseURL, "/")+"/models", nil)
 	if err != nil {
 		return failedBy("model", err)
 	}
@@ -280,25 +296,36 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 		if sent, ok := errors.AsType[*url.Error](err); ok {
 			err = sent.Err // without the URL, which may contain a key
 		}
-		return finding{Check: "model", Status: "failed", Detail: fmt.Sprintf("%s cannot be reached: %v", e.Provider, err), hints: []usage.Hint{usage.Shell("dsstar config   # shows the base URL")}}
+		return finding{Check: "model", Status: "failed",
+			Detail: fmt.Sprintf("%s cannot be reached: %v", e.Provider, err),
+			hints:  []usage.Hint{usage.Shell("dsstar config   # shows the base URL")}}
 	}
 	defer response.Body.Close()
-	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode)) // not the server's own text
-	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<20))                               // a partial body is enough to find a name
-	refused := response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
+	// not the server's own text
+	status := fmt.Sprintf("%d %s", response.StatusCode, http.StatusText(response.StatusCode))
+	// a partial body is enough to find a name
+	body, _ := io.ReadAll(io.LimitReader(response.Body, 4<<20))
+	refused := response.StatusCode == http.StatusUnauthorized ||
+		response.StatusCode == http.StatusForbidden
 	switch {
 	case refused && e.Key == "":
-		return finding{Check: "model", Status: "failed", Detail: fmt.Sprintf("%s wants a key, and no key was sent (%s)", e.Provider, status), hints: []usage.Hint{keyForURL}}
+		return finding{Check: "model", Status: "failed",
+			Detail: fmt.Sprintf("%s wants a key, and no key was sent (%s)", e.Provider, status),
+			hints:  []usage.Hint{keyForURL}}
 	case refused:
-		f := finding{Check: "model", Status: "failed", Detail: fmt.Sprintf("%s refuses the key (%s)", e.Provider, status)}
+		f := finding{Check: "model", Status: "failed",
+			Detail: fmt.Sprintf("%s refuses the key (%s)", e.Provider, status)}
 		if e.KeyEnv != "" {
 			f.hints = []usage.Hint{usage.Shell("export " + e.KeyEnv + "=KEY")}
 		}
 		return f
 	case response.StatusCode != http.StatusOK:
-		return finding{Check: "model", Status: "warning", Detail: fmt.Sprintf("%s answers %s when asked for its models", e.Provider, status)}
+		return finding{Check: "model", Status: "warning",
+			Detail: fmt.Sprintf("%s answers %s when asked for its models", e.Provider, status)}
 	case !strings.Contains(string(body), e.Model):
-		return finding{Check: "model", Status: "warning", Detail: fmt.Sprintf("%s answers, but does not list %s", e.Provider, e.Model)}
+		return finding{Check: "model", Status: "warning",
+			Detail: fmt.Sprintf("%s answers, but does not list %s", e.Provider, e.Model)}
 	}
-	return finding{Check: "model", Status: "ok", Detail: fmt.Sprintf("%s answers and has %s", e.Provider, e.Model)}
+	return finding{Check: "model", Status: "ok",
+		Detail: fmt.Sprintf("%s answers and has %s", e.Provider, e.Model)}
 }

@@ -39,7 +39,8 @@ func (a *app) report(err error) int {
 	code, text, hints := explain(err, a.line)
 	var lines []string
 	for line := range strings.Lines(configs.Redact(strings.TrimSpace(text))) {
-		lines = append(lines, term.Clean(strings.TrimRight(line, "\n"))) // it may contain text of models and file names
+		// it may contain text of models and file names
+		lines = append(lines, term.Clean(strings.TrimRight(line, "\n")))
 	}
 	kind := "error: "
 	if code == exitInterrupted {

@@ -53,9 +53,15 @@ type exporter struct {
 }
 
 var exporters = []exporter{
-	{"html", []string{".html", ".htm"}, func(nb *notebook.Notebook, o export.Options) ([]byte, string) { return export.HTML(nb, o), "" }},
-	{"md", []string{".md", ".markdown"}, func(nb *notebook.Notebook, _ export.Options) ([]byte, string) { return export.Markdown(nb), "" }},
-	{"script", []string{".py"}, func(nb *notebook.Notebook, _ export.Options) ([]byte, string) { return exportScript(nb) }},
+	{"html", []string{".html", ".htm"},
+		func(nb *notebook.Notebook, o export.Options) ([]byte, string) { return export.HTML(nb, o), "" }},
+	{"md", []string{".md", ".markdown"},
+		func(nb *notebook.Notebook,
+			_ export.Options) ([]byte, string) {
+			return export.Markdown(nb), ""
+		}},
+	{"script", []string{".py"},
+		func(nb *notebook.Notebook, _ export.Options) ([]byte, string) { return exportScript(nb) }},
 }
 
 func (a *app) exportCommand() *cobra.Command {
@@ -66,12 +72,16 @@ func (a *app) exportCommand() *cobra.Command {
 		Long:    exportHelp,
 		Example: exportExample,
 	}
-	cmd.Flags().StringVar(&to, "to", "", "format: html, md or script (default: by the extension of --out, else html)")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "the file to write; - for standard output (default: beside the notebook)")
+	cmd.Flags().StringVar(&to, "to", "",
+		"format: html, md or script (default: by the extension of --out, else html)")
+	cmd.Flags().StringVarP(&out, "out", "o", "",
+		"the file to write; - for standard output (default: beside the notebook)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("one run folder or notebook is wanted, and %d are given", len(args)),
-				usage.Shell("dsstar export RUN"), usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
+			return usage.New(fmt.Sprintf("one run folder or notebook is wanted, and %d are given",
+				len(args)),
+				usage.Shell("dsstar export RUN"),
+				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
 		}
 		e, err := chooseExporter(to, out)
 		if err != nil {
@@ -90,20 +100,25 @@ func chooseExporter(to, out string) (exporter, error) {
 		}
 	}
 	if ending := filepath.Ext(out); to == "" && ending != "" && ending != ".ipynb" {
-		return exporter{}, usage.New(fmt.Sprintf("--out: there is no format for %s: it is html, md or script", term.Printable(ending)), usage.Shell("dsstar export --to html -o %s RUN", out))
+		return exporter{}, usage.New(
+			fmt.Sprintf("--out: there is no format for %s: it is html, md or script",
+				term.Printable(ending)), usage.Shell("dsstar export --to html -o %s RUN", out))
 	}
 	if to == "" {
 		return exporters[0], nil
 	}
-	return exporter{}, usage.New(fmt.Sprintf("there is no format %q: it is html, md or script", to), usage.Shell("dsstar export --to html RUN"))
+	return exporter{}, usage.New(fmt.Sprintf("there is no format %q: it is html, md or script", to),
+		usage.Shell("dsstar export --to html RUN"))
 }
 
 func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
-			return usage.New(fmt.Sprintf("%s is no run folder: it has no notebook.ipynb", term.Printable(arg)),
-				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"), usage.Shell("ls %s/*.ipynb", arg))
+			return usage.New(fmt.Sprintf("%s is no run folder: it has no notebook.ipynb",
+				term.Printable(arg)),
+				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"),
+				usage.Shell("ls %s/*.ipynb", arg))
 		}
 	}
 	nb, err := openNotebook(path)
@@ -155,7 +170,8 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 		}
 		target = strings.TrimSuffix(path, ".ipynb") + ending
 		if rerun.IsLink(target) { // the user has not named the link, and somebody else may have made it
-			return bad(usage.Shell("rm %s   # the link alone", target), "%s is a link, and nothing is written through it", term.Printable(target))
+			return bad(usage.Shell("rm %s   # the link alone", target),
+				"%s is a link, and nothing is written through it", term.Printable(target))
 		}
 	}
 	if real, err := filepath.EvalSymlinks(target); err == nil {
@@ -172,15 +188,18 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 	case err != nil:
 		return bad(usage.Shell("ls -ld %s", dir), "--out: %v", err)
 	case info.IsDir():
-		return bad(usage.Shell(again+"%s", path, filepath.Join(target, "report"+e.endings[0])), "--out: %s is a folder", term.Printable(target))
+		return bad(usage.Shell(again+"%s", path, filepath.Join(target, "report"+e.endings[0])),
+			"--out: %s is a folder", term.Printable(target))
 	case !info.Mode().IsRegular():
 		return bad(usage.Shell(again+"-", path), "--out: %s is not a file", term.Printable(target))
 	}
 	if from, err := os.Stat(path); err == nil && os.SameFile(from, info) {
-		return bad(usage.Shell(again+"-", path), "--out: %s is the notebook itself", term.Printable(target))
+		return bad(usage.Shell(again+"-", path), "--out: %s is the notebook itself",
+			term.Printable(target))
 	}
 	if out == "" && !isExport(target) {
-		return bad(usage.Shell(again+"%s   # replaces it", path, target), "%s is there already, and is no page or Markdown file of dsstar export", term.Printable(target))
+		return bad(usage.Shell(again+"%s   # replaces it", path, target),
+			"%s is there already, and is no page or Markdown file of dsstar export", term.Printable(target))
 	}
 	return target, nil
 }
@@ -210,7 +229,8 @@ func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 	}
 	script, commented := export.Script(nb)
 	if commented > 0 {
-		warning = fmt.Sprintf("lines that only IPython understands are comments in the script: %d", commented)
+		warning = fmt.Sprintf("lines that only IPython understands are comments in the script: %d",
+			commented)
 	}
 	return script, warning
 }

@@ -24,9 +24,14 @@ var conditions = []struct {
 	code  int
 	hints []usage.Hint
 }{
-	{runner.ErrRunning, exitError, []usage.Hint{usage.Shell("pgrep -af 'dsstar bench'   # which one; this command works when it has ended")}},
-	{record.ErrRunning, exitError, []usage.Hint{usage.Shell("pgrep -af dsstar   # which one; this command works when it has ended")}},
-	{record.ErrInUse, exitUsage, []usage.Hint{usage.Shell("mktemp -d   # gives a new folder for --out")}},
+	{runner.ErrRunning, exitError,
+		[]usage.Hint{usage.Shell(
+			"pgrep -af 'dsstar bench'   # which one; this command works when it has ended")}},
+	{record.ErrRunning, exitError,
+		[]usage.Hint{usage.Shell(
+			"pgrep -af dsstar   # which one; this command works when it has ended")}},
+	{record.ErrInUse, exitUsage,
+		[]usage.Hint{usage.Shell("mktemp -d   # gives a new folder for --out")}},
 	{sandbox.ErrExposed, exitUsage, []usage.Hint{
 		usage.Shell("mkdir data && mv FILES data   # a folder for what cells are to read"),
 		usage.Again("--sandbox", "off").Note("cells have all your rights then"),
@@ -37,11 +42,14 @@ var conditions = []struct {
 	{sandbox.ErrWritable, exitUsage, []usage.Hint{
 		usage.Again("--allow-write", "out").Note("after mkdir out: a folder without data and runs in it"),
 		usage.Again("--out", "DIR").Note("a run folder elsewhere"),
-		usage.Again("--allow-write", "DATA").Note("the data too, by their own name, if cells may change them"),
-		usage.Shell("dsstar doctor   # what keeps the sandbox from being full, in which data stay as they are"),
+		usage.Again("--allow-write",
+			"DATA").Note("the data too, by their own name, if cells may change them"),
+		usage.Shell("dsstar doctor   # what keeps the sandbox from being full, in which data " +
+			"stay as they are"),
 	}},
 	{sandbox.ErrReplaced, exitError, []usage.Hint{
-		usage.Shell("ls -ld PATH   # a link made by a cell, or by somebody else, in a folder of --allow-write"),
+		usage.Shell("ls -ld PATH   # a link made by a cell, or by somebody else, in a folder " +
+			"of --allow-write"),
 	}},
 	{sandbox.ErrKept, exitError, []usage.Hint{
 		usage.Again("--allow-read", "DIR").Note("the folder of what it could not read"),
@@ -49,7 +57,8 @@ var conditions = []struct {
 	}},
 	{errInterrupted, exitInterrupted, nil},
 	{agent.ErrStopped, exitInterrupted, nil},
-	{errConstant, exitError, []usage.Hint{usage.Again("--no-computed").Note("lets the last cell print a constant")}},
+	{errConstant, exitError,
+		[]usage.Hint{usage.Again("--no-computed").Note("lets the last cell print a constant")}},
 }
 
 // causeOf maps an error to its exit code, its text and hints. No other code does so.
@@ -68,10 +77,12 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 		return exitNotVerified, c.Text, nil
 	}
 	if e, ok := errors.AsType[*editorError](err); ok {
-		return exitError, text, []usage.Hint{usage.Shell("export EDITOR=COMMAND   # another editor than " + e.editor)}
+		return exitError, text, []usage.Hint{usage.Shell(
+			"export EDITOR=COMMAND   # another editor than " + e.editor)}
 	}
 	if b, ok := errors.AsType[*ask.BudgetError](err); ok {
-		return exitBudget, text, []usage.Hint{usage.Again("--"+b.Flag, "MORE").Note("or without it: no limit")}
+		return exitBudget, text, []usage.Hint{usage.Again("--"+b.Flag,
+			"MORE").Note("or without it: no limit")}
 	}
 	if errors.Is(err, sandbox.ErrNone) {
 		return exitError, text + "; nothing was run", sandboxHints(err)
@@ -87,21 +98,24 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 		}
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		hints = []usage.Hint{usage.Shell("wsl --install   # dsstar runs kernels on Linux and macOS, and so on Windows in WSL")}
+		hints = []usage.Hint{usage.Shell(
+			"wsl --install   # dsstar runs kernels on Linux and macOS, and so on Windows in WSL")}
 	}
 	return exitError, text, hints
 }
 
 // keyForURL is the hint for an endpoint that wants a key: the key of a provider is never sent to
 // another server unasked.
-var keyForURL = usage.Again("--api-key-env", "OPENAI_API_KEY").Note("the variable that holds the key for --base-url")
+var keyForURL = usage.Again("--api-key-env",
+	"OPENAI_API_KEY").Note("the variable that holds the key for --base-url")
 
 // modelHints are those for errors of models.
 func modelHints(err error) (code int, hints []usage.Hint) {
 	if c, ok := errors.AsType[*llm.CredentialError](err); ok {
 		switch {
 		case c.KeyEnv != "":
-			hints = []usage.Hint{usage.Shell("export " + c.KeyEnv + "=KEY"), usage.Shell("dsstar doctor   # tries the key")}
+			hints = []usage.Hint{usage.Shell("export " + c.KeyEnv + "=KEY"),
+				usage.Shell("dsstar doctor   # tries the key")}
 		case c.Unsent:
 			hints = []usage.Hint{keyForURL}
 		}
@@ -110,20 +124,23 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 	if s, ok := errors.AsType[*llm.StatusError](err); ok {
 		switch {
 		case errors.Is(s, llm.ErrContextLength):
-			hints = []usage.Hint{usage.Again("--context", "TOKENS").Note("what the model's context holds; less is shown then")}
+			hints = []usage.Hint{usage.Again("--context",
+				"TOKENS").Note("what the model's context holds; less is shown then")}
 		case s.Status == http.StatusNotFound:
 			hints = []usage.Hint{
 				usage.Shell("dsstar config   # shows the model and the base URL"),
 				usage.Shell("dsstar doctor   # asks the endpoint which models it has"),
 			}
 		case s.Status == http.StatusTooManyRequests:
-			hints = []usage.Hint{usage.Again("--model", "PROVIDER/MODEL").Note("another model, or wait a while")}
+			hints = []usage.Hint{usage.Again("--model",
+				"PROVIDER/MODEL").Note("another model, or wait a while")}
 		}
 		return exitError, hints
 	}
 	if _, ok := errors.AsType[*llm.ReplayError](err); ok {
 		return exitError, []usage.Hint{
-			usage.Shell("dsstar doctor   # a cell that fails here and did not in the recording makes other requests"),
+			usage.Shell("dsstar doctor   # a cell that fails here and did not in the recording makes " +
+				"other requests"),
 			usage.Again("--model", "PROVIDER/MODEL").Note("records a new trace"),
 		}
 	}
@@ -152,10 +169,12 @@ func kernelHints(err error) (code int, hints []usage.Hint) {
 		return exitUsage, kernels.Hints(some, n.Running)
 	}
 	if b, ok := errors.AsType[*kernel.BufferedError](err); ok {
-		return exitUsage, []usage.Hint{usage.Again("--yes", "--kernel", b.ID).Note("the output is dropped then")}
+		return exitUsage, []usage.Hint{usage.Again("--yes", "--kernel",
+			b.ID).Note("the output is dropped then")}
 	}
 	if l, ok := errors.AsType[*kernel.ServerLostError](err); ok {
-		return exitError, []usage.Hint{usage.Shell("dsstar kernels --server %s   # whether it is there again", l.URL)}
+		return exitError, []usage.Hint{usage.Shell(
+			"dsstar kernels --server %s   # whether it is there again", l.URL)}
 	}
 	if u, ok := errors.AsType[*kernels.UnreachableError](err); ok {
 		return exitError, []usage.Hint{
@@ -169,21 +188,25 @@ func kernelHints(err error) (code int, hints []usage.Hint) {
 func serverHints(s *kernel.ServerError) (code int, hints []usage.Hint) {
 	hub, _, _ := strings.Cut(s.URL, "/user/")
 	user := kernels.HubUser(s.URL)
-	asleep := s.Status == http.StatusNotFound || s.Status == http.StatusFailedDependency || s.Status == http.StatusServiceUnavailable
+	asleep := s.Status == http.StatusNotFound || s.Status == http.StatusFailedDependency ||
+		s.Status == http.StatusServiceUnavailable
 	list := usage.Shell("dsstar kernels --server %s", s.URL)
 	switch {
 	case s.Credentials() && user != "":
-		return exitCredentials, []usage.Hint{usage.Shell("export JUPYTER_TOKEN=TOKEN   # " + hub + "/hub/token makes one")}
+		return exitCredentials, []usage.Hint{usage.Shell("export JUPYTER_TOKEN=TOKEN   # " + hub +
+			"/hub/token makes one")}
 	case s.Credentials():
 		return exitCredentials, []usage.Hint{
 			usage.Shell("export JUPYTER_TOKEN=TOKEN"),
 			usage.Shell("jupyter server list   # on the server's machine: its token"),
 		}
 	case user != "" && asleep:
-		start := usage.Shell(`curl -X POST -H "Authorization: token $JUPYTER_TOKEN" %s   # starts it`, hub+"/hub/api/users/"+user)
+		start := usage.Shell(`curl -X POST -H "Authorization: token $JUPYTER_TOKEN" %s   # starts it`,
+			hub+"/hub/api/users/"+user)
 		return exitError, []usage.Hint{start, list}
 	case s.Status == http.StatusNotFound:
-		return exitError, []usage.Hint{usage.Shell("jupyter server list   # on the server's machine: its whole URL")}
+		return exitError, []usage.Hint{usage.Shell(
+			"jupyter server list   # on the server's machine: its whole URL")}
 	}
 	return exitError, []usage.Hint{list}
 }
@@ -193,7 +216,8 @@ func pythonHints(err error) (code int, hints []usage.Hint) {
 	if n, ok := errors.AsType[*pyenv.NoPythonError](err); ok {
 		if n.Problem == pyenv.ProblemVenv {
 			return exitError, []usage.Hint{
-				usage.Shell("apt-get install python3-venv   # Debian, Ubuntu"), usage.Shell("pip install uv   # or this, anywhere"),
+				usage.Shell("apt-get install python3-venv   # Debian, Ubuntu"),
+				usage.Shell("pip install uv   # or this, anywhere"),
 			}
 		}
 		return exitError, []usage.Hint{
@@ -209,9 +233,11 @@ func pythonHints(err error) (code int, hints []usage.Hint) {
 	own := usage.Again("--python", "PATH").Note("an environment of your own")
 	switch i.Reason {
 	case pyenv.ReasonNetwork:
-		return exitError, []usage.Hint{usage.Shell("export PIP_INDEX_URL=URL   # a mirror of the package index"), own}
+		return exitError, []usage.Hint{usage.Shell(
+			"export PIP_INDEX_URL=URL   # a mirror of the package index"), own}
 	case pyenv.ReasonDisk:
-		return exitError, []usage.Hint{usage.Shell("export XDG_CACHE_HOME=DIR   # a folder with 2 GB to spare")}
+		return exitError, []usage.Hint{usage.Shell(
+			"export XDG_CACHE_HOME=DIR   # a folder with 2 GB to spare")}
 	}
 	return exitError, []usage.Hint{own}
 }
@@ -236,19 +262,24 @@ func tierHints(err error) []usage.Hint {
 	var lines []string
 	switch m.Cause {
 	case sandbox.NoBubblewrap: // where dsstar may make no namespaces by itself
-		lines = []string{"sudo apt-get install bubblewrap   # or as your system installs it; full: nothing outside can be seen"}
+		lines = []string{"sudo apt-get install bubblewrap   # or as your system installs it; full: " +
+			"nothing outside can be seen"}
 	case sandbox.AppArmor: // in Ubuntu 24.04 the profile is an extra, from 25.04 on it is there
 		lines = []string{
 			"sudo apt-get install apparmor-profiles",
 			"sudo install -m 644 /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/",
-			"sudo apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict   # lets bubblewrap make namespaces",
+			"sudo apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict   # lets bubblewrap " +
+				"make namespaces",
 		}
 	case sandbox.NamespacesOff:
-		lines = []string{"sudo sysctl -e -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1   # lets users make namespaces"}
+		lines = []string{"sudo sysctl -e -w user.max_user_namespaces=15000 " +
+			"kernel.unprivileged_userns_clone=1   # lets users make namespaces"}
 	case sandbox.NamespacesRefused:
-		lines = []string{"unshare --user --map-current-user --mount --pid --fork mount -t proc proc /proc   # shows what is refused, often by a container's rules"}
+		lines = []string{"unshare --user --map-current-user --mount --pid --fork mount -t proc proc " +
+			"/proc   # shows what is refused, often by a container's rules"}
 	case sandbox.NoLandlock:
-		lines = []string{"cat /sys/kernel/security/lsm   # if landlock is not in it: Linux 5.13 or newer, started with lsm=landlock,…"}
+		lines = []string{"cat /sys/kernel/security/lsm   # if landlock is not in it: Linux 5.13 or " +
+			"newer, started with lsm=landlock,…"}
 	}
 	var hints []usage.Hint
 	for _, line := range lines {

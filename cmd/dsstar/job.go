@@ -64,7 +64,8 @@ func (r *runFlags) checkOut() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return usage.New(fmt.Sprintf("--out: %v", err), usage.Shell("mktemp -d   # gives a new folder for --out"))
+		return usage.New(fmt.Sprintf("--out: %v", err),
+			usage.Shell("mktemp -d   # gives a new folder for --out"))
 	case len(entries) > 0:
 		return fmt.Errorf("--out %s: %w", r.out, record.ErrInUse)
 	}
@@ -82,7 +83,9 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVar(&r.keep, "keep-kernel", false, "leave the kernel running at the end, with its variables")
 	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject or stop")
-	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask before using kernels without a sandbox (running, or a server's) or describing many files")
+	f.BoolVarP(&r.yes, "yes", "y", false,
+		"do not ask before using kernels without a sandbox (running, or a server's) or "+
+			"describing many files")
 }
 
 // setUp chooses where sessions are opened. It may create the Python environment and ask the user
@@ -95,18 +98,21 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return j.forGuest()
 	}
 	j.progress.Wait("setting up Python")
-	if j.place, err = a.Place(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
+	if j.place, err = a.Place(ctx, j.settings,
+		func(line string) { j.progress.Say("set-up   %s", line) }); err != nil {
 		return err
 	}
 	if j.place.Guest != nil && j.keep {
-		return usage.New("--keep-kernel: the kernel is not dsstar's, and stays in any case", usage.Again("--yes").But("keep-kernel"))
+		return usage.New("--keep-kernel: the kernel is not dsstar's, and stays in any case",
+			usage.Again("--yes").But("keep-kernel"))
 	}
 	if j.place.Guest != nil && j.settings.Rollback.Insists() {
 		return usage.New("--rollback checkpoint: a kernel that is not the run's own goes back by names",
 			usage.Again("--yes").But("rollback"))
 	}
 	if j.place.Guest != nil && j.settings.Method.Paper {
-		return usage.New("--paper runs every script in a fresh process, which a kernel that is not the run's own cannot be",
+		return usage.New("--paper runs every script in a fresh process, which a kernel that is not the "+
+			"run's own cannot be",
 			usage.Without("kernel"))
 	}
 	if err := j.forGuest(); err != nil {
@@ -139,7 +145,8 @@ func (j *job) forGuest() error {
 		return usage.New("--keep is for a kernel that is running already: the run's own ends with it",
 			usage.Shell("dsstar kernels"), usage.Again("--kernel", "newest"))
 	case j.task.Data == "" && !j.past && !j.here:
-		return usage.New("no data folder is given, and only a kernel that is running already has variables to ask about",
+		return usage.New("no data folder is given, and only a kernel that is running already has "+
+			"variables to ask about",
 			usage.Again("--data", "DIR"), usage.Shell("dsstar kernels   # those that are running"))
 	}
 	return nil
@@ -154,7 +161,8 @@ func (j *job) base() string {
 	if here, err = filepath.EvalSymlinks(here); err != nil {
 		return j.settings.Out
 	}
-	return filepath.Join(j.place.Guest.Beside(here), j.settings.Out) // the current folder, unless the kernel is a notebook's
+	// the current folder, unless the kernel is a notebook's
+	return filepath.Join(j.place.Guest.Beside(here), j.settings.Out)
 }
 
 // existing returns the absolute path or its nearest existing ancestor.
@@ -176,8 +184,10 @@ func (j job) folder() (record.Folder, error) {
 	}
 	base := j.base()
 	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
-		return "", usage.New(fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's", term.Printable(link)),
-			usage.Shell("ls -ld %s", link), usage.Shell("export DSSTAR_OUT=%s   # if the link is yours", base))
+		return "", usage.New(fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's",
+			term.Printable(link)),
+			usage.Shell("ls -ld %s", link),
+			usage.Shell("export DSSTAR_OUT=%s   # if the link is yours", base))
 	}
 	return record.NewFolder(base, j.task.Question, time.Now())
 }
@@ -213,7 +223,8 @@ func dataFrom(run, data string) string {
 // newTask checks and lists the data folder. Without a folder the question is about variables only.
 // A missing name in include is an error only if it was given as a flag: a setting may be meant for
 // other folders.
-func newTask(ctx context.Context, question, guidelines, folder string, include []string, given bool) (record.Task, error) {
+func newTask(ctx context.Context, question, guidelines, folder string, include []string,
+	given bool) (record.Task, error) {
 	if folder == "" {
 		return record.Task{Question: question, Guidelines: guidelines}, nil
 	}
@@ -222,25 +233,32 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 		return record.Task{}, err
 	}
 	if scheme := isURL.FindString(folder); scheme != "" { // the rest may hold a password
-		return record.Task{}, usage.New(fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this machine are read", strings.TrimSuffix(scheme, "://")),
+		return record.Task{}, usage.New(
+			fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this "+
+				"machine are read", strings.TrimSuffix(scheme, "://")),
 			usage.Again("--data", "DIR").Note("a folder with a copy of the data"))
 	}
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		return record.Task{}, usage.New("the data folder does not exist: "+folder, usage.Shell("ls %s", filepath.Dir(data)))
+		return record.Task{}, usage.New("the data folder does not exist: "+folder,
+			usage.Shell("ls %s", filepath.Dir(data)))
 	case err != nil:
-		return record.Task{}, usage.New(fmt.Sprintf("the data folder: %v", err), usage.Shell("ls -ld %s", data))
+		return record.Task{}, usage.New(fmt.Sprintf("the data folder: %v", err),
+			usage.Shell("ls -ld %s", data))
 	case !info.IsDir():
-		return record.Task{}, usage.New("not a folder: "+folder, usage.Again("--data", filepath.Dir(data)))
+		return record.Task{}, usage.New("not a folder: "+folder,
+			usage.Again("--data", filepath.Dir(data)))
 	}
 	// The run folder's relative path to the data must not lead through a link.
 	if data, err = filepath.EvalSymlinks(data); err != nil {
 		return record.Task{}, fmt.Errorf("the data folder: %w", err)
 	}
 	for _, name := range include {
-		if _, err := os.Stat(filepath.Join(data, name)); given && (!filepath.IsLocal(name) || err != nil) {
-			return record.Task{}, usage.New(fmt.Sprintf("--include: %s is not in the data folder, %s", name, data), usage.Shell("ls -a %s", data))
+		if _, err := os.Stat(filepath.Join(data, name)); given &&
+			(!filepath.IsLocal(name) || err != nil) {
+			return record.Task{}, usage.New(fmt.Sprintf("--include: %s is not in the data folder, %s",
+				name, data), usage.Shell("ls -a %s", data))
 		}
 	}
 	task := record.Task{Question: question, Guidelines: guidelines, Data: data, Include: include}
@@ -262,7 +280,8 @@ func listData(ctx context.Context, task *record.Task, data string) error {
 	case skipped != "":
 		hints := []usage.Hint{usage.Again("--include", ".").Note("skips nothing")}
 		if name, folder := strings.CutSuffix(all.Skipped[0].Name, "/"); folder {
-			hints = append(hints, usage.Again("--data", filepath.Join(data, name)).Note("what is named is not skipped"))
+			hints = append(hints,
+				usage.Again("--data", filepath.Join(data, name)).Note("what is named is not skipped"))
 		}
 		return usage.New("the data folder has no data files but what is skipped: "+skipped, hints...)
 	}

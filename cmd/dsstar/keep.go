@@ -54,7 +54,8 @@ func (s keptSession) End() error {
 	return s.Session.Close()
 }
 
-var errUnfinished = errors.New("not all cells ran in the fresh kernel of the proof, which would have stayed")
+var errUnfinished = errors.New(
+	"not all cells ran in the fresh kernel of the proof, which would have stayed")
 
 func (s keptSession) Close() error {
 	k := s.keeper
@@ -78,11 +79,13 @@ func (k *keeper) result(ctx context.Context) (*resultKept, error) {
 	if k == nil || k.info.ID == "" || k.err != nil {
 		return nil, nil
 	}
-	r := &resultKept{ID: k.info.ID, PID: k.info.PID, ConnectionFile: k.info.File, Server: k.info.Server}
+	r := &resultKept{ID: k.info.ID, PID: k.info.PID, ConnectionFile: k.info.File,
+		Server: k.info.Server}
 	if k.server.URL == "" {
 		return r, nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(k.patience, keepPatience)) // also after Ctrl-C
+	// also after Ctrl-C
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(k.patience, keepPatience))
 	defer cancel()
 	path, err := k.server.Path(ctx, k.saver.notebook.Path())
 	if err != nil {
@@ -126,7 +129,8 @@ func (k *keeper) tell(p *progress.Progress, r *resultKept, unregistered, ended e
 		p.Say("connect  open %s in JupyterLab: it is the kernel of the notebook there", r.Notebook)
 	}
 	if r != nil && r.Server != "" {
-		p.Say("end it   in JupyterLab by Kernel > Shut Down Kernel, or DELETE %sapi/kernels/%s", r.Server, r.ID)
+		p.Say("end it   in JupyterLab by Kernel > Shut Down Kernel, or DELETE %sapi/kernels/%s",
+			r.Server, r.ID)
 	}
 }
 
@@ -144,7 +148,8 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 	if !j.keep || j.here || s.Kernel+s.Server+s.Python != "" {
 		return false
 	}
-	server, ok := serverWith(kernel.LocalServers(a.Lookup()), filepath.Join(existing(cmp.Or(j.out, s.Out)), "notebook.ipynb"))
+	server, ok := serverWith(kernel.LocalServers(a.Lookup()),
+		filepath.Join(existing(cmp.Or(j.out, s.Out)), "notebook.ipynb"))
 	if !ok {
 		return false
 	}
@@ -199,7 +204,8 @@ func continued(r pastRun) *saver {
 	s := newSaver(r.folder)
 	s.notebook.SwitchTo(r.path, r.content)
 	if path := disk.Newest(r.folder.Script()); path != "" {
-		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil && slices.Contains(r.t.Scripts, record.Digest(string(script))) {
+		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil &&
+			slices.Contains(r.t.Scripts, record.Digest(string(script))) {
 			s.script.SwitchTo(path, script)
 		}
 	}
@@ -224,7 +230,8 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 		return warnings, fmt.Errorf("save the notebook: %w", err)
 	}
 	told := len(warnings)
-	if err := guarded(s.script, func() ([]byte, error) { return []byte(script), nil }, warn); err != nil {
+	if err := guarded(s.script, func() ([]byte, error) { return []byte(script), nil },
+		warn); err != nil {
 		return warnings, fmt.Errorf("save the script: %w", err)
 	}
 	if len(warnings) > told {
@@ -247,6 +254,7 @@ func guarded(g *disk.Guarded, draw func() ([]byte, error), warn func(string)) er
 		}
 		old := filepath.Base(g.Path())
 		g.NextSibling()
-		warn(fmt.Sprintf("%s was edited during the run and stays as it is; the run goes on in %s", old, filepath.Base(g.Path())))
+		warn(fmt.Sprintf("%s was edited during the run and stays as it is; the run goes on in %s", old,
+			filepath.Base(g.Path())))
 	}
 }

@@ -26,8 +26,9 @@ path, a connection file, or "newest".
 
 --server or JUPYTER_URL names another server, with its token in the URL or in
 JUPYTER_TOKEN. Tokens are never printed.`,
-		Example: "  dsstar kernels\n  dsstar kernels --json\n  JUPYTER_TOKEN=… dsstar kernels --server https://hub.example.org/user/ada/",
-		Args:    noArgs,
+		Example: "  dsstar kernels\n  dsstar kernels --json\n  JUPYTER_TOKEN=… dsstar kernels --server " +
+			"https://hub.example.org/user/ada/",
+		Args: noArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	serverFlag(cmd.Flags())
@@ -94,7 +95,8 @@ func (a *app) listing(v kernels.Survey) listing {
 	l := listing{Kernels: []listedKernel{}, Servers: []listedServer{}, Kernelspecs: []listedSpec{}}
 	for _, k := range v.Kernels {
 		listed := listedKernel{
-			Name: v.Name(k), ID: k.ID, State: k.State, Kernelspec: k.Spec, Notebook: k.Notebook, Dir: k.Dir, Python: k.Python,
+			Name: v.Name(k), ID: k.ID, State: k.State, Kernelspec: k.Spec, Notebook: k.Notebook,
+			Dir: k.Dir, Python: k.Python,
 			PID: k.PID, Connections: k.Connections, ConnectionFile: k.File, Server: k.Server.URL,
 		}
 		if !k.Since.IsZero() {
@@ -107,7 +109,8 @@ func (a *app) listing(v kernels.Survey) listing {
 		if err != nil && len(s.Argv) > 0 {
 			program = s.Argv[0]
 		}
-		l.Kernelspecs = append(l.Kernelspecs, listedSpec{s.Name, s.DisplayName, s.Language, program, s.Dir, ""})
+		l.Kernelspecs = append(l.Kernelspecs,
+			listedSpec{s.Name, s.DisplayName, s.Language, program, s.Dir, ""})
 	}
 	for _, server := range v.Servers {
 		problem := ""
@@ -116,7 +119,8 @@ func (a *app) listing(v kernels.Survey) listing {
 		}
 		l.Servers = append(l.Servers, listedServer{server.URL, server.Root, server.PID, problem})
 		for _, s := range server.Specs {
-			listed := listedSpec{Name: s.Name, DisplayName: s.DisplayName, Language: s.Language, Server: server.URL}
+			listed := listedSpec{Name: s.Name, DisplayName: s.DisplayName, Language: s.Language,
+				Server: server.URL}
 			if len(s.Argv) > 0 {
 				listed.Argv0 = s.Argv[0]
 			}
@@ -151,11 +155,13 @@ func printListing(out io.Writer, l listing, home string) error {
 		if k.Since != nil {
 			active = kernels.Ago(time.Since(*k.Since))
 		}
-		row(tilde(k.Name), dash(k.State), active, dash(k.Kernelspec), dash(k.Notebook), dash(tilde(k.Dir)), dash(tilde(k.Python)), dash(k.Server))
+		row(tilde(k.Name), dash(k.State), active, dash(k.Kernelspec), dash(k.Notebook),
+			dash(tilde(k.Dir)), dash(tilde(k.Python)), dash(k.Server))
 	}
 	row("")
 	if len(l.Servers) == 0 {
-		row("No Jupyter server is running here. This starts one:  jupyter lab   and this asks another:  dsstar kernels --server URL")
+		row("No Jupyter server is running here. This starts one:  jupyter lab   and this asks another: " +
+			" dsstar kernels --server URL")
 	} else {
 		row("SERVER", "FOLDER", "ANSWER")
 	}
@@ -164,7 +170,8 @@ func printListing(out io.Writer, l listing, home string) error {
 	}
 	row("")
 	if len(l.Kernelspecs) == 0 {
-		row("No kernelspec is installed. This installs one:  python3 -m ipykernel install --user   dsstar nb needs none")
+		row("No kernelspec is installed. This installs one:  python3 -m ipykernel install --user   " +
+			"dsstar nb needs none")
 	} else {
 		row("KERNELSPEC", "NAME", "LANGUAGE", "PROGRAM", "SERVER")
 	}

@@ -51,10 +51,12 @@ func main() {
 
 // newApp returns the program with the process's own input, output and environment.
 func newApp() *app {
-	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH"))) // cannot fail: the value comes from the environment
+	// cannot fail: the value comes from the environment
+	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH")))
 	a := &app{
 		Host: kernels.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		stdinTTY: term.IsTerminal(os.Stdin), stdoutTTY: term.IsTerminal(os.Stdout), stderrTTY: term.IsTerminal(os.Stderr),
+		stdinTTY: term.IsTerminal(os.Stdin), stdoutTTY: term.IsTerminal(os.Stdout),
+		stderrTTY: term.IsTerminal(os.Stderr),
 		width: func() int {
 			if columns, _, ok := term.Size(os.Stderr); ok {
 				return columns
@@ -83,7 +85,8 @@ func (a *app) main() int {
 // wholePaths drops relative entries from a PATH. The current folder may be somebody else's, and no
 // program in it may run outside the sandbox, not even by way of a launcher, an editor or a shell.
 func wholePaths(list string) string {
-	dirs := slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool { return !filepath.IsAbs(dir) })
+	dirs := slices.DeleteFunc(filepath.SplitList(list),
+		func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
@@ -130,7 +133,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if quiet, ok := errors.AsType[silent](err); ok {
 		return quiet.code
 	}
-	if write, ok := errors.AsType[*fs.PathError](err); ok && write.Path == os.Stdout.Name() && errors.Is(err, syscall.EPIPE) {
+	if write, ok := errors.AsType[*fs.PathError](err); ok && write.Path == os.Stdout.Name() &&
+		errors.Is(err, syscall.EPIPE) {
 		return exitError // the reader has closed the pipe, as head does
 	}
 	return a.report(err)
@@ -138,8 +142,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "dsstar",
-		Short:         "Ask your data a question; get back a notebook that you can review, re-run, edit and continue.",
+		Use: "dsstar",
+		Short: "Ask your data a question; get back a notebook that you can review, re-run, " +
+			"edit and continue.",
 		Long:          rootHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -157,7 +162,8 @@ func (a *app) rootCommand() *cobra.Command {
 		}
 		return usage.New(flagError(err), usage.Shell(cmd.CommandPath()+" --help"))
 	})
-	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(), a.describeCommand(), a.demoCommand(), a.traceCommand(),
+	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(),
+		a.describeCommand(), a.demoCommand(), a.traceCommand(),
 		a.kernelsCommand(), a.doctorCommand(), a.configCommand(), a.benchCommand())
 	return root
 }

@@ -18,7 +18,8 @@ import (
 func method(s configs.Method) record.Method {
 	m := record.Method{
 		NoReasons: !s.Reasons, NoDocuments: !s.Documents, NoFamilies: !s.Families,
-		NoFormCheck: !s.FormCheck, NoComputed: !s.Computed, NoUnfinished: !s.Unfinished, NoInconclusive: !s.Inconclusive,
+		NoFormCheck: !s.FormCheck, NoComputed: !s.Computed, NoUnfinished: !s.Unfinished,
+		NoInconclusive: !s.Inconclusive,
 	}
 	if s.Paper {
 		m = record.Paper()
@@ -41,7 +42,8 @@ func checkMethod(s *configs.Settings, review bool) error {
 		return usage.New("--candidates: with --paper every round writes the whole script, and only one",
 			usage.Again("--candidates", "1"))
 	case review:
-		return usage.New("--candidates: with --review no cell runs that was not accepted, so that a step has one at a time",
+		return usage.New("--candidates: with --review no cell runs that was not accepted, so that a "+
+			"step has one at a time",
 			usage.Again("--candidates", "1"))
 	}
 	return nil
@@ -52,9 +54,11 @@ func checkRollback(s *configs.Settings, m record.Method) error {
 	switch {
 	case !s.Rollback.Off():
 	case m.Script:
-		return usage.New("--rollback off: with --paper every script runs in a fresh process", usage.Again("--rollback", "replay"))
+		return usage.New("--rollback off: with --paper every script runs in a fresh process",
+			usage.Again("--rollback", "replay"))
 	case m.Candidates > 1:
-		return usage.New("--rollback off: the candidates for a step run from the same state, to which the session goes back",
+		return usage.New("--rollback off: the candidates for a step run from the same state, to which "+
+			"the session goes back",
 			usage.Again("--rollback", "auto"))
 	}
 	return nil
@@ -90,12 +94,16 @@ func checkBudget(s *configs.Settings) error {
 	for _, role := range append([]string{""}, roleNames(s)...) {
 		name := modelOf(s, role)
 		if _, ok := s.Price(name); !ok {
-			row, paid := fmt.Sprintf(`"%s": {input: 1.25, cached: 0.13, output: 10}`, name), "   # US dollars a million tokens: put in what you pay"
-			hint := ownFile(s.UserFile) + fmt.Sprintf(`echo 'prices: {%s}' >> %s%s`, row, human.Shell(s.UserFile), paid)
+			row, paid := fmt.Sprintf(`"%s": {input: 1.25, cached: 0.13, output: 10}`,
+				name), "   # US dollars a million tokens: put in what you pay"
+			hint := ownFile(s.UserFile) +
+				fmt.Sprintf(`echo 'prices: {%s}' >> %s%s`, row, human.Shell(s.UserFile), paid)
 			if len(s.Prices) > 0 || s.UserFile == "" {
-				hint = fmt.Sprintf("%s   # belongs below prices: in your settings; US dollars a million tokens", row)
+				hint = fmt.Sprintf(
+					"%s   # belongs below prices: in your settings; US dollars a million tokens", row)
 			}
-			return usage.New(fmt.Sprintf("--max-cost: the price of %s is not known", name), usage.Shell(hint))
+			return usage.New(fmt.Sprintf("--max-cost: the price of %s is not known", name),
+				usage.Shell(hint))
 		}
 	}
 	return nil

@@ -95,7 +95,8 @@ func (a *app) open(s *configs.Settings, name string, retrying func(llm.Retry)) (
 }
 
 // callable returns the endpoint of a model with the settings for its calls.
-func (a *app) callable(s *configs.Settings, name string, retrying func(llm.Retry)) (llm.Endpoint, error) {
+func (a *app) callable(s *configs.Settings, name string,
+	retrying func(llm.Retry)) (llm.Endpoint, error) {
 	e, err := a.endpoint(s, name)
 	e.Temperature = s.Temperature
 	e.CallTimeout, e.IdleTimeout, e.Retries, e.OnRetry = s.CallTimeout, s.IdleTimeout, s.Retries, retrying
@@ -119,7 +120,8 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 	}
 	if p.Name == "openai" && s.BaseURL == "" {
 		e.Header = map[string]string{}
-		for header, env := range map[string]string{"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"} {
+		for header, env := range map[string]string{"OpenAI-Organization": "OPENAI_ORG_ID",
+			"OpenAI-Project": "OPENAI_PROJECT_ID"} {
 			if value := a.Getenv(env); value != "" {
 				e.Header[header] = value
 			}
@@ -149,7 +151,8 @@ func (a *app) modelLine(s *configs.Settings) string {
 func readTrace(path string) ([]llm.Exchange, error) {
 	f, err := disk.Open(path, disk.MaxDocument)
 	if err != nil {
-		return nil, usage.New(fmt.Sprintf("open the trace: %v", err), usage.Again("--model", "replay:RUN/trace.jsonl"))
+		return nil, usage.New(fmt.Sprintf("open the trace: %v", err),
+			usage.Again("--model", "replay:RUN/trace.jsonl"))
 	}
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
@@ -157,7 +160,8 @@ func readTrace(path string) ([]llm.Exchange, error) {
 		err = errors.New("it has no exchange")
 	}
 	if err != nil {
-		return nil, usage.New(fmt.Sprintf("the trace %s: %v", path, err), usage.Shell("head -c 300 %s", path))
+		return nil, usage.New(fmt.Sprintf("the trace %s: %v", path, err),
+			usage.Shell("head -c 300 %s", path))
 	}
 	return exchanges, nil
 }
@@ -167,16 +171,21 @@ func (a *app) noModel(s *configs.Settings) error {
 	for _, provider := range slices.Sorted(maps.Keys(s.Providers)) {
 		for _, env := range s.Providers[provider].KeyEnv {
 			if a.Getenv(env) != "" {
-				e.Hints = append(e.Hints, usage.Shell("export DSSTAR_MODEL="+provider+"/MODEL   # "+env+" is set"))
+				e.Hints = append(e.Hints,
+					usage.Shell("export DSSTAR_MODEL="+provider+"/MODEL   # "+env+" is set"))
 			}
 		}
 	}
 	if len(e.Hints) == 0 {
-		e.Hints = append(e.Hints, usage.Shell("export OPENAI_API_KEY=KEY DSSTAR_MODEL=openai/MODEL   # or gemini/ with GEMINI_API_KEY, anthropic/ with ANTHROPIC_API_KEY, openrouter/ with OPENROUTER_API_KEY, deepseek/ with DEEPSEEK_API_KEY"))
+		e.Hints = append(e.Hints,
+			usage.Shell("export OPENAI_API_KEY=KEY DSSTAR_MODEL=openai/MODEL   # or gemini/ with "+
+				"GEMINI_API_KEY, anthropic/ with ANTHROPIC_API_KEY, openrouter/ with OPENROUTER_API_KEY, "+
+				"deepseek/ with DEEPSEEK_API_KEY"))
 	}
 	e.Hints = append(e.Hints,
 		usage.Again("--model", "ollama/MODEL").Note("a model on this machine"),
-		usage.Again("--base-url", "http://127.0.0.1:8000/v1", "--model", "MODEL").Note("any OpenAI-compatible server"),
+		usage.Again("--base-url", "http://127.0.0.1:8000/v1", "--model",
+			"MODEL").Note("any OpenAI-compatible server"),
 		usage.Shell("dsstar demo   # the main job with recorded replies, without a model"))
 	return e
 }

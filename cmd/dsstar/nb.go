@@ -67,9 +67,11 @@ func (a *app) nbCommand() *cobra.Command {
 		Long:    nbHelp,
 		Example: nbExample,
 	}
-	cmd.Flags().VarP((*onceFlag)(&data), "data", "d", "the folder with the data files; optional with a running kernel")
+	cmd.Flags().VarP((*onceFlag)(&data), "data", "d",
+		"the folder with the data files; optional with a running kernel")
 	keepFlag(cmd.Flags(), &keep)
-	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer: TEXT, or @FILE")
+	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "",
+		"the form of the answer: TEXT, or @FILE")
 	flags.add(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -96,9 +98,11 @@ func (a *app) nbCommand() *cobra.Command {
 			return err
 		}
 		// All arguments are checked before anything is set up.
-		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: a.line.Only(lasting...)}
+		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet),
+			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
-		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include, cmd.Flags().Changed("include")); err != nil {
+		if j.task, err = newTask(cmd.Context(), question, form, data, s.Include,
+			cmd.Flags().Changed("include")); err != nil {
 			return err
 		}
 		if err := flags.checkOut(); err != nil {
@@ -158,7 +162,8 @@ func (a *app) guidelines(arg string) (string, error) {
 	}
 	b, err := readNamed(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", usage.New("--guidelines: there is no file "+path, usage.Again("--guidelines", "TEXT").Note("or @FILE"))
+		return "", usage.New("--guidelines: there is no file "+path,
+			usage.Again("--guidelines", "TEXT").Note("or @FILE"))
 	}
 	if err != nil {
 		return "", usage.New(fmt.Sprintf("--guidelines: %v", err), usage.Shell("ls -l %s", path))
@@ -189,7 +194,8 @@ func (f *onceFlag) String() string { return string(*f) }
 func (f *onceFlag) Type() string   { return "string" }
 func (f *onceFlag) Set(value string) error {
 	if *f != "" {
-		return usage.New(fmt.Sprintf("two data folders are given, %s and %s, and a run has one", *f, value),
+		return usage.New(fmt.Sprintf("two data folders are given, %s and %s, and a run has one", *f,
+			value),
 			usage.Shell("mkdir both && cp -r %s %s both/   # one folder for --data", string(*f), value))
 	}
 	*f = onceFlag(value)

@@ -25,7 +25,8 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 	case os.IsNotExist(err):
 		return bad(list, "there is no file %s", term.Printable(path))
 	case err == nil && info.IsDir():
-		return bad(usage.Shell("ls %s/*.ipynb", path), "%s is a folder, not a notebook", term.Printable(path))
+		return bad(usage.Shell("ls %s/*.ipynb", path), "%s is a folder, not a notebook",
+			term.Printable(path))
 	case err != nil:
 		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
 	}
@@ -37,7 +38,8 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
 	}
 	if old := formatOf(path); old > 0 && old < 4 {
-		return bad(usage.Shell("jupyter nbconvert --to notebook --nbformat 4 %s", path), "%s is a notebook of the old format %d, and 4 is wanted", term.Printable(path), old)
+		return bad(usage.Shell("jupyter nbconvert --to notebook --nbformat 4 %s", path),
+			"%s is a notebook of the old format %d, and 4 is wanted", term.Printable(path), old)
 	}
 	return bad(usage.Shell("head -c 300 %s", path), "%s: %v", term.Printable(path), err)
 }

@@ -134,13 +134,16 @@ func (a *app) rerunCommand() *cobra.Command {
 		Example: rerunExample,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&flags.Out, "out", "o", "", "the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
+	f.StringVarP(&flags.Out, "out", "o", "",
+		"the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
 	f.Var(&timeout, "timeout", "timeout of a cell, such as 90s or 10m (default none)")
 	f.BoolVar(&flags.AllowErrors, "allow-errors", false, "continue after cells that fail or time out")
 	f.BoolVarP(&flags.Quiet, "quiet", "q", false, "only errors on standard error")
 	f.BoolVar(&flags.JSON, "json", false, "print one JSON object instead of the path")
-	f.BoolVar(&flags.Check, "check", false, "compare outputs with those in the notebook; writes nothing unless --out is given")
-	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance, "with --check: relative tolerance of numbers")
+	f.BoolVar(&flags.Check, "check", false,
+		"compare outputs with those in the notebook; writes nothing unless --out is given")
+	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance,
+		"with --check: relative tolerance of numbers")
 	f.Var(&round, "round", "run the attempts of this round of dsstar's notebook again")
 	f.Var((*onceFlag)(&flags.Data), "data", "another data folder than the notebook's")
 	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -161,7 +164,8 @@ func (a *app) rerunCommand() *cobra.Command {
 			return err
 		}
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("one notebook is wanted, and %d are given", len(args)), usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
+			return usage.New(fmt.Sprintf("one notebook is wanted, and %d are given", len(args)),
+				usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
 		}
 		if flags.Timeout = time.Duration(timeout); round.given {
 			flags.Round = &round.n
@@ -199,7 +203,8 @@ func (p *patience) Set(text string) error {
 }
 
 // rerun executes a notebook, or that of a run folder.
-func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags, s *configs.Settings) error {
+func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags,
+	s *configs.Settings) error {
 	if run := disk.Newest(record.Folder(path).Notebook()); run != "" {
 		path = run
 	}
@@ -208,7 +213,8 @@ func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags, s *conf
 		return err
 	}
 	r := rerun.Runner{
-		Host: a.Host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), Terminal: a.stderrTTY, Width: a.width,
+		Host: a.Host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), Terminal: a.stderrTTY,
+		Width:    a.width,
 		Progress: a.newProgress,
 	}
 	err = r.Run(ctx, path, nb, flags, s)

@@ -58,7 +58,8 @@ func ranIn(p kernels.Place, s *configs.Settings) resultKernel {
 	if s.Rollback.Off() {
 		way = notebook.NotAtAll
 	}
-	r := resultKernel{Name: cmp.Or(p.Spec.DisplayName, p.Spec.Name), Owned: true, Sandbox: p.Sandbox(), Rollback: string(way)}
+	r := resultKernel{Name: cmp.Or(p.Spec.DisplayName, p.Spec.Name), Owned: true,
+		Sandbox: p.Sandbox(), Rollback: string(way)}
 	if p.Guest != nil {
 		r.Name, r.Owned = p.Guest.Name, false
 	}
@@ -71,8 +72,9 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 		warnings = []string{}
 	}
 	return result{
-		Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(), Inconclusive: t.Inconclusive(),
-		Doubts: append([]string{}, t.Doubts()...), Rounds: len(t.Rounds), Steps: t.Steps(),
+		Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(),
+		Inconclusive: t.Inconclusive(),
+		Doubts:       append([]string{}, t.Doubts()...), Rounds: len(t.Rounds), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Usage:    usageOf(t),
 		Seconds:  t.Seconds,

@@ -56,13 +56,16 @@ func (a *app) resumeCommand() *cobra.Command {
 		Example: resumeExample,
 	}
 	cmd.Flags().StringVar(&question, "ask", "", "ask another question in the same session")
-	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "", "the form of the answer to --ask: TEXT, or @FILE")
+	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "",
+		"the form of the answer to --ask: TEXT, or @FILE")
 	keepFlag(cmd.Flags(), &keep)
 	flags.addCommon(cmd.Flags())
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("one run is wanted, and %d are given", len(args)), usage.Shell("dsstar resume RUN"), usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
+			return usage.New(fmt.Sprintf("one run is wanted, and %d are given", len(args)),
+				usage.Shell("dsstar resume RUN"),
+				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
 		}
 		if err := a.mayReview(flags); err != nil {
 			return err
@@ -75,10 +78,12 @@ func (a *app) resumeCommand() *cobra.Command {
 			return err
 		}
 		if question = strings.TrimSpace(question); question == "" && cmd.Flags().Changed("ask") {
-			return usage.New("--ask: no question is given", usage.Shell(`dsstar resume --ask "question" %s`, args[0]))
+			return usage.New("--ask: no question is given",
+				usage.Shell(`dsstar resume --ask "question" %s`, args[0]))
 		}
 		if form != "" && question == "" {
-			return usage.New("--guidelines are for the question of --ask", usage.Shell(`dsstar resume --ask "question" --guidelines TEXT %s`, args[0]))
+			return usage.New("--guidelines are for the question of --ask",
+				usage.Shell(`dsstar resume --ask "question" --guidelines TEXT %s`, args[0]))
 		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
@@ -87,7 +92,8 @@ func (a *app) resumeCommand() *cobra.Command {
 		if err := checkBudget(s); err != nil {
 			return err
 		}
-		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet), goOn: a.line.Only(lasting...)}
+		j := job{runFlags: flags, settings: s, progress: a.newProgress(flags.quiet),
+			goOn: a.line.Only(lasting...)}
 		defer j.progress.Stop()
 		return a.resume(cmd.Context(), j, args[0], question, form)
 	}
@@ -129,7 +135,8 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	j.settings.Method.Candidates = r.t.Method.Candidates // the run's, for its kernel
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
 	if question != "" && j.settings.Model == demoModel {
-		return usage.New("the demo has recorded replies to its own question only", usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", question, path))
+		return usage.New("the demo has recorded replies to its own question only",
+			usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", question, path))
 	}
 	if question != "" {
 		if err := r.t.Ask(question, form); err != nil {
@@ -139,7 +146,8 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	saver := continued(r)
 	j.progress.Say("run      %s", r.folder)
 	if name := filepath.Base(r.path); r.path != r.folder.Notebook() {
-		j.progress.Say("notebook %s: notebook.ipynb was edited while the run went on, and is left alone", name)
+		j.progress.Say("notebook %s: notebook.ipynb was edited while the run went on, "+
+			"and is left alone", name)
 	}
 	if record.Finished(r.t, now, j.settings.MaxRounds) {
 		j.progress.Say("finished there is nothing left to do")
@@ -158,9 +166,12 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err != nil {
 		return err
 	}
-	if j.settings.Kernel == "" && r.t.Answer() == "" && len(r.t.Earlier) == 0 && (r.t.Task.Data == "" || len(r.t.Variables) > 0) {
-		return usage.New("the run began with the variables of a running kernel, and is not at its end: name that kernel",
-			usage.Shell("dsstar resume --kernel NAME %s", path), usage.Shell("dsstar kernels   # those that are running"))
+	if j.settings.Kernel == "" && r.t.Answer() == "" && len(r.t.Earlier) == 0 &&
+		(r.t.Task.Data == "" || len(r.t.Variables) > 0) {
+		return usage.New("the run began with the variables of a running kernel, and is not at its end: "+
+			"name that kernel",
+			usage.Shell("dsstar resume --kernel NAME %s", path),
+			usage.Shell("dsstar kernels   # those that are running"))
 	}
 	if err := a.models(&j); err != nil {
 		return err
@@ -170,10 +181,11 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	if err := j.setUp(ctx, a); err != nil {
 		return err
 	}
-	return a.carryOut(ctx, j, r.folder, saver, func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
-		config.Answered = exchanges
-		return agent.Resume(ctx, config, r.t, now)
-	})
+	return a.carryOut(ctx, j, r.folder, saver,
+		func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
+			config.Answered = exchanges
+			return agent.Resume(ctx, config, r.t, now)
+		})
 }
 
 // data returns the run's data folder, or "".
@@ -193,11 +205,15 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 		abs, err := filepath.Abs(path)
 		return err == nil && disk.Inside(disk.RealPath(abs), disk.RealPath(data))
 	}
-	if data == "" || !a.Private(data) || slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
+	if data == "" || !a.Private(data) ||
+		slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), allowed) {
 		return nil
 	}
-	return usage.New(fmt.Sprintf("the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may be a stranger's", term.Printable(data)),
-		usage.Shell("dsstar resume --allow-read DIR %s   # DIR: that folder, if the notebook is yours", string(r.folder)))
+	return usage.New(fmt.Sprintf(
+		"the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may "+
+			"be a stranger's", term.Printable(data)),
+		usage.Shell("dsstar resume --allow-read DIR %s   # DIR: that folder, if the notebook is yours",
+			string(r.folder)))
 }
 
 // dataFiles lists the run's data folder, with the files that the run included and those of
@@ -210,7 +226,8 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File
 	}
 	if info, err := os.Stat(data); err != nil || !info.IsDir() {
 		return nil, usage.New("the run's data folder is not there: "+data,
-			usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to where it is now", data))
+			usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to "+
+				"where it is now", data))
 	}
 	include = slices.Concat(r.t.Task.Include, include)
 	slices.Sort(include)
@@ -237,7 +254,8 @@ func findRun(arg string) (r pastRun, err error) {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return bad(usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"), "there is no run %s", term.Printable(arg))
+		return bad(usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"), "there is no run %s",
+			term.Printable(arg))
 	}
 	if err != nil {
 		return bad(usage.Shell("ls -l %s", arg), "the run: %v", err)
@@ -246,16 +264,21 @@ func findRun(arg string) (r pastRun, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		r.folder = record.Folder(path)
 		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
-			return bad(usage.Shell("ls %s", path), "%s is not a run folder: it has no notebook.ipynb", term.Printable(arg))
+			return bad(usage.Shell("ls %s", path), "%s is not a run folder: it has no notebook.ipynb",
+				term.Printable(arg))
 		}
 	}
 	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // the run writes them
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return bad(usage.Shell("ls -l %s", path), "%s is not a file, as a run leaves it, but something else, such as a link", term.Printable(path))
+			return bad(usage.Shell("ls -l %s", path),
+				"%s is not a file, as a run leaves it, but something else, such as a link",
+				term.Printable(path))
 		}
 	}
 	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // cells read it
-		return bad(usage.Shell("ls -l %s", r.folder.Variables()), "%s is not a folder, as a run leaves it, but something else, such as a link", term.Printable(r.folder.Variables()))
+		return bad(usage.Shell("ls -l %s", r.folder.Variables()),
+			"%s is not a folder, as a run leaves it, but something else, such as a link",
+			term.Printable(r.folder.Variables()))
 	}
 	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err
@@ -273,7 +296,9 @@ func (r *pastRun) read() error {
 		return err
 	}
 	if r.t, err = record.Read(nb); err != nil {
-		return usage.New(fmt.Sprintf("%s: %v", term.Printable(r.path), err), usage.Shell("dsstar resume --help   # what can be changed in a notebook"), usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
+		return usage.New(fmt.Sprintf("%s: %v", term.Printable(r.path), err),
+			usage.Shell("dsstar resume --help   # what can be changed in a notebook"),
+			usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
 	}
 	return nil
 }
@@ -291,12 +316,14 @@ func answered(folder record.Folder) ([]llm.Exchange, error) {
 	exchanges, err := llm.ReadTrace(f)
 	if err != nil {
 		return nil, usage.New(fmt.Sprintf("the trace %s: %v", folder.Trace(), err),
-			usage.Shell("mv %s %s   # the notebook is enough to go on from", folder.Trace(), folder.Trace()+".bad"))
+			usage.Shell("mv %s %s   # the notebook is enough to go on from", folder.Trace(),
+				folder.Trace()+".bad"))
 	}
 	return exchanges, nil
 }
 
 // lasting are the flags of a command line that a later resume needs, too.
 var lasting = []string{
-	"review", "model", "role-model", "base-url", "api-key-env", "context", "python", "kernel", "server",
+	"review", "model", "role-model", "base-url", "api-key-env", "context", "python", "kernel",
+	"server",
 }

@@ -83,7 +83,8 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 				v.show(p, asked.Code)
 			}
 		case "r":
-			reason, _ := v.line(ctx, "         reason (none: back to the question): ") // the next key reports the end of input
+			// the next key reports the end of input
+			reason, _ := v.line(ctx, "         reason (none: back to the question): ")
 			if ctx.Err() != nil {
 				return agent.Decision{}, ctx.Err()
 			}

@@ -30,7 +30,8 @@ func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, 
 	if err != nil {
 		v.tell("         " + term.Clean(err.Error()) + "; the cell is as it was")
 		// An editor that failed may have saved the text.
-		if saved, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil && tidy(string(saved)) != tidy(draft) {
+		if saved, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil &&
+			tidy(string(saved)) != tidy(draft) {
 			v.tell("         your text: " + term.Clean(path))
 			return p, ctx.Err()
 		}
@@ -104,7 +105,8 @@ func fromDraft(text string, p agent.Proposal) agent.Proposal {
 	if _, before := splitDraft(tidy(draftOf(p))); tidy(code) != tidy(before) {
 		p.Code = tidy(code)
 	}
-	if words := oneSpace(strings.TrimPrefix(head, name(p)+":")); p.Step > 0 && words != "" && words != oneSpace(p.Text) {
+	if words := oneSpace(strings.TrimPrefix(head, name(p)+":")); p.Step > 0 && words != "" &&
+		words != oneSpace(p.Text) {
 		p.Text = words
 	}
 	return p

@@ -15,7 +15,8 @@ import (
 const stopKey = "s"
 
 // chosen are the names of the decisions.
-var chosen = map[string]string{"a": "accept", "e": "edit", "r": "reject", "l": "accept all", stopKey: "stop"}
+var chosen = map[string]string{"a": "accept", "e": "edit", "r": "reject", "l": "accept all",
+	stopKey: "stop"}
 
 // key asks for one key, or for a line if the terminal has no raw mode, and returns it in lower
 // case. It always restores the terminal's mode. The error is that of ctx.
@@ -25,7 +26,8 @@ func (v *reviewer) key(ctx context.Context, prompt string) (string, error) {
 		text, err = v.line(ctx, prompt)
 		text = strings.TrimSpace(text)
 	}
-	if text = strings.ToLower(text); ctx.Err() == nil && (err != nil || text == "\x03" || text == "\x04") {
+	if text = strings.ToLower(text); ctx.Err() == nil &&
+		(err != nil || text == "\x03" || text == "\x04") {
 		text = stopKey
 	}
 	if raw {

@@ -15,7 +15,9 @@ import (
 // marked.
 func (v *reviewer) show(p agent.Proposal, before string) {
 	columns, _ := v.app.size()
-	v.paragraph(term.Strong, fmt.Sprintf("%-*s%s: %s", term.Margin, "review", strings.ToLower(name(p)), term.Clean(p.Text)), columns)
+	v.paragraph(term.Strong,
+		fmt.Sprintf("%-*s%s: %s", term.Margin, "review", strings.ToLower(name(p)), term.Clean(p.Text)),
+		columns)
 	if p.Error != "" {
 		v.paragraph(term.Bad, fmt.Sprintf("%-*s%s", term.Margin, "after", term.Clean(p.Error)), columns)
 	}
@@ -98,9 +100,10 @@ func revealed(code string) string {
 }
 
 // pythonToken matches comments, strings and keywords of Python, approximately.
-var pythonToken = regexp.MustCompile(`(#[^\n]*)|(\b[rbfuRBFU]{1,2})?("""(?s:\\.|[^\\])*?"""|'''(?s:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|` +
-	`\b(?:False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|` +
-	`nonlocal|not|or|pass|raise|return|try|while|with|yield)\b`)
+var pythonToken = regexp.MustCompile(
+	`(#[^\n]*)|(\b[rbfuRBFU]{1,2})?("""(?s:\\.|[^\\])*?"""|'''(?s:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|` +
+		`\b(?:False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|` +
+		`nonlocal|not|or|pass|raise|return|try|while|with|yield)\b`)
 
 // highlighted returns the lines of Python code with their styles.
 func highlighted(code string) [][]span {

@@ -23,8 +23,11 @@ func settingFlags(f *pflag.FlagSet) {
 	modelFlags(f)
 	kernelFlags(f)
 	f.Int("jobs", 0, "kernels that describe files concurrently (default: one per core, at most 4)")
-	f.StringSlice("include", nil, "a file or folder of the data to include although it would be skipped; . for all; may be repeated")
-	f.Int("ask-above-tokens", 0, "ask first if describing files takes more input tokens than this; 0: never (default 100000)")
+	f.StringSlice("include", nil,
+		"a file or folder of the data to include although it would be skipped; . for all; "+
+			"may be repeated")
+	f.Int("ask-above-tokens", 0,
+		"ask first if describing files takes more input tokens than this; 0: never (default 100000)")
 	sandboxFlags(f)
 	serverFlag(f)
 }
@@ -34,7 +37,8 @@ func modelFlags(f *pflag.FlagSet) {
 	f.StringArray("role-model", nil, "another model for one role: role=provider/name; may be repeated")
 	f.String("base-url", "", "an OpenAI-compatible endpoint, instead of the provider's")
 	f.String("api-key-env", "", "the environment variable with the key for --base-url")
-	f.String("embedding-model", "", "a model that ranks files if there are more than --top-k: provider/name")
+	f.String("embedding-model", "",
+		"a model that ranks files if there are more than --top-k: provider/name")
 	f.Int("context", 0, "the size of the model's context in tokens, if it is small")
 	f.Int("max-rounds", 0, "maximum number of steps to try (default 20)")
 	f.Int("debug-tries", 0, "maximum number of repairs of a cell (default 3)")
@@ -86,33 +90,39 @@ func keyOf(f *pflag.Flag) (key string, value string) {
 
 func kernelFlags(f *pflag.FlagSet) {
 	f.String("python", "", "your own interpreter, with ipykernel, numpy and pandas")
-	f.String("kernel", "", "a kernelspec, or a running kernel by id, notebook or URL (see dsstar kernels)")
+	f.String("kernel", "",
+		"a kernelspec, or a running kernel by id, notebook or URL (see dsstar kernels)")
 	f.Duration("cell-timeout", 0, "timeout of a cell (default 5m)")
 	f.String("rollback", "", "how a session goes back: auto, checkpoint, replay or off (default auto)")
 }
 
 // sandboxFlags adds the flags that relax the sandbox. Errors in cells name them in hints.
 func sandboxFlags(f *pflag.FlagSet) {
-	f.String("sandbox", "", "what confines the cells: auto, full, builtin, external or off (default auto)")
+	f.String("sandbox", "",
+		"what confines the cells: auto, full, builtin, external or off (default auto)")
 	f.Bool("allow-net", false, "cells may use the network")
 	f.StringSlice("allow-read", nil, "another file or folder that cells may read; may be repeated")
 	f.StringSlice("allow-write", nil, "another folder that cells may write; may be repeated")
 	f.StringSlice("allow-env", nil, "an environment variable that cells get; may be repeated")
 	f.Bool("allow-gpu", false, "cells may use graphics processors")
-	f.Bool("allow-multiprocessing", false, "cells may share memory between processes (needed in builtin only)")
-	f.String("max-memory", "", "memory of the session and its frozen copies, such as 4GB (default: 3/4 of what is free)")
+	f.Bool("allow-multiprocessing", false,
+		"cells may share memory between processes (needed in builtin only)")
+	f.String("max-memory", "",
+		"memory of the session and its frozen copies, such as 4GB (default: 3/4 of what is free)")
 	f.Int("max-processes", 0, "limit on processes and threads of cells (default 256)")
 	f.String("max-file", "", "size limit of a file that a cell writes (default 2GB)")
 	f.String("max-folder", "", "size limit of all files that cells write (default 4GB)")
 }
 
 func serverFlag(f *pflag.FlagSet) {
-	f.String("server", "", "URL of a Jupyter server whose kernels to use, with its token in JUPYTER_TOKEN")
+	f.String("server", "",
+		"URL of a Jupyter server whose kernels to use, with its token in JUPYTER_TOKEN")
 }
 
 // notSettings are the flags without a settings key.
 var notSettings = map[string]bool{
-	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true, "keep-kernel": true, "help": true, "version": true,
+	"data": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true,
+	"keep-kernel": true, "help": true, "version": true,
 	"question": true, "review": true, "edit": true, "set": true, "ask": true, "keep": true,
 }
 
@@ -131,7 +141,8 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 			for _, entry := range list {
 				role, name, ok := strings.Cut(entry, "=")
 				if !ok {
-					bad = usage.New("--role-model: "+entry+" is not role=provider/name", usage.Again("--role-model", "coder=openai/MODEL"))
+					bad = usage.New("--role-model: "+entry+" is not role=provider/name",
+						usage.Again("--role-model", "coder=openai/MODEL"))
 				}
 				given["models."+role] = configs.Flag{Name: "--role-model", Value: name}
 			}
@@ -147,12 +158,14 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	if a.configDir != "" {
 		user = filepath.Join(a.configDir, "config.yaml")
 	}
-	s, err := configs.Load(configs.Sources{UserFile: user, ProjectFile: projectFile, Env: a.Env, Flags: given})
+	s, err := configs.Load(configs.Sources{UserFile: user, ProjectFile: projectFile, Env: a.Env,
+		Flags: given})
 	if r, ok := errors.AsType[*configs.RelaxedError](err); ok {
 		return nil, relaxed(r, user)
 	}
 	if err != nil {
-		return nil, usage.New(err.Error(), usage.Shell("dsstar config --defaults   # every setting, with what it may be"))
+		return nil, usage.New(err.Error(),
+			usage.Shell("dsstar config --defaults   # every setting, with what it may be"))
 	}
 	return s, kernels.OnPage(s)
 }
@@ -165,7 +178,8 @@ func ownFile(path string) string { return "mkdir -p " + human.Shell(filepath.Dir
 // or the user's own file.
 func relaxed(r *configs.RelaxedError, user string) error {
 	if strings.Contains(r.Key, ".") { // it is in a table
-		return usage.New(r.Error(), usage.Shell(ownFile(user)+"${EDITOR:-vi} %s   # if you mean it, move it to your own file", user))
+		return usage.New(r.Error(),
+			usage.Shell(ownFile(user)+"${EDITOR:-vi} %s   # if you mean it, move it to your own file", user))
 	}
 	var hints []usage.Hint
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -177,9 +191,11 @@ func relaxed(r *configs.RelaxedError, user string) error {
 		}
 		hints = append(hints, usage.Again(flag...).Note("if you mean it: a flag,"))
 	}
-	hints = append(hints, usage.Shell("export DSSTAR_"+strings.ToUpper(r.Key)+"=%s   # a variable,", r.Value))
+	hints = append(hints,
+		usage.Shell("export DSSTAR_"+strings.ToUpper(r.Key)+"=%s   # a variable,", r.Value))
 	if user != "" {
-		hints = append(hints, usage.Shell(ownFile(user)+"echo %s >> %s   # or your own file", r.Key+": "+r.Value, user))
+		hints = append(hints,
+			usage.Shell(ownFile(user)+"echo %s >> %s   # or your own file", r.Key+": "+r.Value, user))
 	}
 	return usage.New(r.Error(), hints...)
 }
@@ -226,7 +242,8 @@ file, and that the defaults.`,
 			}
 			return term.JSON(a.stdout, entries)
 		}
-		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n", filepath.Join(a.configDir, "config.yaml"), projectFile)
+		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n",
+			filepath.Join(a.configDir, "config.yaml"), projectFile)
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		for _, e := range s.Explain() {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", e.Key, e.Text(), e.Source)

@@ -77,7 +77,8 @@ func (a *app) traceCommand() *cobra.Command {
 }
 
 var traceHints = []usage.Hint{
-	usage.Shell("dsstar trace RUN/trace.jsonl"), usage.Shell("ls dsstar-runs/*/trace.jsonl   # the runs of this folder"),
+	usage.Shell("dsstar trace RUN/trace.jsonl"),
+	usage.Shell("ls dsstar-runs/*/trace.jsonl   # the runs of this folder"),
 }
 
 // traceSpending returns the spending of the trace that an argument names.
@@ -91,15 +92,18 @@ func traceSpending(arg string) (traceSpent, error) {
 		return traceSpent{}, usage.New("there is no trace "+path, traceHints...)
 	}
 	if err != nil {
-		return traceSpent{}, usage.New(fmt.Sprintf("open the trace: %v", err), usage.Shell("ls -l %s", path))
+		return traceSpent{}, usage.New(fmt.Sprintf("open the trace: %v", err),
+			usage.Shell("ls -l %s", path))
 	}
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
-	if i := slices.IndexFunc(exchanges, func(e llm.Exchange) bool { return e.Role == "" }); err == nil && i >= 0 {
+	if i := slices.IndexFunc(exchanges,
+		func(e llm.Exchange) bool { return e.Role == "" }); err == nil && i >= 0 {
 		err = fmt.Errorf("its exchange %d has no role", i+1) // it is JSON, but not a trace
 	}
 	if err != nil {
-		return traceSpent{}, usage.New(fmt.Sprintf("the trace %s: %v", path, err), usage.Shell("head -c 300 %s", path))
+		return traceSpent{}, usage.New(fmt.Sprintf("the trace %s: %v", path, err),
+			usage.Shell("head -c 300 %s", path))
 	}
 	return sumTrace(path, exchanges), nil
 }
@@ -183,8 +187,9 @@ func sumTrace(path string, exchanges []llm.Exchange) traceSpent {
 // spentOn returns the usage of one exchange.
 func spentOn(e llm.Exchange, share llm.Share) spent {
 	s := spent{
-		InputTokens: e.Usage.InputTokens, CachedTokens: e.Usage.CachedTokens, OutputTokens: e.Usage.OutputTokens,
-		Estimated: e.Usage.Estimated, Seconds: e.Seconds,
+		InputTokens: e.Usage.InputTokens, CachedTokens: e.Usage.CachedTokens,
+		OutputTokens: e.Usage.OutputTokens,
+		Estimated:    e.Usage.Estimated, Seconds: e.Seconds,
 	}
 	switch {
 	case e.Error == "":
@@ -228,7 +233,8 @@ func (all *spending) print(out io.Writer) error {
 func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent) {
 	const row = "%-10s %5s %5s %6s %9s %8s %9s %4s %8s %7s\n" // 80 columns
 	fmt.Fprintf(b, "\n%s\n", title)
-	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "CACHEABLE", "%", "OUTPUT", "SECONDS")
+	fmt.Fprintf(b, row, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "CACHEABLE", "%",
+		"OUTPUT", "SECONDS")
 	for _, r := range append(slices.Clip(roles), roleSpent{"total", total}) {
 		about, cacheable, percent := "", "-", "-"
 		if r.Estimated {
@@ -240,7 +246,8 @@ func printSpent(b *strings.Builder, title string, roles []roleSpent, total spent
 		if r.CacheablePercent != nil {
 			percent = fmt.Sprintf("%.0f", *r.CacheablePercent)
 		}
-		fmt.Fprintf(b, row, term.Printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain), strconv.Itoa(r.Failed),
+		fmt.Fprintf(b, row, term.Printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain),
+			strconv.Itoa(r.Failed),
 			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens), cacheable, percent,
 			about+strconv.Itoa(r.OutputTokens), fmt.Sprintf("%.1f", r.Seconds))
 	}

@@ -32,7 +32,8 @@ func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 	var all []Difference
 	was, is := streams(recorded), streams(now)
 	for _, name := range slices.Sorted(maps.Keys(merged(was, is))) {
-		if diff := diffTexts(stable(terminal(was[name])), stable(terminal(is[name])), tolerance); diff != "" {
+		if diff := diffTexts(stable(terminal(was[name])), stable(terminal(is[name])),
+			tolerance); diff != "" {
 			all = append(all, Difference{name, diff})
 		}
 	}
@@ -59,7 +60,8 @@ func merged(a, b map[string]string) map[string]string {
 // noStreams returns the other outputs, made inert, so that they compare equal to those of an inert
 // notebook.
 func noStreams(outputs []notebook.Output) []notebook.Output {
-	all := slices.DeleteFunc(slices.Clone(outputs), func(o notebook.Output) bool { return o.Type == notebook.Stream })
+	all := slices.DeleteFunc(slices.Clone(outputs),
+		func(o notebook.Output) bool { return o.Type == notebook.Stream })
 	for i := range all {
 		all[i].Data = notebook.Inert(all[i].Data)
 	}
@@ -173,9 +175,12 @@ func (r representation) lines(mark string) string {
 // richest are the representations to compare, in order of preference. Scripts and views of widgets
 // are left out, as their ids differ each time.
 var richest = []string{
-	"application/vnd.plotly.v1+json", "application/vnd.vegalite.v6+json", "application/vnd.vegalite.v5+json", "application/vnd.vegalite.v4+json",
-	"application/vnd.vega.v6+json", "application/vnd.vega.v5+json", "application/geo+json", "application/json",
-	"image/png", "image/jpeg", "image/svg+xml", "text/html", "text/markdown", "text/latex", "text/plain",
+	"application/vnd.plotly.v1+json", "application/vnd.vegalite.v6+json",
+	"application/vnd.vegalite.v5+json", "application/vnd.vegalite.v4+json",
+	"application/vnd.vega.v6+json", "application/vnd.vega.v5+json", "application/geo+json",
+	"application/json",
+	"image/png", "image/jpeg", "image/svg+xml", "text/html", "text/markdown", "text/latex",
+	"text/plain",
 }
 
 // widgetView is what shows a widget, beside a text.

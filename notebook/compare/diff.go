@@ -20,7 +20,9 @@ func diffTexts(a, b string, tolerance float64) string {
 		return ""
 	}
 	was, is := textLines(a), textLines(b)
-	all := gaps(align(was, is, func(x, y string) bool { same, _, _ := compareTokens(x, y, tolerance); return same }), len(was), len(is))
+	all := gaps(align(was, is,
+		func(x, y string) bool { same, _, _ := compareTokens(x, y, tolerance); return same }), len(was),
+		len(is))
 	if len(all) == 0 { // only white space
 		all = gaps(align(was, is, func(x, y string) bool { return x == y }), len(was), len(is))
 	}

@@ -33,7 +33,8 @@ func diffPictures(a, b string) string {
 		}
 		return "one of them is no picture that can be decoded\n"
 	case was.Bounds().Size() != is.Bounds().Size():
-		return fmt.Sprintf("-%d x %d pixels\n+%d x %d pixels\n", was.Bounds().Dx(), was.Bounds().Dy(), is.Bounds().Dx(), is.Bounds().Dy())
+		return fmt.Sprintf("-%d x %d pixels\n+%d x %d pixels\n", was.Bounds().Dx(), was.Bounds().Dy(),
+			is.Bounds().Dx(), is.Bounds().Dy())
 	}
 	differing, most, all := 0, uint32(0), was.Bounds().Dx()*was.Bounds().Dy()
 	var box image.Rectangle
@@ -49,8 +50,11 @@ func diffPictures(a, b string) string {
 	if differing == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d pixels differ (%.2g %%), by up to %d of 255; all of them within x %d to %d, y %d to %d\n",
-		differing, all, 100*float64(differing)/float64(all), (most+0x80)/0x101, box.Min.X, box.Max.X-1, box.Min.Y, box.Max.Y-1)
+	return fmt.Sprintf(
+		"%d of %d pixels differ (%.2g %%), by up to %d of 255; all of them within x %d to "+
+			"%d, y %d to %d\n",
+		differing, all, 100*float64(differing)/float64(all), (most+0x80)/0x101, box.Min.X, box.Max.X-1,
+		box.Min.Y, box.Max.Y-1)
 }
 
 // distance is the largest difference among the channels of a pixel.

@@ -171,15 +171,19 @@ func run(s string, such func(byte) bool) int {
 	return len(s)
 }
 
-func isSpace(c byte) bool  { return c == ' ' || c == '\t' || c == '\n' }
-func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= utf8.RuneSelf }
-func isWord(c byte) bool   { return isLetter(c) || isDigit(c) }
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func isLetter(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' ||
+		c >= utf8.RuneSelf
+}
+func isWord(c byte) bool { return isLetter(c) || isDigit(c) }
 
 // same reports whether two tokens are equal within the tolerance.
 func (t token) same(u token, tolerance float64) bool {
 	if t.float && u.float {
-		return t.value == u.value || math.Abs(t.value-u.value) <= tolerance*max(math.Abs(t.value), math.Abs(u.value))
+		return t.value == u.value ||
+			math.Abs(t.value-u.value) <= tolerance*max(math.Abs(t.value), math.Abs(u.value))
 	}
 	return t.text == u.text
 }

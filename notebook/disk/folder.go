@@ -51,7 +51,8 @@ func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
 		return nil, err
 	}
 	if opened, err := root.Stat("."); err != nil || !os.SameFile(is, opened) { // by now it was a link
-		return nil, errors.Join(&fs.PathError{Op: "open", Path: root.Name(), Err: errReplaced}, err, root.Close())
+		return nil, errors.Join(&fs.PathError{Op: "open", Path: root.Name(), Err: errReplaced}, err,
+			root.Close())
 	}
 	return root, nil
 }

@@ -70,7 +70,8 @@ func readFileIn(folder *os.Root, name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: filepath.Join(folder.Name(), name), Err: ErrNotRegular}
+		return nil, &fs.PathError{Op: "open", Path: filepath.Join(folder.Name(), name),
+			Err: ErrNotRegular}
 	}
 	f, err := OpenIn(folder, name, most)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 // escape matches what terminals obey: sequences that set colours and the like
 // (their parameters are the group), other sequences, and what names a window or a
 // link.
-var escape = lazy.Regexp(`\x1b\[([0-9;:]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]`)
+var escape = lazy.Regexp(
+	`\x1b\[([0-9;:]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]`)
 
 // terminal is text as a terminal would show it, as HTML.
 func terminal(text string) string {
@@ -79,7 +80,8 @@ func (p *pen) write(b *strings.Builder, text string) {
 // set obeys the parameters of one sequence (ECMA-48, SGR).
 func (p *pen) set(parameters string) {
 	var codes []int
-	for _, s := range strings.FieldsFunc(parameters+";", func(r rune) bool { return r == ';' || r == ':' }) {
+	for _, s := range strings.FieldsFunc(parameters+";",
+		func(r rune) bool { return r == ';' || r == ':' }) {
 		n, err := strconv.Atoi(s)
 		if err != nil {
 			return

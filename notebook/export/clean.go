@@ -16,12 +16,18 @@ import (
 // elements are those that a page takes from HTML, with the attributes that they
 // may have besides those of common.
 var elements = map[string]string{
-	"a": "href name", "abbr": "", "b": "", "bdi": "", "bdo": "", "blockquote": "", "br": "", "caption": "", "center": "", "cite": "",
-	"code": "", "col": "span", "colgroup": "span", "dd": "", "del": "", "details": "open", "dfn": "", "div": "", "dl": "", "dt": "",
-	"em": "", "figcaption": "", "figure": "", "font": "color", "h1": "", "h2": "", "h3": "", "h4": "", "h5": "", "h6": "", "hr": "",
-	"i": "", "img": "src alt width height", "ins": "", "kbd": "", "li": "value", "mark": "", "ol": "start type reversed", "p": "",
-	"pre": "", "q": "", "s": "", "samp": "", "small": "", "span": "", "strike": "", "strong": "", "sub": "", "summary": "", "sup": "",
-	"table": "", "tbody": "", "td": "colspan rowspan", "tfoot": "", "th": "colspan rowspan scope", "thead": "", "tr": "", "tt": "",
+	"a": "href name", "abbr": "", "b": "", "bdi": "", "bdo": "", "blockquote": "", "br": "",
+	"caption": "", "center": "", "cite": "",
+	"code": "", "col": "span", "colgroup": "span", "dd": "", "del": "", "details": "open", "dfn": "",
+	"div": "", "dl": "", "dt": "",
+	"em": "", "figcaption": "", "figure": "", "font": "color", "h1": "", "h2": "", "h3": "",
+	"h4": "", "h5": "", "h6": "", "hr": "",
+	"i": "", "img": "src alt width height", "ins": "", "kbd": "", "li": "value", "mark": "",
+	"ol": "start type reversed", "p": "",
+	"pre": "", "q": "", "s": "", "samp": "", "small": "", "span": "", "strike": "", "strong": "",
+	"sub": "", "summary": "", "sup": "",
+	"table": "", "tbody": "", "td": "colspan rowspan", "tfoot": "", "th": "colspan rowspan scope",
+	"thead": "", "tr": "", "tt": "",
 	"u": "", "ul": "", "var": "", "wbr": "",
 }
 
@@ -32,7 +38,8 @@ var classes = []string{"dataframe", "tex", "display"}
 
 // dropped are the elements that go with all that is in them. Of any other element
 // that is not known, what is in it stays.
-var dropped = strings.Fields(`applet audio base button canvas embed frame frameset head iframe link math meta noembed noframes
+var dropped = strings.Fields(
+	`applet audio base button canvas embed frame frameset head iframe link math meta noembed noframes
 	noscript object plaintext script select style template textarea title video xmp`)
 
 // A cleaner makes of HTML what a page can take. It knows which ids the page has.
@@ -158,7 +165,8 @@ func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
 		c.ids[id] = true
 		return id, true
 	case "class":
-		keep := slices.DeleteFunc(strings.Fields(a.Val), func(class string) bool { return !slices.Contains(classes, class) })
+		keep := slices.DeleteFunc(strings.Fields(a.Val),
+			func(class string) bool { return !slices.Contains(classes, class) })
 		return strings.Join(keep, " "), len(keep) > 0
 	}
 	return a.Val, plain().MatchString(a.Val)
@@ -172,7 +180,8 @@ func link(to string) (string, bool) {
 		return "#n-" + place, place != ""
 	}
 	u, err := url.Parse(to)
-	if err != nil || !slices.Contains([]string{"", "http", "https", "mailto"}, u.Scheme) || strings.Contains(to, `\`) {
+	if err != nil || !slices.Contains([]string{"", "http", "https", "mailto"}, u.Scheme) ||
+		strings.Contains(to, `\`) {
 		return "", false
 	}
 	return to, true
@@ -191,7 +200,8 @@ func (c *cleaner) image(n, kept *html.Node) []*html.Node {
 	}
 	c.solid = true
 	kept.Attr = append(kept.Attr, html.Attribute{Key: "src", Val: uri})
-	if alt == "" && !slices.ContainsFunc(kept.Attr, func(a html.Attribute) bool { return a.Key == "alt" }) {
+	if alt == "" && !slices.ContainsFunc(kept.Attr,
+		func(a html.Attribute) bool { return a.Key == "alt" }) {
 		kept.Attr = append(kept.Attr, html.Attribute{Key: "alt", Val: "picture"})
 	}
 	return []*html.Node{kept}
@@ -206,7 +216,8 @@ func shortened(text string) string {
 
 // drawing makes a picture of an svg element: in a picture nothing runs.
 func (c *cleaner) drawing(n *html.Node) []*html.Node {
-	for name, space := range map[string]string{"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"} {
+	for name, space := range map[string]string{"xmlns": "http://www.w3.org/2000/svg",
+		"xmlns:xlink": "http://www.w3.org/1999/xlink"} {
 		// The parser knows "xmlns:xlink" as an attribute of a namespace.
 		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool {
 			return a.Key == name || a.Namespace != "" && a.Namespace+":"+a.Key == name
@@ -219,7 +230,9 @@ func (c *cleaner) drawing(n *html.Node) []*html.Node {
 		return nil
 	}
 	c.solid = true
-	img := element("img", "", html.Attribute{Key: "src", Val: imageURI("image/svg+xml", []byte(b.String()))}, html.Attribute{Key: "alt", Val: "drawing"})
+	img := element("img", "",
+		html.Attribute{Key: "src", Val: imageURI("image/svg+xml", []byte(b.String()))},
+		html.Attribute{Key: "alt", Val: "drawing"})
 	return []*html.Node{img}
 }
 
@@ -235,7 +248,8 @@ func checkbox(n *html.Node) []*html.Node {
 	return []*html.Node{{Type: html.TextNode, Data: mark}}
 }
 
-var dataImage = lazy.Regexp(`^data:(image/(?:png|jpeg|gif|webp|svg\+xml))(?:;charset=[\w-]+)?;base64,([A-Za-z0-9+/=\s]+)$`)
+var dataImage = lazy.Regexp(
+	`^data:(image/(?:png|jpeg|gif|webp|svg\+xml))(?:;charset=[\w-]+)?;base64,([A-Za-z0-9+/=\s]+)$`)
 
 // dataURI returns the data URI if it is one of a picture, else "".
 func dataURI(src string) string {
@@ -265,7 +279,8 @@ func attr(n *html.Node, key string) string {
 
 // element is a new element of the page with a class; "" for none.
 func element(name, class string, attributes ...html.Attribute) *html.Node {
-	n := &html.Node{Type: html.ElementNode, Data: name, DataAtom: atom.Lookup([]byte(name)), Attr: attributes}
+	n := &html.Node{Type: html.ElementNode, Data: name, DataAtom: atom.Lookup([]byte(name)),
+		Attr: attributes}
 	if class != "" {
 		n.Attr = append(n.Attr, html.Attribute{Key: "class", Val: class})
 	}

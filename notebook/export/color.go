@@ -81,7 +81,8 @@ func pieces(code, language string) []piece {
 // classOf is the class of a token in page.css.
 func classOf(t chroma.TokenType) string {
 	switch {
-	case t.InSubCategory(chroma.KeywordConstant), t.InCategory(chroma.Keyword), t == chroma.OperatorWord:
+	case t.InSubCategory(chroma.KeywordConstant), t.InCategory(
+		chroma.Keyword), t == chroma.OperatorWord:
 		return "k"
 	case t.InCategory(chroma.Comment):
 		return "c"

@@ -10,15 +10,17 @@ import (
 
 // properties are those that text of others may set: nothing that moves it over
 // what stands around it.
-var properties = lazy.Regexp(`^(?:(?:background-)?color|background|(?:text|vertical)-align|font-(?:size|style|weight)|` +
-	`text-decoration|white-space|(?:min-|max-)?width|padding(?:-\w+)?|border(?:-\w+)*)$`)
+var properties = lazy.Regexp(
+	`^(?:(?:background-)?color|background|(?:text|vertical)-align|font-(?:size|style|weight)|` +
+		`text-decoration|white-space|(?:min-|max-)?width|padding(?:-\w+)?|border(?:-\w+)*)$`)
 
 // values are numbers, words and colours; Styler.bar draws with gradients.
 var values = lazy.Regexp(`^(?:[-#.,%()\w\s]|!important)*$`)
 
 var calls = lazy.Regexp(`([\w-]*)\(`)
 
-var functions = map[string]bool{"rgb": true, "rgba": true, "hsl": true, "hsla": true, "linear-gradient": true}
+var functions = map[string]bool{"rgb": true, "rgba": true, "hsl": true, "hsla": true,
+	"linear-gradient": true}
 
 // declarations returns those of CSS that the page takes.
 func declarations(css string) string {

@@ -19,7 +19,8 @@ import (
 var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithInlineParsers(util.Prioritized(mathematics{}, 150))),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(),
+			parser.WithInlineParsers(util.Prioritized(mathematics{}, 150))),
 		goldmark.WithRendererOptions(renderer.WithUnsafe()), // what it writes is cleaned: see markup
 	)
 })
@@ -54,7 +55,8 @@ func (mathematics) Trigger() []byte { return []byte{'$', '\\'} }
 func (mathematics) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	number, begin := block.Position()
 	var ahead []byte // to the end of the paragraph, within reason
-	for line, _ := block.PeekLine(); line != nil && len(ahead) < longFormula; line, _ = block.PeekLine() {
+	for line, _ := block.PeekLine(); line != nil &&
+		len(ahead) < longFormula; line, _ = block.PeekLine() {
 		ahead = append(ahead, line[:min(len(line), longFormula)]...)
 		block.AdvanceLine()
 	}
@@ -68,7 +70,8 @@ func (mathematics) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 	if ahead[0] == '\\' || ahead[1] == '$' {
 		class = "tex display"
 	}
-	node := ast.NewString([]byte(`<code class="` + class + `">` + html.EscapeString(string(ahead[:n])) + `</code>`))
+	node := ast.NewString(
+		[]byte(`<code class="` + class + `">` + html.EscapeString(string(ahead[:n])) + `</code>`))
 	node.SetCode(true) // it is HTML
 	return node
 }

@@ -22,7 +22,8 @@ import (
 func joined(outputs []notebook.Output) []notebook.Output {
 	var all []notebook.Output
 	for _, o := range outputs {
-		if n := len(all) - 1; n >= 0 && o.Type == notebook.Stream && all[n].Type == notebook.Stream && all[n].Name == o.Name {
+		if n := len(all) - 1; n >= 0 && o.Type == notebook.Stream && all[n].Type == notebook.Stream &&
+			all[n].Name == o.Name {
 			all[n].Text += o.Text
 		} else {
 			all = append(all, o)
@@ -88,7 +89,8 @@ func note(o notebook.Output, shown string) string {
 	if len(left) == 0 || shown != "" && !strings.HasPrefix(shown, "text/plain") {
 		return ""
 	}
-	return fmt.Sprintf("<p class=\"note\">Only a notebook can show this whole: %s</p>\n", html.EscapeString(visible(strings.Join(left, ", "))))
+	return fmt.Sprintf("<p class=\"note\">Only a notebook can show this whole: %s</p>\n",
+		html.EscapeString(visible(strings.Join(left, ", "))))
 }
 
 // A form is a way to show data of a MIME type; "" if these cannot be shown.
@@ -192,7 +194,8 @@ func image(mime string) func(*page, notebook.Output) string {
 				size += fmt.Sprintf(` %s="%s"`, key, n)
 			}
 		}
-		return block("image", fmt.Sprintf(`<img src="%s" alt="%s"%s>`, uri, html.EscapeString(altOf(o)), size))
+		return block("image",
+			fmt.Sprintf(`<img src="%s" alt="%s"%s>`, uri, html.EscapeString(altOf(o)), size))
 	}
 }
 

@@ -24,7 +24,8 @@ type Options struct {
 var style string
 
 // policy lets a page do nothing but show itself.
-const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; " +
+	"form-action 'none'"
 
 // Mark stands near the beginning of every page and Markdown file that this package
 // makes, and nowhere else by chance.
@@ -106,7 +107,10 @@ func look(c *notebook.Cell) string {
 
 func (p *page) cell(c *notebook.Cell) {
 	fmt.Fprintf(&p.b, "<section class=\"%s%s\">\n", c.Type, look(c))
-	p.cleaner.picture = func(name string) string { return picture(name, c.Attachments, p.options.Files) }
+	p.cleaner.picture = func(name string) string {
+		return picture(name, c.Attachments,
+			p.options.Files)
+	}
 	switch c.Type {
 	case notebook.Markdown:
 		text := p.cleaner.markup(c.Source)
@@ -147,14 +151,16 @@ func (p *page) source(c *notebook.Cell) {
 	if c.ExecutionCount > 0 {
 		count = fmt.Sprintf(` data-count="%d"`, c.ExecutionCount)
 	}
-	block := fmt.Sprintf("<pre class=\"source\"%s><code>%s</code></pre>\n", count, code(c.Source, Language(p.nb)))
+	block := fmt.Sprintf("<pre class=\"source\"%s><code>%s</code></pre>\n", count,
+		code(c.Source, Language(p.nb)))
 	p.fold(hidden(c, "source_hidden"), "source", "Code", block)
 }
 
 // fold writes a block, within a folded section if it is to be closed.
 func (p *page) fold(closed bool, class, title, block string) {
 	if closed {
-		block = fmt.Sprintf("<details class=\"%s\">\n<summary>%s</summary>\n%s</details>\n", class, title, block)
+		block = fmt.Sprintf("<details class=\"%s\">\n<summary>%s</summary>\n%s</details>\n", class,
+			title, block)
 	}
 	p.b.WriteString(block)
 }
@@ -170,7 +176,8 @@ var languageName = lazy.Regexp(`^[\w+#./-]{1,40}$`)
 // Language is the language of the notebook's code, in lower case: python if it does
 // not say.
 func Language(nb *notebook.Notebook) string {
-	for _, of := range []struct{ key, name string }{{"language_info", "name"}, {"kernelspec", "language"}} {
+	for _, of := range []struct{ key, name string }{{"language_info", "name"},
+		{"kernelspec", "language"}} {
 		info, _ := nb.Metadata[of.key].(map[string]any)
 		if s, _ := info[of.name].(string); languageName().MatchString(s) {
 			return strings.ToLower(s)

@@ -12,7 +12,8 @@ import (
 // Python runs the rest; commented is how many they are.
 func Script(nb *notebook.Notebook) (script []byte, commented int) {
 	language := Language(nb)
-	mark, python := "#", strings.HasPrefix(language, "python") || strings.HasPrefix(language, "ipython")
+	mark, python := "#", strings.HasPrefix(language, "python") ||
+		strings.HasPrefix(language, "ipython")
 	switch language {
 	case "javascript", "typescript", "java", "scala", "go", "rust", "c++", "c", "c#", "kotlin", "swift":
 		mark = "//"

@@ -47,7 +47,8 @@ func folded(closed bool, title, text string) string {
 	if !closed || text == "" {
 		return text
 	}
-	return fmt.Sprintf("<details>\n<summary>%s</summary>\n\n%s\n\n</details>", title, strings.Trim(text, "\n"))
+	return fmt.Sprintf("<details>\n<summary>%s</summary>\n\n%s\n\n</details>", title,
+		strings.Trim(text, "\n"))
 }
 
 // fence is a code block that nothing in the text can close.
@@ -85,7 +86,8 @@ func lastState(o notebook.Output) string {
 // text. Tables stand as text in all that Python shows.
 func textDisplay(o notebook.Output) string {
 	o.Data = notebook.Inert(o.Data)
-	for _, mime := range []string{"image/png", "image/jpeg", "image/svg+xml", "image/gif", "image/webp"} {
+	for _, mime := range []string{"image/png", "image/jpeg", "image/svg+xml", "image/gif",
+		"image/webp"} {
 		if uri := pictureURI(o.Data, mime); uri != "" {
 			alt := regexp.QuoteMeta(altOf(o)) // which escapes what Markdown would read
 			return fmt.Sprintf("![%s](%s)", strings.NewReplacer("<", "&lt;", "\n", " ").Replace(alt), uri)
@@ -178,7 +180,8 @@ func ends(source string) bool {
 	const next = "the-next-cell"
 	whole := []byte(source + "\n\n" + next + "\n")
 	last := markdown().Parser().Parse(text.NewReader(whole)).LastChild()
-	return last != nil && last.Kind() == ast.KindParagraph && strings.TrimSpace(string(last.Lines().Value(whole))) == next
+	return last != nil && last.Kind() == ast.KindParagraph &&
+		strings.TrimSpace(string(last.Lines().Value(whole))) == next
 }
 
 var detailsTag = lazy.Regexp(`(?i)<(/?)details\b`)

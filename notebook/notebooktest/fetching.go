@@ -26,9 +26,11 @@ func Fetching(address string) map[string]string {
 	add("link", `<link rel="stylesheet" href="%s"><link rel=preload as=image href="%[1]s"><link rel=icon href="%[1]s">`)
 	add("background", `<table background="%s"><tr><td background="%[1]s">x</td></tr></table>`)
 	add("css", `<p style="background: url(%s)">x</p>`)
-	add("css-escape", `<p style="background: \75 rl(%s)">x</p><p style="background: URL('%[1]s')">x</p>`)
+	add("css-escape",
+		`<p style="background: \75 rl(%s)">x</p><p style="background: URL('%[1]s')">x</p>`)
 	add("css-set", `<p style="background: image-set('%s' 1x)">x</p><p style="list-style: -webkit-image-set(url(%[1]s) 1x)">x</p>`)
-	add("css-content", `<p style='content: url("%s"); cursor: url(%[1]s), auto; border-image: url(%[1]s) 1'>x</p>`)
+	add("css-content",
+		`<p style='content: url("%s"); cursor: url(%[1]s), auto; border-image: url(%[1]s) 1'>x</p>`)
 	add("style", `<style>p { background: url(%s) }</style><p>x</p>`)
 	add("import", `<style>@import "%s";</style>`)
 	add("font", `<style>@font-face { font-family: f; src: url(%s) } p { font-family: f }</style><p>x</p>`)
@@ -49,15 +51,19 @@ func Fetching(address string) map[string]string {
 	add("open", `<p>x</p><img src="%s" alt=`)
 	add("odd-name", `<img x"y='"' src="%s"><a<b src="%[1]s">`)
 	add("mutation", `<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src='%s'&gt;">`)
-	add("css-crlf", "<style>p { background: u\\72\r\nl(%s) }</style><svg><style>p { fill: u\\72\r\nl(%[1]s) }</style></svg>"+
+	add("css-crlf", "<style>p { background: u\\72\r\nl(%s) }</style><svg><style>p { fill: "+
+		"u\\72\r\nl(%[1]s) }</style></svg>"+
 		`<p style="background: u&#92;72&#13;&#10;l(%[1]s)">x</p>`)
 	add("like-link", `<http:x/style="background:url(%s)">x</http:x>`)
 	add("joined", `<<style/>img src="%s"><<textarea>img src=%[1]s <x</textarea><<svg/><title>x<img src="%[1]s"></title>`)
 	add("end-tag", `</a x="><img src=%s>">`)
-	all["same-scheme"] = fmt.Sprintf(`<img src="%sx">`, address[len("http:"):]) + fmt.Sprintf(`<img src="/\%s">`, address[len("http://"):])
-	svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg"><image href="%ssvg-data"/></svg>`, address)
+	all["same-scheme"] = fmt.Sprintf(`<img src="%sx">`, address[len("http:"):]) +
+		fmt.Sprintf(`<img src="/\%s">`, address[len("http://"):])
+	svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg"><image href="%ssvg-data"/></svg>`,
+		address)
 	uri := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(svg))
-	all["svg-data"] = fmt.Sprintf(`<img src="%s"><iframe src="%[1]s"></iframe><object data="%[1]s"></object>`, uri)
+	all["svg-data"] = fmt.Sprintf(
+		`<img src="%s"><iframe src="%[1]s"></iframe><object data="%[1]s"></object>`, uri)
 	return all
 }
 
@@ -80,7 +86,8 @@ func FetchingMarkdown(address string) map[string]string {
 	add("end-attribute", `</a x="<img src=%s>">`)
 	add("end-lines", "</a\n\n<img src=%s>")
 	add("comment-lines", "<!-- x\n> y <img src=%s> -->\n\na <!--\n\n<img src=%[1]s> -->")
-	add("instruction-lines", "a <?x\n\n<img src=%s>?>\n\na <!X\n\n<img src=%[1]s>\n\na <![CDATA[\n\n<img src=%[1]s>]]>")
+	add("instruction-lines",
+		"a <?x\n\n<img src=%s>?>\n\na <!X\n\n<img src=%[1]s>\n\na <![CDATA[\n\n<img src=%[1]s>]]>")
 	add("raw-lines", "a <style>\n\n<img src=%s></style>\n\na <title>\n\n<img src=%[1]s></title>")
 	add("open", "a <b title='\n\n<img src=%s>")
 	add("script-attribute", `\<script x="<img src=%s>">`)
@@ -88,6 +95,7 @@ func FetchingMarkdown(address string) map[string]string {
 	add("decoded", `\<b title="!&#91;x](%s)" src="%[1]s">`)
 	add("math", `<img title=$ > a$ src=%s>`)
 	add("math-escape", `<img title=\\( > a\\) src=%s>`)
-	add("block-link", "<div>\n<http:x/style=background:url(%s)><http:x/style=background:url&#40;%[1]s)>\n</div>")
+	add("block-link",
+		"<div>\n<http:x/style=background:url(%s)><http:x/style=background:url&#40;%[1]s)>\n</div>")
 	return all
 }

@@ -33,6 +33,7 @@ func (h Host) LookupEnv(name string) (string, bool) {
 // Private reports whether cells must not read a folder just because a notebook names it: the
 // notebook may come from somebody else. The demo's data folder is exempt.
 func (h Host) Private(folder string) bool {
-	demo := strings.HasPrefix(disk.RealPath(filepath.Clean(folder)), disk.RealPath(h.CacheDir)+string(filepath.Separator)+"demo-")
+	demo := strings.HasPrefix(disk.RealPath(filepath.Clean(folder)),
+		disk.RealPath(h.CacheDir)+string(filepath.Separator)+"demo-")
 	return !demo && sandbox.Private(folder)
 }

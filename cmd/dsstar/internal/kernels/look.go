@@ -35,7 +35,8 @@ func (h Host) Look(ctx context.Context, p *Place, s *configs.Settings, folders .
 	}
 	defer k.Close()
 	if info := k.Info(); info.Implementation != "ipython" {
-		return usage.New(fmt.Sprintf("the kernel %s is not IPython but %s, and cells are IPython's", info.Name, cmp.Or(info.Implementation, "unknown")),
+		return usage.New(fmt.Sprintf("the kernel %s is not IPython but %s, and cells are IPython's",
+			info.Name, cmp.Or(info.Implementation, "unknown")),
 			usage.Shell("dsstar kernels"))
 	}
 	seen, err := see(ctx, k, append(folders, temporary))
@@ -46,7 +47,8 @@ func (h Host) Look(ctx context.Context, p *Place, s *configs.Settings, folders .
 	case len(seen.Unseen) > 0:
 		return unshared(where, seen.Unseen, temporary)
 	case len(seen.Missing) > 0:
-		return usage.New(fmt.Sprintf("the Python of %s (%s) lacks %s", where, seen.Python, strings.Join(seen.Missing, ", ")),
+		return usage.New(fmt.Sprintf("the Python of %s (%s) lacks %s", where, seen.Python,
+			strings.Join(seen.Missing, ", ")),
 			usage.Shell("%s -m pip install "+strings.Join(seen.Missing, " "), seen.Python))
 	case p.Guest != nil && p.Server.URL == "":
 		p.Spec = kernel.PythonSpec(seen.Python)
@@ -85,19 +87,25 @@ func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error)
 		return sight{}, err
 	}
 	var seen sight
-	if err := json.Unmarshal([]byte(e.Stdout()), &seen); e.Status != notebook.OK || err != nil || seen.Python == "" {
-		return sight{}, fmt.Errorf("the kernel does not say which Python it runs: %s", term.Fit(e.PlainText(), 300))
+	if err := json.Unmarshal([]byte(e.Stdout()), &seen); e.Status != notebook.OK || err != nil ||
+		seen.Python == "" {
+		return sight{}, fmt.Errorf("the kernel does not say which Python it runs: %s",
+			term.Fit(e.PlainText(), 300))
 	}
 	return seen, nil
 }
 
 // unshared is the error for kernels that do not share this machine's folders.
 func unshared(where string, folders []string, temporary string) error {
-	e := &usage.Error{Text: fmt.Sprintf("%s does not see %s: its kernels must run on this machine or share its folders, as the same user",
-		where, strings.Join(folders, ", ")), Hints: []usage.Hint{usage.Without("kernel", "server").Note("with kernels of this machine")}}
+	e := &usage.Error{Text: fmt.Sprintf(
+		"%s does not see %s: its kernels must run on this machine or share its folders, as the same user",
+		where, strings.Join(folders, ", ")),
+		Hints: []usage.Hint{usage.Without("kernel", "server").Note("with kernels of this machine")}}
 	if slices.Equal(folders, []string{temporary}) {
-		e.Text = fmt.Sprintf("%s does not see the folder for temporary files, %s", where, filepath.Dir(temporary))
-		e.Hints = []usage.Hint{usage.Shell("export TMPDIR=DIR   # a folder that it sees too, and may write to")}
+		e.Text = fmt.Sprintf("%s does not see the folder for temporary files, %s", where,
+			filepath.Dir(temporary))
+		e.Hints = []usage.Hint{usage.Shell(
+			"export TMPDIR=DIR   # a folder that it sees too, and may write to")}
 	}
 	return e
 }

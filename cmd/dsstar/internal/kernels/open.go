@@ -16,7 +16,8 @@ import (
 )
 
 // Start starts a local kernel with the rollback of the settings.
-func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Options, s *configs.Settings, purpose agent.Purpose) (*checkpoint.Session, error) {
+func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Options,
+	s *configs.Settings, purpose agent.Purpose) (*checkpoint.Session, error) {
 	if !s.Rollback.Freezes() {
 		return Begin(ctx, o, back)
 	}
@@ -41,7 +42,8 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Optio
 	return Begin(ctx, o, back)
 }
 
-func Begin(ctx context.Context, o kernel.Options, back checkpoint.Options) (*checkpoint.Session, error) {
+func Begin(ctx context.Context, o kernel.Options,
+	back checkpoint.Options) (*checkpoint.Session, error) {
 	k, err := kernel.Start(ctx, o)
 	if err != nil {
 		return nil, err
@@ -66,11 +68,14 @@ func requireCheckpoints(s *configs.Settings, k *checkpoint.Session) error {
 // after each step.
 const keptOutputs = 64 << 20
 
-// Open returns the function that opens sessions. keep, if there is one, wraps the sessions whose kernel is kept.
+// Open returns the function that opens sessions. keep, if there is one, wraps the sessions whose
+// kernel is kept.
 // It records in p how that session goes back.
-func (h Host) Open(p *Place, s *configs.Settings, keep func(*checkpoint.Session) agent.Session) agent.Open {
+func (h Host) Open(p *Place, s *configs.Settings,
+	keep func(*checkpoint.Session) agent.Session) agent.Open {
 	return func(ctx context.Context, purpose agent.Purpose, dir string) (agent.Session, error) {
-		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout, Sandbox: p.Box}
+		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout,
+			Sandbox: p.Box}
 		o.Outputs.Run = keptOutputs
 		var back checkpoint.Options
 		files := filepath.Join(dir, "files")
@@ -81,7 +86,8 @@ func (h Host) Open(p *Place, s *configs.Settings, keep func(*checkpoint.Session)
 			_ = disk.RemoveFolder(copiesIn(dir)) // left over from a run that was killed
 		}
 		if purpose == agent.Work {
-			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs", Run: keptOutputs, Files: int64(s.MaxFolder)}
+			o.Outputs = kernel.Outputs{Folder: filepath.Join(dir, "outputs"), ShownAs: "outputs",
+				Run: keptOutputs, Files: int64(s.MaxFolder)}
 		}
 		o.Spec, o.Scratch = p.Spec, files
 		back.Replay = s.Rollback.Replays()
@@ -118,7 +124,8 @@ func (h Host) Open(p *Place, s *configs.Settings, keep func(*checkpoint.Session)
 }
 
 // dial starts a kernel on a server.
-func dial(ctx context.Context, server kernel.Server, o kernel.Options, back checkpoint.Options) (*checkpoint.Session, error) {
+func dial(ctx context.Context, server kernel.Server, o kernel.Options,
+	back checkpoint.Options) (*checkpoint.Session, error) {
 	k, err := kernel.Dial(ctx, server, "", o)
 	if err != nil {
 		return nil, err

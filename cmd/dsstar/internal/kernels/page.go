@@ -18,10 +18,13 @@ func OnPage(s *configs.Settings) error {
 	}
 	server, err := kernel.NewServer(u.String(), "")
 	if err != nil { // whose text may have a token
-		return usage.New("--kernel is not the address of a notebook or kernel", usage.Shell("dsstar kernels"))
+		return usage.New("--kernel is not the address of a notebook or kernel",
+			usage.Shell("dsstar kernels"))
 	}
-	if named, err := kernel.NewServer(s.Server, ""); s.Server != "" && (err != nil || !sameServer(named.URL, server.URL)) {
-		return usage.New("--kernel is on "+server.URL+", and --server is another one", usage.Shell("dsstar kernels --server %s", server.URL))
+	if named, err := kernel.NewServer(s.Server, ""); s.Server != "" &&
+		(err != nil || !sameServer(named.URL, server.URL)) {
+		return usage.New("--kernel is on "+server.URL+", and --server is another one",
+			usage.Shell("dsstar kernels --server %s", server.URL))
 	}
 	name := shownOn(strings.TrimPrefix(u.Path, strings.TrimSuffix(pathOf(server.URL), "/")))
 	if name == "" {
@@ -56,7 +59,8 @@ func address(s kernel.Server) string {
 // Notebook 7 and before /notebooks/PATH; the API /api/kernels/ID.
 func shownOn(path string) string {
 	path = strings.Trim(path, "/")
-	for _, page := range []string{"lab/tree/", "doc/tree/", "notebooks/", "tree/", "nbclassic/notebooks/"} {
+	for _, page := range []string{"lab/tree/", "doc/tree/", "notebooks/", "tree/",
+		"nbclassic/notebooks/"} {
 		if notebook, ok := strings.CutPrefix(path, page); ok {
 			return document(notebook)
 		}

@@ -79,7 +79,8 @@ func (v Survey) placeOnServer(name string) (Place, error) {
 	if w.Err != nil && len(w.Specs) == 0 {
 		return Place{}, w.Err
 	}
-	kernels := slices.DeleteFunc(slices.Clone(v.Kernels), func(k kernel.Running) bool { return k.Server.URL != w.URL })
+	kernels := slices.DeleteFunc(slices.Clone(v.Kernels),
+		func(k kernel.Running) bool { return k.Server.URL != w.URL })
 	spec, running, err := v.choose(cmp.Or(name, w.preferred), w.Specs, kernels)
 	switch {
 	case err != nil && w.Err != nil: // the server may not have listed it
@@ -89,7 +90,8 @@ func (v Survey) placeOnServer(name string) (Place, error) {
 	case running != nil:
 		return v.visiting(*running, true), nil
 	case spec.Language != "" && !strings.EqualFold(spec.Language, "python"):
-		return Place{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, and cells are Python", spec.Name, w.URL, spec.Language),
+		return Place{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, and cells are Python",
+			spec.Name, w.URL, spec.Language),
 			v.hints(w.Specs, kernels)...)
 	}
 	return Place{Spec: *spec, Server: w.Server}, nil
@@ -107,9 +109,11 @@ func (v Survey) visiting(k kernel.Running, dial bool) Place {
 
 // choose returns the kernelspec or running kernel with a name. An unknown or ambiguous name is a
 // usage error.
-func (v Survey) choose(name string, specs []kernel.Spec, kernels []kernel.Running) (*kernel.Spec, *kernel.Running, error) {
+func (v Survey) choose(name string, specs []kernel.Spec,
+	kernels []kernel.Running) (*kernel.Spec, *kernel.Running, error) {
 	named := slices.Clone(specs)
-	named = slices.DeleteFunc(named, func(s kernel.Spec) bool { return !strings.EqualFold(s.Name, name) })
+	named = slices.DeleteFunc(named,
+		func(s kernel.Spec) bool { return !strings.EqualFold(s.Name, name) })
 	k, err := kernel.Choose(name, kernels)
 	matches := []kernel.Running{k}
 	if missing, ok := errors.AsType[*kernel.NotFoundError](err); ok {
@@ -121,13 +125,18 @@ func (v Survey) choose(name string, specs []kernel.Spec, kernels []kernel.Runnin
 	case len(named) == 0 && len(matches) == 1:
 		return nil, &matches[0], nil
 	case len(named)+len(matches) > 1:
-		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is the name of more than one", name), v.hints(named, matches)...)
+		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is the name of more than one", name),
+			v.hints(named, matches)...)
 	}
-	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" && v.named == nil {
+	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" &&
+		v.named == nil {
 		id := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), ".json"), "kernel-")
-		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil // a file outside Jupyter's folder
+		// a file outside Jupyter's folder
+		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil
 	}
-	return nil, nil, usage.New(fmt.Sprintf("--kernel: there is no kernelspec and no running kernel %q", name), v.hints(specs, kernels)...)
+	return nil, nil, usage.New(
+		fmt.Sprintf("--kernel: there is no kernelspec and no running kernel %q", name),
+		v.hints(specs, kernels)...)
 }
 
 // MayDrop says whether the server may drop output that it has buffered for somebody else: with
@@ -204,7 +213,8 @@ func (p *Place) NotOurs() (lines []string, what, question string) {
 	g := p.Guest
 	if g == nil && p.Server.URL != "" {
 		return []string{
-			"server   " + p.Server.URL + ": its kernels are not in dsstar's sandbox. The cells that the model writes run there",
+			"server   " + p.Server.URL +
+				": its kernels are not in dsstar's sandbox. The cells that the model writes run there",
 			"         with all rights that the server has.",
 		}, "running cells unsandboxed, in kernels of a server,", "         Run them there? [y/N] "
 	}
@@ -213,12 +223,15 @@ func (p *Place) NotOurs() (lines []string, what, question string) {
 	}
 	lines = []string{
 		fmt.Sprintf("kernel   %s: %s", g.Name, About(g.Running)),
-		"         It is not dsstar's: it is not restarted or shut down. The cells that the model writes run in",
-		"         its session, unsandboxed, and use your variables, which are described to the model. At the end the",
+		"         It is not dsstar's: it is not restarted or shut down. The cells that the " +
+			"model writes run in",
+		"         its session, unsandboxed, and use your variables, which are described to the model. " +
+			"At the end the",
 		"         names are as they were" + g.kept() + "; what a cell changes in place stays changed.",
 	}
 	if g.dial && g.Connections == 0 {
-		lines = append(lines, "         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
+		lines = append(lines,
+			"         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
 	}
 	if g.State == "busy" {
 		lines = append(lines, "         It is busy: the run waits until it is not.")
@@ -231,9 +244,11 @@ func (p Place) Warnings() []string {
 	if p.Guest == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("the cells ran in a kernel that was not the run's own, %s (%s): its names were there for them, "+
-		"and going back undid names, not objects or files that were changed in place; "+
-		"it goes on beside the proof, which is not apart from it", p.Guest.Name, Identity(p.Guest.Running))}
+	return []string{fmt.Sprintf(
+		"the cells ran in a kernel that was not the run's own, %s (%s): its names were there for them, "+
+			"and going back undid names, not objects or files that were changed in place; "+
+			"it goes on beside the proof, which is not apart from it", p.Guest.Name,
+		Identity(p.Guest.Running))}
 }
 
 // Show lets cells read the run's variables and data but nothing else in the run folder.

@@ -19,16 +19,19 @@ var Required = []string{"ipykernel", "numpy", "pandas"}
 
 // Spec returns the kernel to start: that of --python or --kernel, or else of the managed
 // environment, which is created on first use.
-func (h Host) Spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
+func (h Host) Spec(ctx context.Context, s *configs.Settings,
+	say func(string)) (kernel.Spec, error) {
 	switch {
 	case s.Python != "" && s.Kernel+s.Server != "":
-		return kernel.Spec{}, usage.New("--python cannot be given with --kernel or --server", usage.Without("python"), usage.Without("kernel", "server"))
+		return kernel.Spec{}, usage.New("--python cannot be given with --kernel or --server",
+			usage.Without("python"), usage.Without("kernel", "server"))
 	case s.Kernel != "":
 		return h.ownKernel(ctx, s, s.Kernel)
 	case s.Python != "":
 		return h.OwnPython(ctx, s, s.Python, Required)
 	}
-	python, err := pyenv.Ensure(ctx, pyenv.Options{Dir: h.CacheDir, Lock: configs.PythonLock, Env: h.InstallEnv(s), Progress: say})
+	python, err := pyenv.Ensure(ctx,
+		pyenv.Options{Dir: h.CacheDir, Lock: configs.PythonLock, Env: h.InstallEnv(s), Progress: say})
 	if err != nil {
 		return kernel.Spec{}, err
 	}
@@ -36,18 +39,21 @@ func (h Host) Spec(ctx context.Context, s *configs.Settings, say func(string)) (
 }
 
 // ownKernel finds the kernelspec that the user named and checks its Python.
-func (h Host) ownKernel(ctx context.Context, s *configs.Settings, name string) (kernel.Spec, error) {
+func (h Host) ownKernel(ctx context.Context, s *configs.Settings,
+	name string) (kernel.Spec, error) {
 	spec, err := kernel.FindSpec(name, h.Lookup())
 	if err != nil {
 		return kernel.Spec{}, err
 	}
 	if spec.Language != "" && !strings.EqualFold(spec.Language, "python") {
-		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s is a kernel for %s, and cells are Python", name, spec.Language),
+		return kernel.Spec{}, usage.New(
+			fmt.Sprintf("--kernel: %s is a kernel for %s, and cells are Python", name, spec.Language),
 			usage.Shell("jupyter kernelspec list"))
 	}
 	program, err := spec.Program(h.Env)
 	if err != nil {
-		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err), usage.Shell("jupyter kernelspec list"))
+		return kernel.Spec{}, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err),
+			usage.Shell("jupyter kernelspec list"))
 	}
 	if !strings.HasPrefix(filepath.Base(program), "python") {
 		return spec, nil // a launcher, whose Python only it knows
@@ -57,7 +63,8 @@ func (h Host) ownKernel(ctx context.Context, s *configs.Settings, name string) (
 }
 
 // OwnPython returns the kernel of the user's interpreter, which must have the modules.
-func (h Host) OwnPython(ctx context.Context, s *configs.Settings, python string, modules []string) (kernel.Spec, error) {
+func (h Host) OwnPython(ctx context.Context, s *configs.Settings, python string,
+	modules []string) (kernel.Spec, error) {
 	path, err := h.checkPython(ctx, s, "--python", python, modules)
 	if err != nil {
 		return kernel.Spec{}, err
@@ -66,14 +73,16 @@ func (h Host) OwnPython(ctx context.Context, s *configs.Settings, python string,
 }
 
 // checkPython returns the interpreter's real path, or an error that names missing modules.
-func (h Host) checkPython(ctx context.Context, s *configs.Settings, from, python string, modules []string) (path string, err error) {
+func (h Host) checkPython(ctx context.Context, s *configs.Settings, from, python string,
+	modules []string) (path string, err error) {
 	report, err := pyenv.Check(ctx, python, h.WithoutKeys(s), modules)
 	if err != nil {
 		return "", usage.New(fmt.Sprintf("%s: %v", from, err), usage.Shell("which -a python3"))
 	}
 	if len(report.Missing) > 0 {
 		return "", usage.New(
-			fmt.Sprintf("%s: %s (Python %s) lacks %s", from, python, report.Version, strings.Join(report.Missing, ", ")),
+			fmt.Sprintf("%s: %s (Python %s) lacks %s", from, python, report.Version,
+				strings.Join(report.Missing, ", ")),
 			usage.Shell("%s -m pip install "+strings.Join(report.Missing, " "), python),
 		)
 	}
@@ -81,7 +90,8 @@ func (h Host) checkPython(ctx context.Context, s *configs.Settings, from, python
 }
 
 // secret matches the names of variables that are kept from cells.
-var secret = regexp.MustCompile(`(?i)(api_?key|token|secret|passw|credential|private_?key|^SSH_AUTH_SOCK$)`)
+var secret = regexp.MustCompile(
+	`(?i)(api_?key|token|secret|passw|credential|private_?key|^SSH_AUTH_SOCK$)`)
 
 // WithoutKeys returns the user's environment without credentials.
 func (h Host) WithoutKeys(s *configs.Settings) []string {

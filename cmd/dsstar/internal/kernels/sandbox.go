@@ -22,8 +22,10 @@ func Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 		return b, "", err
 	}
 	b = sandbox.Box{
-		Tier: tier, Env: s.AllowEnv, Net: s.AllowNet, GPU: s.AllowGPU, Multiprocessing: s.AllowMultiprocessing,
-		Limits: sandbox.Limits{Memory: int64(s.MaxMemory), Processes: s.MaxProcesses, File: int64(s.MaxFile), Folder: int64(s.MaxFolder)},
+		Tier: tier, Env: s.AllowEnv, Net: s.AllowNet, GPU: s.AllowGPU,
+		Multiprocessing: s.AllowMultiprocessing,
+		Limits: sandbox.Limits{Memory: int64(s.MaxMemory), Processes: s.MaxProcesses,
+			File: int64(s.MaxFile), Folder: int64(s.MaxFolder)},
 	}
 	if b.Limits.Memory == 0 {
 		b.Limits.Memory = max(LeastMemory, availableMemory()/4*3)
@@ -46,15 +48,19 @@ func Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	}
 	for _, path := range b.Write {
 		if at := sandbox.Startup(path); at != "" && tier.Confines() {
-			return b, "", usage.New(fmt.Sprintf("--allow-write: %s would give your account to the cells: programs run what is in %s when they start", path, at),
-				usage.Again("--allow-write", "out").Note("after mkdir out: a folder for what cells are to write"))
+			return b, "", usage.New(
+				fmt.Sprintf("--allow-write: %s would give your account to the cells: programs run what is in "+
+					"%s when they start", path, at),
+				usage.Again("--allow-write",
+					"out").Note("after mkdir out: a folder for what cells are to write"))
 		}
 	}
 	return b, why, nil
 }
 
 // launches are names in a project's folder from which tools run code automatically.
-var launches = []string{".git", ".envrc", ".vscode", ".idea", ".devcontainer", ".pre-commit-config.yaml"}
+var launches = []string{".git", ".envrc", ".vscode", ".idea", ".devcontainer",
+	".pre-commit-config.yaml"}
 
 // HandsOver warns if cells may write to a folder from which the user's tools run code
 // automatically.
@@ -62,7 +68,9 @@ func HandsOver(b sandbox.Box) string {
 	for _, path := range b.Write {
 		for _, name := range launches {
 			if _, err := os.Lstat(filepath.Join(path, name)); err == nil && b.Tier.Confines() {
-				return fmt.Sprintf("--allow-write %s: cells can change %s there, and what your tools run from it runs outside the sandbox", path, name)
+				return fmt.Sprintf(
+					"--allow-write %s: cells can change %s there, and what your tools run from it runs "+
+						"outside the sandbox", path, name)
 			}
 		}
 	}

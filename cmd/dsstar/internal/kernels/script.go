@@ -17,15 +17,18 @@ import (
 // RunScript returns the function that runs the script of a proof: in plain Python, or, where only
 // kernels can be started (on a server or by a launcher), in a new kernel.
 func (h Host) RunScript(p *Place, s *configs.Settings) agent.RunScript {
-	return func(ctx context.Context, dir string, limit time.Duration) (x notebook.Execution, err error) {
-		o := kernel.Options{Spec: p.Spec, Dir: dir, Scratch: filepath.Join(dir, "files"), Env: h.KernelEnv(s), Sandbox: p.Box,
+	return func(ctx context.Context, dir string,
+		limit time.Duration) (x notebook.Execution, err error) {
+		o := kernel.Options{Spec: p.Spec, Dir: dir, Scratch: filepath.Join(dir, "files"),
+			Env: h.KernelEnv(s), Sandbox: p.Box,
 			CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
 		o.Sandbox.Read = append(slices.Clone(p.Box.Read), dir)
 		script := string(record.Folder(dir).Script())
 		var k *kernel.Kernel
 		if p.Server.URL != "" {
 			k, err = kernel.Dial(ctx, p.Server, "", o)
-		} else if x, err = kernel.RunScript(ctx, o, script, limit); errors.Is(err, errors.ErrUnsupported) {
+		} else if x, err = kernel.RunScript(ctx, o, script, limit); errors.Is(err,
+			errors.ErrUnsupported) {
 			k, err = kernel.Start(ctx, o)
 		} else {
 			return x, err

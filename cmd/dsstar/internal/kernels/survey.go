@@ -66,7 +66,8 @@ func (h Host) Survey(ctx context.Context, s *configs.Settings) (Survey, error) {
 	for i := range v.Servers {
 		w := &v.Servers[i]
 		for _, err := range found.Errors { // a gateway may list kernelspecs but no kernels
-			if refused, ok := errors.AsType[*kernel.ServerError](err); ok && refused.URL == w.URL && w.Err == nil {
+			if refused, ok := errors.AsType[*kernel.ServerError](err); ok && refused.URL == w.URL &&
+				w.Err == nil {
 				w.Err = err
 			}
 		}
@@ -90,7 +91,8 @@ func (h Host) Lookup() kernel.Lookup {
 // does not find by itself, and the URL of --server.
 func (h Host) servers(s *configs.Settings) (all, others []kernel.Server, chosen string, err error) {
 	local := kernel.LocalServers(h.Lookup())
-	for _, named := range []struct{ from, address string }{{"--server", s.Server}, {"JUPYTER_URL", h.Getenv("JUPYTER_URL")}} {
+	for _, named := range []struct{ from, address string }{{"--server", s.Server},
+		{"JUPYTER_URL", h.Getenv("JUPYTER_URL")}} {
 		if named.address == "" {
 			continue
 		}
@@ -116,7 +118,8 @@ func (h Host) server(from, address string, local []kernel.Server) (kernel.Server
 	server, err := kernel.NewServer(address, "")
 	if err != nil { // its text contains the address, perhaps with a token
 		return server, usage.New(from+" is not the address of a Jupyter server",
-			usage.Shell("dsstar kernels --server http://localhost:8888/"), usage.Shell("jupyter server list"))
+			usage.Shell("dsstar kernels --server http://localhost:8888/"),
+			usage.Shell("jupyter server list"))
 	}
 	for _, l := range local {
 		if sameServer(l.URL, server.URL) {
@@ -144,7 +147,8 @@ func sameServer(a, b string) bool {
 	}
 	loopback := []string{"localhost", "127.0.0.1", "::1"}
 	both := slices.Contains(loopback, x.Hostname()) && slices.Contains(loopback, y.Hostname())
-	return (x.Hostname() == y.Hostname() || both) && x.Port() == y.Port() && x.Path == y.Path && x.Scheme == y.Scheme
+	return (x.Hostname() == y.Hostname() || both) && x.Port() == y.Port() && x.Path == y.Path &&
+		x.Scheme == y.Scheme
 }
 
 // HubUser returns the server's path in JupyterHub's API ("ada/server", "ada/servers/gpu"), or "" if
@@ -165,10 +169,12 @@ func HubUser(address string) string {
 // its id.
 func (v Survey) Name(k kernel.Running) string {
 	taken := func(name string) bool {
-		return slices.ContainsFunc(v.Specs, func(s kernel.Spec) bool { return strings.EqualFold(s.Name, name) })
+		return slices.ContainsFunc(v.Specs,
+			func(s kernel.Spec) bool { return strings.EqualFold(s.Name, name) })
 	}
 	for n := min(ShortName, len(k.ID)); n <= len(k.ID); n++ {
-		if got, err := kernel.Choose(k.ID[:n], v.Kernels); err == nil && got.ID == k.ID && !taken(k.ID[:n]) {
+		if got, err := kernel.Choose(k.ID[:n], v.Kernels); err == nil && got.ID == k.ID &&
+			!taken(k.ID[:n]) {
 			return k.ID[:n]
 		}
 	}

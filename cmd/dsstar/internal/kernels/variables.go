@@ -58,27 +58,34 @@ type request struct {
 // Variables describes the user's variables.
 func (v visit) Variables(ctx context.Context) ([]record.Variable, error) {
 	var all []record.Variable
-	err := v.put(ctx, request{Ask: "describe", Seconds: describingTime.Seconds(), Chars: variableChars, Most: variablesMost}, answerTime, &all)
+	err := v.put(ctx,
+		request{Ask: "describe", Seconds: describingTime.Seconds(), Chars: variableChars,
+			Most: variablesMost}, answerTime, &all)
 	return all, err
 }
 
 // Carry pickles the variables that a cell reads into the run folder.
 func (v visit) Carry(ctx context.Context, what agent.Reading) ([]record.Variable, error) {
 	var carried []record.Variable
-	r := request{Ask: "carry", Code: what.Code, Before: what.Before, Known: what.Known, Room: what.Room, Limit: agent.MaxCarried}
+	r := request{Ask: "carry", Code: what.Code, Before: what.Before, Known: what.Known,
+		Room: what.Room, Limit: agent.MaxCarried}
 	return carried, v.put(ctx, r, carryingTime, &carried)
 }
 
 // Leave reports what cells have changed in place, and keeps the names of --keep.
-func (v visit) Leave(ctx context.Context, carried []record.Variable) (warnings []string, err error) {
+func (v visit) Leave(ctx context.Context,
+	carried []record.Variable) (warnings []string, err error) {
 	var left struct{ Changed, Unbound []string }
-	r := request{Ask: "leave", Seconds: comparingTime.Seconds(), Limit: compared, Carried: carried, Keep: v.keep}
+	r := request{Ask: "leave", Seconds: comparingTime.Seconds(), Limit: compared, Carried: carried,
+		Keep: v.keep}
 	if err := v.put(ctx, r, answerTime, &left); err != nil {
 		return nil, err
 	}
 	if len(left.Changed) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s changed in place since a cell first read it, and it stays so: the files in %s have the state before",
-			strings.Join(left.Changed, ", "), v.folder.Variables()))
+		warnings = append(warnings,
+			fmt.Sprintf("%s changed in place since a cell first read it, and it stays so: the files in %s "+
+				"have the state before",
+				strings.Join(left.Changed, ", "), v.folder.Variables()))
 	}
 	for _, name := range left.Unbound {
 		warnings = append(warnings, fmt.Sprintf("--keep %s: no cell has given this name a value", name))
@@ -97,7 +104,8 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 		return err
 	}
 	script, _ := json.Marshal(variablesCode) // strings cannot fail
-	code := fmt.Sprintf(`exec(%s, {"__name__": "dsstar", "shell": get_ipython(), "visit": %s, "request": __import__("json").loads(%s)})`,
+	code := fmt.Sprintf(
+		`exec(%s, {"__name__": "dsstar", "shell": get_ipython(), "visit": %s, "request": __import__("json").loads(%s)})`,
 		script, v.Visit(), brief.Python(string(asked)))
 	e, err := v.ExecuteCell(ctx, kernel.Cell{Code: code, Timeout: limit})
 	if err != nil {
@@ -126,7 +134,8 @@ func Names(given []string) (names []string, err error) {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
-		if strings.ContainsFunc(name, func(r rune) bool { return strings.ContainsRune(" .[](){}='\"-", r) }) {
+		if strings.ContainsFunc(name,
+			func(r rune) bool { return strings.ContainsRune(" .[](){}='\"-", r) }) {
 			return nil, usage.New(fmt.Sprintf("--keep: %q is not the name of a variable", name),
 				usage.Again("--keep", "total,by_store"), usage.Again("--keep", "all"))
 		}
@@ -145,7 +154,8 @@ func (g *Guest) Beside(here string) string {
 	if err != nil || disk.Inside(root, here) {
 		return ""
 	}
-	folder, err := filepath.EvalSymlinks(filepath.Join(root, filepath.Dir(filepath.FromSlash(g.Notebook))))
+	folder, err := filepath.EvalSymlinks(filepath.Join(root,
+		filepath.Dir(filepath.FromSlash(g.Notebook))))
 	if err != nil || !disk.Inside(root, folder) {
 		return ""
 	}

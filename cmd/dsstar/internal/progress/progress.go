@@ -70,7 +70,10 @@ func (p *Progress) Say(format string, args ...any) {
 }
 
 // Warn writes a warning.
-func (p *Progress) Warn(format string, args ...any) { p.SayIn(term.Doubt, "warning  "+format, args...) }
+func (p *Progress) Warn(format string, args ...any) {
+	p.SayIn(term.Doubt, "warning  "+format,
+		args...)
+}
 
 // SayIn is say with a style for the label or, in an indented line, for the text before a colon.
 func (p *Progress) SayIn(style term.Style, format string, args ...any) {
@@ -78,7 +81,8 @@ func (p *Progress) SayIn(style term.Style, format string, args ...any) {
 		return
 	}
 	args = slices.Clone(args)
-	for i, arg := range args { // one by one, so that an incomplete sequence does not swallow the next argument
+	// one by one, so that an incomplete sequence does not swallow the next argument
+	for i, arg := range args {
 		switch arg := arg.(type) {
 		case string:
 			args[i] = term.Clean(arg)
@@ -86,7 +90,8 @@ func (p *Progress) SayIn(style term.Style, format string, args ...any) {
 			args[i] = term.Clean(arg.Error())
 		}
 	}
-	p.screen.Tell(term.Line{Text: strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " "), Style: style})
+	p.screen.Tell(term.Line{Text: strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " "),
+		Style: style})
 }
 
 // Wait shows what is being waited for. With "" it removes the view and flushes, so that others
@@ -182,7 +187,8 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 		p.SayIn(term.Normal, "         candidate %d is chosen%s", e.Candidate, after(": ", e.Text))
 		p.Await("judging")
 	case agent.WentBack:
-		p.SayIn(term.Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
+		p.SayIn(term.Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(),
+			e.Text)
 		p.Await("planning")
 	case agent.Checked:
 		p.Say("form     %s", checked(e.Text, t.Task.Guidelines != ""))
@@ -204,7 +210,8 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 }
 
 func (p *Progress) described(e agent.Event, t *record.Trajectory, done int) {
-	i := slices.IndexFunc(t.Descriptions, func(d record.Description) bool { return d.File == e.Text && d.Error != "" })
+	i := slices.IndexFunc(t.Descriptions,
+		func(d record.Description) bool { return d.File == e.Text && d.Error != "" })
 	note, files := "", len(t.Task.Files)
 	if i >= 0 {
 		note = ": not described: " + t.Descriptions[i].Error
@@ -227,7 +234,8 @@ func (p *Progress) ran(e agent.Event, t *record.Trajectory) {
 		return
 	}
 	if e.Candidate > 0 {
-		p.SayIn(term.Normal, "         candidate %d %s", e.Candidate, cmp.Or(after("failed: ", e.Text), fmt.Sprintf("ran in %.1f s", e.Execution.Seconds)))
+		p.SayIn(term.Normal, "         candidate %d %s", e.Candidate,
+			cmp.Or(after("failed: ", e.Text), fmt.Sprintf("ran in %.1f s", e.Execution.Seconds)))
 		p.Await("writing the next candidate")
 		return
 	}
@@ -306,5 +314,6 @@ func (p *Progress) Skipped(t record.Task) {
 
 // Retrying reports a model call that will be retried.
 func (p *Progress) Retrying(r llm.Retry) {
-	p.SayIn(term.Doubt, "retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause, r.Wait.Seconds())
+	p.SayIn(term.Doubt, "retry    %s for %s: %s; again in %.0f s", r.Role, r.Subject, r.Cause,
+		r.Wait.Seconds())
 }

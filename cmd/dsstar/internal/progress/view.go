@@ -81,10 +81,12 @@ func (v *view) head() []row {
 	if v.described < v.files {
 		done := barWidth * v.described / v.files
 		bar := strings.Repeat("#", done) + strings.Repeat("-", barWidth-done)
-		rows = append(rows, row{"files", fmt.Sprintf("[%s] %d of %d described", bar, v.described, v.files), term.Normal})
+		rows = append(rows,
+			row{"files", fmt.Sprintf("[%s] %d of %d described", bar, v.described, v.files), term.Normal})
 	}
 	if v.round > 0 {
-		rows = append(rows, row{fmt.Sprintf("round %d", v.round), fmt.Sprintf("step %d: %s", v.step, v.text), term.Strong})
+		rows = append(rows,
+			row{fmt.Sprintf("round %d", v.round), fmt.Sprintf("step %d: %s", v.step, v.text), term.Strong})
 	}
 	if v.verdict != "" {
 		rows = append(rows, row{"verdict", v.verdict, v.verdictStyle})
@@ -104,13 +106,15 @@ func (v *view) body(room int) []row {
 	if len(v.drafts) != 1 {
 		below := min(len(output), max(room/2, room-len(v.drafts)))
 		above := min(len(v.drafts), room-below)
-		return append(summaries(v.drafts[len(v.drafts)-above:]), block("output", output[len(output)-below:])...)
+		return append(summaries(v.drafts[len(v.drafts)-above:]),
+			block("output", output[len(output)-below:])...)
 	}
 	d := v.drafts[0]
 	text := term.LastLines(d.text, draftRows)
 	below := min(len(output), max(room/2, room-len(text)))
 	above := min(len(text), room-below)
-	return append(block(d.label(), text[len(text)-above:]), block("output", output[len(output)-below:])...)
+	return append(block(d.label(), text[len(text)-above:]),
+		block("output", output[len(output)-below:])...)
 }
 
 // summaries show the last line of each draft.
@@ -118,7 +122,8 @@ func summaries(drafts []draft) []row {
 	var rows []row
 	for _, d := range drafts {
 		text := strings.TrimSpace(strings.Join(term.LastLines(d.text, 1), ""))
-		rows = append(rows, row{d.label(), term.Fit(term.Clean(d.subject), 24) + " │ " + text, term.Normal})
+		rows = append(rows,
+			row{d.label(), term.Fit(term.Clean(d.subject), 24) + " │ " + text, term.Normal})
 	}
 	return rows
 }
@@ -146,7 +151,8 @@ func (d draft) label() string {
 // foot shows what is being waited for, and usage.
 func (v *view) foot(now time.Time, columns int) []row {
 	since := ", " + elapsed(now.Sub(v.since))
-	rows := []row{{"now", term.Cut(term.Clean(v.doing), max(1, columns-term.Margin-len(since))) + since, term.Normal}}
+	rows := []row{{"now",
+		term.Cut(term.Clean(v.doing), max(1, columns-term.Margin-len(since))) + since, term.Normal}}
 	if v.ran || len(v.drafts) > 0 {
 		rows = append(rows, row{elapsed(now.Sub(v.begun)), v.spent(columns - term.Margin), term.Normal})
 	}
@@ -166,11 +172,13 @@ func (v *view) spent(columns int) string {
 			cost = fmt.Sprintf(", $%.4f", *v.cost)
 		}
 	}
-	text := fmt.Sprintf("%s, %s tokens in%s and %s out%s", human.Plural(u.Calls, "model call"), human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
+	text := fmt.Sprintf("%s, %s tokens in%s and %s out%s", human.Plural(u.Calls, "model call"),
+		human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
 	if len(text) <= columns {
 		return text
 	}
-	return fmt.Sprintf("%s, %s in%s, %s out%s", human.Plural(u.Calls, "call"), human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
+	return fmt.Sprintf("%s, %s in%s, %s out%s", human.Plural(u.Calls, "call"),
+		human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
 }
 
 // elapsed formats a duration in few characters.

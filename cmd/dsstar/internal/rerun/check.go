@@ -13,7 +13,8 @@ import (
 	"dsstar/notebook/human"
 )
 
-// Tolerance is the usual one. It covers differences between processors and libraries in the last digits of floats
+// Tolerance is the usual one. It covers differences between processors and libraries in the last
+// digits of floats
 // and in the ends of iterations. A relevant change is larger.
 const Tolerance = 1e-9
 
@@ -74,7 +75,8 @@ func (r *rerun) checkCells() {
 
 func (r *rerun) checkCell(i int) checkedCell {
 	c := r.nb.Cells[i]
-	is := checkedCell{Index: i, ID: c.ID, Round: recordOf(c).Round, Verdict: same, Differences: []compare.Difference{}}
+	is := checkedCell{Index: i, ID: c.ID, Round: recordOf(c).Round, Verdict: same,
+		Differences: []compare.Difference{}}
 	was, x := r.recorded[i], r.runs[i]
 	switch {
 	case x == nil:
@@ -134,7 +136,8 @@ func (r *rerun) reportCheck(w io.Writer) error {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	fmt.Fprintf(&b, "checked  %s in %.1f s: %s\n", human.Plural(len(r.result.Checked), "cell"), r.result.Seconds, strings.Join(parts, ", "))
+	fmt.Fprintf(&b, "checked  %s in %.1f s: %s\n", human.Plural(len(r.result.Checked), "cell"),
+		r.result.Seconds, strings.Join(parts, ", "))
 	for _, line := range answerLines(r.result.Answers) {
 		fmt.Fprintln(&b, line)
 	}
@@ -186,7 +189,8 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 		if c.Type != notebook.Code || record.Role != "final" || was == "" {
 			continue
 		}
-		is := sameAnswer{Was: was, Is: strings.TrimSpace(notebook.Execution{Outputs: c.Outputs}.Stdout()), part: record.Part}
+		is := sameAnswer{Was: was,
+			Is: strings.TrimSpace(notebook.Execution{Outputs: c.Outputs}.Stdout()), part: record.Part}
 		if record.Part <= len(questions) {
 			is.Question = questions[record.Part-1]
 		}

@@ -26,7 +26,8 @@ type outFile struct {
 	shown string // as the user named it
 	path  string // of the file, with links resolved; "" for standard output
 
-	folder *os.Root // the folder of path, held open because cells may replace it; nil for standard output
+	// the folder of path, held open because cells may replace it; nil for standard output
+	folder *os.Root
 
 	mu      sync.Mutex    // guards nb while it is saved
 	changed chan struct{} // holds a token if there is something to save
@@ -40,7 +41,8 @@ const saveAgain = 2 * time.Second
 
 // noOutFile is an outFile that writes nothing.
 func noOutFile(nb *notebook.Notebook) *outFile {
-	return &outFile{nb: nb, changed: make(chan struct{}, 1), stop: make(chan struct{}), ended: make(chan struct{})}
+	return &outFile{nb: nb, changed: make(chan struct{}, 1), stop: make(chan struct{}),
+		ended: make(chan struct{})}
 }
 
 // newOutFile checks that out is writable: "" stands for the notebook's path with another extension,
@@ -58,8 +60,10 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 		return nil, usage.New("--out: "+fmt.Sprintf(format, args...), hint)
 	}
 	o.path = o.shown
-	if out == "" && IsLink(o.path) { // the user has not named the link, and somebody else may have made it
-		return bad(usage.Shell("rm %s   # the link alone", o.path), "%s is a link, and nothing is written through it", term.Printable(o.shown))
+	// the user has not named the link, and somebody else may have made it
+	if out == "" && IsLink(o.path) {
+		return bad(usage.Shell("rm %s   # the link alone", o.path),
+			"%s is a link, and nothing is written through it", term.Printable(o.shown))
 	}
 	if real, err := filepath.EvalSymlinks(o.path); err == nil {
 		o.path = real // else the save would replace the link
@@ -68,7 +72,8 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 	info, err := os.Stat(o.path)
 	switch {
 	case err == nil && info.IsDir():
-		return bad(usage.Shell("dsstar rerun -o %s %s", filepath.Join(o.shown, filepath.Base(path)), path), "%s is a folder", term.Printable(o.shown))
+		return bad(usage.Shell("dsstar rerun -o %s %s", filepath.Join(o.shown, filepath.Base(path)),
+			path), "%s is a folder", term.Printable(o.shown))
 	case err == nil && !info.Mode().IsRegular():
 		return bad(usage.Shell("dsstar rerun -o - %s", path), "%s is not a file", term.Printable(o.shown))
 	case err != nil && !os.IsNotExist(err):
@@ -110,7 +115,8 @@ func (o *outFile) long() kernel.Outputs {
 	if o.path == "" {
 		return kernel.Outputs{}
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(o.path)) // resolved before cells can create a link there
+	// resolved before cells can create a link there
+	dir, err := filepath.EvalSymlinks(filepath.Dir(o.path))
 	if err == nil {
 		dir, err = filepath.Abs(dir)
 	}

@@ -24,27 +24,30 @@ import (
 
 // A place is the folder in which the cells of a notebook run, and their data.
 type place struct {
-	own       bool           // dsstar wrote the notebook
-	home      string         // the notebook's folder, absolute
-	dir       string         // where cells run: home, or a temporary folder for dsstar's own notebooks
-	temporary string         // that folder, as it was created
-	data      string         // the data folder, absolute if possible; of other notebooks only that of --data
-	code      map[int]string // code to run instead of the cell's, by position
-	inject    int            // position of the added cell; 0: none
-	env       []string
-	given     bool // data is from the user, not from the notebook
+	own       bool   // dsstar wrote the notebook
+	home      string // the notebook's folder, absolute
+	dir       string // where cells run: home, or a temporary folder for dsstar's own notebooks
+	temporary string // that folder, as it was created
+	// the data folder, absolute if possible; of other notebooks only that of --data
+	data   string
+	code   map[int]string // code to run instead of the cell's, by position
+	inject int            // position of the added cell; 0: none
+	env    []string
+	given  bool // data is from the user, not from the notebook
 }
 
 // newPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
 // run in a temporary folder, so that the run folder is unchanged. With data, the notebook is
 // changed to use that folder. The caller closes the place.
-func (a *Runner) newPlace(path, data string, nb *notebook.Notebook, s *configs.Settings) (*place, error) {
+func (a *Runner) newPlace(path, data string, nb *notebook.Notebook,
+	s *configs.Settings) (*place, error) {
 	home, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
 	home = disk.RealPath(home) // as cells see it
-	p := &place{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{}, env: a.Env, given: data != ""}
+	p := &place{own: nb.Metadata["dsstar"] != nil, home: home, dir: home, code: map[int]string{},
+		env: a.Env, given: data != ""}
 	if data != "" {
 		if data, err = checkData(data, path); err != nil {
 			return nil, err
@@ -82,11 +85,13 @@ func checkData(folder, path string) (string, error) {
 	info, err := os.Stat(data)
 	switch {
 	case os.IsNotExist(err):
-		return "", usage.New("--data: the folder does not exist: "+term.Printable(folder), usage.Shell("ls %s", filepath.Dir(data)))
+		return "", usage.New("--data: the folder does not exist: "+term.Printable(folder),
+			usage.Shell("ls %s", filepath.Dir(data)))
 	case err != nil:
 		return "", usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -ld %s", data))
 	case !info.IsDir():
-		return "", usage.New("--data: not a folder: "+term.Printable(folder), usage.Again("--data", filepath.Dir(data)))
+		return "", usage.New("--data: not a folder: "+term.Printable(folder),
+			usage.Again("--data", filepath.Dir(data)))
 	}
 	return data, nil
 }
@@ -97,11 +102,13 @@ var dataDir = regexp.MustCompile(`(?m)^data_dir[ \t]*=[ \t]*(.*)$`)
 // setData makes the cells find the data, by absolute path if they run elsewhere.
 func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool {
-		return c.Type == notebook.Code && slices.Contains(c.Tags(), "parameters") && dataDir.MatchString(c.Source)
+		return c.Type == notebook.Code && slices.Contains(c.Tags(), "parameters") &&
+			dataDir.MatchString(c.Source)
 	})
 	switch {
 	case at < 0 && data != "":
-		return usage.New(fmt.Sprintf("--data: no cell of %s has the tag parameters and sets data_dir", term.Printable(path)),
+		return usage.New(fmt.Sprintf("--data: no cell of %s has the tag parameters and sets data_dir",
+			term.Printable(path)),
 			usage.Without("data").Note("on the data that its cells name"))
 	case at < 0:
 		return nil
@@ -135,7 +142,10 @@ const injected = "injected-parameters"
 // injectData adds a cell after the parameters, as papermill does, or changes the existing one.
 func (p *place) injectData(at int, data string, nb *notebook.Notebook) {
 	source := "# Parameters\n" + dataLine(data) + "\n"
-	is := func(c notebook.Cell) bool { return c.Type == notebook.Code && slices.Contains(c.Tags(), injected) }
+	is := func(c notebook.Cell) bool {
+		return c.Type == notebook.Code &&
+			slices.Contains(c.Tags(), injected)
+	}
 	if i := slices.IndexFunc(nb.Cells, is); i >= 0 {
 		if c := &nb.Cells[i]; dataDir.MatchString(c.Source) {
 			c.Source = withData(c.Source, data) // it may set other parameters, too
@@ -149,7 +159,9 @@ func (p *place) injectData(at int, data string, nb *notebook.Notebook) {
 		id += "-1"
 	}
 	p.inject = at + 1
-	nb.Cells = slices.Insert(nb.Cells, at+1, notebook.Cell{ID: id, Type: notebook.Code, Source: source, Metadata: map[string]any{"tags": []any{injected}}})
+	nb.Cells = slices.Insert(nb.Cells, at+1,
+		notebook.Cell{ID: id, Type: notebook.Code, Source: source,
+			Metadata: map[string]any{"tags": []any{injected}}})
 }
 
 func withData(source, data string) string {
@@ -172,7 +184,8 @@ func pythonString(literal string) (value string, ok bool) {
 	if json.Unmarshal([]byte(literal), &value) == nil {
 		return value, true
 	}
-	if n := len(literal); n >= 2 && literal[0] == '\'' && literal[n-1] == '\'' && !strings.ContainsAny(literal[1:n-1], `'\`) {
+	if n := len(literal); n >= 2 && literal[0] == '\'' && literal[n-1] == '\'' &&
+		!strings.ContainsAny(literal[1:n-1], `'\`) {
 		return literal[1 : n-1], true
 	}
 	return "", false
@@ -254,7 +267,8 @@ func (a *Runner) box(s *configs.Settings, place *place, p *progress.Progress) (s
 	if err != nil {
 		return b, err
 	}
-	if words := kernels.InWords(b, s); why != "" || words != string(sandbox.Full) && words != string(sandbox.Builtin) {
+	if words := kernels.InWords(b, s); why != "" ||
+		words != string(sandbox.Full) && words != string(sandbox.Builtin) {
 		p.Say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}
 	if warning := kernels.HandsOver(b); warning != "" {
@@ -268,7 +282,8 @@ func (a *Runner) box(s *configs.Settings, place *place, p *progress.Progress) (s
 	case place.given || !a.Private(place.data):
 		b.Read = append(b.Read, place.data)
 	case b.Tier.Confines():
-		p.Warn("the notebook's data folder, %s, is hidden or the system's: cells read it only with --data", term.Printable(place.data))
+		p.Warn("the notebook's data folder, %s, is hidden or the system's: cells read it "+
+			"only with --data", term.Printable(place.data))
 	}
 	if place.own {
 		b.Write = append(b.Write, place.dir)

@@ -47,8 +47,10 @@ type Flags struct {
 // ErrDiffers is what a check returns that has found and printed a difference.
 var ErrDiffers = errors.New("the outputs differ")
 
-// Run executes the notebook nb, which is at path. All arguments are checked before anything is set up.
-func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, flags Flags, s *configs.Settings) error {
+// Run executes the notebook nb, which is at path. All arguments are checked before anything is set
+// up.
+func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, flags Flags,
+	s *configs.Settings) error {
 	begin := time.Now()
 	if err := flags.refuse(path, nb); err != nil {
 		return err
@@ -95,21 +97,27 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 	case f.JSON && f.Out == "-":
 		return usage.New("--json and --out - both want standard output", usage.Again("--json").But("out"))
 	case f.Check && f.Out == "-":
-		return usage.New("--check and --out - both want standard output", usage.Again("--out", OutPath(path)))
+		return usage.New("--check and --out - both want standard output",
+			usage.Again("--out", OutPath(path)))
 	case f.Round != nil && f.Out != "":
 		return usage.New("--round writes no notebook, so there is no use for --out", usage.Without("out"))
 	case !f.Check && f.Tolerance != Tolerance:
 		return usage.New("--tolerance is for --check", usage.Again("--check"))
 	case math.IsNaN(f.Tolerance) || f.Tolerance < 0 || f.Tolerance >= 1:
-		return usage.New("--tolerance: it is relative to the number: at least 0 and less than 1", usage.Again("--tolerance", "1e-6"))
-	case f.Check && f.Round == nil && !slices.ContainsFunc(slices.Collect(maps.Values(recordedRuns(nb))), cellRun.ran):
-		return usage.New(fmt.Sprintf("%s has no outputs that could be compared", term.Printable(path)), usage.Without("check").Note("makes a notebook that has"))
+		return usage.New("--tolerance: it is relative to the number: at least 0 and less than 1",
+			usage.Again("--tolerance", "1e-6"))
+	case f.Check && f.Round == nil &&
+		!slices.ContainsFunc(slices.Collect(maps.Values(recordedRuns(nb))), cellRun.ran):
+		return usage.New(fmt.Sprintf("%s has no outputs that could be compared", term.Printable(path)),
+			usage.Without("check").Note("makes a notebook that has"))
 	}
 	return nil
 }
 
 // start starts the kernel for the notebook. The caller closes it.
-func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, place *place, s *configs.Settings, p *progress.Progress, o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {
+func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, place *place,
+	s *configs.Settings, p *progress.Progress,
+	o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {
 	for _, w := range s.Warnings {
 		p.Warn("%s", w)
 	}

@@ -58,7 +58,8 @@ type replay struct {
 
 // round executes the attempts of a round again, each on the state at the beginning of the
 // round.
-func (a *Runner) round(ctx context.Context, path string, nb *notebook.Notebook, place *place, flags Flags, s *configs.Settings) error {
+func (a *Runner) round(ctx context.Context, path string, nb *notebook.Notebook, place *place,
+	flags Flags, s *configs.Settings) error {
 	begin := time.Now()
 	r := &replay{Flags: flags, place: place}
 	if err := r.find(path, nb); err != nil {
@@ -79,7 +80,8 @@ func (a *Runner) round(ctx context.Context, path string, nb *notebook.Notebook, 
 		return err
 	}
 	defer k.Close()
-	p.Wait(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"), r.result.Round))
+	p.Wait(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"),
+		r.result.Round))
 	r.k = k
 	r.result.Kernel.of(k.Info())
 	if err := r.rebuild(ctx, true); err != nil {
@@ -99,7 +101,8 @@ func (a *Runner) round(ctx context.Context, path string, nb *notebook.Notebook, 
 // find finds the round in the notebook.
 func (r *replay) find(path string, nb *notebook.Notebook) error {
 	if !r.place.own {
-		return usage.New(fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds", term.Printable(path)), usage.Without("round"))
+		return usage.New(fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds",
+			term.Printable(path)), usage.Without("round"))
 	}
 	t, err := record.Read(nb)
 	if err != nil {
@@ -116,11 +119,13 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 		if rounds == 0 {
 			last = usage.Without("round")
 		}
-		return usage.New(fmt.Sprintf("--round: the run has %s, and no round %d", human.Plural(rounds, "round"), n), last)
+		return usage.New(fmt.Sprintf("--round: the run has %s, and no round %d",
+			human.Plural(rounds, "round"), n), last)
 	}
 	r.base, r.attempts = t.At(n)
 	if len(r.attempts) == 0 {
-		return usage.New(fmt.Sprintf("--round: no cell was run in round %d", n), usage.Again("--check").But("round"))
+		return usage.New(fmt.Sprintf("--round: no cell was run in round %d", n),
+			usage.Again("--check").But("round"))
 	}
 	round := t.Rounds[n-1]
 	for i, a := range round.Attempts {
@@ -158,7 +163,9 @@ func (r *replay) rebuild(ctx context.Context, first bool) error {
 		return err
 	}
 	if last := all[len(all)-1]; last.Status != notebook.OK {
-		return errUnbuilt{fmt.Sprintf("the session as it was before round %d cannot be rebuilt: cell %d of %d: %s", r.result.Round, len(all), len(r.base), problemOf(last))}
+		return errUnbuilt{fmt.Sprintf(
+			"the session as it was before round %d cannot be rebuilt: cell %d of %d: %s", r.result.Round,
+			len(all), len(r.base), problemOf(last))}
 	}
 	return nil
 }
@@ -188,7 +195,8 @@ func (r *replay) run(ctx context.Context) error {
 			r.show.say("%s", r.labels[i])
 		}
 		r.show.cell(len(r.base)+1, recorded.Code, true)
-		x, err := r.k.ExecuteCell(ctx, kernel.Cell{Code: recorded.Code, MayRaise: true, Observe: r.show.output})
+		x, err := r.k.ExecuteCell(ctx,
+			kernel.Cell{Code: recorded.Code, MayRaise: true, Observe: r.show.output})
 		if err != nil {
 			return err
 		}
@@ -201,7 +209,8 @@ func (r *replay) run(ctx context.Context) error {
 
 // compare compares an execution with the record of its attempt.
 func (r *replay) compare(n int, was, is notebook.Execution) attemptResult {
-	a := attemptResult{Attempt: n, Label: r.labels[n-1], Recorded: outcome(was), Status: outcome(is), Text: is.PlainText(), Verdict: same, Differences: []compare.Difference{}}
+	a := attemptResult{Attempt: n, Label: r.labels[n-1], Recorded: outcome(was), Status: outcome(is),
+		Text: is.PlainText(), Verdict: same, Differences: []compare.Difference{}}
 	if a.Status != notebook.OK {
 		a.Error = problemOf(is)
 	}
@@ -241,7 +250,8 @@ func (a *Runner) concludeRound(r *replay) error {
 		case r.Check:
 			return ErrDiffers
 		default:
-			return fmt.Errorf("round %d: attempt %d did not end as recorded", r.result.Round, attempt.Attempt)
+			return fmt.Errorf("round %d: attempt %d did not end as recorded", r.result.Round,
+				attempt.Attempt)
 		}
 	}
 	return nil
@@ -271,5 +281,6 @@ func (r *replay) report(w io.Writer) error {
 
 // outcomeWords say how a cell ended.
 var outcomeWords = map[notebook.Status]string{
-	notebook.OK: "ran", notebook.Raised: "raised an exception", notebook.TimedOut: "ran past the time-out", notebook.Died: "killed the kernel",
+	notebook.OK: "ran", notebook.Raised: "raised an exception",
+	notebook.TimedOut: "ran past the time-out", notebook.Died: "killed the kernel",
 }

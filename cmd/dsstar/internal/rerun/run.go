@@ -86,14 +86,16 @@ func (k *kernelInfo) of(info kernel.Info) {
 
 func newRerun(a *Runner, path string, place *place, out *outFile, flags Flags) *rerun {
 	r := &rerun{
-		Flags: flags, place: place, nb: out.nb, out: out, show: a.newTranscript(flags.Quiet || flags.Check),
+		Flags: flags, place: place, nb: out.nb, out: out,
+		show:     a.newTranscript(flags.Quiet || flags.Check),
 		recorded: recordedRuns(out.nb), runs: map[int]*notebook.Execution{},
 		cells: map[string]int{}, shows: map[string][]int{},
 		result: Result{Notebook: path, Out: out.shown, Incomplete: []incompleteCell{}},
 	}
 	for i, c := range r.nb.Cells {
 		r.cells[c.ID] = i
-		if c.Type == notebook.Code && strings.TrimSpace(c.Source) != "" && !slices.Contains(c.Tags(), "skip-execution") {
+		if c.Type == notebook.Code && strings.TrimSpace(c.Source) != "" &&
+			!slices.Contains(c.Tags(), "skip-execution") {
 			r.todo = append(r.todo, i)
 		}
 	}
@@ -179,7 +181,8 @@ func (r *rerun) execute(ctx context.Context) error {
 // mayRaise reports whether the run continues after an exception in the cell. A check continues
 // if the recorded run had an exception there.
 func (r *rerun) mayRaise(i int) bool {
-	return r.AllowErrors || slices.Contains(r.nb.Cells[i].Tags(), "raises-exception") || r.Check && r.recorded[i].raised()
+	return r.AllowErrors || slices.Contains(r.nb.Cells[i].Tags(), "raises-exception") ||
+		r.Check && r.recorded[i].raised()
 }
 
 // ends reports whether the run ends with the cell. The tag raises-exception does not cover
@@ -204,7 +207,8 @@ func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
 	}
 	r.result.Executed++
 	if r.doing != nil {
-		r.doing.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, r.result.Cells, firstLine(c.Source)))
+		r.doing.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, r.result.Cells,
+			firstLine(c.Source)))
 	}
 	r.show.cell(r.result.Executed, c.Source, r.mayRaise(i))
 	within, leave := context.WithCancel(context.WithoutCancel(ctx))
@@ -213,10 +217,14 @@ func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
 		r.k.Interrupt()
 		time.AfterFunc(obedience, leave)
 	})()
-	x, err := r.k.ExecuteCell(within, kernel.Cell{Code: code, ID: c.ID, MayRaise: r.mayRaise(i), Observe: r.show.output, Divert: r.divert})
+	x, err := r.k.ExecuteCell(within,
+		kernel.Cell{Code: code, ID: c.ID, MayRaise: r.mayRaise(i), Observe: r.show.output,
+			Divert: r.divert})
 	r.out.change(func() { r.keep(i, x) })
 	for _, content := range r.widgets.Unsettled() {
-		_ = r.k.Send(kernel.Message{Channel: kernel.Shell, Header: kernel.Header{MsgType: "comm_msg"}, Content: content}) // only code that asks its own widgets misses it
+		// only code that asks its own widgets misses it
+		_ = r.k.Send(kernel.Message{Channel: kernel.Shell, Header: kernel.Header{MsgType: "comm_msg"},
+			Content: content})
 	}
 	return x, err
 }
@@ -296,7 +304,8 @@ func (r *rerun) late() {
 
 // appendOutput appends an output; text continues a preceding output of the same stream.
 func appendOutput(outputs []notebook.Output, o notebook.Output) []notebook.Output {
-	if n := len(outputs) - 1; n >= 0 && o.Type == notebook.Stream && outputs[n].Type == o.Type && outputs[n].Name == o.Name {
+	if n := len(outputs) - 1; n >= 0 && o.Type == notebook.Stream && outputs[n].Type == o.Type &&
+		outputs[n].Name == o.Name {
 		outputs[n].Text += o.Text
 		return outputs
 	}
@@ -307,11 +316,13 @@ func appendOutput(outputs []notebook.Output, o notebook.Output) []notebook.Outpu
 func (r *rerun) fail(i int, x notebook.Execution) {
 	e, _ := x.Error()
 	c := r.nb.Cells[i]
-	r.result.Failed = &failedCell{Index: i, ID: c.ID, Status: x.Status, EName: e.EName, EValue: e.EValue, Reason: x.Reason}
+	r.result.Failed = &failedCell{Index: i, ID: c.ID, Status: x.Status, EName: e.EName,
+		EValue: e.EValue, Reason: x.Reason}
 	if r.doing != nil {
 		r.doing.Stop()
 	}
-	title := fmt.Sprintf("cell %d of %s, In [%d]:", i+1, term.Printable(filepath.Base(r.result.Notebook)), x.Count)
+	title := fmt.Sprintf("cell %d of %s, In [%d]:", i+1,
+		term.Printable(filepath.Base(r.result.Notebook)), x.Count)
 	r.show.failure(title, c.Source, x)
 }
 
@@ -327,7 +338,8 @@ func (e *FailedError) Error() string { return e.Text }
 func (r *rerun) writeHints() []usage.Hint {
 	f, home := r.result.Failed, r.place.home
 	x := r.runs[f.Index]
-	if r.place.own || x == nil || !strings.Contains(x.PlainText(), "--allow-write "+human.Shell(home)) {
+	if r.place.own || x == nil ||
+		!strings.Contains(x.PlainText(), "--allow-write "+human.Shell(home)) {
 		return nil
 	}
 	return []usage.Hint{usage.Again("--allow-write", home).Note("if you trust it with that folder")}

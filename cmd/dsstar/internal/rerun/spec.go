@@ -14,7 +14,8 @@ import (
 )
 
 // spec returns the kernel to start for the notebook.
-func (a *Runner) spec(ctx context.Context, path string, nb *notebook.Notebook, s *configs.Settings, p *progress.Progress) (kernel.Spec, error) {
+func (a *Runner) spec(ctx context.Context, path string, nb *notebook.Notebook,
+	s *configs.Settings, p *progress.Progress) (kernel.Spec, error) {
 	named, language := kernelOf(nb)
 	switch {
 	case s.Python != "" && s.Kernel != "":
@@ -27,10 +28,12 @@ func (a *Runner) spec(ctx context.Context, path string, nb *notebook.Notebook, s
 		if name == "" {
 			name = "NAME"
 		}
-		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python", term.Printable(language)),
+		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python",
+			term.Printable(language)),
 			usage.Again("--kernel", name), usage.Shell("jupyter kernelspec list"))
 	case s.Python != "":
-		return a.OwnPython(ctx, s, s.Python, []string{"ipykernel"}) // only the user knows what else the notebook needs
+		// only the user knows what else the notebook needs
+		return a.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
 	}
 	if named != "" && !strings.EqualFold(named, "python3") {
 		spec, err := kernel.FindSpec(named, a.Lookup())
@@ -38,7 +41,8 @@ func (a *Runner) spec(ctx context.Context, path string, nb *notebook.Notebook, s
 			p.Say("kernel   %s, which the notebook names", term.Printable(spec.Name))
 			return spec, nil
 		}
-		p.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here", term.Printable(named))
+		p.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
+			term.Printable(named))
 	}
 	p.Wait("setting up Python")
 	return a.Spec(ctx, s, func(line string) { p.Say("set-up   %s", line) })
@@ -70,17 +74,20 @@ func completeSpec(nb *notebook.Notebook, spec kernel.Spec) {
 }
 
 func isPython(language string) bool {
-	return language == "" || strings.EqualFold(language, "python") || strings.EqualFold(language, "python3") || strings.EqualFold(language, "ipython")
+	return language == "" || strings.EqualFold(language, "python") ||
+		strings.EqualFold(language, "python3") || strings.EqualFold(language, "ipython")
 }
 
 // findKernel finds the kernelspec that the user named, in any language.
 func (a *Runner) findKernel(name, path string) (kernel.Spec, error) {
 	spec, err := kernel.FindSpec(name, a.Lookup())
 	if err != nil {
-		return spec, usage.New(fmt.Sprintf("--kernel: %v", err), usage.Shell("jupyter kernelspec list"), usage.Without("kernel"))
+		return spec, usage.New(fmt.Sprintf("--kernel: %v", err), usage.Shell("jupyter kernelspec list"),
+			usage.Without("kernel"))
 	}
 	if _, err := spec.Program(a.Env); err != nil {
-		return spec, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err), usage.Shell("jupyter kernelspec list"))
+		return spec, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err),
+			usage.Shell("jupyter kernelspec list"))
 	}
 	return spec, nil
 }

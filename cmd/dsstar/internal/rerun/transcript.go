@@ -29,7 +29,8 @@ type transcript struct {
 }
 
 func (a *Runner) newTranscript(quiet bool) *transcript {
-	t := &transcript{w: term.NewLazyWriter(a.Stderr), quiet: quiet, width: func() int { return 100 }, seen: map[string]bool{}}
+	t := &transcript{w: term.NewLazyWriter(a.Stderr), quiet: quiet, width: func() int { return 100 },
+		seen: map[string]bool{}}
 	t.colours = a.Terminal && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 	if a.Terminal {
 		t.width = a.Width
@@ -168,7 +169,8 @@ var cellLine = regexp.MustCompile(`In ?\[(\d+)\],? line (\d+)`)
 // failedLine returns the last line of the cell that its traceback names; 0 if there is none.
 func failedLine(e notebook.Output, count int) int {
 	at := 0
-	for _, m := range cellLine.FindAllStringSubmatch(notebook.StripANSI(strings.Join(e.Traceback, "\n")), -1) {
+	for _, m := range cellLine.FindAllStringSubmatch(notebook.StripANSI(strings.Join(e.Traceback,
+		"\n")), -1) {
 		if m[1] == strconv.Itoa(count) {
 			at, _ = strconv.Atoi(m[2]) // 0 if it overflows
 		}

@@ -48,7 +48,8 @@ func (c *Cleaner) add(b *strings.Builder, r rune) {
 		c.state, c.params = escape, c.params[:0]
 	case c.state == escape && r == '[' || c.state == plain && r == 0x9b:
 		c.state, c.params = sequence, c.params[:0]
-	case c.state == escape && strings.ContainsRune("]PX^_", r) || c.state == plain && (r == 0x90 || r == 0x98 || 0x9d <= r && r <= 0x9f):
+	case c.state == escape && strings.ContainsRune("]PX^_", r) ||
+		c.state == plain && (r == 0x90 || r == 0x98 || 0x9d <= r && r <= 0x9f):
 		c.state = command
 	case c.state == escape && ' ' <= r && r <= '/': // an intermediate byte
 	case c.state == escape:

@@ -46,7 +46,8 @@ func (l *LazyWriter) Write(text string) {
 // note adds a note about dropped text; mu is held.
 func (l *LazyWriter) note() {
 	if l.dropped > 0 {
-		l.pending = fmt.Appendf(l.pending, "\n[dsstar: %d bytes came too fast to be shown here; the notebook has them]\n", l.dropped)
+		l.pending = fmt.Appendf(l.pending,
+			"\n[dsstar: %d bytes came too fast to be shown here; the notebook has them]\n", l.dropped)
 		l.dropped = 0
 	}
 }

@@ -165,7 +165,8 @@ func (s *Screen) write() {
 func (s *Screen) picture() string {
 	if s.dropped > 0 && len(s.pending) < maxPending {
 		s.pending = append(s.pending, Line{
-			Text:  fmt.Sprintf("warning  %d lines came too fast to be shown here; the notebook has them", s.dropped),
+			Text: fmt.Sprintf("warning  %d lines came too fast to be shown here; the notebook has them",
+				s.dropped),
 			Style: Doubt,
 		})
 		s.dropped = 0

@@ -177,7 +177,8 @@ func LastLines(text string, n int) []string {
 
 // Printable quotes a name with unprintable characters.
 func Printable(name string) string {
-	if quoted := strconv.Quote(name); strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
+	if quoted := strconv.Quote(name); strings.ContainsFunc(name,
+		func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
 		return quoted
 	}
 	return name

@@ -46,7 +46,8 @@ func Unwrapped(w io.Writer) io.Writer {
 // can hide whole sentences, and only some flags need them.
 func Turns(r rune) bool {
 	switch {
-	case r == '\u200b', r == '\ufeff', '\u2060' <= r && r <= '\u206f', '\ufff9' <= r && r <= '\ufffb', '\U000e0000' <= r && r <= '\U000e007f':
+	case r == '\u200b', r == '\ufeff', '\u2060' <= r && r <= '\u206f', '\ufff9' <= r &&
+		r <= '\ufffb', '\U000e0000' <= r && r <= '\U000e007f':
 		return true
 	}
 	return unicode.Is(unicode.Bidi_Control, r)

@@ -15,7 +15,8 @@ import (
 // Env is where dsstar finds the kernels and servers of a runtime folder,
 // and no others.
 func Env(t *testing.T, runtime string) []string {
-	return []string{"JUPYTER_RUNTIME_DIR=" + runtime, "JUPYTER_DATA_DIR=" + t.TempDir(), "JUPYTER_PATH=", "VIRTUAL_ENV=", "CONDA_PREFIX=",
+	return []string{"JUPYTER_RUNTIME_DIR=" + runtime, "JUPYTER_DATA_DIR=" + t.TempDir(),
+		"JUPYTER_PATH=", "VIRTUAL_ENV=", "CONDA_PREFIX=",
 		"JUPYTER_URL=", "JUPYTER_TOKEN=", "JUPYTERHUB_API_TOKEN="}
 }
 
@@ -47,7 +48,8 @@ func Run(t *testing.T, file, code string) string {
 	t.Helper()
 	begun := time.Now()
 	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
-	for ; err != nil && time.Since(begun) < 60*time.Second; k, err = kernel.Attach(t.Context(), file, kernel.Options{}) {
+	for ; err != nil && time.Since(begun) < 60*time.Second; k, err = kernel.Attach(t.Context(), file,
+		kernel.Options{}) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if err != nil {
@@ -59,7 +61,8 @@ func Run(t *testing.T, file, code string) string {
 		t.Fatalf("%s: %v\n%s", code, err, e.PlainText())
 	}
 	// What a user does to names stays, which is a guest's only on request.
-	if kept, err := k.Execute(t.Context(), k.Visit()+".keep.update("+k.Visit()+".rebound())"); err != nil || kept.Status != "ok" {
+	if kept, err := k.Execute(t.Context(),
+		k.Visit()+".keep.update("+k.Visit()+".rebound())"); err != nil || kept.Status != "ok" {
 		t.Fatalf("%v\n%s", err, kept.PlainText())
 	}
 	return e.Stdout()
