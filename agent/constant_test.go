@@ -1,13 +1,15 @@
 package agent
 
 import (
+	"strings"
 	"testing"
 
 	"dsstar/agent/record"
 )
 
 func TestUsesResults(t *testing.T) {
-	earlier := record.ParametersCell(record.Task{}) + "\n" + record.SetupCell + `
+	task := record.Task{Data: "/data"}
+	earlier := strings.Join((&record.Trajectory{Task: task}).Cells(), "\n") + `
 import pandas as pd
 df = pd.read_csv("data/a.csv", sep=";")
 total, mean = df["x"].sum(), df["x"].mean()

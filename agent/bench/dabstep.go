@@ -65,7 +65,7 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 		suite.Secret = append(suite.Secret, tasks)
 	}
 	for i := range suite.Tasks {
-		if !published { // "" is how the data set hides all of them; one among others is a right answer
+		if !published { // the data set hides all answers as ""; a single "" is an answer
 			suite.Tasks[i].Gold = nil
 		}
 	}

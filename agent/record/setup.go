@@ -11,9 +11,9 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// SetupCell follows the parameters in every notebook and script. It runs in the session, by Run
+// setupCell follows the parameters in every notebook and script. It runs in the session, by Run
 // All, nbconvert and papermill, and in plain Python, and may run twice in one session.
-const SetupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
+const setupCell = `# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
 import os
 import random
 
@@ -33,18 +33,18 @@ os.symlink(data_path, "data", target_is_directory=True)
 random.seed(0)
 np.random.seed(0)`
 
-// SetUpCell returns SetupCell, without the data folder where there is none.
+// SetUpCell returns setupCell, without the data folder where there is none.
 func SetUpCell(t Task) string {
 	if t.Data != "" {
-		return SetupCell
+		return setupCell
 	}
-	before, rest, _ := strings.Cut(SetupCell, `if os.path.islink("data")`)
+	before, rest, _ := strings.Cut(setupCell, `if os.path.islink("data")`)
 	_, after, _ := strings.Cut(rest, "target_is_directory=True)\n")
 	return strings.Replace(before, ", and see the data folder as data/", "", 1) + after
 }
 
-// ParametersCell returns the cell that names data folder and question.
-func ParametersCell(t Task) string {
+// parametersCell returns the cell that names data folder and question.
+func parametersCell(t Task) string {
 	question := "question = " + brief.Python(t.Question)
 	if t.Data == "" {
 		return question
@@ -63,7 +63,7 @@ func SetUpNames() []string {
 // Uncarried says why a cell failed in the fresh session, if it uses a variable that could not be
 // carried there; otherwise it returns the reason as it is.
 func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string) string {
-	used := Words(code)
+	used := words(code)
 	for _, v := range t.Variables {
 		if v.Problem == "" || !used[v.Name] {
 			continue
@@ -71,7 +71,7 @@ func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string)
 		text := fmt.Sprintf("unproved: the variable %s (%s) cannot be carried to a fresh session: %s",
 			v.Name, v.Type, v.Problem)
 		for _, o := range e.Outputs {
-			if o.EName == "NameError" && Words(o.EValue)[v.Name] {
+			if o.EName == "NameError" && words(o.EValue)[v.Name] {
 				return text
 			}
 		}
@@ -84,7 +84,7 @@ func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string)
 // variables of a user's session, the cell that loads those.
 func (t *Trajectory) Opening() []titled {
 	cells := []titled{
-		{"Parameters", ParametersCell(t.Part(0).Task)}, {"Set-up", SetUpCell(t.Task)},
+		{"Parameters", parametersCell(t.Part(0).Task)}, {"Set-up", SetUpCell(t.Task)},
 	}
 	if code := t.variablesCell(); code != "" {
 		cells = append(cells, titled{"Variables", code})
@@ -123,7 +123,7 @@ func (t *Trajectory) Loaded() (all []Variable) {
 	for k := range len(t.Earlier) + 1 {
 		cells = append(cells, t.Part(k).own()...)
 	}
-	used := Words(strings.Join(codes(cells), "\n"))
+	used := words(strings.Join(codes(cells), "\n"))
 	for _, v := range t.Variables {
 		if used[v.Name] && (v.Import != "" || v.File != "") {
 			all = append(all, v)
@@ -143,8 +143,8 @@ for _name in [%s]:
 
 var wordPattern = lazy.Regexp(`[\p{L}\p{N}_]+`)
 
-// Words returns the words of code, names among them.
-func Words(code string) map[string]bool {
+// words returns the words of code, names among them.
+func words(code string) map[string]bool {
 	words := map[string]bool{}
 	for _, w := range wordPattern().FindAllString(code, -1) {
 		words[w] = true
