@@ -102,8 +102,8 @@ func (s *Suite) match(answers []Answer, whole bool) (map[string]*Answer, error) 
 	return byID, nil
 }
 
-// readLines calls row for each JSON object of a file, which has one a line or an array of
-// them. NaN, which Python writes for missing values, is null.
+// readLines calls row for each JSON object of a file, one per line or in an array. NaN, which
+// Python writes for missing values, is null.
 func readLines(path string, row func(raw json.RawMessage) error) error {
 	text, err := readFile(path)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 
 // contextFiles are the files of data/context, which all tasks share.
 var contextFiles = []string{
-	"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv", "merchant_data.json", "payments-readme.md", "payments.csv",
+	"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv",
+	"merchant_data.json", "payments-readme.md", "payments.csv",
 }
 
 // openDABStep reads the data set huggingface.co/datasets/adyen/DABstep:
@@ -65,7 +66,7 @@ func openDABStep(path string, s Setting) (*Suite, error) {
 		suite.Secret = append(suite.Secret, tasks)
 	}
 	for i := range suite.Tasks {
-		if !published { // "" is how the data set hides all of them; one among others is a right answer
+		if !published { // the data set hides all answers as ""; a single "" is an answer
 			suite.Tasks[i].Gold = nil
 		}
 	}

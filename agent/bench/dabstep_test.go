@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestDABStepVectors holds what the public code was seen to say; Fixed says
-// otherwise only where told.
+// TestDABStepVectors has scores recorded from the public code; Fixed differs only where noted.
 func TestDABStepVectors(t *testing.T) {
 	for _, v := range []struct {
 		a, b            string

@@ -77,7 +77,7 @@ func (t *Task) dacode() error {
 }
 
 // goldFiles returns the files with the task's right answer, if it is in files. A clustering
-// has none: it is rated by itself.
+// has none.
 func (t *Task) goldFiles() []string {
 	if t.Rules != "dacode" && t.Rules != "" || t.Gold == nil || t.GoldDir == "" {
 		return nil
@@ -96,7 +96,7 @@ func (t *Task) goldFiles() []string {
 	return files
 }
 
-// missingGold returns those of them that are missing.
+// missingGold returns those that are missing.
 func (t *Task) missingGold() []string {
 	return slices.DeleteFunc(t.goldFiles(), present)
 }
@@ -173,7 +173,7 @@ func readDACodeAnswers(dir string) ([]Answer, error) {
 	for _, entry := range entries {
 		file := filepath.Join(dir, entry.Name(), "dabench", "result.json")
 		if !ownFile(filepath.Join(dir, entry.Name()), file) {
-			continue // a run that never ended has none: its task is told as without an answer
+			continue // an unfinished run has none: the task counts as unanswered
 		}
 		a, err := readResult(file)
 		if err != nil {
@@ -206,7 +206,7 @@ func readResult(file string) (Answer, error) {
 		return Answer{}, err
 	}
 	a := Answer{Value: row.Result, Unfinished: !row.Finished, Steps: row.Steps}
-	for i := 0; i+1 < len(row.Trajectory); i++ { // what an action gave stands with the next one
+	for i := 0; i+1 < len(row.Trajectory); i++ { // an action's output is in the next entry
 		if !slices.ContainsFunc([]string{"Bash", "Python", "SQL"}, func(k string) bool { return strings.HasPrefix(row.Trajectory[i].Action, k) }) {
 			continue
 		}
@@ -255,7 +255,8 @@ func totalDACode(tasks []Task, scores []Score, answers map[string]*Answer) []Tot
 		{"task type", func(t Task) string { return daCodeType(t) }},
 		{"hardness", func(t Task) string { return t.Level }},
 		{"big type", func(t Task) string {
-			if slices.Contains([]string{"data insight", "data manipulation", "data visualization", "statistical analysis"}, t.Domain) {
+			if slices.Contains([]string{"data insight", "data manipulation", "data visualization",
+				"statistical analysis"}, t.Domain) {
 				return "EDA"
 			}
 			return daCodeType(t)

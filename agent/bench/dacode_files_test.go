@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDACodeDatabases compares databases: by their worst table.
+// TestDACodeDatabases compares databases, which score as their worst table.
 func TestDACodeDatabases(t *testing.T) {
 	run := python(t)
 	all := func(options string) string {
@@ -47,8 +47,8 @@ func TestDACodeDatabases(t *testing.T) {
 	}
 }
 
-// TestDACodeColours: upstream every colour of the answer must be one of gold's; Fixed also
-// the other way round.
+// TestDACodeColours: upstream checks that gold has every colour of the answer; Fixed also
+// checks the reverse.
 func TestDACodeColours(t *testing.T) {
 	run := python(t)
 	config := json.RawMessage(`{"func": ["compare_image"], "config": {"task": "data visualization", "type": "bar"},

@@ -39,16 +39,16 @@ var daCodeChart string
 // pandas.read_csv, and charts and predictions need numpy and scikit-learn. What Fixed
 // corrects (da_agent/evaluators @b211daf):
 //
-//	conditon_cols, cleaned_condition_cols, target_colunm   options that are misspelt have no effect
-//	ignore_order           sorts each column for itself: rows that are not gold's pass
+//	conditon_cols, cleaned_condition_cols, target_colunm   misspelt options have no effect
+//	ignore_order           sorts each column by itself: rows that gold lacks pass
 //	divide                 is "devide" for text; a table's is right
 //	a misspelt key         in a right answer (di-text-002) cannot be met: the nearest is taken
 //	color                  passes if the answer has fewer colours than gold
 //	accuracy               of text labels compares them with themselves; of a competition fails
 //	                       (f1 as well refuses labels that gold has not)
-//	rmsle                  is without the root
-//	loss metrics           score the higher the worse they are, where upper_bound is the worse one
-//	logloss                has base 2, and half of it for any number of classes
+//	rmsle                  lacks the square root
+//	loss metrics           score worse values higher if upper_bound is the worse one
+//	logloss                is in base 2 and halved, whatever the number of classes
 //	roc_auc_score          of several classes always fails
 //	quadratic_weighted_kappa  fails if labels do not begin at 0 or reach as far as gold's
 //	row order              decides in compare_ml even where there are ids
@@ -71,7 +71,7 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 				strings.Join(daCodeMetrics, ", "))
 		}
 	}
-	if missing := t.missingGold(); len(missing) > 0 { // no fault of the answer's
+	if missing := t.missingGold(); len(missing) > 0 { // not the answer's fault
 		return Score{}, &MissingError{What: missing}
 	}
 	score := Score{Metric: strings.Join(config.Func, "+")}
@@ -92,7 +92,7 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 		Parts  map[string]float64 `json:"parts"`
 	}
 	err = s.Python.call(ctx, daCodeScorer, "main", task, &out)
-	// the answer cannot be read, or not in the time and memory that there is
+	// the answer cannot be read within the limits of time and memory
 	if bad, ok := errors.AsType[*CodeError](err); ok && len(t.Missing) == 0 {
 		score.Detail = bad.Error()
 		return score, nil
@@ -101,7 +101,7 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 		return Score{}, err
 	}
 	if len(out) != 1 {
-		return Score{}, errors.New("the Python scorer told nothing")
+		return Score{}, errors.New("the Python scorer returned nothing")
 	}
 	score.Value, score.Detail, score.Parts = out[0].Score, out[0].Detail, out[0].Parts
 	return score, nil
@@ -122,7 +122,7 @@ func Chart(ctx context.Context, python Python, dir string, compat Compat) (why s
 	}
 	err = python.call(ctx, daCodeChart+"\ndef main(args):\n    return json.dumps(chart_of(*args))\n",
 		"main", args, &why)
-	if bad, ok := errors.AsType[*CodeError](err); ok { // it hung, or took the session along
+	if bad, ok := errors.AsType[*CodeError](err); ok { // it hung or ended the session
 		return bad.Error(), nil
 	}
 	return why, err
@@ -144,7 +144,8 @@ func (p Python) call(ctx context.Context, helper, name string, args []byte, out 
 	}
 	// A JSON string is a Python literal. The session keeps the helper, because compiling it
 	// takes longer than most scores.
-	code := fmt.Sprintf("def _dsstar_bench(source, kept=globals().setdefault('_dsstar_bench_kept', {})):\n    import json\n"+
+	code := fmt.Sprintf("def _dsstar_bench(source, "+
+		"kept=globals().setdefault('_dsstar_bench_kept', {})):\n    import json\n"+
 		"    if source not in kept:\n        space = {'__name__': 'dsstar_bench'}\n"+
 		"        exec(compile(source, '<dsstar bench>', 'exec'), space)\n        kept[source] = space\n"+
 		"    print('\\n' + %q + kept[source][%q](json.loads(%s)))\n_dsstar_bench(%s)\n", answerMark, name, input, source)
@@ -154,11 +155,11 @@ func (p Python) call(ctx context.Context, helper, name string, args []byte, out 
 	}
 	i := strings.LastIndex(stdout, answerMark)
 	if i < 0 {
-		return &CodeError{"it gave no answer"}
+		return &CodeError{"it returned nothing"}
 	}
 	line, _, _ := strings.Cut(stdout[i+len(answerMark):], "\n")
 	if err := json.Unmarshal([]byte(strings.TrimRight(line, "\r")), out); err != nil {
-		return &CodeError{"its answer is none: " + err.Error()}
+		return &CodeError{"its result is invalid: " + err.Error()}
 	}
 	return nil
 }

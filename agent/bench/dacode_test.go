@@ -88,8 +88,8 @@ func TestDACodeSuite(t *testing.T) {
 	}
 }
 
-// TestDACodeBroughtDown has what an agent left end the scorer's code: that is wrong,
-// and nobody else's fault. A kernel that does not start is.
+// TestDACodeBroughtDown: an answer that ends the scorer's code is wrong. A kernel that does
+// not start is not the answer's fault.
 func TestDACodeBroughtDown(t *testing.T) {
 	task := Task{ID: "a", Rules: "dacode", Gold: json.RawMessage(`{"func": ["compare_csv"]}`)}
 	answer := &Answer{ID: "a", Value: Said("result.csv")}
@@ -119,10 +119,10 @@ func TestDACodeBroughtDown(t *testing.T) {
 	}
 }
 
-// table is a CSV text of columns side by side.
+// table returns a CSV with the columns.
 func table(rows ...string) string { return strings.Join(rows, "\n") + "\n" }
 
-// numbers is a CSV of an id and a value that f gives.
+// numbers returns a CSV of ids and the values of f.
 func numbers(n int, f func(i int) any) string {
 	var out bytes.Buffer
 	out.WriteString("id,y\n")
@@ -132,7 +132,7 @@ func numbers(n int, f func(i int) any) string {
 	return out.String()
 }
 
-// TestDACodeFaults holds each fault of the public code, and that Fixed has none.
+// TestDACodeFaults covers each fault of the public code and its correction.
 func TestDACodeFaults(t *testing.T) {
 	run := python(t)
 	label := func(names ...string) func(i int) any { return func(i int) any { return names[i%len(names)] } }
@@ -178,7 +178,7 @@ func TestDACodeFaults(t *testing.T) {
 		{"a bad loss", ml("rmsle", "regression", "0.1437", "0.1558", `{}`), numbers(10, value(0)), numbers(10, value(90)), 1, 0},
 		{"a loss whose bounds are right", ml("rmse", "regression", "51.9", "11.5", `{}`), numbers(10, value(0)), numbers(10, value(11.5)), 1, 1},
 		{"a score", ml("r2", "regression", "0", "1", `{}`), numbers(10, value(0)), numbers(10, value(0)), 1, 1},
-		// said 2, 2, 3, 8 to gold's 1, 2, 3, 4: errors of 1, 0, 0, 4; the less of a loss, the better is Fixed alone
+		// 2, 2, 3, 8 against gold's 1, 2, 3, 4: errors 1, 0, 0, 4; only Fixed prefers a lower loss
 		{"mae", ml("mae", "regression", "0", "10", `{}`), values(1, 2, 3, 4), values(2, 2, 3, 8), 0.125, 0.875},
 		{"medae", ml("medae", "regression", "0", "10", `{}`), values(1, 2, 3, 4), values(2, 2, 3, 8), 0.05, 0.95},
 		{"mse", ml("mse", "regression", "0", "10", `{}`), values(1, 2, 3, 4), values(2, 2, 3, 8), 0.425, 0.575},
@@ -241,8 +241,8 @@ func TestDACodeFaults(t *testing.T) {
 	}
 }
 
-// TestDACodeLinks refuses results that are elsewhere: an agent may have linked what
-// it could not see to where its scorer can.
+// TestDACodeLinks: results outside the folder are refused, since an agent may link to what
+// only its scorer can read.
 func TestDACodeLinks(t *testing.T) {
 	run := python(t)
 	root := write(t, map[string]string{"gold/r.csv": "a\n1\n", "gold/r.db": "", "gold/plot.json": `{"type": "bar"}`, "out/own.csv": "a\n1\n", "gold/r.png": "", "gold/result.npy": ""})
@@ -289,7 +289,7 @@ func TestDACodeLinks(t *testing.T) {
 	}
 }
 
-// TestChart takes charts from code that draws them and compares them.
+// TestChart extracts charts from the code that draws them and compares them.
 func TestChart(t *testing.T) {
 	run := python(t)
 	draw := func(body string) string {
@@ -361,7 +361,7 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// drawImage leaves some image, which is not gold's.
+// drawImage writes an image that differs from gold's.
 func drawImage(t *testing.T, run Python, path string) {
 	t.Helper()
 	if _, err := run(t.Context(), fmt.Sprintf("from PIL import Image; Image.new('RGB', (80, 60)).save(%q)", path)); err != nil {
@@ -369,7 +369,7 @@ func drawImage(t *testing.T, run Python, path string) {
 	}
 }
 
-// TestExposed refuses data in which right answers lie.
+// TestExposed refuses data that contain right answers.
 func TestExposed(t *testing.T) {
 	row := func(data string) string {
 		return `[{"id": "a", "question": "q", "data_dir": "` + data + `", "answer": {"gold_files": ["gold/r.csv"]}, "scorer": "dacode", "scorer_config": {"func": "compare_csv"}, "data_sources": ["x.csv"]}]`
@@ -401,7 +401,7 @@ func TestExposed(t *testing.T) {
 	}
 }
 
-// TestDir reads tasks of one's own, of every kind of rules.
+// TestDir reads a user's own tasks, with every kind of rules.
 func TestDir(t *testing.T) {
 	root := write(t, map[string]string{
 		"index.json": `[

@@ -14,7 +14,7 @@ import (
 // behind the published numbers of its authors and of DS-STAR:
 //
 //	both sides are made text first      3.0 is not 3; lists are compared by character
-//	an answer that is no number         counts one half (numeric_approximate)
+//	a non-numeric answer                counts one half (numeric_approximate)
 //	list_approximate                    matches what is more than nine times off; not in the total
 //	string_approximate                  a paraphrase, else ROUGE-1 if BLEU is over 0.2
 //

@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// A Process is a Python process that runs code, one piece after another, in one
-// namespace. It is started when the first code comes, and again after code that ended
-// or hung it. Its methods may be called concurrently.
+// A Process is a Python process that runs code, one piece after another, in one namespace. It
+// starts with the first code, and again after code that ended or hung it. Its methods may be
+// called concurrently.
 type Process struct {
 	Path  func(context.Context) (string, error) // the interpreter's
 	Env   []string                              // nil: this program's
 	Limit time.Duration                         // of one piece of code; 0: a minute
 
 	mu    sync.Mutex
-	cmd   *exec.Cmd // nil: it does not run
+	cmd   *exec.Cmd // nil: not running
 	in    io.WriteCloser
 	lines *bufio.Reader
 }
 
-// serve runs a JSON text with code for each line of its input, and answers with a line:
-// what the code printed, and its traceback.
+// serve runs the code in each input line, a JSON string, and replies with a line: what the
+// code printed, and its traceback.
 const serve = `
 import contextlib, io, json, sys, traceback
 real = sys.stdout

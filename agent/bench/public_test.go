@@ -25,9 +25,9 @@ var (
 	publicSeed  = flag.Uint64("public-seed", 1, "the seed that they are made from")
 )
 
-// TestPublicScorers compares scores with those of the public code, run beside
-// from checkouts in the folder that DSSTAR_PUBLIC_SCORERS names (CONTRIBUTING.md
-// says which), over generated answers.
+// TestPublicScorers compares scores with those of the public code, run from checkouts in the
+// folder that DSSTAR_PUBLIC_SCORERS names (CONTRIBUTING.md says which), over generated
+// answers.
 func TestPublicScorers(t *testing.T) {
 	root := os.Getenv("DSSTAR_PUBLIC_SCORERS")
 	if root == "" {
@@ -63,7 +63,7 @@ func public(t *testing.T, root, which string, cases, out any) {
 	}
 }
 
-// differ tells the first few disagreements and their number.
+// differ reports the first few disagreements and their number.
 func differ(t *testing.T, compared int, lines []string) {
 	t.Helper()
 	t.Logf("%d compared, %d disagreements", compared, len(lines))
@@ -209,7 +209,7 @@ func publicDABench(t *testing.T, root string, g *generator) {
 	differ(t, compared+3, lines)
 }
 
-// publicCharts compares what is taken from plotting code.
+// publicCharts compares the data extracted from plotting code.
 func publicCharts(t *testing.T, root string, g *generator) {
 	folders := make([]string, max(1, *publicCases/20))
 	var lines []string
@@ -256,7 +256,7 @@ func publicCharts(t *testing.T, root string, g *generator) {
 	differ(t, len(folders), lines)
 }
 
-// plot is a program that draws a chart.
+// plot returns a program that draws a chart.
 func (g *generator) plot() string {
 	list := func(n int) string {
 		var items []string
@@ -335,8 +335,7 @@ func publicDACode(t *testing.T, root string) {
 	differ(t, len(scores), lines)
 }
 
-// A generator makes answers of the kinds that benchmarks have, and answers near
-// to them.
+// A generator makes answers of the benchmarks' kinds, and variations of them.
 type generator struct{ *rand.Rand }
 
 func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
@@ -396,7 +395,7 @@ func (g *generator) answer() string {
 	return strings.Repeat(g.word()+" "+g.pick("and ", "or ", ""), 1+g.IntN(12)) // long ones reach autojunk
 }
 
-// near changes a text a little, or not at all.
+// near changes a text slightly or not at all.
 func (g *generator) near(s string) string {
 	for range g.IntN(6) {
 		r := []rune(s)
@@ -442,7 +441,7 @@ func (g *generator) near(s string) string {
 
 func (g *generator) pickFloat(from ...float64) float64 { return from[g.IntN(len(from))] }
 
-// gold is a right answer of a KramaBench type, sometimes of another one.
+// gold returns a right answer of a KramaBench type, sometimes of another type.
 func (g *generator) gold(kind string) any {
 	number := func() any {
 		f := []float64{g.Float64(), g.Float64() * 1e4, g.NormFloat64() * 1e-9, g.Float64() * 1e17, 0}[g.IntN(5)]
@@ -472,7 +471,7 @@ func (g *generator) gold(kind string) any {
 	return list
 }
 
-// said is an answer near to a right one, as a value or as text.
+// said returns an answer close to a right one, as a value or as text.
 func (g *generator) said(gold any) any {
 	value := gold
 	switch v := gold.(type) {

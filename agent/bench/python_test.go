@@ -12,8 +12,8 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// one is the Python process of all tests. It has the managed packages, and ends with the
-// test program.
+// one is the Python process of all tests, with the managed packages. It ends with the test
+// program.
 var one = sync.OnceValue(func() *Process {
 	return &Process{Limit: 5 * time.Minute, Env: append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg")}
 })
@@ -28,7 +28,7 @@ func python(t testing.TB) Python {
 	return one().Run
 }
 
-// TestProcess starts Python again after code that ended or hung it.
+// TestProcess: Python restarts after code that ended or hung it.
 func TestProcess(t *testing.T) {
 	path := pyenvtest.Python(t)
 	p := &Process{Limit: 2 * time.Second, Path: func(context.Context) (string, error) { return path, nil }}

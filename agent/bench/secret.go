@@ -29,7 +29,7 @@ func (s *Suite) Exposed() error {
 	}
 	slices.Sort(secret)
 	secret = slices.Compact(secret)
-	seen := map[string][]string{} // what a folder holds: many tasks have the same
+	seen := map[string][]string{} // contents by folder, which many tasks share
 	for _, t := range s.Tasks {
 		if t.Data == "" {
 			continue

@@ -86,7 +86,7 @@ type Score struct {
 	ID     string  `json:"task_id"`
 	Value  float64 `json:"score"` // 0 to 1
 	Metric string  `json:"metric"`
-	// other metrics, or fields of the answer; 0 to 1, but for errors
+	// other metrics, or fields of the answer; 0 to 1, except errors
 	Parts   map[string]float64 `json:"parts,omitempty"`
 	Detail  string             `json:"detail,omitempty"` // why, in one line
 	Missing bool               `json:"missing,omitempty"`
@@ -252,7 +252,7 @@ func (b *Benchmark) Answers(path string) ([]Answer, error) {
 // the error is an *AnswersError, and nothing is written.
 func (s *Suite) Submit(w io.Writer, answers []Answer) error {
 	if s.Benchmark.submit == nil {
-		return fmt.Errorf("%s takes folders of result.json files: DA-Code's output folder itself is what is handed in", s.Benchmark.Title)
+		return fmt.Errorf("%s takes folders of result.json files: DA-Code's output folder itself is the submission", s.Benchmark.Title)
 	}
 	if _, err := s.match(answers, true); err != nil {
 		return err
@@ -285,7 +285,7 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) ([]S
 // Totals sums up the scores of the suite's tasks, in their order, as the benchmark does.
 // Unscored tasks are left out. answers, for steps and completion, may be nil.
 func (s *Suite) Totals(scores []Score, answers []Answer) []Total {
-	byID, _ := s.match(answers, false) // what does not match has been told by Score
+	byID, _ := s.match(answers, false) // Score has reported what does not match
 	var tasks []Task
 	var scored []Score
 	for i, score := range scores {

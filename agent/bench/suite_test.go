@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// write makes files below a folder, by name.
+// write creates files below a folder, by name.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -93,7 +93,7 @@ func TestDABStepSuite(t *testing.T) {
 	}
 }
 
-// TestDABStepGold tells right answers that are empty from such that are hidden.
+// TestDABStepGold distinguishes empty right answers from hidden ones.
 func TestDABStepGold(t *testing.T) {
 	for text, want := range map[string][]string{
 		`{"task_id": 1, "answer": ""}` + "\n" + `{"task_id": 2, "answer": "null"}` + "\n" + `{"task_id": 3, "answer": NaN}`:                         {"", "", ""},
@@ -204,7 +204,7 @@ func TestDABenchFields(t *testing.T) {
 	}
 }
 
-// TestAnswers holds what is said of answers that do not fit.
+// TestAnswers covers the errors of answers that do not fit the tasks.
 func TestAnswers(t *testing.T) {
 	suite := &Suite{Tasks: []Task{{ID: "1", Rules: "dabstep", Gold: Said("a")}, {ID: "2", Rules: "dabstep", Gold: Said("b")}, {ID: "3", Rules: "dabstep", Gold: Said("c")}}}
 	suite.Benchmark, _ = Find("dabstep")
@@ -257,7 +257,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestSubmit holds the forms to what leaderboards and harnesses take.
+// TestSubmit checks that submissions have the form that leaderboards and harnesses take.
 func TestSubmit(t *testing.T) {
 	tasks := []Task{{ID: "1"}, {ID: "2"}}
 	for name, want := range map[string]string{
@@ -294,7 +294,7 @@ func TestSubmit(t *testing.T) {
 		if err := suite.Submit(&out, answers); err != nil || out.String() != want {
 			t.Errorf("%s: %v\n%s", name, err, out.String())
 		}
-		// What is handed in reads back as what was answered.
+		// A submission reads back as the answers.
 		path := filepath.Join(write(t, map[string]string{"a": out.String()}), "a")
 		back, err := suite.Benchmark.Answers(path)
 		if err != nil || len(back) != 2 || back[0].ID != "1" || back[0].Text() != "A < B" || back[1].Value == nil || back[1].Text() != "" {
@@ -308,7 +308,7 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
-// TestKramaBench holds both versions of its rules.
+// TestKramaBench covers both versions of the rules.
 func TestKramaBench(t *testing.T) {
 	for _, v := range []struct {
 		kind, said, gold string

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// A Share is how much of a request's messages is a prefix of an earlier request: what an
-// endpoint with a prefix cache need not read again.
+// A Share is how much of a request's messages repeats the beginning of an earlier request:
+// what an endpoint with a prefix cache could serve from it.
 type Share struct {
-	Known  bool // false: the trace has a reply without its messages, and all counts are 0
+	Known  bool // false: the trace has no messages for this reply; all counts are 0
 	Bytes  int  // of the messages' roles and texts
-	Shared int  // of these, in the longest beginning that an earlier request has too
-	Tokens int  // the input tokens of the shared bytes, if all bytes weigh the same
+	Shared int  // of these, in the longest prefix shared with an earlier request
+	Tokens int  // input tokens of the shared bytes, in proportion to Bytes
 }
 
-// Cacheable returns the share of each exchange of one trace, in order. Endpoints cache by
-// model, so only requests to the same model are compared. Failed exchanges and those of a
-// ranker have no share.
+// Cacheable returns the share of each exchange of one trace, in order. Caches are per model,
+// so only requests to the same model are compared. Failed exchanges and rankings share
+// nothing.
 //
-// Real caches hit less: they evict, work in blocks, and have a minimum length.
+// Real caches hit less: they evict, work in blocks and need a minimum length.
 func Cacheable(exchanges []Exchange) []Share {
 	shares := make([]Share, len(exchanges))
 	seen := map[string][][]Message{} // by model, sorted
@@ -36,8 +36,7 @@ func Cacheable(exchanges []Exchange) []Share {
 		}
 		earlier := seen[e.Model]
 		at, _ := slices.BinarySearchFunc(earlier, e.Messages, compareMessages)
-		// Where texts are sorted, none has a longer beginning in common with the new
-		// one than its neighbours.
+		// In sorted order, the longest common prefix is with a neighbour.
 		for _, neighbour := range earlier[max(at-1, 0):min(at+1, len(earlier))] {
 			s.Shared = max(s.Shared, commonMessages(neighbour, e.Messages))
 		}
@@ -50,8 +49,8 @@ func Cacheable(exchanges []Exchange) []Share {
 	return shares
 }
 
-// compareMessages orders conversations by their texts, as if each role and text ended with a
-// character that sorts before all others.
+// compareMessages orders conversations as if each role and text ended with a sentinel that
+// sorts first.
 func compareMessages(a, b []Message) int {
 	return slices.CompareFunc(a, b, func(x, y Message) int {
 		if c := strings.Compare(x.Role, y.Role); c != 0 {
@@ -61,7 +60,7 @@ func compareMessages(a, b []Message) int {
 	})
 }
 
-// commonMessages counts the bytes of the common prefix of two conversations.
+// commonMessages returns the length of the common prefix, in bytes.
 func commonMessages(a, b []Message) int {
 	n := 0
 	for i := range min(len(a), len(b)) {
@@ -75,8 +74,8 @@ func commonMessages(a, b []Message) int {
 	return n
 }
 
-// commonPrefix counts the bytes of the common prefix of two texts. It compares whole blocks
-// first, which is many times faster.
+// commonPrefix returns the length of the common prefix. Comparing blocks first is many times
+// faster.
 func commonPrefix(a, b string) int {
 	const block = 1024
 	n, end := 0, min(len(a), len(b))

@@ -50,8 +50,8 @@ func TestCacheable(t *testing.T) {
 	}
 }
 
-// bruteForce compares each conversation with all before it, byte by byte. Roles
-// and texts end with a byte that the random ones have not, which does not count.
+// bruteForce compares each conversation with all earlier ones, byte by byte. A terminator that
+// the random texts do not contain separates roles and texts and is not counted.
 func bruteForce(exchanges []llm.Exchange, i int) (most int) {
 	serial := func(e llm.Exchange) string {
 		var b strings.Builder

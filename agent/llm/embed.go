@@ -16,16 +16,15 @@ import (
 	"github.com/openai/openai-go/v3/option"
 )
 
-// Bounds of a request for embeddings: endpoints refuse more.
+// Limits of an embeddings request, beyond which endpoints refuse it.
 const (
 	maxTexts     = 64      // in a request
-	maxTextBytes = 24_000  // of a text; what is beyond them does not count
-	maxBatch     = 200_000 // bytes of a request's texts
+	maxTextBytes = 24_000  // of a text; the rest is cut off
+	maxBatch     = 200_000 // bytes of all texts in a request
 )
 
-// OpenRanker checks e as Open does and returns a ranker that compares the embeddings of its
-// model. It does not connect, and Rank fails as Ask does. Texts without a word are not sent.
-// Temperature is not used.
+// OpenRanker checks e as Open does and returns a ranker that compares embeddings. It makes no
+// connection; Rank fails as Ask does. Blank texts are not sent, and Temperature is not used.
 func (e Endpoint) OpenRanker() (Ranker, error) {
 	m, err := e.open("embeddings", "a list of embeddings")
 	if err != nil {
@@ -34,7 +33,6 @@ func (e Endpoint) OpenRanker() (Ranker, error) {
 	return embedder{m, openai.NewEmbeddingService(m.options()...)}, nil
 }
 
-// embedder is an endpoint that embeds texts.
 type embedder struct {
 	*endpoint
 	service openai.EmbeddingService
@@ -68,7 +66,7 @@ func (m embedder) Rank(ctx context.Context, question string, texts []string) (Ra
 		v := vectors[i+1]
 		if len(v) != len(vectors[0]) {
 			return Ranking{}, m.statusError(http.StatusOK,
-				fmt.Sprintf("embeddings of %d and of %d numbers cannot be compared", len(vectors[0]), len(v)))
+				fmt.Sprintf("the embeddings have different lengths, %d and %d", len(vectors[0]), len(v)))
 		}
 		ranking.Scores[place] = dot(vectors[0], v)
 	}
@@ -77,7 +75,7 @@ func (m embedder) Rank(ctx context.Context, question string, texts []string) (Ra
 
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// clip cuts a text to maxTextBytes, between two characters.
+// clip cuts a text to maxTextBytes, at a character boundary.
 func clip(text string) string {
 	if len(text) <= maxTextBytes {
 		return text
@@ -89,7 +87,7 @@ func clip(text string) string {
 	return text[:n]
 }
 
-// batches cuts clipped texts into what fits one request each.
+// batches splits clipped texts into requests within the limits.
 func batches(texts []string) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
 		for len(texts) > 0 {
@@ -106,7 +104,7 @@ func batches(texts []string) iter.Seq[[]string] {
 	}
 }
 
-// embeddings are what came of one request.
+// embeddings is the result of one request.
 type embeddings struct {
 	vectors [][]float64 // of length 1, one for each text
 	usage   Usage
@@ -138,8 +136,7 @@ func (m embedder) embed(ctx context.Context, texts []string) (embeddings, error)
 	return got, err
 }
 
-// listed is the body of an answer. The library's type would read values that are not numbers
-// as 0.
+// listed is a response body. The library's own type silently decodes a non-number as 0.
 type listed struct {
 	Data []struct {
 		Embedding []*float64
@@ -170,17 +167,17 @@ func (m embedder) read(body io.Reader, contentType string, want int) (embeddings
 	}
 	vectors, problem := list.vectors(want)
 	if problem != "" {
-		return embeddings{}, m.statusError(http.StatusOK, "not "+m.answer+" of the texts: "+problem)
+		return embeddings{}, m.statusError(http.StatusOK, "not "+m.answer+": "+problem)
 	}
 	return embeddings{vectors, Usage{InputTokens: int(list.Usage.PromptTokens)},
 		either(list.Model, m.Model)}, nil
 }
 
-// vectors puts the vectors in the order of the texts and gives them length 1, or
-// says why that cannot be done. One without an index is where it belongs.
+// vectors returns the vectors in the order of the texts, scaled to length 1, or the problem
+// with them. An entry without an index keeps its position.
 func (l listed) vectors(want int) (vectors [][]float64, problem string) {
 	if len(l.Data) != want {
-		return nil, fmt.Sprintf("%d texts were sent and %d embeddings came back", want, len(l.Data))
+		return nil, fmt.Sprintf("sent %d texts and received %d embeddings", want, len(l.Data))
 	}
 	vectors = make([][]float64, want)
 	for i, d := range l.Data {
@@ -188,20 +185,20 @@ func (l listed) vectors(want int) (vectors [][]float64, problem string) {
 			i = *d.Index
 		}
 		if i < 0 || i >= want || vectors[i] != nil {
-			return nil, fmt.Sprintf("index %d comes twice or is none of the %d texts", i, want)
+			return nil, fmt.Sprintf("index %d is duplicated or out of range (%d texts)", i, want)
 		}
 		v, ok := unit(d.Embedding)
 		if !ok {
-			return nil, fmt.Sprintf("embedding %d is empty, zero or not of numbers", i)
+			return nil, fmt.Sprintf("embedding %d is empty, zero or not numeric", i)
 		}
 		vectors[i] = v
 	}
 	return vectors, ""
 }
 
-// unit gives a vector the length 1, unless it has no direction.
+// unit scales a vector to length 1. It reports false for an empty, zero or infinite one.
 func unit(parts []*float64) ([]float64, bool) {
-	if slices.Contains(parts, nil) { // NaN, in the JSON of some endpoints
+	if slices.Contains(parts, nil) { // some endpoints send NaN as null
 		return nil, false
 	}
 	v := make([]float64, len(parts))

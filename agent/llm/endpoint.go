@@ -21,47 +21,47 @@ import (
 // Provider, BaseURL and Model are required.
 type Endpoint struct {
 	Provider string
-	BaseURL  string // up to the version: "https://api.openai.com/v1"
+	BaseURL  string // with the version: "https://api.openai.com/v1"
 	Key      string // "": no Authorization header is sent
-	// the variable that Key came from, for messages; when set, a Key is required
+	// environment variable that Key came from, for messages; if set, Key is required
 	KeyEnv string
-	// sent as they are, such as OpenAI-Organization; nothing is taken from the environment
+	// extra headers, such as OpenAI-Organization; none come from the environment
 	Header map[string]string
 	Model  string
 
 	Temperature *float64      // nil: not sent; several models refuse it
-	CallTimeout time.Duration // for each try, without its waits; 0: none
-	// the longest silence of the endpoint, also before its first byte; 0: none
+	CallTimeout time.Duration // of each try, without waits; 0: none
+	// longest time without a byte, also before the first; 0: none
 	IdleTimeout time.Duration
 
-	// Retries is how often a call is repeated after 408, 409, 429, 5xx, a failed
-	// connection, a silent endpoint or half a reply.
+	// Retries is the maximum number of retries after 408, 409, 429, 5xx, a connection error, an
+	// idle time-out or a truncated reply.
 	Retries int
-	// OnRetry, if set, is told before each wait. Concurrent calls tell it concurrently.
+	// OnRetry, if set, is called before each wait, and concurrently by concurrent calls.
 	OnRetry func(Retry)
 
 	HTTP *http.Client // nil: http.DefaultClient
 	// nil: waits, or returns ctx.Err() once ctx is done
 	Sleep func(context.Context, time.Duration) error
-	Rand  func() float64   // in [0,1), spreads the waits; nil: math/rand
+	Rand  func() float64   // in [0,1), jitter of the waits; nil: math/rand
 	Now   func() time.Time // nil: time.Now
 }
 
-// A Retry is a call that failed and will be repeated after Wait.
+// A Retry describes a failed call that will be repeated after Wait.
 type Retry struct {
 	Provider, Role, Subject string
-	Try                     int // the try that failed, from 1
+	Try                     int // number of the failed try, from 1
 	Wait                    time.Duration
 	Cause                   string // one line
 }
 
-// Open checks e and returns its model; it connects to nothing. The error is a
-// [*CredentialError] when e needs a key and has none that can be sent.
+// Open checks e and returns its model, without connecting. The error is a [*CredentialError]
+// if a required key is missing or malformed.
 //
 // Errors of the model's Ask: [*CredentialError], [*StatusError] (which may be
-// [ErrContextLength]), [*ConnectionError], [ErrIdle], [ErrTimeout], [ErrCut], or
-// ctx.Err(). Each comes after as many tries as its kind deserves, and at once
-// when the wait before the next try would outlast the deadline of ctx.
+// [ErrContextLength]), [*ConnectionError], [ErrIdle], [ErrTimeout], [ErrCut], or ctx.Err().
+// Transient errors are returned after the retries, or at once if the next wait would exceed
+// ctx's deadline.
 func (e Endpoint) Open() (Model, error) {
 	m, err := e.open("chat/completions", "a chat completion")
 	if err != nil {
@@ -70,14 +70,14 @@ func (e Endpoint) Open() (Model, error) {
 	return chat{m, openai.NewChatCompletionService(m.options()...)}, nil
 }
 
-// open checks e, whose calls go to path and are answered by what answer says.
+// open checks e. Calls go to path; answer describes the expected response.
 func (e Endpoint) open(path, answer string) (*endpoint, error) {
 	base, err := url.Parse(e.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
-		return nil, fmt.Errorf("provider %s: base url is not of the form http(s)://host/path", e.Provider)
+		return nil, fmt.Errorf("provider %s: the base URL must have the form http(s)://host/path", e.Provider)
 	}
 	if e.Model == "" {
-		return nil, fmt.Errorf("provider %s: no model is named", e.Provider)
+		return nil, fmt.Errorf("provider %s: no model name", e.Provider)
 	}
 	e.Key = strings.TrimSpace(e.Key)
 	if e.Key == "" && e.KeyEnv != "" {
@@ -85,7 +85,7 @@ func (e Endpoint) open(path, answer string) (*endpoint, error) {
 	}
 	if strings.ContainsFunc(e.Key, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv,
-			Err: errors.New("it holds characters that no key has, such as a space or a line break")}
+			Err: errors.New("it contains invalid characters, such as a space or a line break")}
 	}
 	e.fillDefaults()
 	return &endpoint{Endpoint: e, url: publicURL(base, path), answer: answer,
@@ -110,33 +110,32 @@ func (e *Endpoint) fillDefaults() {
 	}
 }
 
-// publicURL returns the address of the calls without secrets.
+// publicURL is the URL of the calls, without credentials and query.
 func publicURL(base *url.URL, path string) string {
 	u := *base.JoinPath(path)
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
 }
 
-// endpoint is an opened Endpoint, common to calls of every kind.
+// endpoint is an opened Endpoint, shared by chats and embeddings.
 type endpoint struct {
 	Endpoint
 	url    string // for messages
-	answer string // what an answer should be, for messages: "a chat completion"
+	answer string // expected response, for messages: "a chat completion"
 
-	// takes what is secret of the Endpoint out of a text that the endpoint wrote
+	// redacts the Endpoint's secrets in a text from the server
 	hide func(string) string
 }
 
-// leastSecret is the least length of a secret. A shorter key is mostly a placeholder such as
-// "EMPTY", "not-needed" or "password", which must not be removed from replies.
+// leastSecret is the minimum length of a secret to redact. Shorter ones are mostly
+// placeholders such as "EMPTY", "not-needed" or "password", which may occur in ordinary
+// replies.
 const leastSecret = 16
 
-// secretName matches the names of a URL's query whose values are secret, as configs.Redact knows
-// them.
+// secretName matches query parameters whose values are secret, as configs.Redact does.
 var secretName = regexp.MustCompile(`(?i)(?:token|key|secret|signature|credential|passw[a-z]*|pwd|sig)$`)
 
-// hider returns a function that replaces a key, and the secrets that a base URL may have, by
-// [key].
+// hider returns a function that replaces the key, and secrets in the base URL, with [key].
 func hider(key string, base *url.URL) func(string) string {
 	secrets := []string{key}
 	if password, ok := base.User.Password(); ok {
@@ -157,14 +156,14 @@ func hider(key string, base *url.URL) func(string) string {
 	return strings.NewReplacer(replace...).Replace
 }
 
-// options configure a bare service of the library. An openai.Client would read
-// OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and more from the environment and send
-// them to any base URL; the service alone reads nothing.
+// options configures a bare service of the library: an openai.Client would also read
+// OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and others from the environment and send them to any
+// base URL.
 func (m *endpoint) options() []option.RequestOption {
 	o := []option.RequestOption{
 		option.WithBaseURL(m.BaseURL),
 		option.WithHTTPClient(m.HTTP),
-		option.WithMaxRetries(0), // ours tells the user and bounds the wait
+		option.WithMaxRetries(0), // see repeat
 		option.WithHeader("User-Agent", "dsstar"),
 		option.WithMiddleware(m.exchange),
 	}
@@ -177,7 +176,6 @@ func (m *endpoint) options() []option.RequestOption {
 	return o
 }
 
-// chat is an endpoint that completes chats.
 type chat struct {
 	*endpoint
 	service openai.ChatCompletionService
@@ -216,8 +214,8 @@ func (m chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	return reply, nil
 }
 
-// params is the body of a request. "max_tokens" is what every endpoint knows but
-// OpenAI's own, whose newer models refuse it.
+// params builds a request body. Every endpoint accepts "max_tokens" except OpenAI's, whose
+// newer models refuse it.
 func (m chat) params(r Request) (openai.ChatCompletionNewParams, error) {
 	p := openai.ChatCompletionNewParams{
 		Model:         m.Model,

@@ -18,7 +18,7 @@ const secret = "sk-very-secret-1234"
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// waits stands for the clock: it takes no time and remembers what was asked.
+// waits is a fake clock: it does not sleep and records the waits.
 type waits struct {
 	mu   sync.Mutex
 	all  []time.Duration
@@ -134,11 +134,11 @@ func TestRetried(t *testing.T) {
 		{"429 of Gemini", llmtest.Response{Status: 429, Body: `[{"error":{"code":429,"message":"quota","details":[{"retryDelay": "34s"}]}}]`}, 34 * time.Second, "quota"},
 		{"500", llmtest.Refuse(500, "", "oops\nagain"), time.Second, "500 Internal Server Error: oops again"},
 		{"408", llmtest.Refuse(408, "", "late"), time.Second, "408"},
-		{"half a stream", llmtest.Response{Text: "this one is cut off", CutAfter: 2}, time.Second, "cut off"},
-		{"half a chunk", llmtest.Response{Header: header("Content-Type", "text/event-stream"), Body: `data: {"choices":[{"ind`}, time.Second, "cut off"},
-		{"empty body", llmtest.Response{Header: header("Content-Type", "text/event-stream"), Body: "\n"}, time.Second, "cut off"},
-		{"never answers", llmtest.Response{Stall: true}, time.Second, "fell silent (300ms)"},
-		{"falls silent", llmtest.Response{Text: "this one falls silent", CutAfter: 2, Stall: true}, time.Second, "fell silent"},
+		{"half a stream", llmtest.Response{Text: "this one is cut off", CutAfter: 2}, time.Second, "truncated"},
+		{"half a chunk", llmtest.Response{Header: header("Content-Type", "text/event-stream"), Body: `data: {"choices":[{"ind`}, time.Second, "truncated"},
+		{"empty body", llmtest.Response{Header: header("Content-Type", "text/event-stream"), Body: "\n"}, time.Second, "truncated"},
+		{"never answers", llmtest.Response{Stall: true}, time.Second, "stopped responding (300ms)"},
+		{"falls silent", llmtest.Response{Text: "this one falls silent", CutAfter: 2, Stall: true}, time.Second, "stopped responding"},
 		{"an error in the stream", llmtest.Response{Header: header("Content-Type", "text/event-stream"), Body: "data: {\"error\":{\"code\":502,\"message\":\"upstream\"}}\n\n"}, time.Second, "502 Bad Gateway: upstream"},
 		{"an error with status 200", llmtest.Response{Body: `{"error":{"code":503,"message":"busy"}}`}, time.Second, "503"},
 	}
@@ -185,7 +185,7 @@ func TestRefused(t *testing.T) {
 		{"detail", llmtest.Response{Status: 422, Body: `{"detail":"no such field"}`}, 1, "no such field", isStatus(422, "no such field")},
 		{"500 for ever", llmtest.Response{Status: 500, Body: "boom"}, 4, "500 Internal Server Error: boom (tries: 4)", isStatus(500, "boom")},
 		{"no money left", llmtest.Refuse(429, "insufficient_quota", "pay"), 1, "pay", isStatus(429, "pay")},
-		{"a wait that is too long", llmtest.Response{Status: 429, Body: "tomorrow", Header: map[string]string{"Retry-After": "7200"}}, 1, "asks to wait 2h0m0s; the longest wait is 2m0s", isStatus(429, "tomorrow")},
+		{"a wait that is too long", llmtest.Response{Status: 429, Body: "tomorrow", Header: map[string]string{"Retry-After": "7200"}}, 1, "asks for a wait of 2h0m0s; the maximum is 2m0s", isStatus(429, "tomorrow")},
 		{"a web page", llmtest.Response{Body: page, Header: map[string]string{"Content-Type": "text/html"}}, 1, "not a chat completion but text/html: <!doctype html> <title>Welcome</title>", isStatus(200, "not a chat completion but text/html: <!doctype html> <title>Welcome</title>")},
 		{"other JSON", llmtest.Response{Body: `{"status":"ok"}`}, 1, `not a chat completion: {"status":"ok"}`, isStatus(200, `not a chat completion: {"status":"ok"}`)},
 		{"too long by code", llmtest.Refuse(400, "context_length_exceeded", "too much"), 1, "too much", isTooLong},
@@ -218,7 +218,7 @@ func isStatus(status int, message string) func(error) bool {
 	}
 }
 
-// Where no key was sent none can be wrong (U6).
+// If no key was sent, the message must not call it wrong.
 func TestNoKeySent(t *testing.T) {
 	e := endpoint(llmtest.New(t, llmtest.Each(llmtest.Refuse(401, "", "who are you?"))), &waits{})
 	e.Key, e.KeyEnv = "", ""
@@ -331,7 +331,7 @@ func TestOpenChecks(t *testing.T) {
 	}
 }
 
-// What the environment holds for OpenAI goes nowhere.
+// OpenAI's environment variables are ignored.
 func TestEnvironmentIsNotRead(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "env-key")
 	t.Setenv("OPENAI_ADMIN_KEY", "env-admin")

@@ -10,25 +10,24 @@ import (
 	"time"
 )
 
-// Conditions of a call, found with errors.Is.
+// Kinds of failure, for errors.Is.
 var (
-	// of a *StatusError
-	ErrContextLength = errors.New("the request is longer than the model's context")
-	ErrIdle          = errors.New("the endpoint fell silent")
-	ErrTimeout       = errors.New("the call took too long") // never retried
-	ErrCut           = errors.New("the reply was cut off")
+	// matches a *StatusError
+	ErrContextLength = errors.New("the request exceeds the model's context length")
+	ErrIdle          = errors.New("the endpoint stopped responding")
+	ErrTimeout       = errors.New("the call timed out") // never retried
+	ErrCut           = errors.New("the reply was truncated")
 )
 
-// A StatusError is an endpoint's refusal. It matches ErrContextLength if the refusal says
-// that the request is too long.
+// A StatusError is an error response. It matches ErrContextLength if the response says so.
 type StatusError struct {
-	Status   int // of HTTP; 200 for an answer that is no completion
+	Status   int // HTTP status; 200 for an invalid response
 	Provider string
 	Endpoint string // its address, without secrets
-	Message  string // the endpoint's own words, in one line
+	Message  string // from the endpoint, in one line
 
 	code  string        // such as "insufficient_quota"
-	after time.Duration // that the endpoint asks to wait
+	after time.Duration // wait that the endpoint asks for
 }
 
 func (e *StatusError) Error() string {
@@ -36,19 +35,23 @@ func (e *StatusError) Error() string {
 		e.Provider, e.Endpoint, e.Status, http.StatusText(e.Status), e.Message), ": ")
 }
 
-// overflows are what endpoints say of a request that is too long: the codes of
-// OpenAI, llama.cpp and Copilot, then the words of these and of vLLM, SGLang,
-// Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, Cohere and xAI.
+// overflows are the error codes for a too long request of OpenAI, llama.cpp and Copilot, then
+// phrases from the messages of these and of vLLM, SGLang, Ollama, LM Studio, TGI, Anthropic,
+// Gemini, Mistral, Bedrock, Cohere and xAI.
 var overflows = []string{
-	"context_length_exceeded", "string_above_max_length", "exceed_context_size", "max_prompt_tokens_exceeded",
-	"maximum context length", "context window", "context length", "context limit", "context the overflows",
-	"exceeds the available context", "context size has been exceeded", "maximum model length", "maximum prompt length",
-	"prompt is too long", "input is too long", "input token count", "exceeds the maximum number of tokens",
+	"context_length_exceeded", "string_above_max_length", "exceed_context_size",
+	"max_prompt_tokens_exceeded",
+	"maximum context length", "context window", "context length", "context limit",
+	"context the overflows",
+	"exceeds the available context", "context size has been exceeded", "maximum model length",
+	"maximum prompt length",
+	"prompt is too long", "input is too long", "input token count", "exceeds the maximum number " +
+		"of tokens",
 	"reduce the length", "too many tokens", "too large to process", "`max_new_tokens` must be", "`inputs` must have less than",
 }
 
-// Is reports whether target is ErrContextLength and e says that. A 413 always
-// does. So may a 500, with which llama.cpp ends a reply that outgrows its context.
+// Is reports whether target is ErrContextLength and e means that: any 413, or one of
+// overflows. llama.cpp answers 500 when a reply outgrows the context.
 func (e *StatusError) Is(target error) bool {
 	switch {
 	case target != ErrContextLength || e.Status < 400 || e.Status > 500 ||
@@ -66,12 +69,12 @@ func (e *StatusError) Is(target error) bool {
 	return false
 }
 
-// A CredentialError is a key that is missing (Err is nil), or that was refused or not sent
-// (Err says why; a *StatusError after a call).
+// A CredentialError is a missing key (Err is nil), or one that is malformed, refused or not
+// sent (Err is the reason, a *StatusError after a call).
 type CredentialError struct {
 	Provider string
 	KeyEnv   string // the variable to set; may be ""
-	Unsent   bool   // the endpoint refused a call without a key
+	Unsent   bool   // no key was configured, and the endpoint requires one
 	Err      error
 }
 
@@ -91,7 +94,7 @@ func (e *CredentialError) Error() string {
 
 func (e *CredentialError) Unwrap() error { return e.Err }
 
-// A ConnectionError is an endpoint that cannot be reached.
+// A ConnectionError is a failure to reach the endpoint.
 type ConnectionError struct {
 	Provider string
 	Endpoint string // its address, without secrets
@@ -113,9 +116,9 @@ func (m *endpoint) statusError(status int, message string) *StatusError {
 		Message: m.line(message)}
 }
 
-// line returns an endpoint's text as one bounded line without the key.
+// line makes one bounded line of a text from the server, with the key redacted.
 func (m *endpoint) line(s string) string {
-	if m.Key != "" { // however short
+	if m.Key != "" { // even a short one
 		s = strings.ReplaceAll(s, m.Key, "[key]")
 	}
 	s = m.hide(s)
@@ -126,7 +129,7 @@ func (m *endpoint) line(s string) string {
 	return s
 }
 
-// refusal is the error of an HTTP status of 400 or more.
+// refusal returns the error for an HTTP status of 400 or more.
 func (m *endpoint) refusal(status int, h http.Header, body []byte) error {
 	said := parseFailure(body)
 	e := m.statusError(status, said.message)
@@ -138,8 +141,8 @@ func (m *endpoint) refusal(status int, h http.Header, body []byte) error {
 	return e
 }
 
-// failure is the error of a body that came with status 200 and is no completion;
-// the error object in it may say the status that was meant.
+// failure returns the error for an invalid body with status 200. The body may be an error
+// object with a status of its own.
 func (m *endpoint) failure(body []byte) error {
 	said := parseFailure(body)
 	if said.status >= 400 && said.status < 600 {
@@ -153,7 +156,7 @@ func (m *endpoint) failure(body []byte) error {
 	return e
 }
 
-// saysBadKey recognizes Gemini's refusal of a key, which is a 400.
+// saysBadKey recognizes Gemini's invalid-key error, which is a 400.
 func saysBadKey(message string) bool {
 	return strings.Contains(message, "API key not valid") ||
 		strings.Contains(message, "API_KEY_INVALID")
@@ -161,11 +164,11 @@ func saysBadKey(message string) bool {
 
 type failure struct {
 	message, code string
-	status        int // that is meant, when the error object says it
+	status        int // given in the error object; 0: none
 }
 
-// meant are the statuses of the codes and types that endpoints put into an error
-// object without a status, when it comes in a stream that has begun with 200.
+// meant maps error codes and types to statuses, for error objects without one in a stream that
+// began with 200.
 var meant = map[string]int{
 	"context_length_exceeded": 400, "exceed_context_size_error": 400, "invalid_request_error": 400,
 	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403, "not_found_error": 404, "request_too_large": 413,
@@ -173,10 +176,9 @@ var meant = map[string]int{
 	"server_error": 500, "internal_server_error": 500, "api_error": 500, "overloaded_error": 503, "timeout_error": 504,
 }
 
-// parseFailure reads an error body: {"error":{"message","code","type"}} or an
-// array of it (Gemini), {"error":"..."} (Ollama), {"message"}, {"detail"}; any
-// other body is its own message. OpenRouter has the words of the endpoint behind
-// it in "metadata".
+// parseFailure reads an error body: {"error":{"message","code","type"}} or an array of it
+// (Gemini), {"error":"..."} (Ollama), {"message"}, {"detail"}; any other body is the message
+// itself. OpenRouter puts the upstream provider's error in "metadata".
 func parseFailure(body []byte) failure {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -193,7 +195,7 @@ func parseFailure(body []byte) failure {
 		Message, Code, Type any
 		Metadata            struct{ Raw any }
 	}
-	_ = json.Unmarshal(outer.Error, &inner) // an "error" that is a string or missing
+	_ = json.Unmarshal(outer.Error, &inner) // fails if "error" is a string or missing
 	f := failure{message: string(body)}
 	var text string
 	_ = json.Unmarshal(outer.Error, &text)
@@ -213,8 +215,8 @@ func parseFailure(body []byte) failure {
 	return f
 }
 
-// statusOf is the status that an error object means, 0 when it does not say. Some
-// write the number as text.
+// statusOf returns the status of an error object, 0 if unknown. Some endpoints send the number
+// as a string.
 func statusOf(number any, code, kind string) int {
 	if n, ok := number.(float64); ok {
 		return int(n)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// volatile matches what differs between two equal runs: addresses of objects, temporary
-// files of cells, and the folder of Python's packages.
+// volatile matches what differs between equal runs: object addresses, the temporary files of
+// cells, the folder of Python packages.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -19,8 +19,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`[ \t\r]+(\n|$)`), "$1"},
 }
 
-// hashes returns the first 16 hex digits of the SHA-256 of each input without its volatile
-// parts. Traces contain them: a change here makes recorded traces useless.
+// hashes returns, for each input, the first 16 hex digits of the SHA-256 of its text without
+// volatile parts. Traces contain them: a change here invalidates recorded traces.
 func hashes(inputs map[string]string) map[string]string {
 	if len(inputs) == 0 {
 		return nil

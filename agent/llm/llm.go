@@ -8,18 +8,18 @@
 //	trace, err := llm.OpenTrace("trace.jsonl")
 //	reply, err := llm.Traced(m, trace).Ask(ctx, request)
 //
-// [Endpoint.OpenRanker] gives a [Ranker], which tells by embeddings how near texts are to a
-// question; [TracedRanker] and [ReplayRanker] are its record. [Price] and [Cacheable] tell what
-// exchanges cost and what a cache could save.
+// [Endpoint.OpenRanker] gives a [Ranker], which scores the similarity of texts to a question
+// by embeddings; [TracedRanker] and [ReplayRanker] record and replay it. [Price] and
+// [Cacheable] compute what exchanges cost and what a prefix cache could save.
 //
-// The package reads no environment variable and prints nothing. Keys never appear in an error, a
-// reply or a trace, also where an endpoint repeats them.
+// The package reads no environment variable and prints nothing. Keys never appear in an error,
+// a reply or a trace, even if the endpoint echoes them.
 package llm
 
 import "context"
 
-// A Model answers requests. Every Model of this package may be used by several
-// goroutines at once. Ask returns ctx.Err() soon after ctx is done.
+// A Model answers requests. The Models of this package are safe for concurrent use. Ask
+// returns ctx.Err() soon after ctx is done.
 type Model interface {
 	Ask(ctx context.Context, r Request) (Reply, error)
 }
@@ -32,32 +32,30 @@ type Message struct {
 
 // A Request is one question to a model.
 type Request struct {
-	// dsstar's role, "planner", "coder", ...: chooses the model and labels the trace
+	// dsstar's role, such as "planner": selects the model and labels the trace
 	Role     string
-	Subject  string    // which one of its kind, readable: "orders.csv", "round 3, try 2"
+	Subject  string    // distinguishes requests of a role: "orders.csv", "round 3, try 2"
 	Messages []Message //
-	// full texts by name ("plan", "results", ...) whose change makes a recorded reply unfit
+	// full texts by name ("plan", "results", ...); a recorded reply fits only the same ones
 	Inputs    map[string]string
 	MaxTokens int // of the reply; 0: the endpoint's default
 
-	// OnText, if set, is told of the reply while it comes: all of its text so far.
-	// It begins again from little when a try is repeated, and is told once of a
-	// reply that comes whole. Ask waits for it, and calls it from one goroutine.
-	// It is not recorded.
+	// OnText, if set, is called from one goroutine with all of the reply's text so far, and Ask
+	// waits for it. The text starts over when a try is repeated. A reply that is not streamed
+	// causes one call. OnText is not recorded.
 	OnText func(soFar string)
 }
 
-// A Reply is a model's answer. An empty Text is no error, nor is an answer that
-// stopped at a limit: Finish then says "length".
+// A Reply is a model's answer. Text may be empty, and incomplete if Finish is "length".
 type Reply struct {
 	Text    string
 	Model   string // as the endpoint names it
 	Finish  string // "stop", "length", "content_filter", ...
 	Usage   Usage
-	Seconds float64 // from Ask to reply, with retries and waits
+	Seconds float64 // including retries and waits
 	Retries int
 
-	Remembered bool // it was given before, and counted then: see [Remember]
+	Remembered bool // reused, and already counted: see [Remember]
 }
 
 // Usage counts tokens. CachedTokens are part of InputTokens, ReasoningTokens of
@@ -67,11 +65,11 @@ type Usage struct {
 	CachedTokens    int `json:"cached_tokens"`
 	OutputTokens    int `json:"output_tokens"`
 	ReasoningTokens int `json:"reasoning_tokens"`
-	// the endpoint gave no counts: four bytes a token
+	// the endpoint sent no counts: assumes four bytes per token
 	Estimated bool `json:"estimated,omitempty"`
 }
 
-// Add adds v to u. A sum is estimated when a part of it is.
+// Add adds v to u. The sum is Estimated if either is.
 func (u *Usage) Add(v Usage) {
 	u.InputTokens += v.InputTokens
 	u.CachedTokens += v.CachedTokens
@@ -80,7 +78,7 @@ func (u *Usage) Add(v Usage) {
 	u.Estimated = u.Estimated || v.Estimated
 }
 
-// estimate counts the tokens of an exchange whose endpoint did not.
+// estimate returns a usage for an endpoint that sent none.
 func estimate(asked []Message, answer string) Usage {
 	u := Usage{OutputTokens: (len(answer) + 3) / 4, Estimated: true}
 	for _, m := range asked {
@@ -89,8 +87,8 @@ func estimate(asked []Message, answer string) Usage {
 	return u
 }
 
-// ByRole sends a request to the model of its role, or to def when roles has none.
-// The caller must not change roles afterwards.
+// ByRole sends each request to the model of its role, by default def. The caller must not
+// change roles afterwards.
 func ByRole(def Model, roles map[string]Model) Model {
 	return byRole{def, roles}
 }

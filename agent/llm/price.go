@@ -9,7 +9,7 @@ type Price struct {
 
 // Cost returns what u costs, in US dollars.
 func (p Price) Cost(u Usage) float64 {
-	cached := min(u.CachedTokens, u.InputTokens) // more is an endpoint's mistake
+	cached := min(u.CachedTokens, u.InputTokens) // some endpoints report more
 	dollars := float64(u.InputTokens-cached)*p.Input + float64(cached)*p.Cached +
 		float64(u.OutputTokens)*p.Output
 	return dollars / 1e6

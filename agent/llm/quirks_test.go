@@ -22,7 +22,7 @@ func chunk(text, finish string) string {
 	return fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"content":%q},"finish_reason":%s}]}`, text, reason) + "\n\n"
 }
 
-// What compatible endpoints do that OpenAI's does not, and that is a good reply.
+// Valid replies in forms that compatible endpoints send but OpenAI's does not.
 func TestQuirks(t *testing.T) {
 	whole := chunk("o", "") + chunk("k", "stop")
 	cases := map[string]struct{ body, finish string }{
@@ -61,7 +61,7 @@ func TestQuirks(t *testing.T) {
 	}
 }
 
-// A reply that nothing says is whole is asked for again, and then refused.
+// A reply without a sign of completeness is retried, then an error.
 func TestNotWhole(t *testing.T) {
 	for name, body := range map[string]string{
 		"no reason to finish":           chunk("half", ""),
@@ -76,7 +76,7 @@ func TestNotWhole(t *testing.T) {
 	}
 }
 
-// Errors that come with status 200 mean another.
+// Errors sent with status 200 mean another status.
 func TestErrorsWithinSuccess(t *testing.T) {
 	event := func(data string) string { return chunk("so far", "") + "event: error\ndata: " + data + "\n\n" }
 	cases := map[string]struct {
@@ -110,7 +110,7 @@ func TestErrorsWithinSuccess(t *testing.T) {
 	}
 }
 
-// What servers say of a request that is longer than the model's context.
+// The messages of servers about a request that exceeds the context length.
 func TestTooLong(t *testing.T) {
 	openAI := func(status int, message string) llmtest.Response { return llmtest.Refuse(status, "", message) }
 	body := func(status int, body string) llmtest.Response { return llmtest.Response{Status: status, Body: body} }
@@ -168,7 +168,7 @@ func TestWaitsKnowTheDeadline(t *testing.T) {
 	defer cancel()
 	_, err := open(t, e).Ask(ctx, question)
 	if !isStatus(429, "slow down")(err) || errors.Is(err, context.DeadlineExceeded) || len(w.all) != 0 || len(w.told) != 0 || len(s.Requests()) != 1 ||
-		!strings.Contains(err.Error(), "no time is left for another try, which would wait 1m0s first") {
+		!strings.Contains(err.Error(), "too little time is left for a retry after 1m0s") {
 		t.Errorf("%v after waits %v", err, w.all)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Minute)
@@ -178,7 +178,7 @@ func TestWaitsKnowTheDeadline(t *testing.T) {
 	}
 }
 
-// Waits are spread by a quarter to either side and never grow beyond a minute.
+// The jitter is 25 % either way, and waits are capped at a minute.
 func TestJitter(t *testing.T) {
 	s := llmtest.New(t, llmtest.Each(llmtest.Response{Status: 503}))
 	for _, chance := range []float64{0, 0.25, 0.999, rand.Float64()} {

@@ -9,22 +9,21 @@ import (
 	"strings"
 )
 
-// A Ranker tells how near texts are to a question in meaning. Every Ranker of this
-// package may be used by several goroutines at once.
+// A Ranker scores the semantic similarity of texts to a question. The Rankers of this package
+// are safe for concurrent use.
 type Ranker interface {
-	// Rank scores each text. The texts remain the caller's. It returns ctx.Err()
-	// soon after ctx is done.
+	// Rank scores each text, without keeping texts. It returns ctx.Err() soon after ctx is done.
 	Rank(ctx context.Context, question string, texts []string) (Ranking, error)
 }
 
-// A Ranking is what a Ranker found.
+// A Ranking is the result of a Ranker.
 type Ranking struct {
-	// Scores has the cosine of the angle between question and text for each text, in
-	// order: 1 is nearest. An empty text has 0.
+	// Scores has the cosine similarity of each text to the question, in order; 0 for an empty
+	// text.
 	Scores []float64
 	Usage  Usage  // of input tokens only
 	Model  string // as the endpoint names it
-	Calls  int    // requests that it took, besides retries
+	Calls  int    // HTTP requests, without retries
 }
 
 // rankerRole and rankerSubject label the exchanges of rankers.
@@ -33,7 +32,7 @@ const (
 	rankerSubject = "files"
 )
 
-// rankerRequest returns a ranking as a request whose inputs a recorded ranking must fit.
+// rankerRequest represents a ranking as a request; a recorded ranking must fit its inputs.
 func rankerRequest(question string, texts []string) Request {
 	return Request{
 		Role: rankerRole, Subject: rankerSubject,
@@ -42,10 +41,9 @@ func rankerRequest(question string, texts []string) Request {
 	}
 }
 
-// TracedRanker appends every ranking of r to t as one exchange of the retriever,
-// whose reply is a JSON list of the scores, failed ones too. The scores are rounded
-// to four decimals before they are used, so that a replay has the same ones. A
-// ranking that cannot be recorded is an error. The caller keeps t and closes it
+// TracedRanker appends every ranking of r to t, failed ones too, as an exchange whose reply is
+// a JSON list of the scores. Scores are rounded to four decimals before use, so that a replay
+// returns the same ones. A ranking that cannot be recorded is an error. The caller closes t
 // after the last Rank.
 func TracedRanker(r Ranker, t *Trace) Ranker { return tracedRanker{r, t} }
 
@@ -86,8 +84,8 @@ func rounded(scores []float64) []float64 {
 	return short
 }
 
-// ReplayRanker gives the rankings of a trace again, as [Replay] does the replies:
-// each is used once, and one that is not there is a [*ReplayError].
+// ReplayRanker answers from the rankings of a trace, as [Replay] does: each is used once, and
+// a missing one is a [*ReplayError].
 func ReplayRanker(exchanges []Exchange, o ReplayOptions) Ranker {
 	return replayRanker{newReplay(exchanges, o)}
 }
@@ -104,7 +102,7 @@ func (r replayRanker) Rank(ctx context.Context, question string, texts []string)
 	}
 	ranking := Ranking{Usage: e.Usage, Model: e.Model, Calls: e.Calls}
 	if err := json.Unmarshal([]byte(e.Reply), &ranking.Scores); err != nil {
-		return Ranking{}, fmt.Errorf("replay: exchange %d of the trace is no list of scores: %w", e.N, err)
+		return Ranking{}, fmt.Errorf("replay: exchange %d of the trace is not a list of scores: %w", e.N, err)
 	}
 	if len(ranking.Scores) != len(texts) { // descriptions may be loose
 		return Ranking{}, &ReplayError{Role: e.Role, Subject: e.Subject, N: e.N,

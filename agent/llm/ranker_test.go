@@ -78,8 +78,8 @@ func TestNothingToRank(t *testing.T) {
 	}
 }
 
-// Texts go out in bounded requests, whole or cut between two characters, and
-// their scores come back in order.
+// Texts are sent in bounded requests, cut only at character boundaries; scores keep their
+// order.
 func TestRankInBatches(t *testing.T) {
 	var texts []string
 	for i := range 150 {
@@ -116,7 +116,7 @@ func TestRankInBatches(t *testing.T) {
 	}
 }
 
-// An answer that is no ranking is an error; failures that pass are retried.
+// An invalid response is an error; transient failures are retried.
 func TestRankFailures(t *testing.T) {
 	data := func(items string) llmtest.Response {
 		return llmtest.Response{Body: `{"object":"list","model":"e","data":[` + items + `]}`}
@@ -132,18 +132,18 @@ func TestRankFailures(t *testing.T) {
 		tries    int
 		check    func(error) bool
 	}{
-		"too few":              {llmtest.Response{Vectors: [][]float64{{1}}}, 1, says("2 texts were sent and 1 embeddings came back")},
-		"too many":             {llmtest.Response{Vectors: [][]float64{{1}, {1}, {1}}}, 1, says("3 embeddings came back")},
+		"too few":              {llmtest.Response{Vectors: [][]float64{{1}}}, 1, says("sent 2 texts and received 1 embeddings")},
+		"too many":             {llmtest.Response{Vectors: [][]float64{{1}, {1}, {1}}}, 1, says("received 3 embeddings")},
 		"none":                 {data(""), 1, says("not a list of embeddings")},
-		"zero":                 {llmtest.Response{Vectors: [][]float64{{1, 0}, {0, 0}}}, 1, says("embedding 1 is empty, zero or not of numbers")},
+		"zero":                 {llmtest.Response{Vectors: [][]float64{{1, 0}, {0, 0}}}, 1, says("embedding 1 is empty, zero or not numeric")},
 		"empty":                {llmtest.Response{Vectors: [][]float64{{}, {1}}}, 1, says("embedding 0 is empty")},
-		"of two lengths":       {llmtest.Response{Vectors: [][]float64{{1, 2}, {1}}}, 1, says("embeddings of 2 and of 1 numbers")},
+		"of two lengths":       {llmtest.Response{Vectors: [][]float64{{1, 2}, {1}}}, 1, says("have different lengths, 2 and 1")},
 		"null for NaN":         {data(`{"index":0,"embedding":[1,null]},{"index":1,"embedding":[1,2]}`), 1, says("embedding 0 is")},
 		"missing":              {data(`{"index":0},{"index":1,"embedding":[1,2]}`), 1, says("embedding 0 is")},
 		"NaN":                  {data(`{"index":0,"embedding":[NaN]},{"index":1,"embedding":[1]}`), 1, says("not a list of embeddings")},
 		"infinite":             {data(`{"index":0,"embedding":[1e999]},{"index":1,"embedding":[1]}`), 1, says("not a list of embeddings")},
 		"immense":              {data(`{"index":0,"embedding":[1e300]},{"index":1,"embedding":[1]}`), 1, says("embedding 0 is")},
-		"twice the same index": {data(`{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}`), 1, says("index 1 comes twice")},
+		"twice the same index": {data(`{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}`), 1, says("index 1 is duplicated")},
 		"index out of range":   {data(`{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}`), 1, says("index 2")},
 		"a web page":           {llmtest.Response{Body: "<html>", Header: map[string]string{"Content-Type": "text/html"}}, 1, says("not a list of embeddings but text/html: <html>")},
 		"a bad key":            {llmtest.Refuse(401, "", "no: "+secret), 1, isCredential},
@@ -264,8 +264,8 @@ func TestRankerTraceAndReplay(t *testing.T) {
 	}
 }
 
-// What a base URL has of a login and of keys in its query is hidden as a key is. Other values of the query are not, nor
-// are words in the place of a key: replies may have them.
+// A base URL's password and the keys in its query are redacted. Other query values are not,
+// nor are placeholder keys, since replies may contain the word.
 func TestSecretsOfURL(t *testing.T) {
 	login := base64.StdEncoding.EncodeToString([]byte("ada:a-long-pass-phrase"))
 	words := "2024-10-21 not-needed password"
@@ -282,7 +282,7 @@ func TestSecretsOfURL(t *testing.T) {
 
 func isReplayError(err error) bool { _, ok := errors.AsType[*llm.ReplayError](err); return ok }
 
-// The key stays out of what users see and what is kept, whatever the endpoint echoes.
+// The key appears in no message and no record, whatever the endpoint echoes.
 func TestKeyIsHidden(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	for _, response := range []llmtest.Response{

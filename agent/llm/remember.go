@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Remember answers a request that equals a recorded one with its reply, once each, and asks
-// m all others. Failed exchanges are skipped.
+// Remember answers a request that is identical to one of the exchanges with its recorded
+// reply, once each, and sends all others to m. Failed exchanges are skipped.
 func Remember(m Model, exchanges []Exchange) Model {
 	r := &remembering{model: m, known: map[[32]byte][]Exchange{}}
 	for _, e := range exchanges {

@@ -6,11 +6,11 @@ import (
 	"dsstar/agent/llm"
 )
 
-// Each recorded reply is given once, and none of a request that failed.
+// Each recorded reply is used once; failed exchanges are not used.
 func TestRemember(t *testing.T) {
 	ask := []llm.Message{{Role: "user", Text: "?"}}
 	recorded := []llm.Exchange{
-		{Role: "coder", Messages: ask, Error: "the endpoint fell silent"},
+		{Role: "coder", Messages: ask, Error: "the endpoint stopped responding"},
 		{Role: "coder", Messages: ask, Reply: "first"},
 		{Role: "coder", Messages: ask, Reply: "second"},
 	}

@@ -9,16 +9,15 @@ import (
 	"sync"
 )
 
-// ReplayOptions say how closely a request must fit.
+// ReplayOptions say how closely a request must match.
 type ReplayOptions struct {
 	Loose []string // names of inputs that may differ from the recorded ones
 }
 
-// Replay answers from the exchanges of a trace, so that everything but the model
-// runs again. A request takes the first unused exchange of its role and subject
-// whose inputs are the recorded ones, or else differ in loose ones only; when
-// there is none, Ask returns a [*ReplayError]. Exchanges that failed are passed
-// over. Replies come at once and whole, with the recorded usage.
+// Replay answers from the exchanges of a trace, to run everything but the model again. A
+// request takes the first unused exchange of its role and subject with the same inputs, or
+// else one that differs only in loose inputs; if there is none, Ask returns a [*ReplayError].
+// Failed exchanges are skipped. Replies come at once, unstreamed, with the recorded usage.
 func Replay(exchanges []Exchange, o ReplayOptions) Model { return newReplay(exchanges, o) }
 
 func newReplay(exchanges []Exchange, o ReplayOptions) *replay {
@@ -37,12 +36,12 @@ type replay struct {
 	left  []Exchange // unused, in order
 }
 
-// A ReplayError is a request that a trace has no reply for.
+// A ReplayError is a request without a matching reply in the trace.
 type ReplayError struct {
 	Role, Subject string
 	N             int      // the nearest exchange; 0: none
-	Differs       []string // inputs that differ from exchange N; none when N is about another subject
-	Next          string   // the subject of exchange N, when no exchange is left for Subject
+	Differs       []string // inputs that differ from exchange N; nil if N has another subject
+	Next          string   // subject of exchange N, if no exchange is left for Subject
 }
 
 func (e *ReplayError) Error() string {
@@ -52,10 +51,12 @@ func (e *ReplayError) Error() string {
 	}
 	switch {
 	case len(e.Differs) > 0:
-		return fmt.Sprintf("replay: the %s no longer fits exchange %d of the trace: its %s the recorded %s",
+		return fmt.Sprintf("replay: the %s no longer fits exchange %d of the trace: its %s the "+
+			"recorded %s",
 			request, e.N, differ(e.Differs), oneOrOnes(e.Differs))
 	case e.N > 0:
-		return fmt.Sprintf("replay: the trace has no reply left to the %s; its next for the %s is exchange %d, %s",
+		return fmt.Sprintf("replay: the trace has no reply left to the %s; its next for the %s is "+
+			"exchange %d, %s",
 			request, e.Role, e.N, either(e.Next, "without a subject"))
 	}
 	return fmt.Sprintf("replay: the trace has no reply left to the %s, nor any other for the %s",
@@ -102,7 +103,7 @@ func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage}, nil
 }
 
-// take finds the exchange that fits r best and uses it up.
+// take removes and returns the exchange that fits r best.
 func (m *replay) take(r Request) (Exchange, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -151,7 +152,7 @@ func (m *replay) use(i int) Exchange {
 	return e
 }
 
-// differing names the inputs that are not the same in both, sorted.
+// differing returns the names of the inputs that differ, sorted.
 func differing(recorded, asked map[string]string) []string {
 	both := maps.Clone(recorded)
 	if both == nil {

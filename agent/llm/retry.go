@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	maxBackoff = time.Minute     // between tries, when the endpoint does not say
+	maxBackoff = time.Minute     // between tries, unless the endpoint asks for a wait
 	maxAfter   = 2 * time.Minute // the longest wait that an endpoint may ask for
 )
 
-// repeat tries a call until there is a result, a permanent failure, or no retry left, and
-// returns the number of retries. A wait beyond the deadline of ctx is not begun, since the
-// failure says more than the deadline.
+// repeat makes a call until it succeeds, fails permanently or has no retry left, and returns
+// the number of retries. It does not begin a wait that would exceed ctx's deadline: the
+// failure is more informative than the deadline.
 func repeat[T any](ctx context.Context, m *endpoint, c call[T]) (result T, retries int, err error) {
 	for try := 1; ; try++ {
 		result, err := attempt(ctx, m, c)
@@ -47,15 +47,14 @@ type pause struct {
 	cause string
 }
 
-// wait says how long to wait after a try failed with err, or returns the error
-// to give up with.
+// wait returns how long to wait after a try failed with err, or the final error.
 func (m *endpoint) wait(ctx context.Context, err error, try int) (pause, error) {
 	if !passes(err) {
 		return pause{}, err
 	}
 	var refused *StatusError
 	if errors.As(err, &refused) && refused.after > maxAfter {
-		return pause{}, fmt.Errorf("%w (it asks to wait %s; the longest wait is %s)", err,
+		return pause{}, fmt.Errorf("%w (it asks for a wait of %s; the maximum is %s)", err,
 			refused.after, maxAfter)
 	}
 	if try > m.Retries {
@@ -68,13 +67,13 @@ func (m *endpoint) wait(ctx context.Context, err error, try int) (pause, error) 
 		p.time = m.backoff(try)
 	}
 	if deadline, ok := ctx.Deadline(); ok && p.time >= time.Until(deadline) {
-		return pause{}, fmt.Errorf("%w (no time is left for another try, which would wait %s first)", err,
+		return pause{}, fmt.Errorf("%w (too little time is left for a retry after %s)", err,
 			p.time.Round(time.Millisecond))
 	}
 	return p, nil
 }
 
-// backoff is 1 s, 2 s, 4 s, ... give or take a quarter.
+// backoff is 1 s, 2 s, 4 s, ..., up to 25 % more or less.
 func (m *endpoint) backoff(try int) time.Duration {
 	d := maxBackoff
 	if try < 7 {
@@ -83,7 +82,7 @@ func (m *endpoint) backoff(try int) time.Duration {
 	return time.Duration(float64(d) * (0.75 + m.Rand()/2))
 }
 
-// passes reports whether a failure may be temporary.
+// passes reports whether a failure may be transient.
 func passes(err error) bool {
 	if errors.Is(err, ErrContextLength) {
 		return false
@@ -109,10 +108,10 @@ func passes(err error) bool {
 	return errors.Is(err, ErrIdle) || errors.Is(err, ErrCut)
 }
 
-// retryDelay is where Gemini says how long to wait.
+// retryDelay matches the wait in Gemini's error bodies.
 var retryDelay = regexp.MustCompile(`"retryDelay":\s*"(\d+(?:\.\d+)?s)"`)
 
-// retryAfter returns the wait that a refusal asks for, or 0.
+// retryAfter returns the wait that an error response asks for; 0: none.
 func retryAfter(h http.Header, body []byte, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return seconds(ms / 1000)
@@ -130,7 +129,7 @@ func retryAfter(h http.Header, body []byte, now time.Time) time.Duration {
 	return 0
 }
 
-// seconds is a duration out of a stranger's number: not negative, not overflowing.
+// seconds converts an untrusted number: the result is not negative and does not overflow.
 func seconds(s float64) time.Duration {
 	if !(s > 0) {
 		return 0

@@ -53,7 +53,7 @@ func TestOnText(t *testing.T) {
 	}
 }
 
-// Who watches leaves no sign in the trace, and watches a replay too.
+// OnText does not change the trace, and is called in a replay too.
 func TestOnTextIsNotTraced(t *testing.T) {
 	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "one two three"}))
 	path := filepath.Join(t.TempDir(), "trace.jsonl")

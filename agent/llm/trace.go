@@ -15,23 +15,23 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// An Exchange is a request and its outcome: a line of a trace.
+// An Exchange is a request and its result: one line of a trace.
 type Exchange struct {
-	N        int               `json:"n"` // from 1: its line in the file
+	N        int               `json:"n"` // line in the file, from 1
 	Time     time.Time         `json:"time"`
 	Role     string            `json:"role"`
 	Subject  string            `json:"subject,omitempty"`
 	Model    string            `json:"model,omitempty"`
 	Messages []Message         `json:"messages"`
-	Inputs   map[string]string `json:"inputs,omitempty"` // a hash of each; the texts are in Messages
+	Inputs   map[string]string `json:"inputs,omitempty"` // hashes; Messages has the texts
 	Reply    string            `json:"reply"`
 	Finish   string            `json:"finish,omitempty"`
 	Usage    Usage             `json:"usage"`
 	Seconds  float64           `json:"seconds"`
 	Retries  int               `json:"retries,omitempty"`
-	Calls    int               `json:"calls,omitempty"` // of a ranker: the requests that it took
-	Error    string            `json:"error,omitempty"` // the call failed, and there is no reply
-	// it failed since the run was ended meanwhile
+	Calls    int               `json:"calls,omitempty"` // of a ranker: HTTP requests
+	Error    string            `json:"error,omitempty"` // if set, the call failed
+	// the call failed because the run was ended
 	Stopped bool `json:"stopped,omitempty"`
 }
 
@@ -42,11 +42,11 @@ type Trace struct {
 	mu   sync.Mutex
 	file *os.File
 	n    int   // lines so far
-	size int64 // of the whole lines
+	size int64 // of the complete lines
 }
 
-// OpenTrace opens a trace to append to, and creates it if need be. A torn last line is
-// removed. The caller must Close it.
+// OpenTrace opens a trace for appending and creates it if necessary. An incomplete last line,
+// from a crash, is removed. The caller must Close it.
 func OpenTrace(path string) (*Trace, error) {
 	f, err := disk.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -60,7 +60,7 @@ func OpenTrace(path string) (*Trace, error) {
 	return t, nil
 }
 
-// mend counts the lines and makes the file end with a whole one.
+// mend counts the lines and removes or completes an unterminated last line.
 func (t *Trace) mend() error {
 	r := bufio.NewReader(t.file)
 	for {
@@ -84,8 +84,7 @@ func (t *Trace) mend() error {
 	}
 }
 
-// Append writes e as one line and fills in its number and time. A failed write is taken
-// back, so that the trace contains whole lines only.
+// Append writes e as one line and sets its number and time. A partial write is undone.
 func (t *Trace) Append(e Exchange) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,8 +112,8 @@ func (t *Trace) Close() error {
 	return nil
 }
 
-// ReadTrace reads a whole trace. A torn last line is left out; any other line that is not an
-// exchange is an error.
+// ReadTrace reads a whole trace. An incomplete last line, from a crash, is skipped; any other
+// invalid line is an error.
 func ReadTrace(r io.Reader) ([]Exchange, error) {
 	var all []Exchange
 	lines := bufio.NewReader(r)
@@ -139,9 +138,9 @@ func ReadTrace(r io.Reader) ([]Exchange, error) {
 	}
 }
 
-// Traced appends every exchange of m to t before its reply is used, failed ones too, but none
-// that is asked for when ctx is done: it is not begun. A reply that cannot be recorded is an
-// error. The caller keeps t and closes it after the last Ask.
+// Traced appends every exchange of m to t before its reply is used, failed ones too. An Ask
+// with a done ctx is not begun, nor recorded. A reply that cannot be recorded is an error. The
+// caller closes t after the last Ask.
 func Traced(m Model, t *Trace) Model { return traced{m, t} }
 
 type traced struct {

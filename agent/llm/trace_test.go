@@ -39,7 +39,7 @@ func openTrace(t *testing.T, path string) *llm.Trace {
 	return trace
 }
 
-// A call that the end of a run stops is no failure, and one that comes after it is none.
+// A call cancelled by the end of a run is recorded as stopped; a later call is not recorded.
 func TestTraceStopped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	trace, err := llm.OpenTrace(path)
@@ -65,7 +65,7 @@ func TestTraceStopped(t *testing.T) {
 	}
 }
 
-// asking is a model that gives no reply.
+// asking is a model that never replies.
 type asking func(context.Context) error
 
 func (a asking) Ask(ctx context.Context, _ llm.Request) (llm.Reply, error) {

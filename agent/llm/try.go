@@ -21,15 +21,15 @@ import (
 // maxBody bounds an answer that is not a stream.
 const maxBody = 64 << 20
 
-// A call is one request of some kind, and how its answer is read.
+// A call sends one request and reads its response.
 type call[T any] struct {
 	role, subject string // for OnRetry
-	// send asks the library to send it with further options.
+	// send sends the request through the library, with additional options.
 	send func(context.Context, ...option.RequestOption) error
 	read func(body io.ReadCloser, contentType string) (T, error)
 }
 
-// attempt makes one HTTP call and reads its whole answer, under both time-outs.
+// attempt makes one HTTP call and reads the whole response, under both time-outs.
 func attempt[T any](ctx context.Context, m *endpoint, c call[T]) (T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -57,7 +57,7 @@ func attempt[T any](ctx context.Context, m *endpoint, c call[T]) (T, error) {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	var sent *url.Error // its text repeats the URL, query and all
+	var sent *url.Error // its text has the URL with the query
 	if errors.As(err, &sent) {
 		err = &ConnectionError{Provider: m.Provider, Endpoint: m.url, Err: sent.Err}
 	}
@@ -68,9 +68,8 @@ func (m *endpoint) timedOut(kind error, after time.Duration) error {
 	return fmt.Errorf("%s: %s: %w (%s)", m.Provider, m.url, kind, after)
 }
 
-// exchange sends a request without the library's report about this machine, and
-// turns a refusal into a StatusError: the library keeps nothing of an error body
-// that is not shaped as OpenAI's.
+// exchange sends a request without the library's headers about this machine, and makes a
+// StatusError of an error response: the library discards bodies that are not in OpenAI's form.
 func (m *endpoint) exchange(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	for name := range req.Header {
 		if strings.HasPrefix(name, "X-Stainless-") {
@@ -89,7 +88,7 @@ func (m *endpoint) exchange(req *http.Request, next option.MiddlewareNext) (*htt
 	return nil, m.refusal(res.StatusCode, res.Header, body)
 }
 
-// watched reports every arrival of bytes.
+// watched calls alive whenever bytes arrive.
 type watched struct {
 	io.ReadCloser
 	alive func()
@@ -103,8 +102,8 @@ func (w watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read takes the reply from a body, which an endpoint that ignores "stream"
-// answers as plain JSON. The first byte tells: content types are often wrong.
+// read reads a reply, as a stream or as plain JSON from an endpoint that ignores "stream". The
+// first byte decides: content types are often wrong.
 func (m chat) read(body io.ReadCloser, contentType string, onText func(string)) (Reply, error) {
 	r := bufio.NewReader(body)
 	first, err := firstByte(r)
@@ -119,17 +118,17 @@ func (m chat) read(body io.ReadCloser, contentType string, onText func(string)) 
 	return Reply{}, m.page(r, contentType)
 }
 
-// page is the error of a body that is no JSON, such as a web page.
+// page returns the error for a body that is not JSON, such as a web page.
 func (m *endpoint) page(r io.Reader, contentType string) error {
 	text, _ := io.ReadAll(io.LimitReader(r, 4096))
 	return m.statusError(http.StatusOK, fmt.Sprintf("not %s but %s: %s", m.answer, contentType, text))
 }
 
-// skipped may stand before an answer: white space, which some endpoints send to keep the
-// connection open, and a byte order mark.
+// skipped may precede a response: white space, which some endpoints send as a keep-alive, and
+// a byte order mark.
 const skipped = " \t\r\n\xEF\xBB\xBF"
 
-// firstByte looks at the first byte of an answer.
+// firstByte peeks at the first byte that is not skipped.
 func firstByte(r *bufio.Reader) (byte, error) {
 	for {
 		b, err := r.ReadByte()
@@ -168,8 +167,8 @@ func (m chat) readJSON(r io.Reader, onText func(string)) (Reply, error) {
 	return reply, nil
 }
 
-// decode reads a whole body as one JSON value. One that ends too early was cut,
-// though the connection may have ended well.
+// decode reads a whole body as one JSON value. Incomplete JSON counts as truncated, even if
+// the connection ended normally.
 func (m *endpoint) decode(r io.Reader, into any) (body []byte, err error) {
 	body, err = io.ReadAll(io.LimitReader(r, maxBody))
 	if err != nil {
@@ -186,9 +185,9 @@ func (m *endpoint) decode(r io.Reader, into any) (body []byte, err error) {
 	return body, nil
 }
 
-// readStream adds up the chunks. A stream that ends without a finish reason was
-// cut, though the library sees no error in it. What comes after the finish
-// reason is only the usage, and not worth a failure.
+// readStream concatenates the chunks. A stream without a finish reason counts as truncated,
+// which the library does not report. Errors after the finish reason are ignored: only the
+// usage follows.
 func (m chat) readStream(r io.Reader, body io.Closer, onText func(string)) (Reply, error) {
 	reply := Reply{Model: m.Model}
 	var text, refusal strings.Builder
@@ -223,9 +222,9 @@ func (m chat) readStream(r io.Reader, body io.Closer, onText func(string)) (Repl
 	return Reply{}, m.cut(io.ErrUnexpectedEOF)
 }
 
-// events decodes server-sent events, and mends what the library stumbles over:
-// `"error":null`, which it takes for an error, empty events, and a last event
-// without the blank line that should end it.
+// events decodes server-sent events and works around what the library mishandles:
+// `"error":null`, which it takes for an error, empty events, and a last event without its
+// blank line.
 type events struct {
 	ssestream.Decoder
 	data []byte
@@ -270,7 +269,7 @@ func withoutNullError(data []byte) []byte {
 	return mended
 }
 
-// tokens reads a usage. Gemini counts reasoning only in the total.
+// tokens converts a usage. Gemini counts reasoning only in the total.
 func tokens(u openai.CompletionUsage) Usage {
 	v := Usage{
 		InputTokens:     int(u.PromptTokens),

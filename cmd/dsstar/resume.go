@@ -135,7 +135,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	j.settings.Method.Candidates = r.t.Method.Candidates // the run's, for its kernel
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
 	if question != "" && j.settings.Model == demoModel {
-		return usage.New("the demo has replies only to its own question",
+		return usage.New("the demo has recorded replies for its own question only",
 			usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", question, path))
 	}
 	if question != "" {
@@ -168,8 +168,8 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	}
 	if j.settings.Kernel == "" && r.t.Answer() == "" && len(r.t.Earlier) == 0 &&
 		(r.t.Task.Data == "" || len(r.t.Variables) > 0) {
-		return usage.New("the run uses variables of a running kernel and is unfinished: name "+
-			"that kernel",
+		return usage.New("the run uses the variables of a running kernel and has not finished: "+
+			"name that kernel",
 			usage.Shell("dsstar resume --kernel NAME %s", path),
 			usage.Shell("dsstar kernels   # those that are running"))
 	}

@@ -53,7 +53,7 @@ func scored(v float64) Record {
 	return Record{Score: &v, Finished: true, Usage: record.Usage{Calls: 2}}
 }
 
-// A counter is a solver that counts how often each task came to its end.
+// A counter is a solver that counts how often each task finished.
 type counter struct {
 	mu    sync.Mutex
 	ended map[string]int
@@ -121,8 +121,8 @@ func TestRunAndRepeat(t *testing.T) {
 	}
 }
 
-// TestResume stops a run in its midst, tears the last line and leaves a task half
-// done: the rest is done once each, and what was torn again.
+// TestResume: after a run is stopped, its last line torn and a task left half done, the
+// missing tasks run once each, and the torn one again.
 func TestResume(t *testing.T) {
 	f := create(t, about(10))
 	ctx, stop := context.WithCancel(t.Context())
@@ -190,7 +190,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestKilledCreate begins where a runner was killed before it had told what it runs.
+// TestKilledCreate: a runner was killed before it wrote its description.
 func TestKilledCreate(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{resultsFile, "." + aboutFile + "123"} {
@@ -244,7 +244,7 @@ func TestBudget(t *testing.T) {
 			m := j.Model(answers{})
 			for range 2 {
 				if _, err := m.Ask(ctx, llm.Request{Role: "coder"}); err != nil {
-					return Record{Cause: ModelError}, nil // it must not be recorded
+					return Record{Cause: ModelError}, nil // must not be recorded
 				}
 			}
 			one := 2.0
@@ -262,7 +262,7 @@ func TestBudget(t *testing.T) {
 	if result, _ := Read(f.Path()); len(result.Records) != 3 || b.Paid() != 7 {
 		t.Errorf("%d records, %v paid", len(result.Records), b.Paid())
 	}
-	b = &ask.Budget{Limits: ask.Limits{Cost: 10}, Price: price} // of which 7 are spent, one of them for no record
+	b = &ask.Budget{Limits: ask.Limits{Cost: 10}, Price: price} // 7 of it are spent, one without a record
 	err = Run(t.Context(), Config{Folder: f, Places: []Place{{}}, Jobs: 1, Budget: b, Solve: solve()})
 	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-cost" {
 		t.Fatalf("%v", err)
@@ -279,8 +279,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestSpentIsKept has attempts that leave no record: one that is given back, one that
-// is killed, and one that is recorded again with another score. Each counts once.
+// TestSpentIsKept: attempts without a record of their own count once: one given back, one
+// killed, one scored again.
 func TestSpentIsKept(t *testing.T) {
 	f := create(t, about(2))
 	price := func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
@@ -313,7 +313,7 @@ func TestSpentIsKept(t *testing.T) {
 	if err := f.Append(again); err != nil {
 		t.Fatal(err)
 	}
-	// A task that was begun, made two calls, and then the program was killed in the midst of a line.
+	// A task began and made two calls; then the program was killed while writing a line.
 	killed := Key{"task-01", 1}
 	trace := `{"n": 1, "role": "coder", "usage": {"output_tokens": 1}}` + "\n" + `{"n": 2, "role": "coder", "usage": {"output_tokens": 1}}` + "\n"
 	if err := os.WriteFile(filepath.Join(f.Task(killed), "trace.jsonl"), []byte(trace), 0o644); err != nil {
@@ -361,8 +361,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestPlaceDies lets one of two places die while it is at work and come back
-// later: every task comes to its end once.
+// TestPlaceDies: one of two places fails during a task and comes back later; every task
+// finishes once.
 func TestPlaceDies(t *testing.T) { synctest.Test(t, placeDies) }
 
 func placeDies(t *testing.T) {
@@ -431,7 +431,7 @@ func TestAllPlacesLost(t *testing.T) {
 	}
 }
 
-// TestTaskFailsItsPlaces has a task that no place can do, though they are well.
+// TestTaskFailsItsPlaces: a task fails at every place, though the places are ready.
 func TestTaskFailsItsPlaces(t *testing.T) {
 	f := create(t, about(3))
 	tries := 0
@@ -447,7 +447,7 @@ func TestTaskFailsItsPlaces(t *testing.T) {
 	}
 }
 
-// TestLacking has a task that cannot be run: it has no record, and the others have.
+// TestLacking: a task that cannot run gets no record; the others do.
 func TestLacking(t *testing.T) {
 	f := create(t, about(3))
 	var told []string
@@ -467,7 +467,7 @@ func TestLacking(t *testing.T) {
 	}
 }
 
-// TestHidden has such a task whose answer is not public: it has no score.
+// TestHidden: such a task has no score if its answer is not public.
 func TestHidden(t *testing.T) {
 	a := about(1)
 	a.Items[0].Hidden = true
@@ -542,8 +542,7 @@ func TestSafeNames(t *testing.T) {
 	}
 }
 
-// TestRelativeFolder has a folder that is named from where the program is, and a
-// notebook that is not.
+// TestRelativeFolder: the folder's path is relative, the notebook's absolute.
 func TestRelativeFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	f, err := Create("out", about(1))
@@ -563,7 +562,7 @@ func TestRelativeFolder(t *testing.T) {
 	}
 }
 
-// TestMemory runs tasks with long answers: what is recorded is not kept.
+// TestMemory: long answers do not stay in memory once recorded.
 func TestMemory(t *testing.T) {
 	const tasks, size = 200, 200_000
 	f := create(t, about(tasks))

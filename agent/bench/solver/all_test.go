@@ -18,7 +18,7 @@ import (
 	"dsstar/notebook"
 )
 
-// happy is a short task for each agent, with one cell for those that have some.
+// happy has a short script for each agent, with one cell for those that run cells.
 var happy = map[string]script{
 	"dsstar": {
 		"analyzer": {"```python\nprint(\"a table\")\n```"}, "planner": {"Read the fee."}, "coder": {"```python\nx = 7\nprint(x)\n```"},
@@ -101,7 +101,7 @@ func TestHappy(t *testing.T) {
 	}
 }
 
-// TestSame: the same replies give the same notebook, but for its last cell.
+// TestSame: the same replies give the same notebook, except for its last cell.
 func TestSame(t *testing.T) {
 	agents(t, func(t *testing.T, name string) {
 		var texts []string
@@ -182,8 +182,8 @@ func TestCancelled(t *testing.T) {
 	})
 }
 
-// TestReplay: from its trace an agent does the same again, without the model, and with
-// every request once under its subject.
+// TestReplay: an agent repeats its run from the trace, and all its requests have different
+// subjects.
 func TestReplay(t *testing.T) {
 	for name, replies := range map[string]script{
 		"model-only": {"model-only": {"Seven.", "Answer: 7"}},
@@ -238,14 +238,14 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// withoutMeasured is the notebook without its last cell.
+// withoutMeasured returns the notebook without its last cell.
 func (p *play) withoutMeasured() *notebook.Notebook {
 	nb := *p.nb
 	nb.Cells = slices.DeleteFunc(slices.Clone(nb.Cells), func(c notebook.Cell) bool { return c.ID == "measured" })
 	return &nb
 }
 
-// TestCancelledInACell: what was done is in the notebook.
+// TestCancelledInACell: the notebook has the work so far.
 func TestCancelledInACell(t *testing.T) {
 	agents(t, func(t *testing.T, name string) {
 		replies := map[string]script{
@@ -273,7 +273,7 @@ func TestCancelledInACell(t *testing.T) {
 	})
 }
 
-// TestNoSession: what no code can cause ends the work.
+// TestNoSession: an error that no code can cause ends the run.
 func TestNoSession(t *testing.T) {
 	agents(t, func(t *testing.T, name string) {
 		if name == "model-only" {

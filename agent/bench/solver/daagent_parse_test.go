@@ -44,7 +44,7 @@ func TestParseAct(t *testing.T) {
 	}
 }
 
-// TestParseAnything: no text makes the parsers panic, and an action has what it needs.
+// TestParseAnything: the parsers never panic, and an action is complete.
 func TestParseAnything(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom([]string{"Action:", "Thought:", "Bash(", "Python(", "SQL(", "Terminate(", "code=", "file_path=", "command=", "output=",
 		`"`, "'", "```", "```python\n", "\n", "(", ")", ",", `\`, "Answer:", "**", "TERMINATE"}), rapid.StringN(0, 5, -1))

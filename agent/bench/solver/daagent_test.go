@@ -70,7 +70,7 @@ func TestDAAgentWindow(t *testing.T) {
 	}
 	text := p.model.text(19)
 	contains(t, "the last request", text, "What is the fee?", "echo 5.", "echo 19.")
-	if strings.Contains(text, "echo 3.") { // of the fourth there is what it gave
+	if strings.Contains(text, "echo 3.") { // only the fourth's output is left
 		t.Error("the third action is remembered")
 	}
 	if p.result.Answer != "FAIL" || !p.result.Finished {

@@ -27,19 +27,19 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	sandbox.Main(os.Args) // returns unless this process is one of a sandbox
+	sandbox.Main(os.Args) // returns unless this is a sandbox process
 	goleak.VerifyTestMain(m)
 }
 
 var loadPrompts = sync.OnceValues(prompts.Load)
 
-// A script holds the model's replies by role, in order. A reply that begins with
-// "cut:" ends at the limit on its length; "fail:" and "long:" are errors of the model.
+// A script has the model's replies by role, in order. "cut:" begins a truncated reply; "fail:"
+// and "long:" are errors of the model.
 type script map[string][]string
 
 var errModel = errors.New("the model is gone")
 
-// A model answers from a script and remembers what it was asked.
+// A model answers from a script and records the requests.
 type model struct {
 	mu     sync.Mutex
 	left   script
@@ -74,7 +74,7 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	return reply, nil
 }
 
-// subjects are the requests, each as "role subject".
+// subjects returns the requests as "role subject".
 func (m *model) subjects() (all []string) {
 	for _, r := range m.asked {
 		all = append(all, r.Role+" "+r.Subject)
@@ -82,7 +82,7 @@ func (m *model) subjects() (all []string) {
 	return all
 }
 
-// text is all of a request, by its place from 0.
+// text returns the whole text of a request, by its index.
 func (m *model) text(n int) string {
 	var all []string
 	for _, message := range m.asked[n].Messages {
@@ -95,10 +95,10 @@ func (m *model) text(n int) string {
 //
 //	x = 1         print(x)       print("text")
 //	raise(text)   hang()         die()      wait()
-//	answer(text)  which is what final_answer puts out
-//	once(text)    which raises when it is run again
+//	answer(text)  prints what final_answer prints
+//	once(text)    raises when run again
 //
-// What it does not know it passes over.
+// It ignores other lines.
 type session struct {
 	vars    map[string]string
 	dead    bool
@@ -210,7 +210,7 @@ type play struct {
 	bytes   []byte
 }
 
-// newPlay is a task with two files, "a" of one line and "b" of many.
+// newPlay returns a task with two files, "a" of one line and "b" of many.
 func newPlay(t testing.TB, replies script) *play {
 	t.Helper()
 	words, err := loadPrompts()
@@ -260,7 +260,7 @@ func (p *play) solve(t testing.TB, ctx context.Context, name string, o solver.Op
 	return p
 }
 
-// run plays a script with an agent; it fails the test on an error.
+// run plays a script with an agent and fails the test on an error.
 func run(t testing.TB, name string, o solver.Options, replies script) *play {
 	t.Helper()
 	p := newPlay(t, replies).solve(t, t.Context(), name, o)
@@ -270,7 +270,7 @@ func run(t testing.TB, name string, o solver.Options, replies script) *play {
 	return p
 }
 
-// cells are the sources of the notebook's code cells after the set-up.
+// cells returns the sources of the notebook's code cells after the set-up.
 func (p *play) cells() (all []string) {
 	for _, c := range p.nb.Cells {
 		if c.Type == notebook.Code && strings.HasPrefix(c.ID, "action-") {

@@ -33,7 +33,7 @@ func tasks(lines ...string) string {
 	return "```json\n" + string(data) + "\n```"
 }
 
-// bare leaves out all that is not plan, code and answer.
+// bare omits everything but plan, code and answer.
 var bare = solver.Options{Interpreter: solver.Interpreter{NoVerify: true, NoTools: true}}
 
 func block(code string) string { return "```python\n" + code + "\n```" }
@@ -53,8 +53,8 @@ func TestInterpreterOrder(t *testing.T) {
 	contains(t, "the plan", p.cell(t, "turn-1").Source, "1: Load a", "(after 1, 2)")
 }
 
-// TestInterpreterReplans: a task that fails is debugged, then the plan changes from
-// there on; what was done before the fork stays, with its results.
+// TestInterpreterReplans: a failed task is debugged, then the plan changes from there on;
+// earlier tasks keep their results.
 func TestInterpreterReplans(t *testing.T) {
 	p := run(t, "data-interpreter", bare, script{
 		"planner": {
@@ -76,7 +76,7 @@ func TestInterpreterReplans(t *testing.T) {
 	contains(t, "the coder's request", p.model.text(6), "Task 1: Load", "a = 1")
 }
 
-// TestInterpreterFork: a task that is done and stands after the fork is done again.
+// TestInterpreterFork: a finished task after the fork runs again.
 func TestInterpreterFork(t *testing.T) {
 	o := bare
 	o.Interpreter.Tries = 1
@@ -117,7 +117,7 @@ func TestInterpreterUnreadable(t *testing.T) {
 			t.Errorf("%s: the error is %v", name, p.err)
 		}
 	}
-	// A plan that is put right, code that never is, and a plan without that task.
+	// A repaired plan, code that is never repaired, and a plan without that task.
 	p := run(t, "data-interpreter", bare, script{
 		"planner": {tasks("1: a < 2"), tasks("1: a", "2: b"), tasks("1: c")},
 		"coder":   {"No.", "No!", block("print(\"7\")")}, "reporter": {"Seven.", "Seven!"},
@@ -156,7 +156,7 @@ func TestVerification(t *testing.T) {
 	}
 }
 
-// TestVerificationRunsTheWinner: where other code ran after it, it is run again.
+// TestVerificationRunsTheWinner: the winner runs again if other code ran after it.
 func TestVerificationRunsTheWinner(t *testing.T) {
 	o := solver.Options{Interpreter: solver.Interpreter{NoTools: true, Trials: 2}}
 	p := run(t, "data-interpreter", o, script{
@@ -167,8 +167,8 @@ func TestVerificationRunsTheWinner(t *testing.T) {
 	contains(t, "the reporter's request", p.model.text(5), "p = 1")
 }
 
-// TestVerificationLosesTheWinner: one that fails when it is run again is no result, and
-// the planner reads why.
+// TestVerificationLosesTheWinner: a winner that fails when run again is not a result, and the
+// planner is told why.
 func TestVerificationLosesTheWinner(t *testing.T) {
 	o := solver.Options{Interpreter: solver.Interpreter{NoTools: true, Trials: 2}}
 	p := run(t, "data-interpreter", o, script{
@@ -182,8 +182,7 @@ func TestVerificationLosesTheWinner(t *testing.T) {
 	}
 }
 
-// TestVerificationOnce: by default there is one trial, and what it says changes
-// nothing (section 4.1.3).
+// TestVerificationOnce: by default there is one trial, which changes nothing (section 4.1.3).
 func TestVerificationOnce(t *testing.T) {
 	o := solver.Options{Interpreter: solver.Interpreter{NoTools: true}}
 	p := run(t, "data-interpreter", o, script{
@@ -198,8 +197,8 @@ func toolOf(name, code string) string {
 	return fmt.Sprintf("```json\n{\"name\": %q, \"description\": \"Gives the mean fee.\", \"parameters\": {}, \"returns\": \"a number\"}\n```\n\n%s", name, block(code))
 }
 
-// TestTools: a tool is made of the code of a task, tested, repaired, and recommended
-// for the next one.
+// TestTools: a tool is made from a task's code, tested, repaired, and recommended for the next
+// task.
 func TestTools(t *testing.T) {
 	o := solver.Options{Interpreter: solver.Interpreter{NoVerify: true}}
 	good := "def mean_fee(fees): pass"
@@ -256,7 +255,7 @@ func TestGivenTools(t *testing.T) {
 	same(t, "the cells", []string{"def mean_fee(): pass", "fees = 7", "def max_fee(): pass", "print(fees)"}, p.cells())
 }
 
-// TestExperience: what a question teaches, failures included, the next one is told.
+// TestExperience: experience from one question, failures included, is shown for the next.
 func TestExperience(t *testing.T) {
 	pool := filepath.Join(t.TempDir(), "pool.json")
 	o := solver.Options{Interpreter: solver.Interpreter{NoVerify: true, Tries: 1, Pool: pool}}
@@ -278,7 +277,7 @@ func TestExperience(t *testing.T) {
 	}
 	contains(t, "the pool", string(data), "Say the encoding.", "raise(encoding)", `"done": false`, `"done": true`, "def mean_fee")
 
-	p = newPlay(t, script{ // the same question once more: it starts from nothing, and takes the place of the first run
+	p = newPlay(t, script{ // the same question again starts without it, and replaces the first run
 		"planner": {tasks("1: Load the fees"), tasks("1: Load the fees carefully")}, "coder": {block("raise(encoding)"), block("fees = 7")},
 		"reflector": {"Say the encoding.", "With the encoding it works."}, "toolmaker": {toolOf("mean_fee", "def mean_fee(fees): pass")},
 		"tester": {block("test_x = 1")}, "reporter": {"Answer: 7"},
@@ -315,8 +314,8 @@ func TestExperience(t *testing.T) {
 	}
 }
 
-// TestHumanEditing: a task that failed waits for a person, runs as the person left it,
-// and the plan is made anew after it.
+// TestHumanEditing: a failed task waits for a person, runs as edited, and is followed by a new
+// plan.
 func TestHumanEditing(t *testing.T) {
 	o := bare
 	o.Interpreter.Tries = 1

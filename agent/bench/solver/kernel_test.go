@@ -20,8 +20,8 @@ import (
 	"dsstar/notebook/compare"
 )
 
-// live makes the sessions of a play real ones, in the sandbox that works here. Tests of
-// this package may use package kernel, which the package itself must not know.
+// live gives a play real sessions, in the sandbox that works here. Only the tests of this
+// package may import package kernel.
 func (p *play) live(t *testing.T) *play {
 	t.Helper()
 	if testing.Short() {
@@ -48,7 +48,7 @@ func (p *play) live(t *testing.T) *play {
 	return p
 }
 
-// TestLive: each agent in a real kernel, whatever happens to its cells.
+// TestLive: each agent in a real kernel, with cells that fail, hang or end it.
 func TestLive(t *testing.T) {
 	for name, replies := range map[string]script{
 		"react": {"react": {
@@ -93,7 +93,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// observations are what the agent was shown of each action.
+// observations returns what the agent was shown of each action.
 func (p *play) observations() (all []string) {
 	for _, a := range p.result.Actions {
 		all = append(all, a.Observation)
@@ -132,8 +132,8 @@ var liveChecks = map[string]func(*testing.T, *play){
 	},
 }
 
-// runAll runs the notebook in a fresh kernel as nbclient does: it goes on after a cell
-// that is marked as one that raises, and each gives what it gave.
+// runAll runs the notebook in a fresh kernel as nbclient does: it continues after cells tagged
+// raises-exception, and outputs must be the same.
 func (p *play) runAll(t *testing.T) {
 	t.Helper()
 	copied := t.TempDir()
@@ -160,12 +160,12 @@ func (p *play) runAll(t *testing.T) {
 	}
 }
 
-// nbconvert has a real front end run the notebook to its end, past the cells that raise.
+// nbconvert runs the whole notebook in a real front end, past the cells that raise.
 func (p *play) nbconvert(t *testing.T) {
 	t.Helper()
 	tools := pyenvtest.Tools(t)
 	cmd := exec.CommandContext(t.Context(), tools, "-m", "nbconvert", "--to", "notebook", "--execute", "--output", "again.ipynb", "notebook.ipynb")
-	// nbconvert finds its kernel by name: it must be the one beside it.
+	// nbconvert finds its kernel by name, which must be in the same environment.
 	cmd.Dir, cmd.Env = p.cfg.Dir, append(os.Environ(), "JUPYTER_PATH="+filepath.Join(filepath.Dir(filepath.Dir(tools)), "share", "jupyter"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -9,12 +9,11 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A Pool is the experience pool of a run: a file of data-interpreter's that runs add to.
-// A replay must neither see what was added since the run that it replays, nor add it
-// again: it works on a copy.
+// A Pool is the experience pool of a run: a file of data-interpreter's that runs add to. A
+// replay works on a copy, as it must neither see later additions nor repeat its own.
 type Pool struct {
-	File     string // "": the run has none
-	Replayed string // the folder of the run that is replayed; "": it is no replay
+	File     string // "": none
+	Replayed string // folder of the replayed run; "": not a replay
 }
 
 // The files of a run folder.
@@ -23,10 +22,10 @@ const (
 	poolCopy   = "pool.json"        // the copy that a replay works on
 )
 
-// ErrNoPool says that a run cannot be replayed, as its first pool is not known.
-var ErrNoPool = errors.New("the experience pool that the run began with is not in its folder")
+// ErrNoPool says that a run cannot be replayed because its initial pool is not known.
+var ErrNoPool = errors.New("the run's initial experience pool is not in its folder")
 
-// In returns the file that a run in the folder out works on.
+// In returns the pool file that a run in the folder out uses.
 func (p Pool) In(out string) string {
 	if p.File == "" || p.Replayed == "" {
 		return p.File
@@ -34,7 +33,7 @@ func (p Pool) In(out string) string {
 	return filepath.Join(out, poolCopy)
 }
 
-// Read returns what a new run begins with; nil: it has no pool.
+// Read returns the initial pool of a new run; nil: it has no pool.
 func (p Pool) Read() ([]byte, error) {
 	if p.File == "" {
 		return nil, nil
@@ -50,12 +49,12 @@ func (p Pool) Read() ([]byte, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("read the experience pool: %w", err)
 	case p.Replayed == "":
-		return []byte("{}\n"), nil // this run begins it
+		return []byte("{}\n"), nil // this run creates it
 	}
 	return nil, fmt.Errorf("%s: %w", p.Replayed, ErrNoPool)
 }
 
-// Keep puts what Read returned into the folder of the run.
+// Keep saves what Read returned in the run's folder.
 func (p Pool) Keep(out string, data []byte) error {
 	if data == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPoolOfReplay: a replay begins with the pool that the run began with, whatever was
-// added since, and leaves the pool itself alone.
+// TestPoolOfReplay: a replay starts with the run's initial pool, without later additions, and
+// does not change the pool itself.
 func TestPoolOfReplay(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "experiences.json")

@@ -58,7 +58,7 @@ func TestReactReasoning(t *testing.T) {
 	}
 }
 
-// TestForgets: while the request is too long, the oldest exchange goes.
+// TestForgets: while the request is too long, the oldest exchange is dropped.
 func TestForgets(t *testing.T) {
 	p := run(t, "react", solver.Options{}, script{"react": {py(`print("first")`), py(`print("second")`), "long:", py("answer(7)")}})
 	last := p.model.text(3)
@@ -80,7 +80,7 @@ func TestObservationIsBounded(t *testing.T) {
 	contains(t, "the observation", p.result.Actions[0].Observation, "characters cut here")
 }
 
-// TestHostile: what a model says is words in the notebook.
+// TestHostile: a model's text is plain text in the notebook.
 func TestHostile(t *testing.T) {
 	p := run(t, "react", solver.Options{}, script{"react": {"<script>alert(1)</script> # Heading $x$\n" + py("answer(7)")}})
 	if said := p.cell(t, "turn-1").Source; strings.Contains(said, "<script>") || strings.Contains(said, "\n# Heading") {
@@ -104,8 +104,8 @@ func TestSetUpFails(t *testing.T) {
 	}
 }
 
-// TestManyFiles: what is not named one by one are the files whose names are the
-// furthest from the question, and none is called described.
+// TestManyFiles: the files whose names are least similar to the question are only counted, and
+// none is called described.
 func TestManyFiles(t *testing.T) {
 	p := newPlay(t, script{"model-only": {"Answer: 7"}, "react": {"Thought: I know.\n```python\nfinal_answer(7)\n```"}})
 	p.cfg.TopK = 1

@@ -190,7 +190,7 @@ func about(r runner.Result) []string {
 		}
 	}
 	if hidden > 0 {
-		notes = append(notes, fmt.Sprintf("the right answers to %d tasks are not public: they are left out; dsstar bench submit writes what is handed in", hidden))
+		notes = append(notes, fmt.Sprintf("the right answers to %d tasks are not public: they are left out; dsstar bench submit writes the submission", hidden))
 	}
 	if failed > 0 {
 		notes = append(notes, fmt.Sprintf("%d answers could not be scored, and are left out; dsstar bench score --save tries again", failed))

@@ -22,7 +22,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// TestWilson has values of R: prop.test(x, n, correct = FALSE).
+// TestWilson has values from R: prop.test(x, n, correct = FALSE).
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {
 		x, n      int
@@ -34,7 +34,7 @@ func TestWilson(t *testing.T) {
 	}
 }
 
-// TestSignTest has values of R: binom.test(x, n)$p.value.
+// TestSignTest has values from R: binom.test(x, n)$p.value.
 func TestSignTest(t *testing.T) {
 	for _, c := range []struct {
 		better, worse int
@@ -44,7 +44,7 @@ func TestSignTest(t *testing.T) {
 	}
 }
 
-// sample is a run of easy and hard tasks with these scores; negative: no record.
+// sample returns a run of easy and hard tasks with these scores; negative: no record.
 func sample(agentName, model string, setup map[string]string, scores ...float64) runner.Result {
 	r := runner.Result{Path: "runs/" + agentName, About: runner.About{Bench: "dabstep", Agent: agentName, Model: model, Repeat: 1, Setup: setup}}
 	for i, score := range scores {
@@ -92,8 +92,8 @@ func TestPaperTable(t *testing.T) {
 	}
 }
 
-// TestPapers makes every table of nothing and of a run, holds each row's figures to
-// its columns, and each row's run to what its own command would be recorded as.
+// TestPapers makes every table, empty and from a run. Each row has as many figures as columns,
+// and matches a run made by its own command.
 func TestPapers(t *testing.T) {
 	for _, p := range Papers() {
 		for _, row := range p.rows {
@@ -125,7 +125,7 @@ func TestPapers(t *testing.T) {
 	}
 }
 
-// TestApart has the runs that must not be in a paper's row unnoticed.
+// TestApart: runs that a paper's row must not include without a note.
 func TestApart(t *testing.T) {
 	table := func(paper string, runs ...runner.Result) string {
 		p, _ := Find(paper)
@@ -236,7 +236,7 @@ func TestReport(t *testing.T) {
 		if err := Report(w, "pages", runs); err != nil {
 			t.Fatal(err)
 		}
-		for i := range runs { // seconds, which differ on every machine, are nowhere
+		for i := range runs { // seconds differ between machines and must not appear
 			for j := range runs[i].Records {
 				runs[i].Records[j].Seconds.Total += 1
 			}
@@ -273,8 +273,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestSandboxIsTold has a run whose cells no sandbox confined: tables, pages and
-// comparisons say so.
+// TestSandboxIsTold: tables, pages and comparisons report a run without a sandbox.
 func TestSandboxIsTold(t *testing.T) {
 	a, b := sample("react", "m", nil, 1, 0), sample("react", "m", nil, 1, 0)
 	for i := range a.Records {

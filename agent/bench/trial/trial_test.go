@@ -95,7 +95,7 @@ func TestAnswerOf(t *testing.T) {
 	}
 }
 
-// TestUncounted leaves out of the mean what the benchmark leaves out.
+// TestUncounted: the mean omits what the benchmark omits.
 func TestUncounted(t *testing.T) {
 	suite := &bench.Suite{Tasks: []bench.Task{{ID: "1"}, {ID: "2"}}}
 	var got Scores
@@ -113,7 +113,7 @@ func TestUncounted(t *testing.T) {
 	}
 }
 
-// A session ends well but for the code "fail"; it remembers what it has run.
+// A session succeeds except for the code "fail"; it records what it ran.
 type session struct {
 	agent.Session
 	ran    []string
@@ -133,7 +133,7 @@ func (s *session) Execute(_ context.Context, code string) (notebook.Execution, e
 
 func (s *session) Close() error { s.closed = true; return nil }
 
-// TestScoringSession keeps one session for many pieces of code, until one fails.
+// TestScoringSession: one session runs many pieces of code, until one fails.
 func TestScoringSession(t *testing.T) {
 	var opened []*session
 	var dirs []string
@@ -166,8 +166,8 @@ type failing struct{ err error }
 
 func (m failing) Ask(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, m.err }
 
-// TestCause has errors that are the task's, and errors that are fatal: they end the run, or
-// give the task to another place.
+// TestCause: errors of the task, and fatal errors, which end the run or move the task to
+// another place.
 func TestCause(t *testing.T) {
 	refused, usage, odd := errors.New("refused"), errors.New("no such folder"), errors.New("broken pipe")
 	over, cancelOver := context.WithCancelCause(t.Context())

@@ -1,5 +1,5 @@
-// Package llmtest is an endpoint that speaks the OpenAI protocol from a script,
-// and misbehaves when told to, for tests of whatever asks a model.
+// Package llmtest provides a scripted endpoint for tests, which speaks the OpenAI protocol and
+// misbehaves on request.
 package llmtest
 
 import (
@@ -20,12 +20,12 @@ import (
 	"dsstar/agent/llm"
 )
 
-// A Request is one HTTP call as it arrived, retries included.
+// A Request is one received HTTP call; retries count.
 type Request struct {
 	N        int // from 1, in order of arrival
 	Model    string
 	Messages []llm.Message
-	Input    []string // the texts of a request for embeddings, which has no messages
+	Input    []string // texts of an embeddings request
 	Stream   bool
 	Header   http.Header
 	Body     string // whole
@@ -45,17 +45,17 @@ type Response struct {
 	Finish string    // "": "stop"
 	Usage  llm.Usage // counts of it; none are sent when it is zero
 
-	Vectors [][]float64 // to a request for embeddings, in the order of its texts; nil: what Embed says
+	Vectors [][]float64 // of an embeddings request, in the order of its texts; nil: see Embed
 
 	Status int               // 0: 200
 	Header map[string]string // set last
-	Body   string            // sent instead of Text, as it is
+	Body   string            // sent verbatim instead of Text
 
 	Delay    time.Duration // before anything is sent
 	Pace     time.Duration // before each chunk of text
-	Plain    bool          // ignore that a stream was asked for
-	CutAfter int           // end the stream, without an error, after so many chunks of text
-	Stall    bool          // send nothing, or after CutAfter nothing more, until the client goes
+	Plain    bool          // do not stream
+	CutAfter int           // end the stream, without an error, after this many chunks
+	Stall    bool          // send nothing (more, after CutAfter) until the client disconnects
 }
 
 // A Server is a running endpoint. It stops when its test ends.
@@ -71,7 +71,7 @@ type Server struct {
 	requests []Request
 }
 
-// New starts a server. reply is called concurrently when requests come so.
+// New starts a server. Concurrent requests call reply concurrently.
 func New(t testing.TB, reply func(Request) Response) *Server {
 	s := &Server{t: t, reply: reply, stopping: make(chan struct{})}
 	web := httptest.NewServer(s)
@@ -83,7 +83,7 @@ func New(t testing.TB, reply func(Request) Response) *Server {
 	return s
 }
 
-// Script replies with the texts in order, and refuses what comes after the last.
+// Script replies with the texts in order and refuses further requests.
 func Script(replies ...string) func(Request) Response {
 	return func(r Request) Response {
 		if r.N > len(replies) {
@@ -94,12 +94,12 @@ func Script(replies ...string) func(Request) Response {
 	}
 }
 
-// Each does the responses in order, the last one ever after.
+// Each sends the responses in order and repeats the last one.
 func Each(responses ...Response) func(Request) Response {
 	return func(r Request) Response { return responses[min(r.N, len(responses))-1] }
 }
 
-// Refuse is an error in OpenAI's form.
+// Refuse returns an error in OpenAI's form.
 func Refuse(status int, code, message string) Response {
 	body, _ := json.Marshal(map[string]any{"error": map[string]any{"code": code, "message": message,
 		"type": "error"}})
@@ -107,22 +107,21 @@ func Refuse(status int, code, message string) Response {
 		Header: map[string]string{"Content-Type": "application/json"}}
 }
 
-// KeepNone has the server keep no request from now on: for tests that measure the
-// memory of their own process.
+// KeepNone stops the server from keeping requests, for tests that measure memory.
 func (s *Server) KeepNone() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keepNone = true
 }
 
-// Requests are the calls so far that were kept.
+// Requests returns the kept calls so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// Embed is a vector for a text: texts are near if they share words.
+// Embed returns a vector for a text: texts that share words are similar.
 func Embed(text string) []float64 {
 	v := make([]float64, 256)
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
@@ -141,7 +140,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	}
 	r, err := s.receive(h)
 	if errors.Is(err, io.ErrUnexpectedEOF) || h.Context().Err() != nil {
-		return // the client has gone, as one may that was told to end
+		return // the client disconnected
 	}
 	if err != nil {
 		s.t.Errorf("llmtest: %v", err)
@@ -188,7 +187,7 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 	return r, nil
 }
 
-// pause waits, and reports false when the client or the test ended first.
+// pause waits and reports false if the client or the test ended first.
 func (s *Server) pause(h *http.Request, d time.Duration) bool {
 	if d <= 0 {
 		return true
@@ -236,8 +235,8 @@ func (s *Server) send(w http.ResponseWriter, h *http.Request, r Request, respons
 	}
 }
 
-// stream sends the reply with everything in it that is lawful and trips clients:
-// comments, a chunk without choices, "error":null, the usage in a chunk of its own.
+// stream sends the reply with valid elements that trip clients: comments, a chunk without
+// choices, "error":null, the usage in a separate chunk.
 func (s *Server) stream(w http.ResponseWriter, h *http.Request, r Request, response Response) {
 	event := func(v any) {
 		data, _ := json.Marshal(v)
@@ -267,8 +266,7 @@ func (s *Server) stream(w http.ResponseWriter, h *http.Request, r Request, respo
 	io.WriteString(w, "data: [DONE]\n\n")
 }
 
-// list is an answer to a request for embeddings, which may have them in any order:
-// the last comes first.
+// list is a response to an embeddings request, in reverse order, which is allowed.
 func list(r Request, response Response) map[string]any {
 	vectors := response.Vectors
 	if vectors == nil {
@@ -287,7 +285,7 @@ func list(r Request, response Response) map[string]any {
 	return l
 }
 
-// pieces cuts a text into runs of seven characters.
+// pieces splits a text every seven characters.
 func pieces(text string) []string {
 	var all []string
 	var piece strings.Builder
