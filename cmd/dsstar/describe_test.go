@@ -226,7 +226,7 @@ func TestDescribeUsage(t *testing.T) {
 		{[]string{d.data, "--edit", "Terms.md"}, []string{"hint: dsstar describe " + d.data + " --edit sub/terms.md"}},
 		{[]string{d.data, "--set", "terms.md=x"}, []string{"--set sub/terms.md=x"}},
 		{[]string{d.data, "--set", "sub/terms.md"}, []string{"FILE=TEXT"}},
-		{[]string{d.data, "--set", "sub/terms.md=@nosuch"}, []string{"no file nosuch"}},
+		{[]string{d.data, "--set", "sub/terms.md=@nosuch"}, []string{"no such file: nosuch"}},
 		{[]string{d.data, "--edit", "sub/terms.md"}, []string{"needs a terminal", "--set sub/terms.md=@PATH"}},
 		{[]string{d.data, "sub"}, []string{"not a file", "hint: ls"}},
 		{[]string{d.data, "--edit", "sub/terms.md", "--json"}, []string{"cannot be combined"}},
