@@ -49,7 +49,8 @@ func (r *run) candidates(ctx context.Context) (problem string, err error) {
 	}
 	r.dirty = r.dirty || at != pick.Candidate
 	if intact, err := r.restore(ctx); err != nil || !intact {
-		return "it cannot go on with the candidate that was picked: an earlier step, or that one, no longer runs", err
+		return "it cannot go on with the candidate that was picked: an earlier step, or that one, no " +
+			"longer runs", err
 	}
 	return "", nil
 }

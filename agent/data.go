@@ -74,5 +74,6 @@ func (r *workspace) checkData(all bool) error {
 	if r.changedFile == "" {
 		return nil
 	}
-	return r.Warn(fmt.Sprintf("the data file %s was changed during the run: the answer cannot be verified", r.changedFile))
+	return r.Warn(fmt.Sprintf("the data file %s was changed during the run: the answer cannot be "+
+		"verified", r.changedFile))
 }

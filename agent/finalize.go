@@ -125,7 +125,8 @@ func (r *requests) finalWords(v record.Verdict) ([]prompts.Part, map[string]stri
 
 // ConstantAnswer is why a last cell that runs is refused, unless Method has NoComputed: the
 // answer may be made up.
-const ConstantAnswer = "the cell prints a constant; it must take the answer from the variables of earlier cells, or compute it from the data"
+const ConstantAnswer = "the cell prints a constant; it must take the answer from the variables " +
+	"of earlier cells, or compute it from the data"
 
 const printedNothing = "the cell printed nothing; it must print the answer"
 
@@ -200,7 +201,8 @@ func (r *run) keepDoubted(ctx context.Context, doubts *formDoubts,
 func (r *requests) finalStep(v record.Verdict) string {
 	step := "Print the answer to the question and nothing else."
 	if v.Inconclusive {
-		step = "Print that there is no answer to the question, and nothing else: in the words of the form below if it has some, or else Not Applicable."
+		step = "Print that there is no answer to the question, and nothing else: in the words of the " +
+			"form below if it has some, or else Not Applicable."
 	}
 	if r.t.Task.Guidelines != "" {
 		step = strings.TrimSuffix(step, ".") + ", in this form: " + r.t.Task.Guidelines

@@ -141,7 +141,8 @@ func (r *run) rewrite(ctx context.Context) error {
 	}
 	if !done {
 		if _, err := r.restore(ctx); err != nil || r.handsOff(1) {
-			return cmp.Or(err, error(&record.EditError{Problem: fmt.Sprintf("no cell that runs could be written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}))
+			return cmp.Or(err, error(&record.EditError{Problem: fmt.Sprintf("no cell that runs could be "+
+				"written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}))
 		}
 	}
 	edit := r.t.LastEdit()
@@ -198,6 +199,7 @@ func (r *run) repeat(ctx context.Context, round *record.Round) error {
 // stays returns the error for a failing cell that stays in the notebook, since a person
 // wrote it or builds on it.
 func stays(cell string, e notebook.Execution) error {
-	return &record.EditError{Problem: fmt.Sprintf("%s fails: %s; it is in the notebook as you left it\n%s",
+	return &record.EditError{Problem: fmt.Sprintf("%s fails: %s; it is in the notebook as you "+
+		"left it\n%s",
 		cell, brief.Problem(e), strings.TrimSpace(brief.ErrorReport(e, ask.ReportChars)))}
 }

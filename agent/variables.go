@@ -59,7 +59,8 @@ func (r *workspace) meet(ctx context.Context) error {
 			continue
 		}
 		if was := r.t.Variables[n]; was.Text != v.Text {
-			return &record.EditError{Problem: fmt.Sprintf("the variable %s of the session is not what it was when cells of this run read it: ask in a new run", v.Name)}
+			return &record.EditError{Problem: fmt.Sprintf("the variable %s of the session is not what "+
+				"it was when cells of this run read it: ask in a new run", v.Name)}
 		}
 		all[i] = r.t.Variables[n]
 	}
@@ -96,7 +97,8 @@ func (r *workspace) carry(ctx context.Context, code string) error {
 	}
 	carried, err := r.host.Carry(ctx, what)
 	if err != nil {
-		return r.warnAndContinue(ctx, "what the cell reads of the session's variables is not carried to a fresh session", err)
+		return r.warnAndContinue(ctx, "what the cell reads of the session's variables is not carried "+
+			"to a fresh session", err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

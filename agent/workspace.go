@@ -83,7 +83,8 @@ func (r *workspace) restore(ctx context.Context) (intact bool, err error) {
 }
 
 // stayed is the warning of a run that does not go back.
-const stayed = "going back is off: after a cell that failed or was dropped, the next one ran on what it had left in the session"
+const stayed = "going back is off: after a cell that failed or was dropped, the next one ran " +
+	"on what it had left in the session"
 
 // returned records how the session went back, in the current round or at the last cell.
 func (r *workspace) returned(back notebook.Restoration) {
@@ -119,7 +120,8 @@ func (r *workspace) replayed(executions []notebook.Execution, cells int) (broken
 	for i, e := range executions {
 		e.Outputs = notebook.Steady(e.Outputs)
 		if i == 2 && i < opening && e.Status != notebook.OK {
-			return 0, fmt.Errorf("the variables of the kernel that the run began in cannot be loaded here; the Python of that kernel can: %s", brief.Problem(e))
+			return 0, fmt.Errorf("the variables of the kernel that the run began in cannot be loaded "+
+				"here; the Python of that kernel can: %s", brief.Problem(e))
 		}
 		if i < opening && e.Status != notebook.OK {
 			return 0, fmt.Errorf("set up the session: %s", brief.Problem(e))
@@ -188,7 +190,8 @@ func (r *workspace) replaced(part int, attempts *[]record.Attempt, e notebook.Ex
 		return nil
 	}
 	last.Execution, r.t.Earlier[part].Proof = e, nil
-	return r.Warn(fmt.Sprintf("a cell of question %d printed something else when it was run again: its answer is no longer proved", part+1))
+	return r.Warn(fmt.Sprintf("a cell of question %d printed something else when it was run "+
+		"again: its answer is no longer proved", part+1))
 }
 
 // begin runs the cells before the next step: the set-up, and for a resumed run the plan.
@@ -205,7 +208,8 @@ func (r *workspace) begin(ctx context.Context) error {
 		return err
 	}
 	if f := r.t.Final; f != nil && f.ByHand {
-		return &record.EditError{Problem: fmt.Sprintf("step %d no longer runs, and the last cell, which builds on it, is yours; it is in the notebook as you left it", broken)}
+		return &record.EditError{Problem: fmt.Sprintf("step %d no longer runs, and the last cell, "+
+			"which builds on it, is yours; it is in the notebook as you left it", broken)}
 	}
 	r.dirty, r.t.Final = true, nil // what it rests on is no more
 	_, err = r.restore(ctx)

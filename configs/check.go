@@ -232,7 +232,8 @@ func sourceBelow(head string, won map[string]setting) string {
 
 // notAName does not repeat the value, which may well be a key.
 func notAName(key string, set setting) error {
-	return fmt.Errorf("%s: %s: should be the name of an environment variable, and is none; a key itself does not belong here", set.source, key)
+	return fmt.Errorf("%s: %s: should be the name of an environment variable, and is none; a key "+
+		"itself does not belong here", set.source, key)
 }
 
 func isWebURL(text string) bool {

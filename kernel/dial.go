@@ -8,9 +8,8 @@ import (
 	"dsstar/notebook"
 )
 
-// A BufferedError is a kernel of a server that nobody is connected to: the
-// server may keep output for whoever was, and drops it when somebody else
-// connects.
+// A BufferedError is a refusal to join a kernel without clients: the server may keep output for the
+// last client, and drops it when another one connects.
 type BufferedError struct {
 	ID   string
 	Busy bool

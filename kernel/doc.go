@@ -6,7 +6,7 @@
 // that a name means.
 //
 // A [Kernel] runs cells ([Kernel.Execute]), answers any other request of the
-// protocol ([Kernel.Ask]), undoes its cells ([Kernel.Reset]) and is closed
+// protocol ([Kernel.Request]), undoes its cells ([Kernel.Reset]) and is closed
 // ([Kernel.Close]), or left running ([Kernel.Leave]). A kernel that this program
 // did not start is never restarted or ended. Package checkpoint restores the
 // state that given cells produce.
@@ -22,9 +22,8 @@
 //
 // # Waiting
 //
-// Nothing waits for ever. Every wait ends at the latest with the end of the
-// kernel, a time-out or the context. One wait has no time-out: a guest's cell
-// waits for the cells of others.
+// Every wait ends with the kernel, a timeout or the context, whichever comes first. Only a guest's
+// cell waits for other clients' cells without a timeout.
 //
 // # Concurrency
 //
@@ -36,8 +35,8 @@
 //
 // A Kernel owns one session at a time (session.go): a connection to a kernel
 // and the host that says what may be done to it (host.go). The connection is a
-// transport (transport.go), over ZeroMQ (zmq.go) or WebSocket (ws.go), which
-// delivers into unbounded inboxes (inbox.go). Sessions are opened by start.go,
+// transport (transport.go), over ZeroMQ (internal/zmq) or WebSocket (ws.go), which
+// delivers into unbounded queues (internal/inbox). Sessions are opened by start.go,
 // attach.go and dial.go. A run (run.go) follows one cell until its last message;
 // a visit (visit.go) keeps a guest's cells apart from the session around them.
 // Reset replaces the session. A kernel that can freeze copies of itself

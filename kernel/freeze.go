@@ -96,7 +96,7 @@ func (k *Kernel) control(ctx context.Context, request string, content, into any)
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.waits.frozen)
 	defer cancel()
-	// Not cancelled at once: nobody would know of a copy that is being made.
+	// Not cancelled at once: a copy that is being made would be lost.
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(s.waits.cancel, cancel) })()
 	reply, err := s.roundTrip(limited, Message{Channel: Control, Header: Header{MsgType: request},
 		Content: body})

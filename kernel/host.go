@@ -17,7 +17,7 @@ import (
 )
 
 // A host is where the kernel of a session runs, and what this program may do
-// about it. There is one for a process of ours (local), one for a process of
+// about it. There is one for our own process (local), one for a process of
 // somebody else (guest) and one for a kernel of a server (remote).
 type host interface {
 	// gone is closed once the kernel has ended or is out of reach for good.
@@ -27,13 +27,13 @@ type host interface {
 	fate() (how string, lost error)
 	// interrupt stops the running cell as Ctrl-C would. It does not wait.
 	interrupt(*session)
-	// kill ends a kernel of ours, or abandons another, and says which. It does not wait.
+	// kill kills our own kernel or disconnects from another, and says which. It does not wait.
 	kill() (done string)
 	// shutdown asks a kernel of ours to end. end makes sure that it has, and removes its files; the
 	// error is that it may still run. end may be called more than once.
 	shutdown(*session)
 	end(waits) error
-	// release makes end leave the kernel running, as that of a notebook.
+	// release makes end keep the kernel running, registered for a notebook.
 	release(notebook string) error
 }
 
@@ -47,7 +47,7 @@ func ended(h host) bool {
 	}
 }
 
-// local is a process of ours.
+// local is a kernel process that this program started.
 type local struct {
 	*process.Process
 	spec Spec
@@ -67,7 +67,7 @@ func (l *local) gone() <-chan struct{} { return l.Exited }
 func (l *local) fate() (string, error) { return l.Death(), nil }
 
 func (l *local) interrupt(s *session) {
-	if l.spec.InterruptMode == "message" || l.confined { // whose processes no signal of ours reaches
+	if l.spec.InterruptMode == "message" || l.confined { // signals do not reach processes in a sandbox
 		s.tell(Control, "interrupt_request", struct{}{})
 		return
 	}
@@ -123,7 +123,7 @@ func (l *local) end(w waits) (err error) {
 		l.Stderr.Close()
 	}
 	if l.keep && !l.left {
-		_ = os.Remove(l.file) // nobody is to look for it
+		_ = os.Remove(l.file) // so that others do not find it
 	}
 	if l.dir != "" && !(l.left && l.confined) { // whose sockets are there
 		_ = disk.RemoveTemp(l.dir) // an empty folder in /tmp is not worth an error
@@ -131,7 +131,7 @@ func (l *local) end(w waits) (err error) {
 	return err
 }
 
-// An ending records how a kernel that is not a process of ours ended.
+// An ending records how a kernel ended that is not our own process.
 type ending struct {
 	once sync.Once
 	ch   chan struct{}

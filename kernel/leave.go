@@ -49,7 +49,7 @@ func (l *local) release(notebook string) error {
 	c.Session = notebook
 	content, err := json.Marshal(c)
 	if err == nil {
-		err = maybe.WriteFile(l.file, content, 0o600) // replaces whatever cells have put there
+		err = maybe.WriteFile(l.file, content, 0o600) // replaces anything that cells have put there
 	}
 	if err != nil {
 		return fmt.Errorf("make the kernel known: %w", err)

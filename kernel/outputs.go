@@ -1,10 +1,13 @@
 package kernel
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"dsstar/notebook"
@@ -122,4 +125,19 @@ func (s *session) takeLate() []Late {
 		all[i].Outputs, all[i].Updates = f.Outputs(), f.Updates()
 	}
 	return all
+}
+
+// exceeded recognises what a server says instead of the output that it drops
+// (jupyter_server, kernels/connection/channels.py, _limit_rate).
+func exceeded(content json.RawMessage) bool {
+	const longest = 2000
+	if len(content) > longest || !bytes.Contains(content, []byte(" rate exceeded.")) {
+		return false
+	}
+	var c struct{ Name, Text string }
+	if json.Unmarshal(content, &c) != nil || c.Name != "stderr" {
+		return false
+	}
+	return strings.HasPrefix(c.Text, "IOPub message rate exceeded.") ||
+		strings.HasPrefix(c.Text, "IOPub data rate exceeded.")
 }

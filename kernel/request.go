@@ -87,8 +87,7 @@ func (k *Kernel) Send(m Message) error {
 	return err
 }
 
-// Interrupt stops the running cell, whoever's it is, as Ctrl-C would. It does
-// not wait for that.
+// Interrupt interrupts the running cell of any client, as Ctrl-C would. It does not wait.
 func (k *Kernel) Interrupt() {
 	if s := k.current(); !ended(s.host) {
 		s.host.interrupt(s)

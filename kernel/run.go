@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -219,7 +218,7 @@ func (r *run) publish(m Message) {
 		}
 		_ = json.Unmarshal(m.Content, &c) // an unreadable status is an unknown status
 		if !r.busy {
-			r.busy = true // whatever it says, the kernel has taken the request up
+			r.busy = true // any message shows that the kernel has taken up the request
 			r.began = time.Now()
 		}
 		r.idle = r.idle || c.State == "idle"
@@ -264,21 +263,6 @@ func (r *run) publishError(m Message) {
 	}
 }
 
-// exceeded recognises what a server says instead of the output that it drops
-// (jupyter_server, kernels/connection/channels.py, _limit_rate).
-func exceeded(content json.RawMessage) bool {
-	const longest = 2000
-	if len(content) > longest || !bytes.Contains(content, []byte(" rate exceeded.")) {
-		return false
-	}
-	var c struct{ Name, Text string }
-	if json.Unmarshal(content, &c) != nil || c.Name != "stderr" {
-		return false
-	}
-	return strings.HasPrefix(c.Text, "IOPub message rate exceeded.") ||
-		strings.HasPrefix(c.Text, "IOPub data rate exceeded.")
-}
-
 // probed handles an answer to the probe. The kernel handles requests in order, so that any message
 // before it that has not arrived was lost.
 func (r *run) probed(m Message) {
@@ -312,7 +296,7 @@ func (r *run) check(now time.Time) {
 		r.giveUp()
 	case r.replied || r.idle || r.stopped != "" || r.cause != "":
 	case !r.busy && r.s.guest != nil:
-		r.rouse(now) // behind the cells of others, for which there is no deadline but the caller's
+		r.rouse(now) // behind other clients' cells; only the caller sets a deadline for those
 	case r.limit > 0 && now.Sub(r.began) > r.limit:
 		r.stop(fmt.Sprintf("stopped after %v s (the cell time-out)", r.limit.Seconds()), w.interrupt)
 	case !r.busy && now.Sub(r.sent) > w.takeUp:
@@ -358,7 +342,7 @@ func (r *run) test() {
 	switch {
 	case err == nil:
 		r.probe = id
-	case !errors.Is(err, context.Canceled): // else there is no connection yet
+	case !errors.Is(err, context.Canceled): // otherwise there is no connection yet
 		r.giveUp()
 	}
 }
@@ -429,7 +413,7 @@ func (r *run) die(how string) {
 	r.exec.Status, r.exec.Reason = notebook.Died, died+how
 }
 
-// execution returns what came of the run.
+// execution returns the result of the run.
 func (r *run) execution() notebook.Execution {
 	if r.stopped != "" {
 		switch {

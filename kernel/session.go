@@ -27,9 +27,9 @@ type session struct {
 	link    transport // nil until there is one
 	waits   waits
 	info    Info
-	input   InputFunc // nil: nobody answers
+	input   InputFunc // nil: input() raises an exception
 	outputs Outputs
-	box     sandbox.Box // of a kernel that is started here, and nobody else's
+	box     sandbox.Box // of a kernel that is started here
 	own     []string    // folders that it can write in its box
 	dir     string      // the folder that it started in
 	guest   *visit      // what is to be put right in a kernel that is not ours; nil for our own
@@ -46,7 +46,7 @@ type session struct {
 	hearing sync.Once
 }
 
-// A lateMessage is an iopub message about a cell that had ended.
+// A lateMessage is an iopub message about an ended cell.
 type lateMessage struct {
 	cell string
 	msg  Message
@@ -261,7 +261,7 @@ func (s *session) deliver(m Message) {
 	}
 }
 
-// maxLate bounds the bytes that wait for [Kernel.Late], which nobody need call.
+// maxLate bounds the bytes kept for [Kernel.Late], which callers may never call.
 const maxLate = 4 << 20
 
 // shutdown ends the session politely.
@@ -273,8 +273,7 @@ func (s *session) shutdown() error {
 	return s.end()
 }
 
-// end ends the session at whatever stage. It can be called more than once. The
-// error is that a kernel of ours may still run.
+// end ends the session in any state, also repeatedly. The error is that our kernel may still run.
 func (s *session) end() error {
 	err := s.host.end(s.waits)
 	if s.link != nil {

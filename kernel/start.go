@@ -59,12 +59,12 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 		}
 		err = fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
 		if died && share && l.ports.Chosen {
-			// it may be one that cannot bind a port which is bound here, too
+			// perhaps it cannot bind a port that is also bound here
 			first = err
 			continue
 		}
 		if died && first != nil {
-			// it died for a reason of its own; by now another program may have had a port
+			// it died for another reason; its second error may be about a port taken meanwhile
 			err = first
 		}
 		return nil, err
@@ -95,7 +95,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 		return err
 	}
 	file := l.file
-	if l.keep && l.confined { // the kernel has one of its own: others' are out of its reach
+	if l.keep && l.confined { // the kernel gets its own file: it cannot read the runtime folder
 		file = filepath.Join(l.dir, "kernel.json")
 		if err := c.Write(file); err != nil {
 			return err

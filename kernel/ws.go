@@ -178,7 +178,7 @@ func (l *wsLink) read(conn *websocket.Conn) {
 			m, err = wire.ParseLegacy(data, kind == websocket.BinaryMessage)
 		}
 		if err != nil {
-			continue // a lost idle among them is dealt with as any lost idle
+			continue // if it was an idle, the run notices
 		}
 		switch m.Channel {
 		case Shell, Control, IOPub, Stdin:

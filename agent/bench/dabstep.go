@@ -11,7 +11,8 @@ import (
 
 // contextFiles are the files of data/context, which all tasks share.
 var contextFiles = []string{
-	"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv", "merchant_data.json", "payments-readme.md", "payments.csv",
+	"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv",
+	"merchant_data.json", "payments-readme.md", "payments.csv",
 }
 
 // openDABStep reads the data set huggingface.co/datasets/adyen/DABstep:

@@ -255,7 +255,8 @@ func totalDACode(tasks []Task, scores []Score, answers map[string]*Answer) []Tot
 		{"task type", func(t Task) string { return daCodeType(t) }},
 		{"hardness", func(t Task) string { return t.Level }},
 		{"big type", func(t Task) string {
-			if slices.Contains([]string{"data insight", "data manipulation", "data visualization", "statistical analysis"}, t.Domain) {
+			if slices.Contains([]string{"data insight", "data manipulation", "data visualization",
+				"statistical analysis"}, t.Domain) {
 				return "EDA"
 			}
 			return daCodeType(t)

@@ -144,7 +144,8 @@ func (p Python) call(ctx context.Context, helper, name string, args []byte, out 
 	}
 	// A JSON string is a Python literal. The session keeps the helper, because compiling it
 	// takes longer than most scores.
-	code := fmt.Sprintf("def _dsstar_bench(source, kept=globals().setdefault('_dsstar_bench_kept', {})):\n    import json\n"+
+	code := fmt.Sprintf("def _dsstar_bench(source, "+
+		"kept=globals().setdefault('_dsstar_bench_kept', {})):\n    import json\n"+
 		"    if source not in kept:\n        space = {'__name__': 'dsstar_bench'}\n"+
 		"        exec(compile(source, '<dsstar bench>', 'exec'), space)\n        kept[source] = space\n"+
 		"    print('\\n' + %q + kept[source][%q](json.loads(%s)))\n_dsstar_bench(%s)\n", answerMark, name, input, source)

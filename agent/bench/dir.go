@@ -72,7 +72,8 @@ func (row dirRow) task(root string, s Setting) (Task, error) {
 	case "dacode":
 		err = row.dacode(&t, root)
 	default:
-		err = fmt.Errorf("task %s: there is no scorer %q; there are dabstep, kramabench, infiagent, dacode", row.ID, row.Scorer)
+		err = fmt.Errorf("task %s: there is no scorer %q; there are dabstep, kramabench, infiagent, "+
+			"dacode", row.ID, row.Scorer)
 	}
 	return t, err
 }

@@ -113,7 +113,8 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 // whose names have most in common with the question. Nothing is read for it.
 func (r *Describer) Choose() error {
 	for _, folder := range r.t.Task.Unread {
-		if err := r.journal.Warn("the folder " + folder + " of the data cannot be read; its files are left out"); err != nil {
+		if err := r.journal.Warn("the folder " + folder + " of the data cannot be read; its files " +
+			"are left out"); err != nil {
 			return err
 		}
 	}

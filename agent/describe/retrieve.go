@@ -86,7 +86,8 @@ func (r *Describer) rank(ctx context.Context) error {
 	shown, _ := r.chosen()
 	if all := len(texts) + r.passed; r.Ranker == nil && len(shown) < all {
 		return r.journal.Warn(fmt.Sprintf(
-			"of %d files the %d that share most words with the question are shown to the model: no embedding model is set", all, len(shown)))
+			"of %d files the %d that share most words with the question are shown to the model: no "+
+				"embedding model is set", all, len(shown)))
 	}
 	if len(shown) == len(texts) {
 		return nil
@@ -106,7 +107,8 @@ func (r *Describer) rankByModel(ctx context.Context, texts []string) error {
 		return err
 	case err != nil:
 		return r.journal.Warn(fmt.Sprintf(
-			"the files are ranked by the words that they share with the question, since the embedding model failed: %v", err))
+			"the files are ranked by the words that they share with the question, since the embedding "+
+				"model failed: %v", err))
 	}
 	r.nearness = byScore(ranking.Scores)
 	return nil

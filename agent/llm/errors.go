@@ -39,10 +39,14 @@ func (e *StatusError) Error() string {
 // phrases from the messages of these and of vLLM, SGLang, Ollama, LM Studio, TGI, Anthropic,
 // Gemini, Mistral, Bedrock, Cohere and xAI.
 var overflows = []string{
-	"context_length_exceeded", "string_above_max_length", "exceed_context_size", "max_prompt_tokens_exceeded",
-	"maximum context length", "context window", "context length", "context limit", "context the overflows",
-	"exceeds the available context", "context size has been exceeded", "maximum model length", "maximum prompt length",
-	"prompt is too long", "input is too long", "input token count", "exceeds the maximum number of tokens",
+	"context_length_exceeded", "string_above_max_length", "exceed_context_size",
+	"max_prompt_tokens_exceeded",
+	"maximum context length", "context window", "context length", "context limit",
+	"context the overflows",
+	"exceeds the available context", "context size has been exceeded", "maximum model length",
+	"maximum prompt length",
+	"prompt is too long", "input is too long", "input token count", "exceeds the maximum number " +
+		"of tokens",
 	"reduce the length", "too many tokens", "too large to process", "`max_new_tokens` must be", "`inputs` must have less than",
 }
 

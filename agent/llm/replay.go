@@ -51,10 +51,12 @@ func (e *ReplayError) Error() string {
 	}
 	switch {
 	case len(e.Differs) > 0:
-		return fmt.Sprintf("replay: the %s no longer fits exchange %d of the trace: its %s the recorded %s",
+		return fmt.Sprintf("replay: the %s no longer fits exchange %d of the trace: its %s the "+
+			"recorded %s",
 			request, e.N, differ(e.Differs), oneOrOnes(e.Differs))
 	case e.N > 0:
-		return fmt.Sprintf("replay: the trace has no reply left to the %s; its next for the %s is exchange %d, %s",
+		return fmt.Sprintf("replay: the trace has no reply left to the %s; its next for the %s is "+
+			"exchange %d, %s",
 			request, e.Role, e.N, either(e.Next, "without a subject"))
 	}
 	return fmt.Sprintf("replay: the trace has no reply left to the %s, nor any other for the %s",

@@ -96,7 +96,7 @@ func (a *app) benchCompareCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return usage.New(fmt.Sprintf("two runs are compared, and %d are given", len(args)),
+			return usage.New(fmt.Sprintf("expected two runs, got %d", len(args)),
 				usage.Shell("dsstar bench compare A B"))
 		}
 		runs, err := readBenches(args)
@@ -163,7 +163,7 @@ func (a *app) benchSubmitCommand() *cobra.Command {
 	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "the benchmark, if it was moved")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("the answers of one run are handed in, and %d are given",
+			return usage.New(fmt.Sprintf("expected one run, got %d",
 				len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))
 		}
 		r, err := readBench(args[0])

@@ -326,7 +326,7 @@ func TestBenchUsage(t *testing.T) {
 		"no run of a benchmark is in": {"run", "--resume", "--out", out},
 		"--paper is not given":        {"table"},
 		`there is no table "x"`:       {"table", "--paper", "x"},
-		"two runs are compared":       {"compare", out},
+		"expected two runs":           {"compare", out},
 		"no run is given":             {"report"},
 		"one run or one file":         {"score"},
 	} {

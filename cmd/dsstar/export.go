@@ -78,7 +78,7 @@ func (a *app) exportCommand() *cobra.Command {
 		"the file to write; - for standard output (default: beside the notebook)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("one run folder or notebook is wanted, and %d are given",
+			return usage.New(fmt.Sprintf("expected one run folder or notebook, got %d",
 				len(args)),
 				usage.Shell("dsstar export RUN"),
 				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))

@@ -111,8 +111,7 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 			usage.Again("--yes").But("rollback"))
 	}
 	if j.place.Guest != nil && j.settings.Method.Paper {
-		return usage.New("--paper runs every script in a fresh process, which a kernel that is not the "+
-			"run's own cannot be",
+		return usage.New("--paper runs every script in a fresh process, not in a running kernel",
 			usage.Without("kernel"))
 	}
 	if err := j.forGuest(); err != nil {

@@ -161,14 +161,14 @@ func (a *app) placeToKeep(ctx context.Context, j *job) bool {
 		err = a.Look(hurried, &j.place, &s, j.folders()...)
 	}
 	if err == nil && a.consent(ctx, j) != nil { // without the deadline: the user may take time
-		err = errors.New("its kernels are not in dsstar's sandbox, and you have not agreed (--yes)")
+		err = errors.New("its kernels are not sandboxed, and you have not agreed (--yes)")
 	}
 	if err == nil {
-		j.progress.Say("server   %s has the run folder: the kernel that stays is one of its", server.URL)
+		j.progress.Say("server   %s serves the run folder: the kernel that stays will run there", server.URL)
 		return true
 	}
 	j.place = kernels.Place{}
-	j.progress.Say("server   %s, which has the run folder, cannot be used: %v", server.URL, err)
+	j.progress.Say("server   %s, which serves the run folder, cannot be used: %v", server.URL, err)
 	return false
 }
 

@@ -137,7 +137,7 @@ func TestKeepKernelOnServer(t *testing.T) {
 	j := &job{runFlags: runFlags{keep: true, out: filepath.Join(server.Root, "runs", "unasked")}, settings: settings, progress: a.newProgress(false)}
 	used := a.placeToKeep(t.Context(), j)
 	j.progress.Stop()
-	if used || j.place.Server.URL != "" || !strings.Contains(stderr.String(), "cannot be used: its kernels are not in dsstar's sandbox") {
+	if used || j.place.Server.URL != "" || !strings.Contains(stderr.String(), "cannot be used: its kernels are not sandboxed") {
 		t.Errorf("a server's kernel is used without consent: %s", stderr)
 	}
 	var kernels []struct{ ID string }

@@ -132,7 +132,7 @@ func (a *app) question(args []string) (string, error) {
 	hint := []usage.Hint{usage.Shell(`dsstar nb --data DIR "question"`)}
 	if len(args) > 1 {
 		return "", usage.New(
-			fmt.Sprintf("the question is one argument, and %d are given", len(args)),
+			fmt.Sprintf("the question must be one argument, got %d", len(args)),
 			usage.Shell("dsstar nb --data DIR %s", strings.Join(args, " ")),
 		)
 	}
@@ -194,7 +194,7 @@ func (f *onceFlag) String() string { return string(*f) }
 func (f *onceFlag) Type() string   { return "string" }
 func (f *onceFlag) Set(value string) error {
 	if *f != "" {
-		return usage.New(fmt.Sprintf("two data folders are given, %s and %s, and a run has one", *f,
+		return usage.New(fmt.Sprintf("two data folders are given, %s and %s, but a run has only one", *f,
 			value),
 			usage.Shell("mkdir both && cp -r %s %s both/   # one folder for --data", string(*f), value))
 	}

@@ -164,7 +164,7 @@ func (a *app) rerunCommand() *cobra.Command {
 			return err
 		}
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("one notebook is wanted, and %d are given", len(args)),
+			return usage.New(fmt.Sprintf("expected one notebook, got %d", len(args)),
 				usage.Shell("dsstar rerun NOTEBOOK.ipynb"))
 		}
 		if flags.Timeout = time.Duration(timeout); round.given {

@@ -63,7 +63,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	settingFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("one run is wanted, and %d are given", len(args)),
+			return usage.New(fmt.Sprintf("expected one run, got %d", len(args)),
 				usage.Shell("dsstar resume RUN"),
 				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"))
 		}
@@ -135,7 +135,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	j.settings.Method.Candidates = r.t.Method.Candidates // the run's, for its kernel
 	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
 	if question != "" && j.settings.Model == demoModel {
-		return usage.New("the demo has recorded replies to its own question only",
+		return usage.New("the demo has recorded replies for its own question only",
 			usage.Shell("dsstar resume --model PROVIDER/MODEL --ask %s %s", question, path))
 	}
 	if question != "" {
@@ -168,7 +168,7 @@ func (a *app) resume(ctx context.Context, j job, path, question, form string) er
 	}
 	if j.settings.Kernel == "" && r.t.Answer() == "" && len(r.t.Earlier) == 0 &&
 		(r.t.Task.Data == "" || len(r.t.Variables) > 0) {
-		return usage.New("the run began with the variables of a running kernel, and is not at its end: "+
+		return usage.New("the run uses the variables of a running kernel and has not finished: "+
 			"name that kernel",
 			usage.Shell("dsstar resume --kernel NAME %s", path),
 			usage.Shell("dsstar kernels   # those that are running"))

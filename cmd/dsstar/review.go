@@ -13,16 +13,16 @@ import (
 
 // mayReview rejects --review without a terminal.
 func (a *app) mayReview(f runFlags) error {
-	what := "standard input is none"
+	what := "standard input is not one"
 	switch {
 	case !f.review || a.stdinTTY && a.stderrTTY:
 		return nil
 	case !a.stdinTTY && !a.stderrTTY:
 		what = "neither standard input nor standard error is one"
 	case a.stdinTTY:
-		what = "standard error is none"
+		what = "standard error is not one"
 	}
-	text := fmt.Sprintf("--review asks before every cell, on a terminal: %s", what)
+	text := fmt.Sprintf("--review needs a terminal: %s", what)
 	return usage.New(text, usage.Without("review").Note("nobody is asked"))
 }
 

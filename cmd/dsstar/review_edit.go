@@ -23,7 +23,7 @@ func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, 
 	draft := draftOf(p)
 	path, err := writeDraft(draftName(p), draft)
 	if err != nil {
-		v.tell("         no file to edit: " + term.Clean(err.Error()))
+		v.tell("         cannot create a draft: " + term.Clean(err.Error()))
 		return p, nil
 	}
 	text, err := v.app.edited(ctx, editor, path)

@@ -280,13 +280,13 @@ func TestReviewNobody(t *testing.T) {
 	for _, c := range []struct {
 		stdin, stderr bool
 		what          string
-	}{{false, false, "neither standard input nor standard error is one"}, {true, false, "standard error is none"}, {false, true, "standard input is none"}} {
+	}{{false, false, "neither standard input nor standard error is one"}, {true, false, "standard error is not one"}, {false, true, "standard input is not one"}} {
 		for _, args := range [][]string{{"nb", "--review", "--data", "/no/such folder"}, {"demo", "--review"}} {
 			a, stdout, stderr := testApp(t)
 			a.stdinTTY, a.stderrTTY = c.stdin, c.stderr
 			a.stdin = iotest.ErrReader(errors.New("standard input was read"))
 			code := a.run(t.Context(), args)
-			want := "dsstar: error: --review asks before every cell, on a terminal: " + c.what
+			want := "dsstar: error: --review needs a terminal: " + c.what
 			hint := "dsstar: hint: dsstar " + args[0]
 			if code != exitUsage || !strings.HasPrefix(stderr.String(), want) || !strings.Contains(stderr.String(), hint) || stdout.Len() > 0 ||
 				strings.Contains(strings.Split(stderr.String(), "#")[0], hint+" --review") {

@@ -33,7 +33,7 @@ type freezer interface {
 type checkpoints struct {
 	freezer
 	marks  []*mark // oldest first
-	copies *copies // of the files in the scratch folder; nil if there is no such folder
+	copies *copies // of the scratch folder's files; nil without such a folder
 	budget int64   // bytes that the kernel may hold with its copies; 0 until it is known
 	off    string  // why no more copies are made; "" while they are
 	silent bool    // the kernel did not answer in time, and is asked no more
@@ -41,7 +41,7 @@ type checkpoints struct {
 
 // A mark is a state that the session was in.
 type mark struct {
-	trail        // that had led to it
+	trail        // the cells before it
 	id    string // of the frozen copy; "" if there is none
 	count int    // execution_count
 	files *state // what the scratch folder held
@@ -109,7 +109,7 @@ func (c *checkpoints) failed(err error) string {
 	return err.Error()
 }
 
-// takeFiles copies the files of the scratch folder. Where there is no room, older copies go.
+// takeFiles copies the files of the scratch folder, dropping older copies if there is no room.
 func (c *checkpoints) takeFiles(ctx context.Context, m *mark) (err error) {
 	if c.copies == nil {
 		return nil

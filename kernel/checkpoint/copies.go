@@ -50,12 +50,12 @@ type copies struct {
 	known  map[stamp]*content
 
 	hides bool         // changes through memory maps do not show
-	seed  maphash.Seed // of the sums: nobody can make another content with the same one
+	seed  maphash.Seed // of the sums, so that nobody can construct a collision
 }
 
 // state is the content of a folder at a moment.
 type state struct {
-	folder item            // but for what it holds
+	folder item            // without its entries
 	items  map[string]item // by path in the folder; nil once dropped
 }
 
@@ -225,7 +225,7 @@ func (c *copies) makeStore() (err error) {
 	return err
 }
 
-// copy copies x; rest is its size and that of all that are to follow.
+// copy copies x; rest is the total size of x and all contents after it.
 func (c *copies) copy(ctx context.Context, x *content, rest int64) error {
 	from, err := openSame(c.root, x.path, os.O_RDONLY, x.stamp)
 	if err != nil {

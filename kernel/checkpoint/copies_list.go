@@ -15,7 +15,7 @@ import (
 type listing struct {
 	copies *copies
 	items  map[string]item
-	fresh  map[stamp]*content // of which there is no copy yet
+	fresh  map[stamp]*content // contents that are not copied yet
 	sums   map[stamp]stamp    // stamps with their sums, by those without
 	read   int64              // bytes that were read for sums
 }

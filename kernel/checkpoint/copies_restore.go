@@ -223,7 +223,7 @@ func (r *restoring) reopen(names []string) (*os.File, error) {
 	return openSame(r.root, names[0], os.O_WRONLY, stampOf(info))
 }
 
-// write writes x to f, which is never empty meanwhile, as it may be mapped.
+// write writes x to f without truncating it first, as it may be mapped.
 func (r *restoring) write(ctx context.Context, f *os.File, x *content) error {
 	from, err := openSame(r.store, x.name, os.O_RDONLY, x.copy)
 	if err != nil {

@@ -60,7 +60,7 @@ func (h *history) execute(ctx context.Context, c kernel.Cell) (notebook.Executio
 
 // rollback is [Session.Rollback].
 func (h *history) rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
-	if h.branches || hasPrefix(cells, h.trail.cells) { // else nobody returns to it
+	if h.branches || hasPrefix(cells, h.trail.cells) { // otherwise no rollback returns to it
 		h.way.keep(ctx, h)
 	}
 	back, known, err := h.way.back(ctx, h, cells)

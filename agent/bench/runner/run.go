@@ -320,7 +320,8 @@ func (r *run) record(record Record) error {
 type SickError struct{ Last string }
 
 func (e *SickError) Error() string {
-	return fmt.Sprintf("the last %d tasks ended with an error of model or kernel, the last one with: %s", sick, e.Last)
+	return fmt.Sprintf("the last %d tasks ended with an error of model or kernel, the last one "+
+		"with: %s", sick, e.Last)
 }
 
 // end ends the run with an error, unless one has ended it before.

@@ -33,7 +33,8 @@ func (s autoGen) Solve(ctx context.Context, cfg agent.Config, task record.Task) 
 
 const (
 	assistantRule = "Send a code block to be run, or the answer and TERMINATE."
-	goOn          = "There is no code block in your message, and no TERMINATE. Go on, or end with the answer and TERMINATE."
+	goOn          = "There is no code block in your message, and no TERMINATE. Go on, or end with " +
+		"the answer and TERMINATE."
 )
 
 var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" + `]*$`)

@@ -87,14 +87,18 @@ func All() []Named {
 	return []Named{
 		{Name: "dsstar", Summary: "this program: DS-STAR in a live notebook",
 			make: func(Options) Solver { return dsstar{} }},
-		{Name: "model-only", Summary: "the model alone, with what fits of the files (DS-STAR, tables 1 and 2)",
+		{Name: "model-only", Summary: "the model alone, with what fits of the files (DS-STAR, tables " +
+			"1 and 2)",
 			make: func(Options) Solver { return modelOnly{} }},
-		{Name: "react", Summary: "thought, Python cell, observation, at most 10 steps (DABStep, section 4.1)",
+		{Name: "react", Summary: "thought, Python cell, observation, at most 10 steps (DABStep, " +
+			"section 4.1)",
 			make: func(o Options) Solver { return newReact(o) }},
-		{Name: "da-agent", Summary: "Bash, Python, SQL, Terminate, at most 20 actions (DA-Code, section 4)",
+		{Name: "da-agent", Summary: "Bash, Python, SQL, Terminate, at most 20 actions (DA-Code, " +
+			"section 4)",
 			Temperature: &greedy, CellTimeout: (actionSeconds + 10) * time.Second,
 			make: func(o Options) Solver { return newDAAgent(o) }},
-		{Name: "data-interpreter", Summary: "a graph of tasks, planned anew on failure, with tools and checks (Data Interpreter, section 3)",
+		{Name: "data-interpreter", Summary: "a graph of tasks, planned anew on failure, with tools " +
+			"and checks (Data Interpreter, section 3)",
 			make: func(o Options) Solver { return newInterpreter(o) }},
 		{Name: "autogen", Summary: "an assistant that writes code and a proxy that runs it (AutoGen 0.2)",
 			CellTimeout: (actionSeconds + 10) * time.Second,

@@ -28,8 +28,10 @@ func easyAndHard() []column {
 // model alone: it has Python. A run that is to stand beside it must have that, too.
 const (
 	modelOnly     = "Model-only"
-	modelOnlyNote = "Model-only: the figures are those of DABStep's ReAct baseline (dabstep:1), with Python, 10 steps and the prompt for models that reason. " +
-		"Ours beside them are react --reasoning; a run of model-only, one call without code, stands in a row of its own"
+	modelOnlyNote = "Model-only: the figures are those of DABStep's ReAct baseline (dabstep:1), " +
+		"with Python, 10 steps and the prompt for models that reason. " +
+		"Ours beside them are react --reasoning; a run of model-only, one call without code, stands " +
+		"in a row of its own"
 )
 
 func dsStar() []Paper {
@@ -37,7 +39,8 @@ func dsStar() []Paper {
 	dabstep := func(number, title string, rows ...row) Paper {
 		p := Paper{Name: "ds-star:" + number, Title: title, Source: dsStarSource + ", table " + number,
 			bench: "dabstep", tasks: 450, columns: easyAndHard(), rows: rows,
-			notes: []string{"published on the 450 hidden tasks (72 easy, 378 hard): one easy task is 1.39 points"}}
+			notes: []string{"published on the 450 hidden tasks (72 easy, 378 hard): one easy task is " +
+				"1.39 points"}}
 		if slices.ContainsFunc(rows, func(r row) bool { return r.framework == modelOnly }) {
 			p.notes = append(p.notes, modelOnlyNote)
 		}
@@ -106,7 +109,8 @@ func krama(gemini string) Paper {
 	return Paper{Name: "ds-star:2", Title: "KramaBench", Source: dsStarSource + ", table 2",
 		bench: "kramabench", tasks: 104, columns: columns,
 		notes: []string{
-			"most likely scored by the public code of June 2025, whose faults give points to wrong answers: dsstar bench score --compat upstream does so too",
+			"most likely scored by the public code of June 2025, whose faults give points to wrong " +
+				"answers: dsstar bench score --compat upstream does so too",
 			"DS-GURU is KramaBench's own baseline and is not among the agents",
 		},
 		rows: []row{
@@ -164,7 +168,8 @@ func costs(gemini string) Paper {
 		", table 6", bench: "dabstep", tasks: 10,
 		columns: []column{{"Calls", 1, meanOf(nil, calls)}, {"Input tokens", 0, meanOf(nil, inTokens)},
 			{"Output tokens", 0, meanOf(nil, outTokens)}, {"US dollars", 2, meanCost(nil)}},
-		notes: []string{"published: the mean over the 10 development tasks (--split dev), at 1.25 and 10 US dollars a million tokens in and out"},
+		notes: []string{"published: the mean over the 10 development tasks (--split dev), at 1.25 " +
+			"and 10 US dollars a million tokens in and out"},
 		rows: []row{
 			{"ReAct", gemini, []float64{7.1, 44691, 2928, 0.09}, &variant{"react", dev, "--split dev"}},
 			{"DA-Agent", gemini, []float64{8.8, 39999, 4123, 0.09},

@@ -22,7 +22,8 @@ func (t Table) Markdown() string {
 		rows = append(rows, line)
 	}
 	b.WriteString(grid(head, rows))
-	fmt.Fprintf(&b, "\nOurs: the figure, (n tasks, and the 95 %% interval by Wilson for shares and scores). Published: %s.\n", t.Source)
+	fmt.Fprintf(&b, "\nOurs: the figure, (n tasks, and the 95 %% interval by Wilson for shares "+
+		"and scores). Published: %s.\n", t.Source)
 	for _, note := range t.Notes {
 		fmt.Fprintf(&b, "- %s\n", note)
 	}

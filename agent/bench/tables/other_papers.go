@@ -20,7 +20,8 @@ func dabStep() []Paper {
 			{"Easy %", 2, accuracyOf(level("easy"))}, {"All tasks, US dollars", 2, totalCost}},
 		tasks: 450,
 		notes: []string{"published on the 450 hidden tasks",
-			"o4-mini, o3-mini, o1, R1 and Gemini 2.5 Pro had the prompt for models that reason (section 4.1): --reasoning",
+			"o4-mini, o3-mini, o1, R1 and Gemini 2.5 Pro had the prompt for models that reason (section " +
+				"4.1): --reasoning",
 			"models that ran without a price have no cost"}}
 	reason := []string{"o4-mini", "o3-mini", "o1", "Deepseek R1", "Gemini 2.5 Pro"}
 	for _, r := range []struct {
@@ -94,7 +95,8 @@ func dataInterpreter() []Paper {
 	const gpt = "GPT-4-Turbo"
 	di := other("data-interpreter")
 	source := "Data Interpreter (arXiv 2402.18679), table "
-	comprehensive := "of each task: half of the completion rate and half of the normalised performance score. Nothing here computes that: " +
+	comprehensive := "of each task: half of the completion rate and half of the normalised " +
+		"performance score. Nothing here computes that: " +
 		"ours are only what records have as a score CS"
 	sets := func(measured func(string) measure, names ...string) []column {
 		var all []column
@@ -119,7 +121,8 @@ func dataInterpreter() []Paper {
 				{"Data Interpreter", gpt, []float64{0.98, 0.99, 0.91, 0.96, 0.94, 0.96, 0.89, 0.95}, di},
 			}},
 		{Name: "data-interpreter:2", Title: "Open-ended tasks", Source: source + "2", bench: "dir",
-			notes: []string{"completion rates as people judged them; most of the tasks need the network and cannot be replicated without",
+			notes: []string{"completion rates as people judged them; most of the tasks need the network " +
+				"and cannot be replicated without",
 				"ours are only what records have as a score CR"},
 			columns: rated("CR", "OCR", "WSC", "ER", "WPI", "IBR", "T2I", "I2C", "MGG"),
 			rows: []row{
@@ -139,7 +142,8 @@ func dataInterpreter() []Paper {
 		{Name: "data-interpreter:4", Title: "Debugging and cost with an experience pool", Source: source +
 			"4", bench: "dir",
 			notes: []string{"NDA: debugging attempts of a task",
-				"how many experiences the pool of a run has had (--pool FILE) is not recorded: such runs stand below"},
+				"how many experiences the pool of a run has had (--pool FILE) is not recorded: such runs " +
+					"stand below"},
 			columns: append(append(sets(func(name string) measure { return meanOf(exactly(name), debugTries) }, "WSC", "ER", "Titanic", "House Prices", "ICR"),
 				column{"NDA", 2, meanOf(nil, debugTries)}), column{"US dollars", 2, meanCost(nil)}),
 			rows: []row{

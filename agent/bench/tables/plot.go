@@ -148,7 +148,8 @@ func byRounds(runs []runner.Result) plot {
 		return counts[i][n], nil, nil, fmt.Sprintf("%s: %.1f %% of the tasks took %d rounds",
 			Variation(runs[i]), counts[i][n], n)
 	})
-	return plot{"Rounds", "How many rounds (or steps) tasks took, in per cent of the tasks; the last may be more.", c.done()}
+	return plot{"Rounds", "How many rounds (or steps) tasks took, in per cent of the tasks; the " +
+		"last may be more.", c.done()}
 }
 
 func byCost(runs []runner.Result) plot {

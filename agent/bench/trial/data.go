@@ -104,7 +104,8 @@ func prepare(ctx context.Context, t bench.Task, folder record.Folder,
 		return record.Task{}, err
 	}
 	if len(all.Files) == 0 {
-		return record.Task{}, &runner.LackingError{Err: fmt.Errorf("the data folder has no data files: %s", data)}
+		return record.Task{}, &runner.LackingError{Err: fmt.Errorf("the data folder has no data "+
+			"files: %s", data)}
 	}
 	return record.Task{
 		Question: t.Question, Guidelines: t.Guidelines, Data: data, Include: everything,

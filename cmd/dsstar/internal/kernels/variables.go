@@ -125,7 +125,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 			said = o.EName + ": " + o.EValue
 		}
 	}
-	return fmt.Errorf("the kernel does not answer: %s", term.Fit(said, 300))
+	return fmt.Errorf("the kernel does not respond: %s", term.Fit(said, 300))
 }
 
 // Names checks the names of --keep.
