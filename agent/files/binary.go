@@ -16,7 +16,7 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// magics are formats of data that mimetype does not know.
+// magics are data formats that mimetype does not recognize.
 var magics = []struct{ start, kind, format string }{
 	{"\x89HDF\r\n\x1a\n", "HDF5", "hdf5"},
 	{"CDF\x01", "NetCDF", "netcdf"}, {"CDF\x02", "NetCDF", "netcdf"}, {"CDF\x05", "NetCDF", "netcdf"},
@@ -30,7 +30,7 @@ var magics = []struct{ start, kind, format string }{
 	{"\x80\x03", "Python pickle", "pickle"}, {"\x80\x02", "Python pickle", "pickle"},
 }
 
-// binary looks at what is not text.
+// binary looks at a file that is not text.
 func (s source) binary() Look {
 	for _, m := range magics {
 		if bytes.HasPrefix(s.start, []byte(m.start)) {
@@ -64,8 +64,8 @@ func (s source) binary() Look {
 	return Look{Kind: "binary, " + mime, Format: format, Shape: s.alone(format)}
 }
 
-// image looks at a picture. Pictures of one folder are a family, as their names
-// have seldom a pattern.
+// image looks at a picture. The pictures of a folder are a family, as their names rarely have
+// a pattern.
 func (s source) image(mime string) Look {
 	kind := strings.ToUpper(strings.TrimPrefix(strings.TrimPrefix(mime, "image/"), "x-")) + " image"
 	if c, _, err := image.DecodeConfig(io.NewSectionReader(s.r, 0, mostBytes)); err == nil {
@@ -74,7 +74,7 @@ func (s source) image(mime string) Look {
 	return Look{Kind: kind, Format: "image", Shape: shape("image", mime, collapse(path.Dir(s.name)))}
 }
 
-// packed looks at the beginning of what is packed in a file.
+// packed looks at the beginning of a file's decompressed content.
 func (s source) packed(format string, unpack func(io.Reader) (io.Reader, error)) Look {
 	damaged := Look{Kind: format + "-compressed, damaged", Format: format, Shape: s.alone(format)}
 	r, err := unpack(io.NewSectionReader(s.r, 0, mostBytes))
@@ -86,7 +86,7 @@ func (s source) packed(format string, unpack func(io.Reader) (io.Reader, error))
 	if len(b) == 0 && err != nil {
 		return damaged
 	}
-	// More is packed in it than this when unpacking stopped early.
+	// If decompression stopped early, this is only a lower bound.
 	size := int64(len(b))
 	if err != nil || size == most {
 		size++

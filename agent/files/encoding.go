@@ -16,12 +16,12 @@ const (
 	utf16LE     = "UTF-16LE"
 	utf16BE     = "UTF-16BE"
 	windows1252 = "Windows-1252"
-	unknown8    = "unknown" // not UTF-8, and not plausibly a Western European one
+	unknown8    = "unknown" // neither UTF-8 nor a plausible Western European encoding
 )
 
-// decode returns the text of the beginning of a file in UTF-8 with "\n" line
-// ends, and its encoding. It is false for what is not text. When the file goes
-// on after b, half a character at b's end is left out.
+// decode returns the text of the beginning of a file in UTF-8 with "\n" line ends, and its
+// encoding. ok is false if it is not text. If the file continues after b, an incomplete
+// character at b's end is dropped.
 func decode(b []byte, whole bool) (text, name string, ok bool) {
 	name = encodingOf(b, whole)
 	switch name {
@@ -39,7 +39,7 @@ func decode(b []byte, whole bool) (text, name string, ok bool) {
 	if !whole {
 		b = trimPartial(b)
 	}
-	// by its zeros, but not by its characters
+	// its zeros suggest UTF-16, its characters do not
 	if strings.HasPrefix(name, "UTF-16") && controls(b)*1000 > len(b) {
 		return "", "", false
 	}
@@ -48,7 +48,7 @@ func decode(b []byte, whole bool) (text, name string, ok bool) {
 
 func decodeWith(e encoding.Encoding, b []byte) []byte {
 	out, err := e.NewDecoder().Bytes(b)
-	if err != nil { // these decoders replace what they cannot read
+	if err != nil { // unreachable: the decoders replace invalid bytes
 		return nil
 	}
 	return out
@@ -61,8 +61,7 @@ func unixLines(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-// encodingOf returns the name of the encoding of text, and "" for what is not
-// text.
+// encodingOf returns the name of a text's encoding, "" if it is not text.
 func encodingOf(b []byte, whole bool) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("\xEF\xBB\xBF")):
@@ -87,7 +86,7 @@ func encodingOf(b []byte, whole bool) string {
 	return eightBit(b)
 }
 
-// wide recognises UTF-16 without a byte order mark by where its zeros are.
+// wide recognizes UTF-16 without a byte order mark by the positions of its zeros.
 func wide(b []byte) string {
 	var zeros [2]int
 	for i, c := range b {
@@ -107,7 +106,7 @@ func wide(b []byte) string {
 	return ""
 }
 
-// controls counts the bytes that no text has.
+// controls counts the control characters that do not occur in text.
 func controls(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -118,7 +117,7 @@ func controls(b []byte) int {
 	return n
 }
 
-// eightBit tells damaged UTF-8, a Western European text, and another one apart.
+// eightBit distinguishes damaged UTF-8, Western European encodings and others.
 func eightBit(b []byte) string {
 	letters, high, bad, multi := 0, 0, 0, 0
 	for i := 0; i < len(b); {
@@ -146,7 +145,7 @@ func eightBit(b []byte) string {
 	return windows1252
 }
 
-// trimPartial cuts the beginning of a UTF-8 character off the end.
+// trimPartial removes an incomplete UTF-8 character from the end.
 func trimPartial(b []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if c := b[len(b)-n]; utf8.RuneStart(c) {
@@ -159,8 +158,8 @@ func trimPartial(b []byte) []byte {
 	return b
 }
 
-// lines returns the first lines of text, at most n bytes, cut at a line's end.
-// A line that would leave most of the space unused is cut within.
+// lines returns the first lines of text, at most n bytes. It cuts at the end of a line, or
+// within one that would leave most of the space unused.
 func lines(text string, n int) (head string, whole bool) {
 	if len(text) <= n {
 		return text, true
@@ -174,7 +173,7 @@ func lines(text string, n int) (head string, whole bool) {
 	return cut(text, n), false
 }
 
-// cut shortens text to at most n bytes, of which the last are an ellipsis.
+// cut shortens text to at most n bytes, including an ellipsis.
 func cut(text string, n int) string {
 	const mark = "…"
 	if len(text) <= n {

@@ -1,14 +1,12 @@
-// Package files tells what a data folder holds, as far as it can be known
-// without running code: which files there are, what the beginning of each
-// shows, and which of them have the same structure.
+// Package files inspects a data folder without running code: which files there are, how each
+// begins, and which have the same structure.
 //
-// Nothing here trusts a file. Every read is bounded, and a file that is broken
-// or hostile has a look like any other, whose Kind says what is odd. Only what
-// the file system refuses is an error.
+// Files are not trusted. Every read is bounded. A broken or hostile file has a Look like any
+// other, and its Kind says what is odd. Only errors of the file system are errors.
 //
-// Files are opened in a [Folder]. A link to a file is followed within it, and out
-// of it only to what the user has named: data of a stranger may link to the
-// user's keys. A link to a folder never leads out of it.
+// Files are opened in a [Folder]. A link to a file is followed within it, and out of it only
+// to what the user has named: a stranger's data may link to the user's keys. A link to a
+// folder is never followed out of it.
 package files
 
 import (
@@ -25,7 +23,7 @@ type File struct {
 
 // readStart reads at most n bytes from the start of r, which has about size.
 func readStart(r io.ReaderAt, size, n int64) ([]byte, error) {
-	b := make([]byte, min(n, size+1)) // one more, to come to its end
+	b := make([]byte, min(n, size+1)) // one more, to detect the end
 	got, err := r.ReadAt(b, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read: %w", err)
@@ -33,8 +31,8 @@ func readStart(r io.ReaderAt, size, n int64) ([]byte, error) {
 	return b[:got], nil
 }
 
-// Families returns the indexes of looks with the same Shape together, in the
-// order of their first members. A look without a Shape is alone.
+// Families groups the indexes of looks by Shape, in the order of their first members. A look
+// without a Shape is alone.
 func Families(looks []Look) [][]int {
 	var families [][]int
 	of := map[string]int{}

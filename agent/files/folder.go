@@ -10,14 +10,14 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A Folder is a data folder whose files are looked at.
+// A Folder is an open data folder.
 type Folder struct {
 	root *os.Root
-	real string   // where it is, without links
-	also []string // the same of what links in it may lead to
+	real string   // its path without links
+	also []string // the same, of the allowed targets of links
 }
 
-// An OutsideError is a link that leads to a file which may not be read.
+// An OutsideError is a link to a file that may not be read.
 type OutsideError struct {
 	Name   string // of the link, below the folder
 	Target string // the file, by its real path
@@ -27,11 +27,11 @@ func (e *OutsideError) Error() string {
 	return fmt.Sprintf("look at %s: it is a link to %s, out of the data folder", e.Name, e.Target)
 }
 
-// errIrregular is for what has become a folder or a pipe since it was listed.
+// errIrregular is for a file that became a folder or a pipe after it was listed.
 var errIrregular = errors.New("not a regular file")
 
-// Open opens the data folder at path. also are files and folders outside of it that links to
-// files in it may lead to; those that are not there do not count. The caller closes it.
+// Open opens the data folder at path. also are files and folders outside it that links in it
+// may lead to; missing ones are ignored. The caller closes it.
 func Open(path string, also []string) (*Folder, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -70,14 +70,14 @@ func (d *Folder) open(f File) (*os.File, fs.FileInfo, error) {
 	return file, info, err
 }
 
-// follow opens a file, or what a link to one leads to. An [os.Root] follows links within it, but
-// for those with an absolute path.
+// follow opens a file, or the target of a link. An [os.Root] follows links within it, except
+// absolute ones.
 func (d *Folder) follow(name string) (*os.File, fs.FileInfo, error) {
 	file, info, err := openRegular(d.root, name)
 	if err == nil {
 		return file, info, nil
 	}
-	// the file itself, not a folder on its way
+	// only the file itself may be a link, not its folders
 	if link, e := d.root.Lstat(name); e != nil || link.Mode()&fs.ModeSymlink == 0 {
 		return nil, nil, err
 	}
@@ -101,7 +101,7 @@ func (d *Folder) follow(name string) (*os.File, fs.FileInfo, error) {
 	return nil, nil, &OutsideError{filepath.ToSlash(name), target}
 }
 
-// relative returns the way to path from a folder that it is in, or is.
+// relative returns path relative to folder; ok is false if it is outside.
 func relative(folder, path string) (way string, ok bool) {
 	way, err := filepath.Rel(folder, path)
 	return way, err == nil && filepath.IsLocal(way)
@@ -112,7 +112,7 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if !info.Mode().IsRegular() { // asked before opening: opening a pipe waits
+	if !info.Mode().IsRegular() { // checked before opening: opening a pipe blocks
 		return nil, nil, errIrregular
 	}
 	file, err := disk.OpenIn(root, name, 1<<62)

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// An ignoreFile is a .gitignore. Those of a user, of .git/info and what git tracks
-// in spite of them do not count.
+// An ignoreFile is a .gitignore. The user's global file, .git/info/exclude and what git tracks
+// regardless are not considered.
 type ignoreFile struct {
-	folder string // that it is in, below the data folder
-	top    bool   // of its repository: those of folders above it do not count
+	folder string // its folder, below the data folder
+	top    bool   // at the root of its repository: files above it do not apply
 	rules  []ignoreRule
 }
 
 // An ignoreRule is one line of a .gitignore.
 type ignoreRule struct {
-	pattern *regexp.Regexp // of a name below the folder of the file
-	folders bool           // it is for folders only
-	negated bool           // it takes back what lines before it name
+	pattern *regexp.Regexp // matches names relative to the file's folder
+	folders bool           // matches folders only
+	negated bool           // re-includes what earlier rules ignore
 }
 
-// ignored reports whether the last rule that fits a name leaves it out. That a
-// folder which it is in is left out is for the caller to know.
+// ignored reports whether the last matching rule ignores a name. The caller must check its
+// parent folders.
 func ignored(files []ignoreFile, name string, folder bool) bool {
 	for i := len(files) - 1; i >= 0; i-- {
 		f := files[i]
@@ -38,8 +38,7 @@ func ignored(files []ignoreFile, name string, folder bool) bool {
 	return false
 }
 
-// ignoreRules reads a .gitignore. A line that git would not understand counts for
-// nothing.
+// ignoreRules reads a .gitignore. Lines that are invalid for git are skipped.
 func ignoreRules(content []byte) []ignoreRule {
 	var rules []ignoreRule
 	for line := range strings.Lines(strings.TrimPrefix(string(content), "\uFEFF")) {
@@ -68,7 +67,7 @@ func withoutTrailingSpaces(line string) string {
 	return line
 }
 
-// ignorePattern makes a regular expression of a line.
+// ignorePattern converts a line to a regular expression.
 func ignorePattern(glob string) string {
 	var b strings.Builder
 	for i := 0; i < len(glob); {
@@ -98,7 +97,7 @@ func ignorePattern(glob string) string {
 			}
 			n := len(rest) - len(strings.TrimLeftFunc(rest,
 				func(c rune) bool { return !strings.ContainsRune(`*?[\/`, c) }))
-			n = max(1, n) // what is escaped stands for itself
+			n = max(1, n) // an escaped character is literal
 			b.WriteString(regexp.QuoteMeta(rest[:n]))
 			i += n
 		}
@@ -106,8 +105,8 @@ func ignorePattern(glob string) string {
 	return b.String()
 }
 
-// ignoreClass makes a regular expression of a class of characters at the start of
-// glob, and says how long it is there. One without an end fits nothing.
+// ignoreClass converts the character class at the start of glob to a regular expression, and
+// returns its length in glob. An unclosed class matches nothing.
 func ignoreClass(glob string) (class string, length int) {
 	var b strings.Builder
 	b.WriteByte('[')

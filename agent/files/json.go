@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// A node is what is known of a JSON value: objects and arrays down to a depth
-// that tells the structure.
+// A node is the structure of a JSON value, down to a maximum depth.
 type node struct {
 	kind   byte // '{', '[' or 0 for a scalar
 	keys   []string
@@ -24,7 +23,7 @@ const (
 	jsonValues = 200 // keys or elements of one value that are kept
 )
 
-// json looks at text that may be JSON or one JSON value a line.
+// json looks at text that may be JSON or JSON lines.
 func (s source) json(text, ext string) (Look, bool) {
 	if !s.whole() {
 		if b, err := readStart(s.r, s.size, mostBytes); err == nil {
@@ -62,12 +61,12 @@ func (s source) json(text, ext string) (Look, bool) {
 	return look, true
 }
 
-// told reports whether anything has been read that only JSON has: a key.
+// told reports whether a key has been read, which only JSON has.
 func told(values []node) bool {
 	return slices.ContainsFunc(values, func(v node) bool { return len(v.keys) > 0 || told(v.values) })
 }
 
-// readNode reads a value. With an error it returns what was read up to it.
+// readNode reads a value. With an error it returns what was read so far.
 func readNode(dec *json.Decoder, depth int) (node, error) {
 	token, err := dec.Token()
 	if err != nil {
@@ -97,7 +96,7 @@ func readNode(dec *json.Decoder, depth int) (node, error) {
 			key, _ = token.(string)
 		}
 		child, err := readNode(dec, depth-1)
-		if err == nil || child.kind != 0 || v.kind == '{' { // the value may be cut, the key is known
+		if err == nil || child.kind != 0 || v.kind == '{' { // a truncated value: the key is known
 			if v.values = append(v.values, child); v.kind == '{' {
 				v.keys = append(v.keys, key)
 			}
@@ -111,7 +110,7 @@ func readNode(dec *json.Decoder, depth int) (node, error) {
 	return v, err
 }
 
-// skip reads to the end of the value that has been entered.
+// skip reads to the end of the current value.
 func skip(dec *json.Decoder) error {
 	for depth := 1; depth > 0; {
 		token, err := dec.Token()
@@ -151,7 +150,7 @@ func (v node) look() Look {
 	}
 	kind := "JSON object with "
 	if !v.closed {
-		kind += "at least " // so much was read of it
+		kind += "at least " // only a part was read
 	}
 	kind += count(len(v.keys), "key")
 	if len(v.keys) > 0 {
@@ -163,8 +162,8 @@ func (v node) look() Look {
 
 var dataKey = regexp.MustCompile(`^[0-9]+$|^[0-9]{1,4}[-/.][0-9]|[0-9].*[0-9].*[0-9].*[0-9]`)
 
-// isMap tells an object whose keys are data, such as identifiers, from one
-// whose keys are the names of fields.
+// isMap reports whether the keys of an object are data, such as identifiers, rather than names
+// of fields.
 func (v node) isMap() bool {
 	data := 0
 	for _, k := range v.keys {
@@ -179,7 +178,7 @@ func (v node) isMap() bool {
 	if n < 3 {
 		return false
 	}
-	for _, value := range v.values { // records that are all alike have names for keys
+	for _, value := range v.values { // they must be uniform records
 		if value.kind != '{' || len(value.keys) < 2 || dataKey.MatchString(value.keys[0]) ||
 			!slices.Equal(value.keys, v.values[0].keys) && value.closed {
 			return false
@@ -188,7 +187,7 @@ func (v node) isMap() bool {
 	return true
 }
 
-// fields are the keys of the records among values.
+// fields returns the keys of the records among values.
 func fields(values []node) []string {
 	var keys []string
 	for _, v := range values {
@@ -199,8 +198,8 @@ func fields(values []node) []string {
 	return distinct(keys)
 }
 
-// distinct sorts names, with the numbers in them made equal: the order of keys
-// means nothing.
+// distinct returns the sorted names with their numbers collapsed: the order of keys is
+// irrelevant.
 func distinct(keys []string) []string {
 	var names []string
 	for _, k := range keys {

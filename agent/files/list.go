@@ -13,25 +13,25 @@ import (
 	"strings"
 )
 
-// A Listing is what [List] finds in a data folder.
+// A Listing is the result of [List].
 type Listing struct {
 	Files   []File
 	Unread  []string  // folders that cannot be read
-	Skipped []Skipped // what is there and no data, but for hidden files and runs of dsstar
+	Skipped []Skipped // what is not data, except hidden files and runs of dsstar
 }
 
-// A Skipped is a folder that is left out, or files of one folder.
+// A Skipped is a skipped folder, or skipped files of one folder.
 type Skipped struct {
 	Name string `json:"name"`           // a folder, with a slash at its end, or the first of the files
 	More int    `json:"more,omitempty"` // further files of the same folder
 	Why  string `json:"why"`            // for people: "a Python environment"
 }
 
-// byGitignore is why what a .gitignore names is left out.
+// byGitignore is the reason for names that a .gitignore ignores.
 const byGitignore = "named in .gitignore"
 
-// InWords tells in one line what is skipped and why, "" for nothing. What a
-// .gitignore names comes first: it may be data.
+// InWords describes in one line what is skipped and why; "" for nothing. What a .gitignore
+// ignores comes first: it may be data.
 func InWords(skipped []Skipped) string {
 	const most = 6
 	perhaps := func(s Skipped) bool { return s.Why == byGitignore }
@@ -50,19 +50,18 @@ func InWords(skipped []Skipped) string {
 	return strings.Join(words, ", ")
 }
 
-// Ignored returns those of what is skipped that a .gitignore names.
+// Ignored returns what is skipped because of a .gitignore.
 func Ignored(skipped []Skipped) []Skipped {
 	return slices.DeleteFunc(slices.Clone(skipped), func(s Skipped) bool {
 		return s.Why != byGitignore
 	})
 }
 
-// List lists the data files of a folder, sorted by folder and name: regular
-// files at any depth, also through a link to a file. It leaves out hidden files,
-// run folders of dsstar, installed packages, caches, and in a repository whose
-// root is the folder or below it, what a .gitignore names: see [skipped]. The
-// folder itself is never left out, nor what include names: files and folders
-// below it, "." for all. It ends with ctx's error when ctx does.
+// List lists the data files of a folder, sorted by folder and name: regular files at any
+// depth, also through a link to a file. It skips hidden files, run folders of dsstar,
+// installed packages, caches and, in a repository whose root is the folder or below it, what a
+// .gitignore ignores: see [skipped]. It never skips the folder itself, nor the files and
+// folders below it that include names, "." for all. It returns ctx's error once ctx is done.
 func List(ctx context.Context, root string, include []string) (Listing, error) {
 	var l Listing
 	root, err := filepath.EvalSymlinks(root)
@@ -86,13 +85,13 @@ func List(ctx context.Context, root string, include []string) (Listing, error) {
 	return l, nil
 }
 
-// A walk is one List.
+// A walk is the state of List.
 type walk struct {
 	root    string
 	include []string
 	listing *Listing
-	ignores []ignoreFile // those that count in the current folder
-	narrow  string       // a skipped folder that is entered for what is included below it
+	ignores []ignoreFile // those that apply to the current folder
+	narrow  string       // a skipped folder, entered for included names below it
 }
 
 func (w *walk) visit(path string, d fs.DirEntry, err error) error {
@@ -139,28 +138,27 @@ func passBy(d fs.DirEntry) error {
 	return nil
 }
 
-// below reports whether a name is in a folder, which "" is for all.
+// below reports whether a name is in a folder; "" contains all.
 func below(name, folder string) bool {
 	return folder == "" || strings.HasPrefix(name, folder) && len(name) > len(folder) &&
 		name[len(folder)] == '/'
 }
 
-// included reports whether the user has named what is called name, or a folder
-// that it is in.
+// included reports whether the user has named this name or a folder that contains it.
 func (w *walk) included(name string) bool {
 	return slices.ContainsFunc(w.include, func(i string) bool {
 		return i == "." || i == name || below(name, i)
 	})
 }
 
-// leads reports whether the user has named something in the folder.
+// leads reports whether the user has named something below the folder.
 func (w *walk) leads(name string) bool {
 	return slices.ContainsFunc(w.include, func(i string) bool { return below(i, name) })
 }
 
-// skipped says why a folder or file is no data, "" if it may be some. The list is
-// short: a name or a mark that is in no folder of data. Folders of builds, such as
-// build and dist, have none; a .gitignore mostly names them.
+// skipped says why a folder or file is not data, "" if it may be. It only uses names and
+// marker files that no data folder has. Build folders, such as build and dist, have none; a
+// .gitignore mostly covers them.
 func (w *walk) skipped(path, name string, d fs.DirEntry) string {
 	if d.IsDir() {
 		switch has := func(file string) bool { _, err := os.Lstat(filepath.Join(path, file)); return err == nil }; {
@@ -183,9 +181,8 @@ func (w *walk) skipped(path, name string, d fs.DirEntry) string {
 	return ""
 }
 
-// enter reads the .gitignore of a folder, if it is in a repository whose root is not
-// above the data folder: data are often left out of repositories, but not of what
-// the user names.
+// enter reads the .gitignore of a folder, if the root of its repository is not above the data
+// folder: repositories often ignore their data, which the user has named here.
 func (w *walk) enter(path, name string) {
 	_, err := os.Lstat(filepath.Join(path, ".git"))
 	if top := err == nil; top || len(w.ignores) > 0 {
@@ -194,7 +191,7 @@ func (w *walk) enter(path, name string) {
 	}
 }
 
-// leaveOut records what is left out; files together with those of their folder.
+// leaveOut records what is skipped, files grouped by folder.
 func (w *walk) leaveOut(name string, d fs.DirEntry, why string) {
 	all := w.listing.Skipped
 	if d.IsDir() {
@@ -210,8 +207,7 @@ func (w *walk) leaveOut(name string, d fs.DirEntry, why string) {
 	w.listing.Skipped = append(all, Skipped{Name: name, Why: why})
 }
 
-// readSome reads a small file, or the beginning of a longer one; nothing of what is
-// no regular file, such as a link or a pipe.
+// readSome reads the beginning of a regular file; nothing of others, such as links and pipes.
 func readSome(path string) []byte {
 	const most = 1 << 20
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
@@ -222,14 +218,14 @@ func readSome(path string) []byte {
 		return nil
 	}
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, most)) // what could be read of it counts
+	b, _ := io.ReadAll(io.LimitReader(f, most)) // a partial read is used
 	return b
 }
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__pycache__" }
 
-// regular returns the size of a regular file, or of the one a link points to.
-// It is false for a folder, a broken link, a pipe: there is nothing to describe.
+// regular returns the size of a regular file, or of the one a link points to. ok is false for
+// a folder, a broken link or a pipe.
 func regular(path string, d fs.DirEntry) (size int64, ok bool) {
 	var info fs.FileInfo
 	var err error
@@ -247,8 +243,8 @@ func regular(path string, d fs.DirEntry) (size int64, ok bool) {
 	return info.Size(), true
 }
 
-// isRun reports whether a folder is what an earlier question left: it has the
-// three names that every run folder has from its beginning.
+// isRun reports whether a folder is a run folder of dsstar: it has the three names that every
+// run folder has from the start.
 func isRun(path string) bool {
 	for _, name := range []string{"notebook.ipynb", "trace.jsonl", "files"} {
 		if _, err := os.Lstat(filepath.Join(path, name)); err != nil {

@@ -29,7 +29,7 @@ func TestList(t *testing.T) {
 	base := t.TempDir()
 	data := filepath.Join(base, "data")
 	for _, name := range []string{
-		"b.csv", "a b's \"x\".csv", "deep/er/c.json", "empty.txt", "é.csv", "files/kept.csv", // files/ alone is no run
+		"b.csv", "a b's \"x\".csv", "deep/er/c.json", "empty.txt", "é.csv", "files/kept.csv", // files/ alone is not a run
 		".hidden", ".git/config", "deep/.ipynb_checkpoints/x.ipynb", "__pycache__/x.pyc",
 		"dsstar-runs/1/notebook.ipynb", "dsstar-runs/1/trace.jsonl", "dsstar-runs/1/files/out.csv",
 	} {
@@ -63,8 +63,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A project's folder has more in it than data. What is skipped is told of, and what
-// the user names is not skipped.
+// A project folder contains more than data. What is skipped is reported, and what the user
+// names is not skipped.
 func TestListSkips(t *testing.T) {
 	data := t.TempDir()
 	for name, content := range map[string]string{
@@ -107,7 +107,7 @@ func TestListSkips(t *testing.T) {
 	for _, c := range []struct {
 		folder  string
 		include []string
-		more    []string // instead of, with a folder
+		more    []string // expected instead for a folder
 	}{
 		{"", []string{"repo/raw", "./env/share/"}, []string{"env/share/x.csv", "repo/raw/x.csv"}},
 		{"", []string{"env/share/x.csv", "repo/y.log"}, []string{"env/share/x.csv", "repo/y.log"}},
@@ -126,7 +126,7 @@ func TestListSkips(t *testing.T) {
 	}
 }
 
-// Lines of a .gitignore are read as git reads them, which is asked where it is there.
+// Lines of a .gitignore are read as git reads them; compared with git where it is installed.
 func TestIgnore(t *testing.T) {
 	names := []string{
 		"a", "a b", "b/a", "b/c/a", "x.log", "b/x.log", "keep.log", "#a", "!a", "x ", "[a]", "a.b", "aXb", "b/c/d/e", "c/b/a", "*", "z/é.csv", "B7", "b/ce",

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// A Look is what the beginning of a file tells, and the directory of an archive.
+// A Look describes a file by its beginning, and an archive by its directory.
 type Look struct {
 	Kind string // for people and models: "CSV, 12 columns, delimiter ';', Windows-1252"
 	// short and stable: csv, tsv, json, jsonl, xlsx, xls, parquet, sqlite, pdf, image, zip, gzip,
 	// html, xml, markdown, code, text, empty, binary, …
 	Format string
-	Shape  string // equal for files of one format and structure; "": it belongs to no family
+	Shape  string // equal for files of one format and structure; "": no family
 	// of text: "UTF-8", "UTF-8 with BOM", "UTF-16LE", "UTF-16BE", "Windows-1252", "unknown"
 	Encoding string
 	// the first lines in UTF-8; of an archive the first names; of a workbook the first rows; "":
@@ -24,16 +24,15 @@ type Look struct {
 	Whole bool // Head is the whole content
 }
 
-// How much of a file is read. Text gives its structure away early; JSON may
-// need more to come to its second key, and a table to the end of its header.
+// How much of a file is read. The structure of text shows early; JSON may need more to reach
+// its second key, and a table to reach the end of its header.
 const (
 	startBytes = 32 << 10
 	mostBytes  = 256 << 10
 )
 
-// LookAt looks at a file without reading all of it, unless it is small: some
-// 256 kB, and of an archive its directory, of at most 4 MB. Head has at most
-// head bytes. The error is an [OutsideError] or the file system's.
+// LookAt looks at a file. It reads about 256 kB, and of an archive the directory, up to 4 MB.
+// Head has at most head bytes. The error is an [OutsideError] or the file system's.
 func LookAt(d *Folder, f File, head int) (Look, error) {
 	file, info, err := d.open(f)
 	if err != nil {
@@ -49,7 +48,7 @@ func LookAt(d *Folder, f File, head int) (Look, error) {
 	return look, nil
 }
 
-// A source is a file, or what has been unpacked from one, to look at.
+// A source is a file to look at, or its decompressed content.
 type source struct {
 	r     io.ReaderAt
 	name  string
@@ -58,8 +57,7 @@ type source struct {
 	start []byte // the first bytes
 }
 
-// most is how much of the beginning is read: two bytes for each of head's, as
-// text may be in UTF-16.
+// most is how much of the beginning is read: twice head, as text may be in UTF-16.
 func (s source) most() int64 { return min(mostBytes, max(startBytes, 2*int64(s.head))) }
 
 // whole reports whether start is all of it.
@@ -79,11 +77,11 @@ func (s source) look() (Look, error) {
 	return s.binary(), nil
 }
 
-// alone makes the shape of a file whose structure cannot be seen: its name with
-// the numbers in it made equal.
+// alone returns the shape of a file with unknown structure: its name with the numbers
+// collapsed.
 func (s source) alone(format string) string { return shape(format, "name", collapse(s.name)) }
 
-// collapse makes names equal that differ in numbers only, such as years.
+// collapse makes names equal that differ only in numbers, such as years.
 func collapse(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -102,8 +100,8 @@ func collapse(s string) string {
 
 var escapes = strings.NewReplacer(`\`, `\\`, "|", `\p`)
 
-// shape joins parts unambiguously. A long shape is shortened to a sum, as
-// headers of thousands of columns are kept for every file.
+// shape joins parts unambiguously. A long shape is replaced with its hash, as headers with
+// thousands of columns are kept for every file.
 func shape(parts ...string) string {
 	const most = 300
 	s := strings.Builder{}
@@ -120,14 +118,14 @@ func shape(parts ...string) string {
 	return cut(s.String(), most-40) + " " + hex.EncodeToString(sum[:16])
 }
 
-// extensions are the formats that a name promises.
+// extensions are the formats that file extensions promise.
 var extensions = map[string]string{
 	".csv": "csv tsv text", ".tsv": "tsv csv text", ".json": "json jsonl", ".jsonl": "jsonl json", ".xlsx": "xlsx", ".xls": "xls",
 	".parquet": "parquet", ".sqlite": "sqlite", ".pdf": "pdf", ".png": "image", ".jpg": "image", ".jpeg": "image",
 	".gif": "image", ".zip": "zip", ".gz": "gzip", ".docx": "docx", ".xml": "xml html", ".html": "html xml", ".txt": "text csv tsv json jsonl xml html markdown",
 }
 
-// misnamed is the remark on a file whose name promises something else.
+// misnamed is the remark on a file whose extension promises another format.
 func misnamed(format, name string) string {
 	ext := strings.ToLower(path.Ext(name))
 	promised, known := extensions[ext]
@@ -137,7 +135,7 @@ func misnamed(format, name string) string {
 	return ", although its name ends in " + ext
 }
 
-// count is a number with its noun.
+// count returns a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -145,7 +143,7 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// list joins names for people: the first few, cut where they are long.
+// list joins the first few names for people, shortened if they are long.
 func list(names []string) string {
 	const most, longest = 12, 60
 	var short []string

@@ -83,8 +83,8 @@ func gzipped(s string) string {
 	return b.String()
 }
 
-// xlsx makes a workbook with sheets of the given names; the first has rows, whose
-// cells are kept as the program that writes most of them does.
+// xlsx makes a workbook with sheets of the given names; the first has rows, stored as Excel
+// stores them.
 func xlsx(t testing.TB, sheets []string, rows ...[]string) string {
 	t.Helper()
 	const main = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
@@ -116,8 +116,7 @@ func xlsx(t testing.TB, sheets []string, rows ...[]string) string {
 		"xl/sharedStrings.xml", "<sst>"+shared.String()+"</sst>")
 }
 
-// database makes the first page of a database with tables of the given SQL, each
-// row of its schema laid out as the format has it.
+// database makes the first page of an SQLite database with tables of the given SQL.
 func database(tables map[string]string) string {
 	page := make([]byte, 4096)
 	copy(page, "SQLite format 3\x00\x10\x00\x01\x01")
@@ -149,7 +148,7 @@ func encoded(t testing.TB, s, how string) string {
 	return out
 }
 
-// columns is a header of n columns.
+// columns returns a header of n columns.
 func columns(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -274,7 +273,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// Each row is a folder: names of one family begin with the same letter.
+// Each entry is a folder: names of one family begin with the same letter.
 func TestFamilies(t *testing.T) {
 	many := func(n int, what string) string { return strings.Repeat(what, n) }
 	for about, content := range map[string]map[string]string{
@@ -310,7 +309,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// Wherever reading stops, what has come before is known and nothing is wrong.
+// Wherever reading stops, what was read is used, without an error.
 func TestCutJSON(t *testing.T) {
 	const content = `{"a": "b\u00e9", "c": [1.5e3, true, null, {"d": -1}], "e": {"f": false}}`
 	for n := 1; n < len(content); n++ {
@@ -321,7 +320,8 @@ func TestCutJSON(t *testing.T) {
 	}
 }
 
-// A file may be a link within the folder, and to what the user has named; what else it leads to is not read.
+// A file may be a link within the folder or to what the user has named; other targets are not
+// read.
 func TestLinks(t *testing.T) {
 	base := t.TempDir()
 	real, err := filepath.EvalSymlinks(base)
@@ -406,7 +406,7 @@ func TestSum(t *testing.T) {
 	if got, err := Sum(root, File{Name: "a"}); err != nil || got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
 		t.Errorf("got %s, %v", got, err)
 	}
-	// A large file is known by samples; its holes cost no space.
+	// A large file is sampled; being sparse, it takes no space.
 	big, date := filepath.Join(data, "big"), time.Unix(1e9, 0)
 	sum := func(size int64, at int64) string {
 		t.Helper()
@@ -442,8 +442,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// Little unpacks to much, and short files have deep or wide structures; none of
-// it may be kept.
+// Decompression bombs, and short files with deep or wide structures, must not fill the memory.
 func TestBombs(t *testing.T) {
 	spaces := strings.Repeat(" ", 32<<20)
 	for name, content := range map[string]string{

@@ -36,7 +36,7 @@ func (s source) markup(text, ext string) (Look, bool) {
 func elements(text string) (root, child string) {
 	dec := xml.NewDecoder(strings.NewReader(text))
 	dec.Strict = false
-	// It is in UTF-8 by now, whatever it says.
+	// The text is UTF-8 by now, whatever it declares.
 	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	for {
 		token, err := dec.RawToken()

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sqlite reads a database's schema, which stands in the tree that begins on its
-// first page: https://sqlite.org/fileformat2.html.
+// sqlite reads a database's schema, the B-tree rooted at the first page:
+// https://sqlite.org/fileformat2.html.
 func (s source) sqlite() Look {
 	look := Look{Kind: "SQLite database", Format: "sqlite", Shape: s.alone("sqlite")}
 	if len(s.start) < 100 {
@@ -36,10 +36,10 @@ func (s source) sqlite() Look {
 	return look
 }
 
-// schema returns the rows of the schema's tree from page number on: type, name,
-// table, root page (not read) and SQL.
+// schema returns the rows of the schema B-tree from page number on: type, name, table, root
+// page (not read) and SQL.
 func (s source) schema(number uint32, size int64, r *budget) [][5]string {
-	if number == 0 || r.left < size { // asked before making room: a page can point to itself often
+	if number == 0 || r.left < size { // checked before allocating: pages may form cycles
 		return nil
 	}
 	b := make([]byte, size)
@@ -59,7 +59,7 @@ func (s source) schema(number uint32, size int64, r *budget) [][5]string {
 				rows = append(rows, row)
 			}
 		}
-	case 0x05: // its cells point to pages, and its header to the last one
+	case 0x05: // an interior page: its cells point to pages, its header to the last one
 		for i := range cells {
 			if p := at + 12 + 2*i; p+2 <= len(b) {
 				if c := int(binary.BigEndian.Uint16(b[p:])); c+4 <= len(b) {
@@ -72,8 +72,8 @@ func (s source) schema(number uint32, size int64, r *budget) [][5]string {
 	return rows
 }
 
-// schemaRow reads the row of the cell that the pointer at p of page b points to.
-// SQL that goes on on another page is cut.
+// schemaRow reads the row of the cell that the pointer at p of page b points to. SQL that
+// overflows to another page is cut.
 func schemaRow(b []byte, p int) (row [5]string, ok bool) {
 	if p+2 > len(b) {
 		return row, false
@@ -105,8 +105,7 @@ func schemaRow(b []byte, p int) (row [5]string, ok bool) {
 	return row, true
 }
 
-// varint reads one of SQLite's numbers: seven bits a byte, big end first, all
-// eight of the ninth.
+// varint reads an SQLite varint: big-endian, seven bits per byte, eight of the ninth.
 func varint(b []byte) (n uint64, rest []byte) {
 	for i, c := range b {
 		if i == 8 {

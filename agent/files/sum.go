@@ -13,10 +13,9 @@ const (
 	sumSample  = 64 << 10
 )
 
-// Sum identifies the content of a file, in hexadecimal: it is the SHA-256 of
-// all of it up to 64 MB. Of a larger file it is that of the size, the date and
-// 64 samples of 64 kB spread over it, so that a change which keeps size and
-// date can be missed.
+// Sum returns the SHA-256 of a file of up to 64 MB, in hexadecimal. For a larger file it
+// hashes the size, the modification time and 64 samples of 64 kB, so it may miss a change that
+// keeps size and time.
 func Sum(d *Folder, f File) (string, error) {
 	file, info, err := d.open(f)
 	if err != nil {

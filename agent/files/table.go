@@ -13,11 +13,11 @@ import (
 type table struct {
 	records [][]string
 	lines   []int // where each record begins, from 1
-	columns int   // that most records have
-	cut     bool  // there is one record, and it goes on where the text ends
+	columns int   // of most records
+	cut     bool  // the only record continues after the end of the text
 }
 
-// How much of a table is looked at.
+// Limits of what is read of a table.
 const sampleRecords, sampleColumns = 50, 1000
 
 // table looks at text as delimited records.
@@ -46,10 +46,9 @@ func (s source) table(text, ext string) (Look, bool) {
 		Shape: shape(append([]string{format, string(delimiter)}, t.structure(h, s.name)...)...)}, true
 }
 
-// sniff finds the delimiter that splits most records into the same number of
-// fields, and 0 when none does. Where several do so, a comma may be one of
-// decimals or of prose, and a bar one within fields: rarer ones in data win,
-// unless the comma makes far more fields of it.
+// sniff returns the delimiter that splits most records into the same number of fields, or 0.
+// Of several candidates the one that is rarer in data wins, as a comma may be a decimal comma
+// or prose and a bar part of a field, unless the comma yields far more fields.
 func sniff(text string, whole, sure bool) (rune, table) {
 	var best rune
 	var found table
@@ -74,8 +73,8 @@ func sniff(text string, whole, sure bool) (rune, table) {
 	return best, found
 }
 
-// readTable reads the first records of text. A record that the end of what was
-// read has cut is left out.
+// readTable reads the first records of text. A last record that was read only in part is
+// dropped.
 func readTable(text string, delimiter rune, whole bool) table {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes = delimiter, -1, true
@@ -96,7 +95,7 @@ func readTable(text string, delimiter rune, whole bool) table {
 	return t
 }
 
-// mode returns the commonest number of fields; the greater one of two.
+// mode returns the most common number of fields, the greater of equally common ones.
 func (t table) mode() int {
 	seen := map[int]int{}
 	best := 0
@@ -121,8 +120,8 @@ func (t table) consistency() float64 {
 	return float64(same) / float64(max(1, len(t.records)))
 }
 
-// A header is where a table's header stands among its records: at index at, or
-// nowhere when at is -1. Titles and comments stand before first.
+// A header is the position of a table's header: the index at, or -1 if there is none. Titles
+// and comments precede first.
 type header struct{ at, first int }
 
 func (h header) remark(t table) string {
@@ -135,8 +134,8 @@ func (h header) remark(t table) string {
 	return ""
 }
 
-// findHeader finds the header: the first record that fills more than half of
-// the columns with names. Titles fill fewer, and data have numbers.
+// findHeader returns the first record with names in more than half of the columns. Titles have
+// fewer, and data have numbers.
 func (t table) findHeader() header {
 	const searched = 20
 	width := 0
@@ -159,8 +158,8 @@ func (t table) findHeader() header {
 	return header{-1, 0}
 }
 
-// names reports whether record i can be a header. Years, dates and ranges can be
-// names of columns, when what stands below is mostly something else.
+// names reports whether record i can be a header. Years, dates and ranges can be column names
+// if the values below are mostly something else.
 func (t table) names(i int) bool {
 	var below []string
 	if i+1 < len(t.records) {
@@ -182,9 +181,9 @@ func (t table) names(i int) bool {
 	return again*2 < max(1, len(periods)) && (filled(t.records[i]) > len(periods) || len(periods) > 2)
 }
 
-// structure is what files of one family have in common: the header with the
-// numbers in it made equal. Without a header it is the types of the columns.
-// A title belongs to it unless it is about this very file, as its name is.
+// structure returns what the files of a family share: the header with its numbers collapsed
+// or, without a header, the types of the columns. A title is included unless it is specific to
+// this file.
 func (t table) structure(h header, name string) []string {
 	if h.at < 0 {
 		return []string{"no header", t.types(h.first)}
@@ -203,15 +202,15 @@ func (t table) structure(h header, name string) []string {
 	for _, cell := range cells {
 		c := collapse(strings.TrimSpace(cell))
 		if cell != "" && isData(cell) && c == parts[len(parts)-1] {
-			continue // a run of dates, which is longer in some months and years
+			continue // a run of dates, whose length varies
 		}
 		parts = append(parts, c)
 	}
 	return parts
 }
 
-// types has a letter for each column: n for numbers and dates, t for other
-// text, - for nothing.
+// types returns a letter for each column: n for numbers and dates, t for other text, - for
+// nothing.
 func (t table) types(first int) string {
 	types := make([]byte, min(t.columns, sampleColumns))
 	for c := range types {
@@ -253,7 +252,7 @@ func filled(r []string) int {
 	return n
 }
 
-// filledTo is the number of fields without the empty ones at the end.
+// filledTo returns the number of fields without trailing empty ones.
 func filledTo(r []string) int {
 	n := len(r)
 	for n > 0 && strings.TrimSpace(r[n-1]) == "" {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns all of a text in UTF-8, with "\n" line ends, if the file is text
-// of at most max bytes in an encoding that is known. Otherwise ok is false.
+// Text returns the whole text of a file in UTF-8, with "\n" line ends, if it is text of at
+// most max bytes in a known encoding. Otherwise ok is false.
 func Text(d *Folder, f File, max int64) (text string, ok bool, err error) {
 	file, info, err := d.open(f)
 	if err != nil {
@@ -18,7 +18,7 @@ func Text(d *Folder, f File, max int64) (text string, ok bool, err error) {
 	if info.Size() > max {
 		return "", false, nil
 	}
-	b, err := readStart(file, info.Size(), max+1) // it may grow meanwhile
+	b, err := readStart(file, info.Size(), max+1) // it may be growing
 	if err != nil || int64(len(b)) > max || !isText(b) {
 		return "", false, err
 	}
@@ -29,12 +29,11 @@ func Text(d *Folder, f File, max int64) (text string, ok bool, err error) {
 	return text, true, nil
 }
 
-// isText is false for formats that look like text at first and are not to be
-// read as such.
+// isText is false for formats that begin like text but are not.
 func isText(b []byte) bool { return !strings.HasPrefix(string(b[:min(5, len(b))]), "%PDF-") }
 
-// fewLines are what a table is known by. Where they are long, as a header of
-// thousands of columns is, more is read.
+// fewLines are enough to recognize a table. If they are long, as with thousands of columns,
+// more is read.
 const fewLines = 5
 
 // text looks at a file as text.
@@ -71,8 +70,8 @@ func (s source) text() (Look, bool) {
 	return look, true
 }
 
-// structure finds out what kind of text it is: first what its beginning
-// promises, as names lie more often, then a table.
+// structure determines the kind of text: by its beginning, which is more reliable than the
+// name, then as a table.
 func (s source) structure(text string) Look {
 	ext := strings.ToLower(path.Ext(s.name))
 	trimmed := strings.TrimSpace(text[:min(len(text), 1000)])
@@ -100,11 +99,10 @@ func (s source) structure(text string) Look {
 	return Look{Kind: kind, Format: "text", Shape: s.alone("text")}
 }
 
-// mostCode is how long source code is at most: more is data, such as a dump of a
-// database in SQL.
+// mostCode is the maximum size of source code: longer files are data, such as an SQL dump.
 const mostCode = 1 << 20
 
-// languages are the programming languages of source code by the ending of its name.
+// languages are the programming languages by file extension.
 var languages = map[string]string{
 	".py": "Python", ".pyi": "Python", ".pyx": "Cython", ".ipy": "Python", ".r": "R", ".jl": "Julia", ".sql": "SQL", ".sh": "shell", ".bash": "shell",
 	".js": "JavaScript", ".mjs": "JavaScript", ".cjs": "JavaScript", ".jsx": "JavaScript", ".ts": "TypeScript", ".tsx": "TypeScript", ".vue": "Vue",
@@ -113,13 +111,13 @@ var languages = map[string]string{
 	".css": "CSS", ".scss": "CSS", ".ps1": "PowerShell", ".bat": "batch", ".do": "Stata", ".sas": "SAS",
 }
 
-// sampled looks for the encoding in the middle and at the end of a long file:
-// one accent far from the beginning makes it Windows-1252.
+// sampled detects the encoding of a long file from samples of its middle and end: an accent
+// far from the beginning makes it Windows-1252.
 func (s source) sampled() string {
 	const size = 16 << 10
 	for _, at := range []int64{s.size / 2, s.size - size} {
 		b := make([]byte, size)
-		n, _ := s.r.ReadAt(b, max(0, at)) // the beginning has told enough if it cannot be read
+		n, _ := s.r.ReadAt(b, max(0, at)) // if it fails, the beginning is enough
 		b = b[:n]
 		for n := 0; n < utf8.UTFMax && len(b) > 0 && !utf8.RuneStart(b[0]); n++ {
 			b = b[1:]
@@ -131,14 +129,14 @@ func (s source) sampled() string {
 	return utf8Name
 }
 
-// tables are the endings of files that may hold a table of text. Others, such
-// as programs, can look like one.
+// tables are the extensions of files that may contain a table. Other files, such as programs,
+// can look like one.
 var tables = []string{"", ".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data", ".asc", ".out",
 	".xls", ".log"}
 
 func mayBeTable(ext string) bool { return slices.Contains(tables, ext) }
 
-// surelyTable: also one column, or two lines, are a table then.
+// surelyTable reports whether even one column or two lines are a table.
 func surelyTable(ext string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".tab", ".psv"}, ext)
 }

@@ -18,8 +18,7 @@ const (
 	xlsxSheets  = 5 // that are shown
 )
 
-// workbook tells the sheets of an Excel workbook and shows the first rows of the
-// first of them, as CSV.
+// workbook lists the sheets of an Excel workbook and shows the first rows as CSV.
 func (s source) workbook(archive *zip.Reader, look *Look) {
 	var book struct {
 		Sheets []struct {
@@ -47,14 +46,14 @@ func (s source) workbook(archive *zip.Reader, look *Look) {
 		look.Kind += ", header of the first in row " + strconv.Itoa(t.lines[h.at])
 	}
 	if len(parts) == 1 {
-		parts = nil // the name of an only sheet is often that of the file
+		parts = nil // a single sheet is often named after the file
 	}
 	look.Shape = shape(append(append([]string{"xlsx"}, parts...), t.structure(h, s.name)...)...)
 	if len(book.Sheets) == 1 {
 		look.Head, _ = lines(t.csv(), s.head)
 		return
 	}
-	// The first sheet is often only a note: a little of each says more.
+	// The first sheet is often only a note: show a little of each.
 	shown := min(len(book.Sheets), xlsxSheets)
 	for n, sheet := range book.Sheets[:shown] {
 		if n > 0 {
@@ -65,14 +64,14 @@ func (s source) workbook(archive *zip.Reader, look *Look) {
 	}
 }
 
-// csv is the table's rows as CSV.
+// csv returns the table's rows as CSV.
 func (t table) csv() string {
 	var b strings.Builder
 	_ = csv.NewWriter(&b).WriteAll(t.records) // a Builder takes everything
 	return b.String()
 }
 
-// readSheet reads the first rows of the sheet with an id.
+// readSheet reads the first rows of a sheet by its id.
 func readSheet(archive *zip.Reader, id string) table {
 	var rels struct {
 		All []struct {
@@ -98,7 +97,7 @@ func readSheet(archive *zip.Reader, id string) table {
 	return table{}
 }
 
-// A row is one of a sheet, with its cells that are not empty.
+// A row is a row of a sheet, with its non-empty cells.
 type row struct {
 	Number int    `xml:"r,attr"`
 	Cells  []cell `xml:"c"`
@@ -112,8 +111,8 @@ type cell struct {
 	Runs   []string `xml:"is>r>t"`
 }
 
-// readRows reads rows up to where sheet, which may be cut, ends. shared returns
-// the texts that cells refer to by number.
+// readRows reads the rows of a sheet, which may be truncated. shared returns the shared
+// strings.
 func readRows(sheet []byte, shared func() []string) table {
 	var t table
 	dec := xml.NewDecoder(bytes.NewReader(sheet))
@@ -160,10 +159,10 @@ func (c cell) text(shared func() []string) string {
 	if n, err := strconv.Atoi(c.Value); err == nil && n >= 0 && n < len(shared()) {
 		return shared()[n]
 	}
-	return "…" // further down than has been read
+	return "…" // beyond what was read
 }
 
-// pad makes all rows as long as the longest: a row ends with its last value.
+// pad makes all rows as long as the longest: trailing empty cells are not stored.
 func (t *table) pad() {
 	for _, r := range t.records {
 		t.columns = max(t.columns, filledTo(r))
@@ -176,8 +175,8 @@ func (t *table) pad() {
 	}
 }
 
-// column is the index of a cell's column by its reference, such as AB12; that
-// of the cell i of a row without references is i.
+// column returns the index of a cell's column from its reference, such as AB12, or i without
+// one.
 func column(ref string, i int) int {
 	n := 0
 	for _, c := range ref {
@@ -192,7 +191,7 @@ func column(ref string, i int) int {
 	return n - 1
 }
 
-// sharedStrings reads the first texts that cells refer to by number.
+// sharedStrings reads the first shared strings.
 func sharedStrings(archive *zip.Reader) []string {
 	dec := xml.NewDecoder(bytes.NewReader(readMember(archive, "xl/sharedStrings.xml", xlsxBytes)))
 	var all []string

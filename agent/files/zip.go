@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// zipDirectory is how much of an archive is read at most: directories can be
-// made to be huge.
+// zipDirectory bounds what is read of an archive's directory, which can be made huge.
 const zipDirectory = 4 << 20
 
 var errBudget = errors.New("more than may be read")
 
-// A budget reads at most left bytes.
+// A budget is a reader of at most left bytes.
 type budget struct {
 	r    io.ReaderAt
 	left int64
@@ -29,7 +28,7 @@ func (b *budget) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// office are the formats that are archives, by a member that each has.
+// office are the formats that are ZIP archives, by a characteristic member.
 var office = []struct{ member, kind, format string }{
 	{"xl/workbook.xml", "Excel workbook", "xlsx"},
 	{"xl/workbook.bin", "binary Excel workbook", "xlsb"},
@@ -37,7 +36,7 @@ var office = []struct{ member, kind, format string }{
 	{"ppt/presentation.xml", "PowerPoint presentation", "pptx"},
 }
 
-// zip looks at an archive, whose directory stands at its end.
+// zip looks at an archive, whose directory is at its end.
 func (s source) zip(mime, format string) Look {
 	archive, err := zip.NewReader(&budget{s.r, zipDirectory}, s.size)
 	switch {
@@ -74,8 +73,8 @@ func (s source) zip(mime, format string) Look {
 	return look
 }
 
-// readMember returns the beginning of a member, at most n bytes: what it says
-// of its own size is not believed.
+// readMember returns the beginning of a member, at most n bytes. The declared size is not
+// trusted.
 func readMember(archive *zip.Reader, name string, n int64) []byte {
 	i := slices.IndexFunc(archive.File, func(m *zip.File) bool { return m.Name == name })
 	if i < 0 {
@@ -86,6 +85,6 @@ func readMember(archive *zip.Reader, name string, n int64) []byte {
 		return nil
 	}
 	defer r.Close()
-	b, _ := io.ReadAll(io.LimitReader(r, n)) // what can be read of a damaged one
+	b, _ := io.ReadAll(io.LimitReader(r, n)) // a damaged member is read in part
 	return b
 }

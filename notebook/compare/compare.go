@@ -1,4 +1,4 @@
-// Package compare tells whether two executions of a cell put out the same.
+// Package compare compares the outputs of two executions of a cell.
 package compare
 
 import (
@@ -24,10 +24,10 @@ type Difference struct {
 //     and the displays alternate does not count.
 //   - Numbers with a decimal point or a signed exponent may differ by the tolerance,
 //     relative to the larger one; all other digits are text.
-//   - Of a display's representations the richest that is deterministic counts, see
+//   - Of a display, the richest deterministic representation is compared, see
 //     represent: data, then pictures, by pixels, then HTML, then text.
-//   - Of an exception its name and value count, not the traceback.
-//   - What is surely different on every run is left out of all texts: see volatile.
+//   - Of an exception, name and value are compared, not the traceback.
+//   - Text that differs on every run is ignored: see volatile.
 func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 	var all []Difference
 	was, is := streams(recorded), streams(now)
@@ -57,7 +57,7 @@ func merged(a, b map[string]string) map[string]string {
 	return all
 }
 
-// noStreams returns the other outputs, made inert, so that they compare equal to those of an inert
+// noStreams returns the other outputs, made inert, for comparison with those of an inert
 // notebook.
 func noStreams(outputs []notebook.Output) []notebook.Output {
 	all := slices.DeleteFunc(slices.Clone(outputs),
@@ -183,7 +183,7 @@ var richest = []string{
 	"text/plain",
 }
 
-// widgetView is what shows a widget, beside a text.
+// widgetView is the MIME type of a widget.
 const widgetView = "application/vnd.jupyter.widget-view+json"
 
 // represent returns the representation to compare of an output other than a stream: the first of
@@ -202,7 +202,7 @@ func represent(o notebook.Output) representation {
 			continue
 		}
 		if mime == widgetView {
-			return representation{mime, ""} // its data is its model's id
+			return representation{mime, ""} // its data is a random model id
 		}
 		text, ok := value.(string)
 		if !ok {

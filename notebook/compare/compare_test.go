@@ -90,12 +90,12 @@ func TestCompareDiffers(t *testing.T) {
 		"a type":          {stdout("1"), stdout("1.0"), "stdout", "-1\n+1.0\n?^^^\n"},
 		"a bare address":  {stdout("mask 0xdeadbeef"), stdout("mask 0xdeadbeff"), "stdout", "-mask 0xdeadbeef\n+mask 0xdeadbeff\n"},
 		"white space":     {stdout("a  b"), stdout("a b"), "stdout", "-a  b\n+a b\n"},
-		"no line break":   {stdout("a"), stdout("a\n"), "stdout", "it ends with a line break in one of them only\n"},
+		"no line break":   {stdout("a"), stdout("a\n"), "stdout", "only one of them ends with a line break\n"},
 		"silence":         {stdout("a\nb\n"), nil, "stdout", "-a\n-b\n"},
 		"another stream":  {nil, []notebook.Output{{Type: notebook.Stream, Name: "stderr", Text: "x\n"}}, "stderr", "+x\n"},
 		"a pixel":         {shownAs("image/png", pngOf(figure)), shownAs("image/png", pngOf(dot)), "display, image/png", "1 of 200 pixels differ (0.5 %), by up to 200 of 255; all of them within x 3 to 3, y 4 to 4\n"},
 		"a size":          {shownAs("image/png", pngOf(figure)), shownAs("image/png", pngOf(image.NewGray(image.Rect(0, 0, 5, 6)))), "display, image/png", "-20 x 10 pixels\n+5 x 6 pixels\n"},
-		"no picture":      {shownAs("image/png", pngOf(figure)), shownAs("image/png", "????"), "display, image/png", "one of them is no picture that can be decoded\n"},
+		"no picture":      {shownAs("image/png", pngOf(figure)), shownAs("image/png", "????"), "display, image/png", "one of them cannot be decoded as a picture\n"},
 		"another kind":    {shownAs("image/png", pngOf(figure)), shownAs("text/plain", "x"), "display", "-<image/png>\n+x\n"},
 		"a display less":  {append(shownAs("text/plain", "a"), shownAs("text/plain", "b")...), shownAs("text/plain", "b"), "display 1, text/plain", "it is gone\n-a\n"},
 		"a display more":  {shownAs("text/plain", "b"), append(shownAs("text/plain", "a"), shownAs("text/plain", "b")...), "display 1, text/plain", "it is new\n+a\n"},
@@ -121,7 +121,7 @@ func TestCompareDiffers(t *testing.T) {
 	}
 }
 
-// TestCompareLong: a diff stays short, whatever it is of.
+// TestCompareLong: the length of a diff is bounded.
 func TestCompareLong(t *testing.T) {
 	var was, is strings.Builder
 	for i := range 5000 {
@@ -138,7 +138,7 @@ func TestCompareLong(t *testing.T) {
 	}
 }
 
-// someOutputs draws outputs of all kinds.
+// someOutputs generates outputs of all kinds.
 func someOutputs(t *rapid.T) []notebook.Output {
 	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-z]+[ =:]+-?[0-9]{1,4}(\.[0-9]{1,6})?(e[-+][0-9]{2})?\n?){0,4}`))
 	pixels := rapid.Custom(func(t *rapid.T) string {
@@ -165,7 +165,7 @@ func someOutputs(t *rapid.T) []notebook.Output {
 func TestCompareReflexiveSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := someOutputs(t), someOutputs(t)
-		if rapid.Bool().Draw(t, "alike") { // else nearly all pairs differ
+		if rapid.Bool().Draw(t, "alike") { // otherwise nearly all pairs differ
 			b = append([]notebook.Output{}, a...)
 			rapid.Permutation(b).Draw(t, "order")
 		}
@@ -184,8 +184,7 @@ func TestCompareReflexiveSymmetric(t *testing.T) {
 	})
 }
 
-// TestCompareDigits: a number in whatever text may change by the tolerance, and no
-// further.
+// TestCompareDigits: a number in any text may change by the tolerance and no more.
 func TestCompareDigits(t *testing.T) {
 	words := rapid.StringMatching(`[a-z|,;()<>/:\[ \n]{0,12}`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -200,7 +199,7 @@ func TestCompareDigits(t *testing.T) {
 			}
 			return text + ".0"
 		}
-		// Separated as Python separates them: "x" before a number would make a name of it.
+		// With spaces: "x" directly before a number would make it a name.
 		was := before + " " + print(value) + " " + after
 		is := before + " " + print(value*(1+relative)) + " " + after
 		d := within(value, value*(1+relative))
@@ -213,7 +212,7 @@ func TestCompareDigits(t *testing.T) {
 			}
 		}
 	})
-	rapid.Check(t, func(t *rapid.T) { // of a whole number every digit counts
+	rapid.Check(t, func(t *rapid.T) { // in an integer every digit counts
 		digits := []byte(strconv.FormatUint(rapid.Uint64().Draw(t, "n"), 10))
 		before, after := words.Draw(t, "before"), words.Draw(t, "after")
 		was := before + string(digits) + after
@@ -225,7 +224,7 @@ func TestCompareDigits(t *testing.T) {
 	})
 }
 
-// TestComparePixels: a channel of a pixel may change by two steps, and no further.
+// TestComparePixels: a channel of a pixel may change by two steps and no more.
 func TestComparePixels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		was := image.NewRGBA(image.Rect(0, 0, 5, 4))

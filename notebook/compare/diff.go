@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is shown of a difference.
+// Limits of a diff.
 const (
 	diffContext = 2   // lines around a change
 	diffLines   = 40  // lines in all
@@ -27,7 +27,7 @@ func diffTexts(a, b string, tolerance float64) string {
 		all = gaps(align(was, is, func(x, y string) bool { return x == y }), len(was), len(is))
 	}
 	if len(all) == 0 {
-		return "it ends with a line break in one of them only\n"
+		return "only one of them ends with a line break\n"
 	}
 	d := diff{tolerance: tolerance}
 	for n, g := range all {
@@ -66,8 +66,8 @@ type diff struct {
 	tolerance float64
 	text      strings.Builder
 	lines     int // in it
-	left      int // lines for which there was no room
-	shown     int // lines of the new text that are shown, or passed
+	left      int // omitted lines
+	shown     int // lines of the new text shown or skipped
 }
 
 func (d *diff) line(text string) {

@@ -29,9 +29,9 @@ func diffPictures(a, b string) string {
 	switch {
 	case errA != nil || errB != nil:
 		if errA != nil && errB != nil {
-			return "the data differ, and neither is a picture that can be decoded\n"
+			return "the data differ, and neither can be decoded as a picture\n"
 		}
-		return "one of them is no picture that can be decoded\n"
+		return "one of them cannot be decoded as a picture\n"
 	case was.Bounds().Size() != is.Bounds().Size():
 		return fmt.Sprintf("-%d x %d pixels\n+%d x %d pixels\n", was.Bounds().Dx(), was.Bounds().Dy(),
 			is.Bounds().Dx(), is.Bounds().Dy())

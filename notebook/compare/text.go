@@ -33,9 +33,9 @@ var volatile = []struct {
 	{regexp.MustCompile(`([/\\]tmp)[a-z0-9_]{8}\b`), "$1…"},
 	// The times of tqdm: [00:01<00:00, 9.91it/s].
 	{regexp.MustCompile(`\[(?:\d+:)?\d+:\d+<[^\]\n]*\]`), "[…]"},
-	// Where an output that was too long is kept.
+	// The file of a truncated output.
 	{regexp.MustCompile(`(\[dsstar: [^;\]\n]+); [^\]\n]*\]`), "$1]"},
-	// When matplotlib drew an SVG.
+	// The date in matplotlib's SVG.
 	{regexp.MustCompile(`<dc:date>[^<]*</dc:date>`), "<dc:date/>"},
 }
 
@@ -108,7 +108,7 @@ type token struct {
 	value float64
 }
 
-// next returns the first token of s from at on; at is before its end.
+// next returns the token of s at position at, which is before the end.
 func next(s string, at int) token {
 	rest := s[at:]
 	switch c := rest[0]; {

@@ -9,13 +9,12 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// escape matches what terminals obey: sequences that set colours and the like
-// (their parameters are the group), other sequences, and what names a window or a
-// link.
+// escape matches escape sequences: SGR, with its parameters as the group, other CSI sequences,
+// and OSC and the like, such as window titles and links.
 var escape = lazy.Regexp(
 	`\x1b\[([0-9;:]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]`)
 
-// terminal is text as a terminal would show it, as HTML.
+// terminal returns text as a terminal would show it, as HTML.
 func terminal(text string) string {
 	text = notebook.Overstrike(text)
 	var b strings.Builder
@@ -32,15 +31,14 @@ func terminal(text string) string {
 	return b.String()
 }
 
-// A pen is how a terminal writes now.
+// A pen is the terminal's current text style.
 type pen struct {
 	bold, italic, underline, inverse bool
 
 	fg, bg color
 }
 
-// A color is one of a terminal: "" for its own, "0" to "15" for those that it
-// chooses, else as in CSS.
+// A color is "" for the terminal's default, "0" to "15" for its palette, or a CSS color.
 type color string
 
 func (p *pen) write(b *strings.Builder, text string) {
@@ -77,7 +75,7 @@ func (p *pen) write(b *strings.Builder, text string) {
 	span(b, strings.Join(classes, " "), strings.Join(styles, ";"), text)
 }
 
-// set obeys the parameters of one sequence (ECMA-48, SGR).
+// set applies the parameters of one SGR sequence (ECMA-48).
 func (p *pen) set(parameters string) {
 	var codes []int
 	for _, s := range strings.FieldsFunc(parameters+";",
@@ -96,7 +94,7 @@ func (p *pen) set(parameters string) {
 	}
 }
 
-// obey obeys the first code and returns the rest.
+// obey applies the first code and returns the rest.
 func (p *pen) obey(codes []int) []int {
 	n, rest := codes[0], codes[1:]
 	switch {
@@ -140,7 +138,7 @@ func (p *pen) obey(codes []int) []int {
 
 func numbered(n int) color { return color(strconv.Itoa(n)) }
 
-// chosen reads a color of 256 or of all.
+// chosen parses a 256-color or RGB color.
 func chosen(codes []int) (color, []int) {
 	switch {
 	case len(codes) >= 2 && codes[0] == 5:
@@ -151,7 +149,7 @@ func chosen(codes []int) (color, []int) {
 	return "", nil
 }
 
-// of256 is a color of xterm's 256: 16 named ones, a cube of 6×6×6, 24 greys.
+// of256 returns one of xterm's 256 colors: 16 named ones, a cube of 6×6×6, 24 greys.
 func of256(n int) color {
 	if n < 16 {
 		return numbered(n)

@@ -13,8 +13,7 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// elements are those that a page takes from HTML, with the attributes that they
-// may have besides those of common.
+// elements are the allowed elements, each with its allowed attributes besides common.
 var elements = map[string]string{
 	"a": "href name", "abbr": "", "b": "", "bdi": "", "bdo": "", "blockquote": "", "br": "",
 	"caption": "", "center": "", "cite": "",
@@ -31,38 +30,38 @@ var elements = map[string]string{
 	"u": "", "ul": "", "var": "", "wbr": "",
 }
 
-// common are the attributes of every element; classes are all that is left of class.
+// common are the attributes allowed on every element; of class, only the names in classes.
 const common = "align class dir id lang style title valign"
 
 var classes = []string{"dataframe", "tex", "display"}
 
-// dropped are the elements that go with all that is in them. Of any other element
-// that is not known, what is in it stays.
+// dropped are the elements removed with their content. Of other unknown elements, the content
+// is kept.
 var dropped = strings.Fields(
 	`applet audio base button canvas embed frame frameset head iframe link math meta noembed noframes
 	noscript object plaintext script select style template textarea title video xmp`)
 
-// A cleaner makes of HTML what a page can take. It knows which ids the page has.
+// A cleaner sanitizes HTML for a page. It knows the ids of the page.
 type cleaner struct {
 	ids map[string]bool
-	// the data URI of a picture by its name in src; "" if there is none
+	// data URI of a picture by its name in src; "" if unknown
 	picture func(name string) string
 
-	// of the HTML at hand: declarations of a style sheet by the id that they are for
+	// of the current HTML: style sheet declarations by element id
 	styles   map[string]string
-	active   bool // something that does more than show was left out
-	controls bool // something to click was made text
-	solid    bool // a table or a picture is left
+	active   bool // active content was left out
+	controls bool // a control was replaced with text
+	solid    bool // a table or a picture remains
 }
 
-// clean returns the HTML with only what a page can take, and balanced: whatever it
-// stands in goes on behind it. ok is false if it cannot be parsed.
+// clean returns sanitized, balanced HTML, which cannot close an enclosing element. ok is false
+// if it cannot be parsed.
 func (c *cleaner) clean(text string) (cleaned string, ok bool) {
 	c.styles, c.active, c.controls, c.solid = nil, false, false, false
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragment(strings.NewReader(visible(text)), body)
 	if err != nil {
-		return "", false // it is nested too deeply
+		return "", false // nested too deeply
 	}
 	for _, n := range nodes {
 		c.collect(n)
@@ -78,7 +77,7 @@ func (c *cleaner) clean(text string) (cleaned string, ok bool) {
 	return b.String(), true
 }
 
-// visible leaves out what is no text: broken UTF-8 and control characters.
+// visible removes invalid UTF-8 and control characters.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -88,7 +87,7 @@ func visible(text string) string {
 	}, strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n"))
 }
 
-// node returns what is left of a node.
+// node returns the sanitized node, or the nodes that replace it.
 func (c *cleaner) node(n *html.Node) []*html.Node {
 	switch {
 	case n.Type == html.TextNode:
@@ -147,7 +146,7 @@ var (
 	idish = lazy.Regexp(`^[^\s"'<>]{1,200}$`)
 )
 
-// attribute returns the value that an attribute has in the page.
+// attribute returns the sanitized value of an attribute.
 func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
 	switch a.Key {
 	case "href":
@@ -157,7 +156,7 @@ func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
 	case "alt", "title", "lang":
 		return a.Val, true
 	case "id", "name":
-		// Apart from the page's own, and each of them once.
+		// Distinct from the page's own ids, and unique.
 		id := "n-" + a.Val
 		if !idish().MatchString(a.Val) || c.ids[id] {
 			return "", false
@@ -172,8 +171,7 @@ func (c *cleaner) attribute(n *html.Node, a html.Attribute) (string, bool) {
 	return a.Val, plain().MatchString(a.Val)
 }
 
-// link returns the address that a link may lead to: the web, mail, a place in the
-// page or a file beside it.
+// link returns an allowed link target: the web, mail, a place in the page or a file beside it.
 func link(to string) (string, bool) {
 	to = strings.TrimSpace(to)
 	if place, ok := strings.CutPrefix(to, "#"); ok {
@@ -187,7 +185,7 @@ func link(to string) (string, bool) {
 	return to, true
 }
 
-// image completes a picture; one that is not in the notebook is only named.
+// image embeds a picture; for one outside the notebook it gives only the name.
 func (c *cleaner) image(n, kept *html.Node) []*html.Node {
 	src, alt := attr(n, "src"), attr(n, "alt")
 	uri := dataURI(src)
@@ -214,11 +212,11 @@ func shortened(text string) string {
 	return text
 }
 
-// drawing makes a picture of an svg element: in a picture nothing runs.
+// drawing makes an image of an svg element: scripts do not run in images.
 func (c *cleaner) drawing(n *html.Node) []*html.Node {
 	for name, space := range map[string]string{"xmlns": "http://www.w3.org/2000/svg",
 		"xmlns:xlink": "http://www.w3.org/1999/xlink"} {
-		// The parser knows "xmlns:xlink" as an attribute of a namespace.
+		// The parser represents "xmlns:xlink" as a namespaced attribute.
 		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool {
 			return a.Key == name || a.Namespace != "" && a.Namespace+":"+a.Key == name
 		})
@@ -236,7 +234,7 @@ func (c *cleaner) drawing(n *html.Node) []*html.Node {
 	return []*html.Node{img}
 }
 
-// checkbox is what a list of tasks has.
+// checkbox replaces the checkbox of a task list with text.
 func checkbox(n *html.Node) []*html.Node {
 	mark := "☐"
 	switch {
@@ -251,7 +249,7 @@ func checkbox(n *html.Node) []*html.Node {
 var dataImage = lazy.Regexp(
 	`^data:(image/(?:png|jpeg|gif|webp|svg\+xml))(?:;charset=[\w-]+)?;base64,([A-Za-z0-9+/=\s]+)$`)
 
-// dataURI returns the data URI if it is one of a picture, else "".
+// dataURI returns src if it is the data URI of a picture, else "".
 func dataURI(src string) string {
 	parts := dataImage().FindStringSubmatch(strings.TrimSpace(src))
 	if parts == nil {
@@ -277,7 +275,7 @@ func attr(n *html.Node, key string) string {
 	return ""
 }
 
-// element is a new element of the page with a class; "" for none.
+// element returns a new element with a class; "" for none.
 func element(name, class string, attributes ...html.Attribute) *html.Node {
 	n := &html.Node{Type: html.ElementNode, Data: name, DataAtom: atom.Lookup([]byte(name)),
 		Attr: attributes}
@@ -287,7 +285,7 @@ func element(name, class string, attributes ...html.Attribute) *html.Node {
 	return n
 }
 
-// textOf is the text in the nodes below n.
+// textOf returns the text below n.
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {

@@ -11,9 +11,8 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// lexers are chroma's for the languages that notebooks are in. Its own package of
-// them has all others too, and takes more time at every start of the program than
-// the rest of the program.
+// lexers are chroma's, for the languages of notebooks. Its own package registers all
+// languages, which takes longer at program start than all other initialization.
 //
 //go:embed lexers/*.xml
 var lexers embed.FS
@@ -21,7 +20,7 @@ var lexers embed.FS
 var knownLexers = sync.OnceValue(func() []*chroma.RegexLexer {
 	var all []*chroma.RegexLexer
 	for _, name := range []string{"python", "r", "julia", "bash", "sql", "json"} {
-		// a test holds that it is
+		// a test guarantees it
 		if l, err := chroma.NewXMLLexer(lexers, "lexers/"+name+".xml"); err == nil {
 			all = append(all, l)
 		}
@@ -44,13 +43,13 @@ func lexerOf(language string) *chroma.RegexLexer {
 	return nil
 }
 
-// tooLong is the length of code, in bytes, from which on it has no colours.
+// tooLong is the length of code, in bytes, from which it is not highlighted.
 const tooLong = 200 << 10
 
-// A piece is text with the class that the page's style has for it; "" for none.
+// A piece is text with a CSS class; "" for none.
 type piece struct{ class, text string }
 
-// pieces tells what is what in code.
+// pieces splits code into classified tokens.
 func pieces(code, language string) []piece {
 	code = visible(code)
 	l := lexerOf(language)
@@ -73,12 +72,12 @@ func pieces(code, language string) []piece {
 		length += len(token.Value)
 	}
 	if length != len(code) {
-		return []piece{{"", code}} // colours are not worth a letter of the code
+		return []piece{{"", code}} // never lose a character for colours
 	}
 	return all
 }
 
-// classOf is the class of a token in page.css.
+// classOf returns the class of a token in page.css.
 func classOf(t chroma.TokenType) string {
 	switch {
 	case t.InSubCategory(chroma.KeywordConstant), t.InCategory(
@@ -102,7 +101,7 @@ func classOf(t chroma.TokenType) string {
 	return ""
 }
 
-// code is code as HTML.
+// code returns highlighted code as HTML.
 func code(text, language string) string {
 	var b strings.Builder
 	for _, p := range pieces(text, language) {
@@ -111,8 +110,8 @@ func code(text, language string) string {
 	return b.String()
 }
 
-// highlighted returns the code of a Markdown block that names its language; nil
-// for other code.
+// highlighted returns the highlighted code of a Markdown block with a language; nil for other
+// code.
 func highlighted(n *xhtml.Node) *xhtml.Node {
 	language, ok := strings.CutPrefix(attr(n, "class"), "language-")
 	if !ok || n.Parent == nil || n.Parent.Data != "pre" {

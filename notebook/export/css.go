@@ -8,13 +8,13 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// properties are those that text of others may set: nothing that moves it over
-// what stands around it.
+// properties are the CSS properties that content may set: none that move it over other
+// content.
 var properties = lazy.Regexp(
 	`^(?:(?:background-)?color|background|(?:text|vertical)-align|font-(?:size|style|weight)|` +
 		`text-decoration|white-space|(?:min-|max-)?width|padding(?:-\w+)?|border(?:-\w+)*)$`)
 
-// values are numbers, words and colours; Styler.bar draws with gradients.
+// values are the allowed values: numbers, words and colours; Styler.bar draws with gradients.
 var values = lazy.Regexp(`^(?:[-#.,%()\w\s]|!important)*$`)
 
 var calls = lazy.Regexp(`([\w-]*)\(`)
@@ -22,7 +22,7 @@ var calls = lazy.Regexp(`([\w-]*)\(`)
 var functions = map[string]bool{"rgb": true, "rgba": true, "hsl": true, "hsla": true,
 	"linear-gradient": true}
 
-// declarations returns those of CSS that the page takes.
+// declarations returns the allowed declarations.
 func declarations(css string) string {
 	var kept []string
 	var background, color bool
@@ -37,7 +37,7 @@ func declarations(css string) string {
 		background = background || strings.HasPrefix(name, "background") && value != "transparent"
 	}
 	if background && !color {
-		// the page may be a dark one, of which its writer did not know
+		// the page may be dark, which the author did not expect
 		kept = append(kept, "color: #1b1f24")
 	}
 	return strings.Join(kept, "; ")
@@ -57,8 +57,8 @@ var (
 	byID = lazy.Regexp(`^#([\w-]+)$`)
 )
 
-// collect reads the style sheets below n as far as they are those of pandas'
-// Styler: declarations for elements by their id.
+// collect reads the style sheets below n in the form of pandas' Styler: declarations by
+// element id.
 func (c *cleaner) collect(n *html.Node) {
 	for d := range n.Descendants() {
 		c.sheet(d)
@@ -83,7 +83,7 @@ func (c *cleaner) sheet(n *html.Node) {
 	}
 }
 
-// style gives the element its declarations: those of the style sheets, then its own.
+// style sets the element's declarations: those of the style sheets, then its own.
 func (c *cleaner) style(n, kept *html.Node) {
 	if css := declarations(c.styles[attr(n, "id")] + attr(n, "style")); css != "" {
 		kept.Attr = append(kept.Attr, html.Attribute{Key: "style", Val: css})

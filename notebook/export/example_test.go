@@ -30,7 +30,7 @@ func ExampleMarkdown() {
 	// ```
 }
 
-// Nothing that a notebook holds can run in its page.
+// No content of a notebook can run in its page.
 func ExampleHTML() {
 	nb := &notebook.Notebook{Cells: []notebook.Cell{
 		{Type: notebook.Markdown, Source: "hello <script>alert('hello')</script>"},

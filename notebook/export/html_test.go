@@ -36,15 +36,15 @@ func prints(text string) notebook.Output {
 
 func of(cells ...notebook.Cell) *notebook.Notebook { return &notebook.Notebook{Cells: cells} }
 
-// T is what tests of all kinds have.
+// T is what *testing.T and *rapid.T share.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// page makes the page of a notebook, checks that nothing in it can run or reach
-// out and that it has the structure of the notebook, and returns its main part.
+// page makes the page of a notebook, checks that it is inert and has the notebook's structure,
+// and returns its main part.
 func page(t T, nb *notebook.Notebook) string {
 	t.Helper()
 	whole := string(export.HTML(nb, export.Options{Title: "T"}))
@@ -81,7 +81,7 @@ func mainOf(page string) string {
 	return strings.TrimSuffix(after, "</main>\n</body>\n</html>\n")
 }
 
-// once are the elements that the page has and nothing that is written in it may add.
+// once are the page's own elements, which content must not add.
 var once = map[string]int{"style": 1, "title": 1, "head": 1, "body": 1, "html": 1, "main": 1, "input": 1, "label": 1}
 
 var never = strings.Fields("script iframe object embed applet base link form button textarea select svg math template noscript frame video audio")
@@ -138,7 +138,7 @@ func TestPolicy(t *testing.T) {
 	lacks(t, whole, "http://", "https://", "@import", "url(")
 }
 
-// hostile is what tries to run, to reach out or to break the page.
+// hostile is content that tries to run, to reach the network or to break the page.
 var hostile = []string{
 	"<script>alert(1)</script>", "</pre></div></section></main></body></html>", "<img src=x onerror=alert(1)>", "</style><script>x</script>",
 	"[x](javascript:alert(1))", "[x](java\nscript:alert(1))", "<a href=' &#x6a;avascript:alert(1)'>x</a>", "<a href='JaVaScRiPt:alert(1)'>x</a>",
@@ -155,7 +155,7 @@ var hostile = []string{
 	"<?php x ?>", "<![CDATA[ x", "<!doctype html>", "<label for=code>", "<input type=checkbox id=code>", "<ol start='1\"x'>", "<font color=red face=x>", "<td colspan=9999>",
 }
 
-// everywhere puts a text wherever a notebook has text that others write.
+// everywhere puts a text in every untrusted place of a notebook.
 func everywhere(s string) *notebook.Notebook {
 	nb := of(
 		notebook.Cell{Type: notebook.Markdown, Source: s, Attachments: map[string]notebook.MIMEBundle{s: {"image/png": s}}},
@@ -182,7 +182,7 @@ func TestHostile(t *testing.T) {
 	page(t, everywhere(strings.Join(hostile, "\n")))
 }
 
-// TestAnyNotebook joins hostile pieces to ever other ones.
+// TestAnyNotebook combines hostile pieces at random.
 func TestAnyNotebook(t *testing.T) {
 	pieces := rapid.OneOf(rapid.SampledFrom(hostile), rapid.SampledFrom([]string{"\n", "\n\n", " ", "<p>", "</p>", "<td>", "<a href=#x>", "<b>", "</b>", "* ", "> ", "    ", "x", "<h1>", "# ", "</table>"}), rapid.StringN(0, 8, -1))
 	rapid.Check(t, func(t *rapid.T) {
@@ -202,7 +202,7 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
-// TestDeep holds that what is nested without end ends, as text.
+// TestDeep: very deep nesting ends, as plain text.
 func TestDeep(t *testing.T) {
 	const n = 20000
 	for _, s := range []string{"<div>", "> ", "- ", "*a ", "[", "![", "$a ", "<b>", "`` ` ", "<table><tr><td>", "(", "\\begin{a}", "<svg>", "&#", "<!--", "|", "_*"} {
@@ -302,13 +302,13 @@ func TestDisplays(t *testing.T) {
 		{"chart by a script", notebook.MIMEBundle{"text/html": "<div id=x>Loading…</div><script>draw()</script>", "image/png": png, "text/plain": "Chart()", "application/vnd.x+json": map[string]any{}},
 			[]string{`<img src="data:image/png;base64,` + png + `" alt="Chart()">`}, []string{"Loading", "note"}},
 		{"widget", notebook.MIMEBundle{"application/vnd.jupyter.widget-view+json": map[string]any{"model_id": "x"}, "text/plain": "IntSlider(value=0)"},
-			[]string{`<pre class="out">IntSlider(value=0)</pre>`, "Only a notebook can show this whole: application/vnd.jupyter.widget-view+json"}, nil},
+			[]string{`<pre class="out">IntSlider(value=0)</pre>`, "Only a notebook can show this in full: application/vnd.jupyter.widget-view+json"}, nil},
 		{"sound", notebook.MIMEBundle{"text/html": "<audio controls><source src='data:audio/wav;base64,AAAA'></audio>", "text/plain": "<IPython.lib.display.Audio object>"},
-			[]string{"&lt;IPython.lib.display.Audio object&gt;", "Only a notebook can show this whole: text/html"}, nil},
+			[]string{"&lt;IPython.lib.display.Audio object&gt;", "Only a notebook can show this in full: text/html"}, nil},
 		{"estimator", notebook.MIMEBundle{"text/html": "<style>#sk{}</style><pre>Ridge()</pre><b>please rerun</b><input type=checkbox><table><tr><td>alpha</table>", "text/plain": "Ridge()"},
 			[]string{`<pre class="out">Ridge()</pre>`}, []string{"rerun"}},
 		{"words beside a script", notebook.MIMEBundle{"text/html": "<h3>Hello</h3><script>x</script>", "text/plain": "<IPython.core.display.HTML object>"}, []string{"<h3>Hello</h3>"}, []string{"IPython"}},
-		{"only a script", notebook.MIMEBundle{"application/javascript": "alert(1)"}, []string{"Only a notebook can show this whole: application/javascript"}, []string{"alert"}},
+		{"only a script", notebook.MIMEBundle{"application/javascript": "alert(1)"}, []string{"Only a notebook can show this in full: application/javascript"}, []string{"alert"}},
 		{"markdown", notebook.MIMEBundle{"text/markdown": "**b**", "text/plain": "<M>"}, []string{"<strong>b</strong>"}, nil},
 		{"svg", notebook.MIMEBundle{"image/svg+xml": svg, "text/plain": "<Figure>"}, []string{`<img src="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString([]byte(svg)) + `" alt="Figure">`}, nil},
 		{"svg in html", notebook.MIMEBundle{"text/html": `<svg viewBox="0 0 1 1"><use xlink:href="#a"/></svg>`}, []string{`<img src="data:image/svg+xml;base64,`}, nil},
@@ -348,7 +348,7 @@ func TestHidden(t *testing.T) {
 	want(t, page(t, of(c)), "<details class=\"source\">\n<summary>Code</summary>\n<pre", "<details class=\"outputs\">\n<summary>Output</summary>\n<pre")
 }
 
-// TestColours holds that code loses nothing by its colours, in every language.
+// TestColours: highlighting loses no character, in every language.
 func TestColours(t *testing.T) {
 	source := "%%time\n@f\ndef g(x):  # c\n    \"\"\"d\n\te\"\"\"\n    return None if x > 1.5 else 'é' \\\n  !ls\n<T> $x `y` \"unclosed"
 	for _, language := range []string{"python", "IPython3", "R", "julia", "bash", "sql", "json", "brainf", ""} {

@@ -15,17 +15,17 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown is Markdown as notebooks have it: GitHub's, with mathematics and HTML.
+// markdown parses the Markdown of notebooks: GitHub's, with mathematics and HTML.
 var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID(),
 			parser.WithInlineParsers(util.Prioritized(mathematics{}, 150))),
-		goldmark.WithRendererOptions(renderer.WithUnsafe()), // what it writes is cleaned: see markup
+		goldmark.WithRendererOptions(renderer.WithUnsafe()), // the result is cleaned: see markup
 	)
 })
 
-// markup returns Markdown as HTML that a page can take.
+// markup converts Markdown to sanitized HTML.
 func (c *cleaner) markup(source string) string {
 	var b bytes.Buffer
 	context := parser.NewContext(parser.WithIDs(headings{}))
@@ -37,7 +37,7 @@ func (c *cleaner) markup(source string) string {
 	return "<pre>" + html.EscapeString(visible(source)) + "</pre>\n"
 }
 
-// headings gives headings the ids that Jupyter gives them, for links to them.
+// headings gives headings the same ids as Jupyter, for links.
 type headings struct{}
 
 func (headings) Generate(value []byte, _ ast.NodeKind) []byte {
@@ -46,15 +46,15 @@ func (headings) Generate(value []byte, _ ast.NodeKind) []byte {
 
 func (headings) Put([]byte) {}
 
-// mathematics keeps TeX from being read as Markdown: $…$, $$…$$ and \begin{…}…\end{…}.
-// It is shown as it is written.
+// mathematics keeps TeX from being read as Markdown: $…$, $$…$$ and \begin{…}…\end{…}. It is
+// shown as source.
 type mathematics struct{}
 
 func (mathematics) Trigger() []byte { return []byte{'$', '\\'} }
 
 func (mathematics) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	number, begin := block.Position()
-	var ahead []byte // to the end of the paragraph, within reason
+	var ahead []byte // to the end of the paragraph, at most longFormula
 	for line, _ := block.PeekLine(); line != nil &&
 		len(ahead) < longFormula; line, _ = block.PeekLine() {
 		ahead = append(ahead, line[:min(len(line), longFormula)]...)
@@ -76,11 +76,11 @@ func (mathematics) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 	return node
 }
 
-// longFormula is how far the end of a formula is looked for, in bytes.
+// longFormula is the maximum length of a formula, in bytes.
 const longFormula = 2000
 
-// formula returns the length of the formula that text begins with; 0 if it begins
-// with none. Like pandoc it takes "$5 or $6" for money.
+// formula returns the length of the formula at the beginning of text; 0 if there is none. As
+// in pandoc, "$5 or $6" is not a formula.
 func formula(text string) int {
 	closer := "$"
 	switch {
@@ -96,7 +96,7 @@ func formula(text string) int {
 		return 0
 	}
 	at := len(closer)
-	for range 5 { // signs of money within
+	for range 5 { // dollar signs within
 		if at >= len(text) {
 			return 0
 		}

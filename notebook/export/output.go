@@ -18,7 +18,7 @@ import (
 	"dsstar/notebook"
 )
 
-// joined are the outputs with neighbouring pieces of one stream as one.
+// joined merges consecutive outputs of the same stream.
 func joined(outputs []notebook.Output) []notebook.Output {
 	var all []notebook.Output
 	for _, o := range outputs {
@@ -62,8 +62,8 @@ func traceback(o notebook.Output) string {
 	return strings.Join(o.Traceback, "\n")
 }
 
-// display shows the richest of an output's data that a page can show, and says so
-// where a notebook shows more.
+// display shows the richest representation that a page can show, with a note if a notebook
+// shows more.
 func (p *page) display(o notebook.Output) string {
 	for _, f := range forms {
 		if o.Data[f.mime] == nil {
@@ -76,7 +76,7 @@ func (p *page) display(o notebook.Output) string {
 	return note(o, "")
 }
 
-// note names what is not shown of an output whose best form is that of a MIME type.
+// note names the MIME types that are not shown, given the one that is.
 func note(o notebook.Output, shown string) string {
 	var left []string
 	for _, mime := range slices.Sorted(maps.Keys(o.Data)) {
@@ -89,17 +89,17 @@ func note(o notebook.Output, shown string) string {
 	if len(left) == 0 || shown != "" && !strings.HasPrefix(shown, "text/plain") {
 		return ""
 	}
-	return fmt.Sprintf("<p class=\"note\">Only a notebook can show this whole: %s</p>\n",
+	return fmt.Sprintf("<p class=\"note\">Only a notebook can show this in full: %s</p>\n",
 		html.EscapeString(visible(strings.Join(left, ", "))))
 }
 
-// A form is a way to show data of a MIME type; "" if these cannot be shown.
+// A form shows data of a MIME type; "" if they cannot be shown.
 type form struct {
 	mime string
 	show func(*page, notebook.Output) string
 }
 
-// forms are all, the best first; JupyterLab has the same order, but for LaTeX.
+// forms are in order of preference, which is JupyterLab's except for LaTeX.
 var forms = []form{
 	{"text/html", (*page).html},
 	{"text/markdown", func(p *page, o notebook.Output) string {
@@ -122,8 +122,8 @@ var forms = []form{
 	}},
 }
 
-// readable reports whether there is text for readers, and not only the name of an
-// object, such as <IPython.core.display.HTML object>.
+// readable reports whether there is text for readers, rather than an object's repr, such as
+// <IPython.core.display.HTML object>.
 func readable(o notebook.Output) bool {
 	plain := strings.TrimSpace(str(o, "text/plain"))
 	return plain != "" && !strings.HasPrefix(plain, "<")
@@ -156,8 +156,7 @@ func indented(value any) string {
 	return string(data)
 }
 
-// html shows HTML of which enough is left when it may run nothing: what was made by
-// a script, or needs one, is better as text.
+// html shows HTML if enough of it is left without scripts; otherwise plain text is better.
 func (p *page) html(o notebook.Output) string {
 	text, ok := p.cleaner.clean(str(o, "text/html"))
 	if c := &p.cleaner; !ok || readable(o) && (c.controls || c.active && !c.solid) {
@@ -169,7 +168,7 @@ func (p *page) html(o notebook.Output) string {
 	return block("html", text)
 }
 
-// latex shows mathematics as they are written, unless there is a text for readers.
+// latex shows the source of mathematics, unless there is readable text.
 func latex(_ *page, o notebook.Output) string {
 	if readable(o) {
 		return ""
@@ -199,7 +198,7 @@ func image(mime string) func(*page, notebook.Output) string {
 	}
 }
 
-// altOf describes a picture for who does not see it.
+// altOf returns the alternative text of a picture.
 func altOf(o notebook.Output) string {
 	if text := strings.Trim(visible(str(o, "text/plain")), "<> \n"); text != "" && len(text) < 200 {
 		return text
@@ -207,8 +206,8 @@ func altOf(o notebook.Output) string {
 	return "Figure"
 }
 
-// pictureURI returns the data URI of a picture in data; "" if there is none of the
-// MIME type, or it is not what it says.
+// pictureURI returns the data URI of the picture of a MIME type in data; "" if there is none
+// or it is invalid.
 func pictureURI(data notebook.MIMEBundle, mime string) string {
 	text, _ := data[mime].(string)
 	if mime == "image/svg+xml" {
@@ -224,7 +223,7 @@ func pictureURI(data notebook.MIMEBundle, mime string) string {
 	return imageURI(mime, raw)
 }
 
-// maxPicture is the size of the largest picture that is taken from a file, in bytes.
+// maxPicture is the maximum size of a picture read from a file, in bytes.
 const maxPicture = 20 << 20
 
 // picture returns the data URI of a picture that Markdown names: one attached to
@@ -246,7 +245,7 @@ func picture(name string, attached map[string]notebook.MIMEBundle, files fs.FS) 
 	if files == nil || !fs.ValidPath(name) {
 		return ""
 	}
-	// Asked before it is opened, too: opening a pipe waits.
+	// Checked before opening, too: opening a pipe blocks.
 	if info, err := fs.Stat(files, name); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}

@@ -13,25 +13,24 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// Options are what an export knows beside the notebook.
+// Options are inputs of an export besides the notebook.
 type Options struct {
-	Title string // of a notebook that has no heading
-	// where the notebook is: pictures that it names are taken from there; nil: from nowhere
+	Title string // title of a notebook without a heading
+	// the notebook's folder, for pictures that it names; nil: none
 	Files fs.FS
 }
 
 //go:embed page.css
 var style string
 
-// policy lets a page do nothing but show itself.
+// policy is the content security policy: inline style and data images only.
 const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; " +
 	"form-action 'none'"
 
-// Mark stands near the beginning of every page and Markdown file that this package
-// makes, and nowhere else by chance.
+// Mark is near the beginning of every page and Markdown file that this package makes.
 const Mark = "made by dsstar export"
 
-// HTML returns the notebook as one page, which needs nothing else and runs nothing.
+// HTML returns the notebook as one self-contained page without scripts.
 func HTML(nb *notebook.Notebook, o Options) []byte {
 	p := &page{nb: nb, options: o, cleaner: cleaner{ids: map[string]bool{}}}
 	for i := range nb.Cells {
@@ -60,14 +59,14 @@ func HTML(nb *notebook.Notebook, o Options) []byte {
 	return []byte(b.String())
 }
 
-// A page is one under way.
+// A page is a page under construction.
 type page struct {
 	nb      *notebook.Notebook
 	options Options
 	cleaner cleaner
 	b       strings.Builder
 	heading string // the first
-	code    bool   // there is some
+	code    bool   // it has code
 }
 
 func (p *page) title() string {
@@ -79,7 +78,7 @@ func (p *page) title() string {
 	return "Notebook"
 }
 
-// state tells the style what is to be said of a run of dsstar.
+// state returns the class that says how a run of dsstar ended.
 func (p *page) state() string {
 	switch own(p.nb.Metadata)["verified"] {
 	case true:
@@ -90,13 +89,13 @@ func (p *page) state() string {
 	return ""
 }
 
-// own is what metadata have under dsstar's key.
+// own returns the metadata under dsstar's key.
 func own(metadata map[string]any) map[string]any {
 	of, _ := metadata["dsstar"].(map[string]any)
 	return of
 }
 
-// look is the class of a cell of dsstar's, by its role; "" for others.
+// look returns the class of one of dsstar's cells, by its role; "" for others.
 func look(c *notebook.Cell) string {
 	switch role := own(c.Metadata)["role"]; role {
 	case "question", "verdict", "final", "proof":
@@ -141,7 +140,7 @@ func headingOf(text string) string {
 	return ""
 }
 
-// source writes the code of a cell; folded if it is hidden in Jupyter.
+// source writes the code of a cell, folded if Jupyter hides it.
 func (p *page) source(c *notebook.Cell) {
 	if strings.TrimSpace(c.Source) == "" {
 		return
@@ -156,7 +155,7 @@ func (p *page) source(c *notebook.Cell) {
 	p.fold(hidden(c, "source_hidden"), "source", "Code", block)
 }
 
-// fold writes a block, within a folded section if it is to be closed.
+// fold writes a block, in a folded section if closed.
 func (p *page) fold(closed bool, class, title, block string) {
 	if closed {
 		block = fmt.Sprintf("<details class=\"%s\">\n<summary>%s</summary>\n%s</details>\n", class,
@@ -165,7 +164,7 @@ func (p *page) fold(closed bool, class, title, block string) {
 	p.b.WriteString(block)
 }
 
-// hidden reports whether Jupyter hides a part of the cell.
+// hidden reports whether Jupyter hides that part of the cell.
 func hidden(c *notebook.Cell, part string) bool {
 	of, _ := c.Metadata["jupyter"].(map[string]any)
 	return of[part] == true || part == "outputs_hidden" && c.Metadata["collapsed"] == true
@@ -173,8 +172,7 @@ func hidden(c *notebook.Cell, part string) bool {
 
 var languageName = lazy.Regexp(`^[\w+#./-]{1,40}$`)
 
-// Language is the language of the notebook's code, in lower case: python if it does
-// not say.
+// Language returns the language of the notebook's code, in lower case; python by default.
 func Language(nb *notebook.Notebook) string {
 	for _, of := range []struct{ key, name string }{{"language_info", "name"},
 		{"kernelspec", "language"}} {

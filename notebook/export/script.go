@@ -7,9 +7,9 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// Script returns the code cells in order as one script, each behind a comment in
-// which editors see it. Lines that only IPython understands are comments, so that
-// Python runs the rest; commented is how many they are.
+// Script returns the code cells in order as one script, each after a "%%" comment, which
+// editors recognize as a cell. Lines that only IPython understands are commented out;
+// commented is their number.
 func Script(nb *notebook.Notebook) (script []byte, commented int) {
 	language := Language(nb)
 	mark, python := "#", strings.HasPrefix(language, "python") ||
@@ -39,7 +39,7 @@ func Script(nb *notebook.Notebook) (script []byte, commented int) {
 	return []byte(b.String()), commented
 }
 
-// Extension is the ending of the names of scripts in the notebook's language.
+// Extension returns the file extension of scripts in the notebook's language.
 func Extension(nb *notebook.Notebook) string {
 	info, _ := nb.Metadata["language_info"].(map[string]any)
 	if ext, _ := info["file_extension"].(string); fileEnding().MatchString(ext) {
@@ -55,9 +55,8 @@ var fileEnding = lazy.Regexp(`^\.\w{1,10}$`)
 
 var magic = lazy.Regexp(`^\s*(?:%{1,2}\w|!|\?|\w[\w.]*\?{1,2}\s*$|\w[\w., ]*=\s*[%!]\w)`)
 
-// withoutMagics makes comments of the lines of a cell that only IPython understands;
-// of a cell for another language (%%bash) that is every line. As in jupytext they
-// stay readable.
+// withoutMagics comments out the lines that only IPython understands, as jupytext does; in a
+// cell for another language (%%bash), every line.
 func withoutMagics(source string) (python string, commented int) {
 	lines := strings.Split(source, "\n")
 	first := strings.TrimSpace(lines[0])
@@ -69,7 +68,7 @@ func withoutMagics(source string) (python string, commented int) {
 			indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 			lines[i] = indent + "# " + line[len(indent):]
 			if !all && indent != "" {
-				lines[i] = indent + "pass  # " + line[len(indent):] // it may be all that a block has
+				lines[i] = indent + "pass  # " + line[len(indent):] // it may be the only line of a block
 			}
 			continue
 		}
@@ -78,7 +77,7 @@ func withoutMagics(source string) (python string, commented int) {
 	return strings.Join(lines, "\n"), commented
 }
 
-// ofPython reports whether a cell magic is about Python code below it.
+// ofPython reports whether a cell magic takes Python code.
 func ofPython(magic string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(magic, "%%"), " ")
 	switch name {
@@ -88,11 +87,11 @@ func ofPython(magic string) bool {
 	return false
 }
 
-// A scanner knows whether a line of Python begins a statement.
+// A scanner tracks whether a line of Python begins a statement.
 type scanner struct {
 	depth int    // of brackets
-	quote string // of the string that goes on
-	goes  bool   // a backslash ended the line
+	quote string // of the open string
+	goes  bool   // the line ended in a backslash
 }
 
 func (s *scanner) fresh() bool { return s.depth <= 0 && s.quote == "" && !s.goes }
@@ -125,6 +124,6 @@ func (s *scanner) read(line string) {
 		}
 	}
 	if len(s.quote) == 1 && !s.goes {
-		s.quote = "" // it cannot go on
+		s.quote = "" // it cannot span lines
 	}
 }

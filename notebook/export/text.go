@@ -13,9 +13,9 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// Markdown returns the notebook as one Markdown file: its Markdown as it is, but for pictures
-// from elsewhere, which are only named (see [notebook.InertMarkdown]), code and what it put
-// out as code blocks, pictures as data URIs.
+// Markdown returns the notebook as one Markdown file: its Markdown unchanged except for remote
+// pictures, which are only named (see [notebook.InertMarkdown]), code and its outputs as code
+// blocks, pictures as data URIs.
 func Markdown(nb *notebook.Notebook) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!-- %s -->\n\n", Mark)
@@ -36,7 +36,7 @@ func Markdown(nb *notebook.Notebook) []byte {
 	return []byte(strings.TrimRight(b.String(), "\n") + "\n")
 }
 
-// paragraph writes text with an empty line behind it.
+// paragraph writes text followed by an empty line.
 func paragraph(b *strings.Builder, text string) {
 	if text = strings.Trim(text, "\n"); text != "" {
 		b.WriteString(text + "\n\n")
@@ -51,7 +51,7 @@ func folded(closed bool, title, text string) string {
 		strings.Trim(text, "\n"))
 }
 
-// fence is a code block that nothing in the text can close.
+// fence returns a code block that the text cannot close.
 func fence(text, language string) string {
 	if text = strings.TrimRight(visible(text), "\n"); strings.TrimSpace(text) == "" {
 		return ""
@@ -76,14 +76,14 @@ func textOutputs(c *notebook.Cell) string {
 	return b.String()
 }
 
-// lastState is an output as text without colours, as it stands on a terminal.
+// lastState returns an output as a terminal finally shows it, without colours.
 func lastState(o notebook.Output) string {
 	o.Text = notebook.Overstrike(o.Text)
 	return strings.ReplaceAll(o.PlainText(), "\r", "")
 }
 
-// textDisplay shows an output in Markdown: as a picture if there is one, else as
-// text. Tables stand as text in all that Python shows.
+// textDisplay shows an output in Markdown: as a picture if there is one, else as text, which
+// Python's tables always have.
 func textDisplay(o notebook.Output) string {
 	o.Data = notebook.Inert(o.Data)
 	for _, mime := range []string{"image/png", "image/jpeg", "image/svg+xml", "image/gif",
@@ -113,7 +113,7 @@ func textDisplay(o notebook.Output) string {
 	return fence(lastState(o), "")
 }
 
-// wordsOf is the text of cleaned HTML, with a line for each row of a table.
+// wordsOf returns the text of cleaned HTML, with a line for each row of a table.
 func wordsOf(text string) string {
 	root, err := xhtml.Parse(strings.NewReader(text))
 	if err != nil {
@@ -135,7 +135,7 @@ func wordsOf(text string) string {
 
 var attachment = lazy.Regexp(`attachment:[^\s"'<>()]+`)
 
-// attached puts the pictures that belong to a cell where it names them.
+// attached replaces references to a cell's attachments with data URIs.
 func attached(source string, attachments map[string]notebook.MIMEBundle) string {
 	if len(attachments) == 0 {
 		return source
@@ -148,11 +148,10 @@ func attached(source string, attachments map[string]notebook.MIMEBundle) string 
 	})
 }
 
-// closers end what Markdown may leave open: a code block, or HTML of a kind that goes
-// on over empty lines.
+// closers end what Markdown may leave open: a code block, or HTML that empty lines do not end.
 var closers = []string{"-->", "?>", ">", "]]>", "</script>", "</pre>", "</style>", "</textarea>"}
 
-// closed returns Markdown that leaves nothing open that would swallow the next cell.
+// closed returns Markdown with open blocks closed, so that they do not swallow the next cell.
 func closed(source string) string {
 	source = strings.TrimRight(source, "\n")
 	if ends(source) {
@@ -175,7 +174,7 @@ func closed(source string) string {
 	return fence(source, "")
 }
 
-// ends reports whether a paragraph behind the Markdown is one.
+// ends reports whether a paragraph after the Markdown is still a paragraph.
 func ends(source string) bool {
 	const next = "the-next-cell"
 	whole := []byte(source + "\n\n" + next + "\n")
@@ -186,7 +185,7 @@ func ends(source string) bool {
 
 var detailsTag = lazy.Regexp(`(?i)<(/?)details\b`)
 
-// balanced closes folded sections that are left open.
+// balanced closes open folded sections.
 func balanced(source string) string {
 	whole := []byte(source)
 	open := 0

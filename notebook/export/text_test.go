@@ -17,10 +17,10 @@ import (
 	"dsstar/notebook/export"
 )
 
-var update = flag.Bool("update", false, "write testdata/*.golden anew")
+var update = flag.Bool("update", false, "rewrite testdata/*.golden")
 
-// checkMarkdown holds that no cell swallows what is behind it: text put behind the
-// notebook is a paragraph of the document.
+// checkMarkdown checks that no cell swallows what follows: text after the notebook is a
+// paragraph of the document.
 func checkMarkdown(t T, nb *notebook.Notebook) {
 	t.Helper()
 	const next = "what is behind"
@@ -91,7 +91,7 @@ func TestScriptOfOtherLanguages(t *testing.T) {
 	}
 }
 
-// TestLexers holds that the copies are those of the library in use.
+// TestLexers: the embedded lexers equal those of the library in use.
 func TestLexers(t *testing.T) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/alecthomas/chroma/v2").Output()
 	if err != nil {
@@ -113,7 +113,7 @@ func TestLexers(t *testing.T) {
 	}
 }
 
-// TestMarkdownFetchesNothing: of pictures from elsewhere only the address is there.
+// TestMarkdownFetchesNothing: only the address of a remote picture is left.
 func TestMarkdownFetchesNothing(t *testing.T) {
 	const remote = "![x](http://evil.test/a) <img src=\"http://evil.test/b\">"
 	nb := &notebook.Notebook{Cells: []notebook.Cell{
