@@ -212,7 +212,7 @@ func TestServer(t *testing.T) {
 	})
 	t.Run("unasked", func(t *testing.T) {
 		s := attached(t, token, "http://127.0.0.1:1/v1", "--server", server.URL)
-		s.expect(exitUsage, "unsandboxed", "its kernels are not sandboxed", "dsstar: hint: dsstar nb --yes")
+		s.expect(exitUsage, "unsandboxed", "its kernels are not in dsstar's sandbox", "dsstar: hint: dsstar nb --yes")
 		a, _, stderr := testApp(t, token...)
 		code := a.run(t.Context(), []string{"describe", s.data, "--base-url", "http://127.0.0.1:1/v1", "--model", "scripted", "--server", server.URL})
 		if code != exitUsage || !strings.Contains(stderr.String(), "dsstar: hint: dsstar describe --yes") {

@@ -78,7 +78,7 @@ func TestEditedDuringRun(t *testing.T) {
 		}
 	}, "--json")
 	s.expect(exitVerified, "notebook.ipynb was edited during the run and is left alone", "continues in notebook-2.ipynb", "continues in notebook-3.ipynb",
-		"goes on in solution-2.py", "notebook "+filepath.Join(s.out, "notebook-3.ipynb"))
+		"continues in solution-2.py", "notebook "+filepath.Join(s.out, "notebook-3.ipynb"))
 	for name, want := range map[string][]byte{"notebook.ipynb": notebook, "notebook-2.ipynb": second, "solution.py": script} {
 		if got, err := os.ReadFile(filepath.Join(s.out, name)); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s was overwritten: %v", name, err)
