@@ -157,7 +157,7 @@ func (s *Settings) validate(won map[string]setting) error {
 			bad = bad || dollars != nil && !(*dollars >= 0 && *dollars < math.Inf(1))
 		}
 		if bad {
-			return fmt.Errorf("%s: prices.%s: should have input and output, and every price be 0 or more",
+			return fmt.Errorf("%s: prices.%s: needs input and output, and all prices must be 0 or more",
 				sourceBelow("prices"+separator+name, won), name)
 		}
 	}
@@ -232,8 +232,8 @@ func sourceBelow(head string, won map[string]setting) string {
 
 // notAName does not repeat the value, which may well be a key.
 func notAName(key string, set setting) error {
-	return fmt.Errorf("%s: %s: should be the name of an environment variable, and is none; a key "+
-		"itself does not belong here", set.source, key)
+	return fmt.Errorf("%s: %s: should be the name of an environment variable; never put a key "+
+		"here", set.source, key)
 }
 
 func isWebURL(text string) bool {

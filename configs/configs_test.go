@@ -271,8 +271,8 @@ func TestPrices(t *testing.T) {
 	for text, want := range map[string]string{
 		"prices: {a/b: {inputs: 1}}": "unknown key prices.a/b.inputs",
 		"prices: {a/b: {input: x}}":  "prices.a/b.input: is \"x\", should be a number",
-		"prices: {a/b: {input: -1}}": "every price be 0 or more",
-		"prices: {a/b: {output: 1}}": "should have input and output",
+		"prices: {a/b: {input: -1}}": "all prices must be 0 or more",
+		"prices: {a/b: {output: 1}}": "needs input and output",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

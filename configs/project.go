@@ -23,7 +23,7 @@ type RelaxedError struct {
 }
 
 func (e *RelaxedError) Error() string {
-	return fmt.Sprintf("%s: %s: is %s, and a project's file, which may be a stranger's, cannot %s",
+	return fmt.Sprintf("%s: %s is %s, but a project's file may come from a stranger and cannot %s",
 		e.File, e.Key, e.Value, e.What)
 }
 

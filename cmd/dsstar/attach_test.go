@@ -157,8 +157,8 @@ func TestKernelNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := "http://127.0.0.1:1/v1"
-	attached(t, env, url, "--kernel", "0123").expect(exitUsage, "more than one", "--kernel 0123abcd-2 ", "running: ")
-	attached(t, env, url, "--kernel", "0123abcd-1").expect(exitUsage, "more than one", "--python /opt/python", "kernel-0123abcd-1.json")
+	attached(t, env, url, "--kernel", "0123").expect(exitUsage, "ambiguous", "--kernel 0123abcd-2 ", "running: ")
+	attached(t, env, url, "--kernel", "0123abcd-1").expect(exitUsage, "ambiguous", "--python /opt/python", "kernel-0123abcd-1.json")
 	attached(t, env, url, "--kernel", "nosuch").expect(exitUsage, `no running kernel "nosuch"`, "kernelspec: Both", "running: ", "dsstar: hint: dsstar kernels")
 	file := filepath.Join(runtime, "kernel-0123abcd-2.json")
 	outside := filepath.Join(t.TempDir(), "mine.json") // not in Jupyter's folder
@@ -171,7 +171,7 @@ func TestKernelNames(t *testing.T) {
 			t.Errorf("%s: %v %+v", name, err, p.Guest)
 		}
 	}
-	attached(t, env, url, "--kernel", "0123", "--python", "python3").expect(exitUsage, "--python cannot be given with")
+	attached(t, env, url, "--kernel", "0123", "--python", "python3").expect(exitUsage, "--python cannot be combined with")
 }
 
 // TestServer runs in kernels of a real server and in one that it has already.
@@ -212,7 +212,7 @@ func TestServer(t *testing.T) {
 	})
 	t.Run("unasked", func(t *testing.T) {
 		s := attached(t, token, "http://127.0.0.1:1/v1", "--server", server.URL)
-		s.expect(exitUsage, "unsandboxed", "its kernels are not in dsstar's sandbox", "dsstar: hint: dsstar nb --yes")
+		s.expect(exitUsage, "unsandboxed", "its kernels are not sandboxed", "dsstar: hint: dsstar nb --yes")
 		a, _, stderr := testApp(t, token...)
 		code := a.run(t.Context(), []string{"describe", s.data, "--base-url", "http://127.0.0.1:1/v1", "--model", "scripted", "--server", server.URL})
 		if code != exitUsage || !strings.Contains(stderr.String(), "dsstar: hint: dsstar describe --yes") {

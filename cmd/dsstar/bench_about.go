@@ -33,7 +33,7 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 	case b.out == "":
 		return nil, usage.New("--out is not given", usage.Again("--out", defaultOut(b.agent)))
 	case b.retry != "" && !b.resume:
-		return nil, usage.New("--retry goes with --resume",
+		return nil, usage.New("--retry needs --resume",
 			usage.Shell("dsstar bench run --resume --retry "+b.retry+" --out %s", b.out))
 	case b.resume:
 	case isReplay:
@@ -46,7 +46,7 @@ func (b *benchFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 		return nil, err
 	}
 	if b.resume && isReplay && r.Replayed == "" {
-		return nil, usage.New("a run that was made with a model cannot go on with a replay",
+		return nil, usage.New("a run with a model cannot continue with a replay",
 			usage.Shell("dsstar bench run --resume --out %s", b.out))
 	}
 	own := map[string]bool{}
@@ -78,8 +78,8 @@ func noSecret(address string) error {
 		return nil
 	}
 	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	return usage.New("--base-url: the address holds a key or a password, and a run keeps its "+
-		"command line in bench.json",
+	return usage.New("--base-url: the URL contains a key or password, and bench.json would "+
+		"record it",
 		usage.Again("--base-url", clean.String(), "--api-key-env",
 			"NAME").Note("the variable NAME has the key"))
 }
@@ -206,7 +206,7 @@ func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Fol
 			continue
 		}
 		return nil, usage.New(
-			fmt.Sprintf("%s was run with %s %s, and now it is %s: a run is of one kind", b.out, d.Name,
+			fmt.Sprintf("%s was run with %s %s, not %s, and a run cannot mix them", b.out, d.Name,
 				cmp.Or(d.Was, "as usual"), cmp.Or(d.Is, "as usual")),
 			usage.Shell("dsstar bench run --resume --out %s   # as it was", b.out),
 			usage.Again("--out", b.out+"-2").But("resume").Note("another run"))

@@ -177,7 +177,7 @@ func linkedOut(targets []string) error {
 		hints = append([]usage.Hint{usage.Again("--allow-read", dir)}, hints...)
 	}
 	return usage.New(fmt.Sprintf(
-		"%d data files are links to what is not in the data folder, and cells are not shown it: %s",
+		"%d data files are links out of the data folder, which cells cannot follow: %s",
 		len(targets), bench.Some(targets, 3)), hints...)
 }
 
@@ -259,7 +259,7 @@ func (r *benchRun) findPlaces(ctx context.Context) error {
 			return err
 		}
 		if p.Guest != nil {
-			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, and every task has a new one",
+			return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, but every task needs a new one",
 				p.Guest.Name), usage.Without("kernel"))
 		}
 		if r.settings.MaxMemory == 0 { // what is free is for all of them
@@ -333,7 +333,7 @@ func (r *benchRun) ready(ctx context.Context, i int) error {
 	}
 	p, err := r.app.Place(ctx, b.settings, func(string) {})
 	if err == nil && p.Guest != nil {
-		err = usage.New("--kernel: it is a running kernel, and every task has a new one",
+		err = usage.New("--kernel: it is a running kernel, but every task needs a new one",
 			usage.Without("kernel"))
 	}
 	if err == nil {

@@ -209,7 +209,7 @@ func causes(list string) ([]runner.Cause, error) {
 		given := runner.Cause(strings.TrimSpace(name)).Flag()
 		i := slices.IndexFunc(runner.Causes(), func(c runner.Cause) bool { return c.Flag() == given })
 		if i < 0 {
-			e := &usage.Error{Text: fmt.Sprintf("--retry: there is no cause %q", name)}
+			e := &usage.Error{Text: fmt.Sprintf("--retry: unknown cause %q", name)}
 			for _, c := range runner.Causes() {
 				e.Hints = append(e.Hints, usage.Again("--retry", c.Flag()))
 			}
@@ -223,7 +223,7 @@ func causes(list string) ([]runner.Cause, error) {
 // check refuses invalid flags.
 func (b *benchFlags) check(s *configs.Settings) error {
 	if !slices.Contains(agentNames(), b.agent) {
-		e := &usage.Error{Text: fmt.Sprintf("--agent: there is no agent %q", b.agent)}
+		e := &usage.Error{Text: fmt.Sprintf("--agent: unknown agent %q", b.agent)}
 		for _, n := range solver.All() {
 			e.Hints = append(e.Hints, usage.Again("--agent", n.Name).Note(n.Summary))
 		}
@@ -283,7 +283,7 @@ func (e *benchStopped) line() usage.Line {
 // hints returns how to continue the run.
 func (e *benchStopped) hints(cause []usage.Hint) []usage.Hint {
 	if spent, ok := errors.AsType[*ask.BudgetError](e.err); ok {
-		return []usage.Hint{usage.Again("--"+spent.Flag, "MORE").Note("or without it: no limit")}
+		return []usage.Hint{usage.Again("--"+spent.Flag, "MORE").Note("or leave it out, for no limit")}
 	}
 	if _, ok := errors.AsType[*runner.SickError](e.err); ok {
 		return []usage.Hint{usage.Again("--retry", "model-error,kernel-error").Note("when it is mended")}

@@ -64,7 +64,7 @@ func (a *app) benchScoreCommand() *cobra.Command {
 			return err
 		}
 		if answers == "" && len(args) == 1 && suite.split != "" && suite.level() == "" {
-			return usage.New(fmt.Sprintf("--split %s chooses tasks to be run; those of %s are chosen",
+			return usage.New(fmt.Sprintf("--split %s selects tasks to run, but %s has already run",
 				suite.split, args[0]),
 				usage.Shell("dsstar bench score %s", args[0]),
 				usage.Shell("dsstar bench score --split easy %s", args[0]))
@@ -74,12 +74,12 @@ func (a *app) benchScoreCommand() *cobra.Command {
 		case len(args) == 1 && answers == "":
 			scores, err = a.scoreRun(cmd.Context(), &suite, s, c, args[0], save)
 		case save:
-			err = usage.New("--save records the scores of one run",
+			err = usage.New("--save needs one run, to record its scores in",
 				usage.Shell("dsstar bench score --save OUT"))
 		case len(args) == 0 && answers != "":
 			scores, err = a.scoreFile(cmd.Context(), &suite, s, c, answers)
 		default:
-			err = usage.New("one run or one file of answers is scored",
+			err = usage.New("expected one run or one file of answers",
 				usage.Shell("dsstar bench score OUT"),
 				usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
 		}
@@ -137,7 +137,7 @@ func (a *app) scoreRun(ctx context.Context, flags *suiteFlags, s *configs.Settin
 		return none, err
 	}
 	if save && r.Setup["compat"] != string(compat) {
-		return none, usage.New(fmt.Sprintf("%s is scored by %s, and its tables are of one kind", r.Path,
+		return none, usage.New(fmt.Sprintf("%s is scored by %s; its tables cannot mix scorings", r.Path,
 			r.Setup["compat"]),
 			usage.Shell("dsstar bench score --save --compat "+r.Setup["compat"]+" %s", r.Path))
 	}
@@ -180,7 +180,7 @@ func (s *suiteFlags) keepLevel(suite *bench.Suite,
 	}
 	suite.Tasks, err = suite.Choose(bench.Filter{Level: s.level()})
 	if errors.Is(err, bench.ErrNoTasks) {
-		return nil, usage.New(fmt.Sprintf("there is no task of level %s", s.split),
+		return nil, usage.New(fmt.Sprintf("no task has level %s", s.split),
 			usage.Without("split").Note("all levels"))
 	}
 	answers, _ = suite.Split(answers)
@@ -206,7 +206,7 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 	for _, item := range r.Items {
 		t, ok := tasks[item.ID]
 		if !ok {
-			return nil, usage.New(fmt.Sprintf("%s was about task %s, which %s has not", r.Path, item.ID,
+			return nil, usage.New(fmt.Sprintf("%s has task %s, which %s lacks", r.Path, item.ID,
 				f.tasks), usage.Shell("dsstar bench score --tasks PATH %s", r.Path))
 		}
 		suite.Tasks = append(suite.Tasks, t)

@@ -65,7 +65,7 @@ Tables: ` + strings.Join(paperNames(), ", "),
 
 func makeTables(papers, paths []string) ([]tables.Table, error) {
 	if len(papers) == 0 {
-		return nil, usage.New("--paper is not given; there are "+strings.Join(paperNames(), ", "),
+		return nil, usage.New("--paper is missing; the tables are "+strings.Join(paperNames(), ", "),
 			usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 	}
 	runs, err := readBenches(paths)
@@ -76,7 +76,7 @@ func makeTables(papers, paths []string) ([]tables.Table, error) {
 	for _, name := range papers {
 		p, ok := tables.Find(name)
 		if !ok {
-			return nil, usage.New(fmt.Sprintf("--paper: there is no table %q; there are %s", name,
+			return nil, usage.New(fmt.Sprintf("--paper: unknown table %q; the tables are %s", name,
 				strings.Join(paperNames(), ", ")), usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
 		}
 		made = append(made, p.Make(runs))

@@ -159,7 +159,7 @@ func TestBench(t *testing.T) {
 	level, _ := s.run(exitVerified, "score", first, "--split", "hard")
 	contains(t, level, "mean score 0.00 %")
 	_, stderr2 := s.run(exitUsage, "score", first, "--split", "dev")
-	contains(t, stderr2, "chooses tasks to be run", "hint: dsstar bench score --split easy")
+	contains(t, stderr2, "selects tasks to run", "hint: dsstar bench score --split easy")
 	contains(t, stderr, "wrong    sum-2, wrong answer", "answer   sum-3")
 	if n := len(server.Requests()); n != 3 {
 		t.Errorf("%d requests were made for three tasks of one each", n)
@@ -261,7 +261,7 @@ func TestBenchScoreFile(t *testing.T) {
 	stdout, _ = score(exitVerified, "answers.jsonl")
 	contains(t, stdout, "level easy", "mean score 33.33 %")
 	stdout, stderr := score(exitVerified, "mixed.jsonl", "--json")
-	contains(t, stderr, "warning: left out are answers to tasks that are not there: 9", "warning: left out are answers without a task_id: 1")
+	contains(t, stderr, "warning: left out are answers to tasks that are not there: 9", "warning: answers without a task_id are left out: 1")
 	contains(t, stdout, `"unknown": [`, `"9"`, `"nameless": 1`, `"score": 1,`)
 	stdout, stderr = score(exitVerified, "mixed.jsonl", "--json", "--split", "easy")
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.Tasks) != 1 || got.Tasks[0].TaskID != "1" || !strings.Contains(stdout, `"value": 100,`) {
@@ -269,7 +269,7 @@ func TestBenchScoreFile(t *testing.T) {
 	}
 	contains(t, stderr, "not there: 9")
 	_, stderr = score(exitUsage, "mixed.jsonl", "--split", "medium")
-	contains(t, stderr, "there is no task of level medium", "hint:")
+	contains(t, stderr, "no task has level medium", "hint:")
 	stdout, _ = score(exitVerified, "answers.jsonl", "--split", "hard")
 	contains(t, stdout, "mean score 0.00 %", "(n 2)")
 	if strings.Contains(stdout, "level easy") {
@@ -312,23 +312,23 @@ func TestBenchUsage(t *testing.T) {
 		return append([]string{"run", "--out", out, "--model", "ollama/m"}, args...)
 	}
 	for want, args := range map[string][]string{
-		"--bench is not given":               run("--tasks", tasks),
-		`there is no benchmark "x"`:          run("--bench", "x"),
-		"--tasks is not given":               run("--bench", "dir"),
-		"index.json":                         run("--bench", "dir", "--tasks", out),
-		`there is no agent "x"`:              run("--bench", "dir", "--tasks", tasks, "--agent", "x"),
-		`there is no task "x"`:               run("--bench", "dir", "--tasks", tasks, "--ids", "x"),
-		"no task is left":                    run("--bench", "dir", "--tasks", tasks, "--domain", "x"),
-		"--jobs must be at least 1":          run("--bench", "dir", "--tasks", tasks, "--jobs", "0"),
-		"the price of ollama/m is not known": run("--bench", "dir", "--tasks", tasks, "--total-cost", "3"),
+		"--bench is not given":             run("--tasks", tasks),
+		`there is no benchmark "x"`:        run("--bench", "x"),
+		"--tasks is not given":             run("--bench", "dir"),
+		"index.json":                       run("--bench", "dir", "--tasks", out),
+		`unknown agent "x"`:                run("--bench", "dir", "--tasks", tasks, "--agent", "x"),
+		`there is no task "x"`:             run("--bench", "dir", "--tasks", tasks, "--ids", "x"),
+		"no task is left":                  run("--bench", "dir", "--tasks", tasks, "--domain", "x"),
+		"--jobs must be at least 1":        run("--bench", "dir", "--tasks", tasks, "--jobs", "0"),
+		"the price of ollama/m is unknown": run("--bench", "dir", "--tasks", tasks, "--total-cost", "3"),
 		"needs --yes where nobody can be asked\n  server   http://127.0.0.1:9/": run("--bench", "dir", "--tasks", tasks, "--server", "http://127.0.0.1:9/?token=s"),
-		"--retry goes with --resume":  run("--retry", "budget"),
-		"no run of a benchmark is in": {"run", "--resume", "--out", out},
-		"--paper is not given":        {"table"},
-		`there is no table "x"`:       {"table", "--paper", "x"},
-		"expected two runs":           {"compare", out},
-		"no run is given":             {"report"},
-		"one run or one file":         {"score"},
+		"--retry needs --resume": run("--retry", "budget"),
+		"has no benchmark run":   {"run", "--resume", "--out", out},
+		"--paper is missing":     {"table"},
+		`unknown table "x"`:      {"table", "--paper", "x"},
+		"expected two runs":      {"compare", out},
+		"no run is given":        {"report"},
+		"one run or one file":    {"score"},
 	} {
 		_, stderr := s.run(exitUsage, args...)
 		contains(t, stderr, want, "hint: ")
@@ -345,7 +345,7 @@ func TestBenchKeepsNoSecret(t *testing.T) {
 	s := &benchScene{t: t}
 	for _, address := range []string{"http://u:hunter2@h/v1", "http://h/v1?token=hunter2", "http://h/v1?api-version=1&key=hunter2"} {
 		_, stderr := s.run(exitUsage, "run", "--bench", "dir", "--tasks", tasks, "--out", out, "--model", "m", "--base-url", address)
-		contains(t, stderr, "holds a key", "hint: dsstar bench run --base-url http://h/v1 --api-key-env NAME")
+		contains(t, stderr, "contains a key", "hint: dsstar bench run --base-url http://h/v1 --api-key-env NAME")
 		if strings.Contains(stderr, "hunter2") {
 			t.Errorf("the key is shown: %s", stderr)
 		}
@@ -383,7 +383,7 @@ func TestBenchFailures(t *testing.T) {
 	_, stderr = s.bench(exitVerified, "--tasks", tasks, "--agent", "react", "--out", out+"-2", "--timeout-task", "2s", "--ids", "sum-2")
 	contains(t, stderr, "wrong    sum-2, time-out")
 	_, stderr = s.run(exitUsage, "run", "--resume", "--out", out, "--retry", "bad-luck")
-	contains(t, stderr, `there is no cause "bad-luck"`)
+	contains(t, stderr, `unknown cause "bad-luck"`)
 }
 
 // TestBenchBesideThePaper has runs as the README's example makes them: both stand in rows

@@ -128,8 +128,8 @@ func (b benchResult) line() string {
 	var without []string
 	if hidden := b.Unscored - b.failed; hidden > 0 && b.Score == nil {
 		without = append(without,
-			fmt.Sprintf("the right answers to %d tasks are not public: dsstar bench submit writes "+
-				"what is handed in", hidden))
+			fmt.Sprintf("the answers to %d tasks are not public: dsstar bench submit writes a "+
+				"submission", hidden))
 	} else if hidden > 0 {
 		without = append(without, fmt.Sprintf("and %d not scored", hidden))
 	}
@@ -159,7 +159,7 @@ func scoreWarnings(b trial.Scores) []string {
 		all = append(all, "left out are answers to tasks that are not there: "+bench.Some(b.Unknown, 5))
 	}
 	if b.Nameless > 0 {
-		all = append(all, fmt.Sprintf("left out are answers without a task_id: %d", b.Nameless))
+		all = append(all, fmt.Sprintf("answers without a task_id are left out: %d", b.Nameless))
 	}
 	if len(b.Failed) > 0 {
 		var each []string

@@ -46,7 +46,7 @@ func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, lines [
 	return a.ask(ctx, question)
 }
 
-var errDeclined = errors.New("declined, and nothing was run")
+var errDeclined = errors.New("declined; nothing was run")
 
 // ask asks a yes-or-no question; no is errDeclined.
 func (a *app) ask(ctx context.Context, question string) error {
@@ -98,7 +98,7 @@ func (a *app) afford(j job) func(context.Context, describe.Estimate) error {
 			return nil
 		}
 		lines := []string{"estimate " + about,
-			fmt.Sprintf("         That is more than ask_above_tokens, %s. A folder with fewer files "+
+			fmt.Sprintf("         That exceeds ask_above_tokens (%s). A folder with fewer files "+
 				"takes fewer tokens.", human.Count(most))}
 		if !a.stdinTTY || !a.stderrTTY {
 			text := what + " takes more than ask_above_tokens, and nobody can be asked: " +

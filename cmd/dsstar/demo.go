@@ -82,7 +82,7 @@ folder.`,
 			return err
 		}
 		if j.place.Server.URL != "" {
-			return usage.New("the demo runs in kernels of this machine only", usage.Shell("dsstar demo"))
+			return usage.New("the demo runs only on this machine", usage.Shell("dsstar demo"))
 		}
 		j.progress.Wait("writing the example's data")
 		data, err := a.demoData(cmd.Context(), s, j.place.Spec)

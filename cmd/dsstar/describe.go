@@ -84,7 +84,7 @@ func (a *app) describe(cmd *cobra.Command, d describeFlags, args []string) error
 	edit, set := cmd.Flags().Changed("edit"), cmd.Flags().Changed("set")
 	switch help := []usage.Hint{usage.Shell(cmd.CommandPath() + " --help")}; {
 	case edit && set, (edit || set) && d.json:
-		return usage.New("only one of --edit, --set and --json can be given", help...)
+		return usage.New("--edit, --set and --json cannot be combined", help...)
 	case (edit || set) && len(args) > 1:
 		return usage.New("--edit and --set name the file themselves: "+args[1]+" is one too many",
 			help...)
@@ -163,7 +163,7 @@ func (j *job) setUpAlone(ctx context.Context, a *app) (err error) {
 	}
 	if g := j.place.Guest; g != nil {
 		return usage.New(fmt.Sprintf(
-			"--kernel: %s is a running kernel (%s), and files are described in new ones", g.Name,
+			"--kernel: %s is a running kernel (%s), but files are described in new ones", g.Name,
 			kernels.Identity(g.Running)),
 			usage.Shell("dsstar describe DIR   # with the Python that dsstar sets up itself"),
 			usage.Shell("dsstar kernels   # kernelspecs"))

@@ -51,7 +51,7 @@ func (a *app) editDescription(ctx context.Context, j job, folder dataFiles, said
 	after, err := a.edited(ctx, editor, path)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("%w; the description is as it was", err)
+		err = fmt.Errorf("%w; the description is unchanged", err)
 		// An editor that failed may have saved the text.
 		if text, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil &&
 			tidy(string(text)) != tidy(before) {
@@ -129,7 +129,7 @@ func (a *app) given(value string) (string, error) {
 		text, err = io.ReadAll(io.LimitReader(a.stdin, mostCorrection+1))
 	case isFile:
 		if text, err = readNamed(path, 16*mostCorrection); errors.Is(err, os.ErrNotExist) {
-			return "", usage.New("--set: there is no file "+path,
+			return "", usage.New("--set: no such file: "+path,
 				usage.Shell("dsstar describe DIR --set FILE=TEXT   # or FILE=@PATH, or FILE=-"))
 		}
 	default:
@@ -156,7 +156,7 @@ func (a *app) keepCorrection(j job, name, text string) error {
 			" is not valid UTF-8, so that no cell can name the file",
 			usage.Shell("mv OLD NEW   # a name in UTF-8"))
 	case len(text) > mostCorrection:
-		return usage.New(fmt.Sprintf("the description has %s; at most %s can be kept",
+		return usage.New(fmt.Sprintf("the description has %s, more than the limit of %s",
 			human.Bytes(int64(len(text))), human.Bytes(mostCorrection)),
 			usage.Shell("dsstar describe --help"))
 	}
@@ -224,7 +224,7 @@ func (a *app) editor(folder dataFiles, name string) (string, error) {
 	if editor := a.someEditor(); editor != "" {
 		return editor, nil
 	}
-	return "", usage.New("--edit: no editor is found", usage.Shell("export EDITOR=COMMAND"), instead)
+	return "", usage.New("--edit: no editor found", usage.Shell("export EDITOR=COMMAND"), instead)
 }
 
 // someEditor returns the user's editor as a shell command, or an installed one, or "".
@@ -323,7 +323,7 @@ func (a *app) corrections(data string) (map[string]string, error) {
 // correct stores a correction; an empty text removes it.
 func (a *app) correct(data, name, text string) error {
 	if a.configDir == "" {
-		return errors.New("there is no folder for settings, in which the correction could be kept")
+		return errors.New("there is no settings folder to keep the correction in")
 	}
 	all, err := a.corrections(data)
 	if err != nil {

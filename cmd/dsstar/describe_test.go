@@ -172,7 +172,7 @@ func TestEditUnchangedAndEmpty(t *testing.T) {
 	d.run("describe", d.data, "--set", "rules.md=Round down.").expect(exitVerified, "use your text")
 	d.run("describe", d.data, "--edit", "rules.md").expect(exitVerified, "taken back")
 	d.editor = "false"
-	d.run("describe", d.data, "--edit", "rules.md").expect(exitError, "exit status 1", "as it was", "hint: export EDITOR")
+	d.run("describe", d.data, "--edit", "rules.md").expect(exitError, "exit status 1", "unchanged", "hint: export EDITOR")
 	d.editor = ""
 	d.run("describe", d.data).expect(exitVerified)
 	if strings.Contains(d.stdout, "corrected") || !strings.Contains(d.stdout, "Round up.") {
@@ -226,10 +226,10 @@ func TestDescribeUsage(t *testing.T) {
 		{[]string{d.data, "--edit", "Terms.md"}, []string{"hint: dsstar describe " + d.data + " --edit sub/terms.md"}},
 		{[]string{d.data, "--set", "terms.md=x"}, []string{"--set sub/terms.md=x"}},
 		{[]string{d.data, "--set", "sub/terms.md"}, []string{"FILE=TEXT"}},
-		{[]string{d.data, "--set", "sub/terms.md=@nosuch"}, []string{"no file nosuch"}},
+		{[]string{d.data, "--set", "sub/terms.md=@nosuch"}, []string{"no such file: nosuch"}},
 		{[]string{d.data, "--edit", "sub/terms.md"}, []string{"needs a terminal", "--set sub/terms.md=@PATH"}},
 		{[]string{d.data, "sub"}, []string{"not a file", "hint: ls"}},
-		{[]string{d.data, "--edit", "sub/terms.md", "--json"}, []string{"only one of"}},
+		{[]string{d.data, "--edit", "sub/terms.md", "--json"}, []string{"cannot be combined"}},
 		{[]string{d.data, "sales_2023.csv", "--edit", "sub/terms.md"}, []string{"one too many"}},
 		{[]string{d.data, "--max-cost", "1"}, []string{"the price of scripted"}},
 	} {

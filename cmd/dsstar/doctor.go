@@ -236,7 +236,7 @@ func (a *app) checkSandbox(ctx context.Context, s *configs.Settings) finding {
 		line := fmt.Sprintf("%s: %d of %d forbidden things are blocked", tier, len(trials)-len(open),
 			len(trials))
 		if tier == sandbox.Off {
-			line = fmt.Sprintf("without it %d of %d can be done", len(open), len(trials))
+			line = fmt.Sprintf("without it %d of %d are possible", len(open), len(trials))
 		} else if len(open) > 0 {
 			line += ", but not: " + strings.Join(open, ", ")
 		}
@@ -310,7 +310,7 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 	switch {
 	case refused && e.Key == "":
 		return finding{Check: "model", Status: "failed",
-			Detail: fmt.Sprintf("%s wants a key, and no key was sent (%s)", e.Provider, status),
+			Detail: fmt.Sprintf("%s needs a key, and none was sent (%s)", e.Provider, status),
 			hints:  []usage.Hint{keyForURL}}
 	case refused:
 		f := finding{Check: "model", Status: "failed",
@@ -321,7 +321,7 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 		return f
 	case response.StatusCode != http.StatusOK:
 		return finding{Check: "model", Status: "warning",
-			Detail: fmt.Sprintf("%s answers %s when asked for its models", e.Provider, status)}
+			Detail: fmt.Sprintf("%s returned %s to the request for its models", e.Provider, status)}
 	case !strings.Contains(string(body), e.Model):
 		return finding{Check: "model", Status: "warning",
 			Detail: fmt.Sprintf("%s answers, but does not list %s", e.Provider, e.Model)}

@@ -85,12 +85,12 @@ func (e *stoppedError) hints(cause []usage.Hint) []usage.Hint {
 		again, cause = anyPrice, nil // else it would stop at the same point
 	}
 	if _, ok := errors.AsType[*record.EditError](e.err); ok {
-		return []usage.Hint{again.Note("when it is mended in " + e.notebook)}
+		return []usage.Hint{again.Note("after you have fixed " + e.notebook)}
 	}
 	if _, ok := errors.AsType[*ask.BudgetError](e.err); ok {
 		cause = nil
 	}
-	return append([]usage.Hint{again.Note("goes on, and asks nothing twice")}, cause...)
+	return append([]usage.Hint{again.Note("continues, and repeats no request")}, cause...)
 }
 
 // A stoppedError is a run that was cut short; its notebook is saved.
@@ -102,7 +102,7 @@ type stoppedError struct {
 }
 
 func (e *stoppedError) Error() string {
-	return fmt.Sprintf("%v\nthe notebook up to there: %s", e.err, e.notebook)
+	return fmt.Sprintf("%v\nnotebook so far: %s", e.err, e.notebook)
 }
 func (e *stoppedError) Unwrap() error { return e.err }
 

@@ -101,13 +101,13 @@ func chooseExporter(to, out string) (exporter, error) {
 	}
 	if ending := filepath.Ext(out); to == "" && ending != "" && ending != ".ipynb" {
 		return exporter{}, usage.New(
-			fmt.Sprintf("--out: there is no format for %s: it is html, md or script",
+			fmt.Sprintf("--out: unknown format for %s: use html, md or script",
 				term.Printable(ending)), usage.Shell("dsstar export --to html -o %s RUN", out))
 	}
 	if to == "" {
 		return exporters[0], nil
 	}
-	return exporter{}, usage.New(fmt.Sprintf("there is no format %q: it is html, md or script", to),
+	return exporter{}, usage.New(fmt.Sprintf("unknown format %q: use html, md or script", to),
 		usage.Shell("dsstar export --to html RUN"))
 }
 
@@ -115,7 +115,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 	path := arg
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		if path = disk.Newest(record.Folder(arg).Notebook()); path == "" {
-			return usage.New(fmt.Sprintf("%s is no run folder: it has no notebook.ipynb",
+			return usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
 				term.Printable(arg)),
 				usage.Shell("ls -d dsstar-runs/*   # the runs of this folder"),
 				usage.Shell("ls %s/*.ipynb", arg))
@@ -229,7 +229,7 @@ func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 	}
 	script, commented := export.Script(nb)
 	if commented > 0 {
-		warning = fmt.Sprintf("lines that only IPython understands are comments in the script: %d",
+		warning = fmt.Sprintf("lines that only IPython understands became comments: %d",
 			commented)
 	}
 	return script, warning

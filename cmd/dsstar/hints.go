@@ -26,34 +26,34 @@ var conditions = []struct {
 }{
 	{runner.ErrRunning, exitError,
 		[]usage.Hint{usage.Shell(
-			"pgrep -af 'dsstar bench'   # which one; this command works when it has ended")}},
+			"pgrep -af 'dsstar bench'   # which one; try again when it has ended")}},
 	{record.ErrRunning, exitError,
 		[]usage.Hint{usage.Shell(
-			"pgrep -af dsstar   # which one; this command works when it has ended")}},
+			"pgrep -af dsstar   # which one; try again when it has ended")}},
 	{record.ErrInUse, exitUsage,
-		[]usage.Hint{usage.Shell("mktemp -d   # gives a new folder for --out")}},
+		[]usage.Hint{usage.Shell("mktemp -d   # makes a new folder for --out")}},
 	{sandbox.ErrExposed, exitUsage, []usage.Hint{
-		usage.Shell("mkdir data && mv FILES data   # a folder for what cells are to read"),
-		usage.Again("--sandbox", "off").Note("cells have all your rights then"),
+		usage.Shell("mkdir data && mv FILES data   # a folder with only what cells may read"),
+		usage.Again("--sandbox", "off").Note("gives cells all your rights"),
 	}},
 	{sandbox.ErrTooMany, exitUsage, []usage.Hint{
-		usage.Again("--sandbox", "builtin").Note("looks for no sockets: cells have none there"),
+		usage.Again("--sandbox", "builtin").Note("needs no search for sockets"),
 	}},
 	{sandbox.ErrWritable, exitUsage, []usage.Hint{
-		usage.Again("--allow-write", "out").Note("after mkdir out: a folder without data and runs in it"),
+		usage.Again("--allow-write", "out").Note("a new folder, without data and runs: mkdir out"),
 		usage.Again("--out", "DIR").Note("a run folder elsewhere"),
 		usage.Again("--allow-write",
-			"DATA").Note("the data too, by their own name, if cells may change them"),
-		usage.Shell("dsstar doctor   # what keeps the sandbox from being full, in which data " +
-			"stay as they are"),
+			"DATA").Note("names the data too, if cells may change them"),
+		usage.Shell("dsstar doctor   # says why the tier full, which protects the data, does " +
+			"not work"),
 	}},
 	{sandbox.ErrReplaced, exitError, []usage.Hint{
-		usage.Shell("ls -ld PATH   # a link made by a cell, or by somebody else, in a folder " +
-			"of --allow-write"),
+		usage.Shell("ls -ld PATH   # a link in a folder of --allow-write, made by a cell or " +
+			"another program"),
 	}},
 	{sandbox.ErrKept, exitError, []usage.Hint{
-		usage.Again("--allow-read", "DIR").Note("the folder of what it could not read"),
-		usage.Shell("dsstar doctor --sandbox off   # whether it starts without the sandbox"),
+		usage.Again("--allow-read", "DIR").Note("the folder that it could not read"),
+		usage.Shell("dsstar doctor --sandbox off   # does it start without the sandbox?"),
 	}},
 	{errInterrupted, exitInterrupted, nil},
 	{agent.ErrStopped, exitInterrupted, nil},
@@ -82,7 +82,7 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	}
 	if b, ok := errors.AsType[*ask.BudgetError](err); ok {
 		return exitBudget, text, []usage.Hint{usage.Again("--"+b.Flag,
-			"MORE").Note("or without it: no limit")}
+			"MORE").Note("or leave it out, for no limit")}
 	}
 	if errors.Is(err, sandbox.ErrNone) {
 		return exitError, text + "; nothing was run", sandboxHints(err)
@@ -99,7 +99,7 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		hints = []usage.Hint{usage.Shell(
-			"wsl --install   # dsstar runs kernels on Linux and macOS, and so on Windows in WSL")}
+			"wsl --install   # on Windows, dsstar runs kernels only in WSL")}
 	}
 	return exitError, text, hints
 }
@@ -125,7 +125,7 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 		switch {
 		case errors.Is(s, llm.ErrContextLength):
 			hints = []usage.Hint{usage.Again("--context",
-				"TOKENS").Note("what the model's context holds; less is shown then")}
+				"TOKENS").Note("the size of the model's context; shows the model less")}
 		case s.Status == http.StatusNotFound:
 			hints = []usage.Hint{
 				usage.Shell("dsstar config   # shows the model and the base URL"),
@@ -139,8 +139,7 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 	}
 	if _, ok := errors.AsType[*llm.ReplayError](err); ok {
 		return exitError, []usage.Hint{
-			usage.Shell("dsstar doctor   # a cell that fails here and did not in the recording makes " +
-				"other requests"),
+			usage.Shell("dsstar doctor   # a cell that fails only here changes the requests"),
 			usage.Again("--model", "PROVIDER/MODEL").Note("records a new trace"),
 		}
 	}

@@ -65,7 +65,7 @@ func (r *runFlags) checkOut() error {
 		return nil
 	case err != nil:
 		return usage.New(fmt.Sprintf("--out: %v", err),
-			usage.Shell("mktemp -d   # gives a new folder for --out"))
+			usage.Shell("mktemp -d   # makes a new folder for --out"))
 	case len(entries) > 0:
 		return fmt.Errorf("--out %s: %w", r.out, record.ErrInUse)
 	}
@@ -103,11 +103,11 @@ func (j *job) setUp(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	if j.place.Guest != nil && j.keep {
-		return usage.New("--keep-kernel: the kernel is not dsstar's, and stays in any case",
+		return usage.New("--keep-kernel: the kernel is not dsstar's and keeps running anyway",
 			usage.Again("--yes").But("keep-kernel"))
 	}
 	if j.place.Guest != nil && j.settings.Rollback.Insists() {
-		return usage.New("--rollback checkpoint: a kernel that is not the run's own goes back by names",
+		return usage.New("--rollback checkpoint: a kernel that dsstar did not start goes back by names",
 			usage.Again("--yes").But("rollback"))
 	}
 	if j.place.Guest != nil && j.settings.Method.Paper {
@@ -141,11 +141,11 @@ func (j *job) forGuest() error {
 	case g != nil:
 		g.Keep = j.names
 	case len(j.names) > 0:
-		return usage.New("--keep is for a kernel that is running already: the run's own ends with it",
+		return usage.New("--keep needs a running kernel: the run's own kernel ends with it",
 			usage.Shell("dsstar kernels"), usage.Again("--kernel", "newest"))
 	case j.task.Data == "" && !j.past && !j.here:
-		return usage.New("no data folder is given, and only a kernel that is running already has "+
-			"variables to ask about",
+		return usage.New("no data folder is given, and no running kernel whose variables to ask "+
+			"about",
 			usage.Again("--data", "DIR"), usage.Shell("dsstar kernels   # those that are running"))
 	}
 	return nil
@@ -183,7 +183,7 @@ func (j job) folder() (record.Folder, error) {
 	}
 	base := j.base()
 	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
-		return "", usage.New(fmt.Sprintf("%s, where runs go, is a link, which may be a stranger's",
+		return "", usage.New(fmt.Sprintf("%s, where runs go, is a link, and may come from a stranger",
 			term.Printable(link)),
 			usage.Shell("ls -ld %s", link),
 			usage.Shell("export DSSTAR_OUT=%s   # if the link is yours", base))
@@ -233,7 +233,7 @@ func newTask(ctx context.Context, question, guidelines, folder string, include [
 	}
 	if scheme := isURL.FindString(folder); scheme != "" { // the rest may hold a password
 		return record.Task{}, usage.New(
-			fmt.Sprintf("the data folder: a path is wanted, not a %s address: only folders of this "+
+			fmt.Sprintf("the data folder must be a path, not a %s address: only folders of this "+
 				"machine are read", strings.TrimSuffix(scheme, "://")),
 			usage.Again("--data", "DIR").Note("a folder with a copy of the data"))
 	}
@@ -282,7 +282,7 @@ func listData(ctx context.Context, task *record.Task, data string) error {
 			hints = append(hints,
 				usage.Again("--data", filepath.Join(data, name)).Note("what is named is not skipped"))
 		}
-		return usage.New("the data folder has no data files but what is skipped: "+skipped, hints...)
+		return usage.New("the data folder has no data files except skipped ones: "+skipped, hints...)
 	}
 	return usage.New("the data folder has no data files: "+data, usage.Shell("ls -la %s", data))
 }

@@ -55,7 +55,7 @@ func (s keptSession) End() error {
 }
 
 var errUnfinished = errors.New(
-	"not all cells ran in the fresh kernel of the proof, which would have stayed")
+	"not all cells ran in the proof's fresh kernel")
 
 func (s keptSession) Close() error {
 	k := s.keeper
@@ -101,7 +101,7 @@ func (k *keeper) result(ctx context.Context) (*resultKept, error) {
 	return r, err
 }
 
-var errOtherKernel = errors.New("the notebook is open with another kernel, which it keeps")
+var errOtherKernel = errors.New("the notebook is open with another kernel")
 
 // tell explains how to connect to the kernel and how to end it. ended is the error that cut the run
 // short.
@@ -254,7 +254,7 @@ func guarded(g *disk.Guarded, draw func() ([]byte, error), warn func(string)) er
 		}
 		old := filepath.Base(g.Path())
 		g.NextSibling()
-		warn(fmt.Sprintf("%s was edited during the run and stays as it is; the run goes on in %s", old,
+		warn(fmt.Sprintf("%s was edited during the run and is left alone; the run continues in %s", old,
 			filepath.Base(g.Path())))
 	}
 }

@@ -62,7 +62,7 @@ func TestKeepKernel(t *testing.T) {
 	if a.run(t.Context(), []string{"kernels"}); !strings.Contains(stdout.String(), kept.ID[:8]) || !strings.Contains(stdout.String(), "notebook.ipynb") {
 		t.Error(stdout.String())
 	}
-	attached(t, env, "http://127.0.0.1:1/v1", "--kernel", kept.ID[:8], "--keep-kernel").expect(exitUsage, "stays in any case", "dsstar: hint: dsstar nb --yes")
+	attached(t, env, "http://127.0.0.1:1/v1", "--kernel", kept.ID[:8], "--keep-kernel").expect(exitUsage, "keeps running anyway", "dsstar: hint: dsstar nb --yes")
 	if all, _ := os.ReadDir(runtime); len(all) != 1 {
 		t.Errorf("left in the runtime folder: %v", all)
 	}

@@ -39,11 +39,10 @@ func checkMethod(s *configs.Settings, review bool) error {
 	switch {
 	case s.Method.Candidates == 1:
 	case s.Method.Paper:
-		return usage.New("--candidates: with --paper every round writes the whole script, and only one",
+		return usage.New("--candidates: with --paper every round writes one whole script",
 			usage.Again("--candidates", "1"))
 	case review:
-		return usage.New("--candidates: with --review no cell runs that was not accepted, so that a "+
-			"step has one at a time",
+		return usage.New("--candidates: with --review only accepted cells run, one per step",
 			usage.Again("--candidates", "1"))
 	}
 	return nil
@@ -57,8 +56,7 @@ func checkRollback(s *configs.Settings, m record.Method) error {
 		return usage.New("--rollback off: with --paper every script runs in a fresh process",
 			usage.Again("--rollback", "replay"))
 	case m.Candidates > 1:
-		return usage.New("--rollback off: the candidates for a step run from the same state, to which "+
-			"the session goes back",
+		return usage.New("--rollback off: candidates need to go back to a common state",
 			usage.Again("--rollback", "auto"))
 	}
 	return nil
@@ -100,9 +98,9 @@ func checkBudget(s *configs.Settings) error {
 				fmt.Sprintf(`echo 'prices: {%s}' >> %s%s`, row, human.Shell(s.UserFile), paid)
 			if len(s.Prices) > 0 || s.UserFile == "" {
 				hint = fmt.Sprintf(
-					"%s   # belongs below prices: in your settings; US dollars a million tokens", row)
+					"%s   # belongs under prices: in your settings; US dollars per million tokens", row)
 			}
-			return usage.New(fmt.Sprintf("--max-cost: the price of %s is not known", name),
+			return usage.New(fmt.Sprintf("--max-cost: the price of %s is unknown", name),
 				usage.Shell(hint))
 		}
 	}

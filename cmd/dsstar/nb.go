@@ -162,7 +162,7 @@ func (a *app) guidelines(arg string) (string, error) {
 	}
 	b, err := readNamed(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", usage.New("--guidelines: there is no file "+path,
+		return "", usage.New("--guidelines: no such file: "+path,
 			usage.Again("--guidelines", "TEXT").Note("or @FILE"))
 	}
 	if err != nil {

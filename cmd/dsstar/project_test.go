@@ -43,7 +43,7 @@ func TestProjectFile(t *testing.T) {
 		if code := a.run(t.Context(), strings.Fields(command)); code != exitUsage {
 			t.Errorf("%s: exit code %d", command, code)
 		}
-		for _, said := range []string{"dsstar.yaml: allow_read: ", " --allow-read '/opt/a b'", "export DSSTAR_ALLOW_READ='/opt/a b'", "config.yaml"} {
+		for _, said := range []string{"dsstar.yaml: allow_read is ", " --allow-read '/opt/a b'", "export DSSTAR_ALLOW_READ='/opt/a b'", "config.yaml"} {
 			if !strings.Contains(stderr.String(), said) {
 				t.Errorf("%s: %q is not in %s", command, said, stderr)
 			}

@@ -196,7 +196,7 @@ func (p *patience) Set(text string) error {
 		d, err = time.Duration(n)*time.Second, nil
 	}
 	if err != nil || d < 0 {
-		return fmt.Errorf("%q is neither a time such as 90s or 10m nor none", text)
+		return fmt.Errorf("%q is not a duration, such as 90s, or none", text)
 	}
 	*p = patience(d)
 	return nil

@@ -44,7 +44,7 @@ func TestCheckInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
 	stdout, stderr := rerunCode(ctx, t, exitInterrupted, "--check", path)
-	if wantText(t, "stderr", stderr, "dsstar: interrupted"); stdout != "" || strings.Contains(stderr, "up to there") {
+	if wantText(t, "stderr", stderr, "dsstar: interrupted"); stdout != "" || strings.Contains(stderr, "notebook so far") {
 		t.Errorf("stdout %q, stderr %q", stdout, stderr)
 	}
 }

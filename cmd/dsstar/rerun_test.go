@@ -173,7 +173,7 @@ func TestRerunInterrupted(t *testing.T) {
 			if c.shows != "" {
 				wantText(t, "the cell", plainOf(cells[1]), "second\n", c.shows)
 			}
-			wantText(t, "stderr", stderr, "the notebook up to there: "+out, "dsstar: interrupted")
+			wantText(t, "stderr", stderr, "notebook so far: "+out, "dsstar: interrupted")
 		})
 	}
 }

@@ -82,7 +82,7 @@ func (a *app) resumeCommand() *cobra.Command {
 				usage.Shell(`dsstar resume --ask "question" %s`, args[0]))
 		}
 		if form != "" && question == "" {
-			return usage.New("--guidelines are for the question of --ask",
+			return usage.New("--guidelines needs --ask",
 				usage.Shell(`dsstar resume --ask "question" --guidelines TEXT %s`, args[0]))
 		}
 		s, err := a.settings(cmd.Flags())
@@ -210,8 +210,8 @@ func (a *app) mayRead(r pastRun, s *configs.Settings) error {
 		return nil
 	}
 	return usage.New(fmt.Sprintf(
-		"the notebook's data folder, %s, is hidden, the system's or your home, and the notebook may "+
-			"be a stranger's", term.Printable(data)),
+		"the notebook may come from a stranger, and its data folder, %s, is hidden, the "+
+			"system's or your home", term.Printable(data)),
 		usage.Shell("dsstar resume --allow-read DIR %s   # DIR: that folder, if the notebook is yours",
 			string(r.folder)))
 }
@@ -225,7 +225,7 @@ func (r pastRun) dataFiles(ctx context.Context, include []string) ([]record.File
 		return nil, nil
 	}
 	if info, err := os.Stat(data); err != nil || !info.IsDir() {
-		return nil, usage.New("the run's data folder is not there: "+data,
+		return nil, usage.New("the run's data folder does not exist: "+data,
 			usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to "+
 				"where it is now", data))
 	}

@@ -63,7 +63,7 @@ func editFile(t *testing.T, path, old, new string) []byte {
 }
 
 // TestEditedDuringRun: a notebook and a script that somebody edits while the run
-// goes on stay as they are, the run goes on in siblings, and says so once.
+// goes on stay as they are, the run continues in siblings, and says so once.
 func TestEditedDuringRun(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestEditedDuringRun(t *testing.T) {
 			second = editFile(t, filepath.Join(out, "notebook-2.ipynb"), "Look at them.", "Look at them again.")
 		}
 	}, "--json")
-	s.expect(exitVerified, "notebook.ipynb was edited during the run and stays as it is", "goes on in notebook-2.ipynb", "goes on in notebook-3.ipynb",
+	s.expect(exitVerified, "notebook.ipynb was edited during the run and is left alone", "continues in notebook-2.ipynb", "continues in notebook-3.ipynb",
 		"goes on in solution-2.py", "notebook "+filepath.Join(s.out, "notebook-3.ipynb"))
 	for name, want := range map[string][]byte{"notebook.ipynb": notebook, "notebook-2.ipynb": second, "solution.py": script} {
 		if got, err := os.ReadFile(filepath.Join(s.out, name)); err != nil || !bytes.Equal(got, want) {
@@ -111,7 +111,7 @@ func TestSaverGoesOn(t *testing.T) {
 			t.Fatalf("%q, %v", warnings, err)
 		}
 		for i, name := range moved {
-			if !strings.Contains(warnings[i], "the run goes on in "+name) {
+			if !strings.Contains(warnings[i], "the run continues in "+name) {
 				t.Errorf("%q, want one about %s", warnings[i], name)
 			}
 		}

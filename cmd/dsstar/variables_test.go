@@ -137,7 +137,7 @@ func TestVariables(t *testing.T) {
 	t.Run("keep", func(t *testing.T) {
 		model := using("total = int(df['n'].sum())\nmore = df.copy()\nprint(total)", "print(total)").serve(t)
 		s := aboutVariables(t, env, model.URL, filepath.Join(t.TempDir(), "run"), "--kernel", filepath.Join(server.Root, "work", "my analysis.ipynb"), "--keep", "more,nosuch")
-		s.expect(exitVerified, "as they were, but for more, nosuch;", "--keep nosuch: no cell has given this name a value")
+		s.expect(exitVerified, "as they were, but for more, nosuch;", "--keep nosuch: no cell has assigned this name")
 		if got := kernelstest.Run(t, open.file, "print(total, list(more['n'])); del more\n"+asItWas); got != "the user's [1, 2, 39]\nthe user's True True\n" {
 			t.Errorf("the user's session: %s", got)
 		}
@@ -173,9 +173,9 @@ func TestVariables(t *testing.T) {
 			s.expect(exitUsage, c.said, "dsstar: hint: ")
 			s.without(server.Token)
 		}
-		aboutVariables(t, env, "http://127.0.0.1:1/v1", "", "--server", server.URL, "--kernel", "python3").expect(exitUsage, "only a kernel that is running already")
+		aboutVariables(t, env, "http://127.0.0.1:1/v1", "", "--server", server.URL, "--kernel", "python3").expect(exitUsage, "no running kernel")
 		aboutVariables(t, env, "http://127.0.0.1:1/v1", "").expect(exitUsage, "no data folder is given", "--kernel newest")
-		aboutVariables(t, env, "http://127.0.0.1:1/v1", "", "--data", dataFolder(t, numbers), "--keep", "x").expect(exitUsage, "--keep is for a kernel that is running")
+		aboutVariables(t, env, "http://127.0.0.1:1/v1", "", "--data", dataFolder(t, numbers), "--keep", "x").expect(exitUsage, "--keep needs a running kernel")
 		aboutVariables(t, env, "http://127.0.0.1:1/v1", "", "--kernel", open.id, "--keep", "df.n").expect(exitUsage, `"df.n" is not the name`)
 	})
 }

@@ -35,7 +35,7 @@ func (h Host) Look(ctx context.Context, p *Place, s *configs.Settings, folders .
 	}
 	defer k.Close()
 	if info := k.Info(); info.Implementation != "ipython" {
-		return usage.New(fmt.Sprintf("the kernel %s is not IPython but %s, and cells are IPython's",
+		return usage.New(fmt.Sprintf("the kernel %s is %s, but cells need IPython",
 			info.Name, cmp.Or(info.Implementation, "unknown")),
 			usage.Shell("dsstar kernels"))
 	}
@@ -89,7 +89,7 @@ func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error)
 	var seen sight
 	if err := json.Unmarshal([]byte(e.Stdout()), &seen); e.Status != notebook.OK || err != nil ||
 		seen.Python == "" {
-		return sight{}, fmt.Errorf("the kernel does not say which Python it runs: %s",
+		return sight{}, fmt.Errorf("the kernel did not report its Python: %s",
 			term.Fit(e.PlainText(), 300))
 	}
 	return seen, nil

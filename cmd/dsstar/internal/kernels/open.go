@@ -60,7 +60,7 @@ func requireCheckpoints(s *configs.Settings, k *checkpoint.Session) error {
 	if !s.Rollback.Insists() || k.Way() == notebook.ByCheckpoint {
 		return nil
 	}
-	return usage.New("--rollback checkpoint: this kernel cannot freeze copies of itself",
+	return usage.New("--rollback checkpoint: this kernel cannot make checkpoints",
 		usage.Again("--rollback", "auto"))
 }
 

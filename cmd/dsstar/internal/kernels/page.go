@@ -18,7 +18,7 @@ func OnPage(s *configs.Settings) error {
 	}
 	server, err := kernel.NewServer(u.String(), "")
 	if err != nil { // whose text may have a token
-		return usage.New("--kernel is not the address of a notebook or kernel",
+		return usage.New("--kernel is not the URL of a notebook or kernel",
 			usage.Shell("dsstar kernels"))
 	}
 	if named, err := kernel.NewServer(s.Server, ""); s.Server != "" &&
@@ -28,7 +28,7 @@ func OnPage(s *configs.Settings) error {
 	}
 	name := shownOn(strings.TrimPrefix(u.Path, strings.TrimSuffix(pathOf(server.URL), "/")))
 	if name == "" {
-		return usage.New("--kernel: the address names neither a notebook nor a kernel: "+server.URL,
+		return usage.New("--kernel: the URL names neither a notebook nor a kernel: "+server.URL,
 			usage.Shell("dsstar kernels --server %s", server.URL))
 	}
 	if s.Kernel = name; s.Server == "" || server.Token != "" {

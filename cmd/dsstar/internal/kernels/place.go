@@ -90,7 +90,7 @@ func (v Survey) placeOnServer(name string) (Place, error) {
 	case running != nil:
 		return v.visiting(*running, true), nil
 	case spec.Language != "" && !strings.EqualFold(spec.Language, "python"):
-		return Place{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, and cells are Python",
+		return Place{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
 			spec.Name, w.URL, spec.Language),
 			v.hints(w.Specs, kernels)...)
 	}
@@ -125,7 +125,7 @@ func (v Survey) choose(name string, specs []kernel.Spec,
 	case len(named) == 0 && len(matches) == 1:
 		return nil, &matches[0], nil
 	case len(named)+len(matches) > 1:
-		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is the name of more than one", name),
+		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is ambiguous", name),
 			v.hints(named, matches)...)
 	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" &&
@@ -135,7 +135,7 @@ func (v Survey) choose(name string, specs []kernel.Spec,
 		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil
 	}
 	return nil, nil, usage.New(
-		fmt.Sprintf("--kernel: there is no kernelspec and no running kernel %q", name),
+		fmt.Sprintf("--kernel: no kernelspec or running kernel is named %q", name),
 		v.hints(specs, kernels)...)
 }
 

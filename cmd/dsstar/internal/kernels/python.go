@@ -23,7 +23,7 @@ func (h Host) Spec(ctx context.Context, s *configs.Settings,
 	say func(string)) (kernel.Spec, error) {
 	switch {
 	case s.Python != "" && s.Kernel+s.Server != "":
-		return kernel.Spec{}, usage.New("--python cannot be given with --kernel or --server",
+		return kernel.Spec{}, usage.New("--python cannot be combined with --kernel or --server",
 			usage.Without("python"), usage.Without("kernel", "server"))
 	case s.Kernel != "":
 		return h.ownKernel(ctx, s, s.Kernel)
@@ -47,7 +47,7 @@ func (h Host) ownKernel(ctx context.Context, s *configs.Settings,
 	}
 	if spec.Language != "" && !strings.EqualFold(spec.Language, "python") {
 		return kernel.Spec{}, usage.New(
-			fmt.Sprintf("--kernel: %s is a kernel for %s, and cells are Python", name, spec.Language),
+			fmt.Sprintf("--kernel: %s is a kernel for %s, but cells are Python", name, spec.Language),
 			usage.Shell("jupyter kernelspec list"))
 	}
 	program, err := spec.Program(h.Env)

@@ -49,8 +49,8 @@ func Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	for _, path := range b.Write {
 		if at := sandbox.Startup(path); at != "" && tier.Confines() {
 			return b, "", usage.New(
-				fmt.Sprintf("--allow-write: %s would give your account to the cells: programs run what is in "+
-					"%s when they start", path, at),
+				fmt.Sprintf("--allow-write: %s would give your account to the cells: programs "+
+					"run the content of %s when they start", path, at),
 				usage.Again("--allow-write",
 					"out").Note("after mkdir out: a folder for what cells are to write"))
 		}
@@ -69,8 +69,8 @@ func HandsOver(b sandbox.Box) string {
 		for _, name := range launches {
 			if _, err := os.Lstat(filepath.Join(path, name)); err == nil && b.Tier.Confines() {
 				return fmt.Sprintf(
-					"--allow-write %s: cells can change %s there, and what your tools run from it runs "+
-						"outside the sandbox", path, name)
+					"--allow-write %s: cells can change %s there, which your tools run outside "+
+						"the sandbox", path, name)
 			}
 		}
 	}

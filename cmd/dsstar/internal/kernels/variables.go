@@ -83,12 +83,12 @@ func (v visit) Leave(ctx context.Context,
 	}
 	if len(left.Changed) > 0 {
 		warnings = append(warnings,
-			fmt.Sprintf("%s changed in place since a cell first read it, and it stays so: the files in %s "+
-				"have the state before",
+			fmt.Sprintf("changed in place since cells first read them: %s. They stay changed; "+
+				"%s has their earlier state",
 				strings.Join(left.Changed, ", "), v.folder.Variables()))
 	}
 	for _, name := range left.Unbound {
-		warnings = append(warnings, fmt.Sprintf("--keep %s: no cell has given this name a value", name))
+		warnings = append(warnings, fmt.Sprintf("--keep %s: no cell has assigned this name", name))
 	}
 	return warnings, nil
 }

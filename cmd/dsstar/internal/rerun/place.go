@@ -107,7 +107,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	})
 	switch {
 	case at < 0 && data != "":
-		return usage.New(fmt.Sprintf("--data: no cell of %s has the tag parameters and sets data_dir",
+		return usage.New(fmt.Sprintf("--data: %s has no cell with the tag parameters that sets data_dir",
 			term.Printable(path)),
 			usage.Without("data").Note("on the data that its cells name"))
 	case at < 0:

@@ -95,20 +95,20 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 	switch {
 	case f.JSON && f.Out == "-":
-		return usage.New("--json and --out - both want standard output", usage.Again("--json").But("out"))
+		return usage.New("--json and --out - both need standard output", usage.Again("--json").But("out"))
 	case f.Check && f.Out == "-":
-		return usage.New("--check and --out - both want standard output",
+		return usage.New("--check and --out - both need standard output",
 			usage.Again("--out", OutPath(path)))
 	case f.Round != nil && f.Out != "":
-		return usage.New("--round writes no notebook, so there is no use for --out", usage.Without("out"))
+		return usage.New("--round writes no notebook: --out has no effect", usage.Without("out"))
 	case !f.Check && f.Tolerance != Tolerance:
-		return usage.New("--tolerance is for --check", usage.Again("--check"))
+		return usage.New("--tolerance needs --check", usage.Again("--check"))
 	case math.IsNaN(f.Tolerance) || f.Tolerance < 0 || f.Tolerance >= 1:
-		return usage.New("--tolerance: it is relative to the number: at least 0 and less than 1",
+		return usage.New("--tolerance must be at least 0 and less than 1",
 			usage.Again("--tolerance", "1e-6"))
 	case f.Check && f.Round == nil &&
 		!slices.ContainsFunc(slices.Collect(maps.Values(recordedRuns(nb))), cellRun.ran):
-		return usage.New(fmt.Sprintf("%s has no outputs that could be compared", term.Printable(path)),
+		return usage.New(fmt.Sprintf("%s has no outputs to compare", term.Printable(path)),
 			usage.Without("check").Note("makes a notebook that has"))
 	}
 	return nil

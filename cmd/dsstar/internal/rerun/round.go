@@ -101,7 +101,7 @@ func (a *Runner) round(ctx context.Context, path string, nb *notebook.Notebook, 
 // find finds the round in the notebook.
 func (r *replay) find(path string, nb *notebook.Notebook) error {
 	if !r.place.own {
-		return usage.New(fmt.Sprintf("--round: %s was not written by dsstar, so that it has no rounds",
+		return usage.New(fmt.Sprintf("--round: %s was not written by dsstar and has no rounds",
 			term.Printable(path)), usage.Without("round"))
 	}
 	t, err := record.Read(nb)
@@ -119,12 +119,12 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 		if rounds == 0 {
 			last = usage.Without("round")
 		}
-		return usage.New(fmt.Sprintf("--round: the run has %s, and no round %d",
+		return usage.New(fmt.Sprintf("--round: the run has only %s, not %d",
 			human.Plural(rounds, "round"), n), last)
 	}
 	r.base, r.attempts = t.At(n)
 	if len(r.attempts) == 0 {
-		return usage.New(fmt.Sprintf("--round: no cell was run in round %d", n),
+		return usage.New(fmt.Sprintf("--round: no cell ran in round %d", n),
 			usage.Again("--check").But("round"))
 	}
 	round := t.Rounds[n-1]
@@ -164,7 +164,7 @@ func (r *replay) rebuild(ctx context.Context, first bool) error {
 	}
 	if last := all[len(all)-1]; last.Status != notebook.OK {
 		return errUnbuilt{fmt.Sprintf(
-			"the session as it was before round %d cannot be rebuilt: cell %d of %d: %s", r.result.Round,
+			"cannot rebuild the session before round %d: cell %d of %d: %s", r.result.Round,
 			len(all), len(r.base), problemOf(last))}
 	}
 	return nil

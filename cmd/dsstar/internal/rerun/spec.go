@@ -19,7 +19,7 @@ func (a *Runner) spec(ctx context.Context, path string, nb *notebook.Notebook,
 	named, language := kernelOf(nb)
 	switch {
 	case s.Python != "" && s.Kernel != "":
-		return kernel.Spec{}, usage.New("--python and --kernel cannot both be given",
+		return kernel.Spec{}, usage.New("--python and --kernel cannot be combined",
 			usage.Without("python"), usage.Without("kernel"))
 	case s.Kernel != "":
 		return a.findKernel(s.Kernel, path)

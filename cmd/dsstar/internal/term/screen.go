@@ -165,7 +165,7 @@ func (s *Screen) write() {
 func (s *Screen) picture() string {
 	if s.dropped > 0 && len(s.pending) < maxPending {
 		s.pending = append(s.pending, Line{
-			Text: fmt.Sprintf("warning  %d lines came too fast to be shown here; the notebook has them",
+			Text: fmt.Sprintf("warning  %d lines came too fast to show; the notebook has them",
 				s.dropped),
 			Style: Doubt,
 		})
