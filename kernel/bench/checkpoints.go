@@ -13,13 +13,13 @@ import (
 	"dsstar/notebook"
 )
 
-// A session is what the cells of a session make, to which it goes back.
+// A session is a session to restore, made by its cells.
 type session struct {
 	name  string
 	cells []string
 }
 
-const thinking = 100 * time.Millisecond // between a cell and going back: nobody decides sooner
+const thinking = 100 * time.Millisecond // between a cell and going back, as for a decision
 
 const bigFrame = "df = pd.DataFrame(np.random.default_rng(0).random((1_000_000, 134)))" // 1.07 GB
 
@@ -48,7 +48,7 @@ var (
 	}
 )
 
-// checkpointRows measure the kernel with checkpoints beside ipykernel.
+// checkpointRows compare the kernel with checkpoints with ipykernel.
 func checkpointRows() []row {
 	var all []row
 	for _, s := range goingBack {
@@ -65,14 +65,14 @@ func checkpointRows() []row {
 	)
 }
 
-// kinds are the kernel with checkpoints and ipykernel.
+// kinds returns the specs of the kernel with checkpoints and of ipykernel.
 func (b *bench) kinds() ([2]kernel.Spec, error) {
 	plain := kernel.PythonSpec(b.python)
 	freezing, err := kernel.CheckpointSpec(plain, filepath.Join(b.dir, "kernels"))
 	return [2]kernel.Spec{freezing, plain}, err
 }
 
-// both starts one kernel of each kind, in folders of their own, and returns what closes them.
+// both starts a kernel of each kind in its own folder; end closes them.
 func (b *bench) both(ctx context.Context, stays bool) (both [2]*checkpoint.Session, end func(),
 	err error) {
 	end = func() {
@@ -95,7 +95,7 @@ func (b *bench) both(ctx context.Context, stays bool) (both [2]*checkpoint.Sessi
 	return both, end, err
 }
 
-// begin starts a kernel that goes back.
+// begin starts a kernel that can go back.
 func begin(ctx context.Context, o kernel.Options, back checkpoint.Options) (*checkpoint.Session,
 	error) {
 	k, err := kernel.Start(ctx, o)
@@ -105,7 +105,7 @@ func begin(ctx context.Context, o kernel.Options, back checkpoint.Options) (*che
 	return checkpoint.New(k, back), nil
 }
 
-// writeFrame writes what some of the sessions read.
+// writeFrame writes the CSV that some of the sessions read.
 func (b *bench) writeFrame(ctx context.Context) error {
 	if _, err := os.Stat(filepath.Join(b.dir, "frame.csv")); err == nil {
 		return nil
@@ -119,7 +119,7 @@ func (b *bench) writeFrame(ctx context.Context) error {
 		"\ndf.to_csv('frame.csv', index=False)"))
 }
 
-// ran is the error of an execution, also of one that is not OK.
+// ran returns the error of an execution, or of a cell that failed.
 func ran(x notebook.Execution, err error) error {
 	if err == nil && x.Status != notebook.OK {
 		err = fmt.Errorf("a cell ended with %s: %s", x.Status, x.PlainText())
@@ -127,8 +127,8 @@ func ran(x notebook.Execution, err error) error {
 	return err
 }
 
-// measure goes back after cells that failed, and after cells that did not, of which a checkpoint is
-// made first.
+// measure goes back after failed cells and after good ones, for which a checkpoint is made
+// first.
 func (s session) measure(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
 	if err := b.writeFrame(ctx); err != nil {
 		return "", "", "", err
@@ -179,7 +179,7 @@ func (s session) measure(ctx context.Context, b *bench) (ours, theirs, verdict s
 		nil
 }
 
-// back runs a cell and measures going back from it with the first result after.
+// back runs a cell and measures going back from it, including the next result.
 func (s session) back(ctx context.Context, k *checkpoint.Session, code string) (float64,
 	notebook.Restoration, error) {
 	if _, err := k.Execute(ctx, code); err != nil {
@@ -192,7 +192,7 @@ func (s session) back(ctx context.Context, k *checkpoint.Session, code string) (
 		err = ran(k.Execute(ctx, "1"))
 	}
 	seconds := time.Since(begun).Seconds()
-	if err == nil { // so that the next one begins as this one did
+	if err == nil { // restore the state for the next measurement
 		_, err = k.Rollback(ctx, s.cells)
 	}
 	return seconds, r, err
@@ -203,7 +203,7 @@ type held struct {
 	Bytes int64
 }
 
-// A checkpointReply is that to any request of docs/checkpoints.md.
+// A checkpointReply is the reply to any request of docs/checkpoints.md.
 type checkpointReply struct {
 	Status, EName, EValue string
 	Checkpoint            string
@@ -264,7 +264,7 @@ func checkpointEach(ctx context.Context, b *bench) (ours, theirs, verdict string
 	return b.roundTrips(ctx, false)
 }
 
-// roundTrips measures cells in turns; without stays there is a checkpoint before each.
+// roundTrips measures cells in alternation; without stays, each has a checkpoint before it.
 func (b *bench) roundTrips(ctx context.Context, stays bool) (ours, theirs, verdict string,
 	err error) {
 	both, end, err := b.both(ctx, stays)

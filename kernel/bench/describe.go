@@ -12,9 +12,9 @@ import (
 	"dsstar/notebook"
 )
 
-// describeFiles runs a script on each of 100 files, which must find nothing of the
-// one before: in one kernel that goes back to where pandas was loaded, and in a
-// kernel of its own for each. They take turns every ten files.
+// describeFiles runs a script on each of 100 files, isolated from the others: in one kernel
+// that goes back to the state with pandas loaded, and in a new kernel for each. They alternate
+// every ten files.
 func describeFiles(ctx context.Context, b *bench) (ours, theirs, verdict string, err error) {
 	const files, turn = 100, 10
 	scripts, err := b.scripts(files)
@@ -60,7 +60,7 @@ func describeFiles(ctx context.Context, b *bench) (ours, theirs, verdict string,
 		ratio(warm.Seconds(), cold.Seconds()), nil
 }
 
-// scripts returns scripts that describe as many files.
+// scripts returns a script for each file.
 func (b *bench) scripts(files int) ([]string, error) {
 	var scripts []string
 	for i := range files {

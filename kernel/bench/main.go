@@ -1,14 +1,13 @@
-// Command bench measures the kernel client and dsstar rerun beside
-// jupyter_client, nbconvert and papermill, on the same kernels in the same run,
-// and prints a table. Every number is the median of the runs, which alternate.
+// Command bench compares the kernel client and dsstar rerun with jupyter_client, nbconvert and
+// papermill, on the same kernels in the same run, and prints a table. Every number is the
+// median of the runs, which alternate.
 //
 //	go run ./kernel/bench              everything; about a quarter of an hour
 //	go run ./kernel/bench -only 300    the rows whose names contain "300"
 //	go run ./kernel/bench -quick       fewer repetitions, for a first look
 //
-// It makes the environment of the tests in the user's cache folder if it is not
-// there yet, and builds dsstar as a release is built. Linux only: it reads the
-// peak memory of processes from /proc.
+// It creates the tests' environment in the user's cache folder if necessary, and builds dsstar
+// as for a release. Linux only: it reads the peak memory of processes from /proc.
 package main
 
 import (
@@ -35,9 +34,9 @@ import (
 //go:embed client.py
 var client string
 
-// A bench has what the rows measure with.
+// A bench is the set-up that the rows share.
 type bench struct {
-	dir    string // for everything that is written
+	dir    string // for all files
 	python string // interpreter with the tools, whose ipykernel is measured
 	dsstar string // program
 	quick  bool
@@ -204,10 +203,10 @@ func (b *bench) runners(name string) (ours, nbconvert, papermill *exec.Cmd) {
 			out)
 }
 
-// A usage is what a process took.
+// A usage is the cost of a process.
 type usage struct{ seconds, megabytes float64 }
 
-// measured is measured once for the two rows that tell of it.
+// measured is shared by two rows.
 var measured [3][]usage
 
 func (b *bench) measure300() error {
@@ -254,8 +253,7 @@ func compare300(format string, of func(usage) float64) (ours, theirs, verdict st
 		", " + ratio(m[0], m[2]), nil
 }
 
-// checkDemo executes what the demo leaves, and compares its outputs; nbconvert
-// only executes it.
+// checkDemo executes the demo's notebook and compares its outputs; nbconvert only executes it.
 func checkDemo(_ context.Context, b *bench) (ours, theirs, verdict string, err error) {
 	folder := filepath.Join(b.dir, "demo")
 	path := filepath.Join(folder, "notebook.ipynb")
@@ -360,8 +358,8 @@ func attach(ctx context.Context, b *bench) (ours, theirs, verdict string, err er
 	return fmt.Sprint(lost), "", "", nil
 }
 
-// firstOutput starts a kernel, as somebody else would, attaches to it and
-// executes the first cell of its life.
+// firstOutput starts a kernel as a foreign program would, attaches to it and executes its
+// first cell.
 func (b *bench) firstOutput(ctx context.Context, text string) (ok bool, err error) {
 	file := filepath.Join(b.dir, "kernel-bench.json")
 	_ = os.Remove(file)
@@ -377,7 +375,7 @@ func (b *bench) firstOutput(ctx context.Context, text string) (ok bool, err erro
 			if ctx.Err() != nil {
 				return false, ctx.Err()
 			}
-			time.Sleep(5 * time.Millisecond) // it does not listen yet
+			time.Sleep(5 * time.Millisecond) // not listening yet
 			continue
 		}
 		defer k.Close()

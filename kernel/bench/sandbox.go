@@ -10,7 +10,7 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// sandboxRows measure a kernel in each tier beside one outside.
+// sandboxRows compare a kernel in each tier with an unconfined one.
 func sandboxRows() (all []row) {
 	for _, tier := range []sandbox.Tier{sandbox.Builtin, sandbox.Full} {
 		all = append(all,
@@ -26,7 +26,7 @@ func sandboxRows() (all []row) {
 	return all
 }
 
-// inAndOut returns the options for a kernel in the tier and one outside.
+// inAndOut returns the options for a kernel in the tier and an unconfined one.
 func (b *bench) inAndOut(tier sandbox.Tier) ([2]kernel.Options, error) {
 	var both [2]kernel.Options
 	_, _, err := sandbox.Choose(string(tier))

@@ -16,9 +16,8 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// The fake kernel is a kernel by the measure of jupyter_kernel_test, which has
-// 12 tests, over TCP, Unix sockets and without signatures, and has the faults
-// that it says by that of jupyter_client.
+// The fake kernel passes the 12 tests of jupyter_kernel_test, over TCP, Unix sockets and
+// without signatures; jupyter_client observes its faults.
 func TestCertified(t *testing.T) {
 	pyenvtest.Long(t)
 	home := t.TempDir()
@@ -51,7 +50,7 @@ func TestCertified(t *testing.T) {
 	}
 }
 
-// number returns the number that pattern finds, or 0.
+// number returns the number that pattern captures, or 0.
 func number(text []byte, pattern string) int {
 	found := regexp.MustCompile(pattern).FindSubmatch(text)
 	if found == nil {

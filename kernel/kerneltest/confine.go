@@ -9,14 +9,14 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// Required reports whether a tier of the sandbox must work: where CI is.
+// Required reports whether a tier of the sandbox must work, as in CI.
 func Required(tier string) bool {
 	return tier == "full" && os.Getenv("DSSTAR_BUBBLEWRAP") == "required" || tier != "full" &&
 		os.Getenv("CI") != ""
 }
 
-// Confine puts a kernel with checkpoints that works in dir into a tier, or skips the test where the
-// tier does not work.
+// Confine configures box for a kernel with checkpoints in dir, or skips the test if the tier
+// does not work.
 func Confine(t testing.TB, box *sandbox.Box, tier, dir string) {
 	t.Helper()
 	if _, _, err := sandbox.Choose(tier); err != nil {
@@ -28,13 +28,13 @@ func Confine(t testing.TB, box *sandbox.Box, tier, dir string) {
 	*box = sandbox.Box{
 		Tier: sandbox.Tier(tier), Write: append(box.Write, dir),
 		Env: []string{"DSSTAR_FOLDER", "DSSTAR_DIGESTS", "DSSTAR_KERNEL_WITHOUT", "PYTHONHASHSEED"},
-		// that of processes depends on what else runs
+		// no process limit: it would depend on what else runs
 		Limits: sandbox.Limits{Memory: 6 << 30, File: 2 << 30, Folder: 8 << 30},
 	}
 }
 
-// Secret makes a folder with a file that nobody may read, change or add to, and returns what checks
-// that.
+// Secret makes a folder with a file that must not be read or changed; check verifies that
+// nothing was changed or added.
 func Secret(t *testing.T) (dir string, check func()) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "home")

@@ -1,5 +1,4 @@
-// Package kerneltest has what tests of kernels need: a contract suite that
-// every way to reach a kernel must pass ([Run]), and a fake kernel that speaks
-// the wire protocol and shows, on demand, the faults that real kernels show
-// once in ten thousand times ([Argv], [Main]).
+// Package kerneltest has the test tools for kernels: a contract suite for every way to reach a
+// kernel ([Run]), and a fake kernel that speaks the wire protocol and has, on demand, the rare
+// faults of real kernels ([Argv], [Main]).
 package kerneltest

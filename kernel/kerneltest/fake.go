@@ -5,55 +5,55 @@ import (
 	"os"
 )
 
-// A Fault is what is wrong with a fake kernel.
+// A Fault is a fault of a fake kernel.
 type Fault string
 
-// The faults, with the reports of real kernels that had them where there are.
+// The faults, with reports of real kernels that had them.
 const (
 	None Fault = "none"
 	// writes "no module named ipykernel" to stderr and exits with status 1
 	DiesAtStart Fault = "dies-at-start"
-	NeverBinds  Fault = "never-binds" // runs and opens no socket
+	NeverBinds  Fault = "never-binds" // runs without opening a socket
 	// problemkernel.py's STARTUP_DELAY: opens its sockets after 2 s
 	SlowStart    Fault = "slow-start"
-	NeverGreets  Fault = "never-greets"  // accepts connections and says nothing at all
-	NeverReplies Fault = "never-replies" // has sockets and answers nothing
+	NeverGreets  Fault = "never-greets"  // accepts connections and sends nothing
+	NeverReplies Fault = "never-replies" // never replies
 	NoWelcome    Fault = "no-welcome"    // publishes nothing for the first two kernel_infos
 	LostIdle     Fault = "lost-idle"     // nbclient's iopub_timeout
-	ForgedIdle   Fault = "forged-idle"   // idle has a wrong signature
+	ForgedIdle   Fault = "forged-idle"   // idle has an invalid signature
 	LostReply    Fault = "lost-reply"    // executes, never replies
-	ReplyFirst   Fault = "reply-first"   // the reply comes long before the outputs
+	ReplyFirst   Fault = "reply-first"   // the reply precedes the outputs by far
 	IdleFirst    Fault = "idle-first"    // the reply comes long after idle
 	// jupyter_client, messaging.rst: a thread prints "late" 100 ms after idle
 	Late Fault = "late"
-	// session.py's digest history: what iopub publishes comes twice, byte by byte
+	// session.py's digest history: iopub messages come twice, identically
 	Duplicates Fault = "duplicates"
-	Garbage    Fault = "garbage" // frames that are no messages, in between
-	// Zed#41649: states, fields, types and dates nobody knows
+	Garbage    Fault = "garbage" // invalid frames between messages
+	// Zed#41649: unknown states, fields, types and dates
 	Strange   Fault = "strange"
-	NullDates Fault = "null-dates" // runtimed f1a6630: dates are null or no dates
-	Echoes    Fault = "echoes"     // IJulia: its session is that of the request
-	// ipykernel#1554: sees requests only when somebody connects
+	NullDates Fault = "null-dates" // runtimed f1a6630: dates are null or invalid
+	Echoes    Fault = "echoes"     // IJulia: it echoes the request's session
+	// ipykernel#1554: sees requests only when a client connects
 	Stranded Fault = "stranded"
 	Aborts   Fault = "aborts"   // the first answer to a request is "aborted"
-	HangsUp  Fault = "hangs-up" // closes its connections in the cell, and lives
-	Forgets  Fault = "forgets"  // takes execute_request up and never says anything
+	HangsUp  Fault = "hangs-up" // closes its connections during a cell but stays alive
+	Forgets  Fault = "forgets"  // accepts execute_request and sends nothing more
 	NoStdin  Fault = "no-stdin" // Zed#56918: has no stdin socket
-	// ipykernel before 6: answers control between cells only
+	// ipykernel before 6: answers control only between cells
 	NoControl Fault = "no-control"
 	// signalkernel.py: ignores requests to shut down or stop, SIGINT and SIGTERM
 	Deaf Fault = "deaf"
 	// problemkernel.py's NO_SHUTDOWN_REPLY: ignores shutdown_request, dies of SIGINT
 	NoShutdownReply Fault = "no-shutdown-reply"
-	// signalkernel.py: has two children, the second in a session of its own
+	// signalkernel.py: has two children, the second in its own session
 	Grandchildren Fault = "grandchildren"
 )
 
 // command marks the arguments of a fake kernel.
 const command = "kerneltest-fake-kernel"
 
-// Argv returns the argv of a kernelspec for a fake kernel with the given
-// fault: the running test program, whose TestMain must call [Main] first.
+// Argv returns a kernelspec's argv for a fake kernel with the fault. It runs the test program,
+// whose TestMain must call [Main] first.
 func Argv(f Fault) []string {
 	self, err := os.Executable()
 	if err != nil {
@@ -62,11 +62,9 @@ func Argv(f Fault) []string {
 	return []string{self, command, string(f), "{connection_file}"}
 }
 
-// Main runs a fake kernel to its end, and reports true, if args are what
-// [Argv] says. Whatever its fault, it takes its sockets from the connection
-// file, over TCP or Unix sockets, chooses the ports that are 0 and writes them
-// there, signs nothing if the key is empty, and understands cells whose lines
-// are
+// Main runs a fake kernel to its end and reports true, if args are those of [Argv]. The kernel
+// reads the connection file, for TCP or Unix sockets, chooses ports that are 0 and writes them
+// there, does not sign if the key is empty, and understands cells with the lines
 //
 //	print("text")   eprint("text")  to stdout and stderr
 //	raise                           an error

@@ -12,7 +12,7 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// A cell is an execute_request under way.
+// A cell is an execute_request in progress.
 type cell struct {
 	k       *fakeKernel
 	request request
@@ -33,7 +33,7 @@ type raised struct{ name, value string }
 
 func (r raised) Error() string { return r.name + ": " + r.value }
 
-// execute runs a cell in the way of the fault.
+// execute runs a cell with the kernel's fault.
 func (k *fakeKernel) execute(r request) {
 	switch k.fault {
 	case Forgets:
@@ -49,7 +49,7 @@ func (k *fakeKernel) execute(r request) {
 		}
 	}
 	c := &cell{k: k, request: r, StoreHistory: true, payload: []any{}}
-	_ = json.Unmarshal(r.Content, c) // a request that cannot be read has no code
+	_ = json.Unmarshal(r.Content, c) // an invalid request has no code
 	c.StoreHistory = c.StoreHistory && !c.Silent
 	if c.StoreHistory {
 		k.count++
@@ -69,7 +69,7 @@ func (k *fakeKernel) execute(r request) {
 	c.finish(c.run())
 }
 
-// finish sends what ends a cell.
+// finish sends the messages that end a cell.
 func (c *cell) finish(err error) {
 	k, reply := c.k, c.reply(err)
 	if c.StoreHistory {
@@ -100,7 +100,7 @@ func (c *cell) finish(err error) {
 	}
 }
 
-// reply is the content of the execute_reply, and publishes err.
+// reply publishes err and returns the content of the execute_reply.
 func (c *cell) reply(err error) map[string]any {
 	reply := map[string]any{"status": "ok", "execution_count": c.count, "payload": c.payload}
 	var exception raised
@@ -259,14 +259,14 @@ func (c *cell) flood(args string) error {
 	return nil
 }
 
-// input asks whoever sent the cell.
+// input requests input from the sender of the cell.
 func (c *cell) input() error {
 	k := c.k
 	if !c.AllowStdin || k.fault == NoStdin {
 		return raised{"StdinNotImplementedError",
 			"raw_input was called, but this frontend does not support input requests."}
 	}
-	for len(k.inputs) > 0 { // to earlier questions
+	for len(k.inputs) > 0 { // replies to earlier requests
 		<-k.inputs
 	}
 	k.send(k.stdin, c.request, "input_request", map[string]any{"prompt": "? ", "password": false})

@@ -18,20 +18,20 @@ var info = map[string]any{
 	"banner": "A fake kernel", "help_links": []any{}, "supported_features": []string{},
 }
 
-// words are what can be completed and inspected.
+// words can be completed and inspected.
 var words = map[string]string{
 	"print": `print("text") prints text`, "raise": "raise raises E", "sleep": "sleep [seconds] waits",
 	"display": "display MIME displays", "result": "result TEXT is the result",
 }
 
-// wordAt returns the word that ends where the cursor of a request is, and that
-// place, in Unicode code points.
+// wordAt returns the word before a request's cursor, and the cursor position, in Unicode code
+// points.
 func wordAt(r request) (word string, cursor int) {
 	var content struct {
 		Code   string
 		Cursor *int `json:"cursor_pos"`
 	}
-	_ = json.Unmarshal(r.Content, &content) // then there is no word
+	_ = json.Unmarshal(r.Content, &content) // invalid content has no word
 	code := []rune(content.Code)
 	cursor = len(code)
 	if content.Cursor != nil && *content.Cursor >= 0 && *content.Cursor < cursor {
@@ -68,11 +68,10 @@ func inspect(r request) map[string]any {
 	return map[string]any{"status": "ok", "found": found, "data": data, "metadata": map[string]any{}}
 }
 
-// isComplete takes a string that does not end for incomplete, and ")" for
-// invalid code.
+// isComplete treats an unterminated string as incomplete, and ")" as invalid code.
 func isComplete(r request) map[string]any {
 	var content struct{ Code string }
-	_ = json.Unmarshal(r.Content, &content) // then the code is empty
+	_ = json.Unmarshal(r.Content, &content) // invalid content has no code
 	status := "complete"
 	for line := range strings.Lines(content.Code) {
 		if strings.HasPrefix(line, ")") {
@@ -88,13 +87,13 @@ func isComplete(r request) map[string]any {
 	return map[string]any{"status": status}
 }
 
-// A past is a cell that was executed.
+// A past is an executed cell.
 type past struct {
 	count       int
 	code, value string
 }
 
-// recall is the content of history_reply. There is one session, number 1.
+// recall returns the content of a history_reply. There is one session, number 1.
 func (k *fakeKernel) recall(r request) map[string]any {
 	var q struct {
 		Output  bool
@@ -106,7 +105,7 @@ func (k *fakeKernel) recall(r request) map[string]any {
 		Pattern *string
 		Unique  bool
 	}
-	_ = json.Unmarshal(r.Content, &q) // then nothing is found
+	_ = json.Unmarshal(r.Content, &q) // an invalid request finds nothing
 	pattern := regexp.MustCompile("(?s)^.*$")
 	if q.Pattern != nil {
 		glob := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(*q.Pattern))

@@ -20,27 +20,26 @@ import (
 	"dsstar/kernel/internal/wire"
 )
 
-// A fakeKernel answers one request of the shell channel after the other, and
-// what comes on control meanwhile.
+// A fakeKernel answers the shell channel's requests one by one, and control concurrently.
 type fakeKernel struct {
 	fault      Fault
 	key        wire.Key
 	knocks     *knocks
 	children   []int         // process ids; see Grandchildren
 	interrupts chan struct{} // ends what the cell waits for
-	inputs     chan string   // what the user says
+	inputs     chan string   // the user's input
 	serial     atomic.Int64  // of the last message
 	infos      atomic.Int64  // kernel_info_requests
 
 	hb, stdin, iopub, control, shell zmq4.Socket
 
-	turn    sync.Mutex // whose holder answers a request of the shell channel; it guards the rest
+	turn    sync.Mutex // held while a shell request is answered; guards the rest
 	count   int
 	history []past
 	aborted bool
 }
 
-// A request is a message with its header as it came.
+// A request is a message with its raw header.
 type request struct {
 	wire.Message
 	header json.RawMessage
@@ -83,8 +82,7 @@ func fake(f Fault, file string) error {
 	return k.run()
 }
 
-// followParent ends the process when the one that started it has gone, if that
-// is wanted: as ipykernel does.
+// followParent ends the process with its parent if JPY_PARENT_PID is set, as ipykernel does.
 func followParent() {
 	if os.Getenv("JPY_PARENT_PID") == "" {
 		return
@@ -95,7 +93,7 @@ func followParent() {
 	os.Exit(1)
 }
 
-// signals has SIGINT interrupt the cell, as in a real kernel.
+// signals makes SIGINT interrupt the cell, as in a real kernel.
 func (k *fakeKernel) signals() {
 	switch k.fault {
 	case NoShutdownReply:
@@ -115,11 +113,11 @@ func (k *fakeKernel) signals() {
 func (k *fakeKernel) interrupt() {
 	select {
 	case k.interrupts <- struct{}{}:
-	default: // there is one already
+	default: // one is pending
 	}
 }
 
-// drain forgets interrupts of earlier cells.
+// drain discards interrupts of earlier cells.
 func (k *fakeKernel) drain() {
 	select {
 	case <-k.interrupts:
@@ -127,8 +125,8 @@ func (k *fakeKernel) drain() {
 	}
 }
 
-// listen binds the sockets, those that clients look for last, and writes the
-// ports that it chose to the connection file.
+// listen binds the sockets, those that clients probe last, and writes the chosen ports to the
+// connection file.
 func (k *fakeKernel) listen(c connectionFile) error {
 	if err := zmq4.RegisterTransport("knocks", k.knocks); err != nil {
 		return err
@@ -151,7 +149,7 @@ func (k *fakeKernel) listen(c connectionFile) error {
 	return c.save()
 }
 
-// neverGreet accepts connections, like a process that has been stopped.
+// neverGreet accepts connections and does nothing, like a stopped process.
 func neverGreet(c connectionFile) error {
 	for _, port := range ports {
 		l, err := net.Listen(c.network(), c.address(port))
@@ -188,13 +186,13 @@ func (k *fakeKernel) echo() {
 			return
 		}
 		if err == nil {
-			_ = k.hb.Send(m) // whoever asked may have gone
+			_ = k.hb.Send(m) // the client may have disconnected
 		}
 	}
 }
 
-// serve has answer deal with what arrives on s. What is no message or has a
-// wrong signature is dropped, as real kernels do.
+// serve passes the messages of s to answer. Invalid messages and signatures are dropped, as in
+// real kernels.
 func (k *fakeKernel) serve(s zmq4.Socket, answer func(request)) error {
 	for {
 		raw, err := s.Recv()
@@ -217,7 +215,7 @@ func (k *fakeKernel) onStdin(r request) {
 	if r.Header.MsgType == "input_reply" && json.Unmarshal(r.Content, &content) == nil {
 		select {
 		case k.inputs <- content.Value:
-		default: // nobody asked that often
+		default: // the channel is full
 		}
 	}
 }
@@ -243,8 +241,7 @@ func (k *fakeKernel) onShell(r request) {
 	}
 }
 
-// answer answers what comes on shell and control alike. What it does not know
-// makes it busy and idle, and that is all.
+// answer answers a request on shell or control. An unknown one only causes busy and idle.
 func (k *fakeKernel) answer(s zmq4.Socket, r request) {
 	switch r.Header.MsgType {
 	case "kernel_info_request":
@@ -276,10 +273,10 @@ func (k *fakeKernel) answer(s zmq4.Socket, r request) {
 	}
 }
 
-// shutdown replies, to everybody too, and ends the process.
+// shutdown replies, also on iopub, and ends the process.
 func (k *fakeKernel) shutdown(s zmq4.Socket, r request) {
 	var content struct{ Restart bool }
-	_ = json.Unmarshal(r.Content, &content) // then it is no restart
+	_ = json.Unmarshal(r.Content, &content) // invalid content is no restart
 	reply := map[string]any{"status": "ok", "restart": content.Restart}
 	k.reply(s, r, "shutdown_reply", reply)
 	k.send(k.iopub, r, "shutdown_reply", reply)
@@ -287,7 +284,7 @@ func (k *fakeKernel) shutdown(s zmq4.Socket, r request) {
 	os.Exit(0)
 }
 
-// reply answers a request that is no cell.
+// reply answers a request other than execute_request.
 func (k *fakeKernel) reply(s zmq4.Socket, r request, msgType string, content map[string]any) {
 	k.state(r, "busy")
 	k.send(s, r, msgType, content)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A fake kernel chooses the ports that are 0 and says in the connection file
-// which they are, keeping what else is there; certify.py is for the rest.
+// A fake kernel chooses the ports that are 0 and writes them to the connection file, keeping
+// its other content. certify.py tests the rest.
 func TestChosenPorts(t *testing.T) {
 	for _, f := range []Fault{None, NeverGreets, NoStdin} {
 		for _, transport := range []string{"tcp", "ipc"} {
@@ -52,7 +52,7 @@ func TestChosenPorts(t *testing.T) {
 	}
 }
 
-// startFake starts a fake kernel, which the end of the test kills.
+// startFake starts a fake kernel, killed at the end of the test.
 func startFake(t *testing.T, f Fault, file string) {
 	t.Helper()
 	argv := Argv(f)
@@ -67,13 +67,13 @@ func startFake(t *testing.T, f Fault, file string) {
 	})
 }
 
-// awaitPorts returns the connection file when it has the ports.
+// awaitPorts returns the connection file once it has the ports.
 func awaitPorts(t *testing.T, file string) connectionFile {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
 		c, err := readConnection(file)
 		if err != nil {
-			t.Fatal(err) // it is never half written
+			t.Fatal(err) // it is written atomically
 		}
 		if c.content["shell_port"] != 0. {
 			return c
@@ -83,7 +83,7 @@ func awaitPorts(t *testing.T, file string) connectionFile {
 	return connectionFile{}
 }
 
-// Main leaves the arguments of others alone.
+// Main ignores other arguments.
 func TestOtherArguments(t *testing.T) {
 	for _, args := range []string{"x", "x -test.v", "x y none file", "x " + command + " none"} {
 		if Main(strings.Fields(args)) {

@@ -29,22 +29,21 @@ func (k *fakeKernel) state(r request, state string) {
 	k.send(k.iopub, r, "status", content)
 }
 
-// sendAs publishes a message that is signed with another key.
+// sendAs publishes a message signed with another key.
 func (k *fakeKernel) sendAs(key wire.Key, r request, msgType string, content map[string]any) {
 	_ = k.iopub.SendMulti(k.message(key, k.iopub, r, msgType, content))
 }
 
-// send sends a message about r.
+// send sends a message with parent r.
 func (k *fakeKernel) send(s zmq4.Socket, r request, msgType string, content map[string]any) {
 	m := k.message(k.key, s, r, msgType, content)
-	_ = s.SendMulti(m) // nobody listens any more
+	_ = s.SendMulti(m) // the client is gone
 	if s == k.iopub && k.fault == Duplicates {
 		_ = s.SendMulti(m)
 	}
 }
 
-// message makes the frames itself rather than with the package wire, whose
-// test it is.
+// message builds the frames without package wire, which it tests.
 func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType string,
 	content map[string]any) zmq4.Msg {
 	session := fmt.Sprint("fake-", os.Getpid())
@@ -59,7 +58,7 @@ func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType str
 	}
 	if k.fault == Echoes {
 		var asked struct{ Session string }
-		_ = json.Unmarshal(r.header, &asked) // a request that cannot be read has none
+		_ = json.Unmarshal(r.header, &asked) // an invalid header has none
 		header["session"] = asked.Session
 	}
 	parts := [][]byte{encode(header), r.header, encode(map[string]any{}), encode(content)}
@@ -93,8 +92,8 @@ func encode(v any) []byte {
 // ports are the names of the ports in a connection file.
 var ports = []string{"shell_port", "iopub_port", "stdin_port", "control_port", "hb_port"}
 
-// A connectionFile is read and, if ports were chosen, written again with
-// whatever else it has.
+// A connectionFile is the content of a connection file. Unknown fields are kept when it is
+// rewritten.
 type connectionFile struct {
 	path    string
 	content map[string]any
@@ -122,7 +121,7 @@ func (c connectionFile) network() string {
 	return "tcp"
 }
 
-// address is where the socket with that port has to listen.
+// address returns the address on which the socket with that port must listen.
 func (c connectionFile) address(port string) string {
 	number, _ := c.content[port].(float64)
 	if c.network() == "tcp" {
@@ -135,7 +134,7 @@ func (c connectionFile) address(port string) string {
 	return fmt.Sprintf("%v-%d", c.content["ip"], int(number))
 }
 
-// bound notes where a socket listens.
+// bound records the address of a socket.
 func (c connectionFile) bound(port string, at net.Addr) {
 	if a, ok := at.(*net.TCPAddr); ok && c.content[port] != float64(a.Port) {
 		c.content[port], *c.changed = float64(a.Port), true
@@ -149,7 +148,7 @@ func (c connectionFile) save() error {
 	return maybe.WriteFile(c.path, encode(c.content), 0o600)
 }
 
-// knocks is a ZeroMQ transport that tells of connections.
+// knocks is a ZeroMQ transport that reports connections.
 type knocks struct {
 	network string
 	heard   chan struct{}
@@ -157,7 +156,7 @@ type knocks struct {
 
 // wait waits for a new connection.
 func (n *knocks) wait() {
-	for len(n.heard) > 0 { // those before
+	for len(n.heard) > 0 { // earlier ones
 		<-n.heard
 	}
 	<-n.heard
@@ -169,7 +168,7 @@ func (n *knocks) Dial(ctx context.Context, d transport.Dialer, addr string) (net
 
 func (n *knocks) Listen(ctx context.Context, addr string) (net.Listener, error) {
 	if n.network == "unix" {
-		_ = os.Remove(addr) // of a kernel that was killed; libzmq removes it too
+		_ = os.Remove(addr) // left by a killed kernel; libzmq removes it too
 	}
 	l, err := net.Listen(n.network, addr)
 	return knockListener{l, n}, err

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// startChildren starts two processes that outlive a kernel which is careless.
-// They hold its stderr open, as the children of real kernels do.
+// startChildren starts two processes that outlive the kernel unless somebody ends them. They
+// hold its stderr open, as the children of real kernels do.
 func startChildren() ([]int, error) {
 	var pids []int
 	for _, session := range []bool{false, true} {
@@ -33,19 +33,18 @@ func ownSession(cmd *exec.Cmd) error {
 	return nil
 }
 
-// killGroup kills a process group, which may be gone already.
+// killGroup kills a process group, which may have ended already.
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
-// ended reports whether a child has ended, without a goroutine that waits. It
-// takes its state away from whoever waits later.
+// ended reports whether a child has ended, without a waiting goroutine. It reaps the child: a
+// later wait fails.
 func ended(pid int) bool {
 	got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 	return got == pid || err == syscall.ECHILD
 }
 
-// killMarked kills the processes in whose environment is text, and returns
-// those that are there after two seconds. It finds none where there is no
-// /proc: kernels there end themselves when their server has gone.
+// killMarked kills the processes with text in their environment and returns those left after
+// two seconds. Without /proc it finds none: kernels there end with their server.
 func killMarked(text string) (left []int) {
 	for range 100 {
 		if left = marked(text); len(left) == 0 {
@@ -59,14 +58,13 @@ func killMarked(text string) (left []int) {
 	return left
 }
 
-// marked lists the processes in whose environment is text. A process that has
-// ended has no environment.
+// marked lists the processes with text in their environment. An ended process has none.
 func marked(text string) (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
+	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(b, []byte(text)) {
-			continue // most are somebody else's
+			continue // most belong to other users
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
 			pids = append(pids, pid)

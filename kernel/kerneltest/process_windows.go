@@ -9,7 +9,7 @@ func startChildren() ([]int, error) { return nil, errors.ErrUnsupported }
 
 func ownSession(*exec.Cmd) error { return errors.ErrUnsupported }
 
-// What follows is never reached, because no server is ever started.
+// Unreachable: no servers are started on Windows.
 
 func killGroup(int)           { panic("unreachable") }
 func ended(int) bool          { panic("unreachable") }

@@ -20,11 +20,11 @@ import (
 	"time"
 )
 
-// A Server is a Jupyter server that tests talk to.
+// A Server is a Jupyter server for tests.
 type Server struct {
-	URL   string // without a slash at its end
+	URL   string // without a trailing slash
 	Token string
-	// has the kernels' connection files, and jpserver-*.json if it is a Jupyter server
+	// the kernels' connection files and, for a Jupyter server, jpserver-*.json
 	RuntimeDir string
 	Root       string // its folder
 	PID        int
@@ -32,13 +32,12 @@ type Server struct {
 	stderr string // file
 }
 
-// JupyterServer starts a real jupyter_server, with a home of its own, so that
-// nothing of the user's is read or written. It, and all that it started, is
-// killed at the end of the test, or when the test program dies. python is an
-// interpreter that has jupyter_server, and its ipykernel is the kernelspec
-// python3; specs has more of them, or another python3: the content of
-// kernel.json by name. options are further arguments, which have the last
-// word, as in --ZMQChannelsWebsocketConnection.iopub_msg_rate_limit=0.
+// JupyterServer starts a real jupyter_server with its own home, so that none of the user's
+// files are read or written. It and its child processes are killed at the end of the test, or
+// when the test program dies. python is an interpreter with jupyter_server; its ipykernel is
+// the kernelspec python3. specs are further kernelspecs, or another python3: the content of
+// kernel.json by name. options are further arguments, which override the defaults, such as
+// --ZMQChannelsWebsocketConnection.iopub_msg_rate_limit=0.
 func JupyterServer(t testing.TB, python string, specs map[string]map[string]any,
 	options ...string) *Server {
 	t.Helper()
@@ -49,9 +48,8 @@ func JupyterServer(t testing.TB, python string, specs map[string]map[string]any,
 	})
 }
 
-// JupyterLab starts a real JupyterLab, with jupyter-collaboration or as if that
-// were not installed; the rest is as with [JupyterServer]. Its pages have the
-// application as window.jupyterapp, and nothing pops up in them.
+// JupyterLab starts a real JupyterLab, with or without jupyter-collaboration; otherwise see
+// [JupyterServer]. Its pages expose the application as window.jupyterapp and show no pop-ups.
 func JupyterLab(t testing.TB, python string, specs map[string]map[string]any, collaboration bool,
 	options ...string) *Server {
 	t.Helper()
@@ -80,8 +78,8 @@ func JupyterLab(t testing.TB, python string, specs map[string]map[string]any, co
 	})
 }
 
-// KernelGateway starts a real Jupyter Kernel Gateway, which lists its kernels
-// if options do not forbid it; the rest is as with [JupyterServer].
+// KernelGateway starts a real Jupyter Kernel Gateway, which lists its kernels unless options
+// forbid it; otherwise see [JupyterServer].
 func KernelGateway(t testing.TB, python string, specs map[string]map[string]any,
 	options ...string) *Server {
 	t.Helper()
@@ -92,8 +90,8 @@ func KernelGateway(t testing.TB, python string, specs map[string]map[string]any,
 	})
 }
 
-// arguments are options after those defaults that they do not name: Jupyter
-// refuses what is given twice.
+// arguments returns options and the defaults that they do not override: Jupyter refuses
+// duplicates.
 func arguments(options []string, defaults ...string) []string {
 	named := func(argument string) bool {
 		name, _, _ := strings.Cut(argument, "=")
@@ -103,15 +101,14 @@ func arguments(options []string, defaults ...string) []string {
 	return append(slices.DeleteFunc(defaults, named), options...)
 }
 
-// serverTimeout is how long a server may take to start, callTimeout to answer
-// a [Server.Call].
+// serverTimeout limits the start of a server, callTimeout a [Server.Call].
 const (
 	serverTimeout = time.Minute
 	callTimeout   = 30 * time.Second
 )
 
-// errPortTaken is what another try with another port may cure.
-var errPortTaken = errors.New("the port was taken by somebody else")
+// errPortTaken is worth another try with another port.
+var errPortTaken = errors.New("the port is taken")
 
 func startServer(t testing.TB, python string, specs map[string]map[string]any,
 	args func(*Server, string) []string) *Server {
@@ -142,8 +139,8 @@ func startServer(t testing.TB, python string, specs map[string]map[string]any,
 	}
 }
 
-// watched runs a module until its standard input ends, which it does when the
-// test program has died, however it died.
+// watched runs a module until its standard input ends, that is, until the test program is
+// dead.
 const watched = `import os, runpy, signal, sys, threading
 def watch():
     os.read(0, 1)
@@ -165,7 +162,7 @@ func (s *Server) start(t testing.TB, python string, args, environ []string) erro
 	}
 	defer life.Close()
 	cmd := exec.Command(python, append([]string{"-I", "-c", watched}, args...)...)
-	// Files, not writers: those would take a goroutine each.
+	// Files, because each writer would need a goroutine.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = life, stderr, stderr, s.Root, environ
 	if err := ownSession(cmd); err != nil {
 		return errors.Join(err, hold.Close())
@@ -194,7 +191,7 @@ func (s *Server) start(t testing.TB, python string, args, environ []string) erro
 		stop()
 	})
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		// Only the right server takes the token.
+		// Only our server accepts the token.
 		if status, err := s.try(5*time.Second, "GET", "/api", nil, nil); err == nil &&
 			status == http.StatusOK {
 			if status, err := s.try(5*time.Second, "GET", "/api/kernelspecs", nil, nil); err == nil &&
@@ -216,8 +213,8 @@ func (s *Server) start(t testing.TB, python string, args, environ []string) erro
 	}
 }
 
-// environ is this process's environment without what steers Python and
-// Jupyter, and with folders of the server's own.
+// environ returns this process's environment without the variables of Python and Jupyter, and
+// with the server's own folders.
 func (s *Server) environ(home, data string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -233,7 +230,7 @@ func (s *Server) environ(home, data string) []string {
 	return append(env,
 		"HOME="+home, "TMPDIR="+home, "JUPYTER_DATA_DIR="+data, "JUPYTER_RUNTIME_DIR="+s.RuntimeDir,
 		"JUPYTER_CONFIG_DIR="+filepath.Join(home, "config"), "IPYTHONDIR="+filepath.Join(home, "ipython"),
-		"JUPYTER_NO_CONFIG=1",       // nor the system's
+		"JUPYTER_NO_CONFIG=1",       // ignores the system's, too
 		"JUPYTER_PREFER_ENV_PATH=0", // kernelspecs in data win over those of python's environment
 		"JUPYTER_TOKEN="+s.Token, "KG_AUTH_TOKEN="+s.Token)
 }
@@ -268,9 +265,8 @@ func freePort() (string, error) {
 	return port, errors.Join(err, l.Close())
 }
 
-// Call makes a request of the server's REST interface: body as JSON, unless
-// it is nil, the answer's JSON into result, unless that is nil. It returns the
-// status.
+// Call makes a request to the server's REST API with body as JSON, unless nil, and decodes the
+// response into result, unless nil. It returns the status.
 func (s *Server) Call(t testing.TB, method, path string, body, result any) int {
 	t.Helper()
 	status, err := s.try(callTimeout, method, path, body, result)
@@ -291,7 +287,7 @@ func (s *Server) try(limit time.Duration, method, path string, body, result any)
 		return 0, err
 	}
 	request.Header.Set("Authorization", "token "+s.Token)
-	// No idle connections: they are goroutines.
+	// No idle connections: each keeps goroutines.
 	client := http.Client{Timeout: limit, Transport: &http.Transport{DisableKeepAlives: true}}
 	answer, err := client.Do(request)
 	if err != nil {
@@ -304,12 +300,11 @@ func (s *Server) try(limit time.Duration, method, path string, body, result any)
 	return answer.StatusCode, err
 }
 
-// deleteKernels has the server end its kernels in its own way, those that do
-// so soon.
+// deleteKernels asks the server to shut down its kernels, within a time limit.
 func (s *Server) deleteKernels() {
 	var kernels []struct{ ID string }
 	if _, err := s.try(5*time.Second, "GET", "/api/kernels", nil, &kernels); err != nil {
-		return // killMarked will do
+		return // killMarked kills them
 	}
 	var all sync.WaitGroup
 	for _, k := range kernels {
@@ -318,7 +313,7 @@ func (s *Server) deleteKernels() {
 	all.Wait()
 }
 
-// lastWords is the end of what the server wrote to stdout and stderr.
+// lastWords returns the end of the server's stdout and stderr.
 func (s *Server) lastWords() string {
 	b, err := os.ReadFile(s.stderr)
 	if err != nil {

@@ -18,9 +18,8 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
-// The servers start the kernels of three kernelspecs, list and delete them,
-// and nothing is left when the test ends, although one kernel is deaf and has
-// not been deleted.
+// The servers start, list and delete kernels of several kernelspecs. No process is left when
+// the test ends, although one kernel is deaf and was not deleted.
 func TestServers(t *testing.T) {
 	pyenvtest.Long(t)
 	python := pyenvtest.Tools(t)
@@ -54,7 +53,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// Options have the last word, and kernels that cannot be listed are killed too.
+// Options override the defaults, and kernels that cannot be listed are killed too.
 func TestServerOptions(t *testing.T) {
 	pyenvtest.Long(t)
 	s := KernelGateway(t, pyenvtest.Tools(t),
@@ -68,8 +67,7 @@ func TestServerOptions(t *testing.T) {
 	awaitBound(t, s, k.ID)
 }
 
-// A server and its kernels do not outlive a test program that is killed, which
-// can delete nothing.
+// A server and its kernels do not outlive a killed test program, which cannot clean up.
 func TestServerDiesWithTest(t *testing.T) {
 	pyenvtest.Long(t)
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
@@ -130,7 +128,7 @@ func testServer(t *testing.T, s *Server) {
 		path := "/api/kernels/" + k.ID
 		awaitBound(t, s, k.ID)
 		if name == "deaf" || name == "children" {
-			continue // for the end of the test
+			continue // left for the end of the test
 		}
 		if status := s.Call(t, "DELETE", path, nil, nil); status != http.StatusNoContent {
 			t.Errorf("delete %s: status %d", name, status)

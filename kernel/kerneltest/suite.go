@@ -12,7 +12,7 @@ import (
 	"dsstar/notebook"
 )
 
-// A Kernel is what the suite tests: the methods of kernel.Kernel.
+// A Kernel has the tested methods of kernel.Kernel.
 type Kernel interface {
 	Execute(ctx context.Context, code string) (notebook.Execution, error)
 	Reset(ctx context.Context) error
@@ -22,14 +22,14 @@ type Kernel interface {
 
 // A Subject is one way to a Python kernel.
 type Subject struct {
-	// Open starts a kernel with the given cell timeout. The suite closes it. Outputs of a few
-	// megabytes must not be cut.
+	// Open starts a kernel with the given cell timeout. The suite closes it. It must not truncate
+	// outputs of a few megabytes.
 	Open func(t testing.TB, limit time.Duration) Kernel
-	// Served says that a server is in between, which reports a death in its own words.
+	// Served: a server is in between, which reports a death in its own words.
 	Served bool
 }
 
-// Run tests a subject with two kernels: starting one is what takes time.
+// Run tests a subject with two kernels in all: starting one is slow.
 func Run(t *testing.T, subject Subject) {
 	type part struct {
 		name string
@@ -57,7 +57,7 @@ func Run(t *testing.T, subject Subject) {
 	run(2*time.Second, part{"Timeout", testTimeout}, part{"Stubborn", testStubborn})
 }
 
-// must runs code and demands the status.
+// must runs code and requires the status.
 func must(t testing.TB, k Kernel, code string, want notebook.Status) notebook.Execution {
 	t.Helper()
 	x, err := k.Execute(t.Context(), code)
@@ -122,11 +122,11 @@ func testRaises(t *testing.T, k Kernel) {
 		if strings.Contains(code, "before") && x.Stdout() != "before\n" {
 			t.Errorf("stdout %q", x.Stdout())
 		}
-		must(t, k, "pass", notebook.OK) // never taken for a part of the failed queue
+		must(t, k, "pass", notebook.OK) // not aborted along with the failed cell
 	}
 }
 
-// A cell that asks the user must not wait for one.
+// A cell that asks for input must not wait for a user.
 func testInput(t *testing.T, k Kernel) {
 	o, _ := must(t, k, "input('?')", notebook.Raised).Error()
 	equal(t, "error", o.EName, "StdinNotImplementedError")
@@ -157,9 +157,9 @@ h.update('second')
 	equal(t, "updated", x.Outputs[2].Data["text/plain"], any("'second'"))
 }
 
-// papermill and nbclient lose lines here when the reader lags.
+// papermill and nbclient lose lines here if the reader lags.
 func testFlood(t *testing.T, k Kernel) {
-	const n = 8_000 // eight times what a socket holds
+	const n = 8_000 // eight times the capacity of a socket
 	x := must(t, k, fmt.Sprintf("for i in range(%d): print(i, flush=True)", n), notebook.OK)
 	lines := strings.Fields(x.Stdout())
 	equal(t, "lines", len(lines), n)
@@ -295,9 +295,8 @@ func testClose(t *testing.T, k Kernel) {
 	}
 }
 
-// A thread that prints when its cell has ended must not disturb the next one.
-// The cell writes its line in one piece: print makes two of it, and Python itself
-// lets the thread's in between.
+// A thread that prints after its cell ended must not disturb the next cell. The cell writes
+// its line at once: print makes two writes, between which Python lets the thread write.
 func testLateOutput(t *testing.T, k Kernel) {
 	must(t, k, "import threading, time\ndef f():\n  for _ in range(20): print('late', flush=True); "+
 		"time.sleep(.01)\nthreading.Thread(target=f).start()", notebook.OK)

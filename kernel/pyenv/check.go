@@ -25,8 +25,8 @@ print("dsstar|%d.%d.%d|%s|%s" % (sys.version_info[:3] + (
 `
 
 // Check asks an interpreter of the user's own, a path or a name on env's PATH, which of the
-// top-level modules it lacks. It imports none of them, and runs nothing of the current folder or of
-// PYTHONPATH. An error means that python does not run.
+// top-level modules it lacks. It imports none of them, and runs nothing of the current folder
+// or of PYTHONPATH. An error means that python cannot be run.
 func Check(ctx context.Context, python string, env, modules []string) (Report, error) {
 	path, err := program(python, env)
 	if err != nil {

@@ -77,7 +77,7 @@ func candidates(env []string) []string {
 func Find(ctx context.Context, env []string) (Interpreter, error) {
 	fail := &NoPythonError{Problem: ProblemMissing}
 	_, haveUV := lookPath("uv", env)
-	var bare Interpreter // will do, but for venv
+	var bare Interpreter // usable, except that it lacks venv
 	for _, path := range candidates(env) {
 		found, err := probe(ctx, path, env)
 		if ctx.Err() != nil {
@@ -102,7 +102,7 @@ func Find(ctx context.Context, env []string) (Interpreter, error) {
 	return Interpreter{}, fail
 }
 
-// add notes a candidate; the problem of the whole is that of the closest one.
+// add records a candidate. The overall problem is that of the closest one.
 func (e *NoPythonError) add(path string, found Interpreter, problem Problem) {
 	order := []Problem{ProblemMissing, ProblemOld, ProblemNew, ProblemVenv}
 	if slices.Index(order, problem) > slices.Index(order, e.Problem) {
@@ -115,7 +115,7 @@ func (e *NoPythonError) add(path string, found Interpreter, problem Problem) {
 	e.Tried = append(e.Tried, path+": "+what)
 }
 
-// problem is why i cannot be used, "" if it can.
+// problem says why i cannot be used, "" if it can.
 func (i Interpreter) problem() Problem {
 	var major, minor int
 	// What cannot be read stays 0 and counts as old.
@@ -173,7 +173,7 @@ func lookPath(name string, env []string) (string, bool) {
 	return all[0], true
 }
 
-// lookAll returns every match: the first may be a shim of a version that is not switched on.
+// lookAll returns every match: the first may be the shim of a version that is not enabled.
 func lookAll(name string, env []string) []string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"

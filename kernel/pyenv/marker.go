@@ -64,8 +64,8 @@ func readMarker(dir string) (marker, error) {
 	return m, json.Unmarshal(data, &m)
 }
 
-// findReady looks for a usable environment made from o.Lock with any interpreter: which one a new
-// environment would be made with takes subprocesses to find out.
+// findReady looks for a usable environment made from o.Lock with any interpreter: finding the
+// interpreter for a new one would take subprocesses.
 func findReady(ctx context.Context, o Options) (dir string, ok bool) {
 	// Newest Python first. The error is for a malformed pattern only.
 	dirs, _ := filepath.Glob(filepath.Join(globEscape(o.Dir), "python-*",
@@ -82,8 +82,8 @@ func findReady(ctx context.Context, o Options) (dir string, ok bool) {
 }
 
 // usable reports whether the environment was made from o.Lock and still works. An environment
-// depends on the base interpreter for ever: when that is gone, or has become another minor version,
-// it is dead.
+// depends on its base interpreter: if that is gone or has another minor version, it is
+// unusable.
 func (m marker) usable(ctx context.Context, dir string, o Options) bool {
 	if m.Lock != digest(o.Lock) {
 		return false
@@ -98,7 +98,7 @@ func (m marker) usable(ctx context.Context, dir string, o Options) bool {
 	if target == m.Target {
 		return true
 	}
-	// The base has moved, as with every patch release from Homebrew. Ask once, and remember.
+	// The base has moved, as with every patch release from Homebrew. Ask once and record it.
 	out, err := Ask(ctx, o.Env, interpreter(dir), "import sys; print('%d.%d' % sys.version_info[:2])")
 	if err != nil || strings.TrimSpace(string(out)) != (Interpreter{Version: m.Version}).minor() {
 		return false

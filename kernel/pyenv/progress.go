@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// teller turns the tools' output into progress, and says every few seconds that it goes on.
+// teller turns the tools' output into progress lines, with a sign of life every few seconds.
 type teller struct {
 	mu       sync.Mutex
 	progress func(string)
@@ -27,8 +27,8 @@ func newTeller(progress func(string)) *teller {
 		told: now}
 }
 
-// line reads one line of output. What both tools say is for people and may change: a line that is
-// not recognised is left out.
+// line reads one line of output. The tools' output is for people and may change: unrecognized
+// lines are skipped.
 func (t *teller) line(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -54,7 +54,7 @@ func (t *teller) line(line string) {
 	t.told = now
 }
 
-// stillAlive begins to report until stop is called.
+// stillAlive reports progress until stop is called.
 func (t *teller) stillAlive() (stop func()) {
 	done := make(chan struct{})
 	var ended sync.WaitGroup

@@ -86,8 +86,7 @@ func interpreter(dir string) string {
 	return filepath.Join(dir, "bin", "python")
 }
 
-// create builds the environment in dir, which nobody else may touch meanwhile, and marks it as
-// ready.
+// create builds the environment in dir, which the lock protects, and marks it as ready.
 func create(ctx context.Context, o Options, base Interpreter, dir string, lock heldLock) error {
 	o.Progress("creating the Python environment (once; about 260 MB to download, 1.1 GB on disk)")
 	start := time.Now()
@@ -114,7 +113,7 @@ func create(ctx context.Context, o Options, base Interpreter, dir string, lock h
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		// The other tool would meet a full disk and a wrong hash as well.
+		// The other tool would also fail on a full disk or a wrong hash.
 		if install, ok := errors.AsType[*InstallError](err); !ok || install.Reason == ReasonHash ||
 			install.Reason == ReasonDisk {
 			break
@@ -129,7 +128,7 @@ func remove(dir string) error {
 		return err
 	}
 	err := os.RemoveAll(dir)
-	// A tool that was just killed may have made one more file.
+	// A tool that was just killed may have created another file.
 	for range 3 {
 		if err == nil {
 			break

@@ -88,7 +88,7 @@ func (b *bench) said(part string) bool {
 	return strings.Contains(strings.Join(b.lines, "\n"), part)
 }
 
-// ensure expects success.
+// ensure makes the environment and expects success.
 func (b *bench) ensure() string {
 	b.t.Helper()
 	python, err := Ensure(b.t.Context(), b.Options)
@@ -101,7 +101,7 @@ func (b *bench) ensure() string {
 	return python
 }
 
-// noEnvironment expects that nothing but lock files is left.
+// noEnvironment expects that only lock files are left.
 func (b *bench) noEnvironment() {
 	b.t.Helper()
 	entries, _ := os.ReadDir(b.Dir)
@@ -132,7 +132,7 @@ func TestCreateThenReuse(t *testing.T) {
 			t.Errorf("progress lacks %q: %q", part, b.lines)
 		}
 	}
-	// Ready means that no tool runs and no network is needed.
+	// A ready environment needs no tool and no network.
 	b.Env = nil
 	if again := b.ensure(); again != first {
 		t.Errorf("%s, then %s", first, again)
@@ -278,7 +278,7 @@ func TestFind(t *testing.T) {
 	if got, err := Find(ctx, b.Env); err != nil || got != (Interpreter{path, "3.10.1", true}) {
 		t.Errorf("%+v %v", got, err)
 	}
-	// A later PATH entry is asked too: the first may be a shim that is not switched on.
+	// Later PATH entries are tried too: the first may be a shim that is not enabled.
 	other := filepath.Join(t.TempDir(), "python3.14")
 	if err := os.WriteFile(other, []byte("#!/bin/sh\necho 'dsstar|3.14.0|cpython|True|/real'\n"),
 		0o755); err != nil {
@@ -290,7 +290,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The real probe answers on a real interpreter.
+// The real probe works on a real interpreter.
 func TestFindReal(t *testing.T) {
 	got, err := Find(t.Context(), os.Environ())
 	if err != nil {
@@ -335,7 +335,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// What a killed dsstar leaves has no marker, or half of one, and is made anew.
+// An environment without a complete marker, from a killed dsstar, is rebuilt.
 func TestHalfAnEnvironment(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"no marker": func(dir string) error { return os.Remove(markerPath(dir)) },
@@ -365,7 +365,7 @@ func TestBaseChanges(t *testing.T) {
 	python := b.ensure()
 	base := filepath.Join(b.bin, "python3.12")
 
-	// Moved behind its name, as by a patch release: asked once, kept, and remembered.
+	// Its target moved, as by a patch release: asked once, kept and recorded.
 	moved := filepath.Join(b.bin, "moved")
 	if err := errors.Join(os.Rename(base, moved), os.Symlink(moved, base)); err != nil {
 		t.Fatal(err)
@@ -376,7 +376,7 @@ func TestBaseChanges(t *testing.T) {
 		t.Errorf("%+v %v; ran %s", m, err, b.log())
 	}
 
-	// Now another minor version: its packages lie elsewhere, so the environment is made anew.
+	// Another minor version has its packages elsewhere, so the environment is rebuilt.
 	if err := errors.Join(
 		os.Remove(base), os.Rename(moved, base),
 		os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(python)), "minor"), []byte("3.13\n"), 0o644),
@@ -436,7 +436,7 @@ func TestWaitingCanBeCancelled(t *testing.T) {
 	}
 }
 
-// A dsstar that is killed leaves its installer running for a while; the next must not work in the
+// A killed dsstar leaves its installer running for a while; the next dsstar must not use the
 // same folder.
 func TestKilledButInstallerLives(t *testing.T) {
 	if dir := os.Getenv("PYENV_TEST_CHILD"); dir != "" {
@@ -489,9 +489,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// No question to an interpreter runs what lies in the current folder, or in a folder of PYTHONPATH:
-// they may be a stranger's, and questions are asked outside the sandbox (S2). What is there is
-// found all the same.
+// Asking an interpreter runs nothing from the current folder or from PYTHONPATH: they may be a
+// stranger's, and it is outside the sandbox. Their modules are found all the same.
 func TestAsksInIsolation(t *testing.T) {
 	real, err := Find(t.Context(), os.Environ())
 	if err != nil {
@@ -526,8 +525,8 @@ func TestAsksInIsolation(t *testing.T) {
 	}
 }
 
-// What the user calls python is a path from the current folder, or a name on PATH, where only whole
-// paths count.
+// The user's python is a path relative to the current folder, or a name on PATH, of which only
+// absolute entries count.
 func TestCheckFindsProgram(t *testing.T) {
 	b := newBench(t)
 	b.tool("mine", "echo 'dsstar|3.12.1||/real'")

@@ -13,12 +13,12 @@ import (
 // InstallError says that a tool could not build the environment, in the tool's own words.
 type InstallError struct {
 	Tool   string // what was run: uv venv, uv pip install, venv, pip install
-	Reason Reason // "" if it cannot be told
+	Reason Reason // "": unknown
 	Output string // the last lines that the tool wrote
 	Err    error
 }
 
-// A Reason is why an installation failed, as far as the tool's words tell.
+// A Reason is why an installation failed, according to the tool's output.
 type Reason string
 
 const (
@@ -73,7 +73,7 @@ type runner struct {
 	env  []string
 	dir  string
 	tell *teller
-	lock heldLock // lent to the tools: while one of them outlives a killed dsstar, nobody else begins
+	lock heldLock // lent to the tools: it stays locked while a tool outlives a killed dsstar
 }
 
 func (r runner) run(ctx context.Context, what, path string, args ...string) error {
@@ -99,10 +99,10 @@ func (r runner) run(ctx context.Context, what, path string, args ...string) erro
 	return nil
 }
 
-// Ask runs code of dsstar's own in a Python outside the sandbox and returns what it prints. It runs
-// in an empty temporary folder and ignores PYTHONPATH and the like: the current folder may be a
-// stranger's, and a contextlib.py in it would run with the user's rights. env should have no keys.
-// The error is the last line of the Python's stderr, where it has written one.
+// Ask runs code of dsstar's own in a Python outside the sandbox and returns what it prints. It
+// runs in an empty temporary folder and ignores PYTHONPATH and the like: the current folder
+// may be a stranger's, and a contextlib.py in it would run with the user's rights. env should
+// have no keys. The error is the last line of Python's stderr, if any.
 func Ask(ctx context.Context, env []string, path, code string, args ...string) ([]byte, error) {
 	empty, err := os.MkdirTemp("", "dsstar-ask-")
 	if err != nil {
@@ -146,13 +146,13 @@ func (t *tail) Write(p []byte) (int, error) {
 		t.add(line)
 		text = rest
 	}
-	t.rest = text[max(0, len(text)-4096):] // an endless line is no reason to grow for ever
+	t.rest = text[max(0, len(text)-4096):] // bounds an endless line
 	return len(p), nil
 }
 
 func (t *tail) add(line string) {
 	line = strings.TrimRight(line, " \r\t")
-	// pip prints every line of the lock file for another system: noise.
+	// pip reports every line of the lock file that is for another system.
 	if line == "" || strings.HasPrefix(line, "Ignoring ") {
 		return
 	}

@@ -299,7 +299,7 @@ func (r Result) Totals() (t Totals, used record.Usage, cost *float64) {
 		switch {
 		case cost == nil:
 		case record.Cost == nil:
-			cost = nil // a sum that lacks a part is none
+			cost = nil // an incomplete sum is unknown
 		default:
 			*cost += *record.Cost
 		}

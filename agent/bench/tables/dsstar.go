@@ -2,11 +2,11 @@ package tables
 
 import "slices"
 
-// The figures of this file are those of DS-STAR (arXiv 2509.21825).
+// The published figures of DS-STAR (arXiv 2509.21825).
 
 const dsStarSource = "DS-STAR (arXiv 2509.21825)"
 
-// paperWay is DS-STAR as published, and what differs from it.
+// paperWay is DS-STAR as published, with changes.
 func paperWay(flags string, setup ...string) *variant {
 	v := &variant{"dsstar", map[string]string{"method.paper": "true"}, "--paper"}
 	for i := 0; i < len(setup); i += 2 {
@@ -24,8 +24,8 @@ func easyAndHard() []column {
 	return []column{{"Easy %", 2, accuracyOf(level("easy"))}, {"Hard %", 2, accuracyOf(level("hard"))}}
 }
 
-// Model-only on DABStep is what DABStep published of its own baseline, which is no
-// model alone: it has Python. A run that is to stand beside it must have that, too.
+// Model-only on DABStep has the published figures of DABStep's own baseline, which is not the
+// model alone: it has Python. A comparable run needs that, too.
 const (
 	modelOnly     = "Model-only"
 	modelOnlyNote = "Model-only: the figures are those of DABStep's ReAct baseline (dabstep:1), " +
@@ -179,8 +179,8 @@ func costs(gemini string) Paper {
 		}}
 }
 
-// figure4 is the figure on the number of rounds. What it shows only as a curve is
-// not published as a figure.
+// figure4 is the figure on the number of rounds. Values that it only shows as a curve are left
+// out.
 func figure4(gemini string) Paper {
 	p := Paper{Name: "ds-star:fig4", Title: "Rounds on DABStep, and how many there may be",
 		Source: dsStarSource + ", figure 4 and section 4.3", bench: "dabstep", tasks: 450,

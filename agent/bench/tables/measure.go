@@ -79,7 +79,7 @@ func meanCost(chosen func(runner.Item) bool) measure {
 func totalCost(r runner.Result) *Value {
 	v := meanCost(nil)(r)
 	if v == nil || v.N < len(r.Items) {
-		return nil // a sum that lacks a part is none
+		return nil // an incomplete sum is unknown
 	}
 	return &Value{Value: v.Value * float64(v.N), N: v.N}
 }

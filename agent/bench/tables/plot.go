@@ -18,8 +18,8 @@ const (
 	marginHigh = 12
 )
 
-// A canvas is an SVG in the making. All numbers are written with one decimal, so
-// that the same figures give the same bytes.
+// A canvas is an SVG under construction. All numbers have one decimal, so that equal figures
+// give equal bytes.
 type canvas struct{ strings.Builder }
 
 func newCanvas() *canvas {
@@ -131,7 +131,7 @@ func byRounds(runs []runner.Result) plot {
 			high = max(high, counts[i][n])
 		}
 	}
-	first := 1 // none took no round, as a rule
+	first := 1 // usually no task took 0 rounds
 	for _, shares := range counts {
 		if shares[0] > 0 {
 			first = 0
@@ -163,7 +163,7 @@ func byCost(runs []runner.Result) plot {
 		}
 	}
 	unit, format := "US dollars a task", "%.3f"
-	if high == 0 { // no price is known: tokens tell it as well
+	if high == 0 { // no price is known: show tokens instead
 		unit, format = "thousand tokens a task", "%.1f"
 		for i, r := range runs {
 			costs[i] = meanOf(nil, func(r runner.Record) float64 {

@@ -59,7 +59,7 @@ func Report(w io.Writer, dir string, runs []runner.Result) error {
 	return t.Execute(w, p)
 }
 
-// colours are the runs' colours, which the colour-blind can tell apart (Okabe and Ito).
+// colours are the runs' colours, from a colour-blind-safe palette (Okabe and Ito).
 var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
 	"#999999", "#f0e442"}
 
