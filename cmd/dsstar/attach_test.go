@@ -159,7 +159,7 @@ func TestKernelNames(t *testing.T) {
 	url := "http://127.0.0.1:1/v1"
 	attached(t, env, url, "--kernel", "0123").expect(exitUsage, "ambiguous", "--kernel 0123abcd-2 ", "running: ")
 	attached(t, env, url, "--kernel", "0123abcd-1").expect(exitUsage, "ambiguous", "--python /opt/python", "kernel-0123abcd-1.json")
-	attached(t, env, url, "--kernel", "nosuch").expect(exitUsage, `no running kernel "nosuch"`, "kernelspec: Both", "running: ", "dsstar: hint: dsstar kernels")
+	attached(t, env, url, "--kernel", "nosuch").expect(exitUsage, `running kernel is named "nosuch"`, "kernelspec: Both", "running: ", "dsstar: hint: dsstar kernels")
 	file := filepath.Join(runtime, "kernel-0123abcd-2.json")
 	outside := filepath.Join(t.TempDir(), "mine.json") // not in Jupyter's folder
 	if err := os.Link(file, outside); err != nil {
