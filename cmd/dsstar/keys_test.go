@@ -15,7 +15,7 @@ import (
 // Without --api-key-env no key goes to --base-url; where one is wanted, that is what is said, and what to do (U6).
 func TestNoKeySent(t *testing.T) {
 	code, text, hints := explain(&llm.CredentialError{Provider: "base_url", Unsent: true, Err: &llm.StatusError{Status: 401}}, usage.Line{Command: "dsstar nb"})
-	if code != exitCredentials || !strings.Contains(text, "none was sent") || len(hints) == 0 || !strings.Contains(hints[0], "--api-key-env OPENAI_API_KEY") {
+	if code != exitCredentials || !strings.Contains(text, "no key was sent") || len(hints) == 0 || !strings.Contains(hints[0], "--api-key-env OPENAI_API_KEY") {
 		t.Errorf("%d %s %q", code, text, hints)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
