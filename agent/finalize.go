@@ -174,7 +174,7 @@ func (r *run) finalFaults(v record.Verdict) examiner {
 }
 
 func (r *run) warnOfForm(problem string) error {
-	return r.Warn("the answer may not be in the form that is asked for: " + problem)
+	return r.Warn("the answer is perhaps not in the requested form: " + problem)
 }
 
 // keepDoubted runs the doubtful answer's cell again if no better cell has run.

@@ -24,13 +24,13 @@ func TestFormCheck(t *testing.T) {
 		{"fits", script{}, []string{""}, 1, ""},
 		{"fits when repaired", mended.with(script{"checker the answer": unfit}), []string{"two decimals are missing", ""}, 2, ""},
 		{"does not fit when repaired", mended.with(script{"checker": unfit}),
-			[]string{"two decimals are missing", "two decimals are missing"}, 2, "the answer may not be in the form that is asked for: two decimals"},
+			[]string{"two decimals are missing", "two decimals are missing"}, 2, "the answer is perhaps not in the requested form: two decimals"},
 		{"cannot be read", script{"checker": "Well."}, []string{""}, 1, "checker's reply"},
 		{"after a repair that failed", script{"checker the answer": unfit, "debugger the answer, try 2": "die()", "debugger the answer, try 3": "print(x)"},
 			[]string{"two decimals are missing", ""}, 3, ""},
-		{"no repair runs", script{"checker": unfit, "debugger": "die()"}, []string{"two decimals are missing"}, 4, "the answer may not be in the form"},
+		{"no repair runs", script{"checker": unfit, "debugger": "die()"}, []string{"two decimals are missing"}, 4, "the answer is perhaps not in the requested form"},
 		{"of the last try", script{"checker": unfit, "finalizer": "die()", "debugger the answer, try 2": "die()", "debugger the answer, try 3": "print(x)"},
-			[]string{"two decimals are missing"}, 3, "the answer may not be in the form"},
+			[]string{"two decimals are missing"}, 3, "the answer is perhaps not in the requested form"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -156,8 +156,8 @@ func (r *run) rewrite(ctx context.Context) error {
 	return nil
 }
 
-// handsOff reports whether a person wrote one of the cells that are still to run again, from
-// index from on. Then nothing is dropped.
+// handsOff reports whether a person wrote one of the cells that are still to run again, starting
+// at index from. Then nothing is dropped.
 func (r *run) handsOff(from int) bool {
 	return r.t.LastEdit().Ordered || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool {
 		return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != ""

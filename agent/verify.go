@@ -15,7 +15,7 @@ import (
 func (r *run) verify(ctx context.Context) error {
 	how := reply.Verdict
 	if r.t.Method.NoInconclusive || r.t.Method.PlanOnly {
-		how = reply.TwoVerdicts
+		how = reply.WithoutInconclusive
 	}
 	if r.t.Method.Script {
 		how = reply.YesNo

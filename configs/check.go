@@ -186,7 +186,7 @@ func (s *Settings) validate(won map[string]setting) error {
 		"cell_timeout": s.CellTimeout, "start_timeout": s.StartTimeout,
 	} {
 		if d <= 0 {
-			return bad(key, "longer than nothing")
+			return bad(key, "longer than 0s")
 		}
 	}
 	for key, address := range map[string]string{"base_url": s.BaseURL, "server": s.Server} {

@@ -140,7 +140,7 @@ func TestErrors(t *testing.T) {
 		{"cell_timeout: 5", "cell_timeout: is 5, should be a duration with its unit: 90s, 5m or 1h30m"},
 		{"cell_timeout: soon", `cell_timeout: is "soon", should be a duration`},
 		{"providers: {openai: {key_env: 3}}", "providers.openai.key_env: is 3, should be a list"},
-		{"cell_timeout: -5m", "cell_timeout: is \"-5m\", should be longer than nothing"},
+		{"cell_timeout: -5m", "cell_timeout: is \"-5m\", should be longer than 0s"},
 		{"rollback: maybe", `rollback: is "maybe", should be auto, checkpoint, replay or off`},
 		{"max_memory: 4", "max_memory: is 4, should be an amount of memory with its unit: 500MB, 4GB or 4GiB"},
 		{"max_memory: -4GB", `max_memory: is "-4GB", should be an amount`},

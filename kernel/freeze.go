@@ -102,7 +102,7 @@ func (k *Kernel) control(ctx context.Context, request string, content, into any)
 		Content: body})
 	if err != nil {
 		if limited.Err() != nil && ctx.Err() == nil {
-			return fmt.Errorf("%w a %s for %v", ErrSilent, request, s.waits.frozen)
+			return fmt.Errorf("%w %s within %v", ErrSilent, request, s.waits.frozen)
 		}
 		return err
 	}

@@ -121,7 +121,7 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	return l.conn.Write(l.file) // with the ports that the kernel chose
 }
 
-// share is what the processes of a sandbox have.
+// share returns the configuration of the kernel in its sandbox.
 func (l *local) share(o Options) sandbox.Session {
 	s := sandbox.Session{Private: l.dir, Env: slices.Collect(maps.Keys(o.Spec.Env)), Reports: true,
 		Listens: true,

@@ -35,7 +35,7 @@ func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (not
 }
 
 // await waits until the kernel has done what others have asked of it. Only then
-// a cell is sent: one that waits in the kernel could not be taken back.
+// is a cell sent: one that waits in the kernel could not be taken back.
 func (s *session) await(ctx context.Context) error {
 	_, err := s.roundTrip(ctx, Message{Channel: Shell, Header: Header{MsgType: s.nothing()}})
 	if ended(s.host) {

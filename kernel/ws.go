@@ -30,7 +30,7 @@ const (
 	sendTimeout = 10 * time.Second // for one message
 )
 
-// A tooLargeError is a message that a server would answer by hanging up.
+// A tooLargeError reports a message so large that the server would hang up.
 type tooLargeError struct{ size int }
 
 func (e *tooLargeError) Error() string {
@@ -85,7 +85,7 @@ func dialWS(ctx context.Context, s Server, kernel, session string, legacy bool, 
 
 // first makes the first connection. The server answers it only after it has heard
 // from the kernel, and a kernel that strands a request (ipykernel#1554) answers
-// the next connection: so the first is not waited for as long as there is time.
+// the next connection. So the first attempt is given up early, and repeated with twice the patience.
 func (l *wsLink) first(ctx context.Context, session string,
 	patience time.Duration) (*websocket.Conn, error) {
 	for ; ; patience *= 2 {

@@ -16,7 +16,7 @@ var (
 	cssURL    = lazy.Regexp(`url\(\s*(?:"([^"]*)"|'([^']*)'|([^)]*))\s*\)`)
 )
 
-// fetching is what has CSS fetch something, apart from url().
+// fetching lists what makes CSS fetch something, besides url().
 var fetching = []string{"@import", "image-set(", "image(", "src(", "-moz-binding", "behavior:",
 	"expression("}
 

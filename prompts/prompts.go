@@ -68,8 +68,8 @@ type File struct {
 	Alike                         string
 }
 
-// Title is what stands above the description. Names in it are the data's, so that
-// it belongs into a fence.
+// Title stands above the description. It contains names from the data, so it must stand in a
+// fence.
 func (f File) Title() string { return title(f.Path, f.Size, f.Kind) }
 
 func title(path, size, kind string) string {
@@ -221,8 +221,7 @@ type Set struct{ templates *template.Template }
 func Load() (*Set, error) {
 	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "line": line, "item": item,
 		"words": words, "choices": choices, "inc": func(i int) int {
-			return i +
-				1
+			return i + 1
 		}}).ParseFS(files, "*.md.tmpl")
 	if err != nil {
 		return nil, fmt.Errorf("load prompts: %w", err)

@@ -184,7 +184,7 @@ func (c *Caller) count(role string, calls int, u llm.Usage, cost float64, known 
 	}
 }
 
-// TokensPerByte returns how many tokens the requests so far had for their length.
+// TokensPerByte returns the average number of input tokens per byte of the requests so far.
 func (c *Caller) TokensPerByte() float64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -252,7 +252,7 @@ func (b *Benchmark) Answers(path string) ([]Answer, error) {
 // the error is an *AnswersError, and nothing is written.
 func (s *Suite) Submit(w io.Writer, answers []Answer) error {
 	if s.Benchmark.submit == nil {
-		return fmt.Errorf("%s takes folders of result.json files: DA-Code's output folder itself is the submission", s.Benchmark.Title)
+		return fmt.Errorf("%s has no file of submissions: submit the folder of answers", s.Benchmark.Title)
 	}
 	if _, err := s.match(answers, true); err != nil {
 		return err

@@ -106,7 +106,7 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 	if err := r.preselect(ctx); err != nil {
 		return nil, err
 	}
-	return r.describeWithoutModel(root)
+	return r.describeFromContent(root)
 }
 
 // Choose leaves only as many files as a run looks at: where there are more, those
@@ -216,9 +216,9 @@ func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	return r.journal.Warn(text)
 }
 
-// describeWithoutModel gives a description to every file that needs neither script nor model,
+// describeFromContent gives a description to every file that needs neither script nor model,
 // and returns the others.
-func (r *Describer) describeWithoutModel(root *files.Folder) (left []int, err error) {
+func (r *Describer) describeFromContent(root *files.Folder) (left []int, err error) {
 	r.store = r.openStore()
 	room := r.Sizes().Context * 3 / 4 // for contents, so that there is some for descriptions
 	for i, f := range r.t.Task.Files {

@@ -12,7 +12,7 @@ import (
 	"dsstar/notebook"
 )
 
-// Options are what may be chosen of describing.
+// Options configure a [Describer].
 type Options struct {
 	Ranker      llm.Ranker        // nil: files are ranked by their words
 	Cache       *Cache            // of descriptions; nil: none

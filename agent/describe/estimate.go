@@ -32,7 +32,7 @@ type Estimate struct {
 	Cost        *float64 // US dollars; nil: no price is known
 }
 
-// ReplyTokens are what a reply has about.
+// ReplyTokens is the usual length of a reply.
 const ReplyTokens = 350
 
 // agree asks whether the families are to be described for what that may cost.

@@ -99,7 +99,8 @@ func (s source) structure(text string) Look {
 	return Look{Kind: kind, Format: "text", Shape: s.alone("text")}
 }
 
-// mostCode is the maximum size of source code: longer files are data, such as an SQL dump.
+// mostCode is the size of the largest file taken for source code. A larger one is data, such as an
+// SQL dump.
 const mostCode = 1 << 20
 
 // languages are the programming languages by file extension.

@@ -112,7 +112,7 @@ func (r *reader) compare(k int) (was, now []int) {
 	return was, now
 }
 
-// reword takes over what the person has made of the words of steps.
+// reword adopts a person's changes to the texts of steps.
 func (r *reader) reword(now []int) {
 	for _, p := range r.words {
 		i := p.round - 1

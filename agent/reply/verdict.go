@@ -29,8 +29,8 @@ var Verdict = Format[record.Verdict]{
 	longest: longestTalk,
 }
 
-// TwoVerdicts is Verdict without the inconclusive one.
-var TwoVerdicts = Format[record.Verdict]{
+// WithoutInconclusive is Verdict without the inconclusive one.
+var WithoutInconclusive = Format[record.Verdict]{
 	Rule: "Reply in two lines: first `Verdict: sufficient`, `Verdict: unfinished` or " +
 		"`Verdict: insufficient`, then `Reason:` or `Missing:` with one sentence.",
 	Parse:   conclusive(errors.New("it is neither sufficient nor insufficient")),
@@ -126,7 +126,7 @@ var verdicts = vocabulary{
 // proportional to the length of the text.
 const nearby = 300
 
-// A judgement is a place in a text that gives one.
+// A judgement is a verdict found in a text, and its place.
 type judgement struct {
 	sign     sign
 	labelled bool

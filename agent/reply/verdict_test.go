@@ -201,7 +201,7 @@ func TestParseUnfinished(t *testing.T) {
 		t.Run(brief.Clip(c.reply, 40), func(t *testing.T) {
 			got, err := Verdict.readText(c.reply)
 			check(t, got, err, c.want, c.problem)
-			if two, err := TwoVerdicts.readText(c.reply); err == nil && two != got {
+			if two, err := WithoutInconclusive.readText(c.reply); err == nil && two != got {
 				t.Errorf("without a third verdict: %+v, want %+v", two, got)
 			}
 		})

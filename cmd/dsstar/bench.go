@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,17 +16,11 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
-const benchHelp = `Run agents over benchmarks, score their answers by the public rules, and print the
+var benchHelp = `Run agents over benchmarks, score their answers by the public rules, and print the
 papers' tables with the results beside the published figures. docs/benchmarks.md
 says where to get the benchmarks.
 
-Exit codes:
-  0    done: every task with data has a result, right or wrong
-  1    error
-  2    usage
-  4    model or server credentials
-  5    budget spent: --total-cost, --total-calls or --total-time
-  130  interrupted
+` + exitHelp(benchExits) + `
 A stopped run continues with: dsstar bench run --resume --out OUT`
 
 const benchExample = `  dsstar bench run --bench dabstep --tasks DABstep --split dev --agent dsstar --model openai/MODEL --out first
@@ -59,7 +54,11 @@ type suiteFlags struct {
 }
 
 func (s *suiteFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&s.bench, "bench", "", "the benchmark: dabstep, kramabench, dacode, dabench or dir")
+	var names []string
+	for _, b := range bench.Benchmarks() {
+		names = append(names, b.Name)
+	}
+	f.StringVar(&s.bench, "bench", "", "the benchmark: "+strings.Join(names, ", "))
 	f.StringVar(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks")
 	f.Var((*onceFlag)(&s.data), "data", "the data folder, if it is elsewhere")
 	f.StringVar(&s.setting, "data-setting", "retrieval",

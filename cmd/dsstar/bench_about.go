@@ -206,7 +206,7 @@ func (b *benchFlags) folder(about runner.About, past *runner.About) (*runner.Fol
 			continue
 		}
 		return nil, usage.New(
-			fmt.Sprintf("%s was run with %s %s, not %s, and a run cannot mix them", b.out, d.Name,
+			fmt.Sprintf("%s was run with %s %s, not %s, and a run cannot change this setting", b.out, d.Name,
 				cmp.Or(d.Was, "as usual"), cmp.Or(d.Is, "as usual")),
 			usage.Shell("dsstar bench run --resume --out %s   # as it was", b.out),
 			usage.Again("--out", b.out+"-2").But("resume").Note("another run"))

@@ -206,7 +206,7 @@ func suiteOf(r runner.Result, flags *suiteFlags) (*bench.Suite, error) {
 	for _, item := range r.Items {
 		t, ok := tasks[item.ID]
 		if !ok {
-			return nil, usage.New(fmt.Sprintf("%s has task %s, which %s lacks", r.Path, item.ID,
+			return nil, usage.New(fmt.Sprintf("%s has task %s, which is not in %s", r.Path, item.ID,
 				f.tasks), usage.Shell("dsstar bench score --tasks PATH %s", r.Path))
 		}
 		suite.Tasks = append(suite.Tasks, t)

@@ -17,7 +17,7 @@ import (
 	"dsstar/notebook/human"
 )
 
-const describeHelp = `Print the descriptions of data files that dsstar nb works from. A description is
+var describeHelp = `Print the descriptions of data files that dsstar nb works from. A description is
 the output of a script that the model wrote for the file, or the content itself.
 Names after the folder choose files. If all descriptions together exceed
 context_chars, the model sees less of the long ones.
@@ -29,10 +29,7 @@ You can correct a description that is wrong or lacks what you know. Your text
 replaces it in all later runs on this folder, until you give an empty one.
 Corrections are kept with your settings.
 
-` + describeExits
-
-const describeExits = `Exit codes: 0 printed, even if a file could not be described; 1 error; 2 usage;
-4 model or server credentials; 5 budget spent; 130 interrupted.`
+` + exitHelp(describeExits)
 
 const describeExample = `  dsstar describe ./data
   dsstar describe ./data sales.csv notes/terms.pdf

@@ -134,26 +134,56 @@ const (
 	exitInterrupted = 130
 )
 
-// exitMeanings say what the exit codes of a run mean.
-var exitMeanings = []struct {
+// An exitMeaning says what an exit code means.
+type exitMeaning struct {
 	code    int
 	meaning string
-}{
-	{exitVerified, "verified: judged sufficient, and a fresh run printed the same answer"},
-	{exitError, "error"},
-	{exitUsage, "usage"},
-	{exitNotVerified, "answered, but not verified"},
-	{exitCredentials, "model or server credentials"},
-	{exitBudget, "budget spent: --max-cost, --max-calls or --max-time"},
-	{exitInterrupted, "interrupted, or stopped at a review"},
 }
 
-// exitHelp is the part of a command's help about exit codes.
-func exitHelp() string {
+// What the exit codes of the commands mean. README.md and docs/results.md have those of a run.
+var (
+	runExits = []exitMeaning{
+		{exitVerified, "verified: judged sufficient, and a fresh run printed the same answer"},
+		{exitError, "error"},
+		{exitUsage, "usage"},
+		{exitNotVerified, "answered, but not verified"},
+		{exitCredentials, "model or server credentials"},
+		{exitBudget, "budget spent: --max-cost, --max-calls or --max-time"},
+		{exitInterrupted, "interrupted, or stopped at a review"},
+	}
+	describeExits = []exitMeaning{
+		{exitVerified, "printed, even if a file could not be described"},
+		{exitError, "error"},
+		{exitUsage, "usage"},
+		{exitCredentials, "model or server credentials"},
+		{exitBudget, "budget spent"},
+		{exitInterrupted, "interrupted"},
+	}
+	rerunExits = []exitMeaning{
+		{exitVerified, "every cell ran; with --check: nothing differs; with --round: each attempt\n" +
+			"ended as recorded"},
+		{exitError, "a cell failed, timed out or killed the kernel; or another error; with\n" +
+			"--round: an attempt did not end as recorded"},
+		{exitUsage, "usage; nothing was run"},
+		{exitNotVerified, "with --check: something differs, or a cell fails that had run before"},
+		{exitInterrupted, "interrupted"},
+	}
+	benchExits = []exitMeaning{
+		{exitVerified, "done: every task with data has a result, right or wrong"},
+		{exitError, "error"},
+		{exitUsage, "usage"},
+		{exitCredentials, "model or server credentials"},
+		{exitBudget, "budget spent: --total-cost, --total-calls or --total-time"},
+		{exitInterrupted, "interrupted"},
+	}
+)
+
+// exitHelp is the part of a command's help about its exit codes.
+func exitHelp(codes []exitMeaning) string {
 	var b strings.Builder
 	b.WriteString("Exit codes:")
-	for _, e := range exitMeanings {
-		fmt.Fprintf(&b, "\n  %-4d %s", e.code, e.meaning)
+	for _, e := range codes {
+		fmt.Fprintf(&b, "\n  %-4d %s", e.code, strings.ReplaceAll(e.meaning, "\n", "\n       "))
 	}
 	return b.String()
 }

@@ -56,8 +56,7 @@ var exporters = []exporter{
 	{"html", []string{".html", ".htm"},
 		func(nb *notebook.Notebook, o export.Options) ([]byte, string) { return export.HTML(nb, o), "" }},
 	{"md", []string{".md", ".markdown"},
-		func(nb *notebook.Notebook,
-			_ export.Options) ([]byte, string) {
+		func(nb *notebook.Notebook, _ export.Options) ([]byte, string) {
 			return export.Markdown(nb), ""
 		}},
 	{"script", []string{".py"},

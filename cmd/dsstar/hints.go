@@ -61,7 +61,7 @@ var conditions = []struct {
 		[]usage.Hint{usage.Again("--no-computed").Note("lets the last cell print a constant")}},
 }
 
-// causeOf maps an error to its exit code, its text and hints. No other code does so.
+// causeOf maps an error to its exit code, its text and hints.
 func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	text = err.Error()
 	if u, ok := errors.AsType[*usage.Error](err); ok {

@@ -183,7 +183,7 @@ func (j job) folder() (record.Folder, error) {
 	}
 	base := j.base()
 	if link := linkIn(base, j.settings.Out); link != "" && !j.settings.OutGiven {
-		return "", usage.New(fmt.Sprintf("%s, where runs go, is a link, and may come from a stranger",
+		return "", usage.New(fmt.Sprintf("the runs folder %s is a symbolic link that somebody else may have made",
 			term.Printable(link)),
 			usage.Shell("ls -ld %s", link),
 			usage.Shell("export DSSTAR_OUT=%s   # if the link is yours", base))

@@ -221,7 +221,7 @@ Examples:
   dsstar nb --data ./data --model ollama/qwen3 --guidelines "just a number" "…"
   echo "How many customers are there?" | dsstar nb --data ./data --json
 
-` + exitHelp()
+` + exitHelp(runExits)
 
 // cleaned filters everything printed from now on through a term.Writer.
 func (a *app) cleaned() {

@@ -45,7 +45,7 @@ and the scripts that describe files.
 With --candidates K dsstar writes K cells for each step and runs each from the
 accepted cells. The verifier picks one; the notebook keeps the others, folded.
 
-` + exitHelp()
+` + exitHelp(runExits)
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"

@@ -17,7 +17,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed
+var rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed
 notebook.
 
 Outputs are shown on standard error as they arrive. Only the path of the executed
@@ -90,14 +90,7 @@ With --round it is notebook, round, step, seconds, kernel as above, and
                  verdict (same or differs; without --check: of the status),
                  differences
 
-Exit codes:
-  0    every cell ran; with --check: nothing differs; with --round: each attempt
-       ended as recorded
-  1    a cell failed, timed out or killed the kernel; or another error; with
-       --round: an attempt did not end as recorded
-  2    usage; nothing was run
-  3    with --check: something differs, or a cell fails that had run before
-  130  interrupted`
+` + exitHelp(rerunExits)
 
 const rerunExample = `  dsstar rerun analysis.ipynb                        # writes analysis.rerun.ipynb
   dsstar rerun analysis.ipynb -o analysis.ipynb      # in place

@@ -10,8 +10,8 @@ import (
 	"dsstar/notebook"
 )
 
-// result is the object that --json prints. Its fields are a contract: see the
-// README.
+// result is the object that --json prints. Its fields are a contract:
+// docs/results.md.
 type result struct {
 	Answer     string `json:"answer"`
 	Verified   bool   `json:"verified"`

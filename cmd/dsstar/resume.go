@@ -39,7 +39,7 @@ Cells run again from the first change on, yours unchanged. Then the plan is judg
 and the run continues to a new proof. If one of your cells fails, the notebook
 stays as it is.
 
-` + exitHelp()
+` + exitHelp(runExits)
 
 const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-most
   dsstar resume --max-cost 1 RUN                     after a spent budget

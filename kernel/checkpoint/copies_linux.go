@@ -92,8 +92,7 @@ func stampOf(info fs.FileInfo) stamp {
 
 // clone makes to, which is no longer than from, share the blocks of from.
 func clone(to, from *os.File) bool {
-	return unix.IoctlFileClone(int(to.Fd()),
-		int(from.Fd())) == nil
+	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil
 }
 
 // setModified does not follow a link.

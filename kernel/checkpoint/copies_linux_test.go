@@ -592,7 +592,7 @@ func TestCopiesRefused(t *testing.T) {
 		}, "it holds more than 10000 files"},
 		{"nested", func(p place) error {
 			return os.MkdirAll(filepath.Join(p.folder, strings.Repeat("x/", maxNested+2)), 0o755)
-		}, "it has more than 100 folders in each other"},
+		}, "it has folders nested more than 100 deep"},
 		{"as it is", func(p place) error { return nil }, ""}, // a control
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func (l *listing) folder(ctx context.Context, dir *os.Root, path string, depth i
 		return err
 	}
 	if depth > maxNested {
-		return fmt.Errorf("it has more than %d folders in each other", maxNested)
+		return fmt.Errorf("it has folders nested more than %d deep", maxNested)
 	}
 	names, err := namesIn(dir, maxCopied)
 	if err != nil {

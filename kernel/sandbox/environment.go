@@ -77,8 +77,7 @@ func named(env, names []string) (all []string) {
 	for _, entry := range slices.Backward(env) {
 		name, _, _ := strings.Cut(entry, "=")
 		if slices.ContainsFunc(names, func(n string) bool {
-			return name == n || strings.HasSuffix(n,
-				"_") && strings.HasPrefix(name, n)
+			return name == n || strings.HasSuffix(n, "_") && strings.HasPrefix(name, n)
 		}) {
 			all = append(all, entry)
 		}

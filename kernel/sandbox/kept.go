@@ -115,8 +115,7 @@ const longestSystemWalk = 2 * time.Second
 
 // systemSockets returns the sockets in installed, searched once.
 var systemSockets = sync.OnceValue(func() []string {
-	return socketsBelow(installed,
-		time.Now().Add(longestSystemWalk))
+	return socketsBelow(installed, time.Now().Add(longestSystemWalk))
 })
 
 // socketsBelow returns the sockets in folders that it finds in time. It reads many folders at once.

@@ -169,13 +169,11 @@ type attempt struct {
 var attempts = []attempt{
 	{"read a file outside", func(t targets) error { _, err := os.ReadFile(t.Secret); return err }},
 	{"list a folder outside", func(t targets) error {
-		_,
-			err := os.ReadDir(filepath.Dir(t.Secret))
+		_, err := os.ReadDir(filepath.Dir(t.Secret))
 		return err
 	}},
 	{"write a file outside", func(t targets) error {
-		return os.WriteFile(filepath.Dir(t.Secret)+"/new",
-			nil, 0o600)
+		return os.WriteFile(filepath.Dir(t.Secret)+"/new", nil, 0o600)
 	}},
 	{"read it by a link", func(t targets) error {
 		_ = os.Symlink(t.Secret, "link") // it may be there

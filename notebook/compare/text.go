@@ -174,8 +174,7 @@ func run(s string, such func(byte) bool) int {
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' ||
-		c >= utf8.RuneSelf
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= utf8.RuneSelf
 }
 func isWord(c byte) bool { return isLetter(c) || isDigit(c) }
 

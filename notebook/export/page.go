@@ -107,8 +107,7 @@ func look(c *notebook.Cell) string {
 func (p *page) cell(c *notebook.Cell) {
 	fmt.Fprintf(&p.b, "<section class=\"%s%s\">\n", c.Type, look(c))
 	p.cleaner.picture = func(name string) string {
-		return picture(name, c.Attachments,
-			p.options.Files)
+		return picture(name, c.Attachments, p.options.Files)
 	}
 	switch c.Type {
 	case notebook.Markdown:

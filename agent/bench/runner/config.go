@@ -32,7 +32,7 @@ func (e *LackingError) Error() string { return e.Err.Error() }
 func (e *LackingError) Unwrap() error { return e.Err }
 
 // ErrOverTime is the cause of the context of a task that timed out.
-var ErrOverTime = errors.New("the time of the task is over")
+var ErrOverTime = errors.New("the task timed out")
 
 // A Job is one task to do.
 type Job struct {

@@ -167,8 +167,7 @@ func byCost(runs []runner.Result) plot {
 		unit, format = "thousand tokens a task", "%.1f"
 		for i, r := range runs {
 			costs[i] = meanOf(nil, func(r runner.Record) float64 {
-				return (inTokens(r) +
-					outTokens(r)) / 1000
+				return (inTokens(r) + outTokens(r)) / 1000
 			})(r)
 			if costs[i] != nil {
 				high = max(high, costs[i].Value)

@@ -194,7 +194,7 @@ func Ago(d time.Duration) string {
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
-// An unreachableError is a server that does not respond.
+// An UnreachableError reports a server that does not respond.
 type UnreachableError struct {
 	URL string
 	Err error

@@ -71,11 +71,10 @@ func (p *Progress) Say(format string, args ...any) {
 
 // Warn writes a warning.
 func (p *Progress) Warn(format string, args ...any) {
-	p.SayIn(term.Doubt, "warning  "+format,
-		args...)
+	p.SayIn(term.Doubt, "warning  "+format, args...)
 }
 
-// SayIn is say with a style for the label or, in an indented line, for the text before a colon.
+// SayIn is Say with a style for the label or, in an indented line, for the text before a colon.
 func (p *Progress) SayIn(style term.Style, format string, args ...any) {
 	if p.quiet {
 		return
@@ -103,13 +102,14 @@ func (p *Progress) Wait(doing string) {
 	}
 }
 
+// Await sets what the run is waiting for.
 func (p *Progress) Await(doing string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view.await(doing, p.now())
 }
 
-// models sets the names of the models, by role, for the live view.
+// Models sets the names of the models, by role, for the live view.
 func (p *Progress) Models(name func(role string) string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,7 +147,7 @@ func (p *Progress) output(o notebook.Output) {
 // manyFiles is the number of files above which a terminal shows only their count.
 const manyFiles = 20
 
-// event reports an event of the run. It does not keep t.
+// Event reports an event of the run. It does not keep t.
 func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	p.mu.Lock()
 	p.view.learn(e, t, p.now())

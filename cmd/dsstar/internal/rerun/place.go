@@ -143,8 +143,7 @@ const injected = "injected-parameters"
 func (p *place) injectData(at int, data string, nb *notebook.Notebook) {
 	source := "# Parameters\n" + dataLine(data) + "\n"
 	is := func(c notebook.Cell) bool {
-		return c.Type == notebook.Code &&
-			slices.Contains(c.Tags(), injected)
+		return c.Type == notebook.Code && slices.Contains(c.Tags(), injected)
 	}
 	if i := slices.IndexFunc(nb.Cells, is); i >= 0 {
 		if c := &nb.Cells[i]; dataDir.MatchString(c.Source) {

@@ -10,7 +10,7 @@ import (
 	"dsstar/notebook/human"
 )
 
-// A Line is a command line as the user typed it. The address of a server is in it without the
+// A Line is a command line as the user typed it. Server addresses in it have no
 // token.
 type Line struct {
 	Command string // "dsstar nb"

@@ -12,7 +12,7 @@ import (
 	"dsstar/notebook"
 )
 
-// Await sets what is being waited for.
+// await sets what the run is waiting for.
 func (v *view) await(doing string, now time.Time) {
 	if doing != v.doing {
 		v.doing, v.since = doing, now

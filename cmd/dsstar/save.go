@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"dsstar/agent/record"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
+)
+
+// A saver saves the notebook and the script while the run goes on. A file that somebody has
+// edited meanwhile is never overwritten: the run continues in a sibling file, with a warning.
+//
+// It writes files even if a Jupyter server serves the folder. JupyterLab 4.6 with
+// jupyter-collaboration 5.0 shows a renamed file as soon as one PUT through the contents API,
+// because the server polls once a second; and a PUT takes 27 ms and cannot be made conditional
+// on the file being unedited.
+type saver struct {
+	notebook *disk.Guarded
+	script   *disk.Guarded
+}
+
+func newSaver(f record.Folder) *saver {
+	return &saver{notebook.Guard(f.Notebook()), disk.Guard(f.Script(), disk.Format{})}
+}
+
+// continued returns the saver of a resumed run.
+func continued(r pastRun) *saver {
+	s := newSaver(r.folder)
+	s.notebook.SwitchTo(r.path, r.content)
+	if path := disk.Newest(r.folder.Script()); path != "" {
+		if script, err := disk.ReadFile(path, disk.MaxDocument); err == nil &&
+			slices.Contains(r.t.Scripts, record.Digest(string(script))) {
+			s.script.SwitchTo(path, script)
+		}
+	}
+	return s
+}
+
+// save writes the notebook and the script, each atomically. It returns warnings, which it also
+// adds to the trajectory.
+func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
+	warn := func(text string) {
+		t.Warnings = append(t.Warnings, text)
+		warnings = append(warnings, text)
+	}
+	// The notebook first: it names this script and the one before, so that a run
+	// that is killed in between knows either for its own.
+	script := t.Script()
+	if d := record.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
+		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
+	}
+	draw := func() ([]byte, error) { return record.Draw(t).Encode() }
+	if err := guarded(s.notebook, draw, warn); err != nil {
+		return warnings, fmt.Errorf("save the notebook: %w", err)
+	}
+	told := len(warnings)
+	if err := guarded(s.script, func() ([]byte, error) { return []byte(script), nil },
+		warn); err != nil {
+		return warnings, fmt.Errorf("save the script: %w", err)
+	}
+	if len(warnings) > told {
+		if err := guarded(s.notebook, draw, warn); err != nil { // which has them
+			return warnings, fmt.Errorf("save the notebook: %w", err)
+		}
+	}
+	return warnings, nil
+}
+
+// guarded writes the output of draw, to a sibling if somebody has edited the file.
+func guarded(g *disk.Guarded, draw func() ([]byte, error), warn func(string)) error {
+	for {
+		data, err := draw()
+		if err != nil {
+			return err
+		}
+		if err = g.Write(data); !errors.Is(err, disk.ErrEdited) {
+			return err
+		}
+		old := filepath.Base(g.Path())
+		g.NextSibling()
+		warn(fmt.Sprintf("%s was edited during the run and is left alone; the run continues in %s", old,
+			filepath.Base(g.Path())))
+	}
+}
