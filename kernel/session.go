@@ -264,6 +264,19 @@ func (s *session) deliver(m Message) {
 // maxLate bounds the bytes kept for [Kernel.Late], which callers may never call.
 const maxLate = 4 << 20
 
+// execute runs a cell in its turn.
+func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution,
+	error) {
+	if s.guest != nil {
+		if err := s.await(ctx); err != nil {
+			return notebook.Execution{}, err
+		}
+		s.enter(ctx)
+	}
+	r := &run{s: s, cell: c, limit: limit}
+	return r.execute(ctx)
+}
+
 // shutdown ends the session politely.
 func (s *session) shutdown() error {
 	if s.guest != nil {

@@ -4,9 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"time"
-
-	"dsstar/notebook"
 )
 
 //go:embed visit.py
@@ -19,19 +16,6 @@ var visitCode string
 type visit struct {
 	dir     string // working folder of the cells; "" for the kernel's
 	entered bool
-}
-
-// execute runs a cell in its turn.
-func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution,
-	error) {
-	if s.guest != nil {
-		if err := s.await(ctx); err != nil {
-			return notebook.Execution{}, err
-		}
-		s.enter(ctx)
-	}
-	r := &run{s: s, cell: c, limit: limit}
-	return r.execute(ctx)
 }
 
 // await waits until the kernel has done what others have asked of it. Only then

@@ -90,6 +90,9 @@ func estimate(asked []Message, answer string) Usage {
 // ByRole sends each request to the model of its role, by default def. The caller must not
 // change roles afterwards.
 func ByRole(def Model, roles map[string]Model) Model {
+	if len(roles) == 0 {
+		return def
+	}
 	return byRole{def, roles}
 }
 

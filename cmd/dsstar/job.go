@@ -91,9 +91,6 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 // setUp chooses where sessions are opened. It may create the Python environment and ask the user
 // for consent.
 func (j *job) setUp(ctx context.Context, a *app) (err error) {
-	if err := a.mayReview(j.runFlags); err != nil {
-		return err
-	}
 	if a.placeToKeep(ctx, j) {
 		return j.forGuest()
 	}

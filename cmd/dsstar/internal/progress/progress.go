@@ -1,3 +1,5 @@
+// Package progress reports a run on stderr: lines for what has happened and, on a terminal, a live
+// view of what is happening.
 package progress
 
 import (
