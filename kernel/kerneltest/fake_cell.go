@@ -61,9 +61,7 @@ func (k *fakeKernel) execute(r request) {
 		k.send(k.iopub, r, "execute_input", map[string]any{"code": c.Code, "execution_count": c.count})
 	}
 	if k.fault == HangsUp {
-		for _, s := range []zmq4.Socket{k.shell, k.iopub, k.control, k.stdin, k.hb} {
-			_ = s.Close()
-		}
+		k.knocks.hangUp()
 		time.Sleep(time.Minute)
 	}
 	c.finish(c.run())

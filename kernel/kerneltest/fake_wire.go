@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
@@ -148,10 +149,34 @@ func (c connectionFile) save() error {
 	return maybe.WriteFile(c.path, encode(c.content), 0o600)
 }
 
-// knocks is a ZeroMQ transport that reports connections.
+// knocks is a ZeroMQ transport that reports connections, and can close them all. Closing a socket
+// misses those that its goroutine has accepted but not yet added.
 type knocks struct {
 	network string
 	heard   chan struct{}
+
+	mu       sync.Mutex
+	accepted []net.Conn
+	hungUp   bool
+}
+
+// hangUp closes all connections, present and future.
+func (n *knocks) hangUp() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hungUp = true
+	for _, c := range n.accepted {
+		_ = c.Close() // the peer may have been first
+	}
+}
+
+func (n *knocks) add(c net.Conn) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.accepted = append(n.accepted, c)
+	if n.hungUp {
+		_ = c.Close()
+	}
 }
 
 // wait waits for a new connection.
@@ -184,6 +209,7 @@ type knockListener struct {
 func (l knockListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err == nil {
+		l.n.add(c)
 		select {
 		case l.n.heard <- struct{}{}:
 		default:
