@@ -138,26 +138,53 @@ func TestNothingRuns(t *testing.T) {
 // trust: of what dsstar has written nothing does. That pieces do where they may is shown beside it.
 func nothingFetched(t *testing.T, l *lab, open func(name string)) {
 	t.Helper()
+	control, controlAsked := listener(t)
+	if err := fetcher(t, control).Save(filepath.Join(l.Root, "fetching.ipynb")); err != nil {
+		t.Fatal(err)
+	}
+	open("fetching.ipynb")
+	seen := controlAsked()
+	t.Logf("of the notebook as it was, JupyterLab fetches %q", seen)
+	for _, name := range []string{"/img", "/md-image", "/vega"} {
+		if !slices.Contains(seen, name) {
+			t.Errorf("the control does not fetch %s", name)
+		}
+	}
+	// Another address, as the page of the control may still be loading.
+	address, asked := listener(t)
+	path := filepath.Join(t.TempDir(), "fetching.ipynb")
+	if err := fetcher(t, address).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	rerunCode(t.Context(), t, 0, "--allow-errors", "-o", filepath.Join(l.Root, "inert.ipynb"), path)
+	open("inert.ipynb")
+	if got := asked(); len(got) > 0 {
+		t.Errorf("of what dsstar has written, JupyterLab fetches %q", got)
+	}
+}
+
+// listener starts a server, and returns its address and what was asked of it.
+func listener(t *testing.T) (address string, asked func() []string) {
+	t.Helper()
 	var mu sync.Mutex
-	asked := map[string]bool{}
+	paths := map[string]bool{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		asked[r.URL.Path] = true
+		paths[r.URL.Path] = true
 		http.NotFound(w, r)
 	}))
-	defer server.Close()
-	fetched := func(name string) []string {
-		mu.Lock()
-		clear(asked)
-		mu.Unlock()
-		open(name)
+	t.Cleanup(server.Close)
+	return server.URL + "/", func() []string {
 		mu.Lock()
 		defer mu.Unlock()
-		return slices.Sorted(maps.Keys(asked))
+		return slices.Sorted(maps.Keys(paths))
 	}
+}
 
-	address := server.URL + "/"
+// fetcher is a notebook whose cells display what would fetch something from the address.
+func fetcher(t *testing.T, address string) *notebook.Notebook {
+	t.Helper()
 	nb := &notebook.Notebook{Metadata: map[string]any{"kernelspec": map[string]any{"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}}
 	shown := func(mime string, data any) {
 		content, err := json.Marshal(data)
@@ -189,19 +216,5 @@ func nothingFetched(t *testing.T, l *lab, open func(name string)) {
 		shown("application/vnd.vega.v5+json", map[string]any{"$schema": "https://vega.github.io/schema/vega/v5.json",
 			"width": 99, "height": 99, "data": []any{map[string]any{"name": "t", "url": url}}})
 	}
-	path := filepath.Join(l.Root, "fetching.ipynb")
-	if err := nb.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	control := fetched("fetching.ipynb")
-	t.Logf("of the notebook as it was, JupyterLab fetches %q", control)
-	for _, name := range []string{"/img", "/md-image", "/vega"} {
-		if !slices.Contains(control, name) {
-			t.Errorf("the control does not fetch %s", name)
-		}
-	}
-	rerunCode(t.Context(), t, 0, "--allow-errors", "-o", filepath.Join(l.Root, "inert.ipynb"), path)
-	if got := fetched("inert.ipynb"); len(got) > 0 {
-		t.Errorf("of what dsstar has written, JupyterLab fetches %q", got)
-	}
+	return nb
 }
