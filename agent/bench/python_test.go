@@ -21,7 +21,7 @@ var one = sync.OnceValue(func() *Process {
 func python(t testing.TB) Python {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("needs Python")
+		t.Skip("-short: it needs the managed Python")
 	}
 	path := pyenvtest.Python(t)
 	one().Path = func(context.Context) (string, error) { return path, nil }

@@ -8,7 +8,7 @@ import (
 	"dsstar/agent/record"
 )
 
-func TestParseRouteDresses(t *testing.T) {
+func TestParseRoute(t *testing.T) {
 	back := func(n int) record.Route { return record.Route{Back: n} }
 	add := record.Route{}
 	cases := []struct {
@@ -16,6 +16,53 @@ func TestParseRouteDresses(t *testing.T) {
 		want    record.Route
 		problem string
 	}{
+		{"Add Step", add, ""},
+		{"**Add Step**", add, ""},
+		{"add a new step.", add, ""},
+		{"ADD_STEP", add, ""},
+		{"`AddStep`", add, ""},
+		{"Decision: Add Step", add, ""},
+		{"```\nAdd Step\n```", add, ""},
+		{"Add Step\n\nStep 2 is right; what lacks is the mean.", add, ""},
+		{"Step 1 loads a.csv.\nStep 2 counts.\nBoth are right.\n\nAdd Step", add, ""},
+		{"Every step is right, so add a step that computes the mean.", add, ""},
+		{"A step 4 could compute the mean.\n\nAdd Step", add, ""},
+		{"<think>Step 2?</think>\nAdd Step", add, ""},
+		{"Step 2", back(2), ""},
+		{"step 2.", back(2), ""},
+		{"**Step 2**", back(2), ""},
+		{"Step #2", back(2), ""},
+		{"2", back(2), ""},
+		{"(2)", back(2), ""},
+		{"My answer is: Step 2", back(2), ""},
+		{"Step 3 is wrong", back(3), ""},
+		{"Step 3 is wrong.", back(3), ""},
+		{"Step 2: the filter is wrong.", back(2), ""},
+		{"Step 2 is wrong because it does not filter.", back(2), ""},
+		{"Step 1 is right. The join is not.\n\nStep 2", back(2), ""},
+		{"Step 2\n\nStep 2", back(2), ""},
+
+		{"", add, "empty"},
+		{"I cannot decide that.", add, "no choice"},
+		{"No further steps are needed; the plan is sufficient.", add, "no choice"},
+		{"Step 2 is right.", add, "no choice"},
+		{"Step 2 is not wrong.", add, "no choice"},
+		{"Do not add a step.", add, "no choice"},
+		{"Step -1", add, "no choice"},
+		{"Step 1.5", add, "no choice"},
+		{"Step two", back(2), ""},
+		{"Step 0", add, "step 0"},
+		{"Step 4", add, "it names step 4, and the plan has 3"},
+		{"Step 99999999999999999999", add, "9999"},
+		{"Step 4 is wrong because of its filter.", add, "step 4"},
+		{"Add Step 3", add, "more than one"},
+		{"Step 1, Step 2", add, "more than one"},
+		{"Step 1 is right, step 2 is wrong.", add, "more than one"},
+		{"Add Step or Step 2", add, "more than one"},
+		{"- Add Step\n- Step 2", add, "more than one"},
+		{"Step 3 is wrong.\n\nAdd Step", add, "more than one"},
+
+		// In other dress.
 		{"I would choose: Add Step", add, ""},
 		{"Option: Add a new step", add, ""},
 		{"Add Step 4", add, ""},

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels"
@@ -244,6 +243,3 @@ func waitFor(t *testing.T, what string, happened func() bool) {
 		}
 	}
 }
-
-// quotePython returns a Python string literal.
-func quotePython(s string) string { return brief.Python(s) }

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"dsstar/agent/brief"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 	"dsstar/notebook/notebooktest"
@@ -52,7 +53,7 @@ func attacker() *notebook.Notebook {
 		"signature": "sha256:0000", "trusted": true}}
 	shown := func(mime, content string) {
 		nb.Cells = append(nb.Cells, notebook.Cell{ID: fmt.Sprintf("c%d", len(nb.Cells)), Type: notebook.Code, ExecutionCount: 1, Metadata: map[string]any{"trusted": true},
-			Source:  fmt.Sprintf("display({%s: %s}, raw=True)", quotePython(mime), quotePython(content)),
+			Source:  fmt.Sprintf("display({%s: %s}, raw=True)", brief.Python(mime), brief.Python(content)),
 			Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: content}}}})
 	}
 	for _, content := range running {
@@ -67,7 +68,7 @@ func attacker() *notebook.Notebook {
 	shown("text/latex", `$\href{javascript:ran('latex')}{x}$ $\unicode{<img src=x onerror=ran('latex')>}$ $\text{<img src=x onerror=ran('latex')>}$`)
 	shown("text/markdown", "[x](javascript:ran('markdown')) ![x](javascript:ran('markdown')) <javascript:ran('markdown')> ```<img src=x onerror=ran('markdown')>```\n\n[r]\n\n[r]: javascript:ran('markdown')")
 	shown("text/html", `<img src="data:image/svg+xml;base64,`+base64.StdEncoding.EncodeToString([]byte(svg))+`">`)
-	nb.Cells = append(nb.Cells, notebook.Cell{ID: "text", Type: notebook.Code, Source: "raise ValueError(" + quotePython(running["script"]) + ")", ExecutionCount: 1, Outputs: []notebook.Output{
+	nb.Cells = append(nb.Cells, notebook.Cell{ID: "text", Type: notebook.Code, Source: "raise ValueError(" + brief.Python(running["script"]) + ")", ExecutionCount: 1, Outputs: []notebook.Output{
 		{Type: notebook.Stream, Name: "stdout", Text: running["script"] + "\x1b]8;;javascript:ran('terminal')\x07x\x1b]8;;\x07 javascript:ran('terminal')"},
 		{Type: notebook.ErrorOutput, EName: running["script"], EValue: running["onerror"], Traceback: []string{running["onerror"]}},
 	}}, notebook.Cell{ID: "attached", Type: notebook.Markdown, Source: "![x](attachment:a.svg)", Attachments: map[string]notebook.MIMEBundle{"a.svg": {"image/svg+xml": svg}}},
@@ -197,7 +198,7 @@ func fetcher(t *testing.T, address string) *notebook.Notebook {
 				Metadata: map[string]any{"jupyter": map[string]any{"source_hidden": true}}})
 		}
 		c := &nb.Cells[len(nb.Cells)-1]
-		c.Source += fmt.Sprintf("\ndisplay({%q: json.loads(%s)}, raw=True)", mime, quotePython(string(content)))
+		c.Source += fmt.Sprintf("\ndisplay({%q: json.loads(%s)}, raw=True)", mime, brief.Python(string(content)))
 		c.Outputs = append(c.Outputs, notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: data}})
 	}
 	for _, content := range notebooktest.Fetching(address) {

@@ -254,7 +254,7 @@ func TestCancelledInACell(t *testing.T) {
 			"data-interpreter": {"planner": {tasks("1: a", "2: b")}, "coder": {block("x = 1"), block("wait()")}, "validator": {block("y = 1")}, "toolmaker": {"None"}},
 		}[name]
 		if replies == nil {
-			t.Skip("it runs none")
+			t.Skip("this agent runs no cells")
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -277,7 +277,7 @@ func TestCancelledInACell(t *testing.T) {
 func TestNoSession(t *testing.T) {
 	agents(t, func(t *testing.T, name string) {
 		if name == "model-only" {
-			t.Skip("it has none")
+			t.Skip("this agent has no session")
 		}
 		lost := errors.New("no kernel")
 		p := newPlay(t, copied(happy[name]))

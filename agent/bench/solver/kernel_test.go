@@ -25,7 +25,7 @@ import (
 func (p *play) live(t *testing.T) *play {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it starts kernels")
+		t.Skip("-short: it starts real kernels")
 	}
 	spec := kernel.PythonSpec(pyenvtest.Python(t))
 	if err := os.Mkdir(record.Folder(p.cfg.Dir).Files(), 0o755); err != nil {
