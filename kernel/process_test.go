@@ -116,7 +116,16 @@ func TestDeathLeavesLastWords(t *testing.T) {
 	t.Log(x.Reason)
 }
 
-// quit() in a cell replies first and ends the kernel then.
+// Nothing can be heard of a kernel that closes its connections: it is killed, and that is why.
+func TestClosesItsConnections(t *testing.T) {
+	k := open(t, options(t))
+	x := runCell(t, k, "import gc, time, zmq\n"+
+		"for s in gc.get_objects():\n if isinstance(s, zmq.Socket): s.close(0)\ntime.sleep(60)", notebook.Died)
+	if want := "the kernel died: it closed its connections"; x.Reason != want {
+		t.Errorf("reason %q, want %q", x.Reason, want)
+	}
+}
+
 // What a cell writes to standard error never stands for the guard's word.
 func TestDeathInGuardsWords(t *testing.T) {
 	t.Parallel()
@@ -137,6 +146,7 @@ func TestDeathInGuardsWords(t *testing.T) {
 	}
 }
 
+// quit() in a cell replies first and ends the kernel then.
 func TestQuit(t *testing.T) {
 	t.Parallel()
 	k := open(t, options(t))

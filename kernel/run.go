@@ -401,8 +401,8 @@ func (r *run) died() {
 		r.over, r.lost = true, fmt.Errorf("execute: %w", lost)
 		return
 	}
-	if r.killed != "" && r.cause != "" {
-		// only then: the connections of a killed process close before its end is noticed
+	// The connections of a process that ends by itself close too, before its end is noticed.
+	if l, ok := r.s.host.(*local); r.killed != "" && r.cause != "" && (!ok || l.Killed) {
 		how = r.cause
 	}
 	r.die(how)

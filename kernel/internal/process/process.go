@@ -23,6 +23,7 @@ type Process struct {
 	PID    int
 	Exited chan struct{} // closed once the process has ended and been reaped
 	State  string        // how it ended, in words; set before Exited is closed
+	Killed bool          // Kill ended it; set before Exited is closed
 	Stderr *Tail
 	guard  bool     // the process is a sandbox's guard, which kills its descendants on SIGTERM
 	report *os.File // pipe to which only the guard writes why it killed the kernel; nil without one
@@ -31,6 +32,7 @@ type Process struct {
 	mu   sync.Mutex
 	gone bool // the pid may be reused: no more signals
 	left bool // see Detach
+	told bool // to end, by Kill
 }
 
 // Start starts cmd in a session of its own and watches it until it has ended. The caller must Kill
@@ -87,6 +89,7 @@ func (p *Process) own(cmd *exec.Cmd, started chan<- error) {
 		p.gone = true
 	})
 	p.State = describe(cmd.ProcessState)
+	p.Killed = p.told && killed(cmd.ProcessState, p.guard)
 	if p.report != nil {
 		p.reason = readReport(p.report)
 	}
@@ -115,6 +118,7 @@ func (p *Process) Interrupt() {
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.told = true
 	switch {
 	case p.gone:
 	case p.guard:

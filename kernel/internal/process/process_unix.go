@@ -42,5 +42,18 @@ func describe(state *os.ProcessState) string {
 	return state.String()
 }
 
+// killed reports whether a process ended as Kill ends it, and not by itself just before.
+func killed(state *os.ProcessState, guard bool) bool {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	switch {
+	case !ok:
+		return false
+	case guard:
+		return status.ExitStatus() == 128+int(unix.SIGTERM) || status.Signal() == unix.SIGTERM
+	default:
+		return status.Signal() == unix.SIGKILL
+	}
+}
+
 // Exists reports whether there is a process with this id, whoever owns it.
 func Exists(pid int) bool { return pid > 0 && unix.Kill(pid, 0) != unix.ESRCH }

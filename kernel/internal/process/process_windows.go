@@ -16,11 +16,12 @@ func isolate(*exec.Cmd, bool, bool) error {
 
 // What follows is never reached, because no process is ever started.
 
-func interruptGroup(int)               { panic("unreachable") }
-func killGroup(int)                    { panic("unreachable") }
-func endProcess(int)                   { panic("unreachable") }
-func reap(*exec.Cmd, func())           { panic("unreachable") }
-func describe(*os.ProcessState) string { panic("unreachable") }
+func interruptGroup(int)                 { panic("unreachable") }
+func killGroup(int)                      { panic("unreachable") }
+func endProcess(int)                     { panic("unreachable") }
+func reap(*exec.Cmd, func())             { panic("unreachable") }
+func describe(*os.ProcessState) string   { panic("unreachable") }
+func killed(*os.ProcessState, bool) bool { panic("unreachable") }
 
 // Exists reports whether there is a process with this id.
 func Exists(pid int) bool {
