@@ -77,7 +77,8 @@ func TestReplacedInMidRun(t *testing.T) {
 			runCell(t, k, cells[0], notebook.OK)
 			for _, attack := range []string{
 				"os.mkfifo(files + '/outputs')\nprint('x' * 5000)",
-				"os.path.lexists(files + '/outputs') and os.remove(files + '/outputs')\nos.symlink(outside, files + '/outputs')\nprint('x' * 5000)",
+				"outputs = files + '/outputs'; os.path.lexists(outputs) and os.remove(outputs)\n" +
+					"os.symlink(outside, outputs)\nprint('x' * 5000)",
 				"os.rename(files, files + '.moved%d')\nos.symlink(outside, files)\nprint('x' * 5000)",
 				"os.rename(files, files + '.moved%d')\nos.mkfifo(files)\nprint('x' * 5000)",
 				"os.link(outside + '/key', files + '/linked')\nos.chmod(files + '/linked', 0o600)",
@@ -101,7 +102,8 @@ func TestReplacedInMidRun(t *testing.T) {
 				check()
 			}
 			// The folder around them: the session cannot go back, and what the link leads to stays as it is.
-			x := runCell(t, k, "run = os.path.dirname(files)\nos.rename(run, run + '.moved')\nos.symlink(outside, run)\nprint('x' * 5000)", notebook.OK)
+			x := runCell(t, k, "run = os.path.dirname(files)\nos.rename(run, run + '.moved')\n"+
+				"os.symlink(outside, run)\nprint('x' * 5000)", notebook.OK)
 			if strings.Contains(x.PlainText(), "is in files/outputs") {
 				t.Error("says that the output is kept")
 			}

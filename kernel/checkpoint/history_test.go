@@ -216,13 +216,3 @@ func TestOff(t *testing.T) {
 	p.run("die")
 	p.back(notebook.ByReplay, 0, "so", "a")
 }
-
-// What is left holds no copies.
-func TestLeave(t *testing.T) {
-	p := play(t, Options{}, false)
-	p.run("a", "b")
-	p.way.leave()
-	if len(p.fake.frozen) > 0 {
-		t.Errorf("%d copies", len(p.fake.frozen))
-	}
-}

@@ -18,7 +18,7 @@ import (
 )
 
 var testTier = flag.String("tier", "",
-	"run all kernels with checkpoints in this tier of the sandbox; \"\": a few in builtin, the others in none")
+	"run all kernels with checkpoints in this tier of the sandbox; \"\": most in none")
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)

@@ -22,7 +22,8 @@ func TestRollbackFiles(t *testing.T) {
 	for _, c := range cells {
 		runCell(t, k, c, notebook.OK)
 	}
-	runCell(t, k, "open('a.txt', 'a').write('2'); open('d/b', 'w').close(); os.mkdir('e'); os.chmod('e', 0)\n"+
+	runCell(t, k, "open('a.txt', 'a').write('2'); open('d/b', 'w').close()\n"+
+		"os.mkdir('e'); os.chmod('e', 0)\n"+
 		"os.symlink('"+outside+"', 'link'); os.symlink('"+filepath.Dir(outside)+
 		"', 'dirlink'); os.symlink('.', 'loop')\n"+
 		"open('random.py', 'w').write('raise SystemExit')", notebook.OK)
